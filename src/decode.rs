@@ -1,34 +1,36 @@
-//! Decodes a message into plain texts: header fields and text parts, each with a map back to the raw bytes.
+//! Decodes a message into plain texts: header fields and text parts, each with a map back to the
+//! raw bytes.
 //!
-//! Broken mail is input, not an error: a part that cannot be understood is read as one text, and a [`Diagnostic`] reports
-//! it. The walk over MIME parts uses a list, never recursion. Parts that are not text are not decoded.
+//! Broken mail is input, not an error: a part that cannot be understood is read as one text, and a
+//! [`Diagnostic`] reports it. The walk over MIME parts uses a list, never recursion. Parts that are
+//! not text are not decoded.
 //!
 //! # Libraries
 //!
-//! `html5gum` tokenises HTML, `encoding_rs` converts charsets, `data-encoding` decodes whole lines of base64, and `jiff`
-//! does calendar arithmetic. `mailparse` is used for two calls:
+//! `html5gum` tokenises HTML, `encoding_rs` converts charsets, `data-encoding` decodes whole lines
+//! of base64, and `jiff` does calendar arithmetic. `mailparse` is used for two calls:
 //!
-//! - `parse_content_type` parses a `Content-Type` with several parameters, comments or RFC 2231 continuations
-//!   (`content_type.rs`, `boundary.rs`);
-//! - `parse_header` and `get_value` decode a value with encoded words or 8-bit bytes where only its text is needed
-//!   (`header.rs`).
+//! - `parse_content_type` parses a `Content-Type` with several parameters, comments or RFC 2231
+//!   continuations (`part.rs`, `mime_walk.rs`);
+//! - `parse_header` and `get_value` decode a value with encoded words or 8-bit bytes where only its
+//!   text is needed (`header.rs`).
 //!
 //! Its other calls do not serve here:
 //!
-//! - `parse_mail` and `get_body` return owned text without offsets, and every URL needs the offsets of its raw bytes; they
-//!   recurse into parts, reject what cannot be decoded, and decode attachments too;
+//! - `parse_mail` and `get_body` return owned text without offsets, and every URL needs the offsets
+//!   of its raw bytes; they recurse into parts, reject what cannot be decoded, and decode
+//!   attachments too;
 //! - `parse_headers` allocates each value; this module keeps ranges, and skips most fields by name
 //!   (`field_names.rs`);
-//! - `dateparse` takes no ctime, RFC 850 or ISO 8601 dates, and does not distinguish an unknown zone from UTC (`date.rs`);
+//! - `dateparse` takes no ctime, RFC 850 or ISO 8601 dates, and does not distinguish an unknown
+//!   zone from UTC (`date.rs`);
 //! - `addrparse` would split From into mailboxes, but a record shows the field as it was written;
 //! - `msgidparse` rejects a whole References field for one damaged ID (`message_info.rs`);
-//! - `parse_content_disposition`: no decision depends on that field. An attachment is skipped for its type, not because it
-//!   is attached.
+//! - `parse_content_disposition`: no decision depends on that field. An attachment is skipped for
+//!   its type, not because it is attached.
 
 mod binary;
-mod boundary;
 mod charset;
-mod content_type;
 mod date;
 mod digest;
 mod encoded_words;
@@ -37,7 +39,6 @@ mod flowed;
 #[cfg(feature = "fuzzing")]
 pub mod fuzzing;
 mod header;
-mod header_text;
 mod html;
 mod message_info;
 mod mime_walk;
@@ -132,7 +133,8 @@ pub struct DecodedText<'m> {
     pub offset_map: OffsetMap,
     /// Its place in the message.
     pub region: Region<'m>,
-    /// The part whose body or header it is; `None` for the message's own header and for a message without a header.
+    /// The part whose body or header it is; `None` for the message's own header and for a message
+    /// without a header.
     pub part: Option<&'m MimePart>,
     /// The meaning of its line ends.
     pub lines: LineLayout,
@@ -161,7 +163,8 @@ impl<'m> DecodedText<'m> {
         }
     }
 
-    /// Ranges of encoded binary files (uuencode, yEnc, `BinHex`), in order. Linear in the text's length.
+    /// Ranges of encoded binary files (uuencode, yEnc, `BinHex`), in order. Linear in the text's
+    /// length.
     #[must_use]
     pub fn binary(&self) -> Vec<Span> {
         match (self.region, &self.page) {
@@ -174,12 +177,14 @@ impl<'m> DecodedText<'m> {
 /// The meaning of the line ends of a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LineLayout {
-    /// They are part of the text as sent: a person wrote them, or a program that wrapped long lines.
+    /// They are part of the text as sent: a person wrote them, or a program that wrapped long
+    /// lines.
     Written,
     /// They come from the layout of an HTML page: two lines never hold one word.
     LaidOut,
-    /// They fold a header field, also one in a body that consists of such fields, like a delivery report. The white space after
-    /// each belongs to the value and separates words (RFC 5322, section 2.2.3).
+    /// They fold a header field, also one in a body that consists of such fields, like a delivery
+    /// report. The white space after each belongs to the value and separates words (RFC 5322,
+    /// section 2.2.3).
     Folded,
 }
 
@@ -253,8 +258,8 @@ impl From<MappedBytes> for ConvertedText<'_> {
 
 /// Passes every text of `message` to `sink`, in the order of the raw bytes.
 ///
-/// `fields` are the fields of the message's own header, read by [`HeaderFields::in_message`]. Linear in the message's length
-/// times the nesting depth of its parts, which is limited.
+/// `fields` are the fields of the message's own header, read by [`HeaderFields::in_message`].
+/// Linear in the message's length times the nesting depth of its parts, which is limited.
 pub fn texts<'m>(
     message: &Message<'m>,
     fields: &'m HeaderFields,

@@ -1,13 +1,13 @@
 //! Finds the URLs of one message, on one thread and without I/O.
 //!
-//! [`extract`] pushes everything it finds to a closure, in the order of the message; [`urls`], [`Message::urls`] and
-//! [`Extractor::urls`] collect the URLs as owned values. The start of a URL is found by `scan`, its continuation by `repair`,
-//! its end by `parse`; the loop in `extract/text_scan.rs` resumes after it.
+//! [`extract`] pushes everything it finds to a closure, in the order of the message; [`urls`],
+//! [`Message::urls`] and [`Extractor::urls`] collect the URLs as owned values. The start of a URL
+//! is found by `scan`, its continuation by `repair`, its end by `parse`; the loop in
+//! `extract/text_scan.rs` resumes after it.
 
 mod emission;
 mod extracted_url;
 mod message_pass;
-mod reached_limits;
 mod text_scan;
 
 pub use extracted_url::{ExtractedUrl, Urls, urls};
@@ -75,7 +75,8 @@ pub enum Unique {
     None,
     /// Repetitions within a message; the record holds their number.
     Message,
-    /// Repetitions within a run of `pipeline`. In [`extract`], which sees one message alone, this is [`Unique::None`].
+    /// Repetitions within a run of `pipeline`. In [`extract`], which sees one message alone, this
+    /// is [`Unique::None`].
     Run,
 }
 
@@ -193,8 +194,8 @@ pub fn extract(
     extract_parsed(message, &header, source, extractor, sink);
 }
 
-/// Does the work of [`extract`] for a message on whose structure the program panicked: its raw bytes are one text, and the
-/// identifiers of its records are made of them.
+/// Does the work of [`extract`] for a message on whose structure the program panicked: its raw
+/// bytes are one text, and the identifiers of its records are made of them.
 #[cfg(feature = "files")]
 pub(crate) fn extract_flat(
     message: &Message<'_>,

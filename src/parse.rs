@@ -2,18 +2,16 @@
 //!
 //! A lenient reading over the strict grammar. By the wide rules it differs from RFC 1738 in this:
 //!
-//! - A text that RFC 3986 accepts is a URL too, if its scheme names a host and the host is plausible.
-//! - A text that only WHATWG accepts is a URL too, if its scheme is one of WHATWG's special schemes, written with `//`.
+//! - A text that RFC 3986 accepts is a URL too, if its scheme names a host and the host is
+//!   plausible.
+//! - A text that only WHATWG accepts is a URL too, if its scheme is one of WHATWG's special
+//!   schemes, written with `//`.
 //! - A bare word must be plausible for its scheme (see [`crate::grammar::BareRequirement`]).
-//! - The end of a bare URL depends on the text before it (see `parse/ending.rs`), and comes before a character that its
-//!   host or grammar refuses.
+//! - The end of a bare URL depends on the text before it (see `parse/ending.rs`), and comes before
+//!   a character that its host or grammar refuses.
 
 mod acceptance;
-mod accepted;
-mod alternates;
 mod attribute;
-mod candidate;
-mod canonical;
 mod choice;
 mod components;
 mod ending;
@@ -22,28 +20,21 @@ mod guessed;
 mod hazard;
 mod hyphen;
 mod key;
-mod markup;
-mod mismatch;
-mod public_suffix;
 mod redirector;
-mod refusal;
-mod reject;
 mod shortened;
 mod site;
 mod verdict;
-mod whatwg;
 
 pub use attribute::{AttributeValue, parse_attribute, parse_nested, parse_replacement};
-pub use candidate::{Candidate, ParseOutcome};
 pub use choice::parse_candidate;
 pub use components::{UrlComponents, components, scheme};
-pub use found::{Alternate, AlternateReason, FoundUrl, UrlTruncation, Wrapper};
-pub use hazard::{Hazard, hazards};
+pub use found::{
+    Alternate, AlternateReason, Candidate, FoundUrl, ParseOutcome, RejectReason, RejectReasonKind,
+    UrlTruncation, Wrapper,
+};
+pub use hazard::{Hazard, hazards, mismatch};
 pub use key::{key, key_of_components};
-pub use mismatch::mismatch;
 pub(crate) use redirector::redirector_names;
 pub use redirector::{RedirectTarget, redirect_target, redirect_target_of, without_recipient};
-pub use reject::{RejectReason, RejectReasonKind};
 pub use site::{Site, host_name};
-pub use verdict::{Grammar, Verdicts};
-pub use whatwg::WhatwgReading;
+pub use verdict::{Grammar, Verdicts, WhatwgReading};

@@ -1,25 +1,18 @@
-//! Opens sources, which are regular files and standard input, and unpacks compressions and archives.
+//! Opens sources, which are regular files and standard input, and unpacks compressions and
+//! archives.
 //!
-//! The walk may have opened small files already (`walk/preopened.rs`). Files are read, never mapped: a mapping of a file that shrinks
-//! kills the process.
+//! The walk may have opened small files already (`walk/preopened.rs`). Files are read, never
+//! mapped: a mapping of a file that shrinks kills the process.
 
 #[cfg(feature = "archives")]
 mod archive;
 #[cfg(feature = "archives")]
 mod compression;
 #[cfg(feature = "files")]
-mod counting_reader;
-#[cfg(feature = "files")]
 mod error;
 #[cfg(feature = "files")]
 mod input;
-#[cfg(feature = "files")]
-mod open;
 mod packed_news_batch;
-#[cfg(feature = "archives")]
-mod peeked_input;
-#[cfg(feature = "archives")]
-mod ratio_limit;
 #[cfg(all(feature = "files", not(feature = "archives")))]
 mod single_stream;
 #[cfg(feature = "files")]
@@ -28,25 +21,23 @@ mod sparse_read;
 mod stream_step;
 #[cfg(feature = "archives")]
 mod streams;
-#[cfg(feature = "files")]
-mod unread_range;
 
 #[cfg(feature = "files")]
 pub use error::{error_diagnostic, panicked};
 #[cfg(feature = "files")]
+pub use input::open;
+#[cfg(feature = "files")]
 pub use input::{Input, ReadAt, SeekableInput};
 #[cfg(feature = "files")]
-pub use open::open;
-#[cfg(feature = "files")]
-pub(crate) use open::{open_stream, read_small};
+pub(crate) use input::{open_stream, read_small};
 pub use packed_news_batch::{PackedNewsBatch, packed_news_batch};
 #[cfg(all(feature = "files", not(feature = "archives")))]
 pub use single_stream::{SingleStream as Streams, is_container};
+#[cfg(feature = "files")]
+pub use sparse_read::UnreadRange;
 #[cfg(feature = "files")]
 pub use sparse_read::{SparseRead, hole_len};
 #[cfg(feature = "files")]
 pub use stream_step::StreamStep;
 #[cfg(feature = "archives")]
 pub use streams::{Streams, is_container};
-#[cfg(feature = "files")]
-pub use unread_range::UnreadRange;

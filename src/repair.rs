@@ -1,13 +1,12 @@
 //! Unfolds the text after a URL start into one logical line, in which every join has its reason.
 //!
-//! Removes what mailers, editors and printers inserted into a URL: white space and line breaks inside a wrapper, quote
-//! marks, page breaks, and the line break of a bare URL. Whether the line is a URL, and where it ends, is left to `parse`.
+//! Removes what mailers, editors and printers inserted into a URL: white space and line breaks
+//! inside a wrapper, quote marks, page breaks, and the line break of a bare URL. Whether the line
+//! is a URL, and where it ends, is left to `parse`.
 
 mod at_sign;
 mod bare_url;
-mod bare_word;
 mod continuation;
-mod line;
 mod page_break;
 mod prefilter;
 mod quote_marks;
@@ -17,16 +16,19 @@ mod wrapper;
 
 pub use at_sign::{AT_SIGN_CONFIDENCE, restore_at_sign};
 pub use bare_url::unfold_bare_word;
-pub use bare_word::{BareWord, LineBreakPolicy};
+pub(crate) use continuation::JOIN_CONFIDENCE;
 pub use continuation::{Feature, Features, LineBreakEvidence, line_break_evidence};
 pub use prefilter::{PrefilterReject, prefilter};
 pub use quote_marks::quote_depth;
-pub use url_run::url_run_end;
+pub use url_run::{BareWord, LineBreakPolicy, url_run_end};
 pub use wrapper::{WrappedText, unfold_wrapper};
 
+use memchr::memrchr2;
+
+use crate::limits::LINE_LOOKBACK_BYTES;
 use crate::span::Span;
 
-/// A kind of repair. The order of the variants is that of a record's `repairs`.
+/// A kind of repair. A record's `repairs` has them in the order of the variants.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Repair {
     /// Blanks within a line were removed.
@@ -45,7 +47,8 @@ pub enum Repair {
     BareContinuation,
     /// The word `at`, which an archive wrote for the `@` of an address, was replaced.
     AtSign,
-    /// Escapes and soft line breaks of quoted-printable, in a text that was not labelled so, were decoded.
+    /// Escapes and soft line breaks of quoted-printable, in a text that was not labelled so, were
+    /// decoded.
     QuotedPrintable,
     /// The slashes after the scheme were missing, too many, or backslashes.
     Slashes,
@@ -132,20 +135,22 @@ pub struct Join {
     pub at: usize,
     /// The repairs made at this place.
     pub repairs: RepairSet,
-    /// The confidence that both sides belong together, from 0 to 1. Inside a wrapper below 1 only at blanks within a line.
+    /// The confidence that both sides belong together, from 0 to 1. Inside a wrapper below 1 only
+    /// at blanks within a line.
     pub confidence: f32,
     /// The features of the line break in a bare URL. Empty inside a wrapper.
     pub features: Features,
 }
 
-/// A text without the removed bytes, and the map back to it. A buffer: it is reused for each URL start.
+/// A text without the removed bytes, and the map back to it. A buffer: it is reused for each URL
+/// start.
 #[derive(Clone, Debug, Default)]
 pub struct LogicalLine {
     text: Vec<u8>,
     /// The pieces of the text that the line consists of, in ascending order.
     pieces: Vec<LinePiece>,
     joins: Vec<Join>,
-    /// The repairs that were made in the line beside those of its joins.
+    /// The repairs that were made outside the joins.
     repairs: RepairSet,
 }
 
@@ -171,16 +176,17 @@ impl LogicalLine {
         &self.joins
     }
 
-    /// Returns the repairs that were made in the line beside those of its joins: [`Repair::AtSign`] in a bare address, and
-    /// [`Repair::QuotedPrintable`].
+    /// Returns the repairs that were made outside the joins: [`Repair::AtSign`] in a bare address,
+    /// and [`Repair::QuotedPrintable`].
     #[must_use]
     pub fn repairs(&self) -> RepairSet {
         self.repairs
     }
 
-    /// Returns the range of the text that `span` of the logical line comes from, including the bytes removed in between.
+    /// Returns the range of the text that `span` of the logical line comes from, including the
+    /// bytes removed in between.
     #[must_use]
-    pub fn origin(&self, span: Span) -> Span {
+    pub fn text_range(&self, span: Span) -> Span {
         let start = self.text_offset(span.start);
         let end = if span.is_empty() {
             start
@@ -242,7 +248,8 @@ impl LogicalLine {
         self.text.truncate(self.text.len().saturating_sub(bytes));
     }
 
-    /// Records that bytes were removed after the last byte. A join at the same place gets the repairs in addition.
+    /// Records that bytes were removed after the last byte. A join at the same place gets the
+    /// repairs in addition.
     fn join(&mut self, repairs: RepairSet, confidence: f32, features: Features) {
         let at = self.text.len();
         match self.joins.last_mut() {
@@ -254,5 +261,62 @@ impl LogicalLine {
                 features,
             }),
         }
+    }
+}
+
+/// Returns the start of the line that contains `at`; `None` if it is more than
+/// [`LINE_LOOKBACK_BYTES`] before `at`.
+fn line_start(text: &[u8], at: usize) -> Option<usize> {
+    let lowest = at.saturating_sub(LINE_LOOKBACK_BYTES);
+    match memrchr2(b'\n', b'\r', &text[lowest..at]) {
+        Some(end) => Some(lowest + end + 1),
+        None if lowest == 0 => Some(0),
+        None => None,
+    }
+}
+
+/// The end of a line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct LineEnd {
+    /// The offset of the line end, or the length of the text.
+    end: usize,
+    /// The offset of the next line, or the length of the text.
+    next: usize,
+}
+
+/// Returns the end of the line that contains `at`. LF, CR and CRLF end lines.
+fn line_end(text: &[u8], at: usize) -> LineEnd {
+    match memchr::memchr2(b'\n', b'\r', &text[at..]).map(|end| at + end) {
+        None => LineEnd {
+            end: text.len(),
+            next: text.len(),
+        },
+        Some(end) if text[end..].starts_with(b"\r\n") => LineEnd { end, next: end + 2 },
+        Some(end) => LineEnd { end, next: end + 1 },
+    }
+}
+
+/// Returns `true` for ASCII white space that does not end a line: space, tab, form feed, vertical
+/// tab.
+const fn is_blank(byte: u8) -> bool {
+    matches!(byte, b' ' | b'\t' | b'\x0C' | b'\x0B')
+}
+
+/// Returns `true` for CR and LF.
+const fn is_line_end(byte: u8) -> bool {
+    matches!(byte, b'\n' | b'\r')
+}
+
+/// The length of the character at the start of `text` if it is white space by Unicode and does not
+/// end a line; otherwise 0.
+fn whitespace_len(text: &[u8]) -> usize {
+    match text {
+        [b'\t' | 0x0B | 0x0C | 0x1C..=0x1F | b' ', ..] => 1,
+        [0xC2, 0x85 | 0xA0, ..] => 2,
+        [0xE1, 0x9A, 0x80, ..]
+        | [0xE2, 0x80, 0x80..=0x8A | 0xA8 | 0xA9 | 0xAF, ..]
+        | [0xE2, 0x81, 0x9F, ..]
+        | [0xE3, 0x80, 0x80, ..] => 3,
+        _ => 0,
     }
 }

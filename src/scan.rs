@@ -1,12 +1,11 @@
-//! Finds the offsets in a text where a URL may start: a cheap trigger, then a check of the bytes before it.
+//! Finds the offsets in a text where a URL may start: a cheap trigger, then a check of the bytes
+//! before it.
 //!
 //! Leaves to `repair` and `parse` where the URL continues and ends, and whether it is a URL at all.
 
-mod glued_scheme;
 mod host;
 mod host_prefix;
 mod machine_name;
-mod scheme_suffix;
 mod trigger;
 
 pub(crate) use host::{
@@ -17,7 +16,7 @@ pub(crate) use machine_name::names_machine;
 pub use trigger::UrlStarts;
 
 use crate::grammar::{BareRequirement, SCHEMES, Scheme};
-use scheme_suffix::SchemeSuffixes;
+use trigger::SchemeSuffixes;
 
 /// The rules by which URLs are found.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -40,7 +39,8 @@ pub enum Opening {
     UrlPrefix,
     /// A scheme alone.
     Bare,
-    /// `www.` or `ftp.`, also with a number (`www2.`), without a scheme. The field is the scheme guessed for it.
+    /// `www.` or `ftp.`, also with a number (`www2.`), without a scheme. The field is the scheme
+    /// guessed for it.
     Schemeless(&'static str),
 }
 
@@ -112,8 +112,8 @@ impl Scanner {
         self.rules
     }
 
-    /// The requirement for a bare URL of this scheme. A scheme that the user added needs at least one character after
-    /// the colon, an unknown scheme a host.
+    /// The requirement for a bare URL of this scheme. A scheme that the user added needs at least
+    /// one character after the colon, an unknown scheme a host.
     #[must_use]
     pub fn bare_requirement(&self, scheme: &[u8]) -> BareRequirement {
         if self.is_extra(scheme) {
@@ -255,7 +255,8 @@ mod tests {
         );
     }
 
-    /// The offset after the text in which `|` marks where a host without a scheme must be found, if it must be.
+    /// The offset after the text in which `|` marks where a host without a scheme must be found, if
+    /// it must be.
     #[track_caller]
     fn check_host(marked: &str) {
         let text = marked.replace('|', "");

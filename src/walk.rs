@@ -1,27 +1,23 @@
-//! Walks over roots and returns the files in them, in a fixed order. Opens folders, and small files for callers who read them all;
-//! follows no symbolic link unless asked.
+//! Walks over roots and returns the files in them, in a fixed order. Opens folders, and small files
+//! for callers who read them all; follows no symbolic link unless asked.
 //!
-//! The crate `walkdir` is not used here: it opens each folder by its path, which may lead through a link by then. Here each folder is
-//! opened by descriptor, beneath its root (`walk/rooted_path.rs`). The crate's own folders, which nobody else writes, are listed with
+//! The crate `walkdir` is not used here: it opens each folder by its path, which may lead through a
+//! link by then. Here each folder is opened by descriptor, beneath its root
+//! (`walk/rooted_path.rs`). The crate's own folders, which nobody else writes, are listed with
 //! `walkdir`.
 
-mod file_id;
-mod folders;
 mod format_hint;
-mod listing;
-#[cfg(feature = "archives")]
-mod member_hint;
 mod path_filter;
 mod preopened;
 mod rooted_path;
 mod tree;
 
-pub use file_id::DeviceInode;
-pub(crate) use format_hint::path_hint;
 #[cfg(feature = "archives")]
-pub(crate) use member_hint::member_hint;
+pub(crate) use format_hint::member_hint;
+pub(crate) use format_hint::path_hint;
 pub use path_filter::{BadGlob, PathFilter};
 pub(crate) use preopened::{max_roots_per_batch, reserve_descriptors};
+pub use rooted_path::DeviceInode;
 
 use std::collections::HashSet;
 use std::os::fd::OwnedFd;
@@ -47,7 +43,8 @@ pub struct WalkedFile {
     pub size: u64,
     /// Hint that its path gives on its format.
     pub hint: FormatHint,
-    /// The path beneath its root by which it is opened. `None` for a file that the user named: it is opened by its name.
+    /// The path beneath its root by which it is opened. `None` for a file that the user named: it
+    /// is opened by its name.
     pub(crate) place: Option<RootedPath>,
     /// The open file, if it is small and the walk has opened it.
     pub(crate) preopened: Option<Arc<PreopenedFile>>,
@@ -119,8 +116,8 @@ pub enum SymlinkPolicy {
 
 /// Walks over the roots, one after the other.
 ///
-/// Beneath a root, names are ordered byte by byte, component by component. Holds the names in the folders on the path to the current
-/// file.
+/// Beneath a root, names are ordered byte by byte, component by component. Holds the names in the
+/// folders on the path to the current file.
 pub fn walk<'w>(
     roots: &'w [PathBuf],
     filter: &'w PathFilter,
@@ -129,7 +126,8 @@ pub fn walk<'w>(
     walk_roots(roots, filter, links, DescriptorBudget::NONE)
 }
 
-/// Walks as [`walk`] does, for a caller who reads all files: opens small files, as many as the limit on descriptors allows.
+/// Walks as [`walk`] does, for a caller who reads all files: opens small files, as many as the
+/// limit on descriptors allows.
 pub(crate) fn walk_and_open<'w>(
     roots: &'w [PathBuf],
     filter: &'w PathFilter,
@@ -167,7 +165,8 @@ fn walk_roots<'w>(
         })
 }
 
-/// Returns the steps for work items, in their order. An item that covers all of its file becomes a step for the file.
+/// Returns the steps for work items, in their order. An item that covers all of its file becomes a
+/// step for the file.
 ///
 /// Only the files that `filter` knows as outputs of the run are skipped.
 pub fn walk_items<'w>(
@@ -216,10 +215,11 @@ fn item_step(item: &FileRange, filter: &PathFilter) -> WalkStep {
     }
 }
 
-/// Returns `folder`, which is in `root`, and all folders in it that a walk without links enters. Each comes after the folder that
-/// contains it, and before it is listed. Files are not examined, so that this takes no longer than listing the folders.
+/// Returns `folder`, which is in `root`, and all folders in it that a walk without links enters.
+/// Each comes after the folder that contains it, and before it is listed. Files are not examined,
+/// so that this takes no longer than listing the folders.
 pub fn list_folders(root: &Path, folder: &Path) -> impl Iterator<Item = PathBuf> {
-    folders::Folders::new(root, folder)
+    tree::Folders::new(root, folder)
 }
 
 /// Returns `true` if `path`, which is in `root`, is a folder that is reached without links.
@@ -271,12 +271,7 @@ enum RootStep {
     /// A step that is final.
     Step(WalkStep),
     /// An article of a news spool that has several names. It is read under the first.
-    HardLinked {
-        /// The file.
-        file: WalkedFile,
-        /// Its identity.
-        id: DeviceInode,
-    },
+    HardLinked { file: WalkedFile, id: DeviceInode },
 }
 
 /// Root that is walked, with the files that are wanted and opened.
@@ -351,8 +346,8 @@ impl<'w> RootWalk<'w> {
         RootStep::Step(WalkStep::File(file))
     }
 
-    /// Examines a file by its name in the open folder, which is fastest, and opens it within the budget. A failure here is repeated,
-    /// and reported, with the whole path.
+    /// Examines a file by its name in the open folder, which is fastest, and opens it within the
+    /// budget. A failure here is repeated, and reported, with the whole path.
     fn examine(self, folder: Option<&OwnedFd>, path: &Path) -> ExaminedFile {
         let Some((folder, name)) = folder.zip(path.file_name()) else {
             return ExaminedFile::default();

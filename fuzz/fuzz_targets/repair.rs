@@ -47,7 +47,7 @@ fn lines(text: &[u8], rules: Rules) -> Vec<(UrlStart, Option<WrappedText>, Logic
 }
 
 /// Checks the map of a line: in order, and to the same bytes unless they were decoded.
-fn check_origin(text: &[u8], line: &LogicalLine) {
+fn check_ranges(text: &[u8], line: &LogicalLine) {
     let is_decoded = line.repairs().has(Repair::QuotedPrintable)
         || line.repairs().has(Repair::AtSign)
         || line.joins().iter().any(|join| {
@@ -55,14 +55,14 @@ fn check_origin(text: &[u8], line: &LogicalLine) {
         });
     let mut last = 0;
     for (at, &byte) in line.text().iter().enumerate() {
-        let origin = line.origin(Span::new(at, at + 1));
+        let range = line.text_range(Span::new(at, at + 1));
         assert!(
-            last < origin.end && origin.end <= text.len(),
-            "{at}: {origin:?} after {last}"
+            last < range.end && range.end <= text.len(),
+            "{at}: {range:?} after {last}"
         );
-        last = origin.end;
+        last = range.end;
         assert!(
-            is_decoded || text[origin.end - 1] == byte,
+            is_decoded || text[range.end - 1] == byte,
             "{at} of {}",
             text.escape_ascii()
         );
@@ -92,7 +92,7 @@ fuzz_target!(|input: &[u8]| {
         Rules::Rfc1738
     };
     for (start, wrapped, line) in lines(text, rules) {
-        check_origin(text, &line);
+        check_ranges(text, &line);
         if let Some(WrappedText::Closed(close)) = wrapped {
             let mut again = LogicalLine::default();
             // A last line of quote marks and the `>` alone is a quoted blank line; what follows shows that it is not.

@@ -1,4 +1,5 @@
-//! Binary files encoded within text, as before MIME: uuencode, yEnc, `BinHex`. They are not searched for URLs.
+//! Binary files encoded within text, as before MIME: uuencode, yEnc, `BinHex`. They are not
+//! searched for URLs.
 
 use std::sync::LazyLock;
 
@@ -16,7 +17,8 @@ pub(super) fn blocks(text: &[u8]) -> Vec<Span> {
     let mut open_ended = false;
     for BlockStart { at: start, format } in starts(text) {
         let inside = blocks.last().is_some_and(|block| start < block.end);
-        // If one block has no end line, no later block of a format that needs one has it. This keeps the time linear.
+        // If one block has no end line, no later block of a format that needs one has it. This
+        // keeps the time linear.
         if inside || (open_ended && format.needs_end()) {
             continue;
         }
@@ -142,8 +144,8 @@ fn is_binhex(line: &[u8]) -> bool {
         })
 }
 
-/// Returns `true` if a line is uuencoded: its first character is the number of bytes, and each three of them are four
-/// characters.
+/// Returns `true` if a line is uuencoded: its first character is the number of bytes, and each
+/// three of them are four characters.
 fn is_uu(line: &[u8]) -> bool {
     let Some(&first) = line.first() else {
         return false;

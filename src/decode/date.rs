@@ -1,17 +1,10 @@
-//! Dates of mail and news, in the many forms that four decades wrote them.
+//! Dates of mail and news, in the many forms that four decades wrote them: first the form of nearly
+//! all mail, then words in any order.
 //!
-//! This file and its folder find the day, month, year, time and zone; `jiff` does the calendar arithmetic.
-
-mod prefix;
-mod tokens;
-mod zone;
+//! The day, month, year, time and zone are found here; `jiff` does the calendar arithmetic.
 
 use jiff::civil;
 use jiff::tz::Offset;
-
-use prefix::{month_of, number};
-use tokens::DateTokens;
-use zone::{named_zone, numeric_zone};
 
 /// A date as written, and the moment that it means.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -44,8 +37,8 @@ pub fn parse_date(raw: &str) -> Date {
     parse_common(raw).unwrap_or_else(|| parse_tokens(raw))
 }
 
-/// Parses the form of nearly all mail of today, `Thu, 1 Dec 1994 09:30:00 +0000` (RFC 5322 section 3.3), which a comment
-/// may follow. `None` for any other form.
+/// Parses the form of nearly all mail of today, `Thu, 1 Dec 1994 09:30:00 +0000` (RFC 5322 section
+/// 3.3), which a comment may follow. `None` for any other form.
 ///
 /// The result is the one of [`parse_tokens`], without its cost.
 fn parse_common(raw: &str) -> Option<Date> {
@@ -103,6 +96,343 @@ fn parse_tokens(raw: &str) -> Date {
         unix: None,
         zone: Zone::Unknown,
     })
+}
+
+/// The words of a date, as far as they were recognised.
+#[derive(Default)]
+struct DateTokens {
+    /// Numbers of day and year, in the order of the text.
+    numbers: Vec<DateNumber>,
+    month: Option<i8>,
+    time: Option<TimeOfDay>,
+    /// Minutes east of Greenwich, from digits or a name.
+    offset: Option<i32>,
+    iso: Option<CalendarDay>,
+}
+
+/// A number in a date.
+#[derive(Clone, Copy)]
+struct DateNumber {
+    value: i32,
+    /// Number of digits, with leading zeros.
+    digits: usize,
+}
+
+#[derive(Clone, Copy, Default)]
+struct TimeOfDay {
+    hour: i8,
+    minute: i8,
+    second: i8,
+}
+
+#[derive(Clone, Copy)]
+struct CalendarDay {
+    year: i16,
+    month: i8,
+    day: i8,
+}
+
+impl DateTokens {
+    /// Maximum number of words that are read.
+    const MAX_WORDS: usize = 16;
+
+    /// Reads the words of a date, without its comments and its weekday.
+    fn of(raw: &str) -> DateTokens {
+        // A comment repeats the zone by name (RFC 5322 section 3.2.2).
+        let text = raw.split('(').next().unwrap_or_default();
+        // Tuesday is `Mar` in Spanish, French and Italian: in `Mar, 5 Feb 1998` it is not the
+        // month.
+        let is_word = |text: &str| text.bytes().all(|byte| byte.is_ascii_alphabetic());
+        let after_weekday = text
+            .split_once(',')
+            .filter(|(weekday, _)| is_word(weekday) && month_of(weekday.as_bytes()).is_some());
+        let after_weekday = after_weekday
+            .map(|(_, rest)| DateTokens::of_words(rest))
+            .filter(|tokens| tokens.month.is_some());
+        after_weekday.unwrap_or_else(|| DateTokens::of_words(text))
+    }
+
+    /// Reads words that are all part of the date.
+    fn of_words(text: &str) -> DateTokens {
+        let mut tokens = DateTokens::default();
+        let words = text
+            .split(|c: char| c.is_whitespace() || c == ',')
+            .filter(|word| !word.is_empty());
+        for word in words.take(DateTokens::MAX_WORDS) {
+            if !(tokens.take_time(word) || tokens.take_zone(word) || tokens.take_iso(word)) {
+                // RFC 850 writes `02-Jul-96`.
+                word.split(['-', '/', '.'])
+                    .filter(|piece| !piece.is_empty())
+                    .for_each(|piece| tokens.take_number_or_month(piece));
+            }
+        }
+        tokens
+    }
+
+    /// Reads `13:45:10`, `13:45`, or `13.45.10` after the month. Returns `false` for any other
+    /// word.
+    fn take_time(&mut self, word: &str) -> bool {
+        let split = |by: char| {
+            let fields: Vec<&str> = word.split(by).collect();
+            let is_numeric = fields.iter().all(|field| {
+                (1..=2).contains(&field.len()) && field.bytes().all(|b| b.is_ascii_digit())
+            });
+            (is_numeric && (2..=3).contains(&fields.len())).then_some(fields)
+        };
+        let with_dots = || split('.').filter(|fields| fields.len() == 3 && self.month.is_some());
+        let Some(fields) = split(':').or_else(with_dots) else {
+            return false;
+        };
+        let number = |index: usize| {
+            fields
+                .get(index)
+                .and_then(|field| field.parse::<i8>().ok())
+                .unwrap_or(0)
+        };
+        self.time.get_or_insert(TimeOfDay {
+            hour: number(0),
+            minute: number(1),
+            // A leap second is read as the second before it.
+            second: number(2).min(59),
+        });
+        true
+    }
+
+    /// Reads `+0200`, `-05:00`, `EST`, `GMT+2`; the `DST` of `MET DST` adds an hour. Returns
+    /// `false` for any other word, and before a time or two numbers.
+    fn take_zone(&mut self, word: &str) -> bool {
+        if self.time.is_none() && self.numbers.len() < 2 {
+            return false;
+        }
+        let lower = word.to_ascii_lowercase();
+        let (name, digits) = lower.split_at(lower.find(['+', '-']).unwrap_or(lower.len()));
+        if !digits.is_empty() && (name.is_empty() || minutes_of_zone(name.as_bytes()).is_some()) {
+            let minutes = lenient_offset(digits);
+            self.offset = minutes.or(self.offset);
+            return minutes.is_some();
+        }
+        if lower == "dst" && self.offset.is_some() {
+            self.offset = self.offset.map(|minutes| minutes + 60);
+            return true;
+        }
+        let minutes = minutes_of_zone(word.as_bytes());
+        self.offset = self.offset.or(minutes);
+        minutes.is_some()
+    }
+
+    /// Reads `1996-07-02` and `1996-07-02T13:45:10Z` (RFC 3339). Returns `false` for any other
+    /// word.
+    fn take_iso(&mut self, word: &str) -> bool {
+        let Some((day, rest)) = word.split_at_checked(word.len().min(10)) else {
+            return false;
+        };
+        let Some(day) = iso_day(day) else {
+            return false;
+        };
+        self.iso = Some(day);
+        if let Some(rest) = rest.strip_prefix(['T', 't']) {
+            let end = rest.find(['Z', 'z', '+', '-']).unwrap_or(rest.len());
+            let without_fraction = rest[..end].split('.').next().unwrap_or_default();
+            self.take_time(without_fraction);
+            if !rest[end..].is_empty() {
+                self.take_zone(&rest[end..]);
+            }
+        }
+        true
+    }
+
+    fn take_number_or_month(&mut self, piece: &str) {
+        if let Ok(value) = piece.parse::<i32>() {
+            let digits = piece.len();
+            self.numbers.push(DateNumber { value, digits });
+        } else if self.month.is_none() {
+            self.month = month_of(piece.as_bytes());
+        }
+    }
+
+    /// The time as written, without its zone; midnight if there is no time.
+    fn local_time(&self) -> Option<civil::DateTime> {
+        let CalendarDay { year, month, day } = self.iso.or_else(|| self.day())?;
+        let time = self.time.unwrap_or_default();
+        let time = civil::Time::new(time.hour, time.minute, time.second, 0).ok()?;
+        Some(civil::Date::new(year, month, day).ok()?.to_datetime(time))
+    }
+
+    /// The day of month and two numbers: the day is the first one of one or two digits, the year is
+    /// one of the others.
+    fn day(&self) -> Option<CalendarDay> {
+        let mut others = self.numbers.clone();
+        let is_day = |number: &DateNumber| number.digits <= 2 && (1..=31).contains(&number.value);
+        let day = others.remove(others.iter().position(is_day)?);
+        let year = others
+            .iter()
+            .find(|number| number.digits == 4)
+            .or_else(|| others.first())?;
+        Some(CalendarDay {
+            year: full_year(*year)?,
+            month: self.month?,
+            day: day.value as i8,
+        })
+    }
+}
+
+/// The day of `1996-07-02` or `1996/07/02`; `None` for years before 1000.
+fn iso_day(text: &str) -> Option<CalendarDay> {
+    let fields: Vec<&str> = text.split(['-', '/']).collect();
+    let [year, month, day] = fields[..] else {
+        return None;
+    };
+    let day = CalendarDay {
+        year: year.parse().ok()?,
+        month: month.parse().ok()?,
+        day: day.parse().ok()?,
+    };
+    (1000 <= day.year).then_some(day)
+}
+
+/// The year of a number (RFC 5322 section 4.3): two digits below 50 are of this century, other
+/// years of two or three digits count from 1900.
+fn full_year(number: DateNumber) -> Option<i16> {
+    let year = match (number.digits, number.value) {
+        (..=2, value @ 0..=49) => value + 2000,
+        (..=3, value) => value + 1900,
+        (_, value) => value,
+    };
+    i16::try_from(year)
+        .ok()
+        .filter(|year| (1900..=9998).contains(year))
+}
+
+/// The minutes east of Greenwich of `+hhmm` or `-hhmm` at the start of a text.
+fn numeric_zone(text: &[u8]) -> Option<DatePrefix<'_>> {
+    let (sign, rest) = text.split_first()?;
+    let DatePrefix { value, rest } = number(rest, 4..=4)?;
+    let (hours, minutes) = (value / 100, value % 100);
+    if 14 < hours || 59 < minutes {
+        return None;
+    }
+    let east = hours * 60 + minutes;
+    match sign {
+        b'+' => Some(DatePrefix { value: east, rest }),
+        b'-' => Some(DatePrefix { value: -east, rest }),
+        _ => None,
+    }
+}
+
+/// The minutes east of Greenwich of a zone by its name at the start of a text.
+fn named_zone(text: &[u8]) -> Option<DatePrefix<'_>> {
+    let len = text
+        .iter()
+        .take_while(|byte| byte.is_ascii_alphabetic())
+        .count();
+    let (name, rest) = text.split_at(len);
+    let value = minutes_of_zone(name)?;
+    Some(DatePrefix { value, rest })
+}
+
+/// The minutes east of Greenwich of a zone by its name, in upper or lower case.
+fn minutes_of_zone(name: &[u8]) -> Option<i32> {
+    let (_, minutes) = ZONES
+        .iter()
+        .find(|(known, _)| known.as_bytes().eq_ignore_ascii_case(name))?;
+    Some(*minutes)
+}
+
+/// The minutes east of Greenwich of `+hhmm`, `+hh:mm`, `+hh`.
+fn lenient_offset(text: &str) -> Option<i32> {
+    let sign = if text.starts_with('-') { -1 } else { 1 };
+    let digits: String = text[1..].chars().filter(|&c| c != ':').collect();
+    if digits.is_empty() || 4 < digits.len() || !digits.bytes().all(|b| b.is_ascii_digit()) {
+        return None;
+    }
+    let number: i32 = digits.parse().ok()?;
+    let (hours, minutes) = if digits.len() <= 2 {
+        (number, 0)
+    } else {
+        (number / 100, number % 100)
+    };
+    (hours <= 14 && minutes < 60).then_some(sign * (hours * 60 + minutes))
+}
+
+/// Names of zones and their minutes east of Greenwich: the names of RFC 822, and names seen in the
+/// news and mail of its time.
+const ZONES: &[(&str, i32)] = &[
+    ("ut", 0),
+    ("utc", 0),
+    ("gmt", 0),
+    ("z", 0),
+    ("wet", 0),
+    ("west", 60),
+    ("bst", 60),
+    ("ist", 330),
+    ("met", 60),
+    ("mez", 60),
+    ("cet", 60),
+    ("mest", 120),
+    ("mesz", 120),
+    ("cest", 120),
+    ("eet", 120),
+    ("eest", 180),
+    ("msk", 180),
+    ("msd", 240),
+    ("jst", 540),
+    ("kst", 540),
+    ("sgt", 480),
+    ("hkt", 480),
+    ("aest", 600),
+    ("aedt", 660),
+    ("nzst", 720),
+    ("nzdt", 780),
+    ("est", -300),
+    ("edt", -240),
+    ("cst", -360),
+    ("cdt", -300),
+    ("mst", -420),
+    ("mdt", -360),
+    ("pst", -480),
+    ("pdt", -420),
+    ("ast", -240),
+    ("adt", -180),
+    ("nst", -210),
+    ("ndt", -150),
+    ("akst", -540),
+    ("akdt", -480),
+    ("hst", -600),
+    ("sst", 60),
+    ("dst", 0),
+];
+
+/// A value at the start of a text, and the text after it.
+struct DatePrefix<'t> {
+    value: i32,
+    rest: &'t [u8],
+}
+
+const MONTHS: [&str; 12] = [
+    "jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec",
+];
+
+/// The number at the start of a text; `None` if its number of digits is not in `len`.
+fn number(text: &[u8], len: std::ops::RangeInclusive<usize>) -> Option<DatePrefix<'_>> {
+    let digits = text
+        .iter()
+        .take(len.end() + 1)
+        .take_while(|byte| byte.is_ascii_digit())
+        .count();
+    let (number, rest) = text.split_at(digits);
+    let value = number
+        .iter()
+        .fold(0, |value, digit| value * 10 + i32::from(digit - b'0'));
+    len.contains(&digits).then_some(DatePrefix { value, rest })
+}
+
+/// The month whose name a word begins with, in upper or lower case; January is 1.
+fn month_of(word: &[u8]) -> Option<i8> {
+    let start = word.first_chunk::<3>()?;
+    MONTHS
+        .iter()
+        .position(|name| name.as_bytes().eq_ignore_ascii_case(start))
+        .map(|month| month as i8 + 1)
 }
 
 #[cfg(test)]

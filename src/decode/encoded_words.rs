@@ -11,14 +11,14 @@ use crate::span::{ByteMap, Span};
 /// Finds the start of an encoded word.
 static BEGIN: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(b"=?"));
 
-/// Maximum number of encoded words per field that are decoded; later ones stay as they are. It bounds the time for a
-/// field of a million words, which nobody reads.
+/// Maximum number of encoded words per field that are decoded; later ones stay as they are. It
+/// bounds the time for a field of a million words, which nobody reads.
 const MAX_WORDS: usize = 1_000;
 
 /// Decodes the encoded words of a field's value. Line breaks stay.
 ///
-/// White space between two encoded words is not part of the text (section 6.2). Words that cannot be decoded stay as they
-/// are.
+/// White space between two encoded words is not part of the text (section 6.2). Words that cannot
+/// be decoded stay as they are.
 pub(super) fn decode(raw: &[u8]) -> Vec<u8> {
     let mut text = Vec::with_capacity(raw.len());
     append(raw, &mut text, None);
@@ -74,7 +74,6 @@ struct EncodedWord<'w> {
     encoding: WordEncoding,
     /// Offset of `text` in the value.
     text_start: usize,
-    /// The encoded text.
     text: &'w [u8],
 }
 

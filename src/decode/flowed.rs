@@ -18,11 +18,12 @@ pub(super) enum DelSp {
 
 /// Removes space-stuffing and, with `DelSp=yes`, soft line breaks.
 ///
-/// A line that ends in a blank flows into the next line if that has the same quote depth (section 4.5); `-- ` does not flow
-/// (section 4.3). The quote marks of a paragraph's first line stay, as the sign of its depth.
+/// A line that ends in a blank flows into the next line if that has the same quote depth (section
+/// 4.5); `-- ` does not flow (section 4.3). The quote marks of a paragraph's first line stay, as
+/// the sign of its depth.
 ///
-/// With `DelSp=no` the blank before a soft line break stays, so that no URL written by the rules goes over it. The line breaks
-/// are kept: they tell which URLs a program broke nevertheless.
+/// With `DelSp=no` the blank before a soft line break stays, so that no URL written by the rules
+/// goes over it. The line breaks are kept: they tell which URLs a program broke nevertheless.
 ///
 /// `None` if the text stays as it is.
 pub(super) fn unflow(text: &[u8], delsp: DelSp) -> Option<MappedBytes> {

@@ -1,4 +1,5 @@
-//! The decoding steps one by one, for the targets in `fuzz/`. Only with the feature `fuzzing`; no part of the library.
+//! The decoding steps one by one, for the targets in `fuzz/`. Only with the feature `fuzzing`; no
+//! part of the library.
 
 use super::{ConvertedText, MappedBytes, charset, encoded_words, flowed, transfer, utf7};
 use crate::span::ByteMap;

@@ -1,8 +1,12 @@
-//! Header fields (RFC 5322 section 2.2), as ranges of bytes.
+//! Header fields (RFC 5322 section 2.2), as ranges of bytes; their texts, and the prefilter that
+//! skips fields in which no URL begins.
+//!
+//! The roles of fields by their names are in `field_names`, and encoded words are decoded in
+//! `encoded_words`.
 
-use super::charset;
 use super::field_names::{FieldRoles, KNOWN, KnownField, field_roles};
-use crate::byte_scan::field_name_len;
+use super::{ConvertedText, charset, encoded_words};
+use crate::byte_scan::{field_name_len, is_inert_value};
 use crate::planted_faults::{PlantedFault, panic_at_mark};
 use crate::span::Span;
 use crate::split::{HeaderForm, Message};
@@ -25,15 +29,16 @@ pub struct HeaderFields {
     pub all: Vec<HeaderField>,
     /// Start of the body: after the blank line, or at the first line that is no field.
     pub body: usize,
-    /// `true` if the block exceeds the limit; `body` is the end of the last field that begins within it.
+    /// `true` if the block exceeds the limit; `body` is the end of the last field that begins
+    /// within it.
     pub is_truncated: bool,
 }
 
 impl HeaderFields {
     /// Reads the header block at the start of `text`, of at most `max_bytes`.
     ///
-    /// A line that is neither a field nor a continuation ends the block, except `From ` and `>From ` lines before the first
-    /// field. If there is no field, the body begins at 0.
+    /// A line that is neither a field nor a continuation ends the block, except `From ` and
+    /// `>From ` lines before the first field. If there is no field, the body begins at 0.
     #[must_use]
     pub fn of(text: &[u8], max_bytes: usize) -> HeaderFields {
         // Mail of 2025 has 40 fields and more.
@@ -89,8 +94,8 @@ impl HeaderFields {
         }
     }
 
-    /// Reads the header of a message, like [`HeaderFields::of`]; skips a byte order mark and blank lines before its first
-    /// field.
+    /// Reads the header of a message, like [`HeaderFields::of`]; skips a byte order mark and blank
+    /// lines before its first field.
     #[must_use]
     pub fn of_message(raw: &[u8], max_bytes: usize) -> HeaderFields {
         let text = raw.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(raw);
@@ -107,7 +112,8 @@ impl HeaderFields {
         }
     }
 
-    /// The fields with all offsets increased by `by`: for fields that were read from a part of a text that begins at `by`.
+    /// The fields with all offsets increased by `by`: for fields that were read from a part of a
+    /// text that begins at `by`.
     #[must_use]
     pub fn shifted(&self, by: usize) -> HeaderFields {
         let shift = |span: Span| Span::new(span.start + by, span.end + by);
@@ -123,7 +129,8 @@ impl HeaderFields {
         }
     }
 
-    /// The first field of each of these names. Linear in the number of fields, for all names together.
+    /// The first field of each of these names. Linear in the number of fields, for all names
+    /// together.
     #[must_use]
     pub fn first_of_each<const N: usize>(
         &self,
@@ -151,7 +158,8 @@ impl HeaderFields {
         self.each(name).next().copied()
     }
 
-    /// The first field of a name, in upper or lower case. `text` is the text that the fields were read from.
+    /// The first field of a name, in upper or lower case. `text` is the text that the fields were
+    /// read from.
     #[must_use]
     pub fn first_named(&self, text: &[u8], name: &str) -> Option<HeaderField> {
         self.all
@@ -187,8 +195,8 @@ fn line_end(text: &[u8], at: usize) -> usize {
     memchr::memchr(b'\n', &text[at..]).map_or(text.len(), |end| at + end + 1)
 }
 
-/// End of the field that holds `at`: the first line end that no continuation line follows. A continuation line that begins
-/// at `limit` or later is not part of the field.
+/// End of the field that holds `at`: the first line end that no continuation line follows. A
+/// continuation line that begins at `limit` or later is not part of the field.
 fn field_end(text: &[u8], at: usize, limit: usize) -> usize {
     let mut end = line_end(text, at);
     while end < limit && matches!(text[end], b' ' | b'\t') {
@@ -197,8 +205,8 @@ fn field_end(text: &[u8], at: usize, limit: usize) -> usize {
     end
 }
 
-/// The field whose value is in `start..end`, where `end` is the end of its last line. If the first line of the value is
-/// blank, the value begins with its first word.
+/// The field whose value is in `start..end`, where `end` is the end of its last line. If the first
+/// line of the value is blank, the value begins with its first word.
 fn header_field(text: &[u8], name: Span, start: usize, end: usize) -> HeaderField {
     let line = &text[start..end];
     let blanks = line
@@ -229,9 +237,9 @@ fn value_start(text: &[u8], start: usize, end: usize) -> usize {
     }
 }
 
-/// Returns `true` if a value may hold an encoded word (RFC 2047 section 2): if there is a `=?`. Searches for the question
-/// mark, which is the rarer of the two.
-pub(super) fn has_encoded_word(raw: &[u8]) -> bool {
+/// Returns `true` if a value may hold an encoded word (RFC 2047 section 2): if there is a `=?`.
+/// Searches for the question mark, which is the rarer of the two.
+fn has_encoded_word(raw: &[u8]) -> bool {
     memchr::memchr_iter(b'?', raw).any(|at| at > 0 && raw[at - 1] == b'=')
 }
 
@@ -265,7 +273,8 @@ pub(super) fn field_text(raw: &[u8]) -> String {
 /// Begins the escape sequences of charsets that are ASCII otherwise.
 pub(super) const ESC: u8 = 0x1B;
 
-/// A value on one line: a line end and the blanks after it become one blank (RFC 5322 section 2.2.3).
+/// A value on one line: a line end and the blanks after it become one blank (RFC 5322 section
+/// 2.2.3).
 fn unfolded(raw: &str) -> String {
     if memchr::memchr2(b'\n', b'\r', raw.as_bytes()).is_none() {
         return raw.to_owned();
@@ -283,6 +292,51 @@ fn unfolded(raw: &str) -> String {
         });
     }
     text
+}
+
+/// Decodes the value of a field; `None` if no URL begins in it.
+///
+/// Prefilter without false negatives: a value that is returned may hold no URL, but each value that
+/// holds one is returned.
+pub(super) fn searchable_text(value: &[u8]) -> Option<ConvertedText<'_>> {
+    if is_inert_value(value) {
+        return None;
+    }
+    if has_encoded_word(value) {
+        let text = encoded_words::decode(value);
+        // The map to the raw bytes takes more time than the text.
+        return may_hold_url(&text).then(|| encoded_words::decode_with_map(value).into());
+    }
+    if value.is_ascii() && memchr::memchr(ESC, value).is_none() {
+        return may_hold_url(value).then(|| ConvertedText::unchanged(value));
+    }
+    Some(charset::decode(value, None))
+}
+
+/// Returns `true` if a URL may begin in a value in UTF-8: after a colon (after one that white space
+/// follows only if there is a `<`), or with `www.` or `ftp.`, which may have a number.
+fn may_hold_url(value: &[u8]) -> bool {
+    let mut marks = memchr::memchr2_iter(b':', b'.', value).peekable();
+    if marks.peek().is_none() {
+        return false;
+    }
+    let has_bracket = memchr::memchr(b'<', value).is_some();
+    marks.any(|at| match value[at] {
+        b':' => {
+            let next = value.get(at + 1);
+            has_bracket || next.is_some_and(|next| !next.is_ascii_whitespace())
+        }
+        _ => {
+            let digits = value[..at]
+                .iter()
+                .rev()
+                .take_while(|byte| byte.is_ascii_digit())
+                .count();
+            let end = at - digits;
+            let before = &value[end.saturating_sub(3)..end];
+            before.eq_ignore_ascii_case(b"www") || before.eq_ignore_ascii_case(b"ftp")
+        }
+    })
 }
 
 #[cfg(test)]
@@ -360,5 +414,58 @@ mod tests {
     #[test]
     fn encoded_words_are_decoded() {
         assert_eq!(field_text(b"=?iso-8859-1?Q?caf=E9?=\r\n x"), "caf\u{e9} x");
+    }
+
+    #[test]
+    fn values_in_which_no_url_can_begin_are_skipped() {
+        for value in [
+            "",
+            "a b",
+            "Re: a",
+            "a@b.example",
+            "Re: a.b",
+            "a:",
+            "v. 1.0",
+            "ww w . x",
+            "<a@b>",
+            "comp.mail",
+        ] {
+            assert!(!may_hold_url(value.as_bytes()), "{value}");
+        }
+        for value in [
+            "http://a",
+            "a:b",
+            "<URL: x>",
+            "www.a",
+            "see FTP.a",
+            "www2.a",
+            "Ftp15.a",
+            "10:30",
+        ] {
+            assert!(may_hold_url(value.as_bytes()), "{value}");
+        }
+    }
+
+    #[test]
+    fn no_url_begins_in_an_inert_value() {
+        let is_searched =
+            |value: &[u8]| has_encoded_word(value) || !value.is_ascii() || may_hold_url(value);
+        for len in 0..70 {
+            for mark in [
+                "://x", "www.", "P.", "w2.", ": <", "<:", ":", "<", "?", "=?x?=", "\u{e9}", ". .",
+                ":\n x",
+            ] {
+                for at in 0..=len {
+                    let value =
+                        [&b"x".repeat(at), mark.as_bytes(), &b" ".repeat(len - at)].concat();
+                    assert!(
+                        !is_inert_value(&value) || !is_searched(&value),
+                        "{}",
+                        value.escape_ascii()
+                    );
+                }
+            }
+            assert!(is_inert_value(&b"a: b.de ".repeat(len)));
+        }
     }
 }

@@ -7,7 +7,8 @@ use super::field_names::KnownField;
 use super::header::{HeaderField, HeaderFields, field_text};
 use crate::limits::REPEATED_NAMES;
 
-/// Header fields of a message that its records repeat. Texts are unfolded, with encoded words decoded.
+/// Header fields of a message that its records repeat. Texts are unfolded, with encoded words
+/// decoded.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct MessageInfo {
@@ -23,7 +24,8 @@ pub struct MessageInfo {
     pub newsgroups: Vec<String>,
     /// List-Id.
     pub list_id: Option<String>,
-    /// The Message-IDs of the messages that it answers: References, or In-Reply-To if there is no References field.
+    /// The Message-IDs of the messages that it answers: References, or In-Reply-To if there is no
+    /// References field.
     pub references: Vec<String>,
     /// `true` if the source has more of one of these fields, or more names, than is kept.
     pub is_cut: bool,
@@ -73,7 +75,8 @@ impl Default for InfoFields {
 }
 
 impl MessageInfo {
-    /// Reads the header whose fields are ranges of `raw`. At most `max_bytes` of each field are read.
+    /// Reads the header whose fields are ranges of `raw`. At most `max_bytes` of each field are
+    /// read.
     #[must_use]
     pub fn of(raw: &[u8], fields: &HeaderFields, max_bytes: usize) -> MessageInfo {
         MessageInfo::wanted(raw, fields, max_bytes, InfoFields::ALL)
@@ -142,7 +145,8 @@ impl MessageInfo {
         info
     }
 
-    /// Reads the five header lines of an A news article (RFC 850 section 2): at most `max_bytes` of each.
+    /// Reads the five header lines of an A news article (RFC 850 section 2): at most `max_bytes` of
+    /// each.
     #[must_use]
     pub fn of_a_news(raw: &[u8], max_bytes: usize) -> MessageInfo {
         let mut is_cut = false;

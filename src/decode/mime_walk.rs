@@ -1,17 +1,17 @@
 //! The walk over the parts of a message (RFC 2045, RFC 2046): iterative, bounded, with offsets.
+//! Boundaries (RFC 2046 section 5.1.1): the strings that a header names, and the lines that hold
+//! them.
 //!
-//! Headers are read by `part` and `content_type`, boundary lines are found by `boundary`, bodies are decoded by
-//! `part_body`, and values of header fields by `header_text`.
+//! Headers are read by `part`, bodies are decoded by `part_body`, and values of header fields by
+//! `header`.
 
-#[cfg(test)]
-mod tests;
+use std::sync::LazyLock;
 
-use super::boundary::{BoundaryLine, OpenMultipart, OpenMultiparts, named_boundaries};
-use super::content_type::{DefaultType, TextForm};
+use memchr::memmem::Finder;
+
 use super::field_names::KnownField;
-use super::header::{HeaderFields, field_text};
-use super::header_text::searchable_text;
-use super::part::{EnclosingMessage, MimePart, PartNumber};
+use super::header::{HeaderFields, field_text, searchable_text};
+use super::part::{DefaultType, EnclosingMessage, MimePart, PartNumber, TextForm};
 use super::part_body::PartBody;
 use super::transfer::TransferEncoding;
 use super::{
@@ -88,7 +88,8 @@ struct PartWalk<'w, 'm> {
     report: DecodeReport,
     /// Number of entities so far.
     parts: usize,
-    /// `true` once the nesting limit was reached, which is reported once: a message may have thousands of parts beyond it.
+    /// `true` once the nesting limit was reached, which is reported once: a message may have
+    /// thousands of parts beyond it.
     is_nesting_reported: bool,
 }
 
@@ -102,7 +103,8 @@ impl PartWalk<'_, '_> {
 
     /// Reads the entity whose header is `fields`, without the body if that has parts of its own.
     ///
-    /// `part` describes it; `None` for the outermost message, whose header fields belong to no part.
+    /// `part` describes it; `None` for the outermost message, whose header fields belong to no
+    /// part.
     fn entity(
         &mut self,
         entity: EntityStart,
@@ -143,7 +145,8 @@ impl PartWalk<'_, '_> {
         )
     }
 
-    /// Reads the header at `at`. It ends at a boundary at the latest, even at one that looks like a field (`--x: y`).
+    /// Reads the header at `at`. It ends at a boundary at the latest, even at one that looks like a
+    /// field (`--x: y`).
     fn fields(&self, at: usize) -> HeaderFields {
         let raw = self.message.raw;
         let read = |text: &[u8]| HeaderFields::of(text, self.limits.header_bytes).shifted(at);
@@ -155,7 +158,8 @@ impl PartWalk<'_, '_> {
         }
     }
 
-    /// Passes the values of a header's fields to the sink. `part` is `None` for the message's own header.
+    /// Passes the values of a header's fields to the sink. `part` is `None` for the message's own
+    /// header.
     fn header_texts(&mut self, fields: &HeaderFields, part: Option<&MimePart>) {
         if self.policy.headers == HeaderPolicy::Skip {
             return;
@@ -226,7 +230,8 @@ impl PartWalk<'_, '_> {
         })
     }
 
-    /// Returns `true`, and reports the first case, if the parts of `entity` would exceed the nesting limit.
+    /// Returns `true`, and reports the first case, if the parts of `entity` would exceed the
+    /// nesting limit.
     fn is_too_deep(&mut self, entity: &EntityStart) -> bool {
         let max = self.limits.mime_depth;
         let is_too_deep = max <= self.open.0.len() + entity.enclosing.depth;
@@ -265,7 +270,8 @@ impl PartWalk<'_, '_> {
         EntityStep::End
     }
 
-    /// Reads bytes before the first part or after the last one. No mail reader shows them, but a URL in them is found.
+    /// Reads bytes before the first part or after the last one. No mail reader shows them, but a
+    /// URL in them is found.
     fn between(&mut self, at: usize) -> EntityStep {
         let raw = self.message.raw;
         let boundary = self.open.boundary(raw, at);
@@ -278,7 +284,8 @@ impl PartWalk<'_, '_> {
         self.after(boundary)
     }
 
-    /// Closes the multiparts that end at `boundary`, and goes on after it. Without one the message ends.
+    /// Closes the multiparts that end at `boundary`, and continues after it. Without a boundary the
+    /// message ends.
     fn after(&mut self, boundary: Option<BoundaryLine>) -> EntityStep {
         let Some(boundary) = boundary else {
             self.open.0.clear();
@@ -319,5 +326,300 @@ impl PartWalk<'_, '_> {
         let offset = self.message.raw_start() + at as u64;
         let diagnostic = Diagnostic::at(kind, offset, message);
         self.report.diagnostics.push(diagnostic);
+    }
+}
+
+/// Maximum number of boundaries per multipart that are searched for.
+const MAX_BOUNDARIES: usize = 8;
+
+/// Finds line ends before lines that begin like a boundary.
+static DASHED: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(b"\n--"));
+
+/// A line that ends a part.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct BoundaryLine {
+    /// End of the text before it, whose last line end belongs to the boundary.
+    pub(super) start: usize,
+    /// Offset of the first byte after the line.
+    pub(super) end: usize,
+    /// Index of its multipart among the open ones.
+    pub(super) level: usize,
+    /// `true` for the closing boundary, which ends in `--`.
+    closes: bool,
+}
+
+/// A multipart whose closing boundary has not been read yet.
+#[derive(Clone, Debug)]
+struct OpenMultipart {
+    /// Its boundary; more than one if its header names more.
+    boundaries: Vec<Vec<u8>>,
+    pub(super) number: PartNumber,
+    /// Number of its parts so far.
+    pub(super) parts: usize,
+    /// The type of its parts that name no type.
+    pub(super) default_type: DefaultType,
+    pub(super) enclosing: EnclosingMessage,
+}
+
+/// The open multiparts, the outermost first.
+#[derive(Clone, Debug, Default)]
+struct OpenMultiparts(pub(super) Vec<OpenMultipart>);
+
+impl OpenMultiparts {
+    /// The first boundary line at or after `from`. The innermost multipart is tried first on each
+    /// line.
+    pub(super) fn boundary(&self, raw: &[u8], from: usize) -> Option<BoundaryLine> {
+        self.boundary_before(raw, from, raw.len())
+    }
+
+    /// The first boundary line whose two hyphens are in `from..to`.
+    fn boundary_before(&self, raw: &[u8], from: usize, to: usize) -> Option<BoundaryLine> {
+        if self.0.is_empty() {
+            return None;
+        }
+        let text = &raw[from..to];
+        let first = (from == 0 || raw[from - 1] == b'\n').then_some(from);
+        let first = first.filter(|_| text.starts_with(b"--"));
+        let others = DASHED.find_iter(text).map(|at| from + at + 1);
+        first
+            .into_iter()
+            .chain(others)
+            .find_map(|at| self.boundary_at(raw, at))
+    }
+
+    /// Returns the same as [`OpenMultiparts::boundary`], faster if the bytes are base64.
+    ///
+    /// A hyphen is no base64 digit (RFC 2045 section 6.8), and one byte is found in fewer steps
+    /// than three.
+    fn boundary_after_base64(&self, raw: &[u8], from: usize) -> Option<BoundaryLine> {
+        if self.0.is_empty() {
+            return None;
+        }
+        let hyphens = memchr::memchr_iter(b'-', &raw[from..]).map(|at| from + at);
+        let begins_line =
+            |&at: &usize| raw.get(at + 1) == Some(&b'-') && (at == 0 || raw[at - 1] == b'\n');
+        hyphens
+            .filter(begins_line)
+            .find_map(|at| self.boundary_at(raw, at))
+    }
+
+    /// The boundary line whose two hyphens are at `at`.
+    fn boundary_at(&self, raw: &[u8], at: usize) -> Option<BoundaryLine> {
+        let end = memchr::memchr(b'\n', &raw[at..]).map_or(raw.len(), |end| at + end + 1);
+        let line = raw[at + 2..end].trim_ascii_end();
+        let (level, closes) = self
+            .0
+            .iter()
+            .enumerate()
+            .rev()
+            .find_map(|(level, multipart)| {
+                Some(level).zip(multipart.boundaries.iter().find_map(|it| closes(line, it)))
+            })?;
+        let before = raw[..at].strip_suffix(b"\n").map_or(at, <[u8]>::len);
+        let start = raw[..before]
+            .strip_suffix(b"\r")
+            .map_or(before, <[u8]>::len);
+        Some(BoundaryLine {
+            start,
+            end,
+            level,
+            closes,
+        })
+    }
+}
+
+/// Returns whether a boundary line closes its multipart; `None` if `line`, without its hyphens, is
+/// no line of `boundary`.
+fn closes(line: &[u8], boundary: &[u8]) -> Option<bool> {
+    match line.strip_prefix(boundary)? {
+        b"" => Some(false),
+        b"--" => Some(true),
+        _ => None,
+    }
+}
+
+/// Returns all boundaries that the header's content types name, each once.
+///
+/// A header that names two is read with both, so that no part can hide from one reader and not from
+/// another.
+fn named_boundaries(raw: &[u8], fields: &HeaderFields) -> Vec<Vec<u8>> {
+    let mut found: Vec<Vec<u8>> = Vec::new();
+    for field in fields.each(KnownField::ContentType) {
+        let text = field_text(field.value.of(raw));
+        // Only ASCII letters change, so that offsets stay valid.
+        let lower = text.to_ascii_lowercase();
+        let written = memchr::memmem::find_iter(lower.as_bytes(), b"boundary")
+            .filter_map(|at| parameter_value(&text[at + b"boundary".len()..]));
+        let parsed = mailparse::parse_content_type(&text)
+            .params
+            .remove("boundary");
+        for boundary in parsed.into_iter().chain(written) {
+            let boundary = boundary.trim_end().as_bytes().to_vec();
+            if !boundary.is_empty() && !found.contains(&boundary) && found.len() < MAX_BOUNDARIES {
+                found.push(boundary);
+            }
+        }
+    }
+    found
+}
+
+/// The value after a parameter's name: `= "..."` or `=...`.
+fn parameter_value(rest: &str) -> Option<String> {
+    let value = rest.trim_start().strip_prefix('=')?.trim_start();
+    match value.strip_prefix('"') {
+        Some(inner) => inner.split('"').next().map(str::to_owned),
+        None => value
+            .split([';', ' ', '\t', '\r', '\n'])
+            .next()
+            .map(str::to_owned),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Each text as `path type: text`, and checks that its offset map leads back to its raw bytes.
+    fn shown(raw: &str) -> Vec<String> {
+        let message = Message::parse(raw.as_bytes());
+        let fields = HeaderFields::of(message.raw, usize::MAX);
+        let mut seen = Vec::new();
+        walk(
+            &message,
+            &fields,
+            &Limits::default(),
+            TextPolicy::default(),
+            &mut |text| {
+                let part = text.part.map_or(String::new(), |part| {
+                    format!("{} {}", part.path, part.media_type)
+                });
+                let place = match text.region {
+                    Region::Header(name) => format!("{part} {}", String::from_utf8_lossy(name)),
+                    Region::Body => part,
+                };
+                let back = text.offset_map.raw(Span::new(0, text.bytes.len())).span;
+                assert!(
+                    !text.bytes.contains(&b'!') || back.of(message.raw).contains(&b'!'),
+                    "{place}"
+                );
+                seen.push(format!(
+                    "{place}: {}",
+                    String::from_utf8_lossy(&text.bytes).trim_end()
+                ));
+            },
+        );
+        seen
+    }
+
+    #[test]
+    fn a_message_without_parts_is_its_first_part() {
+        assert_eq!(
+            shown("Subject: a:b\n\nbody!"),
+            [" Subject: a:b", "1 text/plain: body!"]
+        );
+    }
+
+    #[test]
+    fn parts_are_numbered_and_decoded() {
+        let raw = "Content-Type: multipart/mixed; boundary=\"x\"\n\npreamble.\n--x\n\none!\n--x\nContent-Type: text/html\n\
+                   Content-Transfer-Encoding: quoted-printable\n\nt=\nwo\n--x\nContent-Type: image/png\n\nno\n--x--\nepilogue.\n";
+        assert_eq!(
+            shown(raw),
+            [
+                " text/plain: preamble.",
+                "1 text/plain: one!",
+                "2 text/html: two",
+                " text/plain: epilogue."
+            ]
+        );
+    }
+
+    #[test]
+    fn messages_in_parts_count_as_a_level() {
+        let inner =
+            "Subject: i:j\nContent-Type: multipart/alternative; boundary=y\n\n--y\n\nin\n--y--\n";
+        let raw = format!(
+            "Content-Type: multipart/digest; boundary=x\n\n--x\n\n{inner}\n--x\n\nSubject: k:l\n\nplain\n--x--\n"
+        );
+        assert_eq!(
+            shown(&raw),
+            [
+                "1.1 multipart/alternative Subject: i:j",
+                "1.1 text/plain: in",
+                "2.1 text/plain Subject: k:l",
+                "2.1 text/plain: plain"
+            ]
+        );
+    }
+
+    #[test]
+    fn a_header_ends_at_a_boundary() {
+        let raw = "Content-Type: multipart/mixed; boundary=\":x\"\n\n--:x\nContent-Type: text/html\n--:x\n\ntwo\n--:x--\n";
+        assert_eq!(shown(raw), ["1 text/html: ", "2 text/plain: two"]);
+    }
+
+    #[test]
+    fn a_body_with_two_encodings_or_types_is_read_with_both() {
+        let raw = "Content-Transfer-Encoding: 7bit\nContent-Transfer-Encoding: base64 (x)\n\naHR0cDovL2EuYg==\n";
+        assert_eq!(
+            shown(raw),
+            ["1 text/plain: aHR0cDovL2EuYg==", "1 text/plain: http://a.b"]
+        );
+        assert_eq!(
+            shown("Content-Type: image/png\nContent-Type: text/plain\n\nx"),
+            ["1 text/plain: x"]
+        );
+    }
+
+    #[test]
+    fn a_url_at_the_start_of_a_line_is_no_field() {
+        let raw = "Content-Type: multipart/mixed; boundary=b\n\n--b\nhttp://a.b/\n--b--\n";
+        assert_eq!(shown(raw), ["1 text/plain: http://a.b/"]);
+    }
+
+    #[test]
+    fn a_multipart_with_two_boundaries_is_read_with_both() {
+        let raw = "Content-Type: multipart/mixed; boundary=a; boundary=b\n\n--a\n\none\n--b\n\ntwo\n--a--\n";
+        assert_eq!(shown(raw), ["1 text/plain: one", "2 text/plain: two"]);
+        let continued = "Content-Type: multipart/mixed;\n boundary*0=a;\n boundary*1=b\n\n--ab\n\none\n--ab--\n";
+        assert_eq!(
+            shown(continued),
+            ["1 text/plain: one"],
+            "RFC 2231 section 3"
+        );
+    }
+
+    #[test]
+    fn text_without_the_boundary_is_read() {
+        assert_eq!(
+            shown("Content-Type: multipart/mixed; boundary=x\n\nall.of it"),
+            [" text/plain: all.of it"]
+        );
+        assert_eq!(
+            shown("Content-Type: multipart/mixed\n\nall"),
+            ["1 multipart/mixed: all"]
+        );
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn the_search_in_base64_finds_the_same_boundaries(
+            pieces in proptest::collection::vec(proptest::sample::select(vec!["\n", "\r\n", "-", "--", "--x", "\n--x", "\n--xy--", "A"]), 0..30),
+        ) {
+            let raw = pieces.concat();
+            let open = OpenMultiparts(vec![OpenMultipart {
+                boundaries: vec![b"x".to_vec(), b"xy".to_vec()],
+                number: PartNumber::outermost(),
+                parts: 0,
+                default_type: DefaultType::Text,
+                enclosing: EnclosingMessage::default(),
+            }]);
+            for from in 0..=raw.len() {
+                proptest::prop_assert_eq!(
+                    open.boundary_after_base64(raw.as_bytes(), from),
+                    open.boundary(raw.as_bytes(), from)
+                );
+            }
+        }
     }
 }

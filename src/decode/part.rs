@@ -1,10 +1,13 @@
-//! One MIME part: its description by its header, and its number in the message.
+//! One MIME part: its description by its header, its number in the message, and its content type,
+//! which decides whether it is a text.
 
-use super::content_type::{
-    ContentType, DefaultType, TextForm, encoding_names, repeated_name, shortened,
-};
-use super::header::HeaderFields;
+use mailparse::ParsedContentType;
+
+use super::field_names::KnownField;
+use super::flowed::DelSp;
+use super::header::{HeaderFields, field_text};
 use super::transfer::TransferEncoding;
+use crate::limits::NAME_BYTES;
 
 /// One MIME part, as its header describes it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -37,8 +40,9 @@ pub(super) struct PartNumber {
 #[derive(Clone, Debug, Default)]
 pub(super) struct EnclosingMessage {
     /// Its Message-ID, shortened as in records.
-    pub(super) message_id: Option<String>,
-    /// Number of messages inside parts that it is nested in, itself included; 0 for the outermost message.
+    message_id: Option<String>,
+    /// Number of messages inside parts that it is nested in, itself included; 0 for the outermost
+    /// message.
     pub(super) depth: usize,
 }
 
@@ -66,7 +70,8 @@ impl MimePart {
         }
     }
 
-    /// The part that bytes before, between or after the parts of the multipart `number` are attributed to.
+    /// The part that bytes before, between or after the parts of the multipart `number` are
+    /// attributed to.
     pub(super) fn between_parts(number: Option<&PartNumber>) -> MimePart {
         MimePart {
             path: number.map_or(String::new(), PartNumber::path),
@@ -166,6 +171,245 @@ impl EnclosingMessage {
         EnclosingMessage {
             message_id: message_id.map(|id| repeated_name(id.trim()).to_owned()),
             depth: self.depth + 1,
+        }
+    }
+}
+
+/// Maximum number of Content-Type fields of one header that are parsed.
+const MAX_CONTENT_TYPES: usize = 8;
+
+/// A content type (RFC 2045 section 5.1).
+#[derive(Debug, PartialEq)]
+pub(super) struct ContentType {
+    /// Type and subtype, in lower case.
+    pub(super) media_type: String,
+    pub(super) charset: Option<String>,
+    pub(super) form: TextForm,
+}
+
+/// The layout of a part's text.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum TextForm {
+    /// Lines as sent.
+    #[default]
+    Plain,
+    /// `format=flowed` (RFC 3676).
+    Flowed(DelSp),
+    Html,
+    /// Long lines folded as in a vCard or calendar (RFC 5545 section 3.1).
+    Folded,
+    /// Not text.
+    Other,
+}
+
+/// The type of a part whose header names none.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum DefaultType {
+    /// `text/plain` (RFC 2045 section 5.2).
+    Text,
+    /// `message/rfc822`, in a digest (RFC 2046 section 5.1.5).
+    Message,
+}
+
+/// Returns the value of a parameter by its name in lower case.
+type ContentParameters<'p> = dyn Fn(&str) -> Option<&'p str> + 'p;
+
+impl ContentType {
+    /// The content type of a header whose fields are ranges of `raw`.
+    ///
+    /// Of several types one is chosen by its content: a multipart first, then text or a message,
+    /// then any other.
+    fn of_header(raw: &[u8], fields: &HeaderFields, default_type: DefaultType) -> ContentType {
+        let mut values = fields
+            .each(KnownField::ContentType)
+            .map(|field| field.value.of(raw));
+        let first = values.next();
+        // Nearly all headers have one type with at most one parameter. A simple type has no line
+        // break to unfold.
+        let only = first
+            .filter(|_| values.next().is_none())
+            .and_then(|bytes| std::str::from_utf8(bytes).ok());
+        if let Some(content) = only.and_then(ContentType::simple) {
+            return content;
+        }
+        let all = fields
+            .each(KnownField::ContentType)
+            .take(MAX_CONTENT_TYPES)
+            .map(|field| mailparse::parse_content_type(&field_text(field.value.of(raw))));
+        let rank = |content: &ParsedContentType| match content.mimetype.split('/').next() {
+            Some("multipart") => 0,
+            Some("text" | "message") => 1,
+            _ => 2,
+        };
+        match (all.min_by_key(rank), default_type) {
+            (Some(parsed), _) => ContentType::parsed(&parsed),
+            (None, DefaultType::Text) => ContentType::new("text/plain", &|_| None),
+            (None, DefaultType::Message) => ContentType::new("message/rfc822", &|_| None),
+        }
+    }
+
+    /// Parses a type with at most one parameter, both of letters, digits and `-._/+`; `None` for
+    /// any other text.
+    ///
+    /// The result is the one of [`ContentType::parsed`], without its cost.
+    fn simple(text: &str) -> Option<ContentType> {
+        let is_simple = |word: &str| {
+            let belongs = |byte: u8| {
+                byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'.' | b'_' | b'/' | b'+')
+            };
+            !word.is_empty() && word.bytes().all(belongs)
+        };
+        let (media_type, rest) = text.split_once(';').unwrap_or((text, ""));
+        if !is_simple(media_type) {
+            return None;
+        }
+        if rest.is_empty() {
+            return Some(ContentType::new(media_type, &|_| None));
+        }
+        let (name, value) = rest.trim_ascii_start().split_once('=')?;
+        let value = value
+            .strip_prefix('"')
+            .map_or(Some(value), |value| value.strip_suffix('"'))?;
+        (is_simple(name) && is_simple(value)).then(|| {
+            ContentType::new(media_type, &|other| {
+                name.eq_ignore_ascii_case(other).then_some(value)
+            })
+        })
+    }
+
+    /// Converts what `mailparse` read.
+    fn parsed(parsed: &ParsedContentType) -> ContentType {
+        ContentType::new(&parsed.mimetype, &|name| {
+            parsed.params.get(name).map(String::as_str)
+        })
+    }
+
+    fn new(media_type: &str, parameters: &ContentParameters<'_>) -> ContentType {
+        // Mailers of the early 1990s wrote `text` without a subtype.
+        let is_whole = media_type.contains('/');
+        let media_type = if is_whole {
+            media_type.to_ascii_lowercase()
+        } else {
+            "text/plain".to_owned()
+        };
+        let charset = parameters("charset").filter(|charset| !charset.is_empty());
+        ContentType {
+            form: text_form(&media_type, parameters),
+            charset: charset.map(|charset| repeated_name(charset).to_owned()),
+            media_type: shortened(media_type),
+        }
+    }
+}
+
+/// Returns the names of the header's transfer encodings, in lower case, one for each encoding.
+///
+/// A body with two encodings is decoded with both.
+fn encoding_names(raw: &[u8], fields: &HeaderFields) -> Vec<String> {
+    let mut names: Vec<String> = Vec::new();
+    for field in fields.each(KnownField::ContentTransferEncoding) {
+        let name = field_text(field.value.of(raw)).trim().to_ascii_lowercase();
+        let encoding = TransferEncoding::named(&name);
+        if !names
+            .iter()
+            .any(|known| TransferEncoding::named(known) == encoding)
+        {
+            names.push(name);
+        }
+    }
+    names
+}
+
+/// Returns the first [`NAME_BYTES`] characters of a name: as much as records repeat.
+fn repeated_name(name: &str) -> &str {
+    if name.len() <= NAME_BYTES {
+        return name;
+    }
+    name.char_indices()
+        .nth(NAME_BYTES)
+        .map_or(name, |(end, _)| &name[..end])
+}
+
+/// Truncates an owned name to what [`repeated_name`] returns.
+fn shortened(mut name: String) -> String {
+    name.truncate(repeated_name(&name).len());
+    name
+}
+
+/// The layout of a part's text, by its media type in lower case; for `application/octet-stream` by
+/// the extension of its name.
+fn text_form(media_type: &str, parameters: &ContentParameters<'_>) -> TextForm {
+    let parameter = |name: &str| parameters(name).map(|value| value.trim().to_ascii_lowercase());
+    match media_type {
+        "text/html" | "application/xhtml+xml" => TextForm::Html,
+        "text/calendar" | "text/vcard" | "text/x-vcard" | "text/directory" => TextForm::Folded,
+        "text/plain" if parameter("format").as_deref() == Some("flowed") => {
+            TextForm::Flowed(match parameter("delsp").as_deref() {
+                Some("yes") => DelSp::Yes,
+                _ => DelSp::No,
+            })
+        }
+        "application/xml" | "application/pgp" | "application/text" => TextForm::Plain,
+        "application/octet-stream" => {
+            parameter("name").map_or(TextForm::Other, |name| form_by_extension(&name))
+        }
+        other if is_text(other) => TextForm::Plain,
+        _ => TextForm::Other,
+    }
+}
+
+/// Returns `true` for the types that are read as text, whatever their subtype.
+fn is_text(media_type: &str) -> bool {
+    ["text/", "message/", "multipart/"]
+        .iter()
+        .any(|start| media_type.starts_with(start))
+}
+
+/// The layout of an attachment, by the extension of its name in lower case.
+fn form_by_extension(name: &str) -> TextForm {
+    match name.rsplit_once('.').map_or("", |(_, extension)| extension) {
+        "htm" | "html" | "shtml" | "xhtml" => TextForm::Html,
+        "txt" | "text" | "asc" | "log" | "patch" | "diff" | "eml" | "md" | "csv" | "url" => {
+            TextForm::Plain
+        }
+        _ => TextForm::Other,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    proptest::proptest! {
+        #[test]
+        fn simple_content_types_are_read_as_mailparse_reads_them(
+            text in "(text/plain|TEXT/html|text|a/b+c|application/octet-stream)?(;|; |;\t|;\n |;\r\n\t| ;)?(charset|Format|charset\\*|name|name\\*0|delsp)?(=| =|= )?(\"?[a-zA-Z0-9./_+ ;=-]{0,6}\"?|utf-8|Flowed|yes|a\\.txt|\"us-ascii\"|=\\?x\\?)(;| )?"
+        ) {
+            if let Some(content) = ContentType::simple(&text) {
+                proptest::prop_assert_eq!(content, ContentType::parsed(&mailparse::parse_content_type(&field_text(text.as_bytes()))));
+            }
+        }
+    }
+
+    #[test]
+    fn usual_content_types_are_simple() {
+        for text in [
+            "text/plain",
+            "text/plain; charset=utf-8",
+            "TEXT/PLAIN;charset=\"US-ASCII\"",
+            "a/b;\tc=d",
+        ] {
+            assert!(ContentType::simple(text).is_some(), "{text}");
+        }
+        for text in [
+            "",
+            "text/plain; a",
+            "a/b; c=\"",
+            "a/b; c=d; e=f",
+            "a/b; c*=d",
+            "a/b ; c=d",
+            "a/b; c=d (e)",
+        ] {
+            assert!(ContentType::simple(text).is_none(), "{text}");
         }
     }
 }

@@ -1,17 +1,17 @@
-//! Decodes the body of one part, by each transfer encoding that it may be in, or a page, into texts with offset maps.
+//! Decodes the body of one part, by each transfer encoding that it may be in, or a page, into texts
+//! with offset maps.
 
 use std::borrow::Cow;
 
-use super::content_type::TextForm;
 use super::flowed::unflow;
-use super::part::MimePart;
+use super::part::{MimePart, TextForm};
 use super::transfer::{TransferEncoding, base64, quoted_printable, unfold, unstuff};
 use super::{DecodedText, HtmlPage, LineLayout, MappedBytes, OffsetMap, Region, charset, html};
 use crate::diagnostic::{Diagnostic, DiagnosticKind};
 use crate::span::Span;
 
-/// Media types whose bodies consist of header fields: reports of delivery (RFC 3464), of receipt (RFC 8098) and of abuse
-/// (RFC 5965), and headers without their messages (RFC 6522).
+/// Media types whose bodies consist of header fields: reports of delivery (RFC 3464), of receipt
+/// (RFC 8098) and of abuse (RFC 5965), and headers without their messages (RFC 6522).
 const FIELDS: [&str; 6] = [
     "message/delivery-status",
     "message/global-delivery-status",
@@ -51,14 +51,14 @@ impl<'b> PartBody<'b> {
         }
     }
 
-    /// Returns `true` if the body is declared as base64 and holds `://`, so that it is plain text: a colon is no base64
-    /// digit.
+    /// Returns `true` if the body is declared as base64 and holds `://`, so that it is plain text:
+    /// a colon is no base64 digit.
     pub(super) fn is_mislabelled_base64(&self) -> bool {
         self.is_mislabelled_base64
     }
 
-    /// Passes the body to `sink` once for each encoding that it may be in: those that its header names, then plain text if
-    /// it is mislabelled as base64.
+    /// Passes the body to `sink` once for each encoding that it may be in: those that its header
+    /// names, then plain text if it is mislabelled as base64.
     ///
     /// Returns what an HTML text leaves open in the first of them.
     pub(super) fn decode(&self, sink: &mut dyn FnMut(DecodedText<'_>)) -> Option<OpenMarkup> {
@@ -127,7 +127,7 @@ pub(super) fn page<'m>(
 
 /// Something that is not closed up to the end of an HTML text.
 pub(super) struct OpenMarkup {
-    /// The kind of it, with its article.
+    /// The kind of the construct, with its article.
     what: &'static str,
     /// Offset in the message.
     at: usize,

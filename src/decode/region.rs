@@ -75,7 +75,8 @@ fn begun_by(line: &[u8]) -> Option<BodyRegion> {
     }
 }
 
-/// The regions of a text: offset and kind of each, in order. The first begins at 0, each ends where the next begins.
+/// The regions of a text: offset and kind of each, in order. The first begins at 0, each ends where
+/// the next begins.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Regions(Vec<(usize, BodyRegion)>);
 

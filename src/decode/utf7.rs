@@ -5,7 +5,8 @@ use data_encoding::BASE64_NOPAD;
 use super::MappedBytes;
 use crate::span::{ByteMap, Span};
 
-/// Decodes UTF-7: `+` begins base64 of UTF-16, up to a character that is no digit; `+-` is a plus sign.
+/// Decodes UTF-7: `+` begins base64 of UTF-16, up to a character that is no digit; `+-` is a plus
+/// sign.
 pub(super) fn decode(raw: &[u8]) -> MappedBytes {
     let mut text = Vec::with_capacity(raw.len());
     let mut map = ByteMap::new();
@@ -36,7 +37,8 @@ pub(super) fn decode(raw: &[u8]) -> MappedBytes {
 
 /// The text of base64 digits. The last ones may be too few for a whole UTF-16 unit.
 fn utf16(digits: &[u8]) -> Option<String> {
-    // A unit has 16 bits and a digit six: the last unit may be followed by up to two digits' worth of zero bits.
+    // A unit has 16 bits and a digit six: the last unit may be followed by up to two digits' worth
+    // of zero bits.
     let whole = (0..=3)
         .find_map(|cut| {
             BASE64_NOPAD

@@ -2,8 +2,7 @@
 
 use twox_hash::{XxHash3_64, XxHash3_128};
 
-use super::message_pass::MessagePass;
-use super::reached_limits::ExtractLimit;
+use super::message_pass::{ExtractLimit, MessagePass};
 use super::{Extractor, Finding, Options, Unique};
 use crate::decode::{MimePart, OffsetMap};
 use crate::parse::{
@@ -231,8 +230,8 @@ fn finding<'r>(record: &'r Record<'r>) -> Finding<'r> {
     }
 }
 
-/// Returns the hash of a URL's key and fragment. Equivalent URLs with the same fragment have the same hash; a truncated URL
-/// is compared with all of its bytes.
+/// Returns the hash of a URL's key and fragment. Equivalent URLs with the same fragment have the
+/// same hash; a truncated URL is compared with all of its bytes.
 pub(crate) fn key_hash(found: &FoundUrl<'_>) -> u128 {
     let mut text = key(found.url());
     if let Some(fragment) = found.fragment() {

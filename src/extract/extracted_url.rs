@@ -1,7 +1,7 @@
 //! URLs as owned values: the face of the library for texts and messages in memory.
 //!
-//! Everything here is made of [`Finding::Url`]. The targets inside redirectors, rejects and diagnostics are left to
-//! [`extract`], which reports them as well.
+//! Everything here is made of [`Finding::Url`]. The targets inside redirectors, rejects and
+//! diagnostics are left to [`extract`], which reports them as well.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -19,7 +19,8 @@ use crate::split::Message;
 
 /// Finds the URLs in a text, by the wide rules and with the default limits.
 ///
-/// Wrapped URLs are unwrapped, and URLs that were broken over lines are joined. Linear in the text's length.
+/// Wrapped URLs are unwrapped, and URLs that were broken over lines are joined. Linear in the
+/// text's length.
 ///
 /// # Examples
 ///
@@ -45,7 +46,8 @@ impl Default for Extractor {
 impl Extractor {
     /// Finds the URLs of a message, in the order in which they stand in it.
     ///
-    /// Linear in the message's length. Holds all URLs at once: for messages with millions use [`extract`].
+    /// Linear in the message's length. Holds all URLs at once: for messages with millions use
+    /// [`extract`].
     #[must_use]
     pub fn urls(&self, message: &Message<'_>) -> Urls {
         let source = Source::at(PathBuf::new());
@@ -62,7 +64,8 @@ impl Extractor {
 }
 
 impl Message<'_> {
-    /// Finds the URLs of this message, in its header fields and in every text part, with the default options.
+    /// Finds the URLs of this message, in its header fields and in every text part, with the
+    /// default options.
     ///
     /// # Examples
     ///
@@ -120,7 +123,8 @@ pub struct ExtractedUrl {
 }
 
 impl ExtractedUrl {
-    /// Copies what a record says of a URL. Offsets are counted from `start`, the message's first byte in its source.
+    /// Copies what a record says of a URL. Offsets are counted from `start`, the message's first
+    /// byte in its source.
     fn new(record: &Record<'_>, start: u64) -> ExtractedUrl {
         let found = record.found;
         let offset = |at: u64| usize::try_from(at - start).unwrap_or(usize::MAX);
@@ -166,8 +170,8 @@ impl ExtractedUrl {
         self.range.clone()
     }
 
-    /// The byte range in the raw message from the URL's first to its last character, also through quoted-printable,
-    /// base64 and HTML entities.
+    /// The byte range in the raw message from the URL's first to its last character, also through
+    /// quoted-printable, base64 and HTML entities.
     #[must_use]
     pub fn raw_range(&self) -> Range<usize> {
         self.range.clone()
@@ -191,8 +195,8 @@ impl ExtractedUrl {
         self.repairs
     }
 
-    /// The joins of the logical line that the URL was read from, each with its reasons and confidence. Doubtful joins and
-    /// joins after the URL's end are among them.
+    /// The joins of the logical line that the URL was read from, each with its reasons and
+    /// confidence. Doubtful joins and joins after the URL's end are among them.
     #[must_use]
     pub fn joins(&self) -> &[Join] {
         &self.joins
@@ -222,7 +226,8 @@ impl ExtractedUrl {
         self.quote_depth
     }
 
-    /// The verdicts of RFC 1738, RFC 3986 and WHATWG. Computed at each call, linear in the URL's length.
+    /// The verdicts of RFC 1738, RFC 3986 and WHATWG. Computed at each call, linear in the URL's
+    /// length.
     #[must_use]
     pub fn verdicts(&self) -> Verdicts<'_> {
         Verdicts::of(&self.full, self.url_len)

@@ -1,8 +1,8 @@
-//! The state of one pass over a message, and the facts of the message that its records need.
+//! The state of one pass over a message: the facts of the message that its records need, and the
+//! limits that it reached, with one event for each of them, whatever their number.
 
 use std::collections::{HashMap, HashSet};
 
-use super::reached_limits::{ExtractLimit, ReachedLimits};
 use super::{Extractor, Finding, ParsedHeader};
 use crate::decode::{HeaderFields, MessageInfo, OffsetMap, RawRange, digest};
 use crate::diagnostic::{Diagnostic, DiagnosticKind};
@@ -22,12 +22,13 @@ pub(super) struct MessagePass<'s, 'm> {
     /// The message's facts for its records. Costly to read: `None` before the first URL needs them.
     pub(super) info: Option<MessageInfo>,
     digests: Option<Digests>,
-    /// Number of occurrences of each URL in each part so far, by a 64-bit hash of both: small, because there may be millions.
+    /// Number of occurrences of each URL in each part so far, by a 64-bit hash of both: small,
+    /// because there may be millions.
     pub(super) occurrences: HashMap<u64, u32>,
     /// Keys that were reported. Only used if each is reported once.
     pub(super) reported_keys: HashSet<u128>,
-    /// Raw ranges and URLs that were reported, of bytes that have several readings: one record each. 128-bit hashes, so
-    /// that no URL can be made to collide with another and hide.
+    /// Raw ranges and URLs that were reported, of bytes that have several readings: one record
+    /// each. 128-bit hashes, so that no URL can be made to collide with another and hide.
     pub(super) reported_readings: HashSet<u128>,
     /// Number of URLs reported so far.
     pub(super) urls: u64,
@@ -35,7 +36,8 @@ pub(super) struct MessagePass<'s, 'm> {
     counted: CountedLine,
     /// The buffer of the logical line, used again for each start.
     pub(super) line: LogicalLine,
-    /// In the current text: the offset of a byte that RFC 3986 refuses, in a word that was rejected for it.
+    /// In the current text: the offset of a byte that RFC 3986 refuses, in a word that was rejected
+    /// for it.
     pub(super) first_invalid: usize,
     /// Total length of the long words that were read and rejected.
     pub(super) rejected_bytes: usize,
@@ -49,10 +51,10 @@ pub(super) struct MessagePass<'s, 'm> {
 /// The digests of a message.
 #[derive(Clone, Copy)]
 pub(super) struct Digests {
-    /// The digest of the message; of one that is read in fragments, that of its beginning.
+    /// The digest of the message, or of its first fragment if it is read in fragments.
     pub(super) message: u128,
-    /// The digest for the identifiers of records. A further fragment of a message has one of its own, made of that of the
-    /// message and the fragment's offset.
+    /// The digest for the identifiers of records. A further fragment of a message has one of its
+    /// own, made of that of the message and the fragment's offset.
     pub(super) fragment: u128,
 }
 
@@ -135,7 +137,8 @@ impl<'s, 'm> MessagePass<'s, 'm> {
             <= MESSAGE_STEPS.saturating_add(per_byte.saturating_mul(self.message.raw.len() as u64))
     }
 
-    /// Counts the steps for `bytes` bytes of the candidate or URL at `span` of a text. Reports the limit when it is reached.
+    /// Counts the steps for `bytes` bytes of the candidate or URL at `span` of a text. Reports the
+    /// limit when it is reached.
     pub(super) fn count_steps(&mut self, bytes: usize, offset_map: &OffsetMap, span: Span) {
         let steps = bytes.saturating_sub(PREFILTER_BYTES) as u64;
         if steps == 0 {
@@ -146,8 +149,9 @@ impl<'s, 'm> MessagePass<'s, 'm> {
         if had_more && !self.may_take_steps() {
             let per_byte = self.extractor.limits().steps_per_byte;
             let text = format!(
-                "more than {per_byte} steps for each byte of this message (steps_per_byte): from here on only the \
-                 beginnings of bare words are read, and relative links and redirectors are left as they are"
+                "more than {per_byte} steps for each byte of this message (steps_per_byte): from \
+                 here on only the beginnings of bare words are read, and relative links and \
+                 redirectors are left as they are"
             );
             let at = self.origin(offset_map, span).start;
             (self.sink)(Finding::Diagnostic(Diagnostic::at(
@@ -222,7 +226,8 @@ impl<'s, 'm> MessagePass<'s, 'm> {
         }
     }
 
-    /// Returns the number, from 1, of the line that holds the raw offset `at`. Counts on from the line that was counted last.
+    /// Returns the number, from 1, of the line that holds the raw offset `at`. Counts on from the
+    /// line that was counted last.
     fn line_of(&mut self, at: usize) -> u64 {
         let CountedLine { offset, number } = self.counted;
         let line_ends = |from: usize, to: usize| {
@@ -239,5 +244,105 @@ impl<'s, 'm> MessagePass<'s, 'm> {
             .fragment_of
             .map_or(u64::from(self.message.envelope > 0), |head| head.line_ends);
         before + number
+    }
+}
+
+/// Limit of the extraction that cuts a value or leaves a text as it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum ExtractLimit {
+    /// `url_bytes`: a record holds the beginning of its URL.
+    Url,
+    /// `url_bytes`: a page's `<base>` is too long to resolve links.
+    Base,
+    /// `field_bytes`: records hold the beginning of a header field, or of the text of a link.
+    Field,
+    /// `wrapper_bytes`, or its fixed value by the strict rules: a `<` is an ordinary character.
+    Wrapper,
+    /// `unwrap_depth`: a redirector inside others is not undone.
+    Unwrap,
+}
+
+impl ExtractLimit {
+    const ALL: [ExtractLimit; 5] = [
+        ExtractLimit::Url,
+        ExtractLimit::Base,
+        ExtractLimit::Field,
+        ExtractLimit::Wrapper,
+        ExtractLimit::Unwrap,
+    ];
+
+    /// Returns the event's text.
+    fn text(self, limits: &Limits) -> String {
+        let Limits {
+            url_bytes,
+            field_bytes,
+            wrapper_bytes,
+            unwrap_depth,
+            ..
+        } = limits;
+        match self {
+            ExtractLimit::Url => format!(
+                "a URL of more than {url_bytes} bytes (url_bytes): its record has its beginning, \
+                 its length and its hash"
+            ),
+            ExtractLimit::Base => format!(
+                "a <base> of more than {url_bytes} bytes (url_bytes): relative links are not \
+                 resolved"
+            ),
+            ExtractLimit::Field => format!(
+                "a header field or the text of a link has more than {field_bytes} bytes \
+                 (field_bytes) or too many names: records have its beginning"
+            ),
+            ExtractLimit::Wrapper => format!(
+                "no `>` within {wrapper_bytes} bytes after a `<` (wrapper_bytes): what follows is \
+                 read as bare text"
+            ),
+            ExtractLimit::Unwrap => format!(
+                "more than {unwrap_depth} redirectors, one inside the other (unwrap_depth): the \
+                 URL inside the last one is not a record of its own"
+            ),
+        }
+    }
+}
+
+/// The limits that a message reached so far.
+#[derive(Debug, Default)]
+pub(super) struct ReachedLimits {
+    /// By the position of the limit in [`ExtractLimit::ALL`].
+    places: [Option<Places>; ExtractLimit::ALL.len()],
+}
+
+/// The places at which one limit was reached.
+#[derive(Clone, Copy, Debug)]
+struct Places {
+    /// Offset of the first in the source.
+    first: u64,
+    count: u64,
+}
+
+impl ReachedLimits {
+    /// Notes that `limit` was reached at the offset `at` of the source.
+    pub(super) fn note(&mut self, limit: ExtractLimit, at: u64) {
+        self.places[limit as usize]
+            .get_or_insert(Places {
+                first: at,
+                count: 0,
+            })
+            .count += 1;
+    }
+
+    /// Returns the events, one for each limit that was reached, at its first place.
+    pub(super) fn diagnostics(&self, limits: &Limits) -> impl Iterator<Item = Diagnostic> {
+        ExtractLimit::ALL
+            .into_iter()
+            .zip(self.places)
+            .filter_map(|(limit, places)| {
+                let Places { first, count } = places?;
+                let mut text = limit.text(limits);
+                if count > 1 {
+                    text += &format!("; {} more in this message", count - 1);
+                }
+                Some(Diagnostic::at(DiagnosticKind::Limit, first, text))
+            })
     }
 }

@@ -3,8 +3,7 @@
 use std::cell::LazyCell;
 
 use super::emission::Location;
-use super::message_pass::MessagePass;
-use super::reached_limits::ExtractLimit;
+use super::message_pass::{ExtractLimit, MessagePass};
 use super::{Extractor, Finding, Options};
 use crate::decode::{DecodedText, HtmlLink, LineLayout, Region, Regions};
 use crate::diagnostic::{Diagnostic, DiagnosticKind};
@@ -23,7 +22,8 @@ use crate::scan::{Opening, UrlStart, names_machine};
 use crate::span::Span;
 
 impl MessagePass<'_, '_> {
-    /// Scans a text. On an HTML page the links of attributes are read in between, in the order of the page.
+    /// Scans a text. On an HTML page the links of attributes are read in between, in the order of
+    /// the page.
     pub(super) fn text(&mut self, text: &DecodedText<'_>) {
         let Extractor { scanner, .. } = self.extractor;
         let mut regions = None;
@@ -95,7 +95,7 @@ impl MessagePass<'_, '_> {
         };
         let outcome = match unfolded {
             Ok(close) => {
-                let end = line.origin(Span::new(0, line.text().len())).end;
+                let end = line.text_range(Span::new(0, line.text().len())).end;
                 let candidate = Candidate {
                     start,
                     prior: &text.bytes[..start.at],
@@ -178,7 +178,8 @@ impl MessagePass<'_, '_> {
         Ok(None)
     }
 
-    /// Parses a candidate and reports its URL. Counts a bare word that is rejected, and the rest of one that is accepted.
+    /// Parses a candidate and reports its URL. Counts a bare word that is rejected, and the rest of
+    /// one that is accepted.
     fn parse(
         &mut self,
         text: &DecodedText<'_>,
@@ -246,13 +247,14 @@ impl MessagePass<'_, '_> {
         self.report(&location, found);
     }
 
-    /// Returns `true` if words are read to their ends. A word may be rejected and read again from each start inside it: without
-    /// this bound a message of `n` bytes could cost `n * n`.
+    /// Returns `true` if words are read to their ends. A word may be rejected and read again from
+    /// each start inside it: without this bound a message of `n` bytes could cost `n * n`.
     pub(super) fn may_read_whole(&self) -> bool {
         self.rejected_bytes <= REJECTED_WORDS_BYTES + REJECTED_WORDS_RATIO * self.message.raw.len()
     }
 
-    /// Counts `len` bytes of a word that were read and belong to no URL. Reports the limit when it is reached.
+    /// Counts `len` bytes of a word that were read and belong to no URL. Reports the limit when it
+    /// is reached.
     pub(super) fn count_rejected(&mut self, text: &DecodedText<'_>, start: &UrlStart, len: usize) {
         if len > PREFILTER_BYTES && self.may_read_whole() {
             self.rejected_bytes += len;
@@ -261,7 +263,8 @@ impl MessagePass<'_, '_> {
                     .origin(&text.offset_map, Span::new(start.at, start.content))
                     .start;
                 let most = format!(
-                    "too many long words in which most starts begin no URL, or a short one: from here on only the first {PREFILTER_BYTES} bytes of a word are read"
+                    "too many long words in which most starts begin no URL, or a short one: from \
+                     here on only the first {PREFILTER_BYTES} bytes of a word are read"
                 );
                 (self.sink)(Finding::Diagnostic(Diagnostic::at(
                     DiagnosticKind::Limit,
@@ -287,7 +290,8 @@ impl MessagePass<'_, '_> {
         if guessed.is_some() && names_machine(text, start.at) {
             return Err(RejectReason::Machine);
         }
-        // A byte that no grammar accepts follows in this word; only the schemes of browsers tolerate it.
+        // A byte that no grammar accepts follows in this word; only the schemes of browsers
+        // tolerate it.
         let begin = &text[word.from..];
         let special = [&b"http:"[..], b"https:", b"ftp:", b"file:", b"ws:", b"wss:"];
         let browsers = guessed.is_some()
@@ -345,7 +349,8 @@ impl MessagePass<'_, '_> {
     }
 }
 
-/// Returns the offset of the first byte of a word that RFC 3986 refuses, or of the first `%` that begins no escape.
+/// Returns the offset of the first byte of a word that RFC 3986 refuses, or of the first `%` that
+/// begins no escape.
 fn first_invalid(word: &[u8]) -> usize {
     let allowed =
         |byte: u8| byte.is_ascii_alphanumeric() || b"-._~:/?#[]@!$&'()*+,;=%".contains(&byte);

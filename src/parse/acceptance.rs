@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use super::components::{UrlComponents, components};
-use super::reject::RejectReason;
+use super::found::RejectReason;
 use super::verdict::Verdicts;
 use crate::grammar::{self, BareRequirement, Reject};
 use crate::scan::{Rules, Scanner, likely_host, plausible_host};
@@ -22,9 +22,11 @@ pub(super) enum TextContext {
     Attribute,
 }
 
-/// Returns the verdicts on `full`, a URL with its fragment, if it is a URL by the rules of `scanner`.
+/// Returns the verdicts on `full`, a URL with its fragment, if it is a URL by the rules of
+/// `scanner`.
 ///
-/// Of a text longer than `url_bytes` only scheme and host are checked, and there are no verdicts (`None`).
+/// Of a text longer than `url_bytes` only scheme and host are checked, and there are no verdicts
+/// (`None`).
 ///
 /// # Errors
 ///
@@ -60,7 +62,8 @@ fn accept_strictly(
     Ok((full.len() <= url_bytes).then(|| Verdicts::of(full, url_len)))
 }
 
-/// Accepts what is plausible and what at least one grammar accepts (see the documentation of [`crate::parse`]).
+/// Accepts what is plausible and what at least one grammar accepts (see the documentation of
+/// [`crate::parse`]).
 fn accept_widely<'u>(
     full: &'u [u8],
     url_len: usize,
@@ -86,7 +89,8 @@ fn accept_widely<'u>(
     }
 }
 
-/// Returns `true` if WHATWG accepts a URL of a special scheme with a plausible host, without white space in running text.
+/// Returns `true` if WHATWG accepts a URL of a special scheme with a plausible host, without white
+/// space in running text.
 fn is_special(full: &[u8], verdicts: &Verdicts<'_>, context: TextContext) -> bool {
     verdicts
         .whatwg
@@ -96,8 +100,9 @@ fn is_special(full: &[u8], verdicts: &Verdicts<'_>, context: TextContext) -> boo
         && (context == TextContext::Attribute || !full.iter().any(u8::is_ascii_whitespace))
 }
 
-/// Returns `true` for an attribute's value that WHATWG accepts and whose scheme is known. An attribute declares its value
-/// to be a URL: `mailto:a@b.example?subject=two words` is one for every browser.
+/// Returns `true` for an attribute's value that WHATWG accepts and whose scheme is known. An
+/// attribute declares its value to be a URL: `mailto:a@b.example?subject=two words` is one for
+/// every browser.
 fn is_browser_url(verdicts: &Verdicts<'_>, context: TextContext, scanner: &Scanner) -> bool {
     context == TextContext::Attribute
         && verdicts.whatwg.is_some()
@@ -145,15 +150,16 @@ fn check_plausible(
     }
 }
 
-/// Returns `true` unless the scheme wants a mailbox and `//` precedes something else: `mailto://joe` names none.
+/// Returns `true` unless the scheme wants a mailbox and `//` precedes something else:
+/// `mailto://joe` names none.
 fn has_mailbox(requirement: BareRequirement, components: &UrlComponents<'_>) -> bool {
     !matches!(requirement, BareRequirement::Mailbox(_))
         || components.userinfo.is_some_and(|name| !name.is_empty())
             && components.host.is_some_and(|host| host.contains(&b'.'))
 }
 
-/// Returns `true` if `rest`, which follows the colon of a scheme in running text and names no host, is as the scheme
-/// requires.
+/// Returns `true` if `rest`, which follows the colon of a scheme in running text and names no host,
+/// is as the scheme requires.
 fn meets(requirement: BareRequirement, rest: &[u8]) -> bool {
     match requirement {
         BareRequirement::Host | BareRequirement::Never => false,
@@ -170,8 +176,8 @@ fn meets(requirement: BareRequirement, rest: &[u8]) -> bool {
     }
 }
 
-/// Returns `true` for a local part, `@` and a host with a dot, perhaps with `?` and header fields after it (RFC 6068), or
-/// with one of the characters `tail` and what follows it.
+/// Returns `true` for a local part, `@` and a host with a dot, perhaps with `?` and header fields
+/// after it (RFC 6068), or with one of the characters `tail` and what follows it.
 fn is_mailbox(rest: &[u8], tail: &str) -> bool {
     mailbox_host(rest).is_some_and(|host| {
         let host = &rest[host.start..host.end];
@@ -183,8 +189,8 @@ fn is_mailbox(rest: &[u8], tail: &str) -> bool {
     })
 }
 
-/// Returns the range of the text after the last `@` of a mailbox, up to the `?` of header fields. `None` if nothing
-/// precedes the `@`.
+/// Returns the range of the text after the last `@` of a mailbox, up to the `?` of header fields.
+/// `None` if nothing precedes the `@`.
 pub(super) fn mailbox_host(rest: &[u8]) -> Option<Span> {
     let end = memchr::memchr(b'?', rest).unwrap_or(rest.len());
     let at = memchr::memrchr(b'@', &rest[..end]).filter(|&at| 0 < at)?;
@@ -198,7 +204,8 @@ fn is_news(rest: &[u8]) -> bool {
     rest == b"*" || is_newsgroup(rest) || is_article()
 }
 
-/// Returns `true` for at least two names with dots between them, the first of which begins with a letter.
+/// Returns `true` for at least two names with dots between them, if the first name begins with a
+/// letter.
 fn is_newsgroup(rest: &[u8]) -> bool {
     let is_name_byte =
         |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'+' | b'_');

@@ -3,10 +3,8 @@
 use std::borrow::Cow;
 
 use super::acceptance::{TextContext, accept};
-use super::accepted::{AcceptedUrl, ReadingChoice};
 use super::components::scheme_of_absolute;
-use super::found::{FoundUrl, Wrapper};
-use super::reject::RejectReason;
+use super::found::{AcceptedUrl, FoundUrl, ReadingChoice, RejectReason, Wrapper};
 use super::verdict::Verdicts;
 use crate::repair::{AT_SIGN_CONFIDENCE, Repair, restore_at_sign};
 use crate::scan::{HostAndPort, Scanner, guessed_scheme};
@@ -35,8 +33,8 @@ const SLASHES_CONFIDENCE: f32 = 0.95;
 /// Confidence in a URL whose scheme was guessed. It depends on the page that shows the mail.
 const GUESSED_CONFIDENCE: f32 = 0.8;
 
-/// Parses the URL of an attribute's value and passes it to `sink`. White space around it, and tabs and line ends in it, are
-/// ignored, as in browsers (WHATWG URL, section 4.4).
+/// Parses the URL of an attribute's value and passes it to `sink`. White space around it, and tabs
+/// and line ends in it, are ignored, as in browsers (WHATWG URL, section 4.4).
 ///
 /// # Errors
 ///
@@ -107,7 +105,8 @@ impl<'v> AbsoluteValue<'v> {
     }
 }
 
-/// Makes a value absolute: resolves it against the base of its page, or reads it as a person meant it who wrote no page.
+/// Makes a value absolute: resolves it against the base of its page, or reads it as a person meant
+/// it who wrote no page.
 ///
 /// # Errors
 ///
@@ -136,8 +135,9 @@ fn absolute<'v>(text: &'v [u8], base: Option<&[u8]>) -> Result<AbsoluteValue<'v>
     }
 }
 
-/// Returns `true` if `rest`, which follows the colon of `scheme`, does not begin with two slashes and a host, though browsers
-/// read a host there: after any number of slashes and backslashes (WHATWG URL, section 4.4, special authority slashes state).
+/// Returns `true` if `rest`, which follows the colon of `scheme`, does not begin with two slashes
+/// and a host, though browsers read a host there: after any number of slashes and backslashes
+/// (WHATWG URL, section 4.4, special authority slashes state).
 fn lacks_slashes(scheme: &[u8], rest: &[u8]) -> bool {
     let is_special = [&b"http"[..], b"https", b"ftp", b"ws", b"wss"]
         .iter()
@@ -160,8 +160,9 @@ fn has_scheme(base: Option<&[u8]>, scheme: &[u8]) -> bool {
         .is_some_and(|own| own.eq_ignore_ascii_case(scheme))
 }
 
-/// Reads a value without a scheme on a page without a base: `//host/` with the scheme of the pages that show mail, and
-/// `www.host` or `ftp5.host`, which a person wrote for `http://www.host` and `ftp://ftp5.host`.
+/// Reads a value without a scheme on a page without a base: `//host/` with the scheme of the pages
+/// that show mail, and `www.host` or `ftp5.host`, which a person wrote for `http://www.host` and
+/// `ftp://ftp5.host`.
 fn with_guessed_scheme(text: &[u8]) -> Option<AbsoluteValue<'static>> {
     let guess = |scheme: &str, rest: &[u8]| {
         let full = [scheme.as_bytes(), b"://", rest].concat();
@@ -176,8 +177,8 @@ fn with_guessed_scheme(text: &[u8]) -> Option<AbsoluteValue<'static>> {
     }
 }
 
-/// Returns `true` if a domain is at the start of `rest`. An address has no certificate, so nobody reads a page of it without
-/// a scheme; a quote shows that the value was put together wrongly.
+/// Returns `true` if a domain is at the start of `rest`. An address has no certificate, so nobody
+/// reads a page of it without a scheme; a quote shows that the value was put together wrongly.
 fn names_domain(rest: &[u8]) -> bool {
     let authority = rest
         .split(|byte| matches!(byte, b'/' | b'?' | b'#' | b'\\'))
@@ -190,7 +191,8 @@ fn names_domain(rest: &[u8]) -> bool {
         && memchr::memchr2(b'\'', b'"', rest).is_none()
 }
 
-/// Passes `full`, which was read out of the URL `outer`, to `sink` with the position of `outer`, if it is a URL.
+/// Passes `full`, which was read out of the URL `outer`, to `sink` with the position of `outer`, if
+/// it is a URL.
 pub fn parse_nested(
     outer: &FoundUrl<'_>,
     full: &[u8],

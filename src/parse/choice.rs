@@ -1,33 +1,27 @@
 //! Choice among the readings of a logical line.
 //!
-//! The readings differ in the hyphens that are dropped, in the line ends that are joined and in the punctuation that
-//! belongs to the URL.
+//! The readings differ in the hyphens that are dropped, in the line ends that are joined and in the
+//! punctuation that belongs to the URL.
 
 use std::borrow::Cow;
 
 use super::acceptance::{TextContext, accept};
-use super::accepted::{AcceptedUrl, ReadingChoice};
-use super::alternates::Alternates;
-use super::candidate::{Candidate, ParseOutcome};
 use super::components::components;
-use super::ending::{self, UrlEnd};
-use super::found::{AlternateReason, FoundUrl};
+use super::ending::{self, UrlEnd, end_before_refused};
+use super::found::{
+    AcceptedUrl, AlternateReason, Alternates, Candidate, FoundUrl, ParseOutcome, ReadingChoice,
+    RejectReason,
+};
 use super::guessed::with_guessed_scheme;
 use super::hyphen::without_hyphens;
-use super::refusal::end_before_refused;
-use super::reject::RejectReason;
-use super::shortened::{ShortenedPart, bracketed_mark_len, shortened_part};
+use super::shortened::{ShortenedComponent, bracketed_mark_len, shortened_component};
 use super::verdict::Verdicts;
-use crate::repair::{AT_SIGN_CONFIDENCE, Repair, RepairSet};
+use crate::repair::{AT_SIGN_CONFIDENCE, JOIN_CONFIDENCE, Repair, RepairSet};
 use crate::scan::{Opening, Rules, Scanner, guessed_scheme, is_cut_short};
 use crate::span::Span;
 
 #[cfg(test)]
 mod tests;
-
-/// Minimum confidence at which a bare URL is joined over a line end: of all joins from it on, more than 19 in 20 are right on
-/// archives on which the confidence was not fitted, and in the tenth below it fewer than half (`docs/joins.md`).
-const JOIN_CONFIDENCE: f32 = 0.7;
 
 /// Confidence in a reading that exists, but hardly ever is the intended one.
 const UNLIKELY: f32 = 0.05;
@@ -116,7 +110,8 @@ impl CandidateParser<'_> {
         Ok(())
     }
 
-    /// Offsets of the hyphens before line breaks, in a text of `text_len` bytes that ends with the logical line.
+    /// Offsets of the hyphens before line breaks, in a text of `text_len` bytes that ends with the
+    /// logical line.
     fn doubtful_hyphens(&self, text_len: usize) -> Vec<usize> {
         let line = self.candidate.line;
         let scheme_len = text_len - line.text().len();
@@ -127,8 +122,8 @@ impl CandidateParser<'_> {
             .collect()
     }
 
-    /// Parses a word without a wrapper: the longest reading that is likelier than not to be intended, or else a shorter
-    /// one, down to the text before the first join.
+    /// Parses a word without a wrapper: the longest reading that is likelier than not to be
+    /// intended, or else a shorter one, down to the text before the first join.
     fn bare(&self, sink: &mut dyn FnMut(&FoundUrl<'_>)) -> ParseOutcome {
         let line = self.candidate.line;
         let likely = line
@@ -141,7 +136,7 @@ impl CandidateParser<'_> {
             match self.word(joins, sink) {
                 Ok(url_len) => {
                     return ParseOutcome {
-                        resume: line.origin(Span::new(0, url_len)).end,
+                        resume: line.text_range(Span::new(0, url_len)).end,
                         reject: None,
                     };
                 }
@@ -156,7 +151,7 @@ impl CandidateParser<'_> {
         };
         match shorter {
             Some(url_len) => ParseOutcome {
-                resume: line.origin(Span::new(0, url_len)).end,
+                resume: line.text_range(Span::new(0, url_len)).end,
                 reject: None,
             },
             None => ParseOutcome {
@@ -166,8 +161,8 @@ impl CandidateParser<'_> {
         }
     }
 
-    /// Parses the URL before the first character that its host or grammar refuses, on its first line. Returns its length
-    /// in the line. The whole word is an alternate if browsers accept it.
+    /// Parses the URL before the first character that its host or grammar refuses, on its first
+    /// line. Returns its length in the line. The whole word is an alternate if browsers accept it.
     fn before_refused(&self, sink: &mut dyn FnMut(&FoundUrl<'_>)) -> Option<usize> {
         let (rules, prior) = (self.scanner.rules(), self.candidate.prior);
         if rules == Rules::Rfc1738 {
@@ -270,8 +265,8 @@ impl CandidateParser<'_> {
             .map_or(line.text().len(), |join| join.at);
         let (word, prior) = (&line.text()[..reach], self.candidate.prior);
         let rules = self.scanner.rules();
-        // Without joins the line ends with its run of characters, but a join may have taken a byte off it, or a decoded
-        // escape may end it.
+        // Without joins the line ends with its run of characters, but a join may have taken a byte
+        // off it, or a decoded escape may end it.
         let mut end = if joins == 0 && line.repairs() == RepairSet::default() {
             ending::end_of_run(word, prior, rules)
         } else {
@@ -283,23 +278,25 @@ impl CandidateParser<'_> {
         end
     }
 
-    /// Returns the part of the URL `full` that was cut short, by the bytes that were trimmed off it and those after them.
+    /// Returns the component of the URL `full` that was cut short, by the bytes that were trimmed
+    /// off it and those after them.
     fn shortened(
         &self,
         full: &[u8],
         tail: &[u8],
         after: &[u8],
-    ) -> Result<Option<ShortenedPart>, RejectReason> {
+    ) -> Result<Option<ShortenedComponent>, RejectReason> {
         if self.scanner.rules() == Rules::Rfc1738 {
             return Ok(None);
         }
-        match shortened_part(full, tail, after) {
-            Some(ShortenedPart::Host) => Err(RejectReason::Shortened),
-            part => Ok(part),
+        match shortened_component(full, tail, after) {
+            Some(ShortenedComponent::Host) => Err(RejectReason::Shortened),
+            component => Ok(component),
         }
     }
 
-    /// Returns the reason for which a text is rejected: that its host was cut short, if that explains it, or `reason`.
+    /// Returns the reason for which a text is rejected: that its host was cut short, if that
+    /// explains it, or `reason`.
     fn shortened_or(&self, text: &[u8], reason: RejectReason) -> RejectReason {
         let is_host_cut = components(text).host.is_some_and(is_cut_short);
         if self.scanner.rules() == Rules::Wide && is_host_cut {
@@ -319,8 +316,9 @@ impl CandidateParser<'_> {
             .collect()
     }
 
-    /// Returns the confidence in a URL of which `shortened` is cut short, before joins lower it.
-    fn confidence_of(&self, shortened: Option<ShortenedPart>) -> f32 {
+    /// Returns the confidence in a URL whose component `shortened` was cut short, before joins
+    /// lower it.
+    fn confidence_of(&self, shortened: Option<ShortenedComponent>) -> f32 {
         let of_start = match (shortened, self.candidate.start.opening) {
             (Some(_), _) => SHORTENED_CONFIDENCE,
             (_, Opening::Schemeless(_)) => SCHEMELESS_CONFIDENCE,
@@ -339,7 +337,8 @@ impl CandidateParser<'_> {
             .fold(of_start, f32::min)
     }
 
-    /// Returns the text after the scheme that is guessed for it, or the text alone if it has its own.
+    /// Returns the text after the scheme that is guessed for it, or the text alone if it has its
+    /// own.
     fn with_scheme<'t>(&self, text: &'t [u8]) -> Cow<'t, [u8]> {
         let guessed = match self.candidate.start.opening {
             Opening::Schemeless(scheme) => Some(scheme),
@@ -376,7 +375,7 @@ impl CandidateParser<'_> {
         let url = AcceptedUrl {
             full: reading.full,
             wrapper: self.candidate.start.opening.into(),
-            raw: self.candidate.line.origin(span),
+            raw: self.candidate.line.text_range(span),
             url_bytes: self.url_bytes,
             verdicts: reading.verdicts,
         };
@@ -384,8 +383,9 @@ impl CandidateParser<'_> {
     }
 }
 
-/// Returns the number of bytes at the start of a trimmed tail that could belong to the URL after all: closing brackets and
-/// exclamation marks. Full stops, commas and the like practically never do.
+/// Returns the number of bytes at the start of a trimmed tail that could belong to the URL after
+/// all: closing brackets and exclamation marks. Full stops, commas and the like practically never
+/// do.
 fn ambiguous_tail(tail: &[u8]) -> usize {
     tail.iter()
         .take_while(|byte| matches!(byte, b')' | b']' | b'}' | b'!'))

@@ -1,4 +1,5 @@
-//! The components of any URL, divided as RFC 3986 divides them (section 3), without a check by any grammar.
+//! The components of any URL, divided as RFC 3986 divides them (section 3), without a check by any
+//! grammar.
 
 use crate::grammar::is_scheme_char;
 use crate::scan::{CutText, HostAndPort, cut};
@@ -54,7 +55,8 @@ pub fn components(text: &[u8]) -> UrlComponents<'_> {
     }
 }
 
-/// Returns the scheme of `text` as [`components`] divides it: the bytes before the first colon, or none.
+/// Returns the scheme of `text` as [`components`] divides it: the bytes before the first colon, or
+/// none.
 #[must_use]
 pub fn scheme(text: &[u8]) -> &[u8] {
     &text[..memchr::memchr(b':', text).unwrap_or(0)]

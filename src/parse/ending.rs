@@ -1,8 +1,17 @@
-//! The end of a bare URL, which depends on the text before it and on the punctuation and markup at its end.
+//! The end of a bare URL: before punctuation and brackets of the sentence, before markup of the
+//! text, and before a character that its host or grammar refuses.
+//!
+//! A bare URL runs on to white space or a quote (`repair` decides that); it ends earlier where the
+//! language around it continues. Whether the text up to that end is a URL is decided in
+//! `acceptance`.
 
-use super::markup::{end_before_markup, invisible_tail_len};
+use super::acceptance::mailbox_host;
+use super::components::scheme;
+use crate::grammar::{BareRequirement, escaped_byte};
+use crate::limits::LINE_LOOKBACK_BYTES;
 use crate::repair::url_run_end;
-use crate::scan::Rules;
+use crate::scan::{HostAndPort, Rules, Scanner, host_before_refused, plausible_host};
+use crate::span::Span;
 
 /// The end of a word's URL.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -21,7 +30,8 @@ pub(super) fn end(word: &[u8], prior: &[u8], rules: Rules) -> UrlEnd {
     end_in_run(&word[..whole], prior, rules)
 }
 
-/// Does the same as [`end`] for a word that ends with its run of characters, as one without joins does.
+/// Does the same as [`end`] for a word that ends with its run of characters, as one without joins
+/// does.
 pub(super) fn end_of_run(word: &[u8], prior: &[u8], rules: Rules) -> UrlEnd {
     debug_assert_eq!(
         url_run_end(word, 0, prior.last().copied(), rules, usize::MAX),
@@ -44,8 +54,8 @@ fn end_in_run(run: &[u8], prior: &[u8], rules: Rules) -> UrlEnd {
     }
 }
 
-/// Returns the length of `word` without the sentence punctuation at its end and without closing brackets that were not
-/// opened in it. RFC 1738 leaves this to the reader (appendix).
+/// Returns the length of `word` without the sentence punctuation at its end and without closing
+/// brackets that were not opened in it. RFC 1738 leaves this to the reader (appendix).
 pub(super) fn trimmed(word: &[u8], before: Option<u8>, rules: Rules) -> usize {
     // Counted at the first bracket: most words end with none.
     let mut counted = None;
@@ -123,9 +133,307 @@ impl BracketSurplus {
     }
 }
 
+/// Returns the end of the URL at the start of `run`, a run of characters that can belong to it.
+/// `prior` is the text before the URL.
+///
+/// Reads `run` a fixed number of times, and of `prior` at most the line, up to
+/// [`LINE_LOOKBACK_BYTES`].
+fn end_before_markup(run: &[u8], prior: &[u8]) -> usize {
+    let end = if memchr::memchr3(b']', b'\\', b'*', run).is_some() {
+        end_before_ascii_markup(run, prior)
+    } else {
+        run.len()
+    };
+    if run.is_ascii() {
+        end
+    } else {
+        end_before_kana(&run[..end])
+    }
+}
+
+fn end_before_ascii_markup(run: &[u8], prior: &[u8]) -> usize {
+    let mut line = LineBefore::new(prior);
+    let mut brackets = 0usize;
+    for (at, &byte) in run.iter().enumerate() {
+        let rest = &run[at + 1..];
+        let ends = match byte {
+            b'[' => {
+                brackets += 1;
+                false
+            }
+            // `[text](destination)` (CommonMark, section 6.3), in which the URL is the text.
+            b']' if brackets == 0 => rest.first() == Some(&b'('),
+            b']' => {
+                brackets -= 1;
+                false
+            }
+            b'\\' => is_literal_escape(rest) || is_line_escape(rest) && line.is_in_literal(),
+            b'*' => closes_bold(rest) && line.is_bold(),
+            _ => false,
+        };
+        if ends {
+            return at;
+        }
+    }
+    run.len()
+}
+
+/// Returns `true` if a backslash before `rest` begins an escape that no path has: several in a row
+/// or one at the end (`\r\n`, `\n`), or the JSON escape of a character that ends a URL.
+fn is_literal_escape(rest: &[u8]) -> bool {
+    is_line_escape(rest) && matches!(rest.get(1), None | Some(b'\\'))
+        || [&b"u003c"[..], b"u003e", b"u0022", b"x3c", b"x3e", b"x22"]
+            .iter()
+            .any(|code| {
+                rest.get(..code.len())
+                    .is_some_and(|start| start.eq_ignore_ascii_case(code))
+            })
+}
+
+/// Returns `true` if `rest`, after a backslash, begins with the letter of a line feed, carriage
+/// return or tab.
+fn is_line_escape(rest: &[u8]) -> bool {
+    matches!(rest.first(), Some(b'n' | b'r' | b't'))
+}
+
+/// Returns `true` if the asterisk before `rest` can close bold type: another asterisk follows, or
+/// no word.
+fn closes_bold(rest: &[u8]) -> bool {
+    rest.first()
+        .is_none_or(|byte| !byte.is_ascii_alphanumeric() && !b"/.-_~%?&=#".contains(byte))
+}
+
+/// The line before a URL, looked at on demand.
+struct LineBefore<'t> {
+    line: &'t [u8],
+    is_bold: Option<bool>,
+    is_in_literal: Option<bool>,
+}
+
+impl<'t> LineBefore<'t> {
+    fn new(prior: &'t [u8]) -> LineBefore<'t> {
+        let lowest = prior.len().saturating_sub(LINE_LOOKBACK_BYTES);
+        let start =
+            memchr::memrchr2(b'\n', b'\r', &prior[lowest..]).map_or(lowest, |end| lowest + end + 1);
+        LineBefore {
+            line: &prior[start..],
+            is_bold: None,
+            is_in_literal: None,
+        }
+    }
+
+    /// Returns `true` if bold type was opened: the last asterisk follows no word, and a word
+    /// follows it. Gmail writes bold type as `*word word*` in the text that it makes of HTML.
+    fn is_bold(&mut self) -> bool {
+        let line = self.line;
+        *self.is_bold.get_or_insert_with(|| {
+            memchr::memrchr(b'*', line).is_some_and(|at| {
+                let opens = line[..at]
+                    .last()
+                    .is_none_or(|byte| byte.is_ascii_whitespace() || b"(\"'>[*_".contains(byte));
+                opens && !line.get(at + 1).is_some_and(u8::is_ascii_whitespace)
+            })
+        })
+    }
+
+    /// Returns `true` if the URL is in a string literal: an odd number of quotes without
+    /// backslashes precedes it.
+    fn is_in_literal(&mut self) -> bool {
+        let line = self.line;
+        *self.is_in_literal.get_or_insert_with(|| {
+            let quotes = memchr::memchr_iter(b'"', line)
+                .filter(|&at| at == 0 || line[at - 1] != b'\\')
+                .count();
+            !quotes.is_multiple_of(2)
+        })
+    }
+}
+
+/// Returns the end of an ASCII URL before the first kana. Japanese has no blanks between words, so
+/// particles follow a URL directly.
+///
+/// After a slash or another delimiter kana may begin a segment of the path, except those that begin
+/// no word.
+fn end_before_kana(run: &[u8]) -> usize {
+    let Some(at) = run.iter().position(|byte| !byte.is_ascii()) else {
+        return run.len();
+    };
+    let Some(kana) = Kana::at(&run[at..]) else {
+        return run.len();
+    };
+    let before = &run[..at];
+    let authority = memchr::memmem::find(before, b"//").map_or(0, |slashes| slashes + 2);
+    let path = memchr::memchr2(b'/', b'?', &before[authority..]);
+    let ends = match before.last() {
+        // In a host, a label continues after the kana if a dot follows.
+        Some(last) if last.is_ascii_alphanumeric() => path.is_some() || !is_host_label(&run[at..]),
+        Some(_) => match path {
+            None => false,
+            Some(slash) if authority + slash + 1 == at => kana != Kana::Katakana,
+            Some(_) => kana == Kana::Particle,
+        },
+        None => false,
+    };
+    if ends { at } else { run.len() }
+}
+
+/// Returns `true` if a dot and a further label follow in the host that `rest` is part of.
+fn is_host_label(rest: &[u8]) -> bool {
+    let host = rest
+        .split(|byte| matches!(byte, b'/' | b'?' | b'#'))
+        .next()
+        .unwrap_or_default();
+    host.windows(2)
+        .any(|pair| pair[0] == b'.' && (pair[1].is_ascii_alphanumeric() || !pair[1].is_ascii()))
+}
+
+/// A kind of kana.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Kana {
+    /// Characters that begin no word: the particle `wo`, small ones, `n`, and the long vowel.
+    Particle,
+    Hiragana,
+    Katakana,
+}
+
+impl Kana {
+    /// The kind of the character at the start of `text`, if it is kana (U+3041 to U+30FF).
+    fn at(text: &[u8]) -> Option<Kana> {
+        let &[0xE3, second @ 0x81..=0x83, third @ 0x80..=0xBF, ..] = text else {
+            return None;
+        };
+        let code = 0x3000 + u32::from(second - 0x80) * 64 + u32::from(third - 0x80);
+        match code {
+            0x3092 | 0x3093 | 0x30F2 | 0x30F3 | 0x30FC => Some(Kana::Particle),
+            0x3041 | 0x3043 | 0x3045 | 0x3047 | 0x3049 | 0x3063 | 0x3083 | 0x3085 | 0x3087 => {
+                Some(Kana::Particle)
+            }
+            0x3041..=0x309F => Some(Kana::Hiragana),
+            0x30A0..=0x30FF => Some(Kana::Katakana),
+            _ => None,
+        }
+    }
+}
+
+/// Returns the length of the invisible character at the end of `text`: a zero-width or
+/// bidirectional control, which pasting leaves after a URL. Otherwise 0.
+fn invisible_tail_len(text: &[u8]) -> usize {
+    match text {
+        // U+200B to U+200F, U+202A to U+202E
+        [.., 0xE2, 0x80, 0x8B..=0x8F | 0xAA..=0xAE] => 3,
+        // U+2060 to U+2064, U+2066 to U+2069
+        [.., 0xE2, 0x81, 0xA0..=0xA4 | 0xA6..=0xA9] => 3,
+        // U+FEFF
+        [.., 0xEF, 0xBB, 0xBF] => 3,
+        // U+00AD and U+061C
+        [.., 0xC2, 0xAD] | [.., 0xD8, 0x9C] => 2,
+        _ => 0,
+    }
+}
+
+/// Returns the end of the URL at the start of `word` before the first character that cannot belong
+/// to it. `None` if there is no such character after something that can be a URL.
+///
+/// A person who writes `https://www.kde.org[1]` or `http://foo.com's` means the URL before that
+/// character. `word` is a URL with its scheme, in running text. Linear in its length.
+pub(super) fn end_before_refused(word: &[u8], scanner: &Scanner) -> Option<usize> {
+    let scheme = scheme(word);
+    let begin = scheme.len() + 1;
+    let requirement = scanner.bare_requirement(scheme);
+    let rest = word.get(begin..)?;
+    let authority = rest
+        .strip_prefix(b"//")
+        .map(|after| authority(after, begin + 2));
+    let path = authority.map_or(begin, |authority| authority.end);
+    let end = if is_special(scheme) {
+        word.len()
+    } else {
+        first_refused(word, path)
+    };
+    let host_end = match (authority, requirement) {
+        (Some(_), BareRequirement::Slashes) => SiteEnd::Plausible,
+        (Some(authority), _) => end_of_site(word, authority)?,
+        (None, BareRequirement::Mailbox(_)) => {
+            let host = mailbox_host(&rest[..end - begin])?;
+            end_of_site(word, Span::new(begin + host.start, begin + host.end))?
+        }
+        (None, BareRequirement::News) => {
+            end_of_group(word, begin).map_or(SiteEnd::Plausible, SiteEnd::Before)
+        }
+        // Nothing but its characters shows that such a word is a URL.
+        (None, _) => return None,
+    };
+    let end = match host_end {
+        SiteEnd::Plausible => end,
+        SiteEnd::Before(at) => at,
+    };
+    (end < word.len()).then_some(end)
+}
+
+/// The range of the authority at the start of `after`, which is at `from` in the word.
+fn authority(after: &[u8], from: usize) -> Span {
+    let len = after
+        .iter()
+        .position(|byte| matches!(byte, b'/' | b'?' | b'#' | b'\\'))
+        .unwrap_or(after.len());
+    Span::new(from, from + len)
+}
+
+/// Returns `true` for the schemes whose paths may hold any character, because browsers accept them
+/// (WHATWG URL, section 3.1).
+fn is_special(scheme: &[u8]) -> bool {
+    [&b"http"[..], b"https", b"ftp", b"ws", b"wss"]
+        .iter()
+        .any(|name| name.eq_ignore_ascii_case(scheme))
+}
+
+/// The end of a host and port, or of a newsgroup.
+enum SiteEnd {
+    /// They are plausible as a whole.
+    Plausible,
+    /// The offset of a refused character after a plausible start.
+    Before(usize),
+}
+
+/// Returns the end of the host and port at `span`. `None` if there is no plausible host.
+fn end_of_site(word: &[u8], span: Span) -> Option<SiteEnd> {
+    let authority = span.of(word);
+    let start = memchr::memrchr(b'@', authority).map_or(0, |at| at + 1);
+    let site = &authority[start..];
+    let HostAndPort { host, port } = HostAndPort::of(site);
+    let is_port = port.is_none_or(|port| port.iter().all(u8::is_ascii_digit));
+    if plausible_host(host) && is_port {
+        return Some(SiteEnd::Plausible);
+    }
+    host_before_refused(site).map(|len| SiteEnd::Before(span.start + start + len))
+}
+
+/// Returns the end of the newsgroup at `begin`, if a character follows that no newsgroup has. A
+/// wildcard after a dot stands for a part of the name.
+fn end_of_group(word: &[u8], begin: usize) -> Option<usize> {
+    let is_group_byte =
+        |byte: &&u8| byte.is_ascii_alphanumeric() || matches!(**byte, b'.' | b'-' | b'+' | b'_');
+    let end = begin + word[begin..].iter().take_while(is_group_byte).count();
+    let is_name = word[..end].last().is_some_and(u8::is_ascii_alphanumeric);
+    (is_name && !word[begin..].contains(&b'@')).then_some(end)
+}
+
+/// Returns the offset of the first character at `from` or later that RFC 3986 allows in no path,
+/// query or fragment.
+fn first_refused(word: &[u8], from: usize) -> usize {
+    let mut has_fragment = false;
+    let refused = |&at: &usize| match word[at] {
+        b'%' => escaped_byte(&word[at..]).is_none(),
+        b'#' => std::mem::replace(&mut has_fragment, true),
+        byte => !(byte.is_ascii_alphanumeric() || b"-._~!$&'()*+,;=:@/?".contains(&byte)),
+    };
+    (from..word.len()).find(refused).unwrap_or(word.len())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::scan::{Rules, SchemelessPolicy};
 
     /// Checks that the URL ends at `‖`; the first character is the one before the URL.
     #[track_caller]
@@ -192,5 +500,85 @@ mod tests {
         check(" http://web.example/2001/http://b.example/‖");
         check(" http://a.example/?u=http://b.example‖");
         check(" http://a.example/‖&gt;");
+    }
+
+    /// Checks that the URL, which begins at `«`, ends at `»`.
+    #[track_caller]
+    fn check_markup(marked: &str) {
+        let (prior, rest) = marked.split_once('«').unwrap();
+        let run = rest.replacen('»', "", 1);
+        let end = end_before_markup(run.as_bytes(), prior.as_bytes());
+        let mut shown = format!("{prior}«{run}");
+        shown.insert(prior.len() + '«'.len_utf8() + end, '»');
+        assert_eq!(shown, marked);
+    }
+
+    #[test]
+    fn the_text_of_a_markdown_link_ends_before_its_destination() {
+        check_markup("[_«https://a.example/b_»](https://a.example/b)");
+        check_markup("[see «https://a.example/b»](x");
+        check_markup("«https://a.example/b[1](2)»");
+    }
+
+    #[test]
+    fn an_escape_of_a_string_literal_ends_the_url() {
+        check_markup("\"see «http://a.example/b»\\n");
+        check_markup("«http://a.example/b»\\r\\n\\r\\nThen");
+        check_markup("{\"text\": \"«http://a.example/b»\\nmore");
+        check_markup("«http://a.example/b»\\u003e");
+        check_markup("«http://a.example/dir\\name»");
+        check_markup("\"a\" «http://a.example/dir\\name»");
+    }
+
+    #[test]
+    fn an_asterisk_closes_bold_type_that_was_opened_in_the_line() {
+        check_markup("*Reading «http://a.example/b/»*");
+        check_markup("> *«http://a.example/»**next");
+        check_markup("* all of «http://a.example/b/*»");
+        check_markup("Reading «http://a.example/b/*»");
+        check_markup("*bold* and «http://a.example/b/*»");
+        check_markup("*Reading «http://a.example/*/b»*");
+    }
+
+    #[test]
+    fn kana_ends_an_ascii_url() {
+        check_markup("«http://a.example/b.html»です。");
+        check_markup("«http://a.example»をご覧");
+        check_markup("«http://a.example/»をご覧");
+        check_markup("«http://a.example/b/»をご覧");
+        check_markup("«http://a.example/wiki/カタカナ»");
+        check_markup("«http://a.example/wiki/ひらがな»");
+        check_markup("«http://wwwテスト.example/»");
+        check_markup("«http://テスト.example/»");
+        check_markup("«http://a.example/日本のb»");
+    }
+
+    #[track_caller]
+    fn check_refusal(word: &str, want: Option<&str>) {
+        let scanner = Scanner::new(Rules::Wide, SchemelessPolicy::Find, &[]);
+        let end = end_before_refused(word.as_bytes(), &scanner);
+        assert_eq!(end.map(|end| &word[..end]), want, "{word}");
+    }
+
+    #[test]
+    fn a_url_ends_before_what_its_host_refuses() {
+        check_refusal("https://www.kde.org[1]", Some("https://www.kde.org"));
+        check_refusal("http://foo.com's/x", Some("http://foo.com"));
+        check_refusal("ftp://joe@foo.com=20", Some("ftp://joe@foo.com"));
+        check_refusal("mailto:a@foo.com[1]", Some("mailto:a@foo.com"));
+        check_refusal("http://foo.com/b|c", None);
+        check_refusal("http://$HOST/x", None);
+    }
+
+    #[test]
+    fn a_url_ends_before_what_its_grammar_refuses() {
+        check_refusal(
+            "mailto:a@foo.com?subject=[foo]",
+            Some("mailto:a@foo.com?subject="),
+        );
+        check_refusal("git://foo.com/b{c,d}", Some("git://foo.com/b"));
+        check_refusal("git://foo.com/100%", Some("git://foo.com/100"));
+        check_refusal("news:comp.lang.c's", Some("news:comp.lang.c"));
+        check_refusal("news:comp.lang.*", None);
     }
 }

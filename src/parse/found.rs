@@ -1,9 +1,38 @@
-//! A URL that was found, and other readings of its bytes.
+//! The values that parsing takes and gives: a candidate, the URL that was found in it with its
+//! other readings, or the reason why there is none. How a reading is chosen is decided in `choice`.
+
+use twox_hash::XxHash3_128;
 
 use super::verdict::Verdicts;
-use crate::repair::RepairSet;
-use crate::scan::Opening;
+use crate::grammar::Reject;
+use crate::repair::{LogicalLine, PrefilterReject, RepairSet};
+use crate::scan::{Opening, UrlStart};
 use crate::span::Span;
+
+/// A start and the logical line that follows it.
+#[derive(Clone, Copy, Debug)]
+pub struct Candidate<'l> {
+    /// The start.
+    pub start: &'l UrlStart,
+    /// The text before the start.
+    pub prior: &'l [u8],
+    /// The logical line, from `start.content`.
+    pub line: &'l LogicalLine,
+    /// The text after the logical line.
+    pub after: &'l [u8],
+    /// The offset in the text of the `>` that closes the wrapper; `None` for a word without a
+    /// wrapper.
+    pub close: Option<usize>,
+}
+
+/// The result of parsing a candidate.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ParseOutcome {
+    /// The offset in the text at which scanning resumes.
+    pub resume: usize,
+    /// The reason why the candidate is no URL; `None` if a URL was found.
+    pub reject: Option<RejectReason>,
+}
 
 /// A URL that was found.
 #[derive(Debug)]
@@ -150,4 +179,198 @@ pub struct UrlTruncation {
     pub full_length: usize,
     /// XXH3 (128 bits) of these bytes.
     pub full_hash: u128,
+}
+
+/// Reason for which a start leads to no URL.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum RejectReason {
+    /// RFC 1738 rejects it, and by the wide rules the other grammars do as well.
+    Grammar(Reject),
+    /// Its scheme names a host, and the text at its place cannot be one.
+    Host,
+    /// The text after the scheme is not what bare URLs of that scheme look like.
+    Implausible,
+    /// The author cut its host short, as in `http://www.exam..`.
+    Shortened,
+    /// A host without a scheme that is named as a machine: in a quoted `Received` line or a
+    /// certificate.
+    Machine,
+    /// A wrapper with the starts of two URLs.
+    TwoUrls,
+    /// A wrapper that never closes.
+    Unclosed,
+    /// An attribute that is relative to an unknown page.
+    Relative,
+    /// An attribute that holds data or a program: no location.
+    NoLocation,
+    /// Another reading of the message gave the same URL from the same bytes.
+    Reread,
+}
+
+impl RejectReason {
+    /// Returns the kind of the reason, without its details.
+    #[must_use]
+    pub fn kind(self) -> RejectReasonKind {
+        match self {
+            RejectReason::Grammar(_) => RejectReasonKind::Grammar,
+            RejectReason::Host => RejectReasonKind::Host,
+            RejectReason::Implausible => RejectReasonKind::Implausible,
+            RejectReason::Shortened => RejectReasonKind::Shortened,
+            RejectReason::Machine => RejectReasonKind::Machine,
+            RejectReason::TwoUrls => RejectReasonKind::TwoUrls,
+            RejectReason::Unclosed => RejectReasonKind::Unclosed,
+            RejectReason::Relative => RejectReasonKind::Relative,
+            RejectReason::NoLocation => RejectReasonKind::NoLocation,
+            RejectReason::Reread => RejectReasonKind::Reread,
+        }
+    }
+
+    /// Returns the name that a reject's `reason.kind` has.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        self.kind().name()
+    }
+}
+
+impl From<PrefilterReject> for RejectReason {
+    fn from(reject: PrefilterReject) -> RejectReason {
+        match reject {
+            PrefilterReject::Host => RejectReason::Host,
+            PrefilterReject::Shortened => RejectReason::Shortened,
+            PrefilterReject::Implausible => RejectReason::Implausible,
+        }
+    }
+}
+
+/// Kind of a [`RejectReason`]: the reason without its details.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum RejectReasonKind {
+    /// See [`RejectReason::Grammar`].
+    Grammar,
+    /// See [`RejectReason::Host`].
+    Host,
+    /// See [`RejectReason::Implausible`].
+    Implausible,
+    /// See [`RejectReason::Shortened`].
+    Shortened,
+    /// See [`RejectReason::Machine`].
+    Machine,
+    /// See [`RejectReason::TwoUrls`].
+    TwoUrls,
+    /// See [`RejectReason::Unclosed`].
+    Unclosed,
+    /// See [`RejectReason::Relative`].
+    Relative,
+    /// See [`RejectReason::NoLocation`].
+    NoLocation,
+    /// See [`RejectReason::Reread`].
+    Reread,
+}
+
+impl RejectReasonKind {
+    /// All kinds, in the order of their declaration.
+    pub const ALL: [RejectReasonKind; 10] = [
+        RejectReasonKind::Grammar,
+        RejectReasonKind::Host,
+        RejectReasonKind::Implausible,
+        RejectReasonKind::Shortened,
+        RejectReasonKind::Machine,
+        RejectReasonKind::TwoUrls,
+        RejectReasonKind::Unclosed,
+        RejectReasonKind::Relative,
+        RejectReasonKind::NoLocation,
+        RejectReasonKind::Reread,
+    ];
+
+    /// Returns the name that a reject's `reason.kind` has.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            RejectReasonKind::Grammar => "grammar",
+            RejectReasonKind::Host => "host",
+            RejectReasonKind::Implausible => "implausible",
+            RejectReasonKind::Shortened => "shortened",
+            RejectReasonKind::Machine => "machine",
+            RejectReasonKind::TwoUrls => "two-urls",
+            RejectReasonKind::Unclosed => "unclosed",
+            RejectReasonKind::Relative => "relative",
+            RejectReasonKind::NoLocation => "no-location",
+            RejectReasonKind::Reread => "reread",
+        }
+    }
+}
+
+/// An accepted URL with everything that does not depend on the choice among readings.
+pub(super) struct AcceptedUrl<'l> {
+    /// The URL with its fragment.
+    pub(super) full: &'l [u8],
+    pub(super) wrapper: Wrapper,
+    /// The bytes of the text that it was read from.
+    pub(super) raw: Span,
+    /// Maximum number of bytes that are kept.
+    pub(super) url_bytes: usize,
+    /// The verdicts on `full`; `None` if it is longer than `url_bytes`.
+    pub(super) verdicts: Option<Verdicts<'l>>,
+}
+
+/// The result of the choice among the readings of a candidate.
+pub(super) struct ReadingChoice<'a> {
+    pub(super) repairs: RepairSet,
+    pub(super) alternates: &'a [Alternate],
+    pub(super) confidence: f32,
+}
+
+impl AcceptedUrl<'_> {
+    /// Truncates the URL at the limit and passes it to `sink`.
+    pub(super) fn emit(&self, choice: &ReadingChoice<'_>, sink: &mut dyn FnMut(&FoundUrl<'_>)) {
+        let url_len = memchr::memchr(b'#', self.full).unwrap_or(self.full.len());
+        let kept = self.full.len().min(self.url_bytes);
+        let truncated = (kept < self.full.len()).then(|| UrlTruncation {
+            full_length: self.full.len(),
+            full_hash: XxHash3_128::oneshot(self.full),
+        });
+        sink(&FoundUrl {
+            wrapper: self.wrapper,
+            full: &self.full[..kept],
+            url_len: url_len.min(kept),
+            raw: self.raw,
+            repairs: choice.repairs,
+            alternates: choice.alternates,
+            confidence: choice.confidence,
+            verdicts: self.verdicts.as_ref(),
+            truncated,
+        });
+    }
+}
+
+/// The readings beside the chosen one, without duplicates.
+pub(super) struct Alternates<'l> {
+    chosen: &'l [u8],
+    pub(super) list: Vec<Alternate>,
+}
+
+impl<'l> Alternates<'l> {
+    /// No alternates to `chosen`.
+    pub(super) fn of(chosen: &'l [u8]) -> Alternates<'l> {
+        Alternates {
+            chosen,
+            list: Vec::new(),
+        }
+    }
+
+    /// Adds a reading, unless it is equal to the chosen one or an earlier one.
+    pub(super) fn add(&mut self, full: &[u8], why: AlternateReason, confidence: f32) {
+        if full == self.chosen || self.list.iter().any(|known| known.full == full) {
+            return;
+        }
+        let url_len = memchr::memchr(b'#', full).unwrap_or(full.len());
+        self.list.push(Alternate {
+            full: full.to_vec(),
+            url_len,
+            why,
+            confidence,
+        });
+    }
 }

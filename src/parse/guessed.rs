@@ -1,4 +1,5 @@
-//! URLs written without a scheme: the scheme that is put before them, and the notation of FTP locations from before URLs.
+//! URLs written without a scheme: the scheme that is put before them, and the notation of FTP
+//! locations from before URLs.
 
 /// Returns `text` after `scheme://`. An FTP location as `host:path` becomes a path after the host.
 pub(super) fn with_guessed_scheme(scheme: &str, text: &[u8]) -> Vec<u8> {
@@ -9,7 +10,8 @@ pub(super) fn with_guessed_scheme(scheme: &str, text: &[u8]) -> Vec<u8> {
         Some(FtpLocation { host, path }) => {
             full.extend(host);
             if path.first() != Some(&b'/') {
-                // Relative to the folder after the login, as a URL's path is (RFC 1738, section 3.2.2).
+                // Relative to the folder after the login, as a URL's path is (RFC 1738, section
+                // 3.2.2).
                 full.push(b'/');
             }
             full.extend(path);
@@ -19,8 +21,9 @@ pub(super) fn with_guessed_scheme(scheme: &str, text: &[u8]) -> Vec<u8> {
     full
 }
 
-/// An FTP location as people wrote it before URLs: a host, perhaps its address in parentheses, a colon and a path, as in
-/// `ftp.a.example:/pub/x`, `ftp.a.example:~joe/x` and `ftp.a.example(192.0.2.1):pub/x`.
+/// An FTP location as people wrote it before URLs: a host, perhaps its address in parentheses, a
+/// colon and a path, as in `ftp.a.example:/pub/x`, `ftp.a.example:~joe/x` and
+/// `ftp.a.example(192.0.2.1):pub/x`.
 struct FtpLocation<'t> {
     host: &'t [u8],
     path: &'t [u8],

@@ -1,15 +1,15 @@
 //! Readings without doubtful hyphens.
 //!
-//! A hyphen at the end of a line in a wrapper may belong to the URL, or the program that broke the line may have added it
-//! (RFC 1738, appendix).
+//! A hyphen at the end of a line in a wrapper may belong to the URL, or the program that broke the
+//! line may have added it (RFC 1738, appendix).
 
 use crate::limits::AMBIGUOUS_HYPHENS;
 
-/// Returns the readings of `text` without some of the hyphens at the offsets `doubtful`: fewest dropped first, then
-/// leftmost.
+/// Returns the readings of `text` without some of the hyphens at the offsets `doubtful`: fewest
+/// dropped first, then leftmost.
 ///
-/// With more than [`AMBIGUOUS_HYPHENS`] in doubt there is only the reading without any of them. No reading occurs twice or
-/// equals `text`.
+/// With more than [`AMBIGUOUS_HYPHENS`] in doubt there is only the reading without any of them. No
+/// reading occurs twice or equals `text`.
 pub(super) fn without_hyphens(text: &[u8], doubtful: &[usize]) -> Vec<Vec<u8>> {
     if doubtful.is_empty() {
         return Vec::new();
@@ -35,7 +35,8 @@ pub(super) fn without_hyphens(text: &[u8], doubtful: &[usize]) -> Vec<Vec<u8>> {
 /// Returns all sets of hyphens but the empty one, the smallest first. Bit n stands for hyphen n.
 fn choices(hyphens: usize) -> Vec<usize> {
     let mut choices: Vec<usize> = (1..1 << hyphens).collect();
-    // Leftmost: of two sets of one size, the one with the first hyphen that is in only one of them comes first.
+    // Leftmost: of two sets of one size, the one with the first hyphen that is in only one of them
+    // comes first.
     choices.sort_by_key(|&set: &usize| (set.count_ones(), set.reverse_bits() ^ usize::MAX));
     choices
 }

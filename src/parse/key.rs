@@ -3,8 +3,9 @@
 use super::components::{UrlComponents, components};
 use crate::grammar::{Scheme, normalize};
 
-/// Returns `url` with scheme and host in lower case, without the default port of its scheme, with the escapes of unreserved
-/// characters decoded and the others in upper-case hexadecimal. An empty path of http, https and ftp is `/`.
+/// Returns `url` with scheme and host in lower case, without the default port of its scheme, with
+/// the escapes of unreserved characters decoded and the others in upper-case hexadecimal. An empty
+/// path of http, https and ftp is `/`.
 #[must_use]
 pub fn key(url: &[u8]) -> Vec<u8> {
     key_of_components(&components(url))
@@ -50,7 +51,8 @@ pub fn key_of_components(url: &UrlComponents<'_>) -> Vec<u8> {
     key
 }
 
-/// Returns `true` if an empty path of the scheme means the root (RFC 1738 section 3.3, RFC 9110 section 4.2.3).
+/// Returns `true` if an empty path of the scheme means the root (RFC 1738 section 3.3, RFC 9110
+/// section 4.2.3).
 fn has_root(scheme: &[u8]) -> bool {
     [&b"http"[..], b"https", b"ftp"]
         .iter()

@@ -1,19 +1,21 @@
-//! Host, registrable domain and port of a URL, in the form by which URLs are grouped.
+//! Host, registrable domain and port of a URL, in the form by which URLs are grouped, and the
+//! public suffix list.
 //!
-//! Read the same way for all schemes, from the components of the URL. Nothing is checked: RFC 1738's reading is
-//! [`crate::grammar`]'s.
+//! Read the same way for all schemes, from the components of the URL. Nothing is checked: RFC
+//! 1738's reading is [`crate::grammar`]'s.
 
 use std::borrow::Cow;
 
+use psl::{List, Psl};
+
 use super::components::UrlComponents;
-use super::public_suffix::registrable_domain;
 use crate::grammar::{Scheme, decode};
 
 /// Host and port of an authority.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Site<'u> {
-    /// The host in lower case, non-ASCII names as A-labels, without a final dot; an IPv6 address with its brackets. Empty
-    /// if the authority is.
+    /// The host in lower case, non-ASCII names as A-labels, without a final dot; an IPv6 address
+    /// with its brackets. Empty if the authority is.
     pub host: Cow<'u, str>,
     /// The port, or the default port of the scheme; `None` above 65535 or if there is neither.
     pub port: Option<u16>,
@@ -29,8 +31,8 @@ impl<'u> Site<'u> {
         })
     }
 
-    /// Returns the registrable domain by the public suffix list: the public suffix and the label before it. `None` for
-    /// addresses, single labels and public suffixes.
+    /// Returns the registrable domain by the public suffix list: the public suffix and the label
+    /// before it. `None` for addresses, single labels and public suffixes.
     ///
     /// By that list's rules, a last label that it does not know is a public suffix.
     #[must_use]
@@ -43,7 +45,8 @@ impl<'u> Site<'u> {
     }
 }
 
-/// Returns a host in the form of [`Site::host`]; `None` if the text is not a host alone, but a URL, has a port, or is empty.
+/// Returns a host in the form of [`Site::host`]; `None` if the text is not a host alone, but a URL,
+/// has a port, or is empty.
 #[must_use]
 pub fn host_name(text: &str) -> Option<String> {
     let is_address = text.starts_with('[') && text.ends_with(']');
@@ -56,14 +59,7 @@ pub fn host_name(text: &str) -> Option<String> {
 }
 
 fn normalized_host(host: &[u8]) -> Cow<'_, str> {
-    let host = match std::str::from_utf8(host) {
-        Ok(host) => Cow::Borrowed(host.trim_end_matches('.')),
-        Err(_) => Cow::Owned(
-            String::from_utf8_lossy(host)
-                .trim_end_matches('.')
-                .to_owned(),
-        ),
-    };
+    let host = String::from_utf8_lossy(host);
     if memchr::memchr(b'%', host.as_bytes()).is_some() && !host.starts_with('[') {
         // Browsers decode the escapes of a host (WHATWG URL, section 3.5).
         let decoded = String::from_utf8_lossy(&decode(host.as_bytes())).into_owned();
@@ -72,21 +68,25 @@ fn normalized_host(host: &[u8]) -> Cow<'_, str> {
     ascii_host(host)
 }
 
-/// Returns a host in lower case, with A-labels for a non-ASCII name.
+/// Returns a host in lower case and without a final dot, with A-labels for a non-ASCII name.
 fn ascii_host(host: Cow<'_, str>) -> Cow<'_, str> {
     if !host.is_ascii() {
-        // A name that IDNA refuses has no A-labels.
-        return idna::domain_to_ascii(&host)
-            .unwrap_or_else(|_| host.to_lowercase())
-            .into();
+        // A name that IDNA refuses has no A-labels. IDNA knows other dots, too (UTS 46 section 2.3).
+        let host = idna::domain_to_ascii(&host).unwrap_or_else(|_| host.to_lowercase());
+        return host.trim_end_matches('.').to_owned().into();
     }
+    let host = match host {
+        Cow::Borrowed(host) => Cow::Borrowed(host.trim_end_matches('.')),
+        Cow::Owned(host) => Cow::Owned(host.trim_end_matches('.').to_owned()),
+    };
     if host.bytes().any(|byte| byte.is_ascii_uppercase()) {
         return host.to_ascii_lowercase().into();
     }
     host
 }
 
-/// Returns `true` if the last label of a host makes it an IPv4 address (WHATWG URL, "ends in a number").
+/// Returns `true` if the last label of a host makes it an IPv4 address (WHATWG URL, "ends in a
+/// number").
 fn is_number(label: &str) -> bool {
     let hexadecimal = label.strip_prefix("0x");
     hexadecimal.is_some_and(|digits| digits.bytes().all(|byte| byte.is_ascii_hexdigit()))
@@ -101,6 +101,36 @@ fn port(url: &UrlComponents<'_>) -> Option<u16> {
         }
         Some(_) => None,
     }
+}
+
+/// Returns the public suffix of `host` and the label before it, without a final dot; `None` if
+/// there is no such label.
+///
+/// `host` is in lower case, with A-labels, and no address. By the list's rules, a last label that
+/// it does not know is a public suffix.
+fn registrable_domain(host: &str) -> Option<&str> {
+    let host = host.strip_suffix('.').unwrap_or(host);
+    let rest = host.len().checked_sub(suffix(host)?.len + 1)?;
+    let label = host.get(..rest)?.rsplit('.').next()?;
+    (!label.is_empty()).then(|| &host[rest - label.len()..])
+}
+
+/// Returns `true` if the list has a rule for the public suffix of `host`.
+pub(super) fn has_known_suffix(host: &str) -> bool {
+    let host = host.strip_suffix('.').unwrap_or(host);
+    suffix(host).is_some_and(|suffix| suffix.typ.is_some())
+}
+
+/// Returns the length of the public suffix of `host`, and the section of the list that has its
+/// rule; `None` if the last label is empty.
+///
+/// `psl` has a function for each label of the list, generic in the iterator over labels. The
+/// iterator is a trait object so that its code is not repeated in all of them: a tenth of the time
+/// in which this crate is compiled is saved.
+fn suffix(host: &str) -> Option<psl::Info> {
+    let mut labels = host.as_bytes().rsplit(|byte| *byte == b'.');
+    let labels: &mut dyn Iterator<Item = &[u8]> = &mut labels;
+    Some(List.find(labels)).filter(|suffix| 0 < suffix.len)
 }
 
 #[cfg(test)]
@@ -156,5 +186,39 @@ mod tests {
     #[test]
     fn a_host_that_idna_refuses_is_in_lower_case() {
         assert_eq!(shown("http://\u{C4}\u{FFFD}./"), "\u{E4}\u{FFFD} - 80");
+    }
+
+    #[test]
+    fn the_domain_is_the_suffix_and_one_label() {
+        for (host, domain) in [
+            ("www.a.co.uk", Some("a.co.uk")),
+            ("a.co.uk", Some("a.co.uk")),
+            ("co.uk", None),
+            ("uk", None),
+            ("www.a.example", Some("a.example")),
+            // A rule `*.ck` and its exception `!www.ck`.
+            ("b.a.x.ck", Some("a.x.ck")),
+            ("x.ck", None),
+            ("a.www.ck", Some("www.ck")),
+            ("user.github.io", Some("user.github.io")),
+            ("a.xn--p1ai", Some("a.xn--p1ai")),
+            ("a.com.", Some("a.com")),
+            (".com", None),
+            ("a..com", None),
+            ("a.com..", None),
+            (".", None),
+            ("", None),
+        ] {
+            assert_eq!(registrable_domain(host), domain, "{host}");
+        }
+    }
+
+    #[test]
+    fn a_suffix_is_known_if_the_list_has_a_rule() {
+        assert!(has_known_suffix("a.com"));
+        assert!(has_known_suffix("a.com."));
+        assert!(has_known_suffix("a.x.ck"));
+        assert!(!has_known_suffix("a.example"));
+        assert!(!has_known_suffix(""));
     }
 }

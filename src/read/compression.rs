@@ -1,34 +1,27 @@
 //! Compression formats: detected by magic and unpacked in process, as streams.
 //!
-//! A stream may consist of several compressed members, one after the other; all are read. Damage ends a stream with an error, after all
-//! bytes before it that can be unpacked.
+//! A stream may consist of several compressed members, one after the other; all are read. Damage
+//! ends a stream with an error, after all bytes before it that can be unpacked.
 
 mod codec;
-mod concatenated;
-mod errors;
-mod lz4;
 mod lzw;
-mod padding;
+
+use std::io::{self, BufRead, BufReader, Read};
+
+use super::error;
+use super::input::{ByteCount, CountingReader};
+use super::packed_news_batch::batch_line_bytes;
+use codec::{ConcatenatedReader, Lz4Reader};
+use lzw::LzwReader;
+
 #[cfg(test)]
 mod tests;
 
-use std::io::{BufReader, Read};
-
-use super::counting_reader::{ByteCount, CountingReader};
-use super::packed_news_batch::batch_line_bytes;
-use super::ratio_limit::{RatioLimitReader, UnpackRatio};
-use concatenated::ConcatenatedReader;
-use lz4::Lz4Reader;
-use lzw::LzwReader;
-
-/// Compression format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Compression {
     /// gzip (RFC 1952).
     Gzip,
-    /// bzip2.
     Bzip2,
-    /// xz.
     Xz,
     /// Zstandard (RFC 8878).
     Zstd,
@@ -45,7 +38,7 @@ const INPUT_BYTES: usize = 64 << 10;
 
 impl Compression {
     /// All formats that have a magic.
-    pub(super) const ALL: [Compression; 6] = [
+    const ALL: [Compression; 6] = [
         Compression::Gzip,
         Compression::Bzip2,
         Compression::Xz,
@@ -63,7 +56,8 @@ impl Compression {
             .find(|compression| compression.begins(packed))
     }
 
-    /// Returns `true` if data in this format begins with `start`. Where `start` is shorter than the magic, all of it must agree.
+    /// Returns `true` if data in this format begins with `start`. Where `start` is shorter than the
+    /// magic, all of it must agree.
     fn begins(self, start: &[u8]) -> bool {
         let agrees = |magic: &[u8]| {
             let known = magic.len().min(start.len());
@@ -126,5 +120,90 @@ pub(super) fn decompress(
     match limits.ratio {
         Some(ratio) => Box::new(RatioLimitReader::new(unpacked, &packed, ratio)),
         None => unpacked,
+    }
+}
+
+/// Limit on the bytes unpacked per packed byte.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct UnpackRatio {
+    /// Maximum number of bytes unpacked per packed byte.
+    pub(super) max: u64,
+    /// Number of bytes unpacked before the ratio is checked: short runs compress to almost nothing.
+    pub(super) from_bytes: u64,
+}
+
+/// Reader that stops decompression bombs: it returns the bytes that `inner` unpacks, up to a ratio.
+struct RatioLimitReader<R> {
+    inner: R,
+    packed: ByteCount,
+    unpacked: u64,
+    ratio: UnpackRatio,
+    ended: bool,
+}
+
+impl<R> RatioLimitReader<R> {
+    /// Creates a reader; `packed` counts the bytes that `inner` reads.
+    pub(super) fn new(inner: R, packed: &ByteCount, ratio: UnpackRatio) -> RatioLimitReader<R> {
+        RatioLimitReader {
+            inner,
+            packed: ByteCount::clone(packed),
+            unpacked: 0,
+            ratio,
+            ended: false,
+        }
+    }
+}
+
+impl<R: Read> Read for RatioLimitReader<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let UnpackRatio { max, from_bytes } = self.ratio;
+        if self.ended {
+            return Ok(0);
+        }
+        if self.unpacked > from_bytes && self.unpacked / max > self.packed.get() {
+            self.ended = true;
+            return Err(error::limit(format!(
+                "unpacks to more than {max} times its size: the rest is not read"
+            )));
+        }
+        let read = self.inner.read(buffer)?;
+        self.unpacked += read as u64;
+        Ok(read)
+    }
+}
+
+/// Creates the error of a codec that rejects its input.
+fn damaged(cause: impl std::fmt::Display) -> io::Error {
+    error::damage(format!("its compressed data is damaged: {cause}"))
+}
+
+/// Creates the error of a stream that ends within its compressed data.
+fn truncated() -> io::Error {
+    error::damage("ends before its compressed data does")
+}
+
+/// Creates the error of a stream with other bytes after its compressed data.
+fn trailing_data() -> io::Error {
+    error::damage("has bytes after its end that are not compressed data")
+}
+
+/// Creates the error of a stream that requests a larger window than the limit.
+fn window_too_large() -> io::Error {
+    error::limit("asks for a larger window than is allowed to unpack it")
+}
+
+/// Skips NUL bytes, with which tapes and disks are padded. Returns `true` if another byte follows.
+fn skip_nuls(input: &mut impl BufRead) -> io::Result<bool> {
+    loop {
+        let available = input.fill_buf()?;
+        if available.is_empty() {
+            return Ok(false);
+        }
+        let nuls = available.iter().take_while(|&&byte| byte == 0).count();
+        let is_done = nuls < available.len();
+        input.consume(nuls);
+        if is_done {
+            return Ok(true);
+        }
     }
 }

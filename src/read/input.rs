@@ -1,16 +1,22 @@
-//! Inputs: files and bytes in memory, which can be read in any order, and streams.
+//! Inputs: files and bytes in memory, which can be read in any order, and streams. Opens files,
+//! reads small ones, and counts the bytes that are read.
+//!
+//! The content of an input, and its unpacking, are left to `streams`.
 
-use std::fs::File;
-use std::io::{self, IoSliceMut, Read, Seek, SeekFrom};
-use std::os::unix::fs::FileExt;
+use std::cell::Cell;
+use std::fs::{File, OpenOptions};
+use std::io::{self, BufRead, IoSliceMut, Read, Seek, SeekFrom};
+use std::os::unix::fs::{FileExt, OpenOptionsExt};
+use std::path::Path;
 use std::rc::Rc;
 use std::sync::Arc;
 
+use rustix::fs::OFlags;
 use rustix::io::{Errno, ReadWriteFlags};
 
-use super::counting_reader::{ByteCount, CountingReader};
-use super::sparse_read::{SparseRead, hole_len};
-use super::unread_range::UnreadRange;
+use super::sparse_read::{SparseRead, UnreadRange, hole_len};
+use crate::origin::Source;
+use crate::walk;
 
 /// Input to be read.
 pub enum Input {
@@ -157,8 +163,8 @@ impl SparseRead for InputRange {
         skipped
     }
 
-    /// Reads a file from its own position: into memory that need not be cleared first. Reads an object in as few requests as it
-    /// answers.
+    /// Reads a file from its own position: into memory that need not be cleared first. Reads an
+    /// object in as few requests as it answers.
     fn append(&mut self, max: usize, bytes: &mut Vec<u8>) -> io::Result<usize> {
         let max = self.end.saturating_sub(self.offset).min(max as u64);
         let file = match &self.input.storage {
@@ -226,7 +232,8 @@ impl Input {
         })
     }
 
-    /// Creates an input of a stream. After its end it is not read again: a terminal would wait for more.
+    /// Creates an input of a stream. After its end it is not read again: a terminal would wait for
+    /// more.
     pub fn stream(stream: impl Read + 'static) -> Input {
         Input::Stream(Box::new(EndingStream {
             stream,
@@ -293,14 +300,137 @@ fn is_memory(file: &File) -> bool {
     rustix::fs::fstatfs(file).is_ok_and(|stat| stat.f_type == libc::TMPFS_MAGIC)
 }
 
-#[cfg(feature = "archives")]
+/// Opens a regular file. A file from a walk is opened beneath its root, or not at all.
+///
+/// # Errors
+///
+/// The error of the system, or an error of its own if the file is no longer a regular file.
+pub fn open(file: &walk::WalkedFile) -> io::Result<File> {
+    open_sized(file).map(|opened| opened.file)
+}
+
+/// Opens a pipe or a device by its name. Waits for the writer of a named pipe.
+///
+/// # Errors
+///
+/// The error of the system.
+pub(crate) fn open_stream(path: &Path) -> io::Result<Box<dyn Read>> {
+    match File::open(path) {
+        // Linux opens no socket by a name, also not by `/dev/stdin`.
+        Err(error) if error.raw_os_error() == Some(libc::ENXIO) && Source::is_stdin_path(path) => {
+            Ok(Box::new(io::stdin()))
+        }
+        opened => Ok(Box::new(opened?)),
+    }
+}
+
+/// Appends the content of a file, at most `max` bytes, and returns the size of the file when it was
+/// opened.
+///
+/// # Errors
+///
+/// As [`open`], and the error of reading.
+pub(crate) fn read_small(
+    file: &walk::WalkedFile,
+    max: u64,
+    bytes: &mut Vec<u8>,
+) -> io::Result<u64> {
+    if let Some(preopened) = &file.preopened {
+        read_sized(preopened.file(), file.size, max, bytes)?;
+        return Ok(file.size);
+    }
+    let opened = open_sized(file)?;
+    read_sized(&opened.file, opened.size, max, bytes)?;
+    Ok(opened.size)
+}
+
+/// Appends the content of a file, with one call if the file still has `size` bytes.
+fn read_sized(opened: &File, size: u64, max: u64, bytes: &mut Vec<u8>) -> io::Result<()> {
+    let expected = usize::try_from(size.min(max)).unwrap_or(usize::MAX);
+    // One byte more, which is filled if the file has grown. Memory is not cleared first, which
+    // would cost time.
+    bytes.reserve(expected.saturating_add(1));
+    let read = rustix::io::read(opened, rustix::buffer::spare_capacity(bytes))?;
+    if read != expected {
+        opened
+            .take(max.saturating_sub(read as u64))
+            .read_to_end(bytes)?;
+    }
+    Ok(())
+}
+
+/// Open file and its size.
+struct OpenedFile {
+    file: File,
+    size: u64,
+}
+
+fn open_sized(file: &walk::WalkedFile) -> io::Result<OpenedFile> {
+    // Without blocking, in case it has become a FIFO since the walk.
+    let opened = match &file.place {
+        Some(place) => File::from(place.open(OFlags::NONBLOCK)?),
+        None => OpenOptions::new()
+            .read(true)
+            .custom_flags(libc::O_NONBLOCK | libc::O_CLOEXEC)
+            .open(&file.source.path)?,
+    };
+    let metadata = opened.metadata()?;
+    if metadata.is_file() {
+        Ok(OpenedFile {
+            file: opened,
+            size: metadata.len(),
+        })
+    } else {
+        Err(io::Error::other("no longer a regular file"))
+    }
+}
+
+/// Number of bytes read, shared with those who use the number.
+pub(super) type ByteCount = Rc<Cell<u64>>;
+
+/// Reader that counts the bytes read through it.
+pub(super) struct CountingReader<R> {
+    inner: R,
+    count: ByteCount,
+}
+
+impl<R> CountingReader<R> {
+    pub(super) fn new(inner: R, count: &ByteCount) -> CountingReader<R> {
+        CountingReader {
+            inner,
+            count: Rc::clone(count),
+        }
+    }
+}
+
+impl<R: Read> Read for CountingReader<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let read = self.inner.read(buffer)?;
+        self.count.set(self.count.get() + read as u64);
+        Ok(read)
+    }
+}
+
+impl<R: BufRead> BufRead for CountingReader<R> {
+    fn fill_buf(&mut self) -> io::Result<&[u8]> {
+        self.inner.fill_buf()
+    }
+
+    fn consume(&mut self, amount: usize) {
+        self.count.set(self.count.get() + amount as u64);
+        self.inner.consume(amount);
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
     /// A terminal, which ends with each Ctrl-D and goes on with the next line.
+    #[cfg(feature = "archives")]
     struct Terminal(Vec<&'static [u8]>);
 
+    #[cfg(feature = "archives")]
     impl Read for Terminal {
         fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
             let line = self.0.pop().unwrap_or_default();
@@ -310,6 +440,7 @@ mod tests {
     }
 
     /// Ctrl-D had to be pressed two or three times.
+    #[cfg(feature = "archives")]
     #[test]
     fn a_stream_is_not_read_after_its_end() {
         let terminal = Terminal(vec![b"more\n", b"", b"line\n"]);
@@ -318,5 +449,14 @@ mod tests {
         let mut all = Vec::new();
         peeked.input.into_stream().read_to_end(&mut all).unwrap();
         assert_eq!(all, b"line\n");
+    }
+
+    #[test]
+    fn bytes_read_and_consumed_are_counted() {
+        let count = ByteCount::default();
+        let mut reader = CountingReader::new(&b"abcdef"[..], &count);
+        reader.read_exact(&mut [0; 2]).unwrap();
+        reader.consume(1);
+        assert_eq!(count.get(), 3);
     }
 }

@@ -3,7 +3,8 @@
 /// First line of a packed news batch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PackedNewsBatch<'s> {
-    /// Name of the program that unpacks the batch: `cunbatch` for compress, `gunbatch` for gzip, `bunbatch` for bzip2, ...
+    /// Name of the program that unpacks the batch: `cunbatch` for compress, `gunbatch` for gzip,
+    /// `bunbatch` for bzip2, ...
     pub unpacker: &'s str,
     /// Bytes of the line, its line end included. The packed batch follows it.
     pub line_bytes: usize,

@@ -1,9 +1,9 @@
-//! The steps through a source in a build without the feature `archives`: the source is its only stream.
+//! The steps through a source in a build without the feature `archives`: the source is its only
+//! stream.
 //!
 //! A compressed file is then skipped as `binary` by `split`; a tar archive is read as text.
 
-use super::counting_reader::ByteCount;
-use super::input::Input;
+use super::input::{ByteCount, Input};
 use super::stream_step::StreamStep;
 use crate::limits::Limits;
 use crate::origin::{FormatHint, Source};

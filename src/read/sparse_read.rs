@@ -1,16 +1,17 @@
-//! Streams that may skip holes of sparse files, and hand off ranges to other threads.
+//! Streams that may skip holes of sparse files, and hand off ranges, which are read by the threads
+//! that process them.
 
 use std::fs::File;
 use std::io::{self, Cursor, Read, Seek, SeekFrom};
+use std::sync::Arc;
 
 use rustix::io::Errno;
 
-use super::unread_range::UnreadRange;
-
 /// Stream that may skip holes, and may hand off ranges to be read by others.
 pub trait SparseRead: Read {
-    /// Skips the hole at the current position, in whole steps of `step` bytes, which is not zero. Returns the number of NUL bytes
-    /// skipped: 0 where data is stored, and where the stream does not know.
+    /// Skips the hole at the current position, in whole steps of `step` bytes, which is not zero.
+    /// Returns the number of NUL bytes skipped: 0 where data is stored, and where the stream does
+    /// not know.
     fn skip_hole(&mut self, step: u64) -> u64 {
         let _ = step;
         0
@@ -25,15 +26,17 @@ pub trait SparseRead: Read {
         Read::take(self, max as u64).read_to_end(bytes)
     }
 
-    /// Fills `buffer` with the bytes that start `ahead` bytes after the current position, which does not change. Returns `false`
-    /// where there are fewer bytes, and where the stream cannot do this.
+    /// Fills `buffer` with the bytes that start `ahead` bytes after the current position, which
+    /// does not change. Returns `false` where there are fewer bytes, and where the stream cannot do
+    /// this.
     fn peek_ahead(&self, ahead: u64, buffer: &mut [u8]) -> bool {
         let _ = (ahead, buffer);
         false
     }
 
-    /// Hands off `len` bytes, starting `overlap` bytes before the current position, to be read by another thread, and advances past
-    /// them. `overlap` is less than `len`. `None` where others cannot read the stream, which is where it cannot peek ahead either.
+    /// Hands off `len` bytes, starting `overlap` bytes before the current position, to be read by
+    /// another thread, and advances past them. `overlap` is less than `len`. `None` where others
+    /// cannot read the stream, which is where it cannot peek ahead either.
     fn hand_off(&mut self, overlap: u64, len: u64) -> Option<UnreadRange> {
         let _ = (overlap, len);
         None
@@ -100,8 +103,8 @@ impl SparseRead for File {
     }
 }
 
-/// Returns the number of bytes of the hole at `offset`, in whole steps of `step` bytes. A hole ends where data is stored, or with
-/// the file. May move the position of the file.
+/// Returns the number of bytes of the hole at `offset`, in whole steps of `step` bytes. A hole ends
+/// where data is stored, or with the file. May move the position of the file.
 #[must_use]
 pub fn hole_len(file: &File, offset: u64, step: u64) -> u64 {
     let end = match rustix::fs::seek(file, rustix::fs::SeekFrom::Data(offset)) {
@@ -111,4 +114,64 @@ pub fn hole_len(file: &File, offset: u64, step: u64) -> u64 {
         Err(_) => offset,
     };
     end.saturating_sub(offset) / step * step
+}
+
+/// Range of a file that was handed off without being read.
+#[derive(Debug)]
+pub struct UnreadRange {
+    file: Arc<File>,
+    offset: u64,
+    len: u64,
+    overlap: u64,
+}
+
+impl UnreadRange {
+    /// Creates the range of `len` bytes from `offset` on, whose first `overlap` bytes were read
+    /// before.
+    pub(super) fn new(file: &Arc<File>, offset: u64, len: u64, overlap: u64) -> UnreadRange {
+        UnreadRange {
+            file: Arc::clone(file),
+            offset,
+            len,
+            overlap,
+        }
+    }
+
+    /// Returns the number of bytes at its start that were read, and counted, before it was handed
+    /// off.
+    #[must_use]
+    pub fn overlap(&self) -> u64 {
+        self.overlap
+    }
+
+    /// Returns the number of bytes that it had when it was handed off.
+    #[must_use]
+    #[expect(clippy::len_without_is_empty, reason = "no range is empty")]
+    pub fn len(&self) -> u64 {
+        self.len
+    }
+
+    /// Reads the range and replaces the content of `bytes` with it. Reads fewer bytes if the file
+    /// ends before.
+    ///
+    /// # Errors
+    ///
+    /// The error of the file; `bytes` then holds the bytes before it.
+    pub fn read(&self, bytes: &mut Vec<u8>) -> io::Result<()> {
+        let len = usize::try_from(self.len).unwrap_or(usize::MAX);
+        bytes.clear();
+        bytes.reserve_exact(len);
+        while bytes.len() < len {
+            let at = self.offset + bytes.len() as u64;
+            // Into memory that is not cleared first, which would cost time. May read more than the
+            // range.
+            match rustix::io::pread(&self.file, rustix::buffer::spare_capacity(bytes), at) {
+                Ok(0) => break,
+                Ok(_) | Err(Errno::INTR) => {}
+                Err(error) => return Err(error.into()),
+            }
+        }
+        bytes.truncate(len);
+        Ok(())
+    }
 }

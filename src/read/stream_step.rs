@@ -26,7 +26,8 @@ pub enum StreamStep {
     ArchiveRead(Source),
     /// A file or a member that could not be read, or not to its end.
     Failed(Event),
-    /// An archive that could not be read to its end, after an event about its last member that said so.
+    /// An archive that could not be read to its end, after an event about its last member that said
+    /// so.
     ArchiveBroken {
         /// The archive.
         source: Source,

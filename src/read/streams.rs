@@ -1,21 +1,20 @@
-//! Streams of text in a source: its own bytes, or those that compressions and archives contain.
+//! Streams of text in a source: its own bytes, or those that compressions and archives contain,
+//! recognised by the first bytes.
 //!
-//! Archives in archives are on a stack, the outermost first; each reads from the current member of the one below it.
+//! Archives in archives are on a stack, the outermost first; each reads from the current member of
+//! the one below it.
 
 use std::collections::VecDeque;
-use std::io::{self, Read};
+use std::io::{self, Cursor, Read};
 
 use super::archive::{Archive, ArchiveEntry, EntryContent, is_archive};
-use super::compression::{Compression, UnpackLimits, decompress};
-use super::counting_reader::ByteCount;
+use super::compression::{Compression, UnpackLimits, UnpackRatio, decompress};
 use super::error::error_diagnostic;
-use super::input::Input;
+use super::input::{ByteCount, Input};
 use super::packed_news_batch::batch_line_bytes;
-use super::peeked_input::PeekedInput;
-use super::ratio_limit::UnpackRatio;
 use super::stream_step::StreamStep;
 use crate::diagnostic::{Diagnostic, DiagnosticKind};
-use crate::limits::Limits;
+use crate::limits::{Limits, MAGIC_BYTES};
 use crate::origin::{FormatHint, Source};
 use crate::walk;
 
@@ -27,8 +26,9 @@ pub fn is_container(start: &[u8]) -> bool {
 
 /// Iterator over the steps through a source.
 ///
-/// Each source, and each member that is no folder, ends in exactly one way: with the end of its stream, or as `Skipped`, `ArchiveRead`,
-/// `Failed` or `ArchiveBroken`. Data is unpacked while it is read, never before.
+/// Each source, and each member that is no folder, ends in exactly one way: with the end of its
+/// stream, or as `Skipped`, `ArchiveRead`, `Failed` or `ArchiveBroken`. Data is unpacked while it
+/// is read, never before.
 pub struct Streams {
     limits: Limits,
     bytes_read: ByteCount,
@@ -214,7 +214,8 @@ impl Streams {
             ));
         }
         if leaves_folder(&entry.name) {
-            let message = "a member's name that leads out of the archive: it is used as a label, not as a path";
+            let message = "a member's name that leads out of the archive: it is used as a label, \
+                           not as a path";
             self.queue.push_back(StreamStep::Warning(
                 Diagnostic::new(DiagnosticKind::Ambiguous, message).of(&source),
             ));
@@ -268,4 +269,52 @@ fn leaves_folder(name: &[u8]) -> bool {
         || name
             .split(|&byte| byte == b'/')
             .any(|component| component == b"..")
+}
+
+/// Input and its first bytes.
+pub(super) struct PeekedInput {
+    pub(super) start: Vec<u8>,
+    /// All bytes, the first included.
+    pub(super) input: Input,
+}
+
+impl Input {
+    /// Reads the first [`MAGIC_BYTES`] bytes, and returns them with the whole input. A stream that
+    /// fails within them fails again after them.
+    pub(super) fn peek(self) -> PeekedInput {
+        let mut start = Vec::with_capacity(MAGIC_BYTES);
+        match self {
+            Input::Seekable(input) => {
+                // An error here occurs again, and is reported, when the input is read.
+                let _ = input
+                    .uncounted()
+                    .range(0, MAGIC_BYTES as u64)
+                    .read_to_end(&mut start);
+                let input = Input::Seekable(input);
+                PeekedInput { start, input }
+            }
+            Input::Stream(mut stream) => {
+                let error = (&mut stream)
+                    .take(MAGIC_BYTES as u64)
+                    .read_to_end(&mut start)
+                    .err();
+                let again = Cursor::new(start.clone());
+                let rest: Box<dyn Read> = match error {
+                    Some(error) => Box::new(FailingReader(Some(error))),
+                    None => stream,
+                };
+                let input = Input::Stream(Box::new(again.chain(rest)));
+                PeekedInput { start, input }
+            }
+        }
+    }
+}
+
+/// Reader that returns one error and then ends.
+struct FailingReader(Option<io::Error>);
+
+impl Read for FailingReader {
+    fn read(&mut self, _: &mut [u8]) -> io::Result<usize> {
+        self.0.take().map_or(Ok(0), Err)
+    }
 }

@@ -1,7 +1,7 @@
 //! Addresses in which an archive wrote ` at ` for the `@`.
 //!
-//! Pipermail does so in the pages and mailboxes that it publishes, for every `@` with a word on both sides, to hide
-//! addresses from spammers.
+//! Pipermail does so in the pages and mailboxes that it publishes, for every `@` with a word on
+//! both sides, to hide addresses from spammers.
 
 use super::{LogicalLine, Repair};
 use crate::grammar::{BareRequirement, Scheme};
@@ -22,7 +22,8 @@ pub(super) fn host_at(text: &[u8], start: usize) -> Option<Span> {
     begins.then_some(Span::new(start, start + len))
 }
 
-/// Returns `true` if `url` is the beginning of an address whose `@` is missing: a scheme of addresses and a local part.
+/// Returns `true` if `url` is the beginning of an address whose `@` is missing: a scheme of
+/// addresses and a local part.
 pub(super) fn is_local_part(url: &[u8]) -> bool {
     let colon = memchr::memchr(b':', url);
     colon.is_some_and(|colon| {
@@ -40,8 +41,8 @@ pub(super) fn is_local_part(url: &[u8]) -> bool {
     })
 }
 
-/// Appends the `@` and the host after the local part `line`, which ends at `end` in the text, if ` at ` and a host with a
-/// dot follow it there.
+/// Appends the `@` and the host after the local part `line`, which ends at `end` in the text, if
+/// ` at ` and a host with a dot follow it there.
 pub(super) fn append_hidden_host(text: &[u8], end: usize, line: &mut LogicalLine) -> bool {
     if !text[end..].starts_with(HIDDEN) || !is_local_part(line.text()) {
         return false;
@@ -58,7 +59,8 @@ pub(super) fn append_hidden_host(text: &[u8], end: usize, line: &mut LogicalLine
     true
 }
 
-/// Returns `url`, the value of an attribute, with an `@` for ` at `, if it is an address that an archive hid.
+/// Returns `url`, the value of an attribute, with an `@` for ` at `, if it is an address that an
+/// archive hid.
 #[must_use]
 pub fn restore_at_sign(url: &[u8]) -> Option<Vec<u8>> {
     let at = memchr::memmem::find(url, HIDDEN).filter(|&at| is_local_part(&url[..at]))?;

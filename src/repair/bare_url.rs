@@ -1,17 +1,18 @@
-//! A URL without a wrapper: the run of characters that contains it, and the lines over which a mailer broke it.
+//! A URL without a wrapper: the run of characters that contains it, and the lines over which a
+//! mailer broke it.
 
 use super::at_sign::append_hidden_host;
-use super::bare_word::{BareWord, LineBreakPolicy};
 use super::continuation::continuations;
 use super::quoted_printable::{ResidueText, holds_residue, push_over_soft_breaks};
-use super::url_run::url_run_end;
+use super::url_run::{BareWord, LineBreakPolicy, url_run_end};
 use super::{LogicalLine, Repair};
 use crate::scan::Rules;
 use crate::span::Span;
 
-/// Unfolds `word` into `line`: its run of characters and, by the wide rules, the runs at the start of the next lines that
-/// may continue it, each after a join with its confidence. Also by the wide rules, residue of quoted-printable is decoded,
-/// and an address whose `@` was hidden gets it back; then no other lines are joined.
+/// Unfolds `word` into `line`: its run of characters and, by the wide rules, the runs at the start
+/// of the next lines that may continue it, each after a join with its confidence. Also by the wide
+/// rules, residue of quoted-printable is decoded, and an address whose `@` was hidden gets it back;
+/// then no other lines are joined.
 pub fn unfold_bare_word(text: &[u8], word: &BareWord, line: &mut LogicalLine) {
     line.clear();
     let end = url_run_end(text, word.from, word.before, word.rules, word.max_bytes);

@@ -1,15 +1,12 @@
 //! Decides whether a line break belongs to a bare URL: whether the next line continues it.
 //!
-//! Each [`Feature`] of the line break has a weight in points, and the sum gives the confidence. Where the URL ends, and
-//! what is trimmed from the continuation, is left to `parse`.
+//! Each [`Feature`] of the line break has a weight in points, and the sum gives the confidence.
+//! The end of the URL, and the trimming of the continuation, are left to `parse`.
 
 mod exclusion;
-mod feature_extraction;
 mod features;
 mod line_break;
-mod line_prefix;
-mod line_width;
-mod soft_break;
+mod line_layout;
 mod token;
 mod url_head;
 
@@ -26,10 +23,11 @@ use line_break::LineBreak;
 /// A possible continuation of a bare URL over one line break.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Continuation {
-    /// The range of the text to append to the URL: the token of the next line, not trimmed. Never empty.
+    /// The range of the text to append to the URL: the token of the next line, not trimmed. Never
+    /// empty.
     pub(super) token: Span,
-    /// Number of bytes to remove from the end of the URL first: 1 for a `=` or `\` left over from another encoding, 2 for a soft
-    /// hyphen, else 0.
+    /// Number of bytes to remove from the end of the URL first: 1 for a `=` or `\` left over from
+    /// another encoding, 2 for a soft hyphen, else 0.
     pub(super) dropped: usize,
     /// `true` if quote marks were skipped before the token.
     pub(super) quoted: bool,
@@ -40,12 +38,14 @@ pub(super) struct Continuation {
 }
 
 impl Continuation {
-    /// The sum of the features' weights. At [`LIKELY`] or above, the continuation is part of the URL.
+    /// The sum of the features' weights. At [`LIKELY_POINTS`] or above, the continuation is part of
+    /// the URL.
     pub(super) fn points(&self) -> f32 {
         self.features.points()
     }
 
-    /// The probability, from 0 to 1, that the URL continues over this line break, given that it does over those before.
+    /// The probability, from 0 to 1, that the URL continues over this line break, given that it
+    /// does over those before.
     pub(super) fn confidence(&self) -> f32 {
         self.features.confidence()
     }
@@ -63,21 +63,29 @@ pub struct LineBreakEvidence {
     pub features: Features,
 }
 
-/// Number of points from which a continuation is accepted, a confidence of 0.73: from here on, 19 of 20 are right in each
-/// tenth of confidence on archives that were held out.
-pub(super) const LIKELY: f32 = 1.0;
+/// Minimum confidence at which a bare URL is joined over a line end: of all joins from it on, more
+/// than 19 in 20 are right on archives on which the confidence was not fitted, and in the tenth
+/// below it fewer than half (`docs/joins.md`).
+pub(crate) const JOIN_CONFIDENCE: f32 = 0.7;
 
-/// Number of points from which a continuation is reported as an alternate, a confidence of 0.12. At this value, one in eight
-/// is right.
-const POSSIBLE: f32 = -2.0;
+/// Minimum number of points of a likely continuation, after which further lines are read: the
+/// fewest points whose confidence is at least [`JOIN_CONFIDENCE`]. They are 0.73; a test compares
+/// both. Points are multiples of a quarter.
+const LIKELY_POINTS: f32 = 1.0;
+
+/// Number of points from which a continuation is reported as an alternate, a confidence of 0.12. At
+/// this value, one in eight is right.
+const POSSIBLE_POINTS: f32 = -2.0;
 
 /// Returns the possible continuations of the bare URL `head` in `text`, line by line.
 ///
-/// `head` is the first run of characters of the URL, from its scheme on. All continuations except the last are likely; the
-/// last may be merely possible, with fewer than [`LIKELY`] points. There are none if text other than blanks follows `head`
-/// on its line, or if no `//` follows its scheme.
+/// `head` is the first run of characters of the URL, from its scheme on. All continuations except
+/// the last are likely; the last may be merely possible, with fewer than [`LIKELY_POINTS`] points.
+/// There are none if text other than blanks follows `head` on its line, or if no `//` follows its
+/// scheme.
 ///
-/// Reads about twenty lines on each side of each line break, and a bounded number of bytes in total.
+/// Reads about twenty lines on each side of each line break, and a bounded number of bytes in
+/// total.
 pub(super) fn continuations(text: &[u8], head: Span) -> Vec<Continuation> {
     let mut found = Vec::new();
     let mut next = LineBreak::after(text, head);
@@ -87,12 +95,12 @@ pub(super) fn continuations(text: &[u8], head: Span) -> Vec<Continuation> {
         Vec::new()
     };
     while let Some(line_break) = next
-        && let Some(continuation) = feature_extraction::evaluate(&line_break, &url, POSSIBLE)
+        && let Some(continuation) = features::evaluate(&line_break, &url, POSSIBLE_POINTS)
     {
         found.push(continuation);
         url.truncate(url.len() - continuation.dropped);
         url.extend_from_slice(continuation.token.of(text));
-        let may_continue = continuation.points() >= LIKELY && continuation.whole_line;
+        let may_continue = continuation.points() >= LIKELY_POINTS && continuation.whole_line;
         let has_room = found.len() < CONTINUATION_LINES && url.len() <= CONTINUATION_BYTES;
         next = if may_continue && has_room {
             line_break.next()
@@ -103,18 +111,18 @@ pub(super) fn continuations(text: &[u8], head: Span) -> Vec<Continuation> {
     found
 }
 
-/// Returns the evidence for each line break after the bare URL `head`, however weak it is: up to the first line break over
-/// which no URL can go, or after which other text follows the token.
+/// Returns the evidence for each line break after the bare URL `head`, however weak it is: up to
+/// the first line break over which no URL can go, or after which other text follows the token.
 ///
-/// Labelled line breaks are turned into weights and tables with it (`docs/joins.md`); extraction does not use it. Cost and
-/// bounds are those of extraction.
+/// Labelled line breaks are turned into weights and tables with it (`docs/joins.md`); extraction
+/// does not use it. Cost and bounds are those of extraction.
 #[must_use]
 pub fn line_break_evidence(text: &[u8], head: Span) -> Vec<LineBreakEvidence> {
     let mut found = Vec::new();
     let mut next = LineBreak::after(text, head);
     let mut url = head.of(text).to_vec();
     while let Some(line_break) = next
-        && let Some(step) = feature_extraction::evaluate(&line_break, &url, f32::NEG_INFINITY)
+        && let Some(step) = features::evaluate(&line_break, &url, f32::NEG_INFINITY)
     {
         found.push(LineBreakEvidence {
             token: step.token,

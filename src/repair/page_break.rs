@@ -1,27 +1,27 @@
-//! Page breaks: the footer, form feed and header between two printed pages of an RFC, as in RFC 1738 itself.
+//! Page breaks: the footer, form feed and header between two printed pages of an RFC, as in RFC
+//! 1738 itself.
 
-use super::line::{LineEnd, line_end};
+use super::{LineEnd, line_end};
 
 /// The kind of a line at a page break.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum PageLine {
-    /// A blank line.
     Blank,
     /// A footer, or a form feed alone.
     Break,
     /// A form feed and a header on one line.
     BreakAndHeader,
-    /// A header.
     Header,
     /// Any other line.
     Text,
 }
 
-/// Returns the offset of the line after the page break that begins at `from`, the start of a line. `None` if there is no
-/// page break.
+/// Returns the offset of the line after the page break that begins at `from`, the start of a line.
+/// `None` if there is no page break.
 ///
-/// A page break is a sequence of blank lines, footers, form feeds and headers with at least one footer or form feed; a
-/// header counts only after one of these. Reads no line that begins at `limit` or later.
+/// A page break is a sequence of blank lines, footers, form feeds and headers with at least one
+/// footer or form feed; a header counts only after one of these. Reads no line that begins at
+/// `limit` or later.
 pub(super) fn page_break(text: &[u8], from: usize, limit: usize) -> Option<usize> {
     let mut at = from;
     let mut broken = false;
@@ -51,7 +51,8 @@ fn page_line(line: &[u8]) -> PageLine {
     }
 }
 
-/// Returns `true` for a line that ends with `[Page n]` or is only `Page n`, and has no angle bracket.
+/// Returns `true` for a line that ends with `[Page n]` or is only `Page n`, and has no angle
+/// bracket.
 fn is_footer(line: &[u8]) -> bool {
     if line.iter().any(|byte| matches!(byte, b'<' | b'>')) {
         return false;

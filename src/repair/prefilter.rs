@@ -1,14 +1,14 @@
 //! A prefilter for bare URLs: checks the beginning of a word before all of it is read.
 //!
-//! A word without blanks can be long and contain many URL starts. The prefilter reads no further than to the bytes that
-//! decide. It has no false negatives: it may accept a word that the parser rejects later, never the reverse, except if
-//! the bytes that decide are after the first [`PREFILTER_BYTES`] bytes of the word.
+//! A word without blanks can be long and contain many URL starts. The prefilter reads no further
+//! than to the bytes that decide. It has no false negatives: it may accept a word that the parser
+//! rejects later, never the reverse, except if the bytes that decide are after the first
+//! [`PREFILTER_BYTES`] bytes of the word.
 
 use memchr::{memchr, memchr3, memmem, memrchr};
 
-use super::bare_word::{BareWord, LineBreakPolicy};
-use super::line::whitespace_len;
-use super::url_run::url_run_end;
+use super::url_run::{BareWord, LineBreakPolicy, url_run_end};
+use super::whitespace_len;
 use crate::grammar::BareRequirement;
 use crate::limits::{PREFILTER_BYTES, SCHEME_CHARS};
 use crate::scan::{
@@ -27,8 +27,9 @@ pub enum PrefilterReject {
     Implausible,
 }
 
-/// Checks whether a word of `text` can be a URL, by its scheme and its host or mailbox. Reads at most the first
-/// [`PREFILTER_BYTES`] bytes of the word. `guessed` is the scheme guessed for a word without one.
+/// Checks whether a word of `text` can be a URL, by its scheme and its host or mailbox. Reads at
+/// most the first [`PREFILTER_BYTES`] bytes of the word. `guessed` is the scheme guessed for a word
+/// without one.
 ///
 /// # Errors
 ///
@@ -66,7 +67,7 @@ pub fn prefilter(
         rest.starts_with(b"//").then_some(scheme_len + 2)
     };
     if let Some(from) = authority.filter(|_| !matches!(bare, BareRequirement::Slashes)) {
-        let scheme = guessed.map_or(SchemeOrigin::Written, |_| SchemeOrigin::Guessed);
+        let scheme = guessed.map_or(WordScheme::Written, |_| WordScheme::Guessed);
         return check_authority(&prefix, from, scheme);
     }
     // The word must contain one of some bytes; `found` is the first one after the scheme.
@@ -91,9 +92,9 @@ pub fn prefilter(
     }
 }
 
-/// The origin of a word's scheme.
+/// The scheme of a word: written or guessed.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum SchemeOrigin {
+enum WordScheme {
     /// The text has it.
     Written,
     /// It was guessed by the host: `www.` or `ftp.`.
@@ -115,8 +116,8 @@ impl WordPrefix<'_> {
         self.end(if listed { len + SCHEME_CHARS + 1 } else { len }) >= len
     }
 
-    /// Returns `true` if only blanks separate the word's end from a line end that a mailer may have inserted. Also if there
-    /// are too many blanks to decide.
+    /// Returns `true` if only blanks separate the word's end from a line end that a mailer may have
+    /// inserted. Also if there are too many blanks to decide.
     fn ends_line(&self, end: usize) -> bool {
         /// Maximum number of blanks that are skipped.
         const BLANKS: usize = 8;
@@ -160,7 +161,7 @@ impl WordPrefix<'_> {
 fn check_authority(
     prefix: &WordPrefix<'_>,
     from: usize,
-    scheme: SchemeOrigin,
+    scheme: WordScheme,
 ) -> Result<(), PrefilterReject> {
     let delimiter = |&byte: &u8| matches!(byte, b'/' | b'?' | b'#' | b'\\');
     let closed = prefix.bytes[from..]
@@ -172,7 +173,8 @@ fn check_authority(
     let closed = closed.filter(|&end| prefix.reaches(end + 1) && !is_continuation(end));
     let end = closed.unwrap_or_else(|| prefix.end(usize::MAX));
     let authority = &prefix.bytes[from..end];
-    // Punctuation may be trimmed from the end, which makes the host shorter; a slash or fragment is not trimmed.
+    // Punctuation may be trimmed from the end, which makes the host shorter; a slash or fragment is
+    // not trimmed.
     let is_whole = closed.is_some_and(|end| matches!(prefix.bytes[end], b'/' | b'#'));
     let holds = match closed {
         Some(_) if is_whole => has_host(authority, scheme),
@@ -182,7 +184,7 @@ fn check_authority(
     };
     // The path of an FTP location, as in `ftp.a.example:x@y`, may contain an `@`.
     let location = cut(cut(authority, b':').before, b'(').before;
-    let is_location = scheme == SchemeOrigin::Guessed && likely_host(location);
+    let is_location = scheme == WordScheme::Guessed && likely_host(location);
     if holds || is_location {
         Ok(())
     } else if is_cut_short(host_of(authority, scheme)) {
@@ -193,27 +195,27 @@ fn check_authority(
 }
 
 /// Returns `true` if a complete authority has a plausible host.
-fn has_host(authority: &[u8], scheme: SchemeOrigin) -> bool {
+fn has_host(authority: &[u8], scheme: WordScheme) -> bool {
     let host = host_of(authority, scheme);
     let is_whole_host =
-        plausible_host(host) && (scheme == SchemeOrigin::Written || likely_host(host));
+        plausible_host(host) && (scheme == WordScheme::Written || likely_host(host));
     let site = memrchr(b'@', authority).map_or(authority, |at| &authority[at + 1..]);
     is_whole_host || host_before_refused(site).is_some()
 }
 
 /// Returns the host of a complete authority.
-fn host_of(authority: &[u8], scheme: SchemeOrigin) -> &[u8] {
+fn host_of(authority: &[u8], scheme: WordScheme) -> &[u8] {
     let site = memrchr(b'@', authority).map_or(authority, |at| &authority[at + 1..]);
     // The address in parentheses after the host of an FTP location.
     let site = match scheme {
-        SchemeOrigin::Guessed => cut(site, b'(').before,
-        SchemeOrigin::Written => site,
+        WordScheme::Guessed => cut(site, b'(').before,
+        WordScheme::Written => site,
     };
     HostAndPort::of(site).host
 }
 
-/// Returns `true` if an authority, perhaps with other text at its end, can contain a host. Also for an empty one: the host
-/// may be on the next line.
+/// Returns `true` if an authority, perhaps with other text at its end, can contain a host. Also for
+/// an empty one: the host may be on the next line.
 fn may_have_host(authority: &[u8]) -> bool {
     let site = memrchr(b'@', authority).map_or(authority, |at| &authority[at + 1..]);
     // After the colon of a port, a bracket may be trimmed from the end.

@@ -1,6 +1,6 @@
 //! Quote marks: the characters that replies insert before the lines they quote.
 
-use super::line::{is_blank, line_start};
+use super::{is_blank, line_start};
 use crate::span::Span;
 
 /// The characters that count as quote marks.
@@ -53,7 +53,8 @@ pub(super) fn marks(text: &[u8], line: Span, style: QuoteStyle) -> QuoteMarks {
 pub(super) struct CommonMarks {
     /// The number of marks.
     pub(super) count: usize,
-    /// The offset after the last of them in the second line; the start of that line if there are none.
+    /// The offset after the last of them in the second line; the start of that line if there are
+    /// none.
     pub(super) end: usize,
 }
 
@@ -87,7 +88,8 @@ fn mark(rest: &[u8], style: QuoteStyle, position: MarkPosition) -> usize {
     match (rest, style) {
         ([b'>', ..], _) | ([b'|', ..], QuoteStyle::Strict) => 1,
         (_, QuoteStyle::Strict) => 0,
-        // These are quote marks only at the very start of a line or after other marks; elsewhere they are text.
+        // These are quote marks only at the very start of a line or after other marks; elsewhere
+        // they are text.
         ([b'|' | b':', after @ ..], QuoteStyle::Wide) => {
             let is_mark = after.first().is_none_or(|&byte| {
                 is_blank(byte)
@@ -101,7 +103,8 @@ fn mark(rest: &[u8], style: QuoteStyle, position: MarkPosition) -> usize {
     }
 }
 
-/// Maximum number of letters in a person's initials or first name before a `>`: `J>`, `JD>`, `John>`.
+/// Maximum number of letters in a person's initials or first name before a `>`: `J>`, `JD>`,
+/// `John>`.
 pub(super) const INITIALS: usize = 4;
 
 /// The length of a person's initials and the `>` after them (`JD>`, `=Tim>`), or 0.
@@ -131,7 +134,8 @@ fn skip_blanks(text: &[u8], from: usize, end: usize) -> usize {
         .count()
 }
 
-/// The quote depth of the line that contains `at`: the number of quote marks before `at`, without `:`.
+/// The quote depth of the line that contains `at`: the number of quote marks before `at`, without
+/// `:`.
 #[must_use]
 pub fn quote_depth(text: &[u8], at: usize) -> usize {
     let found = marks_before(text, at, QuoteStyle::Wide);

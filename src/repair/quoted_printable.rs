@@ -1,15 +1,15 @@
-//! Residue of quoted-printable in a text that is not labelled so: `href=3D"http://a.example=`, and `/"` on the next line.
+//! Residue of quoted-printable in a text that is not labelled so: `href=3D"http://a.example=`, and
+//! `/"` on the next line.
 //!
-//! In such a text each equals sign of the author is written as `=3D`; all others begin an escape or end a line that was
-//! broken softly (RFC 2045, section 6.7). A mail that was forwarded, archived or bounced without its header looks so.
+//! In such a text each equals sign of the author is written as `=3D`; all others begin an escape or
+//! end a line that was broken softly (RFC 2045, section 6.7). A mail that was forwarded, archived
+//! or bounced without its header looks so.
 
 use memchr::{memchr, memchr_iter};
 
-use super::bare_word::BareWord;
-use super::line::{is_blank, is_line_end, line_end, line_start};
 use super::quote_marks::{QuoteMarks, QuoteStyle, common_marks, marks};
-use super::url_run::{url_run_end, word_terminator_len};
-use super::{LogicalLine, Repair};
+use super::url_run::{BareWord, url_run_end, word_terminator_len};
+use super::{LogicalLine, Repair, is_blank, is_line_end, line_end, line_start};
 use crate::limits::{
     CONTINUATION_LINES, PREFILTER_BYTES, RESIDUE_SEARCH_BYTES, RESIDUE_WORD_BYTES,
 };
@@ -50,8 +50,9 @@ impl EqualsSign {
     }
 }
 
-/// Returns `true` if the URL at `url` holds residue: each of its equals signs is encoded, begins an escape or ends a line,
-/// and two encoded signs or line ends in it, or other residue around it, show that this is no chance.
+/// Returns `true` if the URL at `url` holds residue: each of its equals signs is encoded, begins an
+/// escape or ends a line, and two encoded signs or line ends in it, or other residue around it,
+/// show that this is no chance.
 pub(super) fn is_residue(text: &[u8], url: Span) -> bool {
     let mut traces = 0;
     let mut escapes = 0;
@@ -65,7 +66,8 @@ pub(super) fn is_residue(text: &[u8], url: Span) -> bool {
     2 <= traces || 0 < traces + escapes && has_residue_around(text, url)
 }
 
-/// Returns `true` if the text around `url` holds residue: `=3D` beside a blank or quote, or two other traces.
+/// Returns `true` if the text around `url` holds residue: `=3D` beside a blank or quote, or two
+/// other traces.
 fn has_residue_around(text: &[u8], url: Span) -> bool {
     let first = url.start.saturating_sub(RESIDUE_SEARCH_BYTES);
     let last = text.len().min(url.end.saturating_add(RESIDUE_SEARCH_BYTES));
@@ -101,8 +103,8 @@ fn is_at_line_end(text: &[u8], at: usize) -> bool {
 
 /// Returns `true` if the run of `word`, which ends at `end`, holds residue.
 ///
-/// A word of which only the beginning is read is taken as it is, so that a message with many of them costs no more than
-/// their bytes. So is a run of more than [`RESIDUE_WORD_BYTES`].
+/// A word whose end is not read is taken as it is, so that a message with many of them costs no
+/// more than their bytes. So is a run of more than [`RESIDUE_WORD_BYTES`].
 pub(super) fn holds_residue(text: &[u8], word: &BareWord, end: usize) -> bool {
     let run = Span::new(word.from, end);
     word.rules == Rules::Wide
@@ -112,8 +114,9 @@ pub(super) fn holds_residue(text: &[u8], word: &BareWord, end: usize) -> bool {
         && is_residue(text, run)
 }
 
-/// Appends the run of `word`, which ends at `end`, to `line`, and those of the next lines over soft line breaks, without
-/// these. Returns `false` if the run does not end with one; then all of it is appended.
+/// Appends the run of `word`, which ends at `end`, and the runs of the next lines after soft line
+/// breaks to `line`, without the breaks. Returns `false` if the run does not end with a soft line
+/// break; then the whole run is appended.
 pub(super) fn push_over_soft_breaks(
     text: &[u8],
     word: &BareWord,
@@ -141,15 +144,16 @@ pub(super) fn push_over_soft_breaks(
     true
 }
 
-/// Returns `true` if a line that ends at `end` was wrapped by another program after the mail was encoded: it is much shorter
-/// than the 76 characters of an encoded line, and a plain word follows.
+/// Returns `true` if a line that ends at `end` was wrapped by another program after the mail was
+/// encoded: it is much shorter than the 76 characters of an encoded line, and a plain word follows.
 fn is_rewrapped(text: &[u8], end: usize, next: Span) -> bool {
     let start = line_start(text, end).unwrap_or(end);
     let is_prose = text.get(next.end).is_none_or(u8::is_ascii_whitespace);
     end - start < SHORT_LINE && is_prose && next.of(text).iter().all(u8::is_ascii_alphabetic)
 }
 
-/// Number of characters below which no program that encodes quoted-printable breaks a line between words.
+/// Number of characters below which no program that encodes quoted-printable breaks a line between
+/// words.
 const SHORT_LINE: usize = 60;
 
 /// Returns `true` if a run holds `=3D`, or ends with a soft line break or an escaped blank.
@@ -264,10 +268,10 @@ mod tests {
         };
         let mut line = LogicalLine::default();
         unfold_bare_word(text.as_bytes(), &word, &mut line);
-        let origin = line.origin(Span::new(0, line.text().len()));
+        let range = line.text_range(Span::new(0, line.text().len()));
         (
             String::from_utf8(line.text().to_vec()).unwrap(),
-            String::from_utf8(origin.of(text.as_bytes()).to_vec()).unwrap(),
+            String::from_utf8(range.of(text.as_bytes()).to_vec()).unwrap(),
         )
     }
 
@@ -305,7 +309,8 @@ mod tests {
         );
     }
 
-    /// A line of pieces between which one byte of the text was skipped; after every second one is a join.
+    /// A line of pieces between which one byte of the text was skipped; after every second one is a
+    /// join.
     fn in_pieces(pieces: &[&str]) -> LogicalLine {
         let mut line = LogicalLine::default();
         for (number, piece) in pieces.iter().enumerate() {
@@ -318,7 +323,8 @@ mod tests {
         line
     }
 
-    /// The simple twin of [`LogicalLine::decode_escapes`]: the bytes and their offsets in the text, one by one.
+    /// The simple twin of [`LogicalLine::decode_escapes`]: the bytes and their offsets in the text,
+    /// one by one.
     fn decoded_simply(raw: &LogicalLine, kind: ResidueText) -> Vec<(u8, usize)> {
         let mut decoded = Vec::new();
         let mut at = 0;

@@ -1,14 +1,42 @@
-//! The run of characters that can belong to a bare URL, and where it ends.
+//! A word that may contain a bare URL: the run of characters that can belong to it, up to the first
+//! that cannot.
+//!
+//! Over which line ends the URL continues is decided in `continuation`, and which end of the run is
+//! punctuation in `parse`.
 
 use crate::grammar::is_scheme_char;
 use crate::limits::SCHEME_CHARS;
 use crate::scan::Rules;
 
-/// Returns the end of the run of characters that can belong to the bare URL at `from`. `before` is the byte before the URL.
-/// Reads at most `max_bytes` bytes.
+/// Policy for line breaks in a bare URL.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LineBreakPolicy {
+    /// A mailer may have inserted them: they are removed if the features of the line break say so.
+    Join,
+    /// No mailer inserted them: each one ends the word.
+    Keep,
+}
+
+/// A word that may contain a bare URL, before it is unfolded.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct BareWord {
+    /// The offset of the word.
+    pub from: usize,
+    /// The byte before the word; `None` at the start of the text.
+    pub before: Option<u8>,
+    /// The rules by which the end of the word is found.
+    pub rules: Rules,
+    /// The policy for line breaks after it.
+    pub breaks: LineBreakPolicy,
+    /// Maximum number of bytes of its first line that are read.
+    pub max_bytes: usize,
+}
+
+/// Returns the end of the run of characters that can belong to the bare URL at `from`. `before` is
+/// the byte before the URL. Reads at most `max_bytes` bytes.
 ///
-/// By the wide rules the run also ends before another URL of a list, before an HTML entity for `<`, `>` or `"`, and before
-/// the partner of a bracket or quote in `before`.
+/// By the wide rules the run also ends before another URL of a list, before an HTML entity for `<`,
+/// `>` or `"`, and before the partner of a bracket or quote in `before`.
 #[must_use]
 pub fn url_run_end(
     text: &[u8],
@@ -55,14 +83,15 @@ pub fn url_run_end(
 
 /// The bytes that neither end a run nor begin something that can, whatever the bytes around them.
 ///
-/// Reason: nearly all bytes of a URL are inert, and one lookup skips them. Tests compare the search with one that checks
-/// every byte.
+/// Reason: nearly all bytes of a URL are inert, and one lookup skips them. Tests compare the search
+/// with one that checks every byte.
 pub(super) const INERT: [bool; 256] = inert(b"");
 
 /// The inert bytes of a URL after a bracket or quote, whose partner ends it.
 const INERT_EXCEPT_BRACKETS: [bool; 256] = inert(b"()[]{}'");
 
-/// Printable ASCII, except characters that may end a run or begin something that does, and except `others`.
+/// Printable ASCII, except characters that may end a run or begin something that does, and except
+/// `others`.
 const fn inert(others: &[u8]) -> [bool; 256] {
     let mut inert = [false; 256];
     let mut byte = b'!';
@@ -78,9 +107,11 @@ const fn inert(others: &[u8]) -> [bool; 256] {
     inert
 }
 
-/// Returns the offset of the comma, semicolon or bar before the `scheme://` whose colon is at `colon`.
+/// Returns the offset of the comma, semicolon or bar before the `scheme://` whose colon is at
+/// `colon`.
 ///
-/// Only after one of these does another URL begin: after a slash or an equals sign it is part of this one.
+/// Only after one of these does another URL begin: after a slash or an equals sign it is part of
+/// this one.
 fn list_separator(text: &[u8], from: usize, colon: usize) -> Option<usize> {
     if !text[colon + 1..].starts_with(b"//") {
         return None;
@@ -95,8 +126,8 @@ fn list_separator(text: &[u8], from: usize, colon: usize) -> Option<usize> {
     (name > 0 && matches!(text[at], b',' | b';' | b'|')).then_some(at)
 }
 
-/// Returns `true` for `&gt;`, `&lt;` or `&quot;` in any case: angle brackets and quotes of a text that was escaped as HTML
-/// once too often.
+/// Returns `true` for `&gt;`, `&lt;` or `&quot;` in any case: angle brackets and quotes of a text
+/// that was escaped as HTML once too often.
 fn is_entity(rest: &[u8]) -> bool {
     let starts = |entity: &&[u8]| {
         rest.len() >= entity.len() && rest[..entity.len()].eq_ignore_ascii_case(entity)
@@ -145,10 +176,12 @@ impl EnclosingPair {
     }
 }
 
-/// Returns the length of the character at the start of `text` if it cannot belong to a bare URL; otherwise 0.
+/// Returns the length of the character at the start of `text` if it cannot belong to a bare URL;
+/// otherwise 0.
 ///
-/// Such characters are white space, `<`, `>` and `"` (RFC 1738, section 2.2 and appendix); by the wide rules also control
-/// characters, the backtick, Unicode's white space, and East Asian and typographic quotes, brackets and stops.
+/// Such characters are white space, `<`, `>` and `"` (RFC 1738, section 2.2 and appendix); by the
+/// wide rules also control characters, the backtick, Unicode's white space, and East Asian and
+/// typographic quotes, brackets and stops.
 #[must_use]
 pub(super) fn word_terminator_len(text: &[u8], rules: Rules) -> usize {
     match (text, rules) {
@@ -187,10 +220,11 @@ pub(super) fn word_terminator_len(text: &[u8], rules: Rules) -> usize {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use proptest::collection::vec;
     use proptest::prelude::*;
     use proptest::sample::select;
+
+    use super::*;
 
     /// The simple twin of [`url_run_end`]: checks every byte, without a table.
     fn url_run_end_simple(

@@ -1,14 +1,15 @@
 //! The content of a wrapper (RFC 1738, appendix).
 //!
-//! White space in it is ignored. The appendix leaves open what a blank line, a `<`, or a second URL means: a wrapper with
-//! one of the first two was never closed, and one with two URLs is not used.
+//! White space in it is ignored. The appendix leaves open what a blank line, a `<`, or a second URL
+//! means: a wrapper with one of the first two was never closed, and one with two URLs is not used.
 
 use super::at_sign::{AT_SIGN_CONFIDENCE, host_at, is_local_part};
-use super::line::{LineEnd, is_blank, is_line_end, line_end, line_start};
 use super::page_break::page_break;
 use super::quote_marks::{CommonMarks, QuoteMarks, QuoteStyle, common_marks, marks};
 use super::quoted_printable::{ResidueText, is_residue};
-use super::{Features, LogicalLine, Repair, RepairSet};
+use super::{
+    Features, LineEnd, LogicalLine, Repair, RepairSet, is_blank, is_line_end, line_end, line_start,
+};
 use crate::grammar::{BareRequirement, Scheme, SchemeClass};
 use crate::limits::RFC1738_WRAPPER_BYTES;
 use crate::scan::{Rules, UrlStart};
@@ -19,7 +20,8 @@ use crate::span::Span;
 pub enum WrappedText {
     /// The wrapper is closed by the `>` at this offset; the logical line has its content.
     Closed(usize),
-    /// The wrapper is closed by the `>` at this offset, but contains the beginnings of two URLs: none of it is used.
+    /// The wrapper is closed by the `>` at this offset, but contains the beginnings of two URLs:
+    /// none of it is used.
     SeveralUrls(usize),
     /// The wrapper is not closed: its `<` is an ordinary character.
     Unclosed,
@@ -29,8 +31,8 @@ pub enum WrappedText {
 
 /// Unfolds the content of the wrapper at `start` into `line`.
 ///
-/// Reads at most `max_bytes` after the `<` ([`RFC1738_WRAPPER_BYTES`] by the strict rules) and stops at the next `<`, so
-/// that the wrappers of a text are read once in total.
+/// Reads at most `max_bytes` after the `<` ([`RFC1738_WRAPPER_BYTES`] by the strict rules) and
+/// stops at the next `<`, so that the wrappers of a text are read once in total.
 pub fn unfold_wrapper(
     text: &[u8],
     start: &UrlStart,
@@ -117,19 +119,22 @@ pub fn unfold_wrapper(
     }
 }
 
-/// Maximum number of gaps between words on one line of a wrapper's content. With more of them it is prose.
+/// Maximum number of gaps between words on one line of a wrapper's content. With more of them it is
+/// prose.
 ///
 /// People write `<http://a.example/ drafts/ x>`; wrappers with a label have at most two gaps.
 const PROSE_GAPS: usize = 2;
 
-/// Confidence in a URL with a blank beside a delimiter. Of 9 such URLs in the archives of the tests all were right.
+/// Confidence in a URL with a blank beside a delimiter. Of 9 such URLs in the archives of the tests
+/// all were right.
 const BLANK_AT_DELIMITER_CONFIDENCE: f32 = 0.9;
 
 /// Confidence in a URL with a blank between two words. Of 5 such URLs one was right.
 const BLANK_BETWEEN_WORDS_CONFIDENCE: f32 = 0.3;
 
-/// Returns `true` if prose, or a name, follows the address `url` after a blank: no mailer breaks an address within a line,
-/// and a URL without slashes is one word. `next` is the byte after the blank; digits may be grouped, as in `tel:`.
+/// Returns `true` if prose, or a name, follows the address `url` after a blank: no mailer breaks an
+/// address within a line, and a URL without slashes is one word. `next` is the byte after the
+/// blank; digits may be grouped, as in `tel:`.
 fn is_prose_after_address(url: &[u8], next: Option<&u8>) -> bool {
     let Some(colon) = memchr::memchr(b':', url) else {
         return false;
@@ -188,8 +193,8 @@ impl<'t> WrapperContent<'t> {
         }
     }
 
-    /// Returns the gap that begins with the white space at `at`. `None` if a blank line follows: then the wrapper was never
-    /// closed.
+    /// Returns the gap that begins with the white space at `at`. `None` if a blank line follows:
+    /// then the wrapper was never closed.
     fn gap(&self, at: usize, line: &LogicalLine) -> Option<Gap> {
         let mut repairs = RepairSet::default();
         let mut end = self.skip_blanks(at);
@@ -224,9 +229,10 @@ impl<'t> WrapperContent<'t> {
 
     /// Returns the confidence that the URL continues after a gap.
     ///
-    /// Blanks at the start and end of the content, and line breaks, are no part of any URL. A blank within a line is what a
-    /// mailer's line break left if a delimiter is next to it (`twisted- web`, `gopher/ gopher_protocol`); between two words
-    /// it may as well stand in the name of a file, or begin prose.
+    /// Blanks at the start and end of the content, and line breaks, are no part of any URL. A blank
+    /// within a line is what a mailer's line break left if a delimiter is next to it
+    /// (`twisted- web`, `gopher/ gopher_protocol`); between two words it may as well stand in the
+    /// name of a file, or begin prose.
     fn confidence(&self, gap: &Gap, line: &LogicalLine) -> f32 {
         let (before, after) = (line.text().last(), self.text.get(gap.end));
         let is_outside = before.is_none_or(|&byte| byte == b':') || after == Some(&b'>');
@@ -242,8 +248,8 @@ impl<'t> WrapperContent<'t> {
         }
     }
 
-    /// Appends the `@` and the host if the word `at` and a host are at `at`, and the content so far is the beginning of an
-    /// address. Returns the offset after the host.
+    /// Appends the `@` and the host if the word `at` and a host are at `at`, and the content so far
+    /// is the beginning of an address. Returns the offset after the host.
     fn restore_at_sign(&self, at: usize, line: &mut LogicalLine) -> Option<usize> {
         if !self.text[at..self.limit.max(at)].starts_with(b"at") || !is_local_part(line.text()) {
             return None;
@@ -262,8 +268,8 @@ impl<'t> WrapperContent<'t> {
         })
     }
 
-    /// Returns `true` if the line end at `at` is a soft line break of quoted-printable in the content that begins at
-    /// `begin`.
+    /// Returns `true` if the line end at `at` is a soft line break of quoted-printable in the
+    /// content that begins at `begin`.
     fn is_soft_break(&self, begin: usize, at: usize, line: &LogicalLine) -> bool {
         begin < at
             && self.text[at - 1] == b'='
@@ -281,10 +287,11 @@ impl<'t> WrapperContent<'t> {
         }
     }
 
-    /// Returns the offset after the quote marks that the line at `begin` has in common with the first line.
+    /// Returns the offset after the quote marks that the line at `begin` has in common with the
+    /// first line.
     ///
-    /// By the strict rules all marks of the first line must be there, by the wide rules any number of them. Further marks
-    /// are not skipped: a `>` closes the wrapper.
+    /// By the strict rules all marks of the first line must be there, by the wide rules any number
+    /// of them. Further marks are not skipped: a `>` closes the wrapper.
     fn skip_marks(&self, begin: usize) -> usize {
         let CommonMarks { count, end } = common_marks(
             self.text,
@@ -302,8 +309,9 @@ impl<'t> WrapperContent<'t> {
         }
     }
 
-    /// Returns the offset after a line that has only quote marks, at least two more than the first line. A mailer leaves
-    /// such a line between the pieces of a line that it broke. Any other blank line ends the wrapper.
+    /// Returns the offset after a line that has only quote marks, at least two more than the first
+    /// line. A mailer leaves such a line between the pieces of a line that it broke. Any other
+    /// blank line ends the wrapper.
     fn marks_only_line(&self, begin: usize) -> Option<usize> {
         let LineEnd { end, next } = line_end(self.text, begin);
         if self.rules == Rules::Rfc1738 || self.first.marks.is_empty() || next > self.limit {
@@ -328,8 +336,8 @@ impl<'t> WrapperContent<'t> {
     }
 }
 
-/// Returns `true` if another URL begins here: `URL:`, one of the eight predefined schemes with `//`, `mailto:` or `news:`;
-/// by the wide rules also any other known scheme with `//` and a host.
+/// Returns `true` if another URL begins here: `URL:`, one of the eight predefined schemes with
+/// `//`, `mailto:` or `news:`; by the wide rules also any other known scheme with `//` and a host.
 fn begins_url(text: &[u8], rules: Rules) -> bool {
     let Some(colon) = text
         .iter()
@@ -351,7 +359,8 @@ fn begins_url(text: &[u8], rules: Rules) -> bool {
     })
 }
 
-/// The bytes that neither end a wrapper's content nor begin a gap. A table, because most bytes of a wrapper are such.
+/// The bytes that neither end a wrapper's content nor begin a gap. A table, because most bytes of a
+/// wrapper are such.
 const PLAIN: [bool; 256] = {
     let mut plain = [false; 256];
     let mut at = 0;

@@ -39,10 +39,12 @@ pub(crate) fn cut(text: &[u8], at: u8) -> CutText<'_> {
     }
 }
 
-/// Returns `true` if `host` can be a host: an IPv6 address in brackets, or labels separated by dots.
+/// Returns `true` if `host` can be a host: an IPv6 address in brackets, or labels separated by
+/// dots.
 ///
-/// Labels consist of letters, digits, `-`, `_` and non-ASCII characters. No label ends with a hyphen: that would be the
-/// hyphen of a word broken at a line end. A dot may follow the last label. `www` alone is not a host.
+/// Labels consist of letters, digits, `-`, `_` and non-ASCII characters. No label ends with a
+/// hyphen: that would be the hyphen of a word broken at a line end. A dot may follow the last
+/// label. `www` alone is not a host.
 #[must_use]
 pub(crate) fn plausible_host(host: &[u8]) -> bool {
     if let Some(address) = host
@@ -60,11 +62,13 @@ pub(crate) fn plausible_host(host: &[u8]) -> bool {
     host.len() <= 255 && !host.eq_ignore_ascii_case(b"www") && are_labels(host)
 }
 
-/// Returns the length of the host and port at the start of `site` that end before a character which can be part of neither.
+/// Returns the length of the host and port at the start of `site` that end before a character which
+/// can be part of neither.
 ///
-/// In running text that character ends the URL: `www.kde.org[1]`, `foo.com's`, `rpk.co.nz=20`. Two or more hyphens at the
-/// end are a dash. `None` if nothing is to be cut off, if the host before it is no domain or IPv4 address, or if the text is
-/// a template, in which something else stands for a part of the host: `www.{name}.org`, `www.foo.*`, `a.org:PORT`.
+/// In running text that character ends the URL: `www.kde.org[1]`, `foo.com's`, `rpk.co.nz=20`. Two
+/// or more hyphens at the end are a dash. `None` if nothing is to be cut off, if the host before it
+/// is no domain or IPv4 address, or if the text is a template, in which something else stands for a
+/// part of the host: `www.{name}.org`, `www.foo.*`, `a.org:PORT`.
 pub(crate) fn host_before_refused(site: &[u8]) -> Option<usize> {
     let is_host_byte = |byte: &&u8| LABEL[usize::from(**byte)] || **byte == b'.';
     let run = site.iter().take_while(is_host_byte).count();
@@ -86,8 +90,9 @@ pub(crate) fn host_before_refused(site: &[u8]) -> Option<usize> {
     is_site.then_some(if digits > 0 { with_port } else { host.len() })
 }
 
-/// Returns `true` if `refused`, which follows `host`, stands for a further part of the host or for its port, or if the host
-/// is the beginning of another notation: `ftp.a.org:pub/x`, `www.a.org!b.org` (a path of UUCP).
+/// Returns `true` if `refused`, which follows `host`, stands for a further part of the host or for
+/// its port, or if the host is the beginning of another notation: `ftp.a.org:pub/x`,
+/// `www.a.org!b.org` (a path of UUCP).
 fn is_template(host: &[u8], refused: &[u8]) -> bool {
     if let [b':' | b'!', next, ..] = refused {
         return next.is_ascii_alphanumeric() || b"<{$%*~/".contains(next);
@@ -112,8 +117,8 @@ fn is_ipv4(host: &[u8]) -> bool {
     std::str::from_utf8(host).is_ok_and(|host| host.parse::<std::net::Ipv4Addr>().is_ok())
 }
 
-/// Returns `true` if every label of `host` is allowed. Reads it once, since the host of every URL is checked; a test
-/// compares it with a check label by label.
+/// Returns `true` if every label of `host` is allowed. Reads it once, since the host of every URL
+/// is checked; a test compares it with a check label by label.
 fn are_labels(host: &[u8]) -> bool {
     // RFC 1034, section 3.1: a label has at most 63 bytes. Not all of them are underscores.
     let is_label =
@@ -145,25 +150,30 @@ const LABEL: [bool; 256] = {
     table
 };
 
-/// Returns `true` if `host` is the beginning of a host and the dots of an author who cut it short (`www.exam..`).
+/// Returns `true` if `host` is the beginning of a host and the dots of an author who cut it short
+/// (`www.exam..`).
 #[must_use]
 pub(crate) fn is_cut_short(host: &[u8]) -> bool {
     let dots = host.iter().rev().take_while(|&&byte| byte == b'.').count();
     2 <= dots && plausible_host(&host[..host.len() - dots])
 }
 
-/// The country code top-level domains of 2026, and those that archives have and that no longer exist (`an`, `cs`, `dd`, `tp`,
-/// `um`, `yu`, `zr`).
-const COUNTRIES: &[u8] = b"ac ad ae af ag ai al am an ao aq ar as at au aw ax az ba bb bd be bf bg bh bi bj bm bn bo br bs \
-bt bv bw by bz ca cc cd cf cg ch ci ck cl cm cn co cr cs cu cv cw cx cy cz dd de dj dk dm do dz ec ee eg er es et eu fi fj \
-fk fm fo fr ga gb gd ge gf gg gh gi gl gm gn gp gq gr gs gt gu gw gy hk hm hn hr ht hu id ie il im in io iq ir is it je jm \
-jo jp ke kg kh ki km kn kp kr kw ky kz la lb lc li lk lr ls lt lu lv ly ma mc md me mg mh mk ml mm mn mo mp mq mr ms mt mu \
-mv mw mx my mz na nc ne nf ng ni nl no np nr nu nz om pa pe pf pg ph pk pl pm pn pr ps pt pw py qa re ro rs ru rw sa sb sc \
-sd se sg sh si sj sk sl sm sn so sr ss st su sv sx sy sz tc td tf tg th tj tk tl tm tn to tp tr tt tv tw tz ua ug uk um us uy \
-uz va vc ve vg vi vn vu wf ws ye yt yu za zm zr zw";
+/// The country code top-level domains of 2026, and those that archives have and that no longer
+/// exist (`an`, `cs`, `dd`, `tp`, `um`, `yu`, `zr`).
+const COUNTRIES: &[u8] = b"\
+    ac ad ae af ag ai al am an ao aq ar as at au aw ax az ba bb bd be bf bg bh bi bj bm bn bo \
+    br bs bt bv bw by bz ca cc cd cf cg ch ci ck cl cm cn co cr cs cu cv cw cx cy cz dd de dj \
+    dk dm do dz ec ee eg er es et eu fi fj fk fm fo fr ga gb gd ge gf gg gh gi gl gm gn gp gq \
+    gr gs gt gu gw gy hk hm hn hr ht hu id ie il im in io iq ir is it je jm jo jp ke kg kh ki \
+    km kn kp kr kw ky kz la lb lc li lk lr ls lt lu lv ly ma mc md me mg mh mk ml mm mn mo mp \
+    mq mr ms mt mu mv mw mx my mz na nc ne nf ng ni nl no np nr nu nz om pa pe pf pg ph pk pl \
+    pm pn pr ps pt pw py qa re ro rs ru rw sa sb sc sd se sg sh si sj sk sl sm sn so sr ss st \
+    su sv sx sy sz tc td tf tg th tj tk tl tm tn to tp tr tt tv tw tz ua ug uk um us uy uz va \
+    vc ve vg vi vn vu wf ws ye yt yu za zm zr zw";
 
-/// Returns `true` if a host without a scheme is probably one: it has at least three labels, and the last is a country code
-/// or has at least three letters. `ftp.x` in a sentence is not a host, nor is `ftp.cs.da`.
+/// Returns `true` if a host without a scheme is probably one: it has at least three labels, and the
+/// last is a country code or has at least three letters. `ftp.x` in a sentence is not a host, nor
+/// is `ftp.cs.da`.
 #[must_use]
 pub(crate) fn likely_host(host: &[u8]) -> bool {
     let host = host.strip_suffix(b".").unwrap_or(host);

@@ -1,5 +1,5 @@
-//! The search for hosts that say by their first label what they serve: `www.`, `ftp.`, and those with a number after it, as
-//! `www2.` and `ftp5.`, in any case.
+//! The search for hosts that say by their first label what they serve: `www.`, `ftp.`, and those
+//! with a number after it, as `www2.` and `ftp5.`, in any case.
 
 use std::sync::LazyLock;
 

@@ -1,8 +1,10 @@
-//! Hosts that are named as machines, not cited: in trace fields that were copied into a text, and in certificates.
+//! Hosts that are named as machines, not cited: in trace fields that were copied into a text, and
+//! in certificates.
 
 use crate::limits::{TRACE_FIELD_BYTES, TRACE_FIELD_LINES};
 
-/// Fields in which mail and news servers name themselves and each other (RFC 5321, 5536, 8601 and 3464). In lower case.
+/// Fields in which mail and news servers name themselves and each other (RFC 5321, 5536, 8601 and
+/// 3464). In lower case.
 const TRACE_FIELDS: [&[u8]; 15] = [
     b"received",
     b"x-received",
@@ -21,7 +23,8 @@ const TRACE_FIELDS: [&[u8]; 15] = [
     b"x-originating-host",
 ];
 
-/// Returns `true` if the host without a scheme at `at` is a machine's name in a trace field or in a certificate's subject.
+/// Returns `true` if the host without a scheme at `at` is a machine's name in a trace field or in a
+/// certificate's subject.
 ///
 /// Reads at most [`TRACE_FIELD_BYTES`] before it.
 #[must_use]
@@ -30,7 +33,8 @@ pub(crate) fn names_machine(text: &[u8], at: usize) -> bool {
     is_certificate_name(before) || is_in_trace_field(before)
 }
 
-/// Returns `true` after `CN=` (a common name, RFC 4514) and `DNS:` (an alternative name, as OpenSSL prints it).
+/// Returns `true` after `CN=` (a common name, RFC 4514) and `DNS:` (an alternative name, as OpenSSL
+/// prints it).
 fn is_certificate_name(before: &[u8]) -> bool {
     let before = before.trim_ascii_end();
     let before = match before.strip_suffix(b"=") {

@@ -1,9 +1,11 @@
-//! The two triggers: a colon, checked for a scheme before it, and a dot, checked for `www`, `ftp` or one
-//! with a number before it.
+//! Decision whether a colon or a dot starts a URL, and where its scheme or wrapper begins: perhaps
+//! in the middle of a word.
+//!
+//! `host` decides if a host follows; `www.` and `ftp.` are searched for in
+//! `host_prefix`.
 
 use memchr::memchr;
 
-use super::glued_scheme::{glued_scheme, is_compound};
 use super::host_prefix::{self, HostPrefix};
 use super::{Opening, Rules, Scanner, UrlStart};
 use crate::grammar::{BareRequirement, Scheme, SchemeClass, SchemeRule, is_scheme_char};
@@ -11,8 +13,8 @@ use crate::limits::SCHEME_CHARS;
 
 /// The URL starts of a text, found on demand.
 ///
-/// Two searches run ahead of the caller, each to its next trigger and no further, so that each of them reads every byte
-/// once. Checking a trigger reads at most [`SCHEME_CHARS`] bytes before it.
+/// Two searches run ahead of the caller, each to its next trigger and no further, so that each of
+/// them reads every byte once. Checking a trigger reads at most [`SCHEME_CHARS`] bytes before it.
 #[derive(Debug)]
 pub struct UrlStarts<'t> {
     scanner: &'t Scanner,
@@ -36,7 +38,8 @@ impl<'t> UrlStarts<'t> {
         starts
     }
 
-    /// Returns the first start whose wrapper and URL are at `from` or later. `from` must not decrease between calls.
+    /// Returns the first start whose wrapper and URL are at `from` or later. `from` must not
+    /// decrease between calls.
     pub fn next_from(&mut self, from: usize) -> Option<UrlStart> {
         if self.colon < from {
             self.colon = self.next_colon(from);
@@ -102,7 +105,8 @@ fn start_of_name(scanner: &Scanner, text: &[u8], floor: usize, colon: usize) -> 
     let bracket = begin
         .checked_sub(1)
         .filter(|&at| at >= floor && text[at] == b'<');
-    // Most colons precede a blank: header fields, ends of phrases. White space may follow only in a wrapper.
+    // Most colons precede a blank: header fields, ends of phrases. White space may follow only in a
+    // wrapper.
     let next = after.first().copied().unwrap_or(b' ');
     if next.is_ascii_whitespace() && bracket.is_none() {
         return None;
@@ -154,8 +158,8 @@ fn url_prefix(begin: usize, colon: usize, bracket: Option<usize>) -> UrlStart {
 
 /// Returns the offset in `name` where a scheme begins by the strict rules, which is always 0.
 ///
-/// In brackets any of the ten predefined schemes counts. A bare one must not follow a character that could belong to it
-/// (`is_whole`), and all of them but `mailto:` and `news:` need `//`.
+/// In brackets any of the ten predefined schemes counts. A bare one must not follow a character
+/// that could belong to it (`is_whole`), and all of them but `mailto:` and `news:` need `//`.
 fn strict_scheme(name: &[u8], after: &[u8], in_brackets: bool, is_whole: bool) -> Option<usize> {
     let row = Scheme::named(name).filter(|row| row.class == SchemeClass::Predefined)?;
     let needs_slashes = !matches!(row.rule, SchemeRule::Mailto | SchemeRule::News);
@@ -164,9 +168,10 @@ fn strict_scheme(name: &[u8], after: &[u8], in_brackets: bool, is_whole: bool) -
 
 /// Returns the offset in `name` where a scheme begins by the wide rules.
 ///
-/// A scheme begins with a letter that no letter precedes. Before `//` any name counts, but the longest known one is
-/// preferred to an unknown longer one, also if letters precede it ([`glued_scheme`]); in `git+https` the longer one is
-/// right. Without `//` the scheme must be known and need none.
+/// A scheme begins with a letter that no letter precedes. Before `//` any name counts, but the
+/// longest known one is preferred to an unknown longer one, also if letters precede it
+/// ([`glued_scheme`]); in `git+https` the longer one is right. Without `//` the scheme must be
+/// known and need none.
 fn wide_scheme(scanner: &Scanner, name: &[u8], after: &[u8]) -> Option<usize> {
     let begins = |at: usize| {
         name[at].is_ascii_alphabetic() && (at == 0 || !name[at - 1].is_ascii_alphabetic())
@@ -206,14 +211,15 @@ fn start_at_dot(text: &[u8], floor: usize, dot: usize) -> Option<UrlStart> {
     })
 }
 
-/// Returns `true` if a host without a scheme can begin after this text: not inside a word, a path or a mailbox.
+/// Returns `true` if a host without a scheme can begin after this text: not inside a word, a path
+/// or a mailbox.
 fn may_precede_host(before: &[u8]) -> bool {
     let Some((&last, rest)) = before.split_last() else {
         return true;
     };
     match last {
-        // Dashes and an ellipsis (`news--www.a.example`). One hyphen or dot inside a word belongs to a longer host, and
-        // `xn--` to one of another script (RFC 5890).
+        // Dashes and an ellipsis (`news--www.a.example`). One hyphen or dot inside a word belongs
+        // to a longer host, and `xn--` to one of another script (RFC 5890).
         b'-' | b'.' => rest.last().is_none_or(|&byte| {
             byte == last && !rest.ends_with(b"xn-")
                 || !is_word(byte) && !matches!(byte, b'-' | b'.' | b'/' | b'@' | b'%' | b'*' | b'_')
@@ -232,15 +238,124 @@ fn is_word(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || byte >= 0x80
 }
 
+/// Prefilter for colons, without false negatives: the last two letters of the schemes that need no
+/// `//`.
+///
+/// Nearly all colons in mail follow other words. Two lookups reject most of them before the name is
+/// read backwards.
+#[derive(Debug, Default)]
+pub(super) struct SchemeSuffixes {
+    /// For each last letter, as a [`letter_code`], a bit for each letter that can precede it.
+    preceding: [u32; 32],
+}
+
+impl SchemeSuffixes {
+    /// Returns the pairs of last letters of `names`.
+    pub(super) fn new<'n>(names: impl IntoIterator<Item = &'n str>) -> SchemeSuffixes {
+        let mut suffixes = SchemeSuffixes::default();
+        names
+            .into_iter()
+            .for_each(|name| suffixes.add(name.as_bytes()));
+        suffixes
+    }
+
+    /// Returns `true` if one of the names may end where `text` does, in any case. Never `false` for
+    /// a text that ends with one of them.
+    fn may_end(&self, text: &[u8]) -> bool {
+        match text {
+            [.., before, last] => {
+                self.preceding[letter_code(*last)] >> letter_code(*before) & 1 == 1
+            }
+            [last] => self.preceding[letter_code(*last)] == u32::MAX,
+            [] => false,
+        }
+    }
+
+    fn add(&mut self, name: &[u8]) {
+        match name {
+            [.., before, last] => self.preceding[letter_code(*last)] |= 1 << letter_code(*before),
+            // Any byte may precede a name of one letter.
+            [last] => self.preceding[letter_code(*last)] = u32::MAX,
+            [] => {}
+        }
+    }
+}
+
+/// Five bits that distinguish letters, the same in either case. Other bytes share the codes of
+/// letters.
+fn letter_code(byte: u8) -> usize {
+    usize::from(byte & 0x1F)
+}
+
+/// Schemes that no English word ends with, so that letters before them belong to the text. `news`,
+/// `file`, `data` and the like end words and unknown names: `hnews`, `profile`, `metadata`.
+const GLUED: [&[u8]; 8] = [
+    b"https", b"http", b"ftp", b"gopher", b"telnet", b"nntp", b"wais", b"mailto",
+];
+
+/// Protocols of their own whose names end with one of [`GLUED`]. `shttp` (RFC 2660), `tftp` (RFC
+/// 3617), `sftp` and `xftp` are registered at IANA; `uhttp` was an Internet-Draft, `gsiftp` is
+/// Globus's, and the others are programs with URLs of their own.
+const PROTOCOLS: [&[u8]; 10] = [
+    b"shttp", b"tftp", b"sftp", b"xftp", b"uhttp", b"gsiftp", b"lftp", b"ncftp", b"aftp", b"bbftp",
+];
+
+/// Returns the offset in `name` of the known scheme at its end that a letter precedes. `after`
+/// follows the colon.
+///
+/// A writer forgets the blank before a URL (`Go tohttp://a.example`), and converters from HTML drop
+/// the line break before it (`a.examplehttp://b.example`). The letters before the scheme then look
+/// like a part of its name.
+fn glued_scheme(name: &[u8], after: &[u8]) -> Option<usize> {
+    let word = name.len() - trailing_letters(name);
+    let is_protocol = |own: &[u8]| own.eq_ignore_ascii_case(&name[word..]);
+    if PROTOCOLS.iter().any(|own| is_protocol(own)) {
+        return None;
+    }
+    let scheme = GLUED.iter().find(|scheme| ends_with(name, scheme))?;
+    let needs_slashes = *scheme != b"mailto";
+    (!needs_slashes || after.starts_with(b"//")).then_some(name.len() - scheme.len())
+}
+
+/// Returns `true` if `name` is one word, `+` and the known scheme at `scheme`: the way in which a
+/// program writes that it uses one protocol over another (`git+https`, `svn+http`). Words of
+/// form-encoded text have several `+`, or capitals.
+fn is_compound(name: &[u8], scheme: usize) -> bool {
+    let Some((b'+', word)) = name[..scheme].split_last() else {
+        return false;
+    };
+    word.len() >= 2
+        && word[0].is_ascii_lowercase()
+        && word
+            .iter()
+            .all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit())
+}
+
+fn ends_with(name: &[u8], scheme: &[u8]) -> bool {
+    name.len()
+        .checked_sub(scheme.len())
+        .is_some_and(|at| name[at..].eq_ignore_ascii_case(scheme))
+}
+
+fn trailing_letters(name: &[u8]) -> usize {
+    debug_assert!(name.iter().all(|&byte| is_scheme_char(byte)));
+    name.iter()
+        .rev()
+        .take_while(|byte| byte.is_ascii_alphabetic())
+        .count()
+}
+
 #[cfg(test)]
 mod tests {
-    use super::*;
-    use crate::scan::SchemelessPolicy;
     use proptest::collection::vec;
     use proptest::prelude::*;
     use proptest::sample::select;
 
-    /// The simple twin of [`UrlStarts::next_from`]: checks every colon and dot, without prefilter and search.
+    use super::super::SchemelessPolicy;
+    use super::*;
+
+    /// The simple twin of [`UrlStarts::next_from`]: checks every colon and dot, without prefilter
+    /// and search.
     fn next_from_simple(scanner: &Scanner, text: &[u8], from: usize) -> Option<UrlStart> {
         (from..text.len()).find_map(|at| match text[at] {
             b':' if at > from && is_scheme_char(text[at - 1]) => {
@@ -279,6 +394,49 @@ mod tests {
                     None => break,
                 }
             }
+        }
+    }
+
+    fn scheme(name: &str) -> Option<&str> {
+        glued_scheme(name.as_bytes(), b"//a.example").map(|at| &name[at..])
+    }
+
+    #[test]
+    fn letters_before_a_scheme_belong_to_the_text() {
+        assert_eq!(scheme("tohttp"), Some("http"));
+        assert_eq!(scheme("a.examplehttpS"), Some("httpS"));
+        assert_eq!(scheme("3DHTTP"), Some("HTTP"));
+        assert_eq!(scheme("viaftp"), Some("ftp"));
+        assert_eq!(scheme("httphttp"), Some("http"));
+    }
+
+    #[test]
+    fn other_protocols_and_words_stay_whole() {
+        for name in [
+            "shttp", "TFTP", "x.sftp", "profile", "hnews", "turn", "lamp",
+        ] {
+            assert_eq!(scheme(name), None, "{name}");
+        }
+    }
+
+    #[test]
+    fn only_mailto_needs_no_slashes() {
+        assert_eq!(glued_scheme(b"tomailto", b"a@b.example"), Some(2));
+        assert_eq!(glued_scheme(b"tohttp", b"a.example"), None);
+    }
+
+    #[test]
+    fn a_word_and_a_plus_make_a_compound() {
+        for (name, compound) in [
+            ("git+https", true),
+            ("p4+http", true),
+            ("+https", false),
+            ("See+https", false),
+            ("a+b+https", false),
+            ("x-https", false),
+        ] {
+            let scheme = name.len() - name.rsplit(['+', '-']).next().unwrap().len();
+            assert_eq!(is_compound(name.as_bytes(), scheme), compound, "{name}");
         }
     }
 }

@@ -1,9 +1,11 @@
-//! Hints that the path of a file gives on its format.
+//! Hints that the path of a file, or the name of an archive's member, gives on its format.
 
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
+use super::path_filter;
+use crate::diagnostic::SkipReason;
 use crate::origin::FormatHint;
 
 /// Returns the hint that the name and the folder of a file give.
@@ -35,7 +37,7 @@ pub(crate) fn path_hint(path: &Path) -> FormatHint {
 }
 
 /// Returns `true` if a folder is a Maildir.
-pub(super) fn is_maildir(folder: &Path) -> bool {
+fn is_maildir(folder: &Path) -> bool {
     folder.join("cur").is_dir() && folder.join("new").is_dir()
 }
 
@@ -44,8 +46,9 @@ pub(super) fn is_maildir_tmp(parent: &Path, name: &OsStr) -> bool {
     name == "tmp" && is_maildir(parent)
 }
 
-/// Returns `true` if a path ends as INN's timehash method names articles: `time-01/00/86/0000-6be1`, all in hexadecimal digits.
-pub(super) fn is_timehash(path: &Path) -> bool {
+/// Returns `true` if a path ends as INN's timehash method names articles:
+/// `time-01/00/86/0000-6be1`, all in hexadecimal digits.
+fn is_timehash(path: &Path) -> bool {
     let mut names = path.iter().rev().map(OsStr::as_encoded_bytes);
     let mut next_matches = |pattern: &[u8]| {
         names.next().is_some_and(|name| {
@@ -63,4 +66,29 @@ pub(super) fn is_timehash(path: &Path) -> bool {
         && next_matches(b"??")
         && next_matches(b"??")
         && next_matches(b"time-??")
+}
+
+/// Returns the hint that the name of a member in an archive gives. The folders around it are not
+/// known, so that the form of the file name identifies a Maildir as well (maildir(5): time, process
+/// and host).
+///
+/// # Errors
+///
+/// The reason to skip the member.
+pub(crate) fn member_hint(name: &[u8]) -> Result<FormatHint, SkipReason> {
+    let mut components = name.rsplit(|&byte| byte == b'/');
+    let file = components.next().unwrap_or_default();
+    let folder = components.next().unwrap_or_default();
+    let is_unique = file.first().is_some_and(u8::is_ascii_digit)
+        && file.split(|&byte| byte == b'.').count() > 2;
+    if path_filter::is_control_file(OsStr::from_bytes(file)) {
+        return Err(SkipReason::ControlFile);
+    }
+    match folder {
+        b"tmp" if is_unique => Err(SkipReason::MaildirTmp),
+        b"cur" | b"new" if is_unique => Ok(FormatHint::Maildir),
+        _ if !file.is_empty() && file.iter().all(u8::is_ascii_digit) => Ok(FormatHint::Numbered),
+        _ if is_timehash(Path::new(OsStr::from_bytes(name))) => Ok(FormatHint::Timehash),
+        _ => Ok(FormatHint::None),
+    }
 }

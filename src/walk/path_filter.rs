@@ -1,5 +1,5 @@
-//! Selection of files: by the user's patterns, by the names of files in which mail programs keep their own data, and without the
-//! files that the run itself writes.
+//! Selection of files: by the user's patterns, by the names of files in which mail programs keep
+//! their own data, and without the files that the run itself writes.
 
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
@@ -7,9 +7,10 @@ use std::path::{Path, PathBuf};
 
 use globset::{Glob, GlobBuilder, GlobSet, GlobSetBuilder};
 
-use super::file_id::DeviceInode;
+use super::rooted_path::DeviceInode;
 
-/// Patterns that the path of a file, or of a folder that contains it, must match, or must not match.
+/// Patterns that the path of a file, or of a folder that contains it, must match, or must not
+/// match.
 #[derive(Clone, Debug, Default)]
 pub struct PathFilter {
     /// `None`: all files are included.
@@ -19,7 +20,7 @@ pub struct PathFilter {
     own_outputs: Vec<DeviceInode>,
 }
 
-/// Patterns of which one must match.
+/// Patterns: a path must match one.
 #[derive(Clone, Debug)]
 struct Patterns {
     /// Patterns for paths beneath the root.
@@ -42,8 +43,9 @@ pub struct BadGlob {
 impl PathFilter {
     /// Creates a filter from glob patterns.
     ///
-    /// A pattern without a slash is compared with the names of files and folders; one with a slash with paths beneath the root, and
-    /// with whole paths. `*` does not match a slash. A slash at the start stands for the root of the scan or of the system.
+    /// A pattern without a slash is compared with the names of files and folders; one with a slash
+    /// with paths beneath the root, and with whole paths. `*` does not match a slash. A slash at
+    /// the start stands for the root of the scan or of the system.
     ///
     /// # Errors
     ///
@@ -139,7 +141,8 @@ impl Patterns {
     }
 }
 
-/// The absolute path of an entry beneath a relative root, with the links of the root resolved; `None` beneath an absolute root.
+/// The absolute path of an entry beneath a relative root, with the links of the root resolved;
+/// `None` beneath an absolute root.
 fn real_path(root: &Path, path: &Path) -> Option<PathBuf> {
     let real_root = root.is_relative().then(|| root.canonicalize().ok())??;
     match path.strip_prefix(root) {
@@ -171,7 +174,8 @@ fn bad(glob: &str, error: &globset::Error) -> BadGlob {
     }
 }
 
-/// Names of files in which mail and news programs keep their own data: overviews, indexes, sequences.
+/// Names of files in which mail and news programs keep their own data: overviews, indexes,
+/// sequences.
 const CONTROL_FILES: &[&str] = &[
     ".overview",
     ".mh_sequences",
@@ -211,7 +215,8 @@ const CONTROL_FILES: &[&str] = &[
 
 /// Endings of names of such files.
 ///
-/// `.wdseml` and `.mozeml` are copies of messages that Thunderbird makes for the system's search (`INBOX.mozmsgs`).
+/// `.wdseml` and `.mozeml` are copies of messages that Thunderbird makes for the system's search
+/// (`INBOX.mozmsgs`).
 const CONTROL_ENDS: &[&str] = &[
     ".msf", ".IDX", ".DAT", ".snm", ".mab", ".plist", ".wdseml", ".mozeml",
 ];

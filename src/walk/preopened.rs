@@ -1,4 +1,5 @@
-//! Small files that the walk opens while their folder is open, so that their reader need not resolve their path again.
+//! Small files that the walk opens while their folder is open, so that their reader need not
+//! resolve their path again.
 
 use std::ffi::OsStr;
 use std::fs::File;
@@ -11,7 +12,7 @@ use rustix::stdio::stderr;
 
 use crate::limits::{BATCH_ROOTS, PREOPENED_FILES, RESERVED_DESCRIPTORS};
 
-/// Open file of which nothing is read yet.
+/// Open file that was not read yet.
 #[derive(Debug)]
 pub(crate) struct PreopenedFile(File);
 
@@ -28,8 +29,8 @@ pub(super) struct ExaminedFile {
     pub(super) stat: Option<Stat>,
 }
 
-/// Limit on the files that are open before they are read: those with descriptors below `end`. The system assigns the lowest free
-/// descriptor, so that all other open files count as well.
+/// Limit on the files that are open before they are read: those with descriptors below `end`. The
+/// system assigns the lowest free descriptor, so that all other open files count as well.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct DescriptorBudget {
     end: RawFd,
@@ -50,8 +51,9 @@ impl DescriptorBudget {
         }
     }
 
-    /// Examines the regular file `name` in a folder, and keeps it open if the budget allows. `None` if that fails, or if it is no regular
-    /// file; the caller then uses its whole path, and reports the error of that.
+    /// Examines the regular file `name` in a folder, and keeps it open if the budget allows. `None`
+    /// if that fails, or if it is no regular file; the caller then uses its whole path, and reports
+    /// the error of that.
     pub(super) fn open(self, folder: &OwnedFd, name: &OsStr) -> Option<ExaminedFile> {
         if self.end == 0 {
             return None;
@@ -71,14 +73,15 @@ impl DescriptorBudget {
     }
 }
 
-/// Returns the maximum number of distinct roots per batch, with `batches` in flight. Each root holds one directory descriptor open.
+/// Returns the maximum number of distinct roots per batch, with `batches` in flight. Each root
+/// holds one directory descriptor open.
 pub(crate) fn max_roots_per_batch(batches: usize) -> usize {
     let descriptors = usize::try_from(DescriptorBudget::of_process().end).unwrap_or(0);
     (descriptors / batches.max(1)).clamp(1, BATCH_ROOTS)
 }
 
-/// Makes the system enlarge its table of open files for `files` more at once, before there are threads: with threads it waits for all
-/// processors each time that the table grows.
+/// Makes the system enlarge its table of open files for `files` more at once, before there are
+/// threads: with threads it waits for all processors each time that the table grows.
 pub(crate) fn reserve_descriptors(files: usize) {
     let files = RawFd::try_from(files)
         .unwrap_or(RawFd::MAX)

@@ -1,12 +1,15 @@
-//! Opens paths beneath a root, and never anything else, even if folders on the path are replaced meanwhile.
+//! Opens paths beneath a root, and never anything else, even if folders on the path are replaced
+//! meanwhile. Two names with the same identity name one file.
 
 use std::ffi::OsStr;
+use std::fs::Metadata;
 use std::io;
 use std::os::fd::OwnedFd;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
-use rustix::fs::{Mode, OFlags, ResolveFlags, open, openat, openat2};
+use rustix::fs::{Mode, OFlags, ResolveFlags, Stat, open, openat, openat2};
 use rustix::io::Errno;
 
 /// Path beneath a root, opened without symbolic links.
@@ -90,7 +93,8 @@ impl RootedPath {
         Ok(opened?)
     }
 
-    /// Opens the path component by component, none of which may be a link: as `openat2` does, with one call for each.
+    /// Opens the path component by component, none of which may be a link: as `openat2` does, with
+    /// one call for each.
     fn step_by_step(&self, root: &OwnedFd, flags: OFlags) -> Result<OwnedFd, Errno> {
         const FOLDER_FLAGS: OFlags = OFlags::PATH.union(OFlags::DIRECTORY).union(OFlags::CLOEXEC);
         let mut names = self.relative.iter().peekable();
@@ -113,6 +117,32 @@ impl RootedPath {
             folder = Some(opened);
         }
         Err(Errno::NOENT)
+    }
+}
+
+/// The device and inode of a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct DeviceInode {
+    device: u64,
+    inode: u64,
+}
+
+impl DeviceInode {
+    /// Returns the identity of the file that has this metadata.
+    #[must_use]
+    pub fn of(metadata: &Metadata) -> DeviceInode {
+        DeviceInode {
+            device: metadata.dev(),
+            inode: metadata.ino(),
+        }
+    }
+
+    /// Returns the identity of the file that has this status.
+    pub(crate) fn of_stat(stat: &Stat) -> DeviceInode {
+        DeviceInode {
+            device: stat.st_dev,
+            inode: stat.st_ino,
+        }
     }
 }
 

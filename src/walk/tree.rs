@@ -1,33 +1,35 @@
-//! Walks over a root and everything beneath it, in a fixed order.
+//! The walk over a root and everything beneath it, in a fixed order; the folders of a tree, and the
+//! list of one folder.
 //!
-//! Each folder is opened once, by its path from the root, and closed before any folder in it is opened: the depth of a tree costs no
-//! open files, and a folder that is replaced by a link meanwhile cannot be opened.
+//! Each folder is opened once, by its path from the root, and closed before any folder in it is
+//! opened: the depth of a tree costs no open files, and a folder that is replaced by a link
+//! meanwhile cannot be opened.
 
-use std::ffi::OsStr;
+use std::collections::HashSet;
+use std::ffi::{OsStr, OsString};
 use std::fs::Metadata;
-use std::io;
 use std::os::fd::OwnedFd;
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::os::unix::fs::FileTypeExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::vec;
+use std::{io, vec};
 
-use rustix::fs::FileType;
+use rustix::fs::{AtFlags, Dir, FileType, OFlags, fstat, statat};
+use rustix::io::Errno;
 
 use super::SymlinkPolicy;
 use super::format_hint::is_maildir_tmp;
-use super::listing::{FolderEntry, Listing};
 use super::path_filter::PathFilter;
 use super::rooted_path::{RootedPath, joined};
 use crate::origin::Source;
 
 /// Entry of a tree that is no folder, or an error.
 pub(super) enum TreeEntry {
-    /// A regular file.
     File {
-        /// Its path.
         path: PathBuf,
-        /// The path beneath the root by which it is opened. `None` for the root itself, which is opened by its name.
+        /// The path beneath the root by which it is opened. `None` for the root itself, which is
+        /// opened by its name.
         place: Option<RootedPath>,
         /// The folder that contains it, if that is open.
         folder: Option<Arc<OwnedFd>>,
@@ -39,12 +41,7 @@ pub(super) enum TreeEntry {
     /// A device or the like.
     Other(PathBuf),
     /// A folder, or the root, that cannot be listed.
-    Failed {
-        /// Its path.
-        path: PathBuf,
-        /// The reason.
-        error: TreeError,
-    },
+    Failed { path: PathBuf, error: TreeError },
 }
 
 /// Reason why a folder cannot be listed.
@@ -175,7 +172,8 @@ impl<'t> TreeWalk<'t> {
         }
     }
 
-    /// Visits an entry of the innermost folder. Returns `None` if it is a folder that is entered, or skipped without a step.
+    /// Visits an entry of the innermost folder. Returns `None` if it is a folder that is entered,
+    /// or skipped without a step.
     fn visit(&mut self, name: &OsStr, file_type: FileType) -> Option<TreeEntry> {
         let level = self.levels.last()?;
         let path = joined(&level.path, name);
@@ -264,5 +262,161 @@ impl Iterator for TreeWalk<'_> {
                 return Some(found);
             }
         }
+    }
+}
+
+/// Iterator over a folder and the folders in it, each after the folder that contains it. A folder
+/// that cannot be listed is returned, but none in it.
+///
+/// A folder is listed when the next one is requested: a caller who watches each folder before that
+/// misses nothing.
+pub(super) struct Folders {
+    /// The folder that was returned last.
+    last: Option<FolderPlace>,
+    pending: Vec<FolderPlace>,
+    /// Devices and inodes of the folders listed so far.
+    seen: HashSet<(u64, u64)>,
+}
+
+impl Folders {
+    /// Creates an iterator over `folder`, which is in `root`.
+    pub(super) fn new(root: &Path, folder: &Path) -> Folders {
+        let place = RootedPath::root(root).join(
+            folder
+                .strip_prefix(root)
+                .unwrap_or(Path::new(""))
+                .as_os_str(),
+        );
+        Folders {
+            last: None,
+            pending: vec![FolderPlace {
+                path: folder.to_owned(),
+                place,
+            }],
+            seen: HashSet::new(),
+        }
+    }
+
+    fn list(&mut self, folder: &FolderPlace) {
+        let Ok(Listing { inode, entries, .. }) =
+            Listing::of(&folder.place, |file_type| file_type == FileType::Directory)
+        else {
+            return;
+        };
+        // A folder that is mounted in itself has been listed.
+        if !self.seen.insert(inode) {
+            return;
+        }
+        for FolderEntry { name, .. } in entries {
+            if !is_maildir_tmp(&folder.path, &name) {
+                self.pending.push(FolderPlace {
+                    path: folder.path.join(&name),
+                    place: folder.place.join(&name),
+                });
+            }
+        }
+    }
+}
+
+impl Iterator for Folders {
+    type Item = PathBuf;
+
+    fn next(&mut self) -> Option<PathBuf> {
+        if let Some(last) = self.last.take() {
+            self.list(&last);
+        }
+        self.last = self.pending.pop();
+        self.last.as_ref().map(|folder| folder.path.clone())
+    }
+}
+
+/// Folder and the path by which it is opened.
+struct FolderPlace {
+    path: PathBuf,
+    place: RootedPath,
+}
+
+/// Entry of a folder.
+struct FolderEntry {
+    pub(super) name: OsString,
+    /// Its type; links are not followed.
+    file_type: FileType,
+}
+
+/// Content of a folder.
+struct Listing {
+    pub(super) folder: OwnedFd,
+    /// Its device and inode.
+    pub(super) inode: (u64, u64),
+    /// Its entries, ordered by name.
+    entries: Vec<FolderEntry>,
+}
+
+impl Listing {
+    /// Lists the entries of the folder at `place` whose type is wanted. The folder is opened
+    /// beneath its root.
+    pub(super) fn of(
+        place: &RootedPath,
+        is_wanted: impl Fn(FileType) -> bool,
+    ) -> io::Result<Listing> {
+        let folder = place.open(OFlags::DIRECTORY)?;
+        let stat = fstat(&folder)?;
+        let mut entries = Vec::new();
+        for entry in Dir::read_from(&folder)? {
+            let entry = entry?;
+            let name = entry.file_name().to_bytes();
+            if name == b"." || name == b".." {
+                continue;
+            }
+            let file_type = match entry.file_type() {
+                // Some file systems do not return the type. An entry that has vanished meanwhile is
+                // no longer there.
+                FileType::Unknown => {
+                    match statat(&folder, entry.file_name(), AtFlags::SYMLINK_NOFOLLOW) {
+                        Ok(stat) => FileType::from_raw_mode(stat.st_mode),
+                        Err(Errno::NOENT) => continue,
+                        Err(error) => return Err(error.into()),
+                    }
+                }
+                file_type => file_type,
+            };
+            if is_wanted(file_type) {
+                entries.push(FolderEntry {
+                    name: OsString::from_vec(name.to_vec()),
+                    file_type,
+                });
+            }
+        }
+        entries.sort_by(|one, other| one.name.as_bytes().cmp(other.name.as_bytes()));
+        Ok(Listing {
+            folder,
+            inode: (stat.st_dev, stat.st_ino),
+            entries,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs::create_dir_all;
+
+    use super::*;
+
+    #[test]
+    fn a_folder_is_listed_when_the_next_is_requested() {
+        let root = std::env::temp_dir().join(format!("urlspool-folders-{}", std::process::id()));
+        let _ = std::fs::remove_dir_all(&root);
+        create_dir_all(root.join("a/b")).unwrap();
+        let mut folders = Folders::new(&root, &root);
+        assert_eq!(folders.next(), Some(root.clone()));
+        create_dir_all(root.join("a/c")).unwrap();
+        assert_eq!(folders.next(), Some(root.join("a")));
+        create_dir_all(root.join("a/d")).unwrap();
+        let mut rest: Vec<PathBuf> = folders.collect();
+        rest.sort();
+        assert_eq!(rest, ["a/b", "a/c", "a/d"].map(|name| root.join(name)));
+        let inner: Vec<PathBuf> = Folders::new(&root, &root.join("a/d")).collect();
+        assert_eq!(inner, [root.join("a/d")]);
+        std::fs::remove_dir_all(&root).unwrap();
     }
 }

@@ -6,8 +6,8 @@ use super::*;
 use crate::repair::{BareWord, LineBreakPolicy, LogicalLine, prefilter, unfold_bare_word};
 use crate::scan::SchemelessPolicy;
 
-/// Parses the word of each bare start that the prefilter rejects, and asserts that it is no URL. Returns the number of
-/// these starts.
+/// Parses the word of each bare start that the prefilter rejects, and asserts that it is no URL.
+/// Returns the number of these starts.
 fn check(text: &[u8]) -> usize {
     let scanner = Scanner::new(Rules::Wide, SchemelessPolicy::Find, &["foo".to_owned()]);
     let mut starts = scanner.starts(text);

@@ -2,14 +2,13 @@
 
 use std::sync::LazyLock;
 
-use super::address::WebAddress;
+use super::WebAddress;
 
-/// A redirector.
 pub(super) struct Redirector {
     /// The name, as in a record's `unwrapped_by`.
     pub(super) name: &'static str,
-    /// Patterns of its hosts: `x.example` is that host, `.x.example` that host and its subdomains, `x.*` a name under any
-    /// country's domain.
+    /// Patterns of its hosts: `x.example` is that host, `.x.example` that host and its subdomains,
+    /// `x.*` a name under any country's domain.
     pub(super) hosts: &'static [&'static str],
     /// Patterns of its paths, without a final slash; a final `*` stands for any bytes.
     paths: &'static [&'static str],
@@ -54,11 +53,11 @@ const PROOFPOINT: &[&str] = &[
 const URL: TargetForm = Escaped(&["url"]);
 const U: TargetForm = Escaped(&["u"]);
 
-/// The redirectors; the first whose host and path match counts. The formats are those that their owners published, where
-/// the comment says so, and else those that mail in public archives shows.
+/// The redirectors; the first whose host and path match counts. The formats are those that their
+/// owners published, where the comment says so, and else those that mail in public archives shows.
 pub(super) static REDIRECTORS: &[Redirector] = &[
-    // Microsoft Defender's Safe Links, published; paths like `/ap/w-59584e83/` occur. The second host is of the US.
-    // `data` holds the address of the recipient, `sdata` signs it.
+    // Microsoft Defender's Safe Links, published; paths like `/ap/w-59584e83/` occur. The second
+    // host is of the US. `data` holds the address of the recipient, `sdata` signs it.
     redirector(
         "safelinks",
         &[
@@ -69,8 +68,8 @@ pub(super) static REDIRECTORS: &[Redirector] = &[
         URL,
     )
     .with_recipient(&["data", "sdata"]),
-    // The page that Teams shows: `statics.`, `staticsint.`, and since about 2025 the second host. The parameters are
-    // identifiers of user and conversation, and sealed data.
+    // The page that Teams shows: `statics.`, `staticsint.`, and since about 2025 the second host.
+    // The parameters are identifiers of user and conversation, and sealed data.
     redirector(
         "teams-safelinks",
         &[
@@ -81,8 +80,8 @@ pub(super) static REDIRECTORS: &[Redirector] = &[
         URL,
     )
     .with_recipient(&["dest", "pc", "wau", "si", "sd"]),
-    // Proofpoint URL Defense, published with a decoder ("How do I decode a rewritten URL?"): before 2015, to 2019, now.
-    // The parameters are the recipient, the message and the signature of both.
+    // Proofpoint URL Defense, published with a decoder ("How do I decode a rewritten URL?"): before
+    // 2015, to 2019, now. The parameters are the recipient, the message and the signature of both.
     redirector("urldefense-v1", PROOFPOINT, &["/v1/url"], U).with_recipient(&["r", "m", "s"]),
     redirector("urldefense-v2", PROOFPOINT, &["/v2/url"], Dashed("u"))
         .with_recipient(&["r", "m", "s"]),
@@ -273,7 +272,8 @@ pub(super) fn is_host(host: &[u8], pattern: &str) -> bool {
         .is_some_and(|subdomain| matches!(subdomain.last(), None | Some(b'.')))
 }
 
-/// Returns `true` if the host is `name`, or a subdomain of it, under `com`, `us`, `co.uk` or the like.
+/// Returns `true` if the host is `name`, or a subdomain of it, under `com`, `us`, `co.uk` or the
+/// like.
 fn is_national(host: &[u8], name: &str) -> bool {
     let is_commercial = |label: &[u8]| matches!(label, b"com" | b"co");
     let mut labels = host.rsplit(|&byte| byte == b'.');
@@ -285,7 +285,8 @@ fn is_national(host: &[u8], name: &str) -> bool {
     (last.len() == 2 || is_commercial(last)) && next == Some(name.as_bytes())
 }
 
-/// Prefilter by one label of a host, without false negatives: it excludes nearly all hosts that are no redirector's.
+/// Prefilter by one label of a host, without false negatives: it excludes nearly all hosts that are
+/// no redirector's.
 pub(super) struct HostFilter {
     /// For each length of a label (modulo 32), the set of the low five bits of the first letters.
     letters: [u32; 32],

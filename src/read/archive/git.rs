@@ -1,21 +1,23 @@
-//! Streams of `git cat-file --batch`: the objects of a git repository, one after the other (git-cat-file(1), "BATCH OUTPUT").
+//! Streams of `git cat-file --batch`: the objects of a git repository, one after the other
+//! (git-cat-file(1), "BATCH OUTPUT").
 //!
-//! Each object is `OID TYPE SIZE LF CONTENT LF`; OID is a SHA-1 or SHA-256 in hex. For a name that git cannot resolve there is
-//! one line, `NAME missing` or `NAME ambiguous`. Mirrors of public-inbox have one commit for each message, whose blob `m` is the
-//! message: the commits that delete a message have no `m`, and give such a line.
+//! Each object is `OID TYPE SIZE LF CONTENT LF`; OID is a SHA-1 or SHA-256 in hex. For a name that
+//! git cannot resolve there is one line, `NAME missing` or `NAME ambiguous`. Mirrors of
+//! public-inbox have one commit for each message, whose blob `m` is the message: the commits that
+//! delete a message have no `m`, and give such a line.
 //!
-//! A blob is a member, named by its object id. Commits, trees and tags are passed over by their size, as folders are.
+//! A blob is a member, named by its object id. Commits, trees and tags are passed over by their
+//! size, as folders are.
 
 use std::io;
 
-use super::entry::{ArchiveEntry, EntryContent, EntryData};
-use super::feed::{ArchiveFeed, truncated_member};
+use super::{ArchiveEntry, ArchiveFeed, EntryContent, EntryData, truncated_member};
 use crate::diagnostic::SkipReason;
 use crate::limits::GIT_LINE_BYTES;
 use crate::read::error;
 
-/// Returns `true` if a source that begins with `start` is such a stream: after lines about missing objects, if any, it has the
-/// header of an object.
+/// Returns `true` if a source that begins with `start` is such a stream: after lines about missing
+/// objects, if any, it has the header of an object.
 pub(super) fn is_git_stream(start: &[u8]) -> bool {
     start
         .split_inclusive(|&byte| byte == b'\n')

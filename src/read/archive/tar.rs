@@ -1,16 +1,17 @@
 //! tar: archives of old (V7), POSIX (ustar, pax) and GNU tar, read member by member.
 //!
-//! Headers are those of POSIX.1-2017 pax(1), "ustar Interchange Format" and "pax Header Block", and of the GNU manual, "Basic Tar
-//! Format". A pax `size` overrides that of the header: programs that disagree on that read different members.
+//! Headers are described in POSIX.1-2017 pax(1), "ustar Interchange Format" and "pax Header Block",
+//! and in the GNU manual, "Basic Tar Format". A pax `size` overrides the size in the header:
+//! programs that disagree on that read different members.
 //!
-//! The crate `tar` (0.4) is not used. Its entries borrow their archive, so that archives in archives cannot be on a stack; it reads
-//! extension headers of any size into memory, rejects the signed checksums of old programs, and does not report if the mark at the end
-//! of the archive is missing.
+//! The crate `tar` (0.4) is not used. Its entries borrow their archive, so that archives in
+//! archives cannot be on a stack; it reads extension headers of any size into memory, rejects the
+//! signed checksums of old programs, and does not report if the mark at the end of the archive is
+//! missing.
 
 use std::io;
 
-use super::entry::{ArchiveEntry, EntryContent, EntryData};
-use super::feed::{ArchiveFeed, truncated_member};
+use super::{ArchiveEntry, ArchiveFeed, EntryContent, EntryData, truncated_member};
 use crate::diagnostic::SkipReason;
 use crate::limits::TAR_EXTENSION_BYTES;
 use crate::read::error;
@@ -18,7 +19,8 @@ use crate::read::error;
 /// Bytes of a header, and the unit to which members are padded.
 const TAR_BLOCK_BYTES: usize = 512;
 
-/// Returns `true` if a source that begins with `start` is a tar: its first header has a name and a right checksum.
+/// Returns `true` if a source that begins with `start` is a tar: its first header has a name and a
+/// right checksum.
 pub(super) fn is_tar(start: &[u8]) -> bool {
     start
         .first_chunk()
@@ -73,7 +75,8 @@ impl TarReader {
                     extensions.name = Some(until_nul(&self.extension_data(&header)?).to_owned())
                 }
                 b'x' => extensions.read(&self.extension_data(&header)?),
-                // Targets of links, which are not followed, and global headers, which have nothing that is needed.
+                // Targets of links, which are not followed, and global headers, which have nothing
+                // that is needed.
                 b'K' | b'g' | b'X' => {
                     self.extension_data(&header)?;
                 }
@@ -82,7 +85,8 @@ impl TarReader {
         }
     }
 
-    /// Returns the next block that is not all NUL. NUL blocks mark the end, but tars may be concatenated.
+    /// Returns the next block that is not all NUL. NUL blocks mark the end, but tars may be
+    /// concatenated.
     fn next_header_block(&mut self) -> io::Result<Option<[u8; TAR_BLOCK_BYTES]>> {
         loop {
             let mut block = [0; TAR_BLOCK_BYTES];
@@ -184,7 +188,8 @@ impl TarHeader<'_> {
         self.0[156]
     }
 
-    /// Returns the number of bytes after the header: octal digits, or for larger numbers GNU's binary form.
+    /// Returns the number of bytes after the header: octal digits, or for larger numbers GNU's
+    /// binary form.
     fn size(&self) -> io::Result<u64> {
         let field = &self.0[124..136];
         let size = if field[0] & 0x80 == 0 {
@@ -245,7 +250,8 @@ struct TarExtensions {
 }
 
 impl TarExtensions {
-    /// Reads pax records `LENGTH KEY=VALUE\n`, where LENGTH is that of the whole record. Stops at the first malformed one.
+    /// Reads pax records `LENGTH KEY=VALUE\n`, where LENGTH counts the whole record. Stops at the
+    /// first malformed one.
     fn read(&mut self, mut records: &[u8]) {
         while let Some(blank) = memchr::memchr(b' ', records) {
             let length = std::str::from_utf8(&records[..blank])

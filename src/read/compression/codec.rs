@@ -1,20 +1,115 @@
-//! Codecs of libraries behind one interface, each decoding one compressed member.
+//! Compressed members one after the other, as `cat` and tools that append write them, decoded by
+//! the codecs of libraries.
 
-use std::io;
+use std::io::{self, BufRead, Read};
 
-use super::Compression;
-use super::errors::{damaged, window_too_large};
+use super::{Compression, damaged, skip_nuls, trailing_data, truncated, window_too_large};
 use crate::planted_faults::{PlantedFault, panic_at_mark};
 use crate::read::error;
+
+/// Reader of one or several compressed members, one after the other.
+pub(super) struct ConcatenatedReader<R> {
+    input: R,
+    compression: Compression,
+    window_bytes: u64,
+    /// Decoder of the current member.
+    codec: Option<Codec>,
+    /// Error to return after the output that was produced before it.
+    error: Option<io::Error>,
+    ended: bool,
+}
+
+impl<R: BufRead> ConcatenatedReader<R> {
+    pub(super) fn new(
+        input: R,
+        compression: Compression,
+        window_bytes: u64,
+    ) -> ConcatenatedReader<R> {
+        let codec = (compression == Compression::Deflate)
+            .then(|| Codec::Gzip(flate2::Decompress::new(false)));
+        ConcatenatedReader {
+            input,
+            compression,
+            window_bytes,
+            codec,
+            error: None,
+            ended: false,
+        }
+    }
+
+    /// Returns the decoder of the next member, or `None` at the end.
+    fn begin(&mut self) -> io::Result<Option<Codec>> {
+        if !skip_nuls(&mut self.input)? {
+            return Ok(None);
+        }
+        let start = self.input.fill_buf()?;
+        // A single byte is not enough to decide; the codec will.
+        if start.len() > 1 && !self.compression.begins(start) {
+            return Err(trailing_data());
+        }
+        Codec::new(self.compression, self.window_bytes).map(Some)
+    }
+
+    /// Runs one step of the codec. Returns the number of bytes produced.
+    fn step(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let Some(codec) = &mut self.codec else {
+            self.codec = self.begin()?;
+            self.ended = self.codec.is_none();
+            return Ok(0);
+        };
+        let input = self.input.fill_buf()?;
+        let is_end = input.is_empty();
+        let CodecStep {
+            consumed,
+            produced,
+            outcome,
+        } = codec.step(input, buffer);
+        self.input.consume(consumed);
+        match outcome {
+            Ok(CodecStatus::Ended) => {
+                self.codec = None;
+                self.ended = self.compression == Compression::Deflate;
+            }
+            Ok(CodecStatus::Continues) if produced == 0 && is_end => return Err(truncated()),
+            Ok(CodecStatus::Continues) if produced == 0 && consumed == 0 => {
+                return Err(error::damage("its compressed data stalls"));
+            }
+            Ok(CodecStatus::Continues) => {}
+            Err(error) if produced == 0 => return Err(error),
+            Err(error) => {
+                self.ended = true;
+                self.error = Some(error);
+            }
+        }
+        Ok(produced)
+    }
+}
+
+impl<R: BufRead> Read for ConcatenatedReader<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        while !self.ended && !buffer.is_empty() {
+            match self.step(buffer) {
+                Ok(0) => {}
+                Ok(produced) => return Ok(produced),
+                Err(error) => {
+                    self.ended = true;
+                    return Err(error);
+                }
+            }
+        }
+        self.error.take().map_or(Ok(0), Err)
+    }
+}
 
 /// Memory that liblzma needs besides the dictionary (its manual: "a little more").
 const XZ_OVERHEAD_BYTES: u64 = 1 << 20;
 
-/// Bytes requested from zstd at once. The output of a call that fails is lost, so that this is the maximum loss.
+/// Bytes requested from zstd at once. The output of a call that fails is lost, so that this is the
+/// maximum loss.
 const ZSTD_STEP_BYTES: usize = 4 << 10;
 
 /// Decoder of one compressed member.
-pub(super) enum Codec {
+enum Codec {
     /// gzip, and deflate without a header.
     Gzip(flate2::Decompress),
     Bzip2(bzip2::Decompress),
@@ -23,20 +118,19 @@ pub(super) enum Codec {
 }
 
 /// Result of one decoding step.
-pub(super) struct CodecStep {
+struct CodecStep {
     /// Bytes of input consumed.
-    pub(super) consumed: usize,
+    consumed: usize,
     /// Bytes of output produced, also by a step that failed.
-    pub(super) produced: usize,
+    produced: usize,
     /// State of the member after the step.
-    pub(super) outcome: io::Result<CodecStatus>,
+    outcome: io::Result<CodecStatus>,
 }
 
 /// State of a compressed member after a decoding step.
-pub(super) enum CodecStatus {
-    /// More of it follows.
+enum CodecStatus {
+    /// The member continues.
     Continues,
-    /// It has ended.
     Ended,
 }
 
@@ -64,7 +158,7 @@ impl Codec {
         })
     }
 
-    pub(super) fn step(&mut self, input: &[u8], buffer: &mut [u8]) -> CodecStep {
+    fn step(&mut self, input: &[u8], buffer: &mut [u8]) -> CodecStep {
         let step = match self {
             Codec::Gzip(codec) => {
                 let before = Totals::of(codec.total_in(), codec.total_out());
@@ -111,7 +205,8 @@ fn zstd_step(
     let mut output = OutBuffer::around(&mut buffer[..max_bytes]);
     let hint = codec.run(&mut input, &mut output);
     let outcome = hint.map(|hint| status(hint == 0)).map_err(|error| {
-        // The library returns errors as text; this one is `ZSTD_error_frameParameter_windowTooLarge`.
+        // The library returns errors as text; this one is
+        // `ZSTD_error_frameParameter_windowTooLarge`.
         if error.to_string().contains("too much memory") {
             window_too_large()
         } else {
@@ -151,5 +246,107 @@ impl Totals {
             produced: (after.produced - self.produced) as usize,
             outcome,
         }
+    }
+}
+
+/// Reader of LZ4 frames, one after the other.
+///
+/// The library accepts a file that ends between two blocks as complete; this reader requires the
+/// end mark of the frame.
+pub(super) struct Lz4Reader<R: BufRead> {
+    frames: lz4_flex::frame::FrameDecoder<EofTracker<R>>,
+    /// `true` once the first frame has begun.
+    begun: bool,
+    /// `true` if the current frame is a legacy frame, which has no end mark.
+    legacy: bool,
+    ended: bool,
+}
+
+/// Reader that records that its input has ended.
+struct EofTracker<R> {
+    input: R,
+    at_eof: bool,
+}
+
+impl<R: BufRead> Read for EofTracker<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let read = self.input.read(buffer)?;
+        self.at_eof |= read == 0 && !buffer.is_empty();
+        Ok(read)
+    }
+}
+
+impl<R: BufRead> Lz4Reader<R> {
+    pub(super) fn new(input: R) -> Lz4Reader<R> {
+        let frames = lz4_flex::frame::FrameDecoder::new(EofTracker {
+            input,
+            at_eof: false,
+        });
+        Lz4Reader {
+            frames,
+            begun: false,
+            legacy: false,
+            ended: false,
+        }
+    }
+
+    /// Begins the next frame. Returns `false` if there is none.
+    fn begin(&mut self) -> io::Result<bool> {
+        let EofTracker { input, at_eof } = self.frames.get_mut();
+        if *at_eof && self.begun {
+            return if self.legacy {
+                Ok(false)
+            } else {
+                Err(truncated())
+            };
+        }
+        if !skip_nuls(input)? {
+            return Ok(false);
+        }
+        let start = input.fill_buf()?;
+        if start.len() > 1 && !Compression::Lz4.begins(start) {
+            return Err(trailing_data());
+        }
+        self.legacy = start.starts_with(b"\x02\x21");
+        self.begun = true;
+        Ok(true)
+    }
+
+    fn next(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        if !self.begun {
+            self.ended = !self.begin()?;
+        }
+        while !self.ended {
+            let read = self
+                .frames
+                .read(buffer)
+                .map_err(|error| match error.kind() {
+                    io::ErrorKind::UnexpectedEof => truncated(),
+                    _ if error
+                        .get_ref()
+                        .and_then(|inner| inner.downcast_ref::<lz4_flex::frame::Error>())
+                        .is_some() =>
+                    {
+                        damaged(error)
+                    }
+                    _ => error,
+                })?;
+            if read > 0 {
+                return Ok(read);
+            }
+            self.ended = !self.begin()?;
+        }
+        Ok(0)
+    }
+}
+
+impl<R: BufRead> Read for Lz4Reader<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        if self.ended || buffer.is_empty() {
+            return Ok(0);
+        }
+        let read = self.next(buffer);
+        self.ended |= read.is_err();
+        read
     }
 }

@@ -1,11 +1,13 @@
 //! compress(1), the `.Z` of archives before gzip: LZW with codes of 9 to 16 bits.
 //!
-//! The format has no specification; it is what ncompress writes and reads. Two bytes of magic, one of flags, then codes, lowest bit
-//! first. Codes come in groups of eight, and a group is padded whenever the code width changes. There is neither an end mark nor a
-//! checksum: damage is visible only as a code that has no meaning yet.
+//! The format has no specification; it is what ncompress writes and reads. Two bytes of magic, one
+//! of flags, then codes, lowest bit first. Codes come in groups of eight, and a group is padded
+//! whenever the code width changes. There is neither an end mark nor a checksum: damage is visible
+//! only as a code that has no meaning yet.
 //!
-//! The crates for LZW (`weezl` 0.2, `lzw` 0.10) read the variants of GIF and TIFF: at most 12 bits for a code, an end code, and no
-//! padding of groups. compress(1) needs 16 bits, has no end code, and in block mode a clear code that pads its group.
+//! The crates for LZW (`weezl` 0.2, `lzw` 0.10) read the variants of GIF and TIFF: at most 12 bits
+//! for a code, an end code, and no padding of groups. compress(1) needs 16 bits, has no end code,
+//! and in block mode a clear code that pads its group.
 
 use std::io::{self, BufRead, Read};
 
@@ -152,8 +154,8 @@ impl<R: BufRead> LzwReader<R> {
         Ok(true)
     }
 
-    /// Returns a code whose string is in the table. The string of the next free code is that of the previous code and its first byte,
-    /// which this puts on the stack.
+    /// Returns a code whose string is in the table. The next free code stands for the string of the
+    /// previous code and its first byte, which this puts on the stack.
     fn known_code(&mut self, code: usize) -> io::Result<usize> {
         match self.previous {
             Some(_) if code < self.free => Ok(code),

@@ -1,3 +1,5 @@
+//! Tests of decompression.
+
 use std::io::{self, Write};
 
 use super::*;
@@ -257,4 +259,25 @@ fn text_is_not_detected_as_compressed() {
     for text in ["", "B", "BZh is a bzip2 magic", "PK", "Path: a!b", "\u{1f}"] {
         assert_eq!(Compression::of(text.as_bytes()), None, "{text:?}");
     }
+}
+
+#[test]
+fn a_stream_beyond_its_ratio_ends_with_an_error() {
+    let packed = ByteCount::default();
+    packed.set(10);
+    let ratio = UnpackRatio {
+        max: 100,
+        from_bytes: 500,
+    };
+    let mut reader = RatioLimitReader::new(io::repeat(0).take(10_000), &packed, ratio);
+    let mut seen = Vec::new();
+    let mut buffer = [0; 10];
+    let error = loop {
+        match reader.read(&mut buffer) {
+            Ok(read) => seen.extend_from_slice(&buffer[..read]),
+            Err(error) => break error,
+        }
+    };
+    assert!(seen.len() >= 1_000 && seen.len() <= 1_130, "{}", seen.len());
+    assert!(error.to_string().contains("100 times"));
 }

@@ -1,15 +1,12 @@
 //! Line breaks that cannot belong to a URL, whatever their features.
 
-#[cfg(test)]
-mod tests;
-
 use memchr::memmem;
 
 use super::line_break::{FollowingLine, LineBreak};
-use super::line_width::{FILLED_COLUMNS, columns, indentation};
+use super::line_layout::{FILLED_COLUMNS, columns, indentation};
 use super::token::ContinuationToken;
 use super::url_head::UrlHead;
-use crate::repair::line::is_blank;
+use crate::repair::is_blank;
 
 /// Returns `true` if the token cannot belong to the URL, whatever the other features.
 pub(super) fn is_impossible(
@@ -64,7 +61,8 @@ fn is_separator(
     match token.first() {
         b';' => !(token.begins_parameter() && head.has_query()),
         b':' => !(token.begins_port() && head.is_host() && !head.has_port()),
-        // The rest of a Message-ID, or a name in a path; not a decorator, a hunk of a diff or a person who is addressed.
+        // The rest of a Message-ID, or a name in a path; not a decorator, a hunk of a diff or a
+        // person who is addressed.
         b'@' => {
             let address = token.begins_address_host() && head.ends_with_alnum();
             let name = token.begins_name_in_path() && head.ends_with(b"/");
@@ -74,8 +72,8 @@ fn is_separator(
     }
 }
 
-/// Returns `true` if the URL is a git repository and the token a branch or tag of it. Nothing but a page of a web interface
-/// continues such a URL.
+/// Returns `true` if the URL is a git repository and the token a branch or tag of it. Nothing but a
+/// page of a web interface continues such a URL.
 fn is_reference(head: &UrlHead<'_>, token: &ContinuationToken<'_>) -> bool {
     let slash = head.ends_with(b"/");
     let repository =
@@ -83,8 +81,9 @@ fn is_reference(head: &UrlHead<'_>, token: &ContinuationToken<'_>) -> bool {
     repository || token.is_reference() && head.ends_with_alnum()
 }
 
-/// Returns `true` if the line of the token is written in another notation: a line of a diffstat (`name | 12 +-`), a directive
-/// of the C preprocessor, or a comment or command that begins with a number sign and a word.
+/// Returns `true` if the line of the token is written in another notation: a line of a diffstat
+/// (`name | 12 +-`), a directive of the C preprocessor, or a comment or command that begins with a
+/// number sign and a word.
 fn is_other_notation(line_break: &LineBreak<'_>, token: &ContinuationToken<'_>) -> bool {
     let rest = line_break.rest();
     let rest = &rest[indentation(rest)..];

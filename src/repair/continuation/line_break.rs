@@ -1,17 +1,21 @@
-//! A line break after a URL: the upper line with the URL, and the lower line with the token.
+//! A line break after a URL: the upper line with the URL, the lower line with the token, and the
+//! blanks that a program left at the line ends around them.
 
-use super::line_prefix::{LinePrefix, common_lead};
-use super::line_width::{
-    FILLED_COLUMNS, TextLine, columns, indentation, nearby, rest_of_line, trim_end,
+use memchr::memmem;
+
+use super::line_layout::{
+    FILLED_COLUMNS, LinePrefix, TextLine, columns, common_lead, indentation, nearby, rest_of_line,
+    trim_end,
 };
 use super::token::ContinuationToken;
 use crate::limits::CONTINUATION_BYTES;
-use crate::repair::line::line_start;
+use crate::repair::line_start;
 use crate::repair::url_run::{INERT, word_terminator_len};
 use crate::scan::Rules;
 use crate::span::Span;
 
-/// Maximum number of bytes of the rest of a line that was broken again. Quote marks and a narrower program take as many columns.
+/// Maximum number of bytes of the rest of a line that was broken again. Quote marks and a narrower
+/// program take as many columns.
 const REST_BYTES: usize = 16;
 
 /// The start of the line after the lower line, without its quote marks.
@@ -21,7 +25,8 @@ pub(super) enum FollowingLine {
     Blank,
     /// The line begins with a slash.
     Slash,
-    /// The line is a single word of the kind that the token is: both are names of files, paths or mail addresses.
+    /// The line is a single word of the kind that the token is: both are names of files, paths or
+    /// mail addresses.
     Alike,
     /// The line begins with other text, or it was not read.
     Text,
@@ -38,7 +43,8 @@ struct UpperLine {
     is_continued: bool,
     /// The range of the white space after the URL on its line.
     blanks_after: Span,
-    /// The number of columns of the line before, if this line is the rest of it: see [`LineBreak::rejoined_columns`].
+    /// The number of columns of the line before, if this line is the rest of it: see
+    /// [`LineBreak::rejoined_columns`].
     cut_columns: usize,
 }
 
@@ -61,7 +67,8 @@ pub(super) struct LineBreak<'t> {
     /// The offset after the quote marks of the upper line.
     upper_body: usize,
     lower: TextLine,
-    /// The offset after the quote marks of the lower line and the comment lead that both lines have.
+    /// The offset after the quote marks of the lower line and the comment lead that both lines
+    /// have.
     lower_body: usize,
     /// The run of characters after that offset and white space that can belong to a URL. Not empty.
     pub(super) token: Span,
@@ -73,8 +80,9 @@ pub(super) struct LineBreak<'t> {
 }
 
 impl<'t> LineBreak<'t> {
-    /// Returns the line break after `head`, the first run of characters of a URL. `None` if other text follows `head` on its
-    /// line, if the next line has no token, or if either is longer than [`CONTINUATION_BYTES`].
+    /// Returns the line break after `head`, the first run of characters of a URL. `None` if other
+    /// text follows `head` on its line, if the next line has no token, or if either is longer than
+    /// [`CONTINUATION_BYTES`].
     pub(super) fn after(text: &'t [u8], head: Span) -> Option<LineBreak<'t>> {
         if head.is_empty() || head.len() > CONTINUATION_BYTES {
             return None;
@@ -95,7 +103,8 @@ impl<'t> LineBreak<'t> {
         LineBreak::between(text, upper, rest.next)
     }
 
-    /// Returns the line break after the token of this one. Assumes that the token belongs to the URL and ends its line.
+    /// Returns the line break after the token of this one. Assumes that the token belongs to the
+    /// URL and ends its line.
     pub(super) fn next(&self) -> Option<LineBreak<'t>> {
         let line = Span::new(self.lower.span.start, self.token.end);
         let upper = UpperLine {
@@ -177,18 +186,19 @@ impl<'t> LineBreak<'t> {
     }
 
     /// The white space after the URL on its line.
-    pub(super) fn blanks_after(&self) -> &'t [u8] {
+    fn blanks_after(&self) -> &'t [u8] {
         self.upper.blanks_after.of(self.text)
     }
 
-    /// The number of columns of the upper line as its author wrote it, if a program broke it again: the line before, which is
-    /// full, and the upper line, which has only the rest of a word. The quote marks that were added since do not count.
+    /// The number of columns of the upper line as its author wrote it, if a program broke it again:
+    /// the line before, which is full, and the upper line, which has only the rest of a word. The
+    /// quote marks that were added since do not count.
     pub(super) fn rejoined_columns(&self) -> Option<usize> {
         (0 < self.upper.cut_columns).then(|| self.upper.cut_columns + self.body_columns())
     }
 
-    /// The number of columns of the upper line, if it is full and was cut inside a word, of which the lower line holds the rest;
-    /// else 0.
+    /// The number of columns of the upper line, if it is full and was cut inside a word whose rest
+    /// is in the lower line; else 0.
     fn cut_columns(&self) -> usize {
         let line = self.upper_line();
         let is_cut = line.last().is_some_and(u8::is_ascii_alphanumeric);
@@ -200,7 +210,8 @@ impl<'t> LineBreak<'t> {
         }
     }
 
-    /// The number of columns of the upper line after its quote marks and the blank that follows them.
+    /// The number of columns of the upper line after its quote marks and the blank that follows
+    /// them.
     fn body_columns(&self) -> usize {
         let marks = self.upper.line.start < self.upper_body;
         let body = &self.text[self.upper_body..self.upper.line.end];
@@ -262,8 +273,8 @@ impl<'t> LineBreak<'t> {
     }
 }
 
-/// The length of the run at the start of `line` that can belong to a bare URL. It ends before white space, an angle bracket,
-/// a quote or similar, and before the HTML entity of one.
+/// The length of the run at the start of `line` that can belong to a bare URL. It ends before white
+/// space, an angle bracket, a quote or similar, and before the HTML entity of one.
 fn run(line: &[u8]) -> usize {
     let mut at = 0;
     while let Some(inert) = line[at..]
@@ -307,8 +318,8 @@ fn following_line(text: &[u8], at: usize, upper: &LinePrefix<'_>, token: &[u8]) 
     }
 }
 
-/// Returns `true` if `token` and `line` are single words of one kind: both mail addresses, or both paths, or both names of
-/// files with an extension. A host is none of these.
+/// Returns `true` if `token` and `line` are single words of one kind: both mail addresses, or both
+/// paths, or both names of files with an extension. A host is neither.
 fn is_alike(token: &[u8], line: &[u8]) -> bool {
     let is_word = |word: &[u8]| {
         word.first().is_some_and(u8::is_ascii_alphanumeric)
@@ -331,4 +342,49 @@ fn is_alike(token: &[u8], line: &[u8]) -> bool {
         ContinuationToken::new(line).is_some_and(|line| line.begins_url() || line.begins_host());
     let same = kind(token) == kind(line) && kind(line).contains(&true);
     is_word(token) && is_word(line) && same && !is_host
+}
+
+/// Minimum number of lines that end with two blanks around a URL. Authors type two blanks at a line
+/// end now and then.
+const MARKED_LINES: usize = 2;
+
+/// Minimum number of columns of a line that a program may have broken.
+const BROKEN_COLUMNS: usize = 40;
+
+/// The place in the text at which a program broke the line of a URL, by the blanks that it left at
+/// the line ends.
+///
+/// Programs that write `format=flowed` with `DelSp=yes` (RFC 3676, section 4.1) add a blank to each
+/// line that they break; the reader removes it. A line that was broken at a blank then ends with
+/// two blanks, and a line that was broken inside a word, as Apple Mail breaks URLs after `/` and
+/// `-`, with one. Archives and quotes keep the blanks, and lose the label.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum SoftBreak {
+    /// Inside a word: the next line continues it.
+    InsideWord,
+    /// At a blank, which ends the URL.
+    AtBlank,
+}
+
+impl SoftBreak {
+    /// Returns the place of the line break, if the lines around it were marked with blanks. `None`
+    /// before a line with quote marks alone, which ends a paragraph.
+    pub(super) fn at(line_break: &LineBreak<'_>) -> Option<SoftBreak> {
+        if line_break.marks.blank_between {
+            return None;
+        }
+        let place = match line_break.blanks_after() {
+            b" " => SoftBreak::InsideWord,
+            b"  " => SoftBreak::AtBlank,
+            _ => return None,
+        };
+        let (mut one, mut two) = (0, 0);
+        for line in line_break.nearby() {
+            let blanks = line.iter().rev().take_while(|&&byte| byte == b' ').count();
+            let is_broken = BROKEN_COLUMNS <= columns(line) && memmem::find(line, b"://").is_none();
+            one += usize::from(is_broken && blanks == 1);
+            two += usize::from(is_broken && blanks == 2);
+        }
+        (MARKED_LINES <= two && one < two).then_some(place)
+    }
 }

@@ -1,4 +1,5 @@
-//! Tests of the rules of continuation on small texts.
+//! Tests of the rules of continuation, of single features and of what excludes a continuation, on
+//! small texts.
 
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -16,7 +17,8 @@ pub(super) const FULL: &str =
 /// A full line in the middle of such a URL.
 const MIDDLE: &str = "which/nobody/could/ever/remember/but/which/machines/made/in/plenty/and/";
 
-/// The pieces of the URL whose head begins at `start` and ends with its line, each with `true` if it is accepted.
+/// The pieces of the URL whose head begins at `start` and ends with its line, each with `true` if
+/// it is accepted.
 fn pieces(text: &str, start: usize) -> Vec<(Span, bool)> {
     let line_end = text[start..]
         .find(['\n', '\r'])
@@ -26,13 +28,14 @@ fn pieces(text: &str, start: usize) -> Vec<(Span, bool)> {
     for step in continuations(text.as_bytes(), head) {
         let at = pieces.len() - 1;
         pieces[at].0.end -= step.dropped;
-        pieces.push((step.token, step.points() >= LIKELY));
+        pieces.push((step.token, step.points() >= LIKELY_POINTS));
     }
     pieces
 }
 
-/// Checks that the URL whose head is marked with `«` and `»` is continued by the other tokens marked so, and that a token
-/// marked with `‹` and `›` is merely possible. `¶` is a line end: LF, CRLF and CR in turn.
+/// Checks that the URL whose head is marked with `«` and `»` is continued by the other tokens
+/// marked so, and that a token marked with `‹` and `›` is merely possible. `¶` is a line end: LF,
+/// CRLF and CR in turn.
 #[track_caller]
 pub(super) fn check(marked: &str) {
     for line_end in ["\n", "\r\n", "\r"] {
@@ -291,14 +294,33 @@ fn points_give_confidence() {
     };
     let base = step(&[Feature::Bias]);
     let known = |points: f32| 1.0 / (1.0 + (-points).exp());
-    assert!(base.points() < POSSIBLE && (base.confidence() - known(base.points())).abs() < 0.001);
+    assert!(
+        base.points() < POSSIBLE_POINTS && (base.confidence() - known(base.points())).abs() < 0.001
+    );
     let likely = step(&[
         Feature::Bias,
         Feature::TokenAlone,
         Feature::TokenEndsWithExtension,
         Feature::FullLine,
     ]);
-    assert!(LIKELY < likely.points() && 0.8 < likely.confidence());
+    assert!(LIKELY_POINTS < likely.points() && 0.8 < likely.confidence());
+}
+
+#[test]
+fn likely_points_are_the_fewest_with_the_confidence_of_a_join() {
+    let confidence = |points: f32| 1.0 / (1.0 + (-points).exp());
+    assert!(JOIN_CONFIDENCE <= confidence(LIKELY_POINTS));
+    assert!(confidence(LIKELY_POINTS - 0.25) < JOIN_CONFIDENCE);
+    for feature in Feature::ALL {
+        let mut features = Features::default();
+        features.add([(feature, true)]);
+        let is_likely = LIKELY_POINTS <= features.points();
+        assert_eq!(
+            is_likely,
+            JOIN_CONFIDENCE <= features.confidence(),
+            "{feature:?}"
+        );
+    }
 }
 
 #[test]
@@ -344,8 +366,8 @@ fn continuations_of_any_bytes_are_in_order_and_only_the_last_is_uncertain() {
             let mut end = start + 1;
             for (at, step) in steps.iter().enumerate() {
                 assert!(end < step.token.start && !step.token.is_empty() && step.dropped <= 1);
-                assert!(at + 1 == steps.len() || step.points() >= LIKELY && step.whole_line);
-                assert!(step.points() >= POSSIBLE);
+                assert!(at + 1 == steps.len() || step.points() >= LIKELY_POINTS && step.whole_line);
+                assert!(step.points() >= POSSIBLE_POINTS);
                 end = step.token.end;
             }
             joined += steps.len();
@@ -380,4 +402,194 @@ fn a_commit_is_completed_to_forty_digits() {
     let head = "https://git.a.example/minutes/commit/?id=0123456789abcdef0123456789ab";
     check(&format!("«{head}»¶«cdef01234567»¶"));
     check(&format!("«{head}cdef01234567»¶and more"));
+}
+
+/// The names of the features of the first continuation of `url` in `text`.
+fn features_at(text: &str, url: &str) -> Vec<&'static str> {
+    let at = text.find(url).unwrap();
+    let head = crate::span::Span::new(at, at + url.len());
+    super::line_break_evidence(text.as_bytes(), head)[0]
+        .features
+        .iter()
+        .map(super::features::Feature::name)
+        .collect()
+}
+
+#[test]
+fn a_line_that_was_cut_twice_is_as_long_as_it_was_before() {
+    let head = "http://a.example/minutes/of/the/working/group/on/long/names/whi";
+    // 76 columns, then 72 with the quote mark.
+    check(&format!(
+        "> «{head}ch-nobo»¶> «dy-rea»¶> «d/from-2004-to-2007»¶"
+    ));
+    check(&format!(
+        "> «{head}ch-nobo»¶«dy-rea»¶> «d/from-2004-to-2007»¶"
+    ));
+    // A word could begin a sentence.
+    check(&format!(
+        "> «{head}ch-nobo»¶> «dy-rea»¶> ‹thanks› are due to him"
+    ));
+    // One column less.
+    let names = features(&format!("{head}ch-no\nbody-rea\nd/from-2004"));
+    assert!(!names.contains(&"cut-column"));
+}
+
+#[test]
+fn a_query_awaits_the_identifier_of_a_commit() {
+    let head = "https://git.a.example/minutes/commit/";
+    let commit = "0123456789abcdef0123456789abcdef01234567";
+    check(&format!("«{head}?id=»¶«{commit}» is wrong"));
+    check(&format!("«{head}?»¶«id={commit}» is wrong"));
+    check(&format!(
+        "«{head}?h=next&»¶«id={commit}{}» is wrong",
+        &commit[16..]
+    ));
+    let awaits = |rest: &str| features(&format!("{head}{rest}")).contains(&"awaits-commit");
+    assert!(awaits(&format!("?id=\n{commit}.")));
+    assert!(!awaits(&format!("?id=\n{commit}a")));
+    assert!(!awaits(&format!("?\n{commit}")));
+    assert!(!awaits(&format!("id=\n{commit}")));
+}
+
+#[test]
+fn a_full_line_that_ends_with_a_slash_is_continued_by_a_compound_word() {
+    for token in [
+        "ticket/2085",
+        "Notes/Working/Group",
+        "minutes-of-the-2nd",
+        "minutes.html,",
+    ] {
+        let end = token.trim_end_matches(',');
+        let rest = &token[end.len()..];
+        check(&format!("the group, see «{FULL}»¶«{end}{rest}» and so on"));
+    }
+    let compound = |text: &str| features(text).contains(&"tok-compound");
+    assert!(!compound(&format!("{FULL}\nclient/server is")));
+    assert!(!compound(&format!("{FULL}\nwell-known is")));
+    assert!(!compound(&format!("{FULL}\na/1.txt\na/2.txt")));
+    assert!(!compound("http://a.example/minutes/\nticket/2085 is"));
+}
+
+#[test]
+fn blanks_at_line_ends_show_where_a_program_broke_them() {
+    let lines = "All the minutes of the working group, or what is left of  ¶them, are in the archive, which nobody has read before  ¶";
+    let plain = lines.replace("  ¶", "¶");
+    let url = "http://www.a.example/archives/of/the/working/";
+    check(&format!("{lines}us: «{url}» ¶«group/2004» and so on."));
+    check(&format!("{lines}us: «{url}»  ¶group/2004 and so on."));
+    check(&format!("{plain}us: «{url}» ¶‹group/2004› and so on."));
+    // Most lines were broken at blanks by a program that adds none.
+    let flowed = lines.replace("  ¶", " ¶");
+    check(&format!(
+        "{flowed}{lines}{flowed}us: «{url}» ¶‹group/2004› and so on."
+    ));
+}
+
+#[test]
+fn a_line_of_quote_marks_ends_a_paragraph_of_soft_blanks() {
+    let lines = "> All the minutes of the working group, or what is left of  \n> them, are in the archive, which nobody has read before  \n";
+    let url = "http://www.a.example/archives/of/the/working/";
+    let names =
+        |between: &str| features_at(&format!("{lines}> {url} \n{between}> group/2004\n"), url);
+    assert!(names("").contains(&"soft-blank"));
+    assert!(!names(">\n").contains(&"soft-blank"));
+}
+
+#[test]
+fn a_soft_hyphen_is_removed() {
+    let text = "http://a.example/archives/of/min\u{AD}\nutes/index.html";
+    assert!(features(text).contains(&"head-soft"));
+    let head = crate::span::Span::new(0, text.find('\n').unwrap());
+    assert_eq!(super::continuations(text.as_bytes(), head)[0].dropped, 2);
+}
+
+#[test]
+fn a_host_is_continued_by_its_domain_or_port() {
+    check(
+        "the aims and members of the working group are at «http://www.group.ac.»¶«uk/aims/2004» now",
+    );
+    check("the aims of the working group are at «http://www.group.com.»¶‹it/he› are");
+    check("\"«http://localhost»¶«:8080/minutes/»\" is");
+    check("\"«http://localhost:80»¶:8080/minutes/\" is");
+}
+
+#[test]
+fn an_extension_is_completed_after_one_that_is_shorter() {
+    check(&format!("«{FULL}minutes.h»¶«tm.» The"));
+    check(&format!("«{FULL}minutes.htm»¶«l»¶"));
+    check(&format!("«{FULL}minutes.h»¶the list"));
+}
+
+#[test]
+fn a_git_repository_is_not_continued_by_a_branch_or_tag() {
+    let repository = "git://git.a.example/pub/scm/linux/kernel/git/minutes/minutes.git";
+    for reference in [
+        "tags/minutes-2023",
+        "for-linus",
+        "minutes_pull",
+        "refs/heads/next",
+    ] {
+        check(&format!("  «{repository}»¶    {reference}¶"));
+        check(&format!("  «{repository}/»¶    {reference}¶"));
+    }
+    check(&format!("«{repository}/»¶«commit/?id=0123456789»¶"));
+    check(&format!("«{repository}»¶«/commit/?id=0123456789»¶"));
+    check("«https://a.example/archives/of/the/working/group/linux»¶tags/minutes-2023¶");
+}
+
+#[test]
+fn other_notations_do_not_continue_a_url() {
+    check(&format!("«{FULL}»¶drafts/index.html | 12 +++---"));
+    for directive in ["include", "ifdef", "endif", "define"] {
+        check(&format!("«{FULL}minutes»¶#{directive} <minutes.h>"));
+        check(&format!("«{FULL}minutes»¶#{directive}"));
+    }
+    check(&format!("«{FULL}minutes»¶#syz fix: minutes"));
+    check(&format!("«{FULL}index.html»¶?http://b.example/"));
+    check("«https://a.example/archives/of/the/compiler-hint.html#toc170»¶5.5.1 Tail calls");
+}
+
+#[test]
+fn names_of_files_hosts_and_mail_addresses_form_lists() {
+    check(&format!("«{FULL}»¶‹drafts/one.c›¶drafts/two.c"));
+    check("«http://a.example/details/minutes»¶archive.org/details/minutes");
+    check(&format!("«{FULL}minutes»¶‹joe@b.com›¶"));
+}
+
+#[test]
+fn rules_bullets_and_numbers_are_not_joined() {
+    for sign in [
+        "-----",
+        "=====",
+        "__x",
+        "...",
+        "~~~~",
+        "-o-",
+        "/* x",
+        "* x",
+        "12. Minutes",
+        "3) Minutes",
+        "++",
+    ] {
+        check(&format!("«{FULL}»¶{sign}"));
+    }
+}
+
+#[test]
+fn a_number_of_four_digits_is_not_a_list_item() {
+    check(&format!("«{FULL}»¶«1997.»"));
+    check(&format!("«{FULL}»¶997."));
+}
+
+#[test]
+fn attributes_and_parameters_are_not_joined() {
+    check(&format!("«{FULL}»¶name='minutes'"));
+    check("access-type=x; url=«http://a.example/minutes;»¶size=1997");
+}
+
+#[test]
+fn opening_and_closing_punctuation_begins_no_token() {
+    for first in "[({*\\'^!,;:)]}$\"<`".chars() {
+        check(&format!("«{FULL}»¶{first}drafts/index.html"));
+    }
 }

@@ -1,20 +1,9 @@
-//! The token, the first run of characters of the next line: properties that a piece of a URL has, or other text.
+//! The token, the first run of characters of the next line: properties that a piece of a URL has,
+//! or other text.
+//!
+//! `features` and `exclusion` decide whether a property speaks for or against a continuation.
 
-mod extension;
-mod host;
-mod notation;
-mod prose;
-#[cfg(test)]
-mod tests;
-mod trimming;
-mod url_part;
-
-use super::line_prefix::is_word;
-
-pub(super) use extension::has_extension;
-pub(super) use host::is_top_domain;
-pub(super) use trimming::bare;
-pub(super) use url_part::LONG_TOKEN;
+use super::line_layout::{columns, is_word};
 
 /// Bytes that no continuation begins with: they open something, or programs break lines after them.
 const NEVER_FIRST: &[u8] = b"[({*|\\'^!,)]}$";
@@ -22,7 +11,8 @@ const NEVER_FIRST: &[u8] = b"[({*|\\'^!,)]}$";
 /// Minimum number of digits of an identifier.
 const IDENTIFIER_DIGITS: usize = 4;
 
-/// Minimum number of digits of a hexadecimal identifier. Git shortens names of commits to seven or more.
+/// Minimum number of digits of a hexadecimal identifier. Git shortens names of commits to seven or
+/// more.
 const HEXADECIMAL_DIGITS: usize = 7;
 
 /// A token, as defined by [`super::Feature`].
@@ -41,18 +31,19 @@ impl<'t> ContinuationToken<'t> {
         (!bare.is_empty()).then_some(ContinuationToken { all, bare })
     }
 
-    /// The first byte.
     pub(super) fn first(&self) -> u8 {
         self.all[0]
     }
 
-    /// Returns `true` if the token begins with a byte that no continuation begins with, or contains no letter or digit.
+    /// Returns `true` if the token begins with a byte that no continuation begins with, or contains
+    /// no letter or digit.
     pub(super) fn is_punctuation(&self) -> bool {
         let is_text = |&byte: &u8| is_word(byte) && byte != b'_';
         NEVER_FIRST.contains(&self.first()) || !self.all.iter().any(is_text)
     }
 
-    /// Returns `true` if the token is an identifier: a decimal number, or a hexadecimal number with digits.
+    /// Returns `true` if the token is an identifier: a decimal number, or a hexadecimal number with
+    /// digits.
     pub(super) fn is_identifier(&self) -> bool {
         let end = self
             .bare
@@ -78,7 +69,7 @@ impl<'t> ContinuationToken<'t> {
     }
 
     /// Returns `true` if the token has a digit.
-    pub(super) fn has_digit(&self) -> bool {
+    fn has_digit(&self) -> bool {
         self.bare.iter().any(u8::is_ascii_digit)
     }
 
@@ -99,4 +90,714 @@ impl<'t> ContinuationToken<'t> {
 
 fn all(text: &[u8], is: impl Fn(&u8) -> bool) -> bool {
     text.iter().all(is)
+}
+
+/// Removes sentence punctuation from the end of `text`, and closing brackets that were not opened
+/// in it.
+///
+/// Reason for counting brackets once: a token may be long and full of them. A test compares this
+/// with a count for each bracket removed.
+pub(super) fn bare(text: &[u8]) -> &[u8] {
+    // Most texts end with a letter or digit.
+    if text.last().is_some_and(u8::is_ascii_alphanumeric) {
+        return text;
+    }
+    let surplus = |open: u8, close: u8| {
+        text.iter().fold(0_i64, |sum, &byte| {
+            sum + i64::from(byte == close) - i64::from(byte == open)
+        })
+    };
+    let mut round = surplus(b'(', b')');
+    let mut square = surplus(b'[', b']');
+    let mut curly = surplus(b'{', b'}');
+    let mut rest = text;
+    while let [before @ .., last] = rest {
+        let unopened = match last {
+            b'.' | b',' | b';' | b':' | b'!' | b'?' | b'\'' => {
+                rest = before;
+                continue;
+            }
+            b')' => &mut round,
+            b']' => &mut square,
+            b'}' => &mut curly,
+            _ => break,
+        };
+        if *unopened <= 0 {
+            break;
+        }
+        *unopened -= 1;
+        rest = before;
+    }
+    rest
+}
+
+/// Minimum number of columns of a token that is longer than words of prose.
+pub(super) const LONG_TOKEN: usize = 20;
+
+/// Bytes that separate the parts of a URL.
+const DELIMITERS: &[u8] = b"/_%=&?#~";
+
+/// Parts of a URL in the token: scheme, path, query, extension.
+impl ContinuationToken<'_> {
+    /// Returns `true` if the token begins another URL: with a scheme, `www.` or `URL:`. One `?`
+    /// before it does not count: it stands for a bullet or blank that a charset conversion lost.
+    pub(super) fn begins_url(&self) -> bool {
+        let all = self.all.strip_prefix(b"?").unwrap_or(self.all);
+        let end = all
+            .iter()
+            .position(|byte| b"/?=&".contains(byte))
+            .unwrap_or(all.len());
+        let scheme = all[..end].ends_with(b":") && all[end..].starts_with(b"//");
+        scheme
+            || ["www.", "mailto:", "news:", "url:"]
+                .iter()
+                .any(|prefix| begins_with(self.all, prefix))
+    }
+
+    /// Returns `true` if the token is a `;` and an assignment, as between the parameters of a
+    /// query.
+    pub(super) fn begins_parameter(&self) -> bool {
+        self.all
+            .strip_prefix(b";")
+            .and_then(|all| ContinuationToken::new(all)?.assigned_value())
+            .is_some_and(|value| !value.is_empty())
+    }
+
+    /// Returns `true` if the token is an `@`, a name and a slash, as in the paths of some sites.
+    pub(super) fn begins_name_in_path(&self) -> bool {
+        self.all.strip_prefix(b"@").is_some_and(|rest| {
+            let name = rest
+                .iter()
+                .take_while(|&&byte| is_word(byte) || byte == b'-' || byte == b'.')
+                .count();
+            name > 0 && rest[name..].starts_with(b"/")
+        })
+    }
+
+    /// Returns `true` if the token begins with a query, fragment, escape or extension, which only
+    /// continue a URL.
+    pub(super) fn begins_query(&self) -> bool {
+        match self.all {
+            [b'?' | b'&' | b'=', next, ..] => is_word(*next) || b"%~.=&-".contains(next),
+            [b'%', one, two, ..] => one.is_ascii_hexdigit() && two.is_ascii_hexdigit(),
+            [b'#', name @ ..] => {
+                let fragment = |&byte: &u8| is_word(byte) || b".-=+:&".contains(&byte);
+                !name.is_empty() && all(bare(name), fragment) && !self.is_issue()
+            }
+            _ => self.begins_extension(),
+        }
+    }
+
+    /// Returns `true` if the token begins with a dot and an extension: `.html`, `..html`.
+    fn begins_extension(&self) -> bool {
+        let Some(rest) = self.all.strip_prefix(b".") else {
+            return false;
+        };
+        let rest = rest.strip_prefix(b".").unwrap_or(rest);
+        let word = rest.iter().take_while(|&&byte| is_word(byte)).count();
+        EXTENSIONS
+            .iter()
+            .any(|extension| extension.as_bytes() == &rest[..word])
+    }
+
+    /// Returns `true` if the token begins like a piece of a path, or begins with a hyphen and
+    /// contains such a piece.
+    pub(super) fn begins_path(&self) -> bool {
+        match self.all {
+            [b'/' | b'_' | b'~', next, ..] => is_word(*next) || b"%~.-".contains(next),
+            [b'.', next, ..] => is_word(*next),
+            [b'@', ..] => self.begins_address_host() || self.begins_name_in_path(),
+            [b'-', next, rest @ ..] => {
+                is_word(*next)
+                    && rest
+                        .windows(2)
+                        .any(|pair| b"/_%=&?#.".contains(&pair[0]) && is_word(pair[1]))
+            }
+            _ => false,
+        }
+    }
+
+    /// Returns `true` if the token begins with a path, query or fragment, or with another label of
+    /// a host.
+    pub(super) fn follows_host(&self) -> bool {
+        matches!(self.all, [b'/' | b'?' | b'#' | b'.', next, ..]
+            if is_word(*next) || b"~%".contains(next))
+            || self.begins_port()
+    }
+
+    /// Returns `true` if the token ends with the extension of a file, before any query, or
+    /// completes one that `url` begins.
+    pub(super) fn has_extension(&self, url: &[u8]) -> bool {
+        let path = self
+            .bare
+            .iter()
+            .position(|byte| b"?#".contains(byte))
+            .unwrap_or(self.bare.len());
+        let whole = has_extension(&self.bare[..path]) && !self.bare.contains(&b'@');
+        whole || completes_extension(url, self.bare)
+    }
+
+    /// Returns `true` if the token completes an extension that `url` begins.
+    pub(super) fn completes_extension(&self, url: &[u8]) -> bool {
+        completes_extension(url, self.bare)
+    }
+
+    /// Returns `true` if the token ends with the extension of a file (`extension`), or has two
+    /// marks of a URL: letters and digits, URL punctuation, two separators, two hyphens, a length
+    /// of [`LONG_TOKEN`].
+    pub(super) fn is_compound(&self, extension: bool) -> bool {
+        let marks = [
+            self.is_mixed(),
+            self.has_delimiter_inside(),
+            self.delimiters() >= 2,
+            self.is_hyphenated(),
+            LONG_TOKEN <= columns(self.all),
+        ];
+        extension || 2 <= marks.iter().filter(|mark| **mark).count()
+    }
+
+    /// The number of bytes that separate the parts of a URL.
+    pub(super) fn delimiters(&self) -> usize {
+        self.bare
+            .iter()
+            .filter(|byte| DELIMITERS.contains(byte))
+            .count()
+    }
+
+    /// Returns `true` if one of these bytes, or a `+`, follows the first byte.
+    pub(super) fn has_delimiter_inside(&self) -> bool {
+        self.bare[1..]
+            .iter()
+            .any(|byte| *byte == b'+' || DELIMITERS.contains(byte))
+    }
+}
+
+fn begins_with(text: &[u8], prefix: &str) -> bool {
+    text.len() >= prefix.len() && text[..prefix.len()].eq_ignore_ascii_case(prefix.as_bytes())
+}
+
+/// Extensions of files that URLs in archives end with. `Z` is always upper-case.
+const EXTENSIONS: [&str; 71] = [
+    "html", "htm", "shtml", "xhtml", "txt", "text", "gif", "jpg", "jpeg", "png", "svg", "pdf",
+    "ps", "eps", "dvi", "rtf", "doc", "ppt", "xls", "gz", "tgz", "zip", "tar", "bz2", "xz", "Z",
+    "hqx", "sit", "lha", "lzh", "exe", "deb", "rpm", "jar", "iso", "msi", "asp", "aspx", "jsp",
+    "cfm", "cgi", "php", "php3", "pl", "py", "js", "css", "xml", "xsd", "dtl", "rdf", "yaml",
+    "yml", "md", "rst", "tex", "c", "h", "cpp", "lisp", "rb", "java", "diff", "patch", "git",
+    "mp3", "mov", "faq", "jhtml", "rpy", "story",
+];
+
+/// Number of letters of the longest extension.
+const EXTENSION_LETTERS: usize = 5;
+
+/// Returns `true` if `text` ends with a dot and an extension, in any case.
+pub(super) fn has_extension(text: &[u8]) -> bool {
+    last_name(text).is_some_and(|name| {
+        EXTENSIONS
+            .iter()
+            .any(|row| row.as_bytes().eq_ignore_ascii_case(name))
+    })
+}
+
+/// Returns `true` if `end` completes an extension that begins at the end of `url`: `.ht` and `ml`,
+/// `.h` and `tm`.
+fn completes_extension(url: &[u8], end: &[u8]) -> bool {
+    let letters = end
+        .iter()
+        .all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit());
+    let Some(begun) = last_name(url) else {
+        return false;
+    };
+    let completes = |row: &&str| {
+        let row = row.as_bytes();
+        row.len() == begun.len() + end.len()
+            && row[..begun.len()].eq_ignore_ascii_case(begun)
+            && row[begun.len()..].eq_ignore_ascii_case(end)
+    };
+    letters && EXTENSIONS.iter().any(completes)
+}
+
+/// The text after the last dot of `text`, if it is not longer than an extension.
+fn last_name(text: &[u8]) -> Option<&[u8]> {
+    let tail = &text[text.len().saturating_sub(EXTENSION_LETTERS + 1)..];
+    tail.iter()
+        .rposition(|&byte| byte == b'.')
+        .map(|dot| &tail[dot + 1..])
+}
+
+/// Top-level domains other than country codes that are frequent in archives.
+const TOP_DOMAINS: [&str; 10] = [
+    "com", "org", "net", "edu", "gov", "mil", "int", "info", "biz", "name",
+];
+
+/// First labels of hosts, by which a host in the domain of a country is told from other names with
+/// dots.
+const HOST_LABELS: [&[u8]; 8] = [
+    b"ftp", b"gopher", b"web", b"lists", b"mail", b"news", b"git", b"archive",
+];
+
+/// Domains of countries that are frequent in archives and are neither extensions of files nor
+/// endings of versions.
+const COUNTRIES: [&[u8]; 18] = [
+    b"uk", b"de", b"fr", b"nl", b"se", b"ch", b"at", b"it", b"fi", b"dk", b"be", b"ru", b"jp",
+    b"au", b"nz", b"es", b"cz", b"eu",
+];
+
+/// Number of letters of a country's top-level domain.
+const COUNTRY_LETTERS: usize = 2;
+
+/// Minimum number of digits and punctuation characters of a telephone number.
+const TELEPHONE_DIGITS: usize = 9;
+
+/// Hosts, ports and addresses at the start of the token.
+impl ContinuationToken<'_> {
+    /// Returns `true` if the token is a `:`, a number and a slash or nothing: the port after a
+    /// host.
+    pub(super) fn begins_port(&self) -> bool {
+        let Some(rest) = self.all.strip_prefix(b":") else {
+            return false;
+        };
+        let digits = rest.iter().take_while(|byte| byte.is_ascii_digit()).count();
+        (2..=5).contains(&digits) && matches!(rest[digits..], [] | [b'/', ..])
+    }
+
+    /// Returns `true` if the token is an `@` and the rest of a mail address or Message-ID: a host
+    /// with at least two labels.
+    pub(super) fn begins_address_host(&self) -> bool {
+        let Some(host) = self.bare.strip_prefix(b"@") else {
+            return false;
+        };
+        let end = host
+            .iter()
+            .position(|byte| b"/?#".contains(byte))
+            .unwrap_or(host.len());
+        is_host(&host[..end])
+    }
+
+    /// Returns `true` if the token begins with a top-level domain and a path or port: `uk/x`,
+    /// `com:80/`.
+    pub(super) fn begins_top_domain(&self) -> bool {
+        let letters = self
+            .all
+            .iter()
+            .take_while(|byte| byte.is_ascii_lowercase())
+            .count();
+        let (label, rest) = self.all.split_at(letters);
+        (is_top_domain(label) || COUNTRIES.contains(&label)) && matches!(rest, [b'/' | b':', ..])
+    }
+
+    /// Returns `true` if the token can be the rest of a host: labels with a dot between them, or a
+    /// label alone.
+    pub(super) fn begins_host_rest(&self) -> bool {
+        self.bare.split(|&byte| byte == b'.').all(|label| {
+            !label.is_empty() && all(label, |byte| byte.is_ascii_alphanumeric() || *byte == b'-')
+        })
+    }
+
+    /// Returns `true` if the token is a mail address or a telephone number.
+    pub(super) fn is_address(&self) -> bool {
+        let number = self.bare.strip_prefix(b"+").unwrap_or(self.bare);
+        let telephone = number.len() >= TELEPHONE_DIGITS
+            && all(number, |byte| b"0123456789().-".contains(byte));
+        telephone || self.is_mail_address()
+    }
+
+    /// Returns `true` for `joe@a.example` and `joe[at]a.example`.
+    fn is_mail_address(&self) -> bool {
+        let name = self
+            .bare
+            .iter()
+            .take_while(|&&byte| is_word(byte) || b".+-".contains(&byte))
+            .count();
+        // A Message-ID has many digits before its `@`.
+        let digits = self.bare[..name]
+            .iter()
+            .filter(|byte| byte.is_ascii_digit())
+            .count();
+        if IDENTIFIER_DIGITS <= digits || !is_word(self.bare[0]) {
+            return false;
+        }
+        let rest = &self.bare[name..];
+        let Some(host) = rest
+            .strip_prefix(b"@")
+            .or_else(|| rest.strip_prefix(b"[at]"))
+        else {
+            return false;
+        };
+        let label =
+            |label: &[u8]| !label.is_empty() && all(label, |&byte| is_word(byte) || byte == b'-');
+        name > 0 && host.contains(&b'.') && host.split(|&byte| byte == b'.').all(label)
+    }
+
+    /// Returns `true` if the token begins with a host in one of [`TOP_DOMAINS`], with or without a
+    /// port.
+    pub(super) fn begins_host(&self) -> bool {
+        let len = self
+            .bare
+            .iter()
+            .take_while(|byte| byte.is_ascii_alphanumeric() || b".-".contains(byte))
+            .count();
+        let (host, rest) = self.bare.split_at(len);
+        let rest = match rest {
+            [b':', digit, ..] if digit.is_ascii_digit() => {
+                &rest[1 + rest[1..]
+                    .iter()
+                    .take_while(|byte| byte.is_ascii_digit())
+                    .count()..]
+            }
+            _ => rest,
+        };
+        let last = host.rsplit(|&byte| byte == b'.').next().unwrap_or_default();
+        let first = host.split(|&byte| byte == b'.').next().unwrap_or_default();
+        let country = last.len() == COUNTRY_LETTERS
+            && all(last, u8::is_ascii_lowercase)
+            && !has_extension(host)
+            && (HOST_LABELS.contains(&first) || COUNTRIES.contains(&last));
+        (is_top_domain(last) || country) && is_host(host) && matches!(rest, [] | [b'/', ..])
+    }
+}
+
+/// Returns `true` if `label` is one of [`TOP_DOMAINS`].
+pub(super) fn is_top_domain(label: &[u8]) -> bool {
+    TOP_DOMAINS
+        .iter()
+        .any(|domain| domain.as_bytes().eq_ignore_ascii_case(label))
+}
+
+/// Returns `true` if `text` is a host with at least two labels.
+fn is_host(text: &[u8]) -> bool {
+    let label = |label: &[u8]| {
+        !label.is_empty() && all(label, |byte| byte.is_ascii_alphanumeric() || *byte == b'-')
+    };
+    text.contains(&b'.') && text.split(|&byte| byte == b'.').all(label)
+}
+
+/// Frequent English words that continue a sentence after a URL. URLs do not end with them. `a` and
+/// `i` are missing because they can be letters of a URL.
+const STOP_WORDS: [&str; 35] = [
+    "an", "and", "are", "as", "at", "but", "by", "can", "for", "from", "has", "have", "if", "in",
+    "into", "is", "it", "its", "of", "on", "or", "so", "that", "the", "then", "there", "this",
+    "to", "via", "was", "we", "were", "which", "with", "you",
+];
+
+/// Words and labels of prose in the token.
+impl ContinuationToken<'_> {
+    /// Returns `true` if the token is one or two letters or digits, and no word.
+    pub(super) fn is_tiny(&self) -> bool {
+        self.bare.len() <= 2
+            && all(self.bare, |byte| {
+                byte.is_ascii_lowercase() || byte.is_ascii_digit()
+            })
+            && !self.is_stop_word()
+            && ![&b"a"[..], b"i", b"me", b"my", b"no", b"ok", b"us"].contains(&self.bare)
+    }
+
+    /// Returns `true` if the token is a word of small letters.
+    pub(super) fn is_small_word(&self) -> bool {
+        all(self.bare, u8::is_ascii_lowercase)
+    }
+
+    /// Returns `true` if the token is two words with a slash between them.
+    pub(super) fn is_word_pair(&self) -> bool {
+        let mut words = self.bare.split(|&byte| byte == b'/');
+        let word = |word: Option<&[u8]>| {
+            word.is_some_and(|word| !word.is_empty() && all(word, u8::is_ascii_alphabetic))
+        };
+        word(words.next()) && word(words.next()) && words.next().is_none()
+    }
+
+    /// Returns `true` if the token is a word that begins with a capital letter: `Index`,
+    /// `Mary-Jane`, `O'Hara`.
+    pub(super) fn is_capitalized(&self) -> bool {
+        let mut parts = self.bare.split(|byte| b"'-".contains(byte));
+        self.bare[0].is_ascii_uppercase()
+            && parts.all(|part| !part.is_empty() && all(part, u8::is_ascii_alphabetic))
+    }
+
+    /// Returns `true` if the token is a word, a colon, and more text.
+    pub(super) fn is_labelled(&self) -> bool {
+        let name = self
+            .all
+            .iter()
+            .take_while(|byte| byte.is_ascii_alphabetic() || **byte == b'-')
+            .count();
+        self.first().is_ascii_alphabetic()
+            && self.all[name..].starts_with(b":")
+            && self.all.len() > name + 1
+    }
+
+    /// Returns `true` if the token is one of [`STOP_WORDS`].
+    pub(super) fn is_stop_word(&self) -> bool {
+        STOP_WORDS
+            .iter()
+            .any(|word| word.as_bytes().eq_ignore_ascii_case(self.bare))
+    }
+}
+
+/// The directives of the C preprocessor. A line that begins with `#` and one of them is code.
+const DIRECTIVES: [&[u8]; 13] = [
+    b"include", b"define", b"undef", b"if", b"ifdef", b"ifndef", b"elif", b"else", b"endif",
+    b"error", b"warning", b"pragma", b"line",
+];
+
+/// The folders of names in a git repository. A name that begins with one of them is the name of a
+/// branch or tag.
+const REFERENCES: [&[u8]; 4] = [b"tags/", b"refs/", b"heads/", b"remotes/"];
+
+/// The pages that cgit, which shows git repositories on the web, has below the name of a
+/// repository.
+const REPOSITORY_PAGES: [&[u8]; 16] = [
+    b"about",
+    b"atom",
+    b"blame",
+    b"blob",
+    b"commit",
+    b"diff",
+    b"log",
+    b"patch",
+    b"plain",
+    b"rawdiff",
+    b"refs",
+    b"snapshot",
+    b"stats",
+    b"summary",
+    b"tag",
+    b"tree",
+];
+
+/// Prefixes of rules, bullets, boxes and command-line options. None of these continues a URL.
+const RULES: [&str; 13] = [
+    "--", "-o", "-*", "-=", "-~", "==", "__", "...", "~~", "//", "++", "##", "/*",
+];
+
+/// Maximum number of digits of the number of an issue or of a footnote, such as `#12`.
+const ISSUE_DIGITS: usize = 6;
+
+/// Maximum number of digits before an item of a numbered list.
+const ITEM_DIGITS: usize = 3;
+
+/// Notations that are neither URL nor prose: git, the C preprocessor, code, lists.
+impl ContinuationToken<'_> {
+    /// Returns `true` if the token is a `#` and a directive of the C preprocessor.
+    pub(super) fn is_directive(&self) -> bool {
+        self.all
+            .strip_prefix(b"#")
+            .is_some_and(|name| DIRECTIVES.contains(&name))
+    }
+
+    /// Returns `true` if the token is a `#` and the short number of an issue.
+    fn is_issue(&self) -> bool {
+        self.bare
+            .strip_prefix(b"#")
+            .is_some_and(|number| number.len() <= ISSUE_DIGITS && all(number, u8::is_ascii_digit))
+    }
+
+    /// Returns `true` if the token begins with the folder of branches or tags of a git repository.
+    pub(super) fn is_reference(&self) -> bool {
+        REFERENCES.iter().any(|folder| self.all.starts_with(folder))
+    }
+
+    /// Returns `true` if the token is a page below a git repository, whose URL ends with a slash if
+    /// `after_slash`.
+    pub(super) fn is_repository_page(&self, after_slash: bool) -> bool {
+        let query = matches!(self.first(), b'?' | b';' | b'#' | b'&');
+        let page = if after_slash {
+            Some(self.all)
+        } else {
+            self.all.strip_prefix(b"/")
+        };
+        query
+            || page.is_some_and(|page| {
+                let name = page
+                    .iter()
+                    .take_while(|byte| byte.is_ascii_lowercase())
+                    .count();
+                let (name, rest) = page.split_at(name);
+                let known =
+                    REPOSITORY_PAGES.contains(&name) && matches!(rest, [] | [b'/' | b'?', ..]);
+                known || !after_slash
+            })
+    }
+
+    /// Returns `true` if the token is the number of a section, such as `5.2.2`.
+    pub(super) fn is_section_number(&self) -> bool {
+        self.bare.contains(&b'.')
+            && self.bare.split(|&byte| byte == b'.').all(|number| {
+                !number.is_empty() && number.len() <= 2 && all(number, u8::is_ascii_digit)
+            })
+    }
+
+    /// Returns `true` if the token is the call of a function or a qualified name: `run()`, `f(x,`,
+    /// `a::b`, `a->b`.
+    pub(super) fn is_code(&self) -> bool {
+        let call = self.all.windows(2).position(|pair| {
+            (pair[0].is_ascii_alphanumeric() && pair[1] == b'(') || pair == b"::" || pair == b"->"
+        });
+        call.is_some_and(|at| !self.all[..at].contains(&b'/'))
+    }
+
+    /// Returns `true` if the token is a rule, bullet, box or option, or the number of a list item.
+    pub(super) fn is_rule(&self) -> bool {
+        let item = match self.all {
+            [number @ .., b'.' | b')'] => {
+                (1..=ITEM_DIGITS).contains(&number.len()) && all(number, u8::is_ascii_digit)
+            }
+            _ => false,
+        };
+        item || RULES
+            .iter()
+            .any(|rule| self.all.starts_with(rule.as_bytes()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn token(all: &str) -> ContinuationToken<'_> {
+        ContinuationToken::new(all.as_bytes()).unwrap()
+    }
+
+    /// The members of `tokens` for which `is` returns `true`.
+    fn which<'t>(tokens: &'t str, is: impl Fn(&ContinuationToken<'t>) -> bool) -> String {
+        tokens
+            .split(' ')
+            .filter(|all| is(&token(all)))
+            .collect::<Vec<_>>()
+            .join(" ")
+    }
+
+    #[test]
+    fn a_scheme_before_the_path_begins_a_url() {
+        let tokens = "x://y xx-://y WWW.x url:x x:y /x://y x?y=z://a newsx";
+        assert_eq!(
+            which(tokens, ContinuationToken::begins_url),
+            "x://y xx-://y WWW.x url:x"
+        );
+    }
+
+    #[test]
+    fn a_query_begins_with_what_only_continues_a_url() {
+        let tokens = "?x ?(x &x =% =x %4F %4 %4g #x.y #x/y .html ..html .html5 .HTML .Z .z ...html";
+        assert_eq!(
+            which(tokens, ContinuationToken::begins_query),
+            "?x &x =% =x %4F #x.y .html ..html .Z"
+        );
+    }
+
+    #[test]
+    fn a_path_begins_with_its_punctuation() {
+        let tokens = "/x /. _x ~% .x ./ -x -x.y -x/ -/x.y x/y";
+        assert_eq!(
+            which(tokens, ContinuationToken::begins_path),
+            "/x /. _x ~% .x -x.y"
+        );
+    }
+
+    #[test]
+    fn labels_capitals_and_stop_words_are_prose() {
+        assert_eq!(
+            which(
+                "Re:x Re-x:y Re: re:x 8:x x_y:z",
+                ContinuationToken::is_labelled
+            ),
+            "Re:x Re-x:y re:x"
+        );
+        assert_eq!(
+            which(
+                "Mary O'Hara Mary-Jane X x X1 X- Mary-.",
+                ContinuationToken::is_capitalized
+            ),
+            "Mary O'Hara Mary-Jane X"
+        );
+        assert_eq!(
+            which("the The, a thee", ContinuationToken::is_stop_word),
+            "the The,"
+        );
+    }
+
+    #[test]
+    fn mail_addresses_and_telephone_numbers_are_addresses() {
+        let mail =
+            "joe@a.example j.o+e@a.b.example, joe[at]a.example joe@a @a.example joe@.example";
+        assert_eq!(
+            which(mail, ContinuationToken::is_address),
+            "joe@a.example j.o+e@a.b.example, joe[at]a.example"
+        );
+        assert_eq!(
+            which(
+                "+1-234-567.8 (12)34567 1234-567 +12345678",
+                ContinuationToken::is_address
+            ),
+            "+1-234-567.8 (12)34567"
+        );
+    }
+
+    #[test]
+    fn a_host_is_in_a_known_domain() {
+        let tokens = "a.com A.COM/x a.b-c.org:80 a.org:80/x a.org:x a.org:8x a.example com .com a..com a.com.x a.com?x";
+        assert_eq!(
+            which(tokens, ContinuationToken::begins_host),
+            "a.com A.COM/x a.b-c.org:80 a.org:80/x"
+        );
+    }
+
+    #[test]
+    fn an_extension_may_begin_at_the_end_of_the_url() {
+        let has = |url: &str, all: &str| token(all).has_extension(url.as_bytes());
+        assert!(
+            has("", "x.html")
+                && has("", "x.HTML?y.z,")
+                && has("", "..ps")
+                && !has("", "joe@a.pl")
+                && !has("", "html")
+        );
+        assert!(has("/x.ht", "ml") && has("/x.", "html") && has("/x.HT", "ml."));
+        assert!(
+            !has("/x.html", "ml")
+                && !has("/x.ht", "ML")
+                && !has("/x", "html")
+                && !has("/x.ht", "m/l")
+        );
+    }
+
+    #[test]
+    fn list_numbers_have_at_most_three_digits() {
+        assert_eq!(
+            which(
+                "1. 123) 1234. 1.x -- -x -option *x //x",
+                ContinuationToken::is_rule
+            ),
+            "1. 123) -- -option //x"
+        );
+    }
+
+    /// The simple twin of [`bare`]: counts all brackets again for each one that may be removed.
+    fn bare_simple(mut text: &[u8]) -> &[u8] {
+        let count = |text: &[u8], bracket: u8| text.split(|&byte| byte == bracket).count();
+        while let [before @ .., last] = text {
+            let off = match last {
+                b')' => count(text, b')') > count(text, b'('),
+                b']' => count(text, b']') > count(text, b'['),
+                b'}' => count(text, b'}') > count(text, b'{'),
+                _ => b".,;:!?'".contains(last),
+            };
+            if !off {
+                break;
+            }
+            text = before;
+        }
+        text
+    }
+
+    #[test]
+    fn punctuation_and_unopened_brackets_are_removed() {
+        assert_eq!(bare(b"(x)).]"), b"(x)");
+        let bytes = b"()[]{}.,x'";
+        for number in 0..100_000_usize {
+            let text: Vec<u8> = (0..5)
+                .map(|place| bytes[number / 10_usize.pow(place) % 10])
+                .collect();
+            assert_eq!(bare(&text), bare_simple(&text));
+        }
+    }
 }

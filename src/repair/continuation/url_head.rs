@@ -1,7 +1,6 @@
 //! The URL read so far: the properties of its end.
 
-use super::line_prefix::is_word;
-use super::line_width::columns;
+use super::line_layout::{columns, is_word};
 use super::token::{ContinuationToken, bare, has_extension, is_top_domain};
 
 /// Number of letters of a country's top-level domain.
@@ -56,7 +55,8 @@ impl<'u> UrlHead<'u> {
         self.is_mailbox
     }
 
-    /// Returns `true` if the URL is a `mailto:` URL whose address is incomplete, and `token` completes it.
+    /// Returns `true` if the URL is a `mailto:` URL whose address is incomplete, and `token`
+    /// completes it.
     pub(super) fn address_continues(&self, token: &ContinuationToken<'_>) -> bool {
         if !self.is_mailbox || self.path.is_empty() || self.path.contains(&b'?') {
             return false;
@@ -72,8 +72,8 @@ impl<'u> UrlHead<'u> {
         self.url.last().is_some_and(|last| bytes.contains(last))
     }
 
-    /// Returns `true` if the URL ends with a letter or digit. Bytes that are not UTF-8 count as letters, a soft hyphen does
-    /// not.
+    /// Returns `true` if the URL ends with a letter or digit. Bytes that are not UTF-8 count as
+    /// letters, a soft hyphen does not.
     pub(super) fn ends_with_alnum(&self) -> bool {
         let character =
             |len: usize| str::from_utf8(&self.url[self.url.len().saturating_sub(len)..]).ok();
@@ -89,7 +89,8 @@ impl<'u> UrlHead<'u> {
             || matches!(self.url, [.., b'%', digit] if digit.is_ascii_hexdigit())
     }
 
-    /// Returns `true` if the path ends with the extension of a file, before any sentence punctuation.
+    /// Returns `true` if the path ends with the extension of a file, before any sentence
+    /// punctuation.
     pub(super) fn ends_with_file(&self) -> bool {
         !self.path.is_empty() && has_extension(bare(self.url))
     }
@@ -102,7 +103,8 @@ impl<'u> UrlHead<'u> {
         self.path.contains(&b'?') && self.ends_with(b"&=") || self.path.ends_with(b"?") && parameter
     }
 
-    /// Returns `true` if the URL ends inside the identifier of a commit, and `token` has the missing digits.
+    /// Returns `true` if the URL ends inside the identifier of a commit, and `token` has the
+    /// missing digits.
     pub(super) fn commit_continues(&self, token: &ContinuationToken<'_>) -> bool {
         let begun = hexadecimal_end(self.path);
         let more = token
@@ -113,7 +115,8 @@ impl<'u> UrlHead<'u> {
         0 < begun && 0 < more && COMMIT_DIGITS.contains(&(begun + more))
     }
 
-    /// Returns `true` if the URL ends with a whole identifier: of a commit, of a line of a source file, or of a message.
+    /// Returns `true` if the URL ends with a whole identifier: of a commit, of a line of a source
+    /// file, or of a message.
     pub(super) fn ends_with_identifier(&self) -> bool {
         let path = bare(self.path);
         let path = path.strip_suffix(b"/").unwrap_or(path);
@@ -123,7 +126,8 @@ impl<'u> UrlHead<'u> {
             .unwrap_or_default();
         let line = path.len() > last.len()
             && path[path.len() - last.len() - 1] == b'#'
-            && matches!(last, [b'L' | b'n' | b'l', digits @ ..] if !digits.is_empty() && digits.iter().all(u8::is_ascii_digit));
+            && matches!(last, [b'L' | b'n' | b'l', digits @ ..]
+                if !digits.is_empty() && digits.iter().all(u8::is_ascii_digit));
         let message = last
             .iter()
             .position(|&byte| byte == b'@')
@@ -136,8 +140,8 @@ impl<'u> UrlHead<'u> {
         line || message || COMMIT_DIGITS.contains(&hexadecimal_end(last))
     }
 
-    /// Returns `true` if the URL ends before the value of a parameter, or before a parameter, and `token` begins with a whole
-    /// identifier of a commit there.
+    /// Returns `true` if the URL ends before the value of a parameter, or before a parameter, and
+    /// `token` begins with a whole identifier of a commit there.
     pub(super) fn awaits_commit(&self, token: &ContinuationToken<'_>) -> bool {
         let value = match self.path.last() {
             Some(b'=') => Some(token.all),
@@ -154,10 +158,11 @@ impl<'u> UrlHead<'u> {
         })
     }
 
-    /// Returns `true` if the URL ends with the name of a git repository, with or without a slash after it.
+    /// Returns `true` if the URL ends with the name of a git repository, with or without a slash
+    /// after it.
     ///
-    /// `git request-pull` writes the URL of a repository and, after a blank, the name of a branch or tag; a mailer breaks the
-    /// line there.
+    /// `git request-pull` writes the URL of a repository and, after a blank, the name of a branch
+    /// or tag; a mailer breaks the line there.
     pub(super) fn ends_with_repository(&self) -> bool {
         let path = self.path.strip_suffix(b"/").unwrap_or(self.path);
         path.ends_with(b".git") && path.len() > ".git".len()
@@ -188,8 +193,9 @@ impl<'u> UrlHead<'u> {
         self.host.is_empty() && self.path.is_empty() && !self.is_mailbox
     }
 
-    /// Returns `true` if the URL ends inside its host, after a dot, colon or hyphen or before all of it, and `token` can
-    /// continue the host; or if it ends with a host of one name, and `token` is its port.
+    /// Returns `true` if the URL ends inside its host, after a dot, colon or hyphen or before all
+    /// of it, and `token` can continue the host; or if it ends with a host of one name, and `token`
+    /// is its port.
     pub(super) fn host_continues(&self, token: &ContinuationToken<'_>) -> bool {
         if self.is_mailbox {
             return self.address_continues(token);
@@ -201,7 +207,8 @@ impl<'u> UrlHead<'u> {
         domain || self.is_host_incomplete() && (port || label)
     }
 
-    /// Returns `true` if the URL ends inside its host: the last label is not a known top-level domain.
+    /// Returns `true` if the URL ends inside its host: the last label is not a known top-level
+    /// domain.
     pub(super) fn is_host_incomplete(&self) -> bool {
         if !self.path.is_empty() || is_number(self.host) || self.is_mailbox {
             return false;
