@@ -1,7 +1,7 @@
 //! The wire format: records, rejects, events and summaries as lines of JSON, and the few that are read back.
 //!
 //! No other module knows the names and the order of the fields. A finished line is never edited: fields that become known
-//! late are written late ([`RecordWriter::write_open`], [`close_line`]).
+//! late are written late ([`RecordWriter::write_open`], [`LineFormat::write_count`]).
 
 mod alternate;
 mod cache;
@@ -17,15 +17,16 @@ mod format;
 #[cfg(feature = "load")]
 mod found_row;
 mod gone;
+mod json_fields;
 mod json_path;
 mod json_text;
+mod json_value;
 mod line;
 mod line_error;
 mod location;
 mod object;
 mod owned;
 mod parsed;
-mod part_cache;
 mod part_list;
 mod part_output;
 mod parts;
@@ -37,6 +38,7 @@ pub mod sidecar;
 mod source_range;
 mod split_item;
 mod summary;
+mod value;
 mod writer;
 mod written_line;
 
@@ -47,18 +49,16 @@ pub use context::context_border;
 pub use counts::{NamedCounts, SchemeCounts};
 pub use event::write_event;
 pub use fields::{
-    EVENT_FIELDS, Field, FieldType, FieldValues, GONE_FIELDS, Nullable, RECORD_FIELDS,
+    EVENT_FIELDS, Field, FieldId, FieldType, FieldValues, GONE_FIELDS, Nullable, RECORD_FIELDS,
     REJECT_FIELDS,
 };
 #[cfg(feature = "audit")]
 pub(crate) use format::is_formula;
-pub use format::{
-    FieldId, FormulaGuard, GrepStyle, JsonFields, LineFormat, SLIM_FIELDS, TABLE_FIELDS, Table,
-    TableSyntax,
-};
+pub use format::{FormulaGuard, GrepStyle, LineFormat, Table, TableSyntax};
 #[cfg(feature = "load")]
 pub use found_row::FoundRow;
 pub use gone::write_gone;
+pub use json_fields::JsonFields;
 pub use line::json_line;
 pub use line_error::{ExpectedValue, LineError, LineFault, UnsuitableRecord};
 pub use owned::{OwnedMessage, OwnedPart, OwnedRecord, OwnedSource};
@@ -76,7 +76,8 @@ pub use sidecar::Sidecar;
 pub use source_range::{SourceRange, read_source_range};
 pub use split_item::{read_item, write_item};
 pub use summary::Summary;
-pub use writer::{MessageTail, RecordWriter, close_line};
+pub use value::MessageTail;
+pub use writer::RecordWriter;
 pub use written_line::{ParsedGrepLine, is_written_line, parse_grep_line};
 
 use twox_hash::XxHash3_128;

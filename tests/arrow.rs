@@ -7,9 +7,7 @@ use arrow_schema::DataType;
 use serde_json::{Map, Value};
 
 use urlspool::limits::ARROW_BATCH_ROWS;
-use urlspool::record::{
-    Columns, FieldId, JsonFields, LineFormat, MessageTail, RecordWriter, SLIM_FIELDS,
-};
+use urlspool::record::{Columns, FieldId, JsonFields, LineFormat, MessageTail, RecordWriter};
 use urlspool::{Extractor, Finding, Message, Options, Source, extract};
 
 const MAIL: &[&[u8]] = &[
@@ -25,13 +23,13 @@ fn lines(format: &LineFormat) -> Vec<Vec<u8>> {
     options.context_bytes = 8;
     let extractor = Extractor::new(options);
     for mail in MAIL {
-        let mut writer = RecordWriter::default();
+        let mut writer = RecordWriter::new(format);
         writer.begin(MessageTail::Complete);
         let source = Source::at("a\"b".into()).within(b"m\\");
         extract(&Message::parse(mail), &source, &extractor, &mut |finding| {
             if let Finding::Url(record) | Finding::Unwrapped(record) = finding {
                 let mut line = Vec::new();
-                format.write(record, &mut writer, &mut line);
+                writer.write(record, &mut line);
                 lines.push(line);
             }
         });
@@ -97,19 +95,19 @@ fn check(format: &LineFormat, chosen: Option<&[FieldId]>) {
 
 #[test]
 fn a_batch_holds_what_its_lines_hold() {
-    check(&LineFormat::Record, None);
+    check(&LineFormat::default(), None);
     for fields in [
-        SLIM_FIELDS,
+        &FieldId::slim(),
         FieldId::ALL,
         &[FieldId::PartPath, FieldId::Alternates],
     ] {
-        check(&LineFormat::Fields(JsonFields::new(fields)), Some(fields));
+        check(&LineFormat::Json(JsonFields::new(fields)), Some(fields));
     }
 }
 
 #[test]
 fn columns_are_full_before_they_are_too_large_for_a_batch() {
-    let line = &lines(&LineFormat::Record)[0];
+    let line = &lines(&LineFormat::default())[0];
     let mut columns = Columns::new(None);
     while !columns.is_full() {
         columns.append(line).unwrap();

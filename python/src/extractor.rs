@@ -26,7 +26,6 @@ pub(crate) struct Extractor {
 }
 
 /// Buffers and caches for the records of one message.
-#[derive(Default)]
 struct Encoder {
     writer: RecordWriter,
     lines: Vec<u8>,
@@ -88,7 +87,12 @@ impl Extractor {
         message: &[u8],
         path: OsString,
     ) -> PyResult<Bound<'py, PyList>> {
-        let mut encoder = lock(&self.encoders).pop().unwrap_or_default();
+        let kept = lock(&self.encoders).pop();
+        let mut encoder = kept.unwrap_or_else(|| Encoder {
+            writer: RecordWriter::new(&self.format),
+            lines: Vec::new(),
+            reader: RecordReader::default(),
+        });
         encoder.lines.clear();
         py.detach(|| self.encode(message, path, &mut encoder));
         let records = encoder.reader.records(py, &encoder.lines);
@@ -111,7 +115,7 @@ impl Extractor {
         let message = Message::parse(message);
         urlspool::extract(&message, &source, &self.extractor, &mut |finding| {
             if let Finding::Url(record) | Finding::Unwrapped(record) = finding {
-                self.format.write(record, writer, lines);
+                writer.write(record, lines);
             }
         });
     }

@@ -79,7 +79,7 @@ fn request(args: &ScanArgs) -> Result<ScanRequest, CommandError> {
     let fields = fields.map(|fields| JsonFields::new(&fields));
     let chosen = fields.as_ref().map(|fields| fields.chosen().to_vec());
     let mut job = job::job(args)?;
-    job.line_format = fields.map_or(LineFormat::Record, LineFormat::Fields);
+    job.line_format = LineFormat::Json(fields.unwrap_or_default());
     let options = job::options(&config, &job);
     scan::raise_open_files();
     Ok(ScanRequest {

@@ -60,7 +60,7 @@ impl<'w> BatchBuilder<'w> {
             job,
             unique,
             pool,
-            scratch: pool.take(),
+            scratch: pool.take(&job.line_format),
             batch: Batch::default(),
             message_summary: Summary::default(),
             mark: Mark::default(),
@@ -198,14 +198,13 @@ impl<'w> BatchBuilder<'w> {
     /// Appends a record's line.
     fn add_line(&mut self, record: &Record<'_>) {
         self.reserve_records();
-        let line_format = &self.job.line_format;
         let (writer, records) = (&mut self.scratch.writer, &mut self.batch.records);
         if self.unique == Unique::None {
-            line_format.write(record, writer, records);
+            writer.write(record, records);
             return;
         }
         // `close_lines` inserts the number of occurrences.
-        let count_at = line_format.write_open(record, writer, records);
+        let count_at = writer.write_open(record, records);
         let chunk_start = self.chunk_start;
         let line = KeyedLine {
             key: key_hash(record.found),

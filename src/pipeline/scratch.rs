@@ -3,10 +3,9 @@
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use super::chunk::Batch;
-use crate::record::RecordWriter;
+use crate::record::{LineFormat, RecordWriter};
 
 /// Buffers and caches of one unit in progress.
-#[derive(Default)]
 pub(super) struct Scratch {
     /// Buffer for the bytes of a block.
     pub(super) block_bytes: Vec<u8>,
@@ -16,6 +15,17 @@ pub(super) struct Scratch {
     pub(super) open_lines: Vec<u8>,
     /// About the number of record bytes of the batches so far.
     pub(super) usual_bytes: usize,
+}
+
+impl Scratch {
+    fn new(format: &LineFormat) -> Scratch {
+        Scratch {
+            block_bytes: Vec::new(),
+            writer: RecordWriter::new(format),
+            open_lines: Vec::new(),
+            usual_bytes: 0,
+        }
+    }
 }
 
 /// Scratches and record buffers that are not in use. Shared by all threads.
@@ -28,9 +38,10 @@ pub(super) struct ScratchPool {
 }
 
 impl ScratchPool {
-    /// Takes a scratch out of the pool, or a new one.
-    pub(super) fn take(&self) -> Scratch {
-        locked(&self.scratches).pop().unwrap_or_default()
+    /// Takes a scratch out of the pool, or a new one. All of them write lines in one format.
+    pub(super) fn take(&self, format: &LineFormat) -> Scratch {
+        let scratch = locked(&self.scratches).pop();
+        scratch.unwrap_or_else(|| Scratch::new(format))
     }
 
     /// Puts a scratch back.

@@ -1,6 +1,8 @@
-//! The table of the fields of a record: name, type, meaning.
+//! The tables of fields: for each its name, type, values, meaning and uses, written once.
 //!
-//! The JSON Schema, the schemas for loaders, the tables of the documentation and `--fields` are made from it.
+//! The JSON lines, the columns of tables and of Arrow, the JSON Schema, the schemas for loaders,
+//! the tables of the documentation and `--fields` are made from them. What the value of a field
+//! is computed from stands in `value.rs`.
 
 use super::closed_sets::ClosedSet;
 use FieldType::{Boolean, Integer, List, Number, Object, Text, Texts};
@@ -8,6 +10,10 @@ use FieldValues::{Any, Base64, Constant, Digest, Instant, Names, Region, Unit, V
 
 /// A field of a line of JSON.
 #[derive(Clone, Copy, Debug)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each says whether one output has the field"
+)]
 #[non_exhaustive]
 pub struct Field {
     /// The name; within objects dotted: `source.path`. An object stands before its fields.
@@ -20,6 +26,30 @@ pub struct Field {
     pub values: FieldValues,
     /// The meaning, one sentence without its period.
     pub description: &'static str,
+    /// The values that the value depends on.
+    pub(super) scope: FieldScope,
+    /// `true` for a field of slim records.
+    pub(super) is_slim: bool,
+    /// The place among the columns of a table for which no fields are chosen, from 1.
+    pub(super) table_column: Option<u8>,
+    /// `true` for a field that has a column of its own in the table for PostgreSQL, whose rows
+    /// hold whole records.
+    pub(super) is_indexed: bool,
+    /// `true` for people's words, which Elasticsearch searches by word too.
+    pub(super) is_prose: bool,
+    /// `true` for a field that loaders read.
+    pub(super) is_loaded: bool,
+}
+
+/// Values that a field's value depends on, and so how long its encoding is good for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum FieldScope {
+    /// The record.
+    Record,
+    /// The URL, and whether its link shows another host.
+    Url,
+    /// The message.
+    Message,
 }
 
 /// Type of a field's value in JSON.
@@ -76,13 +106,26 @@ pub enum FieldValues {
 }
 
 impl Field {
-    const fn new(name: &'static str, json_type: FieldType, description: &'static str) -> Field {
+    const fn new(name: &'static str, json_type: FieldType) -> Field {
         Field {
             name,
             json_type,
             nullable: Nullable::No,
             values: Any,
+            description: "",
+            scope: FieldScope::Record,
+            is_slim: false,
+            table_column: None,
+            is_indexed: false,
+            is_prose: false,
+            is_loaded: true,
+        }
+    }
+
+    const fn meaning(self, description: &'static str) -> Field {
+        Field {
             description,
+            ..self
         }
     }
 
@@ -95,6 +138,55 @@ impl Field {
 
     const fn with(self, values: FieldValues) -> Field {
         Field { values, ..self }
+    }
+
+    const fn of_url(self) -> Field {
+        Field {
+            scope: FieldScope::Url,
+            ..self
+        }
+    }
+
+    const fn of_message(self) -> Field {
+        Field {
+            scope: FieldScope::Message,
+            ..self
+        }
+    }
+
+    const fn slim(self) -> Field {
+        Field {
+            is_slim: true,
+            ..self
+        }
+    }
+
+    const fn column(self, place: u8) -> Field {
+        Field {
+            table_column: Some(place),
+            ..self
+        }
+    }
+
+    const fn indexed(self) -> Field {
+        Field {
+            is_indexed: true,
+            ..self
+        }
+    }
+
+    const fn prose(self) -> Field {
+        Field {
+            is_prose: true,
+            ..self
+        }
+    }
+
+    const fn not_loaded(self) -> Field {
+        Field {
+            is_loaded: false,
+            ..self
+        }
     }
 
     /// The name of the object or list that holds the field; `None` for a field of the line itself.
@@ -118,108 +210,271 @@ pub(super) fn fields_of<'t>(
     table.iter().filter(move |field| field.parent() == parent)
 }
 
-/// The fields of a URL's record, in the order in which they are written. Every record has all of them.
-pub const RECORD_FIELDS: &[Field] = &[
-    Field::new("schema", Integer, "Version of the format").with(Version),
-    Field::new("type", Text, "Type of the line").with(Constant("url")),
-    Field::new("id", Text, "Name of the URL in its message, the same on every run and machine, and in every copy of the message").with(Digest),
-    Field::new("url", Text, "The URL as its author meant it, without fragment and wrapper, nothing decoded"),
-    Field::new("fragment", Text, "Text after the `#`").or_null(),
-    Field::new("scheme", Text, "Scheme in lower case"),
-    Field::new("host", Text, "Host in lower case, non-ASCII names as A-labels, without a final dot; null without an authority (`//`)").or_null(),
-    Field::new("domain", Text, "Registrable domain of the host by the public suffix list; null for addresses and single labels").or_null(),
-    Field::new("port", Integer, "Port, or the default port of the scheme; null above 65535 or if there is none").or_null(),
-    Field::new("path", Text, "Path from its first slash, perhaps empty; null without an authority").or_null(),
-    Field::new("query", Text, "Text after the first `?`; null without an authority").or_null(),
-    Field::new("key", Text, "Form for comparing (RFC 1738 sections 2.1 and 2.2): equivalent URLs have the same; null if the URL is truncated").or_null(),
-    Field::new("href", Text, "Address that a browser would fetch, by the WHATWG URL standard, with the fragment").or_null(),
-    Field::new("conforms", Texts, "Grammars that accept the URL").with(Names(ClosedSet::Grammars)),
-    Field::new("error", Object, "Reason for which RFC 1738 refuses the URL; null if it accepts it").or_null(),
-    Field::new("error.offset", Integer, "Offset in the URL, in bytes"),
-    Field::new("error.part", Text, "Part of the URL").with(Names(ClosedSet::ErrorParts)),
-    Field::new("error.kind", Text, "Kind of the error").with(Names(ClosedSet::ErrorKinds)),
-    Field::new("error.message", Text, "The error in words"),
-    Field::new("warnings", Texts, "Oddities in a URL that RFC 1738 accepts").with(Names(ClosedSet::Warnings)),
-    Field::new("hazards", Texts, "Properties for which a reader should be careful").with(Names(ClosedSet::Hazards)),
-    Field::new("form", Text, "Form of the URL by RFC 1738; null if it refuses the URL").with(Names(ClosedSet::Forms)).or_null(),
-    Field::new("parts", List, "Parts of the URL as RFC 1738 reads it, else as the accepting grammar does; empty if the URL is truncated"),
-    Field::new("parts.name", Text, "Name of the part; a list has one entry for each item"),
-    Field::new("parts.value", Text, "Text of the part, as written"),
-    Field::new("wrapper", Text, "Delimiters around the URL").with(Names(ClosedSet::Wrappers)),
-    Field::new("raw", Text, "Text from the URL's first to its last character, before repair"),
-    Field::new("raw_b64", Text, "Bytes of `raw`, if they are not UTF-8 or hold a NUL").with(Base64).or_null(),
-    Field::new("repairs", Texts, "Damage that was undone").with(Names(ClosedSet::Repairs)),
-    Field::new("alternates", List, "Other readings of the same place, all different"),
-    Field::new("alternates.url", Text, "The URL without its fragment"),
-    Field::new("alternates.fragment", Text, "Its fragment").or_null(),
-    Field::new("alternates.why", Text, "Reason for the reading").with(Names(ClosedSet::AlternateReasons)),
-    Field::new("alternates.confidence", Number, "Probability that this reading is right").with(Unit),
-    Field::new("confidence", Number, "Probability that this reading is right").with(Unit),
-    Field::new("truncated", Boolean, "True if the URL is longer than the limit and only its beginning stands here"),
-    Field::new("full_length", Integer, "Length in bytes of a truncated URL").or_null(),
-    Field::new("full_hash", Text, "Hash of a truncated URL").with(Digest).or_null(),
-    Field::new("region", Text, "Place in the message: `body`, `signature`, `forwarded`, `footer`, a header field (`header:NAME`), the text of HTML (`html:text`), an attribute (`html:ELEMENT.ATTRIBUTE`)").with(Region),
-    Field::new("quote_depth", Integer, "Number of quote marks before the line on which the URL begins"),
-    Field::new("anchor", Text, "Text of the link").or_null(),
-    Field::new("mismatch", Boolean, "True if the text of the link names another host; null if the URL is no attribute").or_null(),
-    Field::new("unwrapped_from", Text, "Id of the record of the redirector's URL that held this one").with(Digest).or_null(),
-    Field::new("unwrapped_by", Text, "Name of the redirector").with(Names(ClosedSet::Redirectors)).or_null(),
-    Field::new("source", Object, "Place of the URL in the input"),
-    Field::new("source.path", Text, "Path of the file, as given and walked"),
-    Field::new("source.path_b64", Text, "Bytes of the path, if they are not UTF-8").with(Base64).or_null(),
-    Field::new("source.mailbox", Text, "Mailbox: the path without suffixes of rotation and compression, or the folder of a Maildir, MH folder or newsgroup"),
-    Field::new("source.member", Texts, "Names of the archive members, from the outermost inwards; null outside archives").or_null(),
-    Field::new("source.member_b64", Texts, "Bytes of these names, if one is not UTF-8 or holds a NUL").with(Base64).or_null(),
-    Field::new("source.kind", Text, "Kind of the source").with(Names(ClosedSet::SourceKinds)),
-    Field::new("source.start", Integer, "Offset of the URL's first byte, in the decompressed file or member"),
-    Field::new("source.end", Integer, "Offset after its last byte"),
-    Field::new("source.line", Integer, "Line within the message, from 1"),
-    Field::new("source.exact", Boolean, "True if `start` and `end` are exact to the byte"),
-    Field::new("message", Object, "Message that holds the URL, the outermost one; for a text without a header, the text"),
-    Field::new("message.start", Integer, "Offset of the message's first byte, its `From ` line included"),
-    Field::new("message.end", Integer, "Offset after its last byte"),
-    Field::new("message.id", Text, "Message-ID with its brackets").or_null(),
-    Field::new("message.digest", Text, "Hash of the message, the same for every copy").with(Digest),
-    Field::new("message.date", Text, "Date in UTC").with(Instant).or_null(),
-    Field::new("message.date_raw", Text, "Date field as written, if it is no date or its zone is unknown").or_null(),
-    Field::new("message.from", Text, "From field").or_null(),
-    Field::new("message.subject", Text, "Subject field").or_null(),
-    Field::new("message.newsgroups", Texts, "Newsgroups"),
-    Field::new("message.list_id", Text, "List-Id field").or_null(),
-    Field::new("message.references", Texts, "Message-IDs of the messages that it answers"),
-    Field::new("part", Object, "MIME part that holds the URL; null in the message's header and in texts without parts").or_null(),
-    Field::new("part.path", Text, "Numbers of the part and of those around it: `1.2`"),
-    Field::new("part.type", Text, "Media type in lower case"),
-    Field::new("part.charset", Text, "Charset that the part names").or_null(),
-    Field::new("part.encoding", Text, "Transfer encoding in lower case"),
-    Field::new("part.message_id", Text, "Message-ID of the message/rfc822 part that holds the part").or_null(),
-    Field::new("context", Object, "Text around the URL, if `--context` asks for it").or_null(),
-    Field::new("context.before", Text, "Text before the URL"),
-    Field::new("context.after", Text, "Text after it"),
-    Field::new("truncated_tail", Boolean, "True if the message ended within a line when `watch` took it"),
-    Field::new("count", Integer, "Number of times that the URL occurs in the message, if `--unique message` asks for each once and it occurs more often").or_null(),
-];
+/// Makes the table of a record's fields, and the enumeration of those that hold no other fields.
+///
+/// A row is `Variant => Field, "meaning";`, without a variant for objects and for the fields of
+/// the items of lists.
+macro_rules! record_fields {
+    ($($($variant:ident)? => $field:expr, $meaning:literal;)+) => {
+        /// The fields of a URL's record, in the order in which they are written. Every record has
+        /// all of them.
+        pub const RECORD_FIELDS: &[Field] = &[$($field.meaning($meaning),)+];
+
+        /// A field of the record that holds no other fields. Its values are described in
+        /// [`RECORD_FIELDS`].
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        #[expect(missing_docs, reason = "the names are those of the fields")]
+        #[non_exhaustive]
+        pub enum FieldId {
+            $($($variant,)?)+
+        }
+
+        impl FieldId {
+            /// All fields, in the order of the record.
+            pub const ALL: &[FieldId] = &[$($(FieldId::$variant,)?)+];
+
+            /// Returns the row of the table.
+            #[must_use]
+            pub const fn field(self) -> &'static Field {
+                match self {
+                    $($(FieldId::$variant => const { &$field.meaning($meaning) },)?)+
+                }
+            }
+        }
+    };
+}
+
+record_fields! {
+    Schema => Field::new("schema", Integer).with(Version),
+        "Version of the format";
+    Type => Field::new("type", Text).with(Constant("url")),
+        "Type of the line";
+    Id => Field::new("id", Text).with(Digest).slim().indexed(),
+        "Name of the URL in its message, the same on every run and machine, and in every copy of \
+         the message";
+    Url => Field::new("url", Text).of_url().slim().column(1).indexed(),
+        "The URL as its author meant it, without fragment and wrapper, nothing decoded";
+    Fragment => Field::new("fragment", Text).or_null().of_url().slim().indexed(),
+        "Text after the `#`";
+    Scheme => Field::new("scheme", Text).of_url().indexed(),
+        "Scheme in lower case";
+    Host => Field::new("host", Text).or_null().of_url().column(2).indexed(),
+        "Host in lower case, non-ASCII names as A-labels, without a final dot; null without an \
+         authority (`//`)";
+    Domain => Field::new("domain", Text).or_null().of_url().indexed(),
+        "Registrable domain of the host by the public suffix list; null for addresses and single \
+         labels";
+    Port => Field::new("port", Integer).or_null().of_url().indexed(),
+        "Port, or the default port of the scheme; null above 65535 or if there is none";
+    Path => Field::new("path", Text).or_null().of_url().indexed().not_loaded(),
+        "Path from its first slash, perhaps empty; null without an authority";
+    Query => Field::new("query", Text).or_null().of_url().indexed().not_loaded(),
+        "Text after the first `?`; null without an authority";
+    Key => Field::new("key", Text).or_null().of_url().indexed(),
+        "Form for comparing (RFC 1738 sections 2.1 and 2.2): equivalent URLs have the same; null \
+         if the URL is truncated";
+    Href => Field::new("href", Text).or_null().of_url(),
+        "Address that a browser would fetch, by the WHATWG URL standard, with the fragment";
+    Conforms => Field::new("conforms", Texts).with(Names(ClosedSet::Grammars)).of_url(),
+        "Grammars that accept the URL";
+    => Field::new("error", Object).or_null().of_url().not_loaded(),
+        "Reason for which RFC 1738 refuses the URL; null if it accepts it";
+    ErrorOffset => Field::new("error.offset", Integer).of_url().not_loaded(),
+        "Offset in the URL, in bytes";
+    ErrorPart => Field::new("error.part", Text)
+        .with(Names(ClosedSet::ErrorParts)).of_url().not_loaded(),
+        "Part of the URL";
+    ErrorKind => Field::new("error.kind", Text)
+        .with(Names(ClosedSet::ErrorKinds)).of_url().not_loaded(),
+        "Kind of the error";
+    ErrorMessage => Field::new("error.message", Text).of_url().not_loaded(),
+        "The error in words";
+    Warnings => Field::new("warnings", Texts).with(Names(ClosedSet::Warnings)).of_url(),
+        "Oddities in a URL that RFC 1738 accepts";
+    Hazards => Field::new("hazards", Texts).with(Names(ClosedSet::Hazards)).of_url(),
+        "Properties for which a reader should be careful";
+    Form => Field::new("form", Text).with(Names(ClosedSet::Forms)).or_null().of_url(),
+        "Form of the URL by RFC 1738; null if it refuses the URL";
+    Parts => Field::new("parts", List).of_url().not_loaded(),
+        "Parts of the URL as RFC 1738 reads it, else as the accepting grammar does; empty if the \
+         URL is truncated";
+    => Field::new("parts.name", Text).of_url().not_loaded(),
+        "Name of the part; a list has one entry for each item";
+    => Field::new("parts.value", Text).of_url().not_loaded(),
+        "Text of the part, as written";
+    Wrapper => Field::new("wrapper", Text).with(Names(ClosedSet::Wrappers)).indexed(),
+        "Delimiters around the URL";
+    Raw => Field::new("raw", Text).not_loaded(),
+        "Text from the URL's first to its last character, before repair";
+    RawBase64 => Field::new("raw_b64", Text).with(Base64).or_null().not_loaded(),
+        "Bytes of `raw`, if they are not UTF-8 or hold a NUL";
+    Repairs => Field::new("repairs", Texts).with(Names(ClosedSet::Repairs)),
+        "Damage that was undone";
+    Alternates => Field::new("alternates", List).not_loaded(),
+        "Other readings of the same place, all different";
+    => Field::new("alternates.url", Text).not_loaded(),
+        "The URL without its fragment";
+    => Field::new("alternates.fragment", Text).or_null().not_loaded(),
+        "Its fragment";
+    => Field::new("alternates.why", Text).with(Names(ClosedSet::AlternateReasons)).not_loaded(),
+        "Reason for the reading";
+    => Field::new("alternates.confidence", Number).with(Unit).not_loaded(),
+        "Probability that this reading is right";
+    Confidence => Field::new("confidence", Number).with(Unit).slim().indexed(),
+        "Probability that this reading is right";
+    Truncated => Field::new("truncated", Boolean),
+        "True if the URL is longer than the limit and only its beginning stands here";
+    FullLength => Field::new("full_length", Integer).or_null().not_loaded(),
+        "Length in bytes of a truncated URL";
+    FullHash => Field::new("full_hash", Text).with(Digest).or_null().not_loaded(),
+        "Hash of a truncated URL";
+    Region => Field::new("region", Text).with(Region).indexed(),
+        "Place in the message: `body`, `signature`, `forwarded`, `footer`, a header field \
+         (`header:NAME`), the text of HTML (`html:text`), an attribute (`html:ELEMENT.ATTRIBUTE`)";
+    QuoteDepth => Field::new("quote_depth", Integer),
+        "Number of quote marks before the line on which the URL begins";
+    Anchor => Field::new("anchor", Text).or_null().prose(),
+        "Text of the link";
+    Mismatch => Field::new("mismatch", Boolean).or_null().indexed(),
+        "True if the text of the link names another host; null if the URL is no attribute";
+    UnwrappedFrom => Field::new("unwrapped_from", Text).with(Digest).or_null(),
+        "Id of the record of the redirector's URL that held this one";
+    UnwrappedBy => Field::new("unwrapped_by", Text).with(Names(ClosedSet::Redirectors)).or_null(),
+        "Name of the redirector";
+    => Field::new("source", Object),
+        "Place of the URL in the input";
+    SourcePath => Field::new("source.path", Text).of_message().slim().column(7).indexed(),
+        "Path of the file, as given and walked";
+    SourcePathBase64 => Field::new("source.path_b64", Text).with(Base64).or_null().of_message(),
+        "Bytes of the path, if they are not UTF-8";
+    SourceMailbox => Field::new("source.mailbox", Text).of_message().indexed(),
+        "Mailbox: the path without suffixes of rotation and compression, or the folder of a \
+         Maildir, MH folder or newsgroup";
+    SourceMember => Field::new("source.member", Texts).or_null().of_message().slim(),
+        "Names of the archive members, from the outermost inwards; null outside archives";
+    SourceMemberBase64 => Field::new("source.member_b64", Texts)
+        .with(Base64).or_null().of_message(),
+        "Bytes of these names, if one is not UTF-8 or holds a NUL";
+    SourceKind => Field::new("source.kind", Text).with(Names(ClosedSet::SourceKinds)).of_message(),
+        "Kind of the source";
+    SourceStart => Field::new("source.start", Integer).slim().column(8).indexed(),
+        "Offset of the URL's first byte, in the decompressed file or member";
+    SourceEnd => Field::new("source.end", Integer).slim().indexed(),
+        "Offset after its last byte";
+    SourceLine => Field::new("source.line", Integer),
+        "Line within the message, from 1";
+    SourceExact => Field::new("source.exact", Boolean),
+        "True if `start` and `end` are exact to the byte";
+    => Field::new("message", Object),
+        "Message that holds the URL, the outermost one; for a text without a header, the text";
+    MessageStart => Field::new("message.start", Integer).of_message(),
+        "Offset of the message's first byte, its `From ` line included";
+    MessageEnd => Field::new("message.end", Integer).of_message(),
+        "Offset after its last byte";
+    MessageId => Field::new("message.id", Text).or_null().of_message().slim().column(6).indexed(),
+        "Message-ID with its brackets";
+    MessageDigest => Field::new("message.digest", Text).with(Digest).of_message().indexed(),
+        "Hash of the message, the same for every copy";
+    MessageDate => Field::new("message.date", Text)
+        .with(Instant).or_null().of_message().slim().column(3).indexed(),
+        "Date in UTC";
+    MessageDateRaw => Field::new("message.date_raw", Text).or_null().of_message(),
+        "Date field as written, if it is no date or its zone is unknown";
+    MessageFrom => Field::new("message.from", Text)
+        .or_null().of_message().slim().column(4).indexed().prose(),
+        "From field";
+    MessageSubject => Field::new("message.subject", Text)
+        .or_null().of_message().slim().column(5).indexed().prose(),
+        "Subject field";
+    MessageNewsgroups => Field::new("message.newsgroups", Texts).of_message(),
+        "Newsgroups";
+    MessageListId => Field::new("message.list_id", Text).or_null().of_message().indexed(),
+        "List-Id field";
+    MessageReferences => Field::new("message.references", Texts).of_message(),
+        "Message-IDs of the messages that it answers";
+    => Field::new("part", Object).or_null().not_loaded(),
+        "MIME part that holds the URL; null in the message's header and in texts without parts";
+    PartPath => Field::new("part.path", Text).not_loaded(),
+        "Numbers of the part and of those around it: `1.2`";
+    PartType => Field::new("part.type", Text).not_loaded(),
+        "Media type in lower case";
+    PartCharset => Field::new("part.charset", Text).or_null().not_loaded(),
+        "Charset that the part names";
+    PartEncoding => Field::new("part.encoding", Text).not_loaded(),
+        "Transfer encoding in lower case";
+    PartMessageId => Field::new("part.message_id", Text).or_null().not_loaded(),
+        "Message-ID of the message/rfc822 part that holds the part";
+    => Field::new("context", Object).or_null().not_loaded(),
+        "Text around the URL, if `--context` asks for it";
+    ContextBefore => Field::new("context.before", Text).prose().not_loaded(),
+        "Text before the URL";
+    ContextAfter => Field::new("context.after", Text).prose().not_loaded(),
+        "Text after it";
+    TruncatedTail => Field::new("truncated_tail", Boolean).of_message().not_loaded(),
+        "True if the message ended within a line when `watch` took it";
+    Count => Field::new("count", Integer).or_null(),
+        "Number of times that the URL occurs in the message, if `--unique message` asks for each \
+         once and it occurs more often";
+}
+
+impl FieldId {
+    /// Returns the name, dotted within an object: `source.path`.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        self.field().name
+    }
+
+    /// Returns the fields that `name` names: the field of that name, or all fields of the object
+    /// of that name.
+    pub fn named(name: &str) -> impl Iterator<Item = FieldId> {
+        let is_named = move |field: &FieldId| {
+            let rest = field.name().strip_prefix(name);
+            rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+        };
+        FieldId::ALL.iter().copied().filter(is_named)
+    }
+
+    /// Returns the fields of a slim record, in the order of the record: the URL, its place, and
+    /// the message.
+    #[must_use]
+    pub fn slim() -> Vec<FieldId> {
+        let is_slim = |field: &FieldId| field.field().is_slim;
+        FieldId::ALL.iter().copied().filter(is_slim).collect()
+    }
+
+    /// Returns the columns of a table for which no fields are chosen.
+    #[must_use]
+    pub fn table_columns() -> Vec<FieldId> {
+        let mut columns: Vec<_> = FieldId::ALL
+            .iter()
+            .filter_map(|field| Some((field.field().table_column?, *field)))
+            .collect();
+        columns.sort_unstable_by_key(|(place, _)| *place);
+        columns.into_iter().map(|(_, field)| field).collect()
+    }
+}
 
 /// The fields of a rejected candidate.
 pub const REJECT_FIELDS: &[Field] = &[
-    Field::new("type", Text, "Type of the line").with(Constant("reject")),
-    Field::new("text", Text, "Text of the candidate"),
-    Field::new("reason", Object, "Reason for which it is no URL"),
-    Field::new("reason.kind", Text, "Kind of the reason").with(Names(ClosedSet::RejectReasons)),
-    Field::new(
-        "reason.error",
-        Object,
-        "Error of RFC 1738's parser, if the kind is `grammar`",
-    )
-    .or_null(),
-    Field::new(
-        "reason.error.offset",
-        Integer,
-        "Offset in the candidate, in bytes",
-    ),
-    Field::new("reason.error.part", Text, "Part of the URL").with(Names(ClosedSet::ErrorParts)),
-    Field::new("reason.error.kind", Text, "Kind of the error").with(Names(ClosedSet::ErrorKinds)),
-    Field::new("reason.error.message", Text, "The error in words"),
+    Field::new("type", Text)
+        .meaning("Type of the line")
+        .with(Constant("reject")),
+    Field::new("text", Text).meaning("Text of the candidate"),
+    Field::new("reason", Object).meaning("Reason for which it is no URL"),
+    Field::new("reason.kind", Text)
+        .meaning("Kind of the reason")
+        .with(Names(ClosedSet::RejectReasons)),
+    Field::new("reason.error", Object)
+        .meaning("Error of RFC 1738's parser, if the kind is `grammar`")
+        .or_null(),
+    Field::new("reason.error.offset", Integer).meaning("Offset in the candidate, in bytes"),
+    Field::new("reason.error.part", Text)
+        .meaning("Part of the URL")
+        .with(Names(ClosedSet::ErrorParts)),
+    Field::new("reason.error.kind", Text)
+        .meaning("Kind of the error")
+        .with(Names(ClosedSet::ErrorKinds)),
+    Field::new("reason.error.message", Text).meaning("The error in words"),
     SOURCE,
     SOURCE_PATH,
     SOURCE_PATH_B64,
@@ -231,8 +486,12 @@ pub const REJECT_FIELDS: &[Field] = &[
 
 /// The fields of an event.
 pub const EVENT_FIELDS: &[Field] = &[
-    Field::new("type", Text, "Type of the line").with(Constant("event")),
-    Field::new("kind", Text, "Kind of the event").with(Names(ClosedSet::EventKinds)),
+    Field::new("type", Text)
+        .meaning("Type of the line")
+        .with(Constant("event")),
+    Field::new("kind", Text)
+        .meaning("Kind of the event")
+        .with(Names(ClosedSet::EventKinds)),
     SOURCE,
     SOURCE_PATH,
     SOURCE_PATH_B64,
@@ -240,55 +499,42 @@ pub const EVENT_FIELDS: &[Field] = &[
     SOURCE_MEMBER_B64,
     SOURCE_START,
     SOURCE_END,
-    Field::new("message", Text, "The event in words"),
+    Field::new("message", Text).meaning("The event in words"),
 ];
 
 /// The fields of a message that is gone.
 pub const GONE_FIELDS: &[Field] = &[
-    Field::new("type", Text, "Type of the line").with(Constant("gone")),
-    Field::new(
-        "mailbox",
-        Text,
-        "Mailbox that the message is gone from, as `source.mailbox` of its records",
-    ),
-    Field::new(
-        "digests",
-        Texts,
-        "Digests of the message, as `message.digest` of its records",
-    )
-    .with(Digest),
+    Field::new("type", Text)
+        .meaning("Type of the line")
+        .with(Constant("gone")),
+    Field::new("mailbox", Text)
+        .meaning("Mailbox that the message is gone from, as `source.mailbox` of its records"),
+    Field::new("digests", Texts)
+        .meaning("Digests of the message, as `message.digest` of its records")
+        .with(Digest),
 ];
 
 // The `source` of rejects and events.
-const SOURCE: Field = Field::new("source", Object, "Place in the input");
-const SOURCE_PATH: Field = Field::new("source.path", Text, "Path of the file, as given and walked");
-const SOURCE_PATH_B64: Field = Field::new(
-    "source.path_b64",
-    Text,
-    "Bytes of the path, if they are not UTF-8",
-)
-.with(Base64)
-.or_null();
-const SOURCE_MEMBER: Field = Field::new(
-    "source.member",
-    Texts,
-    "Names of the archive members, from the outermost inwards; null outside archives",
-)
-.or_null();
-const SOURCE_MEMBER_B64: Field = Field::new(
-    "source.member_b64",
-    Texts,
-    "Bytes of these names, if one is not UTF-8 or holds a NUL",
-)
-.with(Base64)
-.or_null();
-const SOURCE_START: Field = Field::new(
-    "source.start",
-    Integer,
-    "Offset of the first byte; null for the whole source",
-)
-.or_null();
-const SOURCE_END: Field = Field::new("source.end", Integer, "Offset after the last byte").or_null();
+const SOURCE: Field = Field::new("source", Object).meaning("Place in the input");
+const SOURCE_PATH: Field =
+    Field::new("source.path", Text).meaning("Path of the file, as given and walked");
+const SOURCE_PATH_B64: Field = Field::new("source.path_b64", Text)
+    .meaning("Bytes of the path, if they are not UTF-8")
+    .with(Base64)
+    .or_null();
+const SOURCE_MEMBER: Field = Field::new("source.member", Texts)
+    .meaning("Names of the archive members, from the outermost inwards; null outside archives")
+    .or_null();
+const SOURCE_MEMBER_B64: Field = Field::new("source.member_b64", Texts)
+    .meaning("Bytes of these names, if one is not UTF-8 or holds a NUL")
+    .with(Base64)
+    .or_null();
+const SOURCE_START: Field = Field::new("source.start", Integer)
+    .meaning("Offset of the first byte; null for the whole source")
+    .or_null();
+const SOURCE_END: Field = Field::new("source.end", Integer)
+    .meaning("Offset after the last byte")
+    .or_null();
 
 #[cfg(test)]
 mod tests {
@@ -309,6 +555,52 @@ mod tests {
                 assert!(matches!(holder.json_type, Object | List) && seen.contains(parent));
             }
         }
+    }
+
+    #[test]
+    fn an_object_names_all_its_fields() {
+        let names = |name| FieldId::named(name).map(FieldId::name).collect::<Vec<_>>();
+        assert_eq!(names("url"), ["url"]);
+        assert_eq!(names("part.path"), ["part.path"]);
+        assert_eq!(names("context"), ["context.before", "context.after"]);
+        assert_eq!(names("parts"), ["parts"]);
+        assert!(names("part.").is_empty() && names("").is_empty());
+    }
+
+    #[test]
+    fn the_enumeration_has_every_field_that_holds_no_others() {
+        let is_item = |field: &Field| {
+            let parent = field.parent().unwrap_or_default();
+            RECORD_FIELDS
+                .iter()
+                .any(|other| other.name == parent && other.json_type == List)
+        };
+        let leaves = RECORD_FIELDS
+            .iter()
+            .filter(|field| field.json_type != Object);
+        let leaves = leaves
+            .filter(|field| !is_item(field))
+            .map(|field| field.name);
+        assert_eq!(
+            FieldId::ALL
+                .iter()
+                .map(|field| field.name())
+                .collect::<Vec<_>>(),
+            leaves.collect::<Vec<_>>()
+        );
+    }
+
+    #[test]
+    fn a_table_begins_with_the_url() {
+        let names: Vec<_> = FieldId::table_columns()
+            .iter()
+            .map(|field| field.name())
+            .collect();
+        let columns = RECORD_FIELDS
+            .iter()
+            .filter_map(|field| field.table_column)
+            .count();
+        assert_eq!((names[0], names.len()), ("url", columns));
     }
 
     #[test]

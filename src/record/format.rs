@@ -1,36 +1,29 @@
 //! The formats of a scan's output: whole records, chosen fields, tables, and lists of URLs.
 //!
 //! A format is resolved once for a run ([`LineFormat`]), so that no name is looked up for a record.
+//! `writer.rs` writes the lines.
 
-mod field_id;
-mod field_value;
 mod grep;
-mod json_fields;
 mod table;
-mod value_of;
 
-pub use field_id::{FieldId, SLIM_FIELDS, TABLE_FIELDS};
 #[cfg(feature = "load")]
 pub(super) use grep::GrepLine;
 pub use grep::GrepStyle;
-pub use json_fields::JsonFields;
 #[cfg(feature = "audit")]
 pub(crate) use table::is_formula;
 pub use table::{FormulaGuard, Table, TableSyntax};
 
 use super::json_text::text;
-use super::{Demand, Record, RecordWriter, close_line};
+use super::value::RecordValues;
+use super::{Demand, FieldId, JsonFields, Record};
 use crate::decode::InfoFields;
 
 /// The format of the lines of a run: what is written of each record.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum LineFormat {
-    /// The whole record, as JSON.
-    #[default]
-    Record,
-    /// Some fields of the record, as JSON.
-    Fields(JsonFields),
+    /// All or some fields of the record, as JSON.
+    Json(JsonFields),
     /// The URL and its fragment.
     Urls,
     /// The URL that a browser would fetch; no line if there is none.
@@ -39,6 +32,13 @@ pub enum LineFormat {
     Table(Table),
     /// The source, the offset and the URL.
     Grep(GrepStyle),
+}
+
+/// Whole records.
+impl Default for LineFormat {
+    fn default() -> LineFormat {
+        LineFormat::Json(JsonFields::default())
+    }
 }
 
 impl LineFormat {
@@ -51,40 +51,25 @@ impl LineFormat {
         }
     }
 
-    /// Appends the line of `record`, of which no repetition was left out.
-    ///
-    /// Linear in the length of the line.
-    pub fn write(&self, record: &Record<'_>, writer: &mut RecordWriter, out: &mut Vec<u8>) {
+    /// Returns the fields of lines of JSON; `None` for other lines.
+    pub(super) fn json(&self) -> Option<&JsonFields> {
         match self {
-            LineFormat::Record => writer.write(record, out),
-            _ => {
-                if let Some(at) = self.write_open(record, writer, out) {
-                    let rest = out.split_off(at);
-                    self.write_count(None, out);
-                    out.extend_from_slice(&rest);
-                }
-            }
+            LineFormat::Json(fields) => Some(fields),
+            _ => None,
         }
     }
 
-    /// Appends the line of `record` without the number of its occurrences, which is known when the message ends. Returns the
-    /// offset in `out` at which [`LineFormat::write_count`] must insert it; `None` if the format does not write it.
-    ///
-    /// Linear in the length of the line.
-    #[must_use]
-    pub fn write_open(
+    /// Appends the line of a record in a format other than JSON. Returns the offset at which the
+    /// number of occurrences is to be inserted, if it is a column.
+    pub(super) fn write_text(
         &self,
-        record: &Record<'_>,
-        writer: &mut RecordWriter,
+        values: &RecordValues<'_, '_>,
         out: &mut Vec<u8>,
     ) -> Option<usize> {
+        let record = values.record();
         match self {
-            LineFormat::Record => {
-                writer.write_open(record, out);
-                return Some(out.len());
-            }
-            LineFormat::Fields(fields) => return fields.write(record, out),
-            LineFormat::Table(table) => return table.write(record, out),
+            LineFormat::Json(_) => {}
+            LineFormat::Table(table) => return table.write(values, out),
             LineFormat::Urls => write_url(record, out),
             LineFormat::Hrefs => write_href(record, out),
             LineFormat::Grep(style) => grep::write(record, *style, out),
@@ -94,18 +79,17 @@ impl LineFormat {
 
     /// Appends what stands for the number of occurrences of a URL, if that is more than one.
     pub fn write_count(&self, count: Option<u64>, out: &mut Vec<u8>) {
-        match (self, count) {
-            (LineFormat::Record, count) => close_line(count, out),
-            (_, Some(count)) => out.extend_from_slice(count.to_string().as_bytes()),
-            (LineFormat::Fields(_), None) => out.extend_from_slice(b"null"),
-            (_, None) => {}
+        match count {
+            Some(count) => out.extend_from_slice(count.to_string().as_bytes()),
+            None if self.has_line_per_record() => out.extend_from_slice(b"null"),
+            None => {}
         }
     }
 
     /// Returns `true` if each record gives one line, and its text has no line end of its own.
     #[must_use]
     pub fn has_line_per_record(&self) -> bool {
-        matches!(self, LineFormat::Record | LineFormat::Fields(_))
+        matches!(self, LineFormat::Json(_))
     }
 
     /// Returns the use of identifiers in the lines.
@@ -159,8 +143,7 @@ impl LineFormat {
     /// The fields that the lines are made of, as far as they cost more than the URL itself.
     fn fields(&self) -> &[FieldId] {
         match self {
-            LineFormat::Record => FieldId::ALL,
-            LineFormat::Fields(fields) => fields.chosen(),
+            LineFormat::Json(fields) => fields.chosen(),
             LineFormat::Table(table) => table.columns(),
             LineFormat::Urls | LineFormat::Hrefs | LineFormat::Grep(_) => &[],
         }

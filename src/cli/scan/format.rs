@@ -11,10 +11,7 @@ use super::super::error::CommandError;
 use super::super::exit::Exit;
 use super::lines::LineSyntax;
 use super::output::RecordEncoding;
-use crate::record::{
-    FieldId, FormulaGuard, GrepStyle, JsonFields, LineFormat, SLIM_FIELDS, TABLE_FIELDS, Table,
-    TableSyntax,
-};
+use crate::record::{FieldId, FormulaGuard, GrepStyle, JsonFields, LineFormat, Table, TableSyntax};
 use crate::sink::OutputPlace;
 #[cfg(feature = "parquet")]
 use crate::sink::{parquet::Partition, resolve};
@@ -41,13 +38,13 @@ pub(super) fn line_format(args: &ScanArgs) -> Result<LineFormat, CommandError> {
         return Err(no_use("--no-formula-guard", "csv"));
     }
     let table = |syntax| {
-        let columns = fields.clone().unwrap_or_else(|| TABLE_FIELDS.to_vec());
+        let columns = fields.clone().unwrap_or_else(FieldId::table_columns);
         LineFormat::Table(Table::new(columns, syntax))
     };
     Ok(match format {
-        _ if is_records => fields.map_or(LineFormat::Record, |fields| {
-            LineFormat::Fields(JsonFields::new(&fields))
-        }),
+        _ if is_records => LineFormat::Json(
+            fields.map_or_else(JsonFields::default, |fields| JsonFields::new(&fields)),
+        ),
         OutputFormat::Urls => LineFormat::Urls,
         OutputFormat::Hrefs => LineFormat::Hrefs,
         OutputFormat::Csv => table(TableSyntax::Csv(if args.no_formula_guard {
@@ -98,7 +95,7 @@ fn parquet_encoding(args: &ScanArgs, format: &LineFormat) -> Result<RecordEncodi
         return usage("--format parquet writes a file; name it with -o");
     }
     let fields = match format {
-        LineFormat::Fields(fields) => Some(fields.chosen().to_vec()),
+        LineFormat::Json(fields) if !fields.is_whole() => Some(fields.chosen().to_vec()),
         _ => None,
     };
     let is_dated = |fields: &Vec<FieldId>| fields.contains(&FieldId::MessageDate);
@@ -140,7 +137,7 @@ fn format(args: &ScanArgs, is_on_terminal: bool) -> OutputFormat {
 /// The fields that are chosen, each once, in the order of the arguments. `None` if none are.
 pub(in crate::cli) fn chosen_fields(args: &ScanArgs) -> Option<Vec<FieldId>> {
     if args.slim {
-        return Some(SLIM_FIELDS.to_vec());
+        return Some(FieldId::slim());
     }
     let mut chosen = Vec::new();
     for field in args.fields.iter().flat_map(FieldNameArgument::fields) {

@@ -1,9 +1,11 @@
 //! Chosen fields of a record as a line of a table: comma-separated (RFC 4180) or tab-separated values.
 
-use super::field_id::FieldId;
-use super::field_value::FieldValue;
-use super::value_of::value_of;
-use crate::record::Record;
+use crate::parse::Alternate;
+use crate::record::FieldId;
+use crate::record::json_text::text;
+use crate::record::json_value::JsonSink;
+use crate::record::parts::Parts;
+use crate::record::value::{RecordValues, ValueSink};
 
 /// The columns of a table, and the way in which they are written.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -58,20 +60,20 @@ impl Table {
         (names.join(&separator) + "\n").into_bytes()
     }
 
-    /// Appends the line of a record. Returns the offset at which the count is to be inserted, if it is a column.
-    pub(super) fn write(&self, record: &Record<'_>, out: &mut Vec<u8>) -> Option<usize> {
+    /// Appends the line of a record. Returns the offset at which the count is to be inserted, if it
+    /// is a column.
+    pub(super) fn write(&self, values: &RecordValues<'_, '_>, out: &mut Vec<u8>) -> Option<usize> {
         let mut count_at = None;
         for (index, field) in self.columns.iter().enumerate() {
             if index > 0 {
                 out.push(self.separator());
             }
             let start = out.len();
-            match value_of(*field, record) {
-                FieldValue::Count => count_at = Some(start),
-                value => {
-                    value.write_plain(out);
-                    self.finish_cell(&value, start, out);
-                }
+            let mut cell = CellSink::new(out);
+            values.put(*field, &mut cell);
+            match cell.content {
+                CellContent::Count => count_at = Some(start),
+                content => self.finish_cell(content, start, out),
             }
         }
         out.push(b'\n');
@@ -86,7 +88,7 @@ impl Table {
     }
 
     /// Quotes or escapes the cell from `start` to the end of `out`, if it needs it.
-    fn finish_cell(&self, value: &FieldValue<'_>, start: usize, out: &mut Vec<u8>) {
+    fn finish_cell(&self, content: CellContent, start: usize, out: &mut Vec<u8>) {
         let cell = &out[start..];
         match self.syntax {
             TableSyntax::Tsv => {
@@ -96,18 +98,109 @@ impl Table {
                 }
             }
             TableSyntax::Csv(guard) => {
-                let is_text = matches!(value, FieldValue::Text(_) | FieldValue::OwnedText(_));
-                let guard = if value.is_text() {
-                    guard
-                } else {
-                    FormulaGuard::Off
+                let guard = match content {
+                    CellContent::Text | CellContent::Texts => guard,
+                    CellContent::Own | CellContent::Count => FormulaGuard::Off,
                 };
+                let is_text = content == CellContent::Text;
                 if is_text && cell.is_empty() || csv_marks(cell, guard).is_some() {
                     let cell = out.split_off(start);
                     write_csv_text(&cell, guard, out);
                 }
             }
         }
+    }
+}
+
+/// The content of a cell.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum CellContent {
+    /// Nothing, or a value that this crate made.
+    Own,
+    /// A text of somebody else.
+    Text,
+    /// Texts of somebody else, with blanks between them.
+    Texts,
+    /// The number of occurrences, which is not written.
+    Count,
+}
+
+/// A sink that appends values as texts: nothing for null, lists of objects as JSON.
+struct CellSink<'o> {
+    out: &'o mut Vec<u8>,
+    content: CellContent,
+}
+
+impl<'o> CellSink<'o> {
+    fn new(out: &'o mut Vec<u8>) -> CellSink<'o> {
+        CellSink {
+            out,
+            content: CellContent::Own,
+        }
+    }
+
+    fn json(&mut self) -> JsonSink<'_> {
+        JsonSink::new(self.out)
+    }
+
+    fn list<'t>(&mut self, texts: impl Iterator<Item = &'t [u8]>) {
+        for (index, item) in texts.enumerate() {
+            if 0 < index {
+                self.out.push(b' ');
+            }
+            self.out.extend_from_slice(text(item).as_bytes());
+        }
+        self.content = CellContent::Texts;
+    }
+}
+
+impl ValueSink for CellSink<'_> {
+    fn null(&mut self) {}
+
+    fn boolean(&mut self, value: bool) {
+        self.json().boolean(value);
+    }
+
+    fn integer(&mut self, value: u64) {
+        self.json().integer(value);
+    }
+
+    fn number(&mut self, value: f64) {
+        self.json().number(value);
+    }
+
+    fn name(&mut self, name: &'static str) {
+        self.out.extend_from_slice(name.as_bytes());
+    }
+
+    fn text(&mut self, bytes: &[u8]) {
+        self.out.extend_from_slice(text(bytes).as_bytes());
+        self.content = CellContent::Text;
+    }
+
+    fn digest(&mut self, hash: u128) {
+        self.out
+            .extend_from_slice(format!("{hash:032x}").as_bytes());
+    }
+
+    fn names(&mut self, names: impl Iterator<Item = &'static str>) {
+        self.list(names.map(str::as_bytes));
+    }
+
+    fn texts<'t>(&mut self, texts: impl Iterator<Item = &'t [u8]>) {
+        self.list(texts);
+    }
+
+    fn parts(&mut self, parts: Option<Parts<'_>>, url: &[u8]) {
+        self.json().parts(parts, url);
+    }
+
+    fn alternates(&mut self, alternates: &[Alternate]) {
+        self.json().alternates(alternates);
+    }
+
+    fn count(&mut self) {
+        self.content = CellContent::Count;
     }
 }
 
@@ -190,10 +283,11 @@ mod tests {
     /// A cell with this text.
     fn cell(text: &str, syntax: TableSyntax) -> String {
         let table = Table::new(Vec::new(), syntax);
-        let value = FieldValue::Text(text.as_bytes());
         let mut out = b"before,".to_vec();
-        value.write_plain(&mut out);
-        table.finish_cell(&value, 7, &mut out);
+        let mut cell = CellSink::new(&mut out);
+        cell.text(text.as_bytes());
+        let content = cell.content;
+        table.finish_cell(content, 7, &mut out);
         String::from_utf8(out.split_off(7)).unwrap()
     }
 

@@ -7,22 +7,6 @@ use serde_json::Value;
 use crate::record::fields::{Field, FieldType, FieldValues, Nullable};
 use crate::record::line_error::{ExpectedValue, LineError, LineFault};
 
-/// Fields of records that are not loaded. Those within them are not either.
-pub(super) const NOT_LOADED: &[&str] = &[
-    "path",
-    "query",
-    "error",
-    "parts",
-    "raw",
-    "raw_b64",
-    "alternates",
-    "full_length",
-    "full_hash",
-    "part",
-    "context",
-    "truncated_tail",
-];
-
 /// The reason why `line` was refused with `error`, as a line that has these fields.
 pub(super) fn diagnose<'t>(
     line: &str,
@@ -38,7 +22,7 @@ pub(super) fn diagnose<'t>(
     if !value.is_object() {
         return LineFault::NotObject;
     }
-    let loaded = fields.into_iter().filter(|field| is_loaded(field));
+    let loaded = fields.into_iter().filter(|field| field.is_loaded);
     if let Some(field) = loaded.clone().find(|field| is_invalid(&value, field)) {
         let (field, expected) = (field.name, expected(field));
         return LineFault::Invalid { field, expected };
@@ -53,12 +37,6 @@ pub(super) fn diagnose<'t>(
 /// The error of a field whose value is not as expected.
 pub(super) fn invalid(field: &'static str, expected: ExpectedValue) -> LineError {
     LineError::NoRecord(LineFault::Invalid { field, expected })
-}
-
-fn is_loaded(field: &Field) -> bool {
-    let name = field.name;
-    let outermost = name.split_once('.').map_or(name, |(object, _)| object);
-    !NOT_LOADED.contains(&outermost)
 }
 
 /// The value of a field; `None` if the field or the object that holds it is missing.

@@ -106,8 +106,7 @@ fn invalid_field(line: &str) -> &'static str {
 fn a_field_of_another_type_is_named() {
     let mut tried = 0;
     for field in RECORD_FIELDS {
-        let outermost = field.name.split('.').next().unwrap();
-        if outermost == "type" || diagnosis::NOT_LOADED.contains(&outermost) {
+        if field.name == "type" || !field.is_loaded {
             continue;
         }
         for wrong in [
@@ -137,7 +136,7 @@ fn a_field_of_another_type_is_named() {
 fn a_field_that_is_missing_is_named_if_it_is_loaded() {
     for field in RECORD_FIELDS {
         let outermost = field.name.split('.').next().unwrap();
-        let is_loaded = outermost != "type" && !diagnosis::NOT_LOADED.contains(&outermost);
+        let is_loaded = field.name != "type" && field.is_loaded;
         if !is_loaded && field.name != outermost {
             continue;
         }

@@ -4,15 +4,6 @@ use serde_json::{Map, Value, json};
 
 use crate::record::fields::{Field, FieldType, FieldValues, RECORD_FIELDS, fields_of};
 
-/// Fields of people's words, which are searched by word too.
-const PROSE: &[&str] = &[
-    "anchor",
-    "context.after",
-    "context.before",
-    "message.from",
-    "message.subject",
-];
-
 /// The version of the mapping, in its `_meta.urlspool`.
 pub const ELASTICSEARCH_VERSION: u64 = 1;
 
@@ -53,7 +44,7 @@ fn mapping(field: &Field) -> Value {
             // A date of a year that the server does not read is no reason to refuse the record.
             json!({"type": "date", "ignore_malformed": true})
         }
-        FieldType::Text if PROSE.contains(&field.name) => {
+        FieldType::Text if field.is_prose => {
             json!({"type": "text", "fields": {"keyword": keyword()}})
         }
         FieldType::Text | FieldType::Texts => keyword(),

@@ -2,41 +2,13 @@
 
 use crate::record::fields::{Field, FieldType, RECORD_FIELDS};
 
-/// The fields that have a column.
-const COLUMNS: &[&str] = &[
-    "id",
-    "url",
-    "fragment",
-    "scheme",
-    "host",
-    "domain",
-    "port",
-    "path",
-    "query",
-    "key",
-    "wrapper",
-    "confidence",
-    "region",
-    "mismatch",
-    "source.path",
-    "source.mailbox",
-    "source.start",
-    "source.end",
-    "message.id",
-    "message.digest",
-    "message.date",
-    "message.from",
-    "message.subject",
-    "message.list_id",
-];
-
 /// Returns the statement that creates the table, and the command of psql that loads it as a comment.
 ///
 /// A date is text: its cast to a time depends on settings, so that a generated column cannot have it.
 pub(super) fn table() -> String {
     let columns: String = RECORD_FIELDS
         .iter()
-        .filter(|field| COLUMNS.contains(&field.name))
+        .filter(|field| field.is_indexed)
         .map(column)
         .collect();
     // A line of CSV whose delimiter and quote never occur in JSON is one field, taken as it is.
@@ -61,17 +33,4 @@ fn column(field: &Field) -> String {
         ",\n    \"{}\" {pg_type} GENERATED ALWAYS AS (({value})::{pg_type}) STORED",
         field.name.replace('.', "_")
     )
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn every_column_is_a_field() {
-        for name in COLUMNS {
-            let field = RECORD_FIELDS.iter().find(|field| field.name == *name);
-            assert!(field.is_some(), "{name}");
-        }
-    }
 }
