@@ -51,7 +51,9 @@ pub(crate) use sqlite::{open_to_extend, open_to_read, sqlite_error};
 pub use target_name::IndexServer;
 pub use target_name::{TargetName, TargetNameError};
 
+use std::cell::RefCell;
 use std::path::PathBuf;
+use std::rc::Rc;
 
 use crate::record::LineError;
 
@@ -146,6 +148,15 @@ pub trait LoadReport {
     /// the rows that it lacks may be those.
     fn kept_rows(&mut self);
 
+    /// Reports that a server did not accept a request, which is sent again: the number of attempts so far, and of those that are
+    /// made.
+    fn retried(&mut self, error: &UnreachableError, attempts: u32, max_attempts: u32) {
+        let _ = (error, attempts, max_attempts);
+    }
+
     /// Reports that loading pauses until the target can be reached again.
     fn paused(&mut self, error: &LoadError);
 }
+
+/// A report that a load and its target share: each reports while the other does not.
+type SharedReport<'r> = Rc<RefCell<&'r mut dyn LoadReport>>;

@@ -101,7 +101,7 @@ const NETWORK: &[&str] = &[
     "std::net::UdpSocket",
     "std::net::ToSocketAddrs",
     "std::os::unix::net",
-    "postgres::Client",
+    "tokio_postgres::Client",
     "ureq::Agent",
 ];
 const USES_NETWORK: &[&str] = &[

@@ -8,6 +8,7 @@ mod checking_server;
 #[cfg(feature = "elasticsearch")]
 mod elasticsearch;
 mod folders;
+mod kept_segments;
 #[cfg(feature = "postgres")]
 mod postgres;
 mod replace;

@@ -10,12 +10,15 @@ use super::stderr::print_message;
 use super::terminal::{counted, escaped};
 use crate::load::{
     self, Credentials, LoadCounts, LoadError, LoadInputError, LoadJob, LoadMode, LoadReport,
-    LoadedSegments, RecordRefusal, Secret,
+    LoadedSegments, RecordRefusal, Secret, UnreachableError,
 };
 use crate::record::LineError;
 
 /// Bad lines, and refused records, that are named; the others are counted.
 const NAMED_LINES: u64 = 20;
+
+/// Number of attempts after which a busy server is named.
+const BUSY_ATTEMPTS: u32 = 3;
 
 pub(super) fn load(args: &LoadArgs) -> CommandResult {
     let mut report = StderrReport::default();
@@ -116,8 +119,8 @@ fn summary(counts: &LoadCounts) -> String {
 struct StderrReport {
     bad_lines: u64,
     refused_records: u64,
-    /// The reason of the last pause, which is reported once.
-    paused: Option<LoadError>,
+    /// Pauses that followed each other for the same reason.
+    paused: Option<(LoadError, u64)>,
 }
 
 impl StderrReport {
@@ -169,13 +172,32 @@ impl LoadReport for StderrReport {
         ));
     }
 
+    /// A busy server is named only if it stays so.
+    fn retried(&mut self, error: &UnreachableError, attempts: u32, max_attempts: u32) {
+        let is_busy = matches!(
+            error,
+            UnreachableError::Busy { .. } | UnreachableError::BusyForDocuments(_)
+        );
+        if is_busy && attempts < BUSY_ATTEMPTS {
+            return;
+        }
+        print_message(format_args!(
+            "urlspool: attempt {attempts} of {max_attempts} failed: {}",
+            escaped(&error.to_string())
+        ));
+    }
+
+    /// Reports the first pause, and after twice as many each time.
     fn paused(&mut self, error: &LoadError) {
-        if self.paused.as_ref() != Some(error) {
+        let before = self.paused.take().filter(|(reason, _)| reason == error);
+        let count = before.map_or(0, |(_, count)| count) + 1;
+        if count.is_power_of_two() {
+            let attempts = counted(count, "attempt", "attempts");
             print_message(format_args!(
-                "urlspool: paused: {}",
+                "urlspool: paused after {attempts}: {}",
                 escaped(&error.to_string())
             ));
-            self.paused = Some(error.clone());
         }
+        self.paused = Some((error.clone(), count));
     }
 }

@@ -7,7 +7,7 @@ use super::error::{CommandError, CommandResult};
 use super::exit::Exit;
 use super::load::load_error;
 use super::stderr::print_message;
-use super::stdout::StdoutLines;
+use super::stdout::{StdoutLines, check_is_not_database};
 use super::terminal::escaped;
 use crate::diagnostic::EscapeForm;
 use crate::load::{self, LoadError, SearchQuery};
@@ -22,6 +22,7 @@ impl From<LoadError> for CommandError {
 
 pub(super) fn search(args: &SearchArgs) -> CommandResult {
     let query = query(args)?;
+    check_is_not_database(&args.database)?;
     let style = if args.color.colors(&io::stdout()) {
         GrepStyle::Colored
     } else if io::stdout().is_terminal() {

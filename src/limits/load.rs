@@ -34,6 +34,12 @@ pub const LOAD_CACHE_KIB: u32 = 128 << 10;
 /// Time, in seconds, for which a load waits for another program that is writing to the database.
 pub const LOAD_LOCK_SECONDS: u64 = 60;
 
+/// Interval, in milliseconds, at which a load tries again to merge the log of a `SQLite` database, while another program reads.
+pub const LOAD_LOG_POLL_MS: u64 = 50;
+
+/// Number of these attempts: for a minute, as long as a load waits for a program that writes.
+pub const LOAD_LOG_ATTEMPTS: u32 = 1_200;
+
 /// Size, in bytes, of the lines in one request of `_bulk`, before compression; a longer line is sent alone. Servers accept
 /// 100 MiB by default, and recommend 5 to 15.
 pub const LOAD_BULK_BYTES: usize = 8 << 20;
@@ -47,7 +53,16 @@ pub const LOAD_QUERY_MAILBOXES: usize = 500;
 /// Size, in bytes, of an answer of a server: that to a request of [`LOAD_BULK_BYTES`] whose items are all refused is smaller.
 pub const LOAD_REPLY_BYTES: u64 = 64 << 20;
 
-/// Time, in seconds, for an answer of a server.
+/// Time, in seconds, for a connection to a server and for its silence, unless the target names another.
+pub const LOAD_CONNECT_SECONDS: u64 = 30;
+
+/// Time, in seconds, after which the kernel asks whether a silent server is there. Its own default is two hours.
+pub const LOAD_KEEPALIVE_SECONDS: u64 = 30;
+
+/// Size, in bytes, of the messages in which rows are copied to a server.
+pub const LOAD_COPY_BYTES: usize = 64 << 10;
+
+/// Time, in seconds, for an answer of a server to a request that may be much work.
 pub const LOAD_REPLY_SECONDS: u64 = 60;
 
 /// Number of attempts to have a server accept a request or an item, without progress, before it counts as away.

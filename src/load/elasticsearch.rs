@@ -12,17 +12,20 @@ mod lock;
 mod retry;
 mod stated_error;
 
+use std::collections::BTreeMap;
+use std::time::Duration;
+
 use serde::Deserialize;
 use serde_json::json;
 
-use super::LoadMode;
 use super::authority_file::certificates;
 use super::credentials::Credentials;
-use super::error::{LoadError, UnusableError};
+use super::error::{LoadError, LoadIoError, UnusableError};
 use super::gone_messages::GoneMessages;
 use super::http_agent::TrustedAuthorities;
 use super::target::{ChangedRows, LoadRow, RefusedRecord, SegmentId, SegmentStatus, Target};
 use super::target_name::IndexServer;
+use super::{LoadMode, SharedReport};
 use crate::record::GoneLine;
 use bulk::BulkRows;
 use gone::remove_documents;
@@ -34,14 +37,18 @@ use lock::IndexLock;
 ///
 /// Documents that wait are created before messages that wait are removed. This is the order of the input: a document of a message
 /// that is among the latter is only added after these are removed, and all others are not affected by the removal.
-pub(super) struct ElasticsearchTarget {
-    client: HttpClient,
+pub(super) struct ElasticsearchTarget<'r> {
+    client: HttpClient<'r>,
     /// The name of the index.
     index: String,
     names: IndexNames,
     lock: IndexLock,
     /// `true` after the indexes were found or created.
     is_prepared: bool,
+    /// The identifiers of the indexes that the name of the records' index leads to, by their names.
+    records_ids: BTreeMap<String, String>,
+    /// Those of the index of segments.
+    segments_ids: BTreeMap<String, String>,
     rows: BulkRows,
     gone: GoneMessages,
     /// Segments of this batch, to be stored.
@@ -60,20 +67,25 @@ struct SegmentDocument {
 #[derive(Deserialize)]
 struct SegmentSource {
     hash: String,
+    /// The identifiers of the indexes that its documents went to; empty in documents of older versions.
+    #[serde(default)]
+    indexes: Vec<String>,
 }
 
-impl ElasticsearchTarget {
+impl<'r> ElasticsearchTarget<'r> {
     /// Names an index. The server is contacted by the first batch.
     pub(super) fn open(
         server: &IndexServer,
         index: &str,
         credentials: &Credentials,
         mode: LoadMode,
-    ) -> Result<ElasticsearchTarget, LoadError> {
+        report: SharedReport<'r>,
+    ) -> Result<ElasticsearchTarget<'r>, LoadError> {
         if mode == LoadMode::Replace {
             return Err(UnusableError::NoTransactions.into());
         }
         let authorities = authorities(server)?;
+        let limit = Duration::from_secs(server.connect_seconds.into());
         let server = &*server.url;
         let names = IndexNames {
             records: path_part(index),
@@ -84,11 +96,15 @@ impl ElasticsearchTarget {
                 server,
                 authorities,
                 credentials.elasticsearch_api_key.as_ref(),
+                limit,
+                report,
             ),
             lock: IndexLock::new(names.segments.clone(), format!("{server}/{index}")),
             index: index.to_owned(),
             names,
             is_prepared: false,
+            records_ids: BTreeMap::new(),
+            segments_ids: BTreeMap::new(),
             rows: BulkRows::default(),
             gone: GoneMessages::default(),
             segments: Vec::new(),
@@ -140,11 +156,32 @@ impl ElasticsearchTarget {
             return Ok(SegmentStatus::New);
         }
         let document: SegmentDocument = reply.succeeded()?.json()?;
-        Ok(if document.source.hash == segment.hash {
+        let SegmentSource { hash, indexes } = document.source;
+        let is_there = |index: &String| self.records_ids.values().any(|id| id == index);
+        Ok(if !indexes.is_empty() && !indexes.iter().any(is_there) {
+            // Its documents were deleted with their index.
+            SegmentStatus::New
+        } else if hash == segment.hash {
             SegmentStatus::Loaded
         } else {
-            SegmentStatus::OtherHash(document.source.hash)
+            SegmentStatus::OtherHash(hash)
         })
+    }
+
+    /// Checks that the names still lead to the indexes that they led to before. An alias may get more of them.
+    fn check_indexes(&mut self) -> Result<(), LoadError> {
+        for (index, known) in [
+            (&self.names.records, &mut self.records_ids),
+            (&self.names.segments, &mut self.segments_ids),
+        ] {
+            let found = index::ids(&self.client, index)?;
+            if !known.iter().all(|(name, id)| found.get(name) == Some(id)) || found.is_empty() {
+                let target = format!("the index {index}");
+                return Err(LoadIoError::Replaced { target }.into());
+            }
+            *known = found;
+        }
+        Ok(())
     }
 
     fn store_segment(&mut self, segment: &SegmentId) -> Result<(), LoadError> {
@@ -154,12 +191,20 @@ impl ElasticsearchTarget {
             seq,
             hash,
         } = segment;
-        let source = json!({"instance": instance, "epoch": epoch, "seq": seq, "hash": hash});
+        let indexes: Vec<_> = self.records_ids.values().collect();
+        let source = json!({"instance": instance, "epoch": epoch, "seq": seq, "hash": hash, "indexes": indexes});
         let request = HttpRequest::put(self.segment_path("_create", segment), &source);
-        let reply = self.lock.send(&self.client, &request)?;
-        // The answer to an earlier attempt may have been lost.
-        if reply.status == 409 && self.stored_segment(segment)? == SegmentStatus::Loaded {
-            return Ok(());
+        let mut reply = self.lock.send(&self.client, &request)?;
+        if reply.status == 409 {
+            match self.stored_segment(segment)? {
+                // The answer to an earlier attempt was lost.
+                SegmentStatus::Loaded => return Ok(()),
+                SegmentStatus::New => {
+                    let request = HttpRequest::put(self.segment_path("_doc", segment), &source);
+                    reply = self.lock.send(&self.client, &request)?;
+                }
+                SegmentStatus::OtherHash(_) => {}
+            }
         }
         reply.succeeded().map(|_| ())
     }
@@ -178,7 +223,7 @@ fn authorities(server: &IndexServer) -> Result<TrustedAuthorities, LoadError> {
         })
 }
 
-impl Target for ElasticsearchTarget {
+impl Target for ElasticsearchTarget<'_> {
     fn needs_lines(&self) -> bool {
         true
     }
@@ -189,6 +234,8 @@ impl Target for ElasticsearchTarget {
             index::prepare(&self.client, &self.names, &self.index)?;
             self.is_prepared = true;
         }
+        // Before anything is written: a server creates an index that is missing.
+        self.check_indexes()?;
         self.lock.acquire(&self.client)
     }
 
@@ -249,6 +296,11 @@ impl Target for ElasticsearchTarget {
         }
         self.lock.release(&self.client);
         Ok(std::mem::take(&mut self.changed))
+    }
+
+    /// A server answers after it has written a document to its log.
+    fn check_kept(&mut self) -> Result<(), LoadError> {
+        self.check_indexes()
     }
 
     fn take_refused(&mut self) -> Vec<RefusedRecord> {

@@ -55,7 +55,7 @@ pub(super) fn load_patiently(
 }
 
 fn pause(loader: &mut Loader<'_>, error: &LoadError) {
-    loader.report.paused(error);
+    loader.report.borrow_mut().paused(error);
     thread::sleep(Duration::from_millis(LOAD_RETRY_MS));
 }
 

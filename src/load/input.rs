@@ -89,8 +89,15 @@ pub(super) fn inputs_of(argument: &Path) -> Vec<Result<LoadInput, InputError>> {
         }
     }
     files.sort();
-    let files = files.into_iter().map(|path| Ok(LoadInput::at(path)));
-    files.chain(failed).collect()
+    let inputs = files.into_iter().map(LoadInput::at);
+    // Another load may have removed a segment, and its sidecar, since the folder was listed.
+    let inputs = inputs.filter(|input| !matches!(input, LoadInput::File(path) if is_removed(path)));
+    inputs.map(Ok).chain(failed).collect()
+}
+
+/// Returns `true` if there is no entry at a path, not even a link that leads nowhere.
+fn is_removed(path: &Path) -> bool {
+    fs::symlink_metadata(path).is_err_and(|error| error.kind() == io::ErrorKind::NotFound)
 }
 
 /// An entry of a folder that matters to a load.
@@ -121,6 +128,7 @@ fn entries_of(folder: &Path, listed: &mut HashSet<DeviceInode>) -> io::Result<Ve
                 let error = io::Error::other("is no regular file; name it itself to load it");
                 entries.push(InputEntry::Failed(InputError::new(&path, error)));
             }
+            Err(_) if is_removed(&path) => {}
             Err(error) => entries.push(InputEntry::Failed(InputError::new(&path, error))),
         }
     }

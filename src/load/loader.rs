@@ -13,13 +13,13 @@ use super::parsed_lines::{
 use super::refusal::LoadInputError;
 use super::segment::SegmentFile;
 use super::target::{LoadRow, SegmentStatus, Target};
-use super::{LoadCounts, LoadJob, LoadMode, LoadReport, LoadedSegments};
+use super::{LoadCounts, LoadJob, LoadMode, LoadedSegments, SharedReport};
 use crate::record::{GoneLine, LineError, RecordLine};
 
 /// A load that is running.
 pub(super) struct Loader<'r> {
-    target: Box<dyn Target>,
-    pub(super) report: &'r mut dyn LoadReport,
+    target: Box<dyn Target + 'r>,
+    pub(super) report: SharedReport<'r>,
     pub(super) counts: LoadCounts,
     mode: LoadMode,
     segments: LoadedSegments,
@@ -28,9 +28,9 @@ pub(super) struct Loader<'r> {
 
 impl<'r> Loader<'r> {
     pub(super) fn new(
-        target: Box<dyn Target>,
+        target: Box<dyn Target + 'r>,
         job: &LoadJob,
-        report: &'r mut dyn LoadReport,
+        report: SharedReport<'r>,
     ) -> Loader<'r> {
         Loader {
             target,
@@ -61,7 +61,7 @@ impl<'r> Loader<'r> {
             if loader.counts.failures() == 0 {
                 loader.batch.counts.removed += loader.target.finish_replacing()?;
             } else {
-                loader.report.kept_rows();
+                loader.report.borrow_mut().kept_rows();
             }
             loader.commit()
         })
@@ -107,7 +107,7 @@ impl<'r> Loader<'r> {
 
     fn failed(&mut self, failure: &LoadInputError) {
         self.counts.failed_files += 1;
-        self.report.failed_input(failure);
+        self.report.borrow_mut().failed_input(failure);
     }
 
     fn load_input(&mut self, input: &LoadInput) -> Result<(), LoadError> {
@@ -134,10 +134,14 @@ impl<'r> Loader<'r> {
     ) -> Result<(), LoadError> {
         self.begin()?;
         match self.target.segment_status(&segment.id)? {
-            SegmentStatus::New => self.load_new_segment(input, segment, name)?,
+            SegmentStatus::New => {
+                if self.load_new_segment(input, segment, name)? == Presence::Missing {
+                    return Ok(());
+                }
+            }
             SegmentStatus::Loaded => {
                 if self.segments == LoadedSegments::Delete {
-                    // It, or its sidecar, may be another than the one that was loaded.
+                    // It, or its sidecar, may be another than the one that was loaded. A missing one was removed by another load.
                     self.or_commit(check_file(segment, name, OmittedStep::Removal))?;
                 }
                 self.batch.counts.known_segments += 1;
@@ -166,22 +170,34 @@ impl<'r> Loader<'r> {
         input: &LoadInput,
         segment: &SegmentFile,
         name: &str,
-    ) -> Result<(), LoadError> {
+    ) -> Result<Presence, LoadError> {
         let omitted = OmittedStep::Load;
-        self.or_commit(check_file(segment, name, omitted))?;
-        match self.load_lines(input, name, Commits::AfterInput)? {
-            Err(error) => return Err(unreadable(name, &error)),
+        let read = match self.or_commit(check_file(segment, name, omitted))? {
+            Presence::There => self.load_lines(input, name, Commits::AfterInput)?,
+            Presence::Missing => Err(io::Error::new(
+                io::ErrorKind::NotFound,
+                "it was removed since its folder was listed",
+            )),
+        };
+        match read {
             // It may have changed since.
             Ok(read) => check_segment(segment, name, read.len, &read.hash, omitted)?,
+            // Somebody has removed it since it was listed, and not a load into this target, which would hold it.
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                let input = name.to_owned();
+                self.failed(&LoadInputError::Read { input, error });
+                return Ok(Presence::Missing);
+            }
+            Err(error) => return Err(unreadable(name, &error)),
         }
         self.target.add_segment(&segment.id)?;
         self.batch.counts.segments += 1;
-        Ok(())
+        Ok(Presence::There)
     }
 
     /// Commits the inputs before a segment that cannot be loaded. Nothing of the segment was written yet. None is removed: the
     /// sidecar of one may be that of the file that is damaged.
-    fn or_commit(&mut self, checked: Result<(), LoadError>) -> Result<(), LoadError> {
+    fn or_commit<T>(&mut self, checked: Result<T, LoadError>) -> Result<T, LoadError> {
         if checked.is_err() {
             self.batch.to_delete.clear();
             self.commit()?;
@@ -248,7 +264,7 @@ impl<'r> Loader<'r> {
             Ok(_) => self.batch.counts.other_lines += 1,
             Err(error @ LineError::NoRecord(_)) => {
                 self.counts.bad_lines += 1;
-                self.report.bad_line(name, line.number, error);
+                self.report.borrow_mut().bad_line(name, line.number, error);
             }
             Err(error) => {
                 return Err(UnusableError::Record {
@@ -285,6 +301,7 @@ impl<'r> Loader<'r> {
         for refused in self.target.take_refused() {
             self.counts.refused_records += 1;
             self.report
+                .borrow_mut()
                 .refused_record(&refused.input, refused.line, &refused.refusal);
         }
     }
@@ -323,7 +340,16 @@ impl<'r> Loader<'r> {
         self.batch.counts.removed += changed.removed;
         let batch = std::mem::take(&mut self.batch);
         self.counts.add(&batch.counts);
-        for segment in batch.to_delete {
+        self.delete(batch.to_delete)
+    }
+
+    /// Removes segments whose rows were committed, if these are safe where the target's name leads.
+    fn delete(&mut self, segments: Vec<SegmentFile>) -> Result<(), LoadError> {
+        if segments.is_empty() {
+            return Ok(());
+        }
+        self.target.check_kept()?;
+        for segment in segments {
             if let Err(error) = segment.delete() {
                 self.failed(&LoadInputError::Remove {
                     input: segment.path.display().to_string(),
@@ -335,10 +361,19 @@ impl<'r> Loader<'r> {
     }
 }
 
-/// Reads a segment, and compares it with its sidecar.
-fn check_file(segment: &SegmentFile, name: &str, omitted: OmittedStep) -> Result<(), LoadError> {
-    let (len, hash) = len_and_hash(&segment.path).map_err(|error| unreadable(name, &error))?;
-    check_segment(segment, name, len, &hash, omitted)
+/// Reads a segment, and compares it with its sidecar. One that is missing was removed since it was listed.
+fn check_file(
+    segment: &SegmentFile,
+    name: &str,
+    omitted: OmittedStep,
+) -> Result<Presence, LoadError> {
+    match len_and_hash(&segment.path) {
+        Ok((len, hash)) => {
+            check_segment(segment, name, len, &hash, omitted).map(|()| Presence::There)
+        }
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Presence::Missing),
+        Err(error) => Err(unreadable(name, &error)),
+    }
 }
 
 /// Compares what was read of a segment with its sidecar.
@@ -366,6 +401,13 @@ fn unreadable(name: &str, error: &io::Error) -> LoadError {
         reason: error.to_string(),
     }
     .into()
+}
+
+/// Presence of a segment that was listed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Presence {
+    There,
+    Missing,
 }
 
 /// Places at which a batch may end.

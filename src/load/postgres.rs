@@ -4,14 +4,13 @@ mod copy_row;
 mod pgpass;
 mod removal;
 mod schema;
+mod session;
 mod tls;
 
 use std::fmt::Display;
-use std::io::Write;
 
-use postgres::error::SqlState;
-use postgres::{Client, Config};
-use tokio_postgres_rustls::MakeRustlsConnect;
+use tokio_postgres::Config;
+use tokio_postgres::error::SqlState;
 
 use super::credentials::{Credentials, Secret};
 use super::dates::{is_plausible, today};
@@ -23,17 +22,22 @@ use super::records_view::RECORDS_VIEW;
 use super::target::{ChangedRows, LoadRow, SegmentId, SegmentStatus, Target};
 use crate::limits::{LOAD_LOCK_SECONDS, LOAD_STAGED_BYTES};
 use crate::record::GoneLine;
-use schema::{MERGE, RECOMPUTE_LINKS, RELATIONS, STAGING, TABLES, VERSION};
+use schema::{
+    ADD_INSTANCE, BEGIN_LOOKUPS, END_LOOKUPS, HAS_INSTANCE, INSTANCE, MERGE, RECOMPUTE_LINKS,
+    RELATIONS, SETTINGS, STAGING, TABLES, VERSION,
+};
+use session::{Server, Session, SessionError};
 use tls::TlsParameters;
 
 /// A database of a server that is being loaded.
 pub(super) struct PostgresTarget {
-    config: Config,
-    tls: MakeRustlsConnect,
+    server: Server,
     /// The server, for messages.
     name: String,
     /// `None` after the connection broke.
-    client: Option<Client>,
+    session: Option<Session>,
+    /// The identifier of the tables that the first connection found. Rows must not go into others.
+    instance: Option<String>,
     /// Rows to be copied, in the format of `COPY`.
     staged: String,
     /// Number of the next row.
@@ -58,18 +62,19 @@ impl PostgresTarget {
         let (parameters, url) = TlsParameters::take(url).map_err(|error| refused(&error))?;
         let mut config: Config = url
             .parse()
-            .map_err(|error: postgres::Error| refused(&chain(&error)))?;
+            .map_err(|error: tokio_postgres::Error| refused(&chain(&error)))?;
         config.ssl_mode(parameters.client_mode());
         let tls = parameters.connector().map_err(|error| refused(&error))?;
-        if let Some(password) = password(&config, credentials) {
-            config.password(password);
-        }
         config.application_name("urlspool");
+        let mut server = Server::new(config, tls);
+        if let Some(password) = password(server.config(), credentials) {
+            server.set_password(&password);
+        }
         let mut target = PostgresTarget {
-            config,
-            tls,
+            server,
             name,
-            client: None,
+            session: None,
+            instance: None,
             staged: String::new(),
             number: 0,
             gone: GoneMessages::default(),
@@ -83,27 +88,101 @@ impl PostgresTarget {
     }
 
     fn connect(&mut self) -> Result<(), LoadError> {
-        let connected = self.config.connect(self.tls.clone());
-        let mut client = connected.map_err(|error| named(&self.name, &error))?;
-        prepare(&mut client, &self.name)?;
-        self.client = Some(client);
-        Ok(())
+        let connected = self.server.connect();
+        let session = connected.map_err(|error| match code(&error) {
+            Some(&SqlState::INVALID_CATALOG_NAME) if self.instance.is_some() => {
+                replaced(&self.name)
+            }
+            _ => named(&self.name, &error),
+        })?;
+        self.session = Some(session);
+        let prepared = self.prepare();
+        if prepared.is_err() {
+            // The next attempt prepares another connection.
+            self.close();
+        }
+        prepared
     }
 
-    /// Runs statements on the connection. A broken one is dropped, and made anew by the next transaction.
+    fn close(&mut self) {
+        if let Some(session) = self.session.take() {
+            session.close();
+        }
+    }
+
+    /// Creates the tables, unless they are there, and the tables of the connection.
+    fn prepare(&mut self) -> Result<(), LoadError> {
+        let wait = LOAD_LOCK_SECONDS;
+        self.batch_execute(&format!(
+            "SET lock_timeout='{wait}s'; SET client_min_messages=warning; {COMMIT_DURABLY}; {SETTINGS}; BEGIN; SELECT pg_advisory_xact_lock(1970435187)"
+        ))?;
+        if self.number("SELECT count(to_regclass('urlspool_version'))")? == 1 {
+            let version = self.number("SELECT version::bigint FROM urlspool_version")?;
+            if version != i64::from(VERSION) {
+                let reason = UnusableServerReason::TableVersion {
+                    found: version,
+                    needed: VERSION.into(),
+                };
+                return Err(unusable(&self.name, reason));
+            }
+        } else if self.instance.is_some() {
+            return Err(replaced(&self.name));
+        } else if let Some(table) = self.foreign_table()? {
+            let reason = UnusableServerReason::OtherProgram { table };
+            return Err(unusable(&self.name, reason));
+        } else {
+            self.batch_execute(TABLES)?;
+            self.batch_execute(RECORDS_VIEW)?;
+        }
+        if self.number(HAS_INSTANCE)? == 0 {
+            self.batch_execute(ADD_INSTANCE)?;
+        }
+        self.batch_execute(&format!("COMMIT; {STAGING}"))
+    }
+
+    /// Returns the table or view of another program that has the name of one of ours, in the schema where ours would be created.
+    fn foreign_table(&mut self) -> Result<Option<String>, LoadError> {
+        let sql =
+            "SELECT relname::text FROM pg_class WHERE relnamespace = to_regnamespace(current_schema())
+           AND relname = ANY($1) ORDER BY relname LIMIT 1";
+        let row = self.with(|session, server| session.query_opt(server, sql, &[&RELATIONS]))?;
+        Ok(row.map(|row| row.get(0)))
+    }
+
+    /// Checks that the tables are those that were loaded before.
+    fn check_instance(&mut self) -> Result<(), LoadError> {
+        let row = self.with(|session, server| session.query_one(server, INSTANCE, &[]))?;
+        let found: String = row.get(0);
+        if *self.instance.get_or_insert_with(|| found.clone()) == found {
+            Ok(())
+        } else {
+            Err(replaced(&self.name))
+        }
+    }
+
+    /// Works with the connection. A broken one is dropped, and made anew by the next transaction.
     fn with<T>(
         &mut self,
-        work: impl FnOnce(&mut Client) -> Result<T, postgres::Error>,
+        work: impl FnOnce(&mut Session, &Server) -> Result<T, SessionError>,
     ) -> Result<T, LoadError> {
-        let Some(client) = &mut self.client else {
+        let Some(session) = &mut self.session else {
             let server = self.name.clone();
             return Err(UnreachableError::Closed { server }.into());
         };
-        let result = work(client);
-        if client.is_closed() {
-            self.client = None;
+        let result = work(session, &self.server);
+        if session.is_closed() || matches!(result, Err(SessionError::Silent(_))) {
+            self.session = None;
         }
         result.map_err(|error| named(&self.name, &error))
+    }
+
+    fn batch_execute(&mut self, sql: &str) -> Result<(), LoadError> {
+        self.with(|session, server| session.batch_execute(server, sql))
+    }
+
+    fn number(&mut self, sql: &str) -> Result<i64, LoadError> {
+        let row = self.with(|session, server| session.query_one(server, sql, &[]))?;
+        Ok(row.get(0))
     }
 
     /// Adds the rows that wait, then removes those of the messages that are gone.
@@ -114,7 +193,8 @@ impl PostgresTarget {
         }
         self.has_removed = true;
         let gone = std::mem::take(&mut self.gone);
-        self.changed.removed += self.with(|client| removal::remove_gone(client, &gone))?;
+        self.changed.removed +=
+            self.with(|session, server| removal::remove_gone(session, server, &gone))?;
         Ok(())
     }
 
@@ -125,24 +205,29 @@ impl PostgresTarget {
         }
         let staged = std::mem::take(&mut self.staged);
         let is_replacing = self.is_replacing;
-        self.changed.added += self.with(|client| {
-            let mut copy = client.copy_in("COPY staging FROM STDIN")?;
-            // The error of a write is that of the connection, which the end of the copy reports.
-            let _ = copy.write_all(staged.as_bytes());
-            copy.finish()?;
+        self.changed.added += self.with(|session, server| {
+            session.copy_in(server, "COPY staging FROM STDIN", &staged)?;
             if is_replacing {
-                client.batch_execute(
+                session.batch_execute(
+                    server,
                     "INSERT INTO kept SELECT record_key FROM staging ON CONFLICT DO NOTHING",
                 )?;
             }
+            session.batch_execute(server, BEGIN_LOOKUPS)?;
             let mut changed = 0;
             for statement in MERGE {
-                changed = client.execute(*statement, &[])?;
+                changed = session.execute(server, statement, &[])?;
             }
-            client.batch_execute("TRUNCATE staging")?;
+            session.batch_execute(server, &format!("TRUNCATE staging; {END_LOOKUPS}"))?;
             Ok(changed)
         })?;
         Ok(())
+    }
+}
+
+impl Drop for PostgresTarget {
+    fn drop(&mut self) {
+        self.close();
     }
 }
 
@@ -155,58 +240,41 @@ fn password(config: &Config, credentials: &Credentials) -> Option<String> {
     })
 }
 
-/// Creates the tables, unless they are there, and the tables of the connection.
-fn prepare(client: &mut Client, name: &str) -> Result<(), LoadError> {
-    let failed = |error: postgres::Error| named(name, &error);
-    let wait = LOAD_LOCK_SECONDS;
-    client
-        .batch_execute(&format!(
-            "SET lock_timeout='{wait}s'; SET client_min_messages=warning; BEGIN; SELECT pg_advisory_xact_lock(1970435187)"
-        ))
-        .map_err(failed)?;
-    let number = |client: &mut Client, sql: &str| -> Result<i64, LoadError> {
-        let row = client.query_one(sql, &[]).map_err(failed)?;
-        Ok(row.get(0))
-    };
-    let exists = |table: &str| format!("SELECT count(to_regclass('{table}'))");
-    if number(client, &exists("urlspool_version"))? == 1 {
-        let version = number(client, "SELECT version::bigint FROM urlspool_version")?;
-        if version != i64::from(VERSION) {
-            let reason = UnusableServerReason::TableVersion {
-                found: version,
-                needed: VERSION.into(),
-            };
-            return Err(unusable(name, reason));
-        }
-    } else if let Some(table) = foreign_table(client).map_err(failed)? {
-        let reason = UnusableServerReason::OtherProgram { table };
-        return Err(unusable(name, reason));
-    } else {
-        client.batch_execute(TABLES).map_err(failed)?;
-        client.batch_execute(RECORDS_VIEW).map_err(failed)?;
-    }
-    client
-        .batch_execute(&format!("COMMIT; {STAGING}"))
-        .map_err(failed)
-}
+/// Has commits wait until they are written, if the server does not do so by default. Other settings wait for more.
+const COMMIT_DURABLY: &str = "SELECT set_config('synchronous_commit', 'local', false)
+  WHERE current_setting('synchronous_commit') = 'off'";
 
-/// Returns the table or view of another program that has the name of one of ours, in the schema where ours would be created.
-fn foreign_table(client: &mut Client) -> Result<Option<String>, postgres::Error> {
-    let sql =
-        "SELECT relname::text FROM pg_class WHERE relnamespace = to_regnamespace(current_schema())
-       AND relname = ANY($1) ORDER BY relname LIMIT 1";
-    let row = client.query_opt(sql, &[&RELATIONS])?;
-    Ok(row.map(|row| row.get(0)))
+/// Returns the code that the server gives to an error.
+fn code(error: &SessionError) -> Option<&SqlState> {
+    match error {
+        SessionError::Client(error) => error.code(),
+        SessionError::Silent(_) | SessionError::System(_) => None,
+    }
 }
 
 /// Classifies an error, and names the server.
-fn named(name: &str, error: &postgres::Error) -> LoadError {
-    let (server, reason) = (name.to_owned(), chain(error));
+fn named(name: &str, error: &SessionError) -> LoadError {
+    let server = name.to_owned();
+    let (error, reason) = match error {
+        SessionError::Client(error) => (error, chain(error)),
+        SessionError::Silent(limit) => {
+            let reason = format!(
+                "the server has not answered for {} s; ?connect_timeout=SECONDS allows more",
+                limit.as_secs()
+            );
+            return UnreachableError::Connection { server, reason }.into();
+        }
+        SessionError::System(error) => {
+            let reason = error.to_string();
+            return LoadIoError::Server { server, reason }.into();
+        }
+    };
     if tls::is_refusal(error) {
         return unusable(name, UnusableServerReason::Connection(reason));
     }
     match error.code() {
         Some(&SqlState::LOCK_NOT_AVAILABLE) => LockedError::Server { server }.into(),
+        Some(&SqlState::UNDEFINED_TABLE) => replaced(name),
         Some(
             &SqlState::ADMIN_SHUTDOWN
             | &SqlState::CRASH_SHUTDOWN
@@ -229,6 +297,12 @@ fn unusable(name: &str, reason: UnusableServerReason) -> LoadError {
     UnusableServer { server, reason }.into()
 }
 
+/// The error of a database that is not the one that was loaded.
+fn replaced(name: &str) -> LoadError {
+    let target = name.to_owned();
+    LoadIoError::Replaced { target }.into()
+}
+
 /// An error with its causes.
 fn chain(error: &dyn std::error::Error) -> String {
     let mut text = error.to_string();
@@ -242,22 +316,26 @@ fn chain(error: &dyn std::error::Error) -> String {
 
 impl Target for PostgresTarget {
     fn begin(&mut self) -> Result<(), LoadError> {
-        if self.client.is_none() {
+        if self.session.is_none() {
             self.connect()?;
         }
         self.staged.clear();
         self.gone.clear();
         (self.changed, self.has_removed) = (ChangedRows::default(), false);
         self.today = today();
-        self.with(|client| {
-            client.batch_execute("BEGIN; LOCK TABLE urls IN SHARE ROW EXCLUSIVE MODE")
-        })
+        let begun = self
+            .batch_execute("BEGIN; LOCK TABLE urls IN SHARE ROW EXCLUSIVE MODE")
+            .and_then(|()| self.check_instance());
+        // A transaction that failed would refuse the next one.
+        begun.inspect_err(|_| self.roll_back())
     }
 
     fn segment_status(&mut self, segment: &SegmentId) -> Result<SegmentStatus, LoadError> {
         let sql = "SELECT hash FROM segments WHERE instance=$1 AND epoch=$2 AND seq=$3";
         let (epoch, seq) = (segment.epoch.cast_signed(), segment.seq.cast_signed());
-        let row = self.with(|client| client.query_opt(sql, &[&segment.instance, &epoch, &seq]))?;
+        let row = self.with(|session, server| {
+            session.query_opt(server, sql, &[&segment.instance, &epoch, &seq])
+        })?;
         Ok(match row.map(|row| row.get::<_, String>(0)) {
             None => SegmentStatus::New,
             Some(hash) if hash == segment.hash => SegmentStatus::Loaded,
@@ -268,7 +346,13 @@ impl Target for PostgresTarget {
     fn add_segment(&mut self, segment: &SegmentId) -> Result<(), LoadError> {
         let sql = "INSERT INTO segments VALUES($1,$2,$3,$4)";
         let (epoch, seq) = (segment.epoch.cast_signed(), segment.seq.cast_signed());
-        self.with(|client| client.execute(sql, &[&segment.instance, &epoch, &seq, &segment.hash]))?;
+        self.with(|session, server| {
+            session.execute(
+                server,
+                sql,
+                &[&segment.instance, &epoch, &seq, &segment.hash],
+            )
+        })?;
         Ok(())
     }
 
@@ -316,10 +400,16 @@ impl Target for PostgresTarget {
         self.flush()?;
         self.is_replacing = false;
         if self.has_removed {
-            self.with(|client| client.batch_execute(RECOMPUTE_LINKS))?;
+            self.batch_execute(RECOMPUTE_LINKS)?;
         }
-        self.with(|client| client.batch_execute("COMMIT"))?;
+        self.batch_execute("COMMIT")?;
         Ok(std::mem::take(&mut self.changed))
+    }
+
+    /// Nothing is left to check: the rows were committed by a connection whose tables were locked and checked, and which waited
+    /// until the server had written them.
+    fn check_kept(&mut self) -> Result<(), LoadError> {
+        Ok(())
     }
 
     fn roll_back(&mut self) {
@@ -327,6 +417,6 @@ impl Target for PostgresTarget {
         self.gone.clear();
         self.is_replacing = false;
         // If it fails, the connection is closed, and the server rolls back.
-        let _ = self.with(|client| client.batch_execute("ROLLBACK"));
+        let _ = self.batch_execute("ROLLBACK");
     }
 }

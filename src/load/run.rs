@@ -1,8 +1,10 @@
 //! The entry of a load: opens the target, and chooses what is done with the inputs.
 
+use std::cell::RefCell;
 use std::fs;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
+use std::rc::Rc;
 
 #[cfg(feature = "elasticsearch")]
 use super::elasticsearch::ElasticsearchTarget;
@@ -15,7 +17,7 @@ use super::postgres::PostgresTarget;
 use super::sqlite::SqliteTarget;
 use super::target::Target;
 use super::target_name::TargetName;
-use super::{LoadCounts, LoadJob, LoadMode, LoadReport};
+use super::{LoadCounts, LoadJob, LoadMode, LoadReport, SharedReport};
 use crate::walk::DeviceInode;
 
 /// Loads records. Returns the numbers of the load; with [`LoadMode::Follow`] it returns only with an error.
@@ -25,7 +27,8 @@ use crate::walk::DeviceInode;
 /// The target cannot be used, or the input contradicts it. What was committed before stays; the load can be repeated.
 pub fn load(job: &LoadJob, report: &mut dyn LoadReport) -> Result<LoadCounts, LoadError> {
     refuse_target_among_inputs(job)?;
-    let mut loader = Loader::new(open(job)?, job, report);
+    let report: SharedReport<'_> = Rc::new(RefCell::new(report));
+    let mut loader = Loader::new(open(job, &report)?, job, report);
     match job.mode {
         LoadMode::Add => loader.load_all(&job.inputs)?,
         LoadMode::Replace => loader.replace(&job.inputs)?,
@@ -88,7 +91,11 @@ fn input_after_creation(target: &Path, arguments: &[PathBuf]) -> Option<PathBuf>
     (is_argument || is_listed() == Some(true)).then(|| target.to_owned())
 }
 
-fn open(job: &LoadJob) -> Result<Box<dyn Target>, LoadError> {
+#[cfg_attr(
+    not(feature = "elasticsearch"),
+    expect(unused_variables, reason = "no other target reports")
+)]
+fn open<'r>(job: &LoadJob, report: &SharedReport<'r>) -> Result<Box<dyn Target + 'r>, LoadError> {
     match &job.target {
         TargetName::Sqlite(path) => Ok(Box::new(SqliteTarget::open(path)?)),
         #[cfg(feature = "postgres")]
@@ -99,6 +106,7 @@ fn open(job: &LoadJob) -> Result<Box<dyn Target>, LoadError> {
             index,
             &job.credentials,
             job.mode,
+            Rc::clone(report),
         )?)),
     }
 }

@@ -15,7 +15,7 @@ use crate::record::FoundRow;
 use query::Statement;
 
 /// Searches the database at `path`, and gives each match to `found` until that returns `false`. The first citations come first;
-/// those without a plausible date last.
+/// those without a plausible date last; those of one time in the order of their files and places.
 ///
 /// # Errors
 ///

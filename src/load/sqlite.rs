@@ -27,6 +27,7 @@ use super::dates::{is_plausible, today};
 use super::error::LoadError;
 use super::target::{ChangedRows, LoadRow, SegmentId, SegmentStatus, Target};
 use crate::record::GoneLine;
+use crate::walk::DeviceInode;
 use link_updates::{LinkUpdates, NewCitation, SinceLast};
 use row_ids::{RowIds, next_id};
 use row_statements::{RowParents, RowStatements};
@@ -35,6 +36,8 @@ use row_statements::{RowParents, RowStatements};
 pub(super) struct SqliteTarget {
     db: Connection,
     path: PathBuf,
+    /// The file that was opened. Another one at `path` would not get the rows.
+    file: DeviceInode,
     batch: SqliteBatch,
     links: LinkUpdates,
     /// `PRAGMA data_version` of the last transaction: another one if another program wrote since.
@@ -69,9 +72,11 @@ enum RowOutcome {
 impl SqliteTarget {
     /// Opens a database, or creates it.
     pub(super) fn open(path: &Path) -> Result<SqliteTarget, LoadError> {
+        let (db, file) = connection::open_to_load(path)?;
         Ok(SqliteTarget {
-            db: connection::open_to_write(path)?,
+            db,
             path: path.to_owned(),
+            file,
             batch: SqliteBatch::default(),
             links: LinkUpdates::default(),
             data_version: None,
@@ -189,6 +194,7 @@ impl SqliteBatch {
 
 impl Target for SqliteTarget {
     fn begin(&mut self) -> Result<(), LoadError> {
+        connection::check_place(&self.path, self.file)?;
         self.run("BEGIN IMMEDIATE", [])?;
         let begun = self.begin_batch();
         if begun.is_err() {
@@ -264,6 +270,13 @@ impl Target for SqliteTarget {
         }
         self.run("COMMIT", [])?;
         Ok(ChangedRows::default())
+    }
+
+    /// A file that is moved after this check takes the rows along, without its log.
+    fn check_kept(&mut self) -> Result<(), LoadError> {
+        connection::check_place(&self.path, self.file)?;
+        connection::merge_log(&self.db, &self.path)?;
+        connection::check_place(&self.path, self.file)
     }
 
     fn roll_back(&mut self) {

@@ -87,6 +87,11 @@ pub(super) trait Target {
     }
 
     /// Begins a transaction. Waits for another loader for a while.
+    ///
+    /// # Errors
+    ///
+    /// [`LoadIoError::Replaced`](super::error::LoadIoError::Replaced) if the name of the target leads to another database or index
+    /// than before.
     fn begin(&mut self) -> Result<(), LoadError>;
 
     /// Looks a segment up.
@@ -110,6 +115,14 @@ pub(super) trait Target {
 
     /// Makes everything since [`Target::begin`] durable. Returns the rows that were changed and not reported before.
     fn commit(&mut self) -> Result<ChangedRows, LoadError>;
+
+    /// Checks that all rows that were committed are durable, and that the name of the target still leads to them: only then their
+    /// segments may be removed.
+    ///
+    /// # Errors
+    ///
+    /// [`LoadIoError::Replaced`](super::error::LoadIoError::Replaced) if the name leads elsewhere.
+    fn check_kept(&mut self) -> Result<(), LoadError>;
 
     /// Returns the records that were refused since the last call. A database takes all.
     fn take_refused(&mut self) -> Vec<RefusedRecord> {

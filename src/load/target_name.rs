@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 #[cfg(feature = "elasticsearch")]
 use super::authority_file::decoded_path;
+use crate::limits::{LOAD_CONNECT_SECONDS, LOAD_REPLY_SECONDS};
 
 /// The database or index that records are loaded into.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -34,6 +35,8 @@ pub struct IndexServer {
     pub url: String,
     /// The file of the authorities that are trusted, in PEM; those of the machine if it is `None`.
     pub root_file: Option<PathBuf>,
+    /// Time, in seconds, for a connection and for the answer to a request that is little work.
+    pub connect_seconds: u8,
 }
 
 /// The reason why a text names no target.
@@ -69,7 +72,8 @@ impl fmt::Display for TargetNameError {
             ),
             TargetNameError::Parameter(name) => write!(
                 out,
-                "`{name}` is no parameter of this target; elasticsearch+https has one, ?sslrootcert=FILE, where FILE may be `system`"
+                "`{name}` is no parameter of this target, or has no value that it can have; an index has ?connect_timeout=SECONDS, from 1 to \
+                 {LOAD_REPLY_SECONDS}, and elasticsearch+https also sslrootcert=FILE, where FILE may be `system`"
             ),
             TargetNameError::NoFile => {
                 out.write_str("a database is a file; write its name, such as urls.db")
@@ -141,42 +145,71 @@ fn elasticsearch(scheme: &str, rest: &str) -> Result<TargetName, TargetNameError
     if host.is_empty() || !is_index_name(index) {
         return Err(TargetNameError::Index);
     }
-    let root_file = match query {
-        Some(query) => root_file(scheme, query)?,
-        None => None,
+    let IndexParameters {
+        root_file,
+        connect_seconds,
+    } = match query {
+        Some(query) => IndexParameters::parse(scheme, query)?,
+        None => IndexParameters::default(),
     };
     #[cfg(feature = "elasticsearch")]
     return Ok(TargetName::Elasticsearch {
         server: IndexServer {
             url: format!("{scheme}://{server}"),
             root_file: root_file.map(decoded_path),
+            connect_seconds,
         },
         index: index.to_owned(),
     });
     #[cfg(not(feature = "elasticsearch"))]
     {
-        let _ = root_file;
+        let _ = (root_file, connect_seconds);
         Err(TargetNameError::NotBuilt("elasticsearch"))
     }
 }
 
-/// The file that the parameter of an Elasticsearch URL names; `None` if it names the authorities of the machine.
-fn root_file<'q>(scheme: &str, query: &'q str) -> Result<Option<&'q str>, TargetNameError> {
-    let mut named = None;
-    for parameter in query.split('&') {
-        match parameter.split_once('=') {
-            Some(("sslrootcert", file))
-                if scheme == "https" && !file.is_empty() && named.is_none() =>
-            {
-                named = Some(file);
-            }
-            other => {
-                let name = other.map_or(parameter, |(name, _)| name);
-                return Err(TargetNameError::Parameter(name.to_owned()));
-            }
+/// The parameters of an Elasticsearch URL.
+struct IndexParameters<'q> {
+    /// The file of authorities that it names; `None` if it names those of the machine.
+    root_file: Option<&'q str>,
+    connect_seconds: u8,
+}
+
+impl Default for IndexParameters<'_> {
+    fn default() -> Self {
+        IndexParameters {
+            root_file: None,
+            connect_seconds: LOAD_CONNECT_SECONDS as u8,
         }
     }
-    Ok(named.filter(|file| *file != MACHINE_AUTHORITIES))
+}
+
+impl<'q> IndexParameters<'q> {
+    /// Parses the part of a URL after the `?`. Each parameter stands there once.
+    fn parse(scheme: &str, query: &'q str) -> Result<IndexParameters<'q>, TargetNameError> {
+        let (mut root_file, mut connect_seconds) = (None, None);
+        for parameter in query.split('&') {
+            let (name, value) = parameter.split_once('=').unwrap_or((parameter, ""));
+            let unusable = || TargetNameError::Parameter(name.to_owned());
+            match name {
+                "sslrootcert" if scheme == "https" && !value.is_empty() && root_file.is_none() => {
+                    root_file = Some(value);
+                }
+                "connect_timeout" if connect_seconds.is_none() => {
+                    let seconds = value.parse().ok();
+                    let is_allowed =
+                        |seconds: &u8| (1..=LOAD_REPLY_SECONDS).contains(&u64::from(*seconds));
+                    connect_seconds = Some(seconds.filter(is_allowed).ok_or_else(unusable)?);
+                }
+                _ => return Err(unusable()),
+            }
+        }
+        let defaults = IndexParameters::default();
+        Ok(IndexParameters {
+            root_file: root_file.filter(|file| *file != MACHINE_AUTHORITIES),
+            connect_seconds: connect_seconds.unwrap_or(defaults.connect_seconds),
+        })
+    }
 }
 
 /// The value of `sslrootcert` that names the authorities of the machine, as for `PostgreSQL`'s own programs. A file of this name
@@ -237,7 +270,8 @@ mod tests {
             Ok(TargetName::Elasticsearch {
                 server: IndexServer {
                     url: "https://host:9200/search".to_owned(),
-                    root_file: None
+                    root_file: None,
+                    connect_seconds: 30,
                 },
                 index: "urls-1996".to_owned()
             })
@@ -258,6 +292,18 @@ mod tests {
                 "sslrootcert",
             ),
             ("elasticsearch+https://host/urls?sslrootcert=a&x=b", "x"),
+            (
+                "elasticsearch+http://host/urls?connect_timeout=0",
+                "connect_timeout",
+            ),
+            (
+                "elasticsearch+http://host/urls?connect_timeout=61",
+                "connect_timeout",
+            ),
+            (
+                "elasticsearch+http://host/urls?connect_timeout=1&connect_timeout=1",
+                "connect_timeout",
+            ),
             ("elasticsearch+https://host/urls?sslrootcert=a&", ""),
             (
                 "elasticsearch+https://host/urls?sslrootcert=a&sslrootcert=b",
@@ -274,11 +320,14 @@ mod tests {
         );
         #[cfg(feature = "elasticsearch")]
         assert_eq!(
-            TargetName::parse("elasticsearch+https://host/urls?sslrootcert=/etc/a%20b.crt"),
+            TargetName::parse(
+                "elasticsearch+https://host/urls?sslrootcert=/etc/a%20b.crt&connect_timeout=7"
+            ),
             Ok(TargetName::Elasticsearch {
                 server: IndexServer {
                     url: "https://host".to_owned(),
-                    root_file: Some("/etc/a b.crt".into())
+                    root_file: Some("/etc/a b.crt".into()),
+                    connect_seconds: 7,
                 },
                 index: "urls".to_owned()
             })

@@ -4,12 +4,14 @@ mod kills;
 mod tls;
 
 use std::fs;
+use std::net::TcpListener;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
 use super::checking_server::{API_KEY, CheckingServer, Faults};
+use super::kept_segments::{check_replaced, end_of, follow, is_empty, wait_until};
 use super::segments::segment;
 use super::{MAIL, records};
 use crate::scene::{Ended, Folder, ended, lines, urlspool};
@@ -274,4 +276,61 @@ fn following_pauses_while_the_server_is_away() {
     following.wait().unwrap();
     assert_eq!(count(&server), 4);
     server.check();
+}
+
+#[test]
+fn an_index_that_is_deleted_or_replaced_keeps_the_segments() {
+    for (name, is_replaced) in [("mail", false), ("mail", true), ("mail-segments", false)] {
+        let (folder, server) = (Folder::new(), CheckingServer::start(1));
+        segment(&folder, 1, &records(&folder, "a.mbox", MAIL));
+        let mut command = urlspool(["load", "--into", &server.target("mail")]);
+        command.env("URLSPOOL_ELASTICSEARCH_API_KEY", API_KEY);
+        let child = follow(command, &folder);
+        let out = folder.path("out");
+        wait_until("segment 1 is removed", || is_empty(&out));
+        let mut state = server.state();
+        state.documents.indexes.remove(name);
+        if is_replaced {
+            state.documents.index(name);
+        }
+        drop(state);
+        let path = segment(&folder, 2, &records(&folder, "b.mbox", MAIL));
+        check_replaced(&end_of(child));
+        assert!(fs::exists(path).unwrap());
+        assert_eq!(count(&server), if name == "mail" { 0 } else { 4 });
+        server.check();
+    }
+}
+
+#[test]
+fn a_segment_whose_documents_went_with_their_index_is_loaded_again() {
+    let (folder, server) = (Folder::new(), CheckingServer::start(1));
+    segment(&folder, 1, &records(&folder, "a.mbox", MAIL));
+    let out = folder.path("out").display().to_string();
+    loaded(&server, &[&out], b"");
+    server.state().documents.indexes.remove("mail");
+    let summary = loaded(&server, &[&out, "--delete-segments"], b"");
+    assert!(summary.contains("4 records, 4 of them new"), "{summary}");
+    assert_eq!(count(&server), 4);
+    segment(&folder, 1, &records(&folder, "a.mbox", MAIL));
+    let summary = loaded(&server, &[&out], b"");
+    assert!(summary.contains("1 segment known before"), "{summary}");
+    server.check();
+}
+
+#[test]
+fn a_server_that_never_answers_is_given_up() {
+    let folder = Folder::new();
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap();
+    let target = format!("elasticsearch+http://{address}/mail?connect_timeout=1");
+    let input = records(&folder, "a.mbox", MAIL);
+    let begun = Instant::now();
+    let ended = ended(&mut urlspool(["load", "--into", &target]), &input);
+    assert_eq!(ended.status, Some(69), "{}", ended.stderr);
+    assert!(begun.elapsed() < Duration::from_secs(40));
+    for attempt in 1..=6 {
+        let text = format!("attempt {attempt} of 6 failed: ");
+        assert!(ended.stderr.contains(&text), "{}", ended.stderr);
+    }
 }

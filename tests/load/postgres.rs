@@ -3,8 +3,13 @@
 mod server;
 mod tls;
 
+use std::io::Write;
+use std::net::TcpListener;
+use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
+use super::kept_segments::{check_replaced, end_of, follow, is_empty, wait_until};
+use super::segments::segment;
 use super::{MAIL, records};
 use crate::scene::{Ended, Folder, ended, urlspool};
 use server::PostgresServer;
@@ -128,4 +133,113 @@ fn messages_that_are_gone_are_removed_together_and_in_the_order_of_the_input() {
     loaded(&target, input.as_bytes());
     assert_eq!(server.psql("SELECT count(*) FROM urls"), "2");
     check_links(&server);
+}
+
+#[test]
+fn another_database_of_the_name_keeps_the_segments() {
+    let Some(server) = PostgresServer::start("", &[]) else {
+        return;
+    };
+    let target = server.target().replace("/postgres?", "/urls?");
+    let acts: [&[&str]; 3] = [
+        &["DROP DATABASE urls WITH (FORCE)", "CREATE DATABASE urls"],
+        &[
+            "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = 'urls'",
+            "SELECT pg_sleep(1)",
+            "ALTER DATABASE urls RENAME TO old",
+        ],
+        &[
+            "DROP DATABASE urls WITH (FORCE)",
+            "CREATE DATABASE urls TEMPLATE loaded",
+        ],
+    ];
+    for (act, name) in acts.iter().zip(["empty", "missing", "loaded"]) {
+        server.psql("DROP DATABASE IF EXISTS urls");
+        server.psql("CREATE DATABASE urls");
+        let folder = Folder::new();
+        segment(&folder, 1, &records(&folder, "a.mbox", MAIL));
+        let child = follow(urlspool(["load", "--into", &target]), &folder);
+        let out = folder.path("out");
+        wait_until("segment 1 is removed", || is_empty(&out));
+        for sql in *act {
+            server.psql(sql);
+        }
+        let path = segment(&folder, 2, &records(&folder, "b.mbox", MAIL));
+        check_replaced(&end_of(child));
+        assert!(std::path::Path::new(&path).exists(), "{name}");
+        if name == "missing" {
+            server.psql("ALTER DATABASE old RENAME TO loaded");
+        }
+    }
+}
+
+#[test]
+fn a_server_that_never_answers_is_given_up() {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = listener.local_addr().unwrap().port();
+    for mode in ["disable", "prefer", "require"] {
+        let begun = Instant::now();
+        let ended = load(
+            &format!("postgresql://u@127.0.0.1:{port}/urls?connect_timeout=1&sslmode={mode}"),
+            b"",
+        );
+        assert_eq!(ended.status, Some(69), "{mode}: {}", ended.stderr);
+        assert!(begun.elapsed() < Duration::from_secs(20), "{mode}");
+        let reason = "has not answered for 1 s";
+        assert!(ended.stderr.contains(reason), "{}", ended.stderr);
+    }
+}
+
+#[test]
+fn a_statement_may_take_longer_than_the_server_may_be_silent() {
+    let Some(server) = PostgresServer::start("", &[]) else {
+        return;
+    };
+    let folder = Folder::new();
+    let target = format!("{}&connect_timeout=4", server.target());
+    loaded(&target, b"");
+    let lines = records(&folder, "a.mbox", MAIL);
+    std::thread::scope(|scope| {
+        let hold = "BEGIN; LOCK TABLE urls; SELECT pg_sleep(9); COMMIT";
+        scope.spawn(|| server.psql(hold));
+        std::thread::sleep(Duration::from_millis(500));
+        let begun = Instant::now();
+        loaded(&target, &lines);
+        assert!(
+            Duration::from_secs(4) < begun.elapsed(),
+            "it has not waited"
+        );
+    });
+    assert_eq!(server.psql("SELECT count(*) FROM urls"), "4");
+}
+
+#[test]
+fn a_server_that_stands_still_is_given_up() {
+    let Some(server) = PostgresServer::start("", &[]) else {
+        return;
+    };
+    let folder = Folder::new();
+    let target = format!("{}&connect_timeout=1", server.target());
+    let mut child = urlspool(["load", "--into", &target])
+        .stdin(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let find = "SELECT pid FROM pg_stat_activity WHERE application_name = 'urlspool'";
+    wait_until("it is connected", || {
+        !server.psql(find).is_empty() && server.psql("SELECT to_regclass('urls')") == "urls"
+    });
+    let pids = [server.psql(find), server.pid()];
+    let signal = |name: &str| {
+        let mut command = Command::new("kill");
+        assert!(command.arg(name).args(&pids).status().unwrap().success());
+    };
+    signal("-STOP");
+    let lines = records(&folder, "a.mbox", MAIL);
+    child.stdin.take().unwrap().write_all(&lines).unwrap();
+    let ended = end_of(child);
+    signal("-CONT");
+    assert_eq!(ended.status, Some(69), "{}", ended.stderr);
+    let reason = "has not answered for 1 s";
+    assert!(ended.stderr.contains(reason), "{}", ended.stderr);
 }

@@ -69,6 +69,129 @@ fn a_host_is_found_in_any_spelling() {
 }
 
 #[test]
+fn a_host_is_found_by_its_name_in_any_script() {
+    let folder = Folder::new();
+    let mail =
+        "From a Mon Jan  1 00:00:00 1996\nFrom: a@b.example\n\nhttp://B\u{fc}cher.example/x\n";
+    loaded(&folder, &[], &records(&folder, "a.mbox", mail));
+    for host in [
+        "b\u{fc}cher.example",
+        "B\u{dc}CHER.Example.",
+        "bu\u{308}cher.example",
+        "b\u{fc}cher\u{3002}example\u{3002}",
+        "XN--BCHER-KVA.EXAMPLE",
+        "xn--bcher-kva.example%2e",
+    ] {
+        assert_eq!(found(&folder, &["--host", host]).len(), 1, "{host}");
+    }
+    assert_eq!(found(&folder, &["--host", "bucher.example"]).len(), 0);
+}
+
+#[test]
+fn a_time_ends_the_search_before_it_and_a_day_with_its_last_second() {
+    let folder = Folder::new();
+    let mail = "From a Mon Jan  1 00:00:00 1996\nDate: Mon, 1 Jan 1996 23:59:59 +0000\n\nhttp://a.example/\n";
+    loaded(&folder, &[], &records(&folder, "a.mbox", mail));
+    for (args, count) in [
+        (["--until", "1996-01-01T23:59:59Z"], 0),
+        (["--until", "1996-01-02T00:00:00Z"], 1),
+        (["--until", "1996-01-01"], 1),
+        (["--until", "1995"], 0),
+        (["--since", "1996-01-01T23:59:59Z"], 1),
+        (["--since", "1996-01-02T00:00:00Z"], 0),
+        (["--since", "1996-01-02"], 0),
+    ] {
+        assert_eq!(found(&folder, &args).len(), count, "{args:?}");
+    }
+    let help = ended(&mut urlspool(["search", "--help"]), b"");
+    let words: Vec<_> = help.text().split_whitespace().collect();
+    assert!(
+        words
+            .join(" ")
+            .contains("If DATE is a time, citations before it are found")
+    );
+}
+
+#[test]
+fn matches_come_in_one_order_however_they_were_loaded() {
+    let (one, other) = (Folder::new(), Folder::new());
+    let dated = "From a Mon Jan  1 00:00:00 1996\nDate: Mon, 1 Jan 1996 12:00:00 +0000\n\n";
+    let text = format!("{dated}http://z.example/ http://a.example/\nhttp://m.example/\n");
+    let lines = [
+        records(&one, "a.mbox", MAIL),
+        records(&one, "b.mbox", &text),
+    ]
+    .concat();
+    let lines = String::from_utf8(lines).unwrap();
+    let backwards: String = lines
+        .lines()
+        .rev()
+        .map(|line| format!("{line}\n"))
+        .collect();
+    loaded(&one, &[], lines.as_bytes());
+    loaded(&other, &[], backwards.as_bytes());
+    for args in [
+        &["--since", "1990"][..],
+        &["http"],
+        &["--since", "1990", "--limit", "2"],
+    ] {
+        assert_eq!(found(&one, args), found(&other, args), "{args:?}");
+    }
+    let places = [
+        "http://z.example/",
+        "http://a.example/",
+        "http://m.example/",
+    ];
+    let of_file: Vec<_> = found(&other, &["example"])
+        .into_iter()
+        .filter(|url| places.contains(&url.as_str()))
+        .collect();
+    assert_eq!(of_file, places);
+}
+
+#[test]
+fn standard_output_is_not_the_database_that_is_searched() {
+    let folder = loaded_folder();
+    let database = folder.path("urls.db");
+    let before = fs::read(&database).unwrap();
+    fs::hard_link(&database, folder.path("hard.db")).unwrap();
+    std::os::unix::fs::symlink("urls.db", folder.path("link.db")).unwrap();
+    for (searched, written) in [
+        ("urls.db", "urls.db"),
+        ("link.db", "urls.db"),
+        ("urls.db", "link.db"),
+        ("hard.db", "urls.db"),
+        ("urls.db", "urls.db-wal"),
+        ("link.db", "urls.db-journal"),
+    ] {
+        for command in ["search $1 lamp", "audit plan $1"] {
+            let script = format!("exec \"$0\" {command} >>\"$2\"");
+            let mut shell = Command::new("sh");
+            shell.args([
+                "-c",
+                &script,
+                env!("CARGO_BIN_EXE_urlspool"),
+                searched,
+                written,
+            ]);
+            let end = ended(shell.current_dir(folder.root()), b"");
+            assert_eq!(end.status, Some(2), "{command} {written}: {}", end.stderr);
+            let expected = "standard output would overwrite the database";
+            assert!(end.stderr.contains(expected), "{}", end.stderr);
+            assert_eq!(fs::read(&database).unwrap(), before);
+            if written != "urls.db" && written != "link.db" {
+                assert_eq!(fs::metadata(folder.path(written)).unwrap().len(), 0);
+                fs::remove_file(folder.path(written)).unwrap();
+            }
+        }
+    }
+    let script = "exec \"$0\" search urls.db lamp >>found.txt";
+    let mut shell = Command::new("sh");
+    shell.args(["-c", script, env!("CARGO_BIN_EXE_urlspool")]);
+    assert_eq!(ended(shell.current_dir(folder.root()), b"").status, Some(0));
+}
+
+#[test]
 fn any_limit_is_taken_and_an_empty_result_explained() {
     let folder = loaded_folder();
     let limit = u64::MAX.to_string();

@@ -1,10 +1,12 @@
 //! Targets that are no databases of this program.
 
+use std::collections::BTreeMap;
+use std::ffi::OsString;
 use std::os::unix::fs::symlink;
 
 use rusqlite::Connection;
 
-use super::{MAIL, check_database, load, records};
+use super::{MAIL, check_database, load, loaded, records};
 use crate::scene::{Folder, ended, urlspool};
 
 #[test]
@@ -103,6 +105,85 @@ fn a_target_that_can_be_no_file_is_refused() {
     }
 }
 
+/// The files of a folder, with what they hold.
+fn contents(folder: &Folder) -> BTreeMap<OsString, Vec<u8>> {
+    let entries = std::fs::read_dir(folder.root()).unwrap();
+    let content = |entry: std::io::Result<std::fs::DirEntry>| {
+        let entry = entry.unwrap();
+        (entry.file_name(), std::fs::read(entry.path()).unwrap())
+    };
+    entries.map(content).collect()
+}
+
+/// A database as a program leaves it that was killed after these statements: with its logs.
+fn left_database(sql: &str) -> Folder {
+    let (running, folder) = (Folder::new(), Folder::new());
+    let db = Connection::open(running.path("urls.db")).unwrap();
+    db.execute_batch(sql).unwrap();
+    for (name, content) in contents(&running) {
+        folder.write(name.to_str().unwrap(), content);
+    }
+    folder
+}
+
+/// `SQLite` would merge the log, or roll the journal back, as soon as it reads.
+#[test]
+fn no_byte_of_another_programs_database_changes() {
+    let lines = records(&Folder::new(), "a.mbox", MAIL);
+    for (sql, logs) in [
+        ("PRAGMA journal_mode=WAL; CREATE TABLE notes(text)", 2),
+        ("PRAGMA journal_mode=WAL; PRAGMA application_id=7", 2),
+        ("PRAGMA journal_mode=WAL; PRAGMA user_version=7", 2),
+        (
+            "CREATE TABLE notes(text); PRAGMA journal_mode=WAL; INSERT INTO notes VALUES('a')",
+            2,
+        ),
+        (
+            "CREATE TABLE notes(text); PRAGMA cache_size=1; BEGIN;
+             WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 999)
+             INSERT INTO notes SELECT hex(zeroblob(500)) FROM n",
+            1,
+        ),
+    ] {
+        let folder = left_database(sql);
+        for without in ["", "urls.db-shm"] {
+            if !without.is_empty() && std::fs::remove_file(folder.path(without)).is_err() {
+                continue;
+            }
+            let before = contents(&folder);
+            assert_eq!(before.len(), 1 + logs - usize::from(!without.is_empty()));
+            let into = load(&folder, &[], &lines);
+            assert_eq!(into.status, Some(2), "{sql}: {}", into.stderr);
+            assert!(into.stderr.contains("another program"), "{}", into.stderr);
+            let path = folder.path("urls.db");
+            let found = ended(urlspool(["search"]).arg(path).arg("lamp"), b"");
+            assert_eq!(found.status, Some(2), "{sql}: {}", found.stderr);
+            assert!(contents(&folder) == before, "{sql}: something has changed");
+        }
+    }
+}
+
+/// The tables of a database that was just created are in its log.
+#[test]
+fn a_database_whose_loader_was_killed_is_ours() {
+    let (running, folder) = (Folder::new(), Folder::new());
+    let lines = records(&Folder::new(), "a.mbox", MAIL);
+    let reader = Connection::open(running.path("urls.db")).unwrap();
+    reader.execute_batch("PRAGMA journal_mode=WAL").unwrap();
+    // While it reads an older state the log cannot be merged.
+    reader.execute_batch("BEGIN").unwrap();
+    let count = reader.query_row("SELECT count(*) FROM sqlite_master", [], |row| row.get(0));
+    assert_eq!(count, Ok(0));
+    assert_eq!(load(&running, &[], &lines).status, Some(0));
+    for (name, content) in contents(&running) {
+        folder.write(name.to_str().unwrap(), content);
+    }
+    assert!(folder.path("urls.db-wal").exists());
+    let summary = loaded(&folder, &[], &lines);
+    assert!(summary.contains("4 records, 0 of them new"), "{summary}");
+    check_database(&folder.path("urls.db"));
+}
+
 /// `SQLite` removes the logs of a database that is missing or empty.
 #[test]
 fn a_file_with_the_name_of_a_log_stays() {
@@ -112,16 +193,24 @@ fn a_file_with_the_name_of_a_log_stays() {
     let link = |folder: &Folder| symlink("real.db", folder.path("urls.db")).unwrap();
     for (prepare, name) in [(missing, "urls.db"), (empty, "urls.db"), (link, "real.db")] {
         for ending in ["wal", "shm", "journal"] {
-            let folder = Folder::new();
-            prepare(&folder);
-            let log = folder.write(format!("{name}-{ending}"), "mine and nobody else's");
-            let ended = load(&folder, &[], &lines);
-            assert_eq!(ended.status, Some(2), "{name}-{ending} {}", ended.stderr);
-            let reason = format!("{name}-{ending} stands where");
-            assert!(ended.stderr.contains(&reason), "{}", ended.stderr);
-            assert_eq!(std::fs::read(&log).unwrap(), b"mine and nobody else's");
-            std::fs::remove_file(log).unwrap();
-            assert_eq!(load(&folder, &[], &lines).status, Some(0));
+            // The journal of a database of 9 pages.
+            let journal = b"\xd9\xd5\x05\xf9\x20\xa1\x63\xd7\0\0\0\x01\0\0\0\0\0\0\0\x09\0\0";
+            for content in [&b"mine and nobody else's"[..], journal, b""] {
+                if ending == "journal" && content.is_empty() {
+                    // That of a loader which was killed as it created the database.
+                    continue;
+                }
+                let folder = Folder::new();
+                prepare(&folder);
+                let log = folder.write(format!("{name}-{ending}"), content);
+                let ended = load(&folder, &[], &lines);
+                assert_eq!(ended.status, Some(2), "{name}-{ending} {}", ended.stderr);
+                let reason = format!("{name}-{ending} stands where");
+                assert!(ended.stderr.contains(&reason), "{}", ended.stderr);
+                assert_eq!(std::fs::read(&log).unwrap(), content);
+                std::fs::remove_file(log).unwrap();
+                assert_eq!(load(&folder, &[], &lines).status, Some(0));
+            }
         }
     }
 }
@@ -134,6 +223,7 @@ fn a_database_that_is_being_created_is_waited_for() {
     for journal in [
         &b"\0\0\0\0\0\0\0\0\0\0\0\0"[..],
         b"\xd9\xd5\x05\xf9\x20\xa1\x63\xd7\0\0\0\0",
+        b"",
     ] {
         folder.write("urls.db", "");
         folder.write("urls.db-journal", journal);

@@ -1,15 +1,22 @@
 #!/usr/bin/env python3
 """Kills `urlspool load --follow` and `urlspool watch` at random moments, and checks that each record is loaded once.
 
-    python3 tests/tools/load_kills.py BINARY [--kills N] [--target sqlite|postgresql] [--seed N] [--restart-server]
+    python3 tests/tools/load_kills.py BINARY [--kills N] [--target sqlite|postgresql] [--seed N] [--restart-server] [--move-database]
 
 Mail is appended to an mbox all the time. The daemon writes segments, which the loader loads and removes (`--delete-segments`). Both
 are killed (SIGKILL) after a random time and started again. At the end both are let run, and the rows must be those of a scan of the
 mbox: none twice, none lost, and `links` must have the numbers of its rows. With `--restart-server` the server is stopped and
 started meanwhile. PostgreSQL needs a binary with the feature `postgres`, and a server, which is started in a folder of its own.
+
+With `--move-database` the database of SQLite is renamed, removed or replaced at random moments, with its logs or without them, and
+sometimes moved back. A loader that runs must end with exit code 74, and keep the segments that were sealed after the move. At the end
+each record must be in one of the databases that were ever at that path; of a removed one the rows count that it had when it was
+removed.
 """
 
 import argparse
+import contextlib
+import glob
 import json
 import os
 import random
@@ -38,6 +45,12 @@ sweep = "1s"
 path = "{0}/spool"
 """
 
+# The exit codes of a loader whose database was moved while it ran, and of one that finds the logs of another database.
+EX_IOERR, REFUSED = 74, 2
+
+# Seconds for which a loader may go on after its database was moved, while segments are sealed.
+LOADER_SECONDS = 15
+
 CHECKS = {
     "links with other numbers than their rows": """SELECT count(*) FROM links JOIN (
         SELECT urls.link, count(*) AS citations, count(DISTINCT messages.digest) AS messages, min(cited) AS first, max(cited) AS last
@@ -62,6 +75,95 @@ class Sqlite:
         pass
 
 
+class MovingSqlite(Sqlite):
+    """A database that is moved away and back while its loader runs."""
+
+    LOGS = ("-wal", "-shm", "-journal")
+
+    def __init__(self, folder):
+        super().__init__(folder)
+        self.folder, self.moves = folder, 0
+        # Paths of the databases that were here before.
+        self.others = []
+
+    def place(self):
+        """Returns a path for another database, in a folder of its own."""
+        self.moves += 1
+        os.mkdir(f"{self.folder}/moved{self.moves}")
+        return f"{self.folder}/moved{self.moves}/urls.db"
+
+    def move(self, random, loader):
+        """Moves the database away. Returns what was done."""
+        how = random.choice(["rename", "rename with logs", "remove", "replace"])
+        other = self.place()
+        if how == "replace":
+            # An older copy, without the logs that a running loader has.
+            older = other + ".older"
+            loader.pause()
+            for end in ("", *self.LOGS[:1]):
+                if os.path.exists(self.path + end):
+                    shutil.copy(self.path + end, older + end)
+            loader.resume()
+            with contextlib.closing(sqlite3.connect(older)) as copy:
+                copy.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+            time.sleep(1.5 * random.random())
+            os.rename(self.path, other)
+            self.move_logs(other)
+            os.rename(older, self.path)
+            self.others.append(other)
+        elif how == "remove":
+            # The rows that it has at this moment.
+            loader.pause()
+            for end in ("", *self.LOGS[:1]):
+                if os.path.exists(self.path + end):
+                    shutil.copy(self.path + end, other + end)
+                    os.remove(self.path + end)
+            self.move_logs(other + ".rest")
+            loader.resume()
+            self.others.append(other)
+        else:
+            os.rename(self.path, other)
+            if how == "rename with logs":
+                self.move_logs(other)
+            self.others.append(other)
+        return how
+
+    def move_logs(self, other):
+        for end in self.LOGS:
+            if os.path.exists(self.path + end):
+                os.rename(self.path + end, other + end)
+
+    def settle(self, random, how):
+        """Moves the database back, or what is left of it away. No loader runs."""
+        other = self.others[-1]
+        if how.startswith("rename") and random.random() < 0.6:
+            logs = f"{os.path.dirname(other)}/logs"
+            if os.path.exists(self.path):
+                # A loader has made another one.
+                new = self.place()
+                os.rename(self.path, new)
+                self.move_logs(new)
+                self.others.insert(0, new)
+            os.rename(other, self.path)
+            for end in self.LOGS:
+                if os.path.exists(other + end):
+                    os.rename(other + end, self.path + end)
+            self.others.pop()
+            return "moved back"
+        if how == "rename" and not os.path.exists(self.path):
+            self.move_logs(other)
+        return "left"
+
+    def all(self):
+        """The databases that were ever here."""
+        databases = []
+        for path in [self.path, *self.others]:
+            database = Sqlite(self.folder)
+            database.path = path
+            databases.append(database)
+        return databases
+
+
 class Process:
     """A program that is killed and started again."""
 
@@ -76,6 +178,34 @@ class Process:
             self.process = None
         if self.process is None:
             self.process = subprocess.Popen(self.command, stdout=self.log, stderr=self.log)
+
+    def pause(self):
+        self.send(signal.SIGSTOP)
+
+    def resume(self):
+        self.send(signal.SIGCONT)
+
+    def send(self, number):
+        if self.process is not None and self.process.poll() is None:
+            self.process.send_signal(number)
+
+    def ends_within(self, seconds):
+        """Waits for the end of the program. Returns its exit code; None if it goes on."""
+        try:
+            return self.process.wait(seconds)
+        except subprocess.TimeoutExpired:
+            return None
+
+    def opens_within(self, seconds, path):
+        """Waits until the program has opened a file. Returns false if it does not."""
+        end = time.time() + seconds
+        while time.time() < end and self.process.poll() is None:
+            for link in glob.glob(f"/proc/{self.process.pid}/fd/*"):
+                with contextlib.suppress(OSError):
+                    if os.readlink(link) == path + "-wal":
+                        return True
+            time.sleep(0.02)
+        return False
 
     def kill(self):
         if self.process is not None and self.process.poll() is None:
@@ -99,17 +229,54 @@ def expected(binary, folder):
     return sorted(json.loads(line)["id"] for line in scan.stdout.splitlines())
 
 
-def check(database, wanted):
-    loaded = sorted(row[0] for row in database.rows("SELECT record_id FROM urls"))
-    problems = []
-    if loaded != wanted:
-        twice = len(loaded) - len(set(loaded))
-        problems.append(f"{len(wanted)} records, {len(loaded)} rows: {twice} twice, {len(set(wanted) - set(loaded))} lost")
-    for name, query in CHECKS.items():
-        count = int(database.rows(query)[0][0])
-        if count:
-            problems.append(f"{count} {name}")
+def check(databases, wanted):
+    """Checks that each record is in one of the databases at least, and in none twice."""
+    loaded, twice, problems = set(), 0, []
+    for database in databases:
+        if 1 < len(databases) and not database.rows("SELECT 1 FROM sqlite_master WHERE name = 'urls'"):
+            # It was moved before its tables were made.
+            continue
+        ids = [row[0] for row in database.rows("SELECT record_id FROM urls")]
+        twice += len(ids) - len(set(ids))
+        loaded.update(ids)
+        for name, query in CHECKS.items():
+            count = int(database.rows(query)[0][0])
+            if count:
+                problems.append(f"{count} {name}")
+    if twice or loaded != set(wanted):
+        problems.append(f"{len(wanted)} records, {len(loaded)} loaded: {twice} twice, {len(set(wanted) - loaded)} lost")
     return problems
+
+
+def segments(folder):
+    return {name for name in os.listdir(f"{folder}/out") if name[0].isdigit() and not name.endswith(".meta")}
+
+
+def move_database(database, loader, deliver):
+    """Moves the database away and perhaps back. Returns what was done, and what was wrong."""
+    loader.start()
+    if not loader.opens_within(5, database.path):
+        return "the database is not open", []
+    how = database.move(random, loader)
+    before, kept, problems = segments(database.folder), set(), []
+    if random.random() < 0.7:
+        end, code = time.time() + LOADER_SECONDS, None
+        while code is None and time.time() < end:
+            kept |= segments(database.folder) - before
+            deliver()
+            code = loader.ends_within(0.2)
+        if code != EX_IOERR:
+            problems.append(f"{how}: " + (f"exit code {code}" if code else f"the loader goes on after {LOADER_SECONDS} s"))
+        if removed := kept - segments(database.folder):
+            problems.append(f"{how}: {len(removed)} segments that were sealed later were removed")
+    # It may be started while the database is not there.
+    for _ in range(random.choice([0, 0, 1, 2])):
+        loader.start()
+        deliver()
+        time.sleep(1.5 * random.random())
+        loader.kill()
+    loader.kill()
+    return f"{how}, {database.settle(random, how)}", problems
 
 
 def main():
@@ -119,7 +286,10 @@ def main():
     parser.add_argument("--target", choices=["sqlite", "postgresql"], default="sqlite")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--restart-server", action="store_true")
+    parser.add_argument("--move-database", action="store_true")
     args = parser.parse_args()
+    if args.move_database and args.target != "sqlite":
+        parser.error("--move-database is for SQLite")
     random.seed(args.seed)
     binary = os.path.abspath(args.binary)
     folder = tempfile.mkdtemp(prefix="urlspool-kills", dir="/dev/shm" if os.path.isdir("/dev/shm") else None)
@@ -128,19 +298,27 @@ def main():
     config = f"{folder}/urlspool.toml"
     with open(config, "w", encoding="utf-8") as file:
         file.write(CONFIG.format(folder, random.choice(["none", "zstd"])))
-    database = Sqlite(folder) if args.target == "sqlite" else Postgresql("kills")
+    if args.target == "postgresql":
+        database = Postgresql("kills")
+    else:
+        database = MovingSqlite(folder) if args.move_database else Sqlite(folder)
     log = open(f"{folder}/log", "wb")
     daemon = Process(log, binary, "watch", "--config", config)
     loader = Process(log, binary, "load", "--into", database.target, "--follow", "--delete-segments", f"{folder}/out")
-    number, kills, begun = 0, {"daemon": 0, "loader": 0}, time.time()
+    number, kills, begun, problems, moves = 0, {"daemon": 0, "loader": 0}, time.time(), [], []
+
+    def deliver():
+        nonlocal number
+        with open(f"{folder}/spool/inbox", "a", encoding="utf-8") as inbox:
+            for _ in range(random.randrange(1, 40)):
+                inbox.write(message(random, number))
+                number += 1
+
     try:
         while sum(kills.values()) < args.kills:
             daemon.start()
             loader.start()
-            with open(f"{folder}/spool/inbox", "a", encoding="utf-8") as inbox:
-                for _ in range(random.randrange(1, 40)):
-                    inbox.write(message(random, number))
-                    number += 1
+            deliver()
             # The loader looks for segments each second; kills shortly after its start meet it at work.
             time.sleep(random.choice([0.005, 0.02, 0.05, 0.1, 0.4, 1.2]) * random.random())
             if random.random() < 0.75:
@@ -151,19 +329,28 @@ def main():
                 kills["daemon"] += 1
             if args.restart_server and random.random() < 0.02:
                 database.restart()
+            if args.move_database and random.random() < 0.12:
+                daemon.start()
+                done, found = move_database(database, loader, deliver)
+                moves.append(done)
+                problems += found
         daemon.kill()
         subprocess.run([binary, "watch", "--config", config, "--once"], check=True, stdout=log, stderr=log)
         loader.kill()
         last = [binary, "load", "-v", "--into", database.target, "--delete-segments", f"{folder}/out"]
         subprocess.run(last, check=True, stdout=log, stderr=log)
         wanted = expected(binary, folder)
-        problems = check(database, wanted)
+        problems += check(database.all() if args.move_database else [database], wanted)
+        if args.move_database and (codes := set(loader.codes) - {EX_IOERR, REFUSED}):
+            problems.append(f"exit codes of load: {sorted(codes)}")
         left = [name for name in os.listdir(f"{folder}/out") if not name.startswith(".")]
         if left:
             problems.append(f"segments that were not removed: {left}")
         seconds = time.time() - begun
         print(f"{args.target}: {kills['loader']} kills of load, {kills['daemon']} of watch, {number} messages, {len(wanted)} records, "
               f"{seconds:.0f} s; other ends of load: {loader.codes or 'none'}, of watch: {daemon.codes or 'none'}")
+        if moves:
+            print(f"  {len(moves)} moves: " + ", ".join(f"{moves.count(move)} {move}" for move in sorted(set(moves))))
         for problem in problems:
             print(f"  FAILED: {problem}; see {folder}")
         if not problems:

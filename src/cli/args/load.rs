@@ -25,7 +25,8 @@ pub(crate) struct LoadArgs {
     /// A file that does not exist is created. `postgresql://USER@HOST/DATABASE` is a database of PostgreSQL, and
     /// `elasticsearch+https://HOST:PORT/INDEX` (or `elasticsearch+http`) an index of Elasticsearch or OpenSearch; these need a
     /// program that was built with the features `postgres` and `elasticsearch`. A password is never part of the argument:
-    /// it comes from `PGPASSWORD` or `~/.pgpass`, an API key from `URLSPOOL_ELASTICSEARCH_API_KEY`.
+    /// it comes from `PGPASSWORD` or `~/.pgpass`, an API key from `URLSPOOL_ELASTICSEARCH_API_KEY`. A server may be silent for 30
+    /// seconds; `?connect_timeout=SECONDS` after the URL changes that.
     #[expect(clippy::doc_markdown, reason = "a name in the help, which is no code")]
     #[arg(long, value_name = "TARGET", required = true, value_parser = target_name)]
     pub(crate) into: TargetName,
@@ -66,6 +67,8 @@ pub(crate) struct SearchArgs {
     pub(crate) words: Vec<String>,
 
     /// Find URLs of this host, or of all hosts of a registrable domain
+    ///
+    /// A name in any script is found by its A-labels, `bücher.example` as `xn--bcher-kva.example`.
     #[arg(long, value_name = "HOST", help_heading = INPUT)]
     pub(crate) host: Option<String>,
 
@@ -77,10 +80,14 @@ pub(crate) struct SearchArgs {
     pub(crate) since: Option<DatePeriod>,
 
     /// Find citations up to the end of DATE
+    ///
+    /// `--since 1996 --until 1996` finds the citations of that year. If DATE is a time, citations before it are found.
     #[arg(long, value_name = "DATE", value_parser = date_period, help_heading = INPUT)]
     pub(crate) until: Option<DatePeriod>,
 
     /// Print at most N matches, the earliest citations
+    ///
+    /// Matches are printed by date, those without a plausible date last; of one date by file and place.
     #[arg(long, value_name = "N", help_heading = OUTPUT)]
     pub(crate) limit: Option<u64>,
 

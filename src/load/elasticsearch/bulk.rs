@@ -9,7 +9,7 @@ use serde::Deserialize;
 
 use super::http::{HttpClient, HttpReply, HttpRequest};
 use super::lock::IndexLock;
-use super::retry::{Backoff, Refusal};
+use super::retry::Refusal;
 use super::stated_error::StatedError;
 use crate::limits::LOAD_BULK_BYTES;
 use crate::load::error::{LoadError, LoadIoError, ServerError, UnreachableError};
@@ -106,12 +106,12 @@ impl BulkRows {
     /// Creates the documents. Those for which the server is too busy are sent again.
     pub(super) fn flush(
         &mut self,
-        client: &HttpClient,
+        client: &HttpClient<'_>,
         lock: &mut IndexLock,
         index: &str,
     ) -> Result<BulkOutcome, LoadError> {
         let mut outcome = BulkOutcome::default();
-        let mut backoff = Backoff::new();
+        let mut backoff = client.backoff();
         let mut waiting: Vec<usize> = (0..self.items.len()).collect();
         let mut items_per_request = waiting.len();
         while !waiting.is_empty() {

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use super::http::{HttpClient, HttpRequest};
 use super::lock::IndexLock;
-use super::retry::{Backoff, Refusal};
+use super::retry::Refusal;
 use crate::limits::LOAD_QUERY_MAILBOXES;
 use crate::load::error::{LoadError, UnreachableError};
 use crate::load::gone_messages::GoneMessages;
@@ -32,7 +32,7 @@ impl DeletedReply {
 /// Removes the documents of the messages, after which none waits. Returns the number of documents.
 pub(super) fn remove_documents(
     gone: &mut GoneMessages,
-    client: &HttpClient,
+    client: &HttpClient<'_>,
     lock: &mut IndexLock,
     index: &str,
 ) -> Result<u64, LoadError> {
@@ -67,14 +67,14 @@ fn query(mailboxes: &[(&String, &BTreeSet<String>)]) -> Value {
 
 /// Removes documents by a query, until it finds no more.
 fn delete(
-    client: &HttpClient,
+    client: &HttpClient<'_>,
     lock: &mut IndexLock,
     index: &str,
     query: &Value,
 ) -> Result<u64, LoadError> {
     let path = format!("/{index}/_delete_by_query?conflicts=proceed&refresh=true");
     let request = HttpRequest::post(path, query);
-    let (mut removed, mut backoff) = (0, Backoff::new());
+    let (mut removed, mut backoff) = (0, client.backoff());
     loop {
         let reply: DeletedReply = lock.send(client, &request)?.succeeded()?.json()?;
         removed += reply.deleted;

@@ -1,6 +1,7 @@
 //! Requests to a server, and its answers.
 
 use std::io;
+use std::rc::Rc;
 use std::time::Duration;
 
 use rustls::CertificateError;
@@ -8,12 +9,13 @@ use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 use ureq::http::{Method, Request, Response};
-use ureq::{Agent, Body};
+use ureq::{Agent, AsSendBody, Body};
 
-use super::retry::{Attempt, Refusal, retried};
+use super::retry::{Attempt, Backoff, Refusal, retried};
 use super::stated_error::StatedError;
 use crate::grammar::encode;
 use crate::limits::{LOAD_REPLY_BYTES, LOAD_REPLY_SECONDS};
+use crate::load::SharedReport;
 use crate::load::credentials::Secret;
 use crate::load::error::{
     LoadError, LoadIoError, ServerError, UnreachableError, UnusableServer, UnusableServerReason,
@@ -21,11 +23,14 @@ use crate::load::error::{
 use crate::load::http_agent::{TrustedAuthorities, http_agent, retry_after};
 
 /// A client of one server.
-pub(super) struct HttpClient {
+pub(super) struct HttpClient<'r> {
     agent: Agent,
     server: String,
     authorities: TrustedAuthorities,
     authorization: Option<Secret>,
+    /// Time for the answer to a request that is little work.
+    limit: Duration,
+    pub(super) report: SharedReport<'r>,
 }
 
 /// A request.
@@ -133,31 +138,39 @@ impl HttpReply {
     }
 }
 
-impl HttpClient {
+impl<'r> HttpClient<'r> {
     /// A client of the server at a URL without a slash at its end.
     pub(super) fn new(
         server: &str,
         authorities: TrustedAuthorities,
         api_key: Option<&Secret>,
-    ) -> HttpClient {
-        let timeout = Duration::from_secs(LOAD_REPLY_SECONDS);
+        limit: Duration,
+        report: SharedReport<'r>,
+    ) -> HttpClient<'r> {
         let agent = http_agent(
             server,
             &authorities,
             concat!("urlspool/", env!("CARGO_PKG_VERSION")),
-            timeout,
+            limit,
         );
         HttpClient {
             agent,
             server: server.to_owned(),
             authorities,
             authorization: api_key.map(|key| Secret::new(format!("ApiKey {}", key.text()))),
+            limit,
+            report,
         }
+    }
+
+    /// Creates the times between attempts of a request.
+    pub(super) fn backoff(&self) -> Backoff<'r> {
+        Backoff::new(Rc::clone(&self.report))
     }
 
     /// Sends a request until the server answers.
     pub(super) fn send(&self, request: &HttpRequest) -> Result<HttpReply, LoadError> {
-        retried(|| self.exchange(request))
+        retried(&self.report, || self.exchange(request))
     }
 
     /// Sends a request once.
@@ -196,18 +209,42 @@ impl HttpClient {
             parts = parts.header("authorization", authorization.text());
         }
         match &request.body {
-            RequestBody::None => self.agent.run(parts.body(())?),
+            RequestBody::None => self.run_within(self.limit, parts.body(())?),
             RequestBody::Json(json) => {
                 let parts = parts.header("content-type", "application/json");
-                self.agent.run(parts.body(json)?)
+                // What is stored is small; a query may remove many documents.
+                let limit = match request.method {
+                    Method::POST => self.work_limit(),
+                    _ => self.limit,
+                };
+                self.run_within(limit, parts.body(json)?)
             }
             RequestBody::Lines(lines) => {
                 let parts = parts
                     .header("content-type", "application/x-ndjson")
                     .header("content-encoding", "gzip");
-                self.agent.run(parts.body(lines)?)
+                self.run_within(self.work_limit(), parts.body(lines)?)
             }
         }
+    }
+
+    /// Time for the answer to a request that may be much work.
+    fn work_limit(&self) -> Duration {
+        self.limit.max(Duration::from_secs(LOAD_REPLY_SECONDS))
+    }
+
+    fn run_within(
+        &self,
+        limit: Duration,
+        request: Request<impl AsSendBody>,
+    ) -> Result<Response<Body>, ureq::Error> {
+        let request = self
+            .agent
+            .configure_request(request)
+            .timeout_connect(Some(self.limit))
+            .timeout_global(Some(limit))
+            .build();
+        self.agent.run(request)
     }
 
     fn unusable(&self, reason: UnusableServerReason) -> LoadError {

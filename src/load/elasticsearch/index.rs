@@ -1,5 +1,8 @@
 //! The indexes of a target: that of the records, and that of the segments which were loaded.
 
+use std::collections::BTreeMap;
+
+use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::http::{HttpClient, HttpReply, HttpRequest};
@@ -15,7 +18,7 @@ pub(super) struct IndexNames {
 
 /// Creates the indexes, unless they are there and ours.
 pub(super) fn prepare(
-    client: &HttpClient,
+    client: &HttpClient<'_>,
     names: &IndexNames,
     index: &str,
 ) -> Result<(), LoadError> {
@@ -38,7 +41,7 @@ pub(super) fn prepare(
 /// # Errors
 ///
 /// It is another program's, or of another version.
-fn is_there(client: &HttpClient, index: &str) -> Result<bool, LoadError> {
+fn is_there(client: &HttpClient<'_>, index: &str) -> Result<bool, LoadError> {
     let reply = client.send(&HttpRequest::get(format!("/{index}/_mapping")))?;
     if reply.status == 404 {
         return Ok(false);
@@ -68,7 +71,40 @@ fn is_there(client: &HttpClient, index: &str) -> Result<bool, LoadError> {
     Ok(true)
 }
 
-fn create(client: &HttpClient, index: &str, body: &Value) -> Result<(), LoadError> {
+/// Returns the identifiers of the indexes that a name leads to, by their names; none if there is no index.
+pub(super) fn ids(
+    client: &HttpClient<'_>,
+    index: &str,
+) -> Result<BTreeMap<String, String>, LoadError> {
+    let path = format!("/{index}/_settings?filter_path=*.settings.index.uuid");
+    let reply = client.send(&HttpRequest::get(path))?;
+    if reply.status == 404 {
+        return Ok(BTreeMap::new());
+    }
+    let found: BTreeMap<String, IndexSettings> = reply.succeeded()?.json()?;
+    let ids = found
+        .into_iter()
+        .map(|(name, found)| (name, found.settings.index.uuid));
+    Ok(ids.collect())
+}
+
+/// The settings of an index, in an answer of the server.
+#[derive(Deserialize)]
+struct IndexSettings {
+    settings: SettingsOfIndex,
+}
+
+#[derive(Deserialize)]
+struct SettingsOfIndex {
+    index: IndexUuid,
+}
+
+#[derive(Deserialize)]
+struct IndexUuid {
+    uuid: String,
+}
+
+fn create(client: &HttpClient<'_>, index: &str, body: &Value) -> Result<(), LoadError> {
     let reply = client.send(&HttpRequest::put(format!("/{index}"), body))?;
     if is_there_already(&reply) {
         return Ok(());

@@ -77,7 +77,7 @@ impl IndexLock {
     }
 
     /// Takes the lock, or waits until its owner releases it or is silent for too long.
-    pub(super) fn acquire(&mut self, client: &HttpClient) -> Result<(), LoadError> {
+    pub(super) fn acquire(&mut self, client: &HttpClient<'_>) -> Result<(), LoadError> {
         let begun = Instant::now();
         let mut seen: Option<(DocumentVersion, Instant)> = None;
         loop {
@@ -113,7 +113,10 @@ impl IndexLock {
     /// # Errors
     ///
     /// Another loader has taken it over.
-    pub(super) fn renew_if_due(&mut self, client: &HttpClient) -> Result<Attempt<()>, LoadError> {
+    pub(super) fn renew_if_due(
+        &mut self,
+        client: &HttpClient<'_>,
+    ) -> Result<Attempt<()>, LoadError> {
         let due = Duration::from_secs(LOAD_RENEW_SECONDS);
         let Some(held) = self.held.filter(|held| due <= held.renewed.elapsed()) else {
             return Ok(Attempt::Done(()));
@@ -139,7 +142,7 @@ impl IndexLock {
     }
 
     /// Gives the lock back. If that fails, the next loader waits until it lapses.
-    pub(super) fn release(&mut self, client: &HttpClient) {
+    pub(super) fn release(&mut self, client: &HttpClient<'_>) {
         if let Some(HeldLock { version, .. }) = self.held.take() {
             let _ = client.exchange(&HttpRequest::delete(self.path_at(version)));
         }
@@ -148,16 +151,16 @@ impl IndexLock {
     /// Sends a request, and renews the lock meanwhile.
     pub(super) fn send(
         &mut self,
-        client: &HttpClient,
+        client: &HttpClient<'_>,
         request: &HttpRequest,
     ) -> Result<HttpReply, LoadError> {
-        retried(|| match self.renew_if_due(client)? {
+        retried(&client.report, || match self.renew_if_due(client)? {
             Attempt::Done(()) => client.exchange(request),
             Attempt::Again(refusal) => Ok(Attempt::Again(refusal)),
         })
     }
 
-    fn document(&self, client: &HttpClient) -> Result<Option<LockDocument>, LoadError> {
+    fn document(&self, client: &HttpClient<'_>) -> Result<Option<LockDocument>, LoadError> {
         let path = format!("/{}/_doc/{LOCK}", self.segments);
         let reply = client.send(&HttpRequest::get(path))?;
         match reply.status {

@@ -1,9 +1,11 @@
 //! Repetition of requests: a server that is busy, or whose connection broke, is asked again after a while.
 
+use std::rc::Rc;
 use std::thread;
 use std::time::Duration;
 
 use crate::limits::{LOAD_ATTEMPTS, LOAD_BACKOFF_MS, LOAD_RETRY_AFTER_SECONDS};
+use crate::load::SharedReport;
 use crate::load::error::{LoadError, UnreachableError};
 
 /// The result of one attempt.
@@ -29,9 +31,10 @@ pub(super) struct Refusal {
 ///
 /// The error of an attempt; [`LoadError::Unreachable`] after the last one.
 pub(super) fn retried<T>(
+    report: &SharedReport<'_>,
     mut attempt: impl FnMut() -> Result<Attempt<T>, LoadError>,
 ) -> Result<T, LoadError> {
-    let mut backoff = Backoff::new();
+    let mut backoff = Backoff::new(Rc::clone(report));
     loop {
         match attempt()? {
             Attempt::Done(value) => return Ok(value),
@@ -41,15 +44,15 @@ pub(super) fn retried<T>(
 }
 
 /// Times between attempts: each is twice the one before.
-#[derive(Debug)]
-pub(super) struct Backoff {
+pub(super) struct Backoff<'r> {
     failed: u32,
+    report: SharedReport<'r>,
 }
 
-impl Backoff {
+impl<'r> Backoff<'r> {
     /// No attempt has failed.
-    pub(super) fn new() -> Backoff {
-        Backoff { failed: 0 }
+    pub(super) fn new(report: SharedReport<'r>) -> Backoff<'r> {
+        Backoff { failed: 0, report }
     }
 
     /// Waits before the next attempt.
@@ -59,6 +62,9 @@ impl Backoff {
     /// There were [`LOAD_ATTEMPTS`] attempts.
     pub(super) fn wait(&mut self, refusal: &Refusal) -> Result<(), LoadError> {
         self.failed += 1;
+        self.report
+            .borrow_mut()
+            .retried(&refusal.reason, self.failed, LOAD_ATTEMPTS);
         if LOAD_ATTEMPTS <= self.failed {
             return Err(refusal.reason.clone().into());
         }

@@ -44,6 +44,11 @@ pub enum LoadIoError {
         /// The error of `SQLite`.
         reason: String,
     },
+    /// The name of a target leads to another database or index than when it was opened, or to none.
+    Replaced {
+        /// The name of the target.
+        target: String,
+    },
     /// A database of a server cannot be read or written.
     Server {
         /// The URL of the database.
@@ -98,6 +103,11 @@ impl fmt::Display for LoadIoError {
                 )
             }
             LoadIoError::File { file, reason } => write!(f, "{}: {reason}", file.display()),
+            LoadIoError::Replaced { target } => write!(
+                f,
+                "{target} was removed, renamed or replaced while it was being loaded; no segment was removed since. Put it back and \
+                 repeat the load, or repeat it to load the segments that are left into what has this name now"
+            ),
             LoadIoError::Server { server, reason } => write!(f, "{server}: {reason}"),
             LoadIoError::Refused(error) => write!(f, "the server refuses: {error}"),
             LoadIoError::UnknownAnswer { reason } => write!(

@@ -12,6 +12,11 @@ pub enum LockedError {
         /// The database.
         file: PathBuf,
     },
+    /// Another program reads an older state of a database file, so that its log cannot be merged into it.
+    LogInUse {
+        /// The database.
+        file: PathBuf,
+    },
     /// Another program writes to a database of a server.
     Server {
         /// The URL of the database.
@@ -30,6 +35,12 @@ impl fmt::Display for LockedError {
             LockedError::File { file } => write!(
                 f,
                 "another program is writing to {}; try again when it has ended",
+                file.display()
+            ),
+            LockedError::LogInUse { file } => write!(
+                f,
+                "another program has been reading {} for long, so that the rows of segments are still in its log; they were loaded, \
+                 and will be removed by a load that is repeated when that program has ended",
                 file.display()
             ),
             LockedError::Server { server } => write!(

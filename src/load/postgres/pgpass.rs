@@ -1,7 +1,7 @@
 //! The password file of `PostgreSQL`'s programs: `host:port:database:user:password`, `*` for any.
 
-use postgres::Config;
-use postgres::config::Host;
+use tokio_postgres::Config;
+use tokio_postgres::config::Host;
 
 /// Returns the password that a file has for a server.
 pub(super) fn password(file: &str, config: &Config) -> Option<String> {

@@ -114,6 +114,19 @@ CREATE TABLE segments(
 );
 ";
 
+/// Gives the tables an identifier: a database that is created again under its old name has another.
+pub(super) const ADD_INSTANCE: &str =
+    "ALTER TABLE urlspool_version ADD COLUMN instance uuid NOT NULL DEFAULT gen_random_uuid()";
+
+/// Returns 1 if the tables have an identifier, else 0.
+pub(super) const HAS_INSTANCE: &str = "SELECT count(*) FROM pg_attribute
+  WHERE attrelid = 'urlspool_version'::regclass AND attname = 'instance' AND NOT attisdropped";
+
+/// Returns the identifier of the tables. A copy has the same, but its database and its table have other numbers.
+pub(super) const INSTANCE: &str =
+    "SELECT concat_ws('/', instance, pg_database.oid, 'urls'::regclass::oid)
+  FROM urlspool_version, pg_database WHERE datname = current_database()";
+
 /// The table that rows are copied into, of this connection only.
 pub(super) const STAGING: &str = "
 CREATE TEMP TABLE staging(
@@ -131,10 +144,23 @@ CREATE TEMP TABLE changed_sources(id bigint PRIMARY KEY) ON COMMIT DELETE ROWS;
 CREATE TEMP TABLE changed_messages(id bigint PRIMARY KEY) ON COMMIT DELETE ROWS;
 ";
 
+/// Has the rows of a merge looked up in the indexes of the tables: to read a table as a whole costs more with each row that it has.
+pub(super) const BEGIN_LOOKUPS: &str =
+    "SET LOCAL enable_hashjoin = off; SET LOCAL enable_mergejoin = off";
+
+pub(super) const END_LOOKUPS: &str =
+    "SET LOCAL enable_hashjoin TO DEFAULT; SET LOCAL enable_mergejoin TO DEFAULT";
+
+/// Settings of the connection: to compile statements costs more than it saves, and a sort of the staged rows needs more memory than
+/// the server gives by default.
+pub(super) const SETTINGS: &str = "SET jit = off;
+  SELECT set_config('work_mem', '64MB', false) WHERE pg_size_bytes(current_setting('work_mem')) < 64 << 20";
+
 /// Moves the staged rows that are new into the tables. The statements after the first use the table `staging` alone, so that each
 /// row is decided on once. The last one returns the number of rows added.
 pub(super) const MERGE: &[&str] = &[
-    "ANALYZE staging",
+    // Only of what is compared: the statistics of words and of lists cost more than a merge gains.
+    "ANALYZE staging(record_key, source_key, key_hash, digest)",
     // Not a join of the table with itself, whose work is the square of the number of copies.
     "DELETE FROM staging USING (SELECT number, row_number() OVER (PARTITION BY record_key ORDER BY number) AS copy
          FROM staging) AS numbered
@@ -143,23 +169,24 @@ pub(super) const MERGE: &[&str] = &[
     "INSERT INTO sources(key, path, path_b64, member, member_b64, mailbox, kind)
        SELECT DISTINCT ON (source_key) source_key, path, path_b64, member, member_b64, mailbox, kind
        FROM staging ORDER BY source_key, number ON CONFLICT DO NOTHING",
+    "INSERT INTO links(key, key_hash, scheme, host, domain, citations, messages)
+       SELECT DISTINCT ON (key_hash) key, key_hash, scheme, host, domain, 0, 0
+       FROM staging WHERE key_hash IS NOT NULL ORDER BY key_hash, number ON CONFLICT DO NOTHING",
+    // Before their messages are added: a digest that is not there costs one lookup. OFFSET keeps the server from reading all rows
+    // of the tables instead of looking these up.
+    "UPDATE links SET citations = links.citations + new.citations, messages = links.messages + new.messages,
+         first = least(links.first, new.first), last = greatest(links.last, new.last)
+       FROM (SELECT link, sum(citations) AS citations, min(first) AS first, max(last) AS last,
+           count(*) FILTER (WHERE NOT EXISTS (SELECT FROM messages WHERE messages.digest = cited.digest
+             AND EXISTS (SELECT FROM urls WHERE urls.link = cited.link AND urls.message = messages.id OFFSET 0)
+             OFFSET 0)) AS messages
+         FROM (SELECT links.id AS link, digest, count(*) AS citations, min(cited) AS first, max(cited) AS last
+           FROM staging JOIN links USING(key_hash) GROUP BY links.id, digest) AS cited GROUP BY link) AS new
+       WHERE links.id = new.link",
     "INSERT INTO messages(digest, mailbox, message_id, date, date_raw, sender, subject, newsgroups, list_id, reference_ids)
        SELECT DISTINCT ON (digest, mailbox) digest, mailbox, message_id, date, date_raw, sender, subject, newsgroups, list_id,
          reference_ids
        FROM staging ORDER BY digest, mailbox, number ON CONFLICT DO NOTHING",
-    "INSERT INTO links(key, key_hash, scheme, host, domain, citations, messages)
-       SELECT DISTINCT ON (key_hash) key, key_hash, scheme, host, domain, 0, 0
-       FROM staging WHERE key_hash IS NOT NULL ORDER BY key_hash, number ON CONFLICT DO NOTHING",
-    // Before the rows are added: which of their messages cite their links for the first time.
-    "UPDATE links SET citations = links.citations + new.citations, messages = links.messages + new.messages,
-         first = least(links.first, new.first), last = greatest(links.last, new.last)
-       FROM (SELECT key_hash, sum(citations) AS citations, min(first) AS first, max(last) AS last,
-           count(*) FILTER (WHERE NOT EXISTS (SELECT FROM urls JOIN messages ON messages.id = urls.message
-             JOIN links ON links.id = urls.link
-             WHERE links.key_hash = cited.key_hash AND messages.digest = cited.digest)) AS messages
-         FROM (SELECT key_hash, digest, count(*) AS citations, min(cited) AS first, max(cited) AS last FROM staging
-           WHERE key_hash IS NOT NULL GROUP BY key_hash, digest) AS cited GROUP BY key_hash) AS new
-       WHERE links.key_hash = new.key_hash",
     "INSERT INTO urls(record_key, record_id, link, message, source, url, fragment, scheme, host, domain, port, href, cited,
          conforms, warnings, hazards, form, wrapper, repairs, confidence, truncated, region, quote_depth, anchor, mismatch,
          unwrapped_from, unwrapped_by, start, \"end\", line, exact, count, search)

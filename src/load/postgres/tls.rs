@@ -8,7 +8,6 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::{fmt, io};
 
-use postgres::config::SslMode;
 use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
 use rustls::client::{VerifierBuilderError, WebPkiServerVerifier};
 use rustls::crypto::{CryptoProvider, ring, verify_tls12_signature, verify_tls13_signature};
@@ -16,6 +15,7 @@ use rustls::pki_types::{CertificateDer, ServerName, UnixTime};
 use rustls::{
     CertificateError, ClientConfig, DigitallySignedStruct, RootCertStore, SignatureScheme,
 };
+use tokio_postgres::config::SslMode;
 use tokio_postgres_rustls::MakeRustlsConnect;
 
 use crate::load::authority_file::{AuthorityFileError, certificates, decoded_path};
@@ -196,7 +196,7 @@ fn mode(name: &str) -> Result<TlsMode, TlsError> {
 
 /// Returns `true` if a connection failed because the server has no TLS, or a certificate that is not trusted: another attempt
 /// would fail too.
-pub(super) fn is_refusal(error: &postgres::Error) -> bool {
+pub(super) fn is_refusal(error: &tokio_postgres::Error) -> bool {
     let Some(cause) = error.source() else {
         return false;
     };

@@ -36,8 +36,10 @@ const TABLES: &str =
 /// The largest number that `LIMIT` takes.
 const MAX_LIMIT: u64 = i64::MAX.unsigned_abs();
 
-/// The first citations come first; those without a plausible date last.
-const ORDER: &str = "ORDER BY urls.cited NULLS LAST, urls.id";
+/// The first citations come first, those without a plausible date last. Those of one time come in the order of their files
+/// and places, and at last of their keys, so that it is the same in whatever order they were loaded.
+const ORDER: &str =
+    "ORDER BY urls.cited NULLS LAST, sources.path, sources.member, urls.start, urls.record_key";
 
 impl SearchQuery {
     /// Returns the statement that finds the rows.
@@ -75,9 +77,10 @@ impl SearchQuery {
             _ => format!(" WHERE {}", conditions.join(" AND ")),
         };
         Statement {
-            // Only identifiers and dates are sorted.
+            // Only what the order needs is sorted. A cross join keeps its order: the matches are found first.
             sql: format!(
-                "{COLUMNS} FROM (SELECT urls.id AS found FROM urls{filter} {ORDER}{limit}) JOIN urls ON urls.id = found {TABLES} {ORDER}"
+                "{COLUMNS} FROM (SELECT urls.id AS found FROM urls CROSS JOIN sources ON sources.id = urls.source{filter} \
+                 {ORDER}{limit}) JOIN urls ON urls.id = found {TABLES} {ORDER}"
             ),
             values,
         }

@@ -1,19 +1,24 @@
 //! Opening a database: one that is ours, one that is empty, or none.
 
 use std::fs::{self, OpenOptions};
+use std::io::{self, ErrorKind};
 use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
+use std::thread;
 use std::time::Duration;
 
 use rusqlite::{Connection, ErrorCode, OpenFlags};
 
-use super::file_check::{beside, check_to_read, check_to_write, unusable};
+use super::file_check::{FirstPage, beside, check_to_read, check_to_write, unusable};
 use super::schema::{APPLICATION_ID, TABLES, VERSION, search_table};
-use crate::limits::{LOAD_CACHE_KIB, LOAD_LOCK_SECONDS};
+use crate::limits::{LOAD_CACHE_KIB, LOAD_LOCK_SECONDS, LOAD_LOG_ATTEMPTS, LOAD_LOG_POLL_MS};
 use crate::load::error::{
     InconsistentError, LoadError, LoadIoError, LockedError, UnusableFileReason,
 };
 use crate::load::records_view::RECORDS_VIEW;
+use crate::sink::resolve;
+use crate::walk::DeviceInode;
 
 /// Number of prepared statements that are cached: more than the program has.
 const STATEMENTS: usize = 64;
@@ -21,14 +26,73 @@ const STATEMENTS: usize = 64;
 /// Opens a database for a load. Creates it, and its tables, if there is none.
 pub(super) fn open_to_write(path: &Path) -> Result<Connection, LoadError> {
     check_to_write(path)?;
+    check_owner(path)?;
     let db = Connection::open(plain(path)).map_err(|error| open_error(path, &error))?;
     prepare(&db, path)?;
     Ok(db)
 }
 
+/// Opens a database for a load, as [`open_to_write`] does. Returns its file too.
+pub(super) fn open_to_load(path: &Path) -> Result<(Connection, DeviceInode), LoadError> {
+    check_to_write(path)?;
+    // SQLite does not name the file that it opens: one that is there before and after is it.
+    create_if_missing(path).map_err(|error| not_opened(path, &error))?;
+    let file = place(path).ok_or_else(|| replaced(path))?;
+    let db = open_to_write(path)?;
+    check_place(path, file)?;
+    Ok((db, file))
+}
+
+/// Creates an empty file with the rights that `SQLite` gives, unless there is a file.
+fn create_if_missing(path: &Path) -> io::Result<()> {
+    let mut options = OpenOptions::new();
+    options.write(true).create_new(true).mode(0o644);
+    match options.open(resolve(path)?) {
+        Err(error) if error.kind() != ErrorKind::AlreadyExists => Err(error),
+        _ => Ok(()),
+    }
+}
+
+/// Returns the file that a path leads to, if there is one.
+fn place(path: &Path) -> Option<DeviceInode> {
+    fs::metadata(path).ok().map(|found| DeviceInode::of(&found))
+}
+
+/// Checks that a path leads to the file that was opened.
+pub(super) fn check_place(path: &Path, file: DeviceInode) -> Result<(), LoadError> {
+    if place(path) == Some(file) {
+        Ok(())
+    } else {
+        Err(replaced(path))
+    }
+}
+
+fn replaced(path: &Path) -> LoadError {
+    let target = path.display().to_string();
+    LoadIoError::Replaced { target }.into()
+}
+
+/// Writes all committed rows from the log into the database file, and syncs it. Waits for programs that read older rows, but keeps
+/// nobody from writing meanwhile.
+pub(super) fn merge_log(db: &Connection, path: &Path) -> Result<(), LoadError> {
+    for _ in 0..LOAD_LOG_ATTEMPTS {
+        let merged = db.query_row("PRAGMA wal_checkpoint(PASSIVE)", [], |row| {
+            let (busy, frames, merged): (i64, i64, i64) = (row.get(0)?, row.get(1)?, row.get(2)?);
+            Ok(busy == 0 && frames == merged)
+        });
+        if merged.map_err(|error| sqlite_error(path, &error))? {
+            return Ok(());
+        }
+        thread::sleep(Duration::from_millis(LOAD_LOG_POLL_MS));
+    }
+    let file = path.to_owned();
+    Err(LockedError::LogInUse { file }.into())
+}
+
 /// Opens a database to search it.
 pub(crate) fn open_to_read(path: &Path) -> Result<Connection, LoadError> {
     check_to_read(path)?;
+    check_owner(path)?;
     let (db, owner) = open_unchanged(path)?;
     match owner {
         Owner::Nobody => Err(unusable(path, UnusableFileReason::Empty)),
@@ -84,14 +148,18 @@ fn immutable(path: &Path) -> PathBuf {
 fn open_error(path: &Path, error: &rusqlite::Error) -> LoadError {
     match OpenOptions::new().append(true).create(true).open(path) {
         Err(reason) if error.sqlite_error_code() == Some(ErrorCode::CannotOpen) => {
-            LoadIoError::NotOpened {
-                file: path.to_owned(),
-                reason: reason.to_string(),
-            }
-            .into()
+            not_opened(path, &reason)
         }
         _ => sqlite_error(path, error),
     }
+}
+
+fn not_opened(path: &Path, reason: &io::Error) -> LoadError {
+    LoadIoError::NotOpened {
+        file: path.to_owned(),
+        reason: reason.to_string(),
+    }
+    .into()
 }
 
 /// A path that `SQLite` takes for the name of a file: neither as `:memory:`, nor as a URI (`file:urls.db?mode=memory`).
@@ -152,6 +220,18 @@ enum Owner {
 }
 
 impl Owner {
+    fn of(page: FirstPage) -> Owner {
+        match page.application_id {
+            APPLICATION_ID if page.is_empty => Owner::Nobody,
+            // Another program may have marked it so, before it creates its tables.
+            0 if page.is_empty && page.user_version == 0 => Owner::Nobody,
+            APPLICATION_ID => Owner::Ourselves {
+                version: page.user_version,
+            },
+            _ => Owner::Other,
+        }
+    }
+
     fn check(self, path: &Path) -> Result<(), LoadError> {
         let reason = match self {
             Owner::Nobody | Owner::Ourselves { version: VERSION } => return Ok(()),
@@ -165,18 +245,21 @@ impl Owner {
     }
 }
 
+/// Checks whose a file is, before `SQLite` opens it.
+fn check_owner(path: &Path) -> Result<(), LoadError> {
+    match FirstPage::read(path)? {
+        None => Ok(()),
+        Some(page) => Owner::of(page).check(path),
+    }
+}
+
 fn owner(db: &Connection) -> rusqlite::Result<Owner> {
     let number = |sql: &str| db.query_row(sql, [], |row| row.get::<_, i32>(0));
-    let is_empty = number("SELECT count(*) FROM sqlite_master")? == 0;
-    Ok(match number("PRAGMA application_id")? {
-        APPLICATION_ID if is_empty => Owner::Nobody,
-        // Another program may have marked it so, before it creates its tables.
-        0 if is_empty && number("PRAGMA user_version")? == 0 => Owner::Nobody,
-        APPLICATION_ID => Owner::Ourselves {
-            version: number("PRAGMA user_version")?,
-        },
-        _ => Owner::Other,
-    })
+    Ok(Owner::of(FirstPage {
+        application_id: number("PRAGMA application_id")?,
+        user_version: number("PRAGMA user_version")?,
+        is_empty: number("SELECT count(*) FROM sqlite_master")? == 0,
+    }))
 }
 
 /// Classifies an error of `SQLite`, and names the file.

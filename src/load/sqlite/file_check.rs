@@ -1,9 +1,10 @@
 //! Checks of the name of a database before `SQLite` opens it.
 //!
-//! Only the metadata of the database is read: to close a file that was opened would release the locks of this process on it.
+//! They change nothing, neither in the file nor beside it: it may be another program's.
 
 use std::fs::{self, File};
 use std::io::{self, Read};
+use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
 use crate::load::error::{LoadError, LoadIoError, UnusableFile, UnusableFileReason};
@@ -55,15 +56,18 @@ fn check_kind(path: &Path, found: &fs::Metadata) -> Result<(), LoadError> {
     Err(unusable(path, reason))
 }
 
-/// Checks that nothing stands in the places of the logs of a database that is missing or empty: `SQLite` removes it, whoever made it.
+/// Checks that nothing stands in the places of the logs of a database that is missing or empty: `SQLite` removes it, whoever made it,
+/// also if it is empty.
 fn check_logs(path: &Path) -> Result<(), LoadError> {
     // The logs are named after the file that a link leads to.
     let database = resolve(path).unwrap_or_else(|_| path.to_owned());
     for ending in LOGS {
         let log = beside(&database, ending);
-        let is_another_loader = ending == JOURNAL && database.exists() && is_journal(&log);
+        let is_there = fs::symlink_metadata(&log).is_ok();
+        let is_another_loader =
+            ending == JOURNAL && database.exists() && is_journal_of_new_database(&log);
         // The database is looked at last: if it holds something now, another loader made the log.
-        if holds(&log) && !is_another_loader && !holds(&database) {
+        if is_there && !is_another_loader && !holds(&database) {
             return Err(unusable(path, UnusableFileReason::LeftLog { log }));
         }
     }
@@ -84,20 +88,129 @@ const LOGS: [&str; 3] = ["-wal", "-shm", JOURNAL];
 /// The end of the name of the only log that a database without content can have, which is being created.
 const JOURNAL: &str = "-journal";
 
-/// Returns `true` for a file with content, or a folder.
+/// Returns `true` for a file with content.
 fn holds(path: &Path) -> bool {
     fs::metadata(path).is_ok_and(|found| 0 < found.len())
 }
 
-/// Returns `true` for a file that begins as a rollback journal does: with its magic number, or zeros until it is complete (section 3 of
-/// `SQLite`'s file format).
-fn is_journal(path: &Path) -> bool {
-    let mut start = [0; 8];
-    let read = File::open(path).and_then(|mut file| file.read_exact(&mut start));
-    read.is_ok() && (start == JOURNAL_MAGIC || start == [0; 8])
+/// Returns `true` for a file that begins as a rollback journal of a database that had no pages before: it is empty, or has the magic
+/// number, or zeros until it is complete, and at byte 16 no number of pages (section 3 of `SQLite`'s file format).
+fn is_journal_of_new_database(path: &Path) -> bool {
+    // A pipe would be waited for without end.
+    if !fs::symlink_metadata(path).is_ok_and(|found| found.is_file()) {
+        return false;
+    }
+    let mut start = Vec::new();
+    let read = File::open(path).and_then(|file| file.take(20).read_to_end(&mut start));
+    start.resize(20, 0);
+    read.is_ok() && (start[..8] == JOURNAL_MAGIC || start[..8] == [0; 8]) && start[16..] == [0; 4]
 }
 
 const JOURNAL_MAGIC: [u8; 8] = [0xd9, 0xd5, 0x05, 0xf9, 0x20, 0xa1, 0x63, 0xd7];
+
+/// The values on the first page of a database that say whose it is (section 1.3 of the file format).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct FirstPage {
+    pub(super) application_id: i32,
+    pub(super) user_version: i32,
+    /// `true` if there are no tables.
+    pub(super) is_empty: bool,
+}
+
+/// Length in bytes of the start of the first page: the header, and the number of rows of the table of tables.
+const PAGE_START: usize = 105;
+
+const DATABASE_MAGIC: &[u8; 16] = b"SQLite format 3\0";
+
+impl FirstPage {
+    /// Reads the first page of a database as its last transaction left it; `None` if the file is empty or cannot be read.
+    ///
+    /// It is read as bytes: `SQLite` would merge the log of a database that it opens, and change its index, also if it only reads.
+    /// This process must not have the database open, since the locks that it holds on a file end when it closes the file.
+    ///
+    /// # Errors
+    ///
+    /// It is no database.
+    pub(super) fn read(path: &Path) -> Result<Option<FirstPage>, LoadError> {
+        let database = resolve(path).unwrap_or_else(|_| path.to_owned());
+        let opened = File::open(&database).and_then(|file| Ok((file.metadata()?.len(), file)));
+        // The attempt to open it has the reason.
+        let Ok((1.., file)) = opened else {
+            return Ok(None);
+        };
+        let mut start = [0; PAGE_START];
+        let read = file.read_exact_at(&mut start, 0);
+        let Some(in_file) = read.ok().and_then(|()| FirstPage::parse(&start)) else {
+            // A crash may leave the first page of a new database half written. SQLite removes it.
+            let journal = beside(&database, JOURNAL);
+            if holds(&journal) && is_journal_of_new_database(&journal) {
+                return Ok(None);
+            }
+            return Err(unusable(path, UnusableFileReason::NoDatabase));
+        };
+        let in_log = File::open(beside(&database, "-wal")).and_then(|log| page_start_in(&log));
+        let in_log = in_log.ok().flatten();
+        Ok(in_log
+            .and_then(|start| FirstPage::parse(&start))
+            .or(Some(in_file)))
+    }
+
+    fn parse(start: &[u8; PAGE_START]) -> Option<FirstPage> {
+        let number = |at: usize| i32::from_be_bytes([0, 1, 2, 3].map(|byte| start[at + byte]));
+        let page_bytes = u16::from_be_bytes([start[16], start[17]]);
+        let is_database = start.starts_with(DATABASE_MAGIC)
+            && (page_bytes == 1 || (page_bytes.is_power_of_two() && 512 <= page_bytes))
+            && start[21..24] == [64, 32, 32];
+        is_database.then(|| FirstPage {
+            user_version: number(60),
+            application_id: number(68),
+            is_empty: start[100] == LEAF_PAGE && start[103..] == [0, 0],
+        })
+    }
+}
+
+/// The kind of a page of a table that has no others below it.
+const LEAF_PAGE: u8 = 0x0d;
+
+/// Length in bytes of the header of a log, and of each of its frames.
+const LOG_HEADER: u64 = 32;
+const FRAME_HEADER: u64 = 24;
+
+/// Returns the start of the first page that the last transaction of a log left; `None` if no transaction has changed it (section 4 of the
+/// file format).
+fn page_start_in(log: &File) -> io::Result<Option<[u8; PAGE_START]>> {
+    let mut header = [0; LOG_HEADER as usize];
+    if log.read_exact_at(&mut header, 0).is_err() {
+        return Ok(None);
+    }
+    let number =
+        |bytes: &[u8], at: usize| u32::from_be_bytes([0, 1, 2, 3].map(|byte| bytes[at + byte]));
+    let page_bytes = number(&header, 8);
+    let is_log = matches!(number(&header, 0), 0x377f_0682 | 0x377f_0683)
+        && page_bytes.is_power_of_two()
+        && (512..=65_536).contains(&page_bytes);
+    if !is_log {
+        return Ok(None);
+    }
+    let (mut changed, mut committed) = (None, None);
+    let (mut frame, mut offset) = ([0; FRAME_HEADER as usize], LOG_HEADER);
+    // Frames of an earlier round of the log have another salt.
+    while log.read_exact_at(&mut frame, offset).is_ok() && frame[8..16] == header[16..24] {
+        if number(&frame, 0) == 1 {
+            changed = Some(offset + FRAME_HEADER);
+        }
+        let is_commit = number(&frame, 4) != 0;
+        if is_commit && let Some(place) = changed.take() {
+            committed = Some(place);
+        }
+        offset += FRAME_HEADER + u64::from(page_bytes);
+    }
+    let Some(place) = committed else {
+        return Ok(None);
+    };
+    let mut start = [0; PAGE_START];
+    log.read_exact_at(&mut start, place).map(|()| Some(start))
+}
 
 /// The path of a file beside a database.
 pub(super) fn beside(path: &Path, ending: &str) -> PathBuf {

@@ -1,3 +1,5 @@
+//! Tests of the SQLite target.
+
 use std::fs;
 
 use super::*;

@@ -18,11 +18,15 @@ pub(crate) struct Documents {
     /// Largest body, in bytes, after it was unpacked.
     pub(crate) max_bytes: usize,
     seq_no: u64,
+    /// Number of indexes that were created.
+    created: u64,
 }
 
 /// An index.
 #[derive(Debug, Default)]
 pub(crate) struct Index {
+    /// The identifier that no other index has.
+    uuid: String,
     mappings: Value,
     pub(crate) documents: BTreeMap<String, Document>,
 }
@@ -44,6 +48,7 @@ impl Default for Documents {
             complaints: Vec::new(),
             max_bytes: 100 << 20,
             seq_no: 0,
+            created: 0,
         }
     }
 }
@@ -69,9 +74,20 @@ impl Documents {
             seq_no: self.seq_no,
             is_refreshed: false,
         };
-        let index = self.indexes.entry(index.to_owned()).or_default();
-        index.documents.insert(id.to_owned(), document);
+        self.index(index).documents.insert(id.to_owned(), document);
         self.seq_no
+    }
+
+    /// Returns an index, which is created if it is missing.
+    pub(crate) fn index(&mut self, name: &str) -> &mut Index {
+        let created = &mut self.created;
+        self.indexes.entry(name.to_owned()).or_insert_with(|| {
+            *created += 1;
+            Index {
+                uuid: format!("uuid-{created}"),
+                ..Index::default()
+            }
+        })
     }
 
     /// Answers a request. `refuse` gives the status with which a document is refused for now.
@@ -85,6 +101,7 @@ impl Documents {
             ("PUT", ["_index_template", name]) => self.put_template(name, request),
             ("PUT", [index]) => self.create_index(index, request),
             ("GET", [index, "_mapping"]) => self.mapping(index),
+            ("GET", [index, "_settings"]) => self.settings(index),
             ("POST", [index, "_bulk"]) => self.bulk(index, request, refuse),
             ("POST", [index, "_refresh"]) => self.refresh(index),
             ("POST", [index, "_delete_by_query"]) => self.delete_by_query(index, request),
@@ -134,17 +151,23 @@ impl Documents {
             (Value::Null, None) => return self.wrong(format!("no template for {name}")),
             (mappings, _) => mappings.clone(),
         };
-        let index = Index {
-            mappings,
-            documents: BTreeMap::new(),
-        };
-        self.indexes.insert(name.to_owned(), index);
+        self.index(name).mappings = mappings;
         Answer::json(200, &json!({"acknowledged": true, "index": name}))
     }
 
     fn mapping(&self, name: &str) -> Answer {
         match self.indexes.get(name) {
             Some(index) => Answer::json(200, &json!({name: {"mappings": index.mappings}})),
+            None => Answer::error(404, "index_not_found_exception", "no such index"),
+        }
+    }
+
+    fn settings(&self, name: &str) -> Answer {
+        match self.indexes.get(name) {
+            Some(index) => {
+                let settings = json!({"index": {"uuid": index.uuid}});
+                Answer::json(200, &json!({name: {"settings": settings}}))
+            }
             None => Answer::error(404, "index_not_found_exception", "no such index"),
         }
     }
@@ -262,7 +285,7 @@ impl Documents {
         if !self.indexes.contains_key(name) {
             self.complaints.push(format!("{name} was not created"));
         }
-        &mut self.indexes.entry(name.to_owned()).or_default().documents
+        &mut self.index(name).documents
     }
 
     fn has(&self, index: &str, id: &str) -> bool {

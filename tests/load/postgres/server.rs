@@ -114,6 +114,12 @@ impl PostgresServer {
         )
     }
 
+    /// The process of the server.
+    pub(super) fn pid(&self) -> String {
+        let file = fs::read_to_string(self.folder.path("data/postmaster.pid")).unwrap();
+        file.lines().next().unwrap().to_owned()
+    }
+
     /// The target by the socket.
     pub(super) fn target(&self) -> String {
         let (folder, port) = (self.folder.root().display(), self.port);

@@ -1,0 +1,222 @@
+//! Segments are removed only if their rows are safe where the target's name leads.
+
+use std::fs;
+use std::io::Write;
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use rusqlite::Connection;
+
+use super::segments::segment;
+use super::{MAIL, check_database, loaded, records, value};
+use crate::scene::{Ended, Folder, urlspool};
+
+/// Waits until a condition holds.
+#[track_caller]
+pub(super) fn wait_until(what: &str, mut holds: impl FnMut() -> bool) {
+    let begun = Instant::now();
+    while !holds() {
+        assert!(begun.elapsed() < Duration::from_mins(1), "not yet: {what}");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+}
+
+/// Waits until a process ends.
+#[track_caller]
+pub(super) fn end_of(mut child: Child) -> Ended {
+    let begun = Instant::now();
+    while child.try_wait().unwrap().is_none() {
+        if Duration::from_mins(1) < begun.elapsed() {
+            child.kill().unwrap();
+            panic!("it does not end: {:?}", child.wait_with_output());
+        }
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    let output = child.wait_with_output().unwrap();
+    Ended {
+        status: output.status.code(),
+        stdout: output.stdout,
+        stderr: String::from_utf8_lossy(&output.stderr).into_owned(),
+    }
+}
+
+/// Starts `urlspool load --follow --delete-segments` of the folder `out`.
+pub(super) fn follow(mut command: Command, folder: &Folder) -> Child {
+    command
+        .args(["--follow", "--delete-segments"])
+        .arg(folder.path("out"))
+        .stdin(Stdio::null())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap()
+}
+
+fn load_command(folder: &Folder) -> Command {
+    let mut command = urlspool(["load", "--into"]);
+    command.arg(folder.path("urls.db"));
+    command
+}
+
+pub(super) fn is_empty(folder: &Path) -> bool {
+    fs::read_dir(folder).unwrap().next().is_none()
+}
+
+#[track_caller]
+pub(super) fn check_replaced(ended: &Ended) {
+    assert_eq!(ended.status, Some(74), "{}", ended.stderr);
+    let text = "was removed, renamed or replaced";
+    assert!(ended.stderr.contains(text), "{}", ended.stderr);
+}
+
+/// What another program does to the database.
+type Move = fn(&Folder);
+
+#[test]
+fn a_database_that_is_moved_keeps_the_segments_that_follow() {
+    let moved: [(&str, Move); 5] = [
+        ("removed", |folder| {
+            for ending in ["", "-wal", "-shm"] {
+                let _ = fs::remove_file(folder.path(format!("urls.db{ending}")));
+            }
+        }),
+        ("renamed", |folder| {
+            fs::rename(folder.path("urls.db"), folder.path("old.db")).unwrap();
+        }),
+        ("replaced by another one", |folder| {
+            let other = folder.path("other.db").display().to_string();
+            assert!(
+                urlspool(["load", "--into", &other, "/dev/null"])
+                    .status()
+                    .unwrap()
+                    .success()
+            );
+            fs::rename(other, folder.path("urls.db")).unwrap();
+        }),
+        ("replaced by a copy", |folder| {
+            fs::copy(folder.path("urls.db"), folder.path("copy.db")).unwrap();
+            fs::rename(folder.path("copy.db"), folder.path("urls.db")).unwrap();
+        }),
+        ("a link that leads elsewhere", |folder| {
+            fs::rename(folder.path("urls.db"), folder.path("old.db")).unwrap();
+            std::os::unix::fs::symlink("elsewhere.db", folder.path("urls.db")).unwrap();
+        }),
+    ];
+    for (name, act) in moved {
+        let folder = Folder::new();
+        segment(&folder, 1, &records(&folder, "a.mbox", MAIL));
+        let child = follow(load_command(&folder), &folder);
+        let out = folder.path("out");
+        wait_until("segment 1 is removed", || is_empty(&out));
+        act(&folder);
+        let path = segment(&folder, 2, &records(&folder, "b.mbox", MAIL));
+        let ended = end_of(child);
+        check_replaced(&ended);
+        assert!(Path::new(&path).exists(), "{name}");
+        assert!(folder.path("out/0000000002.meta").exists(), "{name}");
+    }
+}
+
+#[test]
+fn a_database_that_is_moved_during_a_load_keeps_the_segments() {
+    let folder = Folder::new();
+    let path = segment(&folder, 1, &records(&folder, "a.mbox", MAIL));
+    let mut child = load_command(&folder)
+        .args(["--delete-segments", "-"])
+        .arg(folder.path("out"))
+        .stdin(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    // The rows of standard input are committed while more is awaited.
+    let lines = records(&folder, "b.mbox", MAIL);
+    child.stdin.as_mut().unwrap().write_all(&lines).unwrap();
+    wait_until("the rows are committed", || {
+        let db = Connection::open(folder.path("urls.db")).unwrap();
+        let count = db.query_row("SELECT count(*) FROM urls", [], |row| row.get::<_, i64>(0));
+        count == Ok(4)
+    });
+    fs::rename(folder.path("urls.db"), folder.path("old.db")).unwrap();
+    drop(child.stdin.take());
+    check_replaced(&end_of(child));
+    assert!(Path::new(&path).exists());
+}
+
+#[test]
+fn the_rows_of_removed_segments_are_in_the_file_itself() {
+    let folder = Folder::new();
+    segment(&folder, 1, &records(&folder, "a.mbox", MAIL));
+    let mut child = follow(load_command(&folder), &folder);
+    let out = folder.path("out");
+    wait_until("the segment is removed", || is_empty(&out));
+    // Without its log, as a user would move it.
+    let alone = Folder::new();
+    fs::copy(folder.path("urls.db"), alone.path("urls.db")).unwrap();
+    assert_eq!(value::<i64>(&alone, "SELECT count(*) FROM urls"), 4);
+    check_database(&alone.path("urls.db"));
+    child.kill().unwrap();
+    child.wait().unwrap();
+}
+
+#[test]
+fn segments_stay_while_another_program_reads_older_rows() {
+    let folder = Folder::new();
+    loaded(&folder, &[], &records(&folder, "a.mbox", MAIL));
+    let reader = Connection::open(folder.path("urls.db")).unwrap();
+    let count = |sql: &str| reader.query_row(sql, [], |row| row.get::<_, i64>(0));
+    reader.execute_batch("BEGIN").unwrap();
+    assert_eq!(count("SELECT count(*) FROM urls"), Ok(4));
+    let path = segment(&folder, 1, &records(&folder, "b.mbox", MAIL));
+    let mut child = follow(load_command(&folder), &folder);
+    wait_until("the rows are committed", || {
+        value::<i64>(&folder, "SELECT count(*) FROM urls") == 8
+    });
+    std::thread::sleep(Duration::from_millis(500));
+    assert!(Path::new(&path).exists());
+    reader.execute_batch("COMMIT").unwrap();
+    let out = folder.path("out");
+    wait_until("the segment is removed", || is_empty(&out));
+    child.kill().unwrap();
+    child.wait().unwrap();
+}
+
+#[test]
+fn loads_of_one_folder_remove_its_segments_together() {
+    let folder = Folder::new();
+    let out = folder.path("out");
+    let write = |numbers: std::ops::Range<u64>| {
+        for number in numbers {
+            let mail = MAIL.replace("lamp", &format!("lamp{number}"));
+            segment(&folder, number, &records(&folder, "a.mbox", &mail));
+        }
+    };
+    write(1..30);
+    let start = || {
+        let mut command = load_command(&folder);
+        command.arg("--delete-segments").arg(&out);
+        let piped = command.stdin(Stdio::null()).stderr(Stdio::piped());
+        piped.spawn().unwrap()
+    };
+    for child in [start(), start(), start(), start()] {
+        let ended = end_of(child);
+        assert_eq!(ended.status, Some(0), "{}", ended.stderr);
+    }
+    assert!(is_empty(&out));
+    let mut following = [(); 3].map(|()| follow(load_command(&folder), &folder));
+    for round in 0..5 {
+        let first = 30 + 10 * round;
+        write(first..first + 10);
+        wait_until("the segments are removed", || is_empty(&out));
+    }
+    std::thread::sleep(Duration::from_millis(1500));
+    for child in &mut following {
+        assert_eq!(child.try_wait().unwrap(), None, "it has ended");
+        child.kill().unwrap();
+    }
+    for child in following {
+        let ended = end_of(child);
+        assert_eq!(ended.stderr, "");
+    }
+    assert_eq!(value::<i64>(&folder, "SELECT count(*) FROM segments"), 79);
+    check_database(&folder.path("urls.db"));
+}
