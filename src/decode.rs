@@ -49,7 +49,7 @@ mod transfer;
 mod utf7;
 
 pub use date::{Date, Zone, parse_date};
-pub use digest::{canonical, digest};
+pub use digest::{canonical, covers_all, digest};
 pub use field_names::{FieldRoles, KnownField};
 pub use header::{HeaderField, HeaderFields};
 pub use html::{HtmlLink, link_attributes};

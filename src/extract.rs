@@ -27,9 +27,9 @@ use crate::parse::{FoundUrl, Grammar, RejectReason, components};
 use crate::record::hash_pieces;
 use crate::record::{Demand, Record, RecordOrigin};
 use crate::scan::{Rules, Scanner, SchemelessPolicy};
-#[cfg(feature = "files")]
-use crate::split::HeaderForm;
 use crate::split::Message;
+#[cfg(feature = "files")]
+use crate::split::{Extent, HeaderForm};
 
 /// Options of extraction: which URLs are found, and which of them are reported.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -206,7 +206,7 @@ pub(crate) fn extract_flat(
     let flat = Message {
         header: HeaderForm::Absent,
         wire: false,
-        fragment_of: None,
+        extent: Extent::Whole,
         ..*message
     };
     let header = ParsedHeader {

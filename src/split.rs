@@ -55,8 +55,20 @@ pub struct Message<'b> {
     pub header: HeaderForm,
     /// `true` if its lines are in wire format: CRLF, dots doubled at line starts, a final `.` (RFC 3977 section 3.1.1).
     pub wire: bool,
-    /// For a later fragment of a message or text: the head of that message.
-    pub fragment_of: Option<MessageHead<'b>>,
+    /// The part of the message that `raw` holds.
+    pub extent: Extent<'b>,
+}
+
+/// Part of a message that is available.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Extent<'b> {
+    /// All of it, or the start of a text.
+    #[default]
+    Whole,
+    /// The first fragment of a message beyond the limit, or the start of one.
+    FirstFragment,
+    /// A later fragment of a message or text, whose head this is.
+    LaterFragment(MessageHead<'b>),
 }
 
 /// Head of a message or text of which only a later fragment is available.
@@ -85,7 +97,7 @@ impl<'b> MessageHead<'b> {
             kind,
             header: self.header,
             wire: self.wire,
-            fragment_of: None,
+            extent: Extent::FirstFragment,
         }
     }
 }
@@ -131,7 +143,16 @@ impl<'b> Message<'b> {
             kind: SourceKind::Text,
             header: HeaderForm::Absent,
             wire: false,
-            fragment_of: None,
+            extent: Extent::Whole,
+        }
+    }
+
+    /// Returns the head of the message if this is a later fragment of it.
+    #[must_use]
+    pub fn head(&self) -> Option<MessageHead<'b>> {
+        match self.extent {
+            Extent::LaterFragment(head) => Some(head),
+            Extent::Whole | Extent::FirstFragment => None,
         }
     }
 
@@ -171,16 +192,26 @@ enum AtEof {
 pub fn messages<'b>(block: &'b Block, format: Format, sink: &mut dyn FnMut(SplitOutput<'b>)) {
     let (bytes, offset) = (block.bytes.as_slice(), block.offset);
     panic_at_mark(PlantedFault::PanicInSplit, bytes);
-    let at_eof = if block.role == BlockRole::FirstFragment {
-        sink(SplitOutput::Diagnostic(too_large(block)));
-        AtEof::No
-    } else {
-        AtEof::Yes
+    let mut first_fragment = |output| {
+        sink(match output {
+            SplitOutput::Message(message) => SplitOutput::Message(Message {
+                extent: Extent::FirstFragment,
+                ..message
+            }),
+            other @ SplitOutput::Diagnostic(_) => other,
+        });
     };
+    let (at_eof, sink): (AtEof, &mut dyn FnMut(SplitOutput<'b>)) =
+        if block.role == BlockRole::FirstFragment {
+            first_fragment(SplitOutput::Diagnostic(too_large(block)));
+            (AtEof::No, &mut first_fragment)
+        } else {
+            (AtEof::Yes, sink)
+        };
     match (&block.role, format) {
         (BlockRole::LaterFragment(fragment), _) => {
             sink(SplitOutput::Message(Message {
-                fragment_of: Some(message_head(fragment, format)),
+                extent: Extent::LaterFragment(message_head(fragment, format)),
                 ..sole_message(block, format, HeaderForm::Absent)
             }));
         }
@@ -245,7 +276,7 @@ fn sole_message(block: &Block, format: Format, header: HeaderForm) -> Message<'_
         kind: format.kind(),
         header,
         wire: false,
-        fragment_of: None,
+        extent: Extent::Whole,
     }
 }
 

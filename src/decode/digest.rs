@@ -8,21 +8,35 @@ use twox_hash::XxHash3_128;
 use super::header::HeaderFields;
 use crate::origin::SourceKind;
 use crate::span::Span;
-use crate::split::{HeaderForm, Message};
+use crate::split::{Extent, HeaderForm, Message};
 
-/// Number of bytes of the body that the digest covers.
-const BODY_BYTES: usize = 64 << 10;
+/// Number of bytes of the body that the digest covers if it does not cover all of it.
+const START_BYTES: usize = 64 << 10;
 
-/// XXH3 (128 bits) of a message: its header fields except the changing ones, and the first 64 KiB of its body, with
-/// LF line ends, without dot-stuffing, with `>From ` unquoted in an mbox, and without the `From ` line and the line ends at
-/// the end.
+/// XXH3 (128 bits) of a message: its header fields except the changing ones, and its body, with LF line ends, without
+/// dot-stuffing, with `>From ` unquoted in an mbox, and without the `From ` line and the line ends at the end. If
+/// [`covers_all`] is false, only the first 64 KiB of the body.
 ///
 /// A message has one digest, whether it is in a Maildir, a news spool or an mbox. Linear, without allocation.
 #[must_use]
 pub fn digest(message: &Message<'_>, fields: &HeaderFields) -> u128 {
+    let body_bytes = if covers_all(message) {
+        usize::MAX
+    } else {
+        START_BYTES
+    };
     let mut hash = XxHash3_128::new();
-    canonical(message, fields, BODY_BYTES, &mut |bytes| hash.write(bytes));
+    canonical(message, fields, body_bytes, &mut |bytes| hash.write(bytes));
     hash.finish_128()
+}
+
+/// Returns `true` if the digest of a message covers all of it, so that two versions of it have two digests.
+///
+/// A message that is read in fragments has records before its end is known. A text without a header can be a log that grows
+/// by a line at a time: the state keeps each digest that it had.
+#[must_use]
+pub fn covers_all(message: &Message<'_>) -> bool {
+    message.extent == Extent::Whole && message.header != HeaderForm::Absent
 }
 
 /// Passes the canonical form of a message to `put`, in pieces: the bytes that [`digest`] hashes, with the first
@@ -147,6 +161,7 @@ fn lines(text: &[u8], put: &mut dyn FnMut(&[u8])) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::split::MessageHead;
 
     fn of(raw: &str, kind: SourceKind, wire: bool) -> u128 {
         let message = Message {
@@ -156,7 +171,7 @@ mod tests {
             kind,
             header: HeaderForm::Present,
             wire,
-            fragment_of: None,
+            extent: Extent::Whole,
         };
         digest(&message, &HeaderFields::of(message.raw, usize::MAX))
     }
@@ -195,15 +210,35 @@ mod tests {
     }
 
     #[test]
-    fn the_first_64_kib_are_counted_with_lf_line_ends() {
-        let body = "0123456789\n".repeat(10_000);
-        let lf = of(&format!("A: b\n\n{body}"), SourceKind::Message, false);
-        let crlf = of(
-            &format!("A: b\n\n{body}").replace('\n', "\r\n"),
-            SourceKind::Message,
-            false,
-        );
-        assert_eq!(lf, crlf);
+    fn a_large_body_has_one_digest_with_lf_and_crlf_and_counts_to_its_end() {
+        let start = format!("A: b\n\n{}", "0123456789\n".repeat(10_000));
+        let of_whole = |text: &str| of(text, SourceKind::Message, false);
+        let crlf = start.replace('\n', "\r\n");
+        assert_eq!(of_whole(&start), of_whole(&crlf));
+        assert_ne!(of_whole(&start), of_whole(&format!("{start}x")));
+        let of_text = |raw: &str| digest(&Message::text(raw.as_bytes()), &HeaderFields::default());
+        assert_eq!(of_text(&start), of_text(&crlf));
+        assert_eq!(of_text(&start), of_text(&format!("{start}x")));
+        assert_ne!(of_text(&start), of_text(&start[1..]));
+    }
+
+    #[test]
+    fn the_fragments_of_a_message_have_the_digest_of_its_start() {
+        let start = format!("A: b\n\n{}", "0123456789\n".repeat(10_000));
+        let first = Message {
+            extent: Extent::FirstFragment,
+            ..Message::parse(start.as_bytes())
+        };
+        let head = MessageHead {
+            start: 0,
+            line_ends: 0,
+            raw: &start.as_bytes()[..80_000],
+            header: first.header,
+            wire: false,
+        };
+        let fields = HeaderFields::of(first.raw, usize::MAX);
+        let of_head = digest(&head.message(first.kind), &fields);
+        assert_eq!(digest(&first, &fields), of_head);
     }
 
     /// The simple twin of `body`: line by line.
@@ -234,7 +269,7 @@ mod tests {
             let text = pieces.concat();
             let kind = if wire { SourceKind::News } else { SourceKind::Mbox };
             let raw = text.as_bytes();
-            let message = Message { raw, start: 0, envelope: 0, kind, header: HeaderForm::Absent, wire, fragment_of: None };
+            let message = Message { raw, start: 0, envelope: 0, kind, header: HeaderForm::Absent, wire, extent: Extent::Whole };
             let put = |max_bytes| {
                 let mut kept = Vec::new();
                 body(&message, raw, max_bytes, &mut |bytes| kept.extend_from_slice(bytes));

@@ -9,7 +9,7 @@ use crate::byte_scan::{CaselessPrefix, first_letters};
 pub struct FieldRoles {
     /// It is a trace or threading field, which is not searched for URLs.
     pub is_trace: bool,
-    /// Servers or mail readers change it after the message was sent; it is not part of the message's identity.
+    /// Programs add or change it while the message is stored; it is not part of the message's identity.
     pub is_changing: bool,
     /// It describes the message or its body.
     pub known: Option<KnownField>,
@@ -144,19 +144,64 @@ const TRACE: &[&str] = &[
     "supersedes",
 ];
 
-/// Fields that servers and mail readers add, change and remove after a message was sent. In lower case; a name that ends
-/// in `*` is a prefix.
+/// Fields that programs add to a stored message, change and remove, each with the programs that do and the source. In lower
+/// case; a name that ends in `*` is a prefix.
+///
+/// Fields that delivery writes once are not here: `Received`, `Return-Path`, `Delivered-To`, `X-Original-To`, and those of
+/// filters (`X-Spam-*`). They stay as they are while the message is stored, and tell two deliveries of one message apart.
 const CHANGING: &[&str] = &[
+    // c-client (UW-IMAP, Pine), Dovecot, mutt, mailx: flags (Dovecot's documentation, "mbox mailbox format").
     "status",
     "x-status",
-    "x-uid",
-    "x-imap*",
+    // c-client, Dovecot, offlineimap, Thunderbird: keywords (the same).
     "x-keywords",
-    "x-mozilla-*",
-    "lines",
+    // c-client, Dovecot, mailutils, KMail: number in the mailbox (the same).
+    "x-uid",
+    // c-client, Dovecot, mailutils: X-IMAP and X-IMAPbase, numbers of the mailbox in its first message (the same).
+    "x-imap*",
+    // qpopper, Netscape, Thunderbird, Dovecot with `pop3_reuse_xuidl`: name of the message for POP3 (Thunderbird's
+    // nsMsgLocalFolderHdrs.h; Dovecot, the same).
+    "x-uidl",
+    // System V mail, mutt, Dovecot, Thunderbird: length of the body in an mbox (mutt's mbox.c; Dovecot, the same).
     "content-length",
+    // mutt: length of the body in lines (copy.c). News servers: the same (RFC 1036 section 2.2.12).
+    "lines",
+    // mutt, neomutt: labels (the manual, `edit-label`).
+    "x-label",
+    // nmh with `-annotate`: repl, forw and dist (anno(1), repl(1), forw(1), dist(1)).
+    "replied",
+    "forwarded",
+    "resent",
+    // Netscape, Thunderbird: flags, tags, and what became of attachments (nsMsgLocalFolderHdrs.h).
+    "x-mozilla-*",
+    // Thunderbird: the account from which a message was fetched (nsPop3Sink.cpp).
+    "x-account-key",
+    // Evolution: X-Evolution, flags and number; X-Evolution-Source, the account (camel-mbox-summary.c, camel-mime-message.c).
+    "x-evolution*",
+    // KMail: states of encryption and receipts, and the length (kmfolder*.cpp).
+    "x-kmail-*",
+    "x-length",
+    // Gnus: article numbers, groups, where a message came from, and its `From ` line (nnfolder.el, nnmail.el, nnml.el).
+    "x-gnus-*",
+    "x-from-line",
+    "gnus-warning",
+    // VM for Emacs: flags, labels, and state of the folder (vm-vars.el).
+    "x-vm-*",
+    // Rmail since Emacs 23: flags and labels (rmail.el).
+    "x-rmail-*",
+    // isync's mbsync: name by which a copy is found on the server (sync.c); another one for each copy.
+    "x-tuid",
+    // offlineimap: the same (folder/IMAP.py).
+    "x-offlineimap",
+    // Google Takeout: labels and thread at the time of the export (its page on mail).
+    "x-gmail-labels",
+    "x-gm-thrid",
+    // News servers: names of the servers passed (RFC 1036 section 2.1.6), numbers on this server (2.2.13).
     "path",
     "xref",
+    // B News: the last link, and the time of arrival at this server (RFC 850 sections 2.1 and 2.2).
+    "relay-version",
+    "date-received",
 ];
 
 /// The roles of the field whose name is the first `len` bytes of `text`, in upper or lower case.
@@ -354,10 +399,26 @@ mod tests {
             "X-Mozilla-Keys",
             "LINES",
             "path",
+            "X-UIDL",
+            "replied",
+            "X-Evolution",
+            "X-Evolution-Source",
+            "X-KMail-MDN-Sent",
+            "X-VM-v5-Data",
         ] {
             assert!(roles_of(name.as_bytes()).is_changing, "{name}");
         }
-        for name in ["Received", "X-UIDL", "X-Ima", "X-Mozilla", "Paths"] {
+        for name in [
+            "Received",
+            "Delivered-To",
+            "Return-Path",
+            "X-UIDS",
+            "X-Ima",
+            "X-Mozilla",
+            "Paths",
+            "Resent-To",
+            "X-KMail",
+        ] {
             assert!(!roles_of(name.as_bytes()).is_changing, "{name}");
         }
     }

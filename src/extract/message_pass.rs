@@ -90,7 +90,7 @@ impl<'s, 'm> MessagePass<'s, 'm> {
             info: None,
             digests: header
                 .digest
-                .filter(|_| message.fragment_of.is_none())
+                .filter(|_| message.head().is_none())
                 .map(Digests::of_whole),
             occurrences: HashMap::new(),
             reported_keys: HashSet::new(),
@@ -114,7 +114,7 @@ impl<'s, 'm> MessagePass<'s, 'm> {
         if let Some(digests) = self.digests {
             return digests;
         }
-        let digests = match self.message.fragment_of {
+        let digests = match self.message.head() {
             None => Digests::of_whole(digest(self.message, self.fields)),
             Some(fragment) => {
                 let head = fragment.message(self.message.kind);
@@ -195,7 +195,7 @@ impl<'s, 'm> MessagePass<'s, 'm> {
         };
         match self
             .message
-            .fragment_of
+            .head()
             .map(|fragment| fragment.message(self.message.kind))
         {
             None => of(self.message, self.fields),
@@ -220,7 +220,7 @@ impl<'s, 'm> MessagePass<'s, 'm> {
             line,
             message_start: self
                 .message
-                .fragment_of
+                .head()
                 .map_or(self.message.start, |fragment| fragment.start),
             message_end: self.message.end(),
         }
@@ -241,7 +241,7 @@ impl<'s, 'm> MessagePass<'s, 'm> {
         self.counted = CountedLine { offset: at, number };
         let before = self
             .message
-            .fragment_of
+            .head()
             .map_or(u64::from(self.message.envelope > 0), |head| head.line_ends);
         before + number
     }

@@ -51,7 +51,7 @@ pub const GIT_LINE_BYTES: usize = 4 << 10;
 /// Number of bytes at the start of a message read in pieces that are kept for the later pieces, which need its header and
 /// digest.
 ///
-/// Twice the number of body bytes that the digest covers, so that an ordinary header fits before them.
+/// Twice the number of body bytes that the digest of such a message covers, so that an ordinary header fits before them.
 pub const MESSAGE_PREFIX_BYTES: usize = 128 << 10;
 
 /// Maximum number of bytes of a `From ` line and the line after it that are examined. RFC 5322 allows 998 in a line.

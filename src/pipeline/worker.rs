@@ -315,7 +315,7 @@ impl Worker<'_> {
         extract_flat(message, source, extractor, &mut |finding| {
             builder.add(finding, source);
         });
-        if message.fragment_of.is_none() {
+        if message.head().is_none() {
             builder.count_message();
         }
         builder.end_message();
@@ -329,7 +329,7 @@ impl Worker<'_> {
             fields: HeaderFields::in_message(message, header_bytes),
             digest: None,
         };
-        let article = match message.fragment_of.map(|head| head.message(message.kind)) {
+        let article = match message.head().map(|head| head.message(message.kind)) {
             _ if message.kind != SourceKind::News => None,
             None => {
                 let digest = *header.digest.insert(digest(message, &header.fields));
@@ -346,7 +346,7 @@ impl Worker<'_> {
 
     /// Extracts the URLs of a message, unless its date excludes it.
     fn try_message(&mut self, message: &Message<'_>, header: &ParsedHeader, source: &Source) {
-        let is_fragment = message.fragment_of.is_some();
+        let is_fragment = message.head().is_some();
         if !self.is_in_time(message, &header.fields) {
             if !is_fragment {
                 self.builder.chunk().summary.skip_message(SkipReason::Date);
@@ -373,7 +373,7 @@ impl Worker<'_> {
         if since.is_none() && until.is_none() {
             return true;
         }
-        let date = match message.fragment_of.map(|head| head.message(message.kind)) {
+        let date = match message.head().map(|head| head.message(message.kind)) {
             None => date_of(message, fields),
             Some(head) => {
                 let header_bytes = self.context.extractor.limits().header_bytes;

@@ -6,7 +6,7 @@
 
 use memchr::memmem;
 
-use super::{HeaderForm, Message, SplitOutput, mbox};
+use super::{Extent, HeaderForm, Message, SplitOutput, mbox};
 use crate::origin::SourceKind;
 
 /// Line at the end of the full header.
@@ -80,7 +80,7 @@ fn message(section: &[u8], start: u64) -> Option<Message<'_>> {
         kind: SourceKind::Babyl,
         header: header_form,
         wire: false,
-        fragment_of: None,
+        extent: Extent::Whole,
     };
     (!raw.trim_ascii().is_empty()).then_some(message)
 }

@@ -1,7 +1,7 @@
 //! `.emlx`, the file of one message in Apple Mail: a line with the number of its bytes, the message, and a property list.
 
 use super::number::decimal;
-use super::{HeaderForm, Message, SplitOutput};
+use super::{Extent, HeaderForm, Message, SplitOutput};
 use crate::diagnostic::{Diagnostic, DiagnosticKind};
 use crate::origin::SourceKind;
 
@@ -27,7 +27,7 @@ pub(super) fn message<'b>(bytes: &'b [u8], offset: u64, sink: &mut dyn FnMut(Spl
         kind: SourceKind::Message,
         header: HeaderForm::Present,
         wire: false,
-        fragment_of: None,
+        extent: Extent::Whole,
     }));
 }
 

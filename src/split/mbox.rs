@@ -15,7 +15,7 @@ use std::sync::LazyLock;
 
 use memchr::memmem;
 
-use super::{AtEof, HeaderForm, Message, SplitOutput};
+use super::{AtEof, Extent, HeaderForm, Message, SplitOutput};
 use crate::diagnostic::{Diagnostic, DiagnosticKind};
 use crate::limits::SEPARATOR_BYTES;
 use crate::origin::SourceKind;
@@ -83,7 +83,7 @@ pub(super) fn message(bytes: &[u8], start: usize, end: usize, offset: u64) -> Me
         kind: SourceKind::Mbox,
         header: HeaderForm::Present,
         wire: false,
-        fragment_of: None,
+        extent: Extent::Whole,
     }
 }
 

@@ -2,7 +2,7 @@
 
 use memchr::memmem;
 
-use super::{HeaderForm, Message, SplitOutput, mbox};
+use super::{Extent, HeaderForm, Message, SplitOutput, mbox};
 use crate::origin::SourceKind;
 
 /// The separator line without its line end.
@@ -25,7 +25,7 @@ pub(super) fn messages<'b>(bytes: &'b [u8], offset: u64, sink: &mut dyn FnMut(Sp
                 kind: SourceKind::Mmdf,
                 header: HeaderForm::Present,
                 wire: false,
-                fragment_of: None,
+                extent: Extent::Whole,
             }));
         }
         start = end;

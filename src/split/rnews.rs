@@ -6,7 +6,7 @@
 use memchr::memmem;
 
 use super::number::decimal;
-use super::{AtEof, HeaderForm, Message, SplitOutput, mbox};
+use super::{AtEof, Extent, HeaderForm, Message, SplitOutput, mbox};
 use crate::diagnostic::{Diagnostic, DiagnosticKind};
 use crate::limits::SEPARATOR_BYTES;
 use crate::origin::SourceKind;
@@ -43,7 +43,7 @@ pub(super) fn messages<'b>(
             kind: SourceKind::Rnews,
             header: HeaderForm::Present,
             wire: false,
-            fragment_of: None,
+            extent: Extent::Whole,
         }));
         start = end;
     }

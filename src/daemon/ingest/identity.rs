@@ -13,7 +13,7 @@ use twox_hash::{XxHash3_64, XxHash3_128};
 
 use crate::config::DedupeScope;
 use crate::daemon::store::{FileId, Hash128};
-use crate::decode::{HeaderFields, canonical, digest};
+use crate::decode::{HeaderFields, canonical, covers_all, digest};
 use crate::origin::{FormatHint, SourceKind, mailbox, unrotated};
 use crate::split::Message;
 
@@ -182,13 +182,16 @@ pub(crate) fn content_digest(
     hash.finish_128()
 }
 
-/// Returns the digest that the records of a message have; of a piece of a larger one, that of its beginning.
+/// Returns the digest that the records of a message have; of a piece of a larger one, that of its beginning. `content` is its
+/// [`content_digest`].
 pub(crate) fn record_digest(
     message: &Message<'_>,
     fields: &HeaderFields,
     header_bytes: usize,
+    content: u128,
 ) -> u128 {
-    match message.fragment_of {
+    match message.head() {
+        None if covers_all(message) => content,
         None => digest(message, fields),
         Some(fragment) => {
             let head = fragment.message(message.kind);

@@ -204,7 +204,9 @@ impl MessageIngest<'_> {
             header: HeaderState::Readable,
             end,
             digest,
-            record_digest: self.holder.map(|_| record_digest(message, &fields, limit)),
+            record_digest: self
+                .holder
+                .map(|_| record_digest(message, &fields, limit, digest)),
             key: message_key(self.mailbox.key, digest),
             earlier: self.growing.iter().filter(is_earlier).cloned().collect(),
         }
