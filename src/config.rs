@@ -17,6 +17,8 @@ mod syntax_error;
 mod unknown_key;
 
 pub use check::check_scheme_name;
+#[cfg(feature = "daemon")]
+pub(crate) use check::resolved;
 pub use daemon::{
     Confinement, DedupeScope, MetricsTable, OutputTable, SegmentCompression, Spool, StateTable,
     WatchTable,

@@ -45,10 +45,10 @@ pub use error::{
 };
 pub use host::{DaemonHost, LogRecord, MonotonicTime};
 pub use schedule::{DaemonEvent, ReaderHost, SpoolReader};
-pub use service::{RunMode, StateSource, ask, run};
+pub use service::{RunEnd, RunMode, StateSource, ask, run};
 pub use status::{
-    DaemonState, FailedFile, LastError, LastSealed, ReadFailure, SealedSegment, SpoolState,
-    SpoolStatus, Status,
+    DaemonState, FailedFile, LastError, LastSealed, LockedFile, ReadFailure, SealedSegment,
+    SpoolState, SpoolStatus, Status, WithheldBy,
 };
 pub use store::rebuild_state;
 pub use unix_time::UnixTime;

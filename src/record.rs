@@ -78,7 +78,7 @@ pub use split_item::{read_item, write_item};
 pub use summary::Summary;
 pub use value::MessageTail;
 pub use writer::RecordWriter;
-pub use written_line::{ParsedGrepLine, is_written_line, parse_grep_line};
+pub use written_line::{ParsedGrepLine, is_written_file, is_written_line, parse_grep_line};
 
 use twox_hash::XxHash3_128;
 

@@ -13,28 +13,28 @@ mod content_length;
 mod emlx;
 mod format;
 mod html_page;
+#[cfg(feature = "files")]
 mod line_ends;
 mod mbox;
 mod mbox_dialect;
 mod mmdf;
 mod news;
 mod number;
-#[cfg(feature = "files")]
-mod opened_stream;
 mod rnews;
+#[cfg(feature = "files")]
+mod source_start;
 #[cfg(feature = "files")]
 mod text_border;
 
 pub use block::{Block, BlockRole, FragmentHead};
 #[cfg(feature = "files")]
-pub use block_reader::{BlockReader, StreamBlocks, UnreadBlock};
+pub use block_reader::{BlockReader, OpenedStream, StreamBlocks, UnreadBlock, open};
 #[cfg(feature = "files")]
-pub use byte_range::{open_range, splittable_format};
+pub use byte_range::open_range;
 pub use format::{Format, detect_format};
-pub use line_ends::{cr_to_lf, has_cr_line_ends};
 pub use mbox_dialect::{MboxDialect, mbox_dialect};
 #[cfg(feature = "files")]
-pub use opened_stream::{OpenedStream, leading_nuls, open};
+pub use source_start::SourceStart;
 
 use crate::diagnostic::{Diagnostic, DiagnosticKind};
 use crate::origin::SourceKind;

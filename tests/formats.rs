@@ -9,6 +9,7 @@
 
 mod live_spools;
 mod nul_bytes;
+mod openers;
 mod ranges;
 mod writers;
 

@@ -14,7 +14,7 @@ use std::ffi::OsString;
 use pyo3::prelude::*;
 
 use urlspool::origin::FormatHint;
-use urlspool::split::{self, Format};
+use urlspool::split::{Format, SourceStart};
 use urlspool::{cli, record};
 
 use crate::arrow_stream::ArrowSchema;
@@ -55,7 +55,8 @@ fn scan_stream(
 /// fields can be read too, but only by reading everything before it.
 #[pyfunction]
 fn is_splittable(start: &[u8]) -> bool {
-    split::splittable_format(start, None, FormatHint::None) == Some(Format::Mbox)
+    let start = SourceStart::of_bytes(start.to_vec());
+    start.splittable_format(None, FormatHint::None) == Some(Format::Mbox)
 }
 
 /// Runs the command line, and returns its exit code.

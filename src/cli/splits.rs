@@ -1,6 +1,6 @@
 //! `urlspool splits`.
 
-use std::io::{self, Read};
+use std::io;
 
 use super::args::SplitsArgs;
 use super::error::{CommandError, CommandResult};
@@ -9,11 +9,10 @@ use super::stderr::print_message;
 use super::stdout::StdoutLines;
 use super::terminal::escaped;
 use crate::diagnostic::EscapeForm;
-use crate::limits::SNIFF_BYTES;
 use crate::origin::{FileRange, Source};
 use crate::read;
 use crate::record::write_item;
-use crate::split::{Format, cr_to_lf, detect_format, has_cr_line_ends, splittable_format};
+use crate::split::{Format, SourceStart};
 use crate::walk::{self, WalkStep, WalkedFile};
 
 pub(super) fn splits(args: &SplitsArgs) -> CommandResult {
@@ -57,16 +56,9 @@ fn failed(source: &Source, message: &str) -> Exit {
 
 /// The items of a file: ranges of about equal size, at most `max_bytes` each, if it can be divided; else the whole file.
 fn items(file: &WalkedFile, given: Option<Format>, max_bytes: u64) -> io::Result<Vec<FileRange>> {
-    let mut start = Vec::new();
-    read::open(file)?
-        .take(SNIFF_BYTES as u64)
-        .read_to_end(&mut start)?;
-    let is_splittable = splittable_format(&start, given, file.hint).is_some();
-    if has_cr_line_ends(&start) {
-        cr_to_lf(&mut start);
-    }
-    let format = detect_format(&start, given, file.hint).ok();
-    let parts = if is_splittable {
+    let start = SourceStart::read(&mut read::open(file)?)?;
+    let format = start.format(given, file.hint).ok();
+    let parts = if start.splittable_format(given, file.hint).is_some() {
         file.size.div_ceil(max_bytes).max(1)
     } else {
         1

@@ -6,8 +6,11 @@ use super::args::{LogFormat, StatusArgs, WatchArgs, When};
 use super::config_path::{config_error, daemon_config, read_config};
 use super::error::{CommandError, CommandResult};
 use super::exit::Exit;
+use super::stderr::print_message;
 use super::stdout::print;
+use super::terminal::escaped;
 use crate::daemon::{self, DaemonError, RunMode, StateSource};
+use crate::limits::REPORTED_FAILURES;
 
 pub(super) fn watch(args: &WatchArgs, color: When) -> CommandResult {
     let given = args.config.as_deref();
@@ -27,9 +30,20 @@ pub(super) fn watch(args: &WatchArgs, color: When) -> CommandResult {
     } else {
         StateSource::Database
     };
-    daemon::run(path, config, mode, source)
-        .map(|()| Exit::Done)
-        .map_err(|error| CommandError::new(exit_code(&error), error.to_string()))
+    let end = daemon::run(path, config, mode, source)
+        .map_err(|error| CommandError::new(exit_code(&error), error.to_string()))?;
+    let (named, others) = end.unread.split_at(end.unread.len().min(REPORTED_FAILURES));
+    for file in named {
+        print_message(format_args!("urlspool: not read: {}", escaped(file)));
+    }
+    if !others.is_empty() {
+        print_message(format_args!("urlspool: and {} more files", others.len()));
+    }
+    Ok(if named.is_empty() {
+        Exit::Done
+    } else {
+        Exit::SomeFailed
+    })
 }
 
 fn exit_code(error: &DaemonError) -> Exit {

@@ -138,7 +138,7 @@ pub fn check_scheme_name(name: &str) -> Result<(), ConfigError> {
 }
 
 /// The absolute path, with links resolved as far as the path exists.
-fn resolved(path: &Path) -> PathBuf {
+pub(crate) fn resolved(path: &Path) -> PathBuf {
     let absolute = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
     let existing = absolute
         .ancestors()

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use super::named::named_values;
 use super::{named, size};
-use crate::limits::GONE_AFTER_MS;
+use crate::limits::{GONE_AFTER_MS, LOCK_TIMEOUT_MS};
 use crate::origin::SourceKind;
 
 /// The `[output]` table.
@@ -98,6 +98,9 @@ pub struct WatchTable {
     /// The time between two rescans of all spools.
     #[serde(with = "duration")]
     pub sweep: Duration,
+    /// The time for which an mbox may be locked before it is reported, and before `--once` ends without it.
+    #[serde(with = "duration")]
+    pub lock_timeout: Duration,
     /// The time for which a message must be missing before it counts as gone, see [`OutputTable::tombstones`].
     #[serde(with = "duration")]
     pub gone_after: Duration,
@@ -111,6 +114,7 @@ impl Default for WatchTable {
         WatchTable {
             settle: Duration::from_secs(5),
             sweep: Duration::from_mins(5),
+            lock_timeout: Duration::from_millis(LOCK_TIMEOUT_MS),
             gone_after: Duration::from_millis(GONE_AFTER_MS),
             confine: Confinement::default(),
         }

@@ -28,7 +28,7 @@ mod outcome;
 mod parser_pool;
 
 pub(crate) use context::IngestContext;
-pub(crate) use identity::{FileVersion, can_share, mailbox_scopes, path_key};
-pub(crate) use mbox_lock::is_locked;
+pub(crate) use identity::{FileVersion, can_share, mailbox_scopes};
+pub(crate) use mbox_lock::{WriterLock, why_locked};
 pub(crate) use outcome::{FileOutcome, FileStanding, SettleState};
 pub(crate) use parser_pool::ParserPool;

@@ -18,4 +18,4 @@ mod supervisor;
 mod unix_socket;
 
 pub use process::{ask, run};
-pub use run_options::{RunMode, StateSource};
+pub use run_options::{RunEnd, RunMode, StateSource};

@@ -77,6 +77,10 @@ pub struct Status {
     pub quarantined: usize,
     /// Some of the failing and quarantined files, at most [`REPORTED_FAILURES`].
     pub failures: Vec<FailedFile>,
+    /// Mailboxes that have been locked for longer than `watch.lock_timeout`.
+    pub locked: usize,
+    /// Some of these, at most [`REPORTED_FAILURES`].
+    pub locks: Vec<LockedFile>,
     /// The spools.
     pub spools: Vec<SpoolStatus>,
     /// The last error; `None` if there was none.
@@ -155,6 +159,8 @@ pub struct SpoolStatus {
     pub error: Option<String>,
     /// Mailboxes on file systems that are not mounted: their state is kept.
     pub absent: u64,
+    /// Files because of which messages that are gone are not reported, at most [`REPORTED_FAILURES`].
+    pub withheld: Vec<WithheldBy>,
     /// `true` if the kernel reports changes in it; otherwise it is polled.
     pub notices: bool,
     /// Files in it at the last full scan.
@@ -163,6 +169,16 @@ pub struct SpoolStatus {
     pub lag_ms: u64,
     /// Milliseconds for which its file system has not answered; 0 while it does.
     pub stalled_ms: u64,
+}
+
+/// A file that cannot be read and may hold messages that are gone elsewhere.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct WithheldBy {
+    /// Its path.
+    pub path: String,
+    /// The reason for which it is not read.
+    pub why: String,
 }
 
 /// State of one spool, for the operator.
@@ -211,6 +227,18 @@ pub struct FailedFile {
     pub tries: u64,
     /// `true` if it is skipped until it changes.
     pub quarantined: bool,
+}
+
+/// A mailbox that is not read because its writers lock it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct LockedFile {
+    /// Its path.
+    pub path: String,
+    /// The lock.
+    pub lock: String,
+    /// Milliseconds for which it has been locked.
+    pub locked_ms: u64,
 }
 
 /// The error of a file that could not be read.
@@ -286,6 +314,9 @@ impl Status {
         self.quarantined += other.quarantined;
         self.failures.extend(other.failures);
         self.failures.truncate(REPORTED_FAILURES);
+        self.locked += other.locked;
+        self.locks.extend(other.locks);
+        self.locks.truncate(REPORTED_FAILURES);
         self.spools.extend(other.spools);
         self.last_error.merge(other.last_error);
         self.counts.add(&other.counts);

@@ -9,7 +9,7 @@
 //! |---|---|
 //! | `instance_lock` `shutdown_hash` `state_paths` `reserve` | files beside the database |
 //! | `keys` `connection` `schema` `row_checksum` `state_db` | the database |
-//! | `holders` `mail_rows` `gone` `segment_rows` `sidecar_rows` `retention` `purge` | its queries |
+//! | `holders` `mail_rows` `gone` `retention` `purge` `spool_scopes` `segment_rows` `sidecar_rows` | its queries |
 //! | `watch_time` `committer` `recovery` `rebuild` `commit_pace` `shared_committer` | what is done with them |
 
 mod commit_pace;
@@ -31,6 +31,7 @@ mod segment_rows;
 mod shared_committer;
 mod shutdown_hash;
 mod sidecar_rows;
+mod spool_scopes;
 mod state_db;
 mod state_paths;
 #[cfg(test)]
@@ -43,10 +44,11 @@ pub(crate) use commit_pace::CommitTiming;
 pub(crate) use committer::Committer;
 pub(crate) use gone::{HolderRow, OrphanedMailbox, Release};
 pub(crate) use holders::{GivenMessage, HolderKey, HolderSpool};
-pub(crate) use keys::{FileId, Hash128, MailboxId, message_link};
+pub(crate) use keys::{FileId, Hash128, MailboxId, message_key, message_link, path_key};
 pub(crate) use mail_rows::{GrowingMessage, MboxCursor};
 pub(crate) use purge::SeenFiles;
 pub use rebuild::rebuild_state;
 pub(crate) use shared_committer::{Session, SharedCommitter};
+pub(crate) use spool_scopes::{NewScope, OlderScope, SpoolIdentity};
 #[cfg(test)]
 pub(crate) use test_fixture::StoreFixture;

@@ -12,7 +12,7 @@ pub enum SkipReason {
     Filtered,
     /// A file in which a mail or news program keeps its own data.
     ControlFile,
-    /// A file that the run itself writes.
+    /// A file that the run itself writes; in a spool of the daemon, any output of urlspool.
     OwnOutput,
     /// A further name of a file that is read under its first name.
     HardLink,

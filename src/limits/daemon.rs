@@ -36,6 +36,12 @@ pub const AGE_SAVE_INTERVAL_S: u64 = 3_600;
 /// folder for a minute (`acdirmax`), and so see the removal before the copy.
 pub const GONE_AFTER_MS: u64 = 60_000;
 
+/// Milliseconds for which an mbox may be locked before the daemon reports it, if the configuration does not set them.
+///
+/// Mail programs hold a lock while they write, and remove a lock file of others after five minutes at most. A mailbox that is
+/// locked for a minute probably has a lock file that a program left when it ended.
+pub const LOCK_TIMEOUT_MS: u64 = 60_000;
+
 /// Maximum number of files of a spool that are missing and whose messages are not yet reported as gone. They take 64 MiB of
 /// memory. Further ones wait until these are reported.
 pub const MISSING_FILES: usize = 1 << 20;
@@ -45,7 +51,11 @@ pub const MISSING_FILES: usize = 1 << 20;
 /// More than half a day of segments that are sealed every minute.
 pub const SIDECAR_COPIES: usize = 1_000;
 
-/// Maximum number of files of a spool that are surveyed for deleted ones. They take 64 MiB of memory. Of a larger spool no
+/// Maximum number of mailboxes of an earlier configuration in which each new message of a spool is looked up after its `dedupe` or
+/// `kind` changed. A look-up takes a few microseconds.
+pub const OLDER_SCOPES: usize = 10_000;
+
+/// Maximum number of files of a spool that are surveyed for deleted ones. They take 96 MiB of memory. Of a larger spool no
 /// state is purged.
 pub const SURVEYED_FILES: usize = 4 << 20;
 

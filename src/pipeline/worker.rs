@@ -18,9 +18,7 @@ use crate::extract::{Extractor, ParsedHeader, extract_flat, extract_parsed};
 use crate::limits::{SMALL_CONTAINER_BYTES, SMALL_FILE_BYTES};
 use crate::origin::{Source, SourceKind};
 use crate::read::{self, Input};
-use crate::split::{
-    Block, BlockRole, Message, SplitOutput, cr_to_lf, detect_format, has_cr_line_ends, leading_nuls,
-};
+use crate::split::{Block, BlockRole, Message, SourceStart, SplitOutput};
 use crate::walk::WalkedFile;
 
 /// Everything that threads share while they work on the units of a run.
@@ -139,17 +137,13 @@ impl Worker<'_> {
     }
 
     /// Works on a small file without compression, all of which is in `bytes`. Returns the buffer.
-    fn plain_file(&mut self, file: &WalkedFile, mut bytes: Vec<u8>) -> Vec<u8> {
+    fn plain_file(&mut self, file: &WalkedFile, bytes: Vec<u8>) -> Vec<u8> {
         let size = bytes.len() as u64;
-        if has_cr_line_ends(&bytes) {
-            cr_to_lf(&mut bytes);
-        }
-        let nuls = leading_nuls(&bytes);
-        bytes.drain(..nuls);
-        match detect_format(&bytes, self.context.job.format, file.hint) {
+        let start = SourceStart::of_bytes(bytes);
+        match start.format(self.context.job.format, file.hint) {
             Err(reason) => {
                 self.builder.chunk().skipped(&file.source, reason);
-                bytes
+                start.bytes
             }
             Ok(format) => {
                 let chunk = self.builder.chunk();
@@ -159,8 +153,8 @@ impl Worker<'_> {
                     source: file.source.clone(),
                     format,
                     block: Block {
-                        bytes,
-                        offset: nuls as u64,
+                        bytes: start.bytes,
+                        offset: start.offset,
                         role: BlockRole::Whole,
                     },
                 };

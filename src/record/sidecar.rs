@@ -27,8 +27,31 @@ pub struct Sidecar {
     pub epoch: u64,
     /// Seconds for which the spools were watched.
     pub age: u64,
+    /// All spools that the state knows.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub spools: Vec<SidecarSpool>,
     /// Changes of the state since the segment before it was sealed, by mailbox.
     pub mailboxes: Vec<SidecarMailbox>,
+}
+
+/// A spool.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SidecarSpool {
+    /// Bytes of the path under which the state keeps it, in hexadecimal digits, as are all paths.
+    pub path: String,
+    /// The path in the configuration.
+    pub name: String,
+    /// The path without links to which that led.
+    pub target: String,
+    /// Its `kind` in the configuration.
+    pub kind: String,
+    /// Its `dedupe` in the configuration.
+    pub dedupe: String,
+    /// `true` if it was in the configuration.
+    pub active: bool,
+    /// Hashes of the paths of spools whose files it has taken over.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub earlier: Vec<String>,
 }
 
 /// Changes of the state of a mailbox.
@@ -42,7 +65,11 @@ pub struct SidecarMailbox {
     pub dev: u64,
     /// 0: each of its files is one message. 1: some hold many. 2: some lie in archives together with others.
     pub many: u8,
-    /// The messages whose records the segment holds, each a hash of mailbox and content.
+    /// `true` if nothing is read into it since the configuration of its spool changed.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub retired: bool,
+    /// The messages whose records the segment holds, each a hash of mailbox and content; also those that were taken over from a mailbox
+    /// of an earlier configuration.
     pub keys: Vec<String>,
     /// Files that were read as a whole.
     pub files: Vec<SidecarFile>,
@@ -73,27 +100,64 @@ pub struct SidecarGiven {
     /// Other digests under which its URLs were written before it had grown, one after the other.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub earlier: String,
+    /// Further mailboxes that its records name, as [`SidecarGiven::mailbox`].
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub others: Vec<String>,
 }
 
-/// A file that was read as a whole. An array of two elements in JSON.
+/// A file that was read as a whole. An array of two elements in JSON, or of four with its length.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(from = "(u64, Option<u64>)", into = "(u64, Option<u64>)")]
+#[serde(from = "SidecarFileArray", into = "SidecarFileArray")]
 pub struct SidecarFile {
     /// Hash of its identity and version.
     pub key: u64,
     /// The first 48 bits of the key of its only message; `None` if it holds several.
     pub message: Option<u64>,
+    /// Its length, if its message may grow.
+    pub length: Option<SidecarLength>,
 }
 
-impl From<(u64, Option<u64>)> for SidecarFile {
-    fn from((key, message): (u64, Option<u64>)) -> SidecarFile {
-        SidecarFile { key, message }
+/// Length of a file of one message.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SidecarLength {
+    /// Hash of its path.
+    pub place: u64,
+    /// Number of its bytes.
+    pub len: u64,
+}
+
+/// A [`SidecarFile`] as an array.
+#[derive(Serialize, Deserialize)]
+#[serde(untagged)]
+enum SidecarFileArray {
+    WithLength(u64, Option<u64>, u64, u64),
+    WithoutLength(u64, Option<u64>),
+}
+
+impl From<SidecarFileArray> for SidecarFile {
+    fn from(array: SidecarFileArray) -> SidecarFile {
+        let (key, message, length) = match array {
+            SidecarFileArray::WithLength(key, message, place, len) => {
+                (key, message, Some(SidecarLength { place, len }))
+            }
+            SidecarFileArray::WithoutLength(key, message) => (key, message, None),
+        };
+        SidecarFile {
+            key,
+            message,
+            length,
+        }
     }
 }
 
-impl From<SidecarFile> for (u64, Option<u64>) {
-    fn from(file: SidecarFile) -> (u64, Option<u64>) {
-        (file.key, file.message)
+impl From<SidecarFile> for SidecarFileArray {
+    fn from(file: SidecarFile) -> SidecarFileArray {
+        match file.length {
+            Some(SidecarLength { place, len }) => {
+                SidecarFileArray::WithLength(file.key, file.message, place, len)
+            }
+            None => SidecarFileArray::WithoutLength(file.key, file.message),
+        }
     }
 }
 

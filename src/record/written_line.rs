@@ -53,6 +53,17 @@ const STARTS: &[&[Piece]] = &[
 /// Beginning of a record without its first fields. Its second key, if there is one, is a field of the record too.
 const ID_START: &[Piece] = &[Piece::Exact(b"{\"id\":\""), Piece::Id, Piece::Exact(b"\"")];
 
+/// Beginning of the sidecar of a segment.
+const SIDECAR_START: &[Piece] = &[
+    Piece::Exact(b"{\"schema\":"),
+    Piece::Number,
+    Piece::Exact(b",\"instance\":\""),
+    Piece::Text,
+    Piece::Exact(b"\",\"seq\":"),
+    Piece::Number,
+    Piece::Exact(b",\"name\":\""),
+];
+
 /// Number of hexadecimal digits of an identifier.
 const ID_DIGITS: usize = 32;
 
@@ -62,6 +73,13 @@ pub fn is_written_line(start: &[u8]) -> bool {
     let is_started =
         STARTS.iter().any(|known| strip(start, known).is_some()) || begins_with_id(start);
     is_started || first_line(start).is_some_and(|line| has_chosen_fields(line) || is_header(line))
+}
+
+/// Returns `true` if a file that begins with these bytes begins like a segment of the daemon or another output of urlspool, or
+/// like a sidecar.
+#[must_use]
+pub fn is_written_file(start: &[u8]) -> bool {
+    is_written_line(start) || strip(start, SIDECAR_START).is_some()
 }
 
 /// The place and the URL in a line of the format `grep`: `PATH:START: URL`.
@@ -238,6 +256,18 @@ mod tests {
         }
         assert!(!is_written_line(b"{\"id\":\"0123\"}") && !is_written_line(b""));
         assert!(!is_written_line(b"From a\nSubject: b\n") && !is_written_line(b"{\"url\":\"x\"}"));
+    }
+
+    #[test]
+    fn a_sidecar_is_recognized_by_its_first_fields() {
+        let sidecar =
+            br#"{"schema":1,"instance":"","seq":1,"name":"0000000001.jsonl","len":0,"xxh3_64":"",
+            "records":0,"messages":0,"epoch":0,"age":0,"mailboxes":[]}"#;
+        let line = crate::record::Sidecar::read(sidecar).unwrap().line();
+        assert!(is_written_file(&line) && !is_written_line(&line));
+        assert!(!is_written_file(
+            b"{\"schema\":1,\"instance\":\"a\",\"name\":\"b\"}\n"
+        ));
     }
 
     /// Settings of programs and logs of others were replaced.

@@ -13,6 +13,10 @@ use rustix::fs::{RenameFlags, renameat_with};
 use twox_hash::XxHash3_64;
 use walkdir::{DirEntry, WalkDir};
 
+/// Name of the file with the highest number of a segment that may have been published. Consumers remove segments; without it, a
+/// state that was lost or restored from a backup would use their numbers again.
+const LAST_NUMBER: &str = ".last";
+
 /// Output folder with its segments.
 #[derive(Clone, Debug)]
 pub struct SegmentDir {
@@ -157,13 +161,42 @@ impl SegmentDir {
             .collect()
     }
 
-    /// Returns the highest number of a published segment or sidecar; 0 if there is none.
+    /// Records durably that the segment `seq` may have been published. A segment that is removed keeps its number.
     ///
     /// # Errors
     ///
-    /// The error of the system.
+    /// The error of the system, or [`SegmentDir::highest`]'s.
+    pub fn remember(&self, seq: u64) -> io::Result<()> {
+        if seq <= self.remembered()? {
+            return Ok(());
+        }
+        replace(&self.out.join(LAST_NUMBER), format!("{seq}\n").as_bytes())
+    }
+
+    /// Returns the highest number that was recorded; 0 if none was.
+    fn remembered(&self) -> io::Result<u64> {
+        let path = self.out.join(LAST_NUMBER);
+        let text = match fs::read_to_string(&path) {
+            Ok(text) => text,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(0),
+            Err(error) => return Err(error),
+        };
+        text.trim().parse().map_err(|_| {
+            let reason = format!(
+                "{} holds no number; write the number of the last segment into it",
+                path.display()
+            );
+            io::Error::new(io::ErrorKind::InvalidData, reason)
+        })
+    }
+
+    /// Returns the highest number of a segment or sidecar that was published, even if it was removed since; 0 if there is none.
+    ///
+    /// # Errors
+    ///
+    /// The error of the system, or the file with the recorded number holds none.
     pub fn highest(&self) -> io::Result<u64> {
-        let mut highest = 0;
+        let mut highest = self.remembered()?;
         for entry in entries(&self.out) {
             highest = highest.max(number(entry?.file_name()).unwrap_or(0));
         }

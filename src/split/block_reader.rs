@@ -1,7 +1,6 @@
 //! Reads a stream in blocks that end at message borders, so that each block can be divided by itself.
 //!
-//! The file of each format finds its borders. Opening a stream is in `opened_stream.rs`; entering a file in the middle is in
-//! `byte_range.rs`.
+//! The file of each format finds its borders. Entering a file in the middle is in `byte_range.rs`.
 
 #[cfg(test)]
 mod tests;
@@ -13,10 +12,13 @@ use std::sync::Arc;
 
 use super::block::{Block, BlockRole, FragmentHead};
 use super::format::Format;
-use super::line_ends::{cr_to_lf, has_cr_line_ends};
+use super::line_ends::{LineEnds, cr_to_lf};
+use super::source_start::{SourceStart, is_zero};
 use super::text_border::text_border;
 use super::{AtEof, babyl, content_length, mbox, mmdf, rnews};
+use crate::diagnostic::SkipReason;
 use crate::limits::{BLOCK_BYTES, MESSAGE_PREFIX_BYTES, SEPARATOR_BYTES};
+use crate::origin::FormatHint;
 use crate::read::{SparseRead, UnreadRange};
 
 /// Whole messages that nobody has read yet.
@@ -38,6 +40,39 @@ const AFTER_RANGE_BYTES: usize = 64 << 10;
 /// Blocks of a stream of any kind.
 pub type StreamBlocks = BlockReader<Box<dyn SparseRead>>;
 
+/// Result of opening a stream.
+pub enum OpenedStream {
+    /// A stream of text, read in blocks.
+    Blocks(StreamBlocks),
+    /// A stream that is not read.
+    Skipped(SkipReason),
+}
+
+/// Detects the format of a stream by its start, unless the user has named it.
+///
+/// Leading NUL bytes are skipped; offsets count them. A message of more than `max_message_bytes` bytes is read in fragments.
+///
+/// # Errors
+///
+/// The error of the stream, if no byte but NUL came before it.
+pub fn open(
+    mut stream: Box<dyn SparseRead>,
+    given: Option<Format>,
+    hint: FormatHint,
+    max_message_bytes: usize,
+) -> io::Result<OpenedStream> {
+    let start = SourceStart::read(&mut stream)?;
+    Ok(match start.format(given, hint) {
+        Ok(format) => OpenedStream::Blocks(BlockReader::after_start(
+            stream,
+            start,
+            format,
+            max_message_bytes,
+        )),
+        Err(reason) => OpenedStream::Skipped(reason),
+    })
+}
+
 /// Reader that cuts a stream into blocks at message borders.
 #[derive(Debug)]
 pub struct BlockReader<R> {
@@ -49,6 +84,8 @@ pub struct BlockReader<R> {
     pub(super) buffer: Vec<u8>,
     /// The offset of the first byte of `buffer` in the source.
     pub(super) offset: u64,
+    /// The offset of the first byte that is read.
+    start: u64,
     /// `true` once the stream has ended or failed.
     pub(super) ended: bool,
     /// The error of the stream, returned after all bytes that came before it.
@@ -59,39 +96,48 @@ pub struct BlockReader<R> {
     scanned: usize,
     /// The offset from which on no message is wanted.
     stop: Option<u64>,
-    /// `true` if lines end in CR, which becomes LF in blocks.
-    has_cr_line_ends: bool,
+    line_ends: LineEnds,
     /// Number of blocks to read before `next_unread_block` peeks ahead again.
     peek_pause_blocks: usize,
 }
 
 impl<R: SparseRead> BlockReader<R> {
-    /// Creates a reader of `stream`, whose first bytes were read into `start` to detect `format`.
+    /// Creates a reader of `stream`, whose lines end in LF or CRLF, and of which nothing was read.
     ///
     /// A message of more than `max_message_bytes` bytes (at least one block) is read in fragments.
-    pub fn new(
-        stream: R,
-        mut start: Vec<u8>,
-        format: Format,
-        max_message_bytes: usize,
-    ) -> BlockReader<R> {
-        let has_cr_line_ends = has_cr_line_ends(&start);
-        if has_cr_line_ends {
-            cr_to_lf(&mut start);
-        }
+    pub fn new(stream: R, format: Format, max_message_bytes: usize) -> BlockReader<R> {
         BlockReader {
             stream,
             format,
             max_message_bytes: max_message_bytes.max(BLOCK_BYTES),
-            buffer: start,
+            buffer: Vec::new(),
             offset: 0,
+            start: 0,
             ended: false,
             error: None,
             fragment: None,
             scanned: 0,
             stop: None,
-            has_cr_line_ends,
+            line_ends: LineEnds::Lf,
             peek_pause_blocks: 0,
+        }
+    }
+
+    /// Creates a reader of `stream`, which is positioned after `start`, by which `format` was detected.
+    pub(crate) fn after_start(
+        stream: R,
+        start: SourceStart,
+        format: Format,
+        max_message_bytes: usize,
+    ) -> BlockReader<R> {
+        BlockReader {
+            buffer: start.bytes,
+            offset: start.offset,
+            start: start.offset,
+            ended: start.error.is_some(),
+            error: start.error,
+            line_ends: start.line_ends,
+            ..BlockReader::new(stream, format, max_message_bytes)
         }
     }
 
@@ -105,8 +151,9 @@ impl<R: SparseRead> BlockReader<R> {
     ) -> BlockReader<R> {
         BlockReader {
             offset: range.start,
+            start: range.start,
             stop: Some(range.end),
-            ..BlockReader::new(stream, Vec::new(), format, max_message_bytes)
+            ..BlockReader::new(stream, format, max_message_bytes)
         }
     }
 
@@ -188,7 +235,7 @@ impl<R: SparseRead> BlockReader<R> {
             Ok(read) => self.ended = read < missing,
             Err(error) => (self.ended, self.error) = (true, Some(error)),
         }
-        if self.has_cr_line_ends {
+        if self.line_ends == LineEnds::Cr {
             cr_to_lf(&mut self.buffer[undecided..]);
         }
     }
@@ -225,7 +272,8 @@ impl<R: SparseRead> BlockReader<R> {
             Format::Single(_) | Format::Emlx | Format::Html => {
                 (self.ended && buffer.len() == max).then_some(buffer.len())
             }
-            Format::Text => Some(text_border(buffer)),
+            // However much of it is in the buffer, a text is cut at the same places.
+            Format::Text => Some(text_border(&buffer[..buffer.len().min(BLOCK_BYTES)])),
         }
     }
 
@@ -342,9 +390,4 @@ impl<R: SparseRead> BlockReader<R> {
             role,
         }
     }
-}
-
-/// Returns `true` if all bytes are NUL.
-pub(super) fn is_zero(bytes: &[u8]) -> bool {
-    bytes.iter().all(|&byte| byte == 0)
 }

@@ -3,9 +3,9 @@
 use std::io::{self, Read, Seek, SeekFrom};
 use std::ops::Range;
 
-use super::block_reader::{BlockReader, CONTEXT_BYTES, StreamBlocks, is_zero};
-use super::format::{Format, detect_format, sniff};
-use super::line_ends::has_cr_line_ends;
+use super::block_reader::{BlockReader, CONTEXT_BYTES, StreamBlocks};
+use super::format::Format;
+use super::source_start::{SourceStart, is_zero};
 use super::{AtEof, mbox};
 use crate::limits::{SEPARATOR_BYTES, SNIFF_BYTES};
 use crate::origin::FormatHint;
@@ -23,14 +23,12 @@ pub fn open_range<S: SparseRead + Seek + 'static>(
     max_message_bytes: usize,
     range: Range<u64>,
 ) -> io::Result<Option<StreamBlocks>> {
-    let mut start = Vec::with_capacity(SNIFF_BYTES);
-    (&mut stream)
-        .take(SNIFF_BYTES as u64)
-        .read_to_end(&mut start)?;
-    let Some(format) = splittable_format(&start, given, hint) else {
+    let start = SourceStart::read(&mut stream)?;
+    let Some(format) = start.splittable_format(given, hint) else {
         return Ok(None);
     };
-    let first = first_message(&mut stream, format, max_message_bytes, &range)?;
+    let begin = start.offset;
+    let first = first_message(&mut stream, begin, format, max_message_bytes, &range)?;
     let messages = first.unwrap_or(range.end)..range.end;
     stream.seek(SeekFrom::Start(messages.start))?;
     let stream = Box::new(stream);
@@ -42,45 +40,38 @@ pub fn open_range<S: SparseRead + Seek + 'static>(
     )))
 }
 
-/// Returns the format of a source that begins with `start`, if its message borders can be found from any offset.
-#[must_use]
-pub fn splittable_format(start: &[u8], given: Option<Format>, hint: FormatHint) -> Option<Format> {
-    // Compressed bytes may be an mbox when they are unpacked, whatever the user says.
-    sniff(start, hint).ok()?;
-    let format = detect_format(start, given, hint).ok()?;
-    (matches!(format, Format::Mbox | Format::Mboxcl) && !has_cr_line_ends(start)).then_some(format)
-}
-
 /// Returns the offset of the first message of an mbox that begins in `range`, or an offset after `range` in some cases where none
-/// does.
+/// does. `begin` is the offset of the first message of the file.
 ///
-/// Without Content-Length fields it reads the blank lines at the start of the file and a window around the start of `range`. With them it
-/// reads the file from its start, at the speed of reading.
+/// Without Content-Length fields it reads the blank lines from `begin` on and a window around the start of `range`. With them it
+/// reads the file from `begin` on, at the speed of reading.
 ///
 /// # Errors
 ///
 /// The error of the stream.
 pub(super) fn first_message<S: SparseRead + Seek>(
     stream: &mut S,
+    begin: u64,
     format: Format,
     max_message_bytes: usize,
     range: &Range<u64>,
 ) -> io::Result<Option<u64>> {
-    if range.start == 0 {
-        return Ok(Some(0));
+    if range.start <= begin {
+        return Ok(Some(begin));
     }
-    stream.seek(SeekFrom::Start(0))?;
+    stream.seek(SeekFrom::Start(begin))?;
     if format == Format::Mboxcl {
-        let mut blocks = BlockReader::in_range(stream, format, max_message_bytes, 0..range.start);
+        let before = begin..range.start;
+        let mut blocks = BlockReader::in_range(stream, format, max_message_bytes, before);
         while blocks.next_block()?.is_some() {}
         return Ok((!blocks.buffer.is_empty()).then_some(blocks.offset));
     }
-    first_separator(stream, range)
+    first_separator(stream, begin, range)
 }
 
-/// Returns the length of the blank lines with which a stream begins. Reads window by window, to `end` at most.
-fn blank_start<S: SparseRead>(stream: &mut S, end: u64) -> io::Result<u64> {
-    let mut blank = 0;
+/// Returns the offset after the blank lines at the position of a stream, which is `begin`. Reads window by window, to `end` at most.
+fn blank_end<S: SparseRead>(stream: &mut S, begin: u64, end: u64) -> io::Result<u64> {
+    let mut blank = begin;
     let mut window = Vec::new();
     while blank < end {
         window.clear();
@@ -94,13 +85,15 @@ fn blank_start<S: SparseRead>(stream: &mut S, end: u64) -> io::Result<u64> {
     Ok(blank)
 }
 
-/// Returns the offset of the first separator in `range`, which does not begin at 0. Reads window by window.
+/// Returns the offset of the first separator in `range`, which begins after `begin`, the position of the stream. Reads window by
+/// window.
 fn first_separator<S: SparseRead + Seek>(
     stream: &mut S,
+    begin: u64,
     range: &Range<u64>,
 ) -> io::Result<Option<u64>> {
     // Blank lines at the start of the file belong to the first message.
-    let blank = blank_start(stream, range.end)?;
+    let blank = blank_end(stream, begin, range.end)?;
     let start = range.start.max(blank + 1);
     let mut offset = start.saturating_sub(CONTEXT_BYTES as u64);
     stream.seek(SeekFrom::Start(offset))?;

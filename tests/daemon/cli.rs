@@ -50,6 +50,45 @@ fn deliver(root: &Path, n: u64) {
 }
 
 #[test]
+fn watch_and_scan_give_large_texts_and_messages_the_same_ids() {
+    let folder = Folder::in_memory();
+    configure(folder.root(), "[limits]\nmessage_bytes = \"3MiB\"\n");
+    let line = "some words of no interest at all, to fill the line\n".repeat(100);
+    let text: String = (0..1_000)
+        .map(|n| format!("{line}see http://t.example/{n} there\n"))
+        .collect();
+    let mail = format!("From: a@b.example\nSubject: large\n\n{text}");
+    fs::write(folder.path("spool/a.txt"), &text).unwrap();
+    fs::write(folder.path("spool/small.txt"), &text[..2_900_000]).unwrap();
+    fs::write(folder.path("spool/b.eml"), &mail).unwrap();
+    fs::write(folder.path("spool/small.eml"), &mail[..2_900_000]).unwrap();
+    fs::write(
+        folder.path("spool/inbox"),
+        format!("From a@b Mon Jan  1 00:00:00 1996\n{mail}"),
+    )
+    .unwrap();
+    assert_eq!(code(&once(folder.root(), &[])), 0);
+    let scan = program_command()
+        .args(["scan", "-q", "--limit", "message_bytes=3MiB"])
+        .arg(folder.path("spool"))
+        .output()
+        .unwrap();
+    let id = |line: &str| {
+        let record: serde_json::Value = line.parse().unwrap();
+        record["id"].as_str().unwrap().to_owned()
+    };
+    let mut expected: Vec<String> = str::from_utf8(&scan.stdout)
+        .unwrap()
+        .lines()
+        .map(id)
+        .collect();
+    let mut ids = read_segments(&folder.path("out")).ids;
+    expected.sort();
+    ids.sort();
+    assert_eq!((ids.len(), ids == expected), (expected.len(), true));
+}
+
+#[test]
 fn watch_and_scan_find_the_same_records() {
     let folder = Folder::in_memory();
     configure(folder.root(), "");
@@ -125,6 +164,62 @@ fn a_missing_or_older_state_is_refused_and_can_be_rebuilt() {
     deliver(root, 3);
     assert_eq!(code(&once(root, &[])), 0);
     assert_eq!(read_segments(&root.join("out")).ids.len(), 2);
+}
+
+/// Removes the segments and their sidecars, as a consumer does.
+fn consume(out: &Path) {
+    for entry in fs::read_dir(out).unwrap() {
+        let path = entry.unwrap().path();
+        if path.extension().is_some() {
+            fs::remove_file(path).unwrap();
+        }
+    }
+}
+
+#[test]
+fn an_output_whose_segments_were_removed_notices_an_older_state() {
+    let folder = Folder::in_memory();
+    let (root, state, out) = (folder.root(), folder.path("state"), folder.path("out"));
+    configure(root, "");
+    let copy = |from: &Path, to: &Path| {
+        let _ = fs::remove_dir_all(to);
+        let copied = Command::new("cp").arg("-r").arg(from).arg(to).status();
+        assert!(copied.unwrap().success());
+    };
+    deliver(root, 1);
+    assert_eq!(code(&once(root, &[])), 0);
+    consume(&out);
+    copy(&state, &root.join("kept"));
+    for n in [2, 3] {
+        deliver(root, n);
+        assert_eq!(code(&once(root, &[])), 0);
+        consume(&out);
+    }
+    // The whole folder comes back from a backup, or is lost.
+    copy(&root.join("kept"), &state);
+    let older = once(root, &[]);
+    assert_eq!(code(&older), 78);
+    let text = String::from_utf8_lossy(&older.stderr);
+    assert!(
+        text.contains("segment 3 was written") && text.contains("--rebuild-state"),
+        "{text}"
+    );
+    assert_eq!(read_segments(&out).ids.len(), 0);
+    let rebuilt = once(root, &["--rebuild-state"]);
+    assert_eq!(code(&rebuilt), 0);
+    let text = String::from_utf8_lossy(&rebuilt.stderr);
+    assert!(
+        text.contains("the sidecar of segment 2 and one more"),
+        "{text}"
+    );
+    // Only what the lost state alone knew is written again, under a new number.
+    assert!(out.join("0000000004.jsonl").exists());
+    assert_eq!(read_segments(&out).ids.len(), 4);
+    consume(&out);
+    fs::remove_dir_all(&state).unwrap();
+    assert_eq!(code(&once(root, &[])), 78);
+    assert_eq!(code(&once(root, &["--rebuild-state"])), 0);
+    assert!(out.join("0000000005.jsonl").exists());
 }
 
 #[test]
@@ -247,4 +342,38 @@ fn a_running_daemon_answers_reloads_and_stops() {
     assert_eq!(daemon.wait().unwrap().code(), Some(0));
     assert!(start.elapsed() < Duration::from_secs(5));
     assert_eq!(read_segments(&root.join("out")).ids.len(), 6);
+}
+
+#[test]
+fn the_first_run_with_tombstones_does_not_wait_and_a_later_one_does() {
+    let folder = Folder::in_memory();
+    let root = folder.root();
+    configure(root, "");
+    let config = fs::read_to_string(root.join("c.toml")).unwrap();
+    let with = |watch: &str| {
+        let config = config.replace("[state]", "tombstones = true\n[state]");
+        let config = config.replace("[watch]", &format!("[watch]{watch}"));
+        fs::write(root.join("c.toml"), config).unwrap();
+    };
+    with("");
+    let inbox = root.join("spool/inbox");
+    fs::write(&inbox, mbox_message(1, 1) + &mbox_message(2, 1)).unwrap();
+    let begun = Instant::now();
+    assert_eq!(code(&once(root, &[])), 0);
+    assert!(
+        begun.elapsed() < Duration::from_secs(30),
+        "{:?}",
+        begun.elapsed()
+    );
+    // Rewritten in place.
+    with("\ngone_after = \"2s\"");
+    fs::write(&inbox, mbox_message(2, 1)).unwrap();
+    assert_eq!(code(&once(root, &[])), 0);
+    let segments = fs::read_dir(root.join("out")).unwrap();
+    let lines: String = segments
+        .map(|entry| entry.unwrap().path())
+        .filter(|path| path.extension() == Some("jsonl".as_ref()))
+        .map(|path| fs::read_to_string(path).unwrap())
+        .collect();
+    assert_eq!(lines.matches("\"type\":\"gone\"").count(), 1);
 }

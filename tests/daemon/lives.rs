@@ -104,6 +104,15 @@ impl Lives {
             .collect()
     }
 
+    /// The number of times that message `n` was written, in whatever mailbox.
+    pub(crate) fn times_written(&self, n: u64) -> usize {
+        let of_message = self.events.iter().filter(|((_, number), _)| *number == n);
+        of_message
+            .flat_map(|(_, events)| events)
+            .filter(|event| **event == LifeEvent::Written)
+            .count()
+    }
+
     /// The number of `gone` lines of message `n`.
     pub(crate) fn times_gone(&self, n: u64) -> usize {
         let of_message = self.events.iter().filter(|((_, number), _)| *number == n);

@@ -3,7 +3,7 @@
 mod documentation;
 mod permissions;
 
-use std::fs;
+use std::fs::{self, File};
 use std::hash::Hasher;
 use std::io::{Read, Write};
 use std::os::unix::fs::chown;
@@ -13,10 +13,11 @@ use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
+use rustix::fs::FlockOperation;
 use serde_json::Value;
 
 use super::cli::{code, configure, once, program};
-use super::mbox_message;
+use super::{mbox_message, read_segments};
 use crate::scene::{Folder, copy_program, program_command};
 
 const NOBODY: u32 = 65_534;
@@ -352,5 +353,115 @@ fn a_rebuild_says_when_records_will_be_written_again() {
     assert!(
         none.contains("no sidecars and no snapshot were found"),
         "{none}"
+    );
+}
+
+/// Adds lines to the table `[watch]` of the configuration.
+fn watch_with(root: &Path, lines: &str) {
+    let config = fs::read_to_string(root.join("c.toml")).unwrap();
+    let config = config.replace("[watch]\n", &format!("[watch]\n{lines}\n"));
+    fs::write(root.join("c.toml"), config).unwrap();
+}
+
+/// It waited for a minute after the last message, and ended with status 0 and without a word.
+#[test]
+fn once_ends_beside_a_locked_mailbox_and_names_it() {
+    let folder = Folder::in_memory();
+    let (root, spool) = (folder.root(), folder.path("spool"));
+    configure(root, "");
+    watch_with(root, "lock_timeout = \"1s\"");
+    for name in ["inbox", "box", "free"] {
+        fs::write(spool.join(name), mbox_message(1, 1)).unwrap();
+    }
+    fs::write(spool.join("inbox.lock"), "").unwrap();
+    let writer = File::options().write(true).open(spool.join("box")).unwrap();
+    rustix::fs::fcntl_lock(&writer, FlockOperation::LockExclusive).unwrap();
+    let begun = Instant::now();
+    let output = once(root, &[]);
+    assert!(
+        begun.elapsed() < Duration::from_secs(30),
+        "{:?}",
+        begun.elapsed()
+    );
+    let log = String::from_utf8(output.stderr.clone()).unwrap();
+    assert_eq!(code(&output), 1, "{log}");
+    let (inbox, locked) = (spool.join("inbox"), spool.join("box"));
+    let lines: Vec<&str> = log
+        .lines()
+        .filter(|line| line.starts_with("urlspool: "))
+        .collect();
+    assert_eq!(lines.len(), 2, "{log}");
+    let pid = format!("by process {} (fcntl)", std::process::id());
+    assert!(
+        lines[0].contains(&*locked.to_string_lossy()) && lines[0].ends_with(&pid),
+        "{log}"
+    );
+    assert!(
+        lines[1].contains(&format!("{}: locked for", inbox.display())),
+        "{log}"
+    );
+    assert!(
+        lines[1].contains(&format!("by the lock file {}.lock", inbox.display())),
+        "{log}"
+    );
+    assert_eq!(
+        read_segments(&root.join("out")).ids.len(),
+        2,
+        "the other one is read"
+    );
+    drop(writer);
+    fs::remove_file(spool.join("inbox.lock")).unwrap();
+    assert_eq!(code(&once(root, &[])), 0);
+    assert_eq!(read_segments(&root.join("out")).ids.len(), 6);
+}
+
+/// It was healthy, and committed twice a second.
+#[test]
+fn a_locked_mailbox_is_named_and_causes_no_commits() {
+    let folder = Folder::in_memory();
+    let root = folder.root();
+    configure(root, "");
+    watch_with(root, "lock_timeout = \"2s\"");
+    fs::write(root.join("spool/free"), mbox_message(1, 1)).unwrap();
+    fs::write(root.join("spool/inbox"), mbox_message(2, 1)).unwrap();
+    fs::write(root.join("spool/inbox.lock"), "").unwrap();
+    let daemon = Operated::start(root, program_command());
+    let name = root.join("spool/inbox").display().to_string();
+    let issue = |status: &Value| status["issues"][0].as_str().unwrap_or("").to_owned();
+    daemon.until("the mailbox is named", |daemon| {
+        issue(&daemon.status()).starts_with(&format!("{name} is not read: locked for "))
+    });
+    let status = daemon.status();
+    assert_eq!(
+        (&status["healthy"], &status["locked"]),
+        (&false.into(), &1.into())
+    );
+    assert_eq!(status["locks"][0]["path"], *name);
+    assert!(daemon.get("/healthz").contains("503"));
+    assert!(
+        daemon
+            .get("/metrics")
+            .contains("\nurlspool_locked_files 1\n")
+    );
+    let commits = |daemon: &Operated<'_>| daemon.status()["counts"]["commits"].clone();
+    let before = commits(&daemon);
+    std::thread::sleep(Duration::from_millis(1_500));
+    assert_eq!(commits(&daemon), before, "there is nothing to commit");
+    fs::remove_file(root.join("spool/inbox.lock")).unwrap();
+    daemon.until("the mailbox is read", |daemon| {
+        let status = daemon.status();
+        status["healthy"] == true && status["counts"]["messages"] == 2
+    });
+    let log = daemon.stop();
+    let about = |text: &str| {
+        let lines = log
+            .iter()
+            .filter(|line| line["fields"]["message"].as_str().unwrap().contains(text));
+        lines.count()
+    };
+    assert_eq!(
+        (about("not read: locked for"), about("no longer locked")),
+        (1, 1),
+        "{log:?}"
     );
 }

@@ -7,24 +7,24 @@ use std::path::PathBuf;
 use std::time::{Duration, SystemTime};
 
 use urlspool::config::{Config, DedupeScope, Spool};
-use urlspool::daemon::{DaemonEvent, SpoolReader, rebuild_state};
+use urlspool::daemon::{DaemonEvent, SpoolReader, Status, rebuild_state};
 
 use super::lives::{LifeEvent, Lives};
 use super::{mbox_message, message};
 use crate::scene::{Folder, TestHost, done, when_unlocked};
 
 /// A spool, and a daemon that watches it.
-struct Scene {
-    folder: Folder,
-    config: Config,
-    host: TestHost,
-    daemon: Option<SpoolReader>,
+pub(super) struct Scene {
+    pub(super) folder: Folder,
+    pub(super) config: Config,
+    pub(super) host: TestHost,
+    pub(super) daemon: Option<SpoolReader>,
     /// The modification time of the next file that is written, in seconds.
     clock: u64,
 }
 
 impl Scene {
-    fn new() -> Scene {
+    pub(super) fn new() -> Scene {
         let folder = Folder::in_memory();
         let mut config = Config::default();
         config.output.dir = folder.path("out");
@@ -47,11 +47,11 @@ impl Scene {
         }
     }
 
-    fn path(&self, name: &str) -> PathBuf {
+    pub(super) fn path(&self, name: &str) -> PathBuf {
         self.folder.path(format!("spool/{name}"))
     }
 
-    fn write(&mut self, name: &str, text: &str) {
+    pub(super) fn write(&mut self, name: &str, text: &str) {
         let mut file = fs::File::create(self.path(name)).unwrap();
         file.write_all(text.as_bytes()).unwrap();
         self.clock += 1;
@@ -59,16 +59,16 @@ impl Scene {
             .unwrap();
     }
 
-    fn remove(&self, name: &str) {
+    pub(super) fn remove(&self, name: &str) {
         fs::remove_file(self.path(name)).unwrap();
     }
 
-    fn rename(&self, from: &str, to: &str) {
+    pub(super) fn rename(&self, from: &str, to: &str) {
         fs::rename(self.path(from), self.path(to)).unwrap();
     }
 
     /// Lets the daemon scan once, after `seconds`.
-    fn scan_after(&mut self, seconds: u64) {
+    pub(super) fn scan_after(&mut self, seconds: u64) {
         self.host.ms += seconds * 1_000;
         let mut daemon = match self.daemon.take() {
             Some(daemon) => daemon,
@@ -81,8 +81,8 @@ impl Scene {
         self.daemon = Some(daemon);
     }
 
-    /// Lets the daemon work until nothing is left to do, and stops it. Returns the lines about each message.
-    fn settle(&mut self) -> Lives {
+    /// Lets the daemon work until nothing is left to do, and stops it.
+    fn work(&mut self) {
         self.scan_after(0);
         let mut daemon = self.daemon.take().unwrap();
         for _ in 0..400 {
@@ -98,6 +98,11 @@ impl Scene {
             daemon.status(self.host.time())
         );
         daemon.close().unwrap();
+    }
+
+    /// Lets the daemon work. Returns the lines about each message.
+    pub(super) fn settle(&mut self) -> Lives {
+        self.work();
         let lives = Lives::read(&[&self.config.output.dir]);
         assert_eq!(lives.check_order(), Ok(()));
         lives
@@ -105,7 +110,7 @@ impl Scene {
 
     /// Checks which messages are written and not gone, and how many `gone` lines there are.
     #[track_caller]
-    fn check(&mut self, present: &[u64], gone: usize) -> Lives {
+    pub(super) fn check(&mut self, present: &[u64], gone: usize) -> Lives {
         let lives = self.settle();
         let found: BTreeSet<u64> = lives.present().into_iter().map(|(_, n)| n).collect();
         assert_eq!(found, present.iter().copied().collect());
@@ -114,7 +119,7 @@ impl Scene {
     }
 }
 
-fn mbox(numbers: &[u64]) -> String {
+pub(super) fn mbox(numbers: &[u64]) -> String {
     numbers.iter().map(|n| mbox_message(*n, 1)).collect()
 }
 
@@ -390,4 +395,208 @@ fn the_database_follows_the_spool() {
     scene.remove("md/new/1.M1.host");
     scene.check(&[2, 3], 3);
     assert_eq!(load(), rows(&[(2, 1), (3, 1)]));
+}
+
+/// Fields that programs add to stored messages, as they write them.
+const ANNOTATIONS: [&str; 14] = [
+    "X-UIDL: 000000024a0b5c1d\n",
+    "X-UID: 17\nX-Keywords: $label1 Junk            \n",
+    "Replied: Mon, 23 Nov 2026 10:00:00 +0100\nReplied: b@c.example\n",
+    "Forwarded: Mon, 23 Nov 2026 10:00:00 +0100\n",
+    "Resent: c@d.example\n",
+    "X-Label: lamps, wicks\n",
+    "X-Account-Key: account1\nX-Mozilla-Keys: $label1\n",
+    "X-Evolution: 00000011-0000\nX-Evolution-Source: pop://a@pop.example\n",
+    "X-KMail-EncryptionState: N\nX-Length: 2411\n",
+    "X-VM-v5-Data: ([nil nil nil nil nil nil nil nil nil]\n\t[\"1\" \"2\"])\n",
+    "X-RMAIL-ATTRIBUTES: -A------\n",
+    "X-Gnus-Mail-Source: file:/var/mail/a\nX-From-Line: a@b Mon Jan  1 00:00:00 1996\n",
+    "X-TUID: mhtv0egAsKTi\n",
+    "Status: RO\nX-Status: A\nContent-Length: 4\nLines: 3\n",
+];
+
+#[test]
+fn what_other_programs_add_to_a_message_neither_repeats_nor_removes_it() {
+    let mut scene = Scene::new();
+    fs::create_dir(scene.path("mh")).unwrap();
+    let write = |scene: &mut Scene, fields: &str| {
+        let annotated = |n| format!("{fields}{}", message(n, 1));
+        scene.write("mh/1", &annotated(1));
+        scene.write("md/cur/2.M1.host:2,S", &annotated(2));
+        let after_the_first_field = message(3, 1).replacen('\n', &format!("\n{fields}"), 1);
+        scene.write(
+            "inbox",
+            &format!(
+                "From a@b Mon Jan  1 00:00:00 1996\n{after_the_first_field}\n{}",
+                mbox_message(4, 1)
+            ),
+        );
+    };
+    write(&mut scene, "");
+    let read = |scene: &mut Scene| {
+        let lives = scene.check(&[1, 2, 3, 4], 0);
+        assert!(lives.events.values().all(|events| events.len() == 1));
+    };
+    read(&mut scene);
+    for fields in ANNOTATIONS {
+        write(&mut scene, fields);
+        read(&mut scene);
+    }
+    write(&mut scene, &ANNOTATIONS.concat());
+    read(&mut scene);
+}
+
+#[test]
+fn a_message_that_is_edited_far_from_its_start_leaves_no_rows_of_its_earlier_version() {
+    let words = "more words\n".repeat(12_000);
+    let edited = |url: &str| {
+        let text = format!("and http://h.example/{url}\n{words}and http");
+        message(1, 4_000).replace("and http", &text)
+    };
+    for (name, envelope) in [
+        ("x.eml", ""),
+        ("mh/1", ""),
+        ("md/new/1.M1.host", ""),
+        ("inbox", "From a@b Mon Jan  1 00:00:00 1996\n"),
+    ] {
+        let mut scene = Scene::new();
+        fs::create_dir(scene.path("mh")).unwrap();
+        let database = scene.folder.path("urls.db");
+        let (into, out) = (
+            database.display().to_string(),
+            scene.config.output.dir.display().to_string(),
+        );
+        // Beside it, so that its mailbox never counts as empty.
+        scene.write("other", &mbox(&[2]));
+        for (number, version) in ["early", "later", "final", "later"].iter().enumerate() {
+            // A file of a Maildir with the same name and size counts as unchanged.
+            let more = if name.starts_with("md") { number } else { 0 };
+            let version = format!("{version}{}", "r".repeat(more));
+            scene.write(name, &format!("{envelope}{}\n", edited(&version)));
+            scene.work();
+            done(&["load", "--into", &into, &out]);
+            let db = rusqlite::Connection::open(&database).unwrap();
+            let sql = "SELECT url FROM urls WHERE url NOT LIKE '%/2-%' ORDER BY url";
+            let mut statement = db.prepare(sql).unwrap();
+            let urls = statement.query_map([], |row| row.get::<_, String>(0));
+            let urls: Vec<String> = urls.unwrap().map(Result::unwrap).collect();
+            let expected = ["1-a.html", "1-b.html", &version];
+            assert_eq!(
+                urls,
+                expected.map(|path| format!("http://h.example/{path}")),
+                "{name}"
+            );
+        }
+    }
+}
+
+impl Scene {
+    /// Lets the daemon work for `seconds`.
+    fn run(&mut self, seconds: u64) {
+        self.scan_after(0);
+        let daemon = self.daemon.as_mut().unwrap();
+        for _ in 0..seconds {
+            self.host.ms += 1_000;
+            daemon.work(&mut self.host).unwrap();
+        }
+    }
+
+    /// Returns the status of the running daemon.
+    fn status(&self) -> Status {
+        self.daemon.as_ref().unwrap().status(self.host.time())
+    }
+}
+
+/// The first census found the mbox before it had settled, and its messages without the file that held them.
+#[test]
+fn nothing_waits_if_nothing_is_missing() {
+    let mut scene = Scene::new();
+    scene.write("inbox", &mbox(&[1, 2, 3]));
+    let begun = scene.host.ms;
+    scene.check(&[1, 2, 3], 0);
+    assert!(scene.host.ms - begun < 30_000, "{}", scene.host.ms - begun);
+    scene.write("inbox", &mbox(&[1, 2, 3, 4]));
+    let begun = scene.host.ms;
+    scene.check(&[1, 2, 3, 4], 0);
+    assert!(scene.host.ms - begun < 30_000, "{}", scene.host.ms - begun);
+}
+
+/// A lock of an empty file that nobody holds any more withheld all messages of its mailbox for good.
+#[test]
+fn an_empty_file_with_a_stale_lock_holds_nothing() {
+    let mut scene = Scene::new();
+    scene.write("inbox", &mbox(&[1, 2]));
+    scene.write("inbox.1", "");
+    scene.write("inbox.1.lock", "");
+    scene.check(&[1, 2], 0);
+    scene.write("inbox", &mbox(&[1]));
+    scene.check(&[1], 1);
+}
+
+/// The writer of an mbox truncates it under its lock, and ends without writing it.
+#[test]
+fn an_empty_mbox_whose_writer_left_its_lock_is_named() {
+    let mut scene = Scene::new();
+    scene.write("inbox", &mbox(&[1, 2]));
+    scene.write("other", &mbox(&[3]));
+    scene.run(30);
+    scene.write("inbox.lock", "");
+    scene.write("inbox", "");
+    scene.run(30);
+    assert_eq!(
+        scene.status().spools[0].withheld.len(),
+        0,
+        "it may be written yet"
+    );
+    scene.run(400);
+    let status = scene.status();
+    let withheld = &status.spools[0].withheld;
+    assert!(
+        withheld.len() == 1 && withheld[0].path.ends_with("inbox"),
+        "{status:?}"
+    );
+    assert!(withheld[0].why.contains("inbox.lock"), "{withheld:?}");
+    scene.remove("inbox.lock");
+    scene.check(&[3], 2);
+    assert_eq!(
+        scene
+            .host
+            .logged("are not reported, because it may hold them"),
+        1
+    );
+}
+
+#[test]
+fn a_locked_file_that_was_read_holds_what_it_held() {
+    let mut scene = Scene::new();
+    scene.write("inbox", &mbox(&[1, 2]));
+    scene.write("inbox.1", &mbox(&[3]));
+    scene.run(30);
+    scene.write("inbox.1", &mbox(&[3, 4]));
+    scene.write("inbox.1.lock", "");
+    scene.run(600);
+    let status = scene.status();
+    assert!(status.locks[0].path.ends_with("inbox.1"), "{status:?}");
+    let gone = |scene: &Scene| Lives::read(&[&scene.config.output.dir]).gone_digests.len();
+    // Long after its change, no message was moved into it.
+    scene.write("inbox", &mbox(&[1]));
+    scene.run(400);
+    assert_eq!(gone(&scene), 1);
+    assert_eq!(scene.status().spools[0].withheld.len(), 0);
+    // Near its change, one may have been.
+    scene.write("inbox.1", &mbox(&[3, 4, 5]));
+    scene.write("inbox", "");
+    scene.run(400);
+    assert_eq!(gone(&scene), 1);
+    let status = scene.status();
+    let withheld = &status.spools[0].withheld;
+    assert!(
+        withheld.len() == 1 && withheld[0].path.ends_with("inbox.1"),
+        "{status:?}"
+    );
+    let line = "are not reported, because it may hold them";
+    assert!(0 < scene.host.logged(line));
+    // What the file held is not gone. Now it is read.
+    scene.remove("inbox.1.lock");
+    scene.check(&[3, 4, 5], 2);
 }

@@ -6,7 +6,7 @@ use std::io::{Seek, SeekFrom, Write};
 use serde_json::Value;
 use urlspool::limits::SNIFF_BYTES;
 
-use crate::scene::{Folder, program_command};
+use crate::scene::{Folder, done, ended, program_command};
 
 /// NUL bytes before the first message, stored or a hole, are not part of it.
 #[test]
@@ -32,9 +32,8 @@ fn messages_after_nul_bytes_are_found() {
             let mut file = fs::OpenOptions::new().write(true).open(&path).unwrap();
             file.seek(SeekFrom::Start(zeros as u64)).unwrap();
             file.write_all(mbox.as_bytes()).unwrap();
-            let scan = ["scan", "-q", "--kind", "mbox"];
-            let output = program_command().args(scan).arg(&path).output().unwrap();
-            let records = String::from_utf8(output.stdout).unwrap();
+            let output = done(&["scan", "-q", path.to_str().unwrap()]);
+            let records = output.text();
             let first: Value = serde_json::from_str(records.lines().next().unwrap()).unwrap();
             assert_eq!(
                 records.lines().count(),
@@ -46,6 +45,22 @@ fn messages_after_nul_bytes_are_found() {
                 zeros + mbox.find("http").unwrap(),
                 "{zeros} zeros, stored: {is_stored}"
             );
+        }
+    }
+}
+
+/// Rows 93 to 95: an image that begins with NUL bytes is binary, and is told so at the speed of reading.
+#[test]
+fn a_binary_file_after_nul_bytes_is_skipped() {
+    let binary: Vec<u8> = (0..200_000_u32).map(|n| (n % 7) as u8).collect();
+    for nuls in [1_000, 70_000, 3_000_000] {
+        let folder = Folder::with("image", [vec![0; nuls], binary.clone()].concat());
+        let path = folder.path("image");
+        for arguments in [&["scan"][..], &["scan", "--dry-run", "--verbose"]] {
+            let mut command = program_command();
+            let output = ended(command.args(arguments).arg(&path), b"");
+            assert_eq!((output.status, output.text()), (Some(0), ""));
+            assert!(output.stderr.contains("binary"), "{}", output.stderr);
         }
     }
 }

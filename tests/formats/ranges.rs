@@ -35,7 +35,7 @@ fn in_parts(path: &Path, borders: &[u64], extractor: &Extractor) -> String {
 
 /// An mbox with everything that can be around a border.
 fn random_mbox(rng: &mut Rng) -> String {
-    let mut all = "\n".repeat(rng.below(3));
+    let mut all = "\0".repeat([0, 0, 1, 9][rng.below(4)]) + &"\n".repeat(rng.below(3));
     for number in 0..=rng.below(4) {
         let pieces = [
             "\nFrom x\nA: pasted\n\n",
@@ -92,28 +92,32 @@ fn blank_lines_before_the_first_message_are_in_no_other_range() {
     let folder = Folder::new();
     let message = |n: u32| format!("From a\nSubject: x\n\nhttp://h{n}.test/\n\n");
     let blank = 2 * SNIFF_BYTES;
-    let text = "\n".repeat(blank) + &(0..3).map(message).collect::<String>();
-    let path = folder.write("inbox", &text);
-    let extractor = Extractor::new(Options::default());
-    let (blank, size) = (blank as u64, text.len() as u64);
-    // Detection finds a text; a range is one of an mbox.
-    let whole = in_parts(&path, &[0, 1, size], &extractor);
-    assert_eq!(whole.lines().count(), 3);
-    for cut in [
-        2,
-        blank / 2 - 1,
-        blank / 2,
-        blank - 1,
-        blank,
-        blank + 1,
-        size - 1,
-    ] {
-        let parts = in_parts(&path, &[0, cut, size], &extractor);
-        assert_eq!(parts, whole, "cut at {cut}");
+    for nuls in [0, 3, 2 * SNIFF_BYTES + 7] {
+        let text =
+            "\0".repeat(nuls) + &"\n".repeat(blank) + &(0..3).map(message).collect::<String>();
+        let path = folder.write("inbox", &text);
+        let extractor = Extractor::new(Options::default());
+        let (nuls, blank, size) = (nuls as u64, (nuls + blank) as u64, text.len() as u64);
+        // Detection finds a text; a range is one of an mbox.
+        let whole = in_parts(&path, &[0, 1, size], &extractor);
+        assert_eq!(whole.lines().count(), 3);
+        for cut in [
+            2,
+            nuls + 1,
+            blank / 2 - 1,
+            blank / 2,
+            blank - 1,
+            blank,
+            blank + 1,
+            size - 1,
+        ] {
+            let parts = in_parts(&path, &[0, cut, size], &extractor);
+            assert_eq!(parts, whole, "{nuls} NUL bytes, cut at {cut}");
+        }
+        let step = SNIFF_BYTES / 3;
+        let many: Vec<u64> = (0..size).step_by(step).chain([size]).collect();
+        assert_eq!(in_parts(&path, &many, &extractor), whole);
     }
-    let step = SNIFF_BYTES / 3;
-    let many: Vec<u64> = (0..size).step_by(step).chain([size]).collect();
-    assert_eq!(in_parts(&path, &many, &extractor), whole);
 }
 
 /// The blocks of an mbox, each with its offset and its bytes, and the number of those that were handed off unread.

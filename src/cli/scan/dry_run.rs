@@ -1,6 +1,6 @@
 //! `urlspool scan --dry-run`: the files that a scan would read.
 
-use std::io::{self, Read};
+use std::io;
 
 use super::super::args::ScanArgs;
 use super::super::error::CommandResult;
@@ -9,11 +9,10 @@ use super::super::stderr::print_message;
 use super::super::stdout::StdoutLines;
 use super::super::terminal::escaped;
 use crate::diagnostic::EscapeForm;
-use crate::limits::SNIFF_BYTES;
 use crate::origin::Source;
 use crate::pipeline::Job;
 use crate::read;
-use crate::split::{Format, cr_to_lf, detect_format, has_cr_line_ends};
+use crate::split::{Format, SourceStart};
 use crate::walk::{self, WalkStep, WalkedFile};
 
 /// Prints a line `KIND<tab>BYTES<tab>PATH` for each file that the job would read. Skipped files are reported on standard
@@ -80,19 +79,12 @@ enum Content {
 }
 
 fn content(file: &WalkedFile, given: Option<Format>) -> io::Result<Content> {
-    let mut start = Vec::new();
-    read::open(file)?
-        .take(SNIFF_BYTES as u64)
-        .read_to_end(&mut start)?;
-    let is_container = read::is_container(&start);
-    if has_cr_line_ends(&start) {
-        cr_to_lf(&mut start);
-    }
+    let start = SourceStart::read(&mut read::open(file)?)?;
     // The kind that is given is the one of the members of a container.
-    let given = given.filter(|_| !is_container);
-    Ok(match detect_format(&start, given, file.hint) {
+    let given = given.filter(|_| !start.is_container());
+    Ok(match start.format(given, file.hint) {
         Ok(format) => Content::Read(format.kind().name()),
-        Err(reason) if is_container => Content::Read(reason.name()),
+        Err(reason) if start.is_container() => Content::Read(reason.name()),
         Err(reason) => Content::Skipped(reason.name()),
     })
 }

@@ -63,7 +63,7 @@ pub enum Contradiction {
         path: PathBuf,
         /// The segment that the state expects.
         expected: u64,
-        /// The highest segment of the output.
+        /// The highest segment that was written, even if it was removed since.
         found: u64,
     },
     /// A segment is shorter than what was committed.
@@ -130,7 +130,7 @@ impl fmt::Display for Contradiction {
                 found,
             } => write!(
                 f,
-                "state database {} is older than the output: it expects segment {expected}, but segment {found} exists; {REBUILD}",
+                "state database {} is older than the output: it expects segment {expected}, but segment {found} was written; {REBUILD}",
                 path.display()
             ),
             Contradiction::BytesMissing { segment, bytes } => write!(

@@ -1,31 +1,30 @@
 //! Ingest of streams that are read once from start to end: files of other formats than mbox, and members of containers.
 
 use std::fs::File;
-use std::io::Read;
 
 use super::identity::{FileVersion, PiecePosition};
 use super::message_ingest::MessageIngest;
 use super::outcome::{EndCertainty, FileOutcome};
 use crate::daemon::error::DaemonError;
 use crate::read::SparseRead;
-use crate::split::{Block, BlockReader, BlockRole, Format};
+use crate::split::{Block, BlockReader, BlockRole, Format, SourceStart};
 
-/// Ingests a file that is not an mbox. `start` holds the bytes that were already read from it.
+/// Ingests a file that is read as a whole. It is positioned after `start`.
 pub(super) fn ingest_file(
     file: &File,
-    mut start: Vec<u8>,
+    start: SourceStart,
     version: FileVersion,
     format: Format,
     max_message_bytes: usize,
     ingest: &mut MessageIngest<'_>,
 ) -> Result<FileOutcome, DaemonError> {
-    let mut rest = file;
-    if version.size <= max_message_bytes as u64 {
+    let mut file = file;
+    let mut read = Vec::new();
+    let is_whole = version.size.saturating_sub(start.offset) <= max_message_bytes as u64;
+    if is_whole {
         // The whole file is read before any message is ingested, so that a change in the meantime is noticed.
-        let read = (&mut rest)
-            .take(max_message_bytes as u64)
-            .read_to_end(&mut start);
-        match read.and_then(|_| file.metadata()) {
+        let result = file.append(max_message_bytes, &mut read);
+        match result.and_then(|_| file.metadata()) {
             Ok(metadata) if FileVersion::of(&metadata) != version => {
                 return Ok(FileOutcome::Waiting);
             }
@@ -33,12 +32,17 @@ pub(super) fn ingest_file(
             Err(error) => return Ok(FileOutcome::Failed(error)),
         }
     }
-    let reader = BlockReader::new(rest, start, format, max_message_bytes);
-    let end = if matches!(format, Format::Text | Format::Html) {
-        EndCertainty::EndOfFile
-    } else {
-        EndCertainty::Certain
+    let end = match format {
+        // An mbox that is read as a whole has CR line ends.
+        Format::Text | Format::Html | Format::Mbox | Format::Mboxcl => EndCertainty::EndOfFile,
+        _ => EndCertainty::Certain,
     };
+    let rest: Box<dyn SparseRead + '_> = if is_whole {
+        Box::new(read.as_slice())
+    } else {
+        Box::new(file)
+    };
+    let reader = BlockReader::after_start(rest, start, format, max_message_bytes);
     ingest_blocks(reader, version.size, end, ingest)
 }
 
@@ -88,6 +92,9 @@ impl BlockIngest {
             }),
             BlockRole::Whole | BlockRole::FirstFragment => None,
         };
+        if block.role == BlockRole::Whole {
+            ingest.find_earlier(block, format)?;
+        }
         let messages = ingest.split(block, format);
         let digest = ingest.ingest(&messages, position, end)?;
         if position.is_none() {

@@ -11,10 +11,11 @@ use super::mailbox_progress::MailboxProgress;
 use super::outcome::{EndCertainty, FileOutcome};
 use crate::daemon::error::DaemonError;
 use crate::daemon::store::MailboxId;
-use crate::diagnostic::{DiagnosticKind, Event};
+use crate::diagnostic::{Diagnostic, DiagnosticKind, Event, SkipReason};
 use crate::origin::Source;
 use crate::pipeline::{InputStep, MessageSource};
 use crate::read::{self, Input};
+use crate::record::is_written_file;
 use crate::split::Format;
 use crate::walk::WalkedFile;
 
@@ -78,15 +79,22 @@ impl Members<'_, '_> {
         format: Format,
         messages: &mut MessageSource,
     ) -> Result<(), DaemonError> {
+        let first = messages.next();
+        if let Some(InputStep::Block(block)) = &first
+            && is_written_file(&block.block.bytes)
+        {
+            self.skip_own_output(source, messages);
+            return Ok(());
+        }
         let path = &self.file.source.path;
-        let spool = &self.context.spool.path;
-        let mailbox = self.context.mailbox(path, format, self.version)?;
+        let (hint, identity) = (self.file.hint, self.context.identity);
+        let mailbox = self.context.mailbox(path, hint, format, self.version)?;
         let mut ingest = self.context.messages(source.clone(), mailbox, Vec::new());
-        let holder = self.version.key(path, self.file.hint);
-        ingest.open_holder(holder, spool, self.version)?;
+        let holder = self.version.key(path, hint, identity);
+        ingest.open_holder(holder, &identity.path, self.version)?;
         let mut blocks = BlockIngest::default();
         let mut error = None;
-        for step in messages {
+        for step in first.into_iter().chain(messages) {
             match step {
                 InputStep::Block(block) => {
                     blocks.ingest(&block.block, format, EndCertainty::Certain, &mut ingest)?;
@@ -101,7 +109,7 @@ impl Members<'_, '_> {
         let progress = ingest.mailbox;
         self.mailboxes
             .entry(progress.id)
-            .and_modify(|all| all.add(progress))
+            .and_modify(|all| all.add(&progress))
             .or_insert(progress);
         if let Some(error) = error {
             self.events
@@ -109,6 +117,14 @@ impl Members<'_, '_> {
             self.error = Some(error);
         }
         Ok(())
+    }
+
+    /// Skips the rest of a member that urlspool wrote.
+    fn skip_own_output(&mut self, source: &Source, messages: &mut MessageSource) {
+        messages.find(|step| matches!(step, InputStep::Ended(_)));
+        let text = format!("skipped: {}", SkipReason::OwnOutput.name());
+        let diagnostic = Diagnostic::new(DiagnosticKind::Skip, text);
+        self.events.push(diagnostic.of(source));
     }
 
     /// Marks the container as read, unless the device or the server failed: then another try may succeed.
@@ -133,7 +149,7 @@ impl Members<'_, '_> {
             Some(mailbox) => mailbox,
             None => self.context.spool_mailbox(self.version)?,
         };
-        self.context.mark_read(self.file, self.version, mailbox)?;
+        self.context.mark_read(self.file, self.version, &mailbox)?;
         Ok(FileOutcome::Complete)
     }
 }

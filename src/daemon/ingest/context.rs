@@ -3,17 +3,17 @@
 use std::collections::VecDeque;
 use std::path::Path;
 
-use super::identity::{FileVersion, mailbox_key, path_key};
+use super::identity::{FileVersion, mailbox_key, mailbox_scopes};
 use super::mailbox_progress::MailboxProgress;
 use super::message_ingest::MessageIngest;
 use super::parser_pool::ParserPool;
 use crate::config::Spool;
 use crate::daemon::counters::Counters;
 use crate::daemon::error::DaemonError;
-use crate::daemon::store::{GrowingMessage, Session};
+use crate::daemon::store::{GrowingMessage, Session, SpoolIdentity};
 use crate::diagnostic::Event;
 use crate::extract::Extractor;
-use crate::origin::Source;
+use crate::origin::{FormatHint, Source};
 use crate::split::Format;
 use crate::walk::WalkedFile;
 
@@ -26,6 +26,8 @@ pub(crate) struct IngestContext<'i> {
     /// Events of the file and its messages.
     pub(crate) events: &'i mut Vec<Event>,
     pub(crate) spool: &'i Spool,
+    /// The spool as the state knows it.
+    pub(crate) identity: &'i SpoolIdentity,
 }
 
 impl IngestContext<'_> {
@@ -38,12 +40,23 @@ impl IngestContext<'_> {
     pub(super) fn mailbox(
         &mut self,
         path: &Path,
+        hint: FormatHint,
         format: Format,
         version: FileVersion,
     ) -> Result<MailboxProgress, DaemonError> {
-        let spool = &self.spool.path;
-        let key = mailbox_key(path, format.kind(), spool, self.spool.dedupe);
-        self.mailbox_with(key, version)
+        let identity = self.identity;
+        let key = mailbox_key(path, format.kind(), identity, self.spool.dedupe);
+        let id = self.session.with(|committer| {
+            let state = committer.transaction()?;
+            state.mailbox(key, identity.key, version.id.dev)
+        })?;
+        let mut mailbox = MailboxProgress::new(id, key);
+        let candidates = mailbox_scopes(path, hint, identity);
+        mailbox.older = self
+            .session
+            .with(|committer| committer.db.older_scopes(key, identity, &candidates))?
+            .into();
+        Ok(mailbox)
     }
 
     /// Returns the mailbox of files without messages: the spool.
@@ -51,18 +64,11 @@ impl IngestContext<'_> {
         &mut self,
         version: FileVersion,
     ) -> Result<MailboxProgress, DaemonError> {
-        self.mailbox_with(path_key(&self.spool.path), version)
-    }
-
-    fn mailbox_with(
-        &mut self,
-        key: u128,
-        version: FileVersion,
-    ) -> Result<MailboxProgress, DaemonError> {
-        let spool = path_key(&self.spool.path);
-        let id = self
-            .session
-            .with(|committer| committer.transaction()?.mailbox(key, spool, version.id.dev))?;
+        let key = self.identity.key;
+        let id = self.session.with(|committer| {
+            let state = committer.transaction()?;
+            state.mailbox_without_messages(key, version.id.dev)
+        })?;
         Ok(MailboxProgress::new(id, key))
     }
 
@@ -82,6 +88,7 @@ impl IngestContext<'_> {
             source,
             mailbox,
             growing,
+            earlier_lengths: Vec::new(),
             holder: None,
             positions: VecDeque::new(),
         }
@@ -92,10 +99,10 @@ impl IngestContext<'_> {
         &mut self,
         file: &WalkedFile,
         version: FileVersion,
-        mailbox: MailboxProgress,
+        mailbox: &MailboxProgress,
     ) -> Result<(), DaemonError> {
-        let key = version.key(&file.source.path, file.hint);
-        let spool = &self.spool.path;
+        let key = version.key(&file.source.path, file.hint, self.identity);
+        let spool = &self.identity.path;
         self.session.with(|committer| {
             let state = committer.transaction()?;
             if mailbox.messages > 1 {

@@ -12,7 +12,7 @@ use std::time::UNIX_EPOCH;
 use twox_hash::{XxHash3_64, XxHash3_128};
 
 use crate::config::DedupeScope;
-use crate::daemon::store::{FileId, Hash128};
+use crate::daemon::store::{FileId, Hash128, SpoolIdentity, path_key};
 use crate::decode::{HeaderFields, canonical, covers_all, digest};
 use crate::origin::{FormatHint, SourceKind, mailbox, unrotated};
 use crate::split::Message;
@@ -50,12 +50,31 @@ impl FileVersion {
         }
     }
 
+    /// Keys by which a survey finds what the state has of a present file: as one that was read completely, and as an mbox of each
+    /// mailbox to which it can belong.
+    pub(crate) fn presence(
+        &self,
+        path: &Path,
+        hint: FormatHint,
+        spool: &SpoolIdentity,
+    ) -> Vec<u64> {
+        let mut keys = vec![self.key(path, hint, spool)];
+        if hint != FormatHint::Maildir {
+            let mailbox = path_key(&unrotated(&spool.path_of(path)));
+            let mailboxes = std::iter::once(mailbox).chain(spool.keys());
+            keys.extend(mailboxes.map(|mailbox| self.id.hash_in(mailbox)));
+        }
+        keys
+    }
+
     /// The key in the state of a file that was read completely. It differs between files, and between two versions of
     /// one file.
     ///
     /// The key of a numbered file contains its folder but not its name, because MH renumbers messages. In a Maildir
     /// the base name identifies the message, so that a change of flags does not cause another read.
-    pub(crate) fn key(&self, path: &Path, hint: FormatHint) -> u64 {
+    /// The folder counts as the state knows it, however the spool is spelled.
+    pub(crate) fn key(&self, path: &Path, hint: FormatHint, spool: &SpoolIdentity) -> u64 {
+        let path = &*spool.path_of(path);
         let up = |levels: usize| {
             path.ancestors()
                 .nth(levels)
@@ -105,25 +124,26 @@ fn base_name(path: &Path) -> &[u8] {
 pub(crate) fn mailbox_key(
     path: &Path,
     kind: SourceKind,
-    spool: &Path,
+    spool: &SpoolIdentity,
     dedupe: DedupeScope,
 ) -> Hash128 {
-    let scope = match (dedupe, kind) {
+    match (dedupe, kind) {
         // An article is one message in however many groups it is filed.
-        (DedupeScope::Spool, _) | (_, SourceKind::News) => spool.to_owned(),
-        _ => mailbox(path, kind),
-    };
-    path_key(&scope)
+        (DedupeScope::Spool, _) | (_, SourceKind::News) => spool.key,
+        _ => path_key(&mailbox(&spool.path_of(path), kind)),
+    }
 }
 
-/// Returns the keys of the mailboxes that a file's messages may belong to, whatever its format.
-pub(crate) fn mailbox_scopes(path: &Path, hint: FormatHint, spool: &Path) -> Vec<Hash128> {
+/// Returns the keys of the mailboxes that a file's messages may belong to, whatever its format and the scope of its spool.
+pub(crate) fn mailbox_scopes(path: &Path, hint: FormatHint, spool: &SpoolIdentity) -> Vec<Hash128> {
+    let path = &*spool.path_of(path);
     let up = |levels| path.ancestors().nth(levels).unwrap_or(path).to_owned();
     let scopes = match hint {
-        FormatHint::Maildir => vec![up(2), spool.to_owned()],
-        _ => vec![unrotated(path), up(1), up(2), spool.to_owned()],
+        FormatHint::Maildir => vec![up(2), unrotated(path)],
+        _ => vec![unrotated(path), up(1), up(2)],
     };
-    scopes.iter().map(|scope| path_key(scope)).collect()
+    let scopes = scopes.iter().map(|scope| path_key(scope));
+    scopes.chain(spool.keys()).collect()
 }
 
 /// Returns `true` if files of two spools can belong to one mailbox: a file and its rotations, the folders of a Maildir.
@@ -136,9 +156,10 @@ pub(crate) fn can_share(one: &Path, other: &Path) -> bool {
         || one.parent() == other.parent() && of_maildir(one) && of_maildir(other)
 }
 
-/// Returns the hash of a path.
-pub(crate) fn path_key(path: &Path) -> Hash128 {
-    XxHash3_128::oneshot(path.as_os_str().as_bytes())
+/// Returns the key in the state of the place of a file of one message, whatever its content: a draft may be replaced by a
+/// longer one. `path` is the one by which the state knows the file.
+pub(crate) fn place_key(path: &Path) -> u64 {
+    XxHash3_64::oneshot(path.as_os_str().as_bytes())
 }
 
 /// Position of a piece within a message that is larger than the limit and is read in pieces.
@@ -157,14 +178,6 @@ pub(crate) struct StablePrefix {
     pub(crate) len: u64,
     /// Their hash.
     pub(crate) hash: u128,
-}
-
-/// Returns the key of a message within a mailbox.
-pub(crate) fn message_key(mailbox: Hash128, digest: u128) -> Hash128 {
-    let mut hash = XxHash3_128::new();
-    hash.write(&mailbox.to_le_bytes());
-    hash.write(&digest.to_le_bytes());
-    hash.finish_128()
 }
 
 /// Returns the digest of a message's whole canonical content, or of a piece and its position.
@@ -244,18 +257,9 @@ pub(crate) fn starts_with(
     missing == 0 && hash.finish_128() == prefix.hash
 }
 
-/// Returns the hash by which a later read recognises these bytes. Above 128 KiB it covers only the first and the last
-/// 64 KiB, and the length.
+/// Returns the hash by which a later read recognises these bytes.
 pub(crate) fn guard_hash(bytes: &[u8]) -> u64 {
-    const END_BYTES: usize = 64 << 10;
-    if bytes.len() <= 2 * END_BYTES {
-        return XxHash3_64::oneshot(bytes);
-    }
-    let mut hash = XxHash3_64::new();
-    hash.write(&bytes[..END_BYTES]);
-    hash.write(&bytes[bytes.len() - END_BYTES..]);
-    hash.write(&bytes.len().to_le_bytes());
-    hash.finish()
+    XxHash3_64::oneshot(bytes)
 }
 
 #[cfg(test)]

@@ -1,9 +1,11 @@
 //! The progress in one file of a mailbox.
 
-use crate::daemon::store::{Hash128, MailboxId};
+use std::sync::Arc;
+
+use crate::daemon::store::{Hash128, MailboxId, NewScope, OlderScope};
 
 /// A mailbox, and what was ingested from one file of it.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct MailboxProgress {
     pub(super) id: MailboxId,
     pub(super) key: Hash128,
@@ -13,6 +15,8 @@ pub(super) struct MailboxProgress {
     pub(super) messages: u64,
     /// Pieces of messages above the size limit.
     pub(super) pieces: u64,
+    /// Mailboxes in which messages of the file may have been read before the configuration changed.
+    pub(super) older: Arc<[OlderScope]>,
 }
 
 impl MailboxProgress {
@@ -24,11 +28,21 @@ impl MailboxProgress {
             last_link: 0,
             messages: 0,
             pieces: 0,
+            older: Arc::default(),
+        }
+    }
+
+    /// The scope into which the messages are read.
+    pub(super) fn scope(&self) -> NewScope<'_> {
+        NewScope {
+            id: self.id,
+            key: self.key,
+            older: &self.older,
         }
     }
 
     /// Adds what was ingested from another stream of the same file.
-    pub(super) fn add(&mut self, other: MailboxProgress) {
+    pub(super) fn add(&mut self, other: &MailboxProgress) {
         self.messages += other.messages;
         self.pieces += other.pieces;
         self.last_link = other.last_link;

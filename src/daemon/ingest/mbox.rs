@@ -2,7 +2,8 @@
 //!
 //! A message is complete when the next one follows it, or when its file has settled. Before a chunk is read, the last
 //! message that was ingested is read again and compared, so that a rewritten mailbox is noticed. A rewritten mailbox
-//! is read from its start; messages that are recorded are recognised by their content.
+//! is read from its start; messages that are recorded are recognised by their content. Its start is the first byte that is not NUL:
+//! a writer that kept its offset after the file was truncated leaves a hole before it.
 
 use std::fs::File;
 use std::io;
@@ -34,6 +35,8 @@ pub(super) struct MboxFile<'m> {
     /// Path of its spool.
     pub(super) spool: &'m Path,
     pub(super) format: Format,
+    /// Offset of the first byte that is not NUL.
+    pub(super) start: u64,
     pub(super) version: FileVersion,
     pub(super) settle_state: SettleState,
     /// Maximum size of a message that is held in memory. Larger ones are read in pieces.
@@ -44,7 +47,7 @@ pub(super) struct MboxFile<'m> {
 struct MboxChunk {
     /// The position up to which the file was ingested.
     cursor: MboxCursor,
-    /// The first bytes of the file.
+    /// The first bytes from the start of the file on.
     head: Vec<u8>,
     /// The bytes from the last message that was ingested.
     bytes: Vec<u8>,
@@ -66,7 +69,7 @@ struct PassChoice {
 struct MboxProgress<'p> {
     /// The last message that was ingested, and its hash. The other fields are those before the ingest.
     cursor: MboxCursor,
-    /// The first bytes of the file. Not read again: the file may have been rewritten since.
+    /// The first bytes from the start of the file on. Not read again: the file may have been rewritten since.
     head: &'p [u8],
     /// The version of the file, if all of it was ingested.
     complete: Option<FileVersion>,
@@ -83,7 +86,10 @@ impl MboxFile<'_> {
         let mailbox = ingest.mailbox.key;
         let known = ingest.session.with(|committer| {
             committer.store_cursor(self.version.id)?;
-            committer.transaction()?.cursor(self.version.id, &[mailbox])
+            let known = committer
+                .transaction()?
+                .cursors(self.version.id, &[mailbox])?;
+            Ok(known.into_iter().next())
         })?;
         let pass = self.pass(known, ingest)?;
         let mut chunk_bytes = CHUNK_BYTES.min(self.max_message_bytes);
@@ -91,8 +97,9 @@ impl MboxFile<'_> {
             let chunk = match with_lock(self.file, self.path, || {
                 self.read_chunk(known, pass, chunk_bytes)
             }) {
-                Ok(Some(chunk)) => chunk,
-                Ok(None) => return Ok(FileOutcome::Waiting),
+                Ok(Ok(Some(chunk))) => chunk,
+                Ok(Ok(None)) => return Ok(FileOutcome::Waiting),
+                Ok(Err(lock)) => return Ok(FileOutcome::Locked(lock)),
                 Err(error) => return Ok(FileOutcome::Failed(error)),
             };
             let block = Block {
@@ -170,8 +177,7 @@ impl MboxFile<'_> {
             file: self.file,
             offset: start,
         };
-        let mut reader =
-            BlockReader::new(from_start, Vec::new(), self.format, self.max_message_bytes);
+        let mut reader = BlockReader::new(from_start, self.format, self.max_message_bytes);
         let mut first_digest = 0;
         let mut end = start;
         loop {
@@ -251,9 +257,15 @@ impl MboxFile<'_> {
                     next: 0,
                 });
             }
+            let (id, mailbox) = (self.version.id, ingest.mailbox.key);
+            let mut next = id.next_pass(mailbox, last);
+            // A pass of an earlier time, when the mailbox was one of an older scope, is not continued.
+            while state.is_holding(next)? {
+                next = id.next_pass(mailbox, next);
+            }
             Ok(PassChoice {
                 is_known: state.is_holder(last)?,
-                next: self.version.id.next_pass(ingest.mailbox.key, last),
+                next,
             })
         })
     }
@@ -279,9 +291,9 @@ impl MboxFile<'_> {
         })
     }
 
-    /// A position from which something is unread. `cursor` lacks the hash of `head`, the first bytes of the file.
+    /// A position from which something is unread. `cursor` lacks the hash of `head`, the first bytes from the start of the file on.
     fn position(&self, cursor: MboxCursor, head: &[u8]) -> MboxPosition {
-        let head_bytes = cursor.last.min(head.len() as u64);
+        let head_bytes = head_bytes(self.start, &cursor).min(head.len() as u64);
         let cursor = MboxCursor {
             head: guard_hash(&head[..head_bytes as usize]),
             size: 0,
@@ -295,41 +307,58 @@ impl MboxFile<'_> {
     }
 
     /// Reads up to `bytes` bytes from the start of the last message that was ingested, or from the start of the file if
-    /// that message has changed.
+    /// that message has changed. `None` if the start is no longer there: the file was truncated since it was opened.
     fn read_chunk(
         &self,
         known: Option<MboxCursor>,
         pass: PassChoice,
         bytes: usize,
-    ) -> io::Result<MboxChunk> {
+    ) -> io::Result<Option<MboxChunk>> {
+        if !self.starts_after_nuls()? {
+            return Ok(None);
+        }
         let version = FileVersion::of(&self.file.metadata()?);
         let cursor = match known {
             Some(cursor) if pass.is_known && self.is_valid(&cursor, version.size)? => cursor,
             _ => MboxCursor {
+                first: self.start,
+                last: self.start,
                 pass: pass.next,
                 guard: guard_hash(&[]),
                 ..MboxCursor::default()
             },
         };
-        let head = read_at(self.file, 0, HEAD_BYTES)?;
+        let head = read_at(self.file, self.start, HEAD_BYTES)?;
         let bytes = read_at(self.file, cursor.first, bytes as u64)?;
         let at_end = version.size <= cursor.first + bytes.len() as u64;
-        Ok(MboxChunk {
+        Ok(Some(MboxChunk {
             cursor,
             head,
             bytes,
             at_end,
             version,
+        }))
+    }
+
+    /// Returns `true` if the file has no NUL byte at its start, and one before it unless that is 0. An empty file has none.
+    fn starts_after_nuls(&self) -> io::Result<bool> {
+        let before = self.start.saturating_sub(1);
+        let bytes = read_at(self.file, before, 1 + self.start - before)?;
+        Ok(match (self.start, &bytes[..]) {
+            (0, bytes) => bytes != [0],
+            (_, [before, first]) => *before == 0 && *first != 0,
+            _ => false,
         })
     }
 
     /// Returns `true` if the file up to the cursor is unchanged, so that at most something was appended.
     fn is_valid(&self, cursor: &MboxCursor, size: u64) -> io::Result<bool> {
-        if size < cursor.last {
+        if size < cursor.last || cursor.first < self.start {
             return Ok(false);
         }
         let last = read_at(self.file, cursor.first, cursor.last - cursor.first)?;
-        if head_hash(self.file, cursor)? != cursor.head || guard_hash(&last) != cursor.guard {
+        let head = head_hash(self.file, self.start, cursor)?;
+        if head != cursor.head || guard_hash(&last) != cursor.guard {
             return Ok(false);
         }
         // After a message that was too large to be read again, only a new message may follow.
@@ -339,10 +368,15 @@ impl MboxFile<'_> {
     }
 }
 
-/// Returns the hash of the first bytes of a file, at most up to the cursor.
-pub(super) fn head_hash(file: &File, cursor: &MboxCursor) -> io::Result<u64> {
-    let head = read_at(file, 0, cursor.last.min(HEAD_BYTES))?;
+/// Returns the hash of the first bytes of a file, which begins at `start`, at most up to the cursor.
+pub(super) fn head_hash(file: &File, start: u64, cursor: &MboxCursor) -> io::Result<u64> {
+    let head = read_at(file, start, head_bytes(start, cursor))?;
     Ok(guard_hash(&head))
+}
+
+/// Returns the number of bytes that the head hash of a cursor covers, in a file that begins at `start`.
+fn head_bytes(start: u64, cursor: &MboxCursor) -> u64 {
+    cursor.last.saturating_sub(start).min(HEAD_BYTES)
 }
 
 /// Reads `len` bytes at an offset, or fewer at the end of the file.

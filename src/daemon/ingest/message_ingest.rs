@@ -7,8 +7,7 @@ use std::path::Path;
 
 use super::identity::record_digest;
 use super::identity::{
-    FileVersion, PiecePosition, StablePrefix, content_digest, message_key, stable_prefix,
-    starts_with,
+    FileVersion, PiecePosition, StablePrefix, content_digest, stable_prefix, starts_with,
 };
 use super::mailbox_progress::MailboxProgress;
 use super::message_output::{HeaderState, MessageOutput, OutputRequest};
@@ -17,7 +16,8 @@ use super::parser_pool::ParserPool;
 use crate::daemon::counters::Counters;
 use crate::daemon::error::DaemonError;
 use crate::daemon::store::{
-    FileId, GivenMessage, GrowingMessage, Hash128, HolderKey, MboxCursor, Session, message_link,
+    FileId, GivenMessage, GrowingMessage, Hash128, HolderKey, MboxCursor, Session, message_key,
+    message_link,
 };
 use crate::decode::HeaderFields;
 use crate::diagnostic::Event;
@@ -25,7 +25,7 @@ use crate::extract::Extractor;
 use crate::limits::PARSE_BATCH_BYTES;
 use crate::origin::{Source, mailbox};
 use crate::record::{RecordWriter, hash_pieces};
-use crate::split::{Block, Format, Message, SplitOutput, messages};
+use crate::split::{Block, BlockRole, Format, Message, SplitOutput, messages};
 
 /// Adds messages of one mailbox to the batch.
 pub(super) struct MessageIngest<'i> {
@@ -39,6 +39,8 @@ pub(super) struct MessageIngest<'i> {
     pub(super) mailbox: MailboxProgress,
     /// Messages of the mailbox that may still grow.
     pub(super) growing: Vec<GrowingMessage>,
+    /// Lengths that a file of one message had when it was read before, the longest first.
+    pub(super) earlier_lengths: Vec<u64>,
     /// The holder of the messages; `None` if holders are not tracked.
     pub(super) holder: Option<HolderKey>,
     /// The positions after the next messages, of an mbox whose holders are tracked. A commit between two messages stores the one
@@ -126,6 +128,76 @@ impl MessageIngest<'_> {
             rest = others;
         }
         Ok(digest)
+    }
+
+    /// Recognises the message of a file that has grown since it was recorded: the beginning of the file, as long as the whole file
+    /// was before, is a message that is recorded. What a growing message of an mbox has in the state is computed from it.
+    pub(super) fn find_earlier(
+        &mut self,
+        block: &Block,
+        format: Format,
+    ) -> Result<(), DaemonError> {
+        for len in std::mem::take(&mut self.earlier_lengths) {
+            let len = len.saturating_sub(block.offset) as usize;
+            let Some(bytes) = block.bytes.get(..len) else {
+                continue;
+            };
+            let earlier = Block {
+                bytes: bytes.to_vec(),
+                offset: block.offset,
+                role: BlockRole::Whole,
+            };
+            let mut found = Vec::new();
+            messages(&earlier, format, &mut |output| {
+                if let SplitOutput::Message(message) = output {
+                    found.push(message);
+                }
+            });
+            let [message] = &found[..] else {
+                continue;
+            };
+            if let Some(growing) = self.recorded_as_growing(message)? {
+                self.growing.push(growing);
+                return Ok(());
+            }
+        }
+        Ok(())
+    }
+
+    /// Returns a message as one that may grow; `None` if it is not recorded.
+    fn recorded_as_growing(
+        &self,
+        message: &Message<'_>,
+    ) -> Result<Option<GrowingMessage>, DaemonError> {
+        let identified = self.identify(message, None, EndCertainty::EndOfFile);
+        let (mailbox, key) = (self.mailbox.id, identified.key);
+        let digests = self.session.with(|committer| {
+            let state = committer.transaction()?;
+            let mut is_seen = state.is_seen(mailbox, key)?;
+            if !is_seen && !self.mailbox.older.is_empty() {
+                let scope = self.mailbox.scope();
+                is_seen = state.take_over(scope, identified.digest, identified.record_digest)?;
+            }
+            if !is_seen {
+                return Ok(None);
+            }
+            match identified.record_digest {
+                Some(digest) => state.given_digests(mailbox, digest).map(Some),
+                None => Ok(Some(Vec::new())),
+            }
+        })?;
+        let prefix = stable_prefix(message, self.extractor.limits().header_bytes);
+        let (Some(digests), Some(prefix)) = (digests, prefix) else {
+            return Ok(None);
+        };
+        let mut writer = RecordWriter::default();
+        let output = self.extract(&identified, ExtractionReason::New, &mut writer);
+        Ok(Some(GrowingMessage {
+            len: prefix.len,
+            hash: prefix.hash,
+            ids: output.url_ids,
+            digests,
+        }))
     }
 
     /// Ingests messages that are extracted at once, on several threads.
@@ -223,7 +295,12 @@ impl MessageIngest<'_> {
             let mailbox = self.mailbox.id;
             for message in identified {
                 let key = message.key;
-                if !state.is_seen(mailbox, key)? {
+                let mut is_seen = state.is_seen(mailbox, key)?;
+                if !self.mailbox.older.is_empty() && (!is_seen || message.record_digest.is_some()) {
+                    let scope = self.mailbox.scope();
+                    is_seen |= state.take_over(scope, message.digest, message.record_digest)?;
+                }
+                if !is_seen {
                     unrecorded.insert(key, ExtractionReason::New);
                 } else if let Some(digest) = message.record_digest
                     && !state.is_given(mailbox, digest, key)?
@@ -286,6 +363,7 @@ impl MessageIngest<'_> {
             }
             let state = committer.transaction()?;
             if let Some(given) = &given {
+                state.take_over_earlier(self.mailbox.scope(), &given.earlier)?;
                 state.put_given(mailbox, given)?;
             }
             if let (Some(holder), Some(digest)) = (self.holder, message.record_digest) {

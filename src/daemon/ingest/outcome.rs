@@ -2,13 +2,14 @@
 
 use std::io;
 
+use super::mbox_lock::WriterLock;
 use crate::daemon::store::HolderKey;
 use crate::diagnostic::SkipReason;
 
 /// State of the content of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum SettleState {
-    /// The file has not changed for the settle time, or its only writer has closed it.
+    /// The file has not changed for the settle time.
     Settled,
     /// The file may still be written.
     Changing,
@@ -28,12 +29,22 @@ pub(super) enum EndCertainty {
 /// Knowledge about a version of a file before it is opened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum FileStanding {
-    /// It was not read, or not completely.
-    Unread,
-    /// It is empty, so that there is nothing to read.
-    Empty,
+    /// It was not read, or not completely. What was read of an mbox is held by this pass, if holders are tracked.
+    Unread(Option<HolderKey>),
+    /// It is empty, so that there is nothing to read. What was read of an mbox before is held by this pass, if holders are tracked.
+    Empty(Option<HolderKey>),
     /// It was read completely, as this holder if holders are tracked.
     Read(HolderKey),
+}
+
+impl FileStanding {
+    /// The holder of what was read of the file.
+    pub(crate) fn holder(self) -> Option<HolderKey> {
+        match self {
+            FileStanding::Empty(pass) | FileStanding::Unread(pass) => pass,
+            FileStanding::Read(holder) => Some(holder),
+        }
+    }
 }
 
 /// Outcome of reading the new messages of a file.
@@ -41,8 +52,10 @@ pub(crate) enum FileStanding {
 pub(crate) enum FileOutcome {
     /// Everything was read, or there was nothing to read.
     Complete,
-    /// The rest must wait: the file is not settled, or a writer holds its lock.
+    /// The rest must wait until the file has settled.
     Waiting,
+    /// A writer holds a lock of the file.
+    Locked(WriterLock),
     /// One chunk was read, and there are more.
     Partial,
     /// The file is of no format that is read.

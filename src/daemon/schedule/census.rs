@@ -17,17 +17,24 @@ use super::reader::{RESCAN_DELAY_MS, ReaderHost, SpoolReader};
 use super::watched_spool::WatchedSpool;
 use crate::daemon::error::DaemonError;
 use crate::daemon::host::{LogRecord, MonotonicTime};
-use crate::daemon::ingest::path_key;
+use crate::daemon::status::WithheldBy;
 use crate::daemon::store::{Committer, Hash128, HolderKey, HolderRow, OrphanedMailbox, Release};
-use crate::limits::MISSING_FILES;
+use crate::limits::{MISSING_FILES, REPORTED_FAILURES};
 
 impl SpoolReader {
     /// Begins the census of a spool; `None` if tombstones are not written.
-    pub(super) fn begin_census(&self, spool: usize, start: MonotonicTime) -> Option<SpoolCensus> {
-        if !self.config.output.tombstones {
-            return None;
-        }
+    pub(super) fn begin_census(
+        &self,
+        spool: usize,
+        start: MonotonicTime,
+    ) -> Result<Option<SpoolCensus>, DaemonError> {
         let root = &self.spools[spool].spool.path;
+        if !self.config.output.tombstones {
+            return Ok(None);
+        }
+        let Some(identity) = self.store(|committer| Ok(committer.spool_identity(root)))? else {
+            return Ok(None);
+        };
         let folders = self.folders.keys().filter(|path| path.starts_with(root));
         let mut devs: BTreeSet<u64> = folders
             .clone()
@@ -35,8 +42,9 @@ impl SpoolReader {
             .map(|metadata| metadata.dev())
             .collect();
         devs.extend(root.metadata().map(|metadata| metadata.dev()));
-        Some(SpoolCensus {
+        Ok(Some(SpoolCensus {
             spool,
+            identity,
             start,
             end: start,
             holders: Vec::new(),
@@ -47,7 +55,7 @@ impl SpoolReader {
                 .map(|path| (path.clone(), modification_time(path)))
                 .collect(),
             is_incomplete: false,
-        })
+        }))
     }
 
     /// The time that messages need to be gone; zero if tombstones are not written.
@@ -71,6 +79,22 @@ impl SpoolReader {
         watched.mark(earliest.map_or(soon, |earliest| earliest.max(soon)));
     }
 
+    /// Marks a spool to be scanned when a holder whose file was rewritten has been missing for `watch.gone_after`.
+    pub(super) fn mark_replaced(&mut self, spool: usize, holder: HolderKey, now: MonotonicTime) {
+        let gone_after = self.config.watch.gone_after;
+        let watched = &mut self.spools[spool];
+        let missing = &mut watched.missing;
+        if missing.holders.len() < MISSING_FILES {
+            missing.holders.entry(holder).or_insert(MissingHolder {
+                present: missing.last,
+                since: now,
+                blocked: now,
+            });
+        }
+        missing.is_waiting = true;
+        watched.mark(now.plus(gone_after));
+    }
+
     /// Releases the holders that are missing for long, and writes the messages that are gone.
     pub(super) fn finish_census(
         &mut self,
@@ -81,7 +105,7 @@ impl SpoolReader {
         let mut missing = std::mem::take(&mut self.spools[spool].missing);
         missing.is_waiting = false;
         census.end = host.now();
-        missing.last = Some(census.end);
+        missing.before_last = missing.last.replace(census.end);
         let watched = &self.spools[spool];
         if census.is_incomplete || !watched.has_same_root() || self.is_absent(spool)? {
             self.spools[spool].missing = MissingFiles {
@@ -92,12 +116,14 @@ impl SpoolReader {
         }
         census.holders.sort_unstable();
         let root = watched.spool.path.clone();
-        let is_failure = |path: &Path| self.failures.has(path);
-        missing.follow_unread(&census, &root, is_failure);
+        let lock_timeout = self.config.watch.lock_timeout;
+        missing.follow_unread(&census, lock_timeout, |path| self.why_unread(path));
+        missing.blocked.clear();
         missing.complete_since.get_or_insert(census.end);
         self.spools[spool].missing = missing;
-        let gone = self.release_missing(&census, &root, host)?;
-        let gone = gone + self.release_orphans(&census, &root, host)?;
+        let gone = self.release_missing(&census, host)?;
+        let gone = gone + self.release_orphans(&census, host)?;
+        self.report_withheld(spool, host);
         if 0 < gone {
             let line = format!("{}: {gone} messages are gone", root.display());
             host.log(&LogRecord::Info(line));
@@ -105,14 +131,51 @@ impl SpoolReader {
         Ok(())
     }
 
+    /// The reason for which a file is not read by waiting; `None` if it may be.
+    fn why_unread(&self, path: &Path) -> Option<String> {
+        let lock = || {
+            let held = self.unsettled.get(path)?.reported_lock()?;
+            Some(format!("locked {}", held.lock))
+        };
+        self.failures
+            .why(path)
+            .map(ToString::to_string)
+            .or_else(lock)
+    }
+
+    /// Names the files because of which messages of a spool are not reported as gone: in the status, and each once in the log.
+    fn report_withheld(&mut self, spool: usize, host: &mut dyn ReaderHost) {
+        let blocked = &self.spools[spool].missing.blocked;
+        let lasting = self
+            .spools
+            .iter()
+            .flat_map(|watched| &watched.missing.lasting);
+        let withheld: Vec<WithheldBy> = lasting
+            .filter(|file| file.withholds(blocked))
+            .take(REPORTED_FAILURES)
+            .map(|file| WithheldBy {
+                path: file.path.display().to_string(),
+                why: file.why.clone(),
+            })
+            .collect();
+        let before = std::mem::take(&mut self.spools[spool].missing.withheld);
+        for WithheldBy { path, why } in &withheld {
+            if !before.iter().any(|known| known.path == *path) {
+                host.log(&LogRecord::Warn(format!(
+                    "{path}: messages that are gone from its mailbox are not reported, because it may hold them: {why}"
+                )));
+            }
+        }
+        self.spools[spool].missing.withheld = withheld;
+    }
+
     /// Releases the holders that are missing for long. Returns the number of messages that are gone.
     fn release_missing(
         &mut self,
         census: &SpoolCensus,
-        root: &Path,
         host: &mut dyn ReaderHost,
     ) -> Result<u64, DaemonError> {
-        let missing = self.missing_holders(census, root)?;
+        let missing = self.missing_holders(census)?;
         // The same order in each run.
         let mut holders: Vec<HolderKey> = missing.keys().copied().collect();
         holders.sort_unstable();
@@ -147,7 +210,7 @@ impl SpoolReader {
         let (Some(mailboxes), Some(missing)) = (mailboxes, holders.get(&holder).copied()) else {
             return Ok(false);
         };
-        if self.is_blocked(census.spool, &mailboxes, missing.since) {
+        if self.is_blocked(census.spool, &mailboxes, missing.since, missing.present) {
             let holders = &mut self.spools[census.spool].missing.holders;
             if let Some(missing) = holders.get_mut(&holder) {
                 missing.blocked = census.end;
@@ -164,13 +227,15 @@ impl SpoolReader {
     fn missing_holders(
         &mut self,
         census: &SpoolCensus,
-        root: &Path,
     ) -> Result<HashMap<HolderKey, MissingHolder>, DaemonError> {
-        let before = std::mem::take(&mut self.spools[census.spool].missing.holders);
+        let known = &mut self.spools[census.spool].missing;
+        let before = std::mem::take(&mut known.holders);
         let new = MissingHolder {
+            present: known.before_last,
             since: census.end,
             blocked: census.end,
         };
+        let root = &census.identity.path;
         let mut missing = HashMap::new();
         let mut last = None;
         loop {
@@ -194,10 +259,9 @@ impl SpoolReader {
     fn release_orphans(
         &mut self,
         census: &SpoolCensus,
-        root: &Path,
         host: &mut dyn ReaderHost,
     ) -> Result<u64, DaemonError> {
-        let key = path_key(root);
+        let key = census.identity.key;
         let mailboxes = self.store(|committer| committer.db.orphaned_mailboxes(key))?;
         let gone_after = self.config.watch.gone_after;
         let mut gone = 0;
@@ -211,7 +275,7 @@ impl SpoolReader {
             if !census.devs.contains(&dev) {
                 continue;
             }
-            let is_blocked = self.is_blocked(census.spool, &[key], since);
+            let is_blocked = self.is_blocked(census.spool, &[key], since, None);
             let blocked = &mut self.spools[census.spool].missing.orphans_blocked;
             if is_blocked {
                 blocked.insert(key, census.end);
@@ -234,19 +298,31 @@ impl SpoolReader {
         Ok(gone)
     }
 
-    /// Returns `true` if messages of these mailboxes that are missing since `since` may be in a file that was not read. A file
-    /// that appeared much later holds no message that was moved then.
-    fn is_blocked(&mut self, spool: usize, mailboxes: &[Hash128], since: MonotonicTime) -> bool {
-        let until = since.plus(2 * self.config.watch.gone_after);
+    /// Returns `true` if messages of these mailboxes that are missing since `since`, and were last seen at `present`, may be in a
+    /// file that was not read. A file that appeared much later holds no message that was moved then.
+    fn is_blocked(
+        &mut self,
+        spool: usize,
+        mailboxes: &[Hash128],
+        since: MonotonicTime,
+        present: Option<MonotonicTime>,
+    ) -> bool {
+        let window = 2 * self.config.watch.gone_after;
+        let until = since.plus(window);
         // Spools of one reader may hold the same mailbox.
         let blocks = self.spools.iter().map(|watched| &watched.missing.blocks);
-        let blocks = blocks.flat_map(|blocks| mailboxes.iter().filter_map(|key| blocks.get(key)));
-        let blocks: Vec<CensusBlock> = blocks
-            .filter(|block| block.since <= until)
-            .copied()
+        let blocks = blocks.flat_map(|blocks| {
+            mailboxes
+                .iter()
+                .filter_map(|key| Some((*key, *blocks.get(key)?)))
+        });
+        let blocks: Vec<(Hash128, CensusBlock)> = blocks
+            .filter(|(_, block)| block.since <= until && block.may_hold(present, window))
             .collect();
-        let may_end = blocks.iter().any(|block| !block.is_failure);
-        self.spools[spool].missing.is_waiting |= may_end;
+        let may_end = blocks.iter().any(|(_, block)| !block.is_failure);
+        let missing = &mut self.spools[spool].missing;
+        missing.is_waiting |= may_end;
+        missing.blocked.extend(blocks.iter().map(|(key, _)| *key));
         !blocks.is_empty()
     }
 

@@ -71,7 +71,6 @@ impl SpoolReader {
             watched.mark(host.now());
             watched.unstable_scans = watched.unstable_scans.max(1);
         } else {
-            self.closed.remove(path);
             self.check_missing(spool, path, host);
         }
         Ok(())

@@ -7,8 +7,6 @@ use std::path::PathBuf;
 pub enum DaemonEvent {
     /// Something at this path changed. The scan finds out what.
     Changed(PathBuf),
-    /// The writer of this file has closed it.
-    Closed(PathBuf),
     /// Notifications were lost: everything must be rescanned.
     Overflow,
     /// A spool, or a folder in it, delivers no notifications: it must be polled.

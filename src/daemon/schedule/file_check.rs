@@ -5,11 +5,13 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 use std::sync::Arc;
 
-use super::reader::{RESCAN_DELAY_MS, ReaderHost, SpoolReader, UnsettledFile};
+use super::reader::{HeldLock, RESCAN_DELAY_MS, ReaderHost, SpoolReader, UnsettledFile};
 use super::retries::{FailedRead, FailureStage, InodeVersion, ReadErrorKind};
 use crate::daemon::error::DaemonError;
 use crate::daemon::host::{LogRecord, MonotonicTime};
-use crate::daemon::ingest::{FileOutcome, FileStanding, FileVersion, IngestContext, SettleState};
+use crate::daemon::ingest::{
+    FileOutcome, FileStanding, FileVersion, IngestContext, SettleState, WriterLock,
+};
 use crate::daemon::status::LastError;
 use crate::daemon::store::{Committer, Session};
 use crate::diagnostic::{Diagnostic, DiagnosticKind, Event, SkipReason};
@@ -61,8 +63,8 @@ impl SpoolReader {
             Err(error) => {
                 self.check_missing(spool, &file.source.path, host);
                 return Ok(match error.kind() {
-                    io::ErrorKind::NotFound => FileStanding::Empty,
-                    _ => FileStanding::Unread,
+                    io::ErrorKind::NotFound => FileStanding::Empty(None),
+                    _ => FileStanding::Unread(None),
                 });
             }
         };
@@ -77,15 +79,17 @@ impl SpoolReader {
             .failures
             .may_read(checked.path(), checked.inode_version, now)
         {
-            return Ok(FileStanding::Unread);
+            return self.unread_standing(&checked);
         }
         let committer = Arc::clone(&self.shared.committer);
         let heartbeat = Arc::clone(&self.heartbeat);
         let Some(session) = committer.session(&heartbeat) else {
-            return Ok(FileStanding::Unread);
+            return Ok(FileStanding::Unread(None));
         };
+        let mut nuls = 0;
         loop {
-            let IngestedFile { outcome, standing } = self.ingest(&checked, session, host)?;
+            let IngestedFile { outcome, standing } =
+                self.ingest(&checked, &mut nuls, session, host)?;
             let is_partial = matches!(outcome, FileOutcome::Partial);
             self.plan_next_check(&checked, outcome, host);
             if is_planted(PlantedFault::AdvanceOnRead) {
@@ -136,10 +140,11 @@ impl SpoolReader {
             .commit_if_due(self.commit_timing(), host)
     }
 
-    /// Ingests one chunk of a file, unless this version of it was read.
+    /// Ingests one chunk of a file, unless this version of it was read. `nuls` is the number of its leading NUL bytes that are known.
     fn ingest(
         &mut self,
         checked: &CheckedFile<'_>,
+        nuls: &mut u64,
         session: Session<'_>,
         host: &mut dyn ReaderHost,
     ) -> Result<IngestedFile, DaemonError> {
@@ -147,6 +152,8 @@ impl SpoolReader {
         let settle_state = self.settle_state(checked.path(), version, host.now());
         let watched = &self.spools[checked.spool];
         let mut events = Vec::new();
+        let root = &watched.spool.path;
+        let identity = session.with(|committer| Ok(committer.spool_identity(root)))?;
         let mut context = IngestContext {
             session,
             parsers: &self.shared.parsers,
@@ -154,18 +161,20 @@ impl SpoolReader {
             counters: &mut self.counters,
             events: &mut events,
             spool: &watched.spool,
+            identity: &identity,
         };
         if !watched.scanned {
             context.report_truncation(file, version)?;
         }
         let mut standing = context.standing(file, version)?;
-        let is_read = standing != FileStanding::Unread;
+        let before = standing;
+        let is_read = !matches!(standing, FileStanding::Unread(_));
         let outcome = if is_read {
             FileOutcome::Complete
         } else {
             // A panic outside the messages costs this file, not the daemon; one while the batch is written stops it, because
             // the batch may hold half a message.
-            let ingest = || context.ingest(file, settle_state);
+            let ingest = || context.ingest(file, settle_state, nuls);
             catch_unwind(AssertUnwindSafe(ingest))
                 .unwrap_or_else(|_| Ok(FileOutcome::Failed(read::panicked())))?
         };
@@ -173,7 +182,7 @@ impl SpoolReader {
             // The file may have changed while it was read.
             standing = match file.source.path.symlink_metadata() {
                 Ok(metadata) => context.standing(file, FileVersion::of(&metadata))?,
-                Err(_) => FileStanding::Unread,
+                Err(_) => FileStanding::Unread(None),
             };
         }
         for event in &events {
@@ -182,11 +191,54 @@ impl SpoolReader {
         if !is_read && matches!(outcome, FileOutcome::Complete | FileOutcome::Partial) {
             self.counters.files_read += 1;
         }
-        // A rewritten mbox holds fewer messages than before, perhaps.
-        if !is_read && standing != FileStanding::Unread && file.hint == FormatHint::None {
-            self.mark_for_gone(checked.spool, host.now());
+        if !is_read {
+            self.mark_rewritten(checked, before, standing, host.now());
         }
         Ok(IngestedFile { outcome, standing })
+    }
+
+    /// Returns what is known of a file that cannot be read now.
+    fn unread_standing(&mut self, checked: &CheckedFile<'_>) -> Result<FileStanding, DaemonError> {
+        let committer = Arc::clone(&self.shared.committer);
+        let heartbeat = Arc::clone(&self.heartbeat);
+        let Some(session) = committer
+            .session(&heartbeat)
+            .filter(|_| self.config.output.tombstones)
+        else {
+            return Ok(FileStanding::Unread(None));
+        };
+        let mut events = Vec::new();
+        let spool = &self.spools[checked.spool].spool;
+        let identity = session.with(|committer| Ok(committer.spool_identity(&spool.path)))?;
+        let mut context = IngestContext {
+            session,
+            parsers: &self.shared.parsers,
+            extractor: &self.shared.extractor,
+            counters: &mut self.counters,
+            events: &mut events,
+            spool,
+            identity: &identity,
+        };
+        context.standing(checked.file, checked.version)
+    }
+
+    /// Marks the spool of a file that was read to be scanned, if the file may hold fewer messages than before.
+    fn mark_rewritten(
+        &mut self,
+        checked: &CheckedFile<'_>,
+        before: FileStanding,
+        after: FileStanding,
+        now: MonotonicTime,
+    ) {
+        match (before.holder(), after.holder()) {
+            // Messages were appended to an mbox.
+            (Some(before), Some(after)) if before == after => {}
+            (Some(before), Some(_)) => self.mark_replaced(checked.spool, before, now),
+            (None, Some(_)) if checked.file.hint == FormatHint::None => {
+                self.mark_for_gone(checked.spool, now);
+            }
+            _ => {}
+        }
     }
 
     fn settle_state(&self, path: &Path, version: FileVersion, now: MonotonicTime) -> SettleState {
@@ -195,7 +247,7 @@ impl SpoolReader {
             .unsettled
             .get(path)
             .is_some_and(|file| file.version == version && file.since.plus(settle) <= now);
-        if is_unchanged || self.closed.contains(path) && has_one_writer(path) {
+        if is_unchanged {
             SettleState::Settled
         } else {
             SettleState::Changing
@@ -210,7 +262,9 @@ impl SpoolReader {
     ) {
         let source = &checked.file.source;
         let path = checked.path();
-        self.closed.remove(path);
+        if !matches!(outcome, FileOutcome::Locked(_)) {
+            self.end_lock(path, host);
+        }
         match outcome {
             FileOutcome::Partial => {}
             FileOutcome::Complete | FileOutcome::Skipped(SkipReason::Empty) => {
@@ -224,7 +278,12 @@ impl SpoolReader {
             }
             FileOutcome::Waiting => {
                 self.failures.remove(path);
-                self.wait_to_settle(checked, host.now());
+                self.wait_to_settle(checked, None, host.now());
+            }
+            FileOutcome::Locked(lock) => {
+                self.failures.remove(path);
+                let held = self.held_lock(source, lock, host);
+                self.wait_to_settle(checked, Some(held), host.now());
             }
             FileOutcome::Failed(error) if error.kind() == io::ErrorKind::NotFound => {
                 self.unsettled.remove(path);
@@ -245,8 +304,52 @@ impl SpoolReader {
         self.failures.remove(path);
     }
 
-    /// Plans to check a file again when it has settled.
-    fn wait_to_settle(&mut self, checked: &CheckedFile<'_>, now: MonotonicTime) {
+    /// Returns the lock under which a file was found, and reports it if the file was locked for longer than `watch.lock_timeout`.
+    fn held_lock(
+        &mut self,
+        source: &Source,
+        lock: WriterLock,
+        host: &mut dyn ReaderHost,
+    ) -> HeldLock {
+        let now = host.now();
+        let known = self
+            .unsettled
+            .get(&*source.path)
+            .and_then(|file| file.lock.as_ref());
+        let since = known.map_or(now, |known| known.since);
+        let was_reported = known.is_some_and(|known| known.is_reported);
+        let is_reported = since.plus(self.config.watch.lock_timeout) <= now;
+        if is_reported && !was_reported {
+            let seconds = (now.ms - since.ms) / 1_000;
+            let text = format!("not read: locked for {seconds} s {lock}");
+            let diagnostic = Diagnostic::new(DiagnosticKind::Unreadable, text);
+            self.report(&diagnostic.of(source), host);
+        }
+        HeldLock {
+            lock,
+            since,
+            is_reported: is_reported || was_reported,
+        }
+    }
+
+    /// Records that a file is no longer locked, and logs it if the lock was reported.
+    fn end_lock(&mut self, path: &Path, host: &mut dyn ReaderHost) {
+        let Some(file) = self.unsettled.get_mut(path) else {
+            return;
+        };
+        if file.lock.take().is_some_and(|held| held.is_reported) {
+            let line = format!("{}: no longer locked", path.display());
+            host.log(&LogRecord::Info(line));
+        }
+    }
+
+    /// Plans to check a file again when it has settled. `lock` is the lock under which it was found.
+    fn wait_to_settle(
+        &mut self,
+        checked: &CheckedFile<'_>,
+        lock: Option<HeldLock>,
+        now: MonotonicTime,
+    ) {
         let (path, version) = (checked.path(), checked.version);
         let settle = self.config.watch.settle;
         if UNSETTLED_FILES <= self.unsettled.len() && !self.unsettled.contains_key(path) {
@@ -264,6 +367,7 @@ impl SpoolReader {
             // A file that has settled and still must wait is locked.
             due: since.plus(settle).max(now.after(LOCK_RETRY_MS)),
             spool: checked.spool,
+            lock,
         };
         self.unsettled.insert(path.to_owned(), file);
     }
@@ -310,13 +414,6 @@ fn diagnostic(stage: FailureStage, error: &io::Error) -> Option<Diagnostic> {
         ),
     };
     Some(Diagnostic::new(kind, text))
-}
-
-/// Returns `true` if a file has a single writer, so that it is complete when that one closes it: a file of one message,
-/// named by a number.
-fn has_one_writer(path: &Path) -> bool {
-    path.file_name()
-        .is_some_and(|name| name.as_encoded_bytes().iter().all(u8::is_ascii_digit))
 }
 
 /// The planted fault of committing positions when bytes are read.

@@ -178,12 +178,8 @@ fn daemon_events(notification: notify::Result<notify::Event>) -> Vec<DaemonEvent
     match notification {
         Ok(notification) if notification.need_rescan() => vec![DaemonEvent::Overflow],
         Ok(notification) => match notification.kind {
-            EventKind::Access(AccessKind::Close(AccessMode::Write)) => notification
-                .paths
-                .into_iter()
-                .map(DaemonEvent::Closed)
-                .collect(),
-            EventKind::Access(_) => Vec::new(),
+            // Writes through a mapping are not reported, but the close after them is.
+            EventKind::Access(kind) if kind != AccessKind::Close(AccessMode::Write) => Vec::new(),
             _ => notification
                 .paths
                 .into_iter()

@@ -3,9 +3,10 @@
 //! Events only mark work; [`SpoolReader::work`] does it. Time and events come from the [`ReaderHost`], so that a test can
 //! be one. How a spool is scanned is in `spool_scan.rs`.
 
-use std::collections::{BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
 
 use super::event::DaemonEvent;
 use super::retries::RetryTable;
@@ -15,10 +16,11 @@ use crate::daemon::counters::Counters;
 use crate::daemon::error::DaemonError;
 use crate::daemon::heartbeat::Heartbeat;
 use crate::daemon::host::{DaemonHost, MonotonicTime};
-use crate::daemon::ingest::{FileVersion, ParserPool};
-use crate::daemon::status::{DaemonState, LastError, Status};
+use crate::daemon::ingest::{FileVersion, ParserPool, WriterLock};
+use crate::daemon::status::{DaemonState, LastError, LockedFile, Status};
 use crate::daemon::store::{CommitTiming, SharedCommitter};
 use crate::extract::Extractor;
+use crate::limits::REPORTED_FAILURES;
 use crate::planted_faults::{PlantedFault, is_planted};
 
 /// Delay before a new or changing folder is scanned again.
@@ -49,7 +51,6 @@ pub struct SpoolReader {
     pub(super) spools: Vec<WatchedSpool>,
     /// Files that changed.
     pub(super) changed: BTreeSet<PathBuf>,
-    pub(super) closed: HashSet<PathBuf>,
     pub(super) unsettled: HashMap<PathBuf, UnsettledFile>,
     pub(super) failures: RetryTable,
     /// Modification times of folders whose entries are renamed while they are read.
@@ -68,7 +69,7 @@ pub(crate) struct ReaderResources {
 }
 
 /// A file that may still be written.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct UnsettledFile {
     pub(super) version: FileVersion,
     /// Since when it has had this version.
@@ -77,6 +78,25 @@ pub(super) struct UnsettledFile {
     pub(super) due: MonotonicTime,
     /// Index of its spool.
     pub(super) spool: usize,
+    /// The lock under which it was found at its last check.
+    pub(super) lock: Option<HeldLock>,
+}
+
+/// A lock that keeps a file from being read.
+#[derive(Clone, Debug)]
+pub(super) struct HeldLock {
+    pub(super) lock: WriterLock,
+    /// Since when each check found the file locked.
+    pub(super) since: MonotonicTime,
+    /// `true` once it was reported, after `watch.lock_timeout`.
+    pub(super) is_reported: bool,
+}
+
+impl UnsettledFile {
+    /// The lock, if it was reported.
+    pub(super) fn reported_lock(&self) -> Option<&HeldLock> {
+        self.lock.as_ref().filter(|held| held.is_reported)
+    }
 }
 
 impl SpoolReader {
@@ -108,7 +128,6 @@ impl SpoolReader {
             shared,
             heartbeat: Arc::default(),
             changed: BTreeSet::new(),
-            closed: HashSet::new(),
             unsettled: HashMap::new(),
             failures: RetryTable::default(),
             folders: HashMap::new(),
@@ -122,10 +141,6 @@ impl SpoolReader {
     pub fn handle(&mut self, event: DaemonEvent, now: MonotonicTime) {
         match event {
             DaemonEvent::Changed(path) => {
-                self.changed.insert(path);
-            }
-            DaemonEvent::Closed(path) => {
-                self.closed.insert(path.clone());
                 self.changed.insert(path);
             }
             DaemonEvent::Overflow => {
@@ -160,7 +175,8 @@ impl SpoolReader {
         }
     }
 
-    /// Returns `true` if everything was read and committed, as far as possible at `now`.
+    /// Returns `true` if everything was read and committed, as far as possible at `now`. Files that were locked for longer than
+    /// `watch.lock_timeout` do not count.
     #[must_use]
     pub fn is_done(&self, now: MonotonicTime) -> bool {
         let is_due = |watched: &WatchedSpool| {
@@ -171,7 +187,10 @@ impl SpoolReader {
                         .is_some_and(|due| due <= now.after(RESCAN_DELAY_MS))
         };
         self.changed.is_empty()
-            && self.unsettled.is_empty()
+            && self
+                .unsettled
+                .values()
+                .all(|file| file.reported_lock().is_some())
             && self.shared.committer.is_idle(self.epoch)
             && !self.spools.iter().any(is_due)
     }
@@ -206,6 +225,12 @@ impl SpoolReader {
             failing: self.failures.failing(),
             quarantined: self.failures.quarantined(),
             failures: self.failures.reported(),
+            locked: self
+                .unsettled
+                .values()
+                .filter(|file| file.reported_lock().is_some())
+                .count(),
+            locks: self.reported_locks(now),
             spools: self
                 .spools
                 .iter()
@@ -217,6 +242,40 @@ impl SpoolReader {
         }
     }
 
+    /// The files that have been locked for longer than `watch.lock_timeout`, at most [`REPORTED_FAILURES`].
+    fn reported_locks(&self, now: MonotonicTime) -> Vec<LockedFile> {
+        let mut locked: Vec<_> = self
+            .unsettled
+            .iter()
+            .filter_map(|(path, file)| Some((path, file.reported_lock()?)))
+            .collect();
+        locked.sort_by_key(|(path, held)| (held.since, *path));
+        let reported = |(path, held): (&PathBuf, &HeldLock)| LockedFile {
+            path: path.display().to_string(),
+            lock: held.lock.to_string(),
+            locked_ms: now.ms.saturating_sub(held.since.ms),
+        };
+        locked
+            .into_iter()
+            .take(REPORTED_FAILURES)
+            .map(reported)
+            .collect()
+    }
+
+    /// A sentence about each file that waits: it is locked, or it is still written.
+    pub(crate) fn unread_files(&self, now: MonotonicTime) -> Vec<String> {
+        let sentence = |(path, file): (&PathBuf, &UnsettledFile)| match &file.lock {
+            Some(HeldLock { lock, since, .. }) => {
+                let seconds = now.ms.saturating_sub(since.ms) / 1_000;
+                format!("{}: locked for {seconds} s {lock}", path.display())
+            }
+            None => format!("{}: it is still written", path.display()),
+        };
+        let mut sentences: Vec<String> = self.unsettled.iter().map(sentence).collect();
+        sentences.sort_unstable();
+        sentences
+    }
+
     /// Returns `true` if the operator asked to stop.
     #[must_use]
     pub fn is_stopping(&self) -> bool {
@@ -226,6 +285,11 @@ impl SpoolReader {
     /// Returns `true` if work is paused for lack of space.
     pub(crate) fn is_paused(&self) -> bool {
         self.shared.committer.is_paused()
+    }
+
+    /// The time for which an mbox may be locked.
+    pub(crate) fn lock_timeout(&self) -> Duration {
+        self.config.watch.lock_timeout
     }
 
     /// Paths of the spools.
@@ -322,8 +386,6 @@ impl SpoolReader {
 
 #[cfg(test)]
 mod tests {
-    use std::time::Duration;
-
     use super::*;
     use crate::config::{DedupeScope, Spool};
     use crate::daemon::error::PauseReason;

@@ -167,9 +167,9 @@ impl RetryTable {
         self.files.remove(path);
     }
 
-    /// Returns `true` if this file could not be read.
-    pub(super) fn has(&self, path: &Path) -> bool {
-        self.files.contains_key(path)
+    /// The last error of a file; `None` if it could be read.
+    pub(super) fn why(&self, path: &Path) -> Option<&ReadFailure> {
+        self.files.get(path).map(|entry| &entry.why)
     }
 
     /// Returns `true` if a file may be read: it has not failed, its next attempt is due, or it has changed.

@@ -62,7 +62,7 @@ impl SpoolReader {
         };
         if is_present {
             scan.survey = self.begin_survey(spool)?;
-            scan.census = self.begin_census(spool, start);
+            scan.census = self.begin_census(spool, start)?;
             self.walk_spool(&mut scan, host)?;
             if self.stopping {
                 self.spools[spool].mark(start);

@@ -2,13 +2,13 @@
 
 use std::fmt;
 use std::io;
-use std::path::Path;
+use std::sync::Arc;
 
 use super::reader::{ReaderHost, SpoolReader};
 use crate::daemon::error::DaemonError;
 use crate::daemon::host::LogRecord;
-use crate::daemon::ingest::{FileVersion, path_key};
-use crate::daemon::store::SeenFiles;
+use crate::daemon::ingest::FileVersion;
+use crate::daemon::store::{Committer, Hash128, SeenFiles, SpoolIdentity};
 use crate::limits::{SURVEYED_FILES, TOMBSTONE_DAYS};
 use crate::walk::WalkedFile;
 
@@ -16,6 +16,9 @@ use crate::walk::WalkedFile;
 #[derive(Debug)]
 pub(super) struct SpoolSurvey {
     day: u64,
+    identity: Arc<SpoolIdentity>,
+    /// Number of files.
+    files: usize,
     seen: SeenFiles,
     /// Reason for which a file that was not seen may exist; `None` if all were seen.
     gap: Option<SurveyGap>,
@@ -52,15 +55,15 @@ impl SpoolSurvey {
             Ok(metadata) => {
                 let version = FileVersion::of(&metadata);
                 self.seen.devs.insert(version.id.dev);
-                self.seen
-                    .files
-                    .extend([version.key(&file.source.path, file.hint), version.id.hash()]);
+                let path = &file.source.path;
+                let keys = version.presence(path, file.hint, &self.identity);
+                self.seen.files.extend(keys);
+                self.files += 1;
             }
             Err(error) if error.kind() == io::ErrorKind::NotFound => {}
             Err(_) => self.mark_incomplete(SurveyGap::UnknownMetadata),
         }
-        // Two entries for each file.
-        if 2 * SURVEYED_FILES < self.seen.files.len() {
+        if SURVEYED_FILES < self.files {
             self.mark_incomplete(SurveyGap::TooManyFiles);
             self.seen.files = Vec::new();
         }
@@ -82,7 +85,9 @@ impl SpoolReader {
             return Ok(None);
         };
         let root = &self.spools[spool].spool.path;
-        let last = session.with(|committer| committer.db.meta_value(&survey_day_name(root)))?;
+        let identity = session.with(|committer| Ok(committer.spool_identity(root)))?;
+        let name = survey_day_name(identity.key);
+        let last = session.with(|committer| committer.db.meta_value(&name))?;
         if last == Some(day) {
             return Ok(None);
         }
@@ -93,6 +98,8 @@ impl SpoolReader {
         );
         Ok(Some(SpoolSurvey {
             day,
+            identity,
+            files: 0,
             seen,
             gap: None,
         }))
@@ -121,13 +128,13 @@ impl SpoolReader {
                 None => Some(
                     committer
                         .db
-                        .survey(path_key(&root), &survey.seen, survey.day)?,
+                        .survey(survey.identity.key, &survey.seen, survey.day)?,
                 ),
                 Some(_) => None,
             };
             committer
                 .db
-                .set_meta_value(&survey_day_name(&root), survey.day)?;
+                .set_meta_value(&survey_day_name(survey.identity.key), survey.day)?;
             Ok(stats)
         })?;
         let Some(stats) = stats.flatten() else {
@@ -158,11 +165,15 @@ impl SpoolReader {
         if matches!(root.try_exists(), Ok(false)) {
             return Ok(true);
         }
-        Ok(is_empty && session.with(|committer| committer.db.has_spool(path_key(root)))?)
+        let has_state = |committer: &mut Committer| {
+            let key = committer.spool_identity(root).key;
+            committer.db.has_spool(key)
+        };
+        Ok(is_empty && session.with(has_state)?)
     }
 }
 
 /// The name in the state of the day of a spool's last survey.
-fn survey_day_name(root: &Path) -> String {
-    format!("surveyed {:032x}", path_key(root))
+fn survey_day_name(spool: Hash128) -> String {
+    format!("surveyed {spool:032x}")
 }

@@ -128,6 +128,7 @@ impl WatchedSpool {
             unreadable: self.unreadable.count,
             error: self.unreadable.first.clone(),
             absent: self.absent,
+            withheld: self.missing.withheld.clone(),
             notices: self.notices,
             files: self.files,
             lag_ms: self.due.map_or(0, |due| now.ms.saturating_sub(due.ms)),

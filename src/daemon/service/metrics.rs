@@ -131,7 +131,7 @@ impl Status {
         ]
     }
 
-    fn gauge_metrics(&self) -> [Metric; 14] {
+    fn gauge_metrics(&self) -> [Metric; 15] {
         let lag = self.spools.iter().map(|spool| spool.lag_ms).max();
         let stalled = self.spools.iter().filter(|spool| spool.stalled_ms > 0);
         [
@@ -164,6 +164,11 @@ impl Status {
                 "quarantined_files",
                 "Unreadable files that are skipped until they change.",
                 self.quarantined as u64,
+            ),
+            gauge(
+                "locked_files",
+                "Mailboxes that have been locked for longer than watch.lock_timeout.",
+                self.locked as u64,
             ),
             gauge(
                 "open_segment_bytes",

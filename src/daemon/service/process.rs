@@ -14,7 +14,7 @@ use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGXFSZ};
 use signal_hook::iterator::Signals;
 
 use super::config_changes::{ChangeEffect, config_changes};
-use super::run_options::{RunMode, StateSource};
+use super::run_options::{RunEnd, RunMode, StateSource};
 use super::sandbox::{self, Sandbox};
 use super::status_server::{self, MetricsAddress, StatusSnapshot};
 use super::supervisor::{ProcessHost, Supervisor, SupervisorEvent};
@@ -32,7 +32,8 @@ const STATUS_INTERVAL: Duration = Duration::from_millis(500);
 /// The time between two updates of the file with metrics.
 const TEXTFILE_INTERVAL: Duration = Duration::from_secs(5);
 
-/// Runs the daemon with the configuration at `config_path`, which is read again on SIGHUP.
+/// Runs the daemon with the configuration at `config_path`, which is read again on SIGHUP. Returns the files that a run with
+/// [`RunMode::Once`] did not read.
 ///
 /// # Errors
 ///
@@ -42,7 +43,7 @@ pub fn run(
     config: Config,
     mode: RunMode,
     source: StateSource,
-) -> Result<(), DaemonError> {
+) -> Result<RunEnd, DaemonError> {
     restrict_file_modes();
     // Landlock confines this thread and those that it starts later, so it comes before all of them.
     let sandbox = sandbox::enter(&config_path, &config)?;
@@ -72,7 +73,7 @@ pub fn run(
         records = counts.records,
         "ended"
     );
-    Ok(())
+    Ok(supervisor.end())
 }
 
 /// Asks the daemon with this configuration for its status, one line of JSON.
@@ -94,8 +95,8 @@ fn supervise(
         match supervisor.wait() {
             Some(SupervisorEvent::Stop) => return Ok(()),
             Some(SupervisorEvent::ReaderEnded { generation, result }) => {
-                result?;
-                if supervisor.reader_ended(generation) {
+                let end = result?;
+                if supervisor.reader_ended(generation, end) {
                     return Ok(());
                 }
                 supervisor.reload_waiting()?;

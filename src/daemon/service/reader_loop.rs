@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use super::clock::{Clock, unix_time};
 use super::log::RateLimitedLog;
-use super::run_options::RunMode;
+use super::run_options::{RunEnd, RunMode};
 use crate::daemon::error::DaemonError;
 use crate::daemon::host::{DaemonHost, LogRecord, MonotonicTime};
 use crate::daemon::schedule::{
@@ -22,8 +22,8 @@ const STATUS_INTERVAL: Duration = Duration::from_millis(500);
 /// Maximum sleep, so that roots that appear and disappear are noticed.
 const MAX_SLEEP: Duration = Duration::from_secs(1);
 
-/// The time for which [`RunMode::Once`] waits for mailboxes that stay locked.
-const LOCKED_TIMEOUT: Duration = Duration::from_mins(1);
+/// The time without a new message after which [`RunMode::Once`] ends, though some file is still written.
+const IDLE_TIMEOUT: Duration = Duration::from_mins(1);
 
 /// State that a reader thread shares with the supervisor.
 #[derive(Debug)]
@@ -46,7 +46,7 @@ pub(super) struct ReaderLoop {
     is_watch_incomplete: bool,
 }
 
-/// Recognises that nothing was read for [`LOCKED_TIMEOUT`].
+/// Recognises that nothing was read for [`IDLE_TIMEOUT`].
 struct IdleTimer {
     messages: u64,
     since: Instant,
@@ -92,13 +92,15 @@ impl ReaderLoop {
         }
     }
 
-    /// Reads until the reader is asked to stop, or, with [`RunMode::Once`], until everything was read.
+    /// Reads until the reader is asked to stop, or, with [`RunMode::Once`], until everything was read. Returns the files that
+    /// were not.
     pub(super) fn run(
         &mut self,
         mut reader: SpoolReader,
         mode: RunMode,
-    ) -> Result<(), DaemonError> {
+    ) -> Result<RunEnd, DaemonError> {
         let heartbeat = reader.heartbeat();
+        let mut end = RunEnd::default();
         let mut idle = IdleTimer::start();
         while !reader.is_stopping() {
             if reader.roots_changed() | self.is_watch_incomplete {
@@ -110,6 +112,7 @@ impl ReaderLoop {
             self.progress(&reader);
             idle.update(reader.messages_read());
             if mode == RunMode::Once && self.is_done(&reader, &idle) {
+                end.unread = reader.unread_files(self.now());
                 break;
             }
             heartbeat.begin_wait();
@@ -121,11 +124,11 @@ impl ReaderLoop {
         }
         self.publish_status(&reader);
         heartbeat.begin_wait();
-        Ok(())
+        Ok(end)
     }
 
     fn is_done(&mut self, reader: &SpoolReader, idle: &IdleTimer) -> bool {
-        let timeout = LOCKED_TIMEOUT + reader.gone_timeout();
+        let timeout = IDLE_TIMEOUT.max(reader.lock_timeout()) + reader.gone_timeout();
         reader.is_done(self.now()) || timeout < idle.since.elapsed() && !reader.is_paused()
     }
 

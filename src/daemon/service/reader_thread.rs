@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use super::clock::Clock;
 use super::log::RateLimitedLog;
 use super::reader_loop::{ReaderLoop, SharedReaderState};
-use super::run_options::RunMode;
+use super::run_options::{RunEnd, RunMode};
 use crate::daemon::error::{DaemonError, DaemonFailure};
 use crate::daemon::heartbeat::Heartbeat;
 use crate::daemon::host::{LogRecord, MonotonicTime};
@@ -55,7 +55,7 @@ impl ReaderThread {
         clock: Clock,
         log: RateLimitedLog,
         mode: RunMode,
-        on_end: impl FnOnce(Result<(), DaemonError>) + Send + 'static,
+        on_end: impl FnOnce(Result<RunEnd, DaemonError>) + Send + 'static,
     ) -> io::Result<ReaderThread> {
         let (wake, queue) = sync_channel(QUEUED_EVENTS);
         let shared = Arc::new(SharedReaderState::new(

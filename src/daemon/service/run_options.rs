@@ -1,4 +1,4 @@
-//! Options of a run of the daemon.
+//! Options of a run of the daemon, and its end.
 
 /// Duration of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -16,4 +16,12 @@ pub enum StateSource {
     Database,
     /// A state rebuilt from the segments' sidecars.
     Sidecars,
+}
+
+/// The end of a run without an error.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct RunEnd {
+    /// With [`RunMode::Once`]: a sentence about each file that was not read, because it stayed locked or was still written.
+    pub unread: Vec<String>,
 }

@@ -1,6 +1,6 @@
 //! The division of spools among readers.
 
-use crate::config::Spool;
+use crate::config::{Spool, resolved};
 use crate::daemon::ingest::can_share;
 
 /// Divides spools into at most `max` groups, one for each reader. Spools that contain each other, or that may hold the same
@@ -28,11 +28,10 @@ pub(super) fn group_spools(spools: &[Spool], max: usize) -> Vec<Vec<Spool>> {
     groups
 }
 
-/// Returns `true` if one spool contains the other, or both may hold the same mailbox.
+/// Returns `true` if one spool contains the other, however they are spelled, or both may hold the same mailbox.
 fn overlap(one: &Spool, other: &Spool) -> bool {
-    other.path.starts_with(&one.path)
-        || one.path.starts_with(&other.path)
-        || can_share(&one.path, &other.path)
+    let (one, other) = (resolved(&one.path), resolved(&other.path));
+    other.starts_with(&one) || one.starts_with(&other) || can_share(&one, &other)
 }
 
 #[cfg(test)]

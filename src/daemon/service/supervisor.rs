@@ -9,7 +9,7 @@ use super::clock::{Clock, unix_time};
 use super::config_changes;
 use super::log::RateLimitedLog;
 use super::reader_thread::{ReaderReport, ReaderThread};
-use super::run_options::RunMode;
+use super::run_options::{RunEnd, RunMode};
 use super::spool_groups::group_spools;
 use crate::config::Config;
 use crate::daemon::counters::Counters;
@@ -40,7 +40,7 @@ pub(super) enum SupervisorEvent {
     ReaderEnded {
         /// Generation of the reader.
         generation: u64,
-        result: Result<(), DaemonError>,
+        result: Result<RunEnd, DaemonError>,
     },
 }
 
@@ -71,6 +71,8 @@ pub(super) struct Supervisor {
     /// Counters of the readers of earlier generations.
     earlier: Counters,
     stopping: bool,
+    /// The files that readers of this generation did not read.
+    unread: Vec<String>,
     events: Receiver<SupervisorEvent>,
     sender: Sender<SupervisorEvent>,
 }
@@ -104,6 +106,7 @@ impl Supervisor {
             generation: 0,
             earlier: Counters::default(),
             stopping: false,
+            unread: Vec::new(),
             events,
             sender,
         })
@@ -156,9 +159,10 @@ impl Supervisor {
     }
 
     /// Records that a reader has ended. Returns `true` if nothing more is to be read.
-    pub(super) fn reader_ended(&mut self, generation: u64) -> bool {
+    pub(super) fn reader_ended(&mut self, generation: u64, end: RunEnd) -> bool {
         if generation == self.generation {
             self.running -= 1;
+            self.unread.extend(end.unread);
         } else {
             self.retired -= 1;
         }
@@ -182,9 +186,19 @@ impl Supervisor {
             self.earlier.add(&reader.report().status.counts);
         }
         self.generation += 1;
+        self.unread.clear();
         self.config = config_changes::merge(&self.config, *config);
         self.resources.extractor = Arc::new(Extractor::new(self.config.options()));
-        self.resources.committer.reconfigure(&self.config);
+        match self.resources.committer.reconfigure(&self.config) {
+            Ok(warnings) => {
+                for warning in warnings {
+                    self.host.log.write(&LogRecord::Warn(warning));
+                }
+            }
+            // The readers wait until there is space, and with them the rest of the configuration.
+            Err(DaemonError::OutOfSpace(_)) => {}
+            Err(error) => return Err(error),
+        }
         self.start_readers()
     }
 
@@ -219,11 +233,18 @@ impl Supervisor {
             if let Ok(SupervisorEvent::ReaderEnded { generation, result }) =
                 self.events.recv_timeout(left)
             {
-                result?;
-                self.reader_ended(generation);
+                let end = result?;
+                self.reader_ended(generation, end);
             }
         }
         Ok(())
+    }
+
+    /// The end of the run, after all readers have ended.
+    pub(super) fn end(&mut self) -> RunEnd {
+        RunEnd {
+            unread: std::mem::take(&mut self.unread),
+        }
     }
 
     /// The state of the daemon before the readers are started.
@@ -339,7 +360,7 @@ mod tests {
         );
         supervisor.reload_waiting().expect("still waits");
         assert_eq!(supervisor.generation, 0);
-        assert!(!supervisor.reader_ended(u64::MAX));
+        assert!(!supervisor.reader_ended(u64::MAX, RunEnd::default()));
         supervisor.reload_waiting().expect("is reloaded");
         assert_eq!(supervisor.generation, 1);
         assert!(supervisor.waiting.is_none());

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::{DaemonState, SpoolState, Status};
+use super::{DaemonState, LockedFile, SpoolState, Status, WithheldBy};
 use crate::daemon::error::PauseReason;
 
 /// A condition in which mail is not read as it should be.
@@ -14,6 +14,10 @@ pub(crate) enum HealthIssue<'s> {
     Stopping,
     /// No spool's file system answers.
     AllStalled,
+    /// A mailbox has been locked for longer than `watch.lock_timeout`.
+    Locked(&'s LockedFile),
+    /// Messages that are gone are not reported because of a file.
+    Withheld(&'s WithheldBy),
     /// Some folders of a spool cannot be read.
     Unreadable {
         spool: &'s str,
@@ -33,6 +37,19 @@ impl fmt::Display for HealthIssue<'_> {
             }
             HealthIssue::Stopping => f.write_str("the daemon is stopping"),
             HealthIssue::AllStalled => f.write_str("the file system of no spool answers"),
+            HealthIssue::Locked(LockedFile {
+                path,
+                lock,
+                locked_ms,
+            }) => write!(
+                f,
+                "{path} is not read: locked for {} s {lock}",
+                locked_ms / 1_000
+            ),
+            HealthIssue::Withheld(WithheldBy { path, why }) => write!(
+                f,
+                "messages that are gone are not reported, because {path} may hold them: {why}"
+            ),
             HealthIssue::Unreadable {
                 spool,
                 unreadable: 1,
@@ -71,7 +88,11 @@ impl Status {
                 unreadable: spool.unreadable,
                 error: spool.error.as_deref().unwrap_or("unknown"),
             });
-        state.into_iter().chain(stalled).chain(unreadable).collect()
+        let locked = self.locks.iter().map(HealthIssue::Locked);
+        let withheld = self.spools.iter().flat_map(|spool| &spool.withheld);
+        let spools = stalled.into_iter().chain(unreadable);
+        let spools = spools.chain(withheld.map(HealthIssue::Withheld));
+        state.into_iter().chain(spools).chain(locked).collect()
     }
 }
 

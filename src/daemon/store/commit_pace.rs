@@ -257,18 +257,23 @@ impl CommitPace {
             .then(|| *open.batch_since.get_or_insert(now));
         let is_old = since.is_some_and(|since| since.plus(interval) <= now);
         let is_full = pending.bytes >= batch_bytes || pending.messages >= BATCH_MESSAGES;
-        if is_old || is_full || timing == CommitTiming::Now {
+        // A batch without changes is committed at once, which costs nothing.
+        if since.is_none() || is_old || is_full || timing == CommitTiming::Now {
             self.commit()?;
         }
         Ok(())
     }
 
     pub(super) fn commit(&mut self) -> Result<(), DaemonError> {
-        let Some(open) = self.open_mut().filter(|open| open.committer.is_dirty()) else {
+        let Some(open) = self.open_mut() else {
             return Ok(());
         };
+        let is_dirty = open.committer.is_dirty();
         let committed = open.committer.commit()?;
         open.batch_since = None;
+        if !is_dirty {
+            return Ok(());
+        }
         self.counters.messages += committed.messages;
         self.counters.records += committed.records;
         self.counters.gone += committed.gone;
@@ -305,6 +310,8 @@ impl CommitPace {
         let Some(open) = self.open_mut().filter(|open| !open.committer.is_dirty()) else {
             return Ok(false);
         };
+        // No transaction may be open.
+        open.committer.commit()?;
         if !open.committer.seal()? {
             return Ok(false);
         }

@@ -6,14 +6,16 @@
 
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use super::gone::GoneMessage;
 use super::keys::{FileId, MailboxId};
 use super::mail_rows::MboxCursor;
 use super::segment_rows::{SegmentPhase, UnsealedSegment};
+use super::spool_scopes::SpoolIdentity;
 use super::state_db::StateDb;
 use super::state_paths::meta_name;
-use crate::config::SegmentCompression;
+use crate::config::{SegmentCompression, Spool};
 use crate::daemon::error::DaemonError;
 use crate::daemon::status::SealedSegment;
 use crate::planted_faults::{PlantedFault, is_planted};
@@ -35,6 +37,8 @@ pub(crate) struct Committer {
     batch: PendingBatch,
     /// Segments that were sealed and not yet reported.
     sealed: Vec<SealedSegment>,
+    /// The configured spools as the state knows them.
+    spools: Vec<(PathBuf, Arc<SpoolIdentity>)>,
 }
 
 /// The batch that waits for the next commit.
@@ -42,6 +46,8 @@ pub(crate) struct Committer {
 struct PendingBatch {
     /// `true` if a transaction is open.
     in_transaction: bool,
+    /// Number of rows that the connection had changed when the transaction began.
+    changes_before: u64,
     lines: Vec<u8>,
     records: u64,
     messages: u64,
@@ -92,7 +98,29 @@ impl Committer {
             segment: None,
             batch: PendingBatch::default(),
             sealed: Vec::new(),
+            spools: Vec::new(),
         })
+    }
+
+    /// Adopts the spools of a configuration: see [`StateDb::adopt_spools`]. The batch must be empty. Returns warnings for the operator.
+    pub(super) fn adopt_spools(&mut self, spools: &[Spool]) -> Result<Vec<String>, DaemonError> {
+        let identities = self.db.adopt_spools(spools)?.into_iter().map(Arc::new);
+        let paths = spools.iter().map(|spool| spool.path.clone());
+        self.spools = paths.zip(identities).collect();
+        let identities = self.spools.iter();
+        Ok(identities
+            .filter_map(|(_, spool)| spool.warning())
+            .collect())
+    }
+
+    /// The spool with this path in the configuration, as the state knows it.
+    pub(crate) fn spool_identity(&self, configured: &Path) -> Arc<SpoolIdentity> {
+        let same = |(path, _): &&(PathBuf, _)| path.as_os_str() == configured.as_os_str();
+        match self.spools.iter().find(same) {
+            Some((_, identity)) => Arc::clone(identity),
+            // Readers of a configuration that was replaced: what they read is not written.
+            None => Arc::new(SpoolIdentity::named(configured)),
+        }
     }
 
     /// The state, with the batch's transaction open.
@@ -100,6 +128,7 @@ impl Committer {
         if !self.batch.in_transaction {
             self.db.begin()?;
             self.batch.in_transaction = true;
+            self.batch.changes_before = self.db.changed_rows();
         }
         Ok(&self.db)
     }
@@ -122,7 +151,9 @@ impl Committer {
     /// Sets the position in an mbox that the next commit stores: after the last message that was added, so that no commit holds
     /// messages after its position. Takes the place of the one before; costs no statement.
     pub(crate) fn move_cursor(&mut self, file: FileId, mailbox: MailboxId, cursor: MboxCursor) {
-        self.batch.cursors.retain(|pending| pending.file != file);
+        self.batch
+            .cursors
+            .retain(|pending| (pending.file, pending.mailbox) != (file, mailbox));
         let pending = PendingCursor {
             file,
             mailbox,
@@ -163,7 +194,9 @@ impl Committer {
 
     /// Returns `true` if anything waits for a commit.
     pub(crate) fn is_dirty(&self) -> bool {
-        self.batch.in_transaction || !self.batch.lines.is_empty()
+        let has_changes =
+            || self.batch.in_transaction && self.batch.changes_before < self.db.changed_rows();
+        !self.batch.lines.is_empty() || !self.batch.cursors.is_empty() || has_changes()
     }
 
     /// Committed bytes of the open segment.
@@ -176,9 +209,12 @@ impl Committer {
         self.unsealed.seq
     }
 
-    /// Commits the batch: when this returns, it survives a power cut.
+    /// Commits the batch: when this returns, it survives a power cut. A transaction without changes ends without a sync.
     pub(super) fn commit(&mut self) -> Result<CommittedCounts, DaemonError> {
         if !self.is_dirty() {
+            if std::mem::take(&mut self.batch.in_transaction) {
+                self.db.commit()?;
+            }
             return Ok(CommittedCounts::default());
         }
         self.transaction()?;
@@ -227,6 +263,8 @@ impl Committer {
         } else {
             part.clone()
         };
+        // Before a consumer can see the segment, and remove it.
+        self.remember(seq)?;
         publish_if_hidden(&self.dir, &self.dir.hidden(&meta), &meta)?;
         publish_if_hidden(&self.dir, &hidden, &name)?;
         self.sync()?;
@@ -305,7 +343,7 @@ impl Committer {
     }
 
     /// The first part of sealing, before any name changes: the sidecar and its copy, compression, the recorded intent.
-    fn prepare_seal(&mut self) -> Result<(), DaemonError> {
+    pub(super) fn prepare_seal(&mut self) -> Result<(), DaemonError> {
         let seq = self.unsealed.seq;
         let name = match self.compress {
             SegmentCompression::None => format!("{seq:010}.jsonl"),
@@ -337,6 +375,7 @@ impl Committer {
             messages: self.db.messages_of_open_segment()?,
             epoch: self.db.meta_value("epoch")?.unwrap_or(0),
             age: self.db.meta_value("age")?.unwrap_or(0),
+            spools: self.db.sidecar_spools()?,
             mailboxes: self.db.new_sidecar_mailboxes()?,
         };
         let (bytes, meta) = (sidecar.line(), meta_name(seq));
@@ -359,6 +398,13 @@ impl Committer {
             .filter(is_old)
             .map(|entry| entry.path())
             .collect())
+    }
+
+    /// Makes the output folder remember that segment `seq` may have been published.
+    pub(super) fn remember(&self, seq: u64) -> Result<(), DaemonError> {
+        self.dir
+            .remember(seq)
+            .map_err(|error| DaemonError::from_io(self.dir.path(), error))
     }
 
     fn sync(&self) -> Result<(), DaemonError> {

@@ -68,6 +68,11 @@ impl DbConnection {
         )
     }
 
+    /// Number of rows that were changed since the database was opened.
+    pub(super) fn changed_rows(&self) -> u64 {
+        self.connection.total_changes()
+    }
+
     /// Number of the last inserted row.
     pub(super) fn last_id(&self) -> i64 {
         self.connection.last_insert_rowid()

@@ -68,9 +68,11 @@ impl StateDb {
             })
     }
 
-    /// The keys of the mailboxes whose messages a holder holds.
+    /// The keys of the mailboxes whose messages a holder holds. With an older scope comes the key of its spool: any file of that may
+    /// hold its messages now.
     pub(crate) fn held_mailboxes(&self, holder: HolderKey) -> Result<Vec<Hash128>, DaemonError> {
-        let sql = "SELECT key FROM mailbox WHERE id IN (SELECT DISTINCT mailbox FROM held WHERE holder=?1)";
+        let sql = "WITH own AS (SELECT * FROM mailbox WHERE id IN (SELECT DISTINCT mailbox FROM held WHERE holder=?1))
+             SELECT key FROM own UNION SELECT spool FROM own WHERE retired=1";
         self.connection
             .all(sql, params![holder.cast_signed()], |row| {
                 row.get(0).map(Hash128::from_be_bytes)
@@ -109,7 +111,7 @@ impl StateDb {
         &self,
         spool: Hash128,
     ) -> Result<Vec<OrphanedMailbox>, DaemonError> {
-        let sql = "SELECT id, key, dev FROM mailbox
+        let sql = "SELECT id, iif(retired, spool, key), dev FROM mailbox
              WHERE spool=?1 AND id IN (SELECT DISTINCT mailbox FROM given WHERE files=0)";
         self.connection
             .all(sql, params![spool.to_be_bytes()], |row| {
@@ -201,21 +203,37 @@ impl StateDb {
             let Some(row) = unheld.remove(&(mailbox, digest)) else {
                 continue;
             };
-            let mut message = GoneMessage {
-                mailbox: self.path(row.path)?,
-                digests: Vec::new(),
-            };
             let earlier = row.earlier().iter();
             let earlier: Vec<GivenRow> = earlier
                 .filter_map(|digest| unheld.remove(&(mailbox, *digest)))
                 .collect();
+            let mut digests: BTreeMap<i64, Vec<u128>> = BTreeMap::new();
             for row in earlier.iter().chain([&row]) {
+                for path in self.given_paths(row)? {
+                    if !self.is_given_elsewhere(row, path)? {
+                        let digest = u128::from_be_bytes(row.digest);
+                        digests.entry(path).or_default().push(digest);
+                    }
+                }
                 self.remove_given(row)?;
-                message.digests.push(u128::from_be_bytes(row.digest));
             }
-            gone.push(message);
+            for (path, digests) in digests {
+                gone.push(GoneMessage {
+                    mailbox: self.path(path)?,
+                    digests,
+                });
+            }
         }
         Ok(gone)
+    }
+
+    /// Returns `true` if another scope has a message with records that name this mailbox and digest: these stand.
+    fn is_given_elsewhere(&self, row: &GivenRow, path: i64) -> Result<bool, DaemonError> {
+        self.connection.is_any(
+            "SELECT 1 FROM given WHERE digest=?1 AND mailbox<>?2 AND path=?3
+             UNION ALL SELECT 1 FROM other_path WHERE digest=?1 AND mailbox<>?2 AND path=?3",
+            params![row.digest, row.mailbox, path],
+        )
     }
 
     fn path(&self, id: i64) -> Result<Vec<u8>, DaemonError> {
@@ -240,6 +258,18 @@ impl StateDb {
     fn remove_given(&self, row: &GivenRow) -> Result<(), DaemonError> {
         let (mailbox, digest) = (row.mailbox, row.digest);
         self.checksum.subtract(row.checksummed());
+        self.connection.each(
+            "DELETE FROM other_path WHERE digest=?1 AND mailbox=?2 RETURNING path",
+            params![digest, mailbox],
+            |row| {
+                self.checksum.subtract(ChecksummedRow::OtherPath {
+                    mailbox,
+                    digest: &digest,
+                    path: row.get(0)?,
+                });
+                Ok(())
+            },
+        )?;
         self.connection.run(
             "DELETE FROM given WHERE mailbox=?1 AND digest=?2",
             params![mailbox, digest],
@@ -294,6 +324,7 @@ impl StateDb {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct OrphanedMailbox {
     pub(crate) id: MailboxId,
+    /// The key of its spool if it is one of an older scope.
     pub(crate) key: Hash128,
     /// The file system of its files.
     pub(crate) dev: u64,

@@ -3,7 +3,11 @@
 //! They are kept with `[output] tombstones = true` only. A holder is a file in the version in which it was read, or one pass over
 //! an mbox, from its start to the next rewrite. The digest of a message has a row in `given` if records were written under it; the
 //! row counts the holders. A message that grew may have several digests: whoever holds the last one holds the others too.
+//!
+//! Rows are kept by scope. After a change of the configuration (`spool_scopes.rs`) a message has rows in an older scope and in the new
+//! one, and its records name the mailboxes of all of them.
 
+use std::collections::BTreeSet;
 use std::path::Path;
 
 use rusqlite::params;
@@ -22,7 +26,7 @@ pub(super) type DigestBytes = [u8; 16];
 /// A message whose records were written.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct GivenMessage {
-    /// The digest, as its records have it. Messages that differ far from their start have one digest.
+    /// The digest, as its records have it. Texts, and messages in pieces, that differ far from their start have one digest.
     pub(crate) digest: u128,
     /// Its key, or that of a piece of it.
     pub(crate) key: Hash128,
@@ -100,8 +104,9 @@ impl StateDb {
         }
         self.begin()?;
         self.remove_holders()?;
-        self.connection
-            .batch("DELETE FROM given; DELETE FROM path; DELETE FROM fresh_given")?;
+        self.connection.batch(
+            "DELETE FROM given; DELETE FROM other_path; DELETE FROM path; DELETE FROM fresh_given",
+        )?;
         self.checksum.recompute(&self.connection)?;
         self.commit()
     }
@@ -177,6 +182,14 @@ impl StateDb {
         )
     }
 
+    /// Returns `true` if a holder holds messages.
+    pub(crate) fn is_holding(&self, holder: HolderKey) -> Result<bool, DaemonError> {
+        self.connection.is_any(
+            "SELECT 1 FROM held WHERE holder=?1",
+            params![holder.cast_signed()],
+        )
+    }
+
     /// Returns `true` if records of a message were written.
     pub(crate) fn is_given(
         &self,
@@ -188,10 +201,62 @@ impl StateDb {
         Ok(row.is_some_and(|row| row.keys().contains(&stored_key(key))))
     }
 
-    /// Returns `true` if records of any message of a mailbox were written.
-    pub(super) fn has_given(&self, mailbox: MailboxId) -> Result<bool, DaemonError> {
+    /// The digests under which URLs of a message were written, if its records have this one; empty if they were not.
+    pub(crate) fn given_digests(
+        &self,
+        mailbox: MailboxId,
+        digest: u128,
+    ) -> Result<Vec<u128>, DaemonError> {
+        let row = self.given_row(mailbox, digest.to_be_bytes())?;
+        let digests = row
+            .iter()
+            .flat_map(|row| row.earlier().iter().chain([&row.digest]));
+        Ok(digests.map(|digest| u128::from_be_bytes(*digest)).collect())
+    }
+
+    /// The mailboxes with messages of which records were written.
+    pub(super) fn given_mailboxes(&self) -> Result<BTreeSet<MailboxId>, DaemonError> {
+        let sql = "SELECT DISTINCT mailbox FROM given";
+        let found = self.connection.all(sql, [], |row| row.get(0))?;
+        Ok(found.into_iter().collect())
+    }
+
+    /// Records a further mailbox that records of a message name.
+    pub(super) fn put_other_path(
+        &self,
+        mailbox: MailboxId,
+        digest: DigestBytes,
+        path: i64,
+    ) -> Result<(), DaemonError> {
+        let is_new = self.connection.run(
+            "INSERT OR IGNORE INTO other_path SELECT ?1,?2,?3 WHERE NOT EXISTS
+             (SELECT 1 FROM given WHERE digest=?1 AND mailbox=?2 AND path=?3)",
+            params![digest, mailbox, path],
+        )? > 0;
+        if is_new {
+            self.checksum.add(ChecksummedRow::OtherPath {
+                mailbox,
+                digest: &digest,
+                path,
+            });
+            self.connection.run(
+                "INSERT OR IGNORE INTO fresh_given VALUES(?1,?2)",
+                params![mailbox, digest],
+            )?;
+        }
+        Ok(())
+    }
+
+    /// The mailboxes that the records of a message name.
+    pub(super) fn given_paths(&self, row: &GivenRow) -> Result<Vec<i64>, DaemonError> {
+        let sql = "SELECT path FROM other_path WHERE digest=?1 AND mailbox=?2 ORDER BY path";
+        let mut paths = vec![row.path];
         self.connection
-            .is_any("SELECT 1 FROM given WHERE mailbox=?1", params![mailbox])
+            .each(sql, params![row.digest, row.mailbox], |row| {
+                paths.push(row.get(0)?);
+                Ok(())
+            })?;
+        Ok(paths)
     }
 
     /// Records that records of a message were written. No effect if that is known.
@@ -224,8 +289,8 @@ impl StateDb {
         self.connection.run(
             "INSERT OR REPLACE INTO given VALUES(?1,?2,?3,?4,?5,?6)",
             params![
-                row.mailbox,
                 row.digest,
+                row.mailbox,
                 row.path,
                 row.keys,
                 row.earlier,

@@ -1,6 +1,8 @@
 //! Identifiers of mailboxes, messages and files in the state.
 
-use twox_hash::XxHash3_64;
+use std::path::Path;
+
+use twox_hash::{XxHash3_64, XxHash3_128};
 
 /// A hash of 128 bits: of a mailbox, a spool, or a message within its mailbox.
 pub(crate) type Hash128 = u128;
@@ -19,6 +21,19 @@ pub(super) fn stored_key(hash: Hash128) -> StoredKey {
     let mut bytes = [0; STORED_KEY_BYTES];
     bytes.copy_from_slice(&hash.to_be_bytes()[..STORED_KEY_BYTES]);
     bytes
+}
+
+/// Returns the hash of a path.
+pub(crate) fn path_key(path: &Path) -> Hash128 {
+    XxHash3_128::oneshot(path.as_os_str().as_encoded_bytes())
+}
+
+/// Returns the key of a message within a mailbox.
+pub(crate) fn message_key(mailbox: Hash128, digest: u128) -> Hash128 {
+    let mut hash = XxHash3_128::new();
+    hash.write(&mailbox.to_le_bytes());
+    hash.write(&digest.to_le_bytes());
+    hash.finish_128()
 }
 
 /// The first 48 bits of a message's hash: enough to find it among those of its mailbox.
@@ -60,7 +75,12 @@ pub(crate) struct FileId {
 }
 
 impl FileId {
-    /// A hash of the identity, as [`super::SeenFiles`] lists it.
+    /// A hash of the identity and of a mailbox to which one of the file's names belongs, as [`super::SeenFiles`] lists it.
+    pub(crate) fn hash_in(self, mailbox: Hash128) -> u64 {
+        self.next_pass(mailbox, 0)
+    }
+
+    /// A hash of the identity.
     pub(crate) fn hash(self) -> u64 {
         let numbers = [self.dev, self.ino, self.btime.cast_unsigned()];
         XxHash3_64::oneshot(numbers.map(u64::to_le_bytes).as_flattened())

@@ -8,6 +8,9 @@ use super::row_checksum::ChecksummedRow;
 use super::state_db::StateDb;
 use crate::daemon::error::DaemonError;
 
+/// Lengths of one file that are compared with its content. More than one are left of a file that was rewritten and has grown.
+const EARLIER_LENGTHS: u32 = 8;
+
 /// Position up to which an mbox was read. It only saves work: its hashes tell if it is still valid.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct MboxCursor {
@@ -56,7 +59,7 @@ impl StateDb {
     ) -> Result<MailboxId, DaemonError> {
         let (key, spool, dev) = (key.to_be_bytes(), spool.to_be_bytes(), dev.cast_signed());
         let found = self.connection.find(
-            "SELECT id, spool=?2 AND dev=?3 AND gone IS NULL FROM mailbox WHERE key=?1",
+            "SELECT id, spool=?2 AND dev=?3 AND gone IS NULL AND retired=0 FROM mailbox WHERE key=?1",
             params![key, spool, dev],
             |row| {
                 Ok(MailboxRow {
@@ -72,14 +75,14 @@ impl StateDb {
             }) => return Ok(id),
             Some(MailboxRow { id, .. }) => {
                 self.connection.run(
-                    "UPDATE mailbox SET spool=?2, dev=?3, gone=NULL WHERE id=?1",
+                    "UPDATE mailbox SET spool=?2, dev=?3, gone=NULL, retired=0 WHERE id=?1",
                     params![id, spool, dev],
                 )?;
                 id
             }
             None => {
                 self.connection.run(
-                    "INSERT INTO mailbox VALUES(NULL,?1,?2,?3,0,NULL)",
+                    "INSERT INTO mailbox VALUES(NULL,?1,?2,?3,0,NULL,0)",
                     params![key, spool, dev],
                 )?;
                 let id = self.connection.last_id();
@@ -153,7 +156,7 @@ impl StateDb {
     ) -> Result<(), DaemonError> {
         let (key, message) = (key.cast_signed(), message.map(u64::cast_signed));
         self.connection.run(
-            "INSERT OR REPLACE INTO known VALUES(?1,?2,?3,NULL)",
+            "INSERT OR REPLACE INTO known VALUES(?1,?2,?3,NULL,NULL,NULL)",
             params![key, mailbox, message],
         )?;
         self.connection
@@ -161,18 +164,40 @@ impl StateDb {
         Ok(())
     }
 
-    /// Position up to which an mbox was read for one of the mailboxes of these keys; `None` if it is new to all of them.
-    ///
-    /// A file with names in two mailboxes has one position, that of the mailbox for which it was read last; for the other it is
-    /// read from its start, and messages that were seen are skipped.
-    pub(crate) fn cursor(
+    /// Records the length of a file that was read completely and whose message may grow. `place` is a hash of its path.
+    pub(crate) fn mark_file_length(
+        &self,
+        key: u64,
+        place: u64,
+        len: u64,
+    ) -> Result<(), DaemonError> {
+        self.connection.run(
+            "UPDATE known SET place=?2, len=?3 WHERE key=?1",
+            params![key.cast_signed(), place.cast_signed(), len.cast_signed()],
+        )?;
+        Ok(())
+    }
+
+    /// Returns lengths below `len` that the file at a place had when it was read, the longest first. At most
+    /// [`EARLIER_LENGTHS`].
+    pub(crate) fn earlier_lengths(&self, place: u64, len: u64) -> Result<Vec<u64>, DaemonError> {
+        let sql =
+            "SELECT DISTINCT len FROM known WHERE place=?1 AND len<?2 ORDER BY len DESC LIMIT ?3";
+        let params = params![place.cast_signed(), len.cast_signed(), EARLIER_LENGTHS];
+        self.connection
+            .all(sql, params, |row| row.get(0).map(i64::cast_unsigned))
+    }
+
+    /// Positions up to which an mbox was read for the mailboxes of these keys, those of older scopes last. A file with names in two
+    /// mailboxes has two.
+    pub(crate) fn cursors(
         &self,
         id: FileId,
         mailboxes: &[Hash128],
-    ) -> Result<Option<MboxCursor>, DaemonError> {
-        let found = self.connection.find(
+    ) -> Result<Vec<MboxCursor>, DaemonError> {
+        let found = self.connection.all(
             "SELECT first, last, guard, head, size, mtime, pass, key FROM file JOIN mailbox ON id=mailbox
-             WHERE file.dev=?1 AND ino=?2 AND btime=?3",
+             WHERE file.dev=?1 AND ino=?2 AND btime=?3 ORDER BY retired, mailbox",
             params![id.dev.cast_signed(), id.ino.cast_signed(), id.btime],
             |row| {
                 let number = |index| row.get::<_, i64>(index).map(i64::cast_unsigned);
@@ -189,11 +214,13 @@ impl StateDb {
             },
         )?;
         Ok(found
+            .into_iter()
             .filter(|(mailbox, _)| mailboxes.contains(mailbox))
-            .map(|(_, cursor)| cursor))
+            .map(|(_, cursor)| cursor)
+            .collect())
     }
 
-    /// Stores the position up to which an mbox was read.
+    /// Stores the position up to which an mbox was read. Those of older scopes are removed: they will not be used again.
     pub(crate) fn put_cursor(
         &self,
         id: FileId,
@@ -210,6 +237,11 @@ impl StateDb {
         let [first, last, guard, head, size] = numbers.map(u64::cast_signed);
         let (dev, ino) = (id.dev.cast_signed(), id.ino.cast_signed());
         self.connection.run(
+            "DELETE FROM file WHERE dev=?1 AND ino=?2 AND btime=?3 AND mailbox<>?4
+             AND mailbox IN (SELECT id FROM mailbox WHERE retired=1)",
+            params![dev, ino, id.btime, mailbox],
+        )?;
+        self.connection.run(
             "INSERT OR REPLACE INTO file VALUES(?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,NULL,?11)",
             params![
                 dev,
@@ -225,7 +257,11 @@ impl StateDb {
                 cursor.pass.cast_signed()
             ],
         )?;
-        self.mark_cursor_changed(id)
+        self.connection.run(
+            "INSERT OR IGNORE INTO fresh_file VALUES(?1,?2,?3,?4)",
+            params![dev, ino, id.btime, mailbox],
+        )?;
+        Ok(())
     }
 
     /// Makes an mbox be read from its start.
@@ -234,7 +270,11 @@ impl StateDb {
             "UPDATE file SET first=0, last=0, guard=0, head=0, size=0, mtime=0 WHERE dev=?1 AND ino=?2 AND btime=?3",
             params![id.dev.cast_signed(), id.ino.cast_signed(), id.btime],
         )?;
-        self.mark_cursor_changed(id)
+        self.connection.run(
+            "INSERT OR IGNORE INTO fresh_file SELECT dev, ino, btime, mailbox FROM file WHERE dev=?1 AND ino=?2 AND btime=?3",
+            params![id.dev.cast_signed(), id.ino.cast_signed(), id.btime],
+        )?;
+        Ok(())
     }
 
     /// The growing messages of a mailbox.
@@ -336,19 +376,10 @@ impl StateDb {
     }
 
     /// Adds a mailbox itself, and its growing messages, to the next sidecar.
-    fn mark_changed(&self, mailbox: MailboxId) -> Result<(), DaemonError> {
+    pub(super) fn mark_changed(&self, mailbox: MailboxId) -> Result<(), DaemonError> {
         self.connection.run(
             "INSERT OR IGNORE INTO fresh_mailbox VALUES(?1)",
             params![mailbox],
-        )?;
-        Ok(())
-    }
-
-    /// Adds a cursor to the next sidecar.
-    fn mark_cursor_changed(&self, id: FileId) -> Result<(), DaemonError> {
-        self.connection.run(
-            "INSERT OR IGNORE INTO fresh_file VALUES(?1,?2,?3)",
-            params![id.dev.cast_signed(), id.ino.cast_signed(), id.btime],
         )?;
         Ok(())
     }

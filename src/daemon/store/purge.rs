@@ -21,7 +21,7 @@ const CHUNK_ROWS: u32 = 10_000;
 /// The files that exist in a spool, found by a survey.
 #[derive(Debug, Default)]
 pub(crate) struct SeenFiles {
-    /// Keys of files, and hashes of their identities. Must be sorted.
+    /// Keys of files, and hashes of the identities of mboxes in their mailboxes. Must be sorted.
     pub(crate) files: Vec<u64>,
     /// Their file systems, and that of the spool itself.
     pub(crate) devs: BTreeSet<u64>,
@@ -74,6 +74,7 @@ struct PurgedFile {
 /// A change to the cursor of an mbox.
 struct CursorChange {
     id: FileId,
+    mailbox: MailboxId,
     retention: Retention,
 }
 
@@ -106,13 +107,14 @@ impl StateDb {
         let files = self.mark_files(&mut mailboxes, seen, day)?;
         let mut purged = self.purge_files(&files)?;
         purged += self.purge_cursors(&mut mailboxes, seen, day)?;
+        let given = self.given_mailboxes()?;
         for (id, mailbox) in mailboxes {
             let entry = SurveyedEntry {
                 is_present: mailbox.is_present,
                 missing_since: mailbox.missing_since,
             };
             match Retention::decide(entry, day) {
-                Retention::Purge if !mailbox.has_entries && !self.has_given(id)? => {
+                Retention::Purge if !mailbox.has_entries && !given.contains(&id) => {
                     purged += self.purge_mailbox(id)?;
                 }
                 Retention::Mark { missing_since } => {
@@ -292,16 +294,25 @@ impl StateDb {
         let mut purged = 0;
         for chunk in changes.chunks(CHUNK_ROWS as usize) {
             self.begin()?;
-            for CursorChange { id, retention } in chunk {
+            for CursorChange {
+                id,
+                mailbox,
+                retention,
+            } in chunk
+            {
                 let (dev, ino) = (id.dev.cast_signed(), id.ino.cast_signed());
                 if let Retention::Mark { missing_since } = retention {
-                    let sql = "UPDATE file SET gone=?4 WHERE dev=?1 AND ino=?2 AND btime=?3";
+                    let sql = "UPDATE file SET gone=?5 WHERE dev=?1 AND ino=?2 AND btime=?3 AND mailbox=?4";
                     let gone = missing_since.map(u64::cast_signed);
                     self.connection
-                        .run(sql, params![dev, ino, id.btime, gone])?;
+                        .run(sql, params![dev, ino, id.btime, mailbox, gone])?;
                 } else {
-                    let sql = "DELETE FROM file WHERE dev=?1 AND ino=?2 AND btime=?3";
-                    purged += self.connection.run(sql, params![dev, ino, id.btime])? as u64;
+                    let sql =
+                        "DELETE FROM file WHERE dev=?1 AND ino=?2 AND btime=?3 AND mailbox=?4";
+                    let changed = self
+                        .connection
+                        .run(sql, params![dev, ino, id.btime, mailbox])?;
+                    purged += changed as u64;
                 }
             }
             self.commit()?;
@@ -317,17 +328,20 @@ impl StateDb {
     ) -> Result<Vec<CursorChange>, DaemonError> {
         let mut changes = Vec::new();
         let sql =
-            "SELECT dev, ino, btime, mailbox, gone, pass IN (SELECT key FROM holder) FROM file";
+            "SELECT file.dev, ino, btime, mailbox, file.gone, pass IN (SELECT key FROM holder), key
+             FROM file JOIN mailbox ON id=mailbox";
         self.connection.each(sql, [], |row| {
             let id = FileId {
                 dev: row.get::<_, i64>(0)?.cast_unsigned(),
                 ino: row.get::<_, i64>(1)?.cast_unsigned(),
                 btime: row.get(2)?,
             };
-            let Some(mailbox) = mailboxes.get_mut(&row.get(3)?) else {
+            let number = row.get(3)?;
+            let Some(mailbox) = mailboxes.get_mut(&number) else {
                 return Ok(());
             };
-            let is_present = seen.has(id.hash());
+            let key = row.get(6).map(Hash128::from_be_bytes)?;
+            let is_present = seen.has(id.hash_in(key));
             mailbox.is_present |= is_present;
             let entry = SurveyedEntry {
                 is_present,
@@ -339,7 +353,11 @@ impl StateDb {
             }
             mailbox.has_entries |= retention != Retention::Purge;
             if retention != Retention::Keep {
-                changes.push(CursorChange { id, retention });
+                changes.push(CursorChange {
+                    id,
+                    mailbox: number,
+                    retention,
+                });
             }
             Ok(())
         })?;
@@ -360,7 +378,13 @@ impl StateDb {
         }
         self.begin()?;
         self.remove_all_growing(id)?;
-        for table in ["fresh", "fresh_mailbox", "fresh_gone", "fresh_unread"] {
+        for table in [
+            "fresh",
+            "fresh_seen",
+            "fresh_mailbox",
+            "fresh_gone",
+            "fresh_unread",
+        ] {
             self.connection.run(
                 &format!("DELETE FROM {table} WHERE mailbox=?1"),
                 params![id],

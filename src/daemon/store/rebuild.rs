@@ -44,6 +44,8 @@ fn rebuild(config: &Config, log: &mut dyn FnMut(LogRecord<'_>)) -> Result<(), Da
     let sidecars = publish_complete(&dir, sidecars)?;
     set_hidden_files_aside(&dir, log)?;
     let next = next_segment(&dir, &sidecars)?.max(from);
+    dir.remember(next - 1)
+        .map_err(|error| DaemonError::from_io(dir.path(), error))?;
     let messages = fill(&db, &sidecars, next)?;
     db.close()?;
     new.take_place_of(&paths.db)?;
@@ -175,11 +177,12 @@ fn publish(dir: &SegmentDir, sidecar: &Sidecar) -> Result<LeftoverPart, DaemonEr
     if !is_complete {
         return Ok(LeftoverPart::Damaged);
     }
+    let io_error = |error| DaemonError::from_io(dir.path(), error);
+    dir.remember(sidecar.seq).map_err(io_error)?;
     let meta = meta_name(sidecar.seq);
     publish_if_hidden(dir, &dir.hidden(&meta), &meta)?;
     publish_if_hidden(dir, &part, &format!("{:010}.jsonl", sidecar.seq))?;
-    dir.sync()
-        .map_err(|error| DaemonError::from_io(dir.path(), error))?;
+    dir.sync().map_err(io_error)?;
     Ok(LeftoverPart::Published)
 }
 
@@ -236,8 +239,11 @@ fn fill(db: &StateDb, sidecars: &[Sidecar], next_segment: u64) -> Result<usize, 
     db.begin()?;
     db.set_first_segment(next_segment)?;
     let mut messages = 0;
-    for mailbox in sidecars.iter().flat_map(|sidecar| &sidecar.mailboxes) {
-        messages += db.apply_sidecar(mailbox)?;
+    for sidecar in sidecars {
+        db.apply_spools(&sidecar.spools)?;
+        for mailbox in &sidecar.mailboxes {
+            messages += db.apply_sidecar(mailbox)?;
+        }
     }
     db.forget_holders()?;
     db.clear_new_rows()?;

@@ -28,7 +28,13 @@ pub(super) fn open(
     let unsealed = db.unsealed_segment()?;
     check_age(&dir, &paths, &unsealed)?;
     let committer = Committer::new(db, dir, paths.sidecars.clone(), config.output.compress)?;
-    let committer = complete_segment(committer, &unsealed, warn)?;
+    // An output that was written before folders remembered their highest number, or another folder.
+    committer.remember(unsealed.seq - 1)?;
+    let mut committer = complete_segment(committer, &unsealed, warn)?;
+    committer
+        .adopt_spools(&config.spool)?
+        .into_iter()
+        .for_each(&mut *warn);
     set_unknown_files_aside(&committer, warn)?;
     reserve_space(&paths.reserve)?;
     Ok(committer)
@@ -105,7 +111,12 @@ fn complete_segment(
     warn: &mut dyn FnMut(String),
 ) -> Result<Committer, DaemonError> {
     match unsealed.phase {
-        SegmentPhase::Sealing => committer.finish_seal()?,
+        SegmentPhase::Sealing => {
+            committer.finish_seal()?;
+            // A state from a backup may not know the lines that were written after this segment.
+            let next = committer.db.unsealed_segment()?;
+            cut_to_committed(&committer.dir.part(next.seq), &next, warn)?;
+        }
         SegmentPhase::Open => {
             cut_to_committed(&committer.dir.part(unsealed.seq), unsealed, warn)?;
             committer.seal()?;
@@ -182,4 +193,74 @@ fn set_unknown_files_aside(
         warn(format!("renamed an unknown file to {}", aside.display()));
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::daemon::store::test_fixture::StoreFixture;
+
+    #[test]
+    fn a_segment_is_published_once_whatever_step_of_it_was_interrupted() {
+        for steps in 0..=4 {
+            let fixture = StoreFixture::new(&format!("steps-{steps}"));
+            let mut committer = open(&fixture.config(), &mut |_| {}).unwrap();
+            committer.put(b"{}\n", 1);
+            committer.commit().unwrap();
+            committer.prepare_seal().unwrap();
+            if 1 <= steps {
+                committer.remember(1).unwrap();
+            }
+            let dir = &committer.dir;
+            if 2 <= steps {
+                let meta = "0000000001.meta";
+                dir.publish(&dir.hidden(meta), meta).unwrap();
+            }
+            if 3 <= steps {
+                dir.publish(&dir.part(1), "0000000001.jsonl").unwrap();
+            }
+            if 4 <= steps {
+                // A consumer was faster.
+                for name in ["0000000001.meta", "0000000001.jsonl"] {
+                    fs::remove_file(dir.published(name)).unwrap();
+                }
+            }
+            drop(committer);
+            let committer = open(&fixture.config(), &mut |_| {}).unwrap();
+            assert_eq!((committer.seq(), committer.committed()), (2, 0));
+            committer.close().unwrap();
+            assert_eq!(fixture.segments().len(), usize::from(steps < 4));
+        }
+    }
+
+    #[test]
+    fn a_state_that_is_older_than_removed_segments_is_refused() {
+        let fixture = StoreFixture::new("older");
+        let (config, kept) = (fixture.config(), fixture.folder.join("kept.db"));
+        let seal = |lines: &[u8]| {
+            let mut committer = open(&config, &mut |_| {}).unwrap();
+            committer.put(lines, 1);
+            committer.close().unwrap();
+        };
+        seal(b"{}\n");
+        fs::copy(fixture.folder.join("state/state.db"), &kept).unwrap();
+        seal(b"{\"a\":1}\n");
+        for entry in fs::read_dir(fixture.folder.join("out")).unwrap().flatten() {
+            let _ = entry
+                .path()
+                .extension()
+                .is_some_and(|_| fs::remove_file(entry.path()).is_ok());
+        }
+        for folder in ["state/sidecars/0000000002.meta", "state/state.sum"] {
+            fs::remove_file(fixture.folder.join(folder)).unwrap();
+        }
+        fs::copy(&kept, fixture.folder.join("state/state.db")).unwrap();
+        let error = open(&config, &mut |_| {}).unwrap_err();
+        assert!(
+            error
+                .to_string()
+                .contains("it expects segment 2, but segment 2 was written"),
+            "{error}"
+        );
+    }
 }

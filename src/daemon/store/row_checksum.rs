@@ -57,6 +57,12 @@ pub(super) enum ChecksummedRow<'r> {
         mailbox: MailboxId,
         digest: &'r [u8],
     },
+    /// A further mailbox that the records of a message name.
+    OtherPath {
+        mailbox: MailboxId,
+        digest: &'r [u8],
+        path: i64,
+    },
     /// A message whose records were written.
     Given {
         mailbox: MailboxId,
@@ -93,6 +99,14 @@ impl ChecksummedRow<'_> {
             } => {
                 hash.write(&holder.to_le_bytes());
                 (5, mailbox, [digest, &[], &[]])
+            }
+            ChecksummedRow::OtherPath {
+                mailbox,
+                digest,
+                path,
+            } => {
+                hash.write(&path.to_le_bytes());
+                (7, mailbox, [digest, &[], &[]])
             }
             ChecksummedRow::Given {
                 mailbox,
@@ -216,6 +230,14 @@ impl RowChecksum {
                 holder: row.get(0)?,
                 mailbox: row.get(1)?,
                 digest: row.get_ref(2)?.as_bytes()?,
+            });
+            Ok(())
+        })?;
+        db.each("SELECT mailbox, digest, path FROM other_path", [], |row| {
+            self.add(ChecksummedRow::OtherPath {
+                mailbox: row.get(0)?,
+                digest: row.get_ref(1)?.as_bytes()?,
+                path: row.get(2)?,
             });
             Ok(())
         })?;

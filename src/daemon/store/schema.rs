@@ -8,10 +8,16 @@ use super::connection::DbConnection;
 use crate::daemon::error::{Contradiction, DaemonError, DaemonFailure};
 
 /// Version of the tables.
-const SCHEMA: i64 = 4;
+const SCHEMA: i64 = 6;
+
+/// The version before lengths of message files were recorded. It is migrated.
+const WITHOUT_LENGTHS: i64 = 5;
 
 /// The version before holders were tracked. It is migrated.
 const WITHOUT_HOLDERS: i64 = 3;
+
+/// The version before the state knew the spools of the configuration. It is migrated.
+const WITHOUT_SPOOLS: i64 = 4;
 
 const TABLES: &str = "
 CREATE TABLE meta(name TEXT PRIMARY KEY, value) WITHOUT ROWID;
@@ -21,23 +27,19 @@ CREATE TABLE segment(seq INTEGER PRIMARY KEY, phase INTEGER NOT NULL, name TEXT 
 -- Mailboxes: within one, duplicates of a message are skipped. dev: the file system of the file that was read last. many: 1 if
 -- some of its files hold many messages, so that a missing file does not mean a missing message; 2 if some of its messages lie
 -- in archives together with those of other mailboxes, so that a missing mailbox is not detected either. gone: the day since
--- which it has no files.
+-- which it has no files. retired: 1 if nothing is read into it since the configuration of its spool changed.
 CREATE TABLE mailbox(id INTEGER PRIMARY KEY, key BLOB NOT NULL UNIQUE, spool BLOB NOT NULL, dev INTEGER NOT NULL,
-  many INTEGER NOT NULL, gone INTEGER);
--- How far each mbox was read.
-CREATE TABLE file(dev INTEGER, ino INTEGER, btime INTEGER, first INTEGER NOT NULL, last INTEGER NOT NULL,
-  guard INTEGER NOT NULL, head INTEGER NOT NULL, size INTEGER NOT NULL, mtime INTEGER NOT NULL,
-  mailbox INTEGER NOT NULL, gone INTEGER, pass INTEGER NOT NULL DEFAULT 0, PRIMARY KEY(dev, ino, btime)) WITHOUT ROWID;
+  many INTEGER NOT NULL, gone INTEGER, retired INTEGER NOT NULL DEFAULT 0);
 -- Messages that were read: the first bytes of a hash of mailbox and digest.
 CREATE TABLE seen(mailbox INTEGER, key BLOB, PRIMARY KEY(mailbox, key)) WITHOUT ROWID;
 -- Files that were read completely, in their present version: a hash of their identity, and the first bits of the key of their
--- only message, if they hold one.
-CREATE TABLE known(key INTEGER PRIMARY KEY, mailbox INTEGER NOT NULL, message INTEGER, gone INTEGER);
+-- only message, if they hold one. place and len: of a file of one message that may grow, a hash of its path and its length.
+CREATE TABLE known(key INTEGER PRIMARY KEY, mailbox INTEGER NOT NULL, message INTEGER, gone INTEGER, place INTEGER, len INTEGER);
+CREATE INDEX known_place ON known(place) WHERE place IS NOT NULL;
 -- Changes since the last segment was sealed, for the sidecar of the open one: keys of messages whose records are in it, files
 -- that were read, mboxes that were read further, mailboxes that changed themselves or whose growing messages did.
 CREATE TABLE fresh(mailbox INTEGER NOT NULL, key BLOB NOT NULL);
 CREATE TABLE fresh_known(key INTEGER PRIMARY KEY);
-CREATE TABLE fresh_file(dev INTEGER, ino INTEGER, btime INTEGER, PRIMARY KEY(dev, ino, btime)) WITHOUT ROWID;
 CREATE TABLE fresh_mailbox(mailbox INTEGER PRIMARY KEY);
 -- Growing messages: read at the end of a file, they may be continued.
 CREATE TABLE tail(mailbox INTEGER, len INTEGER, hash BLOB, ids BLOB NOT NULL, digests BLOB NOT NULL DEFAULT x'',
@@ -53,16 +55,67 @@ CREATE TABLE path(id INTEGER PRIMARY KEY, path BLOB NOT NULL UNIQUE);
 CREATE TABLE holder(key INTEGER PRIMARY KEY, spool INTEGER NOT NULL, dev INTEGER NOT NULL, released INTEGER NOT NULL);
 -- The messages with records that each holder holds.
 CREATE TABLE held(holder INTEGER, mailbox INTEGER, digest BLOB, PRIMARY KEY(holder, mailbox, digest)) WITHOUT ROWID;
--- Messages whose records were written, by the digest in the records. path: of the mailbox in the records. keys: under which they
--- are in seen. earlier: other digests, before the message had grown. files: number of holders.
-CREATE TABLE given(mailbox INTEGER, digest BLOB, path INTEGER NOT NULL, keys BLOB NOT NULL, earlier BLOB NOT NULL,
-  files INTEGER NOT NULL, PRIMARY KEY(mailbox, digest)) WITHOUT ROWID;
-CREATE INDEX orphan ON given(mailbox) WHERE files=0;
 -- Changes since the last segment was sealed: messages that were given, that are gone, that left seen.
 CREATE TABLE fresh_given(mailbox INTEGER, digest BLOB, PRIMARY KEY(mailbox, digest)) WITHOUT ROWID;
 CREATE TABLE fresh_gone(mailbox INTEGER, digest BLOB, PRIMARY KEY(mailbox, digest)) WITHOUT ROWID;
 CREATE TABLE fresh_unread(mailbox INTEGER, key BLOB, PRIMARY KEY(mailbox, key)) WITHOUT ROWID;
 ";
+
+/// The tables of messages in mailboxes and of spools, in their present form.
+const SCOPE_TABLES: &str = "
+-- How far each mbox was read, for each mailbox to which one of its names belongs.
+CREATE TABLE file(dev INTEGER, ino INTEGER, btime INTEGER, first INTEGER NOT NULL, last INTEGER NOT NULL,
+  guard INTEGER NOT NULL, head INTEGER NOT NULL, size INTEGER NOT NULL, mtime INTEGER NOT NULL,
+  mailbox INTEGER NOT NULL, gone INTEGER, pass INTEGER NOT NULL DEFAULT 0,
+  PRIMARY KEY(dev, ino, btime, mailbox)) WITHOUT ROWID;
+CREATE TABLE fresh_file(dev INTEGER, ino INTEGER, btime INTEGER, mailbox INTEGER,
+  PRIMARY KEY(dev, ino, btime, mailbox)) WITHOUT ROWID;
+-- Since the last segment was sealed: keys of messages that were taken over from an older scope.
+CREATE TABLE fresh_seen(mailbox INTEGER NOT NULL, key BLOB NOT NULL);
+-- Messages whose records were written, by the digest in the records. path: of the mailbox in the records. keys: under which they
+-- are in seen. earlier: other digests, before the message had grown. files: number of holders.
+CREATE TABLE given(digest BLOB, mailbox INTEGER, path INTEGER NOT NULL, keys BLOB NOT NULL, earlier BLOB NOT NULL,
+  files INTEGER NOT NULL, PRIMARY KEY(digest, mailbox)) WITHOUT ROWID;
+CREATE INDEX orphan ON given(mailbox) WHERE files=0;
+-- Further mailboxes that records of such a message name: those of older scopes.
+CREATE TABLE other_path(digest BLOB, mailbox INTEGER, path INTEGER, PRIMARY KEY(digest, mailbox, path)) WITHOUT ROWID;
+-- Spools by the path under which the state keeps them. name: the last path in the configuration. target: where that led. active: 1
+-- if the spool is in the configuration.
+CREATE TABLE spool(path BLOB PRIMARY KEY, name BLOB NOT NULL, target BLOB NOT NULL, kind TEXT NOT NULL, dedupe TEXT NOT NULL,
+  active INTEGER NOT NULL) WITHOUT ROWID;
+-- Spools, and others whose files they have taken over.
+CREATE TABLE inheritance(spool BLOB, earlier BLOB, PRIMARY KEY(spool, earlier)) WITHOUT ROWID;
+CREATE INDEX retired_mailbox ON mailbox(spool) WHERE retired=1;
+";
+
+/// From the version [`WITHOUT_HOLDERS`] to [`WITHOUT_SPOOLS`].
+const ADD_HOLDERS: &[&str] = &[
+    HOLDER_TABLES,
+    "CREATE TABLE given(mailbox INTEGER, digest BLOB, path INTEGER, keys BLOB, earlier BLOB, files INTEGER);
+     CREATE INDEX orphan ON given(mailbox) WHERE files=0;
+     ALTER TABLE file ADD COLUMN pass INTEGER NOT NULL DEFAULT 0;
+     ALTER TABLE tail ADD COLUMN digests BLOB NOT NULL DEFAULT x''",
+];
+
+/// From the version [`WITHOUT_SPOOLS`] to [`WITHOUT_LENGTHS`]. The configuration with which the mailboxes were read is taken to
+/// be the present one.
+const ADD_SPOOLS: &[&str] = &[
+    "ALTER TABLE mailbox ADD COLUMN retired INTEGER NOT NULL DEFAULT 0;
+     ALTER TABLE file RENAME TO old_file; ALTER TABLE fresh_file RENAME TO old_fresh_file;
+     DROP INDEX orphan; ALTER TABLE given RENAME TO old_given",
+    SCOPE_TABLES,
+    "INSERT INTO file(dev, ino, btime, first, last, guard, head, size, mtime, mailbox, gone, pass)
+       SELECT dev, ino, btime, first, last, guard, head, size, mtime, mailbox, gone, pass FROM old_file;
+     INSERT INTO fresh_file SELECT dev, ino, btime, mailbox FROM old_fresh_file JOIN old_file USING(dev, ino, btime);
+     INSERT INTO given(digest, mailbox, path, keys, earlier, files)
+       SELECT digest, mailbox, path, keys, earlier, files FROM old_given;
+     DROP TABLE old_file; DROP TABLE old_fresh_file; DROP TABLE old_given",
+];
+
+/// From the version [`WITHOUT_LENGTHS`] to this one.
+const ADD_LENGTHS: &[&str] = &["ALTER TABLE known ADD COLUMN place INTEGER;
+     ALTER TABLE known ADD COLUMN len INTEGER;
+     CREATE INDEX known_place ON known(place) WHERE place IS NOT NULL"];
 
 /// Creates the tables, and a random name of the state.
 pub(super) fn create(db: &DbConnection) -> Result<(), DaemonError> {
@@ -73,6 +126,7 @@ pub(super) fn create(db: &DbConnection) -> Result<(), DaemonError> {
     db.batch("BEGIN IMMEDIATE")?;
     db.batch(TABLES)?;
     db.batch(HOLDER_TABLES)?;
+    db.batch(SCOPE_TABLES)?;
     db.run(
         "INSERT INTO meta VALUES('schema', ?1), ('instance', ?2), ('clean', 1), ('sum', 0)",
         params![SCHEMA, instance],
@@ -86,7 +140,7 @@ pub(super) fn exists(db: &DbConnection) -> Result<bool, DaemonError> {
     db.is_any("SELECT 1 FROM sqlite_master WHERE name='meta'", [])
 }
 
-/// Migrates tables of the version before, and rejects those of others.
+/// Migrates tables of earlier versions, and rejects those of others.
 pub(super) fn check_version(db: &DbConnection) -> Result<(), DaemonError> {
     let version: Option<i64> =
         db.find("SELECT value FROM meta WHERE name='schema'", [], |row| {
@@ -94,7 +148,11 @@ pub(super) fn check_version(db: &DbConnection) -> Result<(), DaemonError> {
         })?;
     match version {
         Some(SCHEMA) => return Ok(()),
-        Some(WITHOUT_HOLDERS) => return add_holders(db),
+        Some(WITHOUT_HOLDERS) => {
+            return migrate(db, &[ADD_HOLDERS, ADD_SPOOLS, ADD_LENGTHS]);
+        }
+        Some(WITHOUT_SPOOLS) => return migrate(db, &[ADD_SPOOLS, ADD_LENGTHS]),
+        Some(WITHOUT_LENGTHS) => return migrate(db, &[ADD_LENGTHS]),
         _ => {}
     }
     Err(DaemonError::Inconsistent(Contradiction::SchemaVersion {
@@ -104,12 +162,12 @@ pub(super) fn check_version(db: &DbConnection) -> Result<(), DaemonError> {
     }))
 }
 
-/// Migrates tables of the version [`WITHOUT_HOLDERS`].
-fn add_holders(db: &DbConnection) -> Result<(), DaemonError> {
+/// Migrates tables by these steps, in one transaction.
+fn migrate(db: &DbConnection, steps: &[&[&str]]) -> Result<(), DaemonError> {
     db.batch("BEGIN IMMEDIATE")?;
-    db.batch(HOLDER_TABLES)?;
-    db.batch("ALTER TABLE file ADD COLUMN pass INTEGER NOT NULL DEFAULT 0")?;
-    db.batch("ALTER TABLE tail ADD COLUMN digests BLOB NOT NULL DEFAULT x''")?;
+    for batch in steps.iter().copied().flatten() {
+        db.batch(batch)?;
+    }
     db.run(
         "UPDATE meta SET value=?1 WHERE name='schema'",
         params![SCHEMA],

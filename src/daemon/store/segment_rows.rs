@@ -90,7 +90,8 @@ impl StateDb {
         )?;
         self.connection.batch(
             "DELETE FROM fresh; DELETE FROM fresh_known; DELETE FROM fresh_file; DELETE FROM fresh_mailbox;
-             DELETE FROM fresh_given; DELETE FROM fresh_gone; DELETE FROM fresh_unread",
+             DELETE FROM fresh_given; DELETE FROM fresh_gone; DELETE FROM fresh_unread;
+             DELETE FROM fresh_seen",
         )?;
         self.connection.run(
             "INSERT INTO segment VALUES(?1,0,'',0,0,0)",

@@ -31,6 +31,11 @@ pub(crate) struct Session<'c> {
 }
 
 impl Session<'_> {
+    /// Records progress of the reader that adds nothing to the batch.
+    pub(crate) fn beat(&self) {
+        self.heartbeat.beat();
+    }
+
     /// Runs `work` with the committer while nobody else uses it. `work` must not wait for a source.
     ///
     /// # Errors
@@ -126,13 +131,23 @@ impl SharedCommitter {
         pace.ready(host)
     }
 
-    /// Applies a new configuration with the same folders.
-    pub(crate) fn reconfigure(&self, config: &Config) {
+    /// Applies a new configuration with the same folders. What was read with the earlier one is committed before. During a pause
+    /// the end of it applies the rest. Returns warnings for the operator.
+    ///
+    /// # Errors
+    ///
+    /// Errors of the commit and of the state, which end the committer.
+    pub(crate) fn reconfigure(&self, config: &Config) -> Result<Vec<String>, DaemonError> {
         let mut pace = self.lock();
         pace.config = config.clone();
-        if let CommitterState::Open(open) = &mut pace.state {
-            open.committer.compress = config.output.compress;
-        }
+        pace.run(|pace| {
+            pace.commit()?;
+            if let CommitterState::Open(open) = &mut pace.state {
+                open.committer.compress = config.output.compress;
+                return open.committer.adopt_spools(&config.spool);
+            }
+            Ok(Vec::new())
+        })
     }
 
     /// Commits the batch and runs `work` before another one begins; `None` during a pause.

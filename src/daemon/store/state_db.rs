@@ -105,6 +105,11 @@ impl StateDb {
         self.connection.batch("COMMIT")
     }
 
+    /// Number of rows that were changed since the database was opened.
+    pub(super) fn changed_rows(&self) -> u64 {
+        self.connection.changed_rows()
+    }
+
     /// A value that is stored beside the tables.
     pub(crate) fn meta_value(&self, name: &str) -> Result<Option<u64>, DaemonError> {
         self.connection.meta_value(name)

@@ -1,9 +1,12 @@
+//! Tests of blocks: messages stay whole, whatever the size of a block.
+
 use std::io::{self, Read};
 use std::sync::Arc;
 
 use super::super::block::{BlockRole, FragmentHead};
 use super::super::byte_range::first_message;
 use super::super::format::Format;
+use super::super::source_start::SourceStart;
 use super::super::{SplitOutput, messages};
 use super::BlockReader;
 use crate::limits::{BLOCK_BYTES, MESSAGE_PREFIX_BYTES};
@@ -20,7 +23,7 @@ fn blocks(text: &[u8], format: Format, max_message_bytes: usize) -> Vec<(usize, 
             self.0.read(&mut buffer[..piece])
         }
     }
-    let mut reader = BlockReader::new(SmallReads(text), Vec::new(), format, max_message_bytes);
+    let mut reader = BlockReader::new(SmallReads(text), format, max_message_bytes);
     let mut seen = Vec::new();
     while let Some(block) = reader.next_block().unwrap() {
         seen.push((block.bytes.len(), block.offset, block.role));
@@ -32,7 +35,7 @@ fn blocks(text: &[u8], format: Format, max_message_bytes: usize) -> Vec<(usize, 
 fn small_blocks_take_little_memory() {
     let text = "From x\n\n".to_owned() + &"a b\n".repeat(50);
     let stream: Box<dyn Read> = Box::new(io::Cursor::new(text.clone()));
-    let block = BlockReader::new(stream, Vec::new(), Format::Mbox, usize::MAX)
+    let block = BlockReader::new(stream, Format::Mbox, usize::MAX)
         .next_block()
         .unwrap()
         .unwrap();
@@ -69,6 +72,20 @@ fn fragments_of_a_text_know_its_start() {
 }
 
 #[test]
+fn a_text_is_cut_at_the_same_places_however_much_of_it_is_read() {
+    let text = "words and words\n\n".repeat(2 * BLOCK_BYTES / 10);
+    let stream: &[u8] = &[];
+    let start = SourceStart::of_bytes(text.clone().into_bytes());
+    let mut reader = BlockReader::after_start(stream, start, Format::Text, usize::MAX);
+    let mut seen = Vec::new();
+    while let Some(block) = reader.next_block().unwrap() {
+        seen.push((block.bytes.len(), block.offset, block.role));
+    }
+    assert!(seen.len() > 2);
+    assert_eq!(seen, blocks(text.as_bytes(), Format::Text, 0));
+}
+
+#[test]
 fn blocks_end_where_messages_do() {
     let message = format!("From a\nA: b\n\n{}\n", "x\n".repeat(400_000));
     let text = message.repeat(5);
@@ -94,7 +111,7 @@ fn bytes_before_an_error_come_before_the_error() {
             Ok(3)
         }
     }
-    let mut reader = BlockReader::new(FailingStream(false), Vec::new(), Format::Text, 0);
+    let mut reader = BlockReader::new(FailingStream(false), Format::Text, 0);
     assert_eq!(reader.next_block().unwrap().unwrap().bytes, b"abc");
     assert_eq!(reader.next_block().unwrap_err().to_string(), "broken");
     assert!(reader.next_block().unwrap().is_none());
@@ -212,7 +229,7 @@ fn byte_ranges_of_an_mbox_hold_all_messages_wherever_it_is_cut() {
             let starts = |from: usize, to: usize| {
                 let mut stream = io::Cursor::new(text);
                 let Some(start) =
-                    first_message(&mut stream, format, 0, &(from as u64..to as u64)).unwrap()
+                    first_message(&mut stream, 0, format, 0, &(from as u64..to as u64)).unwrap()
                 else {
                     return vec![];
                 };

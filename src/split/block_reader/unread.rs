@@ -4,6 +4,7 @@ use super::{BlockReader, CONTEXT_BYTES, UnreadBlock};
 use crate::limits::{BLOCK_BYTES, SEPARATOR_BYTES};
 use crate::read::SparseRead;
 use crate::split::format::Format;
+use crate::split::line_ends::LineEnds;
 use crate::split::mbox;
 
 impl<R: SparseRead> BlockReader<R> {
@@ -15,11 +16,11 @@ impl<R: SparseRead> BlockReader<R> {
     pub fn next_unread_block(&mut self) -> Option<UnreadBlock> {
         /// Blocks to read after one without a border: messages of many MiB come together.
         const PAUSE_BLOCKS: usize = 4;
-        let is_plain = self.format == Format::Mbox && !self.has_cr_line_ends;
+        let is_plain = self.format == Format::Mbox && self.line_ends == LineEnds::Lf;
         if !is_plain || self.fragment.is_some() || self.stop.is_some() || self.ended {
             return None;
         }
-        if self.offset == 0 && self.begins_with_blank_line() {
+        if self.offset == self.start && self.begins_with_blank_line() {
             return None;
         }
         if self.peek_pause_blocks > 0 {

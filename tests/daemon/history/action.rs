@@ -16,6 +16,8 @@ pub(super) enum Action {
     Revive,
     Rotate,
     CopyTruncate,
+    /// A copytruncate beneath a writer that keeps its offset, and so leaves NUL bytes or a hole.
+    CopyTruncateLive(u64),
     Truncate,
     ExpungeInPlace(u64),
     ExpungeByRename(u64),
@@ -61,7 +63,8 @@ pub(super) fn action(rng: &mut Rng, tombstones: Tombstones) -> Action {
         13 => Action::Die,
         14 => Action::Revive,
         15 => Action::Rotate,
-        16 => Action::CopyTruncate,
+        16 if k.is_multiple_of(2) => Action::CopyTruncate,
+        16 => Action::CopyTruncateLive(k / 2),
         17 => Action::Truncate,
         18 => Action::ExpungeInPlace(k),
         19 => Action::ExpungeByRename(k),

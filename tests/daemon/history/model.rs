@@ -48,6 +48,8 @@ pub(super) struct Model {
     daemon: Option<SpoolReader>,
     next: u64,
     pub(super) inbox: Vec<Entry>,
+    /// Number of NUL bytes before the messages of the inbox, once it holds one: the offset of a writer that kept it.
+    kept_offset: u64,
     backup: Vec<Entry>,
     writing: Option<Writing>,
     /// `true` if a dead writer left an incomplete message in the inbox: then it and the next one may be read as one.
@@ -98,6 +100,7 @@ impl Model {
             daemon: None,
             next: 0,
             inbox: Vec::new(),
+            kept_offset: 0,
             backup: Vec::new(),
             writing: None,
             torn: false,
@@ -133,10 +136,15 @@ impl Model {
 
     pub(in crate::daemon::history) fn append(&mut self, bytes: &[u8]) {
         let path = self.root.join("inbox");
+        if !bytes.is_empty() && path.metadata().is_ok_and(|inbox| inbox.len() == 0) {
+            let inbox = OpenOptions::new().write(true).open(&path).unwrap();
+            inbox.set_len(self.kept_offset).unwrap();
+        }
         self.touch(&path, |how| how.append(true).open(&path).unwrap(), bytes);
     }
 
     fn rewrite_in_place(&mut self) {
+        self.kept_offset = 0;
         let (path, text) = (self.root.join("inbox"), text(&self.inbox));
         self.touch(
             &path,
@@ -146,6 +154,7 @@ impl Model {
     }
 
     fn rewrite_by_rename(&mut self) {
+        self.kept_offset = 0;
         let (aside, text) = (
             self.config.state.dir.with_file_name("aside"),
             text(&self.inbox),

@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use super::super::cli::{PROGRAM, configure};
 use super::super::{mbox_message, message};
-use super::{Operated, without_privileges};
+use super::{Operated, watch_with, without_privileges};
 use crate::scene::Folder;
 
 #[test]
@@ -129,4 +129,45 @@ fn the_group_may_read_everything_and_others_nothing() {
     assert_eq!(numbers("000"), [0o40_750, 0o100_640, 0o140_660]);
     assert_eq!(numbers("022"), [0o40_750, 0o100_640, 0o140_660]);
     assert_eq!(numbers("077"), [0o40_700, 0o100_600, 0o140_600]);
+}
+
+/// It was healthy, and no message of the mailbox was ever gone.
+#[test]
+fn a_file_that_withholds_gone_messages_is_named() {
+    let folder = Folder::new();
+    let root = folder.root();
+    configure(root, "");
+    watch_with(root, "gone_after = \"1s\"\nsweep = \"2s\"");
+    let config = fs::read_to_string(root.join("c.toml")).unwrap();
+    let config = config.replace("[state]", "tombstones = true\n[state]");
+    fs::write(root.join("c.toml"), config).unwrap();
+    let (inbox, older) = (root.join("spool/inbox"), root.join("spool/inbox.1"));
+    fs::write(&inbox, mbox_message(1, 1) + &mbox_message(2, 1)).unwrap();
+    fs::write(&older, mbox_message(3, 1)).unwrap();
+    fs::set_permissions(&older, fs::Permissions::from_mode(0o000)).unwrap();
+    let daemon = Operated::start(root, without_privileges(root));
+    daemon.until("the mailbox is read", |daemon| {
+        daemon.status()["counts"]["messages"] == 2
+    });
+    assert_eq!(daemon.status()["healthy"], true);
+    fs::write(&inbox, mbox_message(1, 1)).unwrap();
+    let name = older.display().to_string();
+    daemon.until("the file is named", |daemon| {
+        let status = daemon.status();
+        let withheld = &status["spools"][0]["withheld"][0];
+        let issue = status["issues"][0].as_str().unwrap_or("");
+        withheld["path"] == *name && issue.contains(&name) && status["healthy"] == false
+    });
+    assert_eq!(daemon.status()["counts"]["gone"], 0);
+    fs::set_permissions(&older, fs::Permissions::from_mode(0o644)).unwrap();
+    daemon.until("it is read, and the message is gone", |daemon| {
+        let status = daemon.status();
+        status["counts"]["gone"] == 1 && status["healthy"] == true
+    });
+    let log = daemon.stop();
+    let named = log.iter().filter(|line| {
+        let message = line["fields"]["message"].as_str().unwrap();
+        message.contains(&name) && message.contains("are not reported")
+    });
+    assert_eq!(named.count(), 1);
 }

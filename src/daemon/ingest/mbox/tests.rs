@@ -76,6 +76,7 @@ impl Scene {
             source: Source::at(self.path.clone()),
             mailbox: MailboxProgress::new(id, key),
             growing: Vec::new(),
+            earlier_lengths: Vec::new(),
             holder: None,
             positions: VecDeque::new(),
         };
@@ -85,6 +86,7 @@ impl Scene {
             path: &self.path,
             spool,
             format: Format::Mbox,
+            start: 0,
             version,
             settle_state: self.settle_state,
             max_message_bytes: self.max_message_bytes,
@@ -99,7 +101,7 @@ impl Scene {
         let gone = session.with(|committer| {
             committer.store_cursor(version.id)?;
             let state = committer.transaction()?;
-            let cursor = state.cursor(version.id, &[key])?.unwrap();
+            let cursor = state.cursors(version.id, &[key])?.remove(0);
             let mut gone = 0;
             let mut holders = state.holders_after(spool, None)?;
             holders.retain(|holder| holder.key != cursor.pass);

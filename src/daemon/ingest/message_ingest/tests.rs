@@ -4,7 +4,6 @@ use super::*;
 use crate::config::Config;
 use crate::daemon::heartbeat::Heartbeat;
 use crate::daemon::store::{BATCH_BYTES, StoreFixture};
-use crate::split::BlockRole;
 
 #[test]
 fn a_chunk_with_many_records_is_committed_in_batches() {
@@ -37,6 +36,7 @@ fn a_chunk_with_many_records_is_committed_in_batches() {
         source: Source::at("inbox".into()),
         mailbox: MailboxProgress::new(id, 2),
         growing: Vec::new(),
+        earlier_lengths: Vec::new(),
         holder: None,
         positions: VecDeque::new(),
     };
@@ -99,6 +99,7 @@ fn two_readers_of_one_mailbox_record_a_message_once() {
             source,
             mailbox,
             growing: Vec::new(),
+            earlier_lengths: Vec::new(),
             holder: None,
             positions: VecDeque::new(),
         });

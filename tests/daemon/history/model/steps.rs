@@ -42,12 +42,22 @@ impl Model {
             }
             Action::Rotate if !self.busy() && self.root.join("inbox").exists() => {
                 self.rotate_names();
+                self.kept_offset = 0;
                 fs::rename(self.root.join("inbox"), self.root.join("inbox.1")).unwrap();
             }
             Action::CopyTruncate if !self.busy() && self.root.join("inbox").exists() => {
                 self.rotate_names();
                 fs::copy(self.root.join("inbox"), self.root.join("inbox.1")).unwrap();
                 self.rewrite_in_place();
+            }
+            Action::CopyTruncateLive(k) if !self.busy() && self.root.join("inbox").exists() => {
+                self.rotate_names();
+                let inbox = self.root.join("inbox");
+                fs::copy(&inbox, self.root.join("inbox.1")).unwrap();
+                // Some messages were removed from its end before.
+                let offset = inbox.metadata().unwrap().len() + k % 3 * 50_000;
+                self.rewrite_in_place();
+                self.kept_offset = offset;
             }
             Action::Truncate if !self.busy() => {
                 self.inbox.clear();
@@ -130,7 +140,10 @@ impl Model {
         if self.is_writing(Writer::Alive) {
             self.never
                 .extend(self.writing.take().map(|writing| writing.entry.n));
-            let whole = text(&self.inbox).len() as u64;
+            let whole = match text(&self.inbox).len() as u64 {
+                0 => 0,
+                bytes => self.kept_offset + bytes,
+            };
             let path = self.root.join("inbox");
             OpenOptions::new()
                 .write(true)

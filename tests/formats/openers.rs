@@ -1,0 +1,431 @@
+//! Every command opens a file in the same way: the same records, whichever reads it, and whether it is a file, compressed, a pipe
+//! or a spool.
+//!
+//! `URLSPOOL_SPOOL_FILES` sets the number of generated files (default 40), `URLSPOOL_SEED` the seed.
+
+use std::collections::BTreeMap;
+use std::fs::{self, File};
+use std::io::Write;
+use std::os::unix::fs::FileExt;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use flate2::Compression;
+use flate2::write::GzEncoder;
+use serde_json::Value;
+
+use crate::scene::{Ended, Folder, Rng, ended, program_command};
+
+/// A generated file.
+struct SpoolFile {
+    /// Its path in the spool. Every name is another mailbox.
+    path: String,
+    /// Number of leading NUL bytes that are a hole, before `bytes`.
+    hole: u64,
+    bytes: Vec<u8>,
+    /// The choices that made it.
+    choices: String,
+}
+
+impl SpoolFile {
+    fn write(&self, root: &Path) {
+        let path = root.join(&self.path);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        let file = File::create(path).unwrap();
+        file.write_all_at(&self.bytes, self.hole).unwrap();
+    }
+
+    fn content(&self) -> Vec<u8> {
+        [vec![0; self.hole as usize], self.bytes.clone()].concat()
+    }
+
+    /// Returns `true` if the path gives a hint on the format.
+    fn has_hint(&self) -> bool {
+        self.path.contains('/')
+    }
+}
+
+/// Returns a file, in one format, with one kind of line ends, and with one or several irregularities.
+fn spool_file(number: usize, rng: &mut Rng) -> SpoolFile {
+    let ends = *rng.pick(&["\n", "\n", "\n", "\r\n", "\r\n", "\r", "\r", "\r\r\n"]);
+    let (format, text) = text(number, ends.len(), rng);
+    let mut text = text.replace('\n', ends);
+    let blank = [0, 0, 0, 1, 3][rng.below(5)];
+    text.insert_str(0, &ends.repeat(blank));
+    let is_cut = rng.below(4) == 0;
+    if is_cut {
+        text.truncate(text.trim_end_matches(['\r', '\n']).len());
+    }
+    let mut bytes = text.into_bytes();
+    let bom = [&b""[..], b"", b"", b"", b"", b"\xEF\xBB\xBF"][rng.below(6)];
+    bytes.splice(0..0, bom.iter().copied());
+    if rng.below(8) == 0 {
+        // Elsewhere they are bytes as others, and after the last message too.
+        let at = *rng.pick(&[bytes.len() / 2, bytes.len()]);
+        bytes.splice(at..at, vec![0; 1 + rng.below(5_000_usize)]);
+    }
+    let nuls: u64 = match rng.below(10) {
+        0..4 => 0,
+        4 => 1 + rng.below(10_u64),
+        5 => 4_096 * rng.below(4_u64),
+        6 => 65_533 + rng.below(6_u64),
+        7 => 70_000,
+        8 => 65_536 * (1 + rng.below(9_u64)),
+        _ => rng.below(1_u64 << 20),
+    };
+    let is_hole = rng.below(2) == 0;
+    let written = if is_hole {
+        0
+    } else {
+        nuls.min(nuls * 2 / (1 + rng.below(2_u64)))
+    };
+    bytes.splice(0..0, vec![0; written as usize]);
+    let path = match (format, rng.below(3)) {
+        ("message", 0) => format!("mh/{}", 1 + number),
+        ("message", 1) => format!("maildir/cur/{number}.M1.host:2,S"),
+        _ => format!("f{number}"),
+    };
+    SpoolFile {
+        choices: format!(
+            "{path}: {format}, {nuls} NULs (hole: {is_hole}), {} bytes of BOM, {blank} blank lines, line ends {ends:?}, cut: {is_cut}",
+            bom.len()
+        ),
+        path,
+        hole: nuls - written,
+        bytes,
+    }
+}
+
+/// Returns the name of a format, and messages in it with LF line ends, which will be of `end_bytes` bytes. No two messages of a run
+/// are the same.
+fn text(number: usize, end_bytes: usize, rng: &mut Rng) -> (&'static str, String) {
+    let bytes = |text: &str| text.len() + text.matches('\n').count() * (end_bytes - 1);
+    let mut count = 0;
+    let mut message = |more: &str, rng: &mut Rng| {
+        count += 1;
+        let name = format!("{number}-{count}");
+        let filler = "words and words, as people write them\n"
+            .repeat([0, 1, 20, 20, 4_000][rng.below(5)] / 2);
+        let quoted = [
+            "",
+            ">From the last mail: <http://q.example/>\n",
+            "\nFrom here on\n",
+            "..two dots\n",
+        ][rng.below(4)];
+        let body = format!(
+            "see http://a.example/{name} and\n{quoted}<URL:http://b.example/\n  {name}/>\n{filler}the end: http://c.example/{name}\n"
+        );
+        (
+            format!(
+                "From: a@b.example\nSubject: number {name}\nMessage-ID: <{name}@x.example>\nDate: Mon, 01 Jan 1996 00:00:00 +0000\n{more}"
+            ),
+            body,
+        )
+    };
+    let formats: [&'static str; 13] = [
+        "mbox",
+        "mbox",
+        "mbox",
+        "mboxcl",
+        "pipermail",
+        "mmdf",
+        "babyl",
+        "rnews",
+        "emlx",
+        "message",
+        "news",
+        "page",
+        "text",
+    ];
+    let format = *rng.pick(&formats);
+    let messages = 1 + rng.below(4);
+    let mut all = String::new();
+    for _ in 0..messages {
+        let (header, body) = message("", rng);
+        all += &match format {
+            "mbox" => {
+                format!("From a@b.example Mon Jan  1 00:00:00 1996\n{header}\n{body}\n")
+            }
+            "mboxcl" => format!(
+                "From a@b.example Mon Jan  1 00:00:00 1996\n{header}Content-Length: {}\n\n{body}\n",
+                bytes(&body)
+            ),
+            "pipermail" => format!(
+                "From a at b.example  Mon Jan  1 00:00:00 1996\nFrom: a at b.example (A)\n{header}\n{body}\n"
+            ),
+            "mmdf" => {
+                format!("\u{1}\u{1}\u{1}\u{1}\n{header}\n{body}\u{1}\u{1}\u{1}\u{1}\n")
+            }
+            "babyl" if all.is_empty() => format!(
+                "BABYL OPTIONS: -*- rmail -*-\nVersion: 5\n\u{1f}\u{c}\n0,,\n*** EOOH ***\n{header}\n{body}\u{1f}"
+            ),
+            "babyl" => format!("\u{c}\n0,,\n*** EOOH ***\n{header}\n{body}\u{1f}"),
+            "rnews" => format!(
+                "#! rnews {}\n{header}\n{body}",
+                bytes(&format!("{header}\n{body}"))
+            ),
+            "emlx" => {
+                let text = format!("{header}\n{body}");
+                return (
+                    format,
+                    format!("{:<10}\n{text}<plist></plist>\n", bytes(&text)),
+                );
+            }
+            "message" => return (format, format!("{header}\n{body}")),
+            "news" => {
+                let (header, body) = message("Newsgroups: a.b\nPath: a!b\n", rng);
+                return (format, format!("{header}\n{body}"));
+            }
+            "page" => {
+                return (
+                    format,
+                    format!(
+                        "<!DOCTYPE html>\n<html><body><p>{body}<a href=\"http://d.example/{number}\">x</a></body></html>\n"
+                    ),
+                );
+            }
+            _ => return (format, body),
+        };
+    }
+    (format, all)
+}
+
+/// The identifiers of the records of each file, in order.
+type Found = BTreeMap<String, Vec<String>>;
+
+/// Adds the records of a scan of `root` to the files they come from.
+fn add_records(found: &mut Found, root: &Path, lines: &[u8]) {
+    for line in lines
+        .split(|&byte| byte == b'\n')
+        .filter(|line| !line.is_empty())
+    {
+        let record: Value = serde_json::from_slice(line).unwrap();
+        let path = Path::new(record["source"]["path"].as_str().unwrap());
+        let path = path.strip_prefix(root).unwrap().to_str().unwrap();
+        let path = path.strip_suffix(".gz").unwrap_or(path).to_owned();
+        let id = record["id"].as_str().unwrap().to_owned();
+        found.entry(path).or_default().push(id);
+    }
+    found.values_mut().for_each(|ids| ids.sort());
+}
+
+/// Runs a command of the program, which must succeed, but may report a damaged file.
+#[track_caller]
+fn run(args: &[&str], path: &Path, input: &[u8]) -> Ended {
+    let ended = ended(program_command().args(args).arg(path), input);
+    assert!(
+        matches!(ended.status, Some(0 | 1)),
+        "{args:?} {}: {}",
+        path.display(),
+        ended.stderr
+    );
+    ended
+}
+
+fn scan(args: &[&str], root: &Path, input: &[u8]) -> Found {
+    let mut found = Found::new();
+    let args = [&["scan", "--quiet"], args].concat();
+    let path = if input.is_empty() {
+        root
+    } else {
+        Path::new("-")
+    };
+    add_records(&mut found, root, &run(&args, path, input).stdout);
+    found
+}
+
+/// A folder of the daemon with one spool.
+struct Watched {
+    folder: Folder,
+    spool: PathBuf,
+}
+
+impl Watched {
+    fn new() -> Watched {
+        let folder = Folder::in_memory();
+        let root = folder.root().display();
+        let config = format!(
+            "[output]\ndir = \"{root}/out\"\nseal_interval = \"200ms\"\n[state]\ndir = \"{root}/state\"\n\
+             commit_interval = \"20ms\"\n[watch]\nsettle = \"300ms\"\n[metrics]\nlisten = \"\"\n\
+             [[spool]]\npath = \"{root}/spool\"\n"
+        );
+        folder.write("c.toml", config);
+        let spool = folder.path("spool");
+        fs::create_dir(&spool).unwrap();
+        for name in ["cur", "new", "tmp"] {
+            fs::create_dir_all(spool.join("maildir").join(name)).unwrap();
+        }
+        Watched { folder, spool }
+    }
+
+    fn command(&self) -> Command {
+        let mut command = program_command();
+        command
+            .args(["watch", "--config"])
+            .arg(self.folder.path("c.toml"));
+        command
+    }
+
+    fn start(&self) -> Child {
+        let log = File::create(self.folder.path("log")).unwrap();
+        self.command()
+            .stderr(log)
+            .stdout(Stdio::null())
+            .spawn()
+            .unwrap()
+    }
+
+    fn found(&self) -> Found {
+        let mut found = Found::new();
+        for entry in fs::read_dir(self.folder.path("out")).into_iter().flatten() {
+            let path = entry.unwrap().path();
+            if path.extension() == Some("jsonl".as_ref()) {
+                add_records(&mut found, &self.spool, &fs::read(path).unwrap());
+            }
+        }
+        found
+    }
+}
+
+fn watched_once(files: &[SpoolFile]) -> Found {
+    let watched = Watched::new();
+    files.iter().for_each(|file| file.write(&watched.spool));
+    let ended = ended(watched.command().arg("--once"), b"");
+    assert_eq!(ended.status, Some(0), "{}", ended.stderr);
+    watched.found()
+}
+
+/// Writes the files while a daemon runs, until it has found as much as `expected` or finds nothing more.
+fn watched_live(files: &[SpoolFile], expected: &Found) -> Found {
+    const PATIENCE: Duration = Duration::from_secs(20);
+    let records = |found: &Found| found.values().map(Vec::len).sum::<usize>();
+    let watched = Watched::new();
+    let mut child = watched.start();
+    files.iter().for_each(|file| file.write(&watched.spool));
+    let (mut last, mut since) = (0, Instant::now());
+    while last < records(expected) && since.elapsed() < PATIENCE {
+        thread::sleep(Duration::from_millis(50));
+        let now = records(&watched.found());
+        if last < now {
+            (last, since) = (now, Instant::now());
+        }
+    }
+    // Anything written twice would come now.
+    thread::sleep(Duration::from_millis(700));
+    let id = rustix::process::Pid::from_child(&child);
+    rustix::process::kill_process(id, rustix::process::Signal::TERM).unwrap();
+    assert!(child.wait().unwrap().success());
+    watched.found()
+}
+
+/// Checks that `found` is what a scan of the files finds.
+#[track_caller]
+fn check(found: &Found, expected: &Found, files: &[SpoolFile], command: &str) {
+    let count = |found: &Found, path| found.get(path).map_or(0, Vec::len);
+    let wrong: Vec<String> = files
+        .iter()
+        .filter(|file| found.get(&file.path) != expected.get(&file.path))
+        .map(|file| {
+            let path = &file.path;
+            let (found, expected) = (count(found, path), count(expected, path));
+            format!("{}: {found} records, scan has {expected}", file.choices)
+        })
+        .collect();
+    let first: Vec<&String> = wrong.iter().take(8).collect();
+    assert!(
+        wrong.is_empty(),
+        "{command}: {} files, such as {first:#?}",
+        wrong.len()
+    );
+}
+
+#[test]
+fn every_command_reads_the_same_from_the_same_file() {
+    let number = |name: &str, default| {
+        std::env::var(name).map_or(default, |value| value.parse::<usize>().unwrap())
+    };
+    let mut rng = Rng::seeded(number("URLSPOOL_SEED", 28) as u64);
+    let files: Vec<SpoolFile> = (0..number("URLSPOOL_SPOOL_FILES", 40))
+        .map(|number| spool_file(number, &mut rng))
+        .collect();
+    let unhinted = || files.iter().filter(|file| !file.has_hint());
+    let folder = Folder::in_memory();
+    let spool = folder.path("spool");
+    fs::create_dir_all(spool.join("maildir/new")).unwrap();
+    let packed = folder.path("packed");
+    fs::create_dir_all(&packed).unwrap();
+    for file in &files {
+        file.write(&spool);
+    }
+    for file in unhinted() {
+        let name = format!("{}.gz", file.path);
+        let mut gzip = GzEncoder::new(
+            File::create(packed.join(name)).unwrap(),
+            Compression::fast(),
+        );
+        gzip.write_all(&file.content()).unwrap();
+        gzip.finish().unwrap();
+    }
+
+    let expected = scan(&[], &spool, b"");
+    let records: usize = expected.values().map(Vec::len).sum();
+    assert!(files.len() <= records, "{records}");
+    check(&watched_once(&files), &expected, &files, "watch --once");
+    check(&watched_live(&files, &expected), &expected, &files, "watch");
+    for size in ["20KiB", "64KiB"] {
+        let items = run(&["splits", "--size", size], &spool, b"").stdout;
+        let found = scan(&["--splits"], &spool, &items);
+        check(&found, &expected, &files, &format!("splits --size {size}"));
+    }
+    let mut unhinted_expected = expected.clone();
+    unhinted_expected.retain(|path, _| unhinted().any(|file| file.path == *path));
+    let plain: Vec<SpoolFile> = files.into_iter().filter(|file| !file.has_hint()).collect();
+    check(
+        &scan(&[], &packed, b""),
+        &unhinted_expected,
+        &plain,
+        "scan of gzip",
+    );
+
+    let kinds = kinds(&run(&["scan", "--dry-run"], &spool, b""), &spool);
+    let mut piped = Found::new();
+    for file in &plain {
+        let path = spool.join(&file.path);
+        let ids = run(&["scan", "--quiet"], Path::new("-"), &file.content()).records();
+        let mut ids: Vec<_> = ids
+            .iter()
+            .map(|record| record["id"].as_str().unwrap().to_owned())
+            .collect();
+        ids.sort();
+        if !ids.is_empty() {
+            piped.insert(file.path.clone(), ids);
+        }
+        let page = run(&["explain"], &path, b"");
+        let first = page.text().lines().next().unwrap_or_default().to_owned();
+        let words = match kinds.get(&file.path) {
+            Some(kind) => format!("The file is read as {kind}"),
+            None => "The file is skipped".to_owned(),
+        };
+        assert!(
+            first.starts_with(&words),
+            "{}: {first}, not: {words}",
+            file.choices
+        );
+    }
+    check(&piped, &unhinted_expected, &plain, "scan -");
+}
+
+/// Returns the kind of each file that `scan --dry-run` names.
+fn kinds(dry_run: &Ended, root: &Path) -> BTreeMap<String, String> {
+    let line = |line: &str| {
+        let mut columns = line.split('\t');
+        let kind = columns.next().unwrap().to_owned();
+        let path = Path::new(columns.nth(1).unwrap())
+            .strip_prefix(root)
+            .unwrap();
+        (path.to_str().unwrap().to_owned(), kind)
+    };
+    dry_run.text().lines().map(line).collect()
+}
