@@ -1,7 +1,6 @@
 //! The origin of bytes: the file or archive member, and the kind of source that it is.
 
 use std::ffi::OsStr;
-use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -160,12 +159,27 @@ pub fn mailbox(path: &Path, kind: SourceKind) -> PathBuf {
 
 /// Returns a path without the suffixes of rotation and compression: `.1`, `-20260101`, `.gz`.
 pub(crate) fn unrotated(path: &Path) -> PathBuf {
-    let name = path.file_name().map_or(&b""[..], OsStrExt::as_bytes);
-    let mut base = name;
+    let name = path.file_name().unwrap_or_default();
+    let mut base = name.as_encoded_bytes();
     while let Some(shorter) = without_suffix(base).filter(|shorter| !shorter.is_empty()) {
         base = shorter;
     }
-    path.with_file_name(OsStr::from_bytes(base))
+    path.with_file_name(beginning(name, base.len()))
+}
+
+/// Returns the first `len` bytes of a name, which ASCII characters follow.
+#[cfg(unix)]
+fn beginning(name: &OsStr, len: usize) -> &OsStr {
+    use std::os::unix::ffi::OsStrExt;
+
+    OsStr::from_bytes(&name.as_bytes()[..len])
+}
+
+/// Returns the first `len` bytes of a name, which ASCII characters follow; the whole of a name that
+/// is not Unicode.
+#[cfg(not(unix))]
+fn beginning(name: &OsStr, len: usize) -> &OsStr {
+    name.to_str().map_or(name, |name| OsStr::new(&name[..len]))
 }
 
 fn without_suffix(name: &[u8]) -> Option<&[u8]> {
