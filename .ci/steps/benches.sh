@@ -1,0 +1,1 @@
+cargo bench --locked --quiet -p benches --bench stages -- --test >/dev/null

@@ -1,0 +1,2 @@
+release
+SLACK=5 tests/tools/containers.py "$binary"

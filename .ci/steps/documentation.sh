@@ -1,0 +1,1 @@
+RUSTDOCFLAGS="-D warnings" cargo doc --locked --no-deps --quiet

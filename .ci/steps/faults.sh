@@ -1,0 +1,1 @@
+cargo test --locked --quiet --features planted-faults -- daemon:: panics::

@@ -1,0 +1,8 @@
+for platform in x86_64-unknown-linux-musl aarch64-apple-darwin x86_64-pc-windows-gnu wasm32-unknown-unknown; do
+  if rustup target add "$platform" >/dev/null 2>&1; then
+    cargo check --locked --quiet --lib --no-default-features --target "$platform"
+    echo "$platform: the library without features builds"
+  else
+    skipped "$platform: its standard library cannot be installed here"
+  fi
+done

@@ -1,0 +1,1104 @@
+#!/usr/bin/env python3
+"""Random histories of spools while the daemon is killed again and again: the database equals the spools at the end.
+
+    tests/tools/histories.py [PROGRAM] [--kills N] [--seed S] [--tombstones on|off|both] [--jobs J] [--without GROUP,...]
+
+Each history has four spools: mboxes (one of MMDF) and Maildirs, MH folders, newsgroups, and files of one message. Their writers
+deliver, rotate by rename and by copytruncate, expunge in place and by rename, copy and move messages, make hard links, save drafts
+twice, let messages grow, edit and annotate them, compress and remove. Meanwhile the daemon is killed (SIGKILL) at random moments,
+sometimes stopped, and reloads configurations (SIGHUP) with other scopes, kinds and paths of its spools.
+
+At each checkpoint the daemon works until nothing is left, `urlspool load` loads the segments, and the rows must be those of the
+messages that are there: each URL once in each mailbox, or once in each spool; with tombstones none of a message that is gone. The
+lines must also say so by themselves: nothing is written twice, and nothing is gone that never left.
+
+A message that came and went between two checkpoints may be written or not. A message that was there when the scope of its spool
+changed is written in at least one mailbox, and in none twice. A message that was edited is written once for each version; so is one
+that grew while its file was annotated, renamed, copied or compressed.
+
+`--without` leaves out groups of actions: nuls, hardlinks, scopes, kinds, spellings, narrowing, drafts, growth, annotations, edits,
+gzip, mmdf. `--history N` runs one history, by the number that a failure prints. The times differ from run to run, so a seed repeats
+the actions, but not always the failure. The last line is "N passed, N failed, N skipped". Folders of failures are kept.
+"""
+import argparse, collections, concurrent.futures, contextlib, fcntl, glob, gzip, json, multiprocessing, os, random, re, shutil
+import signal, sqlite3, subprocess, sys, tempfile, threading, time, traceback
+
+from world import finish, program, report, skip
+
+GROUPS = "nuls hardlinks scopes kinds spellings narrowing drafts growth annotations edits gzip mmdf".split()
+
+# Kills of one history, and kills between two checkpoints.
+HISTORY_KILLS, CHECKPOINT_KILLS = 40, 10
+
+# Seconds. A draft is saved again within 0.3 s, so `settle` is longer.
+SETTLE, GONE_AFTER = 0.5, 1.0
+
+# Seconds for which a daemon that is not killed may work until a checkpoint.
+PATIENCE = 40
+
+# Fields that other programs add to a stored message, each from its own program.
+ANNOTATIONS = [
+    "X-UIDL: {0:08x}", "Replied: Mon, 01 Jan 1996 00:00:{0:02d} +0000", "X-Label: label{0}", "X-Keywords: a b{0}", "Status: RO",
+    "Forwarded: Mon, 01 Jan 1996 00:00:{0:02d} +0000",
+]
+
+FILLER = "some words of no interest at all, to fill the line\n"
+
+
+class Message:
+    """A message, and what is expected of it. Each of its URLs has a tag."""
+
+    def __init__(self, n, spool, filler, groups=()):
+        self.n, self.spool, self.filler, self.groups = n, spool, filler, groups
+        # Tags of its URLs now, and of all that it had.
+        self.tags, self.all_tags = ["a", "e0"], {"a", "e0"}
+        # Versions of which each may have been written: edits that the daemon had the time to see between.
+        self.versions = 1
+        # Its writer was slower than it promises to be.
+        self.is_late = False
+        # Another message came after it in an mbox, so that it is complete for good.
+        self.was_followed = False
+        # Its file was annotated, and has grown, since the last checkpoint. The daemon may see both at once, and not that it has grown.
+        self.is_annotated = self.has_grown = False
+        # Its file has another path. The daemon sees growth only in a file whose path is the same.
+        self.is_moved = False
+        # Its spool was narrowed after it came. If it goes, that may be noticed when the spool is widened, because the state does not
+        # know in which file it was.
+        self.is_pending = False
+        # It was there when the scope of its spool changed.
+        self.is_mixed = False
+        # Numbers of times that it came to each mailbox, and left it.
+        self.arrivals, self.departures = collections.Counter(), collections.Counter()
+        # Mailboxes in which it was at a checkpoint, each with its tags.
+        self.settled = set()
+
+    def text(self, annotations=()):
+        n = self.n
+        head = [f"From: a{n % 7}@b.example", f"Subject: number {n}", *annotations, f"Message-ID: <{n}@x.example>"]
+        if self.groups:
+            head = ["Path: a.example!b.example!not-for-mail", f"Newsgroups: {','.join(self.groups)}"] + head
+        first, second, *more = (f"http://h.example/{n}-{tag}.html" for tag in self.tags)
+        body = f"see {first} now\n" + FILLER * self.filler + f"and {second} too\n"
+        return "\n".join(head) + "\n\n" + body + "".join(f"\nmore {url}\n" for url in more)
+
+
+class Box:
+    """A file, by whatever names: a mailbox, or one message."""
+
+    def __init__(self, format, entries=(), hole=0):
+        # Each entry is a message and its annotations.
+        self.format, self.entries, self.hole, self.names = format, list(entries), hole, set()
+
+    def bytes(self):
+        return bytes(self.hole) + "".join(entry_text(self.format, *entry) for entry in self.entries).encode()
+
+
+def entry_text(format, message, annotations):
+    text = message.text(annotations)
+    if format == "mbox":
+        return f"From a@b Mon Jan  1 00:00:00 1996\n{text}\n"
+    return f"\1\1\1\1\n{text}\1\1\1\1\n" if format == "mmdf" else text
+
+
+class LiveWriter:
+    """A program that appends to a mailbox at its own offset and never looks at the file."""
+
+    def __init__(self, box, file, offset):
+        self.box, self.file, self.offset = box, file, offset
+
+
+class Spool:
+    """A spool in the configuration."""
+
+    def __init__(self, name, kinds, narrow=None):
+        self.name, self.kinds, self.narrow = name, kinds, narrow
+        self.dedupe, self.kind, self.path, self.is_narrow = "mailbox", kinds[0], name, False
+        # The daemon may not have read the last change yet.
+        self.is_changing = False
+
+    def scope(self):
+        return "spool" if self.dedupe == "spool" or self.kind == "news" or self.name == "news" else "mailbox"
+
+    def watches(self, place):
+        return not self.is_narrow or place.startswith(self.narrow)
+
+    def table(self, base):
+        kind = f'kind="{self.kind}"\n' if self.kind else ""
+        return f'[[spool]]\npath="{base}/{self.path}"\ndedupe="{self.dedupe}"\n{kind}'
+
+
+class Failed(Exception):
+    """Something that was promised does not hold."""
+
+
+class History:
+    """The spools of one history, the model of them, and the daemon."""
+
+    def __init__(self, number, tombstones, without):
+        self.rng, self.number, self.tombstones, self.without = random.Random(number), number, tombstones, without
+        memory = "/dev/shm" if os.path.isdir("/dev/shm") else None
+        self.root = os.path.realpath(tempfile.mkdtemp(prefix="urlspool-history", dir=memory))
+        # File systems on disks use the inodes of removed files again.
+        on_disk = self.rng.random() < 0.3
+        self.base = os.path.realpath(tempfile.mkdtemp(prefix="urlspool-spools", dir=os.environ.get("SPOOLS") or (None if on_disk else memory)))
+        self.spools = {
+            "sp": Spool("sp", [None], "sp/sub"), "mh": Spool("mh", [None, "mh", "message", "news"]),
+            "news": Spool("news", ["news", None], "news/comp"), "eml": Spool("eml", [None, "message"]),
+        }
+        self.places = ["sp/md/A", "sp/md/B", "sp/inbox", "sp/sub/list", "sp/live"] + ([] if "mmdf" in without else ["sp/raw"])
+        for folder in ("aside", "sp/sub/keep", "mh/keep", "mh/inbox", "mh/drafts", "news/comp/a", "news/comp/b", "news/alt/x",
+                       "news/comp/keep", "eml/keep"):
+            os.makedirs(f"{self.base}/{folder}")
+        for box in "AB":
+            for folder in ("new", "cur", "tmp"):
+                os.makedirs(f"{self.base}/sp/md/{box}/{folder}")
+        self.names, self.messages, self.present, self.writers = {}, {}, set(), {}
+        # MH folders were read with the kind `message`.
+        self.were_messages = False
+        self.sweep = self.rng.choice(["1s", "5m"])
+        self.compress = self.rng.choice(["none", "zstd"]) if shutil.which("zstd") else "none"
+        self.daemon, self.kills, self.actions = None, 0, 0
+        for folder in ("out", "taken"):
+            os.mkdir(f"{self.root}/{folder}")
+        self.log = open(f"{self.root}/actions.log", "w")
+        self.replayed, self.rows, self.written, self.gone = set(), {}, collections.Counter(), collections.Counter()
+        for spool in self.spools.values():
+            spool.dedupe = "mailbox" if "scopes" in without else self.rng.choice(["mailbox", "mailbox", "spool"])
+        self.write_config()
+
+    # The daemon.
+
+    def write_config(self):
+        tables = "".join(spool.table(self.base) for spool in self.spools.values())
+        text = (f'[output]\ndir="{self.root}/out"\nseal_interval="200ms"\nseal_bytes="8KiB"\ncompress="{self.compress}"\n'
+                f'tombstones={str(self.tombstones).lower()}\n[state]\ndir="{self.root}/state"\ncommit_interval="20ms"\n'
+                f'[watch]\nsettle="{int(SETTLE * 1000)}ms"\nsweep="{self.sweep}"\ngone_after="{int(GONE_AFTER * 1000)}ms"\n'
+                f'[metrics]\nlisten=""\n{tables}')
+        with open(f"{self.root}/next.toml", "w") as file:
+            file.write(text)
+        os.rename(f"{self.root}/next.toml", f"{self.root}/c.toml")
+
+    def start(self, *args):
+        for spool in self.spools.values():
+            spool.is_changing = False
+        self.note(f"start {' '.join(args)}")
+        with open(f"{self.root}/log", "a") as log:
+            self.daemon = subprocess.Popen([program, "watch", "--config", f"{self.root}/c.toml", *args], stderr=log)
+
+    def stop(self, signal_number, codes):
+        """Ends the daemon with a signal. It may have ended by itself only with one of the exit codes."""
+        self.daemon.send_signal(signal_number)
+        try:
+            code = self.daemon.wait(PATIENCE)
+        except subprocess.TimeoutExpired:
+            raise Failed(f"the daemon does not end {PATIENCE} s after signal {signal_number}") from None
+        self.daemon = None
+        self.note(f"end {code}")
+        if code not in codes:
+            raise Failed(f"the daemon ended with exit code {code}: {self.last_log()}")
+
+    def last_log(self):
+        with open(f"{self.root}/log") as log:
+            return log.read().strip().split("\n")[-1]
+
+    def note(self, text):
+        self.log.write(f"{time.time() - self.begun:9.3f} {text}\n")
+        self.log.flush()
+
+    def run(self, kills):
+        self.begun = time.time()
+        try:
+            while self.kills < kills:
+                self.round()
+                if self.kills % CHECKPOINT_KILLS == 0 or kills <= self.kills:
+                    self.checkpoint()
+        finally:
+            if self.daemon is not None:
+                self.daemon.kill()
+                self.daemon.wait()
+
+    def round(self):
+        """Starts the daemon, acts until it is killed, and acts while none runs."""
+        rng = self.rng
+        self.start(*(["--once"] if rng.random() < 0.1 else []))
+        delay = rng.choice([0.01, 0.05, 0.2, 0.6, 1.5]) * rng.random()
+        if rng.random() < 0.07:
+            # Later than it can be reading its state, and before it is ready for signals.
+            self.act_until(time.time() + delay + 0.3)
+            self.stop(signal.SIGTERM, [0, -signal.SIGTERM, -signal.SIGHUP])
+        else:
+            # The daemon is killed in the middle of an action, too.
+            killer = threading.Timer(delay, self.daemon.kill)
+            killer.start()
+            self.act_until(time.time() + delay)
+            killer.join()
+            self.stop(signal.SIGKILL, [0, -signal.SIGKILL, -signal.SIGHUP])
+        self.kills += 1
+        for _ in range(rng.choice([0, 0, 1, 5])):
+            self.act()
+        if rng.random() < 0.1:
+            self.consume()
+
+    def act_until(self, end):
+        while time.time() < end:
+            self.act()
+            time.sleep(min(self.rng.choice([0, 0.002, 0.02, 0.05]), max(0, end - time.time())))
+
+    # Checkpoints.
+
+    def checkpoint(self):
+        if self.sweep == "1s" and self.rng.random() < 0.5:
+            self.note("checkpoint: the daemon works")
+            self.start()
+            end, problems = time.time() + PATIENCE, ["nothing was checked"]
+            while problems and time.time() < end:
+                time.sleep(0.5)
+                problems = self.problems()
+            if problems:
+                raise Failed(f"after {PATIENCE} s of work: {summary(problems)}")
+            self.stop(signal.SIGTERM, [0])
+        else:
+            self.note("checkpoint: --once")
+            self.start("--once")
+            try:
+                code = self.daemon.wait(PATIENCE)
+            except subprocess.TimeoutExpired:
+                raise Failed(f"--once does not end after {PATIENCE} s") from None
+            self.daemon = None
+            if code:
+                raise Failed(f"--once ended with exit code {code}: {self.last_log()}")
+        problems = self.problems()
+        if problems:
+            raise Failed(summary(problems))
+        self.compare_database()
+        for place, n in self.watched():
+            self.messages[n].settled.update((place, tag) for tag in self.messages[n].tags)
+        for message in self.messages.values():
+            message.is_annotated = message.has_grown = False
+        self.note("checkpoint passed")
+
+    def consume(self):
+        """Loads the segments, and sometimes removes them."""
+        self.replay()
+        delete = ["--delete-segments"] if self.rng.random() < 0.7 else []
+        done = subprocess.run([program, "load", "--into", f"{self.root}/urls.db", *delete, f"{self.root}/out"], capture_output=True, text=True)
+        if done.returncode:
+            raise Failed(f"load: exit code {done.returncode}: {done.stderr.strip()}")
+
+    def replay(self):
+        """Follows the lines of new segments."""
+        for path in sorted(glob.glob(f"{self.root}/out/*.jsonl*")):
+            name = os.path.basename(path)
+            kept = f"{self.root}/taken/{name}"
+            if name in self.replayed:
+                if not os.path.samefile(path, kept):
+                    raise Failed(f"the number of segment {name} is used twice")
+                continue
+            os.link(path, kept)
+            self.replayed.add(name)
+            for line in segment_lines(kept):
+                self.replay_line(json.loads(line))
+
+    def replay_line(self, line):
+        if line.get("type") == "gone":
+            digests, mailbox = set(line["digests"]), line["mailbox"]
+            gone = [key for key, row in self.rows.items() if row[0] == mailbox and row[1] in digests]
+            if not gone:
+                raise Failed(f"a line of type gone names no message that was written: {line}")
+            for where in {self.rows.pop(key)[2:] for key in gone}:
+                self.gone[where] += 1
+            return
+        mailbox, url = line["source"]["mailbox"], line["url"]
+        where = (self.place_of_mailbox(mailbox), url)
+        self.written[where] += 1
+        key = (line["id"], line["source"]["path"], str(line["source"].get("member")))
+        self.rows.setdefault(key, (mailbox, line["message"]["digest"], *where))
+
+    def place_of_mailbox(self, mailbox):
+        place = os.path.relpath(os.path.realpath(mailbox), self.base)
+        if place.startswith("news"):
+            return "news"
+        return re.sub(r"^(mh/\w+)/\d+$", r"\1", place)
+
+    def problems(self):
+        """Compares the lines with the spools."""
+        self.replay()
+        rows = collections.Counter(row[2:] for row in self.rows.values())
+        found, problems = collections.defaultdict(collections.Counter), []
+        for (place, url), count in rows.items():
+            match = re.fullmatch(r"http://h.example/(\d+)-(\w+).html", url)
+            if match is None or int(match[1]) not in self.messages or match[2] not in self.messages[int(match[1])].all_tags:
+                problems.append(f"{url} in {place} was never delivered")
+            else:
+                found[int(match[1]), match[2]][place] += count
+        places, watched = collections.defaultdict(set), collections.defaultdict(set)
+        for place, n in self.present:
+            places[n].add(place)
+        for place, n in self.watched():
+            watched[n].add(place)
+        for n, message in self.messages.items():
+            if not message.is_late:
+                for tag in message.all_tags:
+                    problems += [f"{n}-{tag}: {text}" for text in self.problems_of(message, tag, places[n], watched[n], found[n, tag])]
+        return problems
+
+    def watched(self):
+        """The messages in files that the daemon watches, with their mailboxes."""
+        names = [(name, box) for name, box in self.names.items() if self.spools[spool_of(name)].watches(name)]
+        return {(place_of(name), message.n) for name, box in names for message, _ in box.entries}
+
+    def problems_of(self, message, tag, places, watched, rows):
+        """What is wrong with the rows of one URL. `places`: the mailboxes that hold the message; `watched`: those that are watched."""
+        spool = self.spools[message.spool]
+        limit = 1 if self.tombstones and not (message.is_pending and spool.is_narrow) else message.versions
+        url = f"http://h.example/{message.n}-{tag}.html"
+        for place in set(rows) | set(message.arrivals):
+            written, gone = self.written[place, url], self.gone[place, url]
+            may_write = message.versions - 1 + (message.arrivals[place] if self.tombstones else 1)
+            if place not in message.arrivals:
+                yield f"{rows[place]} rows in {place}, where it never was"
+            elif may_write < written:
+                yield f"written {written} times in {place}, expected at most {may_write}"
+            elif limit < rows[place]:
+                yield f"{rows[place]} rows in {place}"
+            elif message.departures[place] + message.versions - 1 < gone:
+                yield f"gone {gone} times from {place}, which it left {message.departures[place]} times"
+        total = sum(rows.values())
+        if self.tombstones and (not places or tag not in message.tags):
+            # Nothing is gone from folders that are not watched.
+            if total and all(spool.watches(place) for place in message.arrivals) and not (message.is_pending and spool.is_narrow):
+                yield f"{dict(rows)} rows of {'a message that is gone' if not places else 'a URL that was removed'}"
+            return
+        if tag not in message.tags:
+            return
+        settled = {place for place, other in message.settled if other == tag}
+        must = watched | (places & settled) if self.tombstones else watched | settled
+        if spool.scope() == "mailbox" and not message.is_mixed:
+            for place in must:
+                if not rows[place]:
+                    yield f"lost in {place}; rows: {dict(rows)}"
+            for place in set(rows) - places if self.tombstones else ():
+                if rows[place] and spool.watches(place):
+                    yield f"a row in {place}, which holds it no more"
+        elif (watched if spool.is_narrow else must) and not total:
+            yield f"lost in the spool; it is in {sorted(must)}"
+        elif limit < total and not message.is_mixed:
+            yield f"{dict(rows)} rows in a spool in which it is written once"
+
+    def compare_database(self):
+        self.consume()
+        self.replay()
+        expected = collections.Counter((row[0], row[3]) for row in self.rows.values())
+        with contextlib.closing(sqlite3.connect(f"{self.root}/urls.db")) as db:
+            query = "SELECT mailbox, url, count(*) FROM urls JOIN messages ON messages.id = urls.message GROUP BY 1, 2"
+            loaded = collections.Counter({(mailbox, url): count for mailbox, url, count in db.execute(query)})
+            citations = db.execute("SELECT (SELECT coalesce(sum(citations), 0) FROM links), (SELECT count(*) FROM urls)").fetchone()
+        if loaded != expected:
+            raise Failed(f"the database is not what the lines say: {summary([*(loaded - expected)])}, {summary([*(expected - loaded)])}")
+        if citations[0] != citations[1]:
+            raise Failed(f"{citations[0]} citations of {citations[1]} rows")
+
+    # The model.
+
+    def act(self):
+        self.actions += 1
+        action = self.rng.choices(ACTIONS, WEIGHTS)[0]
+        if GROUP_OF.get(action) in self.without:
+            return
+        done = action(self)
+        if done:
+            self.note(f"{action.__name__}: {done}")
+        self.follow()
+
+    def follow(self):
+        """Counts which messages came to a mailbox, and which left it, since the last call."""
+        present = {(place_of(name), message.n) for name, box in self.names.items() for message, _ in box.entries}
+        for place, n in present - self.present:
+            message = self.messages[n]
+            message.arrivals[place] += 1
+            message.is_mixed |= self.spools[message.spool].is_changing
+        for place, n in self.present - present:
+            self.messages[n].departures[place] += 1
+        self.present = present
+
+    def message(self, spool, groups=()):
+        n = len(self.messages) + 1
+        # Some are larger than what the digest of a record may cover (64 KiB).
+        filler = 1500 if self.rng.random() < (0.06 if spool in ("mh", "eml") else 0.01) else self.rng.randrange(30)
+        self.messages[n] = Message(n, spool, filler, groups)
+        return self.messages[n]
+
+    def path(self, name):
+        return f"{self.base}/{name}"
+
+    def named(self, prefix):
+        return sorted(name for name in self.names if name.startswith(prefix))
+
+    def pick(self, names):
+        return self.rng.choice(names) if names else None
+
+    def add_name(self, name, box):
+        self.names[name] = box
+        box.names.add(name)
+
+    def remove_name(self, name):
+        self.names.pop(name).names.discard(name)
+
+    def rename(self, name, to):
+        os.rename(self.path(name), self.path(to))
+        box = self.names[name]
+        self.moved(box)
+        self.remove_name(name)
+        if to in self.names:
+            self.remove_name(to)
+        self.add_name(to, box)
+
+    def moved(self, box):
+        if box.format == "single":
+            message = box.entries[0][0]
+            message.versions += message.has_grown
+            message.is_moved = True
+
+    def unlink(self, name):
+        os.remove(self.path(name))
+        if 1 < len(self.names[name].names):
+            self.moved(self.names[name])
+        self.remove_name(name)
+
+    def pause(self, messages=()):
+        """The pause of a writer between two writes. If it is too long, nothing is promised for its messages."""
+        begun = time.time()
+        time.sleep(self.rng.choice([0, 0.001, 0.02]))
+        if SETTLE / 2 < time.time() - begun:
+            for message in messages:
+                message.is_late = True
+
+    @contextlib.contextmanager
+    def locked(self, name):
+        """Opens a mailbox under the locks of its writers."""
+        lock = self.path(name) + ".lock"
+        os.close(os.open(lock, os.O_CREAT | os.O_EXCL))
+        with open(self.path(name), "r+b" if os.path.exists(self.path(name)) else "w+b") as file:
+            fcntl.lockf(file, fcntl.LOCK_EX)
+            yield file
+            file.flush()
+            os.remove(lock)
+
+    def write_in_pieces(self, file, data, messages=()):
+        at = self.rng.randrange(len(data) + 1)
+        file.write(data[:at])
+        file.flush()
+        self.pause(messages)
+        file.write(data[at:])
+        file.flush()
+
+    def replace(self, name, box):
+        """Writes a file by a rename, as another inode."""
+        with open(self.path("aside/next"), "wb") as file:
+            file.write(box.bytes())
+        os.rename(self.path("aside/next"), self.path(name))
+        if name in self.names:
+            self.remove_name(name)
+        self.add_name(name, box)
+
+    def save(self, name, entry):
+        """Saves a file of one message again: by a rename, or in place."""
+        if self.rng.random() < 0.5:
+            self.replace(name, Box("single", [entry]))
+        else:
+            box = self.names[name]
+            box.entries = [entry]
+            with open(self.path(name), "wb") as file:
+                file.write(box.bytes())
+
+    # Mboxes.
+
+    def boxes(self):
+        """Names of mailboxes that are written under locks, and may be rewritten."""
+        return [name for name in self.names if name.startswith("sp/") and not name.startswith("sp/md/") and place_of(name) == name
+                and place_of(name) not in ("sp/live",) and not self.is_live(self.names[name])]
+
+    def is_live(self, box):
+        return any(writer.box is box for writer in self.writers.values())
+
+    def append(self):
+        name = self.pick(["sp/inbox", "sp/sub/list", "sp/raw", *self.boxes()])
+        if name == "sp/raw" and "mmdf" in self.without:
+            return None
+        message = self.message("sp")
+        return self.append_entry(name, (message, ()))
+
+    def append_entry(self, name, entry):
+        if name not in self.names:
+            self.add_name(name, Box("mmdf" if name == "sp/raw" else "mbox"))
+        box = self.names[name]
+        with self.locked(name) as file:
+            if box.entries:
+                box.entries[-1][0].was_followed = True
+            file.seek(0, os.SEEK_END)
+            self.write_in_pieces(file, entry_text(box.format, *entry).encode())
+            box.entries.append(entry)
+        return f"{entry[0].n} in {name}"
+
+    def rewrite(self, name, entries):
+        """Writes other messages into a mailbox: in place, or by a rename."""
+        box = self.names[name]
+        in_place = self.rng.random() < 0.5
+        with self.locked(name) as file:
+            if in_place:
+                box.entries, box.hole = entries, 0
+                file.truncate(0)
+                if self.rng.random() < 0.1:
+                    time.sleep(0.1)
+                self.write_in_pieces(file, box.bytes())
+            else:
+                self.replace(name, Box(box.format, entries))
+        return "in place" if in_place else "by rename"
+
+    def expunge(self):
+        name = self.pick(self.boxes())
+        if name is None or not self.names[name].entries:
+            return None
+        entries = list(self.names[name].entries)
+        some = self.rng.sample(range(len(entries)), min(len(entries), 1 + len(entries) // 10))
+        numbers = [entries[at][0].n for at in some]
+        how = self.rewrite(name, [entry for at, entry in enumerate(entries) if at not in some])
+        return f"{numbers} of {name} {how}"
+
+    def annotate_mbox(self):
+        name = self.pick(self.boxes())
+        if name is None or not self.names[name].entries:
+            return None
+        entries = list(self.names[name].entries)
+        at = self.rng.randrange(len(entries))
+        entries[at] = self.annotated(entries[at])
+        how = self.rewrite(name, entries)
+        return f"{entries[at][0].n} of {name} {how}: {entries[at][1]}"
+
+    def annotated(self, entry):
+        field = self.rng.choice(ANNOTATIONS).format(self.rng.randrange(60))
+        name = field.split(":")[0]
+        return entry[0], tuple(other for other in entry[1] if not other.startswith(name + ":")) + (field,)
+
+    def grow_mbox(self):
+        names = [name for name in self.boxes() if self.names[name].format == "mbox" and self.names[name].entries]
+        name = self.pick(names)
+        if name is None:
+            return None
+        message = self.names[name].entries[-1][0]
+        if message.was_followed or not self.may_change(message):
+            return None
+        message.has_grown = True
+        tag = self.grown(message)
+        with self.locked(name) as file:
+            file.seek(0, os.SEEK_END)
+            self.write_in_pieces(file, f"more http://h.example/{message.n}-{tag}.html\n\n".encode())
+        return f"{message.n} in {name}: {tag}"
+
+    def may_change(self, message):
+        """Returns true if a message is in one file, with one name."""
+        holders = [name for name, box in self.names.items() if any(message is other for other, _ in box.entries)]
+        return len(holders) == 1 and len(message.tags) < 6
+
+    def grown(self, message):
+        # In a mailbox that it left it may be known as it was.
+        message.versions += len(message.arrivals) > 1
+        tag = f"g{len(message.all_tags)}"
+        message.tags.append(tag)
+        message.all_tags.add(tag)
+        return tag
+
+    def rotated(self, place):
+        """Names of the rotated files of a mailbox, the newest first."""
+        names = [name for name in self.named(place + ".") if place_of(name) == place]
+        return sorted(names, key=lambda name: int(re.search(r"\.(\d+)", name)[1]))
+
+    def make_room(self, place):
+        """Renames the rotated files of a mailbox, so that the number 1 is free. Removes the oldest of more than three."""
+        names = self.rotated(place)
+        while 3 < len(names):
+            self.unlink(names.pop())
+        for name in reversed(names):
+            number = int(re.search(r"\.(\d+)", name)[1])
+            self.rename(name, name.replace(f".{number}", f".{number + 1}"))
+
+    def rotate(self):
+        """Rotates by renaming. The writer of a live mailbox goes on in the file that it has."""
+        name = self.pick([name for name in ("sp/inbox", "sp/sub/list", "sp/live", "sp/raw") if name in self.names])
+        if name is None or len(self.names[name].entries) < 4:
+            return None
+        self.make_room(name)
+        if name == "sp/live":
+            self.rename(name, name + ".1")
+        else:
+            with self.locked(name):
+                self.rename(name, name + ".1")
+        return name
+
+    def copytruncate(self):
+        """Rotates by copying and truncating. A live writer keeps its offset, so that the file begins with a hole."""
+        name = self.pick([name for name in ("sp/inbox", "sp/live", "sp/live", "sp/raw") if name in self.names])
+        if name is None or len(self.names[name].entries) < 4:
+            return None
+        self.make_room(name)
+        box = self.names[name]
+        with open(self.path(name), "r+b") if name == "sp/live" else self.locked(name) as file:
+            copy = Box(box.format, box.entries, box.hole)
+            with open(self.path(name + ".1"), "wb") as other:
+                data = copy.bytes()
+                if self.rng.random() < 0.5:
+                    # As `cp --sparse=always`.
+                    other.seek(copy.hole)
+                    data = data[copy.hole:]
+                other.write(data)
+            self.add_name(name + ".1", copy)
+            file.truncate(0)
+            box.entries, box.hole = [], 0
+        return name
+
+    def append_live(self):
+        name, (format, spool) = self.pick([("sp/live", ("mbox", "sp"))])
+        writer = self.writers.get(name)
+        if writer is None or self.rng.random() < (1 if "nuls" in self.without else 0.02):
+            # It opens the mailbox, again perhaps.
+            if writer is not None:
+                writer.file.close()
+            if name not in self.names:
+                self.add_name(name, Box(format))
+            file = open(self.path(name), "ab")
+            file.close()
+            file = open(self.path(name), "r+b", buffering=0)
+            writer = self.writers[name] = LiveWriter(self.names[name], file, file.seek(0, os.SEEK_END))
+        message = self.message(spool)
+        data = entry_text(format, message, ()).encode()
+        box = writer.box
+        if not box.entries:
+            box.hole = writer.offset
+        writer.file.seek(writer.offset)
+        self.write_in_pieces(writer.file, data, [message])
+        writer.offset += len(data)
+        box.entries.append((message, ()))
+        return f"{message.n} in {sorted(box.names)} after a hole of {box.hole} bytes"
+
+    def reopen(self):
+        writer = self.writers.pop("sp/live", None)
+        if writer is None:
+            return None
+        writer.file.close()
+        return "sp/live"
+
+    def compress_rotated(self):
+        """Compresses a rotated file, as gzip does: the new file is complete before the old one is removed."""
+        names = [name for place in self.places for name in self.rotated(place) if not name.endswith(".gz")]
+        names = [name for name in names if len(self.names[name].names) == 1 and not self.is_live(self.names[name])]
+        name = self.pick(names)
+        if name is None:
+            return None
+        box = self.names[name]
+        for message, _ in box.entries:
+            # Growth is not seen in a compressed file.
+            message.versions += message.has_grown
+        status = os.stat(self.path(name))
+        with open(self.path(name + ".gz"), "wb") as file:
+            self.write_in_pieces(file, gzip.compress(box.bytes()))
+        os.utime(self.path(name + ".gz"), ns=(status.st_atime_ns, status.st_mtime_ns))
+        self.add_name(name + ".gz", Box(box.format, box.entries, box.hole))
+        self.unlink(name)
+        return f"{name} with a hole of {box.hole} bytes"
+
+    def remove_rotated(self):
+        place = self.pick(self.places)
+        names = self.rotated(place)
+        if not names or self.is_live(self.names[names[-1]]):
+            return None
+        self.unlink(names[-1])
+        return names[-1]
+
+    def hard_link(self):
+        name = self.pick([name for name in ("sp/inbox", "sp/sub/list") if name in self.names])
+        to = self.rng.choice(["sp/link", "sp/sub/link"])
+        if name is None or to in self.names:
+            return None
+        os.link(self.path(name), self.path(to))
+        self.add_name(to, self.names[name])
+        return f"{name} as {to}"
+
+    def remove_mbox_name(self):
+        name = self.pick([name for name in ("sp/link", "sp/sub/link") if name in self.names])
+        if name is None:
+            return None
+        self.unlink(name)
+        return name
+
+    # Maildirs.
+
+    def maildir_deliver(self, entry=None, box=None):
+        message, annotations = entry or (self.message("sp"), ())
+        name = f"sp/md/{box or self.rng.choice('AB')}/new/{message.n}.M{self.actions}.host"
+        temporary = self.path(re.sub("/new/", "/tmp/", name))
+        with open(temporary, "wb") as file:
+            self.write_in_pieces(file, message.text(annotations).encode())
+        os.rename(temporary, self.path(name))
+        self.add_name(name, Box("single", [(message, annotations)]))
+        return name
+
+    def maildir_rename(self):
+        name = self.pick(self.named("sp/md/"))
+        if name is None:
+            return None
+        base = re.sub(r":.*", "", os.path.basename(name))
+        to = f"{place_of(name)}/cur/{base}:2,{self.rng.choice(['', 'S', 'RS', 'FS'])}"
+        self.rename(name, to)
+        return to
+
+    def maildir_move(self):
+        name = self.pick(self.named("sp/md/"))
+        if name is None:
+            return None
+        to = f"sp/md/{self.rng.choice('AB')}/cur/{os.path.basename(name)}"
+        if to in self.names or any(self.is_in(message, place_of(to)) and place_of(to) != place_of(name) for message, _ in self.names[name].entries):
+            return None
+        self.rename(name, to)
+        return f"{name} to {to}"
+
+    def maildir_annotate(self):
+        name = self.pick(self.named("sp/md/"))
+        if name is None:
+            return None
+        entry = self.annotated(self.names[name].entries[0])
+        self.replace(name, Box("single", [entry]))
+        return f"{name}: {entry[1]}"
+
+    def is_in(self, message, place):
+        return (place, message.n) in self.present
+
+    def copy_message(self):
+        """Copies or moves a message into another mailbox of its spool."""
+        name = self.pick([name for name in self.named("sp/") if self.names[name].entries and not name.endswith(".gz")])
+        if name is None:
+            return None
+        entry = self.rng.choice(self.names[name].entries)
+        target = self.pick(["sp/md/A", "sp/md/B", "sp/inbox", "sp/sub/list", "sp/raw"][: 4 if "mmdf" in self.without else 5])
+        if self.is_in(entry[0], target) or place_of(name) == target:
+            return None
+        entry[0].versions += entry[0].has_grown
+        if target.startswith("sp/md/"):
+            self.maildir_deliver(entry, target[-1])
+        else:
+            self.append_entry(target, entry)
+        self.follow()
+        if self.rng.random() < 0.5:
+            return f"{entry[0].n} of {name} to {target}"
+        if name.startswith("sp/md/"):
+            self.unlink(name)
+        elif name in self.boxes():
+            self.rewrite(name, [other for other in self.names[name].entries if other[0] is not entry[0]])
+        return f"{entry[0].n} of {name} to {target}, and removed"
+
+    def delete_maildir(self):
+        return self.delete_one("sp/md/", 12)
+
+    def delete_one(self, prefix, enough):
+        names = self.named(prefix)
+        for name in self.rng.sample(names, min(len(names), 1 + max(0, len(names) - enough) // 4)):
+            self.unlink(name)
+        return f"{len(names)} files before" if names else None
+
+    # MH folders.
+
+    def mh_name(self, folder):
+        numbers = [int(os.path.basename(name)) for name in self.named(folder + "/")]
+        return f"{folder}/{max(numbers, default=0) + 1}"
+
+    def mh_deliver(self):
+        name = self.mh_name("mh/inbox")
+        message = self.message("mh")
+        with open(self.path(name), "wb") as file:
+            self.write_in_pieces(file, message.text().encode(), [message])
+        self.add_name(name, Box("single", [(message, ())]))
+        return f"{message.n} in {name}"
+
+    def draft(self):
+        """Saves a draft, and the changed draft 2 to 300 ms later."""
+        name = self.mh_name("mh/drafts")
+        message = self.message("mh")
+        message.filler = min(message.filler, 30)
+        begun = time.time()
+        self.add_name(name, Box("single", [(message, ())]))
+        with open(self.path(name), "wb") as file:
+            file.write(message.text().encode())
+        pause = self.rng.choice([0.002, 0.01, 0.05, 0.1, 0.3])
+        time.sleep(pause)
+        self.changed(message)
+        self.save(name, (message, ()))
+        if 0.8 * SETTLE < time.time() - begun:
+            message.is_late = True
+        return f"{message.n} as {name}, again after {pause} s"
+
+    def changed(self, message):
+        """Changes the text, and replaces a URL."""
+        tag = f"e{len(message.all_tags)}"
+        message.tags[1] = tag
+        message.all_tags.add(tag)
+
+    def numbered_or_eml(self):
+        return self.pick(self.named("mh/inbox/") + self.named("mh/drafts/") + self.named("eml/"))
+
+    def edit(self):
+        name = self.numbered_or_eml()
+        if name is None or not self.may_change(self.names[name].entries[0][0]):
+            return None
+        message, annotations = self.names[name].entries[0]
+        self.changed(message)
+        message.versions += 1
+        self.save(name, (message, annotations))
+        return f"{message.n} in {name}: {message.tags}"
+
+    def grow_file(self):
+        names = self.named("mh/inbox/") + self.named("eml/") + self.named("news/")
+        name = self.pick(names)
+        if name is None or not self.may_change(self.names[name].entries[0][0]):
+            return None
+        message, annotations = self.names[name].entries[0]
+        before = len(self.names[name].bytes())
+        message.versions += message.is_annotated or message.is_moved
+        message.has_grown = True
+        tag = self.grown(message)
+        if self.rng.random() < 0.7:
+            with open(self.path(name), "ab") as file:
+                self.write_in_pieces(file, self.names[name].bytes()[before:])
+        else:
+            self.replace(name, Box("single", [(message, annotations)]))
+        return f"{message.n} in {name}: {tag}"
+
+    def annotate_file(self):
+        name = self.numbered_or_eml()
+        if name is None:
+            return None
+        entry = self.annotated(self.names[name].entries[0])
+        entry[0].versions += entry[0].has_grown
+        entry[0].is_annotated = True
+        self.save(name, entry)
+        return f"{entry[0].n} in {name}: {entry[1]}"
+
+    def pack(self):
+        """Renumbers the messages of a folder from 1, as `folder -pack`."""
+        folder = self.rng.choice(["mh/inbox", "mh/drafts"])
+        if self.were_messages:
+            # By the kind `message` each file is a mailbox, and another name another one.
+            return None
+        names = sorted(self.named(folder + "/"), key=lambda name: int(os.path.basename(name)))
+        for number, name in enumerate(names, 1):
+            if name != f"{folder}/{number}":
+                self.rename(name, f"{folder}/{number}")
+        return folder
+
+    def refile(self):
+        name = self.pick(self.named("mh/"))
+        if name is None:
+            return None
+        to = self.mh_name("mh/inbox" if name.startswith("mh/drafts") else "mh/drafts")
+        self.rename(name, to)
+        return f"{name} to {to}"
+
+    def delete_mh(self):
+        return self.delete_one("mh/", 20)
+
+    # News.
+
+    def post(self):
+        groups = self.rng.sample(["comp.a", "comp.b", "alt.x"], self.rng.choice([1, 1, 2, 3]))
+        message = self.message("news", groups)
+        box = Box("single", [(message, ())])
+        for group in groups:
+            name = self.mh_name("news/" + group.replace(".", "/"))
+            if box.names:
+                os.link(self.path(next(iter(box.names))), self.path(name))
+            else:
+                with open(self.path(name), "wb") as file:
+                    self.write_in_pieces(file, box.bytes(), [message])
+            self.add_name(name, box)
+        return f"{message.n} as {sorted(box.names)}"
+
+    def expire(self):
+        names = self.named("news/")
+        if not names:
+            return None
+        box = self.names[self.rng.choice(names)]
+        gone = sorted(box.names)[: self.rng.choice([1, 9])]
+        for name in gone:
+            self.unlink(name)
+        return f"{box.entries[0][0].n}: {gone}"
+
+    # Files of one message.
+
+    def eml_deliver(self):
+        message = self.message("eml")
+        name = f"eml/m{message.n}.eml"
+        box = Box("single", [(message, ())])
+        if self.rng.random() < 0.5:
+            self.replace(name, box)
+        else:
+            with open(self.path(name), "wb") as file:
+                self.write_in_pieces(file, box.bytes(), [message])
+            self.add_name(name, box)
+        return name
+
+    def eml_rename(self):
+        name = self.pick(self.named("eml/"))
+        if name is None:
+            return None
+        to = f"eml/r{self.actions}.eml"
+        self.rename(name, to)
+        return f"{name} to {to}"
+
+    def delete_eml(self):
+        return self.delete_one("eml/", 15)
+
+    # Configurations.
+
+    def change_scope(self):
+        spool = self.rng.choice(list(self.spools.values()))
+        before = spool.scope()
+        spool.dedupe = "spool" if spool.dedupe == "mailbox" else "mailbox"
+        return self.reload(spool, f"dedupe of {spool.name}: {spool.dedupe}", spool.scope() != before)
+
+    def change_kind(self):
+        spool = self.rng.choice([self.spools["mh"], self.spools["news"], self.spools["eml"]])
+        spool.kind = self.rng.choice(spool.kinds)
+        self.were_messages |= self.spools["mh"].kind == "message"
+        return self.reload(spool, f"kind of {spool.name}: {spool.kind}", True)
+
+    def change_path(self):
+        spool = self.rng.choice([self.spools["sp"], self.spools["news"]])
+        spool.is_narrow = not spool.is_narrow
+        spool.path = spool.narrow if spool.is_narrow else spool.name
+        for message in self.messages.values():
+            message.is_pending |= spool.is_narrow and message.spool == spool.name
+        return self.reload(spool, f"path of {spool.name}: {spool.path}", True)
+
+    def spell_path(self):
+        spool = self.rng.choice(list(self.spools.values()))
+        path = spool.narrow if spool.is_narrow else spool.name
+        spool.path = self.rng.choice([path, f"{path}/../{os.path.basename(path)}", f"./{path}", f"{path}/"])
+        return self.reload(spool, f"path of {spool.name}: {spool.path}", False)
+
+    def reload(self, spool, what, is_other_scope):
+        """Writes the configuration, and lets the daemon read it now, or at its next start."""
+        spool.is_changing |= is_other_scope
+        if is_other_scope:
+            for message in self.messages.values():
+                message.is_mixed |= message.spool == spool.name
+        self.write_config()
+        now = self.daemon is not None and self.rng.random() < 0.8
+        if now:
+            # Before the daemon is ready for it, this signal kills as well.
+            self.daemon.send_signal(signal.SIGHUP)
+        return what + (" (SIGHUP)" if now else "")
+
+
+# The actions, how often each is taken, and its group.
+TABLE = [
+    (History.append, 12, None), (History.expunge, 4, None), (History.annotate_mbox, 3, "annotations"),
+    (History.grow_mbox, 2, "growth"), (History.rotate, 1, None), (History.copytruncate, 1.5, None),
+    (History.append_live, 6, None), (History.reopen, 0.3, None), (History.compress_rotated, 0.7, "gzip"),
+    (History.remove_rotated, 0.5, None), (History.hard_link, 0.6, "hardlinks"), (History.remove_mbox_name, 0.4, "hardlinks"),
+    (History.maildir_deliver, 4, None), (History.maildir_rename, 3, None), (History.maildir_move, 1, None),
+    (History.maildir_annotate, 1, "annotations"), (History.delete_maildir, 2, None), (History.copy_message, 3, None),
+    (History.mh_deliver, 3, None), (History.draft, 1, "drafts"), (History.edit, 1, "edits"), (History.grow_file, 2, "growth"),
+    (History.annotate_file, 2, "annotations"), (History.pack, 0.5, None), (History.refile, 1, None), (History.delete_mh, 2, None),
+    (History.post, 3, None), (History.expire, 2.5, None), (History.eml_deliver, 3, None), (History.eml_rename, 0.7, None),
+    (History.delete_eml, 1.5, None), (History.change_scope, 0.8, "scopes"), (History.change_kind, 0.8, "kinds"),
+    (History.change_path, 0.8, "narrowing"), (History.spell_path, 0.8, "spellings"),
+]
+ACTIONS, WEIGHTS = [row[0] for row in TABLE], [row[1] for row in TABLE]
+GROUP_OF = {row[0]: row[2] for row in TABLE}
+
+
+def spool_of(name):
+    return name.split("/")[0]
+
+
+def place_of(name):
+    """The mailbox of a file; of news the spool, in which an article is one message."""
+    if name.startswith("news/"):
+        return "news"
+    if name.startswith("sp/md/"):
+        return name[:len("sp/md/A")]
+    if name.startswith("mh/"):
+        return os.path.dirname(name)
+    return re.sub(r"\.\d+(\.gz)?$", "", name)
+
+
+def segment_lines(path):
+    """The lines of a segment, compressed or not."""
+    if path.endswith(".zst"):
+        return subprocess.run(["zstd", "-dcq", path], check=True, capture_output=True).stdout.splitlines()
+    with open(path, "rb") as file:
+        return file.read().splitlines()
+
+
+def summary(problems):
+    return f"{len(problems)}: " + "; ".join(map(str, problems[:6])) if problems else "none"
+
+
+def run_history(number, tombstones, kills, without):
+    """Runs one history. Returns its name, whether it passed, and a note."""
+    history = History(number, tombstones, without)
+    name = f"history {number}, tombstones {'on' if tombstones else 'off'}"
+    begun = time.time()
+    try:
+        history.run(kills)
+    except Exception as error:
+        failed = error if isinstance(error, Failed) else "".join(traceback.format_exception(error))
+        history.note(f"FAILED: {failed}")
+        with open(f"{history.root}/actions.log") as log:
+            last = "".join(log.readlines()[-25:])
+        note = f"{history.kills} kills, {history.actions} actions: {failed}; see {history.root} and {history.base}\n{last}"
+        return name, False, note
+    note = f"{history.kills} kills, {history.actions} actions, {len(history.messages)} messages, " \
+           f"{sum(history.written.values())} records, {sum(history.gone.values())} gone, {time.time() - begun:.0f} s"
+    if "KEEP" not in os.environ:
+        shutil.rmtree(history.root)
+        shutil.rmtree(history.base)
+    return name, True, note
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("program", nargs="?", default="target/release/urlspool")
+    parser.add_argument("--kills", type=int, default=200)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--tombstones", choices=["on", "off", "both"], default="both")
+    parser.add_argument("--jobs", type=int, default=2 * (os.cpu_count() or 1))
+    parser.add_argument("--without", default="")
+    parser.add_argument("--history", type=int)
+    args = parser.parse_args()
+    without = [group for group in args.without.split(",") if group]
+    if unknown := set(without) - set(GROUPS):
+        parser.error(f"no group of actions: {', '.join(unknown)}; there are {', '.join(GROUPS)}")
+    if not os.access(program, os.X_OK):
+        print(f"{program} is no program", file=sys.stderr)
+        return 2
+    settings = {"on": [True], "off": [False], "both": [True, False]}[args.tombstones]
+    histories, left = [], args.kills
+    for index in range(10**6):
+        if left <= 0 or args.history is not None and histories:
+            break
+        number = args.seed * 1000 + index
+        kills = min(left, HISTORY_KILLS) if args.history is None else args.kills
+        histories.append((args.history or number, settings[(args.history or number) % len(settings)], kills))
+        left -= kills
+    if not shutil.which("zstd"):
+        skip("compressed segments", "zstd is not installed")
+    print(f"seed {args.seed}: {args.kills} kills in {len(histories)} histories", flush=True)
+    context = multiprocessing.get_context("fork")
+    with concurrent.futures.ProcessPoolExecutor(args.jobs, mp_context=context) as pool:
+        runs = [pool.submit(run_history, *history, without) for history in histories]
+        for run in concurrent.futures.as_completed(runs):
+            report(*run.result())
+    return finish()
+
+
+if __name__ == "__main__":
+    sys.exit(main())
