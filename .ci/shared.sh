@@ -12,8 +12,11 @@ export URLSPOOL_CI_BEGUN=${URLSPOOL_CI_BEGUN:-$(date +%s)}
 target=${CARGO_TARGET_DIR:-$PWD/target}
 tools=../shared/tools
 
+# The seconds since the start.
+seconds() { echo "$(($(date +%s) - URLSPOOL_CI_BEGUN))"; }
+
 # Names a step, and the seconds since the start.
-step() { printf '\n== %s (%d s)\n' "$*" "$(($(date +%s) - URLSPOOL_CI_BEGUN))"; }
+step() { printf '\n== %s (%d s)\n' "$*" "$(seconds)"; }
 
 # Says aloud what is not checked, and why.
 skipped() { printf '\n== SKIPPED: %s\n' "$*"; }
@@ -58,6 +61,15 @@ timed_tool() {
     *) fail "$name: exit code $rc" ;;
   esac
 }
+
+# The program with all features, as tests build it; planted faults wait for a variable of the environment.
+debug() {
+  cargo build --locked --quiet --all-features
+  binary=$target/debug/urlspool
+}
+
+# Installs a program of cargo, built without optimisation, which takes a third of the time.
+cargo_install() { has "$1" || cargo install --locked --quiet --debug "$1"; }
 
 # The program as packages have it but for its optimisation.
 release() {

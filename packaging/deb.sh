@@ -3,14 +3,15 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 profile=${PROFILE:-dist}
+built=${profile/#dev/debug} # cargo's folder of the profile
 folder=${CARGO_TARGET_DIR:-target}
 out=$folder/package
-command -v cargo-deb >/dev/null || cargo install --locked --quiet cargo-deb
+command -v cargo-deb >/dev/null || cargo install --locked --quiet --debug cargo-deb
 
 cargo build --locked --quiet --profile "$profile" --features "$(cat packaging/features)"
 rm -rf "$out/deb"
 mkdir -p "$out/deb/completions"
-cp "$folder/$profile/urlspool" "$out/deb/urlspool"
+cp "$folder/$built/urlspool" "$out/deb/urlspool"
 strip --strip-all "$out/deb/urlspool"
 "$out/deb/urlspool" man --all "$out/deb/man" >/dev/null
 for shell in bash zsh fish; do

@@ -3,6 +3,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 profile=${PROFILE:-dist}
+built=${profile/#dev/debug} # cargo's folder of the profile
 target=x86_64-unknown-linux-gnu
 folder=${CARGO_TARGET_DIR:-target}
 out=$folder/package
@@ -11,7 +12,7 @@ out=$folder/package
 RUSTFLAGS="-C target-feature=+crt-static -C strip=symbols" cargo build --locked --quiet --profile "$profile" --target "$target" \
   --no-default-features --features archives,cli,daemon,files,load
 mkdir -p "$out"
-cp "$folder/$target/$profile/urlspool" "$out/urlspool-static"
+cp "$folder/$target/$built/urlspool" "$out/urlspool-static"
 
 if readelf -d "$out/urlspool-static" | grep -q NEEDED; then
   echo "the binary needs shared libraries:" >&2

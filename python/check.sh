@@ -50,5 +50,5 @@ elif ! "$python" -m pip install --quiet matplotlib pandas polars duckdb 'dask[da
 else
   run_tests
   # Without Java it tries Dask alone.
-  "$python" -W ignore ../tests/tools/clusters.py --large-mb 40 --s3 also ../corpus/mail
+  "$python" -W ignore ../tests/tools/clusters.py --large-mb 12 --s3 also ../corpus/mail
 fi

@@ -1,4 +1,4 @@
-has cargo-deny || cargo install --locked --quiet cargo-deny
+cargo_install cargo-deny
 cargo deny --locked check --hide-inclusion-graph licenses bans sources 2>&1 | tail -n 1
 cargo deny --locked check licenses bans sources >/dev/null 2>&1 || fail "cargo deny check fails"
 advisories=$(mktemp)

@@ -1,10 +1,15 @@
-# The profile release builds sooner; what is in the packages is the same.
+# Without optimisation, which takes minutes; what is in the packages is the same.
+export PROFILE=dev
 packages=$target/package
-cargo publish --locked --dry-run --allow-dirty --quiet
-cargo install --locked --quiet --path . --root "$packages/installed" --profile release
+# The crate as it would be published is unpacked, built and installed.
+cargo package --locked --allow-dirty --quiet --no-verify
+rm -rf "$packages/crate"
+mkdir -p "$packages/crate"
+tar -xzf "$packages"/urlspool-*.crate -C "$packages/crate" --strip-components 1
+CARGO_TARGET_DIR=$target cargo install --locked --quiet --debug --path "$packages/crate" --root "$packages/installed"
 "$packages/installed/bin/urlspool" --version
-PROFILE=release packaging/static.sh
-PROFILE=release packaging/deb.sh
+packaging/static.sh
+packaging/deb.sh
 install debootstrap || true
 if install lintian; then
   lintian --fail-on error "$packages"/urlspool_*.deb 2>&1 | grep -v '^running with root' || true

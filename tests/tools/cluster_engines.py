@@ -18,7 +18,7 @@ from typing import Any
 from cluster_inputs import Input, free_port, wait_for
 
 FIELDS = ["id", "source.path", "source.start", "message.start"]
-SPLIT_BYTES = 32 << 20
+SPLIT_BYTES = 8 << 20
 
 
 def descendants(process: int) -> Iterator[int]:

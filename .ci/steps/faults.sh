@@ -1,1 +1,0 @@
-cargo test --locked --quiet --features planted-faults -- daemon:: panics::

@@ -1,0 +1,1 @@
+cargo test --locked --quiet --all-features --lib --test tests -- arrow parquet columns elasticsearch postgres daemon:: panics::
