@@ -21,11 +21,13 @@ use std::time::Instant;
 use generate::{Kind, mbox};
 use rusqlite::types::Value;
 use rusqlite::{Connection, params_from_iter};
-use urlspool::load::{
+use urlspool::internals::diagnostic::Event;
+use urlspool::internals::load::{
     LoadError, LoadInputError, LoadJob, LoadReport, RecordRefusal, TargetName, load,
 };
-use urlspool::record::LineError;
-use urlspool::{Event, Extractor, Job, Options, Report, Summary, run};
+use urlspool::internals::pipeline::{Job, Report, run};
+use urlspool::internals::record::LineError;
+use urlspool::{Extractor, Options, Summary};
 
 /// The allocator of the program: records are allocated on one thread and freed on another.
 #[global_allocator]

@@ -13,10 +13,11 @@ use divan::Bencher;
 use divan::counter::{BytesCount, ItemsCount};
 use generate::{Kind, Mbox, mbox, prose};
 use rng::Rng;
-use urlspool::repair::{LogicalLine, WrappedText, unfold_wrapper};
-use urlspool::scan::{Rules, Scanner, SchemelessPolicy};
-use urlspool::split::{Block, Format, SplitOutput, messages};
-use urlspool::{Extractor, Finding, Message, Options, Source, extract, grammar, record};
+use urlspool::internals::record;
+use urlspool::internals::repair::{LogicalLine, WrappedText, unfold_wrapper};
+use urlspool::internals::scan::{Rules, Scanner, SchemelessPolicy};
+use urlspool::internals::split::{Block, Format, SplitOutput, messages};
+use urlspool::{Extractor, Finding, Message, Options, Source, extract, grammar};
 
 fn main() {
     divan::main();

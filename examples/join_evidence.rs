@@ -8,9 +8,9 @@
 use std::error::Error;
 use std::{fs, io};
 
-use urlspool::repair::{Feature, line_break_evidence, url_run_end};
-use urlspool::scan::Rules;
-use urlspool::span::Span;
+use urlspool::internals::repair::{Feature, line_break_evidence, url_run_end};
+use urlspool::internals::scan::Rules;
+use urlspool::internals::span::Span;
 
 fn main() -> Result<(), Box<dyn Error>> {
     for line in io::stdin().lines() {

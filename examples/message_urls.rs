@@ -14,7 +14,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         let repairs: Vec<_> = url
             .repairs()
             .iter()
-            .map(urlspool::repair::Repair::name)
+            .map(urlspool::internals::repair::Repair::name)
             .collect();
         let grammars: Vec<_> = url.verdicts().conforms().collect();
         println!(

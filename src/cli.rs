@@ -46,7 +46,7 @@ use stdout::print;
 
 /// Runs the program with the arguments of the process.
 #[must_use]
-pub fn run() -> ExitCode {
+pub fn command_line() -> ExitCode {
     // A panic in a message is caught and becomes an event; what the standard library prints of it helps nobody.
     if std::env::var_os("RUST_BACKTRACE").is_none() {
         std::panic::set_hook(Box::new(|_| {}));

@@ -36,7 +36,7 @@ mod digest;
 mod encoded_words;
 mod field_names;
 mod flowed;
-#[cfg(feature = "fuzzing")]
+#[cfg(feature = "internals")]
 pub mod fuzzing;
 mod header;
 mod html;

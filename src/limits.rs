@@ -122,7 +122,7 @@ limits! {
     /// Maximum number of steps for each byte of a message, besides those that any message may take. Beyond it only the
     /// beginnings of bare words are read; wrappers, relative links and redirectors are not undone.
     ///
-    /// A step is one byte, after the first [`PREFILTER_BYTES`], of a word or wrapper that is read, or of a URL that is
+    /// A step is one byte, after the first 640, of a word or wrapper that is read, or of a URL that is
     /// resolved, unwrapped or written. Ordinary mail takes less than one for each byte; a page of short links that a long
     /// `<base>` resolves takes thousands.
     steps_per_byte: Number, at least 1, default 64;

@@ -6,8 +6,10 @@ use arrow_array::{Array, RecordBatch};
 use arrow_schema::DataType;
 use serde_json::{Map, Value};
 
-use urlspool::limits::ARROW_BATCH_ROWS;
-use urlspool::record::{Columns, FieldId, JsonFields, LineFormat, MessageTail, RecordWriter};
+use urlspool::internals::limits::ARROW_BATCH_ROWS;
+use urlspool::internals::record::{
+    Columns, FieldId, JsonFields, LineFormat, MessageTail, RecordWriter,
+};
 use urlspool::{Extractor, Finding, Message, Options, Source, extract};
 
 const MAIL: &[&[u8]] = &[

@@ -13,10 +13,11 @@ use std::path::Path;
 use std::process::Stdio;
 
 use serde_json::Value;
-use urlspool::diagnostic::DiagnosticKind;
-use urlspool::limits::Limits;
-use urlspool::walk::SymlinkPolicy;
-use urlspool::{Extractor, Job, Options, Summary, run};
+use urlspool::internals::diagnostic::DiagnosticKind;
+use urlspool::internals::limits::Limits;
+use urlspool::internals::pipeline::{Job, run};
+use urlspool::internals::walk::SymlinkPolicy;
+use urlspool::{Extractor, Options, Summary};
 
 use crate::scene::{Folder, RunOutput, program_command};
 

@@ -18,7 +18,8 @@ use std::fs;
 use std::path::Path;
 
 use serde_json::Value;
-use urlspool::{Extractor, Job, Options, run};
+use urlspool::internals::pipeline::{Job, run};
+use urlspool::{Extractor, Options};
 
 use self::writers::{babyl, emlx, maildir, mh, mmdf, rnews, timehash, tradspool, wire};
 use crate::scene::{Folder, Rng};

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use serde_json::Value;
-use urlspool::limits::{BATCH_FILES, BLOCK_BYTES};
+use urlspool::internals::limits::{BATCH_FILES, BLOCK_BYTES};
 
 use crate::scene::{Ended, Folder, done, ended, lines, urlspool};
 

@@ -13,7 +13,7 @@ use std::thread;
 
 use serde_json::Value;
 use urlspool::Message;
-use urlspool::limits::{BLOCK_BYTES, Limits};
+use urlspool::internals::limits::{BLOCK_BYTES, Limits};
 
 use crate::scene::scan;
 

@@ -5,7 +5,7 @@
 use std::fs;
 use std::path::Path;
 
-use urlspool::limits::{Limit, LimitUnit, Limits, MESSAGE_STEPS, PREFILTER_BYTES};
+use urlspool::internals::limits::{Limit, LimitUnit, Limits, MESSAGE_STEPS, PREFILTER_BYTES};
 
 use crate::containers::{gzip, tar};
 use crate::scene::scan;

@@ -9,7 +9,7 @@ use arrow_array::Array;
 use arrow_array::cast::AsArray;
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 use serde_json::Value;
-use urlspool::record::arrow_schema;
+use urlspool::internals::record::arrow_schema;
 
 use crate::scene::{Folder, lines, urlspool};
 

@@ -10,13 +10,15 @@ use std::io::{self, Read};
 use std::path::PathBuf;
 
 use proptest::prelude::*;
-use urlspool::diagnostic::DiagnosticKind;
-use urlspool::extract::{Extractor, Finding, Options, extract};
-use urlspool::limits::{BATCH_FILES, BLOCK_BYTES, Limits, SMALL_CONTAINER_BYTES};
-use urlspool::origin::{Source, SourceKind};
-use urlspool::pipeline::{Job, run};
-use urlspool::record;
-use urlspool::split::{Block, BlockReader, BlockRole, Format, Message, SplitOutput, messages};
+use urlspool::internals::diagnostic::DiagnosticKind;
+use urlspool::internals::extract::{Extractor, Finding, Options, extract};
+use urlspool::internals::limits::{BATCH_FILES, BLOCK_BYTES, Limits, SMALL_CONTAINER_BYTES};
+use urlspool::internals::origin::{Source, SourceKind};
+use urlspool::internals::pipeline::{Job, run};
+use urlspool::internals::record;
+use urlspool::internals::split::{
+    Block, BlockReader, BlockRole, Format, Message, SplitOutput, messages,
+};
 
 use crate::containers::gzip;
 use crate::scene::{Folder, Rng, RunOutput, corpus, files, lines, url};
@@ -150,7 +152,7 @@ fn any_number_of_threads_gives_the_same_bytes() {
 /// A stream whose reads return any number of bytes, down to one, and are interrupted now and then.
 struct UnevenReads<'a>(&'a [u8], Rng);
 
-impl urlspool::read::SparseRead for UnevenReads<'_> {}
+impl urlspool::internals::read::SparseRead for UnevenReads<'_> {}
 
 impl Read for UnevenReads<'_> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {

@@ -1,8 +1,8 @@
 //! Reported bugs, each as the smallest input that shows it. The name of a test states the rule that was broken; its
 //! comment describes the bug.
 
-use urlspool::config::Config;
 use urlspool::grammar::{RejectKind, RejectPart, url};
+use urlspool::internals::config::Config;
 
 use crate::scene::{Folder, done, ended, urlspool};
 

@@ -15,8 +15,8 @@ use std::time::Duration;
 use std::{env, fs};
 
 use rustix::fs::{CWD, Mode, OFlags, mkdirat, openat};
-use urlspool::limits::Limits;
-use urlspool::walk::SymlinkPolicy;
+use urlspool::internals::limits::Limits;
+use urlspool::internals::walk::SymlinkPolicy;
 
 use crate::containers::{mail, scan, scan_with, shown, tar};
 use crate::scene::{Folder, copy_program, ended};

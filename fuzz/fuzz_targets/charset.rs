@@ -2,7 +2,7 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use urlspool::decode::fuzzing;
+use urlspool::internals::decode::fuzzing;
 use urlspool_fuzz::check_order;
 
 const LABELS: [&str; 16] = [

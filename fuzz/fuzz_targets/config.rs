@@ -2,7 +2,7 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use urlspool::config::Config;
+use urlspool::internals::config::Config;
 
 fuzz_target!(|text: &str| {
     match Config::parse(text) {

@@ -6,9 +6,9 @@ use std::io::{self, Read};
 use std::sync::LazyLock;
 
 use libfuzzer_sys::fuzz_target;
-use urlspool::limits::Limits;
-use urlspool::origin::{FormatHint, Source};
-use urlspool::read::{Input, StreamStep, Streams};
+use urlspool::internals::limits::Limits;
+use urlspool::internals::origin::{FormatHint, Source};
+use urlspool::internals::read::{Input, StreamStep, Streams};
 
 struct ByteByByte(io::Cursor<Vec<u8>>);
 

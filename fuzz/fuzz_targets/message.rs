@@ -5,7 +5,7 @@
 use std::collections::HashSet;
 
 use libfuzzer_sys::fuzz_target;
-use urlspool::record::RecordWriter;
+use urlspool::internals::record::RecordWriter;
 use urlspool::{Extractor, Finding, Message, Options, Record, Source, extract};
 use urlspool_fuzz::twins;
 

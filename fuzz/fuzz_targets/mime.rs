@@ -3,10 +3,10 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use urlspool::decode::{HeaderFields, Region, TextPolicy, texts};
-use urlspool::limits::Limits;
-use urlspool::span::Span;
-use urlspool::split::Message;
+use urlspool::internals::decode::{HeaderFields, Region, TextPolicy, texts};
+use urlspool::internals::limits::Limits;
+use urlspool::internals::span::Span;
+use urlspool::internals::split::Message;
 
 fuzz_target!(|raw: &[u8]| {
     let limits = Limits {

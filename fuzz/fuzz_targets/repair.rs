@@ -4,11 +4,11 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use urlspool::repair::{
+use urlspool::internals::repair::{
     BareWord, LineBreakPolicy, LogicalLine, Repair, WrappedText, unfold_bare_word, unfold_wrapper,
 };
-use urlspool::scan::{Opening, Rules, Scanner, SchemelessPolicy, UrlStart};
-use urlspool::span::Span;
+use urlspool::internals::scan::{Opening, Rules, Scanner, SchemelessPolicy, UrlStart};
+use urlspool::internals::span::Span;
 
 const WRAPPER_BYTES: usize = 8 << 10;
 

@@ -5,10 +5,10 @@
 use std::io::{self, Read};
 
 use libfuzzer_sys::fuzz_target;
-use urlspool::limits::BLOCK_BYTES;
-use urlspool::origin::SourceKind;
-use urlspool::read::SparseRead;
-use urlspool::split::{Block, BlockReader, BlockRole, Format, SplitOutput, messages};
+use urlspool::internals::limits::BLOCK_BYTES;
+use urlspool::internals::origin::SourceKind;
+use urlspool::internals::read::SparseRead;
+use urlspool::internals::split::{Block, BlockReader, BlockRole, Format, SplitOutput, messages};
 
 const FORMATS: [Format; 10] = [
     Format::Mbox,

@@ -8,8 +8,8 @@ use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
 
 use libfuzzer_sys::fuzz_target;
-use urlspool::config::Config;
-use urlspool::daemon::{
+use urlspool::internals::config::Config;
+use urlspool::internals::daemon::{
     DaemonError, DaemonEvent, DaemonHost, LogRecord, MonotonicTime, ReaderHost, SpoolReader,
     rebuild_state,
 };

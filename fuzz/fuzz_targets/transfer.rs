@@ -2,8 +2,8 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use urlspool::decode::fuzzing::{self, DecodedStep};
-use urlspool::span::Span;
+use urlspool::internals::decode::fuzzing::{self, DecodedStep};
+use urlspool::internals::span::Span;
 use urlspool_fuzz::check_order;
 use urlspool_fuzz::twins::{self, Decoded};
 

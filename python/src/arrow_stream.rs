@@ -8,7 +8,7 @@ use pyo3::exceptions::{PyKeyboardInterrupt, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyCapsule;
 
-use urlspool::record::{Columns, FieldId, arrow_schema};
+use urlspool::internals::record::{Columns, FieldId, arrow_schema};
 
 use crate::running_scan::RunningScan;
 

@@ -12,7 +12,7 @@ use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyDict, PyList, PyString};
 use serde::de::{DeserializeSeed, Deserializer, Error, MapAccess, SeqAccess, Visitor};
 
-use urlspool::record::RECORD_FIELDS;
+use urlspool::internals::record::RECORD_FIELDS;
 
 /// Reader of records that all have the same fields, with the objects that it makes again and again.
 pub(crate) struct RecordReader {

@@ -4,8 +4,8 @@ use pyo3::exceptions::{PyException, PyUserWarning, PyValueError};
 use pyo3::prelude::*;
 use pyo3::{create_exception, intern};
 
-use urlspool::cli::OptionError;
-use urlspool::diagnostic::Event;
+use urlspool::internals::cli::OptionError;
+use urlspool::internals::diagnostic::Event;
 
 create_exception!(
     urlspool,

@@ -8,9 +8,10 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
 
-use urlspool::extract::Unique;
-use urlspool::record::{LineFormat, MessageTail, RecordWriter};
-use urlspool::{ExtractedUrl, Finding, Message, Source, cli};
+use urlspool::internals::cli;
+use urlspool::internals::extract::Unique;
+use urlspool::internals::record::{LineFormat, MessageTail, RecordWriter};
+use urlspool::{ExtractedUrl, Finding, Message, Source};
 
 use crate::dictionaries::RecordReader;
 use crate::errors;
@@ -136,7 +137,7 @@ fn url_dict<'py>(
     let repairs: Vec<_> = url
         .repairs()
         .iter()
-        .map(urlspool::repair::Repair::name)
+        .map(urlspool::internals::repair::Repair::name)
         .collect();
     dict.set_item("repairs", repairs)?;
     dict.set_item("confidence", round(url.confidence()))?;

@@ -13,9 +13,9 @@ use std::ffi::OsString;
 
 use pyo3::prelude::*;
 
-use urlspool::origin::FormatHint;
-use urlspool::split::{Format, SourceStart};
-use urlspool::{cli, record};
+use urlspool::internals::origin::FormatHint;
+use urlspool::internals::split::{Format, SourceStart};
+use urlspool::internals::{cli, record};
 
 use crate::arrow_stream::ArrowSchema;
 use crate::extractor::Extractor;

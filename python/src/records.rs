@@ -10,9 +10,9 @@ use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyCapsule, PyDict, PyIterator, PyList};
 
-use urlspool::cli::ScanRequest;
-use urlspool::origin::{FileRange, Source};
-use urlspool::record::{self, Columns, FieldId};
+use urlspool::internals::cli::ScanRequest;
+use urlspool::internals::origin::{FileRange, Source};
+use urlspool::internals::record::{self, Columns, FieldId};
 
 use crate::arrow_stream::{schema_capsule, stream_capsule};
 use crate::dictionaries::RecordReader;

@@ -10,13 +10,14 @@ use std::time::Duration;
 use pyo3::exceptions::{PyOSError, PyRuntimeError};
 use pyo3::prelude::*;
 
-use urlspool::cli::ScanRequest;
-use urlspool::diagnostic::Event;
-use urlspool::limits::{SCANNED_BATCHES, SCANNED_EVENTS};
-use urlspool::origin::FileRange;
-use urlspool::read::Input;
-use urlspool::record::Summary;
-use urlspool::{Extractor, Report, pipeline};
+use urlspool::Extractor;
+use urlspool::internals::cli::ScanRequest;
+use urlspool::internals::diagnostic::Event;
+use urlspool::internals::limits::{SCANNED_BATCHES, SCANNED_EVENTS};
+use urlspool::internals::origin::FileRange;
+use urlspool::internals::pipeline::{self, Report};
+use urlspool::internals::read::Input;
+use urlspool::internals::record::Summary;
 
 use crate::errors;
 use crate::file_object::{FileObject, RaisedException};

@@ -14,13 +14,13 @@ use super::exit::Exit;
 use super::load::load_error;
 use super::stderr::print_message;
 use super::stdout::{STDOUT, check_is_not_database, print};
-use super::terminal::{counted, escaped};
+use super::terminal::escaped;
 use crate::audit::{
     self, ArchiveCounts, ArchiveJob, AuditError, CheckCounts, CheckJob, ImportCounts, ImportJob,
     ImportReport, LinkState, PlanCounts, PlanJob, ReportFiles, ReportJob, ResultPlace, Sample,
     SenderPolicy,
 };
-use crate::diagnostic::shortened;
+use crate::diagnostic::{counted, grouped, shortened};
 use crate::limits::MESSAGE_VALUE_CHARS;
 use crate::sink::OutputPlace;
 use progress::{StderrProgress, stop_on_signals};
@@ -145,7 +145,7 @@ fn silence(urls: u64) -> String {
 fn check_summary(counts: &CheckCounts) -> String {
     let mut text = format!(
         "{} of {} checked",
-        counts.checked,
+        grouped(counts.checked),
         counted(counts.due, "URL", "URLs")
     );
     for state in LinkState::ALL {
@@ -163,7 +163,7 @@ fn check_summary(counts: &CheckCounts) -> String {
         (counts.unanswered, "without an answer of the checker"),
     ] {
         if count > 0 {
-            text.push_str(&format!("; {count} of them {noun}"));
+            text.push_str(&format!("; {} of them {noun}", grouped(count)));
         }
     }
     if counts.unmatched > 0 {
@@ -225,7 +225,7 @@ fn import(args: &AuditImportArgs) -> CommandResult {
 
 fn import_summary(counts: &ImportCounts) -> String {
     let results = counted(counts.read, "result", "results");
-    let mut text = format!("{results}, {} new", counts.added);
+    let mut text = format!("{results}, {} new", grouped(counts.added));
     for (count, words) in [
         (counts.known, "imported before"),
         (
@@ -239,7 +239,7 @@ fn import_summary(counts: &ImportCounts) -> String {
         }
     }
     if counts.refused > 0 {
-        text.push_str(&format!("; {} refused", counts.refused));
+        text.push_str(&format!("; {} refused", grouped(counts.refused)));
     }
     text
 }
@@ -307,13 +307,13 @@ fn archive(args: &AuditArchiveArgs) -> CommandResult {
 fn archive_summary(counts: &ArchiveCounts) -> String {
     let mut text = format!(
         "{} of {} asked for, {} archived, {} not",
-        counts.asked(),
+        grouped(counts.asked()),
         counted(counts.due, "URL", "URLs"),
-        counts.captured,
-        counts.none
+        grouped(counts.captured),
+        grouped(counts.none)
     );
     if counts.failed > 0 {
-        text.push_str(&format!(", {} without an answer", counts.failed));
+        text.push_str(&format!(", {} without an answer", grouped(counts.failed)));
     }
     if let Some(reason) = &counts.last_failure {
         text.push_str(&format!(" (the last: {reason})"));

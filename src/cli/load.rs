@@ -7,7 +7,8 @@ use super::args::LoadArgs;
 use super::error::{CommandError, CommandResult};
 use super::exit::Exit;
 use super::stderr::print_message;
-use super::terminal::{counted, escaped};
+use super::terminal::escaped;
+use crate::diagnostic::{counted, grouped};
 use crate::load::{
     self, Credentials, LoadCounts, LoadError, LoadInputError, LoadJob, LoadMode, LoadReport,
     LoadedSegments, RecordRefusal, Secret, UnreachableError,
@@ -83,7 +84,7 @@ pub(super) fn load_error(error: &LoadError) -> CommandError {
 
 fn summary(counts: &LoadCounts) -> String {
     let records = counted(counts.records, "record", "records");
-    let mut text = format!("{records}, {} of them new", counts.added);
+    let mut text = format!("{records}, {} of them new", grouped(counts.added));
     for (count, one, many, words) in [
         (counts.removed, "row", "rows", "removed"),
         (counts.segments, "segment", "segments", "loaded"),

@@ -5,8 +5,6 @@ use std::ffi::OsString;
 use std::io::IsTerminal;
 
 use super::args::When;
-#[cfg(feature = "load")]
-pub(super) use crate::diagnostic::counted;
 pub(crate) use crate::diagnostic::printable as escaped;
 use crate::diagnostic::{EscapeForm, printable_lines};
 

@@ -1,4 +1,4 @@
-//! The decoding steps one by one, for the targets in `fuzz/`. Only with the feature `fuzzing`; no
+//! The decoding steps one by one, for the targets in `fuzz/`. Only with the feature `internals`; no
 //! part of the library.
 
 use super::{ConvertedText, MappedBytes, charset, encoded_words, flowed, transfer, utf7};

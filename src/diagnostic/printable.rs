@@ -75,10 +75,25 @@ pub fn printable_lines(lines: &[u8], form: EscapeForm) -> Cow<'_, [u8]> {
     Cow::Owned(shown.into_bytes())
 }
 
-/// Returns a number with the noun for it: `1 URL`, `2 URLs`.
+/// Returns a number with the noun for it: `1 URL`, `2,000 URLs`.
 #[cfg(any(feature = "audit", feature = "cli"))]
 pub(crate) fn counted(count: u64, one: &str, many: &str) -> String {
-    format!("{count} {}", if count == 1 { one } else { many })
+    let noun = if count == 1 { one } else { many };
+    format!("{} {noun}", grouped(count))
+}
+
+/// Returns a number with a comma after each group of three digits.
+#[cfg(any(feature = "audit", feature = "cli"))]
+pub(crate) fn grouped(number: u64) -> String {
+    let digits = number.to_string();
+    let mut text = String::new();
+    for (at, digit) in digits.chars().enumerate() {
+        if at > 0 && (digits.len() - at).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
 }
 
 /// Appends the escape of a character. None that is escaped needs more than four digits.
@@ -98,6 +113,20 @@ fn is_dangerous(c: char) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    #[cfg(any(feature = "audit", feature = "cli"))]
+    fn a_counted_noun_has_grouped_digits() {
+        for (count, text) in [
+            (0, "0 URLs"),
+            (1, "1 URL"),
+            (999, "999 URLs"),
+            (1_000, "1,000 URLs"),
+            (1_234_567, "1,234,567 URLs"),
+        ] {
+            assert_eq!(counted(count, "URL", "URLs"), text);
+        }
+    }
 
     #[test]
     fn lines_for_a_terminal_keep_line_feeds_and_tabs() {

@@ -108,7 +108,7 @@ pub struct Records {
 pub struct Finished {
     /// The counts of everything that was read, skipped and failed.
     pub summary: Summary,
-    /// Limits, damage and failures, in the order of the input: the first [`SCANNED_EVENTS`] of them.
+    /// Limits, damage and failures, in the order of the input: at most ten thousand.
     pub events: Vec<Event>,
     /// Number of events after those.
     pub more_events: u64,

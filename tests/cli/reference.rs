@@ -196,7 +196,7 @@ fn the_reference_of_the_record_is_made_from_its_table() {
     let text = fs::read_to_string(&path).unwrap();
     let (head, rest) = text.split_once("<!-- made by `urlspool` -->\n").unwrap();
     let (table, tail) = rest.split_once("<!-- end -->\n").unwrap();
-    let made = format!("\n{}\n", urlspool::record::record_reference());
+    let made = format!("\n{}\n", urlspool::internals::record::record_reference());
     if std::env::var_os("URLSPOOL_BLESS").is_some_and(|value| value == "1") {
         let whole = format!("{head}<!-- made by `urlspool` -->\n{made}<!-- end -->\n{tail}");
         return fs::write(&path, whole).unwrap();

@@ -2,8 +2,8 @@
 
 use std::io::Write;
 
-use urlspool::diagnostic::DiagnosticKind;
-use urlspool::limits::Limits;
+use urlspool::internals::diagnostic::DiagnosticKind;
+use urlspool::internals::limits::Limits;
 
 use super::{Zipped, gzip, mail, mbox, scan_bytes, scan_limited, tar, zip};
 

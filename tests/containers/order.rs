@@ -3,8 +3,10 @@
 use std::ffi::OsStr;
 use std::fs;
 
-use urlspool::limits::{BATCH_FILES, Limits, RECORD_BUFFER_BYTES, SMALL_CONTAINER_BYTES};
-use urlspool::walk::SymlinkPolicy;
+use urlspool::internals::limits::{
+    BATCH_FILES, Limits, RECORD_BUFFER_BYTES, SMALL_CONTAINER_BYTES,
+};
+use urlspool::internals::walk::SymlinkPolicy;
 
 use super::{gzip, mail, scan_with, tar};
 use crate::scene::{Folder, ended, urlspool};

@@ -1,6 +1,6 @@
 //! Tar archives: kinds of members, damage.
 
-use urlspool::diagnostic::DiagnosticKind;
+use urlspool::internals::diagnostic::DiagnosticKind;
 
 use super::{gzip, mail, mbox, places, scan_bytes, tar, tar_member};
 

@@ -1,7 +1,7 @@
 //! Zip archives: wrong headers, Zip64, streams.
 
-use urlspool::diagnostic::DiagnosticKind;
-use urlspool::limits::Limits;
+use urlspool::internals::diagnostic::DiagnosticKind;
+use urlspool::internals::limits::Limits;
 
 use super::{Zipped, deflate, gzip, mail, mbox, scan_bytes, scan_limited, tar, zip};
 

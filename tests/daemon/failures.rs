@@ -5,8 +5,8 @@ use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use urlspool::config::{Config, DedupeScope, Spool};
-use urlspool::daemon::{
+use urlspool::internals::config::{Config, DedupeScope, Spool};
+use urlspool::internals::daemon::{
     DaemonEvent, DaemonHost, MonotonicTime, SpoolReader, Status, rebuild_state,
 };
 

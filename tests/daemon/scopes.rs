@@ -9,9 +9,9 @@ use std::os::unix::fs::symlink;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-use urlspool::config::{DedupeScope, Spool};
-use urlspool::daemon::rebuild_state;
-use urlspool::origin::SourceKind;
+use urlspool::internals::config::{DedupeScope, Spool};
+use urlspool::internals::daemon::rebuild_state;
+use urlspool::internals::origin::SourceKind;
 
 use super::cli::{code, configure, program};
 use super::lives::Lives;

@@ -6,8 +6,8 @@ use std::io::Write;
 use std::path::PathBuf;
 use std::time::{Duration, SystemTime};
 
-use urlspool::config::{Config, DedupeScope, Spool};
-use urlspool::daemon::{DaemonEvent, SpoolReader, Status, rebuild_state};
+use urlspool::internals::config::{Config, DedupeScope, Spool};
+use urlspool::internals::daemon::{DaemonEvent, SpoolReader, Status, rebuild_state};
 
 use super::lives::{LifeEvent, Lives};
 use super::{mbox_message, message};

@@ -4,7 +4,7 @@ use std::fs;
 use std::io::{Seek, SeekFrom, Write};
 
 use serde_json::Value;
-use urlspool::limits::SNIFF_BYTES;
+use urlspool::internals::limits::SNIFF_BYTES;
 
 use crate::scene::{Folder, done, ended, program_command};
 

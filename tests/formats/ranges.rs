@@ -3,11 +3,12 @@
 use std::fs;
 use std::path::Path;
 
-use urlspool::limits::{Limits, SNIFF_BYTES};
-use urlspool::origin::{FileRange, FormatHint, SourceKind};
-use urlspool::read::{Input, StreamStep, Streams};
-use urlspool::split::{Format, OpenedStream, open};
-use urlspool::{Extractor, Job, Options, Source, run};
+use urlspool::internals::limits::{Limits, SNIFF_BYTES};
+use urlspool::internals::origin::{FileRange, FormatHint, SourceKind};
+use urlspool::internals::pipeline::{Job, run};
+use urlspool::internals::read::{Input, StreamStep, Streams};
+use urlspool::internals::split::{Format, OpenedStream, open};
+use urlspool::{Extractor, Options, Source};
 
 use super::{Quoting, lines, maildir, mails, mbox};
 use crate::scene::{Folder, Rng, program_command};

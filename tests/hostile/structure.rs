@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use urlspool::limits::Limits;
+use urlspool::internals::limits::Limits;
 
 use super::{MIXED, check, message};
 use crate::scene::scan;

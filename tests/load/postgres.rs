@@ -114,7 +114,7 @@ fn messages_that_are_gone_are_removed_together_and_in_the_order_of_the_input() {
         begun.elapsed()
     );
     assert!(
-        summary.contains("4 of them new, 8000 rows removed"),
+        summary.contains("4 of them new, 8,000 rows removed"),
         "{summary}"
     );
     assert_eq!(server.psql("SELECT count(*) FROM urls"), "4");

@@ -4,11 +4,13 @@ use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 use serde_json::Value;
-use urlspool::diagnostic::DiagnosticKind;
-use urlspool::extract::Unique;
-use urlspool::limits::{BLOCK_BYTES, Limits, RECORD_BUFFER_BYTES};
-use urlspool::split::Format;
-use urlspool::{Extractor, Job, Options, origin, run};
+use urlspool::internals::diagnostic::DiagnosticKind;
+use urlspool::internals::extract::Unique;
+use urlspool::internals::limits::{BLOCK_BYTES, Limits, RECORD_BUFFER_BYTES};
+use urlspool::internals::origin;
+use urlspool::internals::pipeline::{Job, run};
+use urlspool::internals::split::Format;
+use urlspool::{Extractor, Options};
 
 use super::{check_unless_gap, run_over};
 use crate::scene::{Folder, RunOutput, lines, url};

@@ -5,10 +5,10 @@ use std::fs;
 use std::io;
 use std::rc::Rc;
 
-use urlspool::extract::{Extractor, Options};
-use urlspool::origin::{FileRange, Source};
-use urlspool::pipeline::{Job, run, run_input};
-use urlspool::read::{Input, ReadAt};
+use urlspool::internals::extract::{Extractor, Options};
+use urlspool::internals::origin::{FileRange, Source};
+use urlspool::internals::pipeline::{Job, run, run_input};
+use urlspool::internals::read::{Input, ReadAt};
 
 use crate::containers::gzip;
 use crate::scene::{Folder, RunOutput};

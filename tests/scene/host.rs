@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use urlspool::daemon::{
+use urlspool::internals::daemon::{
     DaemonError, DaemonEvent, DaemonHost, LogRecord, MonotonicTime, ReaderHost, SpoolReader,
 };
 

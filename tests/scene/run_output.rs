@@ -3,8 +3,10 @@
 use std::io;
 
 use serde_json::Value;
-use urlspool::diagnostic::DiagnosticKind;
-use urlspool::{Event, Report, Summary};
+use urlspool::Summary;
+use urlspool::internals::diagnostic::DiagnosticKind;
+use urlspool::internals::diagnostic::Event;
+use urlspool::internals::pipeline::Report;
 
 use super::{lines, url};
 

@@ -6,8 +6,8 @@ use std::os::unix::fs::FileExt;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use urlspool::limits::Limits;
-use urlspool::walk::SymlinkPolicy;
+use urlspool::internals::limits::Limits;
+use urlspool::internals::walk::SymlinkPolicy;
 
 use crate::containers::{mail, scan, scan_with};
 use crate::scene::{Folder, done, ended, urlspool};

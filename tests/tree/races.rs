@@ -10,10 +10,12 @@ use std::{env, fs, thread};
 
 use rustix::fs::inotify::{self, CreateFlags, WatchFlags};
 use rustix::fs::{CWD, RenameFlags, renameat_with};
-use urlspool::diagnostic::DiagnosticKind;
-use urlspool::limits::Limits;
-use urlspool::walk::SymlinkPolicy;
-use urlspool::{Event, Extractor, Job, Options, Report, Summary, run};
+use urlspool::internals::diagnostic::DiagnosticKind;
+use urlspool::internals::diagnostic::Event;
+use urlspool::internals::limits::Limits;
+use urlspool::internals::pipeline::{Job, Report, run};
+use urlspool::internals::walk::SymlinkPolicy;
+use urlspool::{Extractor, Options, Summary};
 
 use super::RACE_TIMEOUT;
 use crate::containers::{mail, scan, scan_with};

@@ -26,8 +26,8 @@ fn a_fifo_blocks_no_scan() {
     let output = scan(folder.root());
     assert_eq!(output.urls().len(), 1);
     assert_eq!(output.summary.files_skipped.values().sum::<u64>(), 3);
-    let stale = urlspool::walk::WalkedFile::named(fifo);
-    assert!(urlspool::read::open(&stale).is_err());
+    let stale = urlspool::internals::walk::WalkedFile::named(fifo);
+    assert!(urlspool::internals::read::open(&stale).is_err());
 }
 
 /// Returns `true` if the process handles the signal of this number.

@@ -12,8 +12,8 @@ use signal_hook::flag;
 use super::super::error::CommandError;
 use super::super::exit::Exit;
 use super::super::stderr::print_message;
-use super::super::terminal::counted;
 use crate::audit::AuditProgress;
+use crate::diagnostic::counted;
 
 /// A bar on standard error; hidden where that is no terminal.
 pub(super) struct StderrProgress {

@@ -3,9 +3,10 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use indicatif::{HumanBytes, HumanCount};
+use indicatif::HumanBytes;
 
 use super::report::EventCounts;
+use crate::diagnostic::counted;
 use crate::record::Summary;
 
 /// The summary in four lines.
@@ -47,25 +48,22 @@ pub(super) fn last_line(summary: &Summary, counts: EventCounts, elapsed: Duratio
     let files = summary.files_read + summary.files_failed.sum();
     let mut line = format!(
         "urlspool: {} in {} of {} ({}), {:.1} s",
-        counted(summary.records + summary.unwrapped, "URL"),
-        counted(summary.messages, "message"),
-        counted(files, "file"),
+        counted(summary.records + summary.unwrapped, "URL", "URLs"),
+        counted(summary.messages, "message", "messages"),
+        counted(files, "file", "files"),
         HumanBytes(summary.bytes_read),
         elapsed.as_secs_f64(),
     );
-    for (number, noun) in [(counts.failures, "failure"), (counts.notes, "note")] {
+    for (number, one, many) in [
+        (counts.failures, "failure", "failures"),
+        (counts.notes, "note", "notes"),
+    ] {
         if number > 0 {
             line += ", ";
-            line += &counted(number, noun);
+            line += &counted(number, one, many);
         }
     }
     line
-}
-
-/// The number and the noun in its number.
-fn counted(number: u64, noun: &str) -> String {
-    let plural = if number == 1 { "" } else { "s" };
-    format!("{} {noun}{plural}", HumanCount(number))
 }
 
 /// The counts in parentheses, or an empty text.

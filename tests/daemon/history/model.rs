@@ -8,8 +8,8 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
-use urlspool::config::{Config, DedupeScope, Spool};
-use urlspool::daemon::{DaemonEvent, SpoolReader};
+use urlspool::internals::config::{Config, DedupeScope, Spool};
+use urlspool::internals::daemon::{DaemonEvent, SpoolReader};
 
 use super::absences::Absences;
 use super::action::{Action, Tombstones};

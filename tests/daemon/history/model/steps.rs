@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fs::{self, File, OpenOptions};
 use std::path::PathBuf;
 
-use urlspool::daemon::{DaemonEvent, rebuild_state};
+use urlspool::internals::daemon::{DaemonEvent, rebuild_state};
 
 use super::{Model, Writer, Writing, YEAR, text};
 use crate::daemon::history::action::Action;
