@@ -63,6 +63,22 @@ pub(crate) fn value<T: FromSql>(folder: &Folder, sql: &str) -> T {
     db.query_row(sql, [], |row| row.get(0)).unwrap()
 }
 
+pub(crate) fn first_message() -> &'static str {
+    &MAIL[..MAIL.find("From b ").unwrap()]
+}
+
+/// The record of the second message of [`MAIL`] with the mailbox `other`: the daemon writes it so after a change of the scope, if it
+/// does not know that it has written it.
+#[track_caller]
+pub(crate) fn second_in_another_mailbox(folder: &Folder) -> Vec<u8> {
+    let lines = String::from_utf8(records(folder, "a.mbox", MAIL)).unwrap();
+    let mailbox = format!("\"mailbox\":\"{}\"", folder.path("a.mbox").display());
+    let last = lines.lines().last().unwrap();
+    assert!(last.contains(&mailbox) && last.contains("<2@m.example>"));
+    let moved = last.replace(&mailbox, "\"mailbox\":\"other\"") + "\n";
+    moved.into_bytes()
+}
+
 /// Checks that the numbers of links and the full-text index are those of the rows.
 #[track_caller]
 pub(crate) fn check_database(path: &Path) {
@@ -153,6 +169,25 @@ fn gone_messages_take_their_rows_and_links_with_them() {
     loaded(&folder, &[], &lines);
     assert_eq!(value::<i64>(&folder, "SELECT count(*) FROM urls"), 4);
     check_database(&folder.path("urls.db"));
+}
+
+/// A database of an earlier version has the view with the mailboxes of files.
+#[test]
+fn the_view_names_the_mailbox_of_the_message() {
+    let folder = Folder::new();
+    loaded(&folder, &[], &records(&folder, "a.mbox", first_message()));
+    let view = "SELECT sql FROM sqlite_master WHERE name='records'";
+    let new: String = value(&folder, view);
+    let old = new.replace("messages.mailbox", "sources.mailbox");
+    assert_ne!(old, new);
+    let db = Connection::open(folder.path("urls.db")).unwrap();
+    db.execute_batch(&format!("DROP VIEW records; {old}"))
+        .unwrap();
+    drop(db);
+    loaded(&folder, &[], &second_in_another_mailbox(&folder));
+    let moved = "SELECT message_id FROM records WHERE source_mailbox = 'other'";
+    assert_eq!(value::<String>(&folder, moved), "<2@m.example>");
+    assert_eq!(value::<String>(&folder, view), new);
 }
 
 #[test]

@@ -23,8 +23,8 @@ use super::target::{ChangedRows, LoadRow, SegmentId, SegmentStatus, Target};
 use crate::limits::{LOAD_LOCK_SECONDS, LOAD_STAGED_BYTES};
 use crate::record::GoneLine;
 use schema::{
-    ADD_INSTANCE, BEGIN_LOOKUPS, END_LOOKUPS, HAS_INSTANCE, INSTANCE, MERGE, RECOMPUTE_LINKS,
-    RELATIONS, SETTINGS, STAGING, TABLES, VERSION,
+    ADD_INSTANCE, BEGIN_LOOKUPS, END_LOOKUPS, HAS_INSTANCE, HAS_OLD_VIEW, INSTANCE, MERGE,
+    RECOMPUTE_LINKS, RELATIONS, SETTINGS, STAGING, TABLES, VERSION,
 };
 use session::{Server, Session, SessionError};
 use tls::TlsParameters;
@@ -136,6 +136,10 @@ impl PostgresTarget {
         }
         if self.number(HAS_INSTANCE)? == 0 {
             self.batch_execute(ADD_INSTANCE)?;
+        }
+        if self.number(HAS_OLD_VIEW)? == 1 {
+            // Not dropped: views and rights of other users may depend on it.
+            self.batch_execute(&RECORDS_VIEW.replacen("CREATE", "CREATE OR REPLACE", 1))?;
         }
         self.batch_execute(&format!("COMMIT; {STAGING}"))
     }

@@ -7,7 +7,7 @@ CREATE VIEW records AS
     links.key, urls.href, urls.conforms, urls.warnings, urls.hazards, urls.form, urls.wrapper, urls.repairs,
     urls.confidence, urls.truncated, urls.region, urls.quote_depth, urls.anchor, urls.mismatch,
     urls.unwrapped_from, urls.unwrapped_by, urls.cited,
-    sources.path AS source_path, sources.mailbox AS source_mailbox, sources.member AS source_member,
+    sources.path AS source_path, messages.mailbox AS source_mailbox, sources.member AS source_member,
     sources.kind AS source_kind, urls.start AS source_start, urls.\"end\" AS source_end, urls.line AS source_line,
     messages.message_id, messages.digest AS message_digest, messages.date AS message_date,
     messages.sender AS message_from, messages.subject AS message_subject,

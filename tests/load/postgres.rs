@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use super::kept_segments::{check_replaced, end_of, follow, is_empty, wait_until};
 use super::segments::segment;
-use super::{MAIL, records};
+use super::{MAIL, first_message, records, second_in_another_mailbox};
 use crate::scene::{Ended, Folder, ended, urlspool};
 use server::PostgresServer;
 
@@ -47,6 +47,29 @@ fn records_are_loaded_once() {
         links,
         "f.example|1|1|1996-01-01T10:00:00Z\nm.example|3|2|1996-01-01T10:00:00Z"
     );
+}
+
+/// A database of an earlier version has the old view, on which another one depends.
+#[test]
+fn the_view_names_the_mailbox_of_the_message() {
+    let Some(server) = PostgresServer::start("", &[]) else {
+        return;
+    };
+    let folder = Folder::new();
+    let target = server.target();
+    loaded(&target, &records(&folder, "a.mbox", first_message()));
+    let new = server.psql("SELECT pg_get_viewdef('records'::regclass)");
+    assert_eq!(new.matches("messages.mailbox").count(), 1);
+    let old = new.replace("messages.mailbox", "sources.mailbox");
+    server.psql(&format!(
+        "CREATE OR REPLACE VIEW records AS {old}; CREATE VIEW mine AS SELECT source_mailbox FROM records"
+    ));
+    loaded(&target, &second_in_another_mailbox(&folder));
+    assert_eq!(
+        server.psql("SELECT source_mailbox, count(*) FROM mine GROUP BY 1 ORDER BY 1 DESC"),
+        format!("other|1\n{}|3", folder.path("a.mbox").display())
+    );
+    assert_eq!(server.psql("SELECT count(*) FROM messages"), "2");
 }
 
 #[test]

@@ -122,6 +122,11 @@ pub(super) const ADD_INSTANCE: &str =
 pub(super) const HAS_INSTANCE: &str = "SELECT count(*) FROM pg_attribute
   WHERE attrelid = 'urlspool_version'::regclass AND attname = 'instance' AND NOT attisdropped";
 
+/// Returns 1 if the view `records` is one of an earlier version, which has the mailboxes of the table `sources`, and may be replaced.
+pub(super) const HAS_OLD_VIEW: &str =
+    "SELECT count(*) FROM pg_class WHERE oid = to_regclass('records')
+  AND pg_get_viewdef(oid) LIKE '%sources.mailbox%' AND pg_has_role(relowner, 'USAGE')";
+
 /// Returns the identifier of the tables. A copy has the same, but its database and its table have other numbers.
 pub(super) const INSTANCE: &str =
     "SELECT concat_ws('/', instance, pg_database.oid, 'urls'::regclass::oid)

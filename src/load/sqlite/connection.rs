@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::Duration;
 
-use rusqlite::{Connection, ErrorCode, OpenFlags};
+use rusqlite::{Connection, ErrorCode, OpenFlags, OptionalExtension};
 
 use super::file_check::{FirstPage, beside, check_to_read, check_to_write, unusable};
 use super::schema::{APPLICATION_ID, TABLES, VERSION, search_table};
@@ -191,7 +191,9 @@ fn prepare(db: &Connection, path: &Path) -> Result<(), LoadError> {
     // Another loader may have created the tables meanwhile.
     let created = match owner(db).map_err(named)? {
         Owner::Nobody => create(db).map_err(named),
-        owner => owner.check(path),
+        owner => owner
+            .check(path)
+            .and_then(|()| renew_view(db).map_err(named)),
     };
     match created {
         Ok(()) => db.execute_batch("COMMIT").map_err(named),
@@ -206,6 +208,17 @@ fn create(db: &Connection) -> rusqlite::Result<()> {
     db.execute_batch(&format!(
         "PRAGMA application_id={APPLICATION_ID}; PRAGMA user_version={VERSION}"
     ))
+}
+
+/// Replaces the view of an earlier version, which has the mailboxes of the table `sources`.
+fn renew_view(db: &Connection) -> rusqlite::Result<()> {
+    let sql = "SELECT sql LIKE '%sources.mailbox%' FROM sqlite_master WHERE type='view' AND name='records'";
+    let is_old = db.query_row(sql, [], |row| row.get(0)).optional()?;
+    if is_old == Some(true) {
+        db.execute_batch("DROP VIEW records")?;
+        db.execute_batch(RECORDS_VIEW)?;
+    }
+    Ok(())
 }
 
 /// The program that a database belongs to.
