@@ -171,6 +171,39 @@ fn gone_messages_take_their_rows_and_links_with_them() {
     check_database(&folder.path("urls.db"));
 }
 
+#[test]
+fn a_record_that_is_loaded_for_another_mailbox_is_gone_with_that() {
+    let first = |folder: &Folder| records(folder, "a.mbox", MAIL);
+    for is_one_batch in [false, true] {
+        let folder = Folder::new();
+        let (first, moved) = (first(&folder), second_in_another_mailbox(&folder));
+        if is_one_batch {
+            loaded(&folder, &[], &[first, moved].concat());
+        } else {
+            loaded(&folder, &[], &first);
+            let summary = loaded(&folder, &[], &moved);
+            assert!(summary.contains("1 record, 0 of them new"), "{summary}");
+        }
+        check_database(&folder.path("urls.db"));
+        assert_eq!(value::<i64>(&folder, "SELECT count(*) FROM urls"), 4);
+        let moved = "SELECT count(*) FROM records WHERE source_mailbox = 'other'";
+        assert_eq!(value::<i64>(&folder, moved), 1);
+        let digest: String = value(
+            &folder,
+            "SELECT digest FROM messages WHERE mailbox = 'other'",
+        );
+        let gone = |mailbox: &str| {
+            format!("{{\"type\":\"gone\",\"mailbox\":{mailbox:?},\"digests\":[{digest:?}]}}\n")
+        };
+        let old = folder.path("a.mbox").display().to_string();
+        loaded(&folder, &[], gone(&old).as_bytes());
+        assert_eq!(value::<i64>(&folder, "SELECT count(*) FROM urls"), 4);
+        loaded(&folder, &[], gone("other").as_bytes());
+        assert_eq!(value::<i64>(&folder, "SELECT count(*) FROM urls"), 3);
+        check_database(&folder.path("urls.db"));
+    }
+}
+
 /// A database of an earlier version has the view with the mailboxes of files.
 #[test]
 fn the_view_names_the_mailbox_of_the_message() {

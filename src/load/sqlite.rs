@@ -21,7 +21,7 @@ pub(super) use schema::tokenizer;
 
 use std::path::{Path, PathBuf};
 
-use rusqlite::{Connection, OptionalExtension, Params, params};
+use rusqlite::{Connection, OptionalExtension, Params, params, params_from_iter};
 
 use super::dates::{is_plausible, today};
 use super::error::LoadError;
@@ -30,7 +30,7 @@ use crate::record::GoneLine;
 use crate::walk::DeviceInode;
 use link_updates::{LinkUpdates, NewCitation, SinceLast};
 use row_ids::{RowIds, next_id};
-use row_statements::{RowParents, RowStatements};
+use row_statements::{KnownUrl, RowParents, RowStatements};
 
 /// A database file that is being loaded.
 pub(super) struct SqliteTarget {
@@ -138,7 +138,8 @@ impl SqliteTarget {
 }
 
 impl SqliteBatch {
-    /// Adds the row of a record, and what it refers to, unless it is there.
+    /// Adds the row of a record, and what it refers to, unless it is there. A row that is there belongs to the mailbox for which the
+    /// record was loaded last.
     fn put(
         &mut self,
         links: &mut LinkUpdates,
@@ -147,13 +148,22 @@ impl SqliteBatch {
         row: &LoadRow<'_>,
     ) -> rusqlite::Result<RowOutcome> {
         // Known rows follow each other. Then a lookup is cheaper than a row that is not added.
-        let is_known = self.last_outcome == RowOutcome::Known
-            && statements.find_url(row.record_key)?.is_some();
-        self.last_outcome = if is_known {
-            RowOutcome::Known
-        } else {
-            self.add(links, db, statements, row)?
+        let mut known = match self.last_outcome {
+            RowOutcome::Known => statements.find_url(row)?,
+            RowOutcome::Added => None,
         };
+        self.last_outcome = RowOutcome::Known;
+        if known.is_none() {
+            self.last_outcome = self.add(links, db, statements, row)?;
+            if self.last_outcome == RowOutcome::Known {
+                known = statements.find_url(row)?;
+            }
+        }
+        if let Some(known) = known.filter(|known| !known.has_same_mailbox) {
+            let message = self.ids.message(statements, row)?;
+            self.ids.store(statements, row)?;
+            move_row(db, known, message.id)?;
+        }
         Ok(self.last_outcome)
     }
 
@@ -190,6 +200,28 @@ impl SqliteBatch {
         }
         Ok(RowOutcome::Added)
     }
+}
+
+/// Moves a row to the message of another mailbox, so that it is gone with that message.
+fn move_row(db: &Connection, row: KnownUrl, message: i64) -> rusqlite::Result<()> {
+    let run = |sql, params: &[i64]| db.prepare_cached(sql)?.execute(params_from_iter(params));
+    // The index needs the texts that it has.
+    run(
+        "INSERT INTO search(search, rowid, url, anchor, subject, sender)
+         SELECT 'delete', id, url, anchor, subject, sender FROM texts WHERE id=?1",
+        &[row.id],
+    )?;
+    run("UPDATE urls SET message=?2 WHERE id=?1", &[row.id, message])?;
+    run(
+        "INSERT INTO search(rowid, url, anchor, subject, sender)
+         SELECT id, url, anchor, subject, sender FROM texts WHERE id=?1",
+        &[row.id],
+    )?;
+    run(
+        "DELETE FROM messages WHERE id=?1 AND NOT EXISTS (SELECT 1 FROM urls WHERE message=?1)",
+        &[row.message],
+    )?;
+    Ok(())
 }
 
 impl Target for SqliteTarget {

@@ -73,6 +73,42 @@ fn the_view_names_the_mailbox_of_the_message() {
 }
 
 #[test]
+fn a_record_that_is_loaded_for_another_mailbox_is_gone_with_that() {
+    let Some(server) = PostgresServer::start("", &[]) else {
+        return;
+    };
+    let folder = Folder::new();
+    let (first, moved) = (
+        records(&folder, "a.mbox", MAIL),
+        second_in_another_mailbox(&folder),
+    );
+    let inputs = [
+        vec![first.clone(), moved.clone()],
+        vec![[first, moved].concat()],
+    ];
+    for inputs in inputs {
+        for input in inputs {
+            loaded(&server.target(), &input);
+        }
+        check_links(&server);
+        assert_eq!(server.psql("SELECT count(*) FROM urls"), "4");
+        let digest = server.psql("SELECT digest FROM messages WHERE mailbox = 'other'");
+        assert_ne!(digest, "");
+        let gone = |mailbox: &str| {
+            format!("{{\"type\":\"gone\",\"mailbox\":{mailbox:?},\"digests\":[{digest:?}]}}\n")
+        };
+        let old = folder.path("a.mbox").display().to_string();
+        loaded(&server.target(), gone(&old).as_bytes());
+        assert_eq!(server.psql("SELECT count(*) FROM urls"), "4");
+        loaded(&server.target(), gone("other").as_bytes());
+        assert_eq!(server.psql("SELECT count(*) FROM urls"), "3");
+        check_links(&server);
+        assert_eq!(server.psql("SELECT count(*) FROM messages"), "1");
+        server.psql("TRUNCATE urls, links, messages, sources");
+    }
+}
+
+#[test]
 fn tables_of_another_program_are_named_and_left_alone() {
     let Some(server) = PostgresServer::start("", &[]) else {
         return;

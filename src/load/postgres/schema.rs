@@ -143,6 +143,7 @@ CREATE TEMP TABLE staging(
   message_id text, digest text COLLATE \"C\", date text, date_raw text, sender text, subject text, newsgroups jsonb, list_id text,
   reference_ids jsonb, search tsvector
 ) ON COMMIT DELETE ROWS;
+CREATE TEMP TABLE moved(url bigint, message bigint, number bigint) ON COMMIT DELETE ROWS;
 CREATE TEMP TABLE kept(record_key uuid PRIMARY KEY) ON COMMIT DELETE ROWS;
 CREATE TEMP TABLE changed_links(id bigint PRIMARY KEY) ON COMMIT DELETE ROWS;
 CREATE TEMP TABLE changed_sources(id bigint PRIMARY KEY) ON COMMIT DELETE ROWS;
@@ -167,9 +168,26 @@ pub(super) const MERGE: &[&str] = &[
     // Only of what is compared: the statistics of words and of lists cost more than a merge gains.
     "ANALYZE staging(record_key, source_key, key_hash, digest)",
     // Not a join of the table with itself, whose work is the square of the number of copies.
-    "DELETE FROM staging USING (SELECT number, row_number() OVER (PARTITION BY record_key ORDER BY number) AS copy
-         FROM staging) AS numbered
+    "DELETE FROM staging USING (SELECT number,
+           row_number() OVER (PARTITION BY record_key ORDER BY mailbox <> last_mailbox, number) AS copy
+         FROM (SELECT number, record_key, mailbox, last_value(mailbox) OVER (PARTITION BY record_key ORDER BY number
+             ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING) AS last_mailbox
+           FROM staging) AS copies) AS numbered
        WHERE numbered.number = staging.number AND 1 < numbered.copy",
+    // A row belongs to the mailbox for which the record was loaded last.
+    "INSERT INTO moved SELECT urls.id, urls.message, staging.number
+       FROM staging JOIN urls USING(record_key) JOIN messages ON messages.id = urls.message
+       WHERE messages.mailbox <> staging.mailbox",
+    "INSERT INTO messages(digest, mailbox, message_id, date, date_raw, sender, subject, newsgroups, list_id, reference_ids)
+       SELECT DISTINCT ON (digest, mailbox) digest, mailbox, message_id, date, date_raw, sender, subject, newsgroups, list_id,
+         reference_ids
+       FROM staging JOIN moved USING(number) ORDER BY digest, mailbox, number ON CONFLICT DO NOTHING",
+    "UPDATE urls SET message = messages.id FROM moved JOIN staging USING(number)
+         JOIN messages ON messages.digest = staging.digest AND md5(messages.mailbox) = md5(staging.mailbox)
+       WHERE urls.id = moved.url",
+    "DELETE FROM messages USING moved WHERE messages.id = moved.message
+       AND NOT EXISTS (SELECT FROM urls WHERE urls.message = messages.id)",
+    "TRUNCATE moved",
     "DELETE FROM staging USING urls WHERE urls.record_key = staging.record_key",
     "INSERT INTO sources(key, path, path_b64, member, member_b64, mailbox, kind)
        SELECT DISTINCT ON (source_key) source_key, path, path_b64, member, member_b64, mailbox, kind

@@ -28,6 +28,15 @@ pub(super) struct RowParents<'d> {
     pub(super) cited: Option<&'d str>,
 }
 
+/// The row of a record that is loaded again.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct KnownUrl {
+    pub(super) id: i64,
+    pub(super) message: i64,
+    /// `true` if the mailbox of its message is that of the record.
+    pub(super) has_same_mailbox: bool,
+}
+
 /// The texts of a row of `messages` that are searched. They are those of the record that was loaded first: a later one of its
 /// digest may have others.
 #[derive(Clone, Debug)]
@@ -36,7 +45,8 @@ pub(super) struct MessageTexts {
     pub(super) sender: Option<String>,
 }
 
-const FIND_URL: &str = "SELECT id FROM urls WHERE record_key=?1";
+const FIND_URL: &str = "SELECT urls.id, messages.id, messages.mailbox=?2
+  FROM urls JOIN messages ON messages.id = urls.message WHERE record_key=?1";
 
 /// Finds out itself if the record is there: a lookup of its own would search the index twice.
 const INSERT_URL: &str = "INSERT INTO urls VALUES(?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12,?13,?14,?15,?16,?17,?18,?19,?20,?21,?22,?23,?24,?25,?26,?27,?28,?29,?30,?31,?32,?33)
@@ -79,10 +89,17 @@ impl<'db> RowStatements<'db> {
         })
     }
 
-    /// Returns the identifier of a record's row.
-    pub(super) fn find_url(&mut self, record_key: u128) -> rusqlite::Result<Option<i64>> {
-        let key = record_key.to_be_bytes();
-        let found = self.find_url.query_row(params![key], |row| row.get(0));
+    /// Returns the row of a record.
+    pub(super) fn find_url(&mut self, row: &LoadRow<'_>) -> rusqlite::Result<Option<KnownUrl>> {
+        let key = row.record_key.to_be_bytes();
+        let mailbox = &*row.record.source.mailbox;
+        let found = self.find_url.query_row(params![key, mailbox], |row| {
+            Ok(KnownUrl {
+                id: row.get(0)?,
+                message: row.get(1)?,
+                has_same_mailbox: row.get(2)?,
+            })
+        });
         found.optional()
     }
 
