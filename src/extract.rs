@@ -25,7 +25,7 @@ use crate::origin::Source;
 use crate::parse::{FoundUrl, Grammar, RejectReason, components};
 #[cfg(feature = "files")]
 use crate::record::hash_pieces;
-use crate::record::{Demand, Record, RecordOrigin};
+use crate::record::{Demand, FoundRecord, RecordOrigin};
 use crate::scan::{Rules, Scanner, SchemelessPolicy};
 use crate::split::Message;
 #[cfg(feature = "files")]
@@ -131,7 +131,7 @@ impl Extractor {
 #[non_exhaustive]
 pub enum Finding<'f> {
     /// A URL.
-    Url(&'f Record<'f>),
+    Url(&'f FoundRecord<'f>),
     /// A URL that a filter of the options holds back.
     Filtered,
     /// A URL whose key occurred in this message before. Only with [`Unique::Message`].
@@ -140,7 +140,7 @@ pub enum Finding<'f> {
         key: u128,
     },
     /// A URL inside a redirector's URL. It is no candidate of its own.
-    Unwrapped(&'f Record<'f>),
+    Unwrapped(&'f FoundRecord<'f>),
     /// A candidate that is no URL.
     Reject {
         /// The reason.

@@ -159,8 +159,8 @@ pub use parse::{
 #[cfg(feature = "files")]
 pub use pipeline::{Finished, Records, Scan, scan};
 pub use record::{
-    Demand, NamedCounts, OwnedMessage, OwnedPart, OwnedRecord, OwnedSource, Record, RecordOrigin,
-    RedirectSource, SchemeCounts, Summary, UrlContext,
+    Demand, FoundRecord, NamedCounts, OwnedMessage, OwnedPart, OwnedRecord, OwnedSource,
+    RecordOrigin, RedirectSource, SchemeCounts, Summary, UrlContext,
 };
 pub use repair::{Feature, Features, Join, PrefilterReject, Repair, RepairSet};
 pub use scan::{Opening, Rules, SchemelessPolicy};

@@ -92,7 +92,7 @@ pub const SCHEMA: u32 = 1;
 
 /// A found URL with everything that a record says of it.
 #[derive(Clone, Copy, Debug)]
-pub struct Record<'r> {
+pub struct FoundRecord<'r> {
     /// The URL.
     pub found: &'r FoundUrl<'r>,
     /// The identifier of the record.

@@ -6,7 +6,7 @@ use std::collections::HashSet;
 
 use libfuzzer_sys::fuzz_target;
 use urlspool::internals::record::RecordWriter;
-use urlspool::{Extractor, Finding, Message, Options, Record, Source, extract};
+use urlspool::{Extractor, Finding, FoundRecord, Message, Options, Source, extract};
 use urlspool_fuzz::twins;
 
 /// The bytes that a URL consists of, without what transports put between them.
@@ -24,7 +24,7 @@ fn holds(decoded: &[u8], raw: &[u8]) -> bool {
 
 /// Checks that the raw bytes of a record, decoded by a twin, hold its text. Of texts with references, tags, encoded words and
 /// charsets that are not ASCII no twin is made.
-fn check_range(message: &[u8], record: &Record<'_>) {
+fn check_range(message: &[u8], record: &FoundRecord<'_>) {
     let (start, end) = (record.origin.start as usize, record.origin.end as usize);
     assert!(
         start <= end && end <= message.len(),

@@ -9,7 +9,7 @@ use crate::parse::{
     FoundUrl, RedirectTarget, RejectReason, key, mismatch, parse_nested, parse_replacement,
     redirect_target, redirect_target_of, without_recipient,
 };
-use crate::record::{Demand, Record, RedirectSource, UrlContext, context_border, record_id};
+use crate::record::{Demand, FoundRecord, RedirectSource, UrlContext, context_border, record_id};
 use crate::repair::Join;
 use crate::scan::Rules;
 use crate::span::Span;
@@ -113,7 +113,7 @@ impl MessagePass<'_, '_> {
         let anchor = location
             .anchor
             .map(|anchor| &anchor[..anchor.len().min(limits.field_bytes)]);
-        let record = Record {
+        let record = FoundRecord {
             found,
             id: ids.record,
             digest: ids.message,
@@ -136,7 +136,7 @@ impl MessagePass<'_, '_> {
         {
             None => (self.sink)(finding(&record)),
             Some(text) => parse_replacement(found, &text, limits.url_bytes, &mut |stripped| {
-                let stripped = Record {
+                let stripped = FoundRecord {
                     found: stripped,
                     raw: stripped.full,
                     context: None,
@@ -222,7 +222,7 @@ fn written_bytes(found: &FoundUrl<'_>) -> usize {
 }
 
 /// Returns the finding for a record: found in the message, or unwrapped from another URL.
-fn finding<'r>(record: &'r Record<'r>) -> Finding<'r> {
+fn finding<'r>(record: &'r FoundRecord<'r>) -> Finding<'r> {
     if record.redirected_from.is_some() {
         Finding::Unwrapped(record)
     } else {

@@ -13,7 +13,7 @@ use std::vec;
 use super::{Extractor, Finding, Options, extract};
 use crate::origin::Source;
 use crate::parse::{Alternate, Verdicts, Wrapper};
-use crate::record::Record;
+use crate::record::FoundRecord;
 use crate::repair::{Join, RepairSet};
 use crate::split::Message;
 
@@ -125,7 +125,7 @@ pub struct ExtractedUrl {
 impl ExtractedUrl {
     /// Copies what a record says of a URL. Offsets are counted from `start`, the message's first
     /// byte in its source.
-    fn new(record: &Record<'_>, start: u64) -> ExtractedUrl {
+    fn new(record: &FoundRecord<'_>, start: u64) -> ExtractedUrl {
         let found = record.found;
         let offset = |at: u64| usize::try_from(at - start).unwrap_or(usize::MAX);
         ExtractedUrl {

@@ -6,7 +6,7 @@ use super::scratch::{Scratch, ScratchPool};
 use crate::extract::{Finding, Unique, key_hash};
 use crate::limits::RECORD_BUFFER_BYTES;
 use crate::origin::Source;
-use crate::record::{self, MessageTail, Record, Summary};
+use crate::record::{self, FoundRecord, MessageTail, Summary};
 
 /// Receiver of batches, in order.
 pub(super) type HandIn<'h> = dyn FnMut(Batch) + 'h;
@@ -196,7 +196,7 @@ impl<'w> BatchBuilder<'w> {
     }
 
     /// Appends a record's line.
-    fn add_line(&mut self, record: &Record<'_>) {
+    fn add_line(&mut self, record: &FoundRecord<'_>) {
         self.reserve_records();
         let (writer, records) = (&mut self.scratch.writer, &mut self.batch.records);
         if self.unique == Unique::None {

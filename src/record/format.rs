@@ -15,7 +15,7 @@ pub use table::{FormulaGuard, Table, TableSyntax};
 
 use super::json_text::text;
 use super::value::RecordValues;
-use super::{Demand, FieldId, JsonFields, Record};
+use super::{Demand, FieldId, FoundRecord, JsonFields};
 use crate::decode::InfoFields;
 
 /// The format of the lines of a run: what is written of each record.
@@ -150,12 +150,12 @@ impl LineFormat {
     }
 }
 
-fn write_url(record: &Record<'_>, out: &mut Vec<u8>) {
+fn write_url(record: &FoundRecord<'_>, out: &mut Vec<u8>) {
     out.extend_from_slice(text(record.found.full).as_bytes());
     out.push(b'\n');
 }
 
-fn write_href(record: &Record<'_>, out: &mut Vec<u8>) {
+fn write_href(record: &FoundRecord<'_>, out: &mut Vec<u8>) {
     if let Some(href) = record.found.verdicts.and_then(|verdicts| verdicts.href()) {
         out.extend_from_slice(href.as_bytes());
         out.push(b'\n');

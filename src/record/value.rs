@@ -13,7 +13,7 @@ use super::closed_sets::MISMATCH;
 use super::fields::FieldId;
 use super::json_text::is_lossless;
 use super::parts::Parts;
-use super::{Record, SCHEMA};
+use super::{FoundRecord, SCHEMA};
 use crate::byte_scan::is_plain_json;
 use crate::decode::{MessageInfo, Zone};
 use crate::grammar::{Reject, Url, Warning};
@@ -75,14 +75,14 @@ pub enum MessageTail {
 
 /// A record, with the values that several of its fields are computed from.
 pub(super) struct RecordValues<'v, 'r> {
-    record: &'v Record<'r>,
+    record: &'v FoundRecord<'r>,
     tail: MessageTail,
     components: OnceCell<UrlComponents<'r>>,
     site: OnceCell<Option<Site<'r>>>,
 }
 
 impl<'v, 'r> RecordValues<'v, 'r> {
-    pub(super) fn new(record: &'v Record<'r>, tail: MessageTail) -> RecordValues<'v, 'r> {
+    pub(super) fn new(record: &'v FoundRecord<'r>, tail: MessageTail) -> RecordValues<'v, 'r> {
         RecordValues {
             record,
             tail,
@@ -112,7 +112,7 @@ impl<'v, 'r> RecordValues<'v, 'r> {
     }
 
     /// Returns the record.
-    pub(super) fn record(&self) -> &'v Record<'r> {
+    pub(super) fn record(&self) -> &'v FoundRecord<'r> {
         self.record
     }
 

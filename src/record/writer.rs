@@ -1,6 +1,6 @@
 //! The writer of records: one line for each, in the format of a run.
 
-use super::Record;
+use super::FoundRecord;
 use super::format::LineFormat;
 use super::json_fields::Caches;
 use super::json_value::JsonSink;
@@ -35,7 +35,7 @@ impl RecordWriter {
     /// Appends the line of `record`, of which no repetition was left out.
     ///
     /// Linear in the length of the line.
-    pub fn write(&mut self, record: &Record<'_>, out: &mut Vec<u8>) {
+    pub fn write(&mut self, record: &FoundRecord<'_>, out: &mut Vec<u8>) {
         let values = RecordValues::new(record, self.tail);
         match self.format.json() {
             Some(fields) => {
@@ -51,7 +51,7 @@ impl RecordWriter {
     ///
     /// Linear in the length of the line.
     #[must_use]
-    pub fn write_open(&mut self, record: &Record<'_>, out: &mut Vec<u8>) -> Option<usize> {
+    pub fn write_open(&mut self, record: &FoundRecord<'_>, out: &mut Vec<u8>) -> Option<usize> {
         let values = RecordValues::new(record, self.tail);
         match self.format.json() {
             Some(fields) => {

@@ -7,7 +7,7 @@ use super::wording::{alternate_text, reject_text, repair_text, wrapper_text};
 use crate::extract::{Extractor, Finding, extract};
 use crate::origin::Source;
 use crate::parse::Grammar;
-use crate::record::{Record, RecordOrigin};
+use crate::record::{FoundRecord, RecordOrigin};
 use crate::repair::Join;
 use crate::split::Message;
 
@@ -49,7 +49,7 @@ impl Page {
         }
     }
 
-    fn url(&mut self, record: &Record<'_>) {
+    fn url(&mut self, record: &FoundRecord<'_>) {
         let found = record.found;
         let quoted = match record.quote_depth {
             0 => String::new(),
@@ -78,7 +78,7 @@ impl Page {
         }
     }
 
-    fn verdicts(&mut self, record: &Record<'_>) {
+    fn verdicts(&mut self, record: &FoundRecord<'_>) {
         let Some(verdicts) = record.found.verdicts else {
             let text = "longer than the limit on URLs: not checked by the grammars";
             return self.line(2, text);

@@ -1,7 +1,7 @@
 //! Lines for people and for `urlspool show`: `path:start: url`, members as `path!member:start: url`.
 
 use crate::diagnostic::printable;
-use crate::record::Record;
+use crate::record::FoundRecord;
 use crate::record::json_text::text;
 
 /// The use of escape sequences in lines for people.
@@ -39,7 +39,7 @@ const NO_COLORS: Colors = Colors {
 };
 
 /// Appends the line of a record.
-pub(super) fn write(record: &Record<'_>, style: GrepStyle, out: &mut Vec<u8>) {
+pub(super) fn write(record: &FoundRecord<'_>, style: GrepStyle, out: &mut Vec<u8>) {
     let source = record.origin.source;
     let line = GrepLine {
         path: source.path.as_os_str().as_encoded_bytes(),
