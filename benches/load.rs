@@ -117,8 +117,8 @@ fn processor_seconds() -> Option<f64> {
 struct RecordFile(fs::File);
 
 impl Report for RecordFile {
-    fn records(&mut self, batch: &[u8]) -> io::Result<bool> {
-        self.0.write_all(batch)?;
+    fn lines(&mut self, lines: &[u8]) -> io::Result<bool> {
+        self.0.write_all(lines)?;
         Ok(true)
     }
 

@@ -12,12 +12,8 @@ fn main() -> Result<(), Box<dyn Error>> {
     let mut counts: BTreeMap<(String, String), u64> = BTreeMap::new();
     let mut records = urlspool::scan(env::args_os().skip(1)).run()?;
     for record in &mut records {
-        let year = record
-            .message
-            .date
-            .as_deref()
-            .map_or("undated", |date| &date[..4]);
-        let host = record.url.split('/').nth(2).unwrap_or_default();
+        let year = record.message_date().map_or("undated", |date| &date[..4]);
+        let host = record.host().unwrap_or_default();
         *counts
             .entry((host.to_owned(), year.to_owned()))
             .or_default() += 1;

@@ -26,7 +26,7 @@
 //! # #[cfg(feature = "files")]
 //! # fn main() -> std::io::Result<()> {
 //! for record in urlspool::scan(["corpus/text"]).run()? {
-//!     println!("{} in {}", record.url, record.source.path);
+//!     println!("{} in {}", record.url(), record.path());
 //! }
 //! # Ok(())
 //! # }
@@ -159,8 +159,8 @@ pub use parse::{
 #[cfg(feature = "files")]
 pub use pipeline::{Finished, Records, Scan, scan};
 pub use record::{
-    Demand, FoundRecord, NamedCounts, OwnedMessage, OwnedPart, OwnedRecord, OwnedSource,
-    RecordOrigin, RedirectSource, SchemeCounts, Summary, UrlContext,
+    Demand, FieldId, FoundRecord, Items as RecordItems, NamedCounts, Record, RecordOrigin,
+    RedirectSource, SchemeCounts, Summary, UrlContext, Value as RecordValue,
 };
 pub use repair::{Feature, Features, Join, PrefilterReject, Repair, RepairSet};
 pub use scan::{Opening, Rules, SchemelessPolicy};

@@ -27,7 +27,6 @@ mod location;
 mod object;
 mod owned;
 mod parsed;
-mod part_list;
 mod part_output;
 mod parts;
 mod read_error;
@@ -44,7 +43,7 @@ mod written_line;
 
 pub use closed_sets::ClosedSet;
 #[cfg(feature = "arrow")]
-pub use columns::{Columns, ColumnsError, arrow_schema};
+pub use columns::{Columns, arrow_schema};
 pub use context::context_border;
 pub use counts::{NamedCounts, SchemeCounts};
 pub use event::write_event;
@@ -61,7 +60,7 @@ pub use gone::write_gone;
 pub use json_fields::JsonFields;
 pub use line::json_line;
 pub use line_error::{ExpectedValue, LineError, LineFault, UnsuitableRecord};
-pub use owned::{OwnedMessage, OwnedPart, OwnedRecord, OwnedSource};
+pub use owned::{Items, Record, Value};
 pub use parsed::write_parsed;
 pub use parts::{Decoded, Parts};
 pub use read_error::RecordReadError;

@@ -1,4 +1,4 @@
-//! Record batches against the lines that they were made from.
+//! Records as values and in record batches, against the lines of the same records.
 
 use arrow_array::cast::AsArray;
 use arrow_array::types::{Float64Type, Int64Type, TimestampSecondType};
@@ -10,7 +10,7 @@ use urlspool::internals::limits::ARROW_BATCH_ROWS;
 use urlspool::internals::record::{
     Columns, FieldId, JsonFields, LineFormat, MessageTail, RecordWriter,
 };
-use urlspool::{Extractor, Finding, Message, Options, Source, extract};
+use urlspool::{Extractor, Finding, Message, Options, Record, Source, extract};
 
 const MAIL: &[&[u8]] = &[
     b"From: \"A \\ B\" <a@b.example>\nSubject: =?utf-8?q?caf=C3=A9=09?=\nDate: Tue, 02 Jul 1996 13:45:10 GMT\nNewsgroups: a.b,c.d\nReferences: <1@x> <2@x>\nMessage-ID: <3@x>\n\nsee <URL:http://a.example/x\n  y?q#f> or ftp://b.example/%7Ec;type=a, www.c.example/\xFF.\nhttp://e.example/~f/ and mailto:a@b.example\n",
@@ -18,26 +18,29 @@ const MAIL: &[&[u8]] = &[
     b"http://a.example/0\n",
 ];
 
-/// The lines of the records of all messages.
-fn lines(format: &LineFormat) -> Vec<Vec<u8>> {
-    let mut lines = Vec::new();
+/// The lines of the records of all messages, and their values with the fields `chosen`.
+fn records(format: &LineFormat, chosen: &[FieldId]) -> (Vec<Value>, Vec<Record>) {
+    let (mut lines, mut values) = (Vec::new(), Vec::new());
     let mut options = Options::default();
     options.context_bytes = 8;
     let extractor = Extractor::new(options);
+    let mut line_writer = RecordWriter::new(format);
+    let mut value_writer = RecordWriter::new(&LineFormat::Values(chosen.to_vec()));
     for mail in MAIL {
-        let mut writer = RecordWriter::new(format);
-        writer.begin(MessageTail::Complete);
+        line_writer.begin(MessageTail::Complete);
+        value_writer.begin(MessageTail::Complete);
         let source = Source::at("a\"b".into()).within(b"m\\");
         extract(&Message::parse(mail), &source, &extractor, &mut |finding| {
             if let Finding::Url(record) | Finding::Unwrapped(record) = finding {
                 let mut line = Vec::new();
-                writer.write(record, &mut line);
-                lines.push(line);
+                line_writer.write(record, &mut line);
+                lines.push(serde_json::from_slice(&line).unwrap());
+                values.push(value_writer.record(record));
             }
         });
     }
     assert!(lines.len() > 6);
-    lines
+    (lines, values)
 }
 
 /// The value of a row, as its line has it.
@@ -75,45 +78,50 @@ fn rows(batch: &RecordBatch) -> Vec<Value> {
 }
 
 fn check(format: &LineFormat, chosen: Option<&[FieldId]>) {
-    // Each object stands once after another one, and once after itself.
-    let lines: Vec<_> = lines(format)
-        .into_iter()
-        .flat_map(|line| [line.clone(), line])
-        .collect();
+    let (lines, records) = records(format, chosen.unwrap_or(FieldId::ALL));
     let mut columns = Columns::new(chosen);
-    for half in lines.chunks(lines.len() / 2 + 1) {
-        for line in half {
-            columns.append(line).unwrap();
-        }
+    let half = lines.len() / 2 + 1;
+    for (lines, records) in lines.chunks(half).zip(records.chunks(half)) {
+        assert!(columns.append(records).is_empty());
         let batch = columns.take_batch().unwrap().unwrap();
         assert_eq!(batch.schema(), columns.schema());
-        let expected = half
-            .iter()
-            .map(|line| serde_json::from_slice(line).unwrap());
-        assert_eq!(rows(&batch), expected.collect::<Vec<Value>>());
+        assert_eq!(rows(&batch), lines);
     }
     assert_eq!(columns.take_batch().unwrap(), None);
 }
 
 #[test]
-fn a_batch_holds_what_its_lines_hold() {
+fn a_batch_holds_what_the_lines_hold() {
     check(&LineFormat::default(), None);
     for fields in [
         &FieldId::slim(),
         FieldId::ALL,
         &[FieldId::PartPath, FieldId::Alternates],
+        &[FieldId::PartCharset, FieldId::ErrorMessage],
     ] {
         check(&LineFormat::Json(JsonFields::new(fields)), Some(fields));
     }
 }
 
 #[test]
-fn columns_are_full_before_they_are_too_large_for_a_batch() {
-    let line = &lines(&LineFormat::default())[0];
-    let mut columns = Columns::new(None);
-    while !columns.is_full() {
-        columns.append(line).unwrap();
+fn a_record_serializes_as_its_line() {
+    let (lines, records) = records(&LineFormat::default(), FieldId::ALL);
+    for (line, record) in lines.iter().zip(&records) {
+        assert_eq!(serde_json::to_value(record).unwrap(), *line);
+        assert_eq!(record.url(), line["url"]);
+        assert_eq!(record.range().start, line["source"]["start"]);
+        let hazards: Vec<_> = record.texts(FieldId::Hazards).collect();
+        assert_eq!(Value::from(hazards), line["hazards"]);
     }
+}
+
+#[test]
+fn columns_are_full_before_they_are_too_large_for_a_batch() {
+    let (_, records) = records(&LineFormat::default(), FieldId::ALL);
+    let many = vec![records[0].clone(); ARROW_BATCH_ROWS + 3];
+    let mut columns = Columns::new(None);
+    assert_eq!(columns.append(&many).len(), 3);
+    assert!(columns.is_full());
     let rows = columns.take_batch().unwrap().unwrap().num_rows();
     assert_eq!(rows, ARROW_BATCH_ROWS);
     assert!(!columns.is_full());

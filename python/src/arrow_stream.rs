@@ -8,6 +8,7 @@ use pyo3::exceptions::{PyKeyboardInterrupt, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyCapsule;
 
+use urlspool::Record;
 use urlspool::internals::record::{Columns, FieldId, arrow_schema};
 
 use crate::running_scan::RunningScan;
@@ -57,7 +58,7 @@ pub(crate) fn stream_capsule(
     let reader = BatchReader {
         scan,
         columns,
-        lines: Vec::new(),
+        records: Vec::new(),
         read: 0,
         has_ended: false,
     };
@@ -69,8 +70,8 @@ pub(crate) fn stream_capsule(
 struct BatchReader {
     scan: RunningScan,
     columns: Columns,
-    /// Whole lines of JSON, of which those before `read` are in the columns.
-    lines: Vec<u8>,
+    /// The records that were received last, of which those before `read` are in the columns.
+    records: Vec<Record>,
     read: usize,
     has_ended: bool,
 }
@@ -79,20 +80,16 @@ impl BatchReader {
     /// Fills the columns, and returns the next batch; `None` at the end.
     fn next_batch(&mut self) -> Result<Option<RecordBatch>, ArrowError> {
         while !self.columns.is_full() {
-            if self.read == self.lines.len() && !self.receive()? {
+            if self.read == self.records.len() && !self.receive()? {
                 break;
             }
-            let rest = &self.lines[self.read..];
-            let line = rest.split_inclusive(|byte| *byte == b'\n').next();
-            let line = line.unwrap_or_default();
-            let appended = self.columns.append(line);
-            appended.map_err(|error| ArrowError::ExternalError(Box::new(error)))?;
-            self.read += line.len();
+            let rest = self.columns.append(&self.records[self.read..]);
+            self.read = self.records.len() - rest.len();
         }
         self.columns.take_batch()
     }
 
-    /// Waits for more lines. `false` if there are none.
+    /// Waits for more records. `false` if there are none.
     fn receive(&mut self) -> Result<bool, ArrowError> {
         if self.has_ended {
             return Ok(false);
@@ -106,9 +103,9 @@ impl BatchReader {
                 ArrowError::ExternalError(error.to_string().into())
             })
         });
-        let lines = received.inspect_err(|_| self.has_ended = true)?;
-        self.has_ended = lines.is_none();
-        self.lines = lines.unwrap_or_default();
+        let records = received.inspect_err(|_| self.has_ended = true)?;
+        self.has_ended = records.is_none();
+        self.records = records.unwrap_or_default();
         self.read = 0;
         Ok(!self.has_ended)
     }

@@ -10,10 +10,10 @@ use pyo3::types::{PyDict, PyList};
 
 use urlspool::internals::cli;
 use urlspool::internals::extract::Unique;
-use urlspool::internals::record::{LineFormat, MessageTail, RecordWriter};
-use urlspool::{ExtractedUrl, Finding, Message, Source};
+use urlspool::internals::record::{FieldId, LineFormat, MessageTail, RecordWriter};
+use urlspool::{ExtractedUrl, Finding, Message, Record, Source};
 
-use crate::dictionaries::RecordReader;
+use crate::dictionaries::DictMaker;
 use crate::errors;
 use crate::running_scan::lock;
 
@@ -22,15 +22,15 @@ use crate::running_scan::lock;
 pub(crate) struct Extractor {
     extractor: urlspool::Extractor,
     format: LineFormat,
-    /// Encoders that are not in use: at most one for each thread. What they cached is worth more than a message.
-    encoders: Mutex<Vec<Encoder>>,
+    fields: Option<Vec<FieldId>>,
+    /// Makers that are not in use: at most one for each thread. What they cached is worth more than a message.
+    makers: Mutex<Vec<RecordMaker>>,
 }
 
-/// Buffers and caches for the records of one message.
-struct Encoder {
+/// Caches for the records of one message.
+struct RecordMaker {
     writer: RecordWriter,
-    lines: Vec<u8>,
-    reader: RecordReader,
+    dicts: DictMaker,
 }
 
 #[pymethods]
@@ -45,7 +45,8 @@ impl Extractor {
         Ok(Extractor {
             extractor: urlspool::Extractor::new(request.options),
             format: request.job.line_format,
-            encoders: Mutex::default(),
+            fields: request.fields,
+            makers: Mutex::default(),
         })
     }
 
@@ -88,37 +89,34 @@ impl Extractor {
         message: &[u8],
         path: OsString,
     ) -> PyResult<Bound<'py, PyList>> {
-        let kept = lock(&self.encoders).pop();
-        let mut encoder = kept.unwrap_or_else(|| Encoder {
-            writer: RecordWriter::new(&self.format),
-            lines: Vec::new(),
-            reader: RecordReader::default(),
-        });
-        encoder.lines.clear();
-        py.detach(|| self.encode(message, path, &mut encoder));
-        let records = encoder.reader.records(py, &encoder.lines);
-        if encoder.lines.capacity() <= KEPT_LINES_BYTES {
-            lock(&self.encoders).push(encoder);
-        }
-        records
+        let kept = lock(&self.makers).pop();
+        let mut maker = match kept {
+            Some(maker) => maker,
+            None => RecordMaker {
+                writer: RecordWriter::new(&self.format),
+                dicts: DictMaker::new(py, self.fields.as_deref())?,
+            },
+        };
+        let records = py.detach(|| self.records(message, path, &mut maker.writer));
+        let dicts = maker.dicts.dicts(py, &records);
+        lock(&self.makers).push(maker);
+        dicts
     }
 }
 
-/// Maximum capacity of the buffer of an encoder that is kept.
-const KEPT_LINES_BYTES: usize = 1 << 20;
-
 impl Extractor {
-    /// Encodes the records of a message.
-    fn encode(&self, message: &[u8], path: OsString, encoder: &mut Encoder) {
-        let Encoder { writer, lines, .. } = encoder;
+    /// Returns the records of a message.
+    fn records(&self, message: &[u8], path: OsString, writer: &mut RecordWriter) -> Vec<Record> {
+        let mut records = Vec::new();
         let source = Source::at(PathBuf::from(path));
         writer.begin(MessageTail::Complete);
         let message = Message::parse(message);
         urlspool::extract(&message, &source, &self.extractor, &mut |finding| {
             if let Finding::Url(record) | Finding::Unwrapped(record) = finding {
-                writer.write(record, lines);
+                records.push(writer.record(record));
             }
         });
+        records
     }
 }
 

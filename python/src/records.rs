@@ -15,7 +15,7 @@ use urlspool::internals::origin::{FileRange, Source};
 use urlspool::internals::record::{self, Columns, FieldId};
 
 use crate::arrow_stream::{schema_capsule, stream_capsule};
-use crate::dictionaries::RecordReader;
+use crate::dictionaries::DictMaker;
 use crate::file_object::{FileObject, RaisedException};
 use crate::running_scan::{OpenedFile, RunningScan, SharedOutcome, lock};
 
@@ -25,15 +25,15 @@ pub(crate) struct Records {
     scan: Mutex<Option<RunningScan>>,
     /// The records of the batch that was received last.
     current: Mutex<Option<Py<PyIterator>>>,
-    reader: Mutex<RecordReader>,
+    dicts: Mutex<DictMaker>,
     fields: Option<Vec<FieldId>>,
     outcome: SharedOutcome,
 }
 
 impl Records {
     /// Starts a scan of files and folders.
-    pub(crate) fn of_paths(_: Python<'_>, request: ScanRequest) -> PyResult<Records> {
-        Records::start(request, None, RaisedException::default())
+    pub(crate) fn of_paths(py: Python<'_>, request: ScanRequest) -> PyResult<Records> {
+        Records::start(py, request, None, RaisedException::default())
     }
 
     /// Starts a scan of the messages that begin in a range of a file object.
@@ -52,10 +52,11 @@ impl Records {
             end: range.end,
             kind: None,
         };
-        Records::start(request, Some(OpenedFile { object, part }), raised)
+        Records::start(py, request, Some(OpenedFile { object, part }), raised)
     }
 
     fn start(
+        py: Python<'_>,
         request: ScanRequest,
         file: Option<OpenedFile>,
         raised: RaisedException,
@@ -66,7 +67,7 @@ impl Records {
             outcome: scan.outcome(),
             scan: Mutex::new(Some(scan)),
             current: Mutex::new(None),
-            reader: Mutex::default(),
+            dicts: Mutex::new(DictMaker::new(py, fields.as_deref())?),
             fields,
         })
     }
@@ -94,11 +95,11 @@ impl Records {
         if !matches!(received, Ok(Some(_))) {
             *guard = None;
         }
-        let Some(lines) = received? else {
+        let Some(records) = received? else {
             return Ok(None);
         };
-        let records = lock(&self.reader).records(py, &lines)?;
-        Ok(Some(records.try_iter()?))
+        let dicts = lock(&self.dicts).dicts(py, &records)?;
+        Ok(Some(dicts.try_iter()?))
     }
 }
 

@@ -10,7 +10,6 @@ use std::time::Duration;
 use pyo3::exceptions::{PyOSError, PyRuntimeError};
 use pyo3::prelude::*;
 
-use urlspool::Extractor;
 use urlspool::internals::cli::ScanRequest;
 use urlspool::internals::diagnostic::Event;
 use urlspool::internals::limits::{SCANNED_BATCHES, SCANNED_EVENTS};
@@ -18,13 +17,14 @@ use urlspool::internals::origin::FileRange;
 use urlspool::internals::pipeline::{self, Report};
 use urlspool::internals::read::Input;
 use urlspool::internals::record::Summary;
+use urlspool::{Extractor, Record};
 
 use crate::errors;
 use crate::file_object::{FileObject, RaisedException};
 
 /// A scan that runs.
 pub(crate) struct RunningScan {
-    batches: Mutex<Receiver<Result<Vec<u8>, Failure>>>,
+    batches: Mutex<Receiver<Result<Vec<Record>, Failure>>>,
     outcome: SharedOutcome,
     raised: RaisedException,
     /// The process that started it: its thread does not exist in a fork.
@@ -108,9 +108,9 @@ impl RunningScan {
         Arc::clone(&self.outcome)
     }
 
-    /// Waits for the next batch, whole lines of JSON; `None` at the end. The interpreter lock is released meanwhile, and
+    /// Waits for the next batch of records; `None` at the end. The interpreter lock is released meanwhile, and
     /// signals are handled.
-    pub(crate) fn next_batch(&mut self, py: Python<'_>) -> PyResult<Option<Vec<u8>>> {
+    pub(crate) fn next_batch(&mut self, py: Python<'_>) -> PyResult<Option<Vec<Record>>> {
         if process::id() != self.process {
             let message =
                 "this scan was started before the process was forked; start it in the worker";
@@ -171,7 +171,7 @@ impl RunningScan {
 
 /// The report that hands batches to the thread that takes the records.
 struct BatchSender {
-    sender: SyncSender<Result<Vec<u8>, Failure>>,
+    sender: SyncSender<Result<Vec<Record>, Failure>>,
     outcome: SharedOutcome,
     strict: bool,
 }
@@ -187,8 +187,8 @@ impl BatchSender {
 }
 
 impl Report for BatchSender {
-    fn records(&mut self, batch: &[u8]) -> io::Result<bool> {
-        Ok(self.sender.send(Ok(batch.to_owned())).is_ok())
+    fn records(&mut self, records: Vec<Record>) -> io::Result<bool> {
+        Ok(self.sender.send(Ok(records)).is_ok())
     }
 
     fn rejects(&mut self, _: &[u8]) -> io::Result<()> {

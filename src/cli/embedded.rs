@@ -11,13 +11,13 @@ use super::scan::{self, format, job};
 use super::{parse_args, run_arguments};
 use crate::extract::Options;
 use crate::pipeline::Job;
-use crate::record::{FieldId, JsonFields, LineFormat};
+use crate::record::{FieldId, LineFormat};
 
 /// A scan by the options of the command line.
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct ScanRequest {
-    /// The job. Its records are whole, or hold the fields that are chosen.
+    /// The job. Its records are values, whole or with the fields that are chosen.
     pub job: Job,
     /// The options of extraction.
     pub options: Options,
@@ -75,17 +75,18 @@ pub fn scan_request(
 
 fn request(args: &ScanArgs) -> Result<ScanRequest, CommandError> {
     let config = job::config(args)?;
-    let fields = format::chosen_fields(args);
-    let fields = fields.map(|fields| JsonFields::new(&fields));
-    let chosen = fields.as_ref().map(|fields| fields.chosen().to_vec());
+    let fields = format::chosen_fields(args).map(|chosen| {
+        let all = FieldId::ALL.iter().copied();
+        all.filter(|field| chosen.contains(field)).collect()
+    });
     let mut job = job::job(args)?;
-    job.line_format = LineFormat::Json(fields.unwrap_or_default());
+    job.line_format = LineFormat::Values(fields.clone().unwrap_or_else(|| FieldId::ALL.to_vec()));
     let options = job::options(&config, &job);
     scan::raise_open_files();
     Ok(ScanRequest {
         job,
         options,
-        fields: chosen,
+        fields,
         strict: args.strict,
     })
 }

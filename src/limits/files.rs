@@ -91,8 +91,8 @@ pub const SCANNED_EVENTS: usize = 10_000;
 /// Number of records in an Arrow record batch, at which it is complete. As many as other programs put into theirs.
 pub const ARROW_BATCH_ROWS: usize = 16 << 10;
 
-/// Bytes of lines in an Arrow record batch, at which it is complete. Its offsets are 32 bits wide, and a line is far
-/// shorter than the 2 GiB that they can count.
+/// Bytes of records in an Arrow record batch, at which it is complete. Its offsets are 32 bits wide, and a record is far
+/// smaller than the 2 GiB that they can count.
 pub const ARROW_BATCH_BYTES: usize = 64 << 20;
 
 /// Maximum number of records in a row group of a Parquet file.

@@ -1,6 +1,8 @@
 //! Builder of batches: encodes and counts findings, and hands batches in before they grow large.
 
-use super::chunk::{ArticleChunk, ArticlePart, Batch, Chunk, KeyedLine};
+use super::chunk::{
+    ArticleChunk, ArticlePart, Batch, BatchRecords, Chunk, KeyedRecord, RecordsMark,
+};
 use super::job::Job;
 use super::scratch::{Scratch, ScratchPool};
 use crate::extract::{Finding, Unique, key_hash};
@@ -37,7 +39,7 @@ pub(super) struct BatchBuilder<'w> {
 /// Sizes of the last chunk and of the batch's records when a message begins.
 #[derive(Clone, Copy, Debug, Default)]
 struct Mark {
-    record_bytes: usize,
+    records: RecordsMark,
     keys: usize,
     reject_bytes: usize,
     events: usize,
@@ -110,14 +112,14 @@ impl<'w> BatchBuilder<'w> {
     /// Begins a message. Hands in what is held of the messages before it, if that is much.
     pub(super) fn begin_message(&mut self) {
         let reject_bytes = self.earlier_reject_bytes + self.chunk().rejects.len();
-        if self.batch.records.len() + reject_bytes > RECORD_BUFFER_BYTES {
+        if self.batch.records.bytes() + reject_bytes > RECORD_BUFFER_BYTES {
             self.hand_in_earlier_messages();
         }
         self.is_fresh = false;
-        let record_bytes = self.batch.records.len();
+        let records = self.batch.records.mark();
         let chunk = self.chunk();
         self.mark = Mark {
-            record_bytes,
+            records,
             keys: chunk.keys.len(),
             reject_bytes: chunk.rejects.len(),
             events: chunk.events.len(),
@@ -133,7 +135,7 @@ impl<'w> BatchBuilder<'w> {
                 summary.candidates += 1;
                 summary.records += 1;
                 summary.count_url(record.found);
-                self.add_line(record);
+                self.add_record(record);
             }
             Finding::Filtered => {
                 summary.candidates += 1;
@@ -146,7 +148,7 @@ impl<'w> BatchBuilder<'w> {
             }
             Finding::Unwrapped(record) => {
                 summary.unwrapped += 1;
-                self.add_line(record);
+                self.add_record(record);
             }
             Finding::Reject {
                 reason,
@@ -179,7 +181,7 @@ impl<'w> BatchBuilder<'w> {
 
     /// Ends the current message.
     pub(super) fn end_message(&mut self) {
-        self.close_lines();
+        self.set_counts();
         self.settle();
     }
 
@@ -187,7 +189,7 @@ impl<'w> BatchBuilder<'w> {
     pub(super) fn discard_message(&mut self) {
         self.message_summary = Summary::default();
         let mark = std::mem::take(&mut self.mark);
-        self.batch.records.truncate(mark.record_bytes);
+        self.batch.records.truncate(mark.records);
         let chunk = self.chunk();
         chunk.keys.truncate(mark.keys);
         chunk.rejects.truncate(mark.reject_bytes);
@@ -195,44 +197,58 @@ impl<'w> BatchBuilder<'w> {
         chunk.repeated.clear();
     }
 
-    /// Appends a record's line.
-    fn add_line(&mut self, record: &FoundRecord<'_>) {
-        self.reserve_records();
-        let (writer, records) = (&mut self.scratch.writer, &mut self.batch.records);
-        if self.unique == Unique::None {
-            writer.write(record, records);
-            return;
+    /// Appends a record: its line, or its value.
+    fn add_record(&mut self, record: &FoundRecord<'_>) {
+        if self.batch.records.len() == 0 {
+            self.begin_records();
         }
-        // `close_lines` inserts the number of occurrences.
-        let count_at = writer.write_open(record, records);
-        let chunk_start = self.chunk_start;
-        let line = KeyedLine {
-            key: key_hash(record.found),
-            count_at: count_at.map(|at| at - chunk_start),
-            end: records.len() - chunk_start,
-            is_unwrapped: record.redirected_from.is_some(),
+        let writer = &mut self.scratch.writer;
+        let count_at = match &mut self.batch.records {
+            BatchRecords::Lines(lines) if self.unique == Unique::None => {
+                writer.write(record, lines);
+                None
+            }
+            // `set_counts` inserts the number of occurrences.
+            BatchRecords::Lines(lines) => writer.write_open(record, lines),
+            BatchRecords::Values { records, bytes } => {
+                let value = writer.record(record);
+                *bytes += value.bytes();
+                records.push(value);
+                None
+            }
         };
-        self.chunk().keys.push(line);
+        if self.unique != Unique::None {
+            let keyed = KeyedRecord {
+                key: key_hash(record.found),
+                count_at: count_at.map(|at| at - self.chunk_start),
+                end: self.batch.records.len() - self.chunk_start,
+                is_unwrapped: record.redirected_from.is_some(),
+            };
+            self.chunk().keys.push(keyed);
+        }
     }
 
-    /// Makes room for records at the first one, as much as recent batches needed, so that growing copies nothing.
-    fn reserve_records(&mut self) {
-        let records = &mut self.batch.records;
-        if records.is_empty() {
-            if records.capacity() == 0 {
-                *records = self.pool.take_records();
+    /// Makes room for lines at the first one, as much as recent batches needed, so that growing copies nothing.
+    fn begin_records(&mut self) {
+        if self.job.line_format.values().is_some() {
+            let records = Vec::new();
+            self.batch.records = BatchRecords::Values { records, bytes: 0 };
+        }
+        if let BatchRecords::Lines(lines) = &mut self.batch.records {
+            if lines.capacity() == 0 {
+                *lines = self.pool.take_lines();
             }
             // One batch in a few is larger than those before it. The first one may have any size.
             let reserved_bytes = match self.scratch.usual_bytes {
                 0 => self.max_reserved_bytes,
                 usual_bytes => usual_bytes + usual_bytes / 2,
             };
-            records.reserve(reserved_bytes.min(self.max_reserved_bytes));
+            lines.reserve(reserved_bytes.min(self.max_reserved_bytes));
         }
     }
 
-    /// Closes the lines of the message's records, where URLs are counted, with the number of times that each URL occurred.
-    fn close_lines(&mut self) {
+    /// Completes the message's records, where URLs are counted, with the number of times that each URL occurred.
+    fn set_counts(&mut self) {
         if self.unique == Unique::None {
             return;
         }
@@ -243,26 +259,35 @@ impl<'w> BatchBuilder<'w> {
             return;
         };
         let repeated = std::mem::take(&mut chunk.repeated);
-        let lines = &mut chunk.keys[mark.keys..];
-        if lines.iter().any(|line| line.count_at.is_some()) {
-            let open_lines = &mut self.scratch.open_lines;
-            open_lines.clear();
-            open_lines.extend_from_slice(&records[mark.record_bytes..]);
-            records.truncate(mark.record_bytes);
-            let open_offset = |at: usize| chunk_start + at - mark.record_bytes;
-            let mut begin = 0;
-            for line in lines {
-                let open_end = open_offset(line.end);
-                if let Some(at) = line.count_at.take().map(open_offset) {
-                    records.extend_from_slice(&open_lines[begin..at]);
-                    let count = repeated.get(&line.key).copied();
-                    self.job.line_format.write_count(count, records);
-                    begin = at;
+        let keyed = &mut chunk.keys[mark.keys..];
+        match records {
+            BatchRecords::Values { records, .. } => {
+                for record in keyed {
+                    let count = repeated.get(&record.key).copied();
+                    records[chunk_start + record.end - 1].set_count(count);
                 }
-                records.extend_from_slice(&open_lines[begin..open_end]);
-                line.end = records.len() - chunk_start;
-                begin = open_end;
             }
+            BatchRecords::Lines(lines) if keyed.iter().any(|line| line.count_at.is_some()) => {
+                let open_lines = &mut self.scratch.open_lines;
+                open_lines.clear();
+                open_lines.extend_from_slice(&lines[mark.records.len..]);
+                lines.truncate(mark.records.len);
+                let open_offset = |at: usize| chunk_start + at - mark.records.len;
+                let mut begin = 0;
+                for line in keyed {
+                    let open_end = open_offset(line.end);
+                    if let Some(at) = line.count_at.take().map(open_offset) {
+                        lines.extend_from_slice(&open_lines[begin..at]);
+                        let count = repeated.get(&line.key).copied();
+                        self.job.line_format.write_count(count, lines);
+                        begin = at;
+                    }
+                    lines.extend_from_slice(&open_lines[begin..open_end]);
+                    line.end = lines.len() - chunk_start;
+                    begin = open_end;
+                }
+            }
+            BatchRecords::Lines(_) => {}
         }
         if self.unique != Unique::Run {
             chunk.keys.clear();
@@ -282,7 +307,7 @@ impl<'w> BatchBuilder<'w> {
     fn hand_in_large_message(&mut self) {
         let mark = self.mark;
         let reject_bytes = self.chunk().rejects.len() - mark.reject_bytes;
-        let message_bytes = self.batch.records.len() - mark.record_bytes + reject_bytes;
+        let message_bytes = self.batch.records.bytes() - mark.records.bytes + reject_bytes;
         if message_bytes > RECORD_BUFFER_BYTES {
             self.end_message();
             let rest = Chunk {
@@ -323,7 +348,7 @@ impl<'w> BatchBuilder<'w> {
         let Some(last) = self.batch.chunks.last_mut() else {
             return;
         };
-        last.record_bytes = self.batch.records.len() - self.chunk_start;
+        last.records_len = self.batch.records.len() - self.chunk_start;
         self.chunk_start = self.batch.records.len();
         self.earlier_reject_bytes += last.rejects.len();
     }

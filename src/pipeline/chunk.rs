@@ -1,4 +1,4 @@
-//! Results of a thread: batches of encoded records, divided into chunks that count and report for themselves.
+//! Results of a thread: batches of records, divided into chunks that count and report for themselves.
 
 use std::collections::HashMap;
 
@@ -7,16 +7,77 @@ use crate::diagnostic::{Diagnostic, DiagnosticKind, Event, SkipReason};
 use crate::limits::RECORD_BUFFER_BYTES;
 use crate::origin::Source;
 use crate::read;
-use crate::record::Summary;
+use crate::record::{Record, Summary};
 use crate::walk::WalkedFile;
 
-/// Result of a unit of work or of a part of one, encoded and ready to be written.
+/// Result of a unit of work or of a part of one, ready to be written.
 #[derive(Debug, Default)]
 pub(super) struct Batch {
-    /// The records of all chunks, one per line.
-    pub(super) records: Vec<u8>,
+    /// The records of all chunks.
+    pub(super) records: BatchRecords,
     /// The chunks, in the order of the input.
     pub(super) chunks: Vec<Chunk>,
+}
+
+/// Records of a batch. Places in them are offsets in the lines, or indices of the values.
+#[derive(Debug)]
+pub(super) enum BatchRecords {
+    /// Lines, as the format of the run has them.
+    Lines(Vec<u8>),
+    /// Values, and about the number of bytes that they take.
+    Values { records: Vec<Record>, bytes: usize },
+}
+
+/// Position in the records of a batch.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct RecordsMark {
+    /// The place: an offset in the lines, or the number of values.
+    pub(super) len: usize,
+    /// Bytes of memory before it.
+    pub(super) bytes: usize,
+}
+
+impl Default for BatchRecords {
+    fn default() -> BatchRecords {
+        BatchRecords::Lines(Vec::new())
+    }
+}
+
+impl BatchRecords {
+    /// The place after the last record: the length of the lines, or the number of values.
+    pub(super) fn len(&self) -> usize {
+        match self {
+            BatchRecords::Lines(lines) => lines.len(),
+            BatchRecords::Values { records, .. } => records.len(),
+        }
+    }
+
+    /// About the number of bytes that the records take in memory.
+    pub(super) fn bytes(&self) -> usize {
+        match self {
+            BatchRecords::Lines(lines) => lines.len(),
+            BatchRecords::Values { bytes, .. } => *bytes,
+        }
+    }
+
+    /// The position after the last record.
+    pub(super) fn mark(&self) -> RecordsMark {
+        RecordsMark {
+            len: self.len(),
+            bytes: self.bytes(),
+        }
+    }
+
+    /// Removes the records after a position.
+    pub(super) fn truncate(&mut self, mark: RecordsMark) {
+        match self {
+            BatchRecords::Lines(lines) => lines.truncate(mark.len),
+            BatchRecords::Values { records, bytes } => {
+                records.truncate(mark.len);
+                *bytes = mark.bytes;
+            }
+        }
+    }
 }
 
 impl Batch {
@@ -30,11 +91,11 @@ impl Batch {
 pub(super) struct Chunk {
     /// The news article that the chunk holds, if it has a Message-ID.
     pub(super) article: Option<ArticleChunk>,
-    /// Bytes of the batch's records that belong to this chunk; they follow those of the chunks before it. Set when the
+    /// Length of the batch's records that belong to this chunk; they follow those of the chunks before it. Set when the
     /// chunk is complete.
-    pub(super) record_bytes: usize,
-    /// Keys of the chunk's lines, for deduplication.
-    pub(super) keys: Vec<KeyedLine>,
+    pub(super) records_len: usize,
+    /// Keys of the chunk's records, for deduplication.
+    pub(super) keys: Vec<KeyedRecord>,
     /// Occurrences of each URL that occurs more than once in the current message, by the hash of its key.
     pub(super) repeated: HashMap<u128, u64>,
     /// Rejected candidates, one per line, if they were asked for.
@@ -67,15 +128,15 @@ pub(super) enum ArticlePart {
     Continuation,
 }
 
-/// A record's line, as deduplication needs it.
+/// A record, as deduplication needs it.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct KeyedLine {
+pub(super) struct KeyedRecord {
     /// Hash of the URL's key.
     pub(super) key: u128,
-    /// Offset in the chunk's records at which the number of the URL's occurrences is inserted when the message ends; `None`
-    /// if the format does not have it.
+    /// Offset in the chunk's lines at which the number of the URL's occurrences is inserted when the message ends; `None`
+    /// if the format does not have it, or the record is a value.
     pub(super) count_at: Option<usize>,
-    /// Offset of the end of the line in the chunk's records.
+    /// The place after it in the chunk's records.
     pub(super) end: usize,
     /// Its URL was taken out of another one, and is counted apart.
     pub(super) is_unwrapped: bool,

@@ -1,9 +1,9 @@
 //! Deduplication over a whole run: cross-posted articles, and URLs if the job asks for it. Sees all chunks in order.
 
-use std::borrow::Cow;
 use std::collections::HashSet;
+use std::ops::Range;
 
-use super::chunk::{ArticleChunk, ArticlePart, Chunk, KeyedLine};
+use super::chunk::{ArticleChunk, ArticlePart, Chunk};
 use crate::extract::Unique;
 
 /// Articles and URLs that were written so far.
@@ -16,6 +16,14 @@ pub(super) struct Dedup {
     keys: HashSet<u128>,
 }
 
+/// Records of a chunk that are written.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Kept {
+    All,
+    /// Those at these places, in their order.
+    Places(Vec<Range<usize>>),
+}
+
 impl Dedup {
     /// The state before the first chunk.
     pub(super) fn new(unique: Unique) -> Dedup {
@@ -25,20 +33,17 @@ impl Dedup {
         }
     }
 
-    /// Returns the records of `chunk` without those that were written before, and corrects the chunk's summary.
-    pub(super) fn remove_duplicates<'r>(
-        &mut self,
-        chunk: &mut Chunk,
-        records: &'r [u8],
-    ) -> Cow<'r, [u8]> {
+    /// Returns which of the records of `chunk`, whose length is `len`, were not written before, and corrects the chunk's
+    /// summary.
+    pub(super) fn remove_duplicates(&mut self, chunk: &mut Chunk, len: usize) -> Kept {
         if chunk.article.is_some_and(|article| self.is_copy(article)) {
             chunk.summary = chunk.summary.as_duplicate();
             chunk.rejects.clear();
-            return Cow::default();
+            return Kept::Places(Vec::new());
         }
         match self.unique {
-            Unique::Run => self.new_lines(chunk, records).into(),
-            Unique::None | Unique::Message => records.into(),
+            Unique::Run => self.new_records(chunk, len),
+            Unique::None | Unique::Message => Kept::All,
         }
     }
 
@@ -50,27 +55,25 @@ impl Dedup {
         self.is_copy
     }
 
-    fn new_lines(&mut self, chunk: &mut Chunk, records: &[u8]) -> Vec<u8> {
-        let mut kept = Vec::with_capacity(records.len());
+    fn new_records(&mut self, chunk: &mut Chunk, len: usize) -> Kept {
+        let mut places = Vec::with_capacity(chunk.keys.len());
         let mut start = 0;
-        for &KeyedLine {
-            key,
-            end,
-            is_unwrapped,
-            ..
-        } in &chunk.keys
-        {
-            if self.keys.insert(key) {
-                kept.extend_from_slice(&records[start..end]);
-            } else if is_unwrapped {
+        for record in &chunk.keys {
+            if self.keys.insert(record.key) {
+                places.push(start..record.end);
+            } else if record.is_unwrapped {
                 chunk.summary.unwrapped -= 1;
             } else {
                 chunk.summary.records -= 1;
                 chunk.summary.duplicates += 1;
             }
-            start = end;
+            start = record.end;
         }
-        assert_eq!(start, records.len(), "each line has a key");
-        kept
+        assert_eq!(start, len, "each record has a key");
+        if places.len() == chunk.keys.len() {
+            Kept::All
+        } else {
+            Kept::Places(places)
+        }
     }
 }

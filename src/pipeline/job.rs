@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use crate::diagnostic::Event;
 use crate::origin::FileRange;
-use crate::record::{LineFormat, Summary};
+use crate::record::{LineFormat, Record, Summary};
 use crate::sink::Sink;
 use crate::split::Format;
 use crate::walk::{PathFilter, SymlinkPolicy};
@@ -25,7 +25,7 @@ pub struct Job {
     pub format: Option<Format>,
     /// Number of threads that work on messages. With 1 or less the calling thread does everything.
     pub threads: usize,
-    /// Format of the records.
+    /// Format of the records: lines, or values.
     pub line_format: LineFormat,
     /// Rejected candidates are reported.
     pub rejects: bool,
@@ -37,12 +37,25 @@ pub struct Job {
 
 /// Receiver of the results of a run, in the order of its input.
 pub trait Report {
-    /// Receives encoded records, whole lines. `Ok(false)` ends the run.
+    /// Receives records as whole lines, if the job asks for lines. `Ok(false)` ends the run.
     ///
     /// # Errors
     ///
-    /// Errors of writing them; they end the run.
-    fn records(&mut self, batch: &[u8]) -> io::Result<bool>;
+    /// Errors of writing them; they end the run. A report of values refuses lines.
+    fn lines(&mut self, lines: &[u8]) -> io::Result<bool> {
+        let _ = lines;
+        Err(io::Error::other("records were expected as values"))
+    }
+
+    /// Receives records as values, if the job asks for [`LineFormat::Values`]. `Ok(false)` ends the run.
+    ///
+    /// # Errors
+    ///
+    /// Errors of writing them; they end the run. A report of lines refuses values.
+    fn records(&mut self, records: Vec<Record>) -> io::Result<bool> {
+        drop(records);
+        Err(io::Error::other("records were expected as lines"))
+    }
 
     /// Receives encoded rejected candidates, one per line, if the job asks for them.
     ///
@@ -64,8 +77,8 @@ pub trait Report {
 
 /// A report that passes on the records alone.
 impl<S: Sink> Report for S {
-    fn records(&mut self, batch: &[u8]) -> io::Result<bool> {
-        self.put(batch)
+    fn lines(&mut self, lines: &[u8]) -> io::Result<bool> {
+        self.put(lines)
     }
 
     fn rejects(&mut self, _: &[u8]) -> io::Result<()> {

@@ -244,6 +244,7 @@ fn wait<'s>(condition: &Condvar, state: MutexGuard<'s, OrderState>) -> MutexGuar
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::pipeline::chunk::BatchRecords;
 
     fn order_of(units: &[(Lane, usize)]) -> Order {
         let order = Order::default();
@@ -256,13 +257,16 @@ mod tests {
     /// A batch that can be told from others by its records.
     fn batch(name: &str) -> Batch {
         Batch {
-            records: name.as_bytes().to_vec(),
+            records: BatchRecords::Lines(name.as_bytes().to_vec()),
             ..Batch::default()
         }
     }
 
     fn records(batch: Option<Batch>) -> Option<String> {
-        batch.map(|batch| String::from_utf8(batch.records).unwrap())
+        batch.map(|batch| match batch.records {
+            BatchRecords::Lines(lines) => String::from_utf8(lines).unwrap(),
+            BatchRecords::Values { .. } => panic!("the batches of the test are lines"),
+        })
     }
 
     const NONE: InProgress = InProgress { units: 0, bytes: 0 };

@@ -9,7 +9,7 @@ use super::order::{HandInResult, InProgress, Lane, Order, Task, Ticket};
 use super::scratch::ScratchPool;
 use super::units::Units;
 use super::worker::WorkContext;
-use super::writer::{BatchRecords, Writer};
+use super::writer::{UnreportedRecords, Writer};
 use crate::extract::Extractor;
 use crate::limits::{BATCH_FILES, BATCHES_PER_THREAD, BLOCK_BYTES_PER_THREAD};
 use crate::origin::FileRange;
@@ -185,21 +185,23 @@ impl Coordinator<'_, '_> {
     /// Writes a batch. A file that a thread deferred is read at its place in the order. `Ok(false)` ends the run.
     fn write(&mut self, batch: Batch) -> io::Result<bool> {
         let Batch { records, chunks } = batch;
-        let mut batch_records = BatchRecords::new(&records);
+        let mut records = UnreportedRecords::from(records);
         for mut chunk in chunks {
             let deferred = chunk.deferred.take();
-            if !self.writer.write(chunk, &mut batch_records)? {
+            if !self.writer.write(chunk, &mut records)? {
                 return Ok(false);
             }
             if let Some(file) = deferred {
-                let wants_more = batch_records.flush(self.writer.report)?;
+                let wants_more = records.flush(self.writer.report)?;
                 if !wants_more || !self.run_deferred(file)? {
                     return Ok(false);
                 }
             }
         }
-        let wants_more = batch_records.flush(self.writer.report)?;
-        self.context.pool.put_records(records);
+        let wants_more = records.flush(self.writer.report)?;
+        if let Some(lines) = records.into_lines() {
+            self.context.pool.put_lines(lines);
+        }
         self.writer.report.progress(&self.writer.summary);
         Ok(wants_more)
     }

@@ -4,13 +4,14 @@ use std::io;
 use std::path::PathBuf;
 use std::sync::mpsc::{self, Receiver, SyncSender};
 use std::thread::{self, JoinHandle};
+use std::vec;
 
 use super::job::{Job, Report};
 use super::run::run;
 use crate::diagnostic::Event;
 use crate::extract::{Extractor, Options};
 use crate::limits::{SCANNED_BATCHES, SCANNED_EVENTS};
-use crate::record::{OwnedRecord, Summary};
+use crate::record::{FieldId, LineFormat, Record, Summary};
 
 /// Prepares a scan of files and folders with the default options. Nothing is opened before [`Scan::run`].
 ///
@@ -19,7 +20,7 @@ use crate::record::{OwnedRecord, Summary};
 /// ```
 /// # fn main() -> std::io::Result<()> {
 /// for record in urlspool::scan(["corpus/text/appendix.txt"]).run()? {
-///     println!("{} at byte {} of {}", record.url, record.source.start, record.source.path);
+///     println!("{} at byte {} of {}", record.url(), record.range().start, record.path());
 /// }
 /// # Ok(())
 /// # }
@@ -28,6 +29,7 @@ pub fn scan<P: Into<PathBuf>>(paths: impl IntoIterator<Item = P>) -> Scan {
     let job = Job {
         roots: paths.into_iter().map(Into::into).collect(),
         threads: thread::available_parallelism().map_or(1, usize::from),
+        line_format: LineFormat::Values(FieldId::ALL.to_vec()),
         ..Job::default()
     };
     Scan {
@@ -85,8 +87,7 @@ impl Scan {
             })?;
         Ok(Records {
             batches,
-            batch: Vec::new(),
-            next: 0,
+            batch: Vec::new().into_iter(),
             worker,
         })
     }
@@ -95,10 +96,9 @@ impl Scan {
 /// The records of a running scan, in the order of the input. Dropping it ends the scan.
 #[derive(Debug)]
 pub struct Records {
-    batches: Receiver<Vec<u8>>,
-    /// Whole lines of JSON, read up to `next`.
-    batch: Vec<u8>,
-    next: usize,
+    batches: Receiver<Vec<Record>>,
+    /// The batch that was received last, as far as it was not taken.
+    batch: vec::IntoIter<Record>,
     worker: JoinHandle<io::Result<Finished>>,
 }
 
@@ -131,40 +131,32 @@ impl Records {
         batches.iter().for_each(drop);
         worker.join().expect("the scan does not panic")
     }
-
-    /// Returns the next line, with its line feed.
-    fn line(&mut self) -> Option<&[u8]> {
-        while self.next == self.batch.len() {
-            self.batch = self.batches.recv().ok()?;
-            self.next = 0;
-        }
-        let rest = &self.batch[self.next..];
-        let len = memchr::memchr(b'\n', rest).map_or(rest.len(), |at| at + 1);
-        self.next += len;
-        Some(&rest[..len])
-    }
 }
 
 impl Iterator for Records {
-    type Item = OwnedRecord;
+    type Item = Record;
 
-    fn next(&mut self) -> Option<OwnedRecord> {
-        let line = self.line()?;
-        Some(OwnedRecord::from_json(line).expect("this crate reads its own records"))
+    fn next(&mut self) -> Option<Record> {
+        loop {
+            if let Some(record) = self.batch.next() {
+                return Some(record);
+            }
+            self.batch = self.batches.recv().ok()?.into_iter();
+        }
     }
 }
 
 /// The report that hands batches of records to another thread.
 struct BatchSender {
-    sender: SyncSender<Vec<u8>>,
+    sender: SyncSender<Vec<Record>>,
     /// At most [`SCANNED_EVENTS`].
     events: Vec<Event>,
     more_events: u64,
 }
 
 impl Report for BatchSender {
-    fn records(&mut self, batch: &[u8]) -> io::Result<bool> {
-        Ok(self.sender.send(batch.to_owned()).is_ok())
+    fn records(&mut self, records: Vec<Record>) -> io::Result<bool> {
+        Ok(self.sender.send(records).is_ok())
     }
 
     fn rejects(&mut self, _: &[u8]) -> io::Result<()> {
@@ -191,7 +183,7 @@ mod tests {
     fn a_scan_gives_its_records_and_then_its_counts() {
         let mut records = scan(["corpus/text/appendix.txt"]).run().unwrap();
         let first = records.next().unwrap();
-        assert_eq!(first.url, "ftp://info.cern.ch/pub/www/doc;type=d");
+        assert_eq!(first.url(), "ftp://info.cern.ch/pub/www/doc;type=d");
         let finished = records.finish().unwrap();
         assert_eq!(finished.summary.files, 1);
         assert!(finished.summary.records > 1 && finished.events.is_empty());

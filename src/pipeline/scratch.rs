@@ -13,7 +13,7 @@ pub(super) struct Scratch {
     pub(super) writer: RecordWriter,
     /// Buffer for the open lines of a message while they are closed.
     pub(super) open_lines: Vec<u8>,
-    /// About the number of record bytes of the batches so far.
+    /// About the length of the lines of the batches so far.
     pub(super) usual_bytes: usize,
 }
 
@@ -28,13 +28,13 @@ impl Scratch {
     }
 }
 
-/// Scratches and record buffers that are not in use. Shared by all threads.
+/// Scratches and buffers of lines that are not in use. Shared by all threads.
 #[derive(Default)]
 pub(super) struct ScratchPool {
     /// Never more than there were units in progress at once: two for each thread.
     scratches: Mutex<Vec<Scratch>>,
-    /// Buffers of records that were written, never more than were in use at once.
-    record_buffers: Mutex<Vec<Vec<u8>>>,
+    /// Buffers of lines that were written, never more than were in use at once.
+    line_buffers: Mutex<Vec<Vec<u8>>>,
 }
 
 impl ScratchPool {
@@ -49,16 +49,16 @@ impl ScratchPool {
         locked(&self.scratches).push(scratch);
     }
 
-    /// Takes an empty record buffer: the one that was used last, whose memory is the fastest to write to.
-    pub(super) fn take_records(&self) -> Vec<u8> {
-        locked(&self.record_buffers).pop().unwrap_or_default()
+    /// Takes an empty buffer of lines: the one that was used last, whose memory is the fastest to write to.
+    pub(super) fn take_lines(&self) -> Vec<u8> {
+        locked(&self.line_buffers).pop().unwrap_or_default()
     }
 
-    /// Puts back the buffer of records that were written. A buffer that grew large with one message is dropped.
-    pub(super) fn put_records(&self, mut records: Vec<u8>) {
-        if (1..=2 * Batch::FULL_BYTES).contains(&records.capacity()) {
-            records.clear();
-            locked(&self.record_buffers).push(records);
+    /// Puts back the buffer of lines that were written. A buffer that grew large with one message is dropped.
+    pub(super) fn put_lines(&self, mut lines: Vec<u8>) {
+        if (1..=2 * Batch::FULL_BYTES).contains(&lines.capacity()) {
+            lines.clear();
+            locked(&self.line_buffers).push(lines);
         }
     }
 }

@@ -1,13 +1,14 @@
 //! End of a run: removes duplicates, counts and reports, in the order of the input.
 
 use std::io;
+use std::vec;
 
-use super::chunk::Chunk;
-use super::dedup::Dedup;
+use super::chunk::{BatchRecords, Chunk};
+use super::dedup::{Dedup, Kept};
 use super::job::{Job, Report};
 use crate::diagnostic::DiagnosticKind;
 use crate::extract::Unique;
-use crate::record::{LineFormat, Summary};
+use crate::record::{LineFormat, Record, Summary};
 
 /// Writer of chunks to a report.
 pub(super) struct Writer<'w> {
@@ -45,7 +46,7 @@ impl<'w> Writer<'w> {
     /// Writes the line before all records, if the format has one. `Ok(false)` ends the run.
     pub(super) fn write_header(&mut self) -> io::Result<bool> {
         match self.format.header() {
-            Some(line) => self.report.records(&line),
+            Some(line) => self.report.lines(&line),
             None => Ok(true),
         }
     }
@@ -54,16 +55,16 @@ impl<'w> Writer<'w> {
     pub(super) fn write(
         &mut self,
         mut chunk: Chunk,
-        records: &mut BatchRecords<'_>,
+        records: &mut UnreportedRecords,
     ) -> io::Result<bool> {
         self.count_broken_file(&mut chunk);
         self.is_in_file =
             chunk.summary.files == 0 && (self.is_in_file || chunk.summary.messages > 0);
-        let own = records.next(chunk.record_bytes);
-        let kept = self.dedup.remove_duplicates(&mut chunk, own);
+        let len = chunk.records_len;
+        let kept = self.dedup.remove_duplicates(&mut chunk, len);
         self.summary.lines += if self.format.has_line_per_record() {
-            // Counted in what is written and not where it is encoded, so that a line that is lost in between shows.
-            memchr::memchr_iter(b'\n', &kept).count() as u64
+            // Counted in what is written and not where it is made, so that a record that is lost in between shows.
+            records.count(len, &kept)
         } else {
             chunk.summary.records + chunk.summary.unwrapped
         };
@@ -74,7 +75,7 @@ impl<'w> Writer<'w> {
         if !chunk.rejects.is_empty() {
             self.report.rejects(&chunk.rejects)?;
         }
-        records.put(own.len(), &kept, self.report)
+        records.put(len, &kept, self.report)
     }
 
     /// Counts a file as failed if one of its byte ranges failed. The chunks of a file follow one another, so the next file
@@ -92,46 +93,121 @@ impl<'w> Writer<'w> {
 
 /// Records of a batch on their way to the report. They are reported together as far as no duplicate is among them: many
 /// chunks are small articles.
-pub(super) struct BatchRecords<'b> {
-    records: &'b [u8],
-    /// Offset up to which they were reported or removed.
-    reported: usize,
-    /// Offset up to which they are to be reported.
-    ready: usize,
+pub(super) enum UnreportedRecords {
+    Lines {
+        lines: Vec<u8>,
+        /// Offset up to which they were reported or removed.
+        reported: usize,
+        /// Offset up to which they are to be reported.
+        ready: usize,
+    },
+    Values {
+        rest: vec::IntoIter<Record>,
+        /// Records to be reported.
+        ready: Vec<Record>,
+    },
 }
 
-impl<'b> BatchRecords<'b> {
-    /// Records of which none was reported yet.
-    pub(super) fn new(records: &'b [u8]) -> BatchRecords<'b> {
-        BatchRecords {
-            records,
-            reported: 0,
-            ready: 0,
+impl From<BatchRecords> for UnreportedRecords {
+    fn from(records: BatchRecords) -> UnreportedRecords {
+        match records {
+            BatchRecords::Lines(lines) => UnreportedRecords::Lines {
+                lines,
+                reported: 0,
+                ready: 0,
+            },
+            BatchRecords::Values { records, .. } => UnreportedRecords::Values {
+                rest: records.into_iter(),
+                ready: Vec::new(),
+            },
         }
     }
+}
 
+impl UnreportedRecords {
     /// Reports everything that is ready. `Ok(false)` ends the run.
     pub(super) fn flush(&mut self, report: &mut dyn Report) -> io::Result<bool> {
-        let records = &self.records[self.reported..self.ready];
-        self.reported = self.ready;
-        Ok(records.is_empty() || report.records(records)?)
-    }
-
-    /// The next records.
-    fn next(&self, len: usize) -> &'b [u8] {
-        &self.records[self.ready..][..len]
-    }
-
-    /// Makes the next `len` bytes ready, of which `kept` is left without duplicates. `Ok(false)` ends the run.
-    fn put(&mut self, len: usize, kept: &[u8], report: &mut dyn Report) -> io::Result<bool> {
-        if kept.len() == len {
-            self.ready += len;
-            return Ok(true);
+        match self {
+            UnreportedRecords::Lines {
+                lines,
+                reported,
+                ready,
+            } => {
+                let lines = &lines[*reported..*ready];
+                *reported = *ready;
+                Ok(lines.is_empty() || report.lines(lines)?)
+            }
+            UnreportedRecords::Values { ready, .. } => {
+                let records = std::mem::take(ready);
+                Ok(records.is_empty() || report.records(records)?)
+            }
         }
-        let wants_more = self.flush(report)? && (kept.is_empty() || report.records(kept)?);
-        self.ready += len;
-        self.reported = self.ready;
-        Ok(wants_more)
+    }
+
+    /// The buffer of the lines, if they are lines.
+    pub(super) fn into_lines(self) -> Option<Vec<u8>> {
+        match self {
+            UnreportedRecords::Lines { lines, .. } => Some(lines),
+            UnreportedRecords::Values { .. } => None,
+        }
+    }
+
+    /// Returns the number of records that are kept of the next ones, whose length is `len`.
+    fn count(&self, len: usize, kept: &Kept) -> u64 {
+        let count = match self {
+            UnreportedRecords::Lines { lines, ready, .. } => {
+                let lines = &lines[*ready..][..len];
+                let count = |lines| memchr::memchr_iter(b'\n', lines).count();
+                match kept {
+                    Kept::All => count(lines),
+                    Kept::Places(places) => places
+                        .iter()
+                        .map(|place| count(&lines[place.clone()]))
+                        .sum(),
+                }
+            }
+            UnreportedRecords::Values { rest, .. } => match kept {
+                Kept::All => rest.len().min(len),
+                Kept::Places(places) => places.iter().map(ExactSizeIterator::len).sum(),
+            },
+        };
+        count as u64
+    }
+
+    /// Makes the next records ready, whose length is `len`, as far as they are kept. `Ok(false)` ends the run.
+    fn put(&mut self, len: usize, kept: &Kept, report: &mut dyn Report) -> io::Result<bool> {
+        let Kept::Places(places) = kept else {
+            match self {
+                UnreportedRecords::Lines { ready, .. } => *ready += len,
+                UnreportedRecords::Values { rest, ready } => ready.extend(rest.take(len)),
+            }
+            return Ok(true);
+        };
+        match self {
+            UnreportedRecords::Lines {
+                lines,
+                reported,
+                ready,
+            } => {
+                let kept: Vec<u8> = places
+                    .iter()
+                    .flat_map(|place| &lines[*ready..][place.clone()])
+                    .copied()
+                    .collect();
+                let before = &lines[*reported..*ready];
+                *ready += len;
+                *reported = *ready;
+                Ok((before.is_empty() || report.lines(before)?)
+                    && (kept.is_empty() || report.lines(&kept)?))
+            }
+            UnreportedRecords::Values { rest, ready } => {
+                let mut places = places.iter().flat_map(Clone::clone).peekable();
+                let is_kept = |(index, _): &(usize, Record)| places.next_if_eq(index).is_some();
+                let kept = rest.take(len).enumerate().filter(is_kept);
+                ready.extend(kept.map(|(_, record)| record));
+                Ok(true)
+            }
+        }
     }
 }
 
@@ -151,7 +227,7 @@ mod tests {
         let mut report = Vec::new();
         let job = Job::default();
         let mut writer = Writer::new(&job, Unique::None, &mut report);
-        let mut records = BatchRecords::new(b"");
+        let mut records = UnreportedRecords::from(BatchRecords::default());
         for chunk in chunks {
             assert!(writer.write(chunk, &mut records).unwrap());
         }
@@ -185,7 +261,7 @@ mod tests {
         let mut report = Vec::new();
         let job = Job::default();
         let mut writer = Writer::new(&job, Unique::None, &mut report);
-        let mut records = BatchRecords::new(b"");
+        let mut records = UnreportedRecords::from(BatchRecords::default());
         let begun = || {
             counted(|summary| {
                 summary.messages = 1;

@@ -1,20 +1,22 @@
-//! Cache of the JSON of URLs that were written lately.
+//! Cache of what was made of URLs that were written lately.
+
+use std::sync::Arc;
 
 use twox_hash::XxHash3_64;
 
 use crate::limits::{RECORD_CACHE_ENTRIES, RECORD_CACHE_ENTRY_BYTES};
 
-/// Cache of the fields of a record that depend on the URL alone. It pays because mailing lists name themselves in each
-/// message, and people their pages.
+/// Cache of the fields of a record that depend on the URL alone, encoded or as values. It pays
+/// because mailing lists name themselves in each message, and people their pages.
 ///
-/// Holds at most [`RECORD_CACHE_ENTRIES`] URLs of up to [`RECORD_CACHE_ENTRY_BYTES`] bytes. The hash of a URL selects its
-/// entry, and a later URL replaces an earlier one.
-#[derive(Debug, Default)]
-pub(super) struct RecordCache {
-    entries: Vec<CacheEntry>,
+/// Holds at most [`RECORD_CACHE_ENTRIES`] URLs of up to [`RECORD_CACHE_ENTRY_BYTES`] bytes. The
+/// hash of a URL selects its entry, and a later URL replaces an earlier one.
+#[derive(Debug)]
+pub(super) struct UrlCache<T> {
+    entries: Vec<CacheEntry<T>>,
 }
 
-/// Everything that the cached JSON depends on.
+/// Everything that the cached fields depend on.
 #[derive(Clone, Copy)]
 pub(super) struct CacheKey<'u> {
     /// The URL with its fragment.
@@ -24,33 +26,60 @@ pub(super) struct CacheKey<'u> {
 }
 
 #[derive(Clone, Debug, Default)]
-struct CacheEntry {
+struct CacheEntry<T> {
     /// The URL with its fragment; empty while the entry is free.
     full: Vec<u8>,
     mismatch: bool,
-    json: Vec<u8>,
+    fields: T,
 }
 
-impl RecordCache {
-    /// Appends the JSON for `key` to `out`. Calls `write` for it if it is not cached; what `write` appends must depend on
-    /// `key` alone.
+impl<T> Default for UrlCache<T> {
+    fn default() -> UrlCache<T> {
+        let entries = Vec::new();
+        UrlCache { entries }
+    }
+}
+
+impl<T: Clone + Default> UrlCache<T> {
+    /// Returns the entry for `key`; `None` if the URL is too long for the cache.
+    fn entry(&mut self, key: CacheKey<'_>) -> Option<&mut CacheEntry<T>> {
+        let full = key.full;
+        if full.is_empty() || RECORD_CACHE_ENTRY_BYTES < full.len() {
+            return None;
+        }
+        if self.entries.is_empty() {
+            self.entries
+                .resize(RECORD_CACHE_ENTRIES, CacheEntry::default());
+        }
+        Some(&mut self.entries[XxHash3_64::oneshot(full) as usize % RECORD_CACHE_ENTRIES])
+    }
+}
+
+impl<T> CacheEntry<T> {
+    fn holds(&self, key: CacheKey<'_>) -> bool {
+        self.full == key.full && self.mismatch == key.mismatch
+    }
+
+    fn set_key(&mut self, key: CacheKey<'_>) {
+        self.full.extend_from_slice(key.full);
+        self.mismatch = key.mismatch;
+    }
+}
+
+impl UrlCache<Vec<u8>> {
+    /// Appends the JSON for `key` to `out`. Calls `write` for it if it is not cached; what `write`
+    /// appends must depend on `key` alone.
     pub(super) fn append(
         &mut self,
         key: CacheKey<'_>,
         out: &mut Vec<u8>,
         write: impl FnOnce(&mut Vec<u8>),
     ) {
-        let CacheKey { full, mismatch } = key;
-        if full.is_empty() || RECORD_CACHE_ENTRY_BYTES < full.len() {
+        let Some(entry) = self.entry(key) else {
             return write(out);
-        }
-        if self.entries.is_empty() {
-            self.entries
-                .resize(RECORD_CACHE_ENTRIES, CacheEntry::default());
-        }
-        let entry = &mut self.entries[XxHash3_64::oneshot(full) as usize % RECORD_CACHE_ENTRIES];
-        if entry.full == full && entry.mismatch == mismatch {
-            return out.extend_from_slice(&entry.json);
+        };
+        if entry.holds(key) {
+            return out.extend_from_slice(&entry.fields);
         }
         // The entry stays free if `write` panics.
         entry.full.clear();
@@ -58,11 +87,31 @@ impl RecordCache {
         write(out);
         let json = &out[start..];
         if json.len() <= RECORD_CACHE_ENTRY_BYTES {
-            entry.json.clear();
-            entry.json.extend_from_slice(json);
-            entry.full.extend_from_slice(full);
-            entry.mismatch = mismatch;
+            entry.fields.clear();
+            entry.fields.extend_from_slice(json);
+            entry.set_key(key);
         }
+    }
+}
+
+impl<T: Default> UrlCache<Arc<T>> {
+    /// Returns the values for `key`. Calls `make` for them if they are not cached; they must depend
+    /// on `key` alone.
+    pub(super) fn get_or_make(
+        &mut self,
+        key: CacheKey<'_>,
+        make: impl FnOnce() -> Arc<T>,
+    ) -> Arc<T> {
+        let Some(entry) = self.entry(key) else {
+            return make();
+        };
+        if !entry.holds(key) {
+            // The entry stays free if `make` panics.
+            entry.full.clear();
+            entry.fields = make();
+            entry.set_key(key);
+        }
+        Arc::clone(&entry.fields)
     }
 }
 
@@ -72,7 +121,7 @@ mod tests {
 
     /// Returns the bytes that are appended for some URLs, and the number of those that had to be written.
     fn appended(urls: &[(&[u8], bool)]) -> (Vec<u8>, usize) {
-        let (mut cache, mut out, mut written) = (RecordCache::default(), Vec::new(), 0);
+        let (mut cache, mut out, mut written) = (UrlCache::default(), Vec::new(), 0);
         for (url, mismatch) in urls {
             let key = CacheKey {
                 full: url,

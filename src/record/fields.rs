@@ -189,6 +189,14 @@ impl Field {
         }
     }
 
+    /// The field of a record with this row of the table; `None` for objects and for the fields of
+    /// the items of lists.
+    #[must_use]
+    pub fn id(&self) -> Option<FieldId> {
+        let mut ids = FieldId::ALL.iter().copied();
+        ids.find(|id| id.name() == self.name)
+    }
+
     /// The name of the object or list that holds the field; `None` for a field of the line itself.
     #[must_use]
     pub fn parent(&self) -> Option<&'static str> {

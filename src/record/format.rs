@@ -32,6 +32,8 @@ pub enum LineFormat {
     Table(Table),
     /// The source, the offset and the URL.
     Grep(GrepStyle),
+    /// No lines: values of these fields, which [`Record`](super::Record) holds.
+    Values(Vec<FieldId>),
 }
 
 /// Whole records.
@@ -59,6 +61,14 @@ impl LineFormat {
         }
     }
 
+    /// Returns the fields of records as values; `None` for lines.
+    pub(crate) fn values(&self) -> Option<&[FieldId]> {
+        match self {
+            LineFormat::Values(fields) => Some(fields),
+            _ => None,
+        }
+    }
+
     /// Appends the line of a record in a format other than JSON. Returns the offset at which the
     /// number of occurrences is to be inserted, if it is a column.
     pub(super) fn write_text(
@@ -68,7 +78,7 @@ impl LineFormat {
     ) -> Option<usize> {
         let record = values.record();
         match self {
-            LineFormat::Json(_) => {}
+            LineFormat::Json(_) | LineFormat::Values(_) => {}
             LineFormat::Table(table) => return table.write(values, out),
             LineFormat::Urls => write_url(record, out),
             LineFormat::Hrefs => write_href(record, out),
@@ -86,10 +96,10 @@ impl LineFormat {
         }
     }
 
-    /// Returns `true` if each record gives one line, and its text has no line end of its own.
+    /// Returns `true` if each record gives one line, and its text has no line end of its own, or is a value.
     #[must_use]
     pub fn has_line_per_record(&self) -> bool {
-        matches!(self, LineFormat::Json(_))
+        matches!(self, LineFormat::Json(_) | LineFormat::Values(_))
     }
 
     /// Returns the use of identifiers in the lines.
@@ -145,6 +155,7 @@ impl LineFormat {
         match self {
             LineFormat::Json(fields) => fields.chosen(),
             LineFormat::Table(table) => table.columns(),
+            LineFormat::Values(fields) => fields,
             LineFormat::Urls | LineFormat::Hrefs | LineFormat::Grep(_) => &[],
         }
     }

@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 
-use super::cache::RecordCache;
+use super::cache::UrlCache;
 use super::fields::{Field, FieldId, FieldScope, RECORD_FIELDS};
 use super::json_value::JsonSink;
 use super::value::RecordValues;
@@ -21,7 +21,7 @@ pub struct JsonFields {
 /// Encoded fields that later records may share.
 #[derive(Debug, Default)]
 pub(super) struct Caches {
-    urls: RecordCache,
+    urls: UrlCache<Vec<u8>>,
     /// One buffer for each run of fields; empty before the first record of a message.
     message: Vec<Vec<u8>>,
 }

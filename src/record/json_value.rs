@@ -10,7 +10,7 @@ use data_encoding::HEXLOWER;
 
 use super::alternate::AlternateJson;
 use super::json_text::{quoted, string};
-use super::part_list::PartList;
+use super::part_output::PartList;
 use super::parts::Parts;
 use super::value::ValueSink;
 use crate::byte_scan::is_plain_json;
@@ -126,7 +126,7 @@ impl ValueSink for JsonSink<'_> {
     fn parts(&mut self, parts: Option<Parts<'_>>, url: &[u8]) {
         self.out.push(b'[');
         if let Some(parts) = parts {
-            parts.write_entries(&mut PartList::new(self.out, is_plain_json(url)));
+            parts.write_entries(&mut PartList::json(self.out, is_plain_json(url)));
         }
         self.out.push(b']');
     }

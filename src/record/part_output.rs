@@ -1,13 +1,13 @@
 //! The two shapes of a URL's parts: the fields of an object, and a list of names and values.
 
-use super::json_text::text;
+use super::json_text::{quoted, string, text};
 use super::object::{Key, Object};
-use super::part_list::PartList;
 
 /// The name of a part, as it is written in either shape. Made by [`part!`].
 #[derive(Clone, Copy)]
 pub(super) struct PartName {
     pub(super) key: Key,
+    pub(super) name: &'static str,
     /// The beginning of the entry of a list, up to the value.
     pub(super) entry: &'static str,
 }
@@ -17,6 +17,7 @@ macro_rules! part {
     ($name:literal) => {
         $crate::record::part_output::PartName {
             key: $crate::record::object::field!($name),
+            name: $name,
             entry: concat!("{\"name\":\"", $name, "\",\"value\":"),
         }
     };
@@ -36,7 +37,7 @@ impl PartOutput<'_, '_> {
     pub(super) fn text(&mut self, name: PartName, bytes: &[u8]) {
         match self {
             PartOutput::Object(object) => object.text(name.key, bytes),
-            PartOutput::List(list) => list.entry(name.entry, bytes),
+            PartOutput::List(list) => list.entry(name, bytes),
         }
     }
 
@@ -44,7 +45,7 @@ impl PartOutput<'_, '_> {
     pub(super) fn optional_text(&mut self, name: PartName, bytes: Option<&[u8]>) {
         match (self, bytes) {
             (PartOutput::Object(object), bytes) => object.optional_text(name.key, bytes),
-            (PartOutput::List(list), Some(bytes)) => list.entry(name.entry, bytes),
+            (PartOutput::List(list), Some(bytes)) => list.entry(name, bytes),
             (PartOutput::List(_), None) => {}
         }
     }
@@ -53,9 +54,7 @@ impl PartOutput<'_, '_> {
     pub(super) fn texts<'t>(&mut self, name: PartName, texts: impl IntoIterator<Item = &'t [u8]>) {
         match self {
             PartOutput::Object(object) => object.texts(name.key, texts),
-            PartOutput::List(list) => texts
-                .into_iter()
-                .for_each(|text| list.entry(name.entry, text)),
+            PartOutput::List(list) => texts.into_iter().for_each(|text| list.entry(name, text)),
         }
     }
 
@@ -63,7 +62,7 @@ impl PartOutput<'_, '_> {
     pub(super) fn name(&mut self, name: PartName, value: &'static str) {
         match self {
             PartOutput::Object(object) => object.name(name.key, value),
-            PartOutput::List(list) => list.entry_of_name(name.entry, value),
+            PartOutput::List(list) => list.entry_of_name(name, value),
         }
     }
 
@@ -72,7 +71,7 @@ impl PartOutput<'_, '_> {
         match (self, port) {
             (PartOutput::Object(object), port) => object.optional_number(name.key, port),
             (PartOutput::List(list), Some(port)) => {
-                list.entry_of_name(name.entry, itoa(port, &mut [0; 5]));
+                list.entry_of_name(name, itoa(port, &mut [0; 5]));
             }
             (PartOutput::List(_), None) => {}
         }
@@ -82,9 +81,7 @@ impl PartOutput<'_, '_> {
     pub(super) fn flag(&mut self, name: PartName, flag: bool) {
         match self {
             PartOutput::Object(object) => object.value(name.key, &flag),
-            PartOutput::List(list) => {
-                list.entry_of_name(name.entry, if flag { "true" } else { "false" })
-            }
+            PartOutput::List(list) => list.entry_of_name(name, if flag { "true" } else { "false" }),
         }
     }
 
@@ -94,7 +91,7 @@ impl PartOutput<'_, '_> {
         match (self, text) {
             (PartOutput::Object(object), text) => object.value(name.key, &text),
             (PartOutput::List(list), Some(text)) => {
-                list.entry_of_other_text(name.entry, text.encode_utf8(&mut [0; 4]));
+                list.entry_of_other_text(name, text.encode_utf8(&mut [0; 4]));
             }
             (PartOutput::List(_), None) => {}
         }
@@ -113,7 +110,65 @@ impl PartOutput<'_, '_> {
             }
             PartOutput::List(list) => assignments
                 .into_iter()
-                .for_each(|pair| list.entry(name.entry, &pair.join(&b'='))),
+                .for_each(|pair| list.entry(name, &pair.join(&b'='))),
+        }
+    }
+}
+
+/// Receiver of names and values.
+pub(super) enum PartList<'o> {
+    /// A list of `{"name","value"}` that is being written.
+    Json {
+        out: &'o mut Vec<u8>,
+        /// `true` if no part of the URL needs escapes.
+        is_plain: bool,
+        is_empty: bool,
+    },
+    /// A function.
+    Values(&'o mut dyn FnMut(&'static str, &[u8])),
+}
+
+impl PartList<'_> {
+    /// A list of JSON at the end of `out`. With `is_plain` no part of the URL needs escapes.
+    pub(super) fn json(out: &mut Vec<u8>, is_plain: bool) -> PartList<'_> {
+        PartList::Json {
+            out,
+            is_plain,
+            is_empty: true,
+        }
+    }
+
+    /// Appends an entry whose value is a part of the URL.
+    pub(super) fn entry(&mut self, name: PartName, part: &[u8]) {
+        let is_plain = matches!(self, PartList::Json { is_plain: true, .. });
+        self.append(name, part, |out| string(part, is_plain, out));
+    }
+
+    /// Appends an entry whose value is not taken from the URL.
+    pub(super) fn entry_of_other_text(&mut self, name: PartName, value: &str) {
+        let value = value.as_bytes();
+        self.append(name, value, |out| string(value, false, out));
+    }
+
+    /// Appends an entry whose value needs no escapes.
+    pub(super) fn entry_of_name(&mut self, name: PartName, value: &str) {
+        let value = value.as_bytes();
+        self.append(name, value, |out| quoted(value, out));
+    }
+
+    /// Appends an entry; `write` appends its value as JSON.
+    #[inline]
+    fn append(&mut self, name: PartName, value: &[u8], write: impl FnOnce(&mut Vec<u8>)) {
+        match self {
+            PartList::Json { out, is_empty, .. } => {
+                if !std::mem::take(is_empty) {
+                    out.push(b',');
+                }
+                out.extend_from_slice(name.entry.as_bytes());
+                write(out);
+                out.push(b'}');
+            }
+            PartList::Values(put) => put(name.name, value),
         }
     }
 }

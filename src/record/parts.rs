@@ -3,8 +3,7 @@
 use serde::ser::{Serialize, SerializeMap, Serializer};
 
 use super::object::Object;
-use super::part_list::PartList;
-use super::part_output::{PartOutput, part};
+use super::part_output::{PartList, PartOutput, part};
 use crate::grammar::{
     FtpPath, GopherUrl, HostKind, HostPort, IpSchemepart, Login, NewsUrl, Url, UrlForm, WaisPart,
     decode,
@@ -45,6 +44,11 @@ impl Parts<'_> {
     /// Writes the components as the entries of a list.
     pub(super) fn write_entries(&self, list: &mut PartList<'_>) {
         self.write_to(&mut PartOutput::List(list));
+    }
+
+    /// Hands over the entries of the list: names and values.
+    pub(super) fn for_each(&self, put: &mut dyn FnMut(&'static str, &[u8])) {
+        self.write_entries(&mut PartList::Values(put));
     }
 
     fn write_to(&self, map: &mut PartOutput<'_, '_>) {

@@ -1,18 +1,22 @@
-//! The writer of records: one line for each, in the format of a run.
+//! The writer of records: one line for each in the format of a run, or one value.
 
 use super::FoundRecord;
 use super::format::LineFormat;
 use super::json_fields::Caches;
 use super::json_value::JsonSink;
+use super::owned::{Record, RecordBuilder};
 use super::value::{MessageTail, RecordValues};
 
-/// Writes the lines of records in one format. Fields that records share are encoded once: those of
-/// a message until the next begins, those of a URL as long as they are cached.
+/// Writes the lines of records in one format, or makes values of them. Fields that records share
+/// are encoded once: those of a message until the next begins, those of a URL as long as they are
+/// cached.
 #[derive(Debug)]
 pub struct RecordWriter {
     format: LineFormat,
     tail: MessageTail,
     caches: Caches,
+    /// The maker of values, if there are no lines.
+    builder: RecordBuilder,
 }
 
 impl RecordWriter {
@@ -23,12 +27,14 @@ impl RecordWriter {
             format: format.clone(),
             tail: MessageTail::Complete,
             caches: Caches::default(),
+            builder: RecordBuilder::new(format.values().unwrap_or_default()),
         }
     }
 
     /// Begins a message, which the next records belong to.
     pub fn begin(&mut self, tail: MessageTail) {
         self.caches.begin_message();
+        self.builder.begin_message();
         self.tail = tail;
     }
 
@@ -62,9 +68,16 @@ impl RecordWriter {
             None => self.format.write_text(&values, out),
         }
     }
+
+    /// Returns the record as a value, with the fields of [`LineFormat::Values`]; without a number of
+    /// occurrences. In another format all fields are null.
+    #[must_use]
+    pub fn record(&mut self, record: &FoundRecord<'_>) -> Record {
+        self.builder.record(&RecordValues::new(record, self.tail))
+    }
 }
 
-/// A writer of whole records.
+/// A writer of whole records as JSON.
 impl Default for RecordWriter {
     fn default() -> RecordWriter {
         RecordWriter::new(&LineFormat::default())

@@ -1,4 +1,4 @@
-//! Parquet: lines of records become row groups of columns, in one file, or in a folder of files for each year.
+//! Parquet: records become row groups of columns, in one file, or in a folder of files for each year.
 //!
 //! The files are written aside as those of other formats are. One that is left after an error or an interruption is complete:
 //! it holds the first records.
@@ -11,7 +11,6 @@ use std::fmt;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-use arrow_array::RecordBatch;
 use parquet::arrow::ArrowWriter;
 use parquet::basic::{Compression, Encoding, ZstdLevel};
 use parquet::errors::ParquetError;
@@ -20,7 +19,7 @@ use parquet::schema::types::ColumnPath;
 
 use super::{FileSink, Sink};
 use crate::limits::{PARQUET_GROUP_BYTES, PARQUET_GROUP_ROWS};
-use crate::record::{Columns, FieldId};
+use crate::record::{Columns, FieldId, Record};
 
 /// Sink that writes records to one Parquet file.
 pub struct ParquetFile {
@@ -75,46 +74,25 @@ impl ParquetFile {
     pub fn discard(&mut self) {
         self.writer.file_mut().discard();
     }
-}
 
-impl Sink for ParquetFile {
-    fn put(&mut self, batch: &[u8]) -> io::Result<bool> {
-        let mut lines = lines(batch).peekable();
-        while lines.peek().is_some() {
-            let batch = fill(&mut self.columns, &mut lines)?;
-            self.writer.write(&batch)?;
-        }
-        Ok(true)
+    /// Appends records.
+    ///
+    /// # Errors
+    ///
+    /// The error of the system.
+    pub fn put(&mut self, records: &[Record]) -> io::Result<()> {
+        self.writer.write(&mut self.columns, records)
     }
 
-    fn finish(&mut self) -> io::Result<()> {
+    /// Completes the file, and gives it its name.
+    ///
+    /// # Errors
+    ///
+    /// The error of the system.
+    pub fn finish(&mut self) -> io::Result<()> {
         self.writer.close()?;
         self.writer.file_mut().finish()
     }
-}
-
-/// Returns the lines of a batch, which are whole.
-fn lines(batch: &[u8]) -> impl Iterator<Item = &[u8]> {
-    let mut start = 0;
-    memchr::memchr_iter(b'\n', batch).map(move |end| {
-        let line = &batch[start..end];
-        start = end + 1;
-        line
-    })
-}
-
-/// Makes a batch of lines, until there are no more or the batch is full.
-fn fill<'l>(
-    columns: &mut Columns,
-    lines: &mut impl Iterator<Item = &'l [u8]>,
-) -> io::Result<RecordBatch> {
-    while !columns.is_full()
-        && let Some(line) = lines.next()
-    {
-        columns.append(line).map_err(io::Error::other)?;
-    }
-    let batch = columns.take_batch().map_err(io::Error::other)?;
-    Ok(batch.unwrap_or_else(|| RecordBatch::new_empty(columns.schema())))
 }
 
 /// Writer of row groups to one file.
@@ -144,11 +122,17 @@ impl GroupWriter {
         &mut self.writer.inner_mut().0
     }
 
-    fn write(&mut self, batch: &RecordBatch) -> io::Result<()> {
-        self.writer.write(batch).map_err(io_error)?;
-        self.records += batch.num_rows() as u64;
-        if PARQUET_GROUP_BYTES <= self.writer.memory_size() {
-            self.end_group()?;
+    /// Writes records, which go through `columns`.
+    fn write(&mut self, columns: &mut Columns, mut records: &[Record]) -> io::Result<()> {
+        while !records.is_empty() {
+            records = columns.append(records);
+            if let Some(batch) = columns.take_batch().map_err(io::Error::other)? {
+                self.writer.write(&batch).map_err(io_error)?;
+                self.records += batch.num_rows() as u64;
+            }
+            if PARQUET_GROUP_BYTES <= self.writer.memory_size() {
+                self.end_group()?;
+            }
         }
         Ok(())
     }

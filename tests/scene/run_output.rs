@@ -21,8 +21,8 @@ pub(crate) struct RunOutput {
 }
 
 impl Report for RunOutput {
-    fn records(&mut self, batch: &[u8]) -> io::Result<bool> {
-        self.records.extend_from_slice(batch);
+    fn lines(&mut self, lines: &[u8]) -> io::Result<bool> {
+        self.records.extend_from_slice(lines);
         Ok(true)
     }
 

@@ -159,12 +159,12 @@ struct TruncatingReport {
 }
 
 impl Report for TruncatingReport {
-    fn records(&mut self, batch: &[u8]) -> io::Result<bool> {
+    fn lines(&mut self, lines: &[u8]) -> io::Result<bool> {
         fs::OpenOptions::new()
             .write(true)
             .open(&self.path)?
             .set_len(10)?;
-        self.output.records(batch)
+        Report::lines(&mut self.output, lines)
     }
 
     fn rejects(&mut self, _: &[u8]) -> io::Result<()> {

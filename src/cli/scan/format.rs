@@ -25,12 +25,10 @@ pub(super) fn line_format(args: &ScanArgs) -> Result<LineFormat, CommandError> {
     let is_on_terminal = is_on_stdout && io::stdout().is_terminal();
     let fields = chosen_fields(args);
     let format = format(args, is_on_terminal);
-    let is_records = match format {
-        #[cfg(feature = "parquet")]
-        OutputFormat::Parquet => true,
-        format => format == OutputFormat::Jsonl,
-    };
-    let has_fields = is_records || matches!(format, OutputFormat::Csv | OutputFormat::Tsv);
+    let has_fields = !matches!(
+        format,
+        OutputFormat::Urls | OutputFormat::Hrefs | OutputFormat::Grep
+    );
     if fields.is_some() && !has_fields {
         return Err(no_use("--fields and --slim", "jsonl, csv or tsv"));
     }
@@ -42,9 +40,13 @@ pub(super) fn line_format(args: &ScanArgs) -> Result<LineFormat, CommandError> {
         LineFormat::Table(Table::new(columns, syntax))
     };
     Ok(match format {
-        _ if is_records => LineFormat::Json(
+        OutputFormat::Jsonl => LineFormat::Json(
             fields.map_or_else(JsonFields::default, |fields| JsonFields::new(&fields)),
         ),
+        #[cfg(feature = "parquet")]
+        OutputFormat::Parquet => {
+            LineFormat::Values(fields.unwrap_or_else(|| FieldId::ALL.to_vec()))
+        }
         OutputFormat::Urls => LineFormat::Urls,
         OutputFormat::Hrefs => LineFormat::Hrefs,
         OutputFormat::Csv => table(TableSyntax::Csv(if args.no_formula_guard {
@@ -57,7 +59,7 @@ pub(super) fn line_format(args: &ScanArgs) -> Result<LineFormat, CommandError> {
             LineFormat::Grep(GrepStyle::Colored)
         }
         OutputFormat::Grep if is_on_terminal => LineFormat::Grep(GrepStyle::Escaped),
-        _ => LineFormat::Grep(GrepStyle::Plain),
+        OutputFormat::Grep => LineFormat::Grep(GrepStyle::Plain),
     })
 }
 
@@ -95,14 +97,13 @@ fn parquet_encoding(args: &ScanArgs, format: &LineFormat) -> Result<RecordEncodi
         return usage("--format parquet writes a file; name it with -o");
     }
     let fields = match format {
-        LineFormat::Json(fields) if !fields.is_whole() => Some(fields.chosen().to_vec()),
-        _ => None,
+        LineFormat::Values(fields) => fields.clone(),
+        _ => FieldId::ALL.to_vec(),
     };
-    let is_dated = |fields: &Vec<FieldId>| fields.contains(&FieldId::MessageDate);
     let partition = args
         .partition
         .map(|PartitionArgument::Year| Partition::Year);
-    if partition.is_some() && !fields.as_ref().is_none_or(is_dated) {
+    if partition.is_some() && !fields.contains(&FieldId::MessageDate) {
         return usage("--partition year needs the field message.date");
     }
     let folder = args.output.as_deref().filter(|_| partition.is_some());

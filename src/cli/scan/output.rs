@@ -9,7 +9,7 @@ use super::super::stdout::STDOUT;
 use super::super::terminal::TerminalEscapes;
 use super::lines::LineSyntax;
 #[cfg(feature = "parquet")]
-use crate::record::FieldId;
+use crate::record::{FieldId, Record};
 #[cfg(feature = "parquet")]
 use crate::sink::parquet::{Dataset, LeftParquet, ParquetFile, Partition};
 use crate::sink::{FileSink, OutputPlace, PipeSink, Sink, open_device, partial_path};
@@ -60,8 +60,8 @@ pub(super) enum RecordEncoding {
     /// Columns, in a file or in a folder of files.
     #[cfg(feature = "parquet")]
     Parquet {
-        /// The fields that are chosen; `None` for whole records.
-        fields: Option<Vec<FieldId>>,
+        /// The fields that are chosen.
+        fields: Vec<FieldId>,
         partition: Option<Partition>,
     },
 }
@@ -82,7 +82,7 @@ impl RecordEncoding {
             RecordEncoding::Lines(_) => FileSink::create(path).map(OutputSink::File),
             #[cfg(feature = "parquet")]
             RecordEncoding::Parquet { fields, partition } => {
-                let fields = fields.as_deref();
+                let fields = Some(fields.as_slice());
                 match partition {
                     None => {
                         let file = ParquetFile::create(path, fields)?;
@@ -176,13 +176,40 @@ impl Output {
     /// Appends a batch of whole lines. `Ok(false)` if the reader has gone.
     pub(super) fn put(&mut self, batch: &[u8]) -> Result<bool, CommandError> {
         let lines = self.escapes.of_lines(batch);
-        let put = self.sink().put(&lines);
+        let put = match &mut self.sink {
+            OutputSink::Stdout(sink) => sink.put(&lines),
+            OutputSink::Device(sink) => sink.put(&lines),
+            OutputSink::File(sink) => sink.put(&lines),
+            #[cfg(feature = "parquet")]
+            OutputSink::Parquet(_) | OutputSink::Dataset(_) => {
+                unreachable!("the job of Parquet asks for values")
+            }
+        };
+        put.map_err(|error| CommandError::output(&self.name, &error))
+    }
+
+    /// Appends records, which only outputs of columns receive as values.
+    #[cfg(feature = "parquet")]
+    pub(super) fn put_records(&mut self, records: Vec<Record>) -> Result<(), CommandError> {
+        let put = match &mut self.sink {
+            OutputSink::Parquet(file) => file.put(&records),
+            OutputSink::Dataset(folder) => folder.put(records),
+            _ => unreachable!("the job of an output of lines asks for lines"),
+        };
         put.map_err(|error| CommandError::output(&self.name, &error))
     }
 
     /// Completes the output: a file gets its name.
     pub(super) fn finish(&mut self) -> Result<(), CommandError> {
-        let finished = self.sink().finish();
+        let finished = match &mut self.sink {
+            OutputSink::Stdout(sink) => sink.finish(),
+            OutputSink::Device(sink) => sink.finish(),
+            OutputSink::File(sink) => sink.finish(),
+            #[cfg(feature = "parquet")]
+            OutputSink::Parquet(file) => file.finish(),
+            #[cfg(feature = "parquet")]
+            OutputSink::Dataset(folder) => folder.finish(),
+        };
         finished.map_err(|error| CommandError::output(&self.name, &error))
     }
 
@@ -235,18 +262,6 @@ impl Output {
             named
         } else {
             resolved
-        }
-    }
-
-    fn sink(&mut self) -> &mut dyn Sink {
-        match &mut self.sink {
-            OutputSink::Stdout(sink) => sink,
-            OutputSink::Device(sink) => sink,
-            OutputSink::File(sink) => sink,
-            #[cfg(feature = "parquet")]
-            OutputSink::Parquet(sink) => &mut **sink,
-            #[cfg(feature = "parquet")]
-            OutputSink::Dataset(sink) => &mut **sink,
         }
     }
 }

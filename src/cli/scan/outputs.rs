@@ -7,6 +7,8 @@ use super::super::error::CommandError;
 use super::super::exit::Exit;
 use super::lines::LineSyntax;
 use super::output::{Output, OutputContent, RecordEncoding};
+#[cfg(feature = "parquet")]
+use crate::record::Record;
 use crate::record::Summary;
 use crate::sink::OutputPlace;
 use crate::walk::DeviceInode;
@@ -99,9 +101,16 @@ impl Outputs {
             .collect()
     }
 
-    /// Appends records. `None` after an error, which [`Outputs::failed`] returns.
-    pub(super) fn put_records(&mut self, batch: &[u8]) -> Option<bool> {
-        let put = self.records.put(batch);
+    /// Appends records as lines. `None` after an error, which [`Outputs::failed`] returns.
+    pub(super) fn put_lines(&mut self, lines: &[u8]) -> Option<bool> {
+        let put = self.records.put(lines);
+        self.keep_error(put)
+    }
+
+    /// Appends records as values. `None` after an error.
+    #[cfg(feature = "parquet")]
+    pub(super) fn put_records(&mut self, records: Vec<Record>) -> Option<()> {
+        let put = self.records.put_records(records);
         self.keep_error(put)
     }
 

@@ -8,6 +8,8 @@ use super::super::terminal::escaped;
 use super::outputs::SharedOutputs;
 use crate::diagnostic::{DiagnosticKind, Event};
 use crate::pipeline::Report;
+#[cfg(feature = "parquet")]
+use crate::record::Record;
 use crate::record::{self, Summary};
 
 /// The report of `urlspool scan`.
@@ -49,10 +51,16 @@ pub(super) struct EventCounts {
 }
 
 impl Report for ScanReport {
-    fn records(&mut self, batch: &[u8]) -> io::Result<bool> {
-        let wants_more = or_error(self.outputs.lock().put_records(batch))?;
+    fn lines(&mut self, lines: &[u8]) -> io::Result<bool> {
+        let wants_more = or_error(self.outputs.lock().put_lines(lines))?;
         self.is_cut_short |= !wants_more;
         Ok(wants_more)
+    }
+
+    #[cfg(feature = "parquet")]
+    fn records(&mut self, records: Vec<Record>) -> io::Result<bool> {
+        or_error(self.outputs.lock().put_records(records))?;
+        Ok(true)
     }
 
     fn rejects(&mut self, batch: &[u8]) -> io::Result<()> {

@@ -6,38 +6,35 @@ use arrow_array::{
     ArrayRef, BooleanArray, Float64Array, Int64Array, ListArray, StringArray, StructArray,
     TimestampSecondArray,
 };
-use arrow_buffer::{BooleanBufferBuilder, Buffer, NullBufferBuilder, OffsetBuffer, ScalarBuffer};
+use arrow_buffer::{
+    BooleanBufferBuilder, Buffer, NullBuffer, NullBufferBuilder, OffsetBuffer, ScalarBuffer,
+};
 use arrow_schema::{ArrowError, FieldRef, Fields};
 
-use super::json_cursor::JsonCursor;
 use super::schema::{self, ColumnType};
-use super::{ColumnsError, Expected};
+use crate::record::fields::{self, FieldId, RECORD_FIELDS, fields_of};
+use crate::record::{Items, Record, Value};
 
 /// A column of a batch that is being filled.
 pub(super) struct Column {
-    /// The bytes before the value in a line: the bracket or comma, and the key with its quotation marks and colon.
-    key: Vec<u8>,
     field: FieldRef,
+    /// The row of the table of fields.
+    row: &'static fields::Field,
+    /// The field of the record; `None` for objects and for the fields of the items of lists.
+    id: Option<FieldId>,
     values: Values,
     nulls: NullBufferBuilder,
 }
 
 enum Values {
     Text(Texts),
-    Instant(Vec<i64>),
+    Instant(Instants),
     Integer(Vec<i64>),
     Number(Vec<f64>),
     Boolean(BooleanBufferBuilder),
     TextList(ListOffsets, Texts),
-    Object(ObjectColumns),
+    Object(Vec<Column>),
     ObjectList(ListOffsets, Vec<Column>),
-}
-
-/// The fields of objects.
-struct ObjectColumns {
-    columns: Vec<Column>,
-    /// The last value as it stands in its line; empty if it is null, or if there is none. Records of one message repeat it.
-    last: Vec<u8>,
 }
 
 /// Texts one after the other.
@@ -46,102 +43,96 @@ struct Texts {
     offsets: Vec<i32>,
 }
 
+/// Times, as seconds since 1970.
+struct Instants {
+    seconds: Vec<i64>,
+    /// The last text, and its time. The records of a message have the same.
+    last: (String, i64),
+}
+
 /// Number of items before each list, and after the last.
 struct ListOffsets(Vec<i32>);
 
 impl Column {
-    /// Empty columns of the fields of an object.
-    pub(super) fn all(fields: &Fields) -> Vec<Column> {
-        let brackets = std::iter::once(b'{').chain(std::iter::repeat(b','));
-        let columns = brackets
-            .zip(fields)
-            .map(|(before, field)| Column::new(before, field));
+    /// Empty columns of the fields of the object or list `parent`; `None` stands for the record.
+    pub(super) fn all(parent: Option<&'static str>, fields: &Fields) -> Vec<Column> {
+        let row = |field: &FieldRef| {
+            let mut rows = fields_of(RECORD_FIELDS, parent);
+            rows.find(|row| row.key() == field.name())
+                .expect("the schema is made from the table")
+        };
+        let columns = fields.iter().map(|field| Column::new(row(field), field));
         columns.collect()
     }
 
-    fn new(before: u8, field: &FieldRef) -> Column {
+    fn new(row: &'static fields::Field, field: &FieldRef) -> Column {
         let values = match schema::column_type(field) {
             ColumnType::Text => Values::Text(Texts::new()),
-            ColumnType::Instant => Values::Instant(Vec::new()),
+            ColumnType::Instant => Values::Instant(Instants {
+                seconds: Vec::new(),
+                last: (String::new(), 0),
+            }),
             ColumnType::Integer => Values::Integer(Vec::new()),
             ColumnType::Number => Values::Number(Vec::new()),
             ColumnType::Boolean => Values::Boolean(BooleanBufferBuilder::new(0)),
             ColumnType::TextList => Values::TextList(ListOffsets::new(), Texts::new()),
-            ColumnType::Object(fields) => Values::Object(ObjectColumns {
-                columns: Column::all(fields),
-                last: Vec::new(),
-            }),
+            ColumnType::Object(fields) => Values::Object(Column::all(Some(row.name), fields)),
             ColumnType::ObjectList(fields) => {
-                Values::ObjectList(ListOffsets::new(), Column::all(fields))
+                Values::ObjectList(ListOffsets::new(), Column::all(Some(row.name), fields))
             }
         };
         Column {
-            key: format!("{}\"{}\":", char::from(before), field.name()).into_bytes(),
             field: Arc::clone(field),
+            row,
+            id: row.id(),
             values,
             nulls: NullBufferBuilder::new(0),
         }
     }
 
-    /// Appends the value that is next in a line, after its key.
-    fn read(&mut self, line: &mut JsonCursor<'_>) -> Result<(), ColumnsError> {
-        if line.null() {
-            self.push_null();
-            return Ok(());
-        }
-        match &mut self.values {
-            Values::Text(texts) => texts.read(line)?,
-            Values::Instant(values) => values.push(instant(line)?),
-            Values::Integer(values) => values.push(parsed(line, Expected::Integer)?),
-            Values::Number(values) => values.push(parsed(line, Expected::Number)?),
-            Values::Boolean(values) => values.append(parsed(line, Expected::Boolean)?),
-            Values::TextList(offsets, texts) => {
-                let items = read_list(line, |line| texts.read(line))?;
-                offsets.push(items);
+    /// Appends the values that records have in the column. Recurses to the depth of the schema.
+    pub(super) fn append(&mut self, records: &[Record]) {
+        match (self.id, &mut self.values) {
+            (Some(id), _) => records
+                .iter()
+                .for_each(|record| self.push(record.value(id))),
+            (None, Values::Object(columns)) => {
+                for record in records {
+                    self.nulls.append(!record.is_null_object(self.row));
+                }
+                // The fields of an object that is null are null.
+                columns.iter_mut().for_each(|column| column.append(records));
             }
-            Values::Object(object) => object.read(line)?,
-            Values::ObjectList(offsets, columns) => {
-                let items = read_list(line, |line| read_object(columns, line))?;
-                offsets.push(items);
-            }
+            (None, _) => unreachable!("the fields of items are filled with their list"),
         }
-        self.nulls.append_non_null();
-        Ok(())
     }
 
-    /// Appends a null; to an object, nulls for all its fields.
-    fn push_null(&mut self) {
-        match &mut self.values {
-            Values::Text(texts) => texts.end_text(),
-            Values::Instant(values) | Values::Integer(values) => values.push(0),
-            Values::Number(values) => values.push(0.0),
-            Values::Boolean(values) => values.append(false),
-            Values::TextList(offsets, _) | Values::ObjectList(offsets, _) => offsets.push(0),
-            Values::Object(object) => object.push_null(),
-        }
-        self.nulls.append_null();
-    }
-
-    /// Appends the last `count` values once more.
-    fn repeat(&mut self, count: usize) {
-        let first = self.nulls.len() - count;
-        match &mut self.values {
-            Values::Text(texts) => texts.repeat(count),
-            Values::Instant(values) | Values::Integer(values) => values.extend_from_within(first..),
-            Values::Number(values) => values.extend_from_within(first..),
-            Values::Boolean(values) => {
-                (first..first + count).for_each(|at| values.append(values.get_bit(at)));
+    /// Appends a value of the column's type, or null.
+    fn push(&mut self, value: Value<'_>) {
+        let is_null = value == Value::Null;
+        match (&mut self.values, value) {
+            (Values::Text(texts), Value::Text(text)) => texts.push(text),
+            (Values::Instant(times), Value::Text(text)) => times.push(text),
+            (Values::Integer(numbers), Value::Integer(number)) => {
+                numbers.push(number.cast_signed());
             }
-            Values::TextList(offsets, texts) => texts.repeat(offsets.repeat(count)),
-            Values::Object(object) => object.repeat(count),
-            Values::ObjectList(offsets, columns) => {
-                let items = offsets.repeat(count);
-                columns.iter_mut().for_each(|column| column.repeat(items));
+            (Values::Number(numbers), Value::Number(number)) => numbers.push(number),
+            (Values::Boolean(values), Value::Boolean(value)) => values.append(value),
+            (Values::TextList(offsets, texts), Value::List(items)) => {
+                offsets.push(texts.push_all(items));
             }
+            (Values::ObjectList(offsets, columns), Value::List(items)) => {
+                offsets.push(push_objects(columns, items));
+            }
+            (Values::Text(texts), _) => texts.push(""),
+            (Values::Instant(times), _) => times.seconds.push(0),
+            (Values::Integer(numbers), _) => numbers.push(0),
+            (Values::Number(numbers), _) => numbers.push(0.0),
+            (Values::Boolean(values), _) => values.append(false),
+            (Values::TextList(offsets, _) | Values::ObjectList(offsets, _), _) => offsets.push(0),
+            (Values::Object(_), _) => unreachable!("objects are filled with their fields"),
         }
-        for at in first..first + count {
-            self.nulls.append(self.nulls.is_valid(at));
-        }
+        self.nulls.append(!is_null);
     }
 
     /// Returns the values as an array, and begins with none.
@@ -149,8 +140,9 @@ impl Column {
         let nulls = self.nulls.finish();
         Ok(match &mut self.values {
             Values::Text(texts) => Arc::new(texts.finish(nulls)?),
-            Values::Instant(values) => {
-                let array = TimestampSecondArray::try_new(take(values).into(), nulls)?;
+            Values::Instant(times) => {
+                let seconds = take(&mut times.seconds).into();
+                let array = TimestampSecondArray::try_new(seconds, nulls)?;
                 Arc::new(array.with_timezone(schema::TIME_ZONE))
             }
             Values::Integer(values) => Arc::new(Int64Array::try_new(take(values).into(), nulls)?),
@@ -161,9 +153,8 @@ impl Column {
                 let item = schema::item(&self.field);
                 Arc::new(ListArray::try_new(item, offsets.finish(), items, nulls)?)
             }
-            Values::Object(object) => {
-                object.last.clear();
-                let (fields, arrays) = finish_all(&mut object.columns)?;
+            Values::Object(columns) => {
+                let (fields, arrays) = finish_all(columns)?;
                 Arc::new(StructArray::try_new(fields, arrays, nulls)?)
             }
             Values::ObjectList(offsets, columns) => {
@@ -176,55 +167,17 @@ impl Column {
     }
 }
 
-/// Appends the fields of an object, which are those of `columns`, in their order. Recurses to the depth of the schema.
-pub(super) fn read_object(
-    columns: &mut [Column],
-    line: &mut JsonCursor<'_>,
-) -> Result<(), ColumnsError> {
-    for column in columns {
-        line.expect(&column.key, Expected::Field)?;
-        column.read(line)?;
-    }
-    line.expect(b"}", Expected::End)
-}
-
-/// Reads the items of a list, and returns their number.
-fn read_list(
-    line: &mut JsonCursor<'_>,
-    mut read_item: impl FnMut(&mut JsonCursor<'_>) -> Result<(), ColumnsError>,
-) -> Result<i32, ColumnsError> {
-    line.expect(b"[", Expected::List)?;
-    if line.advance_past(b"]") {
-        return Ok(0);
-    }
-    for items in 1.. {
-        read_item(line)?;
-        if line.advance_past(b"]") {
-            return Ok(items);
+/// Appends objects, of which `items` has the fields one after the other. Returns their number.
+fn push_objects(columns: &mut [Column], mut items: Items<'_>) -> usize {
+    let mut objects = 0;
+    while let Some(first) = items.next() {
+        let values = std::iter::once(first).chain(items.by_ref().take(columns.len() - 1));
+        for (column, value) in columns.iter_mut().zip(values) {
+            column.push(value);
         }
-        line.expect(b",", Expected::End)?;
+        objects += 1;
     }
-    Err(line.error(Expected::End))
-}
-
-fn parsed<T: std::str::FromStr>(
-    line: &mut JsonCursor<'_>,
-    expected: Expected,
-) -> Result<T, ColumnsError> {
-    let error = line.error(expected);
-    line.token().parse().map_err(|_| error)
-}
-
-/// Reads a time in UTC, as seconds since 1970.
-fn instant(line: &mut JsonCursor<'_>) -> Result<i64, ColumnsError> {
-    let error = line.error(Expected::Instant);
-    let mut text = Vec::new();
-    line.text(&mut text)?;
-    let time = str::from_utf8(&text)
-        .ok()
-        .and_then(|text| text.parse().ok());
-    let time: Option<jiff::Timestamp> = time;
-    time.map(jiff::Timestamp::as_second).ok_or(error)
+    objects
 }
 
 fn finish_all(columns: &mut [Column]) -> Result<(Fields, Vec<ArrayRef>), ArrowError> {
@@ -234,45 +187,19 @@ fn finish_all(columns: &mut [Column]) -> Result<(Fields, Vec<ArrayRef>), ArrowEr
     Ok((fields, arrays?))
 }
 
-/// An offset, or a difference of later and earlier ones, as an index.
-#[expect(clippy::cast_sign_loss, reason = "offsets only grow")]
-fn index(offset: i32) -> usize {
-    offset as usize
-}
-
 /// Returns the values, and leaves room for as many.
 fn take<T>(values: &mut Vec<T>) -> Vec<T> {
     let next = Vec::with_capacity(values.len());
     std::mem::replace(values, next)
 }
 
-impl ObjectColumns {
-    /// Appends the object that is next in a line. One that is the last once more is compared as a whole, and not read.
-    fn read(&mut self, line: &mut JsonCursor<'_>) -> Result<(), ColumnsError> {
-        if !self.last.is_empty() && line.advance_past(&self.last) {
-            self.columns.iter_mut().for_each(|column| column.repeat(1));
-            return Ok(());
-        }
-        let object = line.rest();
-        read_object(&mut self.columns, line)?;
-        self.last.clear();
-        let len = object.len() - line.rest().len();
-        self.last.extend_from_slice(&object[..len]);
-        Ok(())
-    }
-
-    /// Appends a null, which is null in all fields.
-    fn push_null(&mut self) {
-        self.last.clear();
-        self.columns.iter_mut().for_each(Column::push_null);
-    }
-
-    /// Appends the last `count` values once more, so that the last remains the last.
-    fn repeat(&mut self, count: usize) {
-        self.columns
-            .iter_mut()
-            .for_each(|column| column.repeat(count));
-    }
+/// An offset in an array. A batch has fewer bytes than an `i32` can count.
+#[expect(
+    clippy::cast_possible_wrap,
+    reason = "`ARROW_BATCH_BYTES` is far below the limit of an `i32`"
+)]
+fn offset(bytes: usize) -> i32 {
+    bytes as i32
 }
 
 impl Texts {
@@ -283,39 +210,38 @@ impl Texts {
         }
     }
 
-    fn read(&mut self, line: &mut JsonCursor<'_>) -> Result<(), ColumnsError> {
-        line.text(&mut self.bytes)?;
-        self.end_text();
-        Ok(())
+    fn push(&mut self, text: &str) {
+        self.bytes.extend_from_slice(text.as_bytes());
+        self.offsets.push(offset(self.bytes.len()));
     }
 
-    /// Ends a text, which is empty if nothing was appended since the last. A batch has fewer bytes than an `i32` can count.
-    #[expect(
-        clippy::cast_possible_wrap,
-        reason = "`ARROW_BATCH_BYTES` is far below the limit of an `i32`"
-    )]
-    fn end_text(&mut self) {
-        self.offsets.push(self.bytes.len() as i32);
-    }
-
-    /// Appends the last `count` texts once more.
-    fn repeat(&mut self, count: usize) {
-        let first = self.offsets.len() - 1 - count;
-        for text in first..first + count {
-            let [start, end] = [index(self.offsets[text]), index(self.offsets[text + 1])];
-            self.bytes.extend_from_within(start..end);
-            self.end_text();
+    /// Appends the texts of a list, and returns their number.
+    fn push_all(&mut self, items: Items<'_>) -> usize {
+        let before = self.offsets.len();
+        for item in items {
+            if let Value::Text(text) = item {
+                self.push(text);
+            }
         }
+        self.offsets.len() - before
     }
 
-    fn finish(
-        &mut self,
-        nulls: Option<arrow_buffer::NullBuffer>,
-    ) -> Result<StringArray, ArrowError> {
+    fn finish(&mut self, nulls: Option<NullBuffer>) -> Result<StringArray, ArrowError> {
         let bytes = Buffer::from_vec(take(&mut self.bytes));
         let offsets = take(&mut self.offsets);
         self.offsets.push(0);
         StringArray::try_new(OffsetBuffer::new(ScalarBuffer::from(offsets)), bytes, nulls)
+    }
+}
+
+impl Instants {
+    /// Appends a time in UTC (RFC 3339).
+    fn push(&mut self, text: &str) {
+        if self.last.0 != text {
+            let time: jiff::Timestamp = text.parse().expect("this crate wrote the time");
+            self.last = (text.to_owned(), time.as_second());
+        }
+        self.seconds.push(self.last.1);
     }
 }
 
@@ -324,19 +250,9 @@ impl ListOffsets {
         ListOffsets(vec![0])
     }
 
-    fn push(&mut self, items: i32) {
+    fn push(&mut self, items: usize) {
         let before = self.0.last().copied().unwrap_or_default();
-        self.0.push(before + items);
-    }
-
-    /// Appends the last `count` lists once more. Returns the number of their items.
-    fn repeat(&mut self, count: usize) -> usize {
-        let first = self.0.len() - 1 - count;
-        let before = self.0[first];
-        for list in first..first + count {
-            self.push(self.0[list + 1] - self.0[list]);
-        }
-        index(self.0[first + count] - before)
+        self.0.push(before + offset(items));
     }
 
     fn finish(&mut self) -> OffsetBuffer<i32> {

@@ -1,28 +1,10 @@
-//! The schema, and lines that are no records.
+//! The schema.
 
 use arrow_schema::DataType;
 use serde_json::json;
 
 use super::*;
 use crate::record::SchemaLanguage;
-
-#[test]
-fn a_line_with_other_fields_is_refused() {
-    let mut columns = Columns::new(None);
-    let error = columns.append(b"{\"schema\":1,\"url\":\"x\"}").unwrap_err();
-    assert_eq!(error.expected, Expected::Field);
-    assert_eq!(error.offset, 11);
-    for (line, expected) in [
-        (&b"{\"schema\":\"1\"}"[..], Expected::Integer),
-        (b"x", Expected::Field),
-        (b"", Expected::Field),
-    ] {
-        assert_eq!(
-            Columns::new(None).append(line).unwrap_err().expected,
-            expected
-        );
-    }
-}
 
 /// `urlspool schema --as arrow` prints the schema as Python source.
 #[test]

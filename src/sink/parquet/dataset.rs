@@ -6,9 +6,9 @@ use std::fs::{self, File};
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 
-use super::{GroupWriter, LeftParquet, fill, lines};
+use super::{GroupWriter, LeftParquet};
 use crate::limits::{DATASET_GROUPS_BYTES, DATASET_OPEN_FILES};
-use crate::record::{Columns, FieldId};
+use crate::record::{Columns, FieldId, Record};
 use crate::sink::{Sink, partial_path, resolve};
 
 /// The values by which records are divided into folders.
@@ -106,19 +106,56 @@ impl Dataset {
         }
     }
 
-    /// Writes lines of one year.
-    fn write(&mut self, year: &str, lines: &[&[u8]]) -> io::Result<()> {
+    /// Appends records.
+    ///
+    /// # Errors
+    ///
+    /// The error of the system.
+    pub fn put(&mut self, records: Vec<Record>) -> io::Result<()> {
+        let mut years: BTreeMap<String, Vec<Record>> = BTreeMap::new();
+        for record in records {
+            let year = year(record.message_date()).to_owned();
+            years.entry(year).or_default().push(record);
+        }
+        self.batches += 1;
+        for (year, records) in years {
+            self.write(&year, &records)?;
+        }
+        self.limit_memory()
+    }
+
+    /// Completes all files, and gives the folder its name.
+    ///
+    /// # Errors
+    ///
+    /// The error of the system.
+    pub fn finish(&mut self) -> io::Result<()> {
+        if self.has_ended {
+            return Ok(());
+        }
+        self.close_all()?;
+        File::open(&self.partial).and_then(|folder| folder.sync_all())?;
+        // An empty folder is replaced.
+        fs::rename(&self.partial, &self.target)?;
+        self.has_ended = true;
+        let parent = self
+            .target
+            .parent()
+            .filter(|path| !path.as_os_str().is_empty());
+        // A folder that may not be read cannot be synced. The files are complete all the same.
+        let _ = File::open(parent.unwrap_or(Path::new("."))).and_then(|folder| folder.sync_all());
+        Ok(())
+    }
+
+    /// Writes records of one year.
+    fn write(&mut self, year: &str, records: &[Record]) -> io::Result<()> {
         if !self.open.contains_key(year) {
             self.open_part(year)?;
         }
-        let mut lines = lines.iter().copied().peekable();
-        while lines.peek().is_some() {
-            let batch = fill(&mut self.columns, &mut lines)?;
-            self.records += batch.num_rows() as u64;
-            if let Some(part) = self.open.get_mut(year) {
-                part.last_batch = self.batches;
-                part.writer.write(&batch)?;
-            }
+        self.records += records.len() as u64;
+        if let Some(part) = self.open.get_mut(year) {
+            part.last_batch = self.batches;
+            part.writer.write(&mut self.columns, records)?;
         }
         Ok(())
     }
@@ -169,39 +206,6 @@ fn complete(mut part: OpenPart) -> io::Result<()> {
     part.writer.file_mut().finish()
 }
 
-impl Sink for Dataset {
-    fn put(&mut self, batch: &[u8]) -> io::Result<bool> {
-        let mut years: BTreeMap<&str, Vec<&[u8]>> = BTreeMap::new();
-        for line in lines(batch) {
-            years.entry(year(line)).or_default().push(line);
-        }
-        self.batches += 1;
-        for (year, lines) in years {
-            self.write(year, &lines)?;
-        }
-        self.limit_memory()?;
-        Ok(true)
-    }
-
-    fn finish(&mut self) -> io::Result<()> {
-        if self.has_ended {
-            return Ok(());
-        }
-        self.close_all()?;
-        File::open(&self.partial).and_then(|folder| folder.sync_all())?;
-        // An empty folder is replaced.
-        fs::rename(&self.partial, &self.target)?;
-        self.has_ended = true;
-        let parent = self
-            .target
-            .parent()
-            .filter(|path| !path.as_os_str().is_empty());
-        // A folder that may not be read cannot be synced. The files are complete all the same.
-        let _ = File::open(parent.unwrap_or(Path::new("."))).and_then(|folder| folder.sync_all());
-        Ok(())
-    }
-}
-
 impl Drop for Dataset {
     fn drop(&mut self) {
         if self.records == 0 {
@@ -219,15 +223,10 @@ impl fmt::Debug for Dataset {
     }
 }
 
-/// The year of a record's message. Only a key can stand between a comma and a colon: within strings, quotation marks are escaped.
-fn year(line: &[u8]) -> &str {
-    const KEYS: [&[u8]; 2] = [b",\"date\":\"", b"{\"date\":\""];
-    let found = KEYS.iter().find_map(|key| {
-        let at = memchr::memmem::find(line, key)? + key.len();
-        let digits = line[at..].iter().position(|byte| *byte == b'-')?;
-        str::from_utf8(&line[at..at + digits]).ok()
-    });
-    found.filter(|year| !year.is_empty()).unwrap_or("undated")
+/// The year of a date, as folders are named by it.
+fn year(date: Option<&str>) -> &str {
+    let year = date.and_then(|date| date.split('-').next());
+    year.filter(|year| !year.is_empty()).unwrap_or("undated")
 }
 
 #[cfg(test)]
@@ -236,22 +235,9 @@ mod tests {
 
     #[test]
     fn the_year_is_that_of_the_date() {
-        for (line, expected) in [
-            (
-                r#"{"url":"x","message":{"id":null,"date":"1996-01-02T00:00:00Z"}}"#,
-                "1996",
-            ),
-            (
-                r#"{"url":"x","message":{"date":"0031-01-02T00:00:00Z"}}"#,
-                "0031",
-            ),
-            (
-                r#"{"url":"x,\"date\":\"1999-","message":{"date":null}}"#,
-                "undated",
-            ),
-            (r#"{"url":",","message":{"subject":"a"}}"#, "undated"),
-        ] {
-            assert_eq!(year(line.as_bytes()), expected, "{line}");
-        }
+        assert_eq!(year(Some("1996-01-02T00:00:00Z")), "1996");
+        assert_eq!(year(Some("0031-01-02T00:00:00Z")), "0031");
+        assert_eq!(year(Some("-000001-01-02T00:00:00Z")), "undated");
+        assert_eq!(year(None), "undated");
     }
 }
