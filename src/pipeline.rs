@@ -5,10 +5,8 @@
 
 mod batch;
 mod chunk;
-mod dedup;
 mod input_step;
 mod job;
-mod message_header;
 mod messages;
 mod order;
 mod run;

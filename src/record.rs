@@ -3,39 +3,25 @@
 //! No other module knows the names and the order of the fields. A finished line is never edited: fields that become known
 //! late are written late ([`RecordWriter::write_open`], [`LineFormat::write_count`]).
 
-mod alternate;
 mod cache;
 mod closed_sets;
 #[cfg(feature = "arrow")]
 mod columns;
-mod context;
-mod counts;
-mod error;
-mod event;
 mod fields;
 mod format;
 #[cfg(feature = "load")]
 mod found_row;
-mod gone;
 mod json_fields;
-mod json_path;
 mod json_text;
 mod json_value;
-mod line;
-mod line_error;
-mod location;
-mod object;
+mod other_lines;
 mod owned;
 mod parsed;
-mod part_output;
 mod parts;
-mod read_error;
 mod record_line;
-mod reject;
 mod schema;
 pub mod sidecar;
 mod source_range;
-mod split_item;
 mod summary;
 mod value;
 mod writer;
@@ -44,9 +30,6 @@ mod written_line;
 pub use closed_sets::ClosedSet;
 #[cfg(feature = "arrow")]
 pub use columns::{Columns, arrow_schema};
-pub use context::context_border;
-pub use counts::{NamedCounts, SchemeCounts};
-pub use event::write_event;
 pub use fields::{
     EVENT_FIELDS, Field, FieldId, FieldType, FieldValues, GONE_FIELDS, Nullable, RECORD_FIELDS,
     REJECT_FIELDS,
@@ -56,25 +39,22 @@ pub(crate) use format::is_formula;
 pub use format::{FormulaGuard, GrepStyle, LineFormat, Table, TableSyntax};
 #[cfg(feature = "load")]
 pub use found_row::FoundRow;
-pub use gone::write_gone;
 pub use json_fields::JsonFields;
-pub use line::json_line;
-pub use line_error::{ExpectedValue, LineError, LineFault, UnsuitableRecord};
+pub use json_text::json_line;
+pub use other_lines::{write_event, write_gone, write_reject};
 pub use owned::{Items, Record, Value};
 pub use parsed::write_parsed;
 pub use parts::{Decoded, Parts};
-pub use read_error::RecordReadError;
 pub use record_line::{
-    GoneLine, JsonList, MessageLine, RecordLine, SourceLine, UrlLine, read_record_line,
+    ExpectedValue, GoneLine, JsonList, LineError, LineFault, MessageLine, RecordLine, SourceLine,
+    UnsuitableRecord, UrlLine, read_record_line,
 };
-pub use reject::write_reject;
 pub use schema::{
     ELASTICSEARCH_VERSION, SchemaLanguage, elasticsearch_template, record_reference, schema,
 };
 pub use sidecar::Sidecar;
-pub use source_range::{SourceRange, read_source_range};
-pub use split_item::{read_item, write_item};
-pub use summary::Summary;
+pub use source_range::{RecordReadError, SourceRange, read_item, read_source_range, write_item};
+pub use summary::{NamedCounts, SchemeCounts, Summary};
 pub use value::MessageTail;
 pub use writer::RecordWriter;
 pub use written_line::{ParsedGrepLine, is_written_file, is_written_line, parse_grep_line};
@@ -169,6 +149,16 @@ pub enum Demand {
     Needed,
     /// They are not written, and 0 or an empty text stands for each.
     Unneeded,
+}
+
+/// Returns the largest offset up to `at` that does not divide a UTF-8 character of `text`. Text that is not UTF-8 is cut at
+/// `at`.
+#[must_use]
+pub fn context_border(text: &[u8], at: usize) -> usize {
+    (at.saturating_sub(3)..=at)
+        .rev()
+        .find(|&at| text.get(at).is_none_or(|byte| byte & 0xC0 != 0x80))
+        .unwrap_or(at)
 }
 
 /// Returns the identifier of a record: a hash of the digest of its message, the path of its part, the URL with its fragment,

@@ -8,16 +8,16 @@ use super::batch::{BatchBuilder, HandIn};
 use super::chunk::{ArticleChunk, ArticlePart, Batch, Chunk};
 use super::input_step::{InputStep, MessageBlock, UnreadMessages};
 use super::job::Job;
-use super::message_header::{article_chunk, date_of};
 use super::messages::{MessageSource, shrunk_before};
 use super::scratch::ScratchPool;
 use super::units::{Unit, UnitStep};
-use crate::decode::{HeaderFields, digest};
+use crate::decode::{HeaderFields, KnownField, digest, parse_date};
 use crate::diagnostic::{Diagnostic, DiagnosticKind, SkipReason};
 use crate::extract::{Extractor, ParsedHeader, extract_flat, extract_parsed};
 use crate::limits::{SMALL_CONTAINER_BYTES, SMALL_FILE_BYTES};
 use crate::origin::{Source, SourceKind};
 use crate::read::{self, Input};
+use crate::record::hash_pieces;
 use crate::split::{Block, BlockRole, Message, SourceStart, SplitOutput};
 use crate::walk::WalkedFile;
 
@@ -384,4 +384,22 @@ impl Worker<'_> {
 fn panicked(on: &str) -> Diagnostic {
     let message = format!("the program failed {on}; please report it");
     Diagnostic::new(DiagnosticKind::Panic, message)
+}
+
+/// The date of a message in seconds since 1970.
+fn date_of(message: &Message<'_>, fields: &HeaderFields) -> Option<i64> {
+    let field = fields.first_known(KnownField::Date)?;
+    parse_date(&String::from_utf8_lossy(field.value.of(message.raw))).unix
+}
+
+/// Identifies an article by its Message-ID and its digest. `None` if it has no Message-ID.
+fn article_chunk(
+    message: &Message<'_>,
+    fields: &HeaderFields,
+    digest: u128,
+    part: ArticlePart,
+) -> Option<ArticleChunk> {
+    let id = fields.first_known(KnownField::MessageId)?;
+    let hash = hash_pieces(&[id.value.of(message.raw), &digest.to_le_bytes()]);
+    Some(ArticleChunk { hash, part })
 }

@@ -3,12 +3,8 @@
 //! A format is resolved once for a run ([`LineFormat`]), so that no name is looked up for a record.
 //! `writer.rs` writes the lines.
 
-mod grep;
 mod table;
 
-#[cfg(feature = "load")]
-pub(super) use grep::GrepLine;
-pub use grep::GrepStyle;
 #[cfg(feature = "audit")]
 pub(crate) use table::is_formula;
 pub use table::{FormulaGuard, Table, TableSyntax};
@@ -17,6 +13,7 @@ use super::json_text::text;
 use super::value::RecordValues;
 use super::{Demand, FieldId, FoundRecord, JsonFields};
 use crate::decode::InfoFields;
+use crate::diagnostic::printable;
 
 /// The format of the lines of a run: what is written of each record.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -82,7 +79,7 @@ impl LineFormat {
             LineFormat::Table(table) => return table.write(values, out),
             LineFormat::Urls => write_url(record, out),
             LineFormat::Hrefs => write_href(record, out),
-            LineFormat::Grep(style) => grep::write(record, *style, out),
+            LineFormat::Grep(style) => write_grep(record, *style, out),
         }
         None
     }
@@ -170,5 +167,106 @@ fn write_href(record: &FoundRecord<'_>, out: &mut Vec<u8>) {
     if let Some(href) = record.found.verdicts.and_then(|verdicts| verdicts.href()) {
         out.extend_from_slice(href.as_bytes());
         out.push(b'\n');
+    }
+}
+
+/// The use of escape sequences in lines for people.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum GrepStyle {
+    /// Names and URLs as they are, for files and pipes. A line feed in a name is written `\n`.
+    Plain,
+    /// For terminals: control characters of names and URLs are escaped.
+    Escaped,
+    /// Escaped, with a colour for the path, the offset and the URL.
+    Colored,
+}
+
+/// The colours of a line.
+struct Colors {
+    path: &'static str,
+    offset: &'static str,
+    url: &'static str,
+    end: &'static str,
+}
+
+/// Colours as `grep` and `ripgrep` have them: path magenta, offset green, URL bold.
+const COLORS: Colors = Colors {
+    path: "\u{1b}[35m",
+    offset: "\u{1b}[32m",
+    url: "\u{1b}[1m",
+    end: "\u{1b}[0m",
+};
+
+const NO_COLORS: Colors = Colors {
+    path: "",
+    offset: "",
+    url: "",
+    end: "",
+};
+
+/// Appends the line of a record.
+fn write_grep(record: &FoundRecord<'_>, style: GrepStyle, out: &mut Vec<u8>) {
+    let source = record.origin.source;
+    let line = GrepLine {
+        path: source.path.as_os_str().as_encoded_bytes(),
+        member: source.member(),
+        start: record.origin.start,
+        url: record.found.full,
+    };
+    line.write(style, out);
+}
+
+/// The values of a line.
+pub(in crate::record) struct GrepLine<'l> {
+    pub(in crate::record) path: &'l [u8],
+    pub(in crate::record) member: &'l [Vec<u8>],
+    pub(in crate::record) start: u64,
+    /// The URL with its fragment.
+    pub(in crate::record) url: &'l [u8],
+}
+
+impl GrepLine<'_> {
+    pub(in crate::record) fn write(&self, style: GrepStyle, out: &mut Vec<u8>) {
+        let Colors {
+            path,
+            offset,
+            url,
+            end,
+        } = match style {
+            GrepStyle::Colored => &COLORS,
+            GrepStyle::Plain | GrepStyle::Escaped => &NO_COLORS,
+        };
+        out.extend_from_slice(path.as_bytes());
+        shown(self.path, style, out);
+        for name in self.member {
+            out.push(b'!');
+            shown(name, style, out);
+        }
+        let start = self.start;
+        out.extend_from_slice(format!("{end}:{offset}{start}{end}: {url}").as_bytes());
+        match style {
+            GrepStyle::Plain => out.extend_from_slice(text(self.url).as_bytes()),
+            GrepStyle::Escaped | GrepStyle::Colored => shown(self.url, style, out),
+        }
+        out.extend_from_slice(end.as_bytes());
+        out.push(b'\n');
+    }
+}
+
+/// Appends bytes of a name: as they are, unless they would end the line, or escaped as text.
+fn shown(bytes: &[u8], style: GrepStyle, out: &mut Vec<u8>) {
+    match style {
+        GrepStyle::Plain if !bytes.contains(&b'\n') => out.extend_from_slice(bytes),
+        GrepStyle::Plain => {
+            for &byte in bytes {
+                match byte {
+                    b'\n' => out.extend_from_slice(b"\\n"),
+                    _ => out.push(byte),
+                }
+            }
+        }
+        GrepStyle::Escaped | GrepStyle::Colored => {
+            out.extend_from_slice(printable(&text(bytes)).as_bytes());
+        }
     }
 }

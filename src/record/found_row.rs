@@ -5,7 +5,7 @@ use serde::Serialize;
 use serde_json::value::RawValue;
 
 use super::format::{GrepLine, GrepStyle};
-use super::line::append_json_line;
+use super::json_text::append_json_line;
 
 /// A record as a search finds it in a database. The fields are those of the record.
 #[derive(Clone, Debug, PartialEq)]

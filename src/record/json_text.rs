@@ -1,6 +1,8 @@
-//! Texts in JSON: bytes as strings, with the escapes that they need.
+//! Texts and values in JSON: bytes as strings with the escapes that they need, and lines.
 
 use std::borrow::Cow;
+
+use serde::Serialize;
 
 use crate::byte_scan::is_plain_json;
 
@@ -41,6 +43,21 @@ pub(super) fn string(bytes: &[u8], is_known_plain: bool, out: &mut Vec<u8>) {
 /// Appends a text as a JSON string, with the escapes that it needs.
 pub(super) fn escaped(text: &str, out: &mut Vec<u8>) {
     serde_json::to_writer(out, text).expect("a Vec takes all bytes");
+}
+
+/// Returns a value of numbers, texts and lists as one line of JSON.
+#[must_use]
+pub fn json_line(value: &impl Serialize) -> Vec<u8> {
+    let mut out = Vec::new();
+    append_json_line(&mut out, value);
+    out
+}
+
+/// Appends a value of numbers, texts and lists as one line of JSON.
+pub(super) fn append_json_line(out: &mut Vec<u8>, value: &impl Serialize) {
+    serde_json::to_writer(&mut *out, value)
+        .expect("types of this crate serialize, and a Vec takes all bytes");
+    out.push(b'\n');
 }
 
 #[cfg(test)]

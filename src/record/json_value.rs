@@ -6,13 +6,14 @@
 //! open object, which the caches of `writer.rs` need. So the records of URLs, millions in a run,
 //! are written here, and `serde_json` encodes strings that need escapes and values that are rare.
 
-use data_encoding::HEXLOWER;
+use std::borrow::Cow;
 
-use super::alternate::AlternateJson;
-use super::json_text::{quoted, string};
-use super::part_output::PartList;
-use super::parts::Parts;
-use super::value::ValueSink;
+use data_encoding::HEXLOWER;
+use serde::Serialize;
+
+use super::json_text::{quoted, string, text};
+use super::parts::{PartList, Parts};
+use super::value::{ValueSink, rounded};
 use crate::byte_scan::is_plain_json;
 use crate::parse::Alternate;
 
@@ -145,6 +146,26 @@ impl ValueSink for JsonSink<'_> {
         match self.count {
             Count::Null => self.null(),
             Count::Open(_) => self.count = Count::Open(Some(self.out.len())),
+        }
+    }
+}
+
+/// An element of `alternates`.
+#[derive(Serialize)]
+pub(super) struct AlternateJson<'r> {
+    url: Cow<'r, str>,
+    fragment: Option<Cow<'r, str>>,
+    why: &'static str,
+    confidence: f64,
+}
+
+impl<'r> From<&'r Alternate> for AlternateJson<'r> {
+    fn from(alternate: &'r Alternate) -> AlternateJson<'r> {
+        AlternateJson {
+            url: text(&alternate.full[..alternate.url_len]),
+            fragment: alternate.full.get(alternate.url_len + 1..).map(text),
+            why: alternate.why.name(),
+            confidence: rounded(alternate.confidence),
         }
     }
 }

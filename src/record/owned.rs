@@ -9,12 +9,11 @@ use std::sync::Arc;
 use data_encoding::HEXLOWER;
 use serde::{Serialize, Serializer};
 
-use super::alternate::rounded;
 use super::cache::UrlCache;
 use super::fields::{Field, FieldId, FieldScope, FieldType, Nullable, RECORD_FIELDS, fields_of};
 use super::json_text::text;
 use super::parts::Parts;
-use super::value::{RecordValues, ValueSink};
+use super::value::{RecordValues, ValueSink, rounded};
 use crate::parse::Alternate;
 
 /// A URL that was found, with its place and its message.

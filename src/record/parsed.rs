@@ -1,8 +1,7 @@
 //! One URL as `urlspool parse` writes it: RFC 1738's reading, and the verdicts of the other grammars.
 
-use super::error::GrammarErrorJson;
-use super::object::{Object, field};
-use super::parts::{Decoded, Parts};
+use super::other_lines::GrammarErrorJson;
+use super::parts::{Decoded, Object, Parts, field};
 use crate::grammar::{self, SchemeClass, Url, UrlForm};
 use crate::parse::{Grammar, Hazard, Verdicts, hazards, key};
 

@@ -2,8 +2,8 @@
 
 use serde::ser::{Serialize, SerializeMap, Serializer};
 
-use super::object::Object;
-use super::part_output::{PartList, PartOutput, part};
+use super::json_text::{quoted, string, text};
+use crate::byte_scan::is_plain_json;
 use crate::grammar::{
     FtpPath, GopherUrl, HostKind, HostPort, IpSchemepart, Login, NewsUrl, Url, UrlForm, WaisPart,
     decode,
@@ -258,5 +258,407 @@ impl Serialize for Decoded<'_> {
             UrlForm::News(_) | UrlForm::Nntp(_) | UrlForm::Telnet(_) | UrlForm::Other(_) => {}
         }
         map.end()
+    }
+}
+
+/// The name of a part, as it is written in either shape. Made by [`part!`].
+#[derive(Clone, Copy)]
+pub(super) struct PartName {
+    pub(super) key: Key,
+    pub(super) name: &'static str,
+    /// The beginning of the entry of a list, up to the value.
+    pub(super) entry: &'static str,
+}
+
+/// The name of a part, concatenated at compile time.
+macro_rules! part {
+    ($name:literal) => {
+        $crate::record::parts::PartName {
+            key: $crate::record::parts::field!($name),
+            name: $name,
+            entry: concat!("{\"name\":\"", $name, "\",\"value\":"),
+        }
+    };
+}
+pub(super) use part;
+
+/// Receiver of the parts of a URL.
+pub(super) enum PartOutput<'p, 'o> {
+    /// Fields of an object: numbers and lists keep their type, absent parts are null.
+    Object(&'p mut Object<'o>),
+    /// Entries of a list: values are texts, a list gives one entry for each item, absent parts are left out.
+    List(&'p mut PartList<'o>),
+}
+
+impl PartOutput<'_, '_> {
+    /// Writes a part.
+    pub(super) fn text(&mut self, name: PartName, bytes: &[u8]) {
+        match self {
+            PartOutput::Object(object) => object.text(name.key, bytes),
+            PartOutput::List(list) => list.entry(name, bytes),
+        }
+    }
+
+    /// Writes a part, if there is one.
+    pub(super) fn optional_text(&mut self, name: PartName, bytes: Option<&[u8]>) {
+        match (self, bytes) {
+            (PartOutput::Object(object), bytes) => object.optional_text(name.key, bytes),
+            (PartOutput::List(list), Some(bytes)) => list.entry(name, bytes),
+            (PartOutput::List(_), None) => {}
+        }
+    }
+
+    /// Writes a list of parts.
+    pub(super) fn texts<'t>(&mut self, name: PartName, texts: impl IntoIterator<Item = &'t [u8]>) {
+        match self {
+            PartOutput::Object(object) => object.texts(name.key, texts),
+            PartOutput::List(list) => texts.into_iter().for_each(|text| list.entry(name, text)),
+        }
+    }
+
+    /// Writes a name that is not part of the URL's text.
+    pub(super) fn name(&mut self, name: PartName, value: &'static str) {
+        match self {
+            PartOutput::Object(object) => object.name(name.key, value),
+            PartOutput::List(list) => list.entry_of_name(name, value),
+        }
+    }
+
+    /// Writes a port, if there is one.
+    pub(super) fn optional_port(&mut self, name: PartName, port: Option<u16>) {
+        match (self, port) {
+            (PartOutput::Object(object), port) => object.optional_number(name.key, port),
+            (PartOutput::List(list), Some(port)) => {
+                list.entry_of_name(name, itoa(port, &mut [0; 5]));
+            }
+            (PartOutput::List(_), None) => {}
+        }
+    }
+
+    /// Writes `true` or `false`.
+    pub(super) fn flag(&mut self, name: PartName, flag: bool) {
+        match self {
+            PartOutput::Object(object) => object.value(name.key, &flag),
+            PartOutput::List(list) => list.entry_of_name(name, if flag { "true" } else { "false" }),
+        }
+    }
+
+    /// Writes one byte as a character, if there is one.
+    pub(super) fn optional_char(&mut self, name: PartName, byte: Option<u8>) {
+        let text = byte.map(char::from);
+        match (self, text) {
+            (PartOutput::Object(object), text) => object.value(name.key, &text),
+            (PartOutput::List(list), Some(text)) => {
+                list.entry_of_other_text(name, text.encode_utf8(&mut [0; 4]));
+            }
+            (PartOutput::List(_), None) => {}
+        }
+    }
+
+    /// Writes a list of names and values; in a list as `name=value`.
+    pub(super) fn assignments<'t>(
+        &mut self,
+        name: PartName,
+        assignments: impl IntoIterator<Item = [&'t [u8]; 2]>,
+    ) {
+        match self {
+            PartOutput::Object(object) => {
+                let pairs: Vec<_> = assignments.into_iter().map(|pair| pair.map(text)).collect();
+                object.value(name.key, &pairs);
+            }
+            PartOutput::List(list) => assignments
+                .into_iter()
+                .for_each(|pair| list.entry(name, &pair.join(&b'='))),
+        }
+    }
+}
+
+/// Receiver of names and values.
+pub(super) enum PartList<'o> {
+    /// A list of `{"name","value"}` that is being written.
+    Json {
+        out: &'o mut Vec<u8>,
+        /// `true` if no part of the URL needs escapes.
+        is_plain: bool,
+        is_empty: bool,
+    },
+    /// A function.
+    Values(&'o mut dyn FnMut(&'static str, &[u8])),
+}
+
+impl PartList<'_> {
+    /// A list of JSON at the end of `out`. With `is_plain` no part of the URL needs escapes.
+    pub(super) fn json(out: &mut Vec<u8>, is_plain: bool) -> PartList<'_> {
+        PartList::Json {
+            out,
+            is_plain,
+            is_empty: true,
+        }
+    }
+
+    /// Appends an entry whose value is a part of the URL.
+    pub(super) fn entry(&mut self, name: PartName, part: &[u8]) {
+        let is_plain = matches!(self, PartList::Json { is_plain: true, .. });
+        self.append(name, part, |out| string(part, is_plain, out));
+    }
+
+    /// Appends an entry whose value is not taken from the URL.
+    pub(super) fn entry_of_other_text(&mut self, name: PartName, value: &str) {
+        let value = value.as_bytes();
+        self.append(name, value, |out| string(value, false, out));
+    }
+
+    /// Appends an entry whose value needs no escapes.
+    pub(super) fn entry_of_name(&mut self, name: PartName, value: &str) {
+        let value = value.as_bytes();
+        self.append(name, value, |out| quoted(value, out));
+    }
+
+    /// Appends an entry; `write` appends its value as JSON.
+    #[inline]
+    fn append(&mut self, name: PartName, value: &[u8], write: impl FnOnce(&mut Vec<u8>)) {
+        match self {
+            PartList::Json { out, is_empty, .. } => {
+                if !std::mem::take(is_empty) {
+                    out.push(b',');
+                }
+                out.extend_from_slice(name.entry.as_bytes());
+                write(out);
+                out.push(b'}');
+            }
+            PartList::Values(put) => put(name.name, value),
+        }
+    }
+}
+
+/// Returns the decimal digits of a port, without an allocation.
+fn itoa(mut port: u16, digits: &mut [u8; 5]) -> &str {
+    let mut at = digits.len();
+    loop {
+        at -= 1;
+        digits[at] = b'0' + (port % 10) as u8;
+        port /= 10;
+        if port == 0 {
+            break;
+        }
+    }
+    std::str::from_utf8(&digits[at..]).expect("digits are ASCII")
+}
+
+/// A field's name as it is written: after a comma, in quotation marks, before a colon. Made by [`field!`].
+#[derive(Clone, Copy)]
+pub(super) struct Key {
+    written: &'static str,
+    /// The name with null, the most frequent value.
+    with_null: &'static str,
+    /// The name with an empty list.
+    with_empty_list: &'static str,
+}
+
+impl Key {
+    /// Makes a key of the three texts that [`field!`] gives.
+    pub(super) const fn new(
+        written: &'static str,
+        with_null: &'static str,
+        with_empty_list: &'static str,
+    ) -> Key {
+        Key {
+            written,
+            with_null,
+            with_empty_list,
+        }
+    }
+}
+
+/// The key of a field, concatenated at compile time.
+macro_rules! field {
+    ($name:literal) => {
+        $crate::record::parts::Key::new(
+            concat!(",\"", $name, "\":"),
+            concat!(",\"", $name, "\":null"),
+            concat!(",\"", $name, "\":[]"),
+        )
+    };
+}
+pub(super) use field;
+
+/// An object that is being written. Each value is appended at once; the object keeps none of them.
+pub(super) struct Object<'o> {
+    out: &'o mut Vec<u8>,
+    is_empty: bool,
+    /// `true` if no text needs escapes, because all are parts of one that needs none.
+    is_plain: bool,
+}
+
+impl<'o> Object<'o> {
+    /// Begins an object.
+    pub(super) fn open(out: &'o mut Vec<u8>) -> Object<'o> {
+        out.push(b'{');
+        Object {
+            out,
+            is_empty: true,
+            is_plain: false,
+        }
+    }
+
+    /// Ends the object.
+    pub(super) fn close(self) {
+        self.out.push(b'}');
+    }
+
+    /// Writes a text. Bytes that are not UTF-8 become U+FFFD.
+    pub(super) fn text(&mut self, key: Key, bytes: &[u8]) {
+        self.key(key);
+        string(bytes, self.is_plain, self.out);
+    }
+
+    /// Writes a text, or null.
+    pub(super) fn optional_text(&mut self, key: Key, bytes: Option<&[u8]>) {
+        match bytes {
+            Some(bytes) => self.text(key, bytes),
+            None => self.null(key),
+        }
+    }
+
+    /// Writes a text with its ASCII letters in lower case.
+    pub(super) fn lowercase_text(&mut self, key: Key, bytes: &[u8]) {
+        self.key(key);
+        let start = self.out.len();
+        string(bytes, self.is_plain, self.out);
+        self.out[start..].make_ascii_lowercase();
+    }
+
+    /// Writes a name, which needs no escapes.
+    pub(super) fn name(&mut self, key: Key, name: &'static str) {
+        self.name_of(key, name);
+    }
+
+    /// Writes a name, or null.
+    pub(super) fn optional_name(&mut self, key: Key, name: Option<&'static str>) {
+        match name {
+            Some(name) => self.name(key, name),
+            None => self.null(key),
+        }
+    }
+
+    /// Writes a list of names.
+    pub(super) fn names(&mut self, key: Key, names: impl IntoIterator<Item = &'static str>) {
+        self.list(key, names, |out, name| quoted(name.as_bytes(), out));
+    }
+
+    /// Writes a list of texts.
+    pub(super) fn texts<'t>(&mut self, key: Key, texts: impl IntoIterator<Item = &'t [u8]>) {
+        let is_plain = self.is_plain;
+        self.list(key, texts, |out, text| string(text, is_plain, out));
+    }
+
+    fn list<T>(
+        &mut self,
+        key: Key,
+        items: impl IntoIterator<Item = T>,
+        append: impl Fn(&mut Vec<u8>, T),
+    ) {
+        let mut items = items.into_iter();
+        let Some(first) = items.next() else {
+            return self.whole(key.with_empty_list);
+        };
+        self.key(key);
+        self.out.push(b'[');
+        append(self.out, first);
+        for item in items {
+            self.out.push(b',');
+            append(self.out, item);
+        }
+        self.out.push(b']');
+    }
+
+    /// Writes an integer.
+    pub(super) fn number(&mut self, key: Key, number: impl Into<u64>) {
+        self.value(key, &number.into());
+    }
+
+    /// Writes an integer, or null.
+    pub(super) fn optional_number(&mut self, key: Key, number: Option<impl Into<u64>>) {
+        match number {
+            Some(number) => self.number(key, number),
+            None => self.null(key),
+        }
+    }
+
+    /// Writes null.
+    pub(super) fn null(&mut self, key: Key) {
+        self.whole(key.with_null);
+    }
+
+    /// Writes any value, with `serde_json`.
+    pub(super) fn value(&mut self, key: Key, value: &impl Serialize) {
+        self.key(key);
+        serde_json::to_writer(&mut *self.out, value)
+            .expect("types of this crate serialize, and a Vec takes all bytes");
+    }
+
+    /// Writes an object.
+    pub(super) fn object(&mut self, key: Key, fill: impl FnOnce(&mut Object<'_>)) {
+        self.key(key);
+        let mut inner = Object {
+            is_plain: self.is_plain,
+            ..Object::open(self.out)
+        };
+        fill(&mut inner);
+        inner.close();
+    }
+
+    /// Writes fields whose texts are all parts of `whole`, which is checked once for bytes that need escapes.
+    pub(super) fn cut_from(&mut self, whole: &[u8], fill: impl FnOnce(&mut Object<'_>)) {
+        self.is_plain = is_plain_json(whole);
+        fill(self);
+        self.is_plain = false;
+    }
+
+    fn name_of(&mut self, key: Key, name: &str) {
+        self.key(key);
+        quoted(name.as_bytes(), self.out);
+    }
+
+    #[inline]
+    fn key(&mut self, key: Key) {
+        self.whole(key.written);
+    }
+
+    /// Appends a key, perhaps with its value; without the comma if it is the first.
+    #[inline]
+    fn whole(&mut self, written: &'static str) {
+        let from = usize::from(std::mem::take(&mut self.is_empty));
+        self.out.extend_from_slice(&written.as_bytes()[from..]);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn fields_follow_one_another() {
+        let mut out = Vec::new();
+        let mut line = Object::open(&mut out);
+        line.number(field!("a"), 7u32);
+        line.lowercase_text(field!("b"), b"HTTP\xC3\x89\"");
+        line.names(field!("c"), ["x", "y"]);
+        line.object(field!("d"), |inner| inner.null(field!("e")));
+        line.texts(field!("l"), [&b"\""[..], "é".as_bytes()]);
+        line.texts(field!("m"), []);
+        line.optional_text(field!("h"), None);
+        for whole in [&b"xy"[..], b"x\"y"] {
+            line.cut_from(whole, |line| {
+                line.object(field!("o"), |inner| inner.texts(field!("p"), [&whole[1..]]))
+            });
+        }
+        line.text(field!("q"), b"\"");
+        line.close();
+        let want = concat!(
+            r#"{"a":7,"b":"httpÉ\"","c":["x","y"],"d":{"e":null},"l":["\"","é"],"m":[],"h":null,"#,
+            r#""o":{"p":["y"]},"o":{"p":["\"y"]},"q":"\""}"#
+        );
+        assert_eq!(String::from_utf8(out).unwrap(), want);
     }
 }

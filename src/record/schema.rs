@@ -1,11 +1,9 @@
 //! The schemas of the output, made from the table of fields: JSON Schema, and the same for loaders.
 
-mod arrow;
-mod duckdb;
+mod columns;
 mod elasticsearch;
 mod json_schema;
 mod markdown;
-mod postgresql;
 
 pub use elasticsearch::{ELASTICSEARCH_VERSION, elasticsearch_template};
 pub use markdown::record_reference;
@@ -32,9 +30,9 @@ pub enum SchemaLanguage {
 pub fn schema(language: SchemaLanguage) -> String {
     match language {
         SchemaLanguage::JsonSchema => json_schema::schema(),
-        SchemaLanguage::Arrow => arrow::schema(),
-        SchemaLanguage::Duckdb => duckdb::table(),
-        SchemaLanguage::Postgresql => postgresql::table(),
+        SchemaLanguage::Arrow => columns::pyarrow_schema(),
+        SchemaLanguage::Duckdb => columns::duckdb_table(),
+        SchemaLanguage::Postgresql => columns::postgresql_table(),
         SchemaLanguage::Elasticsearch => elasticsearch::index_template(),
     }
 }

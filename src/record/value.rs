@@ -7,7 +7,6 @@ use std::cell::OnceCell;
 
 use data_encoding::BASE64;
 
-use super::alternate::rounded;
 use super::cache::CacheKey;
 use super::closed_sets::MISMATCH;
 use super::fields::FieldId;
@@ -320,6 +319,11 @@ fn put_lowercase(scheme: &[u8], sink: &mut impl ValueSink) {
     } else {
         sink.text(scheme);
     }
+}
+
+/// Rounds a confidence to three digits, so that it is written alike on all machines.
+pub(super) fn rounded(confidence: f32) -> f64 {
+    (f64::from(confidence) * 1000.0).round() / 1000.0
 }
 
 /// Hands over bytes in base64, if their text does not hold them all.
