@@ -22,9 +22,7 @@ use generate::{Kind, mbox};
 use rusqlite::types::Value;
 use rusqlite::{Connection, params_from_iter};
 use urlspool::internals::diagnostic::Event;
-use urlspool::internals::load::{
-    LoadError, LoadInputError, LoadJob, LoadReport, RecordRefusal, TargetName, load,
-};
+use urlspool::internals::load::{LoadError, LoadJob, LoadReport, TargetName, load};
 use urlspool::internals::pipeline::{Job, Report, run};
 use urlspool::internals::record::LineError;
 use urlspool::{Extractor, Options, Summary};
@@ -212,12 +210,12 @@ impl LoadReport for NoReport {
         panic!("{input}, line {line}: {error}");
     }
 
-    fn refused_record(&mut self, input: &str, line: u64, refusal: &RecordRefusal) {
-        panic!("{input}, line {line}: {refusal}");
+    fn refused_record(&mut self, input: &str, line: u64, reason: &str) {
+        panic!("{input}, line {line}: {reason}");
     }
 
-    fn failed_input(&mut self, failure: &LoadInputError) {
-        panic!("{failure}");
+    fn failed_input(&mut self, error: &LoadError) {
+        panic!("{error}");
     }
 
     fn kept_rows(&mut self) {}

@@ -39,7 +39,7 @@ mod host;
 mod reject;
 mod scheme;
 
-#[cfg(any(feature = "audit", feature = "elasticsearch"))]
+#[cfg(feature = "load")]
 pub(crate) use escape::encode;
 pub use escape::{decode, escaped_byte, normalize};
 pub use forms::{

@@ -23,7 +23,6 @@ mod parsed_lines;
 #[cfg(feature = "postgres")]
 mod postgres;
 mod records_view;
-mod refusal;
 mod run;
 mod search;
 mod segment;
@@ -33,14 +32,9 @@ mod target_name;
 mod words;
 
 pub use credentials::{Credentials, Secret};
-pub use error::{
-    InconsistentError, LoadError, LoadIoError, LockedError, OmittedStep, ServerError,
-    UnreachableError, UnusableError, UnusableFile, UnusableFileReason, UnusableServer,
-    UnusableServerReason,
-};
+pub use error::{LoadError, LoadErrorKind};
 #[cfg(feature = "audit")]
 pub(crate) use http_agent::{TrustedAuthorities, http_agent, retry_after};
-pub use refusal::{LoadInputError, RecordRefusal};
 pub use run::load;
 pub use search::{SearchQuery, search};
 #[cfg(any(feature = "audit", feature = "cli"))]
@@ -49,7 +43,7 @@ pub(crate) use sqlite::is_file_of_database;
 pub(crate) use sqlite::{open_to_extend, open_to_read, sqlite_error};
 #[cfg(feature = "elasticsearch")]
 pub use target_name::IndexServer;
-pub use target_name::{TargetName, TargetNameError};
+pub use target_name::TargetName;
 
 use std::cell::RefCell;
 use std::path::PathBuf;
@@ -139,10 +133,10 @@ pub trait LoadReport {
     fn bad_line(&mut self, input: &str, line: u64, error: &LineError);
 
     /// Reports a record that the target refused. The others are loaded.
-    fn refused_record(&mut self, input: &str, line: u64, refusal: &RecordRefusal);
+    fn refused_record(&mut self, input: &str, line: u64, reason: &str);
 
     /// Reports an input that cannot be read, or not to its end, or a segment that was loaded and cannot be removed.
-    fn failed_input(&mut self, failure: &LoadInputError);
+    fn failed_input(&mut self, error: &LoadError);
 
     /// Reports that [`LoadMode::Replace`] removed no rows, because an input was not read whole or has lines that are no records:
     /// the rows that it lacks may be those.
@@ -150,7 +144,7 @@ pub trait LoadReport {
 
     /// Reports that a server did not accept a request, which is sent again: the number of attempts so far, and of those that are
     /// made.
-    fn retried(&mut self, error: &UnreachableError, attempts: u32, max_attempts: u32) {
+    fn retried(&mut self, error: &LoadError, attempts: u32, max_attempts: u32) {
         let _ = (error, attempts, max_attempts);
     }
 

@@ -84,7 +84,7 @@ impl AuditDb {
 
     /// Adds the name of the file to an error.
     pub(super) fn named<T>(&self, result: rusqlite::Result<T>) -> Result<T, AuditError> {
-        result.map_err(|error| sqlite_error(&self.path, &error).into())
+        result.map_err(|error| sqlite_error(&self.path, error).into())
     }
 
     fn require_plan(&self) -> Result<(), AuditError> {

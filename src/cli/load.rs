@@ -10,8 +10,8 @@ use super::stderr::print_message;
 use super::terminal::escaped;
 use crate::diagnostic::{counted, grouped};
 use crate::load::{
-    self, Credentials, LoadCounts, LoadError, LoadInputError, LoadJob, LoadMode, LoadReport,
-    LoadedSegments, RecordRefusal, Secret, UnreachableError,
+    self, Credentials, LoadCounts, LoadError, LoadErrorKind, LoadJob, LoadMode, LoadReport,
+    LoadedSegments, Secret,
 };
 use crate::record::LineError;
 
@@ -72,12 +72,12 @@ fn credentials() -> Credentials {
 
 /// The error of a command that uses a loaded database.
 pub(super) fn load_error(error: &LoadError) -> CommandError {
-    let exit = match error {
-        LoadError::Unusable(_) => Exit::Usage,
-        LoadError::Unreachable(_) => Exit::Unreachable,
-        LoadError::Locked(_) => Exit::Locked,
-        LoadError::Inconsistent(_) => Exit::Inconsistent,
-        _ => Exit::Output,
+    let exit = match error.kind() {
+        LoadErrorKind::Unusable => Exit::Usage,
+        LoadErrorKind::Unreachable | LoadErrorKind::Busy => Exit::Unreachable,
+        LoadErrorKind::Locked => Exit::Locked,
+        LoadErrorKind::Inconsistent => Exit::Inconsistent,
+        LoadErrorKind::Io => Exit::Output,
     };
     CommandError::new(exit, error.to_string())
 }
@@ -120,8 +120,8 @@ fn summary(counts: &LoadCounts) -> String {
 struct StderrReport {
     bad_lines: u64,
     refused_records: u64,
-    /// Pauses that followed each other for the same reason.
-    paused: Option<(LoadError, u64)>,
+    /// Pauses that followed each other for the same reason, the message of their errors.
+    paused: Option<(String, u64)>,
 }
 
 impl StderrReport {
@@ -152,19 +152,19 @@ impl LoadReport for StderrReport {
         }
     }
 
-    fn refused_record(&mut self, input: &str, line: u64, refusal: &RecordRefusal) {
+    fn refused_record(&mut self, input: &str, line: u64, reason: &str) {
         self.refused_records += 1;
         if self.refused_records <= NAMED_LINES {
             print_message(format_args!(
                 "urlspool: {}, line {line}: the server refused the record: {}",
                 escaped(input),
-                escaped(&refusal.to_string())
+                escaped(reason)
             ));
         }
     }
 
-    fn failed_input(&mut self, failure: &LoadInputError) {
-        print_message(format_args!("urlspool: {}", escaped(&failure.to_string())));
+    fn failed_input(&mut self, error: &LoadError) {
+        print_message(format_args!("urlspool: {}", escaped(&error.to_string())));
     }
 
     fn kept_rows(&mut self) {
@@ -174,12 +174,8 @@ impl LoadReport for StderrReport {
     }
 
     /// A busy server is named only if it stays so.
-    fn retried(&mut self, error: &UnreachableError, attempts: u32, max_attempts: u32) {
-        let is_busy = matches!(
-            error,
-            UnreachableError::Busy { .. } | UnreachableError::BusyForDocuments(_)
-        );
-        if is_busy && attempts < BUSY_ATTEMPTS {
+    fn retried(&mut self, error: &LoadError, attempts: u32, max_attempts: u32) {
+        if error.kind() == LoadErrorKind::Busy && attempts < BUSY_ATTEMPTS {
             return;
         }
         print_message(format_args!(
@@ -190,15 +186,16 @@ impl LoadReport for StderrReport {
 
     /// Reports the first pause, and after twice as many each time.
     fn paused(&mut self, error: &LoadError) {
-        let before = self.paused.take().filter(|(reason, _)| reason == error);
+        let message = error.to_string();
+        let before = self.paused.take().filter(|(before, _)| *before == message);
         let count = before.map_or(0, |(_, count)| count) + 1;
         if count.is_power_of_two() {
             let attempts = counted(count, "attempt", "attempts");
             print_message(format_args!(
                 "urlspool: paused after {attempts}: {}",
-                escaped(&error.to_string())
+                escaped(&message)
             ));
         }
-        self.paused = Some((error.clone(), count));
+        self.paused = Some((message, count));
     }
 }

@@ -10,7 +10,6 @@ mod http;
 mod index;
 mod lock;
 mod retry;
-mod stated_error;
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -20,7 +19,7 @@ use serde_json::json;
 
 use super::authority_file::certificates;
 use super::credentials::Credentials;
-use super::error::{LoadError, LoadIoError, UnusableError};
+use super::error::LoadError;
 use super::gone_messages::GoneMessages;
 use super::http_agent::TrustedAuthorities;
 use super::target::{ChangedRows, LoadRow, RefusedRecord, SegmentId, SegmentStatus, Target};
@@ -82,7 +81,7 @@ impl<'r> ElasticsearchTarget<'r> {
         report: SharedReport<'r>,
     ) -> Result<ElasticsearchTarget<'r>, LoadError> {
         if mode == LoadMode::Replace {
-            return Err(UnusableError::NoTransactions.into());
+            return Err(no_transactions());
         }
         let authorities = authorities(server)?;
         let limit = Duration::from_secs(server.connect_seconds.into());
@@ -176,8 +175,7 @@ impl<'r> ElasticsearchTarget<'r> {
         ] {
             let found = index::ids(&self.client, index)?;
             if !known.iter().all(|(name, id)| found.get(name) == Some(id)) || found.is_empty() {
-                let target = format!("the index {index}");
-                return Err(LoadIoError::Replaced { target }.into());
+                return Err(LoadError::replaced(&format!("the index {index}")));
             }
             *known = found;
         }
@@ -212,15 +210,16 @@ impl<'r> ElasticsearchTarget<'r> {
 
 /// The authorities of a server's certificate.
 fn authorities(server: &IndexServer) -> Result<TrustedAuthorities, LoadError> {
-    let Some(path) = &server.root_file else {
-        return Ok(TrustedAuthorities::Machine);
-    };
-    certificates(path)
-        .map(TrustedAuthorities::Named)
-        .map_err(|error| {
-            let reason = error.to_string();
-            UnusableError::AuthorityFile { reason }.into()
-        })
+    match &server.root_file {
+        None => Ok(TrustedAuthorities::Machine),
+        Some(path) => certificates(path).map(TrustedAuthorities::Named),
+    }
+}
+
+fn no_transactions() -> LoadError {
+    LoadError::unusable(
+        "--replace needs a transaction, which Elasticsearch does not have; load into a new index, and let an alias name it",
+    )
 }
 
 impl Target for ElasticsearchTarget<'_> {
@@ -282,11 +281,11 @@ impl Target for ElasticsearchTarget<'_> {
     }
 
     fn begin_replacing(&mut self) -> Result<(), LoadError> {
-        Err(UnusableError::NoTransactions.into())
+        Err(no_transactions())
     }
 
     fn finish_replacing(&mut self) -> Result<u64, LoadError> {
-        Err(UnusableError::NoTransactions.into())
+        Err(no_transactions())
     }
 
     fn commit(&mut self) -> Result<ChangedRows, LoadError> {

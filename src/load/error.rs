@@ -1,96 +1,90 @@
-//! Errors that end a load or a search.
+//! The error that ends a load or a search.
 
-mod inconsistent_error;
-mod load_io_error;
-mod locked_error;
-mod server_error;
-mod unreachable_error;
-mod unusable_error;
-mod unusable_file;
-mod unusable_server;
+use std::error::Error as StdError;
 
-use std::fmt;
+use thiserror::Error;
 
-pub use inconsistent_error::{InconsistentError, OmittedStep};
-pub use load_io_error::LoadIoError;
-pub use locked_error::LockedError;
-pub use server_error::ServerError;
-pub use unreachable_error::UnreachableError;
-pub use unusable_error::UnusableError;
-pub use unusable_file::{UnusableFile, UnusableFileReason};
-pub use unusable_server::{UnusableServer, UnusableServerReason};
+/// The error that ends a load or a search, or that a load reports and survives.
+#[derive(Debug, Error)]
+#[error("{message}")]
+pub struct LoadError {
+    kind: LoadErrorKind,
+    /// It names the file or the server, the reason and the way out.
+    message: String,
+    source: Option<Box<dyn StdError + Send + Sync>>,
+}
 
-/// The error that ends a load or a search. Each case has an exit code.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// The kind of an error. Each but [`LoadErrorKind::Busy`] has an exit code of its own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum LoadError {
+pub enum LoadErrorKind {
     /// The target or the input cannot be used as it is.
-    Unusable(UnusableError),
-    /// The server cannot be reached.
-    Unreachable(UnreachableError),
-    /// The target cannot be read or written.
-    Io(LoadIoError),
+    Unusable,
+    /// The server cannot be reached. It may be reached later.
+    Unreachable,
+    /// The server can be reached, and is too busy. Else it is as [`LoadErrorKind::Unreachable`].
+    Busy,
+    /// The target or an input cannot be read or written.
+    Io,
     /// Another program holds the target.
-    Locked(LockedError),
+    Locked,
     /// The input contradicts itself or the target.
-    Inconsistent(InconsistentError),
+    Inconsistent,
 }
 
-impl From<InconsistentError> for LoadError {
-    fn from(error: InconsistentError) -> LoadError {
-        LoadError::Inconsistent(error)
-    }
-}
-
-impl From<UnusableError> for LoadError {
-    fn from(error: UnusableError) -> LoadError {
-        LoadError::Unusable(error)
-    }
-}
-
-impl From<UnusableFile> for LoadError {
-    fn from(error: UnusableFile) -> LoadError {
-        UnusableError::File(error).into()
-    }
-}
-
-impl From<UnusableServer> for LoadError {
-    fn from(error: UnusableServer) -> LoadError {
-        UnusableError::Server(error).into()
-    }
-}
-
-impl From<UnreachableError> for LoadError {
-    fn from(error: UnreachableError) -> LoadError {
-        LoadError::Unreachable(error)
-    }
-}
-
-impl From<LoadIoError> for LoadError {
-    fn from(error: LoadIoError) -> LoadError {
-        LoadError::Io(error)
-    }
-}
-
-impl From<LockedError> for LoadError {
-    fn from(error: LockedError) -> LoadError {
-        LoadError::Locked(error)
-    }
-}
-
-impl fmt::Display for LoadError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            LoadError::Unusable(error) => error.fmt(f),
-            LoadError::Unreachable(error) => error.fmt(f),
-            LoadError::Io(error) => error.fmt(f),
-            LoadError::Locked(error) => error.fmt(f),
-            LoadError::Inconsistent(error) => error.fmt(f),
+impl LoadError {
+    pub(super) fn new(kind: LoadErrorKind, message: impl Into<String>) -> LoadError {
+        LoadError {
+            kind,
+            message: message.into(),
+            source: None,
         }
     }
+
+    pub(super) fn unusable(message: impl Into<String>) -> LoadError {
+        LoadError::new(LoadErrorKind::Unusable, message)
+    }
+
+    pub(super) fn io(message: impl Into<String>) -> LoadError {
+        LoadError::new(LoadErrorKind::Io, message)
+    }
+
+    pub(super) fn locked(message: impl Into<String>) -> LoadError {
+        LoadError::new(LoadErrorKind::Locked, message)
+    }
+
+    pub(super) fn inconsistent(message: impl Into<String>) -> LoadError {
+        LoadError::new(LoadErrorKind::Inconsistent, message)
+    }
+
+    /// Creates the error of a target whose name leads to another database or index than when it was opened, or to none.
+    pub(super) fn replaced(target: &str) -> LoadError {
+        LoadError::io(format!(
+            "{target} was removed, renamed or replaced while it was being loaded; no segment was removed since. Put it back and \
+             repeat the load, or repeat it to load the segments that are left into what has this name now"
+        ))
+    }
+
+    /// Adds the error beneath.
+    pub(super) fn caused_by(
+        mut self,
+        source: impl Into<Box<dyn StdError + Send + Sync>>,
+    ) -> LoadError {
+        self.source = Some(source.into());
+        self
+    }
+
+    /// Returns the kind.
+    #[must_use]
+    pub fn kind(&self) -> LoadErrorKind {
+        self.kind
+    }
+
+    /// Returns `true` if the load may succeed later without any change to the target or the input.
+    pub(super) fn is_temporary(&self) -> bool {
+        matches!(
+            self.kind,
+            LoadErrorKind::Unreachable | LoadErrorKind::Busy | LoadErrorKind::Locked
+        )
+    }
 }
-
-impl std::error::Error for LoadError {}
-
-#[cfg(test)]
-mod tests;

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::Duration;
 
-use super::error::{LoadError, UnusableError};
+use super::error::LoadError;
 use super::input::segments_in;
 use super::loader::Loader;
 use crate::limits::{LOAD_FOLLOW_MS, LOAD_RETRY_MS};
@@ -23,15 +23,15 @@ pub(super) fn follow(loader: &mut Loader<'_>, arguments: &[PathBuf]) -> Result<(
         .map(|path| FollowedFolder::new(path))
         .collect();
     if folders.is_empty() {
-        return Err(UnusableError::NoFolder.into());
+        return Err(LoadError::unusable(
+            "--follow needs a folder of segments, and there is none among the paths",
+        ));
     }
     loop {
         thread::sleep(Duration::from_millis(LOAD_FOLLOW_MS));
         for folder in &mut folders {
             match folder.load_new(loader) {
-                Err(error @ (LoadError::Unreachable(_) | LoadError::Locked(_))) => {
-                    pause(loader, &error);
-                }
+                Err(error) if error.is_temporary() => pause(loader, &error),
                 result => result?,
             }
         }
@@ -46,9 +46,7 @@ pub(super) fn load_patiently(
     let is_repeatable = !arguments.iter().any(|path| path == Path::new("-"));
     loop {
         match loader.load_all(arguments) {
-            Err(error @ (LoadError::Unreachable(_) | LoadError::Locked(_))) if is_repeatable => {
-                pause(loader, &error);
-            }
+            Err(error) if is_repeatable && error.is_temporary() => pause(loader, &error),
             result => return result,
         }
     }
@@ -111,7 +109,7 @@ impl FollowedFolder {
             Ok(segments) => segments,
             Err(error) => {
                 if !std::mem::replace(&mut self.has_failed, true) {
-                    loader.input_failed(error);
+                    loader.failed(&error);
                 }
                 return Ok(());
             }

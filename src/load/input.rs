@@ -1,11 +1,13 @@
 //! Inputs of a load: standard input, files, segments, and those of folders.
 
 use std::collections::HashSet;
+use std::fmt::Display;
 use std::fs;
 use std::io;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
+use super::error::LoadError;
 use super::segment::{SegmentFile, number};
 use crate::walk::DeviceInode;
 
@@ -15,22 +17,6 @@ pub(super) enum LoadInput {
     Stdin,
     File(PathBuf),
     Segment(SegmentFile),
-}
-
-/// The input that was not found, or a folder that cannot be listed.
-#[derive(Debug)]
-pub(super) struct InputError {
-    pub(super) path: PathBuf,
-    pub(super) error: io::Error,
-}
-
-impl InputError {
-    fn new(path: &Path, error: io::Error) -> InputError {
-        InputError {
-            path: path.to_owned(),
-            error,
-        }
-    }
 }
 
 /// Endings of files of records, in folders.
@@ -64,15 +50,20 @@ impl LoadInput {
     }
 }
 
+/// The error of an input that cannot be read, or of a folder that cannot be listed.
+pub(super) fn unreadable(name: impl Display, error: io::Error) -> LoadError {
+    LoadError::io(format!("cannot read {name}: {error}")).caused_by(error)
+}
+
 /// Returns the inputs that an argument names: of a folder the files of records beneath it, in the order of their names. Links
 /// are followed; a folder that several links lead to is listed once.
-pub(super) fn inputs_of(argument: &Path) -> Vec<Result<LoadInput, InputError>> {
+pub(super) fn inputs_of(argument: &Path) -> Vec<Result<LoadInput, LoadError>> {
     if argument == Path::new(STDIN) {
         return vec![Ok(LoadInput::Stdin)];
     }
     if !argument.is_dir() {
         let found = fs::metadata(argument).map(|_| LoadInput::at(argument.to_owned()));
-        return vec![found.map_err(|error| InputError::new(argument, error))];
+        return vec![found.map_err(|error| unreadable(argument.display(), error))];
     }
     let mut files = Vec::new();
     let mut failed = Vec::new();
@@ -80,7 +71,7 @@ pub(super) fn inputs_of(argument: &Path) -> Vec<Result<LoadInput, InputError>> {
     let mut folders = vec![argument.to_owned()];
     while let Some(folder) = folders.pop() {
         match entries_of(&folder, &mut listed) {
-            Err(error) => failed.push(Err(InputError::new(&folder, error))),
+            Err(error) => failed.push(Err(unreadable(folder.display(), error))),
             Ok(entries) => entries.into_iter().for_each(|entry| match entry {
                 InputEntry::Folder(path) => folders.push(path),
                 InputEntry::Records(path) => files.push(path),
@@ -104,7 +95,7 @@ fn is_removed(path: &Path) -> bool {
 enum InputEntry {
     Folder(PathBuf),
     Records(PathBuf),
-    Failed(InputError),
+    Failed(LoadError),
 }
 
 /// Lists a folder, unless it is among those that were `listed`.
@@ -126,10 +117,10 @@ fn entries_of(folder: &Path, listed: &mut HashSet<DeviceInode>) -> io::Result<Ve
             Ok(found) if found.is_file() => entries.push(InputEntry::Records(path)),
             Ok(_) => {
                 let error = io::Error::other("is no regular file; name it itself to load it");
-                entries.push(InputEntry::Failed(InputError::new(&path, error)));
+                entries.push(InputEntry::Failed(unreadable(path.display(), error)));
             }
             Err(_) if is_removed(&path) => {}
-            Err(error) => entries.push(InputEntry::Failed(InputError::new(&path, error))),
+            Err(error) => entries.push(InputEntry::Failed(unreadable(path.display(), error))),
         }
     }
     Ok(entries)
@@ -140,8 +131,8 @@ fn entries_of(folder: &Path, listed: &mut HashSet<DeviceInode>) -> io::Result<Ve
 pub(super) fn segments_in(
     folder: &Path,
     mut is_new: impl FnMut(&Path) -> bool,
-) -> Result<Vec<SegmentFile>, InputError> {
-    let named = |error| InputError::new(folder, error);
+) -> Result<Vec<SegmentFile>, LoadError> {
+    let named = |error| unreadable(folder.display(), error);
     let mut paths = Vec::new();
     for entry in fs::read_dir(folder).map_err(named)? {
         let path = entry.map_err(named)?.path();

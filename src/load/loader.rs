@@ -4,15 +4,14 @@ use std::io;
 use std::path::PathBuf;
 
 use super::batch::LoadBatch;
-use super::error::{InconsistentError, LoadError, LoadIoError, OmittedStep, UnusableError};
-use super::input::{InputError, LoadInput, inputs_of};
+use super::error::LoadError;
+use super::input::{LoadInput, inputs_of, unreadable};
 use super::lines::len_and_hash;
 use super::parsed_lines::{
     LineTexts, LinesRead, ParsedInput, ParsedLine, ParsedRecord, each_parsed_input,
 };
-use super::refusal::LoadInputError;
 use super::segment::SegmentFile;
-use super::target::{LoadRow, SegmentStatus, Target};
+use super::target::{LoadRow, SegmentId, SegmentStatus, Target};
 use super::{LoadCounts, LoadJob, LoadMode, LoadedSegments, SharedReport};
 use crate::record::{GoneLine, LineError, RecordLine};
 
@@ -92,35 +91,31 @@ impl<'r> Loader<'r> {
         for input in inputs_of(argument) {
             match input {
                 Ok(input) => self.load_input(&input)?,
-                Err(error) => self.input_failed(error),
+                Err(error) => self.failed(&error),
             }
         }
         Ok(())
     }
 
-    pub(super) fn input_failed(&mut self, failed: InputError) {
-        self.failed(&LoadInputError::Read {
-            input: failed.path.display().to_string(),
-            error: failed.error,
-        });
-    }
-
-    fn failed(&mut self, failure: &LoadInputError) {
+    /// Reports an input that is not loaded, or not removed, and counts it.
+    pub(super) fn failed(&mut self, error: &LoadError) {
         self.counts.failed_files += 1;
-        self.report.borrow_mut().failed_input(failure);
+        self.report.borrow_mut().failed_input(error);
     }
 
     fn load_input(&mut self, input: &LoadInput) -> Result<(), LoadError> {
         let name = input.name();
         if let LoadInput::Segment(segment) = input {
             if self.mode == LoadMode::Replace {
-                return Err(UnusableError::ReplacingSegment { input: name }.into());
+                return Err(LoadError::unusable(format!(
+                    "{name} is a segment, which holds only what was new in its files; --replace needs the whole scan of a file"
+                )));
             }
             return self.load_segment(input, segment, &name);
         }
         match self.load_lines(input, &name, Commits::BetweenLines)? {
             Ok(_) => {}
-            Err(error) => self.failed(&LoadInputError::Read { input: name, error }),
+            Err(error) => self.failed(&unreadable(name, error)),
         }
         Ok(())
     }
@@ -142,21 +137,21 @@ impl<'r> Loader<'r> {
             SegmentStatus::Loaded => {
                 if self.segments == LoadedSegments::Delete {
                     // It, or its sidecar, may be another than the one that was loaded. A missing one was removed by another load.
-                    self.or_commit(check_file(segment, name, OmittedStep::Removal))?;
+                    self.or_commit(check_file(segment, name, "it was not removed"))?;
                 }
                 self.batch.counts.known_segments += 1;
             }
             SegmentStatus::OtherHash(other) => {
-                let id = segment.id.clone();
-                return self.or_commit(Err(InconsistentError::OtherSegment {
-                    input: name.to_owned(),
-                    seq: id.seq,
-                    instance: id.instance,
-                    epoch: id.epoch,
-                    hash: id.hash,
-                    loaded_hash: other,
-                }
-                .into()));
+                let SegmentId {
+                    instance,
+                    epoch,
+                    seq,
+                    hash,
+                } = &segment.id;
+                return self.or_commit(Err(LoadError::inconsistent(format!(
+                    "{name}: segment {seq} of instance {instance}, epoch {epoch}, has the hash {hash}, but one with the hash {other} \
+                     was loaded; the output of a restored state must be loaded into a new database"
+                ))));
             }
         }
         if self.segments == LoadedSegments::Delete {
@@ -171,7 +166,7 @@ impl<'r> Loader<'r> {
         segment: &SegmentFile,
         name: &str,
     ) -> Result<Presence, LoadError> {
-        let omitted = OmittedStep::Load;
+        let omitted = "nothing of it was loaded";
         let read = match self.or_commit(check_file(segment, name, omitted))? {
             Presence::There => self.load_lines(input, name, Commits::AfterInput)?,
             Presence::Missing => Err(io::Error::new(
@@ -184,11 +179,10 @@ impl<'r> Loader<'r> {
             Ok(read) => check_segment(segment, name, read.len, &read.hash, omitted)?,
             // Somebody has removed it since it was listed, and not a load into this target, which would hold it.
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
-                let input = name.to_owned();
-                self.failed(&LoadInputError::Read { input, error });
+                self.failed(&unreadable(name, error));
                 return Ok(Presence::Missing);
             }
-            Err(error) => return Err(unreadable(name, &error)),
+            Err(error) => return Err(unreadable(name, error)),
         }
         self.target.add_segment(&segment.id)?;
         self.batch.counts.segments += 1;
@@ -267,12 +261,9 @@ impl<'r> Loader<'r> {
                 self.report.borrow_mut().bad_line(name, line.number, error);
             }
             Err(error) => {
-                return Err(UnusableError::Record {
-                    input: name.to_owned(),
-                    line: line.number,
-                    error: error.clone(),
-                }
-                .into());
+                let number = line.number;
+                let message = format!("{name}, line {number}: {error}");
+                return Err(LoadError::unusable(message).caused_by(error.clone()));
             }
         }
         Ok(())
@@ -302,7 +293,7 @@ impl<'r> Loader<'r> {
             self.counts.refused_records += 1;
             self.report
                 .borrow_mut()
-                .refused_record(&refused.input, refused.line, &refused.refusal);
+                .refused_record(&refused.input, refused.line, &refused.reason);
         }
     }
 
@@ -351,28 +342,24 @@ impl<'r> Loader<'r> {
         self.target.check_kept()?;
         for segment in segments {
             if let Err(error) = segment.delete() {
-                self.failed(&LoadInputError::Remove {
-                    input: segment.path.display().to_string(),
-                    error,
-                });
+                let name = segment.path.display();
+                let message = format!("cannot remove {name}, which was loaded: {error}");
+                self.failed(&LoadError::io(message).caused_by(error));
             }
         }
         Ok(())
     }
 }
 
-/// Reads a segment, and compares it with its sidecar. One that is missing was removed since it was listed.
-fn check_file(
-    segment: &SegmentFile,
-    name: &str,
-    omitted: OmittedStep,
-) -> Result<Presence, LoadError> {
+/// Reads a segment, and compares it with its sidecar. One that is missing was removed since it was listed. The clause `omitted` says
+/// what is not done with another one.
+fn check_file(segment: &SegmentFile, name: &str, omitted: &str) -> Result<Presence, LoadError> {
     match len_and_hash(&segment.path) {
         Ok((len, hash)) => {
             check_segment(segment, name, len, &hash, omitted).map(|()| Presence::There)
         }
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Presence::Missing),
-        Err(error) => Err(unreadable(name, &error)),
+        Err(error) => Err(unreadable(name, error)),
     }
 }
 
@@ -382,25 +369,15 @@ fn check_segment(
     name: &str,
     len: u64,
     hash: &str,
-    omitted: OmittedStep,
+    omitted: &str,
 ) -> Result<(), LoadError> {
     if len == segment.len && hash == segment.id.hash {
         return Ok(());
     }
-    Err(InconsistentError::Sidecar {
-        input: name.to_owned(),
-        sidecar: segment.meta.clone(),
-        omitted,
-    }
-    .into())
-}
-
-fn unreadable(name: &str, error: &io::Error) -> LoadError {
-    LoadIoError::Segment {
-        input: name.to_owned(),
-        reason: error.to_string(),
-    }
-    .into()
+    Err(LoadError::inconsistent(format!(
+        "{name} is not what its sidecar {} describes; {omitted}",
+        segment.meta.display()
+    )))
 }
 
 /// Presence of a segment that was listed.

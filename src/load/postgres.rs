@@ -7,16 +7,12 @@ mod schema;
 mod session;
 mod tls;
 
-use std::fmt::Display;
-
 use tokio_postgres::Config;
 use tokio_postgres::error::SqlState;
 
 use super::credentials::{Credentials, Secret};
 use super::dates::{is_plausible, today};
-use super::error::{
-    LoadError, LoadIoError, LockedError, UnreachableError, UnusableServer, UnusableServerReason,
-};
+use super::error::{LoadError, LoadErrorKind};
 use super::gone_messages::GoneMessages;
 use super::records_view::RECORDS_VIEW;
 use super::target::{ChangedRows, LoadRow, SegmentId, SegmentStatus, Target};
@@ -55,16 +51,13 @@ impl PostgresTarget {
     /// Connects to a server, and creates the tables if there are none.
     pub(super) fn open(url: &str, credentials: &Credentials) -> Result<PostgresTarget, LoadError> {
         let name = url.to_owned();
-        let refused = |reason: &dyn Display| {
-            let reason = UnusableServerReason::Parameters(reason.to_string());
-            unusable(&name, reason)
-        };
-        let (parameters, url) = TlsParameters::take(url).map_err(|error| refused(&error))?;
-        let mut config: Config = url
-            .parse()
-            .map_err(|error: tokio_postgres::Error| refused(&chain(&error)))?;
+        let refused = |error: LoadError| unusable(&name, &error.to_string()).caused_by(error);
+        let (parameters, url) = TlsParameters::take(url).map_err(refused)?;
+        let mut config: Config = url.parse().map_err(|error: tokio_postgres::Error| {
+            unusable(&name, &chain(&error)).caused_by(error)
+        })?;
         config.ssl_mode(parameters.client_mode());
-        let tls = parameters.connector().map_err(|error| refused(&error))?;
+        let tls = parameters.connector().map_err(refused)?;
         config.application_name("urlspool");
         let mut server = Server::new(config, tls);
         if let Some(password) = password(server.config(), credentials) {
@@ -91,9 +84,9 @@ impl PostgresTarget {
         let connected = self.server.connect();
         let session = connected.map_err(|error| match code(&error) {
             Some(&SqlState::INVALID_CATALOG_NAME) if self.instance.is_some() => {
-                replaced(&self.name)
+                LoadError::replaced(&self.name)
             }
-            _ => named(&self.name, &error),
+            _ => named(&self.name, error),
         })?;
         self.session = Some(session);
         let prepared = self.prepare();
@@ -119,17 +112,19 @@ impl PostgresTarget {
         if self.number("SELECT count(to_regclass('urlspool_version'))")? == 1 {
             let version = self.number("SELECT version::bigint FROM urlspool_version")?;
             if version != i64::from(VERSION) {
-                let reason = UnusableServerReason::TableVersion {
-                    found: version,
-                    needed: VERSION.into(),
-                };
-                return Err(unusable(&self.name, reason));
+                return Err(LoadError::unusable(format!(
+                    "{} has tables of version {version}; this program needs version {VERSION}; load into a new database",
+                    self.name
+                )));
             }
         } else if self.instance.is_some() {
-            return Err(replaced(&self.name));
+            return Err(LoadError::replaced(&self.name));
         } else if let Some(table) = self.foreign_table()? {
-            let reason = UnusableServerReason::OtherProgram { table };
-            return Err(unusable(&self.name, reason));
+            return Err(LoadError::unusable(format!(
+                "{} has a table or view `{table}` of another program; load into a new database, or create a schema and name it in the \
+                 target: ?options=-csearch_path%3DSCHEMA",
+                self.name
+            )));
         } else {
             self.batch_execute(TABLES)?;
             self.batch_execute(RECORDS_VIEW)?;
@@ -160,7 +155,7 @@ impl PostgresTarget {
         if *self.instance.get_or_insert_with(|| found.clone()) == found {
             Ok(())
         } else {
-            Err(replaced(&self.name))
+            Err(LoadError::replaced(&self.name))
         }
     }
 
@@ -170,14 +165,13 @@ impl PostgresTarget {
         work: impl FnOnce(&mut Session, &Server) -> Result<T, SessionError>,
     ) -> Result<T, LoadError> {
         let Some(session) = &mut self.session else {
-            let server = self.name.clone();
-            return Err(UnreachableError::Closed { server }.into());
+            return Err(unreachable(&self.name, "the connection is closed"));
         };
         let result = work(session, &self.server);
         if session.is_closed() || matches!(result, Err(SessionError::Silent(_))) {
             self.session = None;
         }
-        result.map_err(|error| named(&self.name, &error))
+        result.map_err(|error| named(&self.name, error))
     }
 
     fn batch_execute(&mut self, sql: &str) -> Result<(), LoadError> {
@@ -257,54 +251,54 @@ fn code(error: &SessionError) -> Option<&SqlState> {
 }
 
 /// Classifies an error, and names the server.
-fn named(name: &str, error: &SessionError) -> LoadError {
-    let server = name.to_owned();
-    let (error, reason) = match error {
-        SessionError::Client(error) => (error, chain(error)),
-        SessionError::Silent(limit) => {
-            let reason = format!(
+fn named(name: &str, error: SessionError) -> LoadError {
+    match error {
+        SessionError::Client(error) => client_error(name, &error).caused_by(error),
+        SessionError::Silent(limit) => unreachable(
+            name,
+            &format!(
                 "the server has not answered for {} s; ?connect_timeout=SECONDS allows more",
                 limit.as_secs()
-            );
-            return UnreachableError::Connection { server, reason }.into();
-        }
-        SessionError::System(error) => {
-            let reason = error.to_string();
-            return LoadIoError::Server { server, reason }.into();
-        }
-    };
+            ),
+        ),
+        SessionError::System(error) => LoadError::io(format!("{name}: {error}")).caused_by(error),
+    }
+}
+
+fn client_error(name: &str, error: &tokio_postgres::Error) -> LoadError {
+    let reason = chain(error);
     if tls::is_refusal(error) {
-        return unusable(name, UnusableServerReason::Connection(reason));
+        return unusable(name, &reason);
     }
     match error.code() {
-        Some(&SqlState::LOCK_NOT_AVAILABLE) => LockedError::Server { server }.into(),
-        Some(&SqlState::UNDEFINED_TABLE) => replaced(name),
+        Some(&SqlState::LOCK_NOT_AVAILABLE) => LoadError::locked(format!(
+            "another program is writing to {name}; try again when it has ended"
+        )),
+        Some(&SqlState::UNDEFINED_TABLE) => LoadError::replaced(name),
         Some(
             &SqlState::ADMIN_SHUTDOWN
             | &SqlState::CRASH_SHUTDOWN
             | &SqlState::CANNOT_CONNECT_NOW
             | &SqlState::TOO_MANY_CONNECTIONS,
         )
-        | None => UnreachableError::Connection { server, reason }.into(),
+        | None => unreachable(name, &reason),
         Some(
             &SqlState::INVALID_CATALOG_NAME
             | &SqlState::INVALID_PASSWORD
             | &SqlState::INVALID_AUTHORIZATION_SPECIFICATION,
-        ) => unusable(name, UnusableServerReason::Connection(reason)),
-        Some(_) => LoadIoError::Server { server, reason }.into(),
+        ) => unusable(name, &reason),
+        Some(_) => LoadError::io(format!("{name}: {reason}")),
     }
 }
 
 /// The error of a server that cannot be used as it is.
-fn unusable(name: &str, reason: UnusableServerReason) -> LoadError {
-    let server = name.to_owned();
-    UnusableServer { server, reason }.into()
+fn unusable(name: &str, reason: &str) -> LoadError {
+    LoadError::unusable(format!("{name}: {reason}"))
 }
 
-/// The error of a database that is not the one that was loaded.
-fn replaced(name: &str) -> LoadError {
-    let target = name.to_owned();
-    LoadIoError::Replaced { target }.into()
+/// The error of a server that may be reached later.
+fn unreachable(name: &str, reason: &str) -> LoadError {
+    LoadError::new(LoadErrorKind::Unreachable, format!("{name}: {reason}"))
 }
 
 /// An error with its causes.

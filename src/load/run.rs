@@ -8,7 +8,7 @@ use std::rc::Rc;
 
 #[cfg(feature = "elasticsearch")]
 use super::elasticsearch::ElasticsearchTarget;
-use super::error::{LoadError, UnusableError};
+use super::error::LoadError;
 use super::follow::{follow, load_patiently};
 use super::input::{LoadInput, inputs_of, is_records};
 use super::loader::Loader;
@@ -55,7 +55,10 @@ fn refuse_target_among_inputs(job: &LoadJob) -> Result<(), LoadError> {
     };
     match found {
         None => Ok(()),
-        Some(file) => Err(UnusableError::InputIsTarget { file }.into()),
+        Some(file) => Err(LoadError::unusable(format!(
+            "{} is both an input and the target; load into another file",
+            file.display()
+        ))),
     }
 }
 

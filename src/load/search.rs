@@ -25,7 +25,7 @@ pub fn search<E: From<LoadError>>(
     query: &SearchQuery,
     mut found: impl FnMut(&FoundRow) -> Result<bool, E>,
 ) -> Result<(), E> {
-    let named = |error: rusqlite::Error| sqlite_error(path, &error);
+    let named = |error: rusqlite::Error| sqlite_error(path, error);
     let db = open_to_read(path)?;
     let Statement { sql, values } = query.statement();
     let mut statement = db.prepare(&sql).map_err(named)?;

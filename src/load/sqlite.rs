@@ -93,7 +93,7 @@ impl SqliteTarget {
     }
 
     fn named<T>(&self, result: rusqlite::Result<T>) -> Result<T, LoadError> {
-        result.map_err(|error| sqlite_error(&self.path, &error))
+        result.map_err(|error| sqlite_error(&self.path, error))
     }
 
     /// Adds the rows that are not there. Returns their number.

@@ -1,7 +1,6 @@
 //! Targets: what takes rows, and commits them together with the segments that they came from.
 
 use super::error::LoadError;
-use super::refusal::RecordRefusal;
 use crate::record::{GoneLine, UrlLine};
 
 /// The name of a segment: no two segments of one daemon have the same.
@@ -72,7 +71,7 @@ pub(super) struct RefusedRecord {
     pub(super) input: String,
     /// The number of its line.
     pub(super) line: u64,
-    pub(super) refusal: RecordRefusal,
+    pub(super) reason: String,
 }
 
 /// A database or an index.
@@ -90,8 +89,7 @@ pub(super) trait Target {
     ///
     /// # Errors
     ///
-    /// [`LoadIoError::Replaced`](super::error::LoadIoError::Replaced) if the name of the target leads to another database or index
-    /// than before.
+    /// [`LoadError::replaced`] if the name of the target leads to another database or index than before.
     fn begin(&mut self) -> Result<(), LoadError>;
 
     /// Looks a segment up.
@@ -121,7 +119,7 @@ pub(super) trait Target {
     ///
     /// # Errors
     ///
-    /// [`LoadIoError::Replaced`](super::error::LoadIoError::Replaced) if the name leads elsewhere.
+    /// [`LoadError::replaced`] if the name leads elsewhere.
     fn check_kept(&mut self) -> Result<(), LoadError>;
 
     /// Returns the records that were refused since the last call. A database takes all.

@@ -1,10 +1,10 @@
 //! Names of targets: `urls.db`, `sqlite:urls.db`, `postgresql://user@host/db`, `elasticsearch+https://host:9200/index`.
 
-use std::fmt;
 use std::path::PathBuf;
 
 #[cfg(feature = "elasticsearch")]
 use super::authority_file::decoded_path;
+use super::error::LoadError;
 use crate::limits::{LOAD_CONNECT_SECONDS, LOAD_REPLY_SECONDS};
 
 /// The database or index that records are loaded into.
@@ -39,61 +39,13 @@ pub struct IndexServer {
     pub connect_seconds: u8,
 }
 
-/// The reason why a text names no target.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum TargetNameError {
-    /// It is a URL of a scheme that is not known.
-    Unknown(String),
-    /// The program was built without the feature that the target needs.
-    NotBuilt(&'static str),
-    /// It holds a password.
-    Password,
-    /// It has a parameter that the target does not have.
-    Parameter(String),
-    /// It names no index, or none that a server accepts.
-    Index,
-    /// It names no file, or a database in memory, which would be lost at the end of the load.
-    NoFile,
-}
-
-impl fmt::Display for TargetNameError {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            TargetNameError::Unknown(scheme) => write!(
-                out,
-                "`{scheme}` is no target; write FILE, sqlite:FILE, postgresql://USER@HOST/DATABASE or elasticsearch+https://HOST:PORT/INDEX"
-            ),
-            TargetNameError::NotBuilt(feature) => write!(
-                out,
-                "this program was built without the feature `{feature}`; build it with `--features {feature}`"
-            ),
-            TargetNameError::Index => out.write_str(
-                "an index is named by lower-case letters, digits, `-`, `_` and `.`, after the server: elasticsearch+https://HOST:PORT/INDEX",
-            ),
-            TargetNameError::Parameter(name) => write!(
-                out,
-                "`{name}` is no parameter of this target, or has no value that it can have; an index has ?connect_timeout=SECONDS, from 1 to \
-                 {LOAD_REPLY_SECONDS}, and elasticsearch+https also sslrootcert=FILE, where FILE may be `system`"
-            ),
-            TargetNameError::NoFile => {
-                out.write_str("a database is a file; write its name, such as urls.db")
-            }
-            TargetNameError::Password => out.write_str(
-                "a password in an argument is seen by every user of the machine; put it into the environment (PGPASSWORD, ~/.pgpass, URLSPOOL_ELASTICSEARCH_API_KEY)",
-            ),
-        }
-    }
-}
-
-impl std::error::Error for TargetNameError {}
-
 impl TargetName {
     /// Parses the name of a target. A text without `://` and without a known prefix is the path of a `SQLite` file.
     ///
     /// # Errors
     ///
     /// It names no file, the scheme is not known, or the program was built without it.
-    pub fn parse(text: &str) -> Result<TargetName, TargetNameError> {
+    pub fn parse(text: &str) -> Result<TargetName, LoadError> {
         if let Some(path) = text.strip_prefix("sqlite:") {
             return sqlite(path);
         }
@@ -102,48 +54,53 @@ impl TargetName {
             Some(("postgresql" | "postgres", rest)) => postgres(text, rest),
             Some(("elasticsearch+http", rest)) => elasticsearch("http", rest),
             Some(("elasticsearch+https", rest)) => elasticsearch("https", rest),
-            Some((scheme, _)) => Err(TargetNameError::Unknown(format!("{scheme}://"))),
+            Some((scheme, _)) => Err(LoadError::unusable(format!(
+                "`{scheme}://` is no target; write FILE, sqlite:FILE, postgresql://USER@HOST/DATABASE or \
+                 elasticsearch+https://HOST:PORT/INDEX"
+            ))),
         }
     }
 }
 
 /// The target of the name of a `SQLite` file.
-fn sqlite(path: &str) -> Result<TargetName, TargetNameError> {
+fn sqlite(path: &str) -> Result<TargetName, LoadError> {
     match path {
-        "" | ":memory:" => Err(TargetNameError::NoFile),
+        "" | ":memory:" => Err(LoadError::unusable(
+            "a database is a file; write its name, such as urls.db",
+        )),
         path => Ok(TargetName::Sqlite(path.into())),
     }
 }
 
 /// The target of a `PostgreSQL` URL, whose part after the scheme is `rest`.
-fn postgres(url: &str, rest: &str) -> Result<TargetName, TargetNameError> {
+fn postgres(url: &str, rest: &str) -> Result<TargetName, LoadError> {
     let authority = rest.split(['/', '?']).next().unwrap_or_default();
     let login = authority.rsplit_once('@').map(|(login, _)| login);
     if login.is_some_and(|login| login.contains(':')) || rest.contains("password=") {
-        return Err(TargetNameError::Password);
+        return Err(has_password());
     }
     #[cfg(feature = "postgres")]
     return Ok(TargetName::Postgres(url.to_owned()));
     #[cfg(not(feature = "postgres"))]
     {
         let _ = url;
-        Err(TargetNameError::NotBuilt("postgres"))
+        Err(not_built("postgres"))
     }
 }
 
 /// The target of an Elasticsearch URL: a server, perhaps with a path, an index after the last slash, and perhaps a parameter.
-fn elasticsearch(scheme: &str, rest: &str) -> Result<TargetName, TargetNameError> {
+fn elasticsearch(scheme: &str, rest: &str) -> Result<TargetName, LoadError> {
     let (place, query) = match rest.split_once('?') {
         Some((place, query)) => (place, Some(query)),
         None => (rest, None),
     };
-    let (server, index) = place.rsplit_once('/').ok_or(TargetNameError::Index)?;
+    let (server, index) = place.rsplit_once('/').ok_or_else(no_index)?;
     let host = server.split('/').next().unwrap_or_default();
     if host.contains('@') {
-        return Err(TargetNameError::Password);
+        return Err(has_password());
     }
     if host.is_empty() || !is_index_name(index) {
-        return Err(TargetNameError::Index);
+        return Err(no_index());
     }
     let IndexParameters {
         root_file,
@@ -164,8 +121,28 @@ fn elasticsearch(scheme: &str, rest: &str) -> Result<TargetName, TargetNameError
     #[cfg(not(feature = "elasticsearch"))]
     {
         let _ = (root_file, connect_seconds);
-        Err(TargetNameError::NotBuilt("elasticsearch"))
+        Err(not_built("elasticsearch"))
     }
+}
+
+fn no_index() -> LoadError {
+    LoadError::unusable(
+        "an index is named by lower-case letters, digits, `-`, `_` and `.`, after the server: elasticsearch+https://HOST:PORT/INDEX",
+    )
+}
+
+fn has_password() -> LoadError {
+    LoadError::unusable(
+        "a password in an argument is seen by every user of the machine; put it into the environment (PGPASSWORD, ~/.pgpass, \
+         URLSPOOL_ELASTICSEARCH_API_KEY)",
+    )
+}
+
+#[cfg(not(all(feature = "postgres", feature = "elasticsearch")))]
+fn not_built(feature: &str) -> LoadError {
+    LoadError::unusable(format!(
+        "this program was built without the feature `{feature}`; build it with `--features {feature}`"
+    ))
 }
 
 /// The parameters of an Elasticsearch URL.
@@ -186,11 +163,16 @@ impl Default for IndexParameters<'_> {
 
 impl<'q> IndexParameters<'q> {
     /// Parses the part of a URL after the `?`. Each parameter stands there once.
-    fn parse(scheme: &str, query: &'q str) -> Result<IndexParameters<'q>, TargetNameError> {
+    fn parse(scheme: &str, query: &'q str) -> Result<IndexParameters<'q>, LoadError> {
         let (mut root_file, mut connect_seconds) = (None, None);
         for parameter in query.split('&') {
             let (name, value) = parameter.split_once('=').unwrap_or((parameter, ""));
-            let unusable = || TargetNameError::Parameter(name.to_owned());
+            let unusable = || {
+                LoadError::unusable(format!(
+                    "`{name}` is no parameter of this target, or has no value that it can have; an index has ?connect_timeout=SECONDS, \
+                     from 1 to {LOAD_REPLY_SECONDS}, and elasticsearch+https also sslrootcert=FILE, where FILE may be `system`"
+                ))
+            };
             match name {
                 "sslrootcert" if scheme == "https" && !value.is_empty() && root_file.is_none() => {
                     root_file = Some(value);
@@ -232,23 +214,28 @@ fn is_index_name(name: &str) -> bool {
 mod tests {
     use super::*;
 
+    /// Checks that a text names no target, for a reason with these words.
+    #[track_caller]
+    fn check_refused(text: &str, reason: &str) {
+        let error = TargetName::parse(text).unwrap_err().to_string();
+        assert!(error.contains(reason), "{text}: {error}");
+    }
+
     #[test]
     fn a_path_is_a_file_of_sqlite() {
         for text in ["urls.db", "sqlite:urls.db"] {
-            assert_eq!(
-                TargetName::parse(text),
-                Ok(TargetName::Sqlite("urls.db".into()))
-            );
+            let found = TargetName::parse(text).unwrap();
+            assert_eq!(found, TargetName::Sqlite("urls.db".into()));
         }
         for text in ["", "sqlite:", ":memory:", "sqlite::memory:"] {
-            assert_eq!(TargetName::parse(text), Err(TargetNameError::NoFile));
+            check_refused(text, "a database is a file");
         }
-        let secret = TargetName::parse("postgresql://me:pass@host/db");
-        assert_eq!(secret, Err(TargetNameError::Password));
-        let secret = TargetName::parse("elasticsearch+https://me:pass@host/urls");
-        assert_eq!(secret, Err(TargetNameError::Password));
-        let error = TargetName::parse("mysql://host/db").unwrap_err();
-        assert!(error.to_string().contains("`mysql://` is no target"));
+        check_refused("postgresql://me:pass@host/db", "a password in an argument");
+        check_refused(
+            "elasticsearch+https://me:pass@host/urls",
+            "a password in an argument",
+        );
+        check_refused("mysql://host/db", "`mysql://` is no target");
     }
 
     #[test]
@@ -261,20 +248,19 @@ mod tests {
             "elasticsearch+http://host/_all",
             "elasticsearch+http://host/urls*",
         ] {
-            let found = TargetName::parse(text);
-            assert_eq!(found, Err(TargetNameError::Index), "{text}");
+            check_refused(text, "an index is named by");
         }
         #[cfg(feature = "elasticsearch")]
         assert_eq!(
-            TargetName::parse("elasticsearch+https://host:9200/search/urls-1996"),
-            Ok(TargetName::Elasticsearch {
+            TargetName::parse("elasticsearch+https://host:9200/search/urls-1996").unwrap(),
+            TargetName::Elasticsearch {
                 server: IndexServer {
                     url: "https://host:9200/search".to_owned(),
                     root_file: None,
                     connect_seconds: 30,
                 },
                 index: "urls-1996".to_owned()
-            })
+            }
         );
     }
 
@@ -310,27 +296,27 @@ mod tests {
                 "sslrootcert",
             ),
         ] {
-            let expected = TargetNameError::Parameter(name.to_owned());
-            assert_eq!(TargetName::parse(text), Err(expected), "{text}");
+            check_refused(text, &format!("`{name}` is no parameter"));
         }
         #[cfg(feature = "elasticsearch")]
         assert_eq!(
-            TargetName::parse("elasticsearch+https://host/urls?sslrootcert=system"),
-            TargetName::parse("elasticsearch+https://host/urls")
+            TargetName::parse("elasticsearch+https://host/urls?sslrootcert=system").unwrap(),
+            TargetName::parse("elasticsearch+https://host/urls").unwrap()
         );
         #[cfg(feature = "elasticsearch")]
         assert_eq!(
             TargetName::parse(
                 "elasticsearch+https://host/urls?sslrootcert=/etc/a%20b.crt&connect_timeout=7"
-            ),
-            Ok(TargetName::Elasticsearch {
+            )
+            .unwrap(),
+            TargetName::Elasticsearch {
                 server: IndexServer {
                     url: "https://host".to_owned(),
                     root_file: Some("/etc/a b.crt".into()),
                     connect_seconds: 7,
                 },
                 index: "urls".to_owned()
-            })
+            }
         );
     }
 }

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use super::date::{DatePeriod, date_period};
 use super::values::{SearchFormat, named};
 use super::{GENERAL, INPUT, OUTPUT};
-use crate::load::{TargetName, TargetNameError};
+use crate::load::{LoadError, TargetName};
 
 /// The arguments of `load`.
 #[derive(clap::Args, Debug)]
@@ -100,6 +100,6 @@ pub(crate) struct SearchArgs {
     pub(crate) color: super::When,
 }
 
-fn target_name(text: &str) -> Result<TargetName, TargetNameError> {
+fn target_name(text: &str) -> Result<TargetName, LoadError> {
     TargetName::parse(text)
 }

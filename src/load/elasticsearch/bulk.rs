@@ -7,13 +7,11 @@ use flate2::Compression;
 use flate2::write::GzEncoder;
 use serde::Deserialize;
 
-use super::http::{HttpClient, HttpReply, HttpRequest};
+use super::http::{HttpClient, HttpReply, HttpRequest, ServerError};
 use super::lock::IndexLock;
 use super::retry::Refusal;
-use super::stated_error::StatedError;
 use crate::limits::LOAD_BULK_BYTES;
-use crate::load::error::{LoadError, LoadIoError, ServerError, UnreachableError};
-use crate::load::refusal::RecordRefusal;
+use crate::load::error::{LoadError, LoadErrorKind};
 use crate::load::target::{LoadRow, RefusedRecord};
 
 /// Documents that wait.
@@ -55,7 +53,7 @@ struct ReplyItem {
 #[derive(Deserialize)]
 struct ItemResult {
     status: u16,
-    error: Option<StatedError>,
+    error: Option<ServerError>,
 }
 
 /// The decision on one document.
@@ -65,8 +63,8 @@ enum ItemOutcome {
     Known,
     /// The server is busy.
     Again(ServerError),
-    /// The server cannot take this document.
-    Refused(RecordRefusal),
+    /// The server cannot take this document: its reason.
+    Refused(String),
 }
 
 impl BulkRows {
@@ -133,8 +131,8 @@ impl BulkRows {
                         busy = Some(error);
                         again.push(item);
                     }
-                    ItemOutcome::Refused(refusal) => {
-                        outcome.refused.push(self.items[item].refused(refusal));
+                    ItemOutcome::Refused(reason) => {
+                        outcome.refused.push(self.items[item].refused(reason));
                     }
                 }
             }
@@ -142,8 +140,8 @@ impl BulkRows {
                 backoff.reset();
             }
             if let Some(error) = busy {
-                backoff.wait(&Refusal {
-                    reason: UnreachableError::BusyForDocuments(error),
+                backoff.wait(Refusal {
+                    error: LoadError::new(LoadErrorKind::Busy, error.to_string()),
                     retry_after: None,
                 })?;
             }
@@ -157,11 +155,12 @@ impl BulkRows {
     /// The request that creates some of the documents.
     fn request(&self, index: &str, items: &[usize]) -> Result<HttpRequest, LoadError> {
         let path = format!("/{index}/_bulk?filter_path=items.*.status,items.*.error");
-        let compressed = self
-            .compressed(items)
-            .map_err(|error| LoadIoError::NotCompressed {
-                reason: error.to_string(),
-            })?;
+        let compressed = self.compressed(items).map_err(|error| {
+            LoadError::io(format!(
+                "the lines of a request cannot be compressed: {error}"
+            ))
+            .caused_by(error)
+        })?;
         Ok(HttpRequest::post_lines(path, compressed))
     }
 
@@ -178,11 +177,11 @@ impl BulkRows {
 }
 
 impl BulkItem {
-    fn refused(&self, refusal: RecordRefusal) -> RefusedRecord {
+    fn refused(&self, reason: String) -> RefusedRecord {
         RefusedRecord {
             input: self.input.to_string(),
             line: self.number,
-            refusal,
+            reason,
         }
     }
 }
@@ -190,15 +189,15 @@ impl BulkItem {
 /// The outcomes of a request of `count` documents, in their order.
 fn item_outcomes(reply: HttpReply, count: usize) -> Result<Vec<ItemOutcome>, LoadError> {
     if reply.status == 413 {
-        return Ok(vec![ItemOutcome::Refused(RecordRefusal::TooLong)]);
+        let reason = "it is longer than the server accepts".to_owned();
+        return Ok(vec![ItemOutcome::Refused(reason)]);
     }
     let results: BulkReply = reply.succeeded()?.json()?;
     if results.items.len() != count {
-        return Err(LoadIoError::AnswerCount {
-            answered: results.items.len(),
-            requested: count,
-        }
-        .into());
+        return Err(LoadError::io(format!(
+            "the server answers for {} documents to a request of {count}",
+            results.items.len()
+        )));
     }
     results
         .items
@@ -212,14 +211,15 @@ impl ItemResult {
     ///
     /// The server will take no document: a right or the index is missing, or the index is read-only.
     fn outcome(self) -> Result<ItemOutcome, LoadError> {
-        let status = ServerError::Status(self.status);
-        let error = self.error.map_or(status, ServerError::from);
+        let error = self
+            .error
+            .unwrap_or_else(|| ServerError::of_status(self.status));
         Ok(match self.status {
             200..300 => ItemOutcome::Added,
             409 => ItemOutcome::Known,
             429 | 500.. => ItemOutcome::Again(error),
-            401 | 403 | 404 => return Err(LoadIoError::Refused(error).into()),
-            _ => ItemOutcome::Refused(error.into()),
+            401 | 403 | 404 => return Err(error.refusal()),
+            _ => ItemOutcome::Refused(error.to_string()),
         })
     }
 }

@@ -9,7 +9,7 @@ use super::http::{HttpClient, HttpRequest};
 use super::lock::IndexLock;
 use super::retry::Refusal;
 use crate::limits::LOAD_QUERY_MAILBOXES;
-use crate::load::error::{LoadError, UnreachableError};
+use crate::load::error::{LoadError, LoadErrorKind};
 use crate::load::gone_messages::GoneMessages;
 
 #[derive(Deserialize)]
@@ -81,8 +81,11 @@ fn delete(
         if reply.is_complete() {
             return Ok(removed);
         }
-        backoff.wait(&Refusal {
-            reason: UnreachableError::IncompleteRemoval,
+        backoff.wait(Refusal {
+            error: LoadError::new(
+                LoadErrorKind::Unreachable,
+                "the server does not remove all documents of messages that are gone",
+            ),
             retry_after: None,
         })?;
     }

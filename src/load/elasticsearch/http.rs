@@ -1,8 +1,8 @@
 //! Requests to a server, and its answers.
 
-use std::io;
 use std::rc::Rc;
 use std::time::Duration;
+use std::{fmt, io};
 
 use rustls::CertificateError;
 use serde::Deserialize;
@@ -12,14 +12,11 @@ use ureq::http::{Method, Request, Response};
 use ureq::{Agent, AsSendBody, Body};
 
 use super::retry::{Attempt, Backoff, Refusal, retried};
-use super::stated_error::StatedError;
 use crate::grammar::encode;
 use crate::limits::{LOAD_REPLY_BYTES, LOAD_REPLY_SECONDS};
 use crate::load::SharedReport;
 use crate::load::credentials::Secret;
-use crate::load::error::{
-    LoadError, LoadIoError, ServerError, UnreachableError, UnusableServer, UnusableServerReason,
-};
+use crate::load::error::{LoadError, LoadErrorKind};
 use crate::load::http_agent::{TrustedAuthorities, http_agent, retry_after};
 
 /// A client of one server.
@@ -106,7 +103,42 @@ pub(super) struct HttpReply {
 
 #[derive(Deserialize)]
 struct ErrorReply {
-    error: StatedError,
+    error: ServerError,
+}
+
+/// The error that a server answers to a request, or to a part of one.
+#[derive(Debug, Deserialize)]
+pub(super) struct ServerError {
+    /// The server's name for this kind of error.
+    #[serde(rename = "type", default)]
+    pub(super) kind: String,
+    #[serde(default)]
+    reason: String,
+}
+
+impl ServerError {
+    /// The error of an answer that states none.
+    pub(super) fn of_status(status: u16) -> ServerError {
+        ServerError {
+            kind: String::new(),
+            reason: format!("it answers with HTTP status {status}"),
+        }
+    }
+
+    /// The error of a load whose request has this answer.
+    pub(super) fn refusal(&self) -> LoadError {
+        LoadError::io(format!("the server refuses: {self}"))
+    }
+}
+
+impl fmt::Display for ServerError {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match (&*self.kind, &*self.reason) {
+            ("", "") => out.write_str("it gives no reason"),
+            (text, "") | ("", text) => out.write_str(text),
+            (kind, reason) => write!(out, "{kind}: {reason}"),
+        }
+    }
 }
 
 impl HttpReply {
@@ -118,15 +150,17 @@ impl HttpReply {
     /// Reads the body.
     pub(super) fn json<T: DeserializeOwned>(&self) -> Result<T, LoadError> {
         serde_json::from_slice(&self.body).map_err(|error| {
-            let reason = error.to_string();
-            LoadIoError::UnknownAnswer { reason }.into()
+            LoadError::io(format!(
+                "the server gives an answer that is not known: {error}; is it Elasticsearch or OpenSearch?"
+            ))
+            .caused_by(error)
         })
     }
 
     /// The error of the body, or its status.
     pub(super) fn error(&self) -> ServerError {
         let read = serde_json::from_slice::<ErrorReply>(&self.body);
-        read.map_or(ServerError::Status(self.status), |reply| reply.error.into())
+        read.map_or_else(|_| ServerError::of_status(self.status), |reply| reply.error)
     }
 
     /// Returns the answer if the request succeeded.
@@ -134,7 +168,7 @@ impl HttpReply {
         if self.is_success() {
             return Ok(self);
         }
-        Err(LoadIoError::Refused(self.error()).into())
+        Err(self.error().refusal())
     }
 }
 
@@ -177,7 +211,7 @@ impl<'r> HttpClient<'r> {
     pub(super) fn exchange(&self, request: &HttpRequest) -> Result<Attempt<HttpReply>, LoadError> {
         let response = match self.run(request) {
             Ok(response) => response,
-            Err(error) => return self.failed(&error),
+            Err(error) => return self.failed(error),
         };
         let retry_after = retry_after(&response);
         let status = response.status().as_u16();
@@ -185,16 +219,19 @@ impl<'r> HttpClient<'r> {
         let body = body.with_config().limit(LOAD_REPLY_BYTES).read_to_vec();
         let reply = match body {
             Ok(body) => HttpReply { status, body },
-            Err(error) => return self.failed(&error),
+            Err(error) => return self.failed(error),
         };
+        let server = &self.server;
         match status {
-            401 | 403 => Err(self.unusable(UnusableServerReason::NoPermission(reply.error()))),
-            300..=399 => Err(self.unusable(UnusableServerReason::Redirect)),
+            401 | 403 => Err(LoadError::unusable(format!(
+                "{server}: {}; a key with the right to write comes from URLSPOOL_ELASTICSEARCH_API_KEY",
+                reply.error()
+            ))),
+            300..=399 => Err(LoadError::unusable(format!(
+                "{server} redirects to another place; name that place"
+            ))),
             429 | 500.. => Ok(Attempt::Again(Refusal {
-                reason: UnreachableError::Busy {
-                    server: self.server.clone(),
-                    error: reply.error(),
-                },
+                error: LoadError::new(LoadErrorKind::Busy, format!("{server}: {}", reply.error())),
                 retry_after,
             })),
             _ => Ok(Attempt::Done(reply)),
@@ -247,43 +284,38 @@ impl<'r> HttpClient<'r> {
         self.agent.run(request)
     }
 
-    fn unusable(&self, reason: UnusableServerReason) -> LoadError {
-        let server = self.server.clone();
-        UnusableServer { server, reason }.into()
-    }
-
-    /// Classifies an error of TLS: for one there may be a way out in the target's name.
-    fn tls_reason(&self, error: &rustls::Error) -> UnusableServerReason {
-        let unknown = rustls::Error::InvalidCertificate(CertificateError::UnknownIssuer);
-        match self.authorities {
-            TrustedAuthorities::Machine if *error == unknown => {
-                UnusableServerReason::UnknownAuthority(error.to_string())
-            }
-            _ => UnusableServerReason::Connection(error.to_string()),
-        }
-    }
-
     /// Classifies an error: a server that is not trusted will not be trusted later.
-    fn failed<T>(&self, error: &ureq::Error) -> Result<Attempt<T>, LoadError> {
-        let reason = match error {
+    fn failed<T>(&self, error: ureq::Error) -> Result<Attempt<T>, LoadError> {
+        let server = &self.server;
+        let reason = match &error {
             ureq::Error::Io(error) => tls_error(error).map(|error| self.tls_reason(error)),
             ureq::Error::Rustls(_)
             | ureq::Error::Tls(_)
             | ureq::Error::Pem(_)
             | ureq::Error::Http(_)
-            | ureq::Error::BadUri(_) => Some(UnusableServerReason::Connection(error.to_string())),
+            | ureq::Error::BadUri(_) => Some(error.to_string()),
             _ => None,
         };
         if let Some(reason) = reason {
-            return Err(self.unusable(reason));
+            return Err(LoadError::unusable(format!("{server}: {reason}")).caused_by(error));
         }
+        let message = format!("{server}: {error}");
         Ok(Attempt::Again(Refusal {
-            reason: UnreachableError::Connection {
-                server: self.server.clone(),
-                reason: error.to_string(),
-            },
+            error: LoadError::new(LoadErrorKind::Unreachable, message).caused_by(error),
             retry_after: None,
         }))
+    }
+
+    /// The reason of an error of TLS: for one there may be a way out in the target's name.
+    fn tls_reason(&self, error: &rustls::Error) -> String {
+        let unknown = rustls::Error::InvalidCertificate(CertificateError::UnknownIssuer);
+        match self.authorities {
+            TrustedAuthorities::Machine if *error == unknown => format!(
+                "{error}; this machine does not know the authority of the server's certificate: name its file by ?sslrootcert=FILE \
+                 after the index"
+            ),
+            _ => error.to_string(),
+        }
     }
 }
 
@@ -301,6 +333,18 @@ pub(super) fn path_part(name: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn errors_have_no_empty_halves() {
+        let stated = |kind: &str, reason: &str| {
+            let (kind, reason) = (kind.to_owned(), reason.to_owned());
+            ServerError { kind, reason }.to_string()
+        };
+        assert_eq!(stated("kind", "reason"), "kind: reason");
+        assert_eq!(stated("kind", ""), "kind");
+        assert_eq!(stated("", "reason"), "reason");
+        assert_eq!(stated("", ""), "it gives no reason");
+    }
 
     #[test]
     fn names_are_one_part_of_a_path() {

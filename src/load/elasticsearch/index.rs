@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::http::{HttpClient, HttpReply, HttpRequest};
-use crate::load::error::{LoadError, ServerError, UnusableError};
+use super::http::{HttpClient, HttpRequest};
+use crate::load::error::LoadError;
 use crate::record::{ELASTICSEARCH_VERSION, elasticsearch_template};
 
 /// The names of the indexes, as parts of paths.
@@ -55,16 +55,14 @@ fn is_there(client: &HttpClient<'_>, index: &str) -> Result<bool, LoadError> {
         match mapping["mappings"]["_meta"]["urlspool"].as_u64() {
             Some(ELASTICSEARCH_VERSION) => {}
             Some(version) => {
-                return Err(UnusableError::IndexVersion {
-                    index: index.to_owned(),
-                    found: version,
-                    needed: ELASTICSEARCH_VERSION,
-                }
-                .into());
+                return Err(LoadError::unusable(format!(
+                    "the index {index} has version {version}; this program needs version {ELASTICSEARCH_VERSION}; load into a new index"
+                )));
             }
             None => {
-                let index = index.to_owned();
-                return Err(UnusableError::OtherIndex { index }.into());
+                return Err(LoadError::unusable(format!(
+                    "the index {index} was not created by `urlspool load`; load into a new index"
+                )));
             }
         }
     }
@@ -106,16 +104,11 @@ struct IndexUuid {
 
 fn create(client: &HttpClient<'_>, index: &str, body: &Value) -> Result<(), LoadError> {
     let reply = client.send(&HttpRequest::put(format!("/{index}"), body))?;
-    if is_there_already(&reply) {
+    // Another loader may have created it meanwhile, or an answer was lost.
+    if reply.status == 400 && reply.error().kind == "resource_already_exists_exception" {
         return Ok(());
     }
     reply.succeeded().map(|_| ())
-}
-
-/// Another loader may have created it meanwhile, or an answer was lost.
-fn is_there_already(reply: &HttpReply) -> bool {
-    reply.status == 400
-        && matches!(reply.error(), ServerError::Stated { kind, .. } if kind == "resource_already_exists_exception")
 }
 
 /// The index of segments and of the lock.

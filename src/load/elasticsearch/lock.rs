@@ -16,7 +16,7 @@ use super::retry::{Attempt, retried};
 use crate::limits::{
     LOAD_INDEX_LOCK_SECONDS, LOAD_INDEX_POLL_MS, LOAD_LEASE_SECONDS, LOAD_RENEW_SECONDS,
 };
-use crate::load::error::{LoadError, LockedError};
+use crate::load::error::LoadError;
 
 /// The name of the document.
 const LOCK: &str = "lock";
@@ -203,9 +203,9 @@ impl IndexLock {
 
     fn lost(&mut self) -> LoadError {
         self.held = None;
-        LockedError::Index {
-            index: self.name.clone(),
-        }
-        .into()
+        LoadError::locked(format!(
+            "another program is loading into {}; try again when it has ended",
+            self.name
+        ))
     }
 }

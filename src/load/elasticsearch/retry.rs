@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use crate::limits::{LOAD_ATTEMPTS, LOAD_BACKOFF_MS, LOAD_RETRY_AFTER_SECONDS};
 use crate::load::SharedReport;
-use crate::load::error::{LoadError, UnreachableError};
+use crate::load::error::LoadError;
 
 /// The result of one attempt.
 #[derive(Debug)]
@@ -20,7 +20,7 @@ pub(super) enum Attempt<T> {
 #[derive(Debug)]
 pub(super) struct Refusal {
     /// It ends the load after the last attempt.
-    pub(super) reason: UnreachableError,
+    pub(super) error: LoadError,
     /// The time that the server asks to wait.
     pub(super) retry_after: Option<Duration>,
 }
@@ -29,7 +29,7 @@ pub(super) struct Refusal {
 ///
 /// # Errors
 ///
-/// The error of an attempt; [`LoadError::Unreachable`] after the last one.
+/// The error of an attempt, after the last one also that of a [`Refusal`].
 pub(super) fn retried<T>(
     report: &SharedReport<'_>,
     mut attempt: impl FnMut() -> Result<Attempt<T>, LoadError>,
@@ -38,7 +38,7 @@ pub(super) fn retried<T>(
     loop {
         match attempt()? {
             Attempt::Done(value) => return Ok(value),
-            Attempt::Again(refusal) => backoff.wait(&refusal)?,
+            Attempt::Again(refusal) => backoff.wait(refusal)?,
         }
     }
 }
@@ -60,13 +60,13 @@ impl<'r> Backoff<'r> {
     /// # Errors
     ///
     /// There were [`LOAD_ATTEMPTS`] attempts.
-    pub(super) fn wait(&mut self, refusal: &Refusal) -> Result<(), LoadError> {
+    pub(super) fn wait(&mut self, refusal: Refusal) -> Result<(), LoadError> {
         self.failed += 1;
         self.report
             .borrow_mut()
-            .retried(&refusal.reason, self.failed, LOAD_ATTEMPTS);
+            .retried(&refusal.error, self.failed, LOAD_ATTEMPTS);
         if LOAD_ATTEMPTS <= self.failed {
-            return Err(refusal.reason.clone().into());
+            return Err(refusal.error);
         }
         thread::sleep(pause(self.failed, refusal.retry_after));
         Ok(())

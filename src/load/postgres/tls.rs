@@ -4,12 +4,12 @@
 //! `sslrootcert` names the authority; `require` and `verify-full` never connect without encryption.
 
 use std::error::Error;
+use std::io;
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::{fmt, io};
 
+use rustls::client::WebPkiServerVerifier;
 use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
-use rustls::client::{VerifierBuilderError, WebPkiServerVerifier};
 use rustls::crypto::{CryptoProvider, ring, verify_tls12_signature, verify_tls13_signature};
 use rustls::pki_types::{CertificateDer, ServerName, UnixTime};
 use rustls::{
@@ -18,7 +18,8 @@ use rustls::{
 use tokio_postgres::config::SslMode;
 use tokio_postgres_rustls::MakeRustlsConnect;
 
-use crate::load::authority_file::{AuthorityFileError, certificates, decoded_path};
+use crate::load::authority_file::{certificates, decoded_path};
+use crate::load::error::LoadError;
 use crate::load::target_name::MACHINE_AUTHORITIES;
 
 /// The encryption of a connection, and the check of the server's certificate.
@@ -42,52 +43,13 @@ pub(super) struct TlsParameters {
     root_file: Option<PathBuf>,
 }
 
-/// The reason why the parameters cannot be used.
-#[derive(Debug)]
-pub(super) enum TlsError {
-    /// `sslmode` has another value.
-    UnknownMode(String),
-    /// The machine has no certificates of authorities.
-    NoAuthorities,
-    /// The authorities of the machine were named, and a mode that does not check the name of the server.
-    WeakMode,
-    /// The file of authorities cannot be used.
-    File(AuthorityFileError),
-    /// The certificates of the file cannot check others.
-    Authorities(VerifierBuilderError),
-    /// The library has no version of the protocol.
-    Protocol(rustls::Error),
-}
-
-impl fmt::Display for TlsError {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            TlsError::UnknownMode(name) => write!(
-                out,
-                "`sslmode={name}` is no mode; write disable, prefer, require or verify-full"
-            ),
-            TlsError::NoAuthorities => out.write_str(
-                "there are no certificates of authorities; name their file: sslrootcert=FILE",
-            ),
-            TlsError::WeakMode => out.write_str(
-                "`sslrootcert=system` needs `sslmode=verify-full`: anybody can have a certificate of one of these authorities",
-            ),
-            TlsError::File(error) => error.fmt(out),
-            TlsError::Authorities(error) => error.fmt(out),
-            TlsError::Protocol(error) => error.fmt(out),
-        }
-    }
-}
-
-impl Error for TlsError {}
-
 impl TlsParameters {
     /// Takes the parameters out of the URL of a target. Returns the rest of the URL, which the client reads.
     ///
     /// # Errors
     ///
     /// The mode is not known, or does not go with the authorities.
-    pub(super) fn take(url: &str) -> Result<(TlsParameters, String), TlsError> {
+    pub(super) fn take(url: &str) -> Result<(TlsParameters, String), LoadError> {
         let (start, query) = match url.split_once('?') {
             Some((start, query)) => (start, query.split('&').collect()),
             None => (url, Vec::new()),
@@ -106,7 +68,11 @@ impl TlsParameters {
         }
         let mode = match (stated_mode, is_machine) {
             (None | Some(TlsMode::VerifyFull), true) => TlsMode::VerifyFull,
-            (Some(_), true) => return Err(TlsError::WeakMode),
+            (Some(_), true) => {
+                return Err(LoadError::unusable(
+                    "`sslrootcert=system` needs `sslmode=verify-full`: anybody can have a certificate of one of these authorities",
+                ));
+            }
             (stated, false) => stated.unwrap_or(TlsMode::Prefer),
         };
         let rest = if rest.is_empty() {
@@ -131,11 +97,11 @@ impl TlsParameters {
     /// # Errors
     ///
     /// There are no certificates of authorities to check that of the server, or they cannot be read.
-    pub(super) fn connector(&self) -> Result<MakeRustlsConnect, TlsError> {
+    pub(super) fn connector(&self) -> Result<MakeRustlsConnect, LoadError> {
         let provider = Arc::new(ring::default_provider());
         let builder = ClientConfig::builder_with_provider(provider.clone())
             .with_safe_default_protocol_versions()
-            .map_err(TlsError::Protocol)?;
+            .map_err(|error| LoadError::unusable(error.to_string()).caused_by(error))?;
         let config = match self.mode {
             TlsMode::VerifyFull => builder.with_root_certificates(self.roots()?),
             TlsMode::Disable | TlsMode::Prefer | TlsMode::Require => {
@@ -155,7 +121,7 @@ impl TlsParameters {
     fn authorities(
         &self,
         provider: &Arc<CryptoProvider>,
-    ) -> Result<Option<Arc<WebPkiServerVerifier>>, TlsError> {
+    ) -> Result<Option<Arc<WebPkiServerVerifier>>, LoadError> {
         if self.root_file.is_none() {
             return Ok(None);
         }
@@ -163,34 +129,38 @@ impl TlsParameters {
         WebPkiServerVerifier::builder_with_provider(roots, provider.clone())
             .build()
             .map(Some)
-            .map_err(TlsError::Authorities)
+            .map_err(|error| LoadError::unusable(error.to_string()).caused_by(error))
     }
 
-    fn roots(&self) -> Result<RootCertStore, TlsError> {
+    fn roots(&self) -> Result<RootCertStore, LoadError> {
         let mut store = RootCertStore::empty();
         match &self.root_file {
             Some(path) => {
                 // Each of them can be read.
-                store.add_parsable_certificates(certificates(path).map_err(TlsError::File)?);
+                store.add_parsable_certificates(certificates(path)?);
             }
             None => {
                 store.add_parsable_certificates(rustls_native_certs::load_native_certs().certs);
             }
         }
         if store.is_empty() {
-            return Err(TlsError::NoAuthorities);
+            return Err(LoadError::unusable(
+                "there are no certificates of authorities; name their file: sslrootcert=FILE",
+            ));
         }
         Ok(store)
     }
 }
 
-fn mode(name: &str) -> Result<TlsMode, TlsError> {
+fn mode(name: &str) -> Result<TlsMode, LoadError> {
     match name {
         "disable" => Ok(TlsMode::Disable),
         "prefer" => Ok(TlsMode::Prefer),
         "require" => Ok(TlsMode::Require),
         "verify-full" => Ok(TlsMode::VerifyFull),
-        _ => Err(TlsError::UnknownMode(name.to_owned())),
+        _ => Err(LoadError::unusable(format!(
+            "`sslmode={name}` is no mode; write disable, prefer, require or verify-full"
+        ))),
     }
 }
 

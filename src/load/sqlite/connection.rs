@@ -10,12 +10,11 @@ use std::time::Duration;
 
 use rusqlite::{Connection, ErrorCode, OpenFlags, OptionalExtension};
 
-use super::file_check::{FirstPage, beside, check_to_read, check_to_write, unusable};
+use super::file_check::{FirstPage, beside, check_to_read, check_to_write, no_database};
 use super::schema::{APPLICATION_ID, TABLES, VERSION, search_table};
+use crate::grammar::encode;
 use crate::limits::{LOAD_CACHE_KIB, LOAD_LOCK_SECONDS, LOAD_LOG_ATTEMPTS, LOAD_LOG_POLL_MS};
-use crate::load::error::{
-    InconsistentError, LoadError, LoadIoError, LockedError, UnusableFileReason,
-};
+use crate::load::error::LoadError;
 use crate::load::records_view::RECORDS_VIEW;
 use crate::sink::resolve;
 use crate::walk::DeviceInode;
@@ -27,7 +26,7 @@ const STATEMENTS: usize = 64;
 pub(super) fn open_to_write(path: &Path) -> Result<Connection, LoadError> {
     check_to_write(path)?;
     check_owner(path)?;
-    let db = Connection::open(plain(path)).map_err(|error| open_error(path, &error))?;
+    let db = Connection::open(plain(path)).map_err(|error| open_error(path, error))?;
     prepare(&db, path)?;
     Ok(db)
 }
@@ -36,7 +35,7 @@ pub(super) fn open_to_write(path: &Path) -> Result<Connection, LoadError> {
 pub(super) fn open_to_load(path: &Path) -> Result<(Connection, DeviceInode), LoadError> {
     check_to_write(path)?;
     // SQLite does not name the file that it opens: one that is there before and after is it.
-    create_if_missing(path).map_err(|error| not_opened(path, &error))?;
+    create_if_missing(path).map_err(|error| not_opened(path, error))?;
     let file = place(path).ok_or_else(|| replaced(path))?;
     let db = open_to_write(path)?;
     check_place(path, file)?;
@@ -68,8 +67,7 @@ pub(super) fn check_place(path: &Path, file: DeviceInode) -> Result<(), LoadErro
 }
 
 fn replaced(path: &Path) -> LoadError {
-    let target = path.display().to_string();
-    LoadIoError::Replaced { target }.into()
+    LoadError::replaced(&path.display().to_string())
 }
 
 /// Writes all committed rows from the log into the database file, and syncs it. Waits for programs that read older rows, but keeps
@@ -80,13 +78,16 @@ pub(super) fn merge_log(db: &Connection, path: &Path) -> Result<(), LoadError> {
             let (busy, frames, merged): (i64, i64, i64) = (row.get(0)?, row.get(1)?, row.get(2)?);
             Ok(busy == 0 && frames == merged)
         });
-        if merged.map_err(|error| sqlite_error(path, &error))? {
+        if merged.map_err(|error| sqlite_error(path, error))? {
             return Ok(());
         }
         thread::sleep(Duration::from_millis(LOAD_LOG_POLL_MS));
     }
-    let file = path.to_owned();
-    Err(LockedError::LogInUse { file }.into())
+    Err(LoadError::locked(format!(
+        "another program has been reading {} for long, so that the rows of segments are still in its log; they were loaded, \
+         and will be removed by a load that is repeated when that program has ended",
+        path.display()
+    )))
 }
 
 /// Opens a database to search it.
@@ -95,7 +96,12 @@ pub(crate) fn open_to_read(path: &Path) -> Result<Connection, LoadError> {
     check_owner(path)?;
     let (db, owner) = open_unchanged(path)?;
     match owner {
-        Owner::Nobody => Err(unusable(path, UnusableFileReason::Empty)),
+        Owner::Nobody => {
+            let name = path.display();
+            Err(LoadError::unusable(format!(
+                "{name} is empty; `urlspool load --into {name}` fills it"
+            )))
+        }
         owner => owner.check(path).map(|()| db),
     }
 }
@@ -117,49 +123,40 @@ fn open_unchanged(path: &Path) -> Result<(Connection, Owner), LoadError> {
         .sqlite_error_code()
         .is_some_and(|code| cannot_write.contains(&code))
     {
-        return Err(sqlite_error(path, &error));
+        return Err(sqlite_error(path, error));
     }
     // SQLite needs files beside the database, which this user cannot create. Without a log the database is the whole.
     let has_log = fs::metadata(beside(path, "-wal")).is_ok_and(|log| 0 < log.len());
     if has_log {
-        let file = path.to_owned();
-        return Err(LoadIoError::UnreadableLog { file }.into());
+        let name = path.display();
+        return Err(LoadError::io(format!(
+            "{name} has changes in {name}-wal that can be read only by a user who may write in its folder; run this once as that \
+             user, or copy both files elsewhere"
+        )));
     }
     let flags = flags | OpenFlags::SQLITE_OPEN_URI;
-    open(&immutable(path), flags).map_err(|error| sqlite_error(path, &error))
+    open(&immutable(path), flags).map_err(|error| sqlite_error(path, error))
 }
 
 /// A URI of a database that nobody changes while it is read.
 fn immutable(path: &Path) -> PathBuf {
-    let mut uri = String::from("file:");
-    for byte in plain(path).as_os_str().as_bytes() {
-        match byte {
-            b'/' | b'.' | b'-' | b'_' | b'0'..=b'9' | b'A'..=b'Z' | b'a'..=b'z' => {
-                uri.push(char::from(*byte));
-            }
-            _ => uri.push_str(&format!("%{byte:02X}")),
-        }
-    }
-    uri.push_str("?immutable=1");
-    uri.into()
+    let is_kept = |byte: u8| byte.is_ascii_alphanumeric() || b"/.-_".contains(&byte);
+    let path = encode(plain(path).as_os_str().as_bytes(), is_kept);
+    format!("file:{path}?immutable=1").into()
 }
 
 /// The error of opening a file to write it. `SQLite` does not have the reason, which another attempt gives.
-fn open_error(path: &Path, error: &rusqlite::Error) -> LoadError {
+fn open_error(path: &Path, error: rusqlite::Error) -> LoadError {
     match OpenOptions::new().append(true).create(true).open(path) {
         Err(reason) if error.sqlite_error_code() == Some(ErrorCode::CannotOpen) => {
-            not_opened(path, &reason)
+            not_opened(path, reason)
         }
         _ => sqlite_error(path, error),
     }
 }
 
-fn not_opened(path: &Path, reason: &io::Error) -> LoadError {
-    LoadIoError::NotOpened {
-        file: path.to_owned(),
-        reason: reason.to_string(),
-    }
-    .into()
+fn not_opened(path: &Path, error: io::Error) -> LoadError {
+    LoadError::io(format!("cannot open {}: {error}", path.display())).caused_by(error)
 }
 
 /// A path that `SQLite` takes for the name of a file: neither as `:memory:`, nor as a URI (`file:urls.db?mode=memory`).
@@ -176,7 +173,7 @@ pub(crate) fn open_to_extend(path: &Path) -> Result<Connection, LoadError> {
 }
 
 fn prepare(db: &Connection, path: &Path) -> Result<(), LoadError> {
-    let named = |error| sqlite_error(path, &error);
+    let named = |error| sqlite_error(path, error);
     db.busy_timeout(Duration::from_secs(LOAD_LOCK_SECONDS))
         .map_err(named)?;
     db.set_prepared_statement_cache_capacity(STATEMENTS);
@@ -246,15 +243,16 @@ impl Owner {
     }
 
     fn check(self, path: &Path) -> Result<(), LoadError> {
-        let reason = match self {
-            Owner::Nobody | Owner::Ourselves { version: VERSION } => return Ok(()),
-            Owner::Ourselves { version } => UnusableFileReason::TableVersion {
-                found: version,
-                needed: VERSION,
-            },
-            Owner::Other => UnusableFileReason::OtherProgram,
-        };
-        Err(unusable(path, reason))
+        let name = path.display();
+        match self {
+            Owner::Nobody | Owner::Ourselves { version: VERSION } => Ok(()),
+            Owner::Ourselves { version } => Err(LoadError::unusable(format!(
+                "{name} has tables of version {version}; this program needs version {VERSION}; load into a new file"
+            ))),
+            Owner::Other => Err(LoadError::unusable(format!(
+                "{name} is the database of another program; load into a new file"
+            ))),
+        }
     }
 }
 
@@ -276,14 +274,17 @@ fn owner(db: &Connection) -> rusqlite::Result<Owner> {
 }
 
 /// Classifies an error of `SQLite`, and names the file.
-pub(crate) fn sqlite_error(path: &Path, error: &rusqlite::Error) -> LoadError {
-    let (file, reason) = (path.to_owned(), error.to_string());
-    match error.sqlite_error_code() {
-        Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => {
-            LockedError::File { file }.into()
+pub(crate) fn sqlite_error(path: &Path, error: rusqlite::Error) -> LoadError {
+    let name = path.display();
+    let named = match error.sqlite_error_code() {
+        Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => LoadError::locked(format!(
+            "another program is writing to {name}; try again when it has ended"
+        )),
+        Some(ErrorCode::NotADatabase) => no_database(path),
+        Some(ErrorCode::DatabaseCorrupt) => {
+            LoadError::inconsistent(format!("{name} is damaged: {error}"))
         }
-        Some(ErrorCode::NotADatabase) => unusable(path, UnusableFileReason::NoDatabase),
-        Some(ErrorCode::DatabaseCorrupt) => InconsistentError::Damaged { file, reason }.into(),
-        _ => LoadIoError::File { file, reason }.into(),
-    }
+        _ => LoadError::io(format!("{name}: {error}")),
+    };
+    named.caused_by(error)
 }

@@ -7,7 +7,7 @@ use std::io::{self, Read};
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
-use crate::load::error::{LoadError, LoadIoError, UnusableFile, UnusableFileReason};
+use crate::load::error::LoadError;
 #[cfg(any(feature = "audit", feature = "cli"))]
 use crate::sink::FileIdentity;
 use crate::sink::resolve;
@@ -19,7 +19,7 @@ const TAKEN_FOR_EMPTY: u64 = 1;
 pub(super) fn check_to_write(path: &Path) -> Result<(), LoadError> {
     match fs::metadata(path) {
         Ok(found) => check_kind(path, &found)?,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => check_folder(path, &error)?,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => check_folder(path, error)?,
         // The attempt to open it has the reason.
         Err(_) => return Ok(()),
     }
@@ -31,29 +31,40 @@ pub(super) fn check_to_read(path: &Path) -> Result<(), LoadError> {
     match fs::metadata(path) {
         Ok(found) => check_kind(path, &found),
         Err(error) => {
-            let reason = UnusableFileReason::Unreadable(error.to_string());
-            Err(unusable(path, reason))
+            let name = path.display();
+            let message = format!(
+                "cannot read {name}: {error}; `urlspool load --into {name}` makes a database"
+            );
+            Err(LoadError::unusable(message).caused_by(error))
         }
     }
 }
 
-/// The error of a file that cannot be used as a database.
-pub(super) fn unusable(path: &Path, reason: UnusableFileReason) -> LoadError {
-    let file = path.to_owned();
-    UnusableFile { file, reason }.into()
+/// The error of a file that is no database.
+pub(super) fn no_database(path: &Path) -> LoadError {
+    LoadError::unusable(format!(
+        "{} is not a database of SQLite; name a new file, or one that was loaded",
+        path.display()
+    ))
 }
 
 fn check_kind(path: &Path, found: &fs::Metadata) -> Result<(), LoadError> {
-    let reason = if found.is_dir() {
-        UnusableFileReason::Folder
+    let name = path.display();
+    if found.is_dir() {
+        let file = path.join("urls.db");
+        Err(LoadError::unusable(format!(
+            "{name} is a folder; name a file, such as {}",
+            file.display()
+        )))
     } else if !found.is_file() {
-        UnusableFileReason::NoRegularFile
+        Err(LoadError::unusable(format!(
+            "{name} is no regular file, which a database needs; name a new file"
+        )))
     } else if found.len() == TAKEN_FOR_EMPTY {
-        UnusableFileReason::NoDatabase
+        Err(no_database(path))
     } else {
-        return Ok(());
-    };
-    Err(unusable(path, reason))
+        Ok(())
+    }
 }
 
 /// Checks that nothing stands in the places of the logs of a database that is missing or empty: `SQLite` removes it, whoever made it,
@@ -68,7 +79,11 @@ fn check_logs(path: &Path) -> Result<(), LoadError> {
             ending == JOURNAL && database.exists() && is_journal_of_new_database(&log);
         // The database is looked at last: if it holds something now, another loader made the log.
         if is_there && !is_another_loader && !holds(&database) {
-            return Err(unusable(path, UnusableFileReason::LeftLog { log }));
+            return Err(LoadError::unusable(format!(
+                "{} stands where the log of the new database {} would be written and removed; move it away, or load into another file",
+                log.display(),
+                path.display()
+            )));
         }
     }
     Ok(())
@@ -146,7 +161,7 @@ impl FirstPage {
             if holds(&journal) && is_journal_of_new_database(&journal) {
                 return Ok(None);
             }
-            return Err(unusable(path, UnusableFileReason::NoDatabase));
+            return Err(no_database(path));
         };
         let in_log = File::open(beside(&database, "-wal")).and_then(|log| page_start_in(&log));
         let in_log = in_log.ok().flatten();
@@ -220,15 +235,15 @@ pub(super) fn beside(path: &Path, ending: &str) -> PathBuf {
 }
 
 /// Checks the folder of a file that is missing.
-fn check_folder(path: &Path, error: &io::Error) -> Result<(), LoadError> {
+fn check_folder(path: &Path, error: io::Error) -> Result<(), LoadError> {
     match path.parent() {
         Some(folder) if !folder.as_os_str().is_empty() && !folder.exists() => {
-            Err(LoadIoError::MissingFolder {
-                file: path.to_owned(),
-                folder: folder.to_owned(),
-                reason: error.to_string(),
-            }
-            .into())
+            let message = format!(
+                "cannot open {}: {error}; create the folder {} first",
+                path.display(),
+                folder.display()
+            );
+            Err(LoadError::io(message).caused_by(error))
         }
         _ => Ok(()),
     }
