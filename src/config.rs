@@ -134,8 +134,11 @@ impl Config {
         stream
             .read_to_end(&mut bytes)
             .map_err(ConfigError::Unreadable)?;
-        let text = String::from_utf8(bytes).map_err(|error| ConfigError::NotUtf8 {
-            offset: error.utf8_error().valid_up_to(),
+        let text = String::from_utf8(bytes).map_err(|error| {
+            let offset = error.utf8_error().valid_up_to();
+            ConfigError::Unusable(format!(
+                "the text is not UTF-8 at byte {offset}; save it as UTF-8"
+            ))
         })?;
         Config::parse(&text)?.expand_home(std::env::home_dir().as_deref())
     }
@@ -146,9 +149,9 @@ impl Config {
     ///
     /// The text is not TOML, or has an unknown key or value; the message has the line and the column.
     pub fn parse(text: &str) -> Result<Config, ConfigError> {
-        unknown_key::check_keys(text).map_err(ConfigError::Syntax)?;
-        let config: Config = toml::from_str(text)
-            .map_err(|error| ConfigError::Syntax(SyntaxError::of_toml(text, &error)))?;
+        unknown_key::check_keys(text)?;
+        let config: Config =
+            toml::from_str(text).map_err(|error| SyntaxError::of_toml(text, &error))?;
         config.check()?;
         Ok(config)
     }

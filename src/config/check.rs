@@ -5,6 +5,7 @@ use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use super::error::shown;
 use super::{Config, ConfigError};
 use crate::extract::Unique;
 use crate::grammar::is_scheme_char;
@@ -14,9 +15,10 @@ impl Config {
     pub(super) fn check(&self) -> Result<(), ConfigError> {
         self.check_positive()?;
         if !is_local(&self.metrics.listen) {
-            return Err(ConfigError::RemoteListen {
-                address: self.metrics.listen.clone(),
-            });
+            return Err(ConfigError::Unusable(format!(
+                "metrics.listen {:?} is neither \"unix:\" with a full path, a loopback address with a port (\"127.0.0.1:9464\") nor \"\"",
+                self.metrics.listen
+            )));
         }
         self.check_schemes()
     }
@@ -33,7 +35,7 @@ impl Config {
             ("watch.sweep", is_short(self.watch.sweep)),
         ];
         match zero.iter().find(|(_, is_zero)| *is_zero) {
-            Some((key, _)) => Err(ConfigError::Zero { key }),
+            Some((key, _)) => Err(ConfigError::Unusable(format!("{key} must be more than 0"))),
             None => Ok(()),
         }
     }
@@ -51,10 +53,15 @@ impl Config {
     /// The configuration is not one for the daemon.
     pub fn check_watch(&self) -> Result<(), ConfigError> {
         if self.spool.is_empty() {
-            return Err(ConfigError::NoSpool);
+            return Err(ConfigError::Unusable(
+                "there is no [[spool]] to watch; add one".to_owned(),
+            ));
         }
         if self.extract.unique == Unique::Run {
-            return Err(ConfigError::UniqueRun);
+            return Err(ConfigError::Unusable(
+                "extract.unique = \"run\" is for `urlspool scan` only; use \"message\" or \"none\""
+                    .to_owned(),
+            ));
         }
         self.check_folders()
     }
@@ -76,42 +83,48 @@ impl Config {
             let resolved_dir = resolved(dir);
             let mut spools = self.spool.iter().map(|spool| &spool.path);
             if let Some(spool) = spools.find(|path| resolved_dir.starts_with(resolved(path))) {
-                return Err(ConfigError::DirInSpool {
-                    key,
-                    dir: dir.clone(),
-                    spool: spool.clone(),
-                });
+                return Err(ConfigError::Unusable(format!(
+                    "{key} {} is in the spool {}, which would be read again; choose a folder outside it",
+                    shown(dir),
+                    shown(spool)
+                )));
+            }
+        }
+        Ok(())
+    }
+
+    /// Checks that no folder is empty or given twice.
+    fn check_distinct(&self) -> Result<(), ConfigError> {
+        let (output, state) = (&self.output.dir, &self.state.dir);
+        for (key, dir) in [("output.dir", output), ("state.dir", state)] {
+            if dir.as_os_str().is_empty() {
+                return Err(empty_path(key));
+            }
+        }
+        if resolved(output) == resolved(state) {
+            return Err(ConfigError::Unusable(format!(
+                "output.dir and state.dir are both {}; choose two folders",
+                shown(output)
+            )));
+        }
+        let mut seen = HashSet::new();
+        for path in self.spool.iter().map(|spool| &spool.path) {
+            if path.as_os_str().is_empty() {
+                return Err(empty_path("spool.path"));
+            }
+            if !seen.insert(resolved(path)) {
+                return Err(ConfigError::Unusable(format!(
+                    "the spool {} is given twice; remove one [[spool]]",
+                    shown(path)
+                )));
             }
         }
         Ok(())
     }
 }
 
-impl Config {
-    /// Checks that no folder is empty or given twice.
-    fn check_distinct(&self) -> Result<(), ConfigError> {
-        let (output, state) = (&self.output.dir, &self.state.dir);
-        for (key, dir) in [("output.dir", output), ("state.dir", state)] {
-            if dir.as_os_str().is_empty() {
-                return Err(ConfigError::EmptyPath { key });
-            }
-        }
-        if resolved(output) == resolved(state) {
-            let dir = output.clone();
-            return Err(ConfigError::OneFolder { dir });
-        }
-        let mut seen = HashSet::new();
-        for path in self.spool.iter().map(|spool| &spool.path) {
-            if path.as_os_str().is_empty() {
-                return Err(ConfigError::EmptyPath { key: "spool.path" });
-            }
-            if !seen.insert(resolved(path)) {
-                let path = path.clone();
-                return Err(ConfigError::SpoolTwice { path });
-            }
-        }
-        Ok(())
-    }
+fn empty_path(key: &str) -> ConfigError {
+    ConfigError::Unusable(format!("{key} is empty; write the path of a folder"))
 }
 
 /// Returns `true` if an address of `metrics.listen` is not reachable from other machines.
@@ -133,8 +146,9 @@ pub fn check_scheme_name(name: &str) -> Result<(), ConfigError> {
     if !name.is_empty() && name.bytes().all(is_scheme_char) {
         return Ok(());
     }
-    let name = name.to_owned();
-    Err(ConfigError::SchemeName { name })
+    Err(ConfigError::Unusable(format!(
+        "{name:?} is not the name of a scheme: letters, digits, '+', '-' and '.' only, without the colon"
+    )))
 }
 
 /// The absolute path, with links resolved as far as the path exists.

@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use super::error::shown;
 use super::{Config, ConfigError};
 
 /// The start of an address of `metrics.listen` that is followed by a path.
@@ -35,10 +36,10 @@ fn expand(key: &'static str, path: &mut PathBuf, home: Option<&Path>) -> Result<
             *path = home.join(rest);
             Ok(())
         }
-        _ => Err(ConfigError::Home {
-            key,
-            path: path.clone(),
-        }),
+        _ => Err(ConfigError::Unusable(format!(
+            "{key} {}: only `~/` stands for a home folder, and only if HOME is set; write the whole path",
+            shown(path)
+        ))),
     }
 }
 

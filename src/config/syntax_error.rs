@@ -1,7 +1,8 @@
 //! Errors at a place in the text of a configuration.
 
-use std::fmt;
 use std::ops::Range;
+
+use thiserror::Error;
 
 use crate::diagnostic::printable;
 
@@ -9,7 +10,8 @@ use crate::diagnostic::printable;
 const QUOTED_CHARS: usize = 160;
 
 /// A place in the text of a configuration, and the error there.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[error("line {line}, column {column}: {message}")]
 #[non_exhaustive]
 pub struct SyntaxError {
     /// The number of the line, from 1.
@@ -90,18 +92,6 @@ fn plain(message: &str) -> String {
         _ => message.to_owned(),
     }
 }
-
-impl fmt::Display for SyntaxError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(
-            f,
-            "line {}, column {}: {}",
-            self.line, self.column, self.message
-        )
-    }
-}
-
-impl std::error::Error for SyntaxError {}
 
 #[cfg(test)]
 mod tests {
