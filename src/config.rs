@@ -7,13 +7,10 @@
 mod check;
 mod daemon;
 mod error;
-mod home;
 mod limits;
 mod named;
-mod nearest;
 mod options;
 mod size;
-mod syntax_error;
 mod unknown_key;
 
 pub use check::check_scheme_name;
@@ -23,13 +20,11 @@ pub use daemon::{
     Confinement, DedupeScope, MetricsTable, OutputTable, SegmentCompression, Spool, StateTable,
     WatchTable,
 };
-pub use error::{ConfigError, ConfigFileError};
-pub use named::NamedValue;
+pub use error::{ConfigError, ConfigFileError, SyntaxError};
 #[cfg(feature = "cli")]
 pub(crate) use named::named_values;
-pub use nearest::nearest;
+pub use named::{NamedValue, nearest};
 pub use size::parse_size;
-pub use syntax_error::SyntaxError;
 
 use std::path::Path;
 

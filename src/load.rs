@@ -5,13 +5,10 @@
 
 #[cfg(any(feature = "elasticsearch", feature = "postgres"))]
 mod authority_file;
-mod batch;
-mod credentials;
 mod dates;
 #[cfg(feature = "elasticsearch")]
 mod elasticsearch;
 mod error;
-mod follow;
 #[cfg(any(feature = "elasticsearch", feature = "postgres"))]
 mod gone_messages;
 #[cfg(any(feature = "audit", feature = "elasticsearch"))]
@@ -19,19 +16,16 @@ mod http_agent;
 mod input;
 mod lines;
 mod loader;
-mod parsed_lines;
 #[cfg(feature = "postgres")]
 mod postgres;
 mod records_view;
 mod run;
 mod search;
-mod segment;
 mod sqlite;
 mod target;
 mod target_name;
 mod words;
 
-pub use credentials::{Credentials, Secret};
 pub use error::{LoadError, LoadErrorKind};
 #[cfg(feature = "audit")]
 pub(crate) use http_agent::{TrustedAuthorities, http_agent, retry_after};
@@ -43,7 +37,7 @@ pub(crate) use sqlite::is_file_of_database;
 pub(crate) use sqlite::{open_to_extend, open_to_read, sqlite_error};
 #[cfg(feature = "elasticsearch")]
 pub use target_name::IndexServer;
-pub use target_name::TargetName;
+pub use target_name::{Credentials, Secret, TargetName};
 
 use std::cell::RefCell;
 use std::path::PathBuf;

@@ -69,7 +69,7 @@ const CLOCK: &[&str] = &[
 ];
 const USES_CLOCK: &[&str] = &[
     "daemon/service/",
-    "load/batch.rs",
+    "load/loader.rs",
     "load/dates.rs",
     "load/http_agent.rs",
     "load/elasticsearch/lock.rs",

@@ -5,7 +5,7 @@ use std::fmt;
 use serde::de::{DeserializeSeed, Deserializer, Error, MapAccess, Unexpected, Visitor};
 use serde::ser::{Serialize, SerializeMap, Serializer};
 
-use super::nearest::suggestion;
+use super::named::suggestion;
 use super::size;
 use crate::limits::{Limit, LimitUnit, Limits};
 

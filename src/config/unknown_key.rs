@@ -5,8 +5,8 @@ use std::path::PathBuf;
 use toml::de::{DeTable, DeValue};
 use toml::{Table, Value};
 
-use super::nearest::{nearest, suggestion};
-use super::syntax_error::SyntaxError;
+use super::error::SyntaxError;
+use super::named::{nearest, suggestion};
 use super::{Config, DedupeScope, Spool};
 
 /// Checks that every key of `text` is known.

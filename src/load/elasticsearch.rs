@@ -9,7 +9,6 @@ mod gone;
 mod http;
 mod index;
 mod lock;
-mod retry;
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -18,11 +17,11 @@ use serde::Deserialize;
 use serde_json::json;
 
 use super::authority_file::certificates;
-use super::credentials::Credentials;
 use super::error::LoadError;
 use super::gone_messages::GoneMessages;
 use super::http_agent::TrustedAuthorities;
 use super::target::{ChangedRows, LoadRow, RefusedRecord, SegmentId, SegmentStatus, Target};
+use super::target_name::Credentials;
 use super::target_name::IndexServer;
 use super::{LoadMode, SharedReport};
 use crate::record::GoneLine;

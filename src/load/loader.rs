@@ -2,17 +2,18 @@
 
 use std::io;
 use std::path::PathBuf;
+use std::time::{Duration, Instant};
 
-use super::batch::LoadBatch;
 use super::error::LoadError;
+use super::input::SegmentFile;
 use super::input::{LoadInput, inputs_of, unreadable};
 use super::lines::len_and_hash;
-use super::parsed_lines::{
+use super::lines::{
     LineTexts, LinesRead, ParsedInput, ParsedLine, ParsedRecord, each_parsed_input,
 };
-use super::segment::SegmentFile;
 use super::target::{LoadRow, SegmentId, SegmentStatus, Target};
 use super::{LoadCounts, LoadJob, LoadMode, LoadedSegments, SharedReport};
+use crate::limits::{LOAD_BATCH_ROWS, LOAD_BATCH_SECONDS};
 use crate::record::{GoneLine, LineError, RecordLine};
 
 /// A load that is running.
@@ -409,5 +410,37 @@ impl LoadCounts {
         self.segments += other.segments;
         self.known_segments += other.known_segments;
         self.other_lines += other.other_lines;
+    }
+}
+
+/// The uncommitted part of a load.
+#[derive(Debug, Default)]
+struct LoadBatch {
+    /// The moment at which the transaction was opened; `None` if there is none.
+    opened: Option<Instant>,
+    pub(super) rows: usize,
+    /// Segments that are removed after the commit.
+    pub(super) to_delete: Vec<SegmentFile>,
+    pub(super) counts: LoadCounts,
+}
+
+impl LoadBatch {
+    /// Notes that a transaction was opened.
+    pub(super) fn open(&mut self) {
+        self.opened = Some(Instant::now());
+    }
+
+    /// Returns `true` if a transaction is open.
+    pub(super) fn is_open(&self) -> bool {
+        self.opened.is_some()
+    }
+
+    /// Returns `true` if it has as many rows as a batch may have, or is as old.
+    pub(super) fn is_full(&self) -> bool {
+        let max_age = Duration::from_secs(LOAD_BATCH_SECONDS);
+        LOAD_BATCH_ROWS <= self.rows
+            || self
+                .opened
+                .is_some_and(|opened| max_age <= opened.elapsed())
     }
 }

@@ -1,7 +1,6 @@
 //! The target `PostgreSQL`: rows are copied into a table of the connection and merged from there.
 
 mod copy_row;
-mod pgpass;
 mod removal;
 mod schema;
 mod session;
@@ -10,12 +9,12 @@ mod tls;
 use tokio_postgres::Config;
 use tokio_postgres::error::SqlState;
 
-use super::credentials::{Credentials, Secret};
 use super::dates::{is_plausible, today};
 use super::error::{LoadError, LoadErrorKind};
 use super::gone_messages::GoneMessages;
 use super::records_view::RECORDS_VIEW;
 use super::target::{ChangedRows, LoadRow, SegmentId, SegmentStatus, Target};
+use super::target_name::{Credentials, Secret};
 use crate::limits::{LOAD_LOCK_SECONDS, LOAD_STAGED_BYTES};
 use crate::record::GoneLine;
 use schema::{
@@ -234,7 +233,7 @@ fn password(config: &Config, credentials: &Credentials) -> Option<String> {
     let given = credentials.postgres_password.as_ref().map(Secret::text);
     given.map(str::to_owned).or_else(|| {
         let file = std::fs::read_to_string(credentials.postgres_password_file.as_ref()?).ok()?;
-        pgpass::password(&file, config)
+        session::password_in(&file, config)
     })
 }
 

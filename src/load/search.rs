@@ -1,9 +1,5 @@
 //! Searching a database that was loaded.
 
-mod query;
-
-pub use query::SearchQuery;
-
 use std::path::Path;
 
 use rusqlite::types::Value;
@@ -12,7 +8,6 @@ use rusqlite::{Row, params_from_iter};
 use super::error::LoadError;
 use super::sqlite::{open_to_read, sqlite_error};
 use crate::record::FoundRow;
-use query::Statement;
 
 /// Searches the database at `path`, and gives each match to `found` until that returns `false`. The first citations come first;
 /// those without a plausible date last; those of one time in the order of their files and places.
@@ -59,4 +54,147 @@ fn found_row(row: &Row<'_>) -> rusqlite::Result<FoundRow> {
         from: row.get(14)?,
         subject: row.get(15)?,
     })
+}
+
+/// Conditions of a search, all of which must hold.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct SearchQuery {
+    /// Words of which each must occur in the URL, the text of the link, the subject or the sender.
+    pub words: Vec<String>,
+    /// A host, or a registrable domain with all its hosts, as records have them ([`crate::parse::host_name`]).
+    pub host: Option<String>,
+    /// The earliest date: the first second, in seconds since 1970.
+    pub since: Option<i64>,
+    /// The first second after the latest date.
+    pub until: Option<i64>,
+    /// Maximum number of matches.
+    pub limit: Option<u64>,
+}
+
+/// A statement of SQL with the values of its parameters.
+#[derive(Debug)]
+struct Statement {
+    sql: String,
+    values: Vec<Value>,
+}
+
+const COLUMNS: &str =
+    "SELECT urls.record_id, urls.url, urls.fragment, urls.confidence, urls.region, urls.anchor,
+  sources.path, sources.path_b64, sources.member, sources.member_b64, urls.start, urls.\"end\",
+  messages.message_id, messages.date, messages.sender, messages.subject";
+
+const TABLES: &str =
+    "JOIN messages ON messages.id = urls.message JOIN sources ON sources.id = urls.source";
+
+/// The largest number that `LIMIT` takes.
+const MAX_LIMIT: u64 = i64::MAX.unsigned_abs();
+
+/// The first citations come first, those without a plausible date last. Those of one time come in the order of their files
+/// and places, and at last of their keys, so that it is the same in whatever order they were loaded.
+const ORDER: &str =
+    "ORDER BY urls.cited NULLS LAST, sources.path, sources.member, urls.start, urls.record_key";
+
+impl SearchQuery {
+    /// Returns the statement that finds the rows.
+    fn statement(&self) -> Statement {
+        let mut conditions = Vec::new();
+        let mut values = Vec::new();
+        let mut add = |condition: &str, value: Value| {
+            values.push(value);
+            conditions.push(condition.replace('?', &format!("?{}", values.len())));
+        };
+        if let Some(phrase) = self.full_text() {
+            add(
+                "urls.id IN (SELECT rowid FROM search WHERE search MATCH ?)",
+                phrase.into(),
+            );
+        }
+        if let Some(host) = &self.host {
+            add(
+                "urls.link IN (SELECT id FROM links WHERE host = ? UNION SELECT id FROM links WHERE domain = ?)",
+                host.to_ascii_lowercase().into(),
+            );
+        }
+        if let Some(since) = self.since {
+            add("urls.cited >= ?", instant(since).into());
+        }
+        if let Some(until) = self.until {
+            add("urls.cited < ?", instant(until).into());
+        }
+        let limit = match self.limit {
+            Some(limit) => format!(" LIMIT {}", limit.min(MAX_LIMIT)),
+            None => String::new(),
+        };
+        let filter = match &*conditions {
+            [] => String::new(),
+            _ => format!(" WHERE {}", conditions.join(" AND ")),
+        };
+        Statement {
+            // Only what the order needs is sorted. A cross join keeps its order: the matches are found first.
+            sql: format!(
+                "{COLUMNS} FROM (SELECT urls.id AS found FROM urls CROSS JOIN sources ON sources.id = urls.source{filter} \
+                 {ORDER}{limit}) JOIN urls ON urls.id = found {TABLES} {ORDER}"
+            ),
+            values,
+        }
+    }
+
+    /// Returns `true` if any word has a letter or a digit.
+    #[must_use]
+    pub fn has_words(&self) -> bool {
+        self.full_text().is_some()
+    }
+
+    /// The words as a query of FTS5: each is a phrase of its runs of letters and digits. `None` if there are no words.
+    fn full_text(&self) -> Option<String> {
+        let phrases: Vec<_> = self
+            .words
+            .iter()
+            .filter(|word| word.contains(char::is_alphanumeric))
+            .map(|word| format!("\"{}\"", word.replace('"', " ")))
+            .collect();
+        (!phrases.is_empty()).then(|| phrases.join(" "))
+    }
+}
+
+/// The date of a second, as records have it.
+fn instant(unix: i64) -> String {
+    jiff::Timestamp::from_second(unix).map_or_else(|_| String::new(), |time| time.to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_are_quoted_phrases() {
+        let query = SearchQuery {
+            words: vec!["info.cern.ch".into(), "a\"b".into(), "--".into()],
+            ..SearchQuery::default()
+        };
+        assert_eq!(
+            query.full_text().as_deref(),
+            Some("\"info.cern.ch\" \"a b\"")
+        );
+        assert_eq!(SearchQuery::default().full_text(), None);
+    }
+
+    #[test]
+    fn each_condition_has_its_value() {
+        let query = SearchQuery {
+            host: Some("A.example".into()),
+            since: Some(0),
+            ..SearchQuery::default()
+        };
+        let statement = query.statement();
+        assert_eq!(
+            statement.values,
+            [
+                Value::from("a.example".to_owned()),
+                Value::from("1970-01-01T00:00:00Z".to_owned())
+            ]
+        );
+        assert!(statement.sql.contains("urls.cited >= ?2"));
+    }
 }

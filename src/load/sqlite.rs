@@ -7,8 +7,7 @@ mod connection;
 mod file_check;
 mod link_updates;
 mod removal;
-mod row_ids;
-mod row_statements;
+mod rows;
 mod schema;
 
 #[cfg(feature = "audit")]
@@ -29,8 +28,7 @@ use super::target::{ChangedRows, LoadRow, SegmentId, SegmentStatus, Target};
 use crate::record::GoneLine;
 use crate::walk::DeviceInode;
 use link_updates::{LinkUpdates, NewCitation, SinceLast};
-use row_ids::{RowIds, next_id};
-use row_statements::{KnownUrl, RowParents, RowStatements};
+use rows::{KnownUrl, RowIds, RowParents, RowStatements, next_id};
 
 /// A database file that is being loaded.
 pub(super) struct SqliteTarget {

@@ -7,9 +7,9 @@ use flate2::Compression;
 use flate2::write::GzEncoder;
 use serde::Deserialize;
 
+use super::http::Refusal;
 use super::http::{HttpClient, HttpReply, HttpRequest, ServerError};
 use super::lock::IndexLock;
-use super::retry::Refusal;
 use crate::limits::LOAD_BULK_BYTES;
 use crate::load::error::{LoadError, LoadErrorKind};
 use crate::load::target::{LoadRow, RefusedRecord};

@@ -5,9 +5,9 @@ use std::collections::BTreeSet;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
+use super::http::Refusal;
 use super::http::{HttpClient, HttpRequest};
 use super::lock::IndexLock;
-use super::retry::Refusal;
 use crate::limits::LOAD_QUERY_MAILBOXES;
 use crate::load::error::{LoadError, LoadErrorKind};
 use crate::load::gone_messages::GoneMessages;

@@ -1,8 +1,8 @@
-//! Requests to a server, and its answers.
+//! Requests to a server, its answers, and repetition: a server that is busy, or whose connection broke, is asked again after a while.
 
 use std::rc::Rc;
 use std::time::Duration;
-use std::{fmt, io};
+use std::{fmt, io, thread};
 
 use rustls::CertificateError;
 use serde::Deserialize;
@@ -11,13 +11,14 @@ use serde_json::Value;
 use ureq::http::{Method, Request, Response};
 use ureq::{Agent, AsSendBody, Body};
 
-use super::retry::{Attempt, Backoff, Refusal, retried};
 use crate::grammar::encode;
-use crate::limits::{LOAD_REPLY_BYTES, LOAD_REPLY_SECONDS};
+use crate::limits::{
+    LOAD_ATTEMPTS, LOAD_BACKOFF_MS, LOAD_REPLY_BYTES, LOAD_REPLY_SECONDS, LOAD_RETRY_AFTER_SECONDS,
+};
 use crate::load::SharedReport;
-use crate::load::credentials::Secret;
 use crate::load::error::{LoadError, LoadErrorKind};
 use crate::load::http_agent::{TrustedAuthorities, http_agent, retry_after};
+use crate::load::target_name::Secret;
 
 /// A client of one server.
 pub(super) struct HttpClient<'r> {
@@ -330,6 +331,83 @@ pub(super) fn path_part(name: &str) -> String {
     encode(name.as_bytes(), is_kept)
 }
 
+/// The result of one attempt.
+#[derive(Debug)]
+pub(super) enum Attempt<T> {
+    Done(T),
+    /// The server may accept it later.
+    Again(Refusal),
+}
+
+/// The reason why an attempt has to be repeated.
+#[derive(Debug)]
+pub(super) struct Refusal {
+    /// It ends the load after the last attempt.
+    pub(super) error: LoadError,
+    /// The time that the server asks to wait.
+    pub(super) retry_after: Option<Duration>,
+}
+
+/// Repeats `attempt` until it is done.
+///
+/// # Errors
+///
+/// The error of an attempt, after the last one also that of a [`Refusal`].
+pub(super) fn retried<T>(
+    report: &SharedReport<'_>,
+    mut attempt: impl FnMut() -> Result<Attempt<T>, LoadError>,
+) -> Result<T, LoadError> {
+    let mut backoff = Backoff::new(Rc::clone(report));
+    loop {
+        match attempt()? {
+            Attempt::Done(value) => return Ok(value),
+            Attempt::Again(refusal) => backoff.wait(refusal)?,
+        }
+    }
+}
+
+/// Times between attempts: each is twice the one before.
+pub(super) struct Backoff<'r> {
+    failed: u32,
+    report: SharedReport<'r>,
+}
+
+impl<'r> Backoff<'r> {
+    /// No attempt has failed.
+    pub(super) fn new(report: SharedReport<'r>) -> Backoff<'r> {
+        Backoff { failed: 0, report }
+    }
+
+    /// Waits before the next attempt.
+    ///
+    /// # Errors
+    ///
+    /// There were [`LOAD_ATTEMPTS`] attempts.
+    pub(super) fn wait(&mut self, refusal: Refusal) -> Result<(), LoadError> {
+        self.failed += 1;
+        self.report
+            .borrow_mut()
+            .retried(&refusal.error, self.failed, LOAD_ATTEMPTS);
+        if LOAD_ATTEMPTS <= self.failed {
+            return Err(refusal.error);
+        }
+        thread::sleep(pause(self.failed, refusal.retry_after));
+        Ok(())
+    }
+
+    /// Begins anew, since the server accepted a part.
+    pub(super) fn reset(&mut self) {
+        self.failed = 0;
+    }
+}
+
+/// The pause after `failed` attempts, from 1: not shorter than the server asked for, up to a limit.
+fn pause(failed: u32, retry_after: Option<Duration>) -> Duration {
+    let doubled = Duration::from_millis(LOAD_BACKOFF_MS << (failed - 1));
+    let asked = retry_after.unwrap_or_default();
+    doubled.max(asked.min(Duration::from_secs(LOAD_RETRY_AFTER_SECONDS)))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -350,5 +428,14 @@ mod tests {
     fn names_are_one_part_of_a_path() {
         assert_eq!(path_part("urls-1996"), "urls-1996");
         assert_eq!(path_part("a/é"), "a%2F%C3%A9");
+    }
+
+    #[test]
+    fn pauses_double_and_honour_the_server_up_to_a_limit() {
+        let ms = |failed, asked| pause(failed, asked).as_millis();
+        assert_eq!(ms(1, None), 100);
+        assert_eq!(ms(3, None), 400);
+        assert_eq!(ms(1, Some(Duration::from_secs(2))), 2_000);
+        assert_eq!(ms(1, Some(Duration::from_hours(1))), 30_000);
     }
 }

@@ -11,8 +11,8 @@ use std::time::{Duration, Instant};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
+use super::http::{Attempt, retried};
 use super::http::{HttpClient, HttpReply, HttpRequest};
-use super::retry::{Attempt, retried};
 use crate::limits::{
     LOAD_INDEX_LOCK_SECONDS, LOAD_INDEX_POLL_MS, LOAD_LEASE_SECONDS, LOAD_RENEW_SECONDS,
 };

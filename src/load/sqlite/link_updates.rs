@@ -8,8 +8,7 @@ use std::rc::Rc;
 
 use rusqlite::{Connection, params};
 
-use super::row_ids::{MessageRow, next_id};
-use super::row_statements::RowStatements;
+use super::rows::{MessageRow, RowStatements, next_id};
 use crate::limits::{LOAD_PENDING_LINK_BYTES, LOAD_PENDING_LINKS};
 use crate::record::UrlLine;
 
