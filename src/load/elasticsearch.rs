@@ -20,6 +20,7 @@ use super::authority_file::certificates;
 use super::error::LoadError;
 use super::gone_messages::GoneMessages;
 use super::http_agent::TrustedAuthorities;
+use super::lines::LineTexts;
 use super::target::{ChangedRows, LoadRow, RefusedRecord, SegmentId, SegmentStatus, Target};
 use super::target_name::Credentials;
 use super::target_name::IndexServer;
@@ -156,14 +157,9 @@ impl<'r> ElasticsearchTarget<'r> {
         let document: SegmentDocument = reply.succeeded()?.json()?;
         let SegmentSource { hash, indexes } = document.source;
         let is_there = |index: &String| self.records_ids.values().any(|id| id == index);
-        Ok(if !indexes.is_empty() && !indexes.iter().any(is_there) {
-            // Its documents were deleted with their index.
-            SegmentStatus::New
-        } else if hash == segment.hash {
-            SegmentStatus::Loaded
-        } else {
-            SegmentStatus::OtherHash(hash)
-        })
+        // Else its documents were deleted with their index.
+        let has_documents = indexes.is_empty() || indexes.iter().any(is_there);
+        Ok(SegmentStatus::of(segment, has_documents.then_some(hash)))
     }
 
     /// Checks that the names still lead to the indexes that they led to before. An alias may get more of them.
@@ -222,8 +218,8 @@ fn no_transactions() -> LoadError {
 }
 
 impl Target for ElasticsearchTarget<'_> {
-    fn needs_lines(&self) -> bool {
-        true
+    fn line_texts(&self) -> LineTexts {
+        LineTexts::Keep
     }
 
     fn begin(&mut self) -> Result<(), LoadError> {
@@ -244,8 +240,7 @@ impl Target for ElasticsearchTarget<'_> {
         };
         match self.segments.iter().find(is_same) {
             None => self.stored_segment(segment),
-            Some(other) if other.hash == segment.hash => Ok(SegmentStatus::Loaded),
-            Some(other) => Ok(SegmentStatus::OtherHash(other.hash.clone())),
+            Some(other) => Ok(SegmentStatus::of(segment, Some(other.hash.clone()))),
         }
     }
 
@@ -254,7 +249,7 @@ impl Target for ElasticsearchTarget<'_> {
         Ok(())
     }
 
-    fn put(&mut self, rows: &[LoadRow<'_>]) -> Result<u64, LoadError> {
+    fn put(&mut self, rows: &[LoadRow<'_>]) -> Result<(), LoadError> {
         for row in rows {
             let record = row.record;
             let (mailbox, digest) = (&record.source.mailbox, &record.message.digest);
@@ -266,24 +261,24 @@ impl Target for ElasticsearchTarget<'_> {
                 self.flush_rows()?;
             }
         }
-        Ok(0)
+        Ok(())
     }
 
-    fn remove(&mut self, gone: &GoneLine) -> Result<u64, LoadError> {
+    fn remove(&mut self, gone: &GoneLine) -> Result<(), LoadError> {
         for digest in &gone.digests {
             self.gone.push(&gone.mailbox, digest);
             if self.gone.is_full() {
                 self.flush()?;
             }
         }
-        Ok(0)
+        Ok(())
     }
 
     fn begin_replacing(&mut self) -> Result<(), LoadError> {
         Err(no_transactions())
     }
 
-    fn finish_replacing(&mut self) -> Result<u64, LoadError> {
+    fn finish_replacing(&mut self) -> Result<(), LoadError> {
         Err(no_transactions())
     }
 

@@ -8,9 +8,7 @@ use super::error::LoadError;
 use super::input::SegmentFile;
 use super::input::{LoadInput, inputs_of, unreadable};
 use super::lines::len_and_hash;
-use super::lines::{
-    LineTexts, LinesRead, ParsedInput, ParsedLine, ParsedRecord, each_parsed_input,
-};
+use super::lines::{LinesRead, ParsedInput, ParsedLine, ParsedRecord, each_parsed_input};
 use super::target::{LoadRow, SegmentId, SegmentStatus, Target};
 use super::{LoadCounts, LoadJob, LoadMode, LoadedSegments, SharedReport};
 use crate::limits::{LOAD_BATCH_ROWS, LOAD_BATCH_SECONDS};
@@ -59,7 +57,7 @@ impl<'r> Loader<'r> {
                 loader.load_argument(argument)?;
             }
             if loader.counts.failures() == 0 {
-                loader.batch.counts.removed += loader.target.finish_replacing()?;
+                loader.target.finish_replacing()?;
             } else {
                 loader.report.borrow_mut().kept_rows();
             }
@@ -206,11 +204,7 @@ impl<'r> Loader<'r> {
         name: &str,
         commits: Commits,
     ) -> Result<io::Result<LinesRead>, LoadError> {
-        let texts = if self.target.needs_lines() {
-            LineTexts::Keep
-        } else {
-            LineTexts::Drop
-        };
+        let texts = self.target.line_texts();
         let mut end = Err(io::ErrorKind::UnexpectedEof.into());
         each_parsed_input(input, texts, |parsed| match parsed {
             ParsedInput::Lines(lines) => self.load_parsed(lines, name, commits),
@@ -277,7 +271,7 @@ impl<'r> Loader<'r> {
         self.begin()?;
         self.batch.rows += rows.len();
         self.batch.counts.records += rows.len() as u64;
-        self.batch.counts.added += self.target.put(rows)?;
+        self.target.put(rows)?;
         self.report_refused();
         Ok(())
     }
@@ -285,8 +279,7 @@ impl<'r> Loader<'r> {
     fn remove(&mut self, gone: &GoneLine) -> Result<(), LoadError> {
         self.begin()?;
         self.batch.rows += gone.digests.len();
-        self.batch.counts.removed += self.target.remove(gone)?;
-        Ok(())
+        self.target.remove(gone)
     }
 
     fn report_refused(&mut self) {

@@ -9,7 +9,7 @@ mod tls;
 use tokio_postgres::Config;
 use tokio_postgres::error::SqlState;
 
-use super::dates::{is_plausible, today};
+use super::dates::today;
 use super::error::{LoadError, LoadErrorKind};
 use super::gone_messages::GoneMessages;
 use super::records_view::RECORDS_VIEW;
@@ -143,13 +143,13 @@ impl PostgresTarget {
         let sql =
             "SELECT relname::text FROM pg_class WHERE relnamespace = to_regnamespace(current_schema())
            AND relname = ANY($1) ORDER BY relname LIMIT 1";
-        let row = self.with(|session, server| session.query_opt(server, sql, &[&RELATIONS]))?;
+        let row = self.with(|session| session.query_opt(sql, &[&RELATIONS]))?;
         Ok(row.map(|row| row.get(0)))
     }
 
     /// Checks that the tables are those that were loaded before.
     fn check_instance(&mut self) -> Result<(), LoadError> {
-        let row = self.with(|session, server| session.query_one(server, INSTANCE, &[]))?;
+        let row = self.with(|session| session.query_one(INSTANCE, &[]))?;
         let found: String = row.get(0);
         if *self.instance.get_or_insert_with(|| found.clone()) == found {
             Ok(())
@@ -161,12 +161,12 @@ impl PostgresTarget {
     /// Works with the connection. A broken one is dropped, and made anew by the next transaction.
     fn with<T>(
         &mut self,
-        work: impl FnOnce(&mut Session, &Server) -> Result<T, SessionError>,
+        work: impl FnOnce(&mut Session) -> Result<T, SessionError>,
     ) -> Result<T, LoadError> {
         let Some(session) = &mut self.session else {
             return Err(unreachable(&self.name, "the connection is closed"));
         };
-        let result = work(session, &self.server);
+        let result = work(session);
         if session.is_closed() || matches!(result, Err(SessionError::Silent(_))) {
             self.session = None;
         }
@@ -174,11 +174,11 @@ impl PostgresTarget {
     }
 
     fn batch_execute(&mut self, sql: &str) -> Result<(), LoadError> {
-        self.with(|session, server| session.batch_execute(server, sql))
+        self.with(|session| session.batch_execute(sql))
     }
 
     fn number(&mut self, sql: &str) -> Result<i64, LoadError> {
-        let row = self.with(|session, server| session.query_one(server, sql, &[]))?;
+        let row = self.with(|session| session.query_one(sql, &[]))?;
         Ok(row.get(0))
     }
 
@@ -190,8 +190,7 @@ impl PostgresTarget {
         }
         self.has_removed = true;
         let gone = std::mem::take(&mut self.gone);
-        self.changed.removed +=
-            self.with(|session, server| removal::remove_gone(session, server, &gone))?;
+        self.changed.removed += self.with(|session| removal::remove_gone(session, &gone))?;
         Ok(())
     }
 
@@ -202,20 +201,19 @@ impl PostgresTarget {
         }
         let staged = std::mem::take(&mut self.staged);
         let is_replacing = self.is_replacing;
-        self.changed.added += self.with(|session, server| {
-            session.copy_in(server, "COPY staging FROM STDIN", &staged)?;
+        self.changed.added += self.with(|session| {
+            session.copy_in("COPY staging FROM STDIN", &staged)?;
             if is_replacing {
                 session.batch_execute(
-                    server,
                     "INSERT INTO kept SELECT record_key FROM staging ON CONFLICT DO NOTHING",
                 )?;
             }
-            session.batch_execute(server, BEGIN_LOOKUPS)?;
+            session.batch_execute(BEGIN_LOOKUPS)?;
             let mut changed = 0;
             for statement in MERGE {
-                changed = session.execute(server, statement, &[])?;
+                changed = session.execute(statement, &[])?;
             }
-            session.batch_execute(server, &format!("TRUNCATE staging; {END_LOOKUPS}"))?;
+            session.batch_execute(&format!("TRUNCATE staging; {END_LOOKUPS}"))?;
             Ok(changed)
         })?;
         Ok(())
@@ -330,55 +328,44 @@ impl Target for PostgresTarget {
     fn segment_status(&mut self, segment: &SegmentId) -> Result<SegmentStatus, LoadError> {
         let sql = "SELECT hash FROM segments WHERE instance=$1 AND epoch=$2 AND seq=$3";
         let (epoch, seq) = (segment.epoch.cast_signed(), segment.seq.cast_signed());
-        let row = self.with(|session, server| {
-            session.query_opt(server, sql, &[&segment.instance, &epoch, &seq])
-        })?;
-        Ok(match row.map(|row| row.get::<_, String>(0)) {
-            None => SegmentStatus::New,
-            Some(hash) if hash == segment.hash => SegmentStatus::Loaded,
-            Some(hash) => SegmentStatus::OtherHash(hash),
-        })
+        let row =
+            self.with(|session| session.query_opt(sql, &[&segment.instance, &epoch, &seq]))?;
+        Ok(SegmentStatus::of(segment, row.map(|row| row.get(0))))
     }
 
     fn add_segment(&mut self, segment: &SegmentId) -> Result<(), LoadError> {
         let sql = "INSERT INTO segments VALUES($1,$2,$3,$4)";
         let (epoch, seq) = (segment.epoch.cast_signed(), segment.seq.cast_signed());
-        self.with(|session, server| {
-            session.execute(
-                server,
-                sql,
-                &[&segment.instance, &epoch, &seq, &segment.hash],
-            )
+        self.with(|session| {
+            session.execute(sql, &[&segment.instance, &epoch, &seq, &segment.hash])
         })?;
         Ok(())
     }
 
-    fn put(&mut self, rows: &[LoadRow<'_>]) -> Result<u64, LoadError> {
+    fn put(&mut self, rows: &[LoadRow<'_>]) -> Result<(), LoadError> {
         for row in rows {
             let record = row.record;
             let (mailbox, digest) = (&record.source.mailbox, &record.message.digest);
             if self.gone.contains(mailbox, digest) {
                 self.flush()?;
             }
-            let is_cited = |date: &&str| is_plausible(&record.scheme, date, &self.today);
-            let cited = record.message.date.as_deref().filter(is_cited);
-            copy_row::append_row(row, self.number, cited, &mut self.staged);
+            copy_row::append_row(row, self.number, row.cited(&self.today), &mut self.staged);
             self.number += 1;
             if LOAD_STAGED_BYTES <= self.staged.len() {
                 self.merge()?;
             }
         }
-        Ok(0)
+        Ok(())
     }
 
-    fn remove(&mut self, gone: &GoneLine) -> Result<u64, LoadError> {
+    fn remove(&mut self, gone: &GoneLine) -> Result<(), LoadError> {
         for digest in &gone.digests {
             self.gone.push(&gone.mailbox, digest);
             if self.gone.is_full() {
                 self.flush()?;
             }
         }
-        Ok(0)
+        Ok(())
     }
 
     fn begin_replacing(&mut self) -> Result<(), LoadError> {
@@ -386,11 +373,12 @@ impl Target for PostgresTarget {
         Ok(())
     }
 
-    fn finish_replacing(&mut self) -> Result<u64, LoadError> {
+    fn finish_replacing(&mut self) -> Result<(), LoadError> {
         self.flush()?;
         self.is_replacing = false;
         self.has_removed = true;
-        self.with(removal::remove_replaced)
+        self.changed.removed += self.with(removal::remove_replaced)?;
+        Ok(())
     }
 
     fn commit(&mut self) -> Result<ChangedRows, LoadError> {

@@ -22,7 +22,7 @@ use std::path::{Path, PathBuf};
 
 use rusqlite::{Connection, OptionalExtension, Params, params, params_from_iter};
 
-use super::dates::{is_plausible, today};
+use super::dates::today;
 use super::error::LoadError;
 use super::target::{ChangedRows, LoadRow, SegmentId, SegmentStatus, Target};
 use crate::record::GoneLine;
@@ -53,6 +53,7 @@ struct SqliteBatch {
     next_url: i64,
     ids: RowIds,
     last_outcome: RowOutcome,
+    changed: ChangedRows,
     /// `true` if rows were removed.
     has_removed: bool,
 }
@@ -94,19 +95,18 @@ impl SqliteTarget {
         result.map_err(|error| sqlite_error(&self.path, error))
     }
 
-    /// Adds the rows that are not there. Returns their number.
-    fn put_rows(&mut self, rows: &[LoadRow<'_>]) -> rusqlite::Result<u64> {
+    /// Adds the rows that are not there.
+    fn put_rows(&mut self, rows: &[LoadRow<'_>]) -> rusqlite::Result<()> {
         let mut statements = RowStatements::prepare(&self.db)?;
-        let mut added = 0;
         for row in rows {
             let (batch, links) = (&mut self.batch, &mut self.links);
             let outcome = batch.put(links, &self.db, &mut statements, row)?;
-            added += u64::from(outcome == RowOutcome::Added);
+            batch.changed.added += u64::from(outcome == RowOutcome::Added);
             if self.is_replacing {
                 removal::keep(&self.db, row.record_key)?;
             }
         }
-        Ok(added)
+        Ok(())
     }
 
     /// Finds out if another program wrote to the database since the last call.
@@ -128,8 +128,7 @@ impl SqliteTarget {
             today: today(),
             next_url: next_id(&self.db, "urls")?,
             ids: RowIds::new(&self.db)?,
-            last_outcome: RowOutcome::Added,
-            has_removed: false,
+            ..SqliteBatch::default()
         };
         Ok(())
     }
@@ -175,8 +174,7 @@ impl SqliteBatch {
         let record = row.record;
         let source = self.ids.source(statements, row)?;
         let message = self.ids.message(statements, row)?;
-        let date = record.message.date.as_deref();
-        let cited = date.filter(|date| is_plausible(&record.scheme, date, &self.today));
+        let cited = row.cited(&self.today);
         let key = record.key.as_deref();
         let citation = key.map(|key| links.cite(db, statements, key, record, message));
         let citation = citation.transpose()?;
@@ -248,11 +246,7 @@ impl Target for SqliteTarget {
                 )
                 .optional(),
         )?;
-        Ok(match hash {
-            None => SegmentStatus::New,
-            Some(hash) if hash == segment.hash => SegmentStatus::Loaded,
-            Some(hash) => SegmentStatus::OtherHash(hash),
-        })
+        Ok(SegmentStatus::of(segment, hash))
     }
 
     fn add_segment(&mut self, segment: &SegmentId) -> Result<(), LoadError> {
@@ -268,15 +262,16 @@ impl Target for SqliteTarget {
         Ok(())
     }
 
-    fn put(&mut self, rows: &[LoadRow<'_>]) -> Result<u64, LoadError> {
-        let added = self.put_rows(rows);
-        self.named(added)
+    fn put(&mut self, rows: &[LoadRow<'_>]) -> Result<(), LoadError> {
+        let put = self.put_rows(rows);
+        self.named(put)
     }
 
-    fn remove(&mut self, gone: &GoneLine) -> Result<u64, LoadError> {
+    fn remove(&mut self, gone: &GoneLine) -> Result<(), LoadError> {
         self.batch.ids.forget();
         self.batch.has_removed = true;
-        self.named(removal::remove_gone(&self.db, gone))
+        self.batch.changed.removed += self.named(removal::remove_gone(&self.db, gone))?;
+        Ok(())
     }
 
     fn begin_replacing(&mut self) -> Result<(), LoadError> {
@@ -284,10 +279,11 @@ impl Target for SqliteTarget {
         self.named(removal::begin_replacing(&self.db))
     }
 
-    fn finish_replacing(&mut self) -> Result<u64, LoadError> {
+    fn finish_replacing(&mut self) -> Result<(), LoadError> {
         self.is_replacing = false;
         self.batch.has_removed = true;
-        self.named(removal::remove_replaced(&self.db))
+        self.batch.changed.removed += self.named(removal::remove_replaced(&self.db))?;
+        Ok(())
     }
 
     fn commit(&mut self) -> Result<ChangedRows, LoadError> {
@@ -299,7 +295,7 @@ impl Target for SqliteTarget {
             self.named(removal::recompute_links(&self.db))?;
         }
         self.run("COMMIT", [])?;
-        Ok(ChangedRows::default())
+        Ok(std::mem::take(&mut self.batch.changed))
     }
 
     /// A file that is moved after this check takes the rows along, without its log.

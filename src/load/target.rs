@@ -1,6 +1,8 @@
 //! Targets: what takes rows, and commits them together with the segments that they came from.
 
+use super::dates::is_plausible;
 use super::error::LoadError;
+use super::lines::LineTexts;
 use crate::record::{GoneLine, UrlLine};
 
 /// The name of a segment: no two segments of one daemon have the same.
@@ -27,6 +29,17 @@ pub(super) enum SegmentStatus {
     OtherHash(String),
 }
 
+impl SegmentStatus {
+    /// Returns the status of `segment` in a target that has the hash `loaded` for its number.
+    pub(super) fn of(segment: &SegmentId, loaded: Option<String>) -> SegmentStatus {
+        match loaded {
+            None => SegmentStatus::New,
+            Some(hash) if hash == segment.hash => SegmentStatus::Loaded,
+            Some(hash) => SegmentStatus::OtherHash(hash),
+        }
+    }
+}
+
 /// A record to be loaded.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct LoadRow<'r> {
@@ -41,6 +54,14 @@ pub(super) struct LoadRow<'r> {
     pub(super) source_key: u128,
     /// The hash that names the record in its file or member.
     pub(super) record_key: u128,
+}
+
+impl<'r> LoadRow<'r> {
+    /// Returns the date of the citation, if it is plausible on the day of loading.
+    pub(super) fn cited(&self, today: &str) -> Option<&'r str> {
+        let date = self.record.message.date.as_deref()?;
+        is_plausible(&self.record.scheme, date, today).then_some(date)
+    }
 }
 
 /// A line of an input.
@@ -58,7 +79,7 @@ pub(super) struct InputLine<'r> {
     pub(super) json: &'r [u8],
 }
 
-/// Rows that a target changed since it last reported rows.
+/// Rows that a transaction changed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct ChangedRows {
     pub(super) added: u64,
@@ -80,9 +101,9 @@ pub(super) struct RefusedRecord {
 /// nothing of it ever happened. An index has no transactions: it may show rows earlier. In both a batch that was interrupted is
 /// repeated from its begin, which gives the same rows.
 pub(super) trait Target {
-    /// Returns `true` if the target takes the lines themselves.
-    fn needs_lines(&self) -> bool {
-        false
+    /// Returns [`LineTexts::Keep`] if the target takes the lines themselves.
+    fn line_texts(&self) -> LineTexts {
+        LineTexts::Drop
     }
 
     /// Begins a transaction. Waits for another loader for a while.
@@ -98,20 +119,19 @@ pub(super) trait Target {
     /// Marks a segment as loaded.
     fn add_segment(&mut self, segment: &SegmentId) -> Result<(), LoadError>;
 
-    /// Adds the rows of records, unless they are there. Returns the number of those that were added, or 0 if that is learnt only
-    /// in [`Target::commit`].
-    fn put(&mut self, rows: &[LoadRow<'_>]) -> Result<u64, LoadError>;
+    /// Adds the rows of records, unless they are there.
+    fn put(&mut self, rows: &[LoadRow<'_>]) -> Result<(), LoadError>;
 
-    /// Removes the rows of messages that are gone. Returns their number, or 0 if that is learnt only in [`Target::commit`].
-    fn remove(&mut self, gone: &GoneLine) -> Result<u64, LoadError>;
+    /// Removes the rows of messages that are gone.
+    fn remove(&mut self, gone: &GoneLine) -> Result<(), LoadError>;
 
     /// From now to the next commit, remembers the files and the rows of the input.
     fn begin_replacing(&mut self) -> Result<(), LoadError>;
 
-    /// Removes the rows of the files of the input that the input does not hold. Returns their number.
-    fn finish_replacing(&mut self) -> Result<u64, LoadError>;
+    /// Removes the rows of the files of the input that the input does not hold.
+    fn finish_replacing(&mut self) -> Result<(), LoadError>;
 
-    /// Makes everything since [`Target::begin`] durable. Returns the rows that were changed and not reported before.
+    /// Makes everything since [`Target::begin`] durable. Returns the rows that were changed.
     fn commit(&mut self) -> Result<ChangedRows, LoadError>;
 
     /// Checks that all rows that were committed are durable, and that the name of the target still leads to them: only then their

@@ -51,47 +51,33 @@ enum RequestBody {
 impl HttpRequest {
     /// Asks for a resource.
     pub(super) fn get(path: String) -> HttpRequest {
-        HttpRequest {
-            method: Method::GET,
-            path,
-            body: RequestBody::None,
-        }
+        HttpRequest::new(Method::GET, path, RequestBody::None)
     }
 
     /// Removes a resource.
     pub(super) fn delete(path: String) -> HttpRequest {
-        HttpRequest {
-            method: Method::DELETE,
-            path,
-            body: RequestBody::None,
-        }
+        HttpRequest::new(Method::DELETE, path, RequestBody::None)
     }
 
     /// Sends JSON to be stored.
     pub(super) fn put(path: String, body: &Value) -> HttpRequest {
-        HttpRequest {
-            method: Method::PUT,
-            path,
-            body: RequestBody::Json(body.to_string().into_bytes()),
-        }
+        let json = body.to_string().into_bytes();
+        HttpRequest::new(Method::PUT, path, RequestBody::Json(json))
     }
 
     /// Sends JSON to be processed.
     pub(super) fn post(path: String, body: &Value) -> HttpRequest {
-        HttpRequest {
-            method: Method::POST,
-            path,
-            body: RequestBody::Json(body.to_string().into_bytes()),
-        }
+        let json = body.to_string().into_bytes();
+        HttpRequest::new(Method::POST, path, RequestBody::Json(json))
     }
 
     /// Sends compressed lines to be processed.
     pub(super) fn post_lines(path: String, compressed: Vec<u8>) -> HttpRequest {
-        HttpRequest {
-            method: Method::POST,
-            path,
-            body: RequestBody::Lines(compressed),
-        }
+        HttpRequest::new(Method::POST, path, RequestBody::Lines(compressed))
+    }
+
+    fn new(method: Method, path: String, body: RequestBody) -> HttpRequest {
+        HttpRequest { method, path, body }
     }
 }
 

@@ -20,6 +20,7 @@ use tokio_postgres_rustls::MakeRustlsConnect;
 use crate::limits::{LOAD_CONNECT_SECONDS, LOAD_COPY_BYTES, LOAD_KEEPALIVE_SECONDS};
 
 /// A server, and the way to connect to it.
+#[derive(Clone)]
 pub(super) struct Server {
     config: Config,
     tls: MakeRustlsConnect,
@@ -29,11 +30,11 @@ pub(super) struct Server {
 
 /// A connection to a server.
 pub(super) struct Session {
+    server: Server,
     runtime: Runtime,
     client: Client,
     /// The exchange of messages, until the connection ends.
     exchange: Option<Exchange>,
-    limit: Duration,
 }
 
 type Exchange = Pin<Box<dyn Future<Output = Result<(), Error>> + Send>>;
@@ -94,10 +95,10 @@ impl Server {
         });
         let (client, exchange) = connected.map_err(|_| SessionError::Silent(self.limit))??;
         Ok(Session {
+            server: self.clone(),
             runtime,
             client,
             exchange: Some(Box::pin(exchange)),
-            limit: self.limit,
         })
     }
 
@@ -122,56 +123,40 @@ impl Session {
     }
 
     /// Runs statements, of which the last may end with a semicolon.
-    pub(super) fn batch_execute(&mut self, server: &Server, sql: &str) -> Result<(), SessionError> {
-        self.run(server, async |client: &Client| {
-            client.batch_execute(sql).await
-        })
+    pub(super) fn batch_execute(&mut self, sql: &str) -> Result<(), SessionError> {
+        self.run(async |client: &Client| client.batch_execute(sql).await)
     }
 
     /// Runs a statement. Returns the number of its rows.
     pub(super) fn execute(
         &mut self,
-        server: &Server,
         sql: &str,
         parameters: Parameters<'_>,
     ) -> Result<u64, SessionError> {
-        self.run(server, async |client: &Client| {
-            client.execute(sql, parameters).await
-        })
+        self.run(async |client: &Client| client.execute(sql, parameters).await)
     }
 
     /// Runs a query of one row.
     pub(super) fn query_one(
         &mut self,
-        server: &Server,
         sql: &str,
         parameters: Parameters<'_>,
     ) -> Result<Row, SessionError> {
-        self.run(server, async |client: &Client| {
-            client.query_one(sql, parameters).await
-        })
+        self.run(async |client: &Client| client.query_one(sql, parameters).await)
     }
 
     /// Runs a query of one row, or none.
     pub(super) fn query_opt(
         &mut self,
-        server: &Server,
         sql: &str,
         parameters: Parameters<'_>,
     ) -> Result<Option<Row>, SessionError> {
-        self.run(server, async |client: &Client| {
-            client.query_opt(sql, parameters).await
-        })
+        self.run(async |client: &Client| client.query_opt(sql, parameters).await)
     }
 
     /// Runs `COPY ... FROM STDIN` with these lines.
-    pub(super) fn copy_in(
-        &mut self,
-        server: &Server,
-        sql: &str,
-        lines: &str,
-    ) -> Result<u64, SessionError> {
-        self.run(server, async |client: &Client| {
+    pub(super) fn copy_in(&mut self, sql: &str, lines: &str) -> Result<u64, SessionError> {
+        self.run(async |client: &Client| {
             let mut copy = pin!(client.copy_in(sql).await?);
             for chunk in lines.as_bytes().chunks(LOAD_COPY_BYTES) {
                 // The error of a write is that of the connection, which the end of the copy reports.
@@ -186,15 +171,15 @@ impl Session {
     /// Waits for the result of `work`, as long as the server answers.
     fn run<T>(
         &mut self,
-        server: &Server,
         work: impl AsyncFnOnce(&Client) -> Result<T, Error>,
     ) -> Result<T, SessionError> {
         let Session {
+            server,
             runtime,
             client,
             exchange,
-            limit,
         } = self;
+        let limit = server.limit;
         runtime.block_on(async {
             let mut result = pin!(work(client));
             let mut step = pin!(poll_fn(|context| {
@@ -210,10 +195,10 @@ impl Session {
                 result.as_mut().poll(context)
             }));
             loop {
-                match timeout(*limit, step.as_mut()).await {
+                match timeout(limit, step.as_mut()).await {
                     Ok(result) => return result.map_err(SessionError::Client),
                     Err(_) if server.answers().await => {}
-                    Err(_) => return Err(SessionError::Silent(*limit)),
+                    Err(_) => return Err(SessionError::Silent(limit)),
                 }
             }
         })
@@ -221,16 +206,11 @@ impl Session {
 
     /// Takes leave of the server, which would log a connection that breaks.
     pub(super) fn close(self) {
-        let Session {
-            runtime,
-            client,
-            exchange,
-            limit,
-        } = self;
-        drop(client);
-        if let Some(exchange) = exchange {
+        drop(self.client);
+        if let Some(exchange) = self.exchange {
             // If the server does not listen any more, it notices the end later.
-            let _ = runtime.block_on(async { timeout(limit, exchange).await });
+            let end = async { timeout(self.server.limit, exchange).await };
+            let _ = self.runtime.block_on(end);
         }
     }
 }

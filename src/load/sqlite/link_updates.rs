@@ -256,28 +256,14 @@ impl LinkUpdate {
 mod tests {
     use super::*;
     use crate::load::sqlite::schema::{TABLES, search_table};
-    use crate::record::{RecordLine, read_record_line};
-
-    /// Some record.
-    fn record() -> UrlLine {
-        let line = br#"{"schema":1,"type":"url","id":"00","url":"http://a/","fragment":null,"scheme":"http","host":"a","domain":null,
-            "port":80,"key":"http://a/","href":null,"conforms":[],"warnings":[],"hazards":[],"form":null,"wrapper":"none","repairs":[],
-            "confidence":1.0,"truncated":false,"region":"body","quote_depth":0,"anchor":null,"mismatch":null,"unwrapped_from":null,
-            "unwrapped_by":null,"source":{"path":"a","path_b64":null,"mailbox":"a","member":null,"member_b64":null,"kind":"mbox",
-            "start":0,"end":9,"line":1,"exact":true},"message":{"start":0,"end":9,"id":null,"digest":"00","date":null,
-            "date_raw":null,"from":null,"subject":null,"newsgroups":[],"list_id":null,"references":[]},"count":null}"#;
-        match read_record_line(line).unwrap() {
-            RecordLine::Url(record) => *record,
-            other => panic!("{other:?}"),
-        }
-    }
+    use crate::load::sqlite::tests::record;
 
     #[test]
     fn keys_that_wait_are_limited_in_size() {
         let db = Connection::open_in_memory().unwrap();
         db.execute_batch(TABLES).unwrap();
         db.execute_batch(&search_table()).unwrap();
-        let (record, mut updates) = (record(), LinkUpdates::default());
+        let (record, mut updates) = (record("00", "00", "http://a/"), LinkUpdates::default());
         let message = MessageRow {
             id: 1,
             is_new: true,

@@ -7,7 +7,7 @@ use crate::load::target::InputLine;
 use crate::record::{RecordLine, UrlLine, read_record_line};
 
 /// The record `id` of a message that cites `key`.
-fn record(id: &str, digest: &str, key: &str) -> UrlLine {
+pub(super) fn record(id: &str, digest: &str, key: &str) -> UrlLine {
     let line = format!(
         r#"{{"schema":1,"type":"url","id":"{id}","url":"{key}","fragment":null,"scheme":"http","host":"a","domain":null,
         "port":80,"key":"{key}","href":null,"conforms":[],"warnings":[],"hazards":[],"form":null,"wrapper":"none","repairs":[],
@@ -22,6 +22,7 @@ fn record(id: &str, digest: &str, key: &str) -> UrlLine {
     }
 }
 
+/// Adds the row of a record. Returns the number of rows that this added.
 fn put(target: &mut SqliteTarget, record: &UrlLine) -> u64 {
     let source_key = record.source.source_key().unwrap();
     let line = InputLine {
@@ -35,7 +36,9 @@ fn put(target: &mut SqliteTarget, record: &UrlLine) -> u64 {
         source_key,
         record_key: record.record_key(source_key),
     };
-    target.put(&[row]).unwrap()
+    let before = target.batch.changed.added;
+    target.put(&[row]).unwrap();
+    target.batch.changed.added - before
 }
 
 /// The links with their numbers, and the numbers of their rows.
@@ -70,8 +73,8 @@ fn a_link_that_another_program_removed_is_added_again() {
         digests: vec!["00".to_owned()],
     };
     second.begin().unwrap();
-    assert_eq!(second.remove(&gone).unwrap(), 1);
-    second.commit().unwrap();
+    second.remove(&gone).unwrap();
+    assert_eq!(second.commit().unwrap().removed, 1);
     assert_eq!(links(&path), []);
     first.begin().unwrap();
     assert_eq!(put(&mut first, &record("01", "01", KEY)), 1);
@@ -132,8 +135,8 @@ fn a_message_has_the_texts_of_the_record_that_was_added_first() {
         digests: vec!["01".to_owned()],
     };
     target.begin().unwrap();
-    assert_eq!(target.remove(&gone).unwrap(), 2);
-    target.commit().unwrap();
+    target.remove(&gone).unwrap();
+    assert_eq!(target.commit().unwrap().removed, 2);
     assert_eq!((rows("edited"), rows("added")), (Ok(0), Ok(0)));
     assert_eq!(db.execute(check, []), Ok(1));
     fs::remove_dir_all(path.parent().unwrap()).unwrap();
