@@ -5,7 +5,6 @@
 
 #[cfg(any(feature = "elasticsearch", feature = "postgres"))]
 mod authority_file;
-mod dates;
 #[cfg(feature = "elasticsearch")]
 mod elasticsearch;
 mod error;

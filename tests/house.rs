@@ -70,7 +70,7 @@ const CLOCK: &[&str] = &[
 const USES_CLOCK: &[&str] = &[
     "daemon/service/",
     "load/loader.rs",
-    "load/dates.rs",
+    "load/target.rs",
     "load/http_agent.rs",
     "load/elasticsearch/lock.rs",
     "audit/archive.rs",

@@ -3,7 +3,6 @@
 
 mod charts;
 mod csv_files;
-mod dead_links;
 mod figures;
 mod html;
 mod links;
@@ -16,9 +15,8 @@ use super::database::AuditDb;
 use super::error::AuditError;
 use crate::limits::AUDIT_CACHE_KIB;
 use csv_files::CsvFiles;
-use dead_links::{DeadLink, MostCited};
 use figures::{Figures, Survival};
-use links::{Provenance, for_each_link};
+use links::{DeadLink, MostCited, Provenance, for_each_link};
 use output_file::{OutputFile, TableFolder};
 use page::{PageContent, page};
 

@@ -40,6 +40,11 @@ impl LinkState {
         }
     }
 
+    /// Returns `true` if the page or the host is gone.
+    pub(super) fn is_dead(self) -> bool {
+        matches!(self, LinkState::DeadPage | LinkState::DeadHost)
+    }
+
     /// Returns the state with this name.
     #[must_use]
     pub fn named(name: &str) -> Option<LinkState> {

@@ -5,7 +5,6 @@ use std::fmt;
 use serde::de::{DeserializeSeed, Deserializer, Error, MapAccess, Unexpected, Visitor};
 use serde::ser::{Serialize, SerializeMap, Serializer};
 
-use super::named::suggestion;
 use super::size;
 use crate::limits::{Limit, LimitUnit, Limits};
 
@@ -50,43 +49,12 @@ impl<'de> Visitor<'de> for TableVisitor {
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Limits, A::Error> {
         let mut limits = Limits::default();
-        while let Some(limit) = map.next_key_seed(KeySeed)? {
+        while let Some(name) = map.next_key::<String>()? {
+            let limit = Limits::ALL.iter().find(|limit| limit.name == name);
+            let limit = limit.ok_or_else(|| A::Error::custom(format!("unknown limit `{name}`")))?;
             (limit.set)(&mut limits, map.next_value_seed(ValueSeed(limit))?);
         }
         Ok(limits)
-    }
-}
-
-/// Reads the name of a limit.
-struct KeySeed;
-
-impl<'de> DeserializeSeed<'de> for KeySeed {
-    type Value = &'static Limit;
-
-    fn deserialize<D: Deserializer<'de>>(
-        self,
-        deserializer: D,
-    ) -> Result<&'static Limit, D::Error> {
-        deserializer.deserialize_identifier(self)
-    }
-}
-
-impl Visitor<'_> for KeySeed {
-    type Value = &'static Limit;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("the name of a limit")
-    }
-
-    fn visit_str<E: Error>(self, name: &str) -> Result<&'static Limit, E> {
-        let found = Limits::ALL.iter().find(|limit| limit.name == name);
-        found.ok_or_else(|| {
-            let names: Vec<&str> = Limits::ALL.iter().map(|limit| limit.name).collect();
-            E::custom(format!(
-                "unknown limit `{name}`{}",
-                suggestion(name, &names)
-            ))
-        })
     }
 }
 

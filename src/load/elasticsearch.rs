@@ -4,32 +4,28 @@
 //! that is there is not created again, and the names of segments are stored after their documents. So that no other loader
 //! creates a document again that a tombstone removed meanwhile, a batch holds a lock.
 
-mod bulk;
-mod gone;
+mod documents;
 mod http;
-mod index;
 mod lock;
 
 use std::collections::BTreeMap;
 use std::time::Duration;
 
 use serde::Deserialize;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::authority_file::certificates;
 use super::error::LoadError;
 use super::gone_messages::GoneMessages;
 use super::http_agent::TrustedAuthorities;
-use super::lines::LineTexts;
-use super::target::{ChangedRows, LoadRow, RefusedRecord, SegmentId, SegmentStatus, Target};
-use super::target_name::Credentials;
-use super::target_name::IndexServer;
+use super::target::{
+    ChangedRows, LineTexts, LoadRow, RefusedRecord, SegmentId, SegmentStatus, Target,
+};
+use super::target_name::{Credentials, IndexServer};
 use super::{LoadMode, SharedReport};
-use crate::record::GoneLine;
-use bulk::BulkRows;
-use gone::remove_documents;
+use crate::record::{ELASTICSEARCH_VERSION, GoneLine, elasticsearch_template};
+use documents::{BulkRows, remove_documents};
 use http::{HttpClient, HttpRequest, path_part};
-use index::IndexNames;
 use lock::IndexLock;
 
 /// An index that is being loaded.
@@ -168,7 +164,7 @@ impl<'r> ElasticsearchTarget<'r> {
             (&self.names.records, &mut self.records_ids),
             (&self.names.segments, &mut self.segments_ids),
         ] {
-            let found = index::ids(&self.client, index)?;
+            let found = ids(&self.client, index)?;
             if !known.iter().all(|(name, id)| found.get(name) == Some(id)) || found.is_empty() {
                 return Err(LoadError::replaced(&format!("the index {index}")));
             }
@@ -225,7 +221,7 @@ impl Target for ElasticsearchTarget<'_> {
     fn begin(&mut self) -> Result<(), LoadError> {
         self.clear();
         if !self.is_prepared {
-            index::prepare(&self.client, &self.names, &self.index)?;
+            prepare(&self.client, &self.names, &self.index)?;
             self.is_prepared = true;
         }
         // Before anything is written: a server creates an index that is missing.
@@ -304,4 +300,105 @@ impl Target for ElasticsearchTarget<'_> {
         self.clear();
         self.lock.release(&self.client);
     }
+}
+
+/// The names of the indexes, as parts of paths.
+#[derive(Clone, Debug)]
+struct IndexNames {
+    records: String,
+    segments: String,
+}
+
+/// Creates the indexes, unless they are there and ours.
+fn prepare(client: &HttpClient<'_>, names: &IndexNames, index: &str) -> Result<(), LoadError> {
+    if !is_there(client, &names.records)? {
+        let template = format!("/_index_template/urlspool-{}", names.records);
+        let body: Value = elasticsearch_template(index);
+        client
+            .send(&HttpRequest::put(template, &body))?
+            .succeeded()?;
+        create(client, &names.records, &json!({}))?;
+    }
+    if !is_there(client, &names.segments)? {
+        create(client, &names.segments, &segments_index())?;
+    }
+    Ok(())
+}
+
+/// Returns `true` if an index is there.
+///
+/// # Errors
+///
+/// It is another program's, or of another version.
+fn is_there(client: &HttpClient<'_>, index: &str) -> Result<bool, LoadError> {
+    let reply = client.send(&HttpRequest::get(format!("/{index}/_mapping")))?;
+    if reply.status == 404 {
+        return Ok(false);
+    }
+    let found: Value = reply.succeeded()?.json()?;
+    let mappings = found
+        .as_object()
+        .into_iter()
+        .flat_map(|found| found.values());
+    for mapping in mappings {
+        match mapping["mappings"]["_meta"]["urlspool"].as_u64() {
+            Some(ELASTICSEARCH_VERSION) => {}
+            Some(version) => {
+                return Err(LoadError::unusable(format!(
+                    "the index {index} has version {version}; this program needs version {ELASTICSEARCH_VERSION}; load into a new index"
+                )));
+            }
+            None => {
+                return Err(LoadError::unusable(format!(
+                    "the index {index} was not created by `urlspool load`; load into a new index"
+                )));
+            }
+        }
+    }
+    Ok(true)
+}
+
+/// Returns the identifiers of the indexes that a name leads to, by their names; none if there is no index.
+fn ids(client: &HttpClient<'_>, index: &str) -> Result<BTreeMap<String, String>, LoadError> {
+    let path = format!("/{index}/_settings?filter_path=*.settings.index.uuid");
+    let reply = client.send(&HttpRequest::get(path))?;
+    if reply.status == 404 {
+        return Ok(BTreeMap::new());
+    }
+    let found: BTreeMap<String, Value> = reply.succeeded()?.json()?;
+    let id = |settings: Value| {
+        settings["settings"]["index"]["uuid"]
+            .as_str()
+            .map(str::to_owned)
+    };
+    let ids = found
+        .into_iter()
+        .filter_map(|(name, settings)| Some((name, id(settings)?)));
+    Ok(ids.collect())
+}
+
+fn create(client: &HttpClient<'_>, index: &str, body: &Value) -> Result<(), LoadError> {
+    let reply = client.send(&HttpRequest::put(format!("/{index}"), body))?;
+    // Another loader may have created it meanwhile, or an answer was lost.
+    if reply.status == 400 && reply.error().kind == "resource_already_exists_exception" {
+        return Ok(());
+    }
+    reply.succeeded().map(|_| ())
+}
+
+/// The index of segments and of the lock.
+fn segments_index() -> Value {
+    json!({
+        "settings": {"number_of_shards": 1},
+        "mappings": {
+            "_meta": {"urlspool": ELASTICSEARCH_VERSION},
+            "dynamic": false,
+            "properties": {
+                "instance": {"type": "keyword"},
+                "epoch": {"type": "long"},
+                "seq": {"type": "long"},
+                "hash": {"type": "keyword"},
+            },
+        },
+    })
 }

@@ -14,7 +14,7 @@ use std::{fs, thread};
 use twox_hash::XxHash3_64;
 
 use super::input::LoadInput;
-use super::target::{InputLine, LoadRow};
+use super::target::{InputLine, LineTexts, LoadRow};
 use crate::limits::{
     LOAD_BATCH_SECONDS, LOAD_LINE_BYTES, LOAD_PARSED_BATCHES, LOAD_PARSED_BYTES, Limits,
 };
@@ -86,13 +86,6 @@ pub(super) enum ParsedRecord {
         record_key: u128,
     },
     Other(RecordLine),
-}
-
-/// Texts of lines that a thread hands over.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum LineTexts {
-    Keep,
-    Drop,
 }
 
 /// A message of the thread that parses. The last one has an end.

@@ -9,11 +9,10 @@ mod tls;
 use tokio_postgres::Config;
 use tokio_postgres::error::SqlState;
 
-use super::dates::today;
 use super::error::{LoadError, LoadErrorKind};
 use super::gone_messages::GoneMessages;
 use super::records_view::RECORDS_VIEW;
-use super::target::{ChangedRows, LoadRow, SegmentId, SegmentStatus, Target};
+use super::target::{ChangedRows, LoadRow, SegmentId, SegmentStatus, Target, today};
 use super::target_name::{Credentials, Secret};
 use crate::limits::{LOAD_LOCK_SECONDS, LOAD_STAGED_BYTES};
 use crate::record::GoneLine;

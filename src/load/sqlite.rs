@@ -22,9 +22,8 @@ use std::path::{Path, PathBuf};
 
 use rusqlite::{Connection, OptionalExtension, Params, params, params_from_iter};
 
-use super::dates::today;
 use super::error::LoadError;
-use super::target::{ChangedRows, LoadRow, SegmentId, SegmentStatus, Target};
+use super::target::{ChangedRows, LoadRow, SegmentId, SegmentStatus, Target, today};
 use crate::record::GoneLine;
 use crate::walk::DeviceInode;
 use link_updates::{LinkUpdates, NewCitation, SinceLast};

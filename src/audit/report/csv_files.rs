@@ -4,9 +4,8 @@ use csv::{Writer, WriterBuilder};
 use serde::{Serialize, Serializer};
 
 use super::SenderPolicy;
-use super::dead_links::{CitedLink, DeadLink};
 use super::figures::{Tally, TallyMap};
-use super::links::ArchiveAnswer;
+use super::links::{ArchiveAnswer, CitedLink, DeadLink};
 use super::output_file::{OutputFile, TableFolder, unwritable};
 use super::page::PageContent;
 use crate::audit::error::AuditError;

@@ -259,7 +259,7 @@ impl Tally {
         if archive == ArchiveAnswer::Captured {
             self.archived += 1;
         }
-        if is_dead(state) {
+        if state.is_dead() {
             self.add_dead(archive, weight);
         }
     }
@@ -343,11 +343,6 @@ pub(super) struct ArchiveShares {
     pub(super) lost: f64,
 }
 
-/// Returns `true` if the page or its host is gone.
-pub(super) fn is_dead(state: LinkState) -> bool {
-    matches!(state, LinkState::DeadPage | LinkState::DeadHost)
-}
-
 fn index_of(state: LinkState) -> usize {
     match state {
         LinkState::Alive => 0,
@@ -373,8 +368,8 @@ enum EndOfLife {
 impl EndOfLife {
     fn holds(self, state: LinkState) -> bool {
         match self {
-            EndOfLife::Dead => is_dead(state),
-            EndOfLife::DeadOrRedirected => is_dead(state) || state == LinkState::Redirected,
+            EndOfLife::Dead => state.is_dead(),
+            EndOfLife::DeadOrRedirected => state.is_dead() || state == LinkState::Redirected,
         }
     }
 }

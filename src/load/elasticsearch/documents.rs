@@ -1,17 +1,19 @@
-//! Documents that wait to be created, and the results of their creation.
+//! Documents that wait to be created and the results of their creation, and the removal of documents of messages that are gone.
 
+use std::collections::BTreeSet;
 use std::io::{self, Write};
 use std::rc::Rc;
 
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use serde::Deserialize;
+use serde_json::{Value, json};
 
-use super::http::Refusal;
-use super::http::{HttpClient, HttpReply, HttpRequest, ServerError};
+use super::http::{HttpClient, HttpReply, HttpRequest, Refusal, ServerError};
 use super::lock::IndexLock;
-use crate::limits::LOAD_BULK_BYTES;
+use crate::limits::{LOAD_BULK_BYTES, LOAD_QUERY_MAILBOXES};
 use crate::load::error::{LoadError, LoadErrorKind};
+use crate::load::gone_messages::GoneMessages;
 use crate::load::target::{LoadRow, RefusedRecord};
 
 /// Documents that wait.
@@ -221,5 +223,84 @@ impl ItemResult {
             401 | 403 | 404 => return Err(error.refusal()),
             _ => ItemOutcome::Refused(error.to_string()),
         })
+    }
+}
+
+#[derive(Deserialize)]
+struct DeletedReply {
+    deleted: u64,
+    #[serde(default)]
+    version_conflicts: u64,
+    #[serde(default)]
+    timed_out: bool,
+    #[serde(default)]
+    failures: Vec<Value>,
+}
+
+impl DeletedReply {
+    fn is_complete(&self) -> bool {
+        self.version_conflicts == 0 && !self.timed_out && self.failures.is_empty()
+    }
+}
+
+/// Removes the documents of the messages, after which none waits. Returns the number of documents.
+pub(super) fn remove_documents(
+    gone: &mut GoneMessages,
+    client: &HttpClient<'_>,
+    lock: &mut IndexLock,
+    index: &str,
+) -> Result<u64, LoadError> {
+    if gone.is_empty() {
+        return Ok(0);
+    }
+    // A query finds only what was refreshed.
+    let refresh = HttpRequest::post(format!("/{index}/_refresh"), &json!({}));
+    lock.send(client, &refresh)?.succeeded()?;
+    let mailboxes: Vec<_> = gone.by_mailbox().collect();
+    let mut removed = 0;
+    for some in mailboxes.chunks(LOAD_QUERY_MAILBOXES) {
+        removed += delete_by_query(client, lock, index, &gone_query(some))?;
+    }
+    gone.clear();
+    Ok(removed)
+}
+
+/// A query for the documents of messages.
+fn gone_query(mailboxes: &[(&String, &BTreeSet<String>)]) -> Value {
+    let clauses: Vec<_> = mailboxes
+        .iter()
+        .map(|(mailbox, digests)| {
+            json!({"bool": {"filter": [
+                {"term": {"source.mailbox": mailbox}},
+                {"terms": {"message.digest": digests}},
+            ]}})
+        })
+        .collect();
+    json!({"query": {"bool": {"should": clauses, "minimum_should_match": 1}}})
+}
+
+/// Removes documents by a query, until it finds no more.
+fn delete_by_query(
+    client: &HttpClient<'_>,
+    lock: &mut IndexLock,
+    index: &str,
+    query: &Value,
+) -> Result<u64, LoadError> {
+    let path = format!("/{index}/_delete_by_query?conflicts=proceed&refresh=true");
+    let request = HttpRequest::post(path, query);
+    let (mut removed, mut backoff) = (0, client.backoff());
+    loop {
+        let reply: DeletedReply = lock.send(client, &request)?.succeeded()?.json()?;
+        removed += reply.deleted;
+        if reply.is_complete() {
+            return Ok(removed);
+        }
+        backoff.wait(Refusal {
+            error: LoadError::new(
+                LoadErrorKind::Unreachable,
+                "the server does not remove all documents of messages that are gone",
+            ),
+            retry_after: None,
+        })?;
     }
 }
