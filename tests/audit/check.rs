@@ -219,7 +219,7 @@ fn batches_hold_at_most_500_links() {
     let some = audited(&folder, "check", &["--limit", "201", "--checker", &checker]);
     assert!(some.stderr.contains("201 of 201"), "{}", some.stderr);
     let rest = audited(&folder, "check", &["--checker", &checker]);
-    assert!(rest.stderr.contains("1000 of 1000"), "{}", rest.stderr);
+    assert!(rest.stderr.contains("1,000 of 1,000"), "{}", rest.stderr);
     assert_eq!(log_lines(&folder).len(), 3);
     let states = rows(
         &folder.path("urls.db"),
