@@ -78,7 +78,6 @@ const USES_CLOCK: &[&str] = &[
     "audit/check/guard_proxy.rs",
     "cli/scan.rs",
     "cli/scan/interrupt.rs",
-    "cli/scan/stall.rs",
 ];
 
 /// The environment, and the files that may use it (the table in ARCHITECTURE).

@@ -11,7 +11,6 @@ mod output;
 mod outputs;
 mod progress;
 mod report;
-mod stall;
 mod summary;
 
 use std::io::{IsTerminal, stderr};
@@ -23,7 +22,6 @@ use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use self::conflicts::{NamedInputs, OwnFiles};
 use self::outputs::{OutputPlaces, Outputs, SharedOutputs};
 use self::report::{EventColor, EventCounts, EventOutput, ScanReport};
-use self::stall::ScanInput;
 use super::args::ScanArgs;
 use super::config_path::scan_config;
 use super::error::{CommandError, CommandResult};
@@ -103,16 +101,6 @@ fn open_outputs(
     interrupt::leave_outputs_on_signals(outputs.clone(), bar.clone()).map_err(|error| {
         CommandError::new(Exit::Output, format!("cannot wait for signals: {error}"))
     })?;
-    if !args.quiet {
-        let input = if job.items.is_none() && job.roots.iter().any(|root| root == Source::STDIN) {
-            ScanInput::Stdin
-        } else {
-            ScanInput::Files
-        };
-        stall::start_notice(outputs.clone(), bar.clone(), input).map_err(|error| {
-            CommandError::new(Exit::Output, format!("cannot start a thread: {error}"))
-        })?;
-    }
     Ok(ScanReport {
         outputs,
         events: event_output(args),
