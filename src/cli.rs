@@ -3,12 +3,9 @@
 mod args;
 #[cfg(feature = "audit")]
 mod audit;
-mod check_config;
-mod completions;
 mod config_path;
 mod embedded;
 mod error;
-mod exit;
 mod explain;
 #[cfg(feature = "load")]
 mod load;
@@ -21,8 +18,6 @@ mod search;
 mod show;
 mod sources;
 mod splits;
-mod stderr;
-mod stdout;
 mod terminal;
 #[cfg(feature = "daemon")]
 mod watch;
@@ -39,10 +34,8 @@ use crate::config::NamedValue;
 use crate::diagnostic::{EscapeForm, printable, printable_lines};
 use crate::record;
 use args::{Args, Command, When};
-use error::CommandResult;
-use exit::Exit;
-use stderr::print_message;
-use stdout::print;
+use error::{CommandResult, Exit};
+use terminal::{print, print_message};
 
 /// Runs the program with the arguments of the process.
 #[must_use]
@@ -132,8 +125,8 @@ fn command(args: Args) -> CommandResult {
         #[cfg(feature = "audit")]
         Command::Audit(args) => audit::audit(&args),
         Command::Schema(args) => print(record::schema(args.language).as_bytes()),
-        Command::CheckConfig(args) => check_config::check_config(&args),
-        Command::Completions(args) => completions::completions(&args),
+        Command::CheckConfig(args) => config_path::check_config(&args),
+        Command::Completions(args) => manual::completions(&args),
         Command::Man(args) => manual::man(&args),
     }
 }

@@ -2,43 +2,35 @@
 
 #[cfg(feature = "audit")]
 mod audit;
-mod date;
 mod examples;
-mod extract;
-mod inspect;
-mod limit;
 #[cfg(feature = "load")]
 mod load;
-mod reference;
 mod scan;
-mod sources;
 mod values;
-#[cfg(feature = "daemon")]
-mod watch;
 
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+use clap::builder::{StringValueParser, TypedValueParser};
+use clap::{Parser, Subcommand};
+
+use crate::config::{NamedValue, named_values};
+use crate::record::SchemaLanguage;
+use crate::scan::Rules;
 #[cfg(feature = "audit")]
 pub(crate) use audit::{
     AuditArchiveArgs, AuditArgs, AuditCheckArgs, AuditImportArgs, AuditPlanArgs, AuditReportArgs,
     AuditStep,
 };
-pub(crate) use inspect::{ExplainArgs, ParseArgs, ShowArgs};
 #[cfg(feature = "load")]
 pub(crate) use load::{LoadArgs, SearchArgs};
-pub(crate) use reference::{CheckConfigArgs, CompletionsArgs, ManArgs, SchemaArgs};
 pub(crate) use scan::{ScanArgs, SplitsArgs};
-pub(crate) use sources::SourceArgs;
 #[cfg(feature = "parquet")]
 pub(crate) use values::PartitionArgument;
 #[cfg(feature = "load")]
 pub(crate) use values::SearchFormat;
 pub(crate) use values::{FieldNameArgument, OutputFormat, When};
-#[cfg(feature = "daemon")]
-pub(crate) use watch::{LogFormat, StatusArgs, WatchArgs};
-
-use clap::{Parser, Subcommand};
-
-use self::values::named;
-use crate::config::NamedValue;
+use values::{KindOption, OfferedNames, named};
 
 /// Headings of groups of options in the help.
 const INPUT: &str = "Input";
@@ -113,6 +105,212 @@ pub(crate) enum Command {
     /// Print a manual page
     #[command(after_help = examples::MAN)]
     Man(ManArgs),
+}
+
+/// The arguments about the sources.
+#[derive(clap::Args, Debug)]
+pub(crate) struct SourceArgs {
+    /// Kind of the sources, which decides how they are divided into messages
+    #[arg(long, value_parser = named::<KindOption>(), default_value = "auto", help_heading = INPUT)]
+    pub(crate) kind: KindOption,
+
+    /// Read only files that match GLOB, or are in a folder that matches; can be given again
+    #[arg(long, value_name = "GLOB", help_heading = INPUT)]
+    pub(crate) include: Vec<String>,
+
+    /// Skip files and folders that match GLOB; can be given again
+    ///
+    /// A GLOB without a slash is compared with the names of files and folders. One with a slash is compared with the path
+    /// beneath the PATH that was given, and with the whole path; a slash at its start stands for that PATH, one at its end
+    /// is ignored. `*` stands for any characters but a slash, `**` for any folders, `?` for one character, `[a-z]` for one
+    /// of these, `{a,b}` for either. `--exclude` takes precedence over `--include`.
+    #[arg(long, value_name = "GLOB", help_heading = INPUT)]
+    pub(crate) exclude: Vec<String>,
+
+    /// Follow symbolic links that stay beneath their root
+    #[arg(long, help_heading = INPUT)]
+    pub(crate) follow: bool,
+}
+
+/// The arguments of `parse`.
+#[derive(clap::Args, Debug)]
+pub(crate) struct ParseArgs {
+    /// URLs; `-`, or no URL at all, reads them from standard input, one per line
+    #[arg(value_name = "URL")]
+    pub(crate) urls: Vec<String>,
+
+    /// Read each line of standard input as a JSON string
+    #[arg(long)]
+    pub(crate) from_json: bool,
+
+    /// Split a fragment (`#...`) off first; it is not part of a URL
+    #[arg(long)]
+    pub(crate) fragment: bool,
+
+    /// Exit with status 1 if RFC 1738 rejects a URL
+    #[arg(long)]
+    pub(crate) check: bool,
+}
+
+/// The arguments of `show`.
+#[derive(clap::Args, Debug)]
+pub(crate) struct ShowArgs {
+    /// PATH:START-END, in bytes, or PATH:START for the rest of the line, with PATH!MEMBER for a member of an archive;
+    /// without it, records are read from standard input
+    #[arg(value_name = "PLACE")]
+    pub(crate) place: Option<OsString>,
+}
+
+/// The arguments of `explain`.
+#[derive(clap::Args, Debug)]
+pub(crate) struct ExplainArgs {
+    /// A file, a member of it if it is an archive, and the offset of a byte of the message; without an offset, the first
+    /// message
+    #[arg(value_name = "FILE[!MEMBER][:OFFSET]")]
+    pub(crate) place: OsString,
+
+    /// FILE is written in base64, as the field `source.path_b64` of records has names that are not UTF-8
+    #[arg(long)]
+    pub(crate) base64: bool,
+
+    /// Kind of the file, which decides how it is divided into messages
+    #[arg(long, value_parser = named::<KindOption>(), default_value = "auto")]
+    pub(crate) kind: KindOption,
+
+    /// Rules by which URLs are found
+    #[arg(long, value_name = "RULES", value_parser = named::<Rules>(), default_value = Rules::default().name())]
+    pub(crate) rules: Rules,
+}
+
+/// The arguments of `watch`.
+#[derive(clap::Args, Debug)]
+pub(crate) struct WatchArgs {
+    /// The configuration file; SIGHUP reads it again [default: the first of several places]
+    ///
+    /// Without it, the file that URLSPOOL_CONFIG names is read, or the first that exists of
+    /// urlspool/urlspool.toml in the folder XDG_CONFIG_HOME (~/.config if it is not set) and
+    /// /etc/urlspool/urlspool.toml.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) config: Option<PathBuf>,
+
+    /// Read everything that is new, seal the segment, and exit
+    #[arg(long)]
+    pub(crate) once: bool,
+
+    /// Rebuild a lost or damaged state from the sidecars first
+    ///
+    /// Messages that no sidecar lists are read again, and their records written again; the log says so. The old database is
+    /// kept as state.db.old.
+    #[arg(long)]
+    pub(crate) rebuild_state: bool,
+
+    /// Format of the log
+    #[arg(long, value_parser = named::<LogFormat>(), default_value = LogFormat::default().name())]
+    pub(crate) log: LogFormat,
+}
+
+/// The format of the daemon's log.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum LogFormat {
+    /// One line of text for each event (the default).
+    #[default]
+    Text,
+    /// One JSON object for each event.
+    Json,
+}
+
+named_values! {
+    LogFormat {
+        Text = "text": "One line of text for each event",
+        Json = "json": "One JSON object for each event",
+    }
+}
+
+/// The arguments of `status`.
+#[derive(clap::Args, Debug)]
+pub(crate) struct StatusArgs {
+    /// The daemon's configuration file [default: as for `watch`]
+    #[arg(long, value_name = "FILE")]
+    pub(crate) config: Option<PathBuf>,
+}
+
+/// The arguments of `check-config`.
+#[derive(clap::Args, Debug)]
+pub(crate) struct CheckConfigArgs {
+    /// The configuration file; `-` is standard input [default: the first that exists of the places of `watch --config`]
+    #[arg(value_name = "FILE")]
+    pub(crate) file: Option<PathBuf>,
+
+    /// Print the default configuration, with comments
+    #[arg(long, conflicts_with = "file")]
+    pub(crate) default: bool,
+}
+
+/// The arguments of `completions`.
+#[derive(clap::Args, Debug)]
+pub(crate) struct CompletionsArgs {
+    /// The shell
+    #[arg(value_name = "SHELL")]
+    pub(crate) shell: clap_complete::Shell,
+}
+
+/// The arguments of `schema`.
+#[derive(clap::Args, Debug)]
+pub(crate) struct SchemaArgs {
+    /// Language of the schema
+    #[arg(long = "as", value_name = "LANGUAGE", value_parser = named::<SchemaLanguage>(), default_value = SchemaLanguage::default().name())]
+    pub(crate) language: SchemaLanguage,
+}
+
+/// The arguments of `man`.
+#[derive(clap::Args, Debug)]
+pub(crate) struct ManArgs {
+    /// A subcommand, `urlspool.toml` or `record` [default: the page of the program]
+    #[arg(value_name = "PAGE", value_parser = page_name(), hide_possible_values = true)]
+    pub(crate) page: Option<String>,
+
+    /// Write all pages into the folders `man1` and `man5` of DIR
+    #[arg(long, value_name = "DIR", conflicts_with = "page")]
+    pub(crate) all: Option<PathBuf>,
+}
+
+/// The names of the pages, for completion; the page of a new command is found without its name here.
+const PAGES: &[&str] = &[
+    "urlspool",
+    "scan",
+    "watch",
+    "status",
+    "parse",
+    "show",
+    "explain",
+    "splits",
+    #[cfg(feature = "load")]
+    "load",
+    #[cfg(feature = "load")]
+    "search",
+    #[cfg(feature = "audit")]
+    "audit",
+    #[cfg(feature = "audit")]
+    "audit-plan",
+    #[cfg(feature = "audit")]
+    "audit-check",
+    #[cfg(feature = "audit")]
+    "audit-import",
+    #[cfg(feature = "audit")]
+    "audit-archive",
+    "schema",
+    "check-config",
+    "completions",
+    "man",
+    "urlspool.toml",
+    "record",
+];
+
+/// Parser of the name of a page, which offers the names of all pages.
+fn page_name() -> impl TypedValueParser<Value = String> {
+    let parser = StringValueParser::new();
+    let names = || PAGES.to_vec();
+    OfferedNames { parser, names }
 }
 
 #[cfg(test)]

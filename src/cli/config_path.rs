@@ -1,12 +1,15 @@
-//! The places in which a configuration file is searched for.
+//! The places in which a configuration file is searched for, and `urlspool check-config`.
 
 use std::ffi::OsString;
+use std::io;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
-use super::error::CommandError;
-use super::exit::Exit;
+use super::args::CheckConfigArgs;
+use super::error::{CommandError, CommandResult, Exit};
+use super::terminal::print;
 use crate::config::{Config, ConfigFileError};
+use crate::origin::Source;
 
 /// The variable that names the configuration file.
 const VARIABLE: &str = "URLSPOOL_CONFIG";
@@ -80,4 +83,33 @@ fn default_places() -> Vec<PathBuf> {
 /// The value of a variable that is set and not empty.
 fn variable(name: &str) -> Option<OsString> {
     std::env::var_os(name).filter(|value| !value.is_empty())
+}
+
+pub(super) fn check_config(args: &CheckConfigArgs) -> CommandResult {
+    if args.default {
+        return print(Config::commented_default().as_bytes());
+    }
+    let path = daemon_config(args.file.as_deref())?;
+    let config = read(&path).map_err(|error| config_error(&error, args.file.as_deref()))?;
+    print(config.resolved().as_bytes())
+}
+
+/// Reads and checks a configuration.
+fn read(path: &Path) -> Result<Config, ConfigFileError> {
+    let is_stdin = path.as_os_str() == Source::STDIN;
+    let (config, path) = if is_stdin {
+        let path = Path::new("standard input");
+        let config = Config::read_from(io::stdin().lock());
+        (config.map_err(|error| error.in_file(path))?, path)
+    } else {
+        (Config::read(path)?, path)
+    };
+    let checked = if config.spool.is_empty() {
+        config.check_folders()
+    } else {
+        config.check_watch()
+    };
+    checked
+        .map(|()| config)
+        .map_err(|error| error.in_file(path))
 }

@@ -1,12 +1,11 @@
-//! The error with which a command ends.
+//! The end of a command: its exit code, which scripts rely on, and its error.
 
-use std::fmt;
-use std::io;
 use std::path::Path;
+use std::process::ExitCode;
+use std::{fmt, io};
 
-use super::exit::Exit;
-use super::terminal::escaped;
 use crate::config::ConfigFileError;
+use crate::diagnostic::printable as escaped;
 
 /// The result of a command: its exit code, or an error to report.
 pub(super) type CommandResult = Result<Exit, CommandError>;
@@ -73,3 +72,53 @@ impl fmt::Display for CommandError {
 }
 
 impl std::error::Error for CommandError {}
+
+/// The exit code of the program.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(
+    not(any(feature = "daemon", feature = "load")),
+    expect(
+        dead_code,
+        reason = "only `load` and the commands of the daemon end so"
+    )
+)]
+pub(crate) enum Exit {
+    /// Done.
+    Done,
+    /// Done, but some input failed; or, with `parse --check`, some URL was rejected.
+    SomeFailed,
+    /// The arguments or the configuration cannot be used.
+    Usage,
+    /// No daemon answers, or the server of a load cannot be reached.
+    Unreachable,
+    /// The output or the state cannot be written.
+    Output,
+    /// Another instance is running with the same state.
+    Locked,
+    /// The state and the output contradict each other.
+    Inconsistent,
+    /// A signal interrupted the command.
+    Interrupted,
+}
+
+impl Exit {
+    /// The number that the shell sees.
+    pub(super) fn code(self) -> u8 {
+        match self {
+            Exit::Done => 0,
+            Exit::SomeFailed => 1,
+            Exit::Usage => 2,
+            Exit::Unreachable => 69,
+            Exit::Output => 74,
+            Exit::Locked => 75,
+            Exit::Inconsistent => 78,
+            Exit::Interrupted => 130,
+        }
+    }
+}
+
+impl From<Exit> for ExitCode {
+    fn from(exit: Exit) -> ExitCode {
+        ExitCode::from(exit.code())
+    }
+}

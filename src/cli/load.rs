@@ -4,10 +4,8 @@ use std::io::IsTerminal;
 use std::path::PathBuf;
 
 use super::args::LoadArgs;
-use super::error::{CommandError, CommandResult};
-use super::exit::Exit;
-use super::stderr::print_message;
-use super::terminal::escaped;
+use super::error::{CommandError, CommandResult, Exit};
+use super::terminal::{escaped, print_message};
 use crate::diagnostic::{counted, grouped};
 use crate::load::{
     self, Credentials, LoadCounts, LoadError, LoadErrorKind, LoadJob, LoadMode, LoadReport,

@@ -3,9 +3,8 @@
 use std::io::{self, BufRead};
 
 use super::args::ParseArgs;
-use super::error::{CommandError, CommandResult};
-use super::exit::Exit;
-use super::stdout::StdoutLines;
+use super::error::{CommandError, CommandResult, Exit};
+use super::terminal::StdoutLines;
 use crate::diagnostic::EscapeForm;
 use crate::record::write_parsed;
 

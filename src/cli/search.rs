@@ -3,12 +3,9 @@
 use std::io::{self, IsTerminal};
 
 use super::args::{SearchArgs, SearchFormat};
-use super::error::{CommandError, CommandResult};
-use super::exit::Exit;
+use super::error::{CommandError, CommandResult, Exit};
 use super::load::load_error;
-use super::stderr::print_message;
-use super::stdout::{StdoutLines, check_is_not_database};
-use super::terminal::escaped;
+use super::terminal::{StdoutLines, check_is_not_database, escaped, print_message};
 use crate::diagnostic::EscapeForm;
 use crate::load::{self, LoadError, SearchQuery};
 use crate::parse::host_name;

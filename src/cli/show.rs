@@ -8,12 +8,9 @@ use std::path::PathBuf;
 use memchr::memrchr;
 
 use super::args::ShowArgs;
-use super::error::{CommandError, CommandResult};
-use super::exit::Exit;
+use super::error::{CommandError, CommandResult, Exit};
 use super::location::{FileLocation, open_member};
-use super::stderr::print_message;
-use super::stdout::StdoutLines;
-use super::terminal::escaped;
+use super::terminal::{StdoutLines, escaped, print_message};
 use crate::diagnostic::EscapeForm;
 use crate::limits::{Limits, MAGIC_BYTES};
 use crate::origin::FormatHint;

@@ -1,8 +1,7 @@
 //! The sources that the arguments of `scan` and `splits` ask for.
 
 use super::args::SourceArgs;
-use super::error::CommandError;
-use super::exit::Exit;
+use super::error::{CommandError, Exit};
 use crate::split::Format;
 use crate::walk::{PathFilter, SymlinkPolicy};
 

@@ -3,11 +3,8 @@
 use std::io;
 
 use super::args::SplitsArgs;
-use super::error::{CommandError, CommandResult};
-use super::exit::Exit;
-use super::stderr::print_message;
-use super::stdout::StdoutLines;
-use super::terminal::escaped;
+use super::error::{CommandError, CommandResult, Exit};
+use super::terminal::{StdoutLines, escaped, print_message};
 use crate::diagnostic::EscapeForm;
 use crate::origin::{FileRange, Source};
 use crate::read;

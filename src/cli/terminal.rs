@@ -1,12 +1,24 @@
-//! Text for terminals: nothing that a terminal would obey, and colours only where they are wanted.
+//! Standard output and standard error: on a terminal nothing that it would obey, and colours only where they are wanted.
+//!
+//! A reader that closes standard output early is a normal end. A message that cannot be written to standard error is lost, since
+//! nothing else could report it.
 
 use std::borrow::Cow;
 use std::ffi::OsString;
-use std::io::IsTerminal;
+use std::fmt;
+use std::io::{self, BufWriter, IsTerminal, Stdout, Write};
+#[cfg(feature = "load")]
+use std::path::Path;
 
 use super::args::When;
+use super::error::{CommandError, CommandResult, Exit};
 pub(crate) use crate::diagnostic::printable as escaped;
 use crate::diagnostic::{EscapeForm, printable_lines};
+#[cfg(feature = "load")]
+use crate::load::is_file_of_database;
+#[cfg(feature = "load")]
+use crate::sink::FileIdentity;
+use crate::sink::{PipeSink, Sink};
 
 /// The escapes in lines of data, which are needed on a terminal only: files and pipes get the lines as they are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -87,6 +99,74 @@ fn wants_colors(variable: impl Fn(&str) -> Option<OsString>, is_terminal: bool) 
     } else {
         is_terminal && !is_dumb && !is_off("CLICOLOR")
     }
+}
+
+/// The name of standard output in messages.
+pub(super) const STDOUT: &str = "standard output";
+
+/// Writes text, JSON or TOML to standard output.
+pub(super) fn print(bytes: &[u8]) -> CommandResult {
+    let mut out = StdoutLines::new(EscapeForm::Json);
+    out.put(bytes)?;
+    out.finish()?;
+    Ok(Exit::Done)
+}
+
+/// Checks that standard output is not a file of the database that a command reads.
+#[cfg(feature = "load")]
+pub(super) fn check_is_not_database(database: &Path) -> Result<(), CommandError> {
+    let is_database = |stdout| is_file_of_database(database, &stdout);
+    if !FileIdentity::of_stdout().is_some_and(is_database) {
+        return Ok(());
+    }
+    let name = database.display();
+    Err(CommandError::new(
+        Exit::Usage,
+        format!("{STDOUT} would overwrite the database {name}; write it to another file"),
+    ))
+}
+
+/// Buffered standard output. On a terminal nothing is written that the terminal would obey.
+pub(super) struct StdoutLines {
+    sink: PipeSink<BufWriter<Stdout>>,
+    escapes: TerminalEscapes,
+}
+
+impl StdoutLines {
+    /// Standard output for lines in which a terminal's escapes have this form.
+    pub(super) fn new(form: EscapeForm) -> StdoutLines {
+        let stdout = io::stdout();
+        StdoutLines {
+            escapes: TerminalEscapes::of(stdout.is_terminal(), form),
+            sink: PipeSink(BufWriter::new(stdout)),
+        }
+    }
+
+    /// Standard output for lines whose writer has escaped what a terminal would obey, and perhaps added colours.
+    pub(super) fn of_escaped_lines() -> StdoutLines {
+        StdoutLines {
+            escapes: TerminalEscapes::Off,
+            ..StdoutLines::new(EscapeForm::Text)
+        }
+    }
+
+    /// Appends whole lines. Returns `false` if the reader has closed its end.
+    pub(super) fn put(&mut self, lines: &[u8]) -> Result<bool, CommandError> {
+        let put = self.sink.put(&self.escapes.of_lines(lines));
+        put.map_err(|error| CommandError::output(STDOUT, &error))
+    }
+
+    /// Writes what is buffered.
+    pub(super) fn finish(&mut self) -> Result<(), CommandError> {
+        let finished = self.sink.finish();
+        finished.map_err(|error| CommandError::output(STDOUT, &error))
+    }
+}
+
+/// Writes a line to standard error. `eprintln!` panics if the disk is full or the reader of a pipe has gone.
+pub(super) fn print_message(line: fmt::Arguments<'_>) {
+    // In one piece, so that lines of several threads do not mix.
+    let _ = io::stderr().write_all(format!("{line}\n").as_bytes());
 }
 
 #[cfg(test)]

@@ -4,11 +4,8 @@ use std::io;
 
 use super::args::{LogFormat, StatusArgs, WatchArgs, When};
 use super::config_path::{config_error, daemon_config, read_config};
-use super::error::{CommandError, CommandResult};
-use super::exit::Exit;
-use super::stderr::print_message;
-use super::stdout::print;
-use super::terminal::escaped;
+use super::error::{CommandError, CommandResult, Exit};
+use super::terminal::{escaped, print, print_message};
 use crate::daemon::{self, DaemonError, RunMode, StateSource};
 use crate::limits::REPORTED_FAILURES;
 

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use super::date::{DatePeriod, date_period};
+use super::values::{DatePeriod, date_period};
 use super::values::{SearchFormat, named};
 use super::{GENERAL, INPUT, OUTPUT};
 use crate::load::{LoadError, TargetName};

@@ -1,14 +1,19 @@
-//! Parsers of option values.
+//! Parsers of option values, among them those of `--limit`, `--since` and `--until`.
 
 use std::ffi::OsStr;
 use std::fmt;
 
 use clap::builder::{PossibleValue, PossibleValuesParser, StringValueParser, TypedValueParser};
 use clap::{Arg, Command};
+use jiff::civil::{self, Date};
+use jiff::tz::TimeZone;
+use jiff::{Span, ToSpan};
 
 use crate::config::{
     ConfigError, NamedValue, check_scheme_name, named_values, nearest, parse_size,
 };
+use crate::decode;
+use crate::limits::{Limit, LimitUnit, Limits};
 use crate::origin::SourceKind;
 use crate::record::{self, FieldId};
 
@@ -223,5 +228,223 @@ pub(super) fn item_size(text: &str) -> Result<u64, ItemSizeError> {
     match parse_size(text) {
         Some(bytes) if bytes > 0 => Ok(bytes as u64),
         _ => Err(ItemSizeError),
+    }
+}
+
+/// One limit and the value to set.
+#[derive(Clone, Debug)]
+pub(crate) struct LimitSetting {
+    limit: &'static Limit,
+    value: usize,
+}
+
+impl LimitSetting {
+    pub(crate) fn apply(&self, limits: &mut Limits) {
+        (self.limit.set)(limits, self.value);
+    }
+}
+
+/// The reason why a limit cannot be set.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum LimitError {
+    /// There is no `=`.
+    Form,
+    /// No limit has this name.
+    Unknown(String),
+    /// The value is no number, or no size.
+    Value(LimitUnit),
+    /// The value is below the smallest one.
+    TooSmall(usize),
+}
+
+impl fmt::Display for LimitError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            LimitError::Form => f.write_str("write it as NAME=VALUE"),
+            LimitError::Unknown(name) => {
+                write!(f, "unknown limit `{name}`")?;
+                match nearest(name, Limits::ALL.iter().map(|limit| limit.name)) {
+                    Some(near) => write!(f, "; did you mean `{near}`?"),
+                    None => f.write_str("; `urlspool scan --help` lists the limits"),
+                }
+            }
+            LimitError::Value(LimitUnit::Bytes) => {
+                f.write_str("write the value as 64KiB, 1MB or a number of bytes")
+            }
+            LimitError::Value(LimitUnit::Number) => f.write_str("write the value as a number"),
+            LimitError::TooSmall(min) => write!(f, "the value must be at least {min}"),
+        }
+    }
+}
+
+impl std::error::Error for LimitError {}
+
+/// Parses `NAME=VALUE`.
+pub(super) fn limit_setting(text: &str) -> Result<LimitSetting, LimitError> {
+    let (name, value) = text.split_once('=').ok_or(LimitError::Form)?;
+    let limit = Limits::ALL
+        .iter()
+        .find(|limit| limit.name == name)
+        .ok_or_else(|| LimitError::Unknown(name.to_owned()))?;
+    let value = match limit.unit {
+        LimitUnit::Bytes => parse_size(value),
+        LimitUnit::Number => value.parse().ok(),
+    };
+    let value = value.ok_or(LimitError::Value(limit.unit))?;
+    if value < limit.min {
+        return Err(LimitError::TooSmall(limit.min));
+    }
+    Ok(LimitSetting { limit, value })
+}
+
+/// The help of `--limit`, with the names of all limits.
+pub(super) fn limits_help() -> String {
+    let names = Limits::ALL.iter().map(|limit| limit.name);
+    format!(
+        "Set a limit, such as `--limit url_bytes=64KiB`; can be given again\n\n\
+         The names are those of the `[limits]` table of the configuration, which `urlspool man urlspool.toml` describes: {}.",
+        names.collect::<Vec<_>>().join(", ")
+    )
+}
+
+/// A year, a month, a day or a moment, in UTC.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct DatePeriod {
+    /// Its first second, since 1970.
+    pub(crate) start: i64,
+    /// The first second after it; for a moment, the moment.
+    pub(crate) end: i64,
+}
+
+/// A text is not a date.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct DateError;
+
+impl fmt::Display for DateError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("write a date as 1996, 1996-07, 1996-07-02 or 1996-07-02T13:45:00Z")
+    }
+}
+
+impl std::error::Error for DateError {}
+
+/// Parses a year, a month, a day, or a time in any form that mail has.
+pub(super) fn date_period(text: &str) -> Result<DatePeriod, DateError> {
+    calendar_period(text)
+        .or_else(|| moment(text))
+        .ok_or(DateError)
+}
+
+/// Parses `YYYY`, `YYYY-MM` or `YYYY-MM-DD`.
+fn calendar_period(text: &str) -> Option<DatePeriod> {
+    let is_digits = |part: &&str| part.bytes().all(|byte| byte.is_ascii_digit());
+    let parts: Vec<&str> = text.split('-').filter(is_digits).collect();
+    let widths: Vec<usize> = parts.iter().map(|part| part.len()).collect();
+    let (step, month, day): (Span, i8, i8) = match *widths {
+        [4] => (1.year(), 1, 1),
+        [4, 2] => (1.month(), parts[1].parse().ok()?, 1),
+        [4, 2, 2] => (1.day(), parts[1].parse().ok()?, parts[2].parse().ok()?),
+        _ => return None,
+    };
+    if text.split('-').count() != parts.len() {
+        return None;
+    }
+    let first = civil::Date::new(parts[0].parse().ok()?, month, day).ok()?;
+    Some(DatePeriod {
+        start: midnight(first)?,
+        end: midnight(first.checked_add(step).ok()?)?,
+    })
+}
+
+/// The seconds since 1970 of the start of a day.
+fn midnight(date: Date) -> Option<i64> {
+    let zoned = date.to_zoned(TimeZone::UTC).ok()?;
+    Some(zoned.timestamp().as_second())
+}
+
+/// Parses a date with a time of day.
+fn moment(text: &str) -> Option<DatePeriod> {
+    if !text.contains(':') {
+        return None;
+    }
+    let unix = decode::parse_date(text).unix?;
+    Some(DatePeriod {
+        start: unix,
+        end: unix,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_limit_is_set_by_its_name() {
+        let mut limits = Limits::default();
+        for text in ["url_bytes=64KiB", "mime_depth=7"] {
+            limit_setting(text).unwrap().apply(&mut limits);
+        }
+        assert_eq!((limits.url_bytes, limits.mime_depth), (64 << 10, 7));
+    }
+
+    #[test]
+    fn what_is_wrong_is_reported() {
+        for (text, message) in [
+            ("url_bytes", "NAME=VALUE"),
+            ("url_byte=1", "did you mean `url_bytes`?"),
+            ("zzz=1", "lists the limits"),
+            ("url_bytes=much", "64KiB"),
+            ("mime_depth=1KiB", "a number"),
+            ("mime_depth=0", "at least 1"),
+        ] {
+            let error = limit_setting(text).unwrap_err().to_string();
+            assert!(error.contains(message), "{text}: {error}");
+        }
+    }
+}
+
+#[cfg(test)]
+mod date_tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(text: &str, start: &str, end: &str) {
+        let unix = |text: &str| decode::parse_date(text).unix.unwrap();
+        let period = DatePeriod {
+            start: unix(start),
+            end: unix(end),
+        };
+        assert_eq!(date_period(text), Ok(period), "{text}");
+    }
+
+    #[test]
+    fn a_period_ends_where_the_next_one_begins() {
+        check("1996", "1996-01-01T00:00:00Z", "1997-01-01T00:00:00Z");
+        check("1996-12", "1996-12-01T00:00:00Z", "1997-01-01T00:00:00Z");
+        check("1996-02-29", "1996-02-29T00:00:00Z", "1996-03-01T00:00:00Z");
+    }
+
+    #[test]
+    fn a_time_is_a_moment() {
+        let time = "1996-07-02T13:45:00Z";
+        check(time, time, time);
+        check("Tue, 2 Jul 1996 15:45:00 +0200", time, time);
+    }
+
+    #[test]
+    fn other_texts_are_refused() {
+        for text in [
+            "",
+            "96",
+            "1996-7",
+            "1996-13",
+            "1997-02-29",
+            "some day",
+            "1996-",
+            "-1996",
+            "199607",
+        ] {
+            assert_eq!(date_period(text), Err(DateError), "{text}");
+        }
     }
 }

@@ -8,8 +8,7 @@ use std::path::{Path, PathBuf};
 
 use rustix::stdio::{stderr, stdin, stdout};
 
-use super::super::error::CommandError;
-use super::super::exit::Exit;
+use super::super::error::{CommandError, Exit};
 use super::super::location::FileLocation;
 use super::outputs::OutputPlaces;
 use crate::diagnostic::SkipReason;

@@ -3,11 +3,8 @@
 use std::io;
 
 use super::super::args::ScanArgs;
-use super::super::error::CommandResult;
-use super::super::exit::Exit;
-use super::super::stderr::print_message;
-use super::super::stdout::StdoutLines;
-use super::super::terminal::escaped;
+use super::super::error::{CommandResult, Exit};
+use super::super::terminal::{StdoutLines, escaped, print_message};
 use crate::diagnostic::EscapeForm;
 use crate::origin::Source;
 use crate::pipeline::Job;

@@ -7,8 +7,7 @@ use std::path::Path;
 #[cfg(feature = "parquet")]
 use super::super::args::PartitionArgument;
 use super::super::args::{FieldNameArgument, OutputFormat, ScanArgs};
-use super::super::error::CommandError;
-use super::super::exit::Exit;
+use super::super::error::{CommandError, Exit};
 use super::lines::LineSyntax;
 use super::output::RecordEncoding;
 use crate::record::{FieldId, FormulaGuard, GrepStyle, JsonFields, LineFormat, Table, TableSyntax};

@@ -9,7 +9,7 @@ use indicatif::ProgressBar;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 
-use super::super::exit::Exit;
+use super::super::error::Exit;
 use super::super::terminal::escaped;
 use super::outputs::SharedOutputs;
 use crate::limits::INTERRUPT_WAIT_MS;

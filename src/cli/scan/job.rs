@@ -6,8 +6,7 @@ use std::path::{Path, PathBuf};
 
 use super::super::args::ScanArgs;
 use super::super::config_path::{read_config, scan_config};
-use super::super::error::CommandError;
-use super::super::exit::Exit;
+use super::super::error::{CommandError, Exit};
 use super::format;
 use crate::config::Config;
 use crate::extract::Options;

@@ -5,8 +5,7 @@ use std::io::{self, IsTerminal, Stdout};
 use std::path::{Path, PathBuf};
 
 use super::super::error::CommandError;
-use super::super::stdout::STDOUT;
-use super::super::terminal::TerminalEscapes;
+use super::super::terminal::{STDOUT, TerminalEscapes};
 use super::lines::LineSyntax;
 #[cfg(feature = "parquet")]
 use crate::record::{FieldId, Record};

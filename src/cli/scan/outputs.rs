@@ -3,8 +3,7 @@
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
 
 use super::super::args::ScanArgs;
-use super::super::error::CommandError;
-use super::super::exit::Exit;
+use super::super::error::{CommandError, Exit};
 use super::lines::LineSyntax;
 use super::output::{Output, OutputContent, RecordEncoding};
 #[cfg(feature = "parquet")]
