@@ -1,20 +1,20 @@
 //! A strict parser for the URL grammar of RFC 1738.
 //!
-//! [`url()`] takes bytes and returns a [`Url`] that borrows from them, or a [`Reject`] that names the kind of error, the
+//! [`Url::parse`] takes a text or bytes and returns a [`Url`] that borrows from them, or a [`Reject`] that names the kind of error, the
 //! part of the URL and the offset. It trims, unfolds and guesses nothing: URLs as people write them in running text are
 //! handled by the stages above this module.
 //!
 //! ```
-//! use urlspool::grammar::{self, RejectKind, RejectPart, UrlForm};
+//! use urlspool::grammar::{RejectKind, RejectPart, Url, UrlForm};
 //!
-//! let url = grammar::url(b"ftp://ftp.example/pub/rfc1738.txt;type=a").unwrap();
+//! let url = Url::parse("ftp://ftp.example/pub/rfc1738.txt;type=a").unwrap();
 //! assert_eq!(url.scheme, b"ftp");
 //! assert_eq!(url.effective_port(), Some(21));
 //! let UrlForm::Ftp(ftp) = &url.form else { panic!("not an ftp URL") };
 //! assert_eq!(ftp.login.hostport.host.text, b"ftp.example");
 //! assert_eq!(ftp.path.unwrap().typecode, Some(b'a'));
 //!
-//! let reject = grammar::url(b"http://a.example/~user").unwrap_err();
+//! let reject = Url::parse("http://a.example/~user").unwrap_err();
 //! assert_eq!((reject.kind, reject.part, reject.offset), (RejectKind::Unexpected, RejectPart::Path, 17));
 //! assert_eq!(reject.to_string(), "byte 17 cannot stand in or after the path");
 //! ```
@@ -49,6 +49,8 @@ pub use forms::{
 pub use host::{Host, HostKind, HostPort, Login};
 pub use reject::{Reject, RejectKind, RejectPart};
 pub use scheme::{BareRequirement, SCHEMES, Scheme, SchemeClass, SchemeRule, is_scheme_char};
+
+use std::fmt;
 
 use chars::CharSet;
 
@@ -110,37 +112,6 @@ impl Warning {
     }
 }
 
-/// Parses all of `input` as `url` (RFC 1738 section 5).
-///
-/// A fragment is not part of a URL, and the prefix `URL:` is parsed as a scheme: the caller removes both beforehand.
-///
-/// # Errors
-///
-/// Returns a [`Reject`] whose offset is the length of the longest prefix of `input` that can be completed to a URL of
-/// its scheme: the leftmost byte at which no URL can continue. If that prefix ends in an unfinished escape, the offset is
-/// that of its `%`.
-///
-/// # Examples
-///
-/// ```
-/// use urlspool::grammar;
-///
-/// let url = grammar::url(b"news:comp.infosystems.www").unwrap();
-/// assert_eq!(url.form.name(), "news-group");
-/// assert_eq!(url.to_bytes(), b"news:comp.infosystems.www");
-/// ```
-pub fn url(input: &[u8]) -> Result<Url<'_>, Reject> {
-    let parse = || {
-        let (name, rest) = scheme::scheme(input)?;
-        let rule = Scheme::named(name).map_or(SchemeRule::Other, |row| row.rule);
-        Ok(Url {
-            scheme: name,
-            form: forms::schemepart(rule, rest)?,
-        })
-    };
-    parse().map_err(|error: reject::ProductionError| error.within(input.len()))
-}
-
 /// Returns `true` if `text` can be a fragment, the text after `#`: `*xchar`.
 ///
 /// Section 5 has no rule for fragments; the example in the appendix matches this one.
@@ -150,6 +121,38 @@ pub fn is_fragment(text: &[u8]) -> bool {
 }
 
 impl<'a> Url<'a> {
+    /// Parses all of `input`, a text or bytes, as `url` (RFC 1738 section 5).
+    ///
+    /// A fragment is not part of a URL, and the prefix `URL:` is parsed as a scheme: the caller removes both beforehand.
+    ///
+    /// # Errors
+    ///
+    /// Returns a [`Reject`] whose offset is the length of the longest prefix of `input` that can be completed to a URL of
+    /// its scheme: the leftmost byte at which no URL can continue. If that prefix ends in an unfinished escape, the offset
+    /// is that of its `%`.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use urlspool::grammar::Url;
+    ///
+    /// let url = Url::parse("news:comp.infosystems.www").unwrap();
+    /// assert_eq!(url.form.name(), "news-group");
+    /// assert_eq!(url.to_string(), "news:comp.infosystems.www");
+    /// ```
+    pub fn parse<T: AsRef<[u8]> + ?Sized>(input: &'a T) -> Result<Url<'a>, Reject> {
+        let input = input.as_ref();
+        let parse = || {
+            let (name, rest) = scheme::scheme(input)?;
+            let rule = Scheme::named(name).map_or(SchemeRule::Other, |row| row.rule);
+            Ok(Url {
+                scheme: name,
+                form: forms::schemepart(rule, rest)?,
+            })
+        };
+        parse().map_err(|error: reject::ProductionError| error.within(input.len()))
+    }
+
     /// The scheme's row in [`SCHEMES`], if it has one.
     #[must_use]
     pub fn known_scheme(&self) -> Option<&'static Scheme> {
@@ -237,6 +240,30 @@ impl<'a> Url<'a> {
     }
 }
 
+impl<'a> TryFrom<&'a [u8]> for Url<'a> {
+    type Error = Reject;
+
+    fn try_from(input: &'a [u8]) -> Result<Url<'a>, Reject> {
+        Url::parse(input)
+    }
+}
+
+/// Stands for `FromStr`, whose result cannot borrow.
+impl<'a> TryFrom<&'a str> for Url<'a> {
+    type Error = Reject;
+
+    fn try_from(input: &'a str) -> Result<Url<'a>, Reject> {
+        Url::parse(input)
+    }
+}
+
+impl fmt::Display for Url<'_> {
+    /// Writes the text that was parsed. It is ASCII.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&String::from_utf8_lossy(&self.to_bytes()))
+    }
+}
+
 /// Warnings of section 3.4: the type is one graphic character, the search string matches `search`, and the selector
 /// holds no line end.
 fn gopher_warnings(url: &GopherUrl<'_>) -> impl Iterator<Item = Warning> {
@@ -266,7 +293,7 @@ mod tests {
     /// Returns the name of the form of `text`, which must be a URL and print back unchanged.
     #[track_caller]
     fn form(text: &str) -> &'static str {
-        let read = url(text.as_bytes()).unwrap_or_else(|reject| panic!("{text}: {reject}"));
+        let read = Url::parse(text).unwrap_or_else(|reject| panic!("{text}: {reject}"));
         assert_eq!(String::from_utf8(read.to_bytes()).unwrap(), text);
         read.form.name()
     }
@@ -274,7 +301,7 @@ mod tests {
     /// Returns the kind, part and offset with which `text` is rejected.
     #[track_caller]
     fn rejected(text: &str) -> (RejectKind, RejectPart, usize) {
-        let reject = url(text.as_bytes()).expect_err(text);
+        let reject = Url::parse(text).expect_err(text);
         (reject.kind, reject.part, reject.offset)
     }
 
@@ -355,7 +382,7 @@ mod tests {
 
     #[test]
     fn the_ftp_commands_are_those_of_section_3_2_2() {
-        let UrlForm::Ftp(url) = url(b"ftp://myname@host.dom/%2Fetc/motd;type=a")
+        let UrlForm::Ftp(url) = Url::parse(b"ftp://myname@host.dom/%2Fetc/motd;type=a")
             .unwrap()
             .form
         else {
@@ -380,7 +407,8 @@ mod tests {
 
     #[test]
     fn a_gopher_request_is_the_selector_and_the_fields_after_the_tabs() {
-        let UrlForm::Gopher(url) = url(b"gopher://h/7sel%09find%20me%09+").unwrap().form else {
+        let UrlForm::Gopher(url) = Url::parse(b"gopher://h/7sel%09find%20me%09+").unwrap().form
+        else {
             panic!()
         };
         assert_eq!(url.request(), b"sel\tfind me\t+");

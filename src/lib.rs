@@ -38,7 +38,7 @@
 //!
 //! ```
 //! # fn main() -> Result<(), urlspool::grammar::Reject> {
-//! let reading = urlspool::grammar::url(b"ftp://host/a;type=d")?;
+//! let reading = urlspool::grammar::Url::parse("ftp://host/a;type=d")?;
 //! assert_eq!(reading.form.name(), "ftpurl");
 //! # Ok(())
 //! # }

@@ -6,7 +6,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use serde_json::Value;
-use urlspool::grammar::{Url, Warning, url};
+use urlspool::grammar::{Url, Warning};
 
 use crate::twin::{shown, verdict};
 
@@ -91,7 +91,7 @@ fn every_row<T>(rows: &[T], check: impl Fn(&T) -> Option<String>) {
 
 /// Formats a text, its result, and the expected result.
 fn mismatch(text: &[u8], want: impl Debug) -> String {
-    let form = url(text).map(|read| read.form.name());
+    let form = Url::parse(text).map(|read| read.form.name());
     format!(
         "{}: {form:?}, {:?}, want {want:?}",
         shown(text),
@@ -101,7 +101,7 @@ fn mismatch(text: &[u8], want: impl Debug) -> String {
 
 fn prints_back(read: &Url<'_>, text: &[u8]) -> bool {
     let printed = read.to_bytes();
-    printed == text && url(&printed).as_ref() == Ok(read)
+    printed == text && Url::parse(&printed).as_ref() == Ok(read)
 }
 
 /// The offset that a row of `reject.txt` gives, then the other accepted offsets at the end of its note: `why [6, 13]`.
@@ -121,7 +121,7 @@ fn offsets(row: &Row) -> Vec<usize> {
 
 /// The name of the form, or the offset of the rejection: the two kinds of result in `gaps.txt`.
 fn outcome(text: &[u8]) -> String {
-    url(text).map_or_else(
+    Url::parse(text).map_or_else(
         |reject| reject.offset.to_string(),
         |read| read.form.name().to_owned(),
     )
@@ -130,7 +130,7 @@ fn outcome(text: &[u8]) -> String {
 #[test]
 fn accepted_rows_have_their_form_and_print_back() {
     every_row(&rows("accept.txt"), |row| {
-        let holds = url(&row.text)
+        let holds = Url::parse(&row.text)
             .is_ok_and(|read| read.form.name() == row.want && prints_back(&read, &row.text))
             && verdict(&row.text).form == Some(&row.want);
         (!holds).then(|| mismatch(&row.text, &row.want))
@@ -142,7 +142,7 @@ fn rejected_rows_are_rejected_at_their_offset() {
     every_row(&rows("reject.txt"), |row| {
         let offsets = offsets(row);
         let twin = verdict(&row.text);
-        let holds = url(&row.text).is_err_and(|reject| offsets.contains(&reject.offset))
+        let holds = Url::parse(&row.text).is_err_and(|reject| offsets.contains(&reject.offset))
             && (twin.form, twin.viable) == (None, offsets[0]);
         (!holds).then(|| mismatch(&row.text, &offsets))
     });
@@ -179,7 +179,7 @@ fn the_vectors_hold() {
     every_row(&vectors, |vector| {
         let text = vector["url"].as_str().unwrap().as_bytes();
         let twin = verdict(text);
-        let holds = match url(text) {
+        let holds = match Url::parse(text) {
             Ok(read) => {
                 let warnings: Vec<_> = read.warnings().into_iter().map(Warning::name).collect();
                 vector["ok"] == true

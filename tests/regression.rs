@@ -1,7 +1,7 @@
 //! Reported bugs, each as the smallest input that shows it. The name of a test states the rule that was broken; its
 //! comment describes the bug.
 
-use urlspool::grammar::{RejectKind, RejectPart, url};
+use urlspool::grammar::{RejectKind, RejectPart, Url};
 use urlspool::internals::config::Config;
 
 use crate::scene::{Folder, done, ended, urlspool};
@@ -24,7 +24,7 @@ fn found(text: &str) -> Vec<(String, String)> {
 /// `%41` was reported as a bad escape. It is a valid escape at a place where none is allowed.
 #[test]
 fn a_valid_escape_in_a_host_is_unexpected_not_bad() {
-    let reject = url(b"gopher://h%41").unwrap_err();
+    let reject = Url::parse(b"gopher://h%41").unwrap_err();
     assert_eq!(
         (reject.kind, reject.part, reject.offset),
         (RejectKind::Unexpected, RejectPart::Host, 10)

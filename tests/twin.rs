@@ -12,7 +12,7 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::sample::{Index, select};
 use proptest::test_runner::{RngAlgorithm, RngSeed, TestCaseResult, TestError, TestRunner};
-use urlspool::grammar::{RejectKind, escaped_byte, url};
+use urlspool::grammar::{RejectKind, Url, escaped_byte};
 
 /// Short URLs of all forms, to be mutated. Each delimiter and each optional part is in one of them.
 const SEEDS: &str = "ftp://u:p@h:1/a/d;type=a ftp://@h/d file://h.d/a/b file:///a HTTP://1.2.3.4:8/a/b?c
@@ -168,7 +168,7 @@ fn edits(seed: &'static str) -> impl Iterator<Item = String> {
 }
 
 fn agrees(input: &[u8], twin: &Verdict) -> TestCaseResult {
-    let form = url(input).ok().map(|url| url.form.name());
+    let form = Url::parse(input).ok().map(|url| url.form.name());
     prop_assert_eq!(form, twin.form, "{}", shown(input));
     Ok(())
 }
@@ -177,7 +177,7 @@ fn agrees(input: &[u8], twin: &Verdict) -> TestCaseResult {
 #[test]
 fn a_text_derived_from_a_rule_has_the_form_of_that_rule() {
     check_property(derived(), |(name, text)| {
-        let form = url(&text).map(|url| url.form.name());
+        let form = Url::parse(&text).map(|url| url.form.name());
         prop_assert!(
             form == Ok(name) || (name, form) == ("otherurl", Ok("otherurl-ip")),
             "{} {form:?}",
@@ -217,7 +217,7 @@ fn a_parsed_url_prints_back_and_parses_to_an_equal_value() {
     check_property(
         prop_oneof![any_text(), derived().prop_map(|(_, text)| text)],
         |input| {
-            parsed.set(parsed.get() + u32::from(url(&input).is_ok()));
+            parsed.set(parsed.get() + u32::from(Url::parse(&input).is_ok()));
             prints_back(&input)
         },
     );
@@ -229,10 +229,10 @@ fn a_parsed_url_prints_back_and_parses_to_an_equal_value() {
 }
 
 fn prints_back(input: &[u8]) -> TestCaseResult {
-    if let Ok(read) = url(input) {
+    if let Ok(read) = Url::parse(input) {
         let printed = read.to_bytes();
         prop_assert_eq!(shown(&printed), shown(input));
-        prop_assert_eq!(url(&printed), Ok(read), "{}", shown(input));
+        prop_assert_eq!(Url::parse(&printed), Ok(read), "{}", shown(input));
     }
     Ok(())
 }
@@ -263,7 +263,7 @@ fn rejections(cases: u32) -> Rejections {
     let (rejected, escapes) = (Cell::new(0), Cell::new(0));
     check_property_on(cases, any_text(), |input| {
         let twin = verdict(&input);
-        if let Err(reject) = url(&input) {
+        if let Err(reject) = Url::parse(&input) {
             rejected.set(rejected.get() + 1);
             escapes.set(escapes.get() + u32::from(reject.offset < twin.viable));
         }
@@ -277,7 +277,7 @@ fn rejections(cases: u32) -> Rejections {
 
 /// Checks that a rejection's offset is `viable`, or that of the `%` of an unfinished escape before it.
 fn rejects_there(input: &[u8], twin: &Verdict) -> TestCaseResult {
-    let Err(reject) = url(input) else {
+    let Err(reject) = Url::parse(input) else {
         return Ok(());
     };
     let context = format!("{}: {reject:?}, {twin:?}", shown(input));

@@ -14,12 +14,12 @@ fuzz_target!(|text: &[u8]| {
         return;
     }
     let twin = bnf::verdict(text);
-    match grammar::url(text) {
+    match grammar::Url::parse(text) {
         Ok(url) => {
             assert_eq!(twin.form, Some(url.form.name()), "{}", text.escape_ascii());
             let printed = url.to_bytes();
             assert_eq!(printed, text);
-            assert_eq!(grammar::url(&printed), Ok(url));
+            assert_eq!(grammar::Url::parse(&printed), Ok(url));
         }
         Err(reject) => {
             assert_eq!(twin.form, None, "{}", text.escape_ascii());

@@ -63,7 +63,7 @@ pub enum RejectPart {
 /// The reason a text is not a URL by RFC 1738.
 ///
 /// ```
-/// let reject = urlspool::grammar::url(b"http://h:/").unwrap_err();
+/// let reject = urlspool::grammar::Url::parse("http://h:/").unwrap_err();
 /// assert_eq!((reject.kind.name(), reject.part.name(), reject.offset), ("empty", "port", 9));
 /// assert_eq!(reject.to_string(), "the port is empty at byte 9");
 /// ```

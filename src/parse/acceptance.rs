@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use super::components::{UrlComponents, components};
 use super::found::RejectReason;
 use super::verdict::Verdicts;
-use crate::grammar::{self, BareRequirement, Reject};
+use crate::grammar::{self, BareRequirement, Reject, Url};
 use crate::scan::{Rules, Scanner, likely_host, plausible_host};
 use crate::span::Span;
 
@@ -50,7 +50,7 @@ fn accept_strictly(
     url_len: usize,
     url_bytes: usize,
 ) -> Result<Option<Verdicts<'_>>, RejectReason> {
-    grammar::url(&full[..url_len]).map_err(RejectReason::Grammar)?;
+    Url::parse(&full[..url_len]).map_err(RejectReason::Grammar)?;
     let is_well_formed = full.get(url_len + 1..).is_none_or(grammar::is_fragment);
     if !is_well_formed {
         return Err(RejectReason::Grammar(Reject {

@@ -10,7 +10,7 @@ use std::borrow::Cow;
 use iri_string::spec::UriSpec;
 
 use super::components::{UrlComponents, components};
-use crate::grammar::{self, Reject, Url, escaped_byte};
+use crate::grammar::{Reject, Url, escaped_byte};
 
 /// A grammar that gives a verdict on each URL.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -71,7 +71,7 @@ impl<'u> Verdicts<'u> {
         url_len: usize,
         components: UrlComponents<'u>,
     ) -> Verdicts<'u> {
-        let rfc1738 = grammar::url(&full[..url_len]);
+        let rfc1738 = Url::parse(&full[..url_len]);
         let canonical = canonical(full);
         Verdicts {
             components,

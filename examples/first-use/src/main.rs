@@ -6,7 +6,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     for url in urlspool::Message::parse(mail).urls() {
         println!("{url} at {:?}, {} joins", url.raw_range(), url.joins().len());
     }
-    let reading = urlspool::grammar::url(b"ftp://host/a;type=d")?;
+    let reading = urlspool::grammar::Url::parse("ftp://host/a;type=d")?;
     println!("{:?}", reading.form);
     #[cfg(feature = "files")]
     for record in urlspool::scan([concat!(env!("CARGO_MANIFEST_DIR"), "/../../corpus/text")]).run()? {
