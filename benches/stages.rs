@@ -17,7 +17,7 @@ use urlspool::internals::record;
 use urlspool::internals::repair::{LogicalLine, WrappedText, unfold_wrapper};
 use urlspool::internals::scan::{Rules, Scanner, SchemelessPolicy};
 use urlspool::internals::split::{Block, Format, SplitOutput, messages};
-use urlspool::{Extractor, Finding, Message, Options, Source, extract, grammar};
+use urlspool::{Extractor, Finding, Message, Options, Source, grammar};
 
 fn main() {
     divan::main();
@@ -120,10 +120,9 @@ fn one_part(head: &str, line: &str) -> Vec<u8> {
 /// Number of URLs in a message.
 fn urls_of(message: &[u8], extractor: &Extractor) -> usize {
     let mut count = 0;
-    extract(
+    extractor.extract(
         &Message::parse(message),
         &Source::at("x".into()),
-        extractor,
         &mut |finding| {
             count += usize::from(matches!(finding, Finding::Url(_)));
         },
@@ -207,10 +206,9 @@ fn json_of_records(bencher: Bencher<'_, '_>, url: &str) {
         Extractor::new(Options::default()),
     );
     let mut bencher = Some(bencher);
-    extract(
+    extractor.extract(
         &Message::parse(message),
         &Source::at("x".into()),
-        &extractor,
         &mut |finding| {
             if let (Finding::Url(found), Some(bencher)) = (finding, bencher.take()) {
                 let (mut out, mut writer) = (Vec::new(), record::RecordWriter::default());
@@ -248,7 +246,7 @@ fn whole_message_after_message(bencher: Bencher<'_, '_>, kind: Kind) {
                     return;
                 };
                 writer.begin(record::MessageTail::Complete);
-                extract(&message, &source, &extractor, &mut |finding| {
+                extractor.extract(&message, &source, &mut |finding| {
                     if let Finding::Url(record) = finding {
                         writer.write(record, &mut out);
                         found += 1;

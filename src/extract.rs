@@ -1,7 +1,7 @@
 //! Finds the URLs of one message, on one thread and without I/O.
 //!
-//! [`extract`] pushes everything it finds to a closure, in the order of the message; [`urls`],
-//! [`Message::urls`] and [`Extractor::urls`] collect the URLs as owned values. The start of a URL
+//! [`Extractor::extract`] pushes everything it finds to a closure, in the order of the message;
+//! [`urls`], [`Message::urls`] and [`Extractor::urls`] collect the URLs as owned values. The start of a URL
 //! is found by `scan`, its continuation by `repair`, its end by `parse`; the loop in
 //! `extract/text_scan.rs` resumes after it.
 
@@ -10,7 +10,7 @@ mod extracted_url;
 mod message_pass;
 mod text_scan;
 
-pub use extracted_url::{ExtractedUrl, Urls, urls};
+pub use extracted_url::{ExtractedUrl, urls};
 
 #[cfg(feature = "files")]
 pub(crate) use emission::key_hash;
@@ -75,7 +75,7 @@ pub enum Unique {
     None,
     /// Repetitions within a message; the record holds their number.
     Message,
-    /// Repetitions within a run of `pipeline`. In [`extract`], which sees one message alone, this
+    /// Repetitions within a run of `pipeline`. In [`Extractor::extract`], which sees one message alone, this
     /// is [`Unique::None`].
     Run,
 }
@@ -113,6 +113,39 @@ impl Extractor {
         Extractor { options, scanner }
     }
 
+    /// Passes everything that is found in `message`, a message of `source`, to `sink`.
+    ///
+    /// Allocates little for a message without URLs. Linear in the message's length.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use urlspool::{Extractor, Finding, Message, Source};
+    ///
+    /// let mail = b"Subject: a note\n\nIt is under <URL:ftp://ds.in\n   ternic.net/rfc>.\n";
+    /// let mut found = Vec::new();
+    /// let source = Source::at("note.eml".into());
+    /// Extractor::default().extract(&Message::parse(mail), &source, &mut |finding| {
+    ///     if let Finding::Url(record) = finding {
+    ///         found.push((record.found.url().to_owned(), record.origin.start, record.origin.end));
+    ///     }
+    /// });
+    /// assert_eq!(found, [(b"ftp://ds.internic.net/rfc".to_vec(), 34, 63)]);
+    /// ```
+    pub fn extract(
+        &self,
+        message: &Message<'_>,
+        source: &Source,
+        sink: &mut dyn FnMut(Finding<'_>),
+    ) {
+        let fields = HeaderFields::in_message(message, self.options.limits.header_bytes);
+        let header = ParsedHeader {
+            fields,
+            digest: None,
+        };
+        extract_parsed(message, &header, source, self, sink);
+    }
+
     /// The limits.
     #[must_use]
     pub fn limits(&self) -> &Limits {
@@ -126,7 +159,7 @@ impl Extractor {
     }
 }
 
-/// One result of [`extract`]. Results come in the order of the message's texts.
+/// One result of [`Extractor::extract`]. Results come in the order of the message's texts.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum Finding<'f> {
@@ -161,41 +194,19 @@ pub enum Finding<'f> {
     },
 }
 
-/// Passes everything that is found in `message`, a message of `source`, to `sink`.
-///
-/// Allocates little for a message without URLs. Linear in the message's length.
-///
-/// # Examples
-///
-/// ```
-/// use urlspool::{Extractor, Finding, Message, Options, Source, extract};
-///
-/// let mail = b"Subject: a note\n\nIt is under <URL:ftp://ds.in\n   ternic.net/rfc>.\n";
-/// let extractor = Extractor::new(Options::default());
-/// let mut found = Vec::new();
-/// extract(&Message::parse(mail), &Source::at("note.eml".into()), &extractor, &mut |finding| {
-///     if let Finding::Url(record) = finding {
-///         found.push((record.found.url().to_owned(), record.origin.start, record.origin.end));
-///     }
-/// });
-/// assert_eq!(found, [(b"ftp://ds.internic.net/rfc".to_vec(), 34, 63)]);
-/// ```
-pub fn extract(
+/// [`Extractor::extract`] as a function with the arguments of [`extract_flat`].
+#[cfg(feature = "daemon")]
+pub(crate) fn extract(
     message: &Message<'_>,
     source: &Source,
     extractor: &Extractor,
     sink: &mut dyn FnMut(Finding<'_>),
 ) {
-    let fields = HeaderFields::in_message(message, extractor.options.limits.header_bytes);
-    let header = ParsedHeader {
-        fields,
-        digest: None,
-    };
-    extract_parsed(message, &header, source, extractor, sink);
+    extractor.extract(message, source, sink);
 }
 
-/// Does the work of [`extract`] for a message on whose structure the program panicked: its raw
-/// bytes are one text, and the identifiers of its records are made of them.
+/// Does the work of [`Extractor::extract`] for a message on whose structure the program panicked:
+/// its raw bytes are one text, and the identifiers of its records are made of them.
 #[cfg(feature = "files")]
 pub(crate) fn extract_flat(
     message: &Message<'_>,
@@ -225,7 +236,7 @@ pub(crate) struct ParsedHeader {
     pub(crate) digest: Option<u128>,
 }
 
-/// Does the work of [`extract`] for a message whose header was read.
+/// Does the work of [`Extractor::extract`] for a message whose header was read.
 pub(crate) fn extract_parsed(
     message: &Message<'_>,
     header: &ParsedHeader,

@@ -15,7 +15,7 @@
 //!
 //! let mail = b"Subject: a note\n\nIt is under <URL:ftp://ds.in\n   ternic.net/rfc>.\n";
 //! for url in Message::parse(mail).urls() {
-//!     println!("{url} at {:?}, {} joins", url.raw_range(), url.joins().len());
+//!     println!("{url} at {:?}, {} joins", url.range(), url.joins().len());
 //!     println!("accepted by {:?}", url.verdicts().conforms().collect::<Vec<_>>());
 //! }
 //! ```
@@ -149,7 +149,7 @@ pub use decode::{
     MessageInfo, MimePart, Zone,
 };
 pub use diagnostic::{Diagnostic, DiagnosticKind, Event as InputEvent, SkipReason};
-pub use extract::{ExtractedUrl, Extractor, Finding, Options, Unique, Urls, extract, urls};
+pub use extract::{ExtractedUrl, Extractor, Finding, Options, Unique, urls};
 pub use limits::{Limit, LimitUnit, Limits};
 pub use origin::{Source, SourceKind};
 pub use parse::{

@@ -172,3 +172,13 @@ limits! {
     /// Small members of one repeated line compress to almost nothing.
     nested_ratio_from_bytes: Bytes, at least 0, default 16 << 20;
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_text_is_not_cut_inside_a_wrapper_of_the_default_size() {
+        assert_eq!(OPEN_WRAPPER_BYTES, 2 * Limits::default().wrapper_bytes);
+    }
+}

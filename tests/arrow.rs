@@ -10,7 +10,7 @@ use urlspool::internals::limits::ARROW_BATCH_ROWS;
 use urlspool::internals::record::{
     Columns, FieldId, JsonFields, LineFormat, MessageTail, RecordWriter,
 };
-use urlspool::{Extractor, Finding, Message, Options, Record, Source, extract};
+use urlspool::{Extractor, Finding, Message, Options, Record, Source};
 
 const MAIL: &[&[u8]] = &[
     b"From: \"A \\ B\" <a@b.example>\nSubject: =?utf-8?q?caf=C3=A9=09?=\nDate: Tue, 02 Jul 1996 13:45:10 GMT\nNewsgroups: a.b,c.d\nReferences: <1@x> <2@x>\nMessage-ID: <3@x>\n\nsee <URL:http://a.example/x\n  y?q#f> or ftp://b.example/%7Ec;type=a, www.c.example/\xFF.\nhttp://e.example/~f/ and mailto:a@b.example\n",
@@ -30,7 +30,7 @@ fn records(format: &LineFormat, chosen: &[FieldId]) -> (Vec<Value>, Vec<Record>)
         line_writer.begin(MessageTail::Complete);
         value_writer.begin(MessageTail::Complete);
         let source = Source::at("a\"b".into()).within(b"m\\");
-        extract(&Message::parse(mail), &source, &extractor, &mut |finding| {
+        extractor.extract(&Message::parse(mail), &source, &mut |finding| {
             if let Finding::Url(record) | Finding::Unwrapped(record) = finding {
                 let mut line = Vec::new();
                 line_writer.write(record, &mut line);

@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 use std::{env, fs};
 
-use urlspool::{Message, urls};
+use urlspool::{ExtractedUrl, Message, urls};
 
 use crate::scene::corpus;
 
@@ -48,7 +48,7 @@ impl PeerCase {
         let input = unescaped(&self.input);
         let page = |body: String| format!("Content-Type: text/html; charset=utf-8\n\n{body}\n");
         let found: Vec<String> = match self.context.as_str() {
-            "text" => urls(&input).map(|url| url.to_string()).collect(),
+            "text" => urls(&input).iter().map(with_fragment).collect(),
             "href" => attributes(&page(format!("<a href=\"{}\">lamp</a>", escaped(&input)))),
             "base" => {
                 let (base, relative) = input.split_once(' ').expect("a base and a reference");
@@ -80,12 +80,21 @@ impl PeerCase {
     }
 }
 
+/// A URL with its fragment, as the table has it.
+fn with_fragment(url: &ExtractedUrl) -> String {
+    match url.fragment() {
+        Some(fragment) => format!("{url}#{fragment}"),
+        None => url.to_string(),
+    }
+}
+
 /// The URLs of links in a message. The base of a page is none.
 fn attributes(message: &str) -> Vec<String> {
     Message::parse(message.as_bytes())
         .urls()
+        .into_iter()
         .filter(|url| url.region() == "html:a.href")
-        .map(|url| url.to_string())
+        .map(|url| with_fragment(&url))
         .collect()
 }
 

@@ -11,7 +11,7 @@ use std::path::PathBuf;
 
 use proptest::prelude::*;
 use urlspool::internals::diagnostic::DiagnosticKind;
-use urlspool::internals::extract::{Extractor, Finding, Options, extract};
+use urlspool::internals::extract::{Extractor, Finding, Options};
 use urlspool::internals::limits::{BATCH_FILES, BLOCK_BYTES, Limits, SMALL_CONTAINER_BYTES};
 use urlspool::internals::origin::{Source, SourceKind};
 use urlspool::internals::pipeline::{Job, run};
@@ -83,7 +83,7 @@ fn records(blocks: impl IntoIterator<Item = Block>, format: Format) -> Vec<u8> {
                 return;
             };
             writer.begin(record::MessageTail::Complete);
-            extract(&message, &source, &extractor, &mut |finding| {
+            extractor.extract(&message, &source, &mut |finding| {
                 if let Finding::Url(found) | Finding::Unwrapped(found) = finding {
                     writer.write(found, &mut out);
                 }
@@ -115,7 +115,7 @@ fn a_record_does_not_depend_on_earlier_records() {
         // Each twice, so that all its URLs have been written before.
         for message in [Message::parse(&bytes), Message::parse(&bytes)] {
             writer.begin(record::MessageTail::Complete);
-            extract(&message, &source, &extractor, &mut |finding| {
+            extractor.extract(&message, &source, &mut |finding| {
                 if let Finding::Url(found) | Finding::Unwrapped(found) = finding {
                     let (mut used, mut new) = (Vec::new(), Vec::new());
                     writer.write(found, &mut used);

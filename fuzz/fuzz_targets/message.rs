@@ -6,7 +6,7 @@ use std::collections::HashSet;
 
 use libfuzzer_sys::fuzz_target;
 use urlspool::internals::record::RecordWriter;
-use urlspool::{Extractor, Finding, FoundRecord, Message, Options, Source, extract};
+use urlspool::{Extractor, Finding, FoundRecord, Message, Options, Source};
 use urlspool_fuzz::twins;
 
 /// The bytes that a URL consists of, without what transports put between them.
@@ -90,11 +90,7 @@ fuzz_target!(|raw: &[u8]| {
     let mut read = |check: bool| {
         let mut lines = Vec::new();
         let mut ids = HashSet::new();
-        extract(
-            &message,
-            &source,
-            &extractor,
-            &mut |finding| match finding {
+        extractor.extract(&message, &source, &mut |finding| match finding {
                 Finding::Url(record) | Finding::Unwrapped(record) => {
                     if check {
                         check_range(raw, record);
@@ -109,8 +105,7 @@ fuzz_target!(|raw: &[u8]| {
                     );
                 }
                 _ => {}
-            },
-        );
+        });
         lines
     };
     let lines = read(true);

@@ -53,11 +53,7 @@ impl Extractor {
     /// The URLs of a text, with offsets in code points.
     fn urls_of_str<'py>(&self, py: Python<'py>, text: &str) -> PyResult<Bound<'py, PyList>> {
         let mut points = CodePoints::of(text);
-        let found: Vec<_> = py.detach(|| {
-            self.extractor
-                .urls(&Message::text(text.as_bytes()))
-                .collect()
-        });
+        let found = py.detach(|| self.extractor.urls(&Message::text(text.as_bytes())));
         let list = PyList::empty(py);
         for url in found {
             let range = url.range();
@@ -73,7 +69,7 @@ impl Extractor {
 
     /// The URLs of a text, with offsets in bytes.
     fn urls_of_bytes<'py>(&self, py: Python<'py>, text: &[u8]) -> PyResult<Bound<'py, PyList>> {
-        let found: Vec<_> = py.detach(|| self.extractor.urls(&Message::text(text)).collect());
+        let found = py.detach(|| self.extractor.urls(&Message::text(text)));
         let list = PyList::empty(py);
         for url in found {
             let range = url.range();
@@ -111,7 +107,7 @@ impl Extractor {
         let source = Source::at(PathBuf::from(path));
         writer.begin(MessageTail::Complete);
         let message = Message::parse(message);
-        urlspool::extract(&message, &source, &self.extractor, &mut |finding| {
+        self.extractor.extract(&message, &source, &mut |finding| {
             if let Finding::Url(record) | Finding::Unwrapped(record) = finding {
                 records.push(writer.record(record));
             }
@@ -127,16 +123,12 @@ fn url_dict<'py>(
     end: usize,
 ) -> PyResult<Bound<'py, PyDict>> {
     let dict = PyDict::new(py);
-    dict.set_item("url", url.url())?;
+    dict.set_item("url", url.as_str())?;
     dict.set_item("fragment", url.fragment())?;
     dict.set_item("start", start)?;
     dict.set_item("end", end)?;
     dict.set_item("wrapper", url.wrapper().name())?;
-    let repairs: Vec<_> = url
-        .repairs()
-        .iter()
-        .map(urlspool::internals::repair::Repair::name)
-        .collect();
+    let repairs: Vec<_> = url.repairs().iter().map(urlspool::Repair::name).collect();
     dict.set_item("repairs", repairs)?;
     dict.set_item("confidence", round(url.confidence()))?;
     Ok(dict)

@@ -1,18 +1,17 @@
 //! URLs as owned values: the face of the library for texts and messages in memory.
 //!
 //! Everything here is made of [`Finding::Url`]. The targets inside redirectors, rejects and
-//! diagnostics are left to [`extract`], which reports them as well.
+//! diagnostics are left to [`Extractor::extract`], which reports them as well.
 
 use std::borrow::Cow;
 use std::fmt;
 use std::ops::Range;
 use std::path::PathBuf;
 use std::sync::LazyLock;
-use std::vec;
 
-use super::{Extractor, Finding, Options, extract};
+use super::{Extractor, Finding, Options};
 use crate::origin::Source;
-use crate::parse::{Alternate, Verdicts, Wrapper};
+use crate::parse::{Alternate, Site, Verdicts, Wrapper, components};
 use crate::record::FoundRecord;
 use crate::repair::{Join, RepairSet};
 use crate::split::Message;
@@ -26,11 +25,11 @@ use crate::split::Message;
 ///
 /// ```
 /// let text = "see <URL:http://a.example/x\n  y> now, or www.b.example.";
-/// let found: Vec<String> = urlspool::urls(text).map(|url| url.to_string()).collect();
+/// let found: Vec<String> = urlspool::urls(text).iter().map(|url| url.to_string()).collect();
 /// assert_eq!(found, ["http://a.example/xy", "http://www.b.example"]);
 /// ```
 #[must_use]
-pub fn urls(text: &str) -> Urls {
+pub fn urls(text: &str) -> Vec<ExtractedUrl> {
     DEFAULT.urls(&Message::text(text.as_bytes()))
 }
 
@@ -47,19 +46,17 @@ impl Extractor {
     /// Finds the URLs of a message, in the order in which they stand in it.
     ///
     /// Linear in the message's length. Holds all URLs at once: for messages with millions use
-    /// [`extract`].
+    /// [`Extractor::extract`].
     #[must_use]
-    pub fn urls(&self, message: &Message<'_>) -> Urls {
+    pub fn urls(&self, message: &Message<'_>) -> Vec<ExtractedUrl> {
         let source = Source::at(PathBuf::new());
         let mut urls = Vec::new();
-        extract(message, &source, self, &mut |finding| {
+        self.extract(message, &source, &mut |finding| {
             if let Finding::Url(record) = finding {
                 urls.push(ExtractedUrl::new(record, message.start));
             }
         });
-        Urls {
-            urls: urls.into_iter(),
-        }
+        urls
     }
 }
 
@@ -73,42 +70,27 @@ impl Message<'_> {
     /// use urlspool::Message;
     ///
     /// let mail = b"Subject: a note\n\nIt is under <URL:ftp://ds.in\n   ternic.net/rfc>.\n";
-    /// let url = Message::parse(mail).urls().next().unwrap();
-    /// assert_eq!(url.to_string(), "ftp://ds.internic.net/rfc");
-    /// assert_eq!(&mail[url.raw_range()], b"ftp://ds.in\n   ternic.net/rfc");
+    /// let urls = Message::parse(mail).urls();
+    /// let url = &urls[0];
+    /// assert_eq!(url.as_str(), "ftp://ds.internic.net/rfc");
+    /// assert_eq!(url.host().as_deref(), Some("ds.internic.net"));
+    /// assert_eq!(&mail[url.range()], b"ftp://ds.in\n   ternic.net/rfc");
     /// assert!(url.verdicts().rfc1738.is_ok());
     /// ```
     #[must_use]
-    pub fn urls(&self) -> Urls {
+    pub fn urls(&self) -> Vec<ExtractedUrl> {
         DEFAULT.urls(self)
     }
 }
 
-/// The URLs of a text or message, in the order in which they stand in it.
-#[derive(Clone, Debug)]
-pub struct Urls {
-    urls: vec::IntoIter<ExtractedUrl>,
-}
-
-impl Iterator for Urls {
-    type Item = ExtractedUrl;
-
-    fn next(&mut self) -> Option<ExtractedUrl> {
-        self.urls.next()
-    }
-
-    fn size_hint(&self) -> (usize, Option<usize>) {
-        self.urls.size_hint()
-    }
-}
-
-impl ExactSizeIterator for Urls {}
-
 /// A URL that was found in a text or message.
 ///
-/// It displays as the URL with its fragment; bytes that are not UTF-8 become U+FFFD.
+/// It displays as the URL without its fragment, which stands apart, as in records.
 #[derive(Clone, Debug)]
 pub struct ExtractedUrl {
+    /// The URL as text.
+    text: String,
+    /// The bytes of the URL, and of its fragment with the `#`.
     full: Vec<u8>,
     url_len: usize,
     range: Range<usize>,
@@ -129,6 +111,7 @@ impl ExtractedUrl {
         let found = record.found;
         let offset = |at: u64| usize::try_from(at - start).unwrap_or(usize::MAX);
         ExtractedUrl {
+            text: String::from_utf8_lossy(found.url()).into_owned(),
             full: found.full.to_owned(),
             url_len: found.url_len,
             range: offset(record.origin.start)..offset(record.origin.end),
@@ -145,8 +128,8 @@ impl ExtractedUrl {
 
     /// The URL without its fragment, as text. Bytes that are not UTF-8 become U+FFFD.
     #[must_use]
-    pub fn url(&self) -> Cow<'_, str> {
-        String::from_utf8_lossy(&self.full[..self.url_len])
+    pub fn as_str(&self) -> &str {
+        &self.text
     }
 
     /// The bytes of the URL without its fragment.
@@ -162,19 +145,37 @@ impl ExtractedUrl {
         Some(String::from_utf8_lossy(fragment))
     }
 
-    /// The byte range in the text from the URL's first to its last character, line breaks included.
-    ///
-    /// In a text, which is not decoded, it equals [`raw_range`](Self::raw_range).
+    /// The scheme in lower case.
+    #[must_use]
+    pub fn scheme(&self) -> String {
+        String::from_utf8_lossy(components(self.as_bytes()).scheme).to_ascii_lowercase()
+    }
+
+    /// The host in lower case, a name that is not ASCII as A-labels. `None` if the URL has no
+    /// authority.
+    #[must_use]
+    pub fn host(&self) -> Option<String> {
+        let site = Site::of(&components(self.as_bytes()))?;
+        Some(site.host.into_owned())
+    }
+
+    /// The byte range in the text or raw message from the URL's first to its last character, line
+    /// breaks included, also through quoted-printable, base64 and HTML entities.
     #[must_use]
     pub fn range(&self) -> Range<usize> {
         self.range.clone()
     }
 
-    /// The byte range in the raw message from the URL's first to its last character, also through
-    /// quoted-printable, base64 and HTML entities.
+    /// The offset of its first byte in the text or raw message.
     #[must_use]
-    pub fn raw_range(&self) -> Range<usize> {
-        self.range.clone()
+    pub fn start(&self) -> usize {
+        self.range.start
+    }
+
+    /// The offset after its last byte.
+    #[must_use]
+    pub fn end(&self) -> usize {
+        self.range.end
     }
 
     /// Returns `true` if the range is exact to the byte, and not to the encoded unit around it.
@@ -236,6 +237,6 @@ impl ExtractedUrl {
 
 impl fmt::Display for ExtractedUrl {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&String::from_utf8_lossy(&self.full))
+        f.write_str(&self.text)
     }
 }

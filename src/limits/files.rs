@@ -11,7 +11,7 @@ pub const BLOCK_BYTES: usize = 16 << 10;
 pub const SMALL_FILE_BYTES: u64 = 512 << 10;
 
 /// Maximum total size, in bytes, of the small files of one batch.
-pub const BATCH_BYTES: u64 = 2 << 20;
+pub const FILE_BATCH_BYTES: u64 = 2 << 20;
 
 /// Maximum number of small files that are opened before a thread reads them, all other open files included.
 ///

@@ -5,6 +5,10 @@
 /// The appendix of RFC 1738 gives no limit. Without a `>` within these bytes the `<` is an ordinary character.
 pub const RFC1738_WRAPPER_BYTES: usize = 2_000;
 
+/// Number of bytes after a `<` within which a text is not cut into blocks before a `>`. Twice the default of `wrapper_bytes`, for
+/// line breaks and quote marks inside.
+pub const OPEN_WRAPPER_BYTES: usize = 16 << 10;
+
 /// Maximum number of hyphens before line ends for which every combination of kept and dropped hyphens is tried.
 ///
 /// The number of combinations doubles with each hyphen. With more hyphens only two are tried: all kept and all dropped.

@@ -11,7 +11,10 @@ use super::run::run;
 use crate::diagnostic::Event;
 use crate::extract::{Extractor, Options};
 use crate::limits::{SCANNED_BATCHES, SCANNED_EVENTS};
+use crate::origin::SourceKind;
 use crate::record::{FieldId, LineFormat, Record, Summary};
+use crate::split::Format;
+use crate::walk::{PathFilter, SymlinkPolicy};
 
 /// Prepares a scan of files and folders with the default options. Nothing is opened before [`Scan::run`].
 ///
@@ -35,6 +38,8 @@ pub fn scan<P: Into<PathBuf>>(paths: impl IntoIterator<Item = P>) -> Scan {
     Scan {
         job,
         options: Options::default(),
+        include: Vec::new(),
+        exclude: Vec::new(),
     }
 }
 
@@ -44,6 +49,8 @@ pub fn scan<P: Into<PathBuf>>(paths: impl IntoIterator<Item = P>) -> Scan {
 pub struct Scan {
     job: Job,
     options: Options,
+    include: Vec<String>,
+    exclude: Vec<String>,
 }
 
 impl Scan {
@@ -60,16 +67,64 @@ impl Scan {
         self
     }
 
+    /// Reads only files that match `glob`, or are in a folder that matches, or that match another glob that is given so.
+    ///
+    /// A glob without a slash is compared with the names of files and folders, one with a slash with paths beneath the path
+    /// that is scanned, and with whole paths.
+    pub fn include(mut self, glob: impl Into<String>) -> Scan {
+        self.include.push(glob.into());
+        self
+    }
+
+    /// Skips files and folders that match `glob`, also if they match one of [`include`](Self::include).
+    pub fn exclude(mut self, glob: impl Into<String>) -> Scan {
+        self.exclude.push(glob.into());
+        self
+    }
+
+    /// Follows symbolic links that stay beneath the path that is scanned. By default they are skipped.
+    pub fn follow_links(mut self) -> Scan {
+        self.job.links = SymlinkPolicy::Follow;
+        self
+    }
+
+    /// Sets the kind of all sources. By default it is recognised.
+    pub fn kind(mut self, kind: SourceKind) -> Scan {
+        self.job.format = Some(Format::of(kind));
+        self
+    }
+
+    /// Skips messages dated before `seconds` since 1970.
+    pub fn since(mut self, seconds: i64) -> Scan {
+        self.job.since = Some(seconds);
+        self
+    }
+
+    /// Skips messages dated at `seconds` since 1970 or later.
+    pub fn until(mut self, seconds: i64) -> Scan {
+        self.job.until = Some(seconds);
+        self
+    }
+
     /// Starts the scan on threads of its own.
     ///
     /// Input that cannot be read is no error: it is counted in [`Records::finish`]'s summary and listed in its events.
     ///
     /// # Errors
     ///
-    /// The system's error if no thread can be started.
+    /// `InvalidInput` for a glob that cannot be used; the system's error if no thread can be started.
     pub fn run(self) -> io::Result<Records> {
         let (sender, batches) = mpsc::sync_channel(SCANNED_BATCHES);
-        let Scan { job, options } = self;
+        let Scan {
+            mut job,
+            options,
+            include,
+            exclude,
+        } = self;
+        job.filter = PathFilter::new(&include, &exclude).map_err(|bad| {
+            let message = format!("cannot use the pattern {:?}: {}", bad.glob, bad.message);
+            io::Error::new(io::ErrorKind::InvalidInput, message)
+        })?;
         let worker = thread::Builder::new()
             .name("urlspool-scan".to_owned())
             .spawn(move || {
@@ -187,6 +242,27 @@ mod tests {
         let finished = records.finish().unwrap();
         assert_eq!(finished.summary.files, 1);
         assert!(finished.summary.records > 1 && finished.events.is_empty());
+    }
+
+    #[test]
+    fn filters_choose_files_and_messages() {
+        let files = |scan: Scan| {
+            let finished = scan.run().unwrap().finish().unwrap();
+            finished.summary.files_read
+        };
+        assert_eq!(files(scan(["corpus/text"]).include("appendix.txt")), 1);
+        let others = scan(["corpus/text"]).include("*.txt");
+        assert_eq!(
+            files(others.exclude("appendix.txt")) + 1,
+            files(scan(["corpus/text"]).include("*.txt"))
+        );
+        let dated = |scan: Scan| {
+            let finished = scan.run().unwrap().finish().unwrap();
+            finished.summary.messages_scanned
+        };
+        assert!(dated(scan(["corpus/mail"])) > dated(scan(["corpus/mail"]).since(i64::MAX)));
+        let refused = scan(["corpus/text"]).include("[").run().unwrap_err();
+        assert_eq!(refused.kind(), io::ErrorKind::InvalidInput);
     }
 
     #[test]

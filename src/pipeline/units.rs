@@ -8,7 +8,7 @@ use super::input_step::{InputFailure, InputStep};
 use super::job::Job;
 use super::messages::MessageSource;
 use crate::limits::{
-    BATCH_BYTES, BATCH_FILES, BATCHES_PER_THREAD, BLOCKS_PER_THREAD, Limits, SMALL_FILE_BYTES,
+    BATCH_FILES, BATCHES_PER_THREAD, BLOCKS_PER_THREAD, FILE_BATCH_BYTES, Limits, SMALL_FILE_BYTES,
 };
 use crate::origin::{FileRange, FormatHint, Source};
 use crate::read::{self, Input};
@@ -148,7 +148,7 @@ impl<'j> Units<'j> {
     fn files_or_step(&mut self) -> Option<FilesOrStep> {
         let mut files: Vec<WalkedFile> = Vec::new();
         let (mut bytes, mut roots) = (0, 0);
-        while files.len() < BATCH_FILES && bytes < BATCH_BYTES && roots < self.max_roots {
+        while files.len() < BATCH_FILES && bytes < FILE_BATCH_BYTES && roots < self.max_roots {
             match self.next_step.take().or_else(|| self.walk.next()) {
                 Some(WalkStep::File(file)) if file.size < SMALL_FILE_BYTES => {
                     bytes += file.size;
@@ -237,7 +237,7 @@ impl<'j> Units<'j> {
         let mut steps = Vec::new();
         let mut bytes = 0;
         let mut is_end = false;
-        while !is_end && steps.len() < BATCH_FILES && bytes < BATCH_BYTES / 2 {
+        while !is_end && steps.len() < BATCH_FILES && bytes < FILE_BATCH_BYTES / 2 {
             match input.messages.next() {
                 Some(InputStep::Opened { .. }) => {}
                 Some(step) => {

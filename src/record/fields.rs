@@ -228,8 +228,8 @@ macro_rules! record_fields {
         /// all of them.
         pub const RECORD_FIELDS: &[Field] = &[$($field.meaning($meaning),)+];
 
-        /// A field of the record that holds no other fields. Its values are described in
-        /// [`RECORD_FIELDS`].
+        /// A field of the record that holds no other fields. `docs/record.md` describes
+        /// its values.
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
         #[expect(missing_docs, reason = "the names are those of the fields")]
         #[non_exhaustive]

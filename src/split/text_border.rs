@@ -1,18 +1,18 @@
 //! Cuts running text where no URL is divided.
 
+use crate::limits::OPEN_WRAPPER_BYTES;
+
 /// Returns the position at which to cut `text` so that no URL is divided: after a blank line outside a wrapper, else after a line
 /// outside one, else after any line, else after a word, else at the end.
 pub(super) fn text_border(text: &[u8]) -> usize {
     /// Bytes at the end that are searched.
     const TAIL_BYTES: usize = 256 << 10;
-    /// Bytes within which an open wrapper must close.
-    const WRAPPER_BYTES: usize = 16 << 10;
     /// Borders of one kind that are tried.
     const MAX_TRIES: usize = 64;
     let lowest = text.len().saturating_sub(TAIL_BYTES).max(1);
     let tail = &text[lowest..];
     let is_outside_wrapper = |at: usize| {
-        let before = &text[(lowest + at).saturating_sub(WRAPPER_BYTES)..lowest + at];
+        let before = &text[(lowest + at).saturating_sub(OPEN_WRAPPER_BYTES)..lowest + at];
         memchr::memrchr(b'<', before) <= memchr::memrchr(b'>', before)
     };
     let blank_line = memchr::memmem::rfind_iter(tail, b"\n\n")

@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use super::page::{CandidateVerdict, Page};
 use super::wording::{alternate_text, reject_text, repair_text, wrapper_text};
-use crate::extract::{Extractor, Finding, extract};
+use crate::extract::{Extractor, Finding};
 use crate::origin::Source;
 use crate::parse::Grammar;
 use crate::record::{FoundRecord, RecordOrigin};
@@ -17,7 +17,7 @@ impl Page {
         self.line(0, "Its candidates, in their order:");
         let extractor = Extractor::new(self.options.clone());
         let mut count = 0;
-        extract(message, source, &extractor, &mut |finding| match finding {
+        extractor.extract(message, source, &mut |finding| match finding {
             Finding::Url(record) => {
                 count += 1;
                 self.url(record);
