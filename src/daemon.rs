@@ -13,7 +13,7 @@
 //!
 //! | room | subject |
 //! |---|---|
-//! | `error` `host` `heartbeat` `counters` `unix_time` `status` | nouns that all rooms use |
+//! | `error` `status` `host` | nouns that all rooms use |
 //! | `store` | state and output: what is known of mail, which records are committed |
 //! | `ingest` | one file: known or new, complete or growing; its messages |
 //! | `schedule` | which files are scanned, and when: events, rescans, retries |
@@ -21,13 +21,7 @@
 
 mod error;
 
-mod heartbeat;
-
 mod host;
-
-mod counters;
-
-mod unix_time;
 
 mod status;
 
@@ -46,9 +40,9 @@ pub use error::{
 pub use host::{DaemonHost, LogRecord, MonotonicTime};
 pub use schedule::{DaemonEvent, ReaderHost, SpoolReader};
 pub use service::{RunEnd, RunMode, StateSource, ask, run};
+pub use status::UnixTime;
 pub use status::{
     DaemonState, FailedFile, LastError, LastSealed, LockedFile, ReadFailure, SealedSegment,
     SpoolState, SpoolStatus, Status, WithheldBy,
 };
 pub use store::rebuild_state;
-pub use unix_time::UnixTime;

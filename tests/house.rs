@@ -110,7 +110,6 @@ const USES_NETWORK: &[&str] = &[
     "load/elasticsearch/http.rs",
     "load/http_agent.rs",
     "daemon/service/status_server.rs",
-    "daemon/service/unix_socket.rs",
 ];
 
 const JSON: &[&str] = &["serde", "serde_json"];

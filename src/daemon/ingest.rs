@@ -7,27 +7,20 @@
 //! | `identity` | identity of files, mailboxes and messages |
 //! | `outcome` | result of reading a file |
 //! | `parser_pool` | threads that extract URLs |
-//! | `message_output` | extraction of one message |
-//! | `message_ingest` | messages: duplicates, records and state of the batch |
-//! | `context` | what the ingest of a file needs besides the file |
+//! | `message_ingest` | messages: duplicates, extraction, records and state of the batch |
 //! | `mbox_lock` | the locks of an mbox's writers |
-//! | `blocks` `container` `mbox` | files of one kind each |
-//! | `file_ingest` | the choice between them |
+//! | `mbox` | mboxes, in chunks |
+//! | `file_ingest` | the choice of the reader; other files and archives as a whole |
 
-mod blocks;
-mod container;
-mod context;
 mod file_ingest;
 mod identity;
-mod mailbox_progress;
 mod mbox;
 mod mbox_lock;
 mod message_ingest;
-mod message_output;
 mod outcome;
 mod parser_pool;
 
-pub(crate) use context::IngestContext;
+pub(crate) use file_ingest::IngestContext;
 pub(crate) use identity::{FileVersion, can_share, mailbox_scopes};
 pub(crate) use mbox_lock::{WriterLock, why_locked};
 pub(crate) use outcome::{FileOutcome, FileStanding, SettleState};

@@ -1,19 +1,16 @@
-//! The daemon's state as `urlspool status` prints it: the JSON keys are the field names, in this order.
+//! The daemon's state as `urlspool status` prints it: the JSON keys are the field names, in this order. Its health: the conditions
+//! that need the operator, as `status` lists them and `/healthz` answers. The names of the metrics are in `service/metrics.rs`.
 //!
 //! `docs/daemon.md` describes the fields for operators.
 
-mod health;
-
+use std::collections::BTreeMap;
 use std::{fmt, io};
 
 use serde::{Serialize, Serializer};
 
-use super::counters::Counters;
 use super::error::PauseReason;
-use super::unix_time::UnixTime;
+use crate::diagnostic::Event;
 use crate::limits::REPORTED_FAILURES;
-
-pub(crate) use health::HealthIssue;
 
 /// State of the daemon.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -366,5 +363,258 @@ impl SpoolStatus {
         self.state = SpoolState::Stalled;
         self.stalled_ms = stalled_ms;
         self.lag_ms = self.lag_ms.max(stalled_ms);
+    }
+}
+
+/// A condition in which mail is not read as it should be.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum HealthIssue<'s> {
+    /// Work is paused for lack of space.
+    Paused { reason: Option<&'s PauseReason> },
+    /// The daemon is stopping.
+    Stopping,
+    /// No spool's file system answers.
+    AllStalled,
+    /// A mailbox has been locked for longer than `watch.lock_timeout`.
+    Locked(&'s LockedFile),
+    /// Messages that are gone are not reported because of a file.
+    Withheld(&'s WithheldBy),
+    /// Some folders of a spool cannot be read.
+    Unreadable {
+        spool: &'s str,
+        unreadable: u64,
+        error: &'s str,
+    },
+}
+
+impl fmt::Display for HealthIssue<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            HealthIssue::Paused {
+                reason: Some(reason),
+            } => write!(f, "paused for lack of space: {reason}"),
+            HealthIssue::Paused { reason: None } => {
+                f.write_str("paused for lack of space: unknown")
+            }
+            HealthIssue::Stopping => f.write_str("the daemon is stopping"),
+            HealthIssue::AllStalled => f.write_str("the file system of no spool answers"),
+            HealthIssue::Locked(LockedFile {
+                path,
+                lock,
+                locked_ms,
+            }) => write!(
+                f,
+                "{path} is not read: locked for {} s {lock}",
+                locked_ms / 1_000
+            ),
+            HealthIssue::Withheld(WithheldBy { path, why }) => write!(
+                f,
+                "messages that are gone are not reported, because {path} may hold them: {why}"
+            ),
+            HealthIssue::Unreadable {
+                spool,
+                unreadable: 1,
+                error,
+            } => write!(f, "spool {spool} is not read completely: {error}"),
+            HealthIssue::Unreadable {
+                spool,
+                unreadable,
+                error,
+            } => write!(
+                f,
+                "spool {spool} is not read completely: {error}, and {} more",
+                unreadable - 1
+            ),
+        }
+    }
+}
+
+impl Status {
+    /// The conditions that need the operator; empty for a healthy daemon.
+    pub(crate) fn health_issues(&self) -> Vec<HealthIssue<'_>> {
+        let state = match self.state {
+            DaemonState::Running => None,
+            DaemonState::Paused => Some(HealthIssue::Paused {
+                reason: self.why.as_ref(),
+            }),
+            DaemonState::Stopping => Some(HealthIssue::Stopping),
+        };
+        let stalled = self.is_stalled().then_some(HealthIssue::AllStalled);
+        let unreadable = self
+            .spools
+            .iter()
+            .filter(|spool| spool.state == SpoolState::Unreadable)
+            .map(|spool| HealthIssue::Unreadable {
+                spool: &spool.path,
+                unreadable: spool.unreadable,
+                error: spool.error.as_deref().unwrap_or("unknown"),
+            });
+        let locked = self.locks.iter().map(HealthIssue::Locked);
+        let withheld = self.spools.iter().flat_map(|spool| &spool.withheld);
+        let spools = stalled.into_iter().chain(unreadable);
+        let spools = spools.chain(withheld.map(HealthIssue::Withheld));
+        state.into_iter().chain(spools).chain(locked).collect()
+    }
+}
+
+/// Counters since the start of the daemon.
+#[derive(Clone, Debug, Default, Serialize)]
+pub(crate) struct Counters {
+    /// Scans of files that held something new.
+    pub(crate) files_read: u64,
+    /// Messages searched; some may not be committed yet.
+    pub(crate) messages_read: u64,
+    /// Duplicate messages.
+    pub(crate) repeated: u64,
+    /// Messages committed.
+    pub(crate) messages: u64,
+    /// Records committed.
+    pub(crate) records: u64,
+    /// Messages that are gone from their mailboxes, reported in the output.
+    pub(crate) gone: u64,
+    /// Commits.
+    pub(crate) commits: u64,
+    /// Segments sealed.
+    pub(crate) segments: u64,
+    /// Full scans of a spool.
+    pub(crate) sweeps: u64,
+    /// Times that notifications were lost.
+    pub(crate) overflows: u64,
+    /// Pauses for lack of space.
+    pub(crate) pauses: u64,
+    /// Purged state entries: files, messages and mailboxes that were missing for long.
+    pub(crate) forgotten: u64,
+    /// Failed attempts to read a file, by kind of error.
+    pub(crate) read_errors: BTreeMap<&'static str, u64>,
+    /// Diagnostics of sources, by kind.
+    pub(crate) events: BTreeMap<&'static str, u64>,
+}
+
+impl Counters {
+    /// Adds the counters of `other`.
+    pub(crate) fn add(&mut self, other: &Counters) {
+        let Counters {
+            files_read,
+            messages_read,
+            repeated,
+            messages,
+            records,
+            gone,
+            commits,
+            segments,
+            sweeps,
+            overflows,
+            pauses,
+            forgotten,
+            read_errors,
+            events,
+        } = other;
+        self.files_read += files_read;
+        self.messages_read += messages_read;
+        self.repeated += repeated;
+        self.messages += messages;
+        self.records += records;
+        self.gone += gone;
+        self.commits += commits;
+        self.segments += segments;
+        self.sweeps += sweeps;
+        self.overflows += overflows;
+        self.pauses += pauses;
+        self.forgotten += forgotten;
+        add_by_kind(&mut self.read_errors, read_errors);
+        add_by_kind(&mut self.events, events);
+    }
+
+    /// Counts an event.
+    pub(crate) fn event(&mut self, event: &Event) {
+        *self.events.entry(event.diagnostic.kind.name()).or_default() += 1;
+    }
+}
+
+fn add_by_kind(all: &mut BTreeMap<&'static str, u64>, other: &BTreeMap<&'static str, u64>) {
+    for (kind, times) in other {
+        *all.entry(kind).or_default() += times;
+    }
+}
+
+/// A time of the system clock, in whole seconds. Displayed and serialized in UTC: `2026-11-22T07:20:40Z`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[non_exhaustive]
+pub struct UnixTime {
+    /// Seconds since 1970.
+    pub seconds: u64,
+}
+
+impl UnixTime {
+    /// The time `seconds` after the start of 1970.
+    #[must_use]
+    pub fn new(seconds: u64) -> UnixTime {
+        UnixTime { seconds }
+    }
+}
+
+impl fmt::Display for UnixTime {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let seconds = i64::try_from(self.seconds).unwrap_or(i64::MAX);
+        // After the year 9999 there is no text form.
+        jiff::Timestamp::from_second(seconds)
+            .unwrap_or(jiff::Timestamp::MAX)
+            .fmt(f)
+    }
+}
+
+impl Serialize for UnixTime {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_unreadable_spool_is_an_issue_and_a_missing_one_is_none() {
+        let spool = |state, unreadable| SpoolStatus {
+            path: "/s".to_owned(),
+            state,
+            unreadable,
+            error: Some("/s/a: denied".to_owned()),
+            ..SpoolStatus::default()
+        };
+        let texts = |spools| {
+            let status = Status {
+                spools,
+                ..Status::default()
+            };
+            let texts: Vec<_> = status
+                .health_issues()
+                .iter()
+                .map(HealthIssue::to_string)
+                .collect();
+            texts
+        };
+        assert_eq!(
+            texts(vec![
+                spool(SpoolState::Unreadable, 1),
+                spool(SpoolState::Unreadable, 3),
+                spool(SpoolState::Missing, 0),
+                spool(SpoolState::Ok, 0),
+            ]),
+            [
+                "spool /s is not read completely: /s/a: denied",
+                "spool /s is not read completely: /s/a: denied, and 2 more"
+            ]
+        );
+    }
+
+    #[test]
+    fn a_time_is_written_in_utc() {
+        assert_eq!(UnixTime::new(0).to_string(), "1970-01-01T00:00:00Z");
+        assert_eq!(
+            UnixTime::new(1_795_332_040).to_string(),
+            "2026-11-22T07:20:40Z"
+        );
+        assert!(UnixTime::new(u64::MAX).to_string().starts_with("9999-12-3"));
     }
 }

@@ -7,40 +7,29 @@
 //!
 //! | files | subject |
 //! |---|---|
-//! | `instance_lock` `shutdown_hash` `state_paths` `reserve` | files beside the database |
-//! | `keys` `connection` `schema` `row_checksum` `state_db` | the database |
-//! | `holders` `mail_rows` `gone` `retention` `purge` `spool_scopes` `segment_rows` `sidecar_rows` | its queries |
-//! | `watch_time` `committer` `recovery` `rebuild` `commit_pace` `shared_committer` | what is done with them |
+//! | `state_paths` | files beside the database, the lock of the state, the reserve of space |
+//! | `keys` `connection` `schema` `checksums` `state_db` | the database |
+//! | `holders` `mail_rows` `gone` `purge` `spool_scopes` `sidecar_rows` | its queries |
+//! | `committer` `recovery` `rebuild` `shared_committer` | what is done with them |
 
-mod commit_pace;
+mod checksums;
 mod committer;
 mod connection;
 mod gone;
 mod holders;
-mod instance_lock;
 mod keys;
 mod mail_rows;
 mod purge;
 mod rebuild;
 mod recovery;
-mod reserve;
-mod retention;
-mod row_checksum;
 mod schema;
-mod segment_rows;
 mod shared_committer;
-mod shutdown_hash;
 mod sidecar_rows;
 mod spool_scopes;
 mod state_db;
 mod state_paths;
 #[cfg(test)]
 mod test_fixture;
-mod watch_time;
-
-#[cfg(test)]
-pub(crate) use commit_pace::BATCH_BYTES;
-pub(crate) use commit_pace::CommitTiming;
 pub(crate) use committer::Committer;
 pub(crate) use gone::{HolderRow, OrphanedMailbox, Release};
 pub(crate) use holders::{GivenMessage, HolderKey, HolderSpool};
@@ -48,6 +37,9 @@ pub(crate) use keys::{FileId, Hash128, MailboxId, message_key, message_link, pat
 pub(crate) use mail_rows::{GrowingMessage, MboxCursor};
 pub(crate) use purge::SeenFiles;
 pub use rebuild::rebuild_state;
+#[cfg(test)]
+pub(crate) use shared_committer::BATCH_BYTES;
+pub(crate) use shared_committer::CommitTiming;
 pub(crate) use shared_committer::{Session, SharedCommitter};
 pub(crate) use spool_scopes::{NewScope, OlderScope, SpoolIdentity};
 #[cfg(test)]

@@ -1,26 +1,128 @@
-//! Ingest of one file: whether it has something new, whether that is complete, and which reader it needs.
+//! Ingest of one file: whether it has something new, whether that is complete, and which reader it needs. Mboxes are read by
+//! `mbox.rs`; other files, compressed files and archives once from start to end, here.
 
+use std::collections::{BTreeMap, VecDeque};
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
 use std::path::Path;
 
-use super::blocks::ingest_file;
-use super::container::ingest_container;
-use super::context::IngestContext;
-use super::identity::{FileVersion, mailbox_scopes, place_key};
-use super::mailbox_progress::MailboxProgress;
+use super::identity::{FileVersion, PiecePosition, mailbox_key, mailbox_scopes, place_key};
 use super::mbox::{MboxFile, head_hash};
-use super::outcome::{FileOutcome, FileStanding, SettleState};
+use super::message_ingest::{MailboxProgress, MessageIngest};
+use super::outcome::{EndCertainty, FileOutcome, FileStanding, SettleState};
+use super::parser_pool::ParserPool;
+use crate::config::Spool;
 use crate::daemon::error::DaemonError;
+use crate::daemon::status::Counters;
 use crate::daemon::store::{
-    Committer, GrowingMessage, HolderKey, HolderSpool, MboxCursor, Session,
+    Committer, GrowingMessage, HolderKey, HolderSpool, MailboxId, MboxCursor, Session,
+    SpoolIdentity,
 };
-use crate::diagnostic::{Diagnostic, DiagnosticKind, SkipReason};
-use crate::origin::FormatHint;
-use crate::read::{self, SparseRead};
+use crate::diagnostic::{Diagnostic, DiagnosticKind, Event, SkipReason};
+use crate::extract::Extractor;
+use crate::origin::{FormatHint, Source};
+use crate::pipeline::{InputStep, MessageSource};
+use crate::read::{self, Input, SparseRead};
 use crate::record::is_written_file;
-use crate::split::{Format, SourceStart};
+use crate::split::{Block, BlockReader, BlockRole, Format, SourceStart};
 use crate::walk::WalkedFile;
+
+/// Context of the ingest of a file of one spool.
+pub(crate) struct IngestContext<'i> {
+    pub(crate) session: Session<'i>,
+    pub(crate) parsers: &'i ParserPool,
+    pub(crate) extractor: &'i Extractor,
+    pub(crate) counters: &'i mut Counters,
+    /// Events of the file and its messages.
+    pub(crate) events: &'i mut Vec<Event>,
+    pub(crate) spool: &'i Spool,
+    /// The spool as the state knows it.
+    pub(crate) identity: &'i SpoolIdentity,
+}
+
+impl IngestContext<'_> {
+    /// The format that the configuration sets for the spool, if any.
+    pub(super) fn configured_format(&self) -> Option<Format> {
+        self.spool.kind.map(Format::of)
+    }
+
+    /// Returns the mailbox of a file's messages.
+    pub(super) fn mailbox(
+        &mut self,
+        path: &Path,
+        hint: FormatHint,
+        format: Format,
+        version: FileVersion,
+    ) -> Result<MailboxProgress, DaemonError> {
+        let identity = self.identity;
+        let key = mailbox_key(path, format.kind(), identity, self.spool.dedupe);
+        let id = self.session.with(|committer| {
+            let state = committer.transaction()?;
+            state.mailbox(key, identity.key, version.id.dev)
+        })?;
+        let mut mailbox = MailboxProgress::new(id, key);
+        let candidates = mailbox_scopes(path, hint, identity);
+        mailbox.older = self
+            .session
+            .with(|committer| committer.db.older_scopes(key, identity, &candidates))?
+            .into();
+        Ok(mailbox)
+    }
+
+    /// Returns the mailbox of files without messages: the spool.
+    pub(super) fn spool_mailbox(
+        &mut self,
+        version: FileVersion,
+    ) -> Result<MailboxProgress, DaemonError> {
+        let key = self.identity.key;
+        let id = self.session.with(|committer| {
+            let state = committer.transaction()?;
+            state.mailbox_without_messages(key, version.id.dev)
+        })?;
+        Ok(MailboxProgress::new(id, key))
+    }
+
+    /// The ingest of the messages of a source.
+    pub(super) fn messages(
+        &mut self,
+        source: Source,
+        mailbox: MailboxProgress,
+        growing: Vec<GrowingMessage>,
+    ) -> MessageIngest<'_> {
+        MessageIngest {
+            session: self.session,
+            parsers: self.parsers,
+            extractor: self.extractor,
+            counters: &mut *self.counters,
+            events: &mut *self.events,
+            source,
+            mailbox,
+            growing,
+            earlier_lengths: Vec::new(),
+            holder: None,
+            positions: VecDeque::new(),
+        }
+    }
+
+    /// Records in the state that a file was read completely.
+    pub(super) fn mark_read(
+        &mut self,
+        file: &WalkedFile,
+        version: FileVersion,
+        mailbox: &MailboxProgress,
+    ) -> Result<(), DaemonError> {
+        let key = version.key(&file.source.path, file.hint, self.identity);
+        let spool = &self.identity.path;
+        self.session.with(|committer| {
+            let state = committer.transaction()?;
+            if mailbox.messages > 1 {
+                state.mark_multi_message(mailbox.id)?;
+            }
+            state.open_holder(key, spool, version.id.dev)?;
+            state.mark_file_read(key, mailbox.id, mailbox.only_link())
+        })
+    }
+}
 
 impl IngestContext<'_> {
     /// Returns what is known of this version of the file. Opens no file.
@@ -322,4 +424,234 @@ fn has_same_head(file: &WalkedFile, cursor: &MboxCursor, session: Session<'_>) -
     let head = SniffedFile::open(file, 0, session)
         .and_then(|opened| head_hash(&opened.file, opened.start.offset, cursor));
     head.is_ok_and(|head| head == cursor.head)
+}
+
+/// Ingests a file that is read as a whole. It is positioned after `start`.
+pub(super) fn ingest_file(
+    file: &File,
+    start: SourceStart,
+    version: FileVersion,
+    format: Format,
+    max_message_bytes: usize,
+    ingest: &mut MessageIngest<'_>,
+) -> Result<FileOutcome, DaemonError> {
+    let mut file = file;
+    let mut read = Vec::new();
+    let is_whole = version.size.saturating_sub(start.offset) <= max_message_bytes as u64;
+    if is_whole {
+        // The whole file is read before any message is ingested, so that a change in the meantime is noticed.
+        let result = file.append(max_message_bytes, &mut read);
+        match result.and_then(|_| file.metadata()) {
+            Ok(metadata) if FileVersion::of(&metadata) != version => {
+                return Ok(FileOutcome::Waiting);
+            }
+            Ok(_) => {}
+            Err(error) => return Ok(FileOutcome::Failed(error)),
+        }
+    }
+    let end = match format {
+        // An mbox that is read as a whole has CR line ends.
+        Format::Text | Format::Html | Format::Mbox | Format::Mboxcl => EndCertainty::EndOfFile,
+        _ => EndCertainty::Certain,
+    };
+    let rest: Box<dyn SparseRead + '_> = if is_whole {
+        Box::new(read.as_slice())
+    } else {
+        Box::new(file)
+    };
+    let reader = BlockReader::after_start(rest, start, format, max_message_bytes);
+    ingest_blocks(reader, version.size, end, ingest)
+}
+
+/// Ingests all messages of a stream. `end` is the end of the message that ends at `size`, the size of the stream.
+fn ingest_blocks<R: SparseRead>(
+    mut reader: BlockReader<R>,
+    size: u64,
+    end: EndCertainty,
+    ingest: &mut MessageIngest<'_>,
+) -> Result<FileOutcome, DaemonError> {
+    let mut blocks = BlockIngest::default();
+    loop {
+        let block = match reader.next_block() {
+            Ok(Some(block)) => block,
+            Ok(None) => return Ok(FileOutcome::Complete),
+            Err(error) => return Ok(FileOutcome::Failed(error)),
+        };
+        let block_end = if size <= block.offset + block.bytes.len() as u64 {
+            end
+        } else {
+            EndCertainty::Certain
+        };
+        blocks.ingest(&block, reader.format(), block_end, ingest)?;
+    }
+}
+
+/// Ingest of a stream, block after block.
+#[derive(Debug, Default)]
+pub(super) struct BlockIngest {
+    /// Digest of the first fragment of the message that is read in fragments.
+    first_digest: u128,
+}
+
+impl BlockIngest {
+    /// Ingests the messages of the next block. `end` is the end of the last of them.
+    pub(super) fn ingest(
+        &mut self,
+        block: &Block,
+        format: Format,
+        end: EndCertainty,
+        ingest: &mut MessageIngest<'_>,
+    ) -> Result<(), DaemonError> {
+        let position = match &block.role {
+            BlockRole::LaterFragment(begun) => Some(PiecePosition {
+                first_digest: self.first_digest,
+                offset: block.offset - begun.start,
+            }),
+            BlockRole::Whole | BlockRole::FirstFragment => None,
+        };
+        if block.role == BlockRole::Whole {
+            ingest.find_earlier(block, format)?;
+        }
+        let messages = ingest.split(block, format);
+        let digest = ingest.ingest(&messages, position, end)?;
+        if position.is_none() {
+            self.first_digest = digest;
+        }
+        Ok(())
+    }
+}
+
+/// Ingests everything in a compressed file or an archive. Damage in it is reported once and does not make it fail,
+/// because it is permanent.
+pub(super) fn ingest_container(
+    context: &mut IngestContext<'_>,
+    file: &WalkedFile,
+    opened: File,
+    version: FileVersion,
+) -> Result<FileOutcome, DaemonError> {
+    let mut members = Members {
+        context,
+        file,
+        version,
+        mailboxes: BTreeMap::new(),
+        events: Vec::new(),
+        error: None,
+    };
+    let mut messages = MessageSource::new(
+        Input::file(opened),
+        file.source.clone(),
+        file.hint,
+        members.context.configured_format(),
+        members.context.extractor.limits(),
+    );
+    while let Some(step) = messages.next() {
+        match step {
+            InputStep::Opened { source, format } => {
+                members.ingest(&source, format, &mut messages)?
+            }
+            InputStep::Failed(failure) => {
+                members.events.push(failure.event);
+                members.error = failure.error.or(members.error);
+            }
+            InputStep::Warning(event) => members.events.push(event),
+            _ => {}
+        }
+    }
+    members.finish()
+}
+
+/// Progress of the ingest of a container.
+struct Members<'m, 'i> {
+    context: &'m mut IngestContext<'i>,
+    file: &'m WalkedFile,
+    version: FileVersion,
+    /// The mailboxes of the members.
+    mailboxes: BTreeMap<MailboxId, MailboxProgress>,
+    /// Events of the container and its members.
+    events: Vec<Event>,
+    /// The last error of reading a member.
+    error: Option<io::Error>,
+}
+
+impl Members<'_, '_> {
+    /// Ingests the messages of the member that was opened last.
+    fn ingest(
+        &mut self,
+        source: &Source,
+        format: Format,
+        messages: &mut MessageSource,
+    ) -> Result<(), DaemonError> {
+        let first = messages.next();
+        if let Some(InputStep::Block(block)) = &first
+            && is_written_file(&block.block.bytes)
+        {
+            self.skip_own_output(source, messages);
+            return Ok(());
+        }
+        let path = &self.file.source.path;
+        let (hint, identity) = (self.file.hint, self.context.identity);
+        let mailbox = self.context.mailbox(path, hint, format, self.version)?;
+        let mut ingest = self.context.messages(source.clone(), mailbox, Vec::new());
+        let holder = self.version.key(path, hint, identity);
+        ingest.open_holder(holder, &identity.path, self.version)?;
+        let mut blocks = BlockIngest::default();
+        let mut error = None;
+        for step in first.into_iter().chain(messages) {
+            match step {
+                InputStep::Block(block) => {
+                    blocks.ingest(&block.block, format, EndCertainty::Certain, &mut ingest)?;
+                }
+                InputStep::Ended(end) => {
+                    error = end.error;
+                    break;
+                }
+                _ => {}
+            }
+        }
+        let progress = ingest.mailbox;
+        self.mailboxes
+            .entry(progress.id)
+            .and_modify(|all| all.add(&progress))
+            .or_insert(progress);
+        if let Some(error) = error {
+            self.events
+                .push(read::error_diagnostic(&error, None).of(source));
+            self.error = Some(error);
+        }
+        Ok(())
+    }
+
+    /// Skips the rest of a member that urlspool wrote.
+    fn skip_own_output(&mut self, source: &Source, messages: &mut MessageSource) {
+        messages.find(|step| matches!(step, InputStep::Ended(_)));
+        let text = format!("skipped: {}", SkipReason::OwnOutput.name());
+        let diagnostic = Diagnostic::new(DiagnosticKind::Skip, text);
+        self.events.push(diagnostic.of(source));
+    }
+
+    /// Marks the container as read, unless the device or the server failed: then another try may succeed.
+    fn finish(self) -> Result<FileOutcome, DaemonError> {
+        if let Some(event) = self
+            .events
+            .iter()
+            .find(|event| event.diagnostic.kind == DiagnosticKind::Unreadable)
+        {
+            let message = || io::Error::other(event.diagnostic.message.clone());
+            return Ok(FileOutcome::Failed(self.error.unwrap_or_else(message)));
+        }
+        self.context.events.extend(self.events);
+        if self.mailboxes.len() > 1 {
+            for mailbox in self.mailboxes.keys() {
+                self.context
+                    .session
+                    .with(|committer| committer.transaction()?.mark_mixed_archive(*mailbox))?;
+            }
+        }
+        let mailbox = match self.mailboxes.into_values().next() {
+            Some(mailbox) => mailbox,
+            None => self.context.spool_mailbox(self.version)?,
+        };
+        self.context.mark_read(self.file, self.version, &mailbox)?;
+        Ok(FileOutcome::Complete)
+    }
 }

@@ -1,30 +1,29 @@
 //! Ingest of messages: skips those that are recorded, extracts the others, and adds records and state to the batch.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::{HashMap, HashSet, VecDeque};
 use std::os::unix::ffi::OsStringExt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
+use std::sync::Arc;
 
-use super::identity::record_digest;
 use super::identity::{
-    FileVersion, PiecePosition, StablePrefix, content_digest, stable_prefix, starts_with,
+    FileVersion, PiecePosition, StablePrefix, content_digest, record_digest, stable_prefix,
+    starts_with,
 };
-use super::mailbox_progress::MailboxProgress;
-use super::message_output::{HeaderState, MessageOutput, OutputRequest};
 use super::outcome::EndCertainty;
 use super::parser_pool::ParserPool;
-use crate::daemon::counters::Counters;
 use crate::daemon::error::DaemonError;
+use crate::daemon::status::Counters;
 use crate::daemon::store::{
-    FileId, GivenMessage, GrowingMessage, Hash128, HolderKey, MboxCursor, Session, message_key,
-    message_link,
+    FileId, GivenMessage, GrowingMessage, Hash128, HolderKey, MailboxId, MboxCursor, NewScope,
+    OlderScope, Session, message_key, message_link,
 };
 use crate::decode::HeaderFields;
-use crate::diagnostic::Event;
-use crate::extract::Extractor;
+use crate::diagnostic::{Diagnostic, DiagnosticKind, Event};
+use crate::extract::{Extractor, Finding, extract, extract_flat};
 use crate::limits::PARSE_BATCH_BYTES;
 use crate::origin::{Source, mailbox};
-use crate::record::{RecordWriter, hash_pieces};
+use crate::record::{self, MessageTail, RecordWriter, hash_pieces};
 use crate::split::{Block, BlockRole, Format, Message, SplitOutput, messages};
 
 /// Adds messages of one mailbox to the batch.
@@ -462,5 +461,306 @@ fn group_size(rest: &[Message<'_>]) -> usize {
     rest.iter().take_while(fits).count().max(1)
 }
 
+/// A mailbox, and what was ingested from one file of it.
+#[derive(Clone, Debug)]
+pub(super) struct MailboxProgress {
+    pub(super) id: MailboxId,
+    pub(super) key: Hash128,
+    /// The first bits of the last message's key: its link from the file in the state.
+    pub(super) last_link: u64,
+    /// Messages of the file, duplicates included.
+    pub(super) messages: u64,
+    /// Pieces of messages above the size limit.
+    pub(super) pieces: u64,
+    /// Mailboxes in which messages of the file may have been read before the configuration changed.
+    pub(super) older: Arc<[OlderScope]>,
+}
+
+impl MailboxProgress {
+    /// The mailbox before anything of the file was ingested.
+    pub(super) fn new(id: MailboxId, key: Hash128) -> MailboxProgress {
+        MailboxProgress {
+            id,
+            key,
+            last_link: 0,
+            messages: 0,
+            pieces: 0,
+            older: Arc::default(),
+        }
+    }
+
+    /// The scope into which the messages are read.
+    pub(super) fn scope(&self) -> NewScope<'_> {
+        NewScope {
+            id: self.id,
+            key: self.key,
+            older: &self.older,
+        }
+    }
+
+    /// Adds what was ingested from another stream of the same file.
+    pub(super) fn add(&mut self, other: &MailboxProgress) {
+        self.messages += other.messages;
+        self.pieces += other.pieces;
+        self.last_link = other.last_link;
+    }
+
+    /// The link to the only message of the file; `None` if there are more, or none that is whole.
+    pub(super) fn only_link(&self) -> Option<u64> {
+        (self.messages == 1 && self.pieces == 0).then_some(self.last_link)
+    }
+}
+
+/// Encoded records of a message, and its events.
+#[derive(Default)]
+pub(super) struct MessageOutput {
+    /// Lines of JSON.
+    pub(super) lines: Vec<u8>,
+    /// Number of lines.
+    pub(super) records: u64,
+    /// Identifiers of all URLs of a message that may grow or has grown, with those recorded before. Empty for others.
+    pub(super) url_ids: Vec<u128>,
+    /// Events of the message.
+    pub(super) events: Vec<Event>,
+}
+
+impl MessageOutput {
+    /// Extracts the URLs of a message. URLs that are in one of `earlier`, the versions of the message before it grew,
+    /// are not recorded again. After a panic, which becomes an event, the message is read as one text; so it is if its header panicked.
+    pub(super) fn of(
+        request: &OutputRequest<'_>,
+        extractor: &Extractor,
+        writer: &mut RecordWriter,
+    ) -> MessageOutput {
+        let attempt = |writer: &mut RecordWriter, extract: ExtractFn| {
+            let read = || MessageOutput::extracted(request, extractor, writer, extract);
+            catch_unwind(AssertUnwindSafe(read)).ok()
+        };
+        let structured = match request.header {
+            HeaderState::Readable => attempt(writer, extract),
+            HeaderState::Panicked => None,
+        };
+        structured.unwrap_or_else(|| {
+            let flat = attempt(writer, extract_flat);
+            let outcome = match flat {
+                Some(_) => "read it as text",
+                None => "skipped it",
+            };
+            let mut output = flat.unwrap_or_default();
+            let text = format!(
+                "urlspool failed on this message and {outcome}; please report this as a bug"
+            );
+            let event = Diagnostic::at(DiagnosticKind::Panic, request.message.start, text);
+            output.events.push(event.of(request.source));
+            output
+        })
+    }
+
+    fn extracted(
+        request: &OutputRequest<'_>,
+        extractor: &Extractor,
+        writer: &mut RecordWriter,
+        extract: ExtractFn,
+    ) -> MessageOutput {
+        let OutputRequest {
+            message,
+            end,
+            earlier,
+            source,
+            ..
+        } = *request;
+        let recorded: HashSet<u128> = earlier
+            .iter()
+            .flat_map(|version| version.ids.iter().copied())
+            .collect();
+        let has_ids = end != EndCertainty::Certain || !recorded.is_empty();
+        let mut output = MessageOutput::default();
+        let mut counts = HashMap::new();
+        writer.begin(match end {
+            EndCertainty::MidLine => MessageTail::Truncated,
+            EndCertainty::Certain | EndCertainty::EndOfFile => MessageTail::Complete,
+        });
+        extract(message, source, extractor, &mut |finding| match finding {
+            Finding::Url(record) | Finding::Unwrapped(record) => {
+                if has_ids {
+                    let id = url_id(record.found.full, &mut counts);
+                    output.url_ids.push(id);
+                    if recorded.contains(&id) {
+                        return;
+                    }
+                }
+                output.records += 1;
+                writer.write(record, &mut output.lines);
+            }
+            Finding::Diagnostic(diagnostic) => output.events.push(diagnostic.of(source)),
+            _ => {}
+        });
+        output
+    }
+}
+
+/// [`extract`], or [`extract_flat`].
+type ExtractFn = fn(&Message<'_>, &Source, &Extractor, &mut dyn FnMut(Finding<'_>));
+
+/// A message whose URLs are asked for.
+pub(super) struct OutputRequest<'r> {
+    pub(super) message: &'r Message<'r>,
+    pub(super) header: HeaderState,
+    pub(super) end: EndCertainty,
+    /// The versions of the message before it grew.
+    pub(super) earlier: &'r [GrowingMessage],
+    pub(super) source: &'r Source,
+}
+
+/// The outcome of reading a message's header.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum HeaderState {
+    Readable,
+    /// The program panicked on it.
+    Panicked,
+}
+
+/// Returns the identifier of a URL within its message: a hash of the URL and of the number of its earlier occurrences.
+fn url_id(url: &[u8], counts: &mut HashMap<u128, u64>) -> u128 {
+    let earlier = counts.entry(record::record_id(0, "", url, 0)).or_default();
+    let id = record::record_id(0, "", url, *earlier);
+    *earlier += 1;
+    id
+}
+
 #[cfg(test)]
-mod tests;
+mod tests {
+    use super::*;
+    use crate::config::Config;
+    use crate::daemon::host::Heartbeat;
+    use crate::daemon::store::{BATCH_BYTES, StoreFixture};
+
+    #[test]
+    fn a_chunk_with_many_records_is_committed_in_batches() {
+        let mut store = StoreFixture::new("batches");
+        let shared = store.committer();
+        let (parsers, extractor) = (
+            ParserPool::new(),
+            Extractor::new(Config::default().options()),
+        );
+        let (heartbeat, mut counters, mut events) =
+            (Heartbeat::default(), Counters::default(), Vec::new());
+        let session = shared.session(&heartbeat).unwrap();
+        let id = session
+            .with(|committer| committer.transaction()?.mailbox(2, 2, 0))
+            .unwrap();
+        let urls = "http://a.example/\n".repeat(1000);
+        let letter = |n| format!("From a@b Mon\nSubject: {n}\n\n{urls}\n").into_bytes();
+        let bytes = (0..12).flat_map(letter).collect();
+        let block = Block {
+            bytes,
+            offset: 0,
+            role: BlockRole::Whole,
+        };
+        let mut ingest = MessageIngest {
+            session,
+            parsers: &parsers,
+            extractor: &extractor,
+            counters: &mut counters,
+            events: &mut events,
+            source: Source::at("inbox".into()),
+            mailbox: MailboxProgress::new(id, 2),
+            growing: Vec::new(),
+            earlier_lengths: Vec::new(),
+            holder: None,
+            positions: VecDeque::new(),
+        };
+        let found = ingest.split(&block, Format::Mbox);
+        ingest.ingest(&found, None, EndCertainty::Certain).unwrap();
+        let pending = session
+            .with(|committer| Ok(committer.pending().bytes))
+            .unwrap();
+        assert!(pending < BATCH_BYTES, "{pending}");
+        // A segment exceeds its maximum size by at most one batch.
+        let sizes = store
+            .segments()
+            .into_iter()
+            .map(|path| path.metadata().unwrap().len() as usize)
+            .collect::<Vec<_>>();
+        assert!(
+            !sizes.is_empty() && sizes.iter().all(|size| *size < 3 * BATCH_BYTES),
+            "{sizes:?}"
+        );
+        shared.close().unwrap();
+        assert_eq!(store.lines(), 12_000);
+    }
+
+    #[test]
+    fn two_readers_of_one_mailbox_record_a_message_once() {
+        let mut store = StoreFixture::new("two-readers");
+        let shared = store.committer();
+        let (parsers, extractor) = (
+            ParserPool::new(),
+            Extractor::new(Config::default().options()),
+        );
+        let bytes = b"From a@b Mon\nSubject: x\n\nsee http://a.example/ now\n".to_vec();
+        let block = Block {
+            bytes,
+            offset: 0,
+            role: BlockRole::Whole,
+        };
+        let (heartbeats, mut counters) = (
+            [Heartbeat::default(), Heartbeat::default()],
+            [Counters::default(), Counters::default()],
+        );
+        let session = shared.session(&heartbeats[0]).unwrap();
+        let id = session
+            .with(|committer| committer.transaction()?.mailbox(2, 2, 0))
+            .unwrap();
+        let mut events = [Vec::new(), Vec::new()];
+        let mut ingests = Vec::new();
+        for ((heartbeat, counters), events) in heartbeats.iter().zip(&mut counters).zip(&mut events)
+        {
+            let (session, source) = (
+                shared.session(heartbeat).unwrap(),
+                Source::at("inbox".into()),
+            );
+            let (parsers, extractor, mailbox) = (&parsers, &extractor, MailboxProgress::new(id, 2));
+            ingests.push(MessageIngest {
+                session,
+                parsers,
+                extractor,
+                counters,
+                events,
+                source,
+                mailbox,
+                growing: Vec::new(),
+                earlier_lengths: Vec::new(),
+                holder: None,
+                positions: VecDeque::new(),
+            });
+        }
+        // Each asks whether the message is recorded before either of them adds it.
+        let found = ingests[0].split(&block, Format::Mbox);
+        for ingest in &ingests {
+            assert_eq!(
+                ingest
+                    .unrecorded(&[ingest.identify(&found[0], None, EndCertainty::EndOfFile)])
+                    .unwrap()
+                    .len(),
+                1
+            );
+        }
+        for ingest in &mut ingests {
+            let identified = [ingest.identify(&found[0], None, EndCertainty::EndOfFile)];
+            let output = ingest.extract(
+                &identified[0],
+                ExtractionReason::New,
+                &mut RecordWriter::default(),
+            );
+            ingest.add_to_batch(&identified[0], Some(output)).unwrap();
+        }
+        drop(ingests);
+        assert_eq!(
+            counters.map(|counters| (counters.messages_read, counters.repeated)),
+            [(1, 0), (0, 1)]
+        );
+        shared.close().unwrap();
+        assert_eq!(store.lines(), 1);
+    }
+}

@@ -9,7 +9,7 @@ use std::sync::mpsc::SyncSender;
 use notify::event::{AccessKind, AccessMode, EventKind};
 use notify::{ErrorKind, RecommendedWatcher, RecursiveMode, Watcher};
 
-use super::event::DaemonEvent;
+use super::reader::DaemonEvent;
 use crate::walk;
 
 /// Source of notifications for some of the spools.

@@ -8,16 +8,13 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::event::DaemonEvent;
 use super::retries::RetryTable;
 use super::watched_spool::{ScanReason, WatchedSpool};
 use crate::config::Config;
-use crate::daemon::counters::Counters;
 use crate::daemon::error::DaemonError;
-use crate::daemon::heartbeat::Heartbeat;
-use crate::daemon::host::{DaemonHost, MonotonicTime};
+use crate::daemon::host::{DaemonHost, Heartbeat, MonotonicTime};
 use crate::daemon::ingest::{FileVersion, ParserPool, WriterLock};
-use crate::daemon::status::{DaemonState, LastError, LockedFile, Status};
+use crate::daemon::status::{Counters, DaemonState, LastError, LockedFile, Status};
 use crate::daemon::store::{CommitTiming, SharedCommitter};
 use crate::extract::Extractor;
 use crate::limits::REPORTED_FAILURES;
@@ -382,6 +379,19 @@ impl SpoolReader {
             .chain(self.shared.committer.next_deadline());
         all.min().unwrap_or(MonotonicTime { ms: u64::MAX })
     }
+}
+
+/// Everything that can wake a reader. If it is not here, it does not happen.
+#[derive(Debug)]
+pub enum DaemonEvent {
+    /// Something at this path changed. The scan finds out what.
+    Changed(PathBuf),
+    /// Notifications were lost: everything must be rescanned.
+    Overflow,
+    /// A spool, or a folder in it, delivers no notifications: it must be polled.
+    Unwatched(PathBuf),
+    /// The operator asked the reader to stop.
+    Stop,
 }
 
 #[cfg(test)]

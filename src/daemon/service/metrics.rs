@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::fmt::{self, Write as _};
 
 use crate::daemon::schedule::ReadErrorKind;
+use crate::daemon::status::UnixTime;
 use crate::daemon::status::{DaemonState, SpoolState, Status};
-use crate::daemon::unix_time::UnixTime;
 use crate::diagnostic::DiagnosticKind;
 
 /// A metric without labels.

@@ -14,11 +14,11 @@ use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGXFSZ};
 use signal_hook::iterator::Signals;
 
 use super::config_changes::{ChangeEffect, config_changes};
-use super::run_options::{RunEnd, RunMode, StateSource};
+use super::reader_thread::{RunEnd, RunMode, StateSource};
 use super::sandbox::{self, Sandbox};
+use super::status_server::SocketFile;
 use super::status_server::{self, MetricsAddress, StatusSnapshot};
 use super::supervisor::{ProcessHost, Supervisor, SupervisorEvent};
-use super::unix_socket::SocketFile;
 use crate::config::Config;
 use crate::daemon::error::{DaemonError, DaemonFailure};
 use crate::daemon::status::{DaemonState, Status};

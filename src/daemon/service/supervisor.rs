@@ -5,21 +5,16 @@ use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::time::{Duration, Instant};
 
-use super::clock::{Clock, unix_time};
-use super::config_changes;
 use super::log::RateLimitedLog;
-use super::reader_thread::{ReaderReport, ReaderThread};
-use super::run_options::{RunEnd, RunMode};
-use super::spool_groups::group_spools;
-use crate::config::Config;
-use crate::daemon::counters::Counters;
+use super::reader_thread::{Clock, ReaderReport, ReaderThread, RunEnd, RunMode, unix_time};
+use crate::config::{Config, Spool, resolved};
 use crate::daemon::error::{DaemonError, DaemonFailure};
 use crate::daemon::host::{DaemonHost, LogRecord, MonotonicTime};
-use crate::daemon::ingest::ParserPool;
+use crate::daemon::ingest::{ParserPool, can_share};
 use crate::daemon::schedule::{ReaderResources, SpoolReader};
-use crate::daemon::status::{DaemonState, Status};
+use crate::daemon::service::config_changes;
+use crate::daemon::status::{Counters, DaemonState, Status, UnixTime};
 use crate::daemon::store::{CommitTiming, SharedCommitter};
-use crate::daemon::unix_time::UnixTime;
 use crate::extract::Extractor;
 use crate::limits::{DAEMON_READER_THREADS, RETIRED_READER_THREADS};
 
@@ -332,9 +327,41 @@ impl DaemonHost for ProcessHost {
     }
 }
 
+/// Divides spools into at most `max` groups, one for each reader. Spools that contain each other, or that may hold the same
+/// mailbox, are in one group.
+pub(super) fn group_spools(spools: &[Spool], max: usize) -> Vec<Vec<Spool>> {
+    let mut groups: Vec<Vec<Spool>> = Vec::new();
+    for spool in spools {
+        let is_related = |group: &Vec<Spool>| group.iter().any(|other| overlap(spool, other));
+        let (related, others): (Vec<_>, Vec<_>) = groups.into_iter().partition(is_related);
+        groups = others;
+        groups.push(
+            related
+                .into_iter()
+                .flatten()
+                .chain([spool.clone()])
+                .collect(),
+        );
+    }
+    let max = max.max(1);
+    while max < groups.len() {
+        let last = groups.pop().unwrap_or_default();
+        let at = groups.len() % max;
+        groups[at].extend(last);
+    }
+    groups
+}
+
+/// Returns `true` if one spool contains the other, however they are spelled, or both may hold the same mailbox.
+fn overlap(one: &Spool, other: &Spool) -> bool {
+    let (one, other) = (resolved(&one.path), resolved(&other.path));
+    other.starts_with(&one) || one.starts_with(&other) || can_share(&one, &other)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::config::DedupeScope;
 
     /// Each SIGHUP left the threads of a file system that did not answer behind, without a limit.
     #[test]
@@ -367,5 +394,41 @@ mod tests {
         supervisor.drain().expect("ends");
         drop(supervisor);
         std::fs::remove_dir_all(&folder).expect("is removed");
+    }
+
+    #[test]
+    fn nested_spools_and_spools_of_one_mailbox_share_a_reader() {
+        let spool = |path: &&str| Spool {
+            path: path.into(),
+            kind: None,
+            dedupe: DedupeScope::Mailbox,
+        };
+        let names = |spools: &[&str], max| -> Vec<Vec<String>> {
+            let spools: Vec<Spool> = spools.iter().map(spool).collect();
+            let name = |spool: Spool| spool.path.display().to_string();
+            group_spools(&spools, max)
+                .into_iter()
+                .map(|reader| reader.into_iter().map(name).collect())
+                .collect()
+        };
+        assert_eq!(names(&["/a", "/b", "/c"], 8), [["/a"], ["/b"], ["/c"]]);
+        assert_eq!(
+            names(&["/a/x", "/b", "/a/y", "/a"], 8),
+            [vec!["/b"], vec!["/a/x", "/a/y", "/a"]]
+        );
+        assert_eq!(names(&["/a", "/ab"], 8), [["/a"], ["/ab"]]);
+        assert_eq!(
+            names(&["/a", "/b", "/a.1", "/a-20260101.gz"], 8),
+            [vec!["/b"], vec!["/a", "/a.1", "/a-20260101.gz"]]
+        );
+        assert_eq!(
+            names(&["/m/new", "/n/new", "/m/cur"], 8),
+            [vec!["/n/new"], vec!["/m/new", "/m/cur"]]
+        );
+        assert_eq!(
+            names(&["/a", "/b", "/c", "/d", "/e"], 2),
+            [vec!["/a", "/e", "/c"], vec!["/b", "/d"]]
+        );
+        assert_eq!(names(&[], 8), [[""; 0]; 0]);
     }
 }

@@ -2,9 +2,9 @@
 
 use rusqlite::params;
 
+use super::checksums::ChecksummedRow;
 use super::holders::HolderKey;
 use super::keys::{FileId, Hash128, MailboxId, stored_key};
-use super::row_checksum::ChecksummedRow;
 use super::state_db::StateDb;
 use crate::daemon::error::DaemonError;
 

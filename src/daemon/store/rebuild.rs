@@ -7,10 +7,10 @@ use std::path::{Path, PathBuf};
 
 use walkdir::WalkDir;
 
+use super::checksums::{remove_shutdown_hash, rename_shutdown_hash};
 use super::committer::publish_if_hidden;
-use super::instance_lock::InstanceLock;
-use super::shutdown_hash;
 use super::state_db::{MissingTables, StateDb};
+use super::state_paths::InstanceLock;
 use super::state_paths::{StatePaths, create_folders, meta_name};
 use crate::config::Config;
 use crate::daemon::error::{Contradiction, DaemonError};
@@ -76,7 +76,7 @@ impl NewDatabase {
         for old in [&new.path, &new.log] {
             let _ = fs::remove_file(old);
         }
-        shutdown_hash::remove(&new.path);
+        remove_shutdown_hash(&new.path);
         new
     }
 
@@ -99,7 +99,7 @@ impl NewDatabase {
     /// Renames it to `db`.
     fn take_place_of(&self, db: &Path) -> Result<(), DaemonError> {
         segment::take_place(&self.path, db).map_err(|error| DaemonError::from_io(db, error))?;
-        shutdown_hash::rename(&self.path, db);
+        rename_shutdown_hash(&self.path, db);
         // It was copied into the database, so an empty one that stays is harmless.
         let _ = fs::remove_file(&self.log);
         Ok(())

@@ -7,9 +7,9 @@ use std::io;
 use std::path::Path;
 
 use super::committer::Committer;
-use super::reserve::reserve_space;
-use super::segment_rows::{SegmentPhase, UnsealedSegment};
+use super::committer::{SegmentPhase, UnsealedSegment};
 use super::state_db::{MissingTables, StateDb};
+use super::state_paths::reserve_space;
 use super::state_paths::{StatePaths, create_folders};
 use crate::config::Config;
 use crate::daemon::error::{Contradiction, DaemonError};

@@ -11,10 +11,9 @@ use std::path::Path;
 
 use rusqlite::params;
 
+use super::checksums::{RowChecksum, ShutdownCheck, check_shutdown_hash, write_shutdown_hash};
 use super::connection::DbConnection;
-use super::row_checksum::RowChecksum;
 use super::schema;
-use super::shutdown_hash::{self, ShutdownCheck};
 use crate::daemon::error::{DaemonError, DaemonFailure, DatabaseDamage};
 
 /// The oldest `SQLite` without the WAL-reset bug: 3.51.3.
@@ -48,7 +47,7 @@ impl StateDb {
         if rusqlite::version_number() < SQLITE_VERSION {
             return Err(DaemonFailure::SqliteVersion(rusqlite::version()).into());
         }
-        let shutdown = shutdown_hash::check(path)?;
+        let shutdown = check_shutdown_hash(path)?;
         let connection = DbConnection::open(path)?;
         configure(&connection)?;
         match (schema::exists(&connection)?, missing) {
@@ -81,7 +80,7 @@ impl StateDb {
         self.connection.checkpoint()?;
         let path = self.connection.path().to_owned();
         self.connection.close()?;
-        shutdown_hash::write(&path);
+        write_shutdown_hash(&path);
         Ok(())
     }
 

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use super::commit_pace::BATCH_BYTES;
+use super::shared_committer::BATCH_BYTES;
 use super::shared_committer::SharedCommitter;
 use super::state_db::{MissingTables, StateDb};
 use crate::config::Config;
