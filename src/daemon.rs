@@ -33,10 +33,7 @@ mod schedule;
 
 mod service;
 
-pub use error::{
-    Contradiction, DaemonError, DaemonFailure, DatabaseDamage, DatabaseFailure, FileFailure,
-    PauseReason,
-};
+pub use error::DaemonError;
 pub use host::{DaemonHost, LogRecord, MonotonicTime};
 pub use schedule::{DaemonEvent, ReaderHost, SpoolReader};
 pub use service::{RunEnd, RunMode, StateSource, ask, run};

@@ -45,8 +45,8 @@ pub(super) fn watch(args: &WatchArgs, color: When) -> CommandResult {
 
 fn exit_code(error: &DaemonError) -> Exit {
     match error {
-        DaemonError::OutOfSpace(_) | DaemonError::Io(_) => Exit::Output,
-        DaemonError::Inconsistent(_) => Exit::Inconsistent,
+        DaemonError::OutOfSpace { .. } | DaemonError::Io { .. } => Exit::Output,
+        DaemonError::Inconsistent { .. } => Exit::Inconsistent,
         DaemonError::Locked { .. } => Exit::Locked,
     }
 }

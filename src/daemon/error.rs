@@ -1,44 +1,101 @@
-//! The errors that pause or end the daemon.
+//! The error that pauses or ends the daemon.
 
-mod contradiction;
-mod failure;
-
-use std::fmt;
+use std::error::Error as StdError;
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::Path;
+use std::sync::Arc;
 
-pub use contradiction::{Contradiction, DatabaseDamage};
-pub use failure::{DaemonFailure, DatabaseFailure, FileFailure, PauseReason};
+use thiserror::Error;
+
+/// The way out of most contradictions.
+pub(super) const REBUILD: &str = "run `urlspool watch --rebuild-state`";
+
+/// The error beneath one of the daemon.
+type Cause = Arc<dyn StdError + Send + Sync>;
 
 /// An error that pauses or ends the daemon. Sources never cause one: what is wrong with them is a diagnostic.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Error)]
 #[non_exhaustive]
 pub enum DaemonError {
     /// No space left (ENOSPC, EDQUOT, EFBIG). The daemon pauses, and resumes when there is space.
-    OutOfSpace(PauseReason),
+    #[error("{message}")]
+    OutOfSpace {
+        /// What has no space, or why work that began before a pause is void.
+        message: String,
+        /// The error beneath.
+        source: Option<Cause>,
+    },
     /// The daemon's own output or state cannot be read or written, or the system refuses what it needs.
-    Io(DaemonFailure),
+    #[error("{message}")]
+    Io {
+        /// The reason.
+        message: String,
+        /// The error beneath.
+        source: Option<Cause>,
+    },
     /// State and output contradict each other. Only the operator can tell which is right.
-    Inconsistent(Contradiction),
+    #[error("{message}")]
+    Inconsistent {
+        /// The contradiction, and the way out.
+        message: String,
+        /// The error beneath.
+        source: Option<Cause>,
+    },
     /// Another instance holds the state.
+    #[error("{message}")]
     Locked {
-        /// The folder of the state.
-        state: PathBuf,
-        /// The number of the process that holds it, as far as it is known.
-        holder: String,
+        /// The folder of the state, and the process that holds it.
+        message: String,
     },
 }
 
 impl DaemonError {
     /// The error of a failed operation on one of the daemon's own files.
     pub(crate) fn from_io(path: &Path, error: io::Error) -> DaemonError {
-        let is_lack_of_space = DaemonError::is_lack_of_space(&error);
-        let failure = FileFailure::new(path, error);
-        if is_lack_of_space {
-            DaemonError::OutOfSpace(PauseReason::File(failure))
+        let message = format!("{}: {error}", path.display());
+        let created = if DaemonError::is_lack_of_space(&error) {
+            DaemonError::out_of_space(message)
         } else {
-            DaemonError::Io(DaemonFailure::File(failure))
+            DaemonError::io(message)
+        };
+        created.caused_by(error)
+    }
+
+    pub(super) fn out_of_space(message: impl Into<String>) -> DaemonError {
+        DaemonError::OutOfSpace {
+            message: message.into(),
+            source: None,
         }
+    }
+
+    pub(super) fn io(message: impl Into<String>) -> DaemonError {
+        DaemonError::Io {
+            message: message.into(),
+            source: None,
+        }
+    }
+
+    pub(super) fn inconsistent(message: impl Into<String>) -> DaemonError {
+        DaemonError::Inconsistent {
+            message: message.into(),
+            source: None,
+        }
+    }
+
+    /// The error of a thread that cannot be started.
+    pub(super) fn thread(error: io::Error) -> DaemonError {
+        DaemonError::io(format!("cannot start a thread: {error}")).caused_by(error)
+    }
+
+    /// Adds the error beneath.
+    pub(super) fn caused_by(mut self, error: impl StdError + Send + Sync + 'static) -> DaemonError {
+        if let DaemonError::OutOfSpace { source, .. }
+        | DaemonError::Io { source, .. }
+        | DaemonError::Inconsistent { source, .. } = &mut self
+        {
+            *source = Some(Arc::new(error));
+        }
+        self
     }
 
     /// Returns `true` if `error` is lack of space: of the disk, of a quota, or a limit on file sizes.
@@ -49,32 +106,3 @@ impl DaemonError {
         )
     }
 }
-
-impl From<Contradiction> for DaemonError {
-    fn from(contradiction: Contradiction) -> DaemonError {
-        DaemonError::Inconsistent(contradiction)
-    }
-}
-
-impl From<DaemonFailure> for DaemonError {
-    fn from(failure: DaemonFailure) -> DaemonError {
-        DaemonError::Io(failure)
-    }
-}
-
-impl fmt::Display for DaemonError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            DaemonError::OutOfSpace(reason) => reason.fmt(f),
-            DaemonError::Io(failure) => failure.fmt(f),
-            DaemonError::Inconsistent(contradiction) => contradiction.fmt(f),
-            DaemonError::Locked { state, holder } => write!(
-                f,
-                "{}: another instance holds the state, process {holder}",
-                state.display()
-            ),
-        }
-    }
-}
-
-impl std::error::Error for DaemonError {}

@@ -8,7 +8,6 @@ use std::{fmt, io};
 
 use serde::{Serialize, Serializer};
 
-use super::error::PauseReason;
 use crate::diagnostic::Event;
 use crate::limits::REPORTED_FAILURES;
 
@@ -56,8 +55,7 @@ pub struct Status {
     /// Activity of the daemon.
     pub state: DaemonState,
     /// Reason for a pause; `None` otherwise.
-    #[serde(serialize_with = "displayed")]
-    pub why: Option<PauseReason>,
+    pub why: Option<String>,
     /// Number of the open segment.
     pub segment: u64,
     /// Committed bytes of the open segment.
@@ -273,23 +271,11 @@ impl Serialize for ReadFailure {
     }
 }
 
-/// Serializes a reason as the text that it is shown as.
-#[expect(clippy::ref_option, reason = "serde passes a reference to the field")]
-fn displayed<S: Serializer>(
-    reason: &Option<PauseReason>,
-    serializer: S,
-) -> Result<S::Ok, S::Error> {
-    match reason {
-        Some(reason) => serializer.collect_str(reason),
-        None => serializer.serialize_none(),
-    }
-}
-
 /// State of the committer, which all readers share.
 #[derive(Debug)]
 pub(crate) struct CommitterStatus {
     /// Reason for the pause; `None` if work is not paused.
-    pub(crate) pause_reason: Option<PauseReason>,
+    pub(crate) pause_reason: Option<String>,
     /// Number of the open segment; 0 during a pause.
     pub(crate) segment: u64,
     /// Committed bytes of the open segment; 0 during a pause.
@@ -370,7 +356,7 @@ impl SpoolStatus {
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum HealthIssue<'s> {
     /// Work is paused for lack of space.
-    Paused { reason: Option<&'s PauseReason> },
+    Paused { reason: Option<&'s str> },
     /// The daemon is stopping.
     Stopping,
     /// No spool's file system answers.
@@ -435,7 +421,7 @@ impl Status {
         let state = match self.state {
             DaemonState::Running => None,
             DaemonState::Paused => Some(HealthIssue::Paused {
-                reason: self.why.as_ref(),
+                reason: self.why.as_deref(),
             }),
             DaemonState::Stopping => Some(HealthIssue::Stopping),
         };

@@ -565,7 +565,7 @@ mod tests {
         let block = || fs::create_dir_all(segment.join("x")).unwrap();
         let interrupted = scene.ingest(&letters(0..12), block);
         assert!(
-            matches!(interrupted, Err(DaemonError::Io(_))),
+            matches!(interrupted, Err(DaemonError::Io { .. })),
             "{interrupted:?}"
         );
         fs::remove_dir_all(&segment).unwrap();

@@ -163,7 +163,7 @@ impl SpoolReader {
         self.follow_epoch(host.now());
         match self.round(host) {
             Ok(()) => Ok(self.next_deadline()),
-            Err(DaemonError::OutOfSpace(_)) => Ok(self
+            Err(DaemonError::OutOfSpace { .. }) => Ok(self
                 .shared
                 .committer
                 .ready(host)?
@@ -398,7 +398,7 @@ pub enum DaemonEvent {
 mod tests {
     use super::*;
     use crate::config::{DedupeScope, Spool};
-    use crate::daemon::error::PauseReason;
+
     use crate::daemon::host::LogRecord;
     use crate::daemon::store::StoreFixture;
 
@@ -432,7 +432,7 @@ mod tests {
             let full = committer
                 .session(&heartbeat)
                 .unwrap()
-                .with(|_| Err::<(), _>(DaemonError::OutOfSpace(PauseReason::NoSpaceYet)));
+                .with(|_| Err::<(), _>(DaemonError::out_of_space("no space yet")));
             assert!(full.is_err());
             while let Some(retry) = committer.ready(self).unwrap() {
                 self.store.now = retry;

@@ -20,7 +20,7 @@ use super::status_server::SocketFile;
 use super::status_server::{self, MetricsAddress, StatusSnapshot};
 use super::supervisor::{ProcessHost, Supervisor, SupervisorEvent};
 use crate::config::Config;
-use crate::daemon::error::{DaemonError, DaemonFailure};
+use crate::daemon::error::DaemonError;
 use crate::daemon::status::{DaemonState, Status};
 use crate::daemon::store::rebuild_state;
 use crate::diagnostic::printable;
@@ -239,8 +239,9 @@ fn handle_signals(
     config_path: PathBuf,
     sender: Sender<SupervisorEvent>,
 ) -> Result<(), DaemonError> {
-    let mut signals = Signals::new([SIGTERM, SIGINT, SIGHUP])
-        .map_err(|error| DaemonFailure::Signals(Arc::new(error)))?;
+    let mut signals = Signals::new([SIGTERM, SIGINT, SIGHUP]).map_err(|error| {
+        DaemonError::io(format!("cannot handle signals: {error}")).caused_by(error)
+    })?;
     let forward = move || {
         for signal in &mut signals {
             let event = match signal {
@@ -255,7 +256,7 @@ fn handle_signals(
         .name("signals".to_owned())
         .spawn(forward)
         .map(|_| ())
-        .map_err(|error| DaemonFailure::thread(error).into())
+        .map_err(DaemonError::thread)
 }
 
 /// Reads the configuration again. If it cannot be used, the old one stays in force.

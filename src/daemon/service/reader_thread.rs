@@ -10,7 +10,7 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use std::{io, thread};
 
 use super::log::RateLimitedLog;
-use crate::daemon::error::{DaemonError, DaemonFailure};
+use crate::daemon::error::DaemonError;
 use crate::daemon::host::{DaemonHost, Heartbeat, LogRecord, MonotonicTime};
 use crate::daemon::schedule::{
     DaemonEvent, FsEvents, OverflowFlag, ReaderHost, SpoolReader, UnwatchedPath, WatchError,
@@ -76,7 +76,9 @@ impl ReaderThread {
             .spawn(move || {
                 let mut reader_loop = ReaderLoop::new(queue, wake, shared, clock, log);
                 let result = catch_unwind(AssertUnwindSafe(|| reader_loop.run(reader, mode)));
-                on_end(result.unwrap_or_else(|_| Err(DaemonFailure::ReaderPanicked.into())));
+                on_end(result.unwrap_or_else(|_| {
+                    Err(DaemonError::io("a reader panicked; please report this"))
+                }));
             })?;
         Ok(handle)
     }

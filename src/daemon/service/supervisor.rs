@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use super::log::RateLimitedLog;
 use super::reader_thread::{Clock, ReaderReport, ReaderThread, RunEnd, RunMode, unix_time};
 use crate::config::{Config, Spool, resolved};
-use crate::daemon::error::{DaemonError, DaemonFailure};
+use crate::daemon::error::DaemonError;
 use crate::daemon::host::{DaemonHost, LogRecord, MonotonicTime};
 use crate::daemon::ingest::{ParserPool, can_share};
 use crate::daemon::schedule::{ReaderResources, SpoolReader};
@@ -125,7 +125,7 @@ impl Supervisor {
     /// Starts a reader for each group of spools.
     pub(super) fn start_readers(&mut self) -> Result<(), DaemonError> {
         for spools in group_spools(&self.config.spool, DAEMON_READER_THREADS) {
-            let thread = self.start_reader(spools).map_err(DaemonFailure::thread)?;
+            let thread = self.start_reader(spools).map_err(DaemonError::thread)?;
             self.readers.push(thread);
         }
         self.running = self.readers.len();
@@ -191,7 +191,7 @@ impl Supervisor {
                 }
             }
             // The readers wait until there is space, and with them the rest of the configuration.
-            Err(DaemonError::OutOfSpace(_)) => {}
+            Err(DaemonError::OutOfSpace { .. }) => {}
             Err(error) => return Err(error),
         }
         self.start_readers()
@@ -213,7 +213,7 @@ impl Supervisor {
             return Ok(());
         }
         match committer.commit_if_due(CommitTiming::WhenDue, host) {
-            Err(DaemonError::OutOfSpace(_)) => committer.ready(host).map(|_| ()),
+            Err(DaemonError::OutOfSpace { .. }) => committer.ready(host).map(|_| ()),
             result => result,
         }
     }
@@ -294,8 +294,8 @@ impl Supervisor {
                 }
                 Ok(())
             }
-            Err(DaemonError::OutOfSpace(reason)) if !was_paused => {
-                tracing::warn!("{reason}: uncommitted messages are read again at the next start");
+            Err(DaemonError::OutOfSpace { message, .. }) if !was_paused => {
+                tracing::warn!("{message}: uncommitted messages are read again at the next start");
                 Ok(())
             }
             Err(error) => Err(error),

@@ -17,7 +17,7 @@ use twox_hash::XxHash3_64;
 
 use super::connection::DbConnection;
 use super::keys::MailboxId;
-use crate::daemon::error::{Contradiction, DaemonError, DatabaseDamage};
+use crate::daemon::error::{DaemonError, REBUILD};
 use crate::sink::segment;
 
 /// Name of the checksum in the table `meta`.
@@ -141,7 +141,7 @@ impl RowChecksum {
     pub(super) fn load(db: &DbConnection) -> Result<RowChecksum, DaemonError> {
         let saved = db
             .meta_value(NAME)?
-            .ok_or_else(|| db.damaged(DatabaseDamage::NoChecksum))?;
+            .ok_or_else(|| db.damaged("has no checksum"))?;
         Ok(RowChecksum {
             current: Cell::new(saved),
             saved: Cell::new(saved),
@@ -175,7 +175,7 @@ impl RowChecksum {
         if RowChecksum::of_rows(db)? == self.saved.get() {
             return Ok(());
         }
-        Err(db.damaged(DatabaseDamage::WrongChecksum))
+        Err(db.damaged("was changed: the checksum of mailboxes and messages is wrong"))
     }
 
     /// Adds all rows up, after a change of many of them that was not followed.
@@ -283,8 +283,10 @@ pub(super) fn check_shutdown_hash(db: &Path) -> Result<ShutdownCheck, DaemonErro
     };
     let found = hash(db).map_err(|error| DaemonError::from_io(db, error))?;
     if found != Some(expected) {
-        let path = db.to_owned();
-        return Err(Contradiction::ChangedAfterShutdown { path }.into());
+        return Err(DaemonError::inconsistent(format!(
+            "state database {} was changed after the last shutdown; {REBUILD}",
+            db.display()
+        )));
     }
     // A hash that reappears after a power cut would reject a database that was written since.
     fs::remove_file(&path)

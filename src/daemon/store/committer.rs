@@ -17,7 +17,7 @@ use super::spool_scopes::SpoolIdentity;
 use super::state_db::StateDb;
 use super::state_paths::meta_name;
 use crate::config::{SegmentCompression, Spool};
-use crate::daemon::error::{DaemonError, DatabaseDamage};
+use crate::daemon::error::DaemonError;
 use crate::daemon::status::SealedSegment;
 use crate::planted_faults::{PlantedFault, is_planted};
 use crate::record::{Sidecar, write_gone};
@@ -480,7 +480,7 @@ impl StateDb {
                 })
             },
         )?;
-        found.ok_or_else(|| self.connection.damaged(DatabaseDamage::NoOpenSegment))
+        found.ok_or_else(|| self.connection.damaged("has no open segment"))
     }
 
     /// Stores the committed length of the open segment, its hash and its records.

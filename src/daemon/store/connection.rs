@@ -7,9 +7,7 @@ use std::path::{Path, PathBuf};
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, ErrorCode, OptionalExtension, Params, Row, ffi, params};
 
-use crate::daemon::error::{
-    Contradiction, DaemonError, DaemonFailure, DatabaseDamage, DatabaseFailure, PauseReason,
-};
+use crate::daemon::error::{DaemonError, REBUILD};
 
 /// Number of prepared statements that are cached: more than the program has.
 const STATEMENTS: usize = 64;
@@ -42,11 +40,11 @@ impl DbConnection {
     }
 
     /// The error for content that contradicts itself.
-    pub(super) fn damaged(&self, damage: DatabaseDamage) -> DaemonError {
-        DaemonError::Inconsistent(Contradiction::Damaged {
-            path: self.path.clone(),
-            damage,
-        })
+    pub(super) fn damaged(&self, damage: &str) -> DaemonError {
+        DaemonError::inconsistent(format!(
+            "state database {} {damage}; {REBUILD}",
+            self.path.display()
+        ))
     }
 
     /// Path of the database file.
@@ -169,31 +167,34 @@ fn db_error(path: &Path, error: rusqlite::Error) -> DaemonError {
         Some(ffi::SQLITE_IOERR_READ | ffi::SQLITE_IOERR_SHORT_READ)
     );
     let code = error.sqlite_error_code();
-    let failure = DatabaseFailure::new(path, error);
-    match code {
-        Some(ErrorCode::DiskFull) => DaemonError::OutOfSpace(PauseReason::Database(failure)),
+    let mut message = format!("{}: {error}", path.display());
+    if let Some(code) = error.sqlite_extended_error_code() {
+        message.push_str(&format!(" (SQLite error code {code})"));
+    }
+    let created = match code {
+        Some(ErrorCode::DiskFull) => DaemonError::out_of_space(message),
         // An error without a code is a value of an unexpected type.
         Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) | None => {
-            DaemonError::Inconsistent(Contradiction::Unreadable(failure))
+            DaemonError::inconsistent(format!("{message}; {REBUILD}"))
         }
         Some(ErrorCode::SystemIoFailure | ErrorCode::CannotOpen) if !is_read => {
-            write_error(path, failure)
+            write_error(path, message)
         }
-        _ => DaemonError::Io(DaemonFailure::Database(failure)),
-    }
+        _ => DaemonError::io(message),
+    };
+    created.caused_by(error)
 }
 
 /// The error of a failed write, after a probe beside the database.
-fn write_error(path: &Path, failure: DatabaseFailure) -> DaemonError {
+fn write_error(path: &Path, message: String) -> DaemonError {
     let Some(error) = probe_write(path) else {
-        return DaemonError::Io(DaemonFailure::Database(failure));
+        return DaemonError::io(message);
     };
-    let is_lack_of_space = DaemonError::is_lack_of_space(&error);
-    let failure = failure.with_test_write(error);
-    if is_lack_of_space {
-        DaemonError::OutOfSpace(PauseReason::Database(failure))
+    let message = format!("{message}; a test write failed: {error}");
+    if DaemonError::is_lack_of_space(&error) {
+        DaemonError::out_of_space(message)
     } else {
-        DaemonError::Io(DaemonFailure::Database(failure))
+        DaemonError::io(message)
     }
 }
 
@@ -236,12 +237,12 @@ mod tests {
             ffi::SQLITE_CANTOPEN,
         ];
         assert!(
-            matches!(of(full), DaemonError::OutOfSpace(_))
-                && matches!(of(damaged), DaemonError::Inconsistent(_))
+            matches!(of(full), DaemonError::OutOfSpace { .. })
+                && matches!(of(damaged), DaemonError::Inconsistent { .. })
         );
         for code in failed {
             let error = of(code);
-            assert!(matches!(error, DaemonError::Io(_)), "{error:?}");
+            assert!(matches!(error, DaemonError::Io { .. }), "{error:?}");
             assert!(
                 error.to_string().contains(&format!("{}: ", path.display())),
                 "{error}"

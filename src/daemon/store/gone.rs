@@ -12,7 +12,7 @@ use super::checksums::ChecksummedRow;
 use super::holders::{DigestBytes, GivenRow, HolderKey};
 use super::keys::{Hash128, MailboxId, StoredKey};
 use super::state_db::StateDb;
-use crate::daemon::error::{DaemonError, DatabaseDamage};
+use crate::daemon::error::DaemonError;
 
 /// Rows of holders that are read at once.
 const HOLDER_ROWS: u32 = 10_000;
@@ -239,7 +239,7 @@ impl StateDb {
     fn path(&self, id: i64) -> Result<Vec<u8>, DaemonError> {
         let sql = "SELECT path FROM path WHERE id=?1";
         let found = self.connection.find(sql, params![id], |row| row.get(0))?;
-        found.ok_or_else(|| self.connection.damaged(DatabaseDamage::NoMailbox))
+        found.ok_or_else(|| self.connection.damaged("lacks a mailbox"))
     }
 
     /// In a state that is rebuilt: removes a message that is gone.

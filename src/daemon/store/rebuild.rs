@@ -13,7 +13,7 @@ use super::state_db::{MissingTables, StateDb};
 use super::state_paths::InstanceLock;
 use super::state_paths::{StatePaths, create_folders, meta_name};
 use crate::config::Config;
-use crate::daemon::error::{Contradiction, DaemonError};
+use crate::daemon::error::DaemonError;
 use crate::daemon::host::{DaemonHost, LogRecord};
 use crate::record::Sidecar;
 use crate::sink::segment::{self, SegmentDir};
@@ -88,9 +88,13 @@ impl NewDatabase {
                 .map_err(|error| DaemonError::from_io(&self.path, error))?;
         }
         StateDb::open(&self.path, MissingTables::Create).map_err(|error| match error {
-            DaemonError::Inconsistent(_) if has_snapshot => {
-                let path = snapshot.to_owned();
-                Contradiction::SnapshotDamaged { path }.into()
+            error @ DaemonError::Inconsistent { .. } if has_snapshot => {
+                let message = format!(
+                    "snapshot {} is damaged; restore it from a backup, or remove it: then messages that no sidecar lists are read \
+                     again, and their records appear twice",
+                    snapshot.display()
+                );
+                DaemonError::inconsistent(message).caused_by(error)
             }
             error => error,
         })
@@ -327,10 +331,10 @@ mod tests {
         drop(db);
         let error = rebuild(&config, &mut |_| {}).unwrap_err();
         assert!(
-            matches!(
-                &error,
-                DaemonError::Inconsistent(Contradiction::SnapshotDamaged { path }) if *path == snapshot
-            ),
+            matches!(error, DaemonError::Inconsistent { .. })
+                && error
+                    .to_string()
+                    .starts_with(&format!("snapshot {} is damaged", snapshot.display())),
             "{error}"
         );
         open(&config, &mut |_| {}).unwrap().close().unwrap();

@@ -12,7 +12,7 @@ use super::state_db::{MissingTables, StateDb};
 use super::state_paths::reserve_space;
 use super::state_paths::{StatePaths, create_folders};
 use crate::config::Config;
-use crate::daemon::error::{Contradiction, DaemonError};
+use crate::daemon::error::{DaemonError, REBUILD};
 use crate::sink::segment::{self, SegmentDir, number};
 
 /// Opens state and output, and completes or undoes what was interrupted. Warnings for the operator go to `warn`.
@@ -44,8 +44,10 @@ fn open_db(dir: &SegmentDir, paths: &StatePaths) -> Result<StateDb, DaemonError>
     let is_empty = fs::metadata(&paths.db).map_or(0, |metadata| metadata.len()) == 0;
     let has_output = has_output(dir, paths)?;
     if is_empty && has_output {
-        let path = paths.db.clone();
-        return Err(Contradiction::DatabaseMissing { path }.into());
+        return Err(DaemonError::inconsistent(format!(
+            "state database {} is missing although its segments exist; {REBUILD}",
+            paths.db.display()
+        )));
     }
     let missing = if has_output {
         MissingTables::Reject
@@ -68,11 +70,11 @@ fn has_output(dir: &SegmentDir, paths: &StatePaths) -> Result<bool, DaemonError>
 fn check_instance(paths: &StatePaths, db: &StateDb) -> Result<(), DaemonError> {
     match fs::read_to_string(&paths.instance) {
         Ok(instance) if instance.trim() == db.instance() => Ok(()),
-        Ok(_) => Err(Contradiction::ForeignState {
-            instance: paths.instance.clone(),
-            path: paths.db.clone(),
-        }
-        .into()),
+        Ok(_) => Err(DaemonError::inconsistent(format!(
+            "{} belongs to another state than {}; {REBUILD}",
+            paths.instance.display(),
+            paths.db.display()
+        ))),
         Err(_) => segment::replace(&paths.instance, format!("{}\n", db.instance()).as_bytes())
             .map_err(|error| DaemonError::from_io(&paths.instance, error)),
     }
@@ -93,13 +95,10 @@ fn check_age(
         .max(paths.highest_sidecar()?);
     let expected = unsealed.seq;
     if expected < found || published == expected && unsealed.phase == SegmentPhase::Open {
-        let path = paths.db.clone();
-        return Err(Contradiction::StateOlderThanOutput {
-            path,
-            expected,
-            found,
-        }
-        .into());
+        return Err(DaemonError::inconsistent(format!(
+            "state database {} is older than the output: it expects segment {expected}, but segment {found} was written; {REBUILD}",
+            paths.db.display()
+        )));
     }
     Ok(())
 }
@@ -138,11 +137,11 @@ fn cut_to_committed(
     let io_error = |error| DaemonError::from_io(part, error);
     let len = len_or_zero(part).map_err(io_error)?;
     if len < unsealed.len {
-        return Err(Contradiction::BytesMissing {
-            segment: part.to_owned(),
-            bytes: unsealed.len - len,
-        }
-        .into());
+        return Err(DaemonError::inconsistent(format!(
+            "{} committed bytes are missing at the end of {}; {REBUILD}",
+            unsealed.len - len,
+            part.display()
+        )));
     }
     if unsealed.len == 0 {
         return match fs::remove_file(part) {
@@ -151,8 +150,10 @@ fn cut_to_committed(
         };
     }
     if segment::hash_of(part, unsealed.len).map_err(io_error)? != Some(unsealed.hash) {
-        let segment = part.to_owned();
-        return Err(Contradiction::BytesChanged { segment }.into());
+        return Err(DaemonError::inconsistent(format!(
+            "{} differs from what was committed; {REBUILD}",
+            part.display()
+        )));
     }
     if unsealed.len < len {
         let uncommitted = len - unsealed.len;

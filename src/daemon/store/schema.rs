@@ -1,11 +1,11 @@
 //! The tables of the state database.
 
-use std::sync::Arc;
+use std::io;
 
 use rusqlite::params;
 
 use super::connection::DbConnection;
-use crate::daemon::error::{Contradiction, DaemonError, DaemonFailure};
+use crate::daemon::error::DaemonError;
 
 /// Version of the tables.
 const SCHEMA: i64 = 6;
@@ -121,7 +121,9 @@ const ADD_LENGTHS: &[&str] = &["ALTER TABLE known ADD COLUMN place INTEGER;
 pub(super) fn create(db: &DbConnection) -> Result<(), DaemonError> {
     let mut instance = [0; 16];
     let random = rustix::rand::getrandom(&mut instance, rustix::rand::GetRandomFlags::empty());
-    random.map_err(|error| DaemonFailure::RandomNumbers(Arc::new(error.into())))?;
+    random.map_err(io::Error::from).map_err(|error| {
+        DaemonError::io(format!("cannot read random numbers: {error}")).caused_by(error)
+    })?;
     let instance = data_encoding::HEXLOWER.encode(&instance);
     db.batch("BEGIN IMMEDIATE")?;
     db.batch(TABLES)?;
@@ -155,11 +157,11 @@ pub(super) fn check_version(db: &DbConnection) -> Result<(), DaemonError> {
         Some(WITHOUT_LENGTHS) => return migrate(db, &[ADD_LENGTHS]),
         _ => {}
     }
-    Err(DaemonError::Inconsistent(Contradiction::SchemaVersion {
-        path: db.path().to_owned(),
-        found: version,
-        needed: SCHEMA,
-    }))
+    let found = version.map_or("unknown".to_owned(), |version| version.to_string());
+    Err(DaemonError::inconsistent(format!(
+        "state database {} has schema version {found}; this program needs version {SCHEMA}",
+        db.path().display()
+    )))
 }
 
 /// Migrates tables by these steps, in one transaction.

@@ -11,7 +11,7 @@ use super::recovery;
 use super::state_db::StateDb;
 use super::state_paths::{InstanceLock, StatePaths, has_space, release_reserve};
 use crate::config::Config;
-use crate::daemon::error::{DaemonError, PauseReason};
+use crate::daemon::error::DaemonError;
 use crate::daemon::host::{DaemonHost, Heartbeat, LogRecord, MonotonicTime};
 use crate::daemon::status::{
     CommitterStatus, Counters, LastError, LastSealed, SealedSegment, UnixTime,
@@ -54,11 +54,11 @@ impl Session<'_> {
         self.heartbeat.beat();
         let mut pace = self.shared.lock();
         if pace.epoch != self.epoch || self.heartbeat.is_retired() {
-            return Err(DaemonError::OutOfSpace(PauseReason::PausedMeanwhile));
+            return Err(DaemonError::out_of_space("work was paused meanwhile"));
         }
         pace.run(|pace| match &mut pace.state {
             CommitterState::Open(open) => work(&mut open.committer),
-            _ => Err(DaemonError::OutOfSpace(PauseReason::Paused)),
+            _ => Err(DaemonError::out_of_space("work is paused")),
         })
     }
 
@@ -94,8 +94,8 @@ impl SharedCommitter {
         let lock = InstanceLock::acquire(&config.state.dir)?;
         let mut pace = CommitPace::new(config);
         match pace.open_committer(host) {
-            Err(DaemonError::OutOfSpace(reason)) => {
-                pace.state = CommitterState::OutOfSpace { reason };
+            Err(DaemonError::OutOfSpace { message, .. }) => {
+                pace.state = CommitterState::OutOfSpace { reason: message };
             }
             opened => opened?,
         }
@@ -256,7 +256,7 @@ impl SharedCommitter {
         let pace = self.lock();
         let committer = pace.open().map(|open| &open.committer);
         CommitterStatus {
-            pause_reason: pace.pause_reason().cloned(),
+            pause_reason: pace.pause_reason().map(str::to_owned),
             segment: committer.map_or(0, Committer::seq),
             committed_bytes: committer.map_or(0, Committer::committed),
             last_sealed: pace.last_sealed.clone(),
@@ -270,7 +270,9 @@ impl SharedCommitter {
             // The batch may hold half a message.
             self.pace.clear_poison();
             let mut pace = poisoned.into_inner();
-            pace.end(&DaemonError::OutOfSpace(PauseReason::ReaderPanicked));
+            pace.end(&DaemonError::out_of_space(
+                "a reader failed while it wrote to the batch",
+            ));
             pace
         })
     }
@@ -322,10 +324,10 @@ pub(super) enum CommitterState {
     /// It accepts work.
     Open(OpenCommitter),
     /// There is no space. The operator does not know it yet.
-    OutOfSpace { reason: PauseReason },
+    OutOfSpace { reason: String },
     /// There is no space. The next attempt to resume is made at `retry`.
     Paused {
-        reason: PauseReason,
+        reason: String,
         retry: MonotonicTime,
     },
     /// It was closed, or a fatal error ended it. It accepts no more work.
@@ -372,7 +374,7 @@ impl CommitPace {
         }
     }
 
-    pub(super) fn pause_reason(&self) -> Option<&PauseReason> {
+    pub(super) fn pause_reason(&self) -> Option<&str> {
         match &self.state {
             CommitterState::OutOfSpace { reason } | CommitterState::Paused { reason, .. } => {
                 Some(reason)
@@ -400,8 +402,8 @@ impl CommitPace {
         }
         self.epoch += 1;
         self.state = match error {
-            DaemonError::OutOfSpace(reason) => CommitterState::OutOfSpace {
-                reason: reason.clone(),
+            DaemonError::OutOfSpace { message, .. } => CommitterState::OutOfSpace {
+                reason: message.clone(),
             },
             _ => CommitterState::Closed,
         };
@@ -457,7 +459,7 @@ impl CommitPace {
     }
 
     /// Reports the pause and frees the reserved space. Returns the time of the first attempt to resume.
-    fn pause(&mut self, reason: PauseReason, host: &mut dyn DaemonHost) -> MonotonicTime {
+    fn pause(&mut self, reason: String, host: &mut dyn DaemonHost) -> MonotonicTime {
         let retry = host.now().after(RETRY_MS);
         host.log(&LogRecord::Warn(format!(
             "paused for lack of space: {reason}"
@@ -466,7 +468,7 @@ impl CommitPace {
         // If the reason is a limit on file sizes, a smaller batch may fit into the next segment.
         self.batch_bytes = (self.batch_bytes / 4).max(SMALL_BATCH_BYTES);
         self.counters.pauses += 1;
-        self.last_error = LastError::new(reason.to_string(), host.unix_time());
+        self.last_error = LastError::new(reason.clone(), host.unix_time());
         self.state = CommitterState::Paused { reason, retry };
         retry
     }
@@ -476,7 +478,7 @@ impl CommitPace {
         let opened = if has_space(&self.config) {
             self.open_committer(host)
         } else {
-            Err(DaemonError::OutOfSpace(PauseReason::NoSpaceYet))
+            Err(DaemonError::out_of_space("no space yet"))
         };
         match opened {
             Ok(()) => {
@@ -487,7 +489,7 @@ impl CommitPace {
                 self.epoch += 1;
                 Ok(None)
             }
-            Err(DaemonError::OutOfSpace(_)) => {
+            Err(DaemonError::OutOfSpace { .. }) => {
                 release_reserve(&self.config);
                 let next = host.now().after(RETRY_MS);
                 if let CommitterState::Paused { retry, .. } = &mut self.state {
@@ -593,9 +595,9 @@ impl CommitPace {
                 Ok(())
             }
             // The sidecars hold the same, and work goes on with the space there is.
-            Err(DaemonError::OutOfSpace(reason)) => {
+            Err(DaemonError::OutOfSpace { message, .. }) => {
                 host.log(&LogRecord::Warn(format!(
-                    "cannot write a snapshot of the state: {reason}"
+                    "cannot write a snapshot of the state: {message}"
                 )));
                 Ok(())
             }
@@ -711,7 +713,7 @@ mod tests {
             committer.session(&other).unwrap(),
         );
         put(before).unwrap();
-        let full = beside.with(|_| Err::<(), _>(DaemonError::OutOfSpace(PauseReason::NoSpaceYet)));
+        let full = beside.with(|_| Err::<(), _>(DaemonError::out_of_space("no space yet")));
         assert!(full.is_err() && put(before).is_err() && committer.session(&one).is_none());
         // The pause is reported once, and lasts until there is space.
         let retry = committer.ready(&mut fixture).unwrap().unwrap();

@@ -12,7 +12,7 @@ use super::keys::{FileId, Hash128, MailboxId, StoredKey, path_key};
 use super::mail_rows::{GrowingMessage, MboxCursor};
 use super::spool_scopes::SpoolRow;
 use super::state_db::StateDb;
-use crate::daemon::error::{Contradiction, DaemonError, DatabaseDamage};
+use crate::daemon::error::DaemonError;
 use crate::record::sidecar;
 
 /// The mailboxes of the next sidecar.
@@ -308,7 +308,7 @@ impl StateDb {
             mailbox.retired = row.get(4)?;
             Ok(())
         })?;
-        found.ok_or_else(|| self.connection.damaged(DatabaseDamage::NoMailbox))
+        found.ok_or_else(|| self.connection.damaged("lacks a mailbox"))
     }
 
     fn apply_cursor(
@@ -372,8 +372,7 @@ fn parse_key(text: &str) -> Result<StoredKey, DaemonError> {
 }
 
 fn not_a_hash(text: &str) -> DaemonError {
-    let text = text.to_owned();
-    Contradiction::NotAHash { text }.into()
+    DaemonError::inconsistent(format!("a sidecar holds {text:?}, which is not a hash"))
 }
 
 fn parse_hash(text: &str) -> Result<Hash128, DaemonError> {

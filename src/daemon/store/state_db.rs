@@ -14,7 +14,7 @@ use rusqlite::params;
 use super::checksums::{RowChecksum, ShutdownCheck, check_shutdown_hash, write_shutdown_hash};
 use super::connection::DbConnection;
 use super::schema;
-use crate::daemon::error::{DaemonError, DaemonFailure, DatabaseDamage};
+use crate::daemon::error::DaemonError;
 
 /// The oldest `SQLite` without the WAL-reset bug: 3.51.3.
 const SQLITE_VERSION: i32 = 3_051_003;
@@ -45,7 +45,10 @@ impl StateDb {
     /// Opens the database, and checks its content unless it was shut down cleanly.
     pub(super) fn open(path: &Path, missing: MissingTables) -> Result<StateDb, DaemonError> {
         if rusqlite::version_number() < SQLITE_VERSION {
-            return Err(DaemonFailure::SqliteVersion(rusqlite::version()).into());
+            return Err(DaemonError::io(format!(
+                "SQLite {} can lose data; version 3.51.3 or newer is needed",
+                rusqlite::version()
+            )));
         }
         let shutdown = check_shutdown_hash(path)?;
         let connection = DbConnection::open(path)?;
@@ -54,7 +57,7 @@ impl StateDb {
             (true, _) => {}
             (false, MissingTables::Create) => schema::create(&connection)?,
             (false, MissingTables::Reject) => {
-                return Err(connection.damaged(DatabaseDamage::NoTables));
+                return Err(connection.damaged("has no tables"));
             }
         }
         schema::check_version(&connection)?;
@@ -86,9 +89,12 @@ impl StateDb {
 
     /// Writes a copy into a new database, which the caller syncs. No transaction may be open.
     pub(super) fn copy_to(&self, path: &Path) -> Result<(), DaemonError> {
-        let name = path
-            .to_str()
-            .ok_or_else(|| DaemonFailure::PathNotUtf8(path.to_owned()))?;
+        let name = path.to_str().ok_or_else(|| {
+            let path = path.display();
+            DaemonError::io(format!(
+                "{path}: the path is not UTF-8, which SQLite requires"
+            ))
+        })?;
         self.connection.run("VACUUM INTO ?1", params![name])?;
         Ok(())
     }
@@ -153,13 +159,11 @@ impl StateDb {
         let verdict = verdict.unwrap_or_default();
         // An unreadable page is an I/O error: its content may be right.
         if verdict.contains("unable to get the page") {
-            return Err(DaemonError::Io(DaemonFailure::UnreadablePage {
-                path: self.connection.path().to_owned(),
-                report: verdict,
-            }));
+            let path = self.connection.path().display();
+            return Err(DaemonError::io(format!("{path}: {verdict}")));
         }
         if verdict != "ok" {
-            return Err(self.connection.damaged(DatabaseDamage::Structure(verdict)));
+            return Err(self.connection.damaged(&format!("is damaged: {verdict}")));
         }
         Ok(())
     }
@@ -178,5 +182,5 @@ fn read_instance(connection: &DbConnection) -> Result<String, DaemonError> {
     let instance = connection.find("SELECT value FROM meta WHERE name='instance'", [], |row| {
         row.get(0)
     })?;
-    instance.ok_or_else(|| connection.damaged(DatabaseDamage::NoInstance))
+    instance.ok_or_else(|| connection.damaged("has no instance name"))
 }

@@ -174,8 +174,11 @@ fn locked(dir: &Path, file: &mut File) -> DaemonError {
     // The holder's number helps the operator; the message works without it.
     let _ = file.read_to_string(&mut holder);
     DaemonError::Locked {
-        state: dir.to_owned(),
-        holder: holder.trim().to_owned(),
+        message: format!(
+            "{}: another instance holds the state, process {}",
+            dir.display(),
+            holder.trim()
+        ),
     }
 }
 
