@@ -82,7 +82,7 @@ impl Scene {
     }
 
     /// Lets the daemon work until nothing is left to do, and stops it.
-    fn work(&mut self) {
+    pub(super) fn work(&mut self) {
         self.scan_after(0);
         let mut daemon = self.daemon.take().unwrap();
         for _ in 0..400 {
