@@ -28,7 +28,6 @@ const HEAD_BYTES: u64 = 1 << 10;
 /// Bytes after a message that was ingested in pieces that must begin with a separator.
 const SEPARATOR_BYTES: u64 = 64;
 
-/// An open mbox.
 pub(super) struct MboxFile<'m> {
     pub(super) file: &'m File,
     pub(super) path: &'m Path,

@@ -57,7 +57,6 @@ enum UnreadContent {
     ReadBefore,
     /// No messages, unless its writer is about to write them.
     Locked {
-        /// The lock.
         why: String,
         /// `true` if messages of it were read before it was empty.
         was_read: bool,
@@ -78,7 +77,6 @@ pub(super) struct UnreadSince {
 #[derive(Clone, Debug)]
 pub(super) struct LastingFile {
     pub(super) path: PathBuf,
-    /// The reason.
     pub(super) why: String,
     /// The mailboxes that its messages may belong to.
     mailboxes: Vec<Hash128>,

@@ -46,7 +46,6 @@ pub struct SpoolReader {
     /// Epoch of the committer for which all spools were scanned or marked to be.
     epoch: u64,
     pub(super) spools: Vec<WatchedSpool>,
-    /// Files that changed.
     pub(super) changed: BTreeSet<PathBuf>,
     pub(super) unsettled: HashMap<PathBuf, UnsettledFile>,
     pub(super) failures: RetryTable,

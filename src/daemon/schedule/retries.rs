@@ -48,7 +48,6 @@ pub(crate) enum ReadErrorKind {
 }
 
 impl ReadErrorKind {
-    /// All kinds.
     pub(crate) const ALL: [ReadErrorKind; 5] = [
         ReadErrorKind::Device,
         ReadErrorKind::Stale,

@@ -245,7 +245,6 @@ impl SpoolScan {
 pub(super) struct SpoolSurvey {
     day: u64,
     identity: Arc<SpoolIdentity>,
-    /// Number of files.
     files: usize,
     seen: SeenFiles,
     /// Reason for which a file that was not seen may exist; `None` if all were seen.

@@ -147,7 +147,6 @@ struct StatusPublisher {
 }
 
 impl StatusPublisher {
-    /// Opens the sockets.
     fn start(supervisor: &mut Supervisor) -> Result<StatusPublisher, DaemonError> {
         let snapshot = StatusSnapshot::new(&supervisor.initial_status());
         let config = supervisor.config();

@@ -64,7 +64,6 @@ impl StatusSnapshot {
         StatusSnapshot(Arc::new(Mutex::new(RenderedStatus::of(status))))
     }
 
-    /// Replaces the status.
     pub(super) fn update(&self, status: &Status) {
         let rendered = RenderedStatus::of(status);
         *self.lock() = rendered;

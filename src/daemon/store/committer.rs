@@ -451,7 +451,6 @@ pub(super) struct UnsealedSegment {
     pub(super) phase: SegmentPhase,
     /// File name under which it will be published; empty while it is open.
     pub(super) name: String,
-    /// Committed bytes.
     pub(super) len: u64,
     /// XXH3 (64 bits) of these.
     pub(super) hash: u64,

@@ -49,7 +49,6 @@ pub(super) struct KeyRange {
 }
 
 impl KeyRange {
-    /// All keys.
     pub(super) const ALL: KeyRange = KeyRange {
         first: [0; STORED_KEY_BYTES],
         last: [0xFF; STORED_KEY_BYTES],

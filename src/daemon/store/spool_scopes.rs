@@ -236,7 +236,6 @@ impl StateDb {
         Ok(mailbox)
     }
 
-    /// Retires a mailbox.
     pub(super) fn retire_mailbox(&self, mailbox: MailboxId) -> Result<(), DaemonError> {
         self.connection
             .run("UPDATE mailbox SET retired=1 WHERE id=?1", params![mailbox])?;

@@ -58,7 +58,6 @@ impl StoreFixture {
         self.segments().into_iter().map(lines).sum()
     }
 
-    /// The sealed segments.
     pub(crate) fn segments(&self) -> Vec<PathBuf> {
         let entries = fs::read_dir(self.folder.join("out")).unwrap().flatten();
         let paths = entries.map(|entry| entry.path());
