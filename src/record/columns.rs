@@ -3,13 +3,12 @@
 use std::fmt;
 use std::sync::Arc;
 
-use arrow_array::{
-    ArrayRef, BooleanArray, Float64Array, Int64Array, ListArray, RecordBatch, StringArray,
-    StructArray, TimestampSecondArray,
+use arrow_array::builder::{
+    BooleanBuilder, Float64Builder, Int64Builder, ListBuilder, StringBuilder,
+    TimestampSecondBuilder,
 };
-use arrow_buffer::{
-    BooleanBufferBuilder, Buffer, NullBuffer, NullBufferBuilder, OffsetBuffer, ScalarBuffer,
-};
+use arrow_array::{Array, ArrayRef, ListArray, RecordBatch, StructArray};
+use arrow_buffer::{NullBuffer, NullBufferBuilder, OffsetBufferBuilder};
 use arrow_schema::{ArrowError, DataType, Field, FieldRef, Fields, Schema, SchemaRef, TimeUnit};
 
 use super::fields::{self, FieldId, FieldType, FieldValues, RECORD_FIELDS, fields_of};
@@ -139,14 +138,6 @@ fn list_of(items: DataType) -> DataType {
     DataType::List(Arc::new(Field::new_list_field(items, true)))
 }
 
-/// Returns the field of the items of a list; of any other field, the field itself.
-fn item_of(field: &FieldRef) -> FieldRef {
-    match field.data_type() {
-        DataType::List(item) => Arc::clone(item),
-        _ => Arc::clone(field),
-    }
-}
-
 /// A column of a batch that is being filled.
 struct Column {
     field: FieldRef,
@@ -155,35 +146,26 @@ struct Column {
     /// The field of the record; `None` for objects and for the fields of the items of lists.
     id: Option<FieldId>,
     values: Values,
-    nulls: NullBufferBuilder,
 }
 
 enum Values {
-    Text(Texts),
+    Text(StringBuilder),
     Instant(Instants),
-    Integer(Vec<i64>),
-    Number(Vec<f64>),
-    Boolean(BooleanBufferBuilder),
-    TextList(ListOffsets, Texts),
-    Object(Vec<Column>),
-    ObjectList(ListOffsets, Vec<Column>),
+    Integer(Int64Builder),
+    Number(Float64Builder),
+    Boolean(BooleanBuilder),
+    TextList(ListBuilder<StringBuilder>),
+    Object(NullBufferBuilder, Vec<Column>),
+    ObjectList(OffsetBufferBuilder<i32>, NullBufferBuilder, Vec<Column>),
 }
 
-/// Texts one after the other.
-struct Texts {
-    bytes: Vec<u8>,
-    offsets: Vec<i32>,
-}
-
-/// Times, as seconds since 1970.
+/// Times in UTC.
+#[derive(Default)]
 struct Instants {
-    seconds: Vec<i64>,
+    seconds: TimestampSecondBuilder,
     /// The last text, and its time. The records of a message have the same.
     last: (String, i64),
 }
-
-/// Number of items before each list, and after the last.
-struct ListOffsets(Vec<i32>);
 
 impl Column {
     /// Empty columns of the fields of the object or list `parent`; `None` stands for the record.
@@ -199,29 +181,26 @@ impl Column {
 
     fn new(row: &'static fields::Field, field: &FieldRef) -> Column {
         let columns_of = |fields| Column::all(Some(row.name), fields);
+        let nulls = NullBufferBuilder::new(0);
         let values = match field.data_type() {
-            DataType::Timestamp(..) => Values::Instant(Instants {
-                seconds: Vec::new(),
-                last: (String::new(), 0),
-            }),
-            DataType::Int64 => Values::Integer(Vec::new()),
-            DataType::Float64 => Values::Number(Vec::new()),
-            DataType::Boolean => Values::Boolean(BooleanBufferBuilder::new(0)),
-            DataType::Struct(fields) => Values::Object(columns_of(fields)),
+            DataType::Timestamp(..) => Values::Instant(Instants::default()),
+            DataType::Int64 => Values::Integer(Int64Builder::new()),
+            DataType::Float64 => Values::Number(Float64Builder::new()),
+            DataType::Boolean => Values::Boolean(BooleanBuilder::new()),
+            DataType::Struct(fields) => Values::Object(nulls, columns_of(fields)),
             DataType::List(item) => match item.data_type() {
                 DataType::Struct(fields) => {
-                    Values::ObjectList(ListOffsets::new(), columns_of(fields))
+                    Values::ObjectList(OffsetBufferBuilder::new(0), nulls, columns_of(fields))
                 }
-                _ => Values::TextList(ListOffsets::new(), Texts::new()),
+                _ => Values::TextList(ListBuilder::new(StringBuilder::new())),
             },
-            _ => Values::Text(Texts::new()),
+            _ => Values::Text(StringBuilder::new()),
         };
         Column {
             field: Arc::clone(field),
             row,
             id: row.id(),
             values,
-            nulls: NullBufferBuilder::new(0),
         }
     }
 
@@ -231,9 +210,9 @@ impl Column {
             (Some(id), _) => records
                 .iter()
                 .for_each(|record| self.push(record.value(id))),
-            (None, Values::Object(columns)) => {
+            (None, Values::Object(nulls, columns)) => {
                 for record in records {
-                    self.nulls.append(!record.is_null_object(self.row));
+                    nulls.append(!record.is_null_object(self.row));
                 }
                 // The fields of an object that is null are null.
                 columns.iter_mut().for_each(|column| column.append(records));
@@ -244,59 +223,60 @@ impl Column {
 
     /// Appends a value of the column's type, or null.
     fn push(&mut self, value: Value<'_>) {
-        let is_null = value == Value::Null;
         match (&mut self.values, value) {
-            (Values::Text(texts), Value::Text(text)) => texts.push(text),
+            (Values::Text(texts), Value::Text(text)) => texts.append_value(text),
+            (Values::Text(texts), _) => texts.append_null(),
             (Values::Instant(times), Value::Text(text)) => times.push(text),
+            (Values::Instant(times), _) => times.seconds.append_null(),
             (Values::Integer(numbers), Value::Integer(number)) => {
-                numbers.push(number.cast_signed());
+                numbers.append_value(number.cast_signed());
             }
-            (Values::Number(numbers), Value::Number(number)) => numbers.push(number),
-            (Values::Boolean(values), Value::Boolean(value)) => values.append(value),
-            (Values::TextList(offsets, texts), Value::List(items)) => {
-                offsets.push(texts.push_all(items));
+            (Values::Integer(numbers), _) => numbers.append_null(),
+            (Values::Number(numbers), Value::Number(number)) => numbers.append_value(number),
+            (Values::Number(numbers), _) => numbers.append_null(),
+            (Values::Boolean(values), Value::Boolean(value)) => values.append_value(value),
+            (Values::Boolean(values), _) => values.append_null(),
+            (Values::TextList(lists), Value::List(items)) => {
+                for item in items {
+                    if let Value::Text(text) = item {
+                        lists.values().append_value(text);
+                    }
+                }
+                lists.append(true);
             }
-            (Values::ObjectList(offsets, columns), Value::List(items)) => {
-                offsets.push(push_objects(columns, items));
+            (Values::TextList(lists), _) => lists.append(false),
+            (Values::ObjectList(offsets, nulls, columns), value) => {
+                let (is_list, items) = match value {
+                    Value::List(items) => (true, items),
+                    _ => (false, Items::default()),
+                };
+                nulls.append(is_list);
+                offsets.push_length(push_objects(columns, items));
             }
-            (Values::Text(texts), _) => texts.push(""),
-            (Values::Instant(times), _) => times.seconds.push(0),
-            (Values::Integer(numbers), _) => numbers.push(0),
-            (Values::Number(numbers), _) => numbers.push(0.0),
-            (Values::Boolean(values), _) => values.append(false),
-            (Values::TextList(offsets, _) | Values::ObjectList(offsets, _), _) => offsets.push(0),
-            (Values::Object(_), _) => unreachable!("objects are filled with their fields"),
+            (Values::Object(..), _) => unreachable!("objects are filled with their fields"),
         }
-        self.nulls.append(!is_null);
     }
 
     /// Returns the values as an array, and begins with none.
     fn finish(&mut self) -> Result<ArrayRef, ArrowError> {
-        let nulls = self.nulls.finish();
         Ok(match &mut self.values {
-            Values::Text(texts) => Arc::new(texts.finish(nulls)?),
-            Values::Instant(times) => {
-                let seconds = take(&mut times.seconds).into();
-                let array = TimestampSecondArray::try_new(seconds, nulls)?;
-                Arc::new(array.with_timezone(TIME_ZONE))
-            }
-            Values::Integer(values) => Arc::new(Int64Array::try_new(take(values).into(), nulls)?),
-            Values::Number(values) => Arc::new(Float64Array::try_new(take(values).into(), nulls)?),
-            Values::Boolean(values) => Arc::new(BooleanArray::new(values.finish(), nulls)),
-            Values::TextList(offsets, texts) => {
-                let items = Arc::new(texts.finish(None)?);
-                let item = item_of(&self.field);
-                Arc::new(ListArray::try_new(item, offsets.finish(), items, nulls)?)
-            }
-            Values::Object(columns) => {
-                let (fields, arrays) = finish_all(columns)?;
-                Arc::new(StructArray::try_new(fields, arrays, nulls)?)
-            }
-            Values::ObjectList(offsets, columns) => {
-                let (fields, arrays) = finish_all(columns)?;
-                let items = Arc::new(StructArray::try_new(fields, arrays, None)?);
-                let item = item_of(&self.field);
-                Arc::new(ListArray::try_new(item, offsets.finish(), items, nulls)?)
+            Values::Text(texts) => Arc::new(texts.finish()),
+            Values::Instant(times) => Arc::new(times.seconds.finish().with_timezone(TIME_ZONE)),
+            Values::Integer(numbers) => Arc::new(numbers.finish()),
+            Values::Number(numbers) => Arc::new(numbers.finish()),
+            Values::Boolean(values) => Arc::new(values.finish()),
+            Values::TextList(lists) => Arc::new(lists.finish()),
+            Values::Object(nulls, columns) => Arc::new(finish_object(columns, nulls.finish())?),
+            Values::ObjectList(offsets, nulls, columns) => {
+                let offsets = std::mem::replace(offsets, OffsetBufferBuilder::new(0)).finish();
+                let items = Arc::new(finish_object(columns, None)?);
+                let item = Field::new_list_field(items.data_type().clone(), true);
+                Arc::new(ListArray::try_new(
+                    item.into(),
+                    offsets,
+                    items,
+                    nulls.finish(),
+                )?)
             }
         })
     }
@@ -306,7 +286,7 @@ impl Column {
 fn push_objects(columns: &mut [Column], mut items: Items<'_>) -> usize {
     let mut objects = 0;
     while let Some(first) = items.next() {
-        let values = std::iter::once(first).chain(items.by_ref().take(columns.len() - 1));
+        let values = std::iter::once(first).chain(items.by_ref());
         for (column, value) in columns.iter_mut().zip(values) {
             column.push(value);
         }
@@ -315,85 +295,26 @@ fn push_objects(columns: &mut [Column], mut items: Items<'_>) -> usize {
     objects
 }
 
-fn finish_all(columns: &mut [Column]) -> Result<(Fields, Vec<ArrayRef>), ArrowError> {
-    let fields = columns.iter().map(|column| Arc::clone(&column.field));
-    let fields = fields.collect();
+fn finish_object(
+    columns: &mut [Column],
+    nulls: Option<NullBuffer>,
+) -> Result<StructArray, ArrowError> {
+    let fields: Fields = columns
+        .iter()
+        .map(|column| Arc::clone(&column.field))
+        .collect();
     let arrays: Result<Vec<_>, _> = columns.iter_mut().map(Column::finish).collect();
-    Ok((fields, arrays?))
-}
-
-/// Returns the values, and leaves room for as many.
-fn take<T>(values: &mut Vec<T>) -> Vec<T> {
-    let next = Vec::with_capacity(values.len());
-    std::mem::replace(values, next)
-}
-
-/// An offset in an array. A batch has fewer bytes than an `i32` can count.
-#[expect(
-    clippy::cast_possible_wrap,
-    reason = "`ARROW_BATCH_BYTES` is far below the limit of an `i32`"
-)]
-fn offset(bytes: usize) -> i32 {
-    bytes as i32
-}
-
-impl Texts {
-    fn new() -> Texts {
-        Texts {
-            bytes: Vec::new(),
-            offsets: vec![0],
-        }
-    }
-
-    fn push(&mut self, text: &str) {
-        self.bytes.extend_from_slice(text.as_bytes());
-        self.offsets.push(offset(self.bytes.len()));
-    }
-
-    /// Appends the texts of a list, and returns their number.
-    fn push_all(&mut self, items: Items<'_>) -> usize {
-        let before = self.offsets.len();
-        for item in items {
-            if let Value::Text(text) = item {
-                self.push(text);
-            }
-        }
-        self.offsets.len() - before
-    }
-
-    fn finish(&mut self, nulls: Option<NullBuffer>) -> Result<StringArray, ArrowError> {
-        let bytes = Buffer::from_vec(take(&mut self.bytes));
-        let offsets = take(&mut self.offsets);
-        self.offsets.push(0);
-        StringArray::try_new(OffsetBuffer::new(ScalarBuffer::from(offsets)), bytes, nulls)
-    }
+    StructArray::try_new(fields, arrays?, nulls)
 }
 
 impl Instants {
-    /// Appends a time in UTC (RFC 3339).
+    /// Appends a time (RFC 3339).
     fn push(&mut self, text: &str) {
         if self.last.0 != text {
             let time: jiff::Timestamp = text.parse().expect("this crate wrote the time");
             self.last = (text.to_owned(), time.as_second());
         }
-        self.seconds.push(self.last.1);
-    }
-}
-
-impl ListOffsets {
-    fn new() -> ListOffsets {
-        ListOffsets(vec![0])
-    }
-
-    fn push(&mut self, items: usize) {
-        let before = self.0.last().copied().unwrap_or_default();
-        self.0.push(before + offset(items));
-    }
-
-    fn finish(&mut self) -> OffsetBuffer<i32> {
-        let offsets = take(&mut self.0);
-        self.0.push(0);
-        OffsetBuffer::new(ScalarBuffer::from(offsets))
+        self.seconds.append_value(self.last.1);
     }
 }
 
