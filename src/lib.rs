@@ -159,8 +159,8 @@ pub use parse::{
 #[cfg(feature = "files")]
 pub use pipeline::{Finished, Records, Scan, scan};
 pub use record::{
-    Demand, FieldId, FoundRecord, Items as RecordItems, NamedCounts, Record, RecordOrigin,
-    RedirectSource, SchemeCounts, Summary, UrlContext, Value as RecordValue,
+    Demand, FieldId, FoundRecord, NamedCounts, Record, RecordItems, RecordOrigin, RecordValue,
+    RedirectSource, SchemeCounts, Summary, UrlContext,
 };
 pub use repair::{Feature, Features, Join, PrefilterReject, Repair, RepairSet};
 pub use scan::{Opening, Rules, SchemelessPolicy};

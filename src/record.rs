@@ -42,7 +42,7 @@ pub use found_row::FoundRow;
 pub use json_fields::JsonFields;
 pub use json_text::json_line;
 pub use other_lines::{write_event, write_gone, write_reject};
-pub use owned::{Items, Record, Value};
+pub use owned::{Record, RecordItems, RecordValue};
 pub use parsed::write_parsed;
 pub use parts::{Decoded, Parts};
 pub use record_line::{

@@ -8,7 +8,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyString};
 
 use urlspool::Record;
-use urlspool::internals::record::{Field, FieldId, Items, RECORD_FIELDS, Value};
+use urlspool::internals::record::{Field, FieldId, RECORD_FIELDS, RecordItems, RecordValue};
 
 /// Maker of dictionaries that all have the same fields, with the objects that it makes again and
 /// again.
@@ -124,7 +124,7 @@ impl Object {
                 Content::Object(_) if record.is_null_object(member.field) => None,
                 Content::Object(object) => Some(object.dict(py, record)?.into_any()),
                 Content::List { id, item } => match record.value(*id) {
-                    Value::List(items) => Some(item.list(py, items)?.into_any()),
+                    RecordValue::List(items) => Some(item.list(py, items)?.into_any()),
                     _ => None,
                 },
                 Content::OfItem(_) => None,
@@ -137,7 +137,11 @@ impl Object {
     }
 
     /// Returns the dictionaries of the items of a list.
-    fn list<'py>(&mut self, py: Python<'py>, mut items: Items<'_>) -> PyResult<Bound<'py, PyList>> {
+    fn list<'py>(
+        &mut self,
+        py: Python<'py>,
+        mut items: RecordItems<'_>,
+    ) -> PyResult<Bound<'py, PyList>> {
         let list = PyList::empty(py);
         while let Some(first) = items.next() {
             let dict = self.template.bind(py).copy()?;
@@ -161,17 +165,17 @@ impl KnownText {
     fn object<'py>(
         &mut self,
         py: Python<'py>,
-        value: Value<'_>,
+        value: RecordValue<'_>,
     ) -> PyResult<Option<Bound<'py, PyAny>>> {
         Ok(Some(match value {
-            Value::Boolean(value) => value.into_bound_py_any(py)?,
-            Value::Integer(number) => number.into_bound_py_any(py)?,
-            Value::Number(number) => number.into_bound_py_any(py)?,
-            Value::Text(text) => self.text(py, text),
-            Value::List(items) => {
+            RecordValue::Boolean(value) => value.into_bound_py_any(py)?,
+            RecordValue::Integer(number) => number.into_bound_py_any(py)?,
+            RecordValue::Number(number) => number.into_bound_py_any(py)?,
+            RecordValue::Text(text) => self.text(py, text),
+            RecordValue::List(items) => {
                 let list = PyList::empty(py);
                 for item in items {
-                    if let Value::Text(text) = item {
+                    if let RecordValue::Text(text) = item {
                         list.append(self.text(py, text))?;
                     }
                 }

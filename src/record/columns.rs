@@ -12,7 +12,7 @@ use arrow_buffer::{NullBuffer, NullBufferBuilder, OffsetBufferBuilder};
 use arrow_schema::{ArrowError, DataType, Field, FieldRef, Fields, Schema, SchemaRef, TimeUnit};
 
 use super::fields::{self, FieldId, FieldType, FieldValues, RECORD_FIELDS, fields_of};
-use super::owned::{Items, Record, Value};
+use super::owned::{Record, RecordItems, RecordValue};
 use crate::limits::{ARROW_BATCH_BYTES, ARROW_BATCH_ROWS};
 
 /// Columns of records that are being filled.
@@ -222,23 +222,23 @@ impl Column {
     }
 
     /// Appends a value of the column's type, or null.
-    fn push(&mut self, value: Value<'_>) {
+    fn push(&mut self, value: RecordValue<'_>) {
         match (&mut self.values, value) {
-            (Values::Text(texts), Value::Text(text)) => texts.append_value(text),
+            (Values::Text(texts), RecordValue::Text(text)) => texts.append_value(text),
             (Values::Text(texts), _) => texts.append_null(),
-            (Values::Instant(times), Value::Text(text)) => times.push(text),
+            (Values::Instant(times), RecordValue::Text(text)) => times.push(text),
             (Values::Instant(times), _) => times.seconds.append_null(),
-            (Values::Integer(numbers), Value::Integer(number)) => {
+            (Values::Integer(numbers), RecordValue::Integer(number)) => {
                 numbers.append_value(number.cast_signed());
             }
             (Values::Integer(numbers), _) => numbers.append_null(),
-            (Values::Number(numbers), Value::Number(number)) => numbers.append_value(number),
+            (Values::Number(numbers), RecordValue::Number(number)) => numbers.append_value(number),
             (Values::Number(numbers), _) => numbers.append_null(),
-            (Values::Boolean(values), Value::Boolean(value)) => values.append_value(value),
+            (Values::Boolean(values), RecordValue::Boolean(value)) => values.append_value(value),
             (Values::Boolean(values), _) => values.append_null(),
-            (Values::TextList(lists), Value::List(items)) => {
+            (Values::TextList(lists), RecordValue::List(items)) => {
                 for item in items {
-                    if let Value::Text(text) = item {
+                    if let RecordValue::Text(text) = item {
                         lists.values().append_value(text);
                     }
                 }
@@ -247,8 +247,8 @@ impl Column {
             (Values::TextList(lists), _) => lists.append(false),
             (Values::ObjectList(offsets, nulls, columns), value) => {
                 let (is_list, items) = match value {
-                    Value::List(items) => (true, items),
-                    _ => (false, Items::default()),
+                    RecordValue::List(items) => (true, items),
+                    _ => (false, RecordItems::default()),
                 };
                 nulls.append(is_list);
                 offsets.push_length(push_objects(columns, items));
@@ -283,7 +283,7 @@ impl Column {
 }
 
 /// Appends objects, of which `items` has the fields one after the other. Returns their number.
-fn push_objects(columns: &mut [Column], mut items: Items<'_>) -> usize {
+fn push_objects(columns: &mut [Column], mut items: RecordItems<'_>) -> usize {
     let mut objects = 0;
     while let Some(first) = items.next() {
         let values = std::iter::once(first).chain(items.by_ref());

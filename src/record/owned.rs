@@ -33,7 +33,7 @@ pub struct Record {
 /// The value of a field.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
-pub enum Value<'r> {
+pub enum RecordValue<'r> {
     /// The field does not apply, or was not chosen.
     Null,
     /// True or false.
@@ -46,12 +46,12 @@ pub enum Value<'r> {
     Text(&'r str),
     /// The items of a list. Of a list of objects, the values of the first item's fields, in the
     /// order of the table, then those of the second, and so on.
-    List(Items<'r>),
+    List(RecordItems<'r>),
 }
 
 /// Iterator over the values in a list.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Items<'r> {
+pub struct RecordItems<'r> {
     stored: &'r [Stored],
     text: &'r str,
 }
@@ -59,7 +59,7 @@ pub struct Items<'r> {
 impl Record {
     /// Returns the value of a field.
     #[must_use]
-    pub fn value(&self, field: FieldId) -> Value<'_> {
+    pub fn value(&self, field: FieldId) -> RecordValue<'_> {
         let Place { scope, index } = PLACES[field as usize];
         let values = match scope {
             FieldScope::Record => &self.own,
@@ -73,7 +73,7 @@ impl Record {
     #[must_use]
     pub fn text(&self, field: FieldId) -> Option<&str> {
         match self.value(field) {
-            Value::Text(text) => Some(text),
+            RecordValue::Text(text) => Some(text),
             _ => None,
         }
     }
@@ -82,7 +82,7 @@ impl Record {
     #[must_use]
     pub fn integer(&self, field: FieldId) -> Option<u64> {
         match self.value(field) {
-            Value::Integer(number) => Some(number),
+            RecordValue::Integer(number) => Some(number),
             _ => None,
         }
     }
@@ -90,11 +90,11 @@ impl Record {
     /// Returns the texts in a list of texts; none for a field of another type.
     pub fn texts(&self, field: FieldId) -> impl Iterator<Item = &str> {
         let items = match self.value(field) {
-            Value::List(items) => items,
-            _ => Items::default(),
+            RecordValue::List(items) => items,
+            _ => RecordItems::default(),
         };
         items.filter_map(|item| match item {
-            Value::Text(text) => Some(text),
+            RecordValue::Text(text) => Some(text),
             _ => None,
         })
     }
@@ -145,7 +145,7 @@ impl Record {
     #[must_use]
     pub fn confidence(&self) -> f64 {
         match self.value(FieldId::Confidence) {
-            Value::Number(confidence) => confidence,
+            RecordValue::Number(confidence) => confidence,
             _ => 0.0,
         }
     }
@@ -187,7 +187,7 @@ impl Record {
         object.nullable == Nullable::Yes
             && FieldId::named(object.name)
                 .next()
-                .is_none_or(|first| self.value(first) == Value::Null)
+                .is_none_or(|first| self.value(first) == RecordValue::Null)
     }
 
     /// Sets the number of occurrences of the URL.
@@ -202,10 +202,10 @@ impl Record {
     }
 }
 
-impl<'r> Iterator for Items<'r> {
-    type Item = Value<'r>;
+impl<'r> Iterator for RecordItems<'r> {
+    type Item = RecordValue<'r>;
 
-    fn next(&mut self) -> Option<Value<'r>> {
+    fn next(&mut self) -> Option<RecordValue<'r>> {
         let (first, rest) = self.stored.split_first()?;
         self.stored = rest;
         // A list holds no other lists.
@@ -261,14 +261,14 @@ enum Stored {
 }
 
 impl Stored {
-    fn value<'r>(self, items: &'r [Stored], text: &'r str) -> Value<'r> {
+    fn value<'r>(self, items: &'r [Stored], text: &'r str) -> RecordValue<'r> {
         match self {
-            Stored::Null => Value::Null,
-            Stored::Boolean(value) => Value::Boolean(value),
-            Stored::Integer(number) => Value::Integer(number),
-            Stored::Number(number) => Value::Number(number),
-            Stored::Text { start, end } => Value::Text(&text[start as usize..end as usize]),
-            Stored::List { start, end } => Value::List(Items {
+            Stored::Null => RecordValue::Null,
+            Stored::Boolean(value) => RecordValue::Boolean(value),
+            Stored::Integer(number) => RecordValue::Integer(number),
+            Stored::Number(number) => RecordValue::Number(number),
+            Stored::Text { start, end } => RecordValue::Text(&text[start as usize..end as usize]),
+            Stored::List { start, end } => RecordValue::List(RecordItems {
                 stored: &items[start as usize..end as usize],
                 text,
             }),
@@ -505,7 +505,7 @@ impl Serialize for FieldJson<'_> {
             return serializer.collect_map(members.map(|field| FieldJson::entry(record, field)));
         };
         match record.value(id) {
-            Value::List(items) if field.json_type == FieldType::List => {
+            RecordValue::List(items) if field.json_type == FieldType::List => {
                 let members: Vec<_> = fields_of(RECORD_FIELDS, Some(field.name)).collect();
                 let values: Vec<_> = items.collect();
                 let items = values.chunks(members.len());
@@ -517,7 +517,7 @@ impl Serialize for FieldJson<'_> {
 }
 
 /// An object in a list: its fields and their values.
-struct ItemJson<'r>(&'r [&'static Field], &'r [Value<'r>]);
+struct ItemJson<'r>(&'r [&'static Field], &'r [RecordValue<'r>]);
 
 impl Serialize for ItemJson<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
@@ -526,15 +526,15 @@ impl Serialize for ItemJson<'_> {
     }
 }
 
-impl Serialize for Value<'_> {
+impl Serialize for RecordValue<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         match self {
-            Value::Null => serializer.serialize_unit(),
-            Value::Boolean(value) => serializer.serialize_bool(*value),
-            Value::Integer(number) => serializer.serialize_u64(*number),
-            Value::Number(number) => serializer.serialize_f64(*number),
-            Value::Text(text) => serializer.serialize_str(text),
-            Value::List(items) => serializer.collect_seq(items.clone()),
+            RecordValue::Null => serializer.serialize_unit(),
+            RecordValue::Boolean(value) => serializer.serialize_bool(*value),
+            RecordValue::Integer(number) => serializer.serialize_u64(*number),
+            RecordValue::Number(number) => serializer.serialize_f64(*number),
+            RecordValue::Text(text) => serializer.serialize_str(text),
+            RecordValue::List(items) => serializer.collect_seq(items.clone()),
         }
     }
 }
