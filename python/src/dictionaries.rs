@@ -8,7 +8,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyString};
 
 use urlspool::Record;
-use urlspool::internals::record::{Field, FieldId, RECORD_FIELDS, RecordItems, RecordValue};
+use urlspool::internals::record::{FieldId, RECORD_FIELDS, RecordItems, RecordValue};
 
 /// Maker of dictionaries that all have the same fields, with the objects that it makes again and
 /// again.
@@ -25,7 +25,6 @@ struct Object {
 
 /// A field of an object.
 struct Member {
-    field: &'static Field,
     name: Py<PyString>,
     content: Content,
 }
@@ -35,7 +34,10 @@ enum Content {
         id: FieldId,
         known: KnownText,
     },
-    Object(Object),
+    Object {
+        null_mark: Option<FieldId>,
+        object: Object,
+    },
     /// A list of objects.
     List {
         id: FieldId,
@@ -96,20 +98,19 @@ impl Object {
                     let known = KnownText::default();
                     Content::Value { id, known }
                 }
-                None if has_fields => Content::Object(object()?),
+                None if has_fields => Content::Object {
+                    null_mark: field.null_mark(),
+                    object: object()?,
+                },
                 None => Content::OfItem(KnownText::default()),
             };
-            if matches!(&content, Content::Object(object) if object.members.is_empty()) {
+            if matches!(&content, Content::Object { object, .. } if object.members.is_empty()) {
                 continue;
             }
             let name = PyString::intern(py, field.key());
             template.set_item(&name, py.None())?;
             let name = name.unbind();
-            members.push(Member {
-                field,
-                name,
-                content,
-            });
+            members.push(Member { name, content });
         }
         let template = template.unbind();
         Ok(Object { members, template })
@@ -121,8 +122,8 @@ impl Object {
         for member in &mut self.members {
             let value = match &mut member.content {
                 Content::Value { id, known } => known.object(py, record.value(*id))?,
-                Content::Object(_) if record.is_null_object(member.field) => None,
-                Content::Object(object) => Some(object.dict(py, record)?.into_any()),
+                Content::Object { null_mark, .. } if record.is_null_object(*null_mark) => None,
+                Content::Object { object, .. } => Some(object.dict(py, record)?.into_any()),
                 Content::List { id, item } => match record.value(*id) {
                     RecordValue::List(items) => Some(item.list(py, items)?.into_any()),
                     _ => None,

@@ -141,8 +141,8 @@ fn list_of(items: DataType) -> DataType {
 /// A column of a batch that is being filled.
 struct Column {
     field: FieldRef,
-    /// The row of the table of fields.
-    row: &'static fields::Field,
+    /// The field that tells whether an object is null.
+    null_mark: Option<FieldId>,
     /// The field of the record; `None` for objects and for the fields of the items of lists.
     id: Option<FieldId>,
     values: Values,
@@ -198,7 +198,7 @@ impl Column {
         };
         Column {
             field: Arc::clone(field),
-            row,
+            null_mark: row.null_mark(),
             id: row.id(),
             values,
         }
@@ -212,7 +212,7 @@ impl Column {
                 .for_each(|record| self.push(record.value(id))),
             (None, Values::Object(nulls, columns)) => {
                 for record in records {
-                    nulls.append(!record.is_null_object(self.row));
+                    nulls.append(!record.is_null_object(self.null_mark));
                 }
                 // The fields of an object that is null are null.
                 columns.iter_mut().for_each(|column| column.append(records));

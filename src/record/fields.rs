@@ -197,6 +197,14 @@ impl Field {
         ids.find(|id| id.name() == self.name)
     }
 
+    /// The field that is null exactly if the object is: its first one. `None` for an object that is
+    /// never null.
+    #[must_use]
+    pub fn null_mark(&self) -> Option<FieldId> {
+        let mut members = FieldId::named(self.name);
+        members.next().filter(|_| self.nullable == Nullable::Yes)
+    }
+
     /// The name of the object or list that holds the field; `None` for a field of the line itself.
     #[must_use]
     pub fn parent(&self) -> Option<&'static str> {
@@ -596,6 +604,18 @@ mod tests {
                 .collect::<Vec<_>>(),
             leaves.collect::<Vec<_>>()
         );
+    }
+
+    #[test]
+    fn the_first_field_of_an_object_is_null_only_with_it() {
+        let objects = RECORD_FIELDS
+            .iter()
+            .filter(|field| field.json_type == Object);
+        let marks: Vec<_> = objects.filter_map(Field::null_mark).collect();
+        assert!(marks.contains(&FieldId::PartPath));
+        for mark in marks {
+            assert_eq!(mark.field().nullable, Nullable::No, "{}", mark.name());
+        }
     }
 
     #[test]

@@ -10,7 +10,7 @@ use data_encoding::HEXLOWER;
 use serde::{Serialize, Serializer};
 
 use super::cache::UrlCache;
-use super::fields::{Field, FieldId, FieldScope, FieldType, Nullable, RECORD_FIELDS, fields_of};
+use super::fields::{Field, FieldId, FieldScope, FieldType, RECORD_FIELDS, fields_of};
 use super::json_text::text;
 use super::parts::Parts;
 use super::value::{RecordValues, ValueSink, rounded};
@@ -181,13 +181,10 @@ impl Record {
         self.text(FieldId::MessageDate)
     }
 
-    /// Returns `true` if an object of the table is null: its first field is never null otherwise.
+    /// Returns `true` if an object is null, whose [`Field::null_mark`] is `mark`.
     #[must_use]
-    pub fn is_null_object(&self, object: &Field) -> bool {
-        object.nullable == Nullable::Yes
-            && FieldId::named(object.name)
-                .next()
-                .is_none_or(|first| self.value(first) == RecordValue::Null)
+    pub fn is_null_object(&self, mark: Option<FieldId>) -> bool {
+        mark.is_some_and(|mark| self.value(mark) == RecordValue::Null)
     }
 
     /// Sets the number of occurrences of the URL.
@@ -498,7 +495,7 @@ impl Serialize for FieldJson<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let FieldJson { record, field } = *self;
         let Some(id) = field.id() else {
-            if record.is_null_object(field) {
+            if record.is_null_object(field.null_mark()) {
                 return serializer.serialize_unit();
             }
             let members = fields_of(RECORD_FIELDS, Some(field.name));
