@@ -28,6 +28,11 @@ pub const BATCH_ROOTS: usize = 16;
 /// Maximum number of small files in one batch.
 pub const BATCH_FILES: usize = 256;
 
+/// Maximum number of NUL bytes that are skipped at the start of a stream. It is binary if there are more.
+///
+/// A stream may have no end: `/dev/zero` is read for about a second. Files have an end, and no such limit.
+pub const STREAM_NUL_BYTES: u64 = 4 << 30;
+
 /// Number of bytes at the start of a source from which its format is recognized.
 pub const SNIFF_BYTES: usize = 64 << 10;
 

@@ -163,6 +163,10 @@ impl SparseRead for InputRange {
         skipped
     }
 
+    fn max_leading_nuls(&self) -> u64 {
+        u64::MAX
+    }
+
     /// Reads a file from its own position: into memory that need not be cleared first. Reads an
     /// object in as few requests as it answers.
     fn append(&mut self, max: usize, bytes: &mut Vec<u8>) -> io::Result<usize> {

@@ -7,6 +7,8 @@ use std::sync::Arc;
 
 use rustix::io::Errno;
 
+use crate::limits::STREAM_NUL_BYTES;
+
 /// Stream that may skip holes, and may hand off ranges to be read by others.
 pub trait SparseRead: Read {
     /// Skips the hole at the current position, in whole steps of `step` bytes, which is not zero.
@@ -15,6 +17,12 @@ pub trait SparseRead: Read {
     fn skip_hole(&mut self, step: u64) -> u64 {
         let _ = step;
         0
+    }
+
+    /// Returns the maximum number of NUL bytes that are skipped at the start: [`STREAM_NUL_BYTES`], or no limit for a file,
+    /// which has an end.
+    fn max_leading_nuls(&self) -> u64 {
+        STREAM_NUL_BYTES
     }
 
     /// Appends the next `max` bytes, or fewer if the stream ends before, and returns their number.
@@ -54,6 +62,10 @@ impl<S: SparseRead + ?Sized> SparseRead for Box<S> {
         (**self).skip_hole(step)
     }
 
+    fn max_leading_nuls(&self) -> u64 {
+        (**self).max_leading_nuls()
+    }
+
     fn append(&mut self, max: usize, bytes: &mut Vec<u8>) -> io::Result<usize> {
         (**self).append(max, bytes)
     }
@@ -70,6 +82,10 @@ impl<S: SparseRead + ?Sized> SparseRead for Box<S> {
 impl<S: SparseRead + ?Sized> SparseRead for &mut S {
     fn skip_hole(&mut self, step: u64) -> u64 {
         (**self).skip_hole(step)
+    }
+
+    fn max_leading_nuls(&self) -> u64 {
+        (**self).max_leading_nuls()
     }
 
     fn append(&mut self, max: usize, bytes: &mut Vec<u8>) -> io::Result<usize> {
@@ -95,11 +111,20 @@ impl SparseRead for &File {
         self.seek(SeekFrom::Start(at + skipped))
             .map_or(0, |to| to - at)
     }
+
+    fn max_leading_nuls(&self) -> u64 {
+        let is_file = self.metadata().is_ok_and(|metadata| metadata.is_file());
+        if is_file { u64::MAX } else { STREAM_NUL_BYTES }
+    }
 }
 
 impl SparseRead for File {
     fn skip_hole(&mut self, step: u64) -> u64 {
         (&*self).skip_hole(step)
+    }
+
+    fn max_leading_nuls(&self) -> u64 {
+        (&self).max_leading_nuls()
     }
 }
 

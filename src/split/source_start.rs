@@ -34,6 +34,8 @@ impl SourceStart {
     /// # Errors
     ///
     /// The error of the stream, if no byte but NUL came before it.
+    ///
+    /// A stream that is no file is binary after [`STREAM_NUL_BYTES`](crate::limits::STREAM_NUL_BYTES) NUL bytes.
     pub fn read<S: SparseRead + ?Sized>(stream: &mut S) -> io::Result<SourceStart> {
         let mut bytes = Vec::with_capacity(SNIFF_BYTES);
         let mut error = fill(stream, &mut bytes);
@@ -42,6 +44,9 @@ impl SourceStart {
         while bytes.len() == SNIFF_BYTES && is_zero(&bytes) {
             offset += SNIFF_BYTES as u64 + stream.skip_hole(1);
             bytes.clear();
+            if stream.max_leading_nuls() <= offset {
+                return Ok(SourceStart::of_text(offset, bytes, is_container));
+            }
             error = fill(stream, &mut bytes);
         }
         let nuls = remove_leading_nuls(&mut bytes);
@@ -111,7 +116,11 @@ impl SourceStart {
 
 /// Returns `true` if all bytes are NUL.
 pub(super) fn is_zero(bytes: &[u8]) -> bool {
-    bytes.iter().all(|&byte| byte == 0)
+    // Comparisons of slices are fast in builds without optimisation too.
+    static NULS: [u8; SNIFF_BYTES] = [0; SNIFF_BYTES];
+    bytes
+        .chunks(SNIFF_BYTES)
+        .all(|chunk| chunk == &NULS[..chunk.len()])
 }
 
 /// Reads until there are [`SNIFF_BYTES`] bytes, or the stream ends or fails. Returns its error.

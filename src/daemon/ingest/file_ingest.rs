@@ -410,6 +410,10 @@ impl SparseRead for StartReader<'_> {
             _ => self.file.skip_hole(step),
         }
     }
+
+    fn max_leading_nuls(&self) -> u64 {
+        u64::MAX
+    }
 }
 
 impl Read for StartReader<'_> {

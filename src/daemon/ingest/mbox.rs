@@ -417,6 +417,10 @@ impl SparseRead for OffsetReader<'_> {
         self.offset += skipped;
         skipped
     }
+
+    fn max_leading_nuls(&self) -> u64 {
+        u64::MAX
+    }
 }
 
 impl io::Read for OffsetReader<'_> {
