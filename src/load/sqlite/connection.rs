@@ -179,8 +179,9 @@ fn prepare(db: &Connection, path: &Path) -> Result<(), LoadError> {
     db.set_prepared_statement_cache_capacity(STATEMENTS);
     // Before anything is written: the file may be another program's.
     owner(db).map_err(named)?.check(path)?;
+    use_log(db).map_err(named)?;
     db.execute_batch(&format!(
-        "PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL; PRAGMA cache_size=-{LOAD_CACHE_KIB};
+        "PRAGMA synchronous=FULL; PRAGMA cache_size=-{LOAD_CACHE_KIB};
          PRAGMA wal_autocheckpoint=16384; PRAGMA trusted_schema=OFF;
          PRAGMA foreign_keys=OFF; BEGIN IMMEDIATE"
     ))
@@ -196,6 +197,19 @@ fn prepare(db: &Connection, path: &Path) -> Result<(), LoadError> {
         Ok(()) => db.execute_batch("COMMIT").map_err(named),
         Err(error) => Err(error),
     }
+}
+
+/// Turns the write-ahead log on. `SQLite` does not wait for another connection that does the same: it reports "busy" at once.
+fn use_log(db: &Connection) -> rusqlite::Result<()> {
+    for _ in 0..LOAD_LOCK_SECONDS * 1_000 / LOAD_LOG_POLL_MS {
+        match db.execute_batch("PRAGMA journal_mode=WAL") {
+            Err(error) if error.sqlite_error_code() == Some(ErrorCode::DatabaseBusy) => {
+                thread::sleep(Duration::from_millis(LOAD_LOG_POLL_MS));
+            }
+            result => return result,
+        }
+    }
+    db.execute_batch("PRAGMA journal_mode=WAL")
 }
 
 fn create(db: &Connection) -> rusqlite::Result<()> {
