@@ -181,7 +181,7 @@ impl Record {
         self.text(FieldId::MessageDate)
     }
 
-    /// Returns `true` if an object is null, whose [`Field::null_mark`] is `mark`.
+    /// Returns `true` if an object is null, whose null mark is `mark`.
     #[must_use]
     pub fn is_null_object(&self, mark: Option<FieldId>) -> bool {
         mark.is_some_and(|mark| self.value(mark) == RecordValue::Null)
