@@ -10,7 +10,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     println!("{:?}", reading.form);
     #[cfg(feature = "files")]
     for record in urlspool::scan([concat!(env!("CARGO_MANIFEST_DIR"), "/../../corpus/text")]).run()? {
-        println!("{} in {}", record.url, record.source.path);
+        println!("{} in {}", record.url(), record.path());
     }
     Ok(())
 }
