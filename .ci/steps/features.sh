@@ -3,7 +3,7 @@ features=$(cargo metadata --locked --no-deps --format-version 1 |
 # Without pedantic lints: code that does little without a feature is as it is for the others.
 # What is built for nobody but tests and fuzz targets is linted with all features.
 for feature in none $features archives,arrow,cli,files; do
-  case $feature in default | settings | fuzzing | planted-faults) continue ;; esac
+  case $feature in default | settings | internals | planted-faults) continue ;; esac
   cargo clippy --locked --quiet --lib --no-default-features --features "${feature#none}" -- -A clippy::pedantic -D warnings || fail "the feature $feature alone"
 done
 cargo test --locked --quiet --lib --no-default-features
