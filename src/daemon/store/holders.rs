@@ -283,6 +283,7 @@ impl StateDb {
                 return Ok(());
             }
             self.checksum.subtract(before.checksummed());
+            self.put_other_path(row.mailbox, row.digest, row.path)?;
             row = known;
         }
         self.checksum.add(row.checksummed());
@@ -577,6 +578,27 @@ mod tests {
             assert!(state.is_given(mailbox, 5, key).unwrap());
         }
         assert!(!state.is_given(mailbox + 1, 5, one.key).unwrap());
+        check_sum(&state);
+    }
+
+    #[test]
+    fn messages_with_one_digest_keep_the_mailboxes_of_all_their_records() {
+        let fixture = StoreFixture::new("one-digest-two-mailboxes");
+        let state = fixture.state();
+        let spool = state.mailbox(7, 7, 1).unwrap();
+        let (one, mut other) = (message(5), message(5));
+        (other.key, other.mailbox) = (9 << 100, b"/var/mail/b".to_vec());
+        state.put_given(spool, &one).unwrap();
+        state.put_given(spool, &other).unwrap();
+        check_sum(&state);
+        for (holder, key) in [(1, one.key), (2, other.key)] {
+            state.open_holder(holder, SPOOL.as_ref(), 1).unwrap();
+            state.hold(holder, spool, 5, key).unwrap();
+        }
+        assert!(state.release_holder(1).unwrap().gone.is_empty());
+        let gone = state.release_holder(2).unwrap().gone;
+        let mailboxes: Vec<_> = gone.into_iter().map(|message| message.mailbox).collect();
+        assert_eq!(mailboxes, [one.mailbox, other.mailbox]);
         check_sum(&state);
     }
 
