@@ -217,6 +217,63 @@ fn a_message_that_grows_across_a_change_gives_its_new_urls_only() {
     }
 }
 
+/// Message 1 was written for the mailbox `b`. When it comes back, its records stand, but no mailbox that is retired has it.
+#[test]
+fn a_message_that_returns_to_the_mailbox_that_its_records_name_is_not_repeated() {
+    for is_narrowed in [false, true] {
+        let mut scene = Scene::new();
+        scene.config.spool[0].dedupe = DedupeScope::Spool;
+        scene.write("a", &mbox(&[3]));
+        scene.write("b", &mbox(&[1, 2]));
+        scene.check(&[1, 2, 3], 0);
+        scene.config.spool[0].dedupe = DedupeScope::Mailbox;
+        scene.check(&[1, 2, 3], 0);
+        scene.write("b", &mbox(&[2]));
+        scene.write("a", &mbox(&[3, 1]));
+        scene.check(&[1, 2, 3], 0);
+        if is_narrowed {
+            let whole = scene.config.spool[0].path.clone();
+            scene.config.spool[0].path = whole.join("md");
+            scene.work();
+            scene.config.spool[0].path = whole;
+        }
+        // A copy first: the records stand as long as one of the two is there.
+        scene.write("b", &mbox(&[2, 1]));
+        scene.check(&[1, 2, 3], 0);
+        scene.write("a", &mbox(&[3]));
+        let lives = scene.check(&[1, 2, 3], 0);
+        assert_eq!(written(&lives, &[1, 2, 3]), [1; 3], "{is_narrowed}");
+        scene.write("b", &mbox(&[2]));
+        scene.check(&[2, 3], 1);
+        scene.write("b", &mbox(&[2, 1]));
+        scene.check(&[1, 2, 3], 1);
+        // To another mailbox it is moved like any other message.
+        scene.write("b", &mbox(&[2]));
+        scene.write("a", &mbox(&[3, 1]));
+        scene.check(&[1, 2, 3], 2);
+    }
+}
+
+/// As messages of their own the files of the folder `mh` are a mailbox each.
+#[test]
+fn a_message_that_returns_to_its_folder_with_the_kind_of_the_spool_is_not_repeated() {
+    let mut scene = Scene::new();
+    fs::create_dir(scene.path("mh")).unwrap();
+    scene.write("mh/1", &message(1, 1));
+    scene.write("mh/2", &message(2, 1));
+    scene.check(&[1, 2], 0);
+    scene.config.spool[0].kind = Some(SourceKind::Message);
+    scene.write("mh/1", &message(1, 1));
+    scene.check(&[1, 2], 0);
+    scene.config.spool[0].kind = None;
+    scene.write("mh/5", &message(1, 1));
+    scene.remove("mh/1");
+    let lives = scene.check(&[1, 2], 0);
+    assert_eq!(written(&lives, &[1, 2]), [1; 2]);
+    scene.remove("mh/5");
+    scene.check(&[2], 1);
+}
+
 #[test]
 fn a_rebuild_keeps_what_older_scopes_hold() {
     let mut scene = Scene::new();

@@ -173,8 +173,9 @@ impl MessageIngest<'_> {
         let digests = self.session.with(|committer| {
             let state = committer.transaction()?;
             let mut is_seen = state.is_seen(mailbox, key)?;
-            if !is_seen && !self.mailbox.older.is_empty() {
-                let scope = self.mailbox.scope();
+            if !is_seen {
+                let path = self.mailbox_path(message);
+                let scope = self.mailbox.scope(&path);
                 is_seen = state.take_over(scope, identified.digest, identified.record_digest)?;
             }
             if !is_seen {
@@ -295,8 +296,10 @@ impl MessageIngest<'_> {
             for message in identified {
                 let key = message.key;
                 let mut is_seen = state.is_seen(mailbox, key)?;
-                if !self.mailbox.older.is_empty() && (!is_seen || message.record_digest.is_some()) {
-                    let scope = self.mailbox.scope();
+                let has_older = !self.mailbox.older.is_empty();
+                if !is_seen || (has_older && message.record_digest.is_some()) {
+                    let path = self.mailbox_path(message.message);
+                    let scope = self.mailbox.scope(&path);
                     is_seen |= state.take_over(scope, message.digest, message.record_digest)?;
                 }
                 if !is_seen {
@@ -362,7 +365,8 @@ impl MessageIngest<'_> {
             }
             let state = committer.transaction()?;
             if let Some(given) = &given {
-                state.take_over_earlier(self.mailbox.scope(), &given.earlier)?;
+                let scope = self.mailbox.scope(&given.mailbox);
+                state.take_over_earlier(scope, &given.earlier)?;
                 state.put_given(mailbox, given)?;
             }
             if let (Some(holder), Some(digest)) = (self.holder, message.record_digest) {
@@ -409,13 +413,18 @@ impl MessageIngest<'_> {
         if output.records == 0 && earlier.is_empty() {
             return None;
         }
-        let mailbox = mailbox(&self.source.path, message.message.kind);
         Some(GivenMessage {
             digest,
             key: message.key,
-            mailbox: mailbox.into_os_string().into_vec(),
+            mailbox: self.mailbox_path(message.message),
             earlier,
         })
+    }
+
+    /// Returns the mailbox that records of a message name.
+    fn mailbox_path(&self, message: &Message<'_>) -> Vec<u8> {
+        let mailbox = mailbox(&self.source.path, message.kind);
+        mailbox.into_os_string().into_vec()
     }
 
     /// Returns the state by which a message is recognised when it has grown; `None` if its end is certain.
@@ -489,11 +498,12 @@ impl MailboxProgress {
         }
     }
 
-    /// The scope into which the messages are read.
-    pub(super) fn scope(&self) -> NewScope<'_> {
+    /// The scope into which messages are read whose records name the mailbox `path`.
+    pub(super) fn scope<'s>(&'s self, path: &'s [u8]) -> NewScope<'s> {
         NewScope {
             id: self.id,
             key: self.key,
+            path,
             older: &self.older,
         }
     }

@@ -5,11 +5,14 @@
 //! read into them any more, but what they hold counts as written in the new ones. A retired mailbox that is used again is a
 //! normal one again.
 //!
+//! The records of a message name the mailbox for which they were written, and stand as long as any mailbox holds the message. So
+//! with tombstones a message also counts as written if its records would name a mailbox that records of it name already.
+//!
 //! A spool is recognized by its name in the configuration or by the folder that this leads to, however it is spelled. The state
 //! keeps it under the path by which it was known first, with which all hashes of paths begin.
 
 use std::borrow::Cow;
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashSet};
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
@@ -93,6 +96,8 @@ pub(crate) struct OlderScope {
 pub(crate) struct NewScope<'s> {
     pub(crate) id: MailboxId,
     pub(crate) key: Hash128,
+    /// The mailbox, as records of the message name it.
+    pub(crate) path: &'s [u8],
     pub(crate) older: &'s [OlderScope],
 }
 
@@ -293,8 +298,9 @@ impl StateDb {
         Ok(near)
     }
 
-    /// Takes over a message from the older scopes: what is known of it there is known in the new one. `record_digest` is the
-    /// digest in its records, if holders are tracked. Returns `true` if it was read in one of them.
+    /// Takes over a message from the older scopes, and from mailboxes that hold it with records of the new one: what is known of it
+    /// there is known in the new one. `record_digest` is the digest in its records, if holders are tracked. Returns `true` if it was
+    /// read in one of them.
     pub(crate) fn take_over(
         &self,
         scope: NewScope<'_>,
@@ -304,9 +310,9 @@ impl StateDb {
         let key = message_key(scope.key, digest);
         let mut is_found = false;
         if let Some(record_digest) = record_digest {
-            let is_same = |older: &OlderScope, row: &GivenRow| {
-                let older_key = stored_key(message_key(older.key, digest));
-                row.keys().contains(&older_key)
+            let is_same = |mailbox: Hash128, row: &GivenRow| {
+                let key = stored_key(message_key(mailbox, digest));
+                row.keys().contains(&key)
             };
             is_found = self.take_over_given(scope, record_digest, Some(key), is_same)?;
         }
@@ -337,27 +343,36 @@ impl StateDb {
         Ok(())
     }
 
-    /// Takes over the rows of older scopes with a digest, as far as `is_same` accepts them. Returns `true` if there is one.
+    /// Takes over rows with a digest, as far as `is_same` accepts them: those of older scopes, and those with records that name the
+    /// mailbox of the new one. Returns `true` if there is one.
     fn take_over_given(
         &self,
         scope: NewScope<'_>,
         digest: u128,
         key: Option<Hash128>,
-        is_same: impl Fn(&OlderScope, &GivenRow) -> bool,
+        is_same: impl Fn(Hash128, &GivenRow) -> bool,
     ) -> Result<bool, DaemonError> {
         let digest: DigestBytes = digest.to_be_bytes();
-        let older: HashMap<MailboxId, &OlderScope> =
-            scope.older.iter().map(|older| (older.id, older)).collect();
-        let sql = "SELECT mailbox FROM given WHERE digest=?1 AND mailbox<>?2";
-        let holding: Vec<MailboxId> =
-            self.connection
-                .all(sql, params![digest, scope.id], |row| row.get(0))?;
+        let sql =
+            "SELECT mailbox.id, mailbox.key FROM given JOIN mailbox ON mailbox.id=given.mailbox
+             WHERE given.digest=?1 AND given.mailbox<>?2";
+        let holding: Vec<(MailboxId, Hash128)> =
+            self.connection.all(sql, params![digest, scope.id], |row| {
+                Ok((row.get(0)?, row.get(1).map(Hash128::from_be_bytes)?))
+            })?;
+        if holding.is_empty() {
+            return Ok(false);
+        }
+        let older: HashSet<MailboxId> = scope.older.iter().map(|older| older.id).collect();
         let mut is_found = false;
-        for id in holding {
-            let (Some(older), Some(row)) = (older.get(&id), self.given_row(id, digest)?) else {
+        for (id, mailbox) in holding {
+            let Some(row) = self.given_row(id, digest)? else {
                 continue;
             };
-            if !is_same(older, &row) {
+            if !older.contains(&id) && !self.has_records_of(&row, scope.path)? {
+                continue;
+            }
+            if !is_same(mailbox, &row) {
                 continue;
             }
             is_found = true;
@@ -371,6 +386,15 @@ impl StateDb {
             }
         }
         Ok(is_found)
+    }
+
+    /// Returns `true` if records of a message name this mailbox.
+    fn has_records_of(&self, row: &GivenRow, mailbox: &[u8]) -> Result<bool, DaemonError> {
+        self.connection.is_any(
+            "SELECT 1 FROM path WHERE path=?1 AND (id=?2 OR id IN
+             (SELECT path FROM other_path WHERE digest=?3 AND mailbox=?4))",
+            params![mailbox, row.path, row.digest, row.mailbox],
+        )
     }
 
     /// Copies a row into another mailbox, with the mailboxes that its records name.
