@@ -254,6 +254,29 @@ fn a_message_that_returns_to_the_mailbox_that_its_records_name_is_not_repeated()
     }
 }
 
+#[test]
+fn a_message_returns_to_its_mailbox_however_the_spool_is_spelled() {
+    for (before, after) in [("spool/../spool", "spool"), ("spool", "./spool/")] {
+        let mut scene = Scene::new();
+        scene.config.spool[0].dedupe = DedupeScope::Spool;
+        scene.config.spool[0].path = scene.folder.path(before);
+        scene.write("a", &mbox(&[3]));
+        scene.write("b", &mbox(&[1, 2]));
+        scene.check(&[1, 2, 3], 0);
+        scene.config.spool[0].dedupe = DedupeScope::Mailbox;
+        scene.config.spool[0].path = scene.folder.path(after);
+        scene.write("b", &mbox(&[2]));
+        scene.write("a", &mbox(&[3, 1]));
+        scene.check(&[1, 2, 3], 0);
+        scene.write("b", &mbox(&[2, 1]));
+        scene.write("a", &mbox(&[3]));
+        let lives = scene.check(&[1, 2, 3], 0);
+        assert_eq!(written(&lives, &[1, 2, 3]), [1; 3], "{after}");
+        scene.write("b", &mbox(&[2]));
+        scene.check(&[2, 3], 1);
+    }
+}
+
 /// As messages of their own the files of the folder `mh` are a mailbox each.
 #[test]
 fn a_message_that_returns_to_its_folder_with_the_kind_of_the_spool_is_not_repeated() {

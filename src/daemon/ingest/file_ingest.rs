@@ -61,6 +61,7 @@ impl IngestContext<'_> {
             state.mailbox(key, identity.key, version.id.dev)
         })?;
         let mut mailbox = MailboxProgress::new(id, key);
+        mailbox.has_older_scopes = identity.has_older_scopes();
         let candidates = mailbox_scopes(path, hint, identity);
         mailbox.older = self
             .session

@@ -173,7 +173,7 @@ impl MessageIngest<'_> {
         let digests = self.session.with(|committer| {
             let state = committer.transaction()?;
             let mut is_seen = state.is_seen(mailbox, key)?;
-            if !is_seen {
+            if !is_seen && self.mailbox.has_older_scopes {
                 let path = self.mailbox_path(message);
                 let scope = self.mailbox.scope(&path);
                 is_seen = state.take_over(scope, identified.digest, identified.record_digest)?;
@@ -296,8 +296,8 @@ impl MessageIngest<'_> {
             for message in identified {
                 let key = message.key;
                 let mut is_seen = state.is_seen(mailbox, key)?;
-                let has_older = !self.mailbox.older.is_empty();
-                if !is_seen || (has_older && message.record_digest.is_some()) {
+                let has_older = self.mailbox.has_older_scopes;
+                if has_older && (!is_seen || message.record_digest.is_some()) {
                     let path = self.mailbox_path(message.message);
                     let scope = self.mailbox.scope(&path);
                     is_seen |= state.take_over(scope, message.digest, message.record_digest)?;
@@ -481,7 +481,9 @@ pub(super) struct MailboxProgress {
     pub(super) messages: u64,
     /// Pieces of messages above the size limit.
     pub(super) pieces: u64,
-    /// Mailboxes in which messages of the file may have been read before the configuration changed.
+    /// `true` if the configuration of the spool changed.
+    pub(super) has_older_scopes: bool,
+    /// Mailboxes in which messages of the file may have been read before that.
     pub(super) older: Arc<[OlderScope]>,
 }
 
@@ -494,6 +496,7 @@ impl MailboxProgress {
             last_link: 0,
             messages: 0,
             pieces: 0,
+            has_older_scopes: false,
             older: Arc::default(),
         }
     }

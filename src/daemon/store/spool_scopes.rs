@@ -15,7 +15,7 @@ use std::borrow::Cow;
 use std::collections::{BTreeSet, HashSet};
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
 use rusqlite::params;
 
@@ -76,6 +76,11 @@ impl SpoolIdentity {
                 self.retired
             )
         })
+    }
+
+    /// Returns `true` if messages may have been read in other scopes before.
+    pub(crate) fn has_older_scopes(&self) -> bool {
+        0 < self.retired || !self.earlier.is_empty()
     }
 
     /// Keys of the spool and of those whose files it has taken over: mailboxes that hold the messages of whole spools.
@@ -255,7 +260,7 @@ impl StateDb {
         spool: &SpoolIdentity,
         candidates: &[Hash128],
     ) -> Result<Vec<OlderScope>, DaemonError> {
-        if spool.retired == 0 && spool.earlier.is_empty() {
+        if !spool.has_older_scopes() {
             return Ok(Vec::new());
         }
         let (mut near, mut others) = (Vec::new(), Vec::new());
@@ -353,25 +358,29 @@ impl StateDb {
         is_same: impl Fn(Hash128, &GivenRow) -> bool,
     ) -> Result<bool, DaemonError> {
         let digest: DigestBytes = digest.to_be_bytes();
-        let sql =
-            "SELECT mailbox.id, mailbox.key FROM given JOIN mailbox ON mailbox.id=given.mailbox
-             WHERE given.digest=?1 AND given.mailbox<>?2";
-        let holding: Vec<(MailboxId, Hash128)> =
+        let sql = "SELECT mailbox.id, key, path.path FROM given JOIN mailbox ON mailbox.id=given.mailbox
+             JOIN path ON path.id=given.path WHERE digest=?1 AND given.mailbox<>?2
+             UNION ALL SELECT mailbox.id, key, path.path FROM other_path other JOIN mailbox ON mailbox.id=other.mailbox
+             JOIN path ON path.id=other.path WHERE digest=?1 AND other.mailbox<>?2";
+        let holding: Vec<(MailboxId, Hash128, Vec<u8>)> =
             self.connection.all(sql, params![digest, scope.id], |row| {
-                Ok((row.get(0)?, row.get(1).map(Hash128::from_be_bytes)?))
+                let key = row.get(1).map(Hash128::from_be_bytes)?;
+                Ok((row.get(0)?, key, row.get(2)?))
             })?;
         if holding.is_empty() {
             return Ok(false);
         }
         let older: HashSet<MailboxId> = scope.older.iter().map(|older| older.id).collect();
+        let path = plain_path(scope.path);
+        let accepted = holding
+            .into_iter()
+            .filter(|(id, _, named)| older.contains(id) || plain_path(named) == path)
+            .map(|(id, mailbox, _)| (id, mailbox));
         let mut is_found = false;
-        for (id, mailbox) in holding {
+        for (id, mailbox) in accepted.collect::<BTreeSet<_>>() {
             let Some(row) = self.given_row(id, digest)? else {
                 continue;
             };
-            if !older.contains(&id) && !self.has_records_of(&row, scope.path)? {
-                continue;
-            }
             if !is_same(mailbox, &row) {
                 continue;
             }
@@ -386,15 +395,6 @@ impl StateDb {
             }
         }
         Ok(is_found)
-    }
-
-    /// Returns `true` if records of a message name this mailbox.
-    fn has_records_of(&self, row: &GivenRow, mailbox: &[u8]) -> Result<bool, DaemonError> {
-        self.connection.is_any(
-            "SELECT 1 FROM path WHERE path=?1 AND (id=?2 OR id IN
-             (SELECT path FROM other_path WHERE digest=?3 AND mailbox=?4))",
-            params![mailbox, row.path, row.digest, row.mailbox],
-        )
     }
 
     /// Copies a row into another mailbox, with the mailboxes that its records name.
@@ -568,6 +568,23 @@ impl StateDb {
         }
         Ok(identity)
     }
+}
+
+/// Returns a path without `.`, `..` and a slash at its end, however its spool was spelled when it was recorded. No file system is
+/// asked, because one may not answer: spellings with links stay different.
+fn plain_path(path: &[u8]) -> PathBuf {
+    let mut plain = PathBuf::new();
+    for component in Path::new(OsStr::from_bytes(path)).components() {
+        let last = plain.components().next_back();
+        match component {
+            Component::CurDir => {}
+            Component::ParentDir if matches!(last, Some(Component::Normal(_))) => {
+                plain.pop();
+            }
+            _ => plain.push(component),
+        }
+    }
+    plain
 }
 
 impl SpoolRow {
