@@ -67,7 +67,7 @@ pub struct Options {
     pub limits: Limits,
 }
 
-/// Repetitions of a URL that are left out. Two URLs are the same if their keys are.
+/// Repetitions of a URL that are left out. Two URLs are the same if their keys and their fragments are.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Unique {
     /// No repetition is left out.

@@ -227,7 +227,7 @@ impl SchemeClass {
         }
     }
 
-    /// The name used in a record's `scheme_class`.
+    /// The name in the output of `urlspool parse` (`scheme_class`).
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
