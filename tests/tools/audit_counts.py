@@ -43,7 +43,7 @@ SPECIAL = [ipaddress.ip_network(text) for text in (
 
 def action_words():
     """The words of the program's one list, which this computation does not choose anew."""
-    source = (pathlib.Path(__file__).parents[2] / "src/audit/plan/action_words.rs").read_text()
+    source = (pathlib.Path(__file__).parents[2] / "src/audit/plan/exclusion.rs").read_text()
     lists = re.findall(r"const ACTION_\w+: \[&str; \d+\] = \[(.*?)\];", source, re.S)
     return [re.findall(r'"([^"]+)"', words) for words in lists]
 
