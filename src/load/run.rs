@@ -31,7 +31,11 @@ use crate::walk::DeviceInode;
 pub fn load(job: &LoadJob, report: &mut dyn LoadReport) -> Result<LoadCounts, LoadError> {
     refuse_target_among_inputs(job)?;
     let report: SharedReport<'_> = Rc::new(RefCell::new(report));
-    let mut loader = Loader::new(open(job, &report)?, job, report);
+    let target = match job.mode {
+        LoadMode::Follow => open_patiently(job, &report)?,
+        LoadMode::Add | LoadMode::Replace => open(job, &report)?,
+    };
+    let mut loader = Loader::new(target, job, report);
     match job.mode {
         LoadMode::Add => loader.load_all(&job.inputs)?,
         LoadMode::Replace => loader.replace(&job.inputs)?,
@@ -117,6 +121,19 @@ fn open<'r>(job: &LoadJob, report: &SharedReport<'r>) -> Result<Box<dyn Target +
     }
 }
 
+/// Opens the target. Waits while it cannot be reached, and while another loader holds it.
+fn open_patiently<'r>(
+    job: &LoadJob,
+    report: &SharedReport<'r>,
+) -> Result<Box<dyn Target + 'r>, LoadError> {
+    loop {
+        match open(job, report) {
+            Err(error) if error.is_temporary() => pause(report, &error),
+            result => return result,
+        }
+    }
+}
+
 /// Loads the segments that appear in the folders among `arguments`, until an error ends the load. Waits while the target cannot
 /// be reached, and while another loader holds it.
 fn follow(loader: &mut Loader<'_>, arguments: &[PathBuf]) -> Result<(), LoadError> {
@@ -134,7 +151,7 @@ fn follow(loader: &mut Loader<'_>, arguments: &[PathBuf]) -> Result<(), LoadErro
         thread::sleep(Duration::from_millis(LOAD_FOLLOW_MS));
         for folder in &mut folders {
             match folder.load_new(loader) {
-                Err(error) if error.is_temporary() => pause(loader, &error),
+                Err(error) if error.is_temporary() => pause(&loader.report, &error),
                 result => result?,
             }
         }
@@ -146,14 +163,14 @@ fn load_patiently(loader: &mut Loader<'_>, arguments: &[PathBuf]) -> Result<(), 
     let is_repeatable = !arguments.iter().any(|path| path == Path::new("-"));
     loop {
         match loader.load_all(arguments) {
-            Err(error) if is_repeatable && error.is_temporary() => pause(loader, &error),
+            Err(error) if is_repeatable && error.is_temporary() => pause(&loader.report, &error),
             result => return result,
         }
     }
 }
 
-fn pause(loader: &mut Loader<'_>, error: &LoadError) {
-    loader.report.borrow_mut().paused(error);
+fn pause(report: &SharedReport<'_>, error: &LoadError) {
+    report.borrow_mut().paused(error);
     thread::sleep(Duration::from_millis(LOAD_RETRY_MS));
 }
 

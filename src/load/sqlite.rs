@@ -25,7 +25,7 @@ use rusqlite::{Connection, OptionalExtension, Params, params, params_from_iter};
 use super::error::LoadError;
 use super::target::{ChangedRows, LoadRow, SegmentId, SegmentStatus, Target, today};
 use crate::record::GoneLine;
-use crate::walk::DeviceInode;
+use connection::DatabaseFile;
 use link_updates::{LinkUpdates, NewCitation, SinceLast};
 use rows::{KnownUrl, RowIds, RowParents, RowStatements, next_id};
 
@@ -33,8 +33,8 @@ use rows::{KnownUrl, RowIds, RowParents, RowStatements, next_id};
 pub(super) struct SqliteTarget {
     db: Connection,
     path: PathBuf,
-    /// The file that was opened. Another one at `path` would not get the rows.
-    file: DeviceInode,
+    /// Closed after the connection, since it stands after it.
+    file: DatabaseFile,
     batch: SqliteBatch,
     links: LinkUpdates,
     /// `PRAGMA data_version` of the last transaction: another one if another program wrote since.
@@ -221,7 +221,8 @@ fn move_row(db: &Connection, row: KnownUrl, message: i64) -> rusqlite::Result<()
 
 impl Target for SqliteTarget {
     fn begin(&mut self) -> Result<(), LoadError> {
-        connection::check_place(&self.path, self.file)?;
+        self.file.check_place()?;
+        self.file.check_whole()?;
         self.run("BEGIN IMMEDIATE", [])?;
         let begun = self.begin_batch();
         if begun.is_err() {
@@ -299,9 +300,12 @@ impl Target for SqliteTarget {
 
     /// A file that is moved after this check takes the rows along, without its log.
     fn check_kept(&mut self) -> Result<(), LoadError> {
-        connection::check_place(&self.path, self.file)?;
+        self.file.check_place()?;
+        // The merge may write a part of what was truncated.
+        self.file.check_whole()?;
         connection::merge_log(&self.db, &self.path)?;
-        connection::check_place(&self.path, self.file)
+        self.file.check_whole()?;
+        self.file.check_place()
     }
 
     fn roll_back(&mut self) {

@@ -74,12 +74,32 @@ fn sqlite(path: &str) -> Result<TargetName, LoadError> {
     }
 }
 
+/// Parses a time for which a server may be silent; `None` if it is not allowed.
+fn connect_seconds(text: &str) -> Option<u8> {
+    let seconds: u8 = text.parse().ok()?;
+    (1..=LOAD_REPLY_SECONDS)
+        .contains(&u64::from(seconds))
+        .then_some(seconds)
+}
+
 /// The target of a `PostgreSQL` URL, whose part after the scheme is `rest`.
 fn postgres(url: &str, rest: &str) -> Result<TargetName, LoadError> {
     let authority = rest.split(['/', '?']).next().unwrap_or_default();
     let login = authority.rsplit_once('@').map(|(login, _)| login);
     if login.is_some_and(|login| login.contains(':')) || rest.contains("password=") {
         return Err(has_password());
+    }
+    let parameters = rest
+        .split_once('?')
+        .map_or("", |(_, query)| query)
+        .split('&');
+    let timeouts: Vec<&str> = parameters
+        .filter_map(|text| text.strip_prefix("connect_timeout="))
+        .collect();
+    if 1 < timeouts.len() || timeouts.iter().any(|text| connect_seconds(text).is_none()) {
+        return Err(LoadError::unusable(format!(
+            "the target has one ?connect_timeout=SECONDS at most, from 1 to {LOAD_REPLY_SECONDS}"
+        )));
     }
     #[cfg(feature = "postgres")]
     return Ok(TargetName::Postgres(url.to_owned()));
@@ -180,10 +200,7 @@ impl<'q> IndexParameters<'q> {
                     root_file = Some(value);
                 }
                 "connect_timeout" if connect_seconds.is_none() => {
-                    let seconds = value.parse().ok();
-                    let is_allowed =
-                        |seconds: &u8| (1..=LOAD_REPLY_SECONDS).contains(&u64::from(*seconds));
-                    connect_seconds = Some(seconds.filter(is_allowed).ok_or_else(unusable)?);
+                    connect_seconds = Some(self::connect_seconds(value).ok_or_else(unusable)?);
                 }
                 _ => return Err(unusable()),
             }
@@ -276,6 +293,17 @@ mod tests {
             "elasticsearch+https://me:pass@host/urls",
             "a password in an argument",
         );
+        for query in [
+            "connect_timeout=0",
+            "connect_timeout=-1",
+            "a=b&connect_timeout=61",
+            "connect_timeout=1&connect_timeout=2",
+        ] {
+            check_refused(
+                &format!("postgresql://host/db?{query}"),
+                "?connect_timeout=SECONDS",
+            );
+        }
         check_refused("mysql://host/db", "`mysql://` is no target");
     }
 

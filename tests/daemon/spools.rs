@@ -671,3 +671,87 @@ fn an_edited_message_is_written_as_a_whole() {
     // Another file that begins like the first one is another message.
     assert_eq!(times(&read_segments(&root.join("out")), 1), [3, 3]);
 }
+
+/// The change was not noticed, because the start and the last message were the same.
+#[test]
+fn an_mbox_written_again_with_an_equal_size_is_read_again() {
+    let folder = Folder::in_memory();
+    let (root, inbox) = (folder.root(), folder.path("spool/inbox"));
+    configure(root, "");
+    let text: String = (100..150).map(mbox).collect();
+    fs::write(&inbox, &text).unwrap();
+    assert_eq!(code(&once(root, &[])), 0);
+    fs::write(&inbox, text.replace("/120-", "/220-")).unwrap();
+    assert_eq!(code(&once(root, &[])), 0);
+    let written = read_segments(&root.join("out"));
+    assert_eq!(
+        (times(&written, 220), times(&written, 120)),
+        ([1, 1], [1, 1])
+    );
+    assert_eq!(
+        written.urls.len(),
+        2 * 51,
+        "the others are not written again"
+    );
+}
+
+/// All its URLs were written again.
+#[test]
+fn a_file_of_one_message_that_grows_and_is_stored_otherwise_gives_its_new_urls() {
+    let more = "and http://h.example/more-a.html\n";
+    let stored: [(&str, fn(String) -> String); 4] = [
+        ("annotated", |text| {
+            format!("X-UIDL: 12\nStatus: RO\nX-Keywords: a, b\n{text}")
+        }),
+        ("with CRLF", |text| text.replace('\n', "\r\n")),
+        ("after NULs", |text| "\0".repeat(700) + &text),
+        ("with blank lines", |text| text + "\n\n\n"),
+    ];
+    for (name, store) in stored {
+        let folder = Folder::in_memory();
+        let (root, spool) = (folder.root(), folder.path("spool"));
+        configure(root, "");
+        fs::create_dir_all(spool.join("mh")).unwrap();
+        let text = message(1, 1);
+        // There and back: the stored form may be the earlier or the later one.
+        for (path, texts) in [
+            ("mh/1", [text.clone(), store(text.clone() + more)]),
+            ("mh/2", [store(text.clone()), text.clone() + more]),
+        ] {
+            let text =
+                |text: &String| text.replace("h.example", &format!("{}.example", &path[3..]));
+            for version in texts {
+                fs::write(spool.join(path), text(&version)).unwrap();
+                assert_eq!(code(&once(root, &[])), 0);
+            }
+        }
+        let written = read_segments(&root.join("out"));
+        assert_eq!(written.urls.len(), 6, "{name}: {:?}", written.urls);
+        assert!(
+            written.urls.values().all(|&times| times == 1),
+            "{name}: {:?}",
+            written.urls
+        );
+    }
+}
+
+/// Its earlier version stays under the name of a backup.
+#[test]
+fn a_file_of_one_message_that_an_editor_keeps_a_backup_of_gives_its_new_urls() {
+    let folder = Folder::in_memory();
+    let (root, spool) = (folder.root(), folder.path("spool"));
+    configure(root, "dedupe = \"spool\"\n");
+    fs::create_dir_all(spool.join("mh")).unwrap();
+    fs::write(spool.join("mh/1"), message(1, 1)).unwrap();
+    assert_eq!(code(&once(root, &[])), 0);
+    // The backup is a mailbox of its own, but the spool is the same.
+    fs::rename(spool.join("mh/1"), spool.join("mh/1~")).unwrap();
+    fs::write(
+        spool.join("mh/1"),
+        message(1, 1) + "http://h.example/2-a.html\n",
+    )
+    .unwrap();
+    assert_eq!(code(&once(root, &[])), 0);
+    let written = read_segments(&root.join("out"));
+    assert_eq!((times(&written, 1), times(&written, 2)), ([1, 1], [1, 0]));
+}

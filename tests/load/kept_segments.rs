@@ -117,6 +117,45 @@ fn a_database_that_is_moved_keeps_the_segments_that_follow() {
     }
 }
 
+/// The same file, with another content.
+#[test]
+fn a_database_that_is_overwritten_keeps_the_segments_that_follow() {
+    let overwritten: [(&str, Move); 4] = [
+        ("emptied", |folder| {
+            fs::write(folder.path("urls.db"), "").unwrap();
+        }),
+        ("cut", |folder| {
+            let file = fs::OpenOptions::new()
+                .write(true)
+                .open(folder.path("urls.db"));
+            file.unwrap().set_len(4_096).unwrap();
+        }),
+        ("a text", |folder| {
+            let len = folder.path("urls.db").metadata().unwrap().len() as usize;
+            fs::write(folder.path("urls.db"), "text\n".repeat(len)).unwrap();
+        }),
+        ("zeros", |folder| {
+            let len = folder.path("urls.db").metadata().unwrap().len();
+            let file = fs::File::create(folder.path("urls.db")).unwrap();
+            file.set_len(len).unwrap();
+        }),
+    ];
+    for (name, act) in overwritten {
+        let folder = Folder::new();
+        segment(&folder, 1, &records(&folder, "a.mbox", MAIL));
+        let child = follow(load_command(&folder), &folder);
+        let out = folder.path("out");
+        wait_until("segment 1 is removed", || is_empty(&out));
+        act(&folder);
+        let path = segment(&folder, 2, &records(&folder, "b.mbox", MAIL));
+        let ended = end_of(child);
+        assert_eq!(ended.status, Some(74), "{name}: {}", ended.stderr);
+        let text = "was truncated or overwritten";
+        assert!(ended.stderr.contains(text), "{name}: {}", ended.stderr);
+        assert!(Path::new(&path).exists(), "{name}");
+    }
+}
+
 #[test]
 fn a_database_that_is_moved_during_a_load_keeps_the_segments() {
     let folder = Folder::new();

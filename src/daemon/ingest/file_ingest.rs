@@ -280,7 +280,7 @@ impl IngestContext<'_> {
         if let Some(place) = place {
             ingest.earlier_lengths = ingest
                 .session
-                .with(|committer| committer.db.earlier_lengths(place, version.size))?;
+                .with(|committer| committer.db.earlier_lengths(place))?;
         }
         let outcome = ingest_file(
             &opened,
@@ -296,7 +296,7 @@ impl IngestContext<'_> {
             if let Some(place) = place.filter(|_| mailbox.only_link().is_some()) {
                 self.session.with(|committer| {
                     let state = committer.transaction()?;
-                    state.mark_file_length(holder, place, version.size)
+                    state.mark_file_length(holder, place, mailbox.last_len)
                 })?;
             }
         }

@@ -180,19 +180,67 @@ pub(crate) struct StablePrefix {
     pub(crate) hash: u128,
 }
 
-/// Returns the digest of a message's whole canonical content, or of a piece and its position.
+/// The whole canonical content of a message, or of a piece and its position.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct ContentDigest {
+    /// The hash of its bytes.
+    pub(crate) digest: u128,
+    /// Their number.
+    pub(crate) len: u64,
+}
+
+/// Returns the digest of a message, or of a piece of one.
 pub(crate) fn content_digest(
     message: &Message<'_>,
     fields: &HeaderFields,
     position: Option<PiecePosition>,
-) -> u128 {
+) -> ContentDigest {
     let mut hash = XxHash3_128::new();
     if let Some(position) = position {
         hash.write(&position.first_digest.to_le_bytes());
         hash.write(&position.offset.to_le_bytes());
     }
-    canonical(message, fields, usize::MAX, &mut |bytes| hash.write(bytes));
-    hash.finish_128()
+    let mut len = 0;
+    canonical(message, fields, usize::MAX, &mut |bytes| {
+        len += bytes.len() as u64;
+        hash.write(bytes);
+    });
+    ContentDigest {
+        digest: hash.finish_128(),
+        len,
+    }
+}
+
+/// Returns the number of bytes at the start of a message whose canonical content has `len` bytes; `None` unless all of it has more.
+///
+/// Storage adds bytes to a message (header fields, CR, dots, `>`), so that this may be more than `len`. Costs one pass over the
+/// message for each binary digit of its size.
+pub(crate) fn raw_prefix_len(
+    message: &Message<'_>,
+    header_bytes: usize,
+    len: u64,
+) -> Option<usize> {
+    let content_len = |end: usize| {
+        let prefix = Message {
+            raw: &message.raw[..end],
+            ..*message
+        };
+        let fields = HeaderFields::in_message(&prefix, header_bytes);
+        content_digest(&prefix, &fields, None).len
+    };
+    let (mut low, mut high) = (0, message.raw.len());
+    if content_len(high) <= len {
+        return None;
+    }
+    while low < high {
+        let middle = usize::midpoint(low, high);
+        if content_len(middle) < len {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    Some(high)
 }
 
 /// Returns the digest that the records of a message have; of a piece of a larger one, that of its beginning. `content` is its

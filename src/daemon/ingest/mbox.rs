@@ -1,8 +1,8 @@
 //! Ingest of the new messages of an mbox: one chunk at a time, read under the lock that its writers honour.
 //!
 //! A message is complete when the next one follows it, or when its file has settled. Before a chunk is read, the last
-//! message that was ingested is read again and compared, so that a rewritten mailbox is noticed. A rewritten mailbox
-//! is read from its start; messages that are recorded are recognised by their content. Its start is the first byte that is not NUL:
+//! message that was ingested is read again and compared, so that a rewritten mailbox is noticed; one that was written again
+//! with an equal size is noticed by its time. A rewritten mailbox is read from its start; messages that are recorded are recognised by their content. Its start is the first byte that is not NUL:
 //! a writer that kept its offset after the file was truncated leaves a hole before it.
 
 use std::fs::File;
@@ -318,7 +318,7 @@ impl MboxFile<'_> {
         }
         let version = FileVersion::of(&self.file.metadata()?);
         let cursor = match known {
-            Some(cursor) if pass.is_known && self.is_valid(&cursor, version.size)? => cursor,
+            Some(cursor) if pass.is_known && self.is_valid(&cursor, version)? => cursor,
             _ => MboxCursor {
                 first: self.start,
                 last: self.start,
@@ -350,9 +350,11 @@ impl MboxFile<'_> {
         })
     }
 
-    /// Returns `true` if the file up to the cursor is unchanged, so that at most something was appended.
-    fn is_valid(&self, cursor: &MboxCursor, size: u64) -> io::Result<bool> {
-        if size < cursor.last || cursor.first < self.start {
+    /// Returns `true` if the file up to the cursor is unchanged, so that at most something was appended. A file that was written
+    /// again with an equal size may have changed anywhere; one that has grown is compared at its start and its last message.
+    fn is_valid(&self, cursor: &MboxCursor, version: FileVersion) -> io::Result<bool> {
+        let is_overwritten = cursor.size == version.size && cursor.mtime != version.mtime;
+        if is_overwritten || version.size < cursor.last || cursor.first < self.start {
             return Ok(false);
         }
         let last = read_at(self.file, cursor.first, cursor.last - cursor.first)?;

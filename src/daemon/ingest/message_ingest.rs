@@ -7,8 +7,8 @@ use std::path::Path;
 use std::sync::Arc;
 
 use super::identity::{
-    FileVersion, PiecePosition, StablePrefix, content_digest, record_digest, stable_prefix,
-    starts_with,
+    ContentDigest, FileVersion, PiecePosition, StablePrefix, content_digest, raw_prefix_len,
+    record_digest, stable_prefix, starts_with,
 };
 use super::outcome::EndCertainty;
 use super::parser_pool::ParserPool;
@@ -38,7 +38,7 @@ pub(super) struct MessageIngest<'i> {
     pub(super) mailbox: MailboxProgress,
     /// Messages of the mailbox that may still grow.
     pub(super) growing: Vec<GrowingMessage>,
-    /// Lengths that a file of one message had when it was read before, the longest first.
+    /// Lengths of the canonical content that a file of one message had when it was read before, the longest first.
     pub(super) earlier_lengths: Vec<u64>,
     /// The holder of the messages; `None` if holders are not tracked.
     pub(super) holder: Option<HolderKey>,
@@ -60,6 +60,8 @@ struct IdentifiedMessage<'m, 'b> {
     header: HeaderState,
     end: EndCertainty,
     digest: u128,
+    /// The number of bytes of its canonical content.
+    len: u64,
     /// The digest in its records, if holders are tracked.
     record_digest: Option<u128>,
     key: Hash128,
@@ -129,33 +131,36 @@ impl MessageIngest<'_> {
         Ok(digest)
     }
 
-    /// Recognises the message of a file that has grown since it was recorded: the beginning of the file, as long as the whole file
-    /// was before, is a message that is recorded. What a growing message of an mbox has in the state is computed from it.
+    /// Recognises the message of a file that has grown since it was recorded: its beginning, as long as the whole message was before,
+    /// is a message that is recorded. What a growing message of an mbox has in the state is computed from it.
     pub(super) fn find_earlier(
         &mut self,
         block: &Block,
         format: Format,
     ) -> Result<(), DaemonError> {
-        for len in std::mem::take(&mut self.earlier_lengths) {
-            let len = len.saturating_sub(block.offset) as usize;
-            let Some(bytes) = block.bytes.get(..len) else {
+        let earlier_lengths = std::mem::take(&mut self.earlier_lengths);
+        if earlier_lengths.is_empty() {
+            return Ok(());
+        }
+        let found = whole_messages(block, format);
+        let [message] = &found[..] else {
+            return Ok(());
+        };
+        for len in earlier_lengths {
+            let header_bytes = self.extractor.limits().header_bytes;
+            let Some(end) = raw_prefix_len(message, header_bytes, len) else {
                 continue;
             };
+            let start = (message.start - block.offset) as usize;
             let earlier = Block {
-                bytes: bytes.to_vec(),
+                bytes: block.bytes[..start + end].to_vec(),
                 offset: block.offset,
                 role: BlockRole::Whole,
             };
-            let mut found = Vec::new();
-            messages(&earlier, format, &mut |output| {
-                if let SplitOutput::Message(message) = output {
-                    found.push(message);
-                }
-            });
-            let [message] = &found[..] else {
-                continue;
-            };
-            if let Some(growing) = self.recorded_as_growing(message)? {
+            let found = whole_messages(&earlier, format);
+            if let [message] = &found[..]
+                && let Some(growing) = self.recorded_as_growing(message)?
+            {
                 self.growing.push(growing);
                 return Ok(());
             }
@@ -230,6 +235,7 @@ impl MessageIngest<'_> {
             Some(_) => self.mailbox.pieces += group.len() as u64,
         }
         self.mailbox.last_link = message_link(identified[last].key);
+        self.mailbox.last_len = identified[last].len;
         Ok(identified[last].digest)
     }
 
@@ -248,6 +254,7 @@ impl MessageIngest<'_> {
                 header: HeaderState::Panicked,
                 end,
                 digest,
+                len: message.raw.len() as u64,
                 record_digest: self.holder.map(|_| digest),
                 key: message_key(self.mailbox.key, digest),
                 earlier: Vec::new(),
@@ -262,7 +269,7 @@ impl MessageIngest<'_> {
         end: EndCertainty,
     ) -> IdentifiedMessage<'m, 'b> {
         let fields = HeaderFields::in_message(message, self.extractor.limits().header_bytes);
-        let digest = content_digest(message, &fields, position);
+        let ContentDigest { digest, len } = content_digest(message, &fields, position);
         let limit = self.extractor.limits().header_bytes;
         let is_earlier = |version: &&GrowingMessage| {
             let prefix = StablePrefix {
@@ -276,6 +283,7 @@ impl MessageIngest<'_> {
             header: HeaderState::Readable,
             end,
             digest,
+            len,
             record_digest: self
                 .holder
                 .map(|_| record_digest(message, &fields, limit, digest)),
@@ -460,6 +468,17 @@ impl MessageIngest<'_> {
     }
 }
 
+/// Returns the messages of a block. Diagnostics of its borders are left out.
+fn whole_messages(block: &Block, format: Format) -> Vec<Message<'_>> {
+    let mut found = Vec::new();
+    messages(block, format, &mut |output| {
+        if let SplitOutput::Message(message) = output {
+            found.push(message);
+        }
+    });
+    found
+}
+
 /// Returns the number of messages at the start of `rest` that are extracted at once; at least one.
 fn group_size(rest: &[Message<'_>]) -> usize {
     let mut bytes = 0;
@@ -477,6 +496,8 @@ pub(super) struct MailboxProgress {
     pub(super) key: Hash128,
     /// The first bits of the last message's key: its link from the file in the state.
     pub(super) last_link: u64,
+    /// The number of bytes of the last message's canonical content.
+    pub(super) last_len: u64,
     /// Messages of the file, duplicates included.
     pub(super) messages: u64,
     /// Pieces of messages above the size limit.
@@ -494,6 +515,7 @@ impl MailboxProgress {
             id,
             key,
             last_link: 0,
+            last_len: 0,
             messages: 0,
             pieces: 0,
             has_older_scopes: false,
@@ -516,6 +538,7 @@ impl MailboxProgress {
         self.messages += other.messages;
         self.pieces += other.pieces;
         self.last_link = other.last_link;
+        self.last_len = other.last_len;
     }
 
     /// The link to the only message of the file; `None` if there are more, or none that is whole.

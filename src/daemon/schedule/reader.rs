@@ -258,7 +258,7 @@ impl SpoolReader {
             .collect()
     }
 
-    /// A sentence about each file that waits: it is locked, or it is still written.
+    /// A sentence about each file that was not read: it is locked, it is still written, or it cannot be read.
     pub(crate) fn unread_files(&self, now: MonotonicTime) -> Vec<String> {
         let sentence = |(path, file): (&PathBuf, &UnsettledFile)| match &file.lock {
             Some(HeldLock { lock, since, .. }) => {
@@ -268,8 +268,23 @@ impl SpoolReader {
             None => format!("{}: it is still written", path.display()),
         };
         let mut sentences: Vec<String> = self.unsettled.iter().map(sentence).collect();
+        sentences.extend(self.failures.sentences());
+        let unreadable = self.spools.iter().map(WatchedSpool::unreadable_folders);
+        sentences.extend(unreadable.flatten());
         sentences.sort_unstable();
+        sentences.dedup();
         sentences
+    }
+
+    /// Returns `true` if all spools have been scanned, and what changed since has been looked at.
+    pub(crate) fn has_scanned_all(&self) -> bool {
+        self.changed.is_empty() && self.spools.iter().all(|watched| watched.scanned)
+    }
+
+    /// Returns `true` if a file that may have settled is due to be read.
+    pub(crate) fn has_due_files(&self, now: MonotonicTime) -> bool {
+        let is_due = |file: &UnsettledFile| file.due <= now && file.reported_lock().is_none();
+        self.unsettled.values().any(is_due)
     }
 
     /// Returns `true` if the operator asked to stop.

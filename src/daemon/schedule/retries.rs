@@ -215,6 +215,13 @@ impl RetryTable {
             .count()
     }
 
+    /// A sentence about each file: its path and the last error.
+    pub(crate) fn sentences(&self) -> impl Iterator<Item = String> {
+        let sentence =
+            |(path, entry): (&PathBuf, &RetryEntry)| format!("{}: {}", path.display(), entry.why);
+        self.files.iter().map(sentence)
+    }
+
     /// Returns the files for the status, at most [`REPORTED_FAILURES`], those in quarantine first.
     pub(crate) fn reported(&self) -> Vec<FailedFile> {
         let mut all: Vec<_> = self.files.iter().collect();

@@ -8,7 +8,7 @@ use super::missing_files::MissingFiles;
 use crate::config::Spool;
 use crate::daemon::host::MonotonicTime;
 use crate::daemon::status::{SpoolState, SpoolStatus};
-use crate::diagnostic::Event;
+use crate::diagnostic::{Event, counted};
 use crate::limits::REMEMBERED_FAILURES;
 
 /// A spool, and the time of its next scan.
@@ -134,6 +134,19 @@ impl WatchedSpool {
             lag_ms: self.due.map_or(0, |due| now.ms.saturating_sub(due.ms)),
             stalled_ms: 0,
         }
+    }
+
+    /// The first folder or file that the last scan could not examine, and the number of the others.
+    pub(super) fn unreadable_folders(&self) -> impl Iterator<Item = String> {
+        let others = self.unreadable.count.saturating_sub(1);
+        let others = (others > 0).then(|| {
+            let others = counted(others, "more folder or file", "more folders and files");
+            format!(
+                "{}: {others} could not be examined",
+                self.spool.path.display()
+            )
+        });
+        self.unreadable.first.clone().into_iter().chain(others)
     }
 
     fn state(&self) -> SpoolState {

@@ -162,8 +162,9 @@ const STATUS_INTERVAL: Duration = Duration::from_millis(500);
 /// Maximum sleep, so that roots that appear and disappear are noticed.
 const MAX_SLEEP: Duration = Duration::from_secs(1);
 
-/// The time without a new message after which [`RunMode::Once`] ends, though some file is still written.
-const IDLE_TIMEOUT: Duration = Duration::from_mins(1);
+/// The time for which [`RunMode::Once`] goes on, though some file is still written, without a new message or after everything
+/// that was there has been looked at.
+const ONCE_TIMEOUT: Duration = Duration::from_mins(1);
 
 /// State that a reader thread shares with the supervisor.
 #[derive(Debug)]
@@ -186,10 +187,13 @@ pub(super) struct ReaderLoop {
     is_watch_incomplete: bool,
 }
 
-/// Recognises that nothing was read for [`IDLE_TIMEOUT`].
-struct IdleTimer {
+/// Recognises that a run with [`RunMode::Once`] reads nothing any more, or only what arrives while it runs.
+struct OnceTimer {
     messages: u64,
-    since: Instant,
+    /// When the last message was read.
+    read_at: MonotonicTime,
+    /// When everything that was there had been looked at.
+    scanned_at: Option<MonotonicTime>,
 }
 
 impl SharedReaderState {
@@ -241,7 +245,7 @@ impl ReaderLoop {
     ) -> Result<RunEnd, DaemonError> {
         let heartbeat = reader.heartbeat();
         let mut end = RunEnd::default();
-        let mut idle = IdleTimer::start();
+        let mut timer = OnceTimer::start(self.now());
         while !reader.is_stopping() {
             if reader.roots_changed() | self.is_watch_incomplete {
                 self.watch(&reader);
@@ -250,8 +254,8 @@ impl ReaderLoop {
             let next = reader.work(self)?;
             heartbeat.beat();
             self.progress(&reader);
-            idle.update(reader.messages_read());
-            if mode == RunMode::Once && self.is_done(&reader, &idle) {
+            timer.update(reader.messages_read(), reader.has_scanned_all(), self.now());
+            if mode == RunMode::Once && self.is_done(&reader, &timer) {
                 end.unread = reader.unread_files(self.now());
                 break;
             }
@@ -267,9 +271,12 @@ impl ReaderLoop {
         Ok(end)
     }
 
-    fn is_done(&mut self, reader: &SpoolReader, idle: &IdleTimer) -> bool {
-        let timeout = IDLE_TIMEOUT.max(reader.lock_timeout()) + reader.gone_timeout();
-        reader.is_done(self.now()) || timeout < idle.since.elapsed() && !reader.is_paused()
+    fn is_done(&mut self, reader: &SpoolReader, timer: &OnceTimer) -> bool {
+        let now = self.now();
+        let timeout = ONCE_TIMEOUT.max(reader.lock_timeout()) + reader.gone_timeout();
+        let is_over =
+            timer.is_over(timeout, now) && !reader.is_paused() && !reader.has_due_files(now);
+        reader.is_done(now) || is_over
     }
 
     /// Watches the reader's spools, and polls those that cannot be watched.
@@ -361,19 +368,28 @@ impl ReaderHost for ReaderLoop {
     }
 }
 
-impl IdleTimer {
-    fn start() -> IdleTimer {
-        IdleTimer {
+impl OnceTimer {
+    fn start(now: MonotonicTime) -> OnceTimer {
+        OnceTimer {
             messages: 0,
-            since: Instant::now(),
+            read_at: now,
+            scanned_at: None,
         }
     }
 
-    fn update(&mut self, messages: u64) {
+    /// Takes the number of messages that were read, and whether everything has been looked at.
+    fn update(&mut self, messages: u64, has_scanned_all: bool, now: MonotonicTime) {
         if messages != self.messages {
-            self.messages = messages;
-            self.since = Instant::now();
+            (self.messages, self.read_at) = (messages, now);
         }
+        if has_scanned_all {
+            self.scanned_at.get_or_insert(now);
+        }
+    }
+
+    fn is_over(&self, timeout: Duration, now: MonotonicTime) -> bool {
+        let is_past = |since: MonotonicTime| since.plus(timeout) < now;
+        is_past(self.read_at) || self.scanned_at.is_some_and(is_past)
     }
 }
 
@@ -399,7 +415,8 @@ pub enum StateSource {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct RunEnd {
-    /// With [`RunMode::Once`]: a sentence about each file that was not read, because it stayed locked or was still written.
+    /// With [`RunMode::Once`]: a sentence about each file that was not read, because it cannot be read, stayed locked or was still
+    /// written.
     pub unread: Vec<String>,
 }
 
@@ -427,4 +444,34 @@ impl Clock {
 pub(super) fn unix_time() -> Option<u64> {
     let since = SystemTime::now().duration_since(UNIX_EPOCH).ok()?;
     Some(since.as_secs())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_run_ends_though_mail_keeps_arriving() {
+        let time = |ms| MonotonicTime { ms };
+        let mut timer = OnceTimer::start(time(0));
+        // A long first scan, which reads a message a second.
+        for second in 1..=200 {
+            timer.update(second, false, time(second * 1_000));
+            assert!(!timer.is_over(ONCE_TIMEOUT, time(second * 1_000)));
+        }
+        let end = (201..).find(|&second| {
+            timer.update(second, second % 3 == 0, time(second * 1_000));
+            timer.is_over(ONCE_TIMEOUT, time(second * 1_000))
+        });
+        assert_eq!(end, Some(262));
+    }
+
+    #[test]
+    fn a_run_that_reads_nothing_ends_before_everything_was_scanned() {
+        let mut timer = OnceTimer::start(MonotonicTime::default());
+        let at = |seconds| MonotonicTime::default().plus(Duration::from_secs(seconds));
+        timer.update(0, false, at(60));
+        assert!(!timer.is_over(ONCE_TIMEOUT, at(60)));
+        assert!(timer.is_over(ONCE_TIMEOUT, at(61)));
+    }
 }

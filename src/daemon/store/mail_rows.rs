@@ -164,7 +164,8 @@ impl StateDb {
         Ok(())
     }
 
-    /// Records the length of a file that was read completely and whose message may grow. `place` is a hash of its path.
+    /// Records the length of the canonical content of a file that was read completely and whose message may grow. `place` is a hash of
+    /// its path.
     pub(crate) fn mark_file_length(
         &self,
         key: u64,
@@ -178,12 +179,10 @@ impl StateDb {
         Ok(())
     }
 
-    /// Returns lengths below `len` that the file at a place had when it was read, the longest first. At most
-    /// [`EARLIER_LENGTHS`].
-    pub(crate) fn earlier_lengths(&self, place: u64, len: u64) -> Result<Vec<u64>, DaemonError> {
-        let sql =
-            "SELECT DISTINCT len FROM known WHERE place=?1 AND len<?2 ORDER BY len DESC LIMIT ?3";
-        let params = params![place.cast_signed(), len.cast_signed(), EARLIER_LENGTHS];
+    /// Returns the lengths that the file at a place had when it was read, the longest first. At most [`EARLIER_LENGTHS`].
+    pub(crate) fn earlier_lengths(&self, place: u64) -> Result<Vec<u64>, DaemonError> {
+        let sql = "SELECT DISTINCT len FROM known WHERE place=?1 ORDER BY len DESC LIMIT ?2";
+        let params = params![place.cast_signed(), EARLIER_LENGTHS];
         self.connection
             .all(sql, params, |row| row.get(0).map(i64::cast_unsigned))
     }

@@ -33,7 +33,7 @@ CREATE TABLE mailbox(id INTEGER PRIMARY KEY, key BLOB NOT NULL UNIQUE, spool BLO
 -- Messages that were read: the first bytes of a hash of mailbox and digest.
 CREATE TABLE seen(mailbox INTEGER, key BLOB, PRIMARY KEY(mailbox, key)) WITHOUT ROWID;
 -- Files that were read completely, in their present version: a hash of their identity, and the first bits of the key of their
--- only message, if they hold one. place and len: of a file of one message that may grow, a hash of its path and its length.
+-- only message, if they hold one. place and len: of a file of one message that may grow, a hash of its path and the length of the message's canonical content.
 CREATE TABLE known(key INTEGER PRIMARY KEY, mailbox INTEGER NOT NULL, message INTEGER, gone INTEGER, place INTEGER, len INTEGER);
 CREATE INDEX known_place ON known(place) WHERE place IS NOT NULL;
 -- Changes since the last segment was sealed, for the sidecar of the open one: keys of messages whose records are in it, files

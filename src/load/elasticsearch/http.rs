@@ -286,7 +286,13 @@ impl<'r> HttpClient<'r> {
         if let Some(reason) = reason {
             return Err(LoadError::unusable(format!("{server}: {reason}")).caused_by(error));
         }
-        let message = format!("{server}: {error}");
+        let message = match &error {
+            ureq::Error::Timeout(_) => format!(
+                "{server}: the server has not answered in time; ?connect_timeout=SECONDS after the index allows up to \
+                 {LOAD_REPLY_SECONDS} s"
+            ),
+            _ => format!("{server}: {error}"),
+        };
         Ok(Attempt::Again(Refusal {
             error: LoadError::new(LoadErrorKind::Unreachable, message).caused_by(error),
             retry_after: None,

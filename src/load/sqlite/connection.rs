@@ -1,6 +1,6 @@
 //! Opening a database: one that is ours, one that is empty, or none.
 
-use std::fs::{self, OpenOptions};
+use std::fs::{self, File, OpenOptions};
 use std::io::{self, ErrorKind};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::OpenOptionsExt;
@@ -10,10 +10,12 @@ use std::time::Duration;
 
 use rusqlite::{Connection, ErrorCode, OpenFlags, OptionalExtension};
 
-use super::file_check::{FirstPage, beside, check_to_read, check_to_write, no_database};
+use super::file_check::{FirstPage, beside, check_to_read, check_to_write, is_whole, no_database};
 use super::schema::{APPLICATION_ID, TABLES, VERSION, search_table};
 use crate::grammar::encode;
-use crate::limits::{LOAD_CACHE_KIB, LOAD_LOCK_SECONDS, LOAD_LOG_ATTEMPTS, LOAD_LOG_POLL_MS};
+use crate::limits::{
+    LOAD_CACHE_KIB, LOAD_LOCK_SECONDS, LOAD_LOG_ATTEMPTS, LOAD_LOG_POLL_MS, LOAD_WHOLE_ATTEMPTS,
+};
 use crate::load::error::LoadError;
 use crate::load::records_view::RECORDS_VIEW;
 use crate::sink::resolve;
@@ -31,15 +33,60 @@ pub(super) fn open_to_write(path: &Path) -> Result<Connection, LoadError> {
     Ok(db)
 }
 
-/// Opens a database for a load, as [`open_to_write`] does. Returns its file too.
-pub(super) fn open_to_load(path: &Path) -> Result<(Connection, DeviceInode), LoadError> {
+/// The file of a database that is loaded into.
+pub(super) struct DatabaseFile {
+    path: PathBuf,
+    /// Another file at `path` would not get the rows.
+    identity: DeviceInode,
+    /// The open file. It must be closed after the connection: the locks of a process on a file end when it closes the file once.
+    file: File,
+}
+
+/// Opens a database for a load, as [`open_to_write`] does. Returns its file too, which must be dropped after the connection.
+pub(super) fn open_to_load(path: &Path) -> Result<(Connection, DatabaseFile), LoadError> {
     check_to_write(path)?;
     // SQLite does not name the file that it opens: one that is there before and after is it.
     create_if_missing(path).map_err(|error| not_opened(path, error))?;
-    let file = place(path).ok_or_else(|| replaced(path))?;
+    let opened = File::open(path).and_then(|file| Ok((file.metadata()?, file)));
+    let (metadata, file) = opened.map_err(|error| not_opened(path, error))?;
+    let database = DatabaseFile {
+        path: path.to_owned(),
+        identity: DeviceInode::of(&metadata),
+        file,
+    };
     let db = open_to_write(path)?;
-    check_place(path, file)?;
-    Ok((db, file))
+    database.check_place()?;
+    Ok((db, database))
+}
+
+impl DatabaseFile {
+    /// Checks that the path leads to the file that was opened.
+    pub(super) fn check_place(&self) -> Result<(), LoadError> {
+        if place(&self.path) == Some(self.identity) {
+            Ok(())
+        } else {
+            Err(LoadError::replaced(&self.path.display().to_string()))
+        }
+    }
+
+    /// Checks that nobody has truncated or overwritten the file.
+    pub(super) fn check_whole(&self) -> Result<(), LoadError> {
+        for _ in 0..LOAD_WHOLE_ATTEMPTS {
+            if is_whole(&self.file).map_err(|error| self.unreadable(error))? {
+                return Ok(());
+            }
+            thread::sleep(Duration::from_millis(LOAD_LOG_POLL_MS));
+        }
+        Err(LoadError::io(format!(
+            "{} was truncated or overwritten while it was being loaded; no segment was removed since. Bring it back from a backup, or \
+             move it away with its files -wal and -shm; then repeat the load",
+            self.path.display()
+        )))
+    }
+
+    fn unreadable(&self, error: io::Error) -> LoadError {
+        LoadError::io(format!("{}: {error}", self.path.display())).caused_by(error)
+    }
 }
 
 /// Creates an empty file with the rights that `SQLite` gives, unless there is a file.
@@ -55,19 +102,6 @@ fn create_if_missing(path: &Path) -> io::Result<()> {
 /// Returns the file that a path leads to, if there is one.
 fn place(path: &Path) -> Option<DeviceInode> {
     fs::metadata(path).ok().map(|found| DeviceInode::of(&found))
-}
-
-/// Checks that a path leads to the file that was opened.
-pub(super) fn check_place(path: &Path, file: DeviceInode) -> Result<(), LoadError> {
-    if place(path) == Some(file) {
-        Ok(())
-    } else {
-        Err(replaced(path))
-    }
-}
-
-fn replaced(path: &Path) -> LoadError {
-    LoadError::replaced(&path.display().to_string())
 }
 
 /// Writes all committed rows from the log into the database file, and syncs it. Waits for programs that read older rows, but keeps

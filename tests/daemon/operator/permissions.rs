@@ -7,7 +7,7 @@ use std::process::Command;
 use serde_json::Value;
 
 use super::super::cli::{PROGRAM, configure};
-use super::super::{mbox_message, message};
+use super::super::{mbox_message, message, read_segments};
 use super::{Operated, watch_with, without_privileges};
 use crate::scene::Folder;
 
@@ -74,6 +74,44 @@ fn an_unreadable_folder_is_a_failure_until_it_can_be_read() {
         .iter()
         .filter(|line| line["fields"]["kind"] == "unreadable");
     assert_eq!(unreadable.count(), 1, "reported once, not at each scan");
+}
+
+/// It ended with status 0 and without a word.
+#[test]
+fn once_names_what_it_could_not_read() {
+    let folder = Folder::new();
+    let root = folder.root();
+    configure(root, "");
+    fs::create_dir(root.join("spool/locked")).unwrap();
+    for name in ["free", "secret", "locked/1"] {
+        fs::write(root.join("spool").join(name), mbox_message(1, 1)).unwrap();
+    }
+    for name in ["secret", "locked"] {
+        let none = fs::Permissions::from_mode(0o000);
+        fs::set_permissions(root.join("spool").join(name), none).unwrap();
+    }
+    let mut command = without_privileges(root);
+    command
+        .args(["watch", "--once", "--config"])
+        .arg(root.join("c.toml"));
+    let output = command.output().unwrap();
+    let log = String::from_utf8(output.stderr).unwrap();
+    let named: Vec<&str> = log
+        .lines()
+        .filter_map(|line| line.strip_prefix("urlspool: not read: "))
+        .collect();
+    assert_eq!(output.status.code(), Some(1), "{log}");
+    assert_eq!(named.len(), 2, "{log}");
+    for (line, name) in named.iter().zip(["locked", "secret"]) {
+        let path = root.join("spool").join(name).display().to_string();
+        assert!(line.starts_with(&format!("{path}: ")), "{log}");
+        assert!(line.contains("ermission denied"), "{log}");
+    }
+    assert_eq!(
+        read_segments(&root.join("out")).ids.len(),
+        2,
+        "the other one is read"
+    );
 }
 
 /// Runs the daemon with this umask. Returns the different modes of all files, folders and sockets, with one path each.
