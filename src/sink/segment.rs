@@ -176,12 +176,18 @@ impl SegmentDir {
     /// Returns the highest number that was recorded; 0 if none was.
     fn remembered(&self) -> io::Result<u64> {
         let path = self.out.join(LAST_NUMBER);
-        let text = match fs::read_to_string(&path) {
-            Ok(text) => text,
+        let bytes = match fs::read(&path) {
+            Ok(bytes) => bytes,
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(0),
-            Err(error) => return Err(error),
+            Err(error) => {
+                let reason = format!("{}: {error}", path.display());
+                return Err(io::Error::new(error.kind(), reason));
+            }
         };
-        text.trim().parse().map_err(|_| {
+        let number = std::str::from_utf8(bytes.trim_ascii())
+            .ok()
+            .and_then(|text| text.parse().ok());
+        number.ok_or_else(|| {
             let reason = format!(
                 "{} holds no number; write the number of the last segment into it",
                 path.display()

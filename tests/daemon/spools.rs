@@ -427,11 +427,8 @@ fn segments_and_sidecars_in_a_spool_are_not_read() {
         "only those of the message"
     );
     let log = String::from_utf8(output.stderr).unwrap();
-    assert_eq!(
-        log.matches("skipped: own-output").count(),
-        copies.len(),
-        "{log}"
-    );
+    // One of each folder, and each compressed file.
+    assert_eq!(log.matches("skipped: own-output").count(), 4, "{log}");
     // A text that only begins like a record is read, and so is mail about records.
     fs::write(
         spool.join("notes"),
@@ -695,11 +692,14 @@ fn an_mbox_written_again_with_an_equal_size_is_read_again() {
     );
 }
 
+/// Stores a message in another form.
+type Storage = fn(String) -> String;
+
 /// All its URLs were written again.
 #[test]
 fn a_file_of_one_message_that_grows_and_is_stored_otherwise_gives_its_new_urls() {
     let more = "and http://h.example/more-a.html\n";
-    let stored: [(&str, fn(String) -> String); 4] = [
+    let stored: [(&str, Storage); 4] = [
         ("annotated", |text| {
             format!("X-UIDL: 12\nStatus: RO\nX-Keywords: a, b\n{text}")
         }),

@@ -19,6 +19,7 @@ use crate::daemon::error::DaemonError;
 use crate::daemon::host::{LogRecord, MonotonicTime};
 use crate::daemon::status::WithheldBy;
 use crate::daemon::store::{Committer, Hash128, HolderKey, HolderRow, OrphanedMailbox, Release};
+use crate::diagnostic::counted;
 use crate::limits::{MISSING_FILES, REPORTED_FAILURES};
 
 impl SpoolReader {
@@ -125,7 +126,8 @@ impl SpoolReader {
         let gone = gone + self.release_orphans(&census, host)?;
         self.report_withheld(spool, host);
         if 0 < gone {
-            let line = format!("{}: {gone} messages are gone", root.display());
+            let gone = counted(gone, "message is gone", "messages are gone");
+            let line = format!("{}: {gone}", root.display());
             host.log(&LogRecord::Info(line));
         }
         Ok(())

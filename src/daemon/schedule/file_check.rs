@@ -270,6 +270,9 @@ impl SpoolReader {
             FileOutcome::Complete | FileOutcome::Skipped(SkipReason::Empty) => {
                 self.remove_planned(path);
             }
+            FileOutcome::Skipped(SkipReason::OwnOutput) if self.is_noted_output(path) => {
+                self.remove_planned(path);
+            }
             FileOutcome::Skipped(reason) => {
                 self.remove_planned(path);
                 let text = format!("skipped: {}", reason.name());

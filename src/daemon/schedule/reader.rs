@@ -17,7 +17,7 @@ use crate::daemon::ingest::{FileVersion, ParserPool, WriterLock};
 use crate::daemon::status::{Counters, DaemonState, LastError, LockedFile, Status};
 use crate::daemon::store::{CommitTiming, SharedCommitter};
 use crate::extract::Extractor;
-use crate::limits::REPORTED_FAILURES;
+use crate::limits::{REMEMBERED_FAILURES, REPORTED_FAILURES};
 use crate::planted_faults::{PlantedFault, is_planted};
 
 /// Delay before a new or changing folder is scanned again.
@@ -51,6 +51,8 @@ pub struct SpoolReader {
     pub(super) failures: RetryTable,
     /// Modification times of folders whose entries are renamed while they are read.
     pub(super) folders: HashMap<PathBuf, i64>,
+    /// Folders of which a file that urlspool wrote was reported: such a file changes at each commit. At most [`REMEMBERED_FAILURES`].
+    noted_outputs: BTreeSet<PathBuf>,
     pub(super) counters: Counters,
     pub(super) stopping: bool,
     pub(super) last_error: LastError,
@@ -127,6 +129,7 @@ impl SpoolReader {
             unsettled: HashMap::new(),
             failures: RetryTable::default(),
             folders: HashMap::new(),
+            noted_outputs: BTreeSet::new(),
             counters: Counters::default(),
             stopping: false,
             last_error: LastError::default(),
@@ -330,6 +333,14 @@ impl SpoolReader {
             changed |= watched.follow_root();
         }
         changed
+    }
+
+    /// Returns `true` if a file of the same folder was reported as one that urlspool wrote. Remembers the folder.
+    pub(super) fn is_noted_output(&mut self, path: &Path) -> bool {
+        let folder = path.parent().unwrap_or(path);
+        let has_room = self.noted_outputs.len() < REMEMBERED_FAILURES;
+        self.noted_outputs.contains(folder)
+            || (has_room && !self.noted_outputs.insert(folder.to_owned()))
     }
 
     /// Marks all spools to be scanned.
