@@ -119,7 +119,8 @@ impl Config {
             .map_err(|error| error.in_file(path))
     }
 
-    /// Reads a configuration from a stream, and replaces `~/` in its paths by the user's home folder.
+    /// Reads a configuration from a stream. In its paths `~/` is replaced by the user's home folder, and relative paths by absolute
+    /// ones: those that the current folder makes of them.
     ///
     /// # Errors
     ///
@@ -135,7 +136,8 @@ impl Config {
                 "the text is not UTF-8 at byte {offset}; save it as UTF-8"
             ))
         })?;
-        Config::parse(&text)?.expand_home(std::env::home_dir().as_deref())
+        let config = Config::parse(&text)?.expand_home(std::env::home_dir().as_deref())?;
+        Ok(config.with_absolute_paths())
     }
 
     /// Reads the text of a configuration file.

@@ -4,11 +4,13 @@ mod file;
 #[cfg(feature = "parquet")]
 pub mod parquet;
 mod place;
+mod replacement;
 #[cfg(feature = "daemon")]
 pub mod segment;
 
 pub use file::{FileSink, discardable_path, partial_path, resolve};
 pub use place::{FileIdentity, OutputPlace, open_device};
+pub use replacement::{PAGE_MARK, Replacement, check_replacement};
 
 use std::io::{self, ErrorKind, Write};
 

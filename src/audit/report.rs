@@ -14,6 +14,7 @@ use std::path::PathBuf;
 use super::database::AuditDb;
 use super::error::AuditError;
 use crate::limits::AUDIT_CACHE_KIB;
+use crate::sink::Replacement;
 use csv_files::CsvFiles;
 use figures::{Figures, Survival};
 use links::{DeadLink, MostCited, Provenance, for_each_link};
@@ -32,6 +33,8 @@ pub struct ReportJob {
     pub csv_folder: Option<PathBuf>,
     /// The naming of senders.
     pub senders: SenderPolicy,
+    /// What happens to existing files that urlspool did not write.
+    pub replacement: Replacement,
 }
 
 impl ReportJob {
@@ -43,6 +46,7 @@ impl ReportJob {
             output,
             csv_folder: None,
             senders: SenderPolicy::default(),
+            replacement: Replacement::default(),
         }
     }
 }
@@ -70,13 +74,13 @@ pub struct ReportFiles {
 /// # Errors
 ///
 /// The database cannot be read or has no audit, a file cannot be written, or a file would overwrite
-/// the database.
+/// the database or a file that urlspool did not write.
 pub fn report(job: &ReportJob) -> Result<ReportFiles, AuditError> {
     let audit = AuditDb::open_to_read(&job.database)?;
     // First: paths in a folder can be compared when it exists, and the page may be in it.
     let folder = job.csv_folder.as_deref().map(TableFolder::create);
     let folder = folder.transpose()?;
-    output_file::check(job, &csv_files::names())?;
+    output_file::check(job, &csv_files::headers())?;
     let mut output = OutputFile::create(&job.output)?;
     let begin = |folder| CsvFiles::create(folder, job.senders);
     let mut csv_files = folder.as_ref().map(begin).transpose()?;

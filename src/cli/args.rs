@@ -29,7 +29,7 @@ pub(crate) use scan::{ScanArgs, SplitsArgs};
 pub(crate) use values::PartitionArgument;
 #[cfg(feature = "load")]
 pub(crate) use values::SearchFormat;
-pub(crate) use values::{FieldNameArgument, OutputFormat, When};
+pub(crate) use values::{FieldNameArgument, OutputFormat, When, check_period};
 use values::{KindOption, OfferedNames, named};
 
 /// Headings of groups of options in the help.

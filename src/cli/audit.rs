@@ -23,7 +23,7 @@ use crate::audit::{
 };
 use crate::diagnostic::{counted, grouped, shortened};
 use crate::limits::MESSAGE_VALUE_CHARS;
-use crate::sink::OutputPlace;
+use crate::sink::{OutputPlace, Replacement};
 
 pub(super) fn audit(args: &AuditArgs) -> CommandResult {
     match &args.step {
@@ -338,6 +338,9 @@ fn archive_summary(counts: &ArchiveCounts) -> String {
 fn report(args: &AuditReportArgs) -> CommandResult {
     let mut job = ReportJob::new(args.database.clone(), args.output.clone());
     job.csv_folder.clone_from(&args.csv);
+    if args.force {
+        job.replacement = Replacement::Allowed;
+    }
     if args.no_senders {
         job.senders = SenderPolicy::LeftOut;
     }

@@ -31,6 +31,7 @@ use crate::limits::{PREOPENED_FILES, RESERVED_DESCRIPTORS};
 use crate::origin::Source;
 use crate::pipeline::{self, Job};
 use crate::record::Summary;
+use crate::sink::Replacement;
 
 pub(super) fn scan(args: &ScanArgs) -> CommandResult {
     let config = job::config(args)?;
@@ -74,12 +75,21 @@ fn open_outputs(
     hints: &mut Vec<String>,
 ) -> Result<ScanReport, CommandError> {
     let places = OutputPlaces::of(args);
+    let replacement = if args.force {
+        Replacement::Allowed
+    } else {
+        Replacement::Refused
+    };
     let OwnFiles {
         mut files,
         skipped_input,
     } = {
         let config = scan_config(args.config.as_deref());
-        conflicts::check(&places, &named_inputs(args, config.as_deref(), job))?
+        conflicts::check(
+            &places,
+            &named_inputs(args, config.as_deref(), job),
+            replacement,
+        )?
     };
     if let Some(input) = skipped_input {
         let input = input.display();

@@ -2,6 +2,7 @@
 
 use std::io::{self, IsTerminal};
 
+use super::args::check_period;
 use super::args::{SearchArgs, SearchFormat};
 use super::error::{CommandError, CommandResult, Exit};
 use super::load::load_error;
@@ -18,6 +19,7 @@ impl From<LoadError> for CommandError {
 }
 
 pub(super) fn search(args: &SearchArgs) -> CommandResult {
+    check_is_file(args)?;
     let query = query(args)?;
     check_is_not_database(&args.database)?;
     let style = if args.color.colors(&io::stdout()) {
@@ -55,6 +57,21 @@ pub(super) fn search(args: &SearchArgs) -> CommandResult {
     Ok(Exit::Done)
 }
 
+/// Checks that the database is not one of a server.
+fn check_is_file(args: &SearchArgs) -> Result<(), CommandError> {
+    let name = args.database.to_string_lossy();
+    match name.split_once("://") {
+        Some((scheme, _)) if !args.database.exists() => Err(CommandError::new(
+            Exit::Usage,
+            format!(
+                "search reads a SQLite database, and `{scheme}://` names a server: ask that with its own programs \
+                 (docs/loading.md has queries), or load the records into a file"
+            ),
+        )),
+        _ => Ok(()),
+    }
+}
+
 /// The host as records have it.
 fn host(text: &str) -> Result<String, CommandError> {
     host_name(text).ok_or_else(|| {
@@ -74,6 +91,8 @@ fn query(args: &SearchArgs) -> Result<SearchQuery, CommandError> {
     query.host = args.host.as_deref().map(host).transpose()?;
     query.since = args.since.map(|date| date.start);
     query.until = args.until.map(|date| date.end);
+    check_period(args.since, args.until)
+        .map_err(|reason| CommandError::new(Exit::Usage, reason))?;
     query.limit = args.limit;
     let has_condition = query.has_words() || query.host.is_some() || query.since.is_some();
     if has_condition || query.until.is_some() {

@@ -122,7 +122,12 @@ fn bytes(place: &Place) -> io::Result<Vec<u8>> {
     let Some(end) = place.end else {
         // A record's text is no longer, however long the line is.
         let mut line = BufReader::new(stream.take(Limits::default().url_bytes as u64));
-        line.read_until(b'\n', &mut bytes)?;
+        if line.read_until(b'\n', &mut bytes)? == 0 {
+            return Err(io::Error::other(format!(
+                "the file ends before byte {}: it is not the file that was scanned",
+                place.start
+            )));
+        }
         if bytes.last() == Some(&b'\n') {
             bytes.pop();
         }

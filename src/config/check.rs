@@ -1,6 +1,7 @@
 //! Checks of a configuration that its syntax does not make, and `~/` at the start of its paths.
 
 use std::collections::HashSet;
+use std::convert::Infallible;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -172,18 +173,42 @@ const UNIX: &str = "unix:";
 impl Config {
     /// Replaces `~/` at the start of every path by the folder `home`.
     pub(super) fn expand_home(mut self, home: Option<&Path>) -> Result<Config, ConfigError> {
-        expand("output.dir", &mut self.output.dir, home)?;
-        expand("state.dir", &mut self.state.dir, home)?;
-        expand("metrics.textfile", &mut self.metrics.textfile, home)?;
+        self.change_paths(|key, path| expand(key, path, home))?;
+        Ok(self)
+    }
+
+    /// Makes all paths absolute. An empty one stands for no file.
+    pub(super) fn with_absolute_paths(mut self) -> Config {
+        let absolute = |_: &str, path: &mut PathBuf| -> Result<(), Infallible> {
+            // It fails if the current folder is gone: then a relative path leads nowhere, which is reported when it is used.
+            if !path.as_os_str().is_empty()
+                && let Ok(absolute) = std::path::absolute(&path)
+            {
+                *path = absolute;
+            }
+            Ok(())
+        };
+        let Ok(()) = self.change_paths(absolute);
+        self
+    }
+
+    /// Calls `change` with each path and its key.
+    fn change_paths<E>(
+        &mut self,
+        mut change: impl FnMut(&'static str, &mut PathBuf) -> Result<(), E>,
+    ) -> Result<(), E> {
+        change("output.dir", &mut self.output.dir)?;
+        change("state.dir", &mut self.state.dir)?;
+        change("metrics.textfile", &mut self.metrics.textfile)?;
         for spool in &mut self.spool {
-            expand("spool.path", &mut spool.path, home)?;
+            change("spool.path", &mut spool.path)?;
         }
         if let Some(path) = self.metrics.listen.strip_prefix(UNIX) {
             let mut path = PathBuf::from(path);
-            expand("metrics.listen", &mut path, home)?;
+            change("metrics.listen", &mut path)?;
             self.metrics.listen = format!("{UNIX}{}", path.display());
         }
-        Ok(self)
+        Ok(())
     }
 }
 

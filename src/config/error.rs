@@ -147,6 +147,14 @@ fn plain(message: &str) -> String {
     if message.starts_with(DURATION) {
         return "this is no duration; write a number and its unit, such as \"250ms\", \"60s\" or \"5m\"".to_owned();
     }
+    let number = message
+        .strip_prefix("invalid type: integer `")
+        .and_then(|rest| rest.split_once('`'));
+    if let Some((number, rest)) = number
+        && rest.contains("duration")
+    {
+        return format!("a duration has a unit; write \"{number}s\" for {number} seconds");
+    }
     let Some((found, expected)) = message.rsplit_once(", expected ") else {
         return message.to_owned();
     };

@@ -2,12 +2,16 @@
 
 use std::collections::HashSet;
 use std::fmt::Display;
+use std::io::Read;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::{fs, io};
 
+use walkdir::WalkDir;
+
 use super::error::LoadError;
 use super::target::SegmentId;
+use crate::read;
 use crate::record::Sidecar;
 use crate::walk::DeviceInode;
 
@@ -84,6 +88,46 @@ pub(super) fn inputs_of(argument: &Path) -> Vec<Result<LoadInput, LoadError>> {
     // Another load may have removed a segment, and its sidecar, since the folder was listed.
     let inputs = inputs.filter(|input| !matches!(input, LoadInput::File(path) if is_removed(path)));
     inputs.map(Ok).chain(failed).collect()
+}
+
+/// Names in the output folder of a daemon, which has no segments until it seals one.
+const DAEMON_FILES: [&[u8]; 2] = [b".open", b".last"];
+
+/// Returns `true` if a folder holds files, and none of them, at whatever depth, is one of records or of a daemon's output.
+pub(super) fn holds_only_other_files(folder: &Path) -> bool {
+    let mut has_files = false;
+    for entry in WalkDir::new(folder)
+        .follow_links(true)
+        .into_iter()
+        .flatten()
+    {
+        let name = entry.file_name().as_bytes();
+        // A segment that is being removed leaves its sidecar.
+        let is_output = DAEMON_FILES.contains(&name) || name.ends_with(b".meta");
+        if is_records(name) || is_output {
+            return false;
+        }
+        has_files |= entry.file_type().is_file();
+    }
+    has_files
+}
+
+/// Bytes of a file's beginning that show whether it holds records.
+const START_BYTES: u64 = 64 << 10;
+
+/// Returns `true` if a file begins with text of which no line is JSON, as mail does. A compressed file, or one that cannot be read, does
+/// not.
+pub(super) fn begins_without_records(path: &Path) -> bool {
+    let mut start = Vec::new();
+    let read = fs::File::open(path).and_then(|file| file.take(START_BYTES).read_to_end(&mut start));
+    let mut lines = start
+        .split(|&byte| byte == b'\n')
+        .map(<[u8]>::trim_ascii_start);
+    let is_text = !start.is_empty() && !read::is_container(&start);
+    read.is_ok()
+        && is_text
+        && !lines.any(|line| line.starts_with(b"{"))
+        && !start.trim_ascii().is_empty()
 }
 
 /// Returns `true` if there is no entry at a path, not even a link that leads nowhere.

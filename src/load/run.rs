@@ -12,7 +12,9 @@ use std::{fs, io, thread};
 #[cfg(feature = "elasticsearch")]
 use super::elasticsearch::ElasticsearchTarget;
 use super::error::LoadError;
-use super::input::{LoadInput, inputs_of, is_records, segments_in};
+use super::input::{
+    LoadInput, begins_without_records, holds_only_other_files, inputs_of, is_records, segments_in,
+};
 use super::loader::Loader;
 #[cfg(feature = "postgres")]
 use super::postgres::PostgresTarget;
@@ -30,6 +32,7 @@ use crate::walk::DeviceInode;
 /// The target cannot be used, or the input contradicts it. What was committed before stays; the load can be repeated.
 pub fn load(job: &LoadJob, report: &mut dyn LoadReport) -> Result<LoadCounts, LoadError> {
     refuse_target_among_inputs(job)?;
+    check_inputs(job)?;
     let report: SharedReport<'_> = Rc::new(RefCell::new(report));
     let target = match job.mode {
         LoadMode::Follow => open_patiently(job, &report)?,
@@ -45,6 +48,38 @@ pub fn load(job: &LoadJob, report: &mut dyn LoadReport) -> Result<LoadCounts, Lo
         }
     }
     Ok(loader.counts)
+}
+
+/// Checks, before a database is created, that the inputs are there, and that none of them is mail that was not scanned.
+fn check_inputs(job: &LoadJob) -> Result<(), LoadError> {
+    for input in job.inputs.iter().filter(|path| *path != Path::new("-")) {
+        let name = input.display();
+        let found = match fs::metadata(input) {
+            Ok(found) => found,
+            // One that is followed may appear.
+            Err(_) if job.mode == LoadMode::Follow => continue,
+            Err(error) => {
+                let message = format!("cannot read {name}: {error}; nothing was loaded");
+                return Err(LoadError::unusable(message).caused_by(error));
+            }
+        };
+        let is_unscanned = if found.is_dir() {
+            job.mode != LoadMode::Follow && holds_only_other_files(input)
+        } else {
+            found.is_file() && begins_without_records(input)
+        };
+        let target = match &job.target {
+            TargetName::Sqlite(path) => path.display().to_string(),
+            #[cfg(any(feature = "postgres", feature = "elasticsearch"))]
+            _ => "TARGET".to_owned(),
+        };
+        if is_unscanned {
+            return Err(LoadError::unusable(format!(
+                "{name} holds no records; scan it first: urlspool scan {name} | urlspool load --into {target}"
+            )));
+        }
+    }
+    Ok(())
 }
 
 /// A file that is both read and written would be neither records nor a database.

@@ -52,7 +52,17 @@ impl TargetName {
             return sqlite(path);
         }
         match text.split_once("://") {
-            None => sqlite(text),
+            None if is_connection_text(text) => Err(LoadError::unusable(
+                "a server is named by a URL: write postgresql://USER@HOST/DATABASE, with other parameters after a `?`; \
+                 sqlite:FILE is a file of any name",
+            )),
+            None => match unknown_scheme(text) {
+                Some(scheme) => Err(LoadError::unusable(format!(
+                    "`{scheme}:` is no target; write FILE, postgresql://USER@HOST/DATABASE or \
+                     elasticsearch+https://HOST:PORT/INDEX; sqlite:FILE is a file of any name"
+                ))),
+                None => sqlite(text),
+            },
             Some(("postgresql" | "postgres", rest)) => postgres(text, rest),
             Some(("elasticsearch+http", rest)) => elasticsearch("http", rest),
             Some(("elasticsearch+https", rest)) => elasticsearch("https", rest),
@@ -62,6 +72,27 @@ impl TargetName {
             ))),
         }
     }
+}
+
+/// Returns `true` for keywords with values, by which PostgreSQL's own programs name a database.
+fn is_connection_text(text: &str) -> bool {
+    const KEYWORDS: [&str; 6] = ["host", "hostaddr", "port", "dbname", "user", "service"];
+    let is_keyword = |word: &str| {
+        let keyword = word.split_once('=').map(|(keyword, _)| keyword);
+        keyword.is_some_and(|keyword| KEYWORDS.contains(&keyword))
+    };
+    text.split_ascii_whitespace().any(is_keyword)
+}
+
+/// Returns the scheme of a name that begins like a URL. A single letter, or a name with a slash before the colon, is no scheme.
+fn unknown_scheme(text: &str) -> Option<&str> {
+    let (scheme, _) = text.split_once(':')?;
+    let is_scheme = 1 < scheme.len()
+        && scheme.starts_with(|first: char| first.is_ascii_alphabetic())
+        && scheme
+            .chars()
+            .all(|c| c.is_ascii_alphanumeric() || "+-.".contains(c));
+    is_scheme.then_some(scheme)
 }
 
 /// The target of the name of a `SQLite` file.
@@ -305,6 +336,18 @@ mod tests {
             );
         }
         check_refused("mysql://host/db", "`mysql://` is no target");
+        check_refused("duckdb:x", "`duckdb:` is no target");
+        for text in ["host=db dbname=urls", "dbname=urls", "user=me host=db"] {
+            check_refused(text, "postgresql://USER@HOST/DATABASE");
+        }
+        for text in ["./duckdb:x", "C:urls.db", "a b=c.db"] {
+            let found = TargetName::parse(text).unwrap();
+            assert_eq!(found, TargetName::Sqlite(text.into()));
+        }
+        for text in ["duckdb:x", "host=db"] {
+            let found = TargetName::parse(&format!("sqlite:{text}")).unwrap();
+            assert_eq!(found, TargetName::Sqlite(text.into()));
+        }
     }
 
     #[test]

@@ -40,7 +40,7 @@ fn output_goes_to_a_file() {
     let folder = Folder::new();
     let out = folder.file("out", "overwritten");
     assert!(
-        done(&["scan", "-o", &out, "text/appendix.txt"])
+        done(&["scan", "--force", "-o", &out, "text/appendix.txt"])
             .stdout
             .is_empty()
     );

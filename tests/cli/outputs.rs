@@ -105,7 +105,7 @@ fn an_earlier_output_is_replaced_in_any_format_that_shows_its_writer() {
         &["--fields", "url,source.path"],
         &["--format", "csv"],
         &["--format", "tsv", "--fields", "url,message"],
-        &["--format", "grep"],
+        &["--format", "grep", "--force"],
     ] {
         let args = [options, &["-o", "out", "."]].concat();
         for _ in 0..2 {
@@ -119,13 +119,17 @@ fn an_earlier_output_is_replaced_in_any_format_that_shows_its_writer() {
         assert_eq!(scan_in(&folder, &args).status, Some(0));
         let ended = scan_in(&folder, &args);
         assert_eq!(ended.status, Some(2));
+        assert!(ended.stderr.contains("add `--force`"), "{}", ended.stderr);
+        // It is an input too, which `--force` does not overwrite.
+        let ended = scan_in(&folder, &[&args[..], &["--force"]].concat());
+        assert_eq!(ended.status, Some(2));
         let way_out = "name a file outside of ., or remove this one first";
         assert!(ended.stderr.contains(way_out), "{}", ended.stderr);
         fs::remove_file(folder.path("out")).unwrap();
     }
     // A line of `grep -n` has a number of a line, where the URL does not stand.
     folder.write("found", "mail:4: http://m.example/lamp\n");
-    check_refused(&folder, &["-o", "found", "."], ["-o", "found"]);
+    check_refused(&folder, &["--force", "-o", "found", "."], ["-o", "found"]);
 }
 
 /// `-o -` created a file named `-`.
@@ -206,13 +210,13 @@ fn an_error_names_the_output_that_failed_and_the_file_that_is_left() {
 #[test]
 fn an_existing_output_stays_if_no_input_exists() {
     let folder = Folder::new();
-    folder.write("out", "precious\n");
+    folder.write("out", "url,source.path\n");
     let ended = scan_in(
         &folder,
         &["-o", "out", "--events", "events", "none", "neither"],
     );
     assert_eq!(ended.status, Some(1));
-    assert_eq!(fs::read(folder.path("out")).unwrap(), b"precious\n");
+    assert_eq!(fs::read(folder.path("out")).unwrap(), b"url,source.path\n");
     assert_eq!(lines(&fs::read(folder.path("events")).unwrap()).len(), 2);
     assert!(!folder.path("out.partial").exists());
     scan_in(&folder, &["-o", "other", "none"]);
@@ -223,7 +227,7 @@ fn an_existing_output_stays_if_no_input_exists() {
 fn an_output_keeps_its_links_and_its_mode() {
     let folder = Folder::new();
     folder.write("mail", MAIL);
-    let target = folder.write("real/out", "old\n");
+    let target = folder.write("real/out", "url,source.path\n");
     fs::set_permissions(&target, fs::Permissions::from_mode(0o604)).unwrap();
     symlink("real/out", folder.path("out")).unwrap();
     assert_eq!(scan_in(&folder, &["-o", "out", "mail"]).status, Some(0));

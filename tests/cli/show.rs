@@ -334,3 +334,22 @@ fn without_colors(text: &str) -> String {
     }
     kept
 }
+
+/// It printed an empty line.
+#[test]
+fn a_place_after_the_end_of_a_file_is_an_error() {
+    let folder = Folder::new();
+    let path = folder.file("a.mbox", "From a\nSubject: x\n\nhttp://a.example/\n");
+    let ended = ended(&mut urlspool(["show", &format!("{path}:999999999")]), b"");
+    assert_eq!(
+        (ended.status, ended.stdout.len()),
+        (Some(1), 0),
+        "{}",
+        ended.stderr
+    );
+    assert!(
+        ended.stderr.contains("the file ends before byte 999999999"),
+        "{}",
+        ended.stderr
+    );
+}

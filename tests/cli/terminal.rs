@@ -133,14 +133,25 @@ fn an_empty_result_has_a_hint() {
         (&["--include", "*.mbox", &full], "no file matches --include"),
         (&["--exclude", "*", &full], "--exclude matches every file"),
         (&["--schemes", "htps", &full], "htps is an unknown scheme"),
-        (
-            &["--since", "1998-01-01", "--until", "1996-01-01", &full],
-            "--since is not before --until",
-        ),
     ] {
         let hint = hints(args);
         assert!(hint.contains(expected), "{args:?}: {hint}");
     }
+    let args = [
+        "scan",
+        "--since",
+        "1998-01-01",
+        "--until",
+        "1996-01-01",
+        &full,
+    ];
+    let reversed = ended(&mut urlspool(args), b"");
+    assert_eq!(reversed.status, Some(2));
+    assert!(
+        reversed.stderr.contains("--since is not before --until"),
+        "{}",
+        reversed.stderr
+    );
     let pattern = format!("{full}/*.mbox");
     let missing = ended(&mut urlspool(["scan", &pattern]), b"");
     assert_eq!(missing.status, Some(1));

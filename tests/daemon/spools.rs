@@ -755,3 +755,38 @@ fn a_file_of_one_message_that_an_editor_keeps_a_backup_of_gives_its_new_urls() {
     let written = read_segments(&root.join("out"));
     assert_eq!((times(&written, 1), times(&written, 2)), ([1, 1], [1, 0]));
 }
+
+/// Its changes were only noticed by the next full scan, because the kernel's reports have absolute paths.
+#[test]
+fn a_spool_with_a_relative_path_is_watched() {
+    let folder = Folder::in_memory();
+    let root = folder.root();
+    configure(root, "");
+    let config = fs::read_to_string(root.join("c.toml")).unwrap();
+    let config = config
+        .replace(
+            &format!("path = \"{}/spool\"", root.display()),
+            "path = \"spool\"",
+        )
+        .replace("[watch]", "[watch]\nsweep = \"1h\"");
+    assert!(config.contains("\"spool\""), "{config}");
+    fs::write(root.join("c.toml"), config).unwrap();
+    let mut command = program(root, &["watch"]);
+    command
+        .current_dir(root)
+        .stderr(File::create(root.join("log")).unwrap());
+    let running = Running {
+        child: command.spawn().unwrap(),
+    };
+    until("the daemon has scanned", || {
+        let output = program(root, &["status"]).output().unwrap();
+        let status: Result<Value, _> = serde_json::from_slice(&output.stdout);
+        status.is_ok_and(|status| {
+            status["counts"]["sweeps"].as_u64() > Some(0) && status["queue"] == 0
+        })
+    });
+    fs::write(root.join("spool/inbox"), mbox(1)).unwrap();
+    let written = || times(&read_segments(&root.join("out")), 1) == [1, 1];
+    until("its mail is written", written);
+    running.stop(root);
+}

@@ -104,3 +104,39 @@ fn segments_before_a_damaged_one_are_loaded() {
         assert_eq!(value::<i64>(&folder, "SELECT count(*) FROM urls"), 4);
     }
 }
+
+/// It ended with status 0 and an empty database, or with twenty equal lines.
+#[test]
+fn mail_that_was_not_scanned_is_not_loaded() {
+    let folder = Folder::new();
+    std::fs::create_dir_all(folder.path("mail/sub")).unwrap();
+    folder.file("mail/sub/a.mbox", MAIL);
+    let file = folder.file("a.mbox", MAIL);
+    for (input, reason) in [
+        (
+            folder.path("mail").display().to_string(),
+            "scan it first: urlspool scan ",
+        ),
+        (file, "scan it first: urlspool scan "),
+        (
+            folder.path("none").display().to_string(),
+            "No such file or directory (os error 2); nothing was loaded",
+        ),
+    ] {
+        let ended = load(&folder, &[&input], b"");
+        assert_eq!(ended.status, Some(2), "{}", ended.stderr);
+        assert!(
+            ended.stderr.contains(reason) && ended.stderr.contains(&input),
+            "{}",
+            ended.stderr
+        );
+        assert_eq!(ended.stderr.lines().count(), 1, "{}", ended.stderr);
+        assert!(!folder.path("urls.db").exists(), "{input}");
+    }
+    std::fs::create_dir_all(folder.path("out/.open")).unwrap();
+    std::fs::create_dir_all(folder.path("empty")).unwrap();
+    for name in ["out", "empty"] {
+        loaded(&folder, &[&folder.path(name).display().to_string()], b"");
+    }
+    loaded(&folder, &["/dev/null"], b"");
+}

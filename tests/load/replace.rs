@@ -52,7 +52,8 @@ fn replace_removes_nothing_if_the_input_is_not_whole() {
     let garbled = [first_line, &b"{\"schema\":1,\n"[..]].concat();
     keeps_all_rows(&folder, &[], &garbled);
     let rest = folder.file("rest.jsonl", first_line);
-    keeps_all_rows(&folder, &[&rest, "missing.jsonl"], b"");
+    let missing = load(&folder, &["--replace", &rest, "missing.jsonl"], b"");
+    assert_eq!(missing.status, Some(2), "{}", missing.stderr);
     let packed = zstd::encode_all(&*whole.repeat(40), 1).unwrap();
     let cut = folder.file("cut.jsonl.zst", &packed[..packed.len() / 2]);
     keeps_all_rows(&folder, &[&rest, &cut], b"");

@@ -23,7 +23,8 @@ fn targets_that_keep_nothing_are_refused() {
         assert!(ended.stderr.contains("is a file"), "{}", ended.stderr);
     }
     let name = "file:urls.db?mode=memory";
-    assert_eq!(into(name, &[]).status, Some(0));
+    assert_eq!(into(name, &[]).status, Some(2));
+    assert_eq!(into(&format!("sqlite:{name}"), &[]).status, Some(0));
     check_database(&folder.path(name));
     let input = folder.file("a.jsonl", &lines);
     for path in ["a.jsonl", "./a.jsonl", &input] {

@@ -75,6 +75,11 @@ pub(super) fn names() -> [&'static str; TABLES.len()] {
     TABLES.map(|(name, _)| name)
 }
 
+/// Returns the names of the files, and the columns that each begins with.
+pub(super) fn headers() -> [(&'static str, String); TABLES.len()] {
+    TABLES.map(|(name, columns)| (name, columns.join(",")))
+}
+
 /// The files of a folder, begun before the database is read.
 pub(super) struct CsvFiles {
     /// In the order of [`TABLES`].
@@ -96,12 +101,8 @@ impl CsvFiles {
                 .from_writer(file);
             let are_named = *name == CITATIONS && senders == SenderPolicy::Named;
             let columns = columns.iter().copied().chain(are_named.then_some(SENDERS));
-            put(
-                &mut file,
-                columns
-                    .flat_map(|columns| columns.split(','))
-                    .collect::<Vec<_>>(),
-            )?;
+            let columns = columns.flat_map(|columns| columns.split(','));
+            put(&mut file, columns.collect::<Vec<_>>())?;
             Ok(file)
         };
         let files = TABLES

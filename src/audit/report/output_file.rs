@@ -4,13 +4,15 @@
 
 use std::fs::{self, File};
 use std::io::{self, Stdout, Write};
+use std::iter;
 use std::path::{Path, PathBuf};
 
 use super::ReportJob;
 use crate::audit::error::AuditError;
 use crate::load::is_file_of_database;
 use crate::sink::{
-    FileIdentity, FileSink, OutputPlace, PipeSink, Sink, discardable_path, open_device, resolve,
+    FileIdentity, FileSink, OutputPlace, PipeSink, Replacement, Sink, check_replacement,
+    discardable_path, open_device, resolve,
 };
 
 /// The name of standard output in messages.
@@ -95,16 +97,23 @@ pub(super) fn unwritable(path: &Path, error: io::Error) -> AuditError {
     AuditError::output(&format!("write {}", name.display()), error)
 }
 
-/// Checks that no file of a report is the database, or another of its files. `names` are those of
-/// the CSV files.
-pub(super) fn check(job: &ReportJob, names: &[&str]) -> Result<(), AuditError> {
+/// Checks that no file of a report is the database, another of its files, or one that urlspool did not
+/// write. `headers` are the names and the columns of the CSV files.
+pub(super) fn check<'h>(
+    job: &ReportJob,
+    headers: &'h [(&'h str, String)],
+) -> Result<(), AuditError> {
     let folder = job.csv_folder.iter();
     let mut outputs: Vec<(PathBuf, FileIdentity)> = folder
         .clone()
         .map(|folder| (folder.clone(), FileIdentity::of(folder)))
         .collect();
-    let csv = folder.flat_map(|folder| names.iter().map(move |name| folder.join(name)));
-    for path in [job.output.clone()].into_iter().chain(csv) {
+    let csv = folder.flat_map(|folder| {
+        let path =
+            move |(name, header): &'h (&str, String)| (folder.join(name), Some(header.as_str()));
+        headers.iter().map(path)
+    });
+    for (path, header) in iter::once((job.output.clone(), None)).chain(csv) {
         for (written, identity) in written_files(&path) {
             if is_file_of_database(&job.database, &identity) {
                 return Err(AuditError::unusable(format!(
@@ -120,6 +129,9 @@ pub(super) fn check(job: &ReportJob, names: &[&str]) -> Result<(), AuditError> {
                 )));
             }
             outputs.push((written, identity));
+        }
+        if job.replacement == Replacement::Refused {
+            check_replacement(&path, header).map_err(AuditError::unusable)?;
         }
     }
     Ok(())

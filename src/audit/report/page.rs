@@ -14,6 +14,7 @@ use crate::audit::plan::Exclusion;
 use crate::audit::state::LinkState;
 use crate::audit::statistics::{HalfLife, Share, SurvivalCurve, ratio};
 use crate::limits::REPORT_GROUPS;
+use crate::sink::PAGE_MARK;
 
 const STYLE: &str = include_str!("page/style.css");
 
@@ -95,6 +96,7 @@ fn head() -> Markup {
     html! {
         head { "\n"
             meta charset="utf-8"; "\n"
+            (PreEscaped(PAGE_MARK)) "\n"
             meta http-equiv="Content-Security-Policy" content=(policy); "\n"
             meta name="viewport" content="width=device-width, initial-scale=1"; "\n"
             meta name="color-scheme" content="light dark"; "\n"

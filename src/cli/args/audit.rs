@@ -246,6 +246,10 @@ pub(crate) struct AuditReportArgs {
     #[arg(long, value_name = "FOLDER", help_heading = OUTPUT)]
     pub(crate) csv: Option<PathBuf>,
 
+    /// Replace existing files, also those that do not show that urlspool wrote them
+    #[arg(long, help_heading = OUTPUT)]
+    pub(crate) force: bool,
+
     /// Name neither senders nor Message-IDs
     #[arg(long, help_heading = OUTPUT)]
     pub(crate) no_senders: bool,

@@ -88,7 +88,7 @@ pub(crate) struct SearchArgs {
     /// Print at most N matches, the earliest citations
     ///
     /// Matches are printed by date, those without a plausible date last; of one date by file and place.
-    #[arg(long, value_name = "N", help_heading = OUTPUT)]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..), help_heading = OUTPUT)]
     pub(crate) limit: Option<u64>,
 
     /// Output format

@@ -78,6 +78,13 @@ pub(crate) struct ScanArgs {
     #[arg(long, help_heading = OUTPUT)]
     pub(crate) no_formula_guard: bool,
 
+    /// Replace existing files, also those that do not show that urlspool wrote them
+    ///
+    /// Without it an existing file is only replaced if it begins with records, events, a summary or the header of a table, or is a
+    /// Parquet file of urlspool. Lists of URLs, hrefs and grep lines look like anybody's.
+    #[arg(long, help_heading = OUTPUT)]
+    pub(crate) force: bool,
+
     /// Write candidates that are not URLs to FILE
     #[arg(long, value_name = "FILE", help_heading = OUTPUT)]
     pub(crate) rejects: Option<PathBuf>,

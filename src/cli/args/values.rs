@@ -316,6 +316,19 @@ pub(crate) struct DatePeriod {
     pub(crate) end: i64,
 }
 
+/// Checks that a period does not end before it begins. The error is a message.
+pub(crate) fn check_period(
+    since: Option<DatePeriod>,
+    until: Option<DatePeriod>,
+) -> Result<(), &'static str> {
+    match (since, until) {
+        (Some(since), Some(until)) if until.end <= since.start => {
+            Err("--since is not before --until, so that nothing can be found; exchange them")
+        }
+        _ => Ok(()),
+    }
+}
+
 /// A text is not a date.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct DateError;

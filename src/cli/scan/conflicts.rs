@@ -14,7 +14,7 @@ use super::outputs::OutputPlaces;
 use crate::diagnostic::SkipReason;
 use crate::origin::Source;
 use crate::record::{ParsedGrepLine, is_written_line, parse_grep_line};
-use crate::sink::{OutputPlace, partial_path, resolve};
+use crate::sink::{OutputPlace, Replacement, check_replacement, partial_path, resolve};
 use crate::walk::{DeviceInode, PathFilter, SymlinkPolicy, WalkStep, walk};
 
 /// A name by which standard output can be read, if it is a file.
@@ -42,14 +42,15 @@ pub(super) struct OwnFiles {
     pub(super) skipped_input: Option<PathBuf>,
 }
 
-/// Checks that no output is an input or another output.
+/// Checks that no output is an input, another output, or, unless that is allowed, a file that urlspool did not write.
 ///
 /// # Errors
 ///
-/// A usage error that names both.
+/// A usage error that names the files.
 pub(super) fn check(
     places: &OutputPlaces,
     inputs: &NamedInputs<'_>,
+    replacement: Replacement,
 ) -> Result<OwnFiles, CommandError> {
     let outputs: Vec<WrittenFile> = places
         .all()
@@ -78,6 +79,14 @@ pub(super) fn check(
             return Err(refused(format!(
                 "{output} would overwrite the input {input}; name another file for the output"
             )));
+        }
+    }
+    if replacement == Replacement::Refused {
+        for (content, place) in places.all() {
+            if let OutputPlace::File(path) = place {
+                check_replacement(path, None)
+                    .map_err(|reason| refused(format!("{}: {reason}", content.option())))?;
+            }
         }
     }
     let mut own = OwnFiles::default();

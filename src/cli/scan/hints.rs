@@ -14,13 +14,6 @@ use crate::record::{NamedCounts, Summary};
 /// The hints before a scan.
 pub(super) fn before(args: &ScanArgs, job: &Job, config: &Config) -> Vec<String> {
     let mut hints = unknown_schemes(args, config);
-    if let (Some(since), Some(until)) = (job.since, job.until)
-        && until <= since
-    {
-        hints.push(
-            "--since is not before --until: only messages without a date are read".to_owned(),
-        );
-    }
     hints.extend(unmatched_globs(job));
     let reads_stdin = job.items.is_none()
         && job

@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::{self, BufRead, BufReader};
 use std::path::{Path, PathBuf};
 
-use super::super::args::ScanArgs;
+use super::super::args::{ScanArgs, check_period};
 use super::super::config_path::{read_config, scan_config};
 use super::super::error::{CommandError, Exit};
 use super::format;
@@ -27,6 +27,8 @@ pub(in crate::cli) fn config(args: &ScanArgs) -> Result<Config, CommandError> {
 
 /// The job of the arguments.
 pub(in crate::cli) fn job(args: &ScanArgs) -> Result<Job, CommandError> {
+    check_period(args.since, args.until)
+        .map_err(|reason| CommandError::new(Exit::Usage, reason))?;
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
     let filter = args.sources.filter()?;
     let items = args.splits.as_deref().map(split_items).transpose()?;

@@ -61,7 +61,7 @@ fn unless_ignored(signal: Signal) -> Signal {
 fn an_interrupted_scan_leaves_whole_lines_in_a_partial_file() {
     let folder = Folder::new();
     folder.write("out", "old\n");
-    let (child, stdin) = endless_scan(&folder, &["-j1", "-o", "out", "-"]);
+    let (child, stdin) = endless_scan(&folder, &["-j1", "--force", "-o", "out", "-"]);
     let partial = folder.path("out.partial");
     wait_for(|| partial.metadata().is_ok_and(|metadata| 0 < metadata.len()));
     let process = rustix::process::Pid::from_child(&child);
@@ -76,8 +76,10 @@ fn an_interrupted_scan_leaves_whole_lines_in_a_partial_file() {
     assert_eq!(fs::read(folder.path("out")).unwrap(), b"old\n");
     // A closed terminal: nobody reads the message.
     fs::remove_file(&partial).unwrap();
-    let (mut child, stdin) =
-        endless_scan(&folder, &["-j1", "-o", "out", "--events", "events", "-"]);
+    let (mut child, stdin) = endless_scan(
+        &folder,
+        &["-j1", "--force", "-o", "out", "--events", "events", "-"],
+    );
     wait_for(|| partial.metadata().is_ok_and(|metadata| 0 < metadata.len()));
     drop(child.stderr.take());
     let process = rustix::process::Pid::from_child(&child);
@@ -87,7 +89,10 @@ fn an_interrupted_scan_leaves_whole_lines_in_a_partial_file() {
     assert!(partial.exists() && !folder.path("events.partial").exists());
     // The next scan replaces both.
     folder.write("mail", MAIL);
-    assert_eq!(scan_in(&folder, &["-o", "out", "mail"]).status, Some(0));
+    assert_eq!(
+        scan_in(&folder, &["--force", "-o", "out", "mail"]).status,
+        Some(0)
+    );
     assert!(!partial.exists());
 }
 

@@ -193,3 +193,36 @@ fn a_foreign_file_beneath_a_scanned_folder_is_not_replaced() {
     }
     assert_eq!(scan_in(&folder, &["."]).records().len(), 2);
 }
+
+/// It replaced the first mailbox: `scan -o *.mbox`.
+#[test]
+fn a_file_that_urlspool_did_not_write_is_replaced_only_by_force() {
+    let folder = Folder::new();
+    for name in ["a.mbox", "b.mbox", "c.mbox"] {
+        folder.file(name, MAIL);
+    }
+    let before = folder_content(folder.root());
+    for option in ["-o", "--rejects", "--events", "--summary"] {
+        let ended = scan_in(&folder, &[option, "a.mbox", "b.mbox", "c.mbox"]);
+        assert_eq!(ended.status, Some(2), "{option}: {}", ended.stderr);
+        let reason =
+            "a.mbox would be replaced, and its beginning does not show that urlspool wrote it";
+        assert!(
+            ended.stderr.contains(reason) && ended.stderr.contains("--force"),
+            "{}",
+            ended.stderr
+        );
+        assert_eq!(folder_content(folder.root()), before, "{option}");
+    }
+    let urls = ["--format", "urls", "-o", "urls.txt", "b.mbox"];
+    assert_eq!(scan_in(&folder, &urls).status, Some(0));
+    assert_eq!(
+        scan_in(&folder, &urls).status,
+        Some(2),
+        "a list of URLs may be anybody's"
+    );
+    assert_eq!(
+        scan_in(&folder, &[&urls[..], &["--force"]].concat()).status,
+        Some(0)
+    );
+}
