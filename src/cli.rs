@@ -16,6 +16,8 @@ mod scan;
 #[cfg(feature = "load")]
 mod search;
 mod show;
+#[cfg(feature = "load")]
+mod signals;
 mod sources;
 mod splits;
 mod terminal;

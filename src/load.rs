@@ -41,6 +41,8 @@ pub use target_name::{Credentials, Secret, TargetName};
 use std::cell::RefCell;
 use std::path::PathBuf;
 use std::rc::Rc;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
 use crate::record::LineError;
 
@@ -58,6 +60,8 @@ pub struct LoadJob {
     pub segments: LoadedSegments,
     /// The credentials for the target.
     pub credentials: Credentials,
+    /// Set by another thread, or by a signal, to end [`LoadMode::Follow`] when what was read is committed.
+    pub stop: Arc<AtomicBool>,
 }
 
 impl LoadJob {
@@ -70,6 +74,7 @@ impl LoadJob {
             mode: LoadMode::default(),
             segments: LoadedSegments::default(),
             credentials: Credentials::default(),
+            stop: Arc::default(),
         }
     }
 }
@@ -82,7 +87,7 @@ pub enum LoadMode {
     Add,
     /// Rows are added, and rows of the same files that the input no longer holds are removed.
     Replace,
-    /// Rows are added, and segments that appear later are loaded too; the load does not end.
+    /// Rows are added, and segments that appear later are loaded too, until the load is stopped.
     Follow,
 }
 

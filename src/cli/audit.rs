@@ -6,8 +6,6 @@ use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
-use signal_hook::flag;
 
 use super::args::{
     AuditArchiveArgs, AuditArgs, AuditCheckArgs, AuditImportArgs, AuditPlanArgs, AuditReportArgs,
@@ -15,6 +13,7 @@ use super::args::{
 };
 use super::error::{CommandError, CommandResult, Exit};
 use super::load::load_error;
+use super::signals::stop_on_signals;
 use super::terminal::{STDOUT, check_is_not_database, escaped, print, print_message};
 use crate::audit::{
     self, ArchiveCounts, ArchiveJob, AuditError, AuditProgress, CheckCounts, CheckJob,
@@ -419,20 +418,6 @@ fn shown(time: Duration) -> String {
         _ => (seconds / 86_400, "days"),
     };
     format!("{number} {unit}")
-}
-
-/// Sets `stop` at the first signal; the second one ends the program.
-fn stop_on_signals(stop: &Arc<AtomicBool>) -> Result<(), CommandError> {
-    let code = i32::from(Exit::Interrupted.code());
-    for signal in [SIGINT, SIGTERM, SIGHUP] {
-        // In this order: the first signal finds `stop` unset.
-        flag::register_conditional_shutdown(signal, code, Arc::clone(stop))
-            .and_then(|_| flag::register(signal, Arc::clone(stop)))
-            .map_err(|error| {
-                CommandError::new(Exit::Output, format!("cannot catch signals: {error}"))
-            })?;
-    }
-    Ok(())
 }
 
 #[cfg(test)]

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use super::args::LoadArgs;
 use super::error::{CommandError, CommandResult, Exit};
+use super::signals::{EndSignal, stop_on_signals};
 use super::terminal::{escaped, print_message};
 use crate::diagnostic::{counted, grouped};
 use crate::load::{
@@ -21,14 +22,22 @@ const BUSY_ATTEMPTS: u32 = 3;
 
 pub(super) fn load(args: &LoadArgs) -> CommandResult {
     let mut report = StderrReport::default();
-    let counts = load::load(&job(args), &mut report).map_err(|error| load_error(&error))?;
+    let job = job(args);
+    let signal = match job.mode {
+        LoadMode::Follow => stop_on_signals(&job.stop)?,
+        // What was not committed is rolled back.
+        LoadMode::Add | LoadMode::Replace => EndSignal::default(),
+    };
+    let counts = load::load(&job, &mut report).map_err(|error| load_error(&error))?;
     report.finish();
     let is_wanted = args.verbose || std::io::stderr().is_terminal();
     if is_wanted && !args.quiet {
         print_message(format_args!("urlspool: {}", summary(&counts)));
     }
     let failed = counts.bad_lines + counts.refused_records + counts.failed_files;
-    Ok(if failed == 0 {
+    Ok(if signal.has_come() && !signal.is_term() {
+        Exit::Interrupted
+    } else if failed == 0 {
         Exit::Done
     } else {
         Exit::SomeFailed

@@ -2,6 +2,8 @@
 
 use std::io;
 use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use super::error::LoadError;
@@ -21,6 +23,8 @@ pub(super) struct Loader<'r> {
     pub(super) counts: LoadCounts,
     mode: LoadMode,
     segments: LoadedSegments,
+    /// Set when the load is to end.
+    stop: Arc<AtomicBool>,
     batch: LoadBatch,
 }
 
@@ -36,8 +40,19 @@ impl<'r> Loader<'r> {
             counts: LoadCounts::default(),
             mode: job.mode,
             segments: job.segments,
+            stop: Arc::clone(&job.stop),
             batch: LoadBatch::default(),
         }
+    }
+
+    /// Returns `true` if the load is to end.
+    pub(super) fn is_stopping(&self) -> bool {
+        self.mode == LoadMode::Follow && self.stop.load(Ordering::Relaxed)
+    }
+
+    /// The flag by which the load is stopped.
+    pub(super) fn stop(&self) -> &AtomicBool {
+        &self.stop
     }
 
     pub(super) fn load_all(&mut self, arguments: &[PathBuf]) -> Result<(), LoadError> {
@@ -69,6 +84,9 @@ impl<'r> Loader<'r> {
     pub(super) fn load_segments(&mut self, segments: Vec<SegmentFile>) -> Result<(), LoadError> {
         self.or_roll_back(|loader| {
             for segment in segments {
+                if loader.is_stopping() {
+                    break;
+                }
                 loader.load_input(&LoadInput::Segment(segment))?;
             }
             loader.commit()
@@ -88,6 +106,9 @@ impl<'r> Loader<'r> {
 
     fn load_argument(&mut self, argument: &std::path::Path) -> Result<(), LoadError> {
         for input in inputs_of(argument) {
+            if self.is_stopping() {
+                break;
+            }
             match input {
                 Ok(input) => self.load_input(&input)?,
                 Err(error) => self.failed(&error),

@@ -6,6 +6,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 use std::{fs, io, thread};
 
@@ -25,7 +26,7 @@ use super::{LoadCounts, LoadJob, LoadMode, LoadReport, SharedReport};
 use crate::limits::{LOAD_FOLLOW_MS, LOAD_RETRY_MS};
 use crate::walk::DeviceInode;
 
-/// Loads records. Returns the numbers of the load; with [`LoadMode::Follow`] it returns only with an error.
+/// Loads records. Returns the numbers of the load; with [`LoadMode::Follow`] when it was stopped.
 ///
 /// # Errors
 ///
@@ -35,7 +36,10 @@ pub fn load(job: &LoadJob, report: &mut dyn LoadReport) -> Result<LoadCounts, Lo
     check_inputs(job)?;
     let report: SharedReport<'_> = Rc::new(RefCell::new(report));
     let target = match job.mode {
-        LoadMode::Follow => open_patiently(job, &report)?,
+        LoadMode::Follow => match open_patiently(job, &report)? {
+            Some(target) => target,
+            None => return Ok(LoadCounts::default()),
+        },
         LoadMode::Add | LoadMode::Replace => open(job, &report)?,
     };
     let mut loader = Loader::new(target, job, report);
@@ -156,20 +160,21 @@ fn open<'r>(job: &LoadJob, report: &SharedReport<'r>) -> Result<Box<dyn Target +
     }
 }
 
-/// Opens the target. Waits while it cannot be reached, and while another loader holds it.
+/// Opens the target. Waits while it cannot be reached, and while another loader holds it; `None` if the load is stopped meanwhile.
 fn open_patiently<'r>(
     job: &LoadJob,
     report: &SharedReport<'r>,
-) -> Result<Box<dyn Target + 'r>, LoadError> {
-    loop {
+) -> Result<Option<Box<dyn Target + 'r>>, LoadError> {
+    while !job.stop.load(Ordering::Relaxed) {
         match open(job, report) {
-            Err(error) if error.is_temporary() => pause(report, &error),
-            result => return result,
+            Err(error) if error.is_temporary() => pause(report, &job.stop, &error),
+            result => return result.map(Some),
         }
     }
+    Ok(None)
 }
 
-/// Loads the segments that appear in the folders among `arguments`, until an error ends the load. Waits while the target cannot
+/// Loads the segments that appear in the folders among `arguments`, until the load is stopped. Waits while the target cannot
 /// be reached, and while another loader holds it.
 fn follow(loader: &mut Loader<'_>, arguments: &[PathBuf]) -> Result<(), LoadError> {
     let mut folders: Vec<_> = arguments
@@ -182,15 +187,16 @@ fn follow(loader: &mut Loader<'_>, arguments: &[PathBuf]) -> Result<(), LoadErro
             "--follow needs a folder of segments, and there is none among the paths",
         ));
     }
-    loop {
+    while !loader.is_stopping() {
         thread::sleep(Duration::from_millis(LOAD_FOLLOW_MS));
         for folder in &mut folders {
             match folder.load_new(loader) {
-                Err(error) if error.is_temporary() => pause(&loader.report, &error),
+                Err(error) if error.is_temporary() => pause(&loader.report, loader.stop(), &error),
                 result => result?,
             }
         }
     }
+    Ok(())
 }
 
 /// Loads the inputs. Waits while the target cannot be reached, unless an input is standard input, which is read once.
@@ -198,15 +204,22 @@ fn load_patiently(loader: &mut Loader<'_>, arguments: &[PathBuf]) -> Result<(), 
     let is_repeatable = !arguments.iter().any(|path| path == Path::new("-"));
     loop {
         match loader.load_all(arguments) {
-            Err(error) if is_repeatable && error.is_temporary() => pause(&loader.report, &error),
+            Err(error) if is_repeatable && error.is_temporary() && !loader.is_stopping() => {
+                pause(&loader.report, loader.stop(), &error);
+            }
             result => return result,
         }
     }
 }
 
-fn pause(report: &SharedReport<'_>, error: &LoadError) {
+/// Reports an error that may pass, and waits before the next attempt, unless the load is stopped.
+fn pause(report: &SharedReport<'_>, stop: &AtomicBool, error: &LoadError) {
     report.borrow_mut().paused(error);
-    thread::sleep(Duration::from_millis(LOAD_RETRY_MS));
+    for _ in 0..LOAD_RETRY_MS / LOAD_FOLLOW_MS {
+        if !stop.load(Ordering::Relaxed) {
+            thread::sleep(Duration::from_millis(LOAD_FOLLOW_MS));
+        }
+    }
 }
 
 /// Values by which a segment is recognized without reading it.

@@ -197,6 +197,45 @@ fn the_rows_of_removed_segments_are_in_the_file_itself() {
     child.wait().unwrap();
 }
 
+/// All rows stayed in the log.
+#[test]
+fn a_load_that_follows_ends_with_its_rows_in_the_file() {
+    for (signal, code) in [("-TERM", 0), ("-INT", 130)] {
+        let folder = Folder::new();
+        segment(&folder, 1, &records(&folder, "a.mbox", MAIL));
+        let mut command = load_command(&folder);
+        let child = command
+            .args(["-v", "--follow"])
+            .arg(folder.path("out"))
+            .stdin(Stdio::null())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        wait_until("the rows are committed", || {
+            let db = Connection::open(folder.path("urls.db")).unwrap();
+            let count = db.query_row("SELECT count(*) FROM urls", [], |row| row.get::<_, i64>(0));
+            count == Ok(4)
+        });
+        let killed = Command::new("kill")
+            .args([signal, &child.id().to_string()])
+            .status();
+        assert!(killed.unwrap().success());
+        let ended = end_of(child);
+        assert_eq!(ended.status, Some(code), "{signal}: {}", ended.stderr);
+        assert!(
+            ended
+                .stderr
+                .contains("4 records, 4 of them new, 1 segment loaded"),
+            "{}",
+            ended.stderr
+        );
+        for log in ["urls.db-wal", "urls.db-shm"] {
+            assert!(!folder.path(log).exists(), "{signal}: {log}");
+        }
+        assert_eq!(value::<i64>(&folder, "SELECT count(*) FROM urls"), 4);
+    }
+}
+
 #[test]
 fn segments_stay_while_another_program_reads_older_rows() {
     let folder = Folder::new();
