@@ -13,6 +13,8 @@ use rustix::fs::{RenameFlags, renameat_with};
 use twox_hash::XxHash3_64;
 use walkdir::{DirEntry, WalkDir};
 
+use crate::walk::DeviceInode;
+
 /// Name of the file with the highest number of a segment that may have been published. Consumers remove segments; without it, a
 /// state that was lost or restored from a backup would use their numbers again.
 const LAST_NUMBER: &str = ".last";
@@ -83,6 +85,20 @@ impl SegmentDir {
             len: 0,
             hash: XxHash3_64::new(),
         })
+    }
+
+    /// Returns `true` if the file of `segment`, which has this number, is where it was begun.
+    #[must_use]
+    pub fn holds(&self, seq: u64, segment: &Segment) -> bool {
+        let opened = segment.file.metadata().map(|found| DeviceInode::of(&found));
+        let named = fs::metadata(self.part(seq)).map(|found| DeviceInode::of(&found));
+        matches!((opened, named), (Ok(opened), Ok(named)) if opened == named)
+    }
+
+    /// Returns `true` if the folder of unfinished files is there.
+    #[must_use]
+    pub fn exists(&self) -> bool {
+        self.open.is_dir()
     }
 
     /// Writes a hidden file and syncs it. Replaces a file that a crash left there: no consumer has seen it.

@@ -88,6 +88,12 @@ impl<'f> Operated<'f> {
         assert!(sent.unwrap().success());
     }
 
+    /// Waits until the daemon ends by itself. Returns its exit code and its log.
+    fn end(mut self) -> (Option<i32>, String) {
+        let status = self.child.wait().unwrap();
+        (status.code(), self.log())
+    }
+
     /// Stops the daemon. Returns the lines of its log.
     fn stop(mut self) -> Vec<Value> {
         self.signal("-TERM");
@@ -464,4 +470,40 @@ fn a_locked_mailbox_is_named_and_causes_no_commits() {
         (1, 1),
         "{log:?}"
     );
+}
+
+/// It stayed healthy, and wrote into a folder that was gone.
+#[test]
+fn a_removed_output_folder_is_noticed_and_its_mail_is_read_again() {
+    let folder = Folder::in_memory();
+    let (root, out) = (folder.root(), folder.path("out"));
+    configure(root, "");
+    let config = fs::read_to_string(root.join("c.toml")).unwrap();
+    let config = config.replace("seal_interval = \"300ms\"", "seal_interval = \"1h\"");
+    fs::write(root.join("c.toml"), config).unwrap();
+    fs::write(root.join("spool/inbox"), mbox_message(1, 1)).unwrap();
+    let daemon = Operated::start(root, program_command());
+    daemon.until("the mail is committed", |daemon| {
+        daemon.status()["counts"]["records"] == 2
+    });
+    fs::remove_dir_all(&out).unwrap();
+    let removed = Instant::now();
+    let (code_at_end, log) = daemon.end();
+    assert!(
+        removed.elapsed() < Duration::from_secs(10),
+        "{:?}",
+        removed.elapsed()
+    );
+    assert_eq!(code_at_end, Some(78), "{log}");
+    assert!(
+        log.contains("was removed or replaced while it was written"),
+        "{log}"
+    );
+    assert!(log.contains("urlspool watch --rebuild-state"), "{log}");
+    let again = once(root, &[]);
+    let message = String::from_utf8_lossy(&again.stderr);
+    assert_eq!(code(&again), 78, "{message}");
+    assert!(message.contains("--rebuild-state"), "{message}");
+    assert_eq!(code(&once(root, &["--rebuild-state"])), 0);
+    assert_eq!(read_segments(&out).ids.len(), 2);
 }

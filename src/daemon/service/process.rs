@@ -108,6 +108,7 @@ fn supervise(
             }
             None => {}
         }
+        supervisor.check_output()?;
         supervisor.keep_pace()?;
         publisher.publish_if_due(supervisor);
     }

@@ -21,6 +21,9 @@ use crate::limits::{DAEMON_READER_THREADS, RETIRED_READER_THREADS};
 /// Maximum sleep between two commits.
 const MAX_SLEEP: Duration = Duration::from_millis(500);
 
+/// The time between two checks of the output folder.
+const OUTPUT_CHECK_INTERVAL: Duration = Duration::from_secs(5);
+
 /// The time in which readers may finish their current files when the daemon stops.
 const DRAIN_TIMEOUT: Duration = Duration::from_secs(3);
 
@@ -66,6 +69,7 @@ pub(super) struct Supervisor {
     /// Counters of the readers of earlier generations.
     earlier: Counters,
     stopping: bool,
+    output_checked_at: Instant,
     /// The files that readers of this generation did not read.
     unread: Vec<String>,
     events: Receiver<SupervisorEvent>,
@@ -101,6 +105,7 @@ impl Supervisor {
             generation: 0,
             earlier: Counters::default(),
             stopping: false,
+            output_checked_at: Instant::now(),
             unread: Vec::new(),
             events,
             sender,
@@ -216,6 +221,15 @@ impl Supervisor {
             Err(DaemonError::OutOfSpace { .. }) => committer.ready(host).map(|_| ()),
             result => result,
         }
+    }
+
+    /// Checks, at intervals, that the output folder is where it was opened.
+    pub(super) fn check_output(&mut self) -> Result<(), DaemonError> {
+        if self.output_checked_at.elapsed() < OUTPUT_CHECK_INTERVAL {
+            return Ok(());
+        }
+        self.output_checked_at = Instant::now();
+        self.resources.committer.check_output()
     }
 
     /// Lets the readers finish their current files, at most for [`DRAIN_TIMEOUT`].

@@ -17,7 +17,7 @@ use super::spool_scopes::SpoolIdentity;
 use super::state_db::StateDb;
 use super::state_paths::meta_name;
 use crate::config::{SegmentCompression, Spool};
-use crate::daemon::error::DaemonError;
+use crate::daemon::error::{DaemonError, REBUILD};
 use crate::daemon::status::SealedSegment;
 use crate::planted_faults::{PlantedFault, is_planted};
 use crate::record::{Sidecar, write_gone};
@@ -326,6 +326,24 @@ impl Committer {
         })?;
         self.db.commit()?;
         self.db.begin()
+    }
+
+    /// Checks that the output folder is where it was opened: what is written into one that was removed is lost.
+    pub(super) fn check_output(&self) -> Result<(), DaemonError> {
+        let folder = self.dir.path().display();
+        match &self.segment {
+            Some(segment) if !self.dir.holds(self.unsealed.seq, segment) => {
+                Err(DaemonError::inconsistent(format!(
+                    "{folder}: the unfinished segment {} was removed or replaced while it was written; {REBUILD}, which makes the \
+                     folder again and reads again what that segment held",
+                    self.unsealed.seq
+                )))
+            }
+            None if !self.dir.exists() => Err(DaemonError::io(format!(
+                "{folder} was removed while the daemon ran; a restart makes it again, and nothing was lost"
+            ))),
+            _ => Ok(()),
+        }
     }
 
     /// Appends lines to the segment and syncs it.

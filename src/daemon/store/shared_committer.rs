@@ -189,6 +189,14 @@ impl SharedCommitter {
         })
     }
 
+    /// Checks that the output folder is where it was opened.
+    pub(crate) fn check_output(&self) -> Result<(), DaemonError> {
+        self.lock().run(|pace| match pace.open() {
+            Some(open) => open.committer.check_output(),
+            None => Ok(()),
+        })
+    }
+
     /// Time of the next commit or seal; `None` if nothing waits for one.
     pub(crate) fn next_deadline(&self) -> Option<MonotonicTime> {
         let pace = self.lock();
