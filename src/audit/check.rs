@@ -36,7 +36,7 @@ pub struct CheckJob {
     pub checker_args: Vec<String>,
     /// Age from which a result is out of date, so that its link is due.
     pub max_age: Duration,
-    /// Hosts, or addresses, that are contacted although they are private.
+    /// Hosts, or addresses, that are contacted although they are private, beside those of the plan.
     pub private_hosts: Vec<String>,
     /// `true` to store results of batches in which no server replied, although this machine may
     /// have had no network. It holds until a server replies.
@@ -114,6 +114,7 @@ pub fn check(
     progress: &mut dyn AuditProgress,
 ) -> Result<CheckCounts, AuditError> {
     let audit = AuditDb::open_to_write(&job.database)?;
+    let job = &with_hosts_of_plan(job, &audit)?;
     let checker = Checker::find(job)?;
     audit.set_meta("checker", checker.version())?;
     let mut due = due_links(&audit, &time_before(job.max_age))?;
@@ -143,6 +144,17 @@ pub fn check(
         }
     }
     Ok(checking.counts)
+}
+
+/// Returns the check with the private hosts of the plan, which are planned to be contacted.
+fn with_hosts_of_plan(job: &CheckJob, audit: &AuditDb) -> Result<CheckJob, AuditError> {
+    let mut job = job.clone();
+    let planned = audit.meta("allow_private")?.unwrap_or_default();
+    let planned = planned.split(',').filter(|host| !host.is_empty());
+    job.private_hosts.extend(planned.map(str::to_owned));
+    job.private_hosts.sort_unstable();
+    job.private_hosts.dedup();
+    Ok(job)
 }
 
 struct Checking<'a> {

@@ -1,11 +1,12 @@
 //! `urlspool audit`: the steps of an audit, their progress on a terminal, and the summaries that they print.
 
+use std::fmt;
 use std::io::IsTerminal;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
 
 use super::args::{
     AuditArchiveArgs, AuditArgs, AuditCheckArgs, AuditImportArgs, AuditPlanArgs, AuditReportArgs,
@@ -378,15 +379,23 @@ impl StderrProgress {
             return StderrProgress { bar, is_quiet };
         }
         let bar = ProgressBar::with_draw_target(Some(0), ProgressDrawTarget::stderr());
-        let template = "{wide_bar} {human_pos} of {human_len} URLs, {eta} left";
+        let template = "{wide_bar} {human_pos} of {human_len} URLs{left}";
         if let Ok(style) = ProgressStyle::with_template(template) {
-            bar.set_style(style);
+            bar.set_style(style.with_key("left", write_time_left));
         }
         StderrProgress { bar, is_quiet }
     }
 
     fn finish(&self) {
         self.bar.finish_and_clear();
+    }
+}
+
+/// Writes the time that is left; nothing before the first batch has shown how long one takes.
+fn write_time_left(state: &ProgressState, text: &mut dyn fmt::Write) {
+    if 0 < state.pos() {
+        // A line on the terminal that cannot be written is no error of the audit.
+        let _ = write!(text, ", {} left", shown(state.eta()));
     }
 }
 

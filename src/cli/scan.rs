@@ -64,8 +64,16 @@ pub(super) fn scan(args: &ScanArgs) -> CommandResult {
     if !report.is_cut_short {
         print_hints(args, &hints::after(args, &job, &summary));
     }
+    let mut unread = hints::unread_inputs(&job);
+    unread.extend(hints::encrypted_members(&job, &summary));
+    for line in &unread {
+        print_message(format_args!("urlspool: {}", escaped(line)));
+    }
     print_totals(args, &summary, report.counts, begun);
-    Ok(exit(args, &summary, report.counts))
+    Ok(match exit(args, &summary, report.counts) {
+        Exit::Done if !unread.is_empty() => Exit::SomeFailed,
+        exit => exit,
+    })
 }
 
 /// Checks and opens the outputs, and excludes them from the input.

@@ -184,6 +184,19 @@ fn the_checker_is_run_through_the_proxy() {
     assert!(!lines[1].contains("--exclude-all-private"), "{lines:?}");
 }
 
+/// Each of its links became unknown, and nothing was due with the right option.
+#[test]
+fn a_private_host_of_the_plan_is_contacted() {
+    let folder = planned("http://wiki/a");
+    let checker = fake_checker(&folder);
+    audited(&folder, "plan", &["--allow-private", "wiki"]);
+    audited(&folder, "check", &["--checker", &checker]);
+    let lines = log_lines(&folder);
+    let asked =
+        |line: &String| line.contains("links.html") && !line.contains("--exclude-all-private");
+    assert!(lines.iter().any(asked), "{lines:?}");
+}
+
 fn log_lines(folder: &Folder) -> Vec<String> {
     log(folder).lines().map(str::to_owned).collect()
 }

@@ -272,3 +272,56 @@ fn row_97_errors_in_arguments_have_no_control_characters() {
         assert!(first.contains("\\u{"), "{plain:?}");
     }
 }
+
+/// It ended with status 0, and with no way out.
+#[test]
+fn a_named_file_of_another_format_is_not_read_and_its_way_out_is_named() {
+    let folder = Folder::new();
+    let files: [(&str, &[u8], &str); 6] = [
+        ("a.7z", b"7z\xbc\xaf\x27\x1c\0\x04", "7z x"),
+        ("a.rar", b"Rar!\x1a\x07\0", "unrar x"),
+        ("a.pst", b"!BDN\0\0\0\0", "readpst"),
+        ("a.msg", b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1\0", "msgconvert"),
+        ("a.pdf", b"%PDF-1.4\n%\xe2\xe3\xcf\xd3\n", "pdftotext"),
+        ("a.db", b"SQLite format 3\0", "urlspool search"),
+    ];
+    for (name, bytes, way_out) in files {
+        let path = folder.file(name, bytes);
+        let named = ended(&mut urlspool(["scan", &path]), b"");
+        assert_eq!(named.status, Some(1), "{name}: {}", named.stderr);
+        let line = named
+            .stderr
+            .lines()
+            .find(|line| line.contains("was not read, because it is"));
+        assert!(
+            line.is_some_and(|line| line.contains(&path) && line.contains(way_out)),
+            "{}",
+            named.stderr
+        );
+    }
+    // Beneath a folder they are as usual as pictures.
+    let beneath = ended(urlspool(["scan", "."]).current_dir(folder.root()), b"");
+    assert_eq!(beneath.status, Some(0), "{}", beneath.stderr);
+    assert!(
+        !beneath.stderr.contains("was not read"),
+        "{}",
+        beneath.stderr
+    );
+}
+
+#[test]
+fn a_folder_of_links_is_no_empty_folder() {
+    let folder = Folder::new();
+    folder.file("real/mail", MAIL);
+    std::fs::create_dir(folder.path("links")).unwrap();
+    std::os::unix::fs::symlink("../real/mail", folder.path("links/mail")).unwrap();
+    let ended = ended(urlspool(["scan", "links"]).current_dir(folder.root()), b"");
+    assert_eq!(ended.status, Some(0));
+    assert!(
+        ended
+            .stderr
+            .contains("nothing but 1 symbolic link, which is not followed; `--follow`"),
+        "{}",
+        ended.stderr
+    );
+}

@@ -90,7 +90,7 @@ pub(crate) struct AuditPlanArgs {
     #[arg(long, value_name = "REASON", value_parser = named::<Exclusion>(), help_heading = INPUT)]
     pub(crate) force: Vec<Exclusion>,
 
-    /// Plan links of this host although it is private; give the option to `check` too
+    /// Plan links of this host although it is private; `check` contacts it then
     #[arg(long, value_name = "HOST", value_parser = host, help_heading = INPUT)]
     pub(crate) allow_private: Vec<String>,
 
@@ -117,7 +117,7 @@ pub(crate) struct AuditCheckArgs {
     #[arg(long, value_name = "ARGS", allow_hyphen_values = true, default_value = "", hide_default_value = true, help_heading = CHECKER)]
     pub(crate) checker_args: String,
 
-    /// Contact this host, a name or an address, although it is private
+    /// Contact this host, a name or an address, although it is private; those of the plan need no option
     #[arg(long, value_name = "HOST", value_parser = host, help_heading = CHECKER)]
     pub(crate) allow_private: Vec<String>,
 

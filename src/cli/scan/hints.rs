@@ -1,12 +1,14 @@
 //! Hints on standard error: what is probably not what the user wanted.
 
-use std::io::IsTerminal;
+use std::fs::File;
+use std::io::{IsTerminal, Read};
 use std::path::{Path, PathBuf};
 
 use super::super::args::ScanArgs;
 use crate::config::Config;
-use crate::diagnostic::SkipReason;
+use crate::diagnostic::{SkipReason, counted};
 use crate::grammar::Scheme;
+use crate::limits::MAGIC_BYTES;
 use crate::origin::Source;
 use crate::pipeline::Job;
 use crate::record::{NamedCounts, Summary};
@@ -41,6 +43,17 @@ pub(super) fn after(args: &ScanArgs, job: &Job, summary: &Summary) -> Vec<String
             "there is no file in {}{excluded}",
             listed(&job.roots)
         ));
+    } else if let links @ 1.. = count(&summary.files_skipped, SkipReason::Symlink)
+        && links == summary.files
+    {
+        let links = counted(
+            links,
+            "symbolic link, which is",
+            "symbolic links, which are",
+        );
+        hints.push(format!(
+            "there is nothing but {links} not followed; `--follow` reads what they lead to"
+        ));
     } else if filtered > 0 && summary.files_read + summary.files_failed.sum() == 0 {
         let options = match (
             args.sources.include.is_empty(),
@@ -69,6 +82,73 @@ pub(super) fn after(args: &ScanArgs, job: &Job, summary: &Summary) -> Vec<String
         });
     }
     hints
+}
+
+/// Formats that hold mail or URLs and are not read: the first bytes, the name, and the program that unpacks them.
+const UNREAD_FORMATS: &[(&[u8], &str, &str)] = &[
+    (
+        b"7z\xbc\xaf\x27\x1c",
+        "a 7z archive",
+        "unpack it: `7z x FILE`, or `7z x -so FILE | urlspool scan -`",
+    ),
+    (
+        b"Rar!\x1a\x07",
+        "a RAR archive",
+        "unpack it: `unrar x FILE`, or `7z x FILE`",
+    ),
+    (
+        b"!BDN",
+        "an Outlook folder (pst)",
+        "convert it: `readpst -o FOLDER FILE`",
+    ),
+    (
+        b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1",
+        "an Outlook message or another file of Microsoft Office",
+        "convert a message: `msgconvert --outfile - FILE | urlspool scan -`",
+    ),
+    (
+        b"%PDF-",
+        "a PDF document",
+        "convert it: `pdftotext FILE - | urlspool scan -`",
+    ),
+    (
+        b"SQLite format 3\0",
+        "a database of SQLite",
+        "one that was loaded is searched: `urlspool search FILE WORD`",
+    ),
+];
+
+/// A line for each file that the user named and that has a format which is not read, with the way out.
+pub(super) fn unread_inputs(job: &Job) -> Vec<String> {
+    let roots = job.roots.iter().filter(|_| job.items.is_none());
+    let line = |root: &PathBuf| {
+        // A pipe would be waited for.
+        if !root.metadata().is_ok_and(|found| found.is_file()) {
+            return None;
+        }
+        let mut start = Vec::new();
+        let file = File::open(root).ok()?;
+        file.take(MAGIC_BYTES as u64).read_to_end(&mut start).ok()?;
+        let format = UNREAD_FORMATS
+            .iter()
+            .find(|(magic, ..)| start.starts_with(magic));
+        let (_, name, way_out) = format?;
+        let path = root.display();
+        Some(format!(
+            "{path} was not read, because it is {name}; {way_out}"
+        ))
+    };
+    roots.filter_map(line).collect()
+}
+
+/// A line about encrypted members of the archives that the user named.
+pub(super) fn encrypted_members(job: &Job, summary: &Summary) -> Option<String> {
+    let members = count(&summary.members_skipped, SkipReason::Encrypted);
+    let has_named = job.roots.iter().any(|root| root.is_file());
+    (has_named && 0 < members).then(|| {
+        let members = counted(members, "encrypted member was", "encrypted members were");
+        format!("{members} not read; unpack the archive with its password, and scan the folder")
+    })
 }
 
 /// A hint for each path that does not exist and looks like a pattern, which shells replace by the files that match.
