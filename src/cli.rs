@@ -28,8 +28,11 @@ pub use embedded::{OptionError, ScanRequest, run_with, scan_request};
 
 use std::ffi::OsString;
 use std::io::{self, Write};
+use std::path::Path;
 use std::process::ExitCode;
 
+use clap::builder::StyledStr;
+use clap::error::{ContextKind, ContextValue};
 use clap::{ColorChoice, CommandFactory, FromArgMatches};
 
 use crate::config::NamedValue;
@@ -65,8 +68,51 @@ fn run_arguments(arguments: &[OsString]) -> Exit {
 
 fn parse_args(arguments: &[OsString]) -> Result<Args, clap::Error> {
     let mut command = Args::command().color(color_choice(arguments));
-    let mut matches = command.try_get_matches_from_mut(arguments)?;
+    let matches = command.try_get_matches_from_mut(arguments);
+    let mut matches = matches.map_err(without_escape_advice)?;
     Args::from_arg_matches_mut(&mut matches).map_err(|error| error.format(&mut command))
+}
+
+/// Names of commands that others have for what a command does here.
+const OTHER_NAMES: &[(&str, &str)] = &[
+    ("extract", "scan PATH..."),
+    ("find", "scan PATH..."),
+    ("grep", "scan --format grep PATH..."),
+    ("summary", "scan -v -o /dev/null PATH..."),
+    ("stat", "scan -v -o /dev/null PATH..."),
+    ("stats", "scan -v -o /dev/null PATH..."),
+    ("top", "search DB WORD..."),
+    ("query", "search DB WORD..."),
+    ("import", "load --into DB RECORDS..."),
+    ("daemon", "watch --config FILE"),
+];
+
+/// Returns the command that was probably meant by a word which is none: a file to be scanned, or the name that another program has.
+fn meant_command(error: &clap::Error) -> Option<String> {
+    let Some(ContextValue::String(word)) = error.get(ContextKind::InvalidSubcommand) else {
+        return None;
+    };
+    let other = OTHER_NAMES.iter().find(|(name, _)| name == word);
+    let command = match other {
+        Some((_, command)) => (*command).to_owned(),
+        None if Path::new(word).exists() => format!("scan {word}"),
+        None => return None,
+    };
+    Some(format!(
+        "`{word}` is no command; did you mean: urlspool {command}"
+    ))
+}
+
+/// Removes the advice to write an option that is not known as a value (`-- --flag`): it is never meant.
+fn without_escape_advice(mut error: clap::Error) -> clap::Error {
+    if let Some(ContextValue::StyledStrs(advice)) = error.remove(ContextKind::Suggested) {
+        let is_other = |line: &StyledStr| !line.to_string().contains("use '-- ");
+        let others: Vec<_> = advice.into_iter().filter(is_other).collect();
+        if !others.is_empty() {
+            error.insert(ContextKind::Suggested, ContextValue::StyledStrs(others));
+        }
+    }
+    error
 }
 
 /// The value of `--color`, which also holds for the help and for errors of the other arguments.
@@ -90,6 +136,10 @@ fn color_choice(arguments: &[OsString]) -> ColorChoice {
 /// An error repeats an argument, which may be a hostile file name. It is that of the arguments without what a terminal would
 /// obey, since its own text holds control characters for colours.
 fn usage(error: &clap::Error, arguments: &[OsString]) -> Exit {
+    if let Some(message) = meant_command(error) {
+        print_message(format_args!("urlspool: {}", printable(&message)));
+        return Exit::Usage;
+    }
     let escape = |argument: &OsString| printable(&argument.to_string_lossy()).into();
     let escaped: Vec<OsString> = arguments.iter().map(escape).collect();
     // If the message cannot be printed, nothing else can be.

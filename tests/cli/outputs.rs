@@ -307,3 +307,49 @@ fn an_oddity_that_loses_nothing_is_a_note() {
     let strict = crate::scene::ended(&mut urlspool(["scan", "--strict", &mail]), b"");
     assert_eq!(strict.status, Some(1));
 }
+
+#[test]
+fn the_ending_of_an_output_names_its_format() {
+    let folder = Folder::new();
+    folder.write("mail", MAIL);
+    let written = |name: &str, args: &[&str]| {
+        let ended = scan_in(&folder, &[&["-o", name], args, &["mail"]].concat());
+        assert_eq!(ended.status, Some(0), "{name}: {}", ended.stderr);
+        (fs::read(folder.path(name)).unwrap(), ended.stderr)
+    };
+    let format = |name: &str| {
+        done(&[
+            "scan",
+            "--format",
+            name,
+            folder.path("mail").to_str().unwrap(),
+        ])
+        .stdout
+    };
+    assert_eq!(written("a.txt", &[]).0, format("urls"));
+    assert!(written("a.csv", &[]).0.starts_with(b"url,"));
+    assert!(written("a.tsv", &[]).0.contains(&b'\t'));
+    assert!(
+        written("a.csv", &["--format", "jsonl", "--force"])
+            .0
+            .starts_with(b"{")
+    );
+    let (unknown, hint) = written("a.urls", &[]);
+    assert!(
+        unknown.starts_with(b"{") && hint.contains("names no format"),
+        "{hint}"
+    );
+    let (lines, hint) = written("a.jsonl", &[]);
+    assert_eq!(hint, "");
+    let (gzip, _) = written("a.jsonl.gz", &[]);
+    let mut text = Vec::new();
+    std::io::Read::read_to_end(&mut flate2::read::MultiGzDecoder::new(&*gzip), &mut text).unwrap();
+    assert_eq!(text, lines);
+    let (packed, _) = written("a.jsonl.zst", &[]);
+    assert_eq!(zstd::decode_all(&*packed).unwrap(), lines);
+    // What is packed does not show who wrote it.
+    assert_eq!(
+        scan_in(&folder, &["-o", "a.jsonl.zst", "mail"]).status,
+        Some(2)
+    );
+}

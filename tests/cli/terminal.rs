@@ -325,3 +325,47 @@ fn a_folder_of_links_is_no_empty_folder() {
         ended.stderr
     );
 }
+
+#[test]
+fn words_that_are_no_command_lead_to_one() {
+    let folder = Folder::new();
+    folder.file("inbox", MAIL);
+    for (args, expected) in [
+        (&["inbox"][..], "did you mean: urlspool scan inbox"),
+        (&["extract", "inbox"], "did you mean: urlspool scan PATH"),
+        (
+            &["grep", "inbox"],
+            "did you mean: urlspool scan --format grep",
+        ),
+        (&["top"], "did you mean: urlspool search"),
+        (&["stats"], "did you mean: urlspool scan -v"),
+    ] {
+        let ended = ended(urlspool(args).current_dir(folder.root()), b"");
+        assert_eq!(ended.status, Some(2), "{args:?}");
+        assert!(
+            ended.stderr.contains(expected),
+            "{args:?}: {}",
+            ended.stderr
+        );
+        assert_eq!(ended.stderr.lines().count(), 1, "{}", ended.stderr);
+    }
+    let unknown = ended(&mut urlspool(["scan", "--nope", "inbox"]), b"");
+    assert_eq!(unknown.status, Some(2));
+    assert!(!unknown.stderr.contains("-- --nope"), "{}", unknown.stderr);
+    let path = folder.file(
+        "records.jsonl",
+        crate::scene::done(&["scan", &folder.file("mail", MAIL)]).stdout,
+    );
+    let hint = ended(&mut urlspool(["scan", &path]), b"").stderr;
+    assert!(
+        hint.contains("holds what urlspool wrote; `urlspool load --into DB"),
+        "{hint}"
+    );
+    let items = crate::scene::done(&["splits", folder.path("mail").to_str().unwrap()]).stdout;
+    let path = folder.file("items", items);
+    let hint = ended(&mut urlspool(["scan", &path]), b"").stderr;
+    assert!(
+        hint.contains("holds work items; `urlspool scan --splits"),
+        "{hint}"
+    );
+}

@@ -49,6 +49,9 @@ pub(crate) struct ScanArgs {
     pub(crate) dry_run: bool,
 
     /// Write to FILE instead of standard output
+    ///
+    /// Its ending names the format unless `--format` does: .jsonl, .ndjson, .csv, .tsv, .txt (URLs) or .parquet; .gz or .zst after it
+    /// compresses.
     #[arg(short, long, value_name = "FILE", help_heading = OUTPUT)]
     pub(crate) output: Option<PathBuf>,
 

@@ -1,7 +1,6 @@
 //! The format of the output, as the arguments of `scan` ask for it.
 
 use std::io::{self, IsTerminal};
-#[cfg(feature = "parquet")]
 use std::path::Path;
 
 #[cfg(feature = "parquet")]
@@ -9,11 +8,58 @@ use super::super::args::PartitionArgument;
 use super::super::args::{FieldNameArgument, OutputFormat, ScanArgs};
 use super::super::error::{CommandError, Exit};
 use super::lines::LineSyntax;
-use super::output::RecordEncoding;
+use super::output::{OutputCompression, RecordEncoding};
 use crate::record::{FieldId, FormulaGuard, GrepStyle, JsonFields, LineFormat, Table, TableSyntax};
 use crate::sink::OutputPlace;
 #[cfg(feature = "parquet")]
 use crate::sink::{parquet::Partition, resolve};
+
+/// What the name of an output file says about its content: `urls.csv.gz` is a compressed table.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct NamedContent {
+    /// The format; `None` if the ending is unknown, or there is none.
+    pub(super) format: Option<OutputFormat>,
+    pub(super) compression: Option<OutputCompression>,
+    /// `true` if there is an ending that names no format.
+    pub(super) is_unknown: bool,
+}
+
+impl NamedContent {
+    /// The content of the records' output; nothing is said of standard output and devices.
+    pub(super) fn of(args: &ScanArgs) -> NamedContent {
+        match args.output.as_deref().map(OutputPlace::of) {
+            Some(OutputPlace::File(path)) => NamedContent::of_name(&path),
+            _ => NamedContent::default(),
+        }
+    }
+
+    fn of_name(path: &Path) -> NamedContent {
+        let ending = |path: &Path| {
+            path.extension()
+                .map(|ending| ending.to_string_lossy().to_ascii_lowercase())
+        };
+        let compression = ending(path).and_then(|ending| OutputCompression::of_ending(&ending));
+        let bare = match compression {
+            Some(_) => path.with_extension(""),
+            None => path.to_owned(),
+        };
+        let ending = ending(&bare);
+        let format = match ending.as_deref() {
+            Some("jsonl" | "ndjson" | "json") => Some(OutputFormat::Jsonl),
+            Some("csv") => Some(OutputFormat::Csv),
+            Some("tsv") => Some(OutputFormat::Tsv),
+            Some("txt") => Some(OutputFormat::Urls),
+            #[cfg(feature = "parquet")]
+            Some("parquet") => Some(OutputFormat::Parquet),
+            _ => None,
+        };
+        NamedContent {
+            format,
+            compression,
+            is_unknown: format.is_none() && ending.is_some(),
+        }
+    }
+}
 
 /// Returns the format of the lines of a scan.
 pub(super) fn line_format(args: &ScanArgs) -> Result<LineFormat, CommandError> {
@@ -76,16 +122,22 @@ pub(super) fn encoding(
 ) -> Result<RecordEncoding, CommandError> {
     #[cfg(feature = "parquet")]
     {
-        let is_parquet = args.format == Some(OutputFormat::Parquet);
+        let is_parquet = self::format(args, false) == OutputFormat::Parquet;
         if args.partition.is_some() && !is_parquet {
             return Err(no_use("--partition", "parquet"));
+        }
+        if is_parquet && NamedContent::of(args).compression.is_some() {
+            let message = "Parquet is compressed within the file; name it without `.gz` or `.zst`";
+            return Err(CommandError::new(Exit::Usage, message));
         }
         if is_parquet {
             return parquet_encoding(args, format);
         }
     }
-    let _ = args;
-    Ok(RecordEncoding::Lines(LineSyntax::of(format)))
+    Ok(RecordEncoding::Lines {
+        syntax: LineSyntax::of(format),
+        compression: NamedContent::of(args).compression,
+    })
 }
 
 #[cfg(feature = "parquet")]
@@ -121,13 +173,15 @@ fn is_beneath(path: &Path, folder: &Path) -> bool {
     }
 }
 
-/// The format that is asked for; without one, lines for people on a terminal, as long as no argument asks for data.
+/// The format that is asked for, or the one that the output's name has; without one, lines for people on a terminal, as long as no
+/// argument asks for data.
 fn format(args: &ScanArgs, is_on_terminal: bool) -> OutputFormat {
     let asks_for_data = args.output.is_some()
         || !args.fields.is_empty()
         || args.slim
         || args.extract.context.is_some();
-    args.format.unwrap_or(if is_on_terminal && !asks_for_data {
+    let named = args.format.or(NamedContent::of(args).format);
+    named.unwrap_or(if is_on_terminal && !asks_for_data {
         OutputFormat::Grep
     } else {
         OutputFormat::Jsonl
@@ -153,4 +207,39 @@ fn no_use(option: &str, formats: &str) -> CommandError {
         Exit::Usage,
         format!("{option} can only be used with --format {formats}"),
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_name_of_an_output_says_its_format_and_its_compression() {
+        let content = |name: &str| {
+            let NamedContent {
+                format,
+                compression,
+                is_unknown,
+            } = NamedContent::of_name(Path::new(name));
+            (format, compression.is_some(), is_unknown)
+        };
+        for (name, expected) in [
+            ("urls.csv", (Some(OutputFormat::Csv), false, false)),
+            ("a.b/urls.TSV", (Some(OutputFormat::Tsv), false, false)),
+            ("urls.txt", (Some(OutputFormat::Urls), false, false)),
+            ("urls.ndjson", (Some(OutputFormat::Jsonl), false, false)),
+            ("out", (None, false, false)),
+            ("urls.db", (None, false, true)),
+        ] {
+            assert_eq!(content(name), expected, "{name}");
+        }
+        #[cfg(feature = "archives")]
+        for (name, expected) in [
+            ("urls.csv.gz", (Some(OutputFormat::Csv), true, false)),
+            ("urls.jsonl.zst", (Some(OutputFormat::Jsonl), true, false)),
+            ("urls.gz", (None, true, false)),
+        ] {
+            assert_eq!(content(name), expected, "{name}");
+        }
+    }
 }

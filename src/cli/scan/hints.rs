@@ -5,18 +5,22 @@ use std::io::{IsTerminal, Read};
 use std::path::{Path, PathBuf};
 
 use super::super::args::ScanArgs;
+use super::format::NamedContent;
 use crate::config::Config;
 use crate::diagnostic::{SkipReason, counted};
 use crate::grammar::Scheme;
-use crate::limits::MAGIC_BYTES;
 use crate::origin::Source;
 use crate::pipeline::Job;
-use crate::record::{NamedCounts, Summary};
+use crate::record::{NamedCounts, Summary, is_written_line, read_item};
 
 /// The hints before a scan.
 pub(super) fn before(args: &ScanArgs, job: &Job, config: &Config) -> Vec<String> {
     let mut hints = unknown_schemes(args, config);
+    if args.format.is_none() && NamedContent::of(args).is_unknown {
+        hints.push("the ending of the -o file names no format, so that JSON lines are written; --format names another".to_owned());
+    }
     hints.extend(unmatched_globs(job));
+    hints.extend(own_records(job));
     let reads_stdin = job.items.is_none()
         && job
             .roots
@@ -122,13 +126,7 @@ const UNREAD_FORMATS: &[(&[u8], &str, &str)] = &[
 pub(super) fn unread_inputs(job: &Job) -> Vec<String> {
     let roots = job.roots.iter().filter(|_| job.items.is_none());
     let line = |root: &PathBuf| {
-        // A pipe would be waited for.
-        if !root.metadata().is_ok_and(|found| found.is_file()) {
-            return None;
-        }
-        let mut start = Vec::new();
-        let file = File::open(root).ok()?;
-        file.take(MAGIC_BYTES as u64).read_to_end(&mut start).ok()?;
+        let start = start_of(root)?;
         let format = UNREAD_FORMATS
             .iter()
             .find(|(magic, ..)| start.starts_with(magic));
@@ -140,6 +138,43 @@ pub(super) fn unread_inputs(job: &Job) -> Vec<String> {
     };
     roots.filter_map(line).collect()
 }
+
+/// A hint for each named file that begins with records or work items of urlspool: their URLs would be found a second time.
+fn own_records(job: &Job) -> Vec<String> {
+    let roots = job.roots.iter().filter(|_| job.items.is_none());
+    let hint = |root: &PathBuf| {
+        let start = start_of(root)?;
+        let name = root.display();
+        if is_written_line(&start) {
+            Some(format!(
+                "{name} holds what urlspool wrote; `urlspool load --into DB {name}` makes a database of records"
+            ))
+        } else {
+            let line = start.split(|&byte| byte == b'\n').next()?;
+            let is_item = read_item(str::from_utf8(line).ok()?).is_ok();
+            is_item.then(|| {
+                format!(
+                    "{name} holds work items; `urlspool scan --splits {name}` scans what they name"
+                )
+            })
+        }
+    };
+    roots.filter_map(hint).collect()
+}
+
+/// Returns the first bytes of a regular file. A pipe would be waited for.
+fn start_of(path: &Path) -> Option<Vec<u8>> {
+    if !path.metadata().is_ok_and(|found| found.is_file()) {
+        return None;
+    }
+    let mut start = Vec::new();
+    let file = File::open(path).ok()?;
+    file.take(START_BYTES).read_to_end(&mut start).ok()?;
+    Some(start)
+}
+
+/// Bytes of a file's beginning by which its content is recognized.
+const START_BYTES: u64 = 4 << 10;
 
 /// A line about encrypted members of the archives that the user named.
 pub(super) fn encrypted_members(job: &Job, summary: &Summary) -> Option<String> {

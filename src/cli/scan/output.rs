@@ -1,8 +1,13 @@
 //! One output of a scan, and the sink that writes it.
 
 use std::fs::{self, File};
-use std::io::{self, IsTerminal, Stdout};
+#[cfg(feature = "archives")]
+use std::io::Write;
+use std::io::{self, IsTerminal, Read, Stdout};
 use std::path::{Path, PathBuf};
+
+#[cfg(feature = "archives")]
+use flate2::{read::MultiGzDecoder, write::GzEncoder};
 
 use super::super::error::CommandError;
 use super::super::terminal::{STDOUT, TerminalEscapes};
@@ -52,10 +57,73 @@ impl OutputContent {
     }
 }
 
+/// Compression of a file. Each batch of lines is a gzip member, or a Zstandard frame, of its own, so that a file that is not complete can
+/// be unpacked too.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum OutputCompression {
+    #[cfg(feature = "archives")]
+    Gzip,
+    #[cfg(feature = "archives")]
+    Zstd,
+}
+
+impl OutputCompression {
+    /// The compression that the ending of a name stands for.
+    #[cfg_attr(
+        not(feature = "archives"),
+        expect(unused_variables, reason = "nothing can be compressed then")
+    )]
+    pub(super) fn of_ending(ending: &str) -> Option<OutputCompression> {
+        #[cfg(feature = "archives")]
+        match ending {
+            "gz" => return Some(OutputCompression::Gzip),
+            "zst" => return Some(OutputCompression::Zstd),
+            _ => {}
+        }
+        None
+    }
+
+    /// Compresses a batch.
+    #[cfg_attr(
+        not(feature = "archives"),
+        expect(unused_variables, reason = "nothing can be compressed then")
+    )]
+    fn pack(self, batch: &[u8]) -> io::Result<Vec<u8>> {
+        match self {
+            #[cfg(feature = "archives")]
+            OutputCompression::Gzip => {
+                let mut packer = GzEncoder::new(Vec::new(), flate2::Compression::default());
+                packer.write_all(batch)?;
+                packer.finish()
+            }
+            #[cfg(feature = "archives")]
+            OutputCompression::Zstd => zstd::bulk::compress(batch, zstd::DEFAULT_COMPRESSION_LEVEL),
+        }
+    }
+
+    /// Unpacks a file.
+    #[cfg_attr(
+        not(feature = "archives"),
+        expect(unused_variables, reason = "nothing can be compressed then")
+    )]
+    fn unpacked(self, file: File) -> io::Result<Box<dyn Read>> {
+        match self {
+            #[cfg(feature = "archives")]
+            OutputCompression::Gzip => Ok(Box::new(MultiGzDecoder::new(file))),
+            #[cfg(feature = "archives")]
+            OutputCompression::Zstd => Ok(Box::new(zstd::Decoder::new(file)?)),
+        }
+    }
+}
+
 /// Encoding of the records in their output.
 pub(super) enum RecordEncoding {
     /// Lines.
-    Lines(LineSyntax),
+    Lines {
+        syntax: LineSyntax,
+        /// The compression of a file.
+        compression: Option<OutputCompression>,
+    },
     /// Columns, in a file or in a folder of files.
     #[cfg(feature = "parquet")]
     Parquet {
@@ -69,7 +137,7 @@ impl RecordEncoding {
     /// The syntax of the lines that the output receives.
     fn syntax(&self) -> LineSyntax {
         match self {
-            RecordEncoding::Lines(syntax) => *syntax,
+            RecordEncoding::Lines { syntax, .. } => *syntax,
             #[cfg(feature = "parquet")]
             RecordEncoding::Parquet { .. } => LineSyntax::Json,
         }
@@ -78,7 +146,7 @@ impl RecordEncoding {
     /// Begins the file at `path`.
     fn create(&self, path: &Path) -> io::Result<OutputSink> {
         match self {
-            RecordEncoding::Lines(_) => FileSink::create(path).map(OutputSink::File),
+            RecordEncoding::Lines { .. } => FileSink::create(path).map(OutputSink::File),
             #[cfg(feature = "parquet")]
             RecordEncoding::Parquet { fields, partition } => {
                 let fields = Some(fields.as_slice());
@@ -103,6 +171,7 @@ pub(super) struct Output {
     content: OutputContent,
     syntax: LineSyntax,
     escapes: TerminalEscapes,
+    compression: Option<OutputCompression>,
     sink: OutputSink,
 }
 
@@ -153,6 +222,11 @@ impl Output {
             content,
             syntax,
             escapes: syntax.escapes(sink.is_terminal()),
+            compression: match encoding {
+                RecordEncoding::Lines { compression, .. } => *compression,
+                #[cfg(feature = "parquet")]
+                RecordEncoding::Parquet { .. } => None,
+            },
             sink,
         })
     }
@@ -178,7 +252,12 @@ impl Output {
         let put = match &mut self.sink {
             OutputSink::Stdout(sink) => sink.put(&lines),
             OutputSink::Device(sink) => sink.put(&lines),
-            OutputSink::File(sink) => sink.put(&lines),
+            OutputSink::File(sink) => match self.compression {
+                Some(compression) => compression
+                    .pack(&lines)
+                    .and_then(|packed| sink.put(&packed)),
+                None => sink.put(&lines),
+            },
             #[cfg(feature = "parquet")]
             OutputSink::Parquet(_) | OutputSink::Dataset(_) => {
                 unreachable!("the job of Parquet asks for values")
@@ -230,7 +309,11 @@ impl Output {
             OutputSink::File(file) => {
                 let path = file.leave().transpose()?;
                 path.and_then(|path| {
-                    let count = self.syntax.count_records(File::open(&path)?)?;
+                    let file = File::open(&path)?;
+                    let count = match self.compression {
+                        Some(compression) => self.syntax.count_records(compression.unpacked(file)?),
+                        None => self.syntax.count_records(file),
+                    }?;
                     if count == 0 {
                         fs::remove_file(&path)?;
                     }

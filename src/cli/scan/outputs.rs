@@ -81,7 +81,13 @@ impl Outputs {
         let open = |content, place: &Option<OutputPlace>| {
             place
                 .as_ref()
-                .map(|place| Output::open(content, &RecordEncoding::Lines(LineSyntax::Json), place))
+                .map(|place| {
+                    let json = RecordEncoding::Lines {
+                        syntax: LineSyntax::Json,
+                        compression: None,
+                    };
+                    Output::open(content, &json, place)
+                })
                 .transpose()
         };
         Ok(Outputs {
