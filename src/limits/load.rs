@@ -40,8 +40,12 @@ pub const LOAD_LOG_POLL_MS: u64 = 50;
 /// Number of these attempts: for a minute, as long as a load waits for a program that writes.
 pub const LOAD_LOG_ATTEMPTS: u32 = 1_200;
 
-/// Number of attempts, at the same interval, to find a database as long as its header says: another program may be merging its log.
-pub const LOAD_WHOLE_ATTEMPTS: u32 = 100;
+/// Number of attempts, at the same interval, to find the header of a database: another program may be writing it.
+pub const LOAD_HEADER_ATTEMPTS: u32 = 100;
+
+/// Number of attempts, at the same interval, to find a database as long as its header says: another program that merges its log writes
+/// the header first.
+pub const LOAD_LENGTH_ATTEMPTS: u32 = 400;
 
 /// Size, in bytes, of the lines in one request of `_bulk`, before compression; a longer line is sent alone. Servers accept
 /// 100 MiB by default, and recommend 5 to 15.

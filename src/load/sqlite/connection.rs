@@ -10,11 +10,14 @@ use std::time::Duration;
 
 use rusqlite::{Connection, ErrorCode, OpenFlags, OptionalExtension};
 
-use super::file_check::{FirstPage, beside, check_to_read, check_to_write, is_whole, no_database};
+use super::file_check::{
+    FileContent, FirstPage, beside, check_to_read, check_to_write, no_database,
+};
 use super::schema::{APPLICATION_ID, TABLES, VERSION, search_table};
 use crate::grammar::encode;
 use crate::limits::{
-    LOAD_CACHE_KIB, LOAD_LOCK_SECONDS, LOAD_LOG_ATTEMPTS, LOAD_LOG_POLL_MS, LOAD_WHOLE_ATTEMPTS,
+    LOAD_CACHE_KIB, LOAD_HEADER_ATTEMPTS, LOAD_LENGTH_ATTEMPTS, LOAD_LOCK_SECONDS,
+    LOAD_LOG_ATTEMPTS, LOAD_LOG_POLL_MS,
 };
 use crate::load::error::LoadError;
 use crate::load::records_view::RECORDS_VIEW;
@@ -71,9 +74,15 @@ impl DatabaseFile {
 
     /// Checks that nobody has truncated or overwritten the file.
     pub(super) fn check_whole(&self) -> Result<(), LoadError> {
-        for _ in 0..LOAD_WHOLE_ATTEMPTS {
-            if is_whole(&self.file).map_err(|error| self.unreadable(error))? {
-                return Ok(());
+        for attempt in 1.. {
+            let content = FileContent::of(&self.file).map_err(|error| self.unreadable(error))?;
+            let attempts = match content {
+                FileContent::Whole => return Ok(()),
+                FileContent::Short => LOAD_LENGTH_ATTEMPTS,
+                FileContent::Other => LOAD_HEADER_ATTEMPTS,
+            };
+            if attempts <= attempt {
+                break;
             }
             thread::sleep(Duration::from_millis(LOAD_LOG_POLL_MS));
         }

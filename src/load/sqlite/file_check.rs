@@ -184,20 +184,43 @@ impl FirstPage {
     }
 }
 
-/// Returns `true` if a database begins with its header, and is at least as long as that says: nobody truncated or overwrote it.
-pub(super) fn is_whole(database: &File) -> io::Result<bool> {
-    let mut start = [0; PAGE_START];
-    match database.read_exact_at(&mut start, 0) {
-        Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => return Ok(false),
-        read => read?,
+/// What is left of a database in its file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum FileContent {
+    /// A header, and at least as many pages as it says.
+    Whole,
+    /// A header, and fewer pages.
+    Short,
+    /// No header.
+    Other,
+}
+
+impl FileContent {
+    /// Looks at the header and the length of an open file.
+    pub(super) fn of(database: &File) -> io::Result<FileContent> {
+        let mut start = [0; PAGE_START];
+        match database.read_exact_at(&mut start, 0) {
+            Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => {
+                return Ok(FileContent::Other);
+            }
+            read => read?,
+        }
+        if FirstPage::parse(&start).is_none() {
+            return Ok(FileContent::Other);
+        }
+        let pages = u32::from_be_bytes([28, 29, 30, 31].map(|byte| start[byte]));
+        let page_bytes = match u16::from_be_bytes([start[16], start[17]]) {
+            1 => 1 << 16,
+            bytes => u64::from(bytes),
+        };
+        Ok(
+            if u64::from(pages) * page_bytes <= database.metadata()?.len() {
+                FileContent::Whole
+            } else {
+                FileContent::Short
+            },
+        )
     }
-    let pages = u32::from_be_bytes([28, 29, 30, 31].map(|byte| start[byte]));
-    let page_bytes = match u16::from_be_bytes([start[16], start[17]]) {
-        1 => 1 << 16,
-        bytes => u64::from(bytes),
-    };
-    let len = database.metadata()?.len();
-    Ok(FirstPage::parse(&start).is_some() && u64::from(pages) * page_bytes <= len)
 }
 
 /// The kind of a page of a table that has no others below it.
