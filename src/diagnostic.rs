@@ -3,7 +3,7 @@
 mod printable;
 mod skip;
 
-#[cfg(any(feature = "audit", feature = "cli"))]
+#[cfg(any(feature = "audit", feature = "cli", feature = "daemon"))]
 pub(crate) use printable::counted;
 #[cfg(all(feature = "cli", feature = "load"))]
 pub(crate) use printable::grouped;
