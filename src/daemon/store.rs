@@ -37,10 +37,7 @@ pub(crate) use keys::{FileId, Hash128, MailboxId, message_key, message_link, pat
 pub(crate) use mail_rows::{GrowingMessage, MboxCursor};
 pub(crate) use purge::SeenFiles;
 pub use rebuild::rebuild_state;
-#[cfg(test)]
-pub(crate) use shared_committer::BATCH_BYTES;
-pub(crate) use shared_committer::CommitTiming;
-pub(crate) use shared_committer::{Session, SharedCommitter};
+pub(crate) use shared_committer::{CommitTiming, Session, SharedCommitter};
 pub(crate) use spool_scopes::{NewScope, OlderScope, SpoolIdentity};
 #[cfg(test)]
 pub(crate) use test_fixture::StoreFixture;

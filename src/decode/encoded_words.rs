@@ -6,14 +6,11 @@ use memchr::memmem::Finder;
 
 use super::transfer::{base64, quoted_printable};
 use super::{MappedBytes, charset};
+use crate::limits::ENCODED_WORDS;
 use crate::span::{ByteMap, Span};
 
 /// Finds the start of an encoded word.
 static BEGIN: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(b"=?"));
-
-/// Maximum number of encoded words per field that are decoded; later ones stay as they are. It
-/// bounds the time for a field of a million words, which nobody reads.
-const MAX_WORDS: usize = 1_000;
 
 /// Decodes the encoded words of a field's value. Line breaks stay.
 ///
@@ -38,7 +35,7 @@ pub(super) fn decode_with_map(raw: &[u8]) -> MappedBytes {
 fn append(raw: &[u8], text: &mut Vec<u8>, mut map: Option<&mut ByteMap>) {
     let mut at = 0;
     let mut after_word = false;
-    for _ in 0..MAX_WORDS {
+    for _ in 0..ENCODED_WORDS {
         let Some(word) = next_word(raw, at) else {
             break;
         };

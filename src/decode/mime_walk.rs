@@ -19,7 +19,7 @@ use super::{
     SkippedPart, TextPolicy,
 };
 use crate::diagnostic::{Diagnostic, DiagnosticKind};
-use crate::limits::Limits;
+use crate::limits::{Limits, MULTIPART_BOUNDARIES};
 use crate::planted_faults::{PlantedFault, panic_at_mark};
 use crate::span::Span;
 use crate::split::Message;
@@ -329,9 +329,6 @@ impl PartWalk<'_, '_> {
     }
 }
 
-/// Maximum number of boundaries per multipart that are searched for.
-const MAX_BOUNDARIES: usize = 8;
-
 /// Finds line ends before lines that begin like a boundary.
 static DASHED: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(b"\n--"));
 
@@ -455,7 +452,10 @@ fn named_boundaries(raw: &[u8], fields: &HeaderFields) -> Vec<Vec<u8>> {
             .remove("boundary");
         for boundary in parsed.into_iter().chain(written) {
             let boundary = boundary.trim_end().as_bytes().to_vec();
-            if !boundary.is_empty() && !found.contains(&boundary) && found.len() < MAX_BOUNDARIES {
+            if !boundary.is_empty()
+                && !found.contains(&boundary)
+                && found.len() < MULTIPART_BOUNDARIES
+            {
                 found.push(boundary);
             }
         }

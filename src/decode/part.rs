@@ -7,7 +7,7 @@ use super::field_names::KnownField;
 use super::flowed::DelSp;
 use super::header::{HeaderFields, field_text};
 use super::transfer::TransferEncoding;
-use crate::limits::NAME_BYTES;
+use crate::limits::{CONTENT_TYPE_FIELDS, NAME_BYTES};
 
 /// One MIME part, as its header describes it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -175,9 +175,6 @@ impl EnclosingMessage {
     }
 }
 
-/// Maximum number of Content-Type fields of one header that are parsed.
-const MAX_CONTENT_TYPES: usize = 8;
-
 /// A content type (RFC 2045 section 5.1).
 #[derive(Debug, PartialEq)]
 pub(super) struct ContentType {
@@ -234,7 +231,7 @@ impl ContentType {
         }
         let all = fields
             .each(KnownField::ContentType)
-            .take(MAX_CONTENT_TYPES)
+            .take(CONTENT_TYPE_FIELDS)
             .map(|field| mailparse::parse_content_type(&field_text(field.value.of(raw))));
         let rank = |content: &ParsedContentType| match content.mimetype.split('/').next() {
             Some("multipart") => 0,

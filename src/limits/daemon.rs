@@ -76,3 +76,18 @@ pub const RETIRED_READER_THREADS: usize = 32;
 /// Maximum total size, in bytes, of the messages that the daemon parses at the same time. Their records are a few times as
 /// large and wait together.
 pub const PARSE_BATCH_BYTES: usize = 1 << 20;
+
+/// Maximum number of files that wait to settle; further files wait for the next scan of their spool. Bounds memory.
+pub const UNSETTLED_FILES: usize = 100_000;
+
+/// Maximum number of events of the kernel that wait for a reader. If more arrive, it scans everything again.
+pub const QUEUED_EVENTS: usize = 8_192;
+
+/// Size, in bytes, of the lines after which the daemon commits.
+pub const COMMIT_BATCH_BYTES: usize = 4 << 20;
+
+/// The smallest such size, after batches did not fit on the disk several times.
+pub const SMALL_COMMIT_BATCH_BYTES: usize = 64 << 10;
+
+/// Number of messages after which the daemon commits.
+pub const COMMIT_BATCH_MESSAGES: u64 = 5_000;

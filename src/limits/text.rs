@@ -91,3 +91,13 @@ pub const REJECTED_WORDS_BYTES: usize = 256 << 10;
 ///
 /// As for [`REJECTED_WORDS_BYTES`], and as much again: a small message may hold a few long words.
 pub const MESSAGE_STEPS: u64 = 512 << 10;
+
+/// Maximum number of boundaries that are searched for in a multipart: several fields may name one each.
+pub const MULTIPART_BOUNDARIES: usize = 8;
+
+/// Maximum number of Content-Type fields of one header that are parsed.
+pub const CONTENT_TYPE_FIELDS: usize = 8;
+
+/// Maximum number of encoded words of one field that are decoded; later ones stay as they are. Bounds the time for a field of a
+/// million words, which nobody reads.
+pub const ENCODED_WORDS: usize = 1_000;

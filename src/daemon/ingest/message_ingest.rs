@@ -669,7 +669,8 @@ mod tests {
     use super::*;
     use crate::config::Config;
     use crate::daemon::host::Heartbeat;
-    use crate::daemon::store::{BATCH_BYTES, StoreFixture};
+    use crate::daemon::store::StoreFixture;
+    use crate::limits::COMMIT_BATCH_BYTES;
 
     #[test]
     fn a_chunk_with_many_records_is_committed_in_batches() {
@@ -711,7 +712,7 @@ mod tests {
         let pending = session
             .with(|committer| Ok(committer.pending().bytes))
             .unwrap();
-        assert!(pending < BATCH_BYTES, "{pending}");
+        assert!(pending < COMMIT_BATCH_BYTES, "{pending}");
         // A segment exceeds its maximum size by at most one batch.
         let sizes = store
             .segments()
@@ -719,7 +720,7 @@ mod tests {
             .map(|path| path.metadata().unwrap().len() as usize)
             .collect::<Vec<_>>();
         assert!(
-            !sizes.is_empty() && sizes.iter().all(|size| *size < 3 * BATCH_BYTES),
+            !sizes.is_empty() && sizes.iter().all(|size| *size < 3 * COMMIT_BATCH_BYTES),
             "{sizes:?}"
         );
         shared.close().unwrap();

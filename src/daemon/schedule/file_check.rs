@@ -15,14 +15,11 @@ use crate::daemon::ingest::{
 use crate::daemon::status::LastError;
 use crate::daemon::store::{Committer, Session};
 use crate::diagnostic::{Diagnostic, DiagnosticKind, Event, SkipReason};
-use crate::limits::REMEMBERED_FAILURES;
+use crate::limits::{REMEMBERED_FAILURES, UNSETTLED_FILES};
 use crate::origin::{FormatHint, Source};
 use crate::planted_faults::{PlantedFault, is_planted};
 use crate::read;
 use crate::walk::{self, WalkedFile};
-
-/// Maximum number of files that wait to settle. Further files wait for the next rescan. Bounds memory.
-const UNSETTLED_FILES: usize = 100_000;
 
 /// Delay before a locked mailbox is checked again, if no notification comes earlier.
 const LOCK_RETRY_MS: u64 = 250;

@@ -16,9 +16,7 @@ use crate::daemon::schedule::{
     DaemonEvent, FsEvents, OverflowFlag, ReaderHost, SpoolReader, UnwatchedPath, WatchError,
 };
 use crate::daemon::status::Status;
-
-/// Maximum number of queued events. If more arrive, the reader rescans everything.
-const QUEUED_EVENTS: usize = 8_192;
+use crate::limits::QUEUED_EVENTS;
 
 /// The time without progress after which a reader counts as stalled.
 const STALL_TIMEOUT: Duration = Duration::from_secs(30);

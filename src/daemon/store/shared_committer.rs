@@ -16,7 +16,10 @@ use crate::daemon::host::{DaemonHost, Heartbeat, LogRecord, MonotonicTime};
 use crate::daemon::status::{
     CommitterStatus, Counters, LastError, LastSealed, SealedSegment, UnixTime,
 };
-use crate::limits::{AGE_SAVE_INTERVAL_S, MAX_DOWNTIME_S, SIDECAR_COPIES};
+use crate::limits::{
+    AGE_SAVE_INTERVAL_S, COMMIT_BATCH_BYTES, COMMIT_BATCH_MESSAGES, MAX_DOWNTIME_S, SIDECAR_COPIES,
+    SMALL_COMMIT_BATCH_BYTES,
+};
 use crate::record::Sidecar;
 
 /// The committer and its pace. One reader at a time uses it.
@@ -289,15 +292,6 @@ impl SharedCommitter {
 /// Milliseconds between two attempts to resume after a pause. Freed space is used within a few seconds.
 pub(super) const RETRY_MS: u64 = 2_000;
 
-/// Bytes of a batch.
-pub(crate) const BATCH_BYTES: usize = 4 << 20;
-
-/// Minimum bytes of a batch, after it did not fit several times.
-const SMALL_BATCH_BYTES: usize = 64 << 10;
-
-/// Messages of a batch.
-const BATCH_MESSAGES: u64 = 5_000;
-
 /// When a reader wants a commit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum CommitTiming {
@@ -360,7 +354,7 @@ impl CommitPace {
             state: CommitterState::Closed,
             epoch: 0,
             watch_time: None,
-            batch_bytes: BATCH_BYTES,
+            batch_bytes: COMMIT_BATCH_BYTES,
             counters: Counters::default(),
             last_sealed: None,
             last_error: LastError::default(),
@@ -474,7 +468,7 @@ impl CommitPace {
         )));
         release_reserve(&self.config);
         // If the reason is a limit on file sizes, a smaller batch may fit into the next segment.
-        self.batch_bytes = (self.batch_bytes / 4).max(SMALL_BATCH_BYTES);
+        self.batch_bytes = (self.batch_bytes / 4).max(SMALL_COMMIT_BATCH_BYTES);
         self.counters.pauses += 1;
         self.last_error = LastError::new(reason.clone(), host.unix_time());
         self.state = CommitterState::Paused { reason, retry };
@@ -525,7 +519,7 @@ impl CommitPace {
             .is_dirty()
             .then(|| *open.batch_since.get_or_insert(now));
         let is_old = since.is_some_and(|since| since.plus(interval) <= now);
-        let is_full = pending.bytes >= batch_bytes || pending.messages >= BATCH_MESSAGES;
+        let is_full = pending.bytes >= batch_bytes || pending.messages >= COMMIT_BATCH_MESSAGES;
         // A batch without changes is committed at once, which costs nothing.
         if since.is_none() || is_old || is_full || timing == CommitTiming::Now {
             self.commit()?;
@@ -586,7 +580,7 @@ impl CommitPace {
         }
         open.segment_since = None;
         self.counters.segments += 1;
-        self.batch_bytes = (self.batch_bytes * 2).min(BATCH_BYTES);
+        self.batch_bytes = (self.batch_bytes * 2).min(COMMIT_BATCH_BYTES);
         Ok(true)
     }
 

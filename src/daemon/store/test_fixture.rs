@@ -4,11 +4,11 @@ use std::fs;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use super::shared_committer::BATCH_BYTES;
 use super::shared_committer::SharedCommitter;
 use super::state_db::{MissingTables, StateDb};
 use crate::config::Config;
 use crate::daemon::host::{DaemonHost, LogRecord, MonotonicTime};
+use crate::limits::COMMIT_BATCH_BYTES;
 
 /// A temporary folder, its clock and its log.
 pub(crate) struct StoreFixture {
@@ -35,7 +35,7 @@ impl StoreFixture {
         let mut config = Config::default();
         (config.output.dir, config.state.dir) =
             (self.folder.join("out"), self.folder.join("state"));
-        config.output.seal_bytes = BATCH_BYTES;
+        config.output.seal_bytes = COMMIT_BATCH_BYTES;
         config
     }
 
