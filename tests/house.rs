@@ -334,3 +334,34 @@ fn no_module_collects_unrelated_code() {
         },
     );
 }
+
+/// The tools that check the program cite its sources by path, and failed late, or silently, when files were merged.
+#[test]
+fn sources_that_are_cited_by_path_exist() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let mut cited = 0;
+    for folder in ["tests/tools", ".ci", "docs", "fuzz", "config"] {
+        for path in crate::scene::files(&root.join(folder)) {
+            let Ok(text) = fs::read_to_string(&path) else {
+                continue;
+            };
+            for start in text.match_indices("src/").map(|(at, _)| at) {
+                let is_inside =
+                    text[..start].ends_with(|c: char| c.is_alphanumeric() || "/_-.".contains(c));
+                let end =
+                    text[start..].find(|c: char| !(c.is_ascii_alphanumeric() || "/_.".contains(c)));
+                let name = text[start..].get(..end.unwrap_or(0)).unwrap_or_default();
+                if is_inside || !name.ends_with(".rs") {
+                    continue;
+                }
+                cited += 1;
+                assert!(
+                    root.join(name).exists(),
+                    "{} names {name}, which is not there",
+                    path.display()
+                );
+            }
+        }
+    }
+    assert!(cited > 3, "{cited}");
+}

@@ -154,4 +154,18 @@ mod tests {
             "a\\u{1b}[31m\\u{a}\\u{9b}\\u{202e}b\u{e9} \"c\\"
         );
     }
+
+    #[test]
+    fn numbers_are_written_for_readers() {
+        for (count, expected) in [
+            (0, "0"),
+            (999, "999"),
+            (1000, "1,000"),
+            (1_234_567, "1,234,567"),
+        ] {
+            assert_eq!(grouped(count), expected);
+        }
+        assert_eq!(counted(1, "link", "links"), "1 link");
+        assert_eq!(counted(1_000, "link", "links"), "1,000 links");
+    }
 }

@@ -3,8 +3,9 @@
 
 use maud::{Markup, html};
 
-use super::html::{Text, coordinate, grouped};
+use super::html::{Text, coordinate};
 use crate::audit::statistics::{Share, SurvivalCurve};
+use crate::diagnostic::grouped;
 
 /// Left end of the plotted area, in percent of the width.
 const LEFT: f64 = 19.0;

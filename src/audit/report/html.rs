@@ -5,6 +5,7 @@ use std::fmt::Write;
 use maud::{Escaper, Markup, Render, html};
 
 use crate::audit::statistics::Share;
+use crate::diagnostic::grouped;
 use crate::diagnostic::{printable, shortened};
 use crate::limits::REPORT_TEXT_CHARS;
 
@@ -33,24 +34,6 @@ pub(super) fn day(time: &str) -> Markup {
 /// Returns the part of a time before its `T`.
 pub(super) fn date(time: &str) -> &str {
     time.split('T').next().unwrap_or(time)
-}
-
-/// Returns a number with commas between thousands.
-pub(super) fn grouped(count: u64) -> String {
-    let digits = count.to_string();
-    let mut text = String::new();
-    for (index, digit) in digits.chars().enumerate() {
-        if 0 < index && (digits.len() - index).is_multiple_of(3) {
-            text.push(',');
-        }
-        text.push(digit);
-    }
-    text
-}
-
-/// Returns a number and the noun for it: `1,000 links`.
-pub(super) fn grouped_noun(count: u64, one: &str, many: &str) -> String {
-    format!("{} {}", grouped(count), if count == 1 { one } else { many })
 }
 
 /// Returns a number with two decimal places, for coordinates.
@@ -183,17 +166,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_are_written_for_readers() {
-        for (count, expected) in [
-            (0, "0"),
-            (999, "999"),
-            (1000, "1,000"),
-            (1_234_567, "1,234,567"),
-        ] {
-            assert_eq!(grouped(count), expected);
-        }
-        assert_eq!(grouped_noun(1, "link", "links"), "1 link");
-        assert_eq!(grouped_noun(1_000, "link", "links"), "1,000 links");
+    fn shares_and_coordinates_are_rounded() {
         assert_eq!(percent(0.4567), "45.7\u{a0}%");
         assert_eq!(coordinate(1.0 / 3.0), "0.33");
     }

@@ -6,13 +6,13 @@ use super::SenderPolicy;
 use super::charts::{AgePoint, BarRow, BarScale, BarSeries, bars, intervals, patterns, survival};
 use super::figures::{DEAD_PROTOCOLS, Figures, Period, Survival, Tally, TallyMap};
 use super::html::{
-    Cell, Column, Text, date, day, foreign, grouped, grouped_noun, interval, number_column,
-    percent, table, text_column,
+    Cell, Column, Text, date, day, foreign, interval, number_column, percent, table, text_column,
 };
 use super::links::{ArchiveAnswer, Citation, CitedLink, DeadLink, Provenance};
 use crate::audit::plan::Exclusion;
 use crate::audit::state::LinkState;
 use crate::audit::statistics::{HalfLife, Share, SurvivalCurve, ratio};
+use crate::diagnostic::{counted, grouped};
 use crate::limits::REPORT_GROUPS;
 use crate::sink::PAGE_MARK;
 
@@ -134,8 +134,8 @@ fn cited_link(cited: &CitedLink, senders: SenderPolicy) -> Markup {
             span.url { (foreign(&link.url)) } br;
             @if link.state == LinkState::DeadHost { "dead host" } @else { "dead page" }
             " (" (Text(&link.result)) ", " (day(&link.checked_at)) "); "
-            (grouped_noun(link.citations, "citation", "citations")) " in "
-            (grouped_noun(link.messages, "message", "messages"))
+            (counted(link.citations, "citation", "citations")) " in "
+            (counted(link.messages, "message", "messages"))
             @if let Some(first) = &link.first_cited { ", first on " (day(first)) }
             "; " (snapshot(link)) "\n"
             ul { "\n" @for citation in &cited.citations { (citation_line(citation, senders)) } }
@@ -526,8 +526,8 @@ fn curves(content: &PageContent, estimated: &Survival) -> Markup {
     html! {
         p {
             "Survival is counted from the first citation, of "
-            (grouped_noun(ages.links, "link", "links")) ". "
-            (grouped_noun(ages.checked_again, "of them was", "of them were"))
+            (counted(ages.links, "link", "links")) ". "
+            (counted(ages.checked_again, "of them was", "of them were"))
             " checked more than once. Such links ended between the last check that found them \
              living and the first after it that found them dead. A link that was checked once \
              ended before the check, or lives longer than its age then. Links with a result that \
@@ -687,7 +687,7 @@ fn group(caption: &str, title: &'static str, map: &TallyMap) -> Markup {
         @if 0 < more {
             p.soft {
                 "The table has those with most links; "
-                (grouped_noun(more, "more is", "more are")) " in the CSV file."
+                (counted(more, "more is", "more are")) " in the CSV file."
             } "\n"
         }
     }
