@@ -234,6 +234,35 @@ fn run_sessions(tool: Option<&str>) {
     );
 }
 
+/// The session in the picture of the README.
+#[test]
+fn commands_print_what_the_picture_shows() {
+    let mut session: Vec<Shown> = Vec::new();
+    for line in read("docs/session.svg").lines() {
+        let Some((kind, text)) = line
+            .strip_prefix("<text class=\"")
+            .and_then(|rest| rest.split_once('"'))
+        else {
+            continue;
+        };
+        let text = text.split_once('>').unwrap().1.trim_end_matches("</text>");
+        let text = text
+            .replace("&lt;", "<")
+            .replace("&gt;", ">")
+            .replace("&amp;", "&");
+        match (kind, session.last_mut()) {
+            ("command", _) => session.push(Shown {
+                command: text.trim_start_matches("$ ").to_owned(),
+                output: Vec::new(),
+            }),
+            (_, Some(shown)) => shown.output.push(text),
+            _ => panic!("no command before {text}"),
+        }
+    }
+    assert!(session.len() > 2);
+    assert_eq!(run(&session), Vec::<String>::new(), "run docs/session.py");
+}
+
 #[test]
 fn commands_print_what_the_pages_show() {
     run_sessions(None);

@@ -32,7 +32,14 @@ Examples:
   urlspool scan --help
   urlspool man scan | man -l -";
 
-pub(super) const SCAN: &str = "Examples:
+pub(super) const SCAN: &str = "Exit codes:
+  0  done
+  1  done, but some input could not be read, or is of a format that is not read; with --strict: there was any event
+  2  the arguments cannot be used, or an output would overwrite a file that urlspool did not write
+ 74  an output cannot be written
+130  interrupted
+
+Examples:
   urlspool scan ~/Mail > urls.jsonl
   urlspool scan --format urls --unique run archive.mbox | lychee -
   urlspool scan list.mbox.gz news.tar.bz2 takeout.zip
@@ -41,7 +48,15 @@ pub(super) const SCAN: &str = "Examples:
   urlspool scan --schemes gopher,wais,prospero --summary sums.json news/";
 
 #[cfg(feature = "daemon")]
-pub(super) const WATCH: &str = "Examples:
+pub(super) const WATCH: &str = "Exit codes:
+  0  stopped, or with --once: done
+  1  with --once: done, but some file could not be read, is locked or still written
+  2  the arguments or the configuration cannot be used
+ 74  the output or the state cannot be written
+ 75  another instance is running with the same state
+ 78  the state and the output contradict each other; the message names the way out
+
+Examples:
   urlspool watch
   urlspool watch --config /etc/urlspool/urlspool.toml --log json
   urlspool watch --config urlspool.toml --once";
@@ -74,11 +89,12 @@ pub(super) const SHOW: &str = "Examples:
 pub(super) const LOAD: &str = "Exit codes:
   0  done
   1  done, but some lines are no record, some input could not be read, or the server refused a record
-  2  the arguments, the target or the records cannot be used
+  2  the arguments, the target or the records cannot be used, or an input is missing or was not scanned
  69  the server cannot be reached
  74  the database cannot be read or written, or a segment cannot be read
  75  another program is writing to the database
  78  the database is damaged, or a segment contradicts its sidecar or the database
+130  interrupted; with --follow everything that was read is committed
 
 Examples:
   urlspool scan ~/Mail | urlspool load --into urls.db
@@ -87,7 +103,13 @@ Examples:
   urlspool load --into urls.db --follow /var/lib/urlspool/out";
 
 #[cfg(feature = "load")]
-pub(super) const SEARCH: &str = "Examples:
+pub(super) const SEARCH: &str = "Exit codes:
+  0  done, also if nothing was found
+  2  the arguments or the database cannot be used
+ 74  the database cannot be read
+ 78  the database is damaged
+
+Examples:
   urlspool search urls.db cern
   urlspool search urls.db --host info.cern.ch --until 1994
   urlspool search urls.db --format jsonl --limit 1 gopher | urlspool show";
