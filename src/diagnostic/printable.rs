@@ -155,6 +155,7 @@ mod tests {
         );
     }
 
+    #[cfg(any(feature = "audit", feature = "cli", feature = "daemon"))]
     #[test]
     fn numbers_are_written_for_readers() {
         for (count, expected) in [
