@@ -29,7 +29,7 @@ pub use error::{LoadError, LoadErrorKind};
 #[cfg(feature = "audit")]
 pub(crate) use http_agent::{TrustedAuthorities, http_agent, retry_after};
 pub use run::load;
-pub use search::{SearchQuery, search};
+pub use search::{SearchOrder, SearchQuery, search};
 #[cfg(any(feature = "audit", feature = "cli"))]
 pub(crate) use sqlite::is_file_of_database;
 #[cfg(feature = "audit")]

@@ -10,7 +10,7 @@ use super::terminal::{StdoutLines, check_is_not_database, escaped, print_message
 use crate::diagnostic::EscapeForm;
 use crate::load::{self, LoadError, SearchQuery};
 use crate::parse::host_name;
-use crate::record::GrepStyle;
+use crate::record::{FormulaGuard, FoundRow, GrepStyle, TableSyntax};
 
 impl From<LoadError> for CommandError {
     fn from(error: LoadError) -> CommandError {
@@ -29,10 +29,27 @@ pub(super) fn search(args: &SearchArgs) -> CommandResult {
     } else {
         GrepStyle::Plain
     };
-    let mut out = match args.format {
-        SearchFormat::Grep => StdoutLines::of_escaped_lines(),
+    let is_on_terminal = io::stdout().is_terminal();
+    let format = args.format.unwrap_or(if is_on_terminal {
+        SearchFormat::Text
+    } else {
+        SearchFormat::Grep
+    });
+    let mut out = match format {
+        SearchFormat::Text | SearchFormat::Grep => StdoutLines::of_escaped_lines(),
         SearchFormat::Jsonl => StdoutLines::new(EscapeForm::Json),
+        SearchFormat::Urls | SearchFormat::Csv | SearchFormat::Tsv => {
+            StdoutLines::new(EscapeForm::Text)
+        }
     };
+    let syntax = match format {
+        SearchFormat::Tsv => TableSyntax::Tsv,
+        _ => TableSyntax::Csv(FormulaGuard::On),
+    };
+    if matches!(format, SearchFormat::Csv | SearchFormat::Tsv) {
+        let separator = char::from(syntax.separator()).to_string();
+        out.put((FoundRow::COLUMNS.join(&separator) + "\n").as_bytes())?;
+    }
     let mut line = Vec::new();
     let mut has_found = false;
     load::search(
@@ -41,8 +58,11 @@ pub(super) fn search(args: &SearchArgs) -> CommandResult {
         |row| -> Result<bool, CommandError> {
             has_found = true;
             line.clear();
-            match args.format {
+            match format {
+                SearchFormat::Text => row.write_text(style, &mut line),
                 SearchFormat::Grep => row.write_grep(style, &mut line),
+                SearchFormat::Urls => row.write_url(&mut line),
+                SearchFormat::Csv | SearchFormat::Tsv => row.write_row(syntax, &mut line),
                 SearchFormat::Jsonl => row.write_json(&mut line),
             }
             out.put(&line)
@@ -51,7 +71,7 @@ pub(super) fn search(args: &SearchArgs) -> CommandResult {
     out.finish()?;
     if !has_found {
         print_message(format_args!(
-            "urlspool: nothing found; all conditions must hold, and a word is found as a whole, not by its first letters"
+            "urlspool: nothing found; all conditions must hold, and a word is found as a whole, or by its first letters with a star: `goph*`"
         ));
     }
     Ok(Exit::Done)
@@ -94,12 +114,17 @@ fn query(args: &SearchArgs) -> Result<SearchQuery, CommandError> {
     check_period(args.since, args.until)
         .map_err(|reason| CommandError::new(Exit::Usage, reason))?;
     query.limit = args.limit;
-    let has_condition = query.has_words() || query.host.is_some() || query.since.is_some();
-    if has_condition || query.until.is_some() {
+    query.order = args.sort;
+    query.scheme.clone_from(&args.scheme);
+    query.domain = args.domain.as_deref().map(host).transpose()?;
+    query.url.clone_from(&args.key);
+    query.sender.clone_from(&args.sender);
+    query.list.clone_from(&args.list);
+    if query.has_condition() {
         return Ok(query);
     }
     Err(CommandError::new(
         Exit::Usage,
-        "nothing to search for; give a word, --host, --since or --until",
+        "nothing to search for; give a word, or an option such as --host, --sender or --since",
     ))
 }

@@ -109,10 +109,40 @@ fn ranges_of_records(input: impl BufRead) -> Result<Vec<Place>, CommandError> {
             CommandError::new(Exit::SomeFailed, message)
         };
         let line = line.map_err(|error| failed(error.to_string()))?;
-        let range = record::read_source_range(&line);
-        ranges.push(range.map_err(|error| failed(error.to_string()))?.into());
+        if line.starts_with('{') {
+            let range = record::read_source_range(&line);
+            ranges.push(range.map_err(|error| failed(error.to_string()))?.into());
+        } else if let Some(place) = place_of_grep_line(&line) {
+            ranges.push(place);
+        } else if !is_heading(&line) {
+            let reason = "it is neither a record nor a line `PATH:START: URL`";
+            return Err(failed(reason.to_owned()));
+        }
     }
     Ok(ranges)
+}
+
+/// The place in a line as `scan --format grep` and `search` print it.
+fn place_of_grep_line(line: &str) -> Option<Place> {
+    let text = format!("{line}\n");
+    let found = record::parse_grep_line(text.as_bytes())?;
+    let FileLocation { path, member } = FileLocation::parse(OsStr::new(found.names));
+    Some(Place {
+        path,
+        member,
+        start: found.start,
+        end: None,
+    })
+}
+
+/// Returns `true` for an empty line, and for one that `search` prints above a place: a date or none, and two spaces.
+fn is_heading(line: &str) -> bool {
+    let date = line.split("  ").next().unwrap_or_default();
+    let is_date = date.len() == 10
+        && date
+            .bytes()
+            .all(|byte| byte.is_ascii_digit() || byte == b'-');
+    line.is_empty() || is_date || line.starts_with("(no date)")
 }
 
 /// The bytes of a place.

@@ -7,10 +7,10 @@ use rusqlite::{Row, params_from_iter};
 
 use super::error::LoadError;
 use super::sqlite::{open_to_read, sqlite_error};
+use crate::parse::key;
 use crate::record::FoundRow;
 
-/// Searches the database at `path`, and gives each match to `found` until that returns `false`. The first citations come first;
-/// those without a plausible date last; those of one time in the order of their files and places.
+/// Searches the database at `path`, and gives each match to `found` until that returns `false`, in the order of [`SearchOrder`].
 ///
 /// # Errors
 ///
@@ -60,8 +60,19 @@ fn found_row(row: &Row<'_>) -> rusqlite::Result<FoundRow> {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct SearchQuery {
-    /// Words of which each must occur in the URL, the text of the link, the subject or the sender.
+    /// Words of which each must occur in the URL, the text of the link, the subject or the sender. A star at the end stands for
+    /// further letters.
     pub words: Vec<String>,
+    /// The scheme of the URL.
+    pub scheme: Option<String>,
+    /// A registrable domain with all its hosts.
+    pub domain: Option<String>,
+    /// A URL in any spelling that has the same key ([`crate::parse::key`]).
+    pub url: Option<String>,
+    /// A text in the sender; ASCII letters match in both cases.
+    pub sender: Option<String>,
+    /// The `List-Id` of a list, or a newsgroup.
+    pub list: Option<String>,
     /// A host, or a registrable domain with all its hosts, as records have them ([`crate::parse::host_name`]).
     pub host: Option<String>,
     /// The earliest date: the first second, in seconds since 1970.
@@ -70,6 +81,18 @@ pub struct SearchQuery {
     pub until: Option<i64>,
     /// Maximum number of matches.
     pub limit: Option<u64>,
+    /// The order of the matches.
+    pub order: SearchOrder,
+}
+
+/// Order of the matches. Those without a plausible date come last; those of one time in the order of their files and places.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum SearchOrder {
+    /// The last citations first.
+    #[default]
+    Newest,
+    /// The first citations first.
+    Oldest,
 }
 
 /// A statement of SQL with the values of its parameters.
@@ -90,10 +113,20 @@ const TABLES: &str =
 /// The largest number that `LIMIT` takes.
 const MAX_LIMIT: u64 = i64::MAX.unsigned_abs();
 
-/// The first citations come first, those without a plausible date last. Those of one time come in the order of their files
-/// and places, and at last of their keys, so that it is the same in whatever order they were loaded.
-const ORDER: &str =
-    "ORDER BY urls.cited NULLS LAST, sources.path, sources.member, urls.start, urls.record_key";
+impl SearchOrder {
+    /// Returns the clause of SQL. Matches of one time come in the order of their files and places, and at last of their keys, so that
+    /// it is the same in whatever order they were loaded.
+    fn clause(self) -> &'static str {
+        match self {
+            SearchOrder::Newest => {
+                "ORDER BY urls.cited DESC NULLS LAST, sources.path, sources.member, urls.start, urls.record_key"
+            }
+            SearchOrder::Oldest => {
+                "ORDER BY urls.cited NULLS LAST, sources.path, sources.member, urls.start, urls.record_key"
+            }
+        }
+    }
+}
 
 impl SearchQuery {
     /// Returns the statement that finds the rows.
@@ -116,6 +149,36 @@ impl SearchQuery {
                 host.to_ascii_lowercase().into(),
             );
         }
+        if let Some(scheme) = &self.scheme {
+            add("urls.scheme = ?", scheme.to_ascii_lowercase().into());
+        }
+        if let Some(domain) = &self.domain {
+            add(
+                "urls.link IN (SELECT id FROM links WHERE domain = ?)",
+                domain.to_ascii_lowercase().into(),
+            );
+        }
+        if let Some(url) = &self.url {
+            let key = String::from_utf8_lossy(&key(url.as_bytes())).into_owned();
+            add(
+                "urls.link IN (SELECT id FROM links WHERE key = ?)",
+                key.into(),
+            );
+        }
+        if let Some(sender) = &self.sender {
+            add(
+                "urls.message IN (SELECT id FROM messages WHERE instr(lower(sender), lower(?)) > 0)",
+                sender.clone().into(),
+            );
+        }
+        if let Some(list) = &self.list {
+            add(
+                "urls.message IN (SELECT id FROM messages WHERE lower(list_id) = lower(?)
+                   OR instr(lower(list_id), '<' || lower(?) || '>') > 0
+                   OR EXISTS (SELECT 1 FROM json_each(newsgroups) WHERE value = ?))",
+                list.clone().into(),
+            );
+        }
         if let Some(since) = self.since {
             add("urls.cited >= ?", instant(since).into());
         }
@@ -130,20 +193,32 @@ impl SearchQuery {
             [] => String::new(),
             _ => format!(" WHERE {}", conditions.join(" AND ")),
         };
+        let order = self.order.clause();
         Statement {
             // Only what the order needs is sorted. A cross join keeps its order: the matches are found first.
             sql: format!(
                 "{COLUMNS} FROM (SELECT urls.id AS found FROM urls CROSS JOIN sources ON sources.id = urls.source{filter} \
-                 {ORDER}{limit}) JOIN urls ON urls.id = found {TABLES} {ORDER}"
+                 {order}{limit}) JOIN urls ON urls.id = found {TABLES} {order}"
             ),
             values,
         }
     }
 
-    /// Returns `true` if any word has a letter or a digit.
+    /// Returns `true` if there is any condition.
     #[must_use]
-    pub fn has_words(&self) -> bool {
+    pub fn has_condition(&self) -> bool {
+        let texts = [
+            &self.host,
+            &self.scheme,
+            &self.domain,
+            &self.url,
+            &self.sender,
+            &self.list,
+        ];
         self.full_text().is_some()
+            || texts.iter().any(|text| text.is_some())
+            || self.since.is_some()
+            || self.until.is_some()
     }
 
     /// The words as a query of FTS5: each is a phrase of its runs of letters and digits. `None` if there are no words.
@@ -152,7 +227,10 @@ impl SearchQuery {
             .words
             .iter()
             .filter(|word| word.contains(char::is_alphanumeric))
-            .map(|word| format!("\"{}\"", word.replace('"', " ")))
+            .map(|word| match word.strip_suffix('*') {
+                Some(beginning) => format!("\"{}\" *", beginning.replace('"', " ")),
+                None => format!("\"{}\"", word.replace('"', " ")),
+            })
             .collect();
         (!phrases.is_empty()).then(|| phrases.join(" "))
     }
@@ -170,12 +248,17 @@ mod tests {
     #[test]
     fn words_are_quoted_phrases() {
         let query = SearchQuery {
-            words: vec!["info.cern.ch".into(), "a\"b".into(), "--".into()],
+            words: vec![
+                "info.cern.ch".into(),
+                "a\"b".into(),
+                "--".into(),
+                "goph*".into(),
+            ],
             ..SearchQuery::default()
         };
         assert_eq!(
             query.full_text().as_deref(),
-            Some("\"info.cern.ch\" \"a b\"")
+            Some("\"info.cern.ch\" \"a b\" \"goph\" *")
         );
         assert_eq!(SearchQuery::default().full_text(), None);
     }

@@ -4,8 +4,12 @@ use data_encoding::BASE64;
 use serde::Serialize;
 use serde_json::value::RawValue;
 
-use super::format::{GrepLine, GrepStyle};
+use super::format::{GrepLine, GrepStyle, TableSyntax};
 use super::json_text::append_json_line;
+use crate::diagnostic::printable;
+
+/// Stands for the date of a message without one.
+const NO_DATE: &str = "(no date) ";
 
 /// A record as a search finds it in a database. The fields are those of the record.
 #[derive(Clone, Debug, PartialEq)]
@@ -68,11 +72,7 @@ impl FoundRow {
     /// Appends the line `path!member:start: url`.
     pub fn write_grep(&self, style: GrepStyle, out: &mut Vec<u8>) {
         let path = bytes_of(self.path_b64.as_deref(), &self.path);
-        let mut url = self.url.clone();
-        if let Some(fragment) = &self.fragment {
-            url.push('#');
-            url.push_str(fragment);
-        }
+        let url = self.whole_url();
         let line = GrepLine {
             path: &path,
             member: &self.member_bytes(),
@@ -80,6 +80,69 @@ impl FoundRow {
             url: url.as_bytes(),
         };
         line.write(style, out);
+    }
+
+    /// Appends two lines: the date, the sender and the subject; and the one of [`FoundRow::write_grep`].
+    pub fn write_text(&self, style: GrepStyle, out: &mut Vec<u8>) {
+        let day = |date: &String| date.get(..10).unwrap_or(date).to_owned();
+        let day = self.date.as_ref().map_or_else(|| NO_DATE.to_owned(), day);
+        let mut line = day;
+        for text in [&self.from, &self.subject].into_iter().flatten() {
+            line.push_str("  ");
+            line.push_str(&printable(text));
+        }
+        out.extend_from_slice(line.as_bytes());
+        out.push(b'\n');
+        self.write_grep(style, out);
+    }
+
+    /// Appends the URL with its fragment.
+    pub fn write_url(&self, out: &mut Vec<u8>) {
+        out.extend_from_slice(self.whole_url().as_bytes());
+        out.push(b'\n');
+    }
+
+    /// The names of the columns of [`FoundRow::write_row`].
+    pub const COLUMNS: [&'static str; 8] = [
+        "message.date",
+        "message.from",
+        "message.subject",
+        "url",
+        "fragment",
+        "source.path",
+        "source.start",
+        "message.id",
+    ];
+
+    /// Appends a row of a table.
+    pub fn write_row(&self, syntax: TableSyntax, out: &mut Vec<u8>) {
+        let start = self.start.to_string();
+        let cells = [
+            self.date.as_deref(),
+            self.from.as_deref(),
+            self.subject.as_deref(),
+            Some(&*self.url),
+            self.fragment.as_deref(),
+            Some(&*self.path),
+            Some(&*start),
+            self.message_id.as_deref(),
+        ];
+        for (index, cell) in cells.into_iter().enumerate() {
+            if 0 < index {
+                out.push(syntax.separator());
+            }
+            if let Some(cell) = cell {
+                syntax.write_text(cell.as_bytes(), out);
+            }
+        }
+        out.push(b'\n');
+    }
+
+    fn whole_url(&self) -> String {
+        match &self.fragment {
+            Some(fragment) => format!("{}#{fragment}", self.url),
+            None => self.url.clone(),
+        }
     }
 
     /// Appends a line of JSON, which `urlspool show` reads.

@@ -39,6 +39,90 @@ fn words_are_found_in_urls_subjects_and_senders() {
     assert_eq!(found(&folder, &["f.example/x"]), ["ftp://f.example/x"]);
     assert_eq!(found(&folder, &["x.example/f"]).len(), 0);
     assert_eq!(found(&folder, &["lam"]).len(), 0);
+    assert_eq!(found(&folder, &["lam*"]).len(), 4);
+    assert_eq!(found(&folder, &["the oth*"]).len(), 1);
+}
+
+#[test]
+fn schemes_domains_urls_senders_and_lists_choose() {
+    let folder = Folder::new();
+    let news = MAIL.replacen(
+        "Subject: A lamp",
+        "List-Id: Lamps <lamps.m.example>\nSubject: A lamp",
+        1,
+    );
+    loaded(&folder, &[], &records(&folder, "a.mbox", &news));
+    for (args, count) in [
+        (&["--scheme", "FTP"][..], 1),
+        (&["--domain", "m.example"], 3),
+        (&["--key", "HTTP://M.example:80/%6Camp"], 3),
+        (&["--key", "http://m.example/"], 0),
+        (&["--sender", "JANE"], 3),
+        (&["--sender", "john@m"], 1),
+        (&["--sender", "%"], 0),
+        (&["--list", "lamps.m.example"], 3),
+        (&["--scheme", "http", "--sender", "jane", "lamp"], 2),
+    ] {
+        assert_eq!(found(&folder, args).len(), count, "{args:?}");
+    }
+}
+
+#[test]
+fn each_format_has_the_matches_in_their_order() {
+    let folder = loaded_folder();
+    let printed = |args: &[&str]| {
+        let ended = search(&folder, &[&["--scheme", "http"], args].concat());
+        assert_eq!(ended.status, Some(0), "{}", ended.stderr);
+        ended.text().to_owned()
+    };
+    let place = folder.path("a.mbox").display().to_string();
+    let text = printed(&["--format", "text"]);
+    let first = text.lines().take(2).collect::<Vec<_>>();
+    assert_eq!(
+        first[0],
+        "1996-01-02  John <john@m.example>  The other lamp"
+    );
+    assert!(
+        first[1].starts_with(&place) && first[1].ends_with(": http://m.example/lamp"),
+        "{text}"
+    );
+    assert!(printed(&["--format", "text", "--sort", "oldest"]).starts_with("1996-01-01  Jane"));
+    assert_eq!(
+        printed(&["--format", "urls"]),
+        "http://m.example/lamp\n".repeat(3)
+    );
+    let csv = printed(&["--format", "csv"]);
+    assert_eq!(
+        csv.lines().next(),
+        Some(
+            "message.date,message.from,message.subject,url,fragment,source.path,source.start,message.id"
+        )
+    );
+    assert!(
+        csv.contains(
+            "1996-01-02T10:00:00Z,John <john@m.example>,The other lamp,http://m.example/lamp,,"
+        ),
+        "{csv}"
+    );
+    assert_eq!(printed(&["--format", "tsv"]).lines().count(), 4);
+    // All that is printed leads back to the bytes.
+    for format in ["text", "grep", "jsonl"] {
+        let lines = printed(&["--format", format, "--limit", "1"]);
+        let shown = ended(&mut urlspool(["show"]), lines.as_bytes());
+        assert!(
+            shown.text().starts_with("http://m.example/lamp"),
+            "{format}: {} {}",
+            shown.text(),
+            shown.stderr
+        );
+    }
+    let other = ended(&mut urlspool(["show"]), b"see http://m.example/lamp\n");
+    assert_eq!(other.status, Some(1));
+    assert!(
+        other.stderr.contains("line 1: it is neither a record nor"),
+        "{}",
+        other.stderr
+    );
 }
 
 #[test]

@@ -112,7 +112,9 @@ pub(super) const SEARCH: &str = "Exit codes:
 Examples:
   urlspool search urls.db cern
   urlspool search urls.db --host info.cern.ch --until 1994
-  urlspool search urls.db --format jsonl --limit 1 gopher | urlspool show";
+  urlspool search urls.db --key http://info.cern.ch/ --sort oldest
+  urlspool search urls.db --sender jane --format csv 'goph*'
+  urlspool search urls.db --limit 1 gopher | urlspool show";
 
 #[cfg(feature = "audit")]
 pub(super) const AUDIT: &str = "Examples:

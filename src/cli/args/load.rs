@@ -2,10 +2,10 @@
 
 use std::path::PathBuf;
 
-use super::values::{DatePeriod, date_period};
-use super::values::{SearchFormat, named};
+use super::values::{DatePeriod, SearchFormat, date_period, named, scheme_name};
 use super::{GENERAL, INPUT, OUTPUT};
-use crate::load::{LoadError, TargetName};
+use crate::config::NamedValue;
+use crate::load::{LoadError, SearchOrder, TargetName};
 
 /// The arguments of `load`.
 #[derive(clap::Args, Debug)]
@@ -62,7 +62,7 @@ pub(crate) struct SearchArgs {
     /// Words that occur in the URL, the text of the link, the subject or the sender; all must occur
     ///
     /// Words are runs of letters and digits, and upper and lower case are the same. An argument of several words, such as
-    /// `info.cern.ch`, is found where they follow each other.
+    /// `info.cern.ch`, is found where they follow each other. `goph*` finds words that begin so.
     #[arg(value_name = "WORD")]
     pub(crate) words: Vec<String>,
 
@@ -71,6 +71,26 @@ pub(crate) struct SearchArgs {
     /// A name in any script is found by its A-labels, `bücher.example` as `xn--bcher-kva.example`.
     #[arg(long, value_name = "HOST", help_heading = INPUT)]
     pub(crate) host: Option<String>,
+
+    /// Find URLs of this registrable domain and of all its hosts
+    #[arg(long, value_name = "DOMAIN", help_heading = INPUT)]
+    pub(crate) domain: Option<String>,
+
+    /// Find URLs of this scheme
+    #[arg(long, value_name = "SCHEME", value_parser = scheme_name, help_heading = INPUT)]
+    pub(crate) scheme: Option<String>,
+
+    /// Find the messages that cite this URL, in whatever spelling of scheme, host and escapes
+    #[arg(long, value_name = "URL", help_heading = INPUT)]
+    pub(crate) key: Option<String>,
+
+    /// Find citations whose sender, a name or an address, holds TEXT
+    #[arg(long, value_name = "TEXT", help_heading = INPUT)]
+    pub(crate) sender: Option<String>,
+
+    /// Find citations in messages of this mailing list (its List-Id) or newsgroup
+    #[arg(long, value_name = "NAME", help_heading = INPUT)]
+    pub(crate) list: Option<String>,
 
     /// Find citations of DATE and later
     ///
@@ -85,15 +105,17 @@ pub(crate) struct SearchArgs {
     #[arg(long, value_name = "DATE", value_parser = date_period, help_heading = INPUT)]
     pub(crate) until: Option<DatePeriod>,
 
-    /// Print at most N matches, the earliest citations
-    ///
-    /// Matches are printed by date, those without a plausible date last; of one date by file and place.
+    /// Order of the matches; those without a plausible date come last, those of one date by file and place
+    #[arg(long, value_name = "ORDER", value_parser = named::<SearchOrder>(), default_value = SearchOrder::default().name(), help_heading = OUTPUT)]
+    pub(crate) sort: SearchOrder,
+
+    /// Print at most N matches, the first in that order
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..), help_heading = OUTPUT)]
     pub(crate) limit: Option<u64>,
 
-    /// Output format
-    #[arg(long, value_parser = named::<SearchFormat>(), default_value = "grep", help_heading = OUTPUT)]
-    pub(crate) format: SearchFormat,
+    /// Output format [default: text on a terminal, else grep]
+    #[arg(long, value_parser = named::<SearchFormat>(), help_heading = OUTPUT)]
+    pub(crate) format: Option<SearchFormat>,
 
     /// The use of colours, which all commands have.
     #[arg(skip)]

@@ -14,6 +14,8 @@ use crate::config::{
 };
 use crate::decode;
 use crate::limits::{Limit, LimitUnit, Limits};
+#[cfg(feature = "load")]
+use crate::load::SearchOrder;
 use crate::origin::SourceKind;
 use crate::record::{self, FieldId};
 
@@ -64,16 +66,36 @@ pub(crate) enum PartitionArgument {
 #[cfg(feature = "load")]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum SearchFormat {
+    /// Date, sender and subject, and a line of `Grep`.
+    Text,
     /// Source, offset and URL.
     Grep,
+    /// The URL and its fragment.
+    Urls,
+    /// Comma-separated values.
+    Csv,
+    /// Tab-separated values.
+    Tsv,
     /// Fields of the records as JSON.
     Jsonl,
 }
 
 #[cfg(feature = "load")]
 named_values! {
+    SearchOrder {
+        Newest = "newest": "The last citations first",
+        Oldest = "oldest": "The first citations first",
+    }
+}
+
+#[cfg(feature = "load")]
+named_values! {
     SearchFormat {
+        Text = "text": "Date, sender and subject, and below them PATH:START: URL",
         Grep = "grep": "PATH:START: URL for people, and for `urlspool explain`",
+        Urls = "urls": "The URL with its fragment",
+        Csv = "csv": "Comma-separated values: date, sender, subject, URL, place, Message-ID",
+        Tsv = "tsv": "The same, separated by tabs",
         Jsonl = "jsonl": "Fields of the records as JSON, one per line, for `urlspool show`",
     }
 }

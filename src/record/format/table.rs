@@ -24,6 +24,25 @@ pub enum TableSyntax {
     Tsv,
 }
 
+impl TableSyntax {
+    /// The byte between two cells.
+    #[must_use]
+    pub fn separator(self) -> u8 {
+        match self {
+            TableSyntax::Csv(_) => b',',
+            TableSyntax::Tsv => b'\t',
+        }
+    }
+
+    /// Appends a text as a cell.
+    pub(in crate::record) fn write_text(self, text: &[u8], out: &mut Vec<u8>) {
+        match self {
+            TableSyntax::Csv(guard) => write_csv_text(text, guard, out),
+            TableSyntax::Tsv => escape_tsv(text, out),
+        }
+    }
+}
+
 /// The protection against texts that a spreadsheet takes for formulas: those that begin with `=`, `+`, `-`, `@`, a tab or a
 /// carriage return.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -56,7 +75,7 @@ impl Table {
     /// Returns the line of the columns' names.
     pub(super) fn header(&self) -> Vec<u8> {
         let names: Vec<&str> = self.columns.iter().map(|field| field.name()).collect();
-        let separator = char::from(self.separator()).to_string();
+        let separator = char::from(self.syntax.separator()).to_string();
         (names.join(&separator) + "\n").into_bytes()
     }
 
@@ -66,7 +85,7 @@ impl Table {
         let mut count_at = None;
         for (index, field) in self.columns.iter().enumerate() {
             if index > 0 {
-                out.push(self.separator());
+                out.push(self.syntax.separator());
             }
             let start = out.len();
             let mut cell = CellSink::new(out);
@@ -78,13 +97,6 @@ impl Table {
         }
         out.push(b'\n');
         count_at
-    }
-
-    fn separator(&self) -> u8 {
-        match self.syntax {
-            TableSyntax::Csv(_) => b',',
-            TableSyntax::Tsv => b'\t',
-        }
     }
 
     /// Quotes or escapes the cell from `start` to the end of `out`, if it needs it.
