@@ -150,10 +150,10 @@ fn named_inputs<'a>(args: &'a ScanArgs, config: Option<&'a Path>, job: &'a Job) 
         }
         None => job.roots.iter().map(AsRef::as_ref).collect(),
     };
-    let splits = args.splits.as_deref();
+    let lists = [args.splits.as_deref(), args.files_from.as_deref()];
     NamedInputs {
         scanned,
-        settings: splits.into_iter().chain(config).collect(),
+        settings: lists.into_iter().flatten().chain(config).collect(),
         links: job.links,
     }
 }
@@ -163,7 +163,7 @@ fn is_input_missing(job: &Job) -> bool {
     let is_missing = |path: &Path| path.as_os_str() != Source::STDIN && path.metadata().is_err();
     match &job.items {
         Some(items) => !items.is_empty() && items.iter().all(|item| is_missing(&item.source.path)),
-        None => job.roots.iter().all(|root| is_missing(root)),
+        None => !job.roots.is_empty() && job.roots.iter().all(|root| is_missing(root)),
     }
 }
 

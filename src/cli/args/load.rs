@@ -94,7 +94,8 @@ pub(crate) struct SearchArgs {
 
     /// Find citations of DATE and later
     ///
-    /// DATE is a year (1996), a month (1996-07), a day (1996-07-02) or a time (1996-07-02T13:45:00Z), in UTC. Citations
+    /// DATE is a year (1996), a month (1996-07), a day (1996-07-02) or a time (1996-07-02T13:45:00Z), in UTC,
+    /// or a time before now (24h, 7d, 12w). Citations
     /// without a plausible date are not found.
     #[arg(long, value_name = "DATE", value_parser = date_period, help_heading = INPUT)]
     pub(crate) since: Option<DatePeriod>,

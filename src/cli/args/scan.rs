@@ -25,12 +25,17 @@ pub(crate) struct ScanArgs {
     #[arg(value_name = "PATH")]
     pub(crate) paths: Vec<PathBuf>,
 
+    /// Read the files and folders that FILE lists, one a line, or separated by NUL (`-`: standard input)
+    #[arg(long, value_name = "FILE", conflicts_with = "splits", help_heading = INPUT)]
+    pub(crate) files_from: Option<PathBuf>,
+
     #[command(flatten)]
     pub(crate) sources: SourceArgs,
 
     /// Read only messages of DATE and later, and messages without a date
     ///
-    /// DATE is a year (1996), a month (1996-07), a day (1996-07-02) or a time (1996-07-02T13:45:00Z), in UTC.
+    /// DATE is a year (1996), a month (1996-07), a day (1996-07-02) or a time (1996-07-02T13:45:00Z), in UTC,
+    /// or a time before now (24h, 7d, 12w).
     #[arg(long, value_name = "DATE", value_parser = date_period, help_heading = INPUT)]
     pub(crate) since: Option<DatePeriod>,
 

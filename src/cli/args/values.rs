@@ -357,16 +357,17 @@ pub(super) struct DateError;
 
 impl fmt::Display for DateError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("write a date as 1996, 1996-07, 1996-07-02 or 1996-07-02T13:45:00Z")
+        f.write_str("write a date as 1996, 1996-07, 1996-07-02 or 1996-07-02T13:45:00Z, or a time before now as 24h, 7d or 12w")
     }
 }
 
 impl std::error::Error for DateError {}
 
-/// Parses a year, a month, a day, or a time in any form that mail has.
+/// Parses a year, a month, a day, a time in any form that mail has, or a time before now, such as `7d`.
 pub(super) fn date_period(text: &str) -> Result<DatePeriod, DateError> {
     calendar_period(text)
         .or_else(|| moment(text))
+        .or_else(|| moment_ago(text))
         .ok_or(DateError)
 }
 
@@ -409,9 +410,43 @@ fn moment(text: &str) -> Option<DatePeriod> {
     })
 }
 
+/// Parses hours, days or weeks before now: `24h`, `7d`, `12w`.
+fn moment_ago(text: &str) -> Option<DatePeriod> {
+    const HOUR: i64 = 3_600;
+    let (number, unit) = text.split_at_checked(text.len().checked_sub(1)?)?;
+    let seconds = match unit {
+        "h" => HOUR,
+        "d" => 24 * HOUR,
+        "w" => 7 * 24 * HOUR,
+        _ => return None,
+    };
+    let before = i64::from(number.parse::<u32>().ok()?).checked_mul(seconds)?;
+    let unix = jiff::Timestamp::now().as_second().checked_sub(before)?;
+    Some(DatePeriod {
+        start: unix,
+        end: unix,
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_time_before_now_has_a_unit() {
+        let now = jiff::Timestamp::now().as_second();
+        for (text, seconds) in [("24h", 86_400), ("7d", 604_800), ("2w", 1_209_600)] {
+            let period = date_period(text).unwrap();
+            assert_eq!(period.start, period.end);
+            assert!(
+                (now - seconds..=now - seconds + 60).contains(&period.start),
+                "{text}"
+            );
+        }
+        for text in ["d", "7", "7x", "-7d", "7 d", "99999999999d", "\u{e9}d"] {
+            assert_eq!(date_period(text), Err(DateError), "{text}");
+        }
+    }
 
     #[test]
     fn a_limit_is_set_by_its_name() {

@@ -229,6 +229,7 @@ fn count(counts: &NamedCounts, reason: SkipReason) -> u64 {
 
 fn listed(roots: &[impl AsRef<Path>]) -> String {
     match roots {
+        [] => "the list".to_owned(),
         [root] => root.as_ref().display().to_string(),
         [first, .., last] if roots.len() == 2 => {
             format!(

@@ -1,7 +1,9 @@
 //! The job that the arguments of `scan` ask for.
 
+use std::ffi::OsStr;
 use std::fs::File;
-use std::io::{self, BufRead, BufReader};
+use std::io::{self, BufRead, BufReader, Read};
+use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 use super::super::args::{ScanArgs, check_period};
@@ -32,10 +34,14 @@ pub(in crate::cli) fn job(args: &ScanArgs) -> Result<Job, CommandError> {
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
     let filter = args.sources.filter()?;
     let items = args.splits.as_deref().map(split_items).transpose()?;
-    let roots = if args.paths.is_empty() {
-        vec![PathBuf::from(Source::STDIN)]
-    } else {
-        args.paths.clone()
+    let roots = match &args.files_from {
+        None if args.paths.is_empty() => vec![PathBuf::from(Source::STDIN)],
+        None => args.paths.clone(),
+        Some(list) => {
+            let mut roots = args.paths.clone();
+            roots.extend(listed_paths(list)?);
+            roots
+        }
     };
     Ok(Job {
         roots,
@@ -49,6 +55,30 @@ pub(in crate::cli) fn job(args: &ScanArgs) -> Result<Job, CommandError> {
         since: args.since.map(|period| period.start),
         until: args.until.map(|period| period.end),
     })
+}
+
+/// Reads the paths that a file, or standard input, lists: separated by NUL if it has any, else by line ends.
+fn listed_paths(list: &Path) -> Result<Vec<PathBuf>, CommandError> {
+    let name = list.display();
+    let mut text = Vec::new();
+    let read = if list.as_os_str() == Source::STDIN {
+        io::stdin().lock().read_to_end(&mut text)
+    } else {
+        File::open(list).and_then(|mut file| file.read_to_end(&mut text))
+    };
+    read.map_err(|error| CommandError::new(Exit::Usage, format!("cannot read {name}: {error}")))?;
+    let separator = if text.contains(&0) { 0 } else { b'\n' };
+    let paths = text
+        .split(|&byte| byte == separator)
+        .filter(|path| !path.is_empty());
+    let mut paths: Vec<PathBuf> = paths.map(|path| OsStr::from_bytes(path).into()).collect();
+    // In a list `-` is the name of a file.
+    for path in &mut paths {
+        if path.as_os_str() == Source::STDIN {
+            *path = Path::new(".").join(&path);
+        }
+    }
+    Ok(paths)
 }
 
 /// The options of extraction.

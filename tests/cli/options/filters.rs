@@ -5,7 +5,7 @@ use std::fs;
 use serde_json::Value;
 
 use super::{DATED, MIXED, found};
-use crate::scene::{Folder, done};
+use crate::scene::{Folder, done, ended, urlspool};
 
 /// `--unique` goes by the key: case of the host and a default port are no difference.
 #[test]
@@ -245,4 +245,50 @@ fn an_excluded_folder_is_not_entered() {
         (&summary["files"], &summary["files_skipped"]),
         (&1.into(), &serde_json::json!({}))
     );
+}
+
+#[test]
+fn paths_are_read_from_a_list() {
+    let folder = Folder::new();
+    for name in ["a", "b b", "-", "c"] {
+        folder.file(
+            name,
+            format!("see http://{}.example/\n", &name.replace([' ', '-'], "x")),
+        );
+    }
+    let urls = |list: &[u8], args: &[&str]| {
+        let ended = ended(
+            urlspool(["scan", "--format", "urls", "-j1"])
+                .args(args)
+                .current_dir(folder.root()),
+            list,
+        );
+        assert_eq!(ended.status, Some(0), "{}", ended.stderr);
+        ended.text().to_owned()
+    };
+    let expected = "http://a.example/\nhttp://bxb.example/\nhttp://x.example/\n";
+    assert_eq!(urls(b"a\nb b\n-\n", &["--files-from", "-"]), expected);
+    assert_eq!(urls(b"a\0b b\0-\0", &["--files-from", "-"]), expected);
+    folder.file("list", "b b\n");
+    assert_eq!(
+        urls(b"", &["c", "--files-from", "list"]),
+        "http://c.example/\nhttp://bxb.example/\n"
+    );
+    assert_eq!(urls(b"", &["--files-from", "-", "-o", "empty.txt"]), "");
+    assert_eq!(std::fs::read(folder.path("empty.txt")).unwrap(), b"");
+    let missing = ended(
+        urlspool(["scan", "--files-from", "none"]).current_dir(folder.root()),
+        b"",
+    );
+    assert_eq!(missing.status, Some(2));
+    assert!(
+        missing.stderr.contains("cannot read none: No such file"),
+        "{}",
+        missing.stderr
+    );
+    let same = ended(
+        urlspool(["scan", "--files-from", "list", "-o", "list"]).current_dir(folder.root()),
+        b"",
+    );
+    assert_eq!(same.status, Some(2), "{}", same.stderr);
 }
