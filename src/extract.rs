@@ -22,7 +22,7 @@ use crate::decode::{
 use crate::diagnostic::{Diagnostic, DiagnosticKind};
 use crate::limits::Limits;
 use crate::origin::Source;
-use crate::parse::{FoundUrl, Grammar, RejectReason, components};
+use crate::parse::{FoundUrl, Grammar, RejectReason, Site, components};
 #[cfg(feature = "files")]
 use crate::record::hash_pieces;
 use crate::record::{Demand, FoundRecord, RecordOrigin};
@@ -49,6 +49,10 @@ pub struct Options {
     pub accept: Vec<Grammar>,
     /// Schemes to report, in lower case; empty for all.
     pub schemes: Vec<String>,
+    /// Hosts to report, as [`crate::parse::host_name`] has them; empty for all.
+    pub hosts: Vec<String>,
+    /// Domains to report with the hosts beneath them, in the same form; empty for all.
+    pub domains: Vec<String>,
     /// The repetitions of a URL that are left out.
     pub unique: Unique,
     /// Maximum number of bytes of context on each side of a URL; 0 for none.
@@ -90,7 +94,8 @@ pub struct Extractor {
 impl Options {
     /// Returns `true` if a URL passes the filters.
     fn wants(&self, found: &FoundUrl<'_>) -> bool {
-        if self.accept.is_empty() && self.schemes.is_empty() {
+        let has_hosts = !self.hosts.is_empty() || !self.domains.is_empty();
+        if self.accept.is_empty() && self.schemes.is_empty() && !has_hosts {
             return true;
         }
         let accepts = |grammar: &Grammar| {
@@ -98,10 +103,23 @@ impl Options {
                 .verdicts
                 .is_some_and(|verdicts| verdicts.conforms().any(|other| other == *grammar))
         };
-        let scheme = components(found.url()).scheme;
-        let named = |name: &String| name.as_bytes().eq_ignore_ascii_case(scheme);
+        let components = components(found.url());
+        let named = |name: &String| name.as_bytes().eq_ignore_ascii_case(components.scheme);
         (self.accept.is_empty() || self.accept.iter().any(accepts))
             && (self.schemes.is_empty() || self.schemes.iter().any(named))
+            && (!has_hosts || self.wants_host(Site::of(&components)))
+    }
+
+    /// Returns `true` if the host of a URL is among those that are wanted.
+    fn wants_host(&self, site: Option<Site<'_>>) -> bool {
+        let Some(Site { host, .. }) = site else {
+            return false;
+        };
+        let is_beneath = |domain: &String| {
+            let rest = host.strip_suffix(domain.as_str());
+            rest.is_some_and(|rest| rest.is_empty() || rest.ends_with('.'))
+        };
+        self.hosts.iter().any(|wanted| *wanted == host) || self.domains.iter().any(is_beneath)
     }
 }
 

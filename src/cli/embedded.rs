@@ -81,7 +81,7 @@ fn request(args: &ScanArgs) -> Result<ScanRequest, CommandError> {
     });
     let mut job = job::job(args)?;
     job.line_format = LineFormat::Values(fields.clone().unwrap_or_else(|| FieldId::ALL.to_vec()));
-    let options = job::options(&config, &job);
+    let options = job::options(args, &config, &job);
     scan::raise_open_files();
     Ok(ScanRequest {
         job,

@@ -46,7 +46,7 @@ pub(super) fn scan(args: &ScanArgs) -> CommandResult {
     pipeline::reserve_descriptors(&job);
     let mut report = open_outputs(args, &mut job, &mut hints)?;
     print_hints(args, &hints);
-    let extractor = Extractor::new(job::options(&config, &job));
+    let extractor = Extractor::new(job::options(args, &config, &job));
     let begun = Instant::now();
     let run = pipeline::run(&job, &extractor, &mut report);
     report.bar.finish_and_clear();

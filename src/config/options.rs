@@ -35,6 +35,8 @@ impl Config {
                 .iter()
                 .map(|scheme| scheme.to_ascii_lowercase())
                 .collect(),
+            hosts: Vec::new(),
+            domains: Vec::new(),
             unique: extract.unique,
             context_bytes: extract.context,
             strip_recipient: extract.strip_recipient,

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use super::values::PartitionArgument;
 use super::values::{
     DatePeriod, FieldNameArgument, LimitSetting, OutputFormat, When, date_period, field_name,
-    item_size, limit_setting, limits_help, named, scheme_name, threads,
+    host_of, item_size, limit_setting, limits_help, named, scheme_name, threads,
 };
 use super::{EXTRACT, GENERAL, INPUT, OUTPUT, SourceArgs};
 use crate::config::{Config, ExtractTable, NamedValue};
@@ -48,6 +48,14 @@ pub(crate) struct ScanArgs {
     /// Read the work items that `urlspool splits` printed from FILE (`-`: standard input), and scan what they name
     #[arg(long, value_name = "FILE", conflicts_with = "paths", help_heading = INPUT)]
     pub(crate) splits: Option<PathBuf>,
+
+    /// Write only URLs of these hosts (comma-separated list)
+    #[arg(long, value_name = "HOST,...", value_delimiter = ',', value_parser = host_of, help_heading = EXTRACT)]
+    pub(crate) host: Vec<String>,
+
+    /// Write only URLs of these domains and of the hosts beneath them (comma-separated list, such as `cern.ch`)
+    #[arg(long, value_name = "DOMAIN,...", value_delimiter = ',', value_parser = host_of, help_heading = EXTRACT)]
+    pub(crate) domain: Vec<String>,
 
     /// Print the kind, size and path of each file that would be read, and scan nothing
     #[arg(long, conflicts_with_all = ["output", "format", "fields", "slim", "rejects", "events", "summary"], help_heading = INPUT)]

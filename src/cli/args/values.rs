@@ -17,6 +17,7 @@ use crate::limits::{Limit, LimitUnit, Limits};
 #[cfg(feature = "load")]
 use crate::load::SearchOrder;
 use crate::origin::SourceKind;
+use crate::parse::host_name;
 use crate::record::{self, FieldId};
 
 /// The value of `--kind`: `None` is `auto`. An alias, since clap makes the value of an `Option` optional.
@@ -336,6 +337,11 @@ pub(crate) struct DatePeriod {
     pub(crate) start: i64,
     /// The first second after it; for a moment, the moment.
     pub(crate) end: i64,
+}
+
+/// Parses the name of a host, in the form that records have.
+pub(super) fn host_of(text: &str) -> Result<String, &'static str> {
+    host_name(text).ok_or("write the name of a host alone, such as info.cern.ch")
 }
 
 /// Checks that a period does not end before it begins. The error is a message.

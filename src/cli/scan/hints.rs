@@ -78,10 +78,10 @@ pub(super) fn after(args: &ScanArgs, job: &Job, summary: &Summary) -> Vec<String
         hints.push(match summary.filtered {
             0 => "no URL was found".to_owned(),
             1 => {
-                "the one URL that was found is not among those of --schemes and --accept".to_owned()
+                "the one URL that was found is not among those of --schemes, --accept, --host and --domain".to_owned()
             }
             urls => format!(
-                "none of the {urls} URLs that were found is among those of --schemes and --accept"
+                "none of the {urls} URLs that were found is among those of --schemes, --accept, --host and --domain"
             ),
         });
     }

@@ -82,8 +82,10 @@ fn listed_paths(list: &Path) -> Result<Vec<PathBuf>, CommandError> {
 }
 
 /// The options of extraction.
-pub(in crate::cli) fn options(config: &Config, job: &Job) -> Options {
+pub(in crate::cli) fn options(args: &ScanArgs, config: &Config, job: &Job) -> Options {
     let mut options = config.options();
+    options.hosts.clone_from(&args.host);
+    options.domains.clone_from(&args.domain);
     options.ids = job.line_format.ids();
     options.line_numbers = job.line_format.line_numbers();
     options.regions = job.line_format.regions();

@@ -292,3 +292,44 @@ fn paths_are_read_from_a_list() {
     );
     assert_eq!(same.status, Some(2), "{}", same.stderr);
 }
+
+#[test]
+fn hosts_and_domains_choose() {
+    let text = "http://info.cern.ch/ http://CERN.ch./x ftp://notcern.ch/ mailto:jane@cern.ch\nhttp://b\u{fc}cher.example/ <URL:http://www.ce\nrn.ch/>\n";
+    assert_eq!(found(text, &["--host", "cern.ch"]), ["http://CERN.ch./x"]);
+    assert_eq!(found(text, &["--domain", "CERN.ch"]).len(), 3);
+    assert_eq!(
+        found(text, &["--domain", "ch", "--schemes", "ftp"]),
+        ["ftp://notcern.ch/"]
+    );
+    assert_eq!(
+        found(text, &["--host", "xn--bcher-kva.example,info.cern.ch"]).len(),
+        2
+    );
+    let folder = Folder::new();
+    let path = folder.file("text", text);
+    let summary = folder.path("sums.json");
+    done(&[
+        "scan",
+        &path,
+        "--host",
+        "info.cern.ch",
+        "--summary",
+        summary.to_str().unwrap(),
+    ]);
+    let summary: Value = serde_json::from_slice(&fs::read(summary).unwrap()).unwrap();
+    assert_eq!(
+        (&summary["records"], &summary["filtered"]),
+        (&1.into(), &5.into())
+    );
+    let refused = ended(
+        &mut urlspool(["scan", "--host", "http://cern.ch/", &path]),
+        b"",
+    );
+    assert_eq!(refused.status, Some(2));
+    assert!(
+        refused.stderr.contains("such as info.cern.ch"),
+        "{}",
+        refused.stderr
+    );
+}
