@@ -20,6 +20,8 @@ mod show;
 mod signals;
 mod sources;
 mod splits;
+#[cfg(feature = "daemon")]
+mod status_page;
 mod terminal;
 #[cfg(feature = "daemon")]
 mod watch;

@@ -5,7 +5,10 @@ mod skip;
 
 #[cfg(any(feature = "audit", feature = "cli", feature = "daemon"))]
 pub(crate) use printable::counted;
-#[cfg(any(feature = "audit", all(feature = "cli", feature = "load")))]
+#[cfg(any(
+    feature = "audit",
+    all(feature = "cli", any(feature = "daemon", feature = "load"))
+))]
 pub(crate) use printable::grouped;
 pub use printable::{EscapeForm, printable, printable_lines, shortened, shortened_inside};
 pub use skip::SkipReason;

@@ -76,6 +76,7 @@ const USES_CLOCK: &[&str] = &[
     "audit/archive.rs",
     "audit/times.rs",
     "audit/check/guard_proxy.rs",
+    "cli/args/values.rs",
     "cli/scan.rs",
     "cli/scan/interrupt.rs",
 ];

@@ -229,6 +229,10 @@ named_values! {
 /// The arguments of `status`.
 #[derive(clap::Args, Debug)]
 pub(crate) struct StatusArgs {
+    /// Print a line of JSON also on a terminal, where a page is printed otherwise
+    #[arg(long)]
+    pub(crate) json: bool,
+
     /// The daemon's configuration file [default: as for `watch`]
     #[arg(long, value_name = "FILE")]
     pub(crate) config: Option<PathBuf>,

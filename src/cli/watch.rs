@@ -1,10 +1,11 @@
 //! `urlspool watch` and `urlspool status`.
 
-use std::io;
+use std::io::{self, IsTerminal};
 
 use super::args::{LogFormat, StatusArgs, WatchArgs, When};
 use super::config_path::{config_error, daemon_config, read_config};
 use super::error::{CommandError, CommandResult, Exit};
+use super::status_page::status_page;
 use super::terminal::{escaped, print, print_message};
 use crate::daemon::{self, DaemonError, RunMode, StateSource};
 use crate::limits::REPORTED_FAILURES;
@@ -61,7 +62,11 @@ pub(super) fn status(args: &StatusArgs) -> CommandResult {
             format!("no daemon answers in {dir}: {error}; `urlspool watch` starts one"),
         )
     })?;
-    print(answer.as_bytes())
+    let is_page = !args.json && io::stdout().is_terminal();
+    match serde_json::from_str(&answer) {
+        Ok(status) if is_page => print(status_page(&status).as_bytes()),
+        _ => print(answer.as_bytes()),
+    }
 }
 
 /// Starts the log on standard error.

@@ -1,0 +1,159 @@
+//! The status of a daemon as a page for people.
+
+use serde_json::Value;
+
+use crate::diagnostic::{grouped, printable};
+
+/// Width of the names at the left.
+const NAME_CHARS: usize = 12;
+
+/// Returns the page of a status, as the daemon answers it: what needs the operator first.
+pub(super) fn status_page(status: &Value) -> String {
+    let mut page = Page::default();
+    let text = |value: &Value| value.as_str().unwrap_or("none").to_owned();
+    let number = |value: &Value| grouped(value.as_u64().unwrap_or(0));
+    let counts = &status["counts"];
+    let state = match status["why"].as_str() {
+        Some(why) => format!("{} ({why})", text(&status["state"])),
+        None => text(&status["state"]),
+    };
+    let health = if status["healthy"] == true {
+        "healthy"
+    } else {
+        "needs the operator"
+    };
+    page.row("state", &format!("{state}, {health}"));
+    for issue in status["issues"].as_array().into_iter().flatten() {
+        page.row("", &format!("- {}", text(issue)));
+    }
+    page.row(
+        "process",
+        &format!(
+            "urlspool {}, pid {}, since {}",
+            text(&status["version"]),
+            status["pid"],
+            text(&status["started"])
+        ),
+    );
+    page.row(
+        "written",
+        &format!(
+            "{} records of {} messages, {} gone, in {} commits",
+            number(&counts["records"]),
+            number(&counts["messages"]),
+            number(&counts["gone"]),
+            number(&counts["commits"])
+        ),
+    );
+    page.row(
+        "segment",
+        &format!(
+            "{} is open, with {} bytes",
+            number(&status["segment"]),
+            number(&status["committed_bytes"])
+        ),
+    );
+    if let Value::Object(sealed) = &status["last_sealed"] {
+        page.row(
+            "sealed",
+            &format!(
+                "{} at {}, {} records",
+                text(&sealed["name"]),
+                text(&sealed["time"]),
+                number(&sealed["records"])
+            ),
+        );
+    }
+    page.row(
+        "files",
+        &format!(
+            "{} wait, {} may still be written, {} locked, {} retried, {} given up",
+            number(&status["queue"]),
+            number(&status["resting"]),
+            number(&status["locked"]),
+            number(&status["failing"]),
+            number(&status["quarantined"])
+        ),
+    );
+    for failure in status["failures"].as_array().into_iter().flatten() {
+        page.row(
+            "",
+            &format!("- {}: {}", text(&failure["path"]), text(&failure["why"])),
+        );
+    }
+    for spool in status["spools"].as_array().into_iter().flatten() {
+        let reports = if spool["notices"] == true {
+            "changes are reported"
+        } else {
+            "polled"
+        };
+        page.row(
+            "spool",
+            &format!(
+                "{}: {}, {} files, {reports}, {} s behind",
+                text(&spool["path"]),
+                text(&spool["state"]),
+                number(&spool["files"]),
+                grouped(spool["lag_ms"].as_u64().unwrap_or(0) / 1_000)
+            ),
+        );
+    }
+    if let Some(error) = status["last_error"].as_str() {
+        let time = text(&status["last_error_time"]);
+        page.row("last error", &format!("{time}: {error}"));
+    }
+    page.text
+}
+
+/// Lines of a name and a text.
+#[derive(Default)]
+struct Page {
+    text: String,
+}
+
+impl Page {
+    /// Appends a line. What mail or file names hold cannot control a terminal.
+    fn row(&mut self, name: &str, text: &str) {
+        self.text += &format!("{name:<NAME_CHARS$}{}\n", printable(text));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn the_page_names_what_needs_the_operator_first() {
+        let status = json!({
+            "state": "paused", "why": "no space", "healthy": false, "issues": ["paused: \u{1b}[2J"],
+            "version": "0.1.0", "pid": 7, "started": "2026-11-24T10:00:00Z",
+            "segment": 3, "committed_bytes": 12_345, "queue": 0, "resting": 1, "locked": 0, "failing": 1, "quarantined": 0,
+            "last_sealed": {"name": "0000000002.jsonl", "time": "2026-11-24T10:05:00Z", "records": 1_000},
+            "failures": [{"path": "/m/a", "why": "Permission denied"}],
+            "spools": [{"path": "/m", "state": "ok", "notices": true, "files": 4, "lag_ms": 2_500}],
+            "counts": {"records": 1_234, "messages": 600, "gone": 1, "commits": 9},
+            "last_error": null,
+        });
+        let page = status_page(&status);
+        let lines: Vec<&str> = page.lines().collect();
+        assert_eq!(
+            lines[0],
+            "state       paused (no space), needs the operator"
+        );
+        assert_eq!(lines[1], "            - paused: \\u{1b}[2J");
+        for line in [
+            "written     1,234 records of 600 messages, 1 gone, in 9 commits",
+            "segment     3 is open, with 12,345 bytes",
+            "sealed      0000000002.jsonl at 2026-11-24T10:05:00Z, 1,000 records",
+            "            - /m/a: Permission denied",
+            "spool       /m: ok, 4 files, changes are reported, 2 s behind",
+        ] {
+            assert!(lines.contains(&line), "{line}\n{page}");
+        }
+        assert!(!page.contains("last error"));
+        // A daemon of another version may lack fields.
+        assert!(status_page(&json!({})).starts_with("state       none"));
+    }
+}
