@@ -19,9 +19,9 @@ pub const REMEMBERED_FAILURES: usize = 10_000;
 pub const REPORTED_FAILURES: usize = 20;
 
 /// Days for which the daemon keeps the state of deleted files and of their messages: as long as backups are restored.
-pub const TOMBSTONE_DAYS: u64 = 30;
+pub const PURGE_DAYS: u64 = 30;
 
-/// Maximum number of seconds between two runs of the daemon that count towards [`TOMBSTONE_DAYS`]: one day.
+/// Maximum number of seconds between two runs of the daemon that count towards [`PURGE_DAYS`]: one day.
 ///
 /// Enough for runs from cron. A clock that is set forward by a year causes no state to be purged.
 pub const MAX_DOWNTIME_S: u64 = 86_400;

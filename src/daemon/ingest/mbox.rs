@@ -26,7 +26,7 @@ const CHUNK_BYTES: usize = 4 << 20;
 const HEAD_BYTES: u64 = 1 << 10;
 
 /// Bytes after a message that was ingested in pieces that must begin with a separator.
-const SEPARATOR_BYTES: u64 = 64;
+const NEXT_SEPARATOR_BYTES: u64 = 64;
 
 pub(super) struct MboxFile<'m> {
     pub(super) file: &'m File,
@@ -363,7 +363,7 @@ impl MboxFile<'_> {
             return Ok(false);
         }
         // After a message that was too large to be read again, only a new message may follow.
-        let next = read_at(self.file, cursor.first, SEPARATOR_BYTES)?;
+        let next = read_at(self.file, cursor.first, NEXT_SEPARATOR_BYTES)?;
         let text = next.trim_ascii_start();
         Ok(cursor.first < cursor.last || next.is_empty() || text.starts_with(b"From "))
     }

@@ -1,5 +1,5 @@
 //! Scan of a whole spool, and the time of the next one. Once a day a survey is made along with it: the state of files missing for
-//! [`TOMBSTONE_DAYS`] days is purged.
+//! [`PURGE_DAYS`] days is purged.
 
 use std::collections::HashMap;
 use std::path::PathBuf;
@@ -14,7 +14,7 @@ use crate::daemon::host::{LogRecord, MonotonicTime};
 use crate::daemon::ingest::FileVersion;
 use crate::daemon::store::{Committer, Hash128, SeenFiles, SpoolIdentity};
 use crate::diagnostic::{DiagnosticKind, Event};
-use crate::limits::{SURVEYED_FILES, TOMBSTONE_DAYS};
+use crate::limits::{PURGE_DAYS, SURVEYED_FILES};
 use crate::origin::FormatHint;
 use crate::walk::{self, PathFilter, SymlinkPolicy, WalkStep, WalkedFile};
 
@@ -371,7 +371,7 @@ impl SpoolReader {
         self.counters.forgotten += stats.purged;
         if 0 < stats.purged {
             let line = format!(
-                "{}: purged {} state entries of files missing for {TOMBSTONE_DAYS} days",
+                "{}: purged {} state entries of files missing for {PURGE_DAYS} days",
                 root.display(),
                 stats.purged
             );

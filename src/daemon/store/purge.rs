@@ -12,7 +12,7 @@ use super::checksums::ChecksummedRow;
 use super::keys::{FileId, Hash128, KeyRange, MailboxId};
 use super::state_db::StateDb;
 use crate::daemon::error::DaemonError;
-use crate::limits::{PURGED_PER_SURVEY, TOMBSTONE_DAYS};
+use crate::limits::{PURGE_DAYS, PURGED_PER_SURVEY};
 
 /// Rows that one transaction changes. Bounds the write-ahead log.
 const CHUNK_ROWS: u32 = 10_000;
@@ -451,7 +451,7 @@ impl Retention {
             Some(_) if is_present => Retention::Mark {
                 missing_since: None,
             },
-            Some(since) if since + TOMBSTONE_DAYS <= day => Retention::Purge,
+            Some(since) if since + PURGE_DAYS <= day => Retention::Purge,
             Some(_) => Retention::Keep,
         }
     }
@@ -480,9 +480,9 @@ mod tests {
         };
         assert_eq!(present(None, 9), Retention::Keep);
         assert_eq!(missing(None, 9), mark(Some(9)));
-        assert_eq!(missing(Some(9), 8 + TOMBSTONE_DAYS), Retention::Keep);
-        assert_eq!(present(Some(9), 9 + TOMBSTONE_DAYS), mark(None));
-        assert_eq!(missing(Some(9), 9 + TOMBSTONE_DAYS), Retention::Purge);
+        assert_eq!(missing(Some(9), 8 + PURGE_DAYS), Retention::Keep);
+        assert_eq!(present(Some(9), 9 + PURGE_DAYS), mark(None));
+        assert_eq!(missing(Some(9), 9 + PURGE_DAYS), Retention::Purge);
         assert_eq!(
             missing(Some(9), 2),
             Retention::Keep,
