@@ -18,7 +18,7 @@ use self::page::{Page, PageStyle};
 use self::wording::format_text;
 use super::args::{ExplainArgs, When};
 use super::error::{CommandError, CommandResult, Exit};
-use super::location::{FileLocation, MemberStream, open_member};
+use super::location::{FileLocation, MemberStream, open_member, without_url};
 use super::terminal::StdoutLines;
 use crate::diagnostic::Diagnostic;
 use crate::extract::Options;
@@ -32,7 +32,7 @@ pub(super) fn explain(args: &ExplainArgs, color: When) -> CommandResult {
     let location = if args.base64 {
         MessageLocation::parse_base64(&args.place)?
     } else {
-        MessageLocation::parse(&args.place)
+        MessageLocation::parse(&without_url(&args.place))
     };
     let path = &location.file.path;
     let unreadable = |error: io::Error| CommandError::unreadable(path, error);

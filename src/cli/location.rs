@@ -1,5 +1,6 @@
 //! Locations as users write them: a file, or a member of an archive.
 
+use std::borrow::Cow;
 use std::ffi::OsStr;
 use std::fmt;
 use std::os::unix::ffi::OsStrExt;
@@ -8,6 +9,7 @@ use std::path::{Path, PathBuf};
 use crate::diagnostic::{Diagnostic, SkipReason};
 use crate::origin::{FormatHint, Source};
 use crate::read::{SparseRead, StreamStep, Streams};
+use crate::record::parse_grep_line;
 
 /// A file, or a member of an archive: `FILE` or `FILE!MEMBER!MEMBER`.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -38,6 +40,17 @@ impl FileLocation {
             path,
             member: names(text),
         }
+    }
+}
+
+/// Returns a place without the URL that `scan --format grep` and `search` print after it: `PATH:START` of `PATH:START: URL`.
+pub(super) fn without_url(text: &OsStr) -> Cow<'_, OsStr> {
+    let line = [text.as_bytes(), b"\n"].concat();
+    match parse_grep_line(&line) {
+        Some(found) if !Path::new(text).exists() => {
+            Cow::Owned(format!("{}:{}", found.names, found.start).into())
+        }
+        _ => Cow::Borrowed(text),
     }
 }
 

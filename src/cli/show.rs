@@ -9,7 +9,7 @@ use memchr::memrchr;
 
 use super::args::ShowArgs;
 use super::error::{CommandError, CommandResult, Exit};
-use super::location::{FileLocation, open_member};
+use super::location::{FileLocation, open_member, without_url};
 use super::terminal::{StdoutLines, escaped, print_message};
 use crate::diagnostic::EscapeForm;
 use crate::limits::{Limits, MAGIC_BYTES};
@@ -20,7 +20,7 @@ use crate::walk;
 
 pub(super) fn show(args: &ShowArgs) -> CommandResult {
     let ranges = match &args.place {
-        Some(text) => vec![parse_place(text)?],
+        Some(text) => vec![parse_place(&without_url(text))?],
         None => ranges_of_records(io::stdin().lock())?,
     };
     let mut out = StdoutLines::new(EscapeForm::Text);

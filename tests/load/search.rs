@@ -306,6 +306,13 @@ fn a_match_leads_back_to_its_bytes() {
     assert_eq!(url, "http://m.example/lamp");
     let explained = ended(&mut urlspool(["explain", place]), b"");
     assert!(explained.text().contains("The other lamp"));
+    // The whole line is a place too.
+    let whole = line.text().trim_end().to_owned();
+    for command in ["explain", "show"] {
+        let shown = ended(&mut urlspool([command, &whole]), b"");
+        assert_eq!(shown.status, Some(0), "{}", shown.stderr);
+        assert!(shown.text().contains("http://m.example/lamp"), "{command}");
+    }
 }
 
 #[test]
