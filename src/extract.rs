@@ -49,9 +49,9 @@ pub struct Options {
     pub accept: Vec<Grammar>,
     /// Schemes to report, in lower case; empty for all.
     pub schemes: Vec<String>,
-    /// Hosts to report, as [`crate::parse::host_name`] has them; empty for all.
+    /// Hosts to report, as the field `host` of records has them: in lower case, with A-labels; empty for all.
     pub hosts: Vec<String>,
-    /// Domains to report with the hosts beneath them, in the same form; empty for all.
+    /// Domains to report with the hosts beneath them, in the same form; empty for all. A URL passes if either list has it.
     pub domains: Vec<String>,
     /// The repetitions of a URL that are left out.
     pub unique: Unique,

@@ -43,6 +43,10 @@ class RecordOptions(ExtractOptions, total=False):
 class StreamOptions(RecordOptions, total=False):
     """Options of `scan_stream` and `scan`."""
 
+    host: str | Sequence[str]
+    """Hosts of the URLs to report."""
+    domain: str | Sequence[str]
+    """Domains of the URLs to report, with the hosts beneath them."""
     kind: str
     """`auto` (the default), `mbox`, `maildir`, `mh`, `news`, `rnews`, `mmdf`, `babyl`, `message` or `text`."""
     since: str | int
