@@ -87,18 +87,22 @@ impl SegmentDir {
         })
     }
 
-    /// Returns `true` if the file of `segment`, which has this number, is where it was begun.
+    /// Returns `false` if the file of `segment`, which has this number, was removed or replaced since it was begun. An error that
+    /// says neither, of a server that is away, counts for nothing.
     #[must_use]
     pub fn holds(&self, seq: u64, segment: &Segment) -> bool {
         let opened = segment.file.metadata().map(|found| DeviceInode::of(&found));
-        let named = fs::metadata(self.part(seq)).map(|found| DeviceInode::of(&found));
-        matches!((opened, named), (Ok(opened), Ok(named)) if opened == named)
+        match (opened, fs::metadata(self.part(seq))) {
+            (Ok(opened), Ok(named)) => opened == DeviceInode::of(&named),
+            (_, Err(error)) => error.kind() != io::ErrorKind::NotFound,
+            (Err(_), Ok(_)) => true,
+        }
     }
 
-    /// Returns `true` if the folder of unfinished files is there.
+    /// Returns `false` if the folder of unfinished files was removed.
     #[must_use]
     pub fn exists(&self) -> bool {
-        self.open.is_dir()
+        !fs::metadata(&self.open).is_err_and(|error| error.kind() == io::ErrorKind::NotFound)
     }
 
     /// Writes a hidden file and syncs it. Replaces a file that a crash left there: no consumer has seen it.
