@@ -68,7 +68,7 @@ class ScanOptions(StreamOptions, total=False):
     follow: bool
 
 
-_LISTS = frozenset(["accept", "schemes", "extra_schemes", "fields"])
+_LISTS = frozenset(["accept", "schemes", "extra_schemes", "fields", "host", "domain"])
 _REPEATED = frozenset(["include", "exclude"])
 
 
