@@ -120,6 +120,9 @@ mod extract;
 #[cfg(feature = "files")]
 mod sink;
 
+#[cfg(feature = "audit")]
+mod page;
+
 #[cfg(feature = "files")]
 mod pipeline;
 

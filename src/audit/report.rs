@@ -1,10 +1,9 @@
 //! The report of an audit: one HTML file and CSV files, from one view of the database. Nothing is
 //! taken from the clock, so that the same database gives the same files.
 
-mod charts;
 mod csv_files;
+mod curves;
 mod figures;
-mod html;
 mod links;
 mod output_file;
 mod page;

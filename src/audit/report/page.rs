@@ -1,31 +1,21 @@
-//! The page: one HTML file without outside resources, readable without its script.
+//! The page of a report: its sections.
 
 use maud::{Markup, PreEscaped, html};
 
 use super::SenderPolicy;
-use super::charts::{AgePoint, BarRow, BarScale, BarSeries, bars, intervals, patterns, survival};
+use super::curves::{AgePoint, intervals, survival};
 use super::figures::{DEAD_PROTOCOLS, Figures, Period, Survival, Tally, TallyMap};
-use super::html::{
-    Cell, Column, Text, date, day, foreign, interval, number_column, percent, table, text_column,
-};
 use super::links::{ArchiveAnswer, Citation, CitedLink, DeadLink, Provenance};
 use crate::audit::plan::Exclusion;
 use crate::audit::state::LinkState;
 use crate::audit::statistics::{HalfLife, Share, SurvivalCurve, ratio};
 use crate::diagnostic::{counted, grouped};
 use crate::limits::REPORT_GROUPS;
-use crate::sink::PAGE_MARK;
-
-const STYLE: &str = include_str!("page/style.css");
-
-/// The script: a button in each head of a table sorts its rows.
-const SCRIPT: &str = include_str!("page/script.js");
-
-/// SHA-256 of [`STYLE`], as the content security policy has it.
-const STYLE_HASH: &str = "sha256-CHkO1TzHr3C7mTdGyQC2DR0Zd6KcX1Ly0Af4CX8Am/0=";
-
-/// SHA-256 of [`SCRIPT`].
-const SCRIPT_HASH: &str = "sha256-PHxd3ZO8sU+eZQnYrcKfc1Hd+1+RytWMuzJBrh7Y6bo=";
+use crate::page::charts::{BarRow, BarScale, BarSeries, bars};
+use crate::page::document;
+use crate::page::html::{
+    Cell, Column, Text, card, date, day, foreign, number_column, percent, table, text_column,
+};
 
 /// The method in words: definitions, statistics, limits.
 const METHOD: &str = include_str!("page/method.html");
@@ -54,57 +44,24 @@ pub(super) struct PageContent {
 }
 
 pub(super) fn page(content: &PageContent) -> String {
-    let page = html! {
-        (PreEscaped("<!doctype html>\n"))
-        html lang="en" { "\n"
-            (head())
-            body { "\n"
-                header { "\n"
-                    h1 { "Link-rot audit" } "\n"
-                    (heading(content))
-                    nav aria-label="Sections" { ul {
-                        @for (id, title) in SECTIONS { li { a href=(id) { (title) } } }
-                    } } "\n"
-                } "\n"
-                main { "\n"
-                    (patterns())
-                    (summary(content))
-                    (years(content))
-                    (lifetimes(content))
-                    (archive(content))
-                    (groups(content))
-                    (protocols(content))
-                    (cited(content))
-                    (method(content))
-                    (origin(content))
-                } "\n"
-                footer { p {
-                    "Made by urlspool " (env!("CARGO_PKG_VERSION")) ". This file needs no network."
-                } } "\n"
-                script { (PreEscaped(SCRIPT)) } "\n"
-            } "\n"
-        } "\n"
+    let header = html! {
+        (heading(content))
+        nav aria-label="Sections" { ul {
+            @for (id, title) in SECTIONS { li { a href=(id) { (title) } } }
+        } } "\n"
     };
-    page.into_string()
-}
-
-fn head() -> Markup {
-    let policy = format!(
-        "default-src 'none'; style-src '{STYLE_HASH}'; script-src '{SCRIPT_HASH}'; base-uri \
-         'none'; form-action 'none'"
-    );
-    html! {
-        head { "\n"
-            meta charset="utf-8"; "\n"
-            (PreEscaped(PAGE_MARK)) "\n"
-            meta http-equiv="Content-Security-Policy" content=(policy); "\n"
-            meta name="viewport" content="width=device-width, initial-scale=1"; "\n"
-            meta name="color-scheme" content="light dark"; "\n"
-            meta name="referrer" content="no-referrer"; "\n"
-            title { "Link-rot audit" } "\n"
-            style { (PreEscaped(STYLE)) } "\n"
-        } "\n"
-    }
+    let main = html! {
+        (summary(content))
+        (years(content))
+        (lifetimes(content))
+        (archive(content))
+        (groups(content))
+        (protocols(content))
+        (cited(content))
+        (method(content))
+        (origin(content))
+    };
+    document("Link-rot audit", &header, &main)
 }
 
 /// The most cited dead links. The links themselves are text.
@@ -353,18 +310,6 @@ fn summary(content: &PageContent) -> Markup {
     }
 }
 
-fn card(title: &str, figure: &Markup, note: &Markup) -> Markup {
-    html! {
-        div {
-            dt { (title) }
-            dd {
-                span.figure { (figure) }
-                @if !note.0.is_empty() { br; (note) }
-            }
-        } "\n"
-    }
-}
-
 fn share_card(title: &str, share: Option<Share>) -> Markup {
     let Some(share) = share else {
         return card(title, &html! { "not known" }, &html! {});
@@ -426,6 +371,30 @@ const fn series(class: &'static str, name: &'static str) -> BarSeries {
     BarSeries { class, name }
 }
 
+/// Returns an estimated share, in percent.
+fn share_cell(share: Option<Share>) -> Cell<'static> {
+    measure(share, |share| percent(share.share))
+}
+
+/// Returns the confidence interval of a share.
+fn interval_cell(share: Option<Share>) -> Cell<'static> {
+    measure(share, interval)
+}
+
+/// Returns a cell that is sorted by the share.
+fn measure(share: Option<Share>, text: fn(&Share) -> String) -> Cell<'static> {
+    Cell::Measure {
+        text: share.as_ref().map_or_else(|| "\u{2013}".to_owned(), text),
+        value: share.map_or(-1.0, |share| share.share * 100.0),
+    }
+}
+
+/// Returns the interval of a share as percentages: `12.1–15.0 %`.
+fn interval(share: &Share) -> String {
+    let (low, high) = (share.interval.low * 100.0, percent(share.interval.high));
+    format!("{low:.1}\u{2013}{high}")
+}
+
 /// Returns the columns of [`tally_cells`], with the title of the first one.
 fn tally_columns(title: &'static str) -> [Column; 10] {
     [
@@ -446,8 +415,8 @@ fn tally_cells<'t>(name: Cell<'t>, tally: &Tally) -> Vec<Cell<'t>> {
     let mut cells = vec![name, Cell::Count(tally.links())];
     cells.extend(LinkState::ALL.map(|state| Cell::Count(tally.count(state))));
     cells.push(Cell::Count(tally.archived));
-    cells.push(Cell::Share(tally.dead_share()));
-    cells.push(Cell::Interval(tally.dead_share()));
+    cells.push(share_cell(tally.dead_share()));
+    cells.push(interval_cell(tally.dead_share()));
     cells
 }
 
@@ -568,8 +537,8 @@ fn ages_table(content: &PageContent) -> Markup {
             Cell::Count(tally.count(LinkState::Alive)),
             Cell::Count(tally.count(LinkState::Redirected)),
             Cell::Count(tally.dead()),
-            Cell::Share(tally.surviving_share()),
-            Cell::Interval(tally.surviving_share()),
+            share_cell(tally.surviving_share()),
+            interval_cell(tally.surviving_share()),
         ]
     });
     let columns = [
@@ -636,8 +605,8 @@ fn archive_table(content: &PageContent) -> Markup {
             Cell::Count(tally.dead_archived),
             Cell::Count(tally.lost),
             Cell::Count(tally.unanswered()),
-            Cell::Share(tally.lost_share()),
-            Cell::Interval(tally.lost_share()),
+            share_cell(tally.lost_share()),
+            interval_cell(tally.lost_share()),
         ]
     };
     let columns = [
@@ -765,18 +734,4 @@ fn protocol_table(content: &PageContent) -> Markup {
         rows.map(|(year, counts)| cells(Cell::Foreign(year), counts)),
         Some(cells(Cell::Own("All"), &total)),
     )
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use ring::digest::{SHA256, digest};
-
-    #[test]
-    fn the_hashes_are_those_of_style_and_script() {
-        for (text, expected) in [(STYLE, STYLE_HASH), (SCRIPT, SCRIPT_HASH)] {
-            let hash = data_encoding::BASE64.encode(digest(&SHA256, text.as_bytes()).as_ref());
-            assert_eq!(format!("sha256-{hash}"), expected);
-        }
-    }
 }

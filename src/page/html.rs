@@ -1,17 +1,15 @@
-//! Values of the page as HTML: text that is escaped, numbers for readers, tables.
+//! Values of a page as HTML: text that is escaped, numbers for readers, tables.
 
 use std::fmt::Write;
 
 use maud::{Escaper, Markup, Render, html};
 
-use crate::audit::statistics::Share;
-use crate::diagnostic::grouped;
-use crate::diagnostic::{printable, shortened};
+use crate::diagnostic::{grouped, printable, shortened};
 use crate::limits::REPORT_TEXT_CHARS;
 
-/// Text of the database. Control characters and those that change the direction of writing are
+/// Text of others. Control characters and those that change the direction of writing are
 /// shown as escapes.
-pub(super) struct Text<'t>(pub(super) &'t str);
+pub(crate) struct Text<'t>(pub(crate) &'t str);
 
 impl Render for Text<'_> {
     fn render_to(&self, page: &mut String) {
@@ -22,68 +20,77 @@ impl Render for Text<'_> {
 
 /// Returns text of others, isolated from the direction of the text around it; of a long one only
 /// the beginning.
-pub(super) fn foreign(text: &str) -> Markup {
+pub(crate) fn foreign(text: &str) -> Markup {
     html! { bdi { (Text(&shortened(text, REPORT_TEXT_CHARS))) } }
 }
 
 /// Returns the day of a time, which no line break divides.
-pub(super) fn day(time: &str) -> Markup {
+pub(crate) fn day(time: &str) -> Markup {
     html! { span.whole { (Text(date(time))) } }
 }
 
 /// Returns the part of a time before its `T`.
-pub(super) fn date(time: &str) -> &str {
+pub(crate) fn date(time: &str) -> &str {
     time.split('T').next().unwrap_or(time)
 }
 
 /// Returns a number with two decimal places, for coordinates.
-pub(super) fn coordinate(number: f64) -> String {
+pub(crate) fn coordinate(number: f64) -> String {
     format!("{number:.2}")
 }
 
 /// Returns a share as a percentage.
-pub(super) fn percent(share: f64) -> String {
+pub(crate) fn percent(share: f64) -> String {
     format!("{:.1}\u{a0}%", share * 100.0)
 }
 
-/// Returns the interval of a share as percentages: `12.1–15.0 %`.
-pub(super) fn interval(share: &Share) -> String {
-    let (low, high) = (share.interval.low * 100.0, percent(share.interval.high));
-    format!("{low:.1}\u{2013}{high}")
+/// Returns a figure with its title and a note, for a list of the class `cards`.
+pub(crate) fn card(title: &str, figure: &Markup, note: &Markup) -> Markup {
+    html! {
+        div {
+            dt { (title) }
+            dd {
+                span.figure { (figure) }
+                @if !note.0.is_empty() { br; (note) }
+            }
+        } "\n"
+    }
 }
 
 /// A column of a table.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Column {
+pub(crate) struct Column {
     title: &'static str,
     /// `n` for numbers, which are aligned at their ends.
     class: Option<&'static str>,
 }
 
 /// Creates a column of texts.
-pub(super) const fn text_column(title: &'static str) -> Column {
+pub(crate) const fn text_column(title: &'static str) -> Column {
     Column { title, class: None }
 }
 
 /// Creates a column of numbers.
-pub(super) const fn number_column(title: &'static str) -> Column {
+pub(crate) const fn number_column(title: &'static str) -> Column {
     let class = Some("n");
     Column { title, class }
 }
 
 /// A cell of a table.
 #[derive(Clone, Debug)]
-pub(super) enum Cell<'t> {
+pub(crate) enum Cell<'t> {
     /// A text of others.
     Foreign(&'t str),
     /// A text of this program.
     Own(&'static str),
-    /// A number of links.
+    /// A number of things.
     Count(u64),
-    /// An estimated share, in percent.
-    Share(Option<Share>),
-    /// The confidence interval of a share.
-    Interval(Option<Share>),
+    /// A measured or an estimated value.
+    Measure {
+        text: String,
+        /// The number by which the cell is sorted.
+        value: f64,
+    },
 }
 
 impl Cell<'_> {
@@ -92,9 +99,7 @@ impl Cell<'_> {
         match self {
             Cell::Foreign(_) | Cell::Own(_) => None,
             Cell::Count(count) => Some(count.to_string()),
-            Cell::Share(share) | Cell::Interval(share) => {
-                Some(coordinate(share.map_or(-1.0, |share| share.share * 100.0)))
-            }
+            Cell::Measure { value, .. } => Some(coordinate(*value)),
         }
     }
 }
@@ -106,15 +111,13 @@ impl Render for Cell<'_> {
             Cell::Foreign(text) => foreign(text),
             Cell::Own(text) => html! { (text) },
             Cell::Count(count) => html! { (grouped(*count)) },
-            Cell::Share(None) | Cell::Interval(None) => html! { "\u{2013}" },
-            Cell::Share(Some(share)) => html! { (percent(share.share)) },
-            Cell::Interval(Some(share)) => html! { (interval(share)) },
+            Cell::Measure { text, .. } => html! { (text) },
         }
     }
 }
 
 /// Returns a table. The first cell of a row is its name; the row `last` is not sorted.
-pub(super) fn table<'t>(
+pub(crate) fn table<'t>(
     caption: &str,
     columns: &[Column],
     rows: impl Iterator<Item = Vec<Cell<'t>>>,
