@@ -48,7 +48,7 @@ mod region;
 mod transfer;
 mod utf7;
 
-pub use date::{Date, Zone, parse_date};
+pub use date::{Date, FIRST_MESSAGE_DAY, Zone, parse_date};
 pub use digest::{canonical, covers_all, digest};
 pub use field_names::{FieldRoles, KnownField};
 pub use header::{HeaderField, HeaderFields};

@@ -20,6 +20,24 @@ pub struct Date {
     pub zone: Zone,
 }
 
+/// First day on which any message can have been sent; clocks that are not set say 1970-01-01.
+pub const FIRST_MESSAGE_DAY: &str = "1970-01-02";
+
+/// Last year that a message can have. A fixed one, so that the output does not depend on the day.
+const LAST_MESSAGE_YEAR: u16 = 2099;
+
+impl Date {
+    /// Returns the year in UTC, if a message can have been sent at this date: from [`FIRST_MESSAGE_DAY`] to the end of
+    /// [`LAST_MESSAGE_YEAR`].
+    #[must_use]
+    pub fn year(&self) -> Option<u16> {
+        let day = self.utc.as_deref()?.get(..FIRST_MESSAGE_DAY.len())?;
+        // A year before 0 or after 9999 has a sign.
+        let year: u16 = day.split('-').next()?.parse().ok()?;
+        (FIRST_MESSAGE_DAY <= day && year <= LAST_MESSAGE_YEAR).then_some(year)
+    }
+}
+
 /// Knowledge of a date's zone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Zone {
@@ -442,6 +460,21 @@ mod tests {
     #[track_caller]
     fn check(raw: &str, utc: &str) {
         assert_eq!(parse_date(raw).utc.as_deref(), Some(utc), "{raw}");
+    }
+
+    #[test]
+    fn a_year_is_one_in_which_mail_can_have_been_sent() {
+        for (raw, year) in [
+            ("Tue, 2 Jul 1996 13:45:10 +0000", Some(1996)),
+            ("Wed, 31 Dec 1997 23:00:00 -0500", Some(1998)),
+            ("Thu, 1 Jan 1970 23:59:59 +0000", None),
+            ("Fri, 2 Jan 1970 00:00:00 +0000", Some(1970)),
+            ("Thu, 31 Dec 2099 23:59:59 +0000", Some(2099)),
+            ("Fri, 1 Jan 2100 00:00:00 +0000", None),
+            ("no date", None),
+        ] {
+            assert_eq!(parse_date(raw).year(), year, "{raw}");
+        }
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! Targets: what takes rows, and commits them together with the segments that they came from.
 
 use super::error::LoadError;
+use crate::decode::FIRST_MESSAGE_DAY;
 use crate::record::{GoneLine, UrlLine};
 
 /// The name of a segment: no two segments of one daemon have the same.
@@ -163,9 +164,6 @@ pub(super) trait Target {
 /// First day on which a message can cite an http URL: the year in which the Web became public.
 const FIRST_HTTP_DAY: &str = "1991-01-01";
 
-/// First day on which any message can have been sent; clocks that are not set say 1970.
-const FIRST_DAY: &str = "1970-01-02";
-
 /// Length of a date in a record: `1996-07-02T13:45:00Z`.
 const DATE_BYTES: usize = 20;
 
@@ -174,16 +172,16 @@ const DATE_BYTES: usize = 20;
 fn is_plausible(scheme: &str, date: &str, last_day: &str) -> bool {
     let first_day = match scheme {
         "http" | "https" => FIRST_HTTP_DAY,
-        _ => FIRST_DAY,
+        _ => FIRST_MESSAGE_DAY,
     };
-    let day = date.get(..FIRST_DAY.len()).unwrap_or_default();
+    let day = date.get(..FIRST_MESSAGE_DAY.len()).unwrap_or_default();
     date.len() == DATE_BYTES && first_day <= day && day <= last_day
 }
 
 /// Returns the present day in UTC, as `1996-07-02`.
 pub(super) fn today() -> String {
     let mut text = jiff::Timestamp::now().to_string();
-    text.truncate(FIRST_DAY.len());
+    text.truncate(FIRST_MESSAGE_DAY.len());
     text
 }
 

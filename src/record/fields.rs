@@ -274,10 +274,10 @@ record_fields! {
         "Text after the `#`";
     Scheme => Field::new("scheme", Text).of_url().indexed(),
         "Scheme in lower case";
-    Host => Field::new("host", Text).or_null().of_url().column(2).indexed(),
+    Host => Field::new("host", Text).or_null().of_url().column(3).indexed(),
         "Host in lower case, non-ASCII names as A-labels, without a final dot; null without an \
          authority (`//`)";
-    Domain => Field::new("domain", Text).or_null().of_url().indexed(),
+    Domain => Field::new("domain", Text).or_null().of_url().column(2).indexed(),
         "Registrable domain of the host by the public suffix list; null for addresses and single \
          labels";
     Port => Field::new("port", Integer).or_null().of_url().indexed(),
@@ -359,7 +359,7 @@ record_fields! {
         "Name of the redirector";
     => Field::new("source", Object),
         "Place of the URL in the input";
-    SourcePath => Field::new("source.path", Text).of_message().slim().column(7).indexed(),
+    SourcePath => Field::new("source.path", Text).of_message().slim().column(9).indexed(),
         "Path of the file, as given and walked";
     SourcePathBase64 => Field::new("source.path_b64", Text).with(Base64).or_null().of_message(),
         "Bytes of the path, if they are not UTF-8";
@@ -373,7 +373,7 @@ record_fields! {
         "Bytes of these names, if one is not UTF-8 or holds a NUL";
     SourceKind => Field::new("source.kind", Text).with(Names(ClosedSet::SourceKinds)).of_message(),
         "Kind of the source";
-    SourceStart => Field::new("source.start", Integer).slim().column(8).indexed(),
+    SourceStart => Field::new("source.start", Integer).slim().column(10).indexed(),
         "Offset of the URL's first byte, in the decompressed file or member";
     SourceEnd => Field::new("source.end", Integer).slim().indexed(),
         "Offset after its last byte";
@@ -387,20 +387,22 @@ record_fields! {
         "Offset of the message's first byte, its `From ` line included";
     MessageEnd => Field::new("message.end", Integer).of_message(),
         "Offset after its last byte";
-    MessageId => Field::new("message.id", Text).or_null().of_message().slim().column(6).indexed(),
+    MessageId => Field::new("message.id", Text).or_null().of_message().slim().column(8).indexed(),
         "Message-ID with its brackets";
     MessageDigest => Field::new("message.digest", Text).with(Digest).of_message().indexed(),
         "Hash of the message, the same for every copy";
     MessageDate => Field::new("message.date", Text)
-        .with(Instant).or_null().of_message().slim().column(3).indexed(),
+        .with(Instant).or_null().of_message().slim().column(5).indexed(),
         "Date in UTC";
+    MessageYear => Field::new("message.year", Integer).or_null().of_message().column(4).indexed().not_loaded(),
+        "Year of the date in UTC; null without a date, and if it is before 1970-01-02 or after 2099";
     MessageDateRaw => Field::new("message.date_raw", Text).or_null().of_message(),
         "Date field as written, if it is no date or its zone is unknown";
     MessageFrom => Field::new("message.from", Text)
-        .or_null().of_message().slim().column(4).indexed().prose(),
+        .or_null().of_message().slim().column(6).indexed().prose(),
         "From field";
     MessageSubject => Field::new("message.subject", Text)
-        .or_null().of_message().slim().column(5).indexed().prose(),
+        .or_null().of_message().slim().column(7).indexed().prose(),
         "Subject field";
     MessageNewsgroups => Field::new("message.newsgroups", Texts).of_message(),
         "Newsgroups";

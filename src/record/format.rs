@@ -136,7 +136,9 @@ impl LineFormat {
     pub fn info(&self) -> InfoFields {
         let wanted = self.fields().iter().map(|field| match field {
             FieldId::MessageId => InfoFields::ID,
-            FieldId::MessageDate | FieldId::MessageDateRaw => InfoFields::DATE,
+            FieldId::MessageDate | FieldId::MessageYear | FieldId::MessageDateRaw => {
+                InfoFields::DATE
+            }
             FieldId::MessageFrom => InfoFields::FROM,
             FieldId::MessageSubject => InfoFields::SUBJECT,
             FieldId::MessageNewsgroups => InfoFields::NEWSGROUPS,

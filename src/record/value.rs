@@ -14,7 +14,7 @@ use super::json_text::is_lossless;
 use super::parts::Parts;
 use super::{FoundRecord, SCHEMA};
 use crate::byte_scan::is_plain_json;
-use crate::decode::{MessageInfo, Zone};
+use crate::decode::{Date, MessageInfo, Zone};
 use crate::grammar::{Reject, Url, Warning};
 use crate::origin::mailbox;
 use crate::parse::{
@@ -217,6 +217,10 @@ impl<'v, 'r> RecordValues<'v, 'r> {
             F::MessageId => put_str(info(|info| info.id.as_deref()), sink),
             F::MessageDigest => sink.digest(record.digest),
             F::MessageDate => put_str(info(|info| info.date.as_ref()?.utc.as_deref()), sink),
+            F::MessageYear => {
+                let date = record.message.and_then(|info| info.date.as_ref());
+                put_integer(date.and_then(Date::year), sink);
+            }
             F::MessageDateRaw => put_str(info(raw_date), sink),
             F::MessageFrom => put_str(info(|info| info.from.as_deref()), sink),
             F::MessageSubject => put_str(info(|info| info.subject.as_deref()), sink),

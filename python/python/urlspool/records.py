@@ -73,6 +73,7 @@ Message = TypedDict(
         "id": Optional[str],
         "digest": str,
         "date": Optional[str],
+        "year": Optional[int],
         "date_raw": Optional[str],
         "from": Optional[str],
         "subject": Optional[str],

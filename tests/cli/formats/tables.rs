@@ -64,8 +64,8 @@ fn tables_have_the_usual_columns() {
     assert_eq!(
         table.text(),
         format!(
-            "url,host,message.date,message.from,message.subject,message.id,source.path,source.start\n\
-             wais://w.example/db,w.example,1996-07-01T00:00:00Z,\"\"\"Doe, Jane\"\" <jane@m.example>\",'=1+2\tlamps,\
+            "url,domain,host,message.year,message.date,message.from,message.subject,message.id,source.path,source.start\n\
+             wais://w.example/db,w.example,w.example,1996,1996-07-01T00:00:00Z,\"\"\"Doe, Jane\"\" <jane@m.example>\",'=1+2\tlamps,\
              <1@m.example>,{file},{at}\n"
         )
     );
@@ -78,6 +78,25 @@ fn tables_have_the_usual_columns() {
     );
     let nothing = done(&["scan", "--format", "csv", &folder.file("empty", "")]);
     assert_eq!(nothing.text().lines().count(), 1);
+}
+
+#[test]
+fn a_year_is_null_without_a_date_that_mail_can_have() {
+    let folder = Folder::new();
+    for (date, year) in [
+        ("Date: Wed, 31 Dec 1997 23:00:00 -0500\n", "1998"),
+        ("Date: Thu, 1 Jan 1970 00:00:00 +0000\n", "null"),
+        ("Date: Fri, 1 Jan 2100 00:00:00 +0000\n", "null"),
+        ("", "null"),
+    ] {
+        let file = folder.file(
+            "mail",
+            format!("From: a@m.example\n{date}\nhttp://m.example/\n"),
+        );
+        let found = done(&["scan", "--fields", "message.year", &file]);
+        let record = format!("{{\"message\":{{\"year\":{year}}}}}\n");
+        assert_eq!(found.text(), record, "{date}");
+    }
 }
 
 #[test]
