@@ -1,16 +1,24 @@
 //! Destinations of encoded records. A sink receives batches of encoded lines in order.
 
 mod file;
+#[cfg(feature = "audit")]
+mod output_file;
 #[cfg(feature = "parquet")]
 pub mod parquet;
 mod place;
 mod replacement;
 #[cfg(feature = "daemon")]
 pub mod segment;
+#[cfg(feature = "audit")]
+mod table_files;
 
 pub use file::{FileSink, discardable_path, partial_path, resolve};
+#[cfg(feature = "audit")]
+pub use output_file::{OutputError, OutputFile, ReportOutputs, TableFolder};
 pub use place::{FileIdentity, OutputPlace, open_device};
 pub use replacement::{PAGE_MARK, Replacement, check_replacement};
+#[cfg(feature = "audit")]
+pub use table_files::{TableFiles, TableText};
 
 use std::io::{self, ErrorKind, Write};
 

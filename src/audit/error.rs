@@ -6,6 +6,7 @@ use std::io;
 use thiserror::Error;
 
 use crate::load::LoadError;
+use crate::sink::OutputError;
 
 /// The error that ends a step of an audit. Each kind has an exit code of its own.
 #[derive(Debug, Error)]
@@ -71,5 +72,14 @@ impl AuditError {
             *source = Some(error.into());
         }
         self
+    }
+}
+
+impl From<OutputError> for AuditError {
+    fn from(error: OutputError) -> AuditError {
+        match error {
+            OutputError::Refused(message) => AuditError::unusable(message),
+            OutputError::Failed { message, source } => AuditError::Output { message, source },
+        }
     }
 }

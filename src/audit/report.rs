@@ -5,7 +5,6 @@ mod csv_files;
 mod curves;
 mod figures;
 mod links;
-mod output_file;
 mod page;
 
 use std::path::PathBuf;
@@ -13,11 +12,11 @@ use std::path::PathBuf;
 use super::database::AuditDb;
 use super::error::AuditError;
 use crate::limits::AUDIT_CACHE_KIB;
-use crate::sink::Replacement;
+use crate::load::is_file_of_database;
+use crate::sink::{OutputFile, Replacement, ReportOutputs, TableFolder};
 use csv_files::CsvFiles;
 use figures::{Figures, Survival};
 use links::{DeadLink, MostCited, Provenance, for_each_link};
-use output_file::{OutputFile, TableFolder};
 use page::{PageContent, page};
 
 /// A report to write.
@@ -79,7 +78,14 @@ pub fn report(job: &ReportJob) -> Result<ReportFiles, AuditError> {
     // First: paths in a folder can be compared when it exists, and the page may be in it.
     let folder = job.csv_folder.as_deref().map(TableFolder::create);
     let folder = folder.transpose()?;
-    output_file::check(job, &csv_files::headers())?;
+    let outputs = ReportOutputs {
+        file: Some(&job.output),
+        folder: job.csv_folder.as_deref(),
+        tables: &csv_files::headers(),
+        replacement: job.replacement,
+    };
+    let is_database = |file: &_| is_file_of_database(&job.database, file);
+    outputs.check(|file| is_database(file).then(|| "the database".to_owned()))?;
     let mut output = OutputFile::create(&job.output)?;
     let begin = |folder| CsvFiles::create(folder, job.senders);
     let mut csv_files = folder.as_ref().map(begin).transpose()?;

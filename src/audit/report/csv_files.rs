@@ -1,20 +1,15 @@
 //! The CSV files: all rows of the tables, and what the curves are made from.
 
-use csv::{Writer, WriterBuilder};
 use serde::{Serialize, Serializer};
 
 use super::SenderPolicy;
 use super::figures::{Tally, TallyMap};
 use super::links::{ArchiveAnswer, CitedLink, DeadLink};
-use super::output_file::{OutputFile, TableFolder, unwritable};
 use super::page::PageContent;
 use crate::audit::error::AuditError;
 use crate::audit::state::LinkState;
 use crate::audit::statistics::Share;
-use crate::record::is_formula;
-
-/// Bytes that are collected before they are written.
-const BUFFER_BYTES: usize = 256 << 10;
+use crate::sink::{TableFiles, TableFolder, TableText as Text};
 
 /// Columns of [`counts`].
 const COUNTS: &str = "links,alive,redirected,dead_page,dead_host,unknown,archived";
@@ -82,8 +77,7 @@ pub(super) fn headers() -> [(&'static str, String); TABLES.len()] {
 
 /// The files of a folder, begun before the database is read.
 pub(super) struct CsvFiles {
-    /// In the order of [`TABLES`].
-    files: Vec<Writer<OutputFile>>,
+    files: TableFiles,
     senders: SenderPolicy,
 }
 
@@ -93,22 +87,13 @@ impl CsvFiles {
         folder: &TableFolder,
         senders: SenderPolicy,
     ) -> Result<CsvFiles, AuditError> {
-        let begin = |(name, columns): &(&str, &[&str])| {
-            let file = OutputFile::create(&folder.path().join(name))?;
-            let mut file = WriterBuilder::new()
-                .has_headers(false)
-                .buffer_capacity(BUFFER_BYTES)
-                .from_writer(file);
-            let are_named = *name == CITATIONS && senders == SenderPolicy::Named;
-            let columns = columns.iter().copied().chain(are_named.then_some(SENDERS));
-            let columns = columns.flat_map(|columns| columns.split(','));
-            put(&mut file, columns.collect::<Vec<_>>())?;
-            Ok(file)
-        };
-        let files = TABLES
-            .iter()
-            .map(begin)
-            .collect::<Result<_, AuditError>>()?;
+        let tables = headers().map(|(name, mut columns)| {
+            if name == CITATIONS && senders == SenderPolicy::Named {
+                columns = columns + "," + SENDERS;
+            }
+            (name, columns)
+        });
+        let files = TableFiles::create(folder, tables)?;
         Ok(CsvFiles { files, senders })
     }
 
@@ -172,14 +157,7 @@ impl CsvFiles {
 
     /// Gives all files their names.
     pub(super) fn finish(self) -> Result<(), AuditError> {
-        for file in self.files {
-            let path = file.get_ref().path().to_owned();
-            let file = file
-                .into_inner()
-                .map_err(|error| unwritable(&path, error.into_error()))?;
-            file.finish()?;
-        }
-        Ok(())
+        Ok(self.files.finish()?)
     }
 
     fn write<R: Serialize>(
@@ -187,13 +165,7 @@ impl CsvFiles {
         name: &str,
         rows: impl IntoIterator<Item = R>,
     ) -> Result<(), AuditError> {
-        let file = self
-            .files
-            .iter_mut()
-            .zip(names())
-            .find(|(_, of)| *of == name);
-        let Some((file, _)) = file else { return Ok(()) };
-        rows.into_iter().try_for_each(|row| put(file, row))
+        Ok(self.files.write(name, rows)?)
     }
 
     fn write_group(&mut self, name: &str, groups: &TallyMap) -> Result<(), AuditError> {
@@ -249,11 +221,6 @@ impl CsvFiles {
     }
 }
 
-fn put(file: &mut Writer<OutputFile>, row: impl Serialize) -> Result<(), AuditError> {
-    file.serialize(row)
-        .map_err(|error| unwritable(file.get_ref().path(), error.into()))
-}
-
 /// Returns the cells of [`COUNTS`].
 fn counts(tally: &Tally) -> (u64, [u64; LinkState::ALL.len()], u64) {
     let states = LinkState::ALL.map(|state| tally.count(state));
@@ -267,19 +234,6 @@ fn share(share: Option<Share>) -> [Option<Number>; 3] {
         share.map(|share| Number(share.interval.low)),
         share.map(|share| Number(share.interval.high)),
     ]
-}
-
-/// A text of others. One that a spreadsheet would take for a formula begins with an apostrophe.
-struct Text<'t>(&'t str);
-
-impl Serialize for Text<'_> {
-    fn serialize<S: Serializer>(&self, cell: S) -> Result<S::Ok, S::Error> {
-        if is_formula(self.0.as_bytes()) {
-            cell.collect_str(&format_args!("'{}", self.0))
-        } else {
-            cell.serialize_str(self.0)
-        }
-    }
 }
 
 /// A number with six decimal places.
