@@ -11,7 +11,7 @@
 //! of base64, and `jiff` does calendar arithmetic. `mailparse` is used for two calls:
 //!
 //! - `parse_content_type` parses a `Content-Type` with several parameters, comments or RFC 2231
-//!   continuations (`part.rs`, `mime_walk.rs`);
+//!   continuations (`part.rs`, `mime_walk.rs`, `external_body.rs`);
 //! - `parse_header` and `get_value` decode a value with encoded words or 8-bit bytes where only its
 //!   text is needed (`header.rs`).
 //!
@@ -34,6 +34,7 @@ mod charset;
 mod date;
 mod digest;
 mod encoded_words;
+mod external_body;
 mod field_names;
 mod flowed;
 #[cfg(feature = "internals")]
@@ -55,7 +56,7 @@ pub use header::{HeaderField, HeaderFields};
 pub use html::{HtmlLink, link_attributes};
 pub use message_info::{InfoFields, MessageInfo};
 pub use part::MimePart;
-pub use region::{BodyRegion, Regions};
+pub use region::{BodyRegion, EXTERNAL_BODY_REGION, Regions};
 
 use std::borrow::Cow;
 
@@ -71,6 +72,9 @@ pub enum Region<'m> {
     Header(&'m [u8]),
     /// The text of a part.
     Body,
+    /// The URL of a body that stands elsewhere, made of the parameters of its content type. The text
+    /// is that URL alone.
+    ExternalBody,
 }
 
 /// Maps offsets in a decoded text to offsets in the message's raw bytes.

@@ -9,6 +9,7 @@ use std::sync::LazyLock;
 
 use memchr::memmem::Finder;
 
+use super::external_body::{EXTERNAL_BODY, ExternalBody, MissingParameters, external_body};
 use super::field_names::KnownField;
 use super::header::{HeaderFields, field_text, searchable_text};
 use super::part::{DefaultType, EnclosingMessage, MimePart, PartNumber, TextForm};
@@ -119,6 +120,9 @@ impl PartWalk<'_, '_> {
         }
         self.header_texts(fields, part.as_ref());
         let part = part.unwrap_or_else(|| self.describe(&entity, fields));
+        if part.media_type == EXTERNAL_BODY {
+            self.external_body(fields, &part);
+        }
         self.parts += 1;
         if self.parts > self.limits.mime_parts {
             let max = self.limits.mime_parts;
@@ -178,6 +182,26 @@ impl PartWalk<'_, '_> {
                 lines: LineLayout::Folded,
                 ..DecodedText::plain(converted.bytes, offset_map, region, part)
             });
+        }
+    }
+
+    /// Passes the URL of a body that stands elsewhere to the sink.
+    fn external_body(&mut self, fields: &HeaderFields, part: &MimePart) {
+        match external_body(self.message.raw, fields) {
+            Ok(None) => {}
+            Ok(Some(ExternalBody { url, offset_map })) => {
+                let region = Region::ExternalBody;
+                (self.sink)(DecodedText::plain(
+                    url.into(),
+                    offset_map,
+                    region,
+                    Some(part),
+                ));
+            }
+            Err(MissingParameters { names, at }) => {
+                let message = format!("an external body without {names}: it has no URL");
+                self.report(DiagnosticKind::Ambiguous, at, message);
+            }
         }
     }
 
@@ -496,6 +520,7 @@ mod tests {
                 let place = match text.region {
                     Region::Header(name) => format!("{part} {}", String::from_utf8_lossy(name)),
                     Region::Body => part,
+                    Region::ExternalBody => format!("{part} external"),
                 };
                 let back = text.offset_map.raw(Span::new(0, text.bytes.len())).span;
                 assert!(

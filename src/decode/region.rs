@@ -4,6 +4,9 @@ use std::sync::LazyLock;
 
 use memchr::memmem::Finder;
 
+/// The value of a record's `region` for a body that stands elsewhere.
+pub const EXTERNAL_BODY_REGION: &str = "external-body";
+
 /// Kind of a region of a body.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BodyRegion {

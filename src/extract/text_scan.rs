@@ -4,8 +4,8 @@ use std::cell::LazyCell;
 
 use super::emission::Location;
 use super::message_pass::{ExtractLimit, MessagePass};
-use super::{Extractor, Finding, Options};
-use crate::decode::{DecodedText, HtmlLink, LineLayout, Region, Regions};
+use super::{Extractor, Finding};
+use crate::decode::{DecodedText, EXTERNAL_BODY_REGION, HtmlLink, LineLayout, Region, Regions};
 use crate::diagnostic::{Diagnostic, DiagnosticKind};
 use crate::grammar::escaped_byte;
 use crate::limits::{PREFILTER_BYTES, REJECTED_WORDS_BYTES, REJECTED_WORDS_RATIO};
@@ -25,6 +25,9 @@ impl MessagePass<'_, '_> {
     /// Scans a text. On an HTML page the links of attributes are read in between, in the order of
     /// the page.
     pub(super) fn text(&mut self, text: &DecodedText<'_>) {
+        if text.region == Region::ExternalBody {
+            return self.external_body(text);
+        }
         let Extractor { scanner, .. } = self.extractor;
         let mut regions = None;
         self.note_long_base(text);
@@ -217,6 +220,7 @@ impl MessagePass<'_, '_> {
         let name;
         let region = match text.region {
             _ if self.extractor.options.regions == Demand::Unneeded => "",
+            Region::ExternalBody => EXTERNAL_BODY_REGION,
             Region::Header(field) => {
                 name = ["header:", &String::from_utf8_lossy(field)].concat();
                 name.as_str()
@@ -308,10 +312,7 @@ impl MessagePass<'_, '_> {
     /// Parses the URL of an HTML attribute, and reports it.
     pub(super) fn link(&mut self, text: &DecodedText<'_>, link: &HtmlLink) {
         let Some(page) = &text.page else { return };
-        let Extractor {
-            scanner,
-            options: Options { limits, .. },
-        } = self.extractor;
+        let limits = &self.extractor.options.limits;
         let region = format!("html:{}.{}", link.element, link.attribute);
         let anchor = link
             .anchor
@@ -336,13 +337,41 @@ impl MessagePass<'_, '_> {
             span: link.span,
             base,
         };
-        if let Err(reason) = parse_attribute(&value, scanner, limits.url_bytes, &mut |found| {
-            self.report(&location, found)
+        self.value(&location, &value);
+    }
+
+    /// Parses a text that is one URL, made of the parameters of a content type, and reports it.
+    fn external_body(&mut self, text: &DecodedText<'_>) {
+        let location = Location {
+            bytes: &text.bytes,
+            offset_map: &text.offset_map,
+            region: EXTERNAL_BODY_REGION,
+            quote_depth: 0,
+            part: text.part,
+            anchor: None,
+            exact: false,
+            joins: &[],
+            has_other_readings: text.has_other_readings,
+        };
+        let value = AttributeValue {
+            text: &text.bytes,
+            span: Span::new(0, text.bytes.len()),
+            base: None,
+        };
+        self.value(&location, &value);
+    }
+
+    /// Parses a value that is a URL as a whole, and reports it.
+    fn value(&mut self, location: &Location<'_>, value: &AttributeValue<'_>) {
+        let Extractor { scanner, options } = self.extractor;
+        let url_bytes = options.limits.url_bytes;
+        if let Err(reason) = parse_attribute(value, scanner, url_bytes, &mut |found| {
+            self.report(location, found)
         }) {
-            let origin = self.origin(&page.offset_map, link.span);
+            let origin = self.origin(location.offset_map, value.span);
             (self.sink)(Finding::Reject {
                 reason,
-                text: &link.value,
+                text: value.text,
                 origin,
             });
         }

@@ -1,6 +1,6 @@
 //! The closed sets of the record, by name. The names come from their enums, so that they are written once.
 
-use crate::decode::{BodyRegion, link_attributes};
+use crate::decode::{BodyRegion, EXTERNAL_BODY_REGION, link_attributes};
 use crate::diagnostic::{DiagnosticKind, SkipReason};
 use crate::grammar::{RejectKind, RejectPart, UrlForm, Warning};
 use crate::origin::SourceKind;
@@ -105,7 +105,7 @@ pub(super) fn region_pattern() -> String {
     let regions = BodyRegion::ALL.map(BodyRegion::name).join("|");
     let attributes: Vec<_> = link_attributes().collect();
     format!(
-        "^({regions}|header:.+|html:text|html:.+\\.({}))$",
+        "^({regions}|{EXTERNAL_BODY_REGION}|header:.+|html:text|html:.+\\.({}))$",
         attributes.join("|")
     )
 }

@@ -346,7 +346,8 @@ record_fields! {
         "Hash of a truncated URL";
     Region => Field::new("region", Text).with(Region).indexed(),
         "Place in the message: `body`, `signature`, `forwarded`, `footer`, a header field \
-         (`header:NAME`), the text of HTML (`html:text`), an attribute (`html:ELEMENT.ATTRIBUTE`)";
+         (`header:NAME`), the text of HTML (`html:text`), an attribute (`html:ELEMENT.ATTRIBUTE`), the \
+         parameters of `message/external-body` (`external-body`)";
     QuoteDepth => Field::new("quote_depth", Integer),
         "Number of quote marks before the line on which the URL begins";
     Anchor => Field::new("anchor", Text).or_null().prose(),
