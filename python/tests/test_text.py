@@ -87,7 +87,7 @@ def test_a_message_is_decoded() -> None:
     assert body["source"]["path"] == "a/1"
     source = body["source"]
     assert mail[source["start"] : source["end"]] == b"http://a.example/=\nb=E9"
-    assert [record["region"] for record in urlspool.extract(mail, no_headers=True)] == ["body"]
+    assert [record["region"] for record in urlspool.extract(mail, no_header_urls=True)] == ["body"]
 
 
 def test_records_have_the_fields_that_are_chosen() -> None:

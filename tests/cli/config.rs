@@ -191,13 +191,13 @@ fn every_flag_has_a_reverse() {
     );
     assert_eq!(found("", &[]), [header, text, html]);
     assert_eq!(found("", &["--no-html"]), [header, text]);
-    assert_eq!(found("", &["--no-headers"]), [text, html]);
+    assert_eq!(found("", &["--no-header-urls"]), [text, html]);
     assert_eq!(found("", &["--no-schemeless"]), [header, html]);
     assert_eq!(found("", &["--no-html", "--html"]), [header, text, html]);
     assert_eq!(found("", &["--html", "--no-html"]), [header, text]);
     let bare = "[extract]\nheaders = false\nhtml = false\nschemeless = false\nextra_schemes = [\"lamp\"]\n";
     assert_eq!(found(bare, &[]), ["lamp:oil"]);
-    assert_eq!(found(bare, &["--headers", "--no-extra-schemes"]), [header]);
+    assert_eq!(found(bare, &["--header-urls", "--no-extra-schemes"]), [header]);
     assert_eq!(
         found(bare, &["--html", "--schemeless"]),
         [text, "lamp:oil", html]

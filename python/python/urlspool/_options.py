@@ -22,7 +22,7 @@ class ExtractOptions(TypedDict, total=False):
     """Further schemes that need no `//`."""
     context: int
     """Bytes of the text before and after each URL."""
-    no_headers: bool
+    no_header_urls: bool
     no_html: bool
     no_schemeless: bool
     strip_recipient: bool

@@ -203,13 +203,13 @@ pub(crate) struct ExtractArgs {
     #[arg(long, value_name = "N", help_heading = EXTRACT)]
     pub(crate) context: Option<usize>,
 
-    /// Skip header fields
-    #[arg(long, overrides_with = "headers", help_heading = EXTRACT)]
-    no_headers: bool,
+    /// Skip header fields of messages
+    #[arg(long, overrides_with = "header_urls", help_heading = EXTRACT)]
+    no_header_urls: bool,
 
-    /// Search header fields
-    #[arg(long, overrides_with = "no_headers", hide_short_help = true, help_heading = EXTRACT)]
-    headers: bool,
+    /// Search header fields of messages
+    #[arg(long, overrides_with = "no_header_urls", hide_short_help = true, help_heading = EXTRACT)]
+    header_urls: bool,
 
     /// Skip HTML parts of messages
     #[arg(long, overrides_with = "html", help_heading = EXTRACT)]
@@ -263,7 +263,7 @@ impl ExtractArgs {
         set_list(accept, &self.accept, self.no_accept);
         set_list(schemes, &self.schemes, self.no_schemes);
         set_list(extra_schemes, &self.extra_schemes, self.no_extra_schemes);
-        set_flag(headers, self.headers, self.no_headers);
+        set_flag(headers, self.header_urls, self.no_header_urls);
         set_flag(html, self.html, self.no_html);
         set_flag(schemeless, self.schemeless, self.no_schemeless);
         set_flag(

@@ -220,7 +220,7 @@ fn headers_and_hosts_without_a_scheme_can_be_skipped() {
         ]
     );
     assert_eq!(
-        found(text, &["--no-headers"]),
+        found(text, &["--no-header-urls"]),
         ["http://www.w.example", "http://b.example/"]
     );
     assert_eq!(
