@@ -36,7 +36,7 @@ pub use fields::{
 };
 #[cfg(feature = "audit")]
 pub(crate) use format::is_formula;
-pub use format::{FormulaGuard, GrepStyle, LineFormat, Table, TableSyntax};
+pub use format::{FormulaGuard, GrepStyle, HeaderRow, LineFormat, Table, TableSyntax};
 #[cfg(feature = "load")]
 pub use found_row::FoundRow;
 pub use json_fields::JsonFields;

@@ -44,7 +44,10 @@ pub(super) fn search(args: &SearchArgs) -> CommandResult {
     };
     let syntax = match format {
         SearchFormat::Tsv => TableSyntax::Tsv,
-        _ => TableSyntax::Csv(FormulaGuard::On),
+        _ => TableSyntax::Csv {
+            guard: FormulaGuard::On,
+            delimiter: b',',
+        },
     };
     if matches!(format, SearchFormat::Csv | SearchFormat::Tsv) {
         let separator = char::from(syntax.separator()).to_string();

@@ -7,7 +7,7 @@ mod table;
 
 #[cfg(feature = "audit")]
 pub(crate) use table::is_formula;
-pub use table::{FormulaGuard, Table, TableSyntax};
+pub use table::{FormulaGuard, HeaderRow, Table, TableSyntax};
 
 use super::json_text::text;
 use super::value::RecordValues;
@@ -45,7 +45,7 @@ impl LineFormat {
     #[must_use]
     pub fn header(&self) -> Option<Vec<u8>> {
         match self {
-            LineFormat::Table(table) => Some(table.header()),
+            LineFormat::Table(table) => table.header(),
             _ => None,
         }
     }

@@ -133,8 +133,13 @@ fn has_chosen_fields(line: &str) -> bool {
 
 /// Returns `true` for the names of a table's columns, one of which names a field within an object.
 fn is_header(line: &str) -> bool {
-    let separator = if line.contains('\t') { '\t' } else { ',' };
-    let mut names = line.split(separator);
+    // The names have no other characters than these.
+    let is_delimiter =
+        |character: char| !character.is_ascii_alphanumeric() && !"._".contains(character);
+    let Some(delimiter) = line.chars().find(|character| is_delimiter(*character)) else {
+        return line.contains('.') && FieldId::ALL.iter().any(|field| field.name() == line);
+    };
+    let mut names = line.split(delimiter);
     let is_field = |name: &str| FieldId::ALL.iter().any(|field| field.name() == name);
     names.clone().any(|name| name.contains('.')) && names.all(is_field)
 }
@@ -191,6 +196,7 @@ mod tests {
         for line in [
             "url,host,message.date,message.from",
             "url\tsource.start",
+            "url;host;message.date",
             "source.path",
             "{\"url\":\"x\",\"source\":{\"path\":\"a\",\"start\":1}}",
             "{\"message\":{\"date\":null},\"host\":null,\"part\":null}",
@@ -201,6 +207,7 @@ mod tests {
         for line in [
             "url,host",
             "url,message.size",
+            "url;host,message.date",
             "url",
             "",
             "http://a.example/",

@@ -197,7 +197,10 @@ fn every_flag_has_a_reverse() {
     assert_eq!(found("", &["--html", "--no-html"]), [header, text]);
     let bare = "[extract]\nheaders = false\nhtml = false\nschemeless = false\nextra_schemes = [\"lamp\"]\n";
     assert_eq!(found(bare, &[]), ["lamp:oil"]);
-    assert_eq!(found(bare, &["--header-urls", "--no-extra-schemes"]), [header]);
+    assert_eq!(
+        found(bare, &["--header-urls", "--no-extra-schemes"]),
+        [header]
+    );
     assert_eq!(
         found(bare, &["--html", "--schemeless"]),
         [text, "lamp:oil", html]

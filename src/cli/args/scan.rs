@@ -5,8 +5,8 @@ use std::path::PathBuf;
 #[cfg(feature = "parquet")]
 use super::values::PartitionArgument;
 use super::values::{
-    DatePeriod, FieldNameArgument, LimitSetting, OutputFormat, When, date_period, field_name,
-    host_of, item_size, limit_setting, limits_help, named, scheme_name, threads,
+    DatePeriod, FieldNameArgument, LimitSetting, OutputFormat, When, date_period, delimiter,
+    field_name, host_of, item_size, limit_setting, limits_help, named, scheme_name, threads,
 };
 use super::{EXTRACT, GENERAL, INPUT, OUTPUT, SourceArgs};
 use crate::config::{Config, ExtractTable, NamedValue};
@@ -89,6 +89,14 @@ pub(crate) struct ScanArgs {
     #[cfg(feature = "parquet")]
     #[arg(long, value_name = "BY", value_parser = named::<PartitionArgument>(), requires = "format", help_heading = OUTPUT)]
     pub(crate) partition: Option<PartitionArgument>,
+
+    /// Write a table (csv, tsv) without the line of the columns' names
+    #[arg(long, help_heading = OUTPUT)]
+    pub(crate) no_header_row: bool,
+
+    /// The character between two cells of csv, such as `;`, or `tab` [default: a comma]
+    #[arg(long, value_name = "CHARACTER", value_parser = delimiter, help_heading = OUTPUT)]
+    pub(crate) delimiter: Option<u8>,
 
     /// Write texts to csv as they are, also those that a spreadsheet would take for formulas
     #[arg(long, help_heading = OUTPUT)]

@@ -254,6 +254,27 @@ pub(super) fn item_size(text: &str) -> Result<u64, ItemSizeError> {
     }
 }
 
+/// The character cannot stand between cells.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct DelimiterError;
+
+impl fmt::Display for DelimiterError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("write one sign, such as `;`, `|` or `:`, or `tab`; quotes, `.`, `-`, `_` and `\\` have other uses")
+    }
+}
+
+impl std::error::Error for DelimiterError {}
+
+/// Parses the character between two cells: a sign that no name of a column holds, or a tab.
+pub(super) fn delimiter(text: &str) -> Result<u8, DelimiterError> {
+    match text.as_bytes() {
+        b"tab" | b"\\t" | b"\t" => Ok(b'\t'),
+        [sign] if sign.is_ascii_punctuation() && !b"\"'`.-_\\".contains(sign) => Ok(*sign),
+        _ => Err(DelimiterError),
+    }
+}
+
 /// One limit and the value to set.
 #[derive(Clone, Debug)]
 pub(crate) struct LimitSetting {

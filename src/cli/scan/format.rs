@@ -9,7 +9,9 @@ use super::super::args::{FieldNameArgument, OutputFormat, ScanArgs};
 use super::super::error::{CommandError, Exit};
 use super::lines::LineSyntax;
 use super::output::{OutputCompression, RecordEncoding};
-use crate::record::{FieldId, FormulaGuard, GrepStyle, JsonFields, LineFormat, Table, TableSyntax};
+use crate::record::{
+    FieldId, FormulaGuard, GrepStyle, HeaderRow, JsonFields, LineFormat, Table, TableSyntax,
+};
 use crate::sink::OutputPlace;
 #[cfg(feature = "parquet")]
 use crate::sink::{parquet::Partition, resolve};
@@ -80,9 +82,20 @@ pub(super) fn line_format(args: &ScanArgs) -> Result<LineFormat, CommandError> {
     if args.no_formula_guard && format != OutputFormat::Csv {
         return Err(no_use("--no-formula-guard", "csv"));
     }
+    if args.delimiter.is_some() && format != OutputFormat::Csv {
+        return Err(no_use("--delimiter", "csv"));
+    }
+    if args.no_header_row && !matches!(format, OutputFormat::Csv | OutputFormat::Tsv) {
+        return Err(no_use("--no-header-row", "csv or tsv"));
+    }
+    let header = if args.no_header_row {
+        HeaderRow::Omitted
+    } else {
+        HeaderRow::Written
+    };
     let table = |syntax| {
         let columns = fields.clone().unwrap_or_else(FieldId::table_columns);
-        LineFormat::Table(Table::new(columns, syntax))
+        LineFormat::Table(Table::new(columns, syntax, header))
     };
     Ok(match format {
         OutputFormat::Jsonl => LineFormat::Json(
@@ -94,11 +107,14 @@ pub(super) fn line_format(args: &ScanArgs) -> Result<LineFormat, CommandError> {
         }
         OutputFormat::Urls => LineFormat::Urls,
         OutputFormat::Hrefs => LineFormat::Hrefs,
-        OutputFormat::Csv => table(TableSyntax::Csv(if args.no_formula_guard {
-            FormulaGuard::Off
-        } else {
-            FormulaGuard::On
-        })),
+        OutputFormat::Csv => table(TableSyntax::Csv {
+            guard: if args.no_formula_guard {
+                FormulaGuard::Off
+            } else {
+                FormulaGuard::On
+            },
+            delimiter: args.delimiter.unwrap_or(b','),
+        }),
         OutputFormat::Tsv => table(TableSyntax::Tsv),
         OutputFormat::Grep if is_on_stdout && args.color.colors(&io::stdout()) => {
             LineFormat::Grep(GrepStyle::Colored)

@@ -4,7 +4,7 @@ use std::io::{self, BufRead, BufReader, Read};
 
 use super::super::terminal::TerminalEscapes;
 use crate::diagnostic::EscapeForm;
-use crate::record::{GrepStyle, LineFormat, TableSyntax};
+use crate::record::{GrepStyle, HeaderRow, LineFormat, TableSyntax};
 
 /// Syntax of the lines of an output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -15,10 +15,10 @@ pub(super) enum LineSyntax {
     Text,
     /// One text per line, in which control characters are escaped and colours are set.
     Colored,
-    /// A line of names, then rows, in which quoted texts may hold line feeds.
-    Csv,
-    /// A line of names, then one row per line.
-    Tsv,
+    /// A line of names, unless it is left out, then rows, in which quoted texts may hold line feeds.
+    Csv(HeaderRow),
+    /// A line of names, unless it is left out, then one row per line.
+    Tsv(HeaderRow),
 }
 
 impl LineSyntax {
@@ -26,8 +26,8 @@ impl LineSyntax {
     pub(super) fn of(format: &LineFormat) -> LineSyntax {
         match format {
             LineFormat::Table(table) => match table.syntax() {
-                TableSyntax::Csv(_) => LineSyntax::Csv,
-                TableSyntax::Tsv => LineSyntax::Tsv,
+                TableSyntax::Csv { .. } => LineSyntax::Csv(table.header_row()),
+                TableSyntax::Tsv => LineSyntax::Tsv(table.header_row()),
             },
             LineFormat::Grep(GrepStyle::Colored) => LineSyntax::Colored,
             LineFormat::Grep(_) | LineFormat::Urls | LineFormat::Hrefs => LineSyntax::Text,
@@ -40,7 +40,7 @@ impl LineSyntax {
         match self {
             LineSyntax::Colored => TerminalEscapes::Off,
             LineSyntax::Json => TerminalEscapes::of(is_terminal, EscapeForm::Json),
-            LineSyntax::Text | LineSyntax::Csv | LineSyntax::Tsv => {
+            LineSyntax::Text | LineSyntax::Csv(_) | LineSyntax::Tsv(_) => {
                 TerminalEscapes::of(is_terminal, EscapeForm::Text)
             }
         }
@@ -48,8 +48,11 @@ impl LineSyntax {
 
     /// The number of records in a file of whole lines.
     pub(super) fn count_records(self, file: impl Read) -> io::Result<u64> {
-        let lines = count_line_feeds(file, self == LineSyntax::Csv)?;
-        let has_names = matches!(self, LineSyntax::Csv | LineSyntax::Tsv);
+        let lines = count_line_feeds(file, matches!(self, LineSyntax::Csv(_)))?;
+        let has_names = matches!(
+            self,
+            LineSyntax::Csv(HeaderRow::Written) | LineSyntax::Tsv(HeaderRow::Written)
+        );
         Ok(lines.saturating_sub(u64::from(has_names)))
     }
 }
@@ -85,10 +88,18 @@ mod tests {
         let count = |syntax: LineSyntax, text: &str| syntax.count_records(text.as_bytes()).unwrap();
         assert_eq!(count(LineSyntax::Json, "{\"a\":\"\\\"\"}\n{}\n"), 2);
         assert_eq!(count(LineSyntax::Text, "http://a/\"\nhttp://b/\n"), 2);
-        assert_eq!(count(LineSyntax::Tsv, "url\thost\na\t\"\nb\tc\n"), 2);
+        assert_eq!(
+            count(
+                LineSyntax::Tsv(HeaderRow::Written),
+                "url\thost\na\t\"\nb\tc\n"
+            ),
+            2
+        );
         let rows = "url,host\n\"a\n\"\"b\n\",c\n\"\",d\n";
-        assert_eq!(count(LineSyntax::Csv, rows), 2);
-        assert_eq!(count(LineSyntax::Csv, "url,host\n"), 0);
-        assert_eq!(count(LineSyntax::Csv, ""), 0);
+        let csv = LineSyntax::Csv(HeaderRow::Written);
+        assert_eq!(count(csv, rows), 2);
+        assert_eq!(count(csv, "url,host\n"), 0);
+        assert_eq!(count(csv, ""), 0);
+        assert_eq!(count(LineSyntax::Csv(HeaderRow::Omitted), rows), 3);
     }
 }

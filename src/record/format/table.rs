@@ -12,14 +12,29 @@ use crate::record::value::{RecordValues, ValueSink};
 pub struct Table {
     columns: Vec<FieldId>,
     syntax: TableSyntax,
+    header: HeaderRow,
+}
+
+/// The line of the columns' names before the rows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum HeaderRow {
+    /// It is written.
+    Written,
+    /// It is left out.
+    Omitted,
 }
 
 /// The syntax of a table's lines.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TableSyntax {
-    /// Comma-separated values. Values with commas, quotation marks or line ends are quoted; an empty text is `""`, a missing
-    /// value nothing.
-    Csv(FormulaGuard),
+    /// Comma-separated values. Values with the delimiter, quotation marks or line ends are quoted; an empty text is `""`, a
+    /// missing value nothing.
+    Csv {
+        /// The protection of texts that look like formulas.
+        guard: FormulaGuard,
+        /// The byte between two cells: one of ASCII, and none of a quotation mark, an apostrophe and a line end.
+        delimiter: u8,
+    },
     /// Tab-separated values. A tab is written `\t`, a line feed `\n`, a carriage return `\r`, a backslash `\\`.
     Tsv,
 }
@@ -29,7 +44,7 @@ impl TableSyntax {
     #[must_use]
     pub fn separator(self) -> u8 {
         match self {
-            TableSyntax::Csv(_) => b',',
+            TableSyntax::Csv { delimiter, .. } => delimiter,
             TableSyntax::Tsv => b'\t',
         }
     }
@@ -37,7 +52,7 @@ impl TableSyntax {
     /// Appends a text as a cell.
     pub(in crate::record) fn write_text(self, text: &[u8], out: &mut Vec<u8>) {
         match self {
-            TableSyntax::Csv(guard) => write_csv_text(text, guard, out),
+            TableSyntax::Csv { guard, delimiter } => write_csv_text(text, guard, delimiter, out),
             TableSyntax::Tsv => escape_tsv(text, out),
         }
     }
@@ -56,8 +71,12 @@ pub enum FormulaGuard {
 impl Table {
     /// A table of these columns.
     #[must_use]
-    pub fn new(columns: Vec<FieldId>, syntax: TableSyntax) -> Table {
-        Table { columns, syntax }
+    pub fn new(columns: Vec<FieldId>, syntax: TableSyntax, header: HeaderRow) -> Table {
+        Table {
+            columns,
+            syntax,
+            header,
+        }
     }
 
     /// The fields, in the order of the columns.
@@ -72,11 +91,20 @@ impl Table {
         self.syntax
     }
 
-    /// Returns the line of the columns' names.
-    pub(super) fn header(&self) -> Vec<u8> {
+    /// Returns `Written` if the rows follow a line of the columns' names.
+    #[must_use]
+    pub fn header_row(&self) -> HeaderRow {
+        self.header
+    }
+
+    /// Returns the line of the columns' names, unless it is left out.
+    pub(super) fn header(&self) -> Option<Vec<u8>> {
+        if self.header == HeaderRow::Omitted {
+            return None;
+        }
         let names: Vec<&str> = self.columns.iter().map(|field| field.name()).collect();
         let separator = char::from(self.syntax.separator()).to_string();
-        (names.join(&separator) + "\n").into_bytes()
+        Some((names.join(&separator) + "\n").into_bytes())
     }
 
     /// Appends the line of a record. Returns the offset at which the count is to be inserted, if it
@@ -109,15 +137,15 @@ impl Table {
                     escape_tsv(&cell, out);
                 }
             }
-            TableSyntax::Csv(guard) => {
+            TableSyntax::Csv { guard, delimiter } => {
                 let guard = match content {
                     CellContent::Text | CellContent::Texts => guard,
                     CellContent::Own | CellContent::Count => FormulaGuard::Off,
                 };
                 let is_text = content == CellContent::Text;
-                if is_text && cell.is_empty() || csv_marks(cell, guard).is_some() {
+                if is_text && cell.is_empty() || csv_marks(cell, guard, delimiter).is_some() {
                     let cell = out.split_off(start);
-                    write_csv_text(&cell, guard, out);
+                    write_csv_text(&cell, guard, delimiter, out);
                 }
             }
         }
@@ -217,12 +245,12 @@ impl ValueSink for CellSink<'_> {
 }
 
 /// Appends a text as a cell of comma-separated values. An empty text is `""`.
-fn write_csv_text(text: &[u8], guard: FormulaGuard, out: &mut Vec<u8>) {
+fn write_csv_text(text: &[u8], guard: FormulaGuard, delimiter: u8, out: &mut Vec<u8>) {
     if text.is_empty() {
         out.extend_from_slice(b"\"\"");
         return;
     }
-    let Some(CsvMarks { quote, apostrophe }) = csv_marks(text, guard) else {
+    let Some(CsvMarks { quote, apostrophe }) = csv_marks(text, guard, delimiter) else {
         out.extend_from_slice(text);
         return;
     };
@@ -239,9 +267,11 @@ struct CsvMarks {
 }
 
 /// Returns `None` for a cell that is written as it is.
-fn csv_marks(cell: &[u8], guard: FormulaGuard) -> Option<CsvMarks> {
+fn csv_marks(cell: &[u8], guard: FormulaGuard, delimiter: u8) -> Option<CsvMarks> {
     let is_guarded = guard == FormulaGuard::On && is_formula(cell);
-    let is_quoted = cell.iter().any(|byte| b",\"\r\n".contains(byte));
+    let is_quoted = cell
+        .iter()
+        .any(|byte| *byte == delimiter || b"\"\r\n".contains(byte));
     (is_guarded || is_quoted).then_some(CsvMarks {
         quote: if is_quoted { b"\"" } else { b"" },
         apostrophe: if is_guarded { b"'" } else { b"" },
@@ -294,7 +324,7 @@ mod tests {
 
     /// A cell with this text.
     fn cell(text: &str, syntax: TableSyntax) -> String {
-        let table = Table::new(Vec::new(), syntax);
+        let table = Table::new(Vec::new(), syntax, HeaderRow::Written);
         let mut out = b"before,".to_vec();
         let mut cell = CellSink::new(&mut out);
         cell.text(text.as_bytes());
@@ -305,7 +335,11 @@ mod tests {
 
     #[test]
     fn csv_is_quoted_where_it_must_be() {
-        let csv = |text| cell(text, TableSyntax::Csv(FormulaGuard::Off));
+        let syntax = |delimiter| TableSyntax::Csv {
+            guard: FormulaGuard::Off,
+            delimiter,
+        };
+        let csv = |text| cell(text, syntax(b','));
         for plain in ["a", "a b", "é;", "=1+2", "'"] {
             assert_eq!(csv(plain), plain);
         }
@@ -313,11 +347,18 @@ mod tests {
         assert_eq!(csv("a,b"), "\"a,b\"");
         assert_eq!(csv("a\"b"), "\"a\"\"b\"");
         assert_eq!(csv("a\r\nb"), "\"a\r\nb\"");
+        let with_semicolons = |text| cell(text, syntax(b';'));
+        assert_eq!(with_semicolons("a,b"), "a,b");
+        assert_eq!(with_semicolons("a;b"), "\"a;b\"");
     }
 
     #[test]
     fn formulas_begin_with_an_apostrophe() {
-        let csv = |text| cell(text, TableSyntax::Csv(FormulaGuard::On));
+        let syntax = TableSyntax::Csv {
+            guard: FormulaGuard::On,
+            delimiter: b',',
+        };
+        let csv = |text| cell(text, syntax);
         for text in [
             "=1+2", "+1", "-1", "@SUM(A1)", "\tx", "＝1", "＋1", "－1", "＠A",
         ] {

@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::{MAIL, all_fields, scan, text};
-use crate::scene::{Folder, done};
+use crate::scene::{Folder, done, ended, urlspool};
 
 /// The rows of a CSV file (RFC 4180). `None` stands for an empty cell without quotation marks.
 fn csv(text: &str) -> Vec<Vec<Option<String>>> {
@@ -96,6 +96,53 @@ fn a_year_is_null_without_a_date_that_mail_can_have() {
         let found = done(&["scan", "--fields", "message.year", &file]);
         let record = format!("{{\"message\":{{\"year\":{year}}}}}\n");
         assert_eq!(found.text(), record, "{date}");
+    }
+}
+
+#[test]
+fn a_table_has_the_delimiter_and_the_first_line_that_its_reader_wants() {
+    let folder = Folder::new();
+    let file = folder.file("mail", "Subject: a;b,c\n\nhttp://m.example/\n");
+    let table = |format: &str, more: &[&str]| {
+        let options = [
+            "scan",
+            "--format",
+            format,
+            "--fields",
+            "url,message.subject",
+            &file,
+        ];
+        done(&[&options[..], more].concat()).text().to_owned()
+    };
+    assert_eq!(
+        table("csv", &["--delimiter", ";"]),
+        "url;message.subject\nhttp://m.example/;\"a;b,c\"\n"
+    );
+    assert_eq!(
+        table("csv", &["--delimiter", "tab", "--no-header-row"]),
+        "http://m.example/\ta;b,c\n"
+    );
+    assert_eq!(
+        table("tsv", &["--no-header-row"]),
+        "http://m.example/\ta;b,c\n"
+    );
+    for (arguments, reason) in [
+        (
+            &["--format", "csv", "--delimiter", "ab"][..],
+            "write one sign",
+        ),
+        (&["--format", "csv", "--delimiter", "\""], "write one sign"),
+        (&["--format", "tsv", "--delimiter", ";"], "--format csv"),
+        (&["--no-header-row"], "--format csv or tsv"),
+    ] {
+        let ended = ended(&mut urlspool([&["scan", &file], arguments].concat()), b"");
+        assert_eq!(ended.status, Some(2), "{arguments:?}");
+        assert!(ended.stderr.contains(reason), "{}", ended.stderr);
+    }
+    // Its first line shows that urlspool wrote it, so that it is replaced without --force.
+    let output = format!("{}/urls.csv", folder.root().display());
+    for _ in 0..2 {
+        done(&["scan", "--delimiter", ";", "-o", &output, &file]);
     }
 }
 
