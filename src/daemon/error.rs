@@ -50,17 +50,6 @@ pub enum DaemonError {
 }
 
 impl DaemonError {
-    /// The error of a failed operation on one of the daemon's own files.
-    pub(crate) fn from_io(path: &Path, error: io::Error) -> DaemonError {
-        let message = format!("{}: {error}", path.display());
-        let created = if DaemonError::is_lack_of_space(&error) {
-            DaemonError::out_of_space(message)
-        } else {
-            DaemonError::io(message)
-        };
-        created.caused_by(error)
-    }
-
     pub(super) fn out_of_space(message: impl Into<String>) -> DaemonError {
         DaemonError::OutOfSpace {
             message: message.into(),
@@ -104,5 +93,25 @@ impl DaemonError {
             error.raw_os_error(),
             Some(libc::ENOSPC | libc::EDQUOT | libc::EFBIG)
         )
+    }
+}
+
+/// The result of an operation on one of the daemon's own files.
+pub(super) trait AtPath<T> {
+    /// Adds the path of the file to the error.
+    fn at(self, path: impl AsRef<Path>) -> Result<T, DaemonError>;
+}
+
+impl<T> AtPath<T> for io::Result<T> {
+    fn at(self, path: impl AsRef<Path>) -> Result<T, DaemonError> {
+        self.map_err(|error| {
+            let message = format!("{}: {error}", path.as_ref().display());
+            let created = if DaemonError::is_lack_of_space(&error) {
+                DaemonError::out_of_space(message)
+            } else {
+                DaemonError::io(message)
+            };
+            created.caused_by(error)
+        })
     }
 }

@@ -12,9 +12,7 @@
 //! | `holders` `mail_rows` `gone` `purge` `spool_scopes` `sidecar_rows` | its queries |
 //! | `committer` `recovery` `rebuild` `shared_committer` | what is done with them |
 
-mod checksums;
 mod committer;
-mod connection;
 mod gone;
 mod holders;
 mod keys;
@@ -32,12 +30,13 @@ mod state_paths;
 mod test_fixture;
 pub(crate) use committer::Committer;
 pub(crate) use gone::{HolderRow, OrphanedMailbox, Release};
-pub(crate) use holders::{GivenMessage, HolderKey, HolderSpool};
+pub(crate) use holders::{GivenMessage, HolderKey};
 pub(crate) use keys::{FileId, Hash128, MailboxId, message_key, message_link, path_key};
 pub(crate) use mail_rows::{GrowingMessage, MboxCursor};
 pub(crate) use purge::SeenFiles;
 pub use rebuild::rebuild_state;
-pub(crate) use shared_committer::{CommitTiming, Session, SharedCommitter};
+pub(crate) use shared_committer::{Session, SharedCommitter};
 pub(crate) use spool_scopes::{NewScope, OlderScope, SpoolIdentity};
+pub(crate) use state_db::StateDb;
 #[cfg(test)]
 pub(crate) use test_fixture::StoreFixture;

@@ -15,8 +15,7 @@ use crate::config::Spool;
 use crate::daemon::error::DaemonError;
 use crate::daemon::status::Counters;
 use crate::daemon::store::{
-    Committer, GrowingMessage, HolderKey, HolderSpool, MailboxId, MboxCursor, Session,
-    SpoolIdentity,
+    GrowingMessage, HolderKey, MailboxId, MboxCursor, Session, SpoolIdentity, StateDb,
 };
 use crate::diagnostic::{Diagnostic, DiagnosticKind, Event, SkipReason};
 use crate::extract::Extractor;
@@ -56,16 +55,15 @@ impl IngestContext<'_> {
     ) -> Result<MailboxProgress, DaemonError> {
         let identity = self.identity;
         let key = mailbox_key(path, format.kind(), identity, self.spool.dedupe);
-        let id = self.session.with(|committer| {
-            let state = committer.transaction()?;
-            state.mailbox(key, identity.key, version.id.dev)
-        })?;
+        let id = self
+            .session
+            .update(|state| state.mailbox(key, identity.key, version.id.dev))?;
         let mut mailbox = MailboxProgress::new(id, key);
         mailbox.has_older_scopes = identity.has_older_scopes();
         let candidates = mailbox_scopes(path, hint, identity);
         mailbox.older = self
             .session
-            .with(|committer| committer.db.older_scopes(key, identity, &candidates))?
+            .read(|state| state.older_scopes(key, identity, &candidates))?
             .into();
         Ok(mailbox)
     }
@@ -76,10 +74,9 @@ impl IngestContext<'_> {
         version: FileVersion,
     ) -> Result<MailboxProgress, DaemonError> {
         let key = self.identity.key;
-        let id = self.session.with(|committer| {
-            let state = committer.transaction()?;
-            state.mailbox_without_messages(key, version.id.dev)
-        })?;
+        let id = self
+            .session
+            .update(|state| state.mailbox_without_messages(key, version.id.dev))?;
         Ok(MailboxProgress::new(id, key))
     }
 
@@ -114,8 +111,7 @@ impl IngestContext<'_> {
     ) -> Result<(), DaemonError> {
         let key = version.key(&file.source.path, file.hint, self.identity);
         let spool = &self.identity.path;
-        self.session.with(|committer| {
-            let state = committer.transaction()?;
+        self.session.update(|state| {
             if mailbox.messages > 1 {
                 state.mark_multi_message(mailbox.id)?;
             }
@@ -136,31 +132,37 @@ impl IngestContext<'_> {
         let spool = &identity.path;
         let mailboxes = mailbox_scopes(&file.source.path, file.hint, identity);
         self.session.with(|committer| {
+            // A holder may be found to belong to this spool now.
+            let state = if committer.db.tracks_holders() {
+                committer.transaction()?
+            } else {
+                &committer.db
+            };
             if version.size == 0 {
-                let cursors = committer.db.cursors(version.id, &mailboxes)?;
-                return Ok(FileStanding::Empty(held_pass(committer, &cursors)?));
+                let cursors = state.cursors(version.id, &mailboxes)?;
+                return Ok(FileStanding::Empty(held_pass(state, &cursors)?));
             }
             let key = version.key(&file.source.path, file.hint, identity);
-            if committer.db.is_file_read(key)? {
-                return read_standing(committer, key, spool);
+            if state.is_file_read(key)? {
+                return read_standing(state, key, spool);
             }
             if file.hint == FormatHint::Maildir {
                 return Ok(FileStanding::Unread(None));
             }
             let is_current =
                 |cursor: &&MboxCursor| cursor.size == version.size && cursor.mtime == version.mtime;
-            let cursors = committer.db.cursors(version.id, &mailboxes)?;
+            let cursors = state.cursors(version.id, &mailboxes)?;
             // A position of an older scope may name no holder; one of the present scope then does.
             let mut standing = None;
             for cursor in cursors.iter().filter(is_current) {
-                match read_standing(committer, cursor.pass, spool)? {
+                match read_standing(state, cursor.pass, spool)? {
                     FileStanding::Read(holder) => return Ok(FileStanding::Read(holder)),
                     other => standing = Some(other),
                 }
             }
             match standing {
                 Some(standing) => Ok(standing),
-                None => Ok(FileStanding::Unread(held_pass(committer, &cursors)?)),
+                None => Ok(FileStanding::Unread(held_pass(state, &cursors)?)),
             }
         })
     }
@@ -179,7 +181,7 @@ impl IngestContext<'_> {
         let mailboxes = mailbox_scopes(&file.source.path, file.hint, self.identity);
         let cursors = self
             .session
-            .with(|committer| committer.db.cursors(version.id, &mailboxes))?;
+            .read(|state| state.cursors(version.id, &mailboxes))?;
         let mut cursors = cursors.into_iter();
         let Some(cursor) = cursors.find(|cursor| version.size < cursor.last) else {
             return Ok(());
@@ -188,7 +190,7 @@ impl IngestContext<'_> {
             return Ok(());
         }
         self.session
-            .with(|committer| committer.transaction()?.reset_cursor(version.id))?;
+            .update(|state| state.reset_cursor(version.id))?;
         let (size, last) = (version.size, cursor.last);
         let text = format!(
             "truncated to {size} bytes while the daemon was not watching; messages written after byte {last}, up to \
@@ -255,7 +257,7 @@ impl IngestContext<'_> {
         if let Some(format) = start.splittable_format(configured, file.hint) {
             ingest
                 .session
-                .with(|committer| committer.transaction()?.mark_multi_message(mailbox_id))?;
+                .update(|state| state.mark_multi_message(mailbox_id))?;
             let mbox = MboxFile {
                 file: &opened,
                 path: &file.source.path,
@@ -278,9 +280,7 @@ impl IngestContext<'_> {
         let place = (matches!(format, Format::Single(_)) && file.hint != FormatHint::Maildir)
             .then(|| place_key(&identity.path_of(&file.source.path)));
         if let Some(place) = place {
-            ingest.earlier_lengths = ingest
-                .session
-                .with(|committer| committer.db.earlier_lengths(place))?;
+            ingest.earlier_lengths = ingest.session.read(|state| state.earlier_lengths(place))?;
         }
         let outcome = ingest_file(
             &opened,
@@ -294,10 +294,8 @@ impl IngestContext<'_> {
         if matches!(outcome, FileOutcome::Complete) {
             self.mark_read(file, version, &mailbox)?;
             if let Some(place) = place.filter(|_| mailbox.only_link().is_some()) {
-                self.session.with(|committer| {
-                    let state = committer.transaction()?;
-                    state.mark_file_length(holder, place, mailbox.last_len)
-                })?;
+                self.session
+                    .update(|state| state.mark_file_length(holder, place, mailbox.last_len))?;
             }
         }
         Ok(outcome)
@@ -311,8 +309,7 @@ impl IngestContext<'_> {
     ) -> Result<Vec<GrowingMessage>, DaemonError> {
         match format {
             Format::Mbox | Format::Mboxcl | Format::Text | Format::Html => {
-                self.session.with(|committer| {
-                    let state = committer.transaction()?;
+                self.session.update(|state| {
                     let mut growing = state.growing_messages(mailbox.id)?;
                     for older in &*mailbox.older {
                         growing.append(&mut state.growing_messages(older.id)?);
@@ -338,34 +335,23 @@ impl IngestContext<'_> {
 }
 
 /// The pass that holds what was read of an mbox; `None` if holders are not tracked.
-fn held_pass(
-    committer: &Committer,
-    cursors: &[MboxCursor],
-) -> Result<Option<HolderKey>, DaemonError> {
-    let Some(cursor) = cursors.first().filter(|_| committer.db.tracks_holders()) else {
+fn held_pass(state: &StateDb, cursors: &[MboxCursor]) -> Result<Option<HolderKey>, DaemonError> {
+    let Some(cursor) = cursors.first().filter(|_| state.tracks_holders()) else {
         return Ok(None);
     };
-    let is_holder = committer.db.is_holder(cursor.pass)?;
-    Ok(is_holder.then_some(cursor.pass))
+    Ok(state.is_holder(cursor.pass)?.then_some(cursor.pass))
 }
 
 /// The standing of a file that was read. If holders are tracked, it must be one, or its messages are not known.
 fn read_standing(
-    committer: &mut Committer,
+    state: &StateDb,
     holder: HolderKey,
     spool: &Path,
 ) -> Result<FileStanding, DaemonError> {
-    if !committer.db.tracks_holders() {
-        return Ok(FileStanding::Read(holder));
+    if state.tracks_holders() && !state.adopt_holder(holder, spool)? {
+        return Ok(FileStanding::Unread(None));
     }
-    match committer.db.is_holder_of(holder, spool)? {
-        HolderSpool::NoHolder => Ok(FileStanding::Unread(None)),
-        HolderSpool::Same => Ok(FileStanding::Read(holder)),
-        HolderSpool::Other => {
-            committer.transaction()?.adopt_holder(holder, spool)?;
-            Ok(FileStanding::Read(holder))
-        }
-    }
+    Ok(FileStanding::Read(holder))
 }
 
 /// An open file, its version and its start, by which its format is detected.
@@ -649,7 +635,7 @@ impl Members<'_, '_> {
             for mailbox in self.mailboxes.keys() {
                 self.context
                     .session
-                    .with(|committer| committer.transaction()?.mark_mixed_archive(*mailbox))?;
+                    .update(|state| state.mark_mixed_archive(*mailbox))?;
             }
         }
         let mailbox = match self.mailboxes.into_values().next() {

@@ -248,8 +248,7 @@ impl MboxFile<'_> {
         ingest: &MessageIngest<'_>,
     ) -> Result<PassChoice, DaemonError> {
         let last = known.map_or(0, |cursor| cursor.pass);
-        ingest.session.with(|committer| {
-            let state = committer.transaction()?;
+        ingest.session.update(|state| {
             if !state.tracks_holders() {
                 return Ok(PassChoice {
                     is_known: true,
@@ -499,8 +498,7 @@ mod tests {
             let file = File::open(&self.path).unwrap();
             let version = FileVersion::of(&file.metadata().unwrap());
             let key = 2;
-            let id = session
-                .with(|committer| committer.transaction()?.mailbox(key, 2, version.id.dev))?;
+            let id = session.update(|state| state.mailbox(key, 2, version.id.dev))?;
             let mut ingest = MessageIngest {
                 session,
                 parsers: &parsers,

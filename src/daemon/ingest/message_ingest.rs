@@ -96,10 +96,9 @@ impl MessageIngest<'_> {
         spool: &Path,
         version: FileVersion,
     ) -> Result<(), DaemonError> {
-        self.holder = self.session.with(|committer| {
-            let state = committer.transaction()?;
-            state.open_holder(holder, spool, version.id.dev)
-        })?;
+        self.holder = self
+            .session
+            .update(|state| state.open_holder(holder, spool, version.id.dev))?;
         Ok(())
     }
 
@@ -175,8 +174,7 @@ impl MessageIngest<'_> {
     ) -> Result<Option<GrowingMessage>, DaemonError> {
         let identified = self.identify(message, None, EndCertainty::EndOfFile);
         let (mailbox, key) = (self.mailbox.id, identified.key);
-        let digests = self.session.with(|committer| {
-            let state = committer.transaction()?;
+        let digests = self.session.update(|state| {
             let mut is_seen = state.is_seen(mailbox, key)?;
             if !is_seen && self.mailbox.has_older_scopes {
                 let path = self.mailbox_path(message);
@@ -297,8 +295,7 @@ impl MessageIngest<'_> {
         &self,
         identified: &[IdentifiedMessage<'_, '_>],
     ) -> Result<HashMap<Hash128, ExtractionReason>, DaemonError> {
-        self.session.with(|committer| {
-            let state = committer.transaction()?;
+        self.session.update(|state| {
             let mut unrecorded = HashMap::new();
             let mailbox = self.mailbox.id;
             for message in identified {
@@ -683,9 +680,7 @@ mod tests {
         let (heartbeat, mut counters, mut events) =
             (Heartbeat::default(), Counters::default(), Vec::new());
         let session = shared.session(&heartbeat).unwrap();
-        let id = session
-            .with(|committer| committer.transaction()?.mailbox(2, 2, 0))
-            .unwrap();
+        let id = session.update(|state| state.mailbox(2, 2, 0)).unwrap();
         let urls = "http://a.example/\n".repeat(1000);
         let letter = |n| format!("From a@b Mon\nSubject: {n}\n\n{urls}\n").into_bytes();
         let bytes = (0..12).flat_map(letter).collect();
@@ -710,7 +705,7 @@ mod tests {
         let found = ingest.split(&block, Format::Mbox);
         ingest.ingest(&found, None, EndCertainty::Certain).unwrap();
         let pending = session
-            .with(|committer| Ok(committer.pending().bytes))
+            .with(|committer| Ok(committer.pending_bytes()))
             .unwrap();
         assert!(pending < COMMIT_BATCH_BYTES, "{pending}");
         // A segment exceeds its maximum size by at most one batch.
@@ -746,9 +741,7 @@ mod tests {
             [Counters::default(), Counters::default()],
         );
         let session = shared.session(&heartbeats[0]).unwrap();
-        let id = session
-            .with(|committer| committer.transaction()?.mailbox(2, 2, 0))
-            .unwrap();
+        let id = session.update(|state| state.mailbox(2, 2, 0)).unwrap();
         let mut events = [Vec::new(), Vec::new()];
         let mut ingests = Vec::new();
         for ((heartbeat, counters), events) in heartbeats.iter().zip(&mut counters).zip(&mut events)

@@ -18,7 +18,7 @@ use super::watched_spool::WatchedSpool;
 use crate::daemon::error::DaemonError;
 use crate::daemon::host::{LogRecord, MonotonicTime};
 use crate::daemon::status::WithheldBy;
-use crate::daemon::store::{Committer, Hash128, HolderKey, HolderRow, OrphanedMailbox, Release};
+use crate::daemon::store::{Hash128, HolderKey, HolderRow, OrphanedMailbox, Release, StateDb};
 use crate::diagnostic::counted;
 use crate::limits::{MISSING_FILES, REPORTED_FAILURES};
 
@@ -33,9 +33,10 @@ impl SpoolReader {
         if !self.config.output.tombstones {
             return Ok(None);
         }
-        let Some(identity) = self.store(|committer| Ok(committer.spool_identity(root)))? else {
+        let Some(session) = self.session() else {
             return Ok(None);
         };
+        let identity = session.spool_identity(root)?;
         let folders = self.folders.keys().filter(|path| path.starts_with(root));
         let mut devs: BTreeSet<u64> = folders
             .clone()
@@ -189,9 +190,7 @@ impl SpoolReader {
             if !self.is_due(census, holder)? {
                 continue;
             }
-            gone += self.release(host, |committer| {
-                committer.transaction()?.release_holder(holder)
-            })?;
+            gone += self.release(host, |state| state.release_holder(holder))?;
             if self.stopping {
                 break;
             }
@@ -204,7 +203,7 @@ impl SpoolReader {
     fn is_due(&mut self, census: &SpoolCensus, holder: HolderKey) -> Result<bool, DaemonError> {
         let has_blocks = |watched: &WatchedSpool| !watched.missing.blocks.is_empty();
         let mailboxes = if self.spools.iter().any(has_blocks) {
-            self.store(|committer| committer.db.held_mailboxes(holder))?
+            self.read(|state| state.held_mailboxes(holder))?
         } else {
             Some(Vec::new())
         };
@@ -241,7 +240,7 @@ impl SpoolReader {
         let mut missing = HashMap::new();
         let mut last = None;
         loop {
-            let rows = self.store(|committer| committer.db.holders_after(root, last))?;
+            let rows = self.read(|state| state.holders_after(root, last))?;
             let rows = rows.unwrap_or_default();
             let Some(row) = rows.last() else {
                 return Ok(missing);
@@ -264,7 +263,7 @@ impl SpoolReader {
         host: &mut dyn ReaderHost,
     ) -> Result<u64, DaemonError> {
         let key = census.identity.key;
-        let mailboxes = self.store(|committer| committer.db.orphaned_mailboxes(key))?;
+        let mailboxes = self.read(|state| state.orphaned_mailboxes(key))?;
         let gone_after = self.config.watch.gone_after;
         let mut gone = 0;
         for OrphanedMailbox { id, key, dev } in mailboxes.unwrap_or_default() {
@@ -290,9 +289,7 @@ impl SpoolReader {
                 self.spools[census.spool].missing.is_waiting = true;
                 continue;
             }
-            gone += self.release(host, |committer| {
-                committer.transaction()?.release_orphans(id)
-            })?;
+            gone += self.release(host, |state| state.release_orphans(id))?;
             if self.stopping {
                 break;
             }
@@ -332,18 +329,18 @@ impl SpoolReader {
     fn release(
         &mut self,
         host: &mut dyn ReaderHost,
-        step: impl Fn(&mut Committer) -> Result<Release, DaemonError>,
+        step: impl Fn(&StateDb) -> Result<Release, DaemonError>,
     ) -> Result<u64, DaemonError> {
         let mut gone = 0;
         loop {
-            let released = self.store(|committer| {
-                let released = step(committer)?;
+            let Some(session) = self.session() else {
+                return Ok(gone);
+            };
+            let released = session.with(|committer| {
+                let released = step(committer.transaction()?)?;
                 committer.put_gone(&released.gone);
                 Ok(released)
             })?;
-            let Some(released) = released else {
-                return Ok(gone);
-            };
             gone += released.gone.len() as u64;
             self.between_files(host)?;
             if released.is_done || self.stopping {
@@ -352,12 +349,11 @@ impl SpoolReader {
         }
     }
 
-    /// Runs `work` with the committer; `None` during a pause.
-    fn store<T>(
+    /// Runs `work` with the state; `None` during a pause.
+    fn read<T>(
         &self,
-        work: impl FnOnce(&mut Committer) -> Result<T, DaemonError>,
+        work: impl FnOnce(&StateDb) -> Result<T, DaemonError>,
     ) -> Result<Option<T>, DaemonError> {
-        let session = self.shared.committer.session(&self.heartbeat);
-        session.map(|session| session.with(work)).transpose()
+        self.session().map(|session| session.read(work)).transpose()
     }
 }

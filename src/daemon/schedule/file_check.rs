@@ -132,9 +132,7 @@ impl SpoolReader {
             self.handle(event, now);
         }
         host.progress(self);
-        self.shared
-            .committer
-            .commit_if_due(self.commit_timing(), host)
+        self.commit(host)
     }
 
     /// Ingests one chunk of a file, unless this version of it was read. `nuls` is the number of its leading NUL bytes that are known.
@@ -150,7 +148,7 @@ impl SpoolReader {
         let watched = &self.spools[checked.spool];
         let mut events = Vec::new();
         let root = &watched.spool.path;
-        let identity = session.with(|committer| Ok(committer.spool_identity(root)))?;
+        let identity = session.spool_identity(root)?;
         let mut context = IngestContext {
             session,
             parsers: &self.shared.parsers,
@@ -206,7 +204,7 @@ impl SpoolReader {
         };
         let mut events = Vec::new();
         let spool = &self.spools[checked.spool].spool;
-        let identity = session.with(|committer| Ok(committer.spool_identity(&spool.path)))?;
+        let identity = session.spool_identity(&spool.path)?;
         let mut context = IngestContext {
             session,
             parsers: &self.shared.parsers,

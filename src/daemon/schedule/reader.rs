@@ -15,7 +15,7 @@ use crate::daemon::error::DaemonError;
 use crate::daemon::host::{DaemonHost, Heartbeat, MonotonicTime};
 use crate::daemon::ingest::{FileVersion, ParserPool, WriterLock};
 use crate::daemon::status::{Counters, DaemonState, LastError, LockedFile, Status};
-use crate::daemon::store::{CommitTiming, SharedCommitter};
+use crate::daemon::store::{Session, SharedCommitter};
 use crate::extract::Extractor;
 use crate::limits::{REMEMBERED_FAILURES, REPORTED_FAILURES};
 use crate::planted_faults::{PlantedFault, is_planted};
@@ -380,18 +380,21 @@ impl SpoolReader {
                 self.scan_spool(index, host)?;
             }
         }
-        self.shared
-            .committer
-            .commit_if_due(self.commit_timing(), host)
+        self.commit(host)
     }
 
-    /// A reader that stops commits at once.
-    pub(super) fn commit_timing(&self) -> CommitTiming {
+    /// Commits what is due; all of it if the reader stops.
+    pub(super) fn commit(&self, host: &mut dyn ReaderHost) -> Result<(), DaemonError> {
         if self.stopping {
-            CommitTiming::Now
+            self.shared.committer.commit_now(host)
         } else {
-            CommitTiming::WhenDue
+            self.shared.committer.commit_if_due(host)
         }
+    }
+
+    /// The right to write; `None` during a pause.
+    pub(super) fn session(&self) -> Option<Session<'_>> {
+        self.shared.committer.session(&self.heartbeat)
     }
 
     /// Time at which more work is due.

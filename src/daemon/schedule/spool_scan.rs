@@ -12,7 +12,7 @@ use super::watched_spool::UnreadablePaths;
 use crate::daemon::error::DaemonError;
 use crate::daemon::host::{LogRecord, MonotonicTime};
 use crate::daemon::ingest::FileVersion;
-use crate::daemon::store::{Committer, Hash128, SeenFiles, SpoolIdentity};
+use crate::daemon::store::{Hash128, SeenFiles, SpoolIdentity};
 use crate::diagnostic::{DiagnosticKind, Event};
 use crate::limits::{PURGE_DAYS, SURVEYED_FILES};
 use crate::origin::FormatHint;
@@ -306,15 +306,13 @@ impl SpoolReader {
     /// Begins the survey that the next scan makes, if one is due today.
     pub(super) fn begin_survey(&self, spool: usize) -> Result<Option<SpoolSurvey>, DaemonError> {
         let committer = &self.shared.committer;
-        let (Some(day), Some(session)) =
-            (committer.watch_day(), committer.session(&self.heartbeat))
-        else {
+        let (Some(day), Some(session)) = (committer.watch_day(), self.session()) else {
             return Ok(None);
         };
         let root = &self.spools[spool].spool.path;
-        let identity = session.with(|committer| Ok(committer.spool_identity(root)))?;
+        let identity = session.spool_identity(root)?;
         let name = survey_day_name(identity.key);
-        let last = session.with(|committer| committer.db.meta_value(&name))?;
+        let last = session.read(|state| state.meta_value(&name))?;
         if last == Some(day) {
             return Ok(None);
         }
@@ -385,18 +383,15 @@ impl SpoolReader {
     pub(super) fn is_absent(&self, spool: usize) -> Result<bool, DaemonError> {
         let root = &self.spools[spool].spool.path;
         let is_empty = std::fs::read_dir(root).is_ok_and(|mut entries| entries.next().is_none());
-        let Some(session) = self.shared.committer.session(&self.heartbeat) else {
+        let Some(session) = self.session() else {
             return Ok(false);
         };
         // A root that cannot be examined is unreadable, not absent.
         if matches!(root.try_exists(), Ok(false)) {
             return Ok(true);
         }
-        let has_state = |committer: &mut Committer| {
-            let key = committer.spool_identity(root).key;
-            committer.db.has_spool(key)
-        };
-        Ok(is_empty && session.with(has_state)?)
+        let key = session.spool_identity(root)?.key;
+        Ok(is_empty && session.read(|state| state.has_spool(key))?)
     }
 }
 

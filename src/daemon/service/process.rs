@@ -20,7 +20,7 @@ use super::status_server::SocketFile;
 use super::status_server::{self, MetricsAddress, StatusSnapshot};
 use super::supervisor::{ProcessHost, Supervisor, SupervisorEvent};
 use crate::config::Config;
-use crate::daemon::error::DaemonError;
+use crate::daemon::error::{AtPath, DaemonError};
 use crate::daemon::status::{DaemonState, Status};
 use crate::daemon::store::rebuild_state;
 use crate::diagnostic::printable;
@@ -152,9 +152,7 @@ impl StatusPublisher {
         let snapshot = StatusSnapshot::new(&supervisor.initial_status());
         let config = supervisor.config();
         let control = control_socket(config);
-        let control = snapshot
-            .serve_control(&control)
-            .map_err(|error| DaemonError::from_io(&control, error))?;
+        let control = snapshot.serve_control(&control).at(&control)?;
         Ok(StatusPublisher {
             _control: control,
             _metrics: serve_metrics(&snapshot, &config.metrics.listen),
@@ -231,7 +229,7 @@ fn control_socket(config: &Config) -> PathBuf {
 fn survive_file_size_limit(config: &Config) -> Result<(), DaemonError> {
     signal_hook::flag::register(SIGXFSZ, Arc::new(AtomicBool::new(false)))
         .map(|_| ())
-        .map_err(|error| DaemonError::from_io(&config.state.dir, error))
+        .at(&config.state.dir)
 }
 
 /// Starts a thread that turns signals into events.

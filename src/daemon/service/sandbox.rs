@@ -11,7 +11,7 @@ use landlock::{
 };
 
 use crate::config::{Config, Confinement};
-use crate::daemon::error::DaemonError;
+use crate::daemon::error::{AtPath, DaemonError};
 use crate::daemon::schedule::watched_path;
 
 /// The newest set of rights that this program knows. An older kernel applies those that it knows.
@@ -70,7 +70,7 @@ impl fmt::Display for NoSandbox {
 /// The folders of output and state cannot be created.
 pub(super) fn enter(config_path: &Path, config: &Config) -> Result<Sandbox, DaemonError> {
     for dir in [&config.output.dir, &config.state.dir] {
-        fs::create_dir_all(dir).map_err(|error| DaemonError::from_io(dir, error))?;
+        fs::create_dir_all(dir).at(dir)?;
     }
     let readable = match config.watch.confine {
         Confinement::None => return Ok(Sandbox::Off(NoSandbox::Disabled)),

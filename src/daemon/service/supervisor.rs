@@ -14,7 +14,7 @@ use crate::daemon::ingest::{ParserPool, can_share};
 use crate::daemon::schedule::{ReaderResources, SpoolReader};
 use crate::daemon::service::config_changes;
 use crate::daemon::status::{Counters, DaemonState, Status, UnixTime};
-use crate::daemon::store::{CommitTiming, SharedCommitter};
+use crate::daemon::store::SharedCommitter;
 use crate::extract::Extractor;
 use crate::limits::{DAEMON_READER_THREADS, RETIRED_READER_THREADS};
 
@@ -217,7 +217,7 @@ impl Supervisor {
         if committer.ready(host)?.is_some() {
             return Ok(());
         }
-        match committer.commit_if_due(CommitTiming::WhenDue, host) {
+        match committer.commit_if_due(host) {
             Err(DaemonError::OutOfSpace { .. }) => committer.ready(host).map(|_| ()),
             result => result,
         }

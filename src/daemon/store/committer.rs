@@ -4,6 +4,7 @@
 //! them. After any error the whole committer is dropped: its transaction is rolled back, its descriptors are never synced
 //! again, and the batch is read again from its sources.
 
+use std::collections::HashMap;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -14,10 +15,11 @@ use super::gone::GoneMessage;
 use super::keys::{FileId, MailboxId};
 use super::mail_rows::MboxCursor;
 use super::spool_scopes::SpoolIdentity;
-use super::state_db::StateDb;
+use super::state_db::{StateDb, unsigned};
 use super::state_paths::meta_name;
 use crate::config::{SegmentCompression, Spool};
-use crate::daemon::error::{DaemonError, REBUILD};
+use crate::daemon::error::{AtPath, DaemonError, REBUILD};
+use crate::daemon::host::MonotonicTime;
 use crate::daemon::status::SealedSegment;
 use crate::planted_faults::{PlantedFault, is_planted};
 use crate::record::{Sidecar, write_gone};
@@ -40,45 +42,26 @@ pub(crate) struct Committer {
     sealed: Vec<SealedSegment>,
     /// The configured spools as the state knows them.
     spools: Vec<(PathBuf, Arc<SpoolIdentity>)>,
+    /// Time at which the batch was first seen to hold something; `None` while it is empty.
+    pub(super) batch_since: Option<MonotonicTime>,
+    /// Time at which the segment was first seen to hold committed bytes; `None` while it is empty.
+    pub(super) segment_since: Option<MonotonicTime>,
 }
 
 /// The batch that waits for the next commit.
 #[derive(Debug, Default)]
-struct PendingBatch {
+pub(super) struct PendingBatch {
     /// `true` if a transaction is open.
     in_transaction: bool,
     /// Number of rows that the connection had changed when the transaction began.
     changes_before: u64,
     lines: Vec<u8>,
-    records: u64,
-    messages: u64,
+    pub(super) records: u64,
+    pub(super) messages: u64,
     /// Number of messages that are gone; each has a line.
-    gone: u64,
+    pub(super) gone: u64,
     /// The positions after the last messages of mboxes that are being read, which the commit stores.
-    cursors: Vec<PendingCursor>,
-}
-
-/// Position in an mbox that is stored with the next commit.
-#[derive(Debug)]
-struct PendingCursor {
-    file: FileId,
-    mailbox: MailboxId,
-    cursor: MboxCursor,
-}
-
-/// Size of the batch that waits for a commit.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct PendingSize {
-    pub(crate) bytes: usize,
-    pub(crate) messages: u64,
-}
-
-/// Messages and records of one commit.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct CommittedCounts {
-    pub(crate) messages: u64,
-    pub(crate) records: u64,
-    pub(crate) gone: u64,
+    cursors: HashMap<(FileId, MailboxId), MboxCursor>,
 }
 
 impl Committer {
@@ -100,6 +83,8 @@ impl Committer {
             batch: PendingBatch::default(),
             sealed: Vec::new(),
             spools: Vec::new(),
+            batch_since: None,
+            segment_since: None,
         })
     }
 
@@ -152,45 +137,34 @@ impl Committer {
     /// Sets the position in an mbox that the next commit stores: after the last message that was added, so that no commit holds
     /// messages after its position. Takes the place of the one before; costs no statement.
     pub(crate) fn move_cursor(&mut self, file: FileId, mailbox: MailboxId, cursor: MboxCursor) {
-        self.batch
-            .cursors
-            .retain(|pending| (pending.file, pending.mailbox) != (file, mailbox));
-        let pending = PendingCursor {
-            file,
-            mailbox,
-            cursor,
-        };
-        self.batch.cursors.push(pending);
+        self.batch.cursors.insert((file, mailbox), cursor);
     }
 
     /// Stores the position in an mbox that waits for the next commit, if one does.
     pub(crate) fn store_cursor(&mut self, file: FileId) -> Result<(), DaemonError> {
-        let cursors = std::mem::take(&mut self.batch.cursors);
-        let (stored, others): (Vec<_>, Vec<_>) = cursors
-            .into_iter()
-            .partition(|pending| pending.file == file);
-        self.batch.cursors = others;
-        self.store_cursors(&stored)
+        let pending = self.batch.cursors.extract_if(|(of, _), _| *of == file);
+        let stored: Vec<_> = pending.collect();
+        self.store_cursors(stored)
     }
 
-    fn store_cursors(&mut self, cursors: &[PendingCursor]) -> Result<(), DaemonError> {
-        for PendingCursor {
-            file,
-            mailbox,
-            cursor,
-        } in cursors
-        {
-            self.transaction()?.put_cursor(*file, *mailbox, cursor)?;
+    fn store_cursors(
+        &mut self,
+        cursors: impl IntoIterator<Item = ((FileId, MailboxId), MboxCursor)>,
+    ) -> Result<(), DaemonError> {
+        for ((file, mailbox), cursor) in cursors {
+            self.transaction()?.put_cursor(file, mailbox, &cursor)?;
         }
         Ok(())
     }
 
-    /// Size of the batch.
-    pub(crate) fn pending(&self) -> PendingSize {
-        PendingSize {
-            bytes: self.batch.lines.len(),
-            messages: self.batch.messages + self.batch.gone,
-        }
+    /// Bytes of the lines that wait for a commit.
+    pub(crate) fn pending_bytes(&self) -> usize {
+        self.batch.lines.len()
+    }
+
+    /// Number of messages, new and gone, that wait for a commit.
+    pub(super) fn pending_messages(&self) -> u64 {
+        self.batch.messages + self.batch.gone
     }
 
     /// Returns `true` if anything waits for a commit.
@@ -211,16 +185,18 @@ impl Committer {
     }
 
     /// Commits the batch: when this returns, it survives a power cut. A transaction without changes ends without a sync.
-    pub(super) fn commit(&mut self) -> Result<CommittedCounts, DaemonError> {
+    /// Returns what was committed; `None` if there was nothing.
+    pub(super) fn commit(&mut self) -> Result<Option<PendingBatch>, DaemonError> {
+        self.batch_since = None;
         if !self.is_dirty() {
             if std::mem::take(&mut self.batch.in_transaction) {
                 self.db.commit()?;
             }
-            return Ok(CommittedCounts::default());
+            return Ok(None);
         }
         self.transaction()?;
         let cursors = std::mem::take(&mut self.batch.cursors);
-        self.store_cursors(&cursors)?;
+        self.store_cursors(cursors)?;
         let batch = std::mem::take(&mut self.batch);
         if is_planted(PlantedFault::StateBeforeData) {
             self.commit_state_first(&batch)?;
@@ -231,11 +207,7 @@ impl Committer {
             self.db.update_segment(&self.unsealed)?;
         }
         self.db.commit()?;
-        Ok(CommittedCounts {
-            messages: batch.messages,
-            records: batch.records,
-            gone: batch.gone,
-        })
+        Ok(Some(batch))
     }
 
     /// Publishes the open segment if it holds anything, and begins the next. The batch must be empty.
@@ -271,7 +243,7 @@ impl Committer {
         self.sync()?;
         match std::fs::remove_file(&part) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => {
-                return Err(DaemonError::from_io(&part, error));
+                return Err(error).at(&part);
             }
             _ => {}
         }
@@ -291,7 +263,6 @@ impl Committer {
     ///
     /// Both serve [`super::rebuild::rebuild_state`]. The batch must be empty.
     pub(super) fn compact_sidecars(&self, max: usize) -> Result<bool, DaemonError> {
-        let io_error = |error| DaemonError::from_io(&self.sidecars, error);
         let copies = self.old_sidecars()?;
         if copies.len() < max {
             return Ok(false);
@@ -302,9 +273,9 @@ impl Committer {
         self.db.copy_to(&next).inspect_err(|_| {
             let _ = std::fs::remove_file(&next);
         })?;
-        segment::take_place(&next, &self.sidecars.join("snapshot.db")).map_err(io_error)?;
+        segment::take_place(&next, &self.sidecars.join("snapshot.db")).at(&self.sidecars)?;
         for copy in copies {
-            std::fs::remove_file(copy).map_err(io_error)?;
+            std::fs::remove_file(copy).at(&self.sidecars)?;
         }
         Ok(true)
     }
@@ -349,13 +320,12 @@ impl Committer {
     /// Appends lines to the segment and syncs it.
     fn write(&mut self, lines: &[u8]) -> Result<(), DaemonError> {
         let path = self.dir.part(self.unsealed.seq);
-        let io_error = |error| DaemonError::from_io(&path, error);
         let mut segment = match self.segment.take() {
             Some(segment) => segment,
-            None => self.dir.begin(self.unsealed.seq).map_err(io_error)?,
+            None => self.dir.begin(self.unsealed.seq).at(&path)?,
         };
-        segment.append(lines).map_err(io_error)?;
-        let segment = segment.sync().map_err(io_error)?;
+        segment.append(lines).at(&path)?;
+        let segment = segment.sync().at(&path)?;
         (self.unsealed.len, self.unsealed.hash) = (segment.len(), segment.hash());
         self.segment = Some(segment);
         Ok(())
@@ -371,12 +341,11 @@ impl Committer {
         self.write_sidecar(&name)?;
         if self.compress == SegmentCompression::Zstd {
             let to = self.dir.hidden(&name);
-            segment::compress(&self.dir.part(seq), &to)
-                .map_err(|error| DaemonError::from_io(&to, error))?;
+            segment::compress(&self.dir.part(seq), &to).at(&to)?;
         }
         self.sync()?;
         self.db.mark_sealing(seq, &name)?;
-        (self.unsealed.name, self.unsealed.phase) = (name, SegmentPhase::Sealing);
+        (self.unsealed.name, self.unsealed.is_sealing) = (name, true);
         Ok(())
     }
 
@@ -400,15 +369,14 @@ impl Committer {
         let (bytes, meta) = (sidecar.line(), meta_name(seq));
         self.dir
             .write_hidden(&meta, &bytes)
-            .map_err(|error| DaemonError::from_io(&self.dir.hidden(&meta), error))?;
+            .at(self.dir.hidden(&meta))?;
         let copy = self.sidecars.join(&meta);
-        segment::replace(&copy, &bytes).map_err(|error| DaemonError::from_io(&copy, error))
+        segment::replace(&copy, &bytes).at(&copy)
     }
 
     /// Copies of the sidecars of sealed segments.
     fn old_sidecars(&self) -> Result<Vec<PathBuf>, DaemonError> {
-        let entries = std::fs::read_dir(&self.sidecars)
-            .map_err(|error| DaemonError::from_io(&self.sidecars, error))?;
+        let entries = std::fs::read_dir(&self.sidecars).at(&self.sidecars)?;
         let is_old = |entry: &std::fs::DirEntry| {
             segment::number(&entry.file_name()).is_some_and(|seq| seq < self.unsealed.seq)
         };
@@ -421,18 +389,14 @@ impl Committer {
 
     /// Makes the output folder remember that segment `seq` may have been published.
     pub(super) fn remember(&self, seq: u64) -> Result<(), DaemonError> {
-        self.dir
-            .remember(seq)
-            .map_err(|error| DaemonError::from_io(self.dir.path(), error))
+        self.dir.remember(seq).at(self.dir.path())
     }
 
     fn sync(&self) -> Result<(), DaemonError> {
         if is_planted(PlantedFault::NoDirectorySync) {
             return Ok(());
         }
-        self.dir
-            .sync()
-            .map_err(|error| DaemonError::from_io(self.dir.path(), error))
+        self.dir.sync().at(self.dir.path())
     }
 }
 
@@ -446,29 +410,20 @@ pub(super) fn publish_if_hidden(
     name: &str,
 ) -> Result<(), DaemonError> {
     match dir.publish(hidden, name) {
-        Err(error) if error.kind() != io::ErrorKind::NotFound => {
-            Err(DaemonError::from_io(&dir.published(name), error))
-        }
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error).at(dir.published(name)),
         _ => Ok(()),
     }
-}
-
-/// Stage of a segment on its way to be published.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum SegmentPhase {
-    /// Lines are appended to it.
-    Open,
-    /// It is being published under its name.
-    Sealing,
 }
 
 /// A segment that is not sealed yet.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct UnsealedSegment {
     pub(super) seq: u64,
-    pub(super) phase: SegmentPhase,
-    /// File name under which it will be published; empty while it is open.
+    /// `true` if it is being published.
+    pub(super) is_sealing: bool,
+    /// File name under which it will be published; empty before that.
     pub(super) name: String,
+    /// Number of committed bytes.
     pub(super) len: u64,
     /// XXH3 (64 bits) of these.
     pub(super) hash: u64,
@@ -479,32 +434,28 @@ pub(super) struct UnsealedSegment {
 impl StateDb {
     /// The segment that is not sealed. There is always one.
     pub(super) fn unsealed_segment(&self) -> Result<UnsealedSegment, DaemonError> {
-        let found = self.connection.find(
+        let found = self.find(
             "SELECT seq, phase, name, len, hash, records FROM segment ORDER BY seq DESC LIMIT 1",
             [],
             |row| {
-                let number = |index| row.get::<_, i64>(index).map(i64::cast_unsigned);
                 Ok(UnsealedSegment {
-                    seq: number(0)?,
-                    phase: match row.get::<_, i64>(1)? {
-                        0 => SegmentPhase::Open,
-                        _ => SegmentPhase::Sealing,
-                    },
+                    seq: unsigned(row, 0)?,
+                    is_sealing: unsigned(row, 1)? != 0,
                     name: row.get(2)?,
-                    len: number(3)?,
-                    hash: number(4)?,
-                    records: number(5)?,
+                    len: unsigned(row, 3)?,
+                    hash: unsigned(row, 4)?,
+                    records: unsigned(row, 5)?,
                 })
             },
         )?;
-        found.ok_or_else(|| self.connection.damaged("has no open segment"))
+        found.ok_or_else(|| self.damaged("has no open segment"))
     }
 
     /// Stores the committed length of the open segment, its hash and its records.
     pub(super) fn update_segment(&self, segment: &UnsealedSegment) -> Result<(), DaemonError> {
         let [seq, len, hash, records] =
             [segment.seq, segment.len, segment.hash, segment.records].map(u64::cast_signed);
-        self.connection.run(
+        self.run(
             "UPDATE segment SET len=?2, hash=?3, records=?4 WHERE seq=?1",
             params![seq, len, hash, records],
         )?;
@@ -513,15 +464,13 @@ impl StateDb {
 
     /// Number of messages whose records are in the segment that is not sealed.
     pub(super) fn messages_of_open_segment(&self) -> Result<u64, DaemonError> {
-        let count: Option<i64> = self
-            .connection
-            .find("SELECT count(*) FROM fresh", [], |row| row.get(0))?;
+        let count: Option<i64> = self.find("SELECT count(*) FROM fresh", [], |row| row.get(0))?;
         Ok(count.map_or(0, i64::cast_unsigned))
     }
 
     /// Stores the intent to publish a segment as `name`.
     pub(super) fn mark_sealing(&self, seq: u64, name: &str) -> Result<(), DaemonError> {
-        self.connection.run(
+        self.run(
             "UPDATE segment SET phase=1, name=?2 WHERE seq=?1",
             params![seq.cast_signed(), name],
         )?;
@@ -531,16 +480,12 @@ impl StateDb {
     /// Replaces the published segment `seq` by the next one, in a transaction of its own.
     pub(super) fn start_next_segment(&self, seq: u64) -> Result<(), DaemonError> {
         self.begin()?;
-        self.connection.run(
+        self.run(
             "DELETE FROM segment WHERE seq=?1",
             params![seq.cast_signed()],
         )?;
-        self.connection.batch(
-            "DELETE FROM fresh; DELETE FROM fresh_known; DELETE FROM fresh_file; DELETE FROM fresh_mailbox;
-             DELETE FROM fresh_given; DELETE FROM fresh_gone; DELETE FROM fresh_unread;
-             DELETE FROM fresh_seen",
-        )?;
-        self.connection.run(
+        self.clear_new_rows()?;
+        self.run(
             "INSERT INTO segment VALUES(?1,0,'',0,0,0)",
             params![(seq + 1).cast_signed()],
         )?;
@@ -549,8 +494,7 @@ impl StateDb {
 
     /// In a new state: makes `seq` the first segment.
     pub(super) fn set_first_segment(&self, seq: u64) -> Result<(), DaemonError> {
-        self.connection
-            .run("UPDATE segment SET seq=?1", params![seq.cast_signed()])?;
+        self.run("UPDATE segment SET seq=?1", params![seq.cast_signed()])?;
         Ok(())
     }
 }

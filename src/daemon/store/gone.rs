@@ -8,10 +8,9 @@ use std::path::Path;
 
 use rusqlite::params;
 
-use super::checksums::ChecksummedRow;
 use super::holders::{DigestBytes, GivenRow, HolderKey};
 use super::keys::{Hash128, MailboxId, StoredKey};
-use super::state_db::StateDb;
+use super::state_db::{HashedTable, StateDb, hash128, unsigned};
 use crate::daemon::error::DaemonError;
 
 /// Rows of holders that are read at once.
@@ -59,13 +58,12 @@ impl StateDb {
         let sql = "SELECT key, dev FROM holder
              WHERE spool=(SELECT id FROM path WHERE path=?1) AND (?2 IS NULL OR ?2<key) ORDER BY key LIMIT ?3";
         let spool = spool.as_os_str().as_encoded_bytes();
-        self.connection
-            .all(sql, params![spool, last, HOLDER_ROWS], |row| {
-                Ok(HolderRow {
-                    key: row.get::<_, i64>(0)?.cast_unsigned(),
-                    dev: row.get::<_, i64>(1)?.cast_unsigned(),
-                })
+        self.all(sql, params![spool, last, HOLDER_ROWS], |row| {
+            Ok(HolderRow {
+                key: unsigned(row, 0)?,
+                dev: unsigned(row, 1)?,
             })
+        })
     }
 
     /// The keys of the mailboxes whose messages a holder holds. With an older scope comes the key of its spool: any file of that may
@@ -73,16 +71,13 @@ impl StateDb {
     pub(crate) fn held_mailboxes(&self, holder: HolderKey) -> Result<Vec<Hash128>, DaemonError> {
         let sql = "WITH own AS (SELECT * FROM mailbox WHERE id IN (SELECT DISTINCT mailbox FROM held WHERE holder=?1))
              SELECT key FROM own UNION SELECT spool FROM own WHERE retired=1";
-        self.connection
-            .all(sql, params![holder.cast_signed()], |row| {
-                row.get(0).map(Hash128::from_be_bytes)
-            })
+        self.all(sql, params![holder.cast_signed()], |row| hash128(row, 0))
     }
 
     /// Releases the next messages of a holder whose file is gone, and at last the holder itself.
     pub(crate) fn release_holder(&self, holder: HolderKey) -> Result<Release, DaemonError> {
         let key = holder.cast_signed();
-        self.connection.run(
+        self.run(
             "UPDATE holder SET released=1 WHERE key=?1 AND released=0",
             params![key],
         )?;
@@ -96,9 +91,7 @@ impl StateDb {
         }
         let is_done = unheld.released == 0;
         if is_done {
-            self.checksum.subtract(ChecksummedRow::Holder { key });
-            self.connection
-                .run("DELETE FROM holder WHERE key=?1", params![key])?;
+            self.delete(HashedTable::Holder, "key=?1", params![key])?;
         }
         Ok(Release {
             gone: self.remove_messages(unheld.rows)?,
@@ -113,14 +106,13 @@ impl StateDb {
     ) -> Result<Vec<OrphanedMailbox>, DaemonError> {
         let sql = "SELECT id, iif(retired, spool, key), dev FROM mailbox
              WHERE spool=?1 AND id IN (SELECT DISTINCT mailbox FROM given WHERE files=0)";
-        self.connection
-            .all(sql, params![spool.to_be_bytes()], |row| {
-                Ok(OrphanedMailbox {
-                    id: row.get(0)?,
-                    key: row.get(1).map(Hash128::from_be_bytes)?,
-                    dev: row.get::<_, i64>(2)?.cast_unsigned(),
-                })
+        self.all(sql, params![spool.to_be_bytes()], |row| {
+            Ok(OrphanedMailbox {
+                id: row.get(0)?,
+                key: hash128(row, 1)?,
+                dev: unsigned(row, 2)?,
             })
+        })
     }
 
     /// Removes the next messages of a mailbox that have no holder.
@@ -128,8 +120,7 @@ impl StateDb {
         let sql = "SELECT digest FROM given WHERE mailbox=?1 AND files=0
              ORDER BY length(earlier) DESC LIMIT ?2";
         let digests: Vec<DigestBytes> =
-            self.connection
-                .all(sql, params![mailbox, RELEASED_MESSAGES], |row| row.get(0))?;
+            self.all(sql, params![mailbox, RELEASED_MESSAGES], |row| row.get(0))?;
         let mut unheld = ReleasedRows::default();
         for digest in digests {
             let row = self.given_row(mailbox, digest)?;
@@ -148,10 +139,9 @@ impl StateDb {
     fn release_messages(&self, holder: HolderKey, sql: &str) -> Result<ReleasedRows, DaemonError> {
         let holder = holder.cast_signed();
         let held: Vec<(MailboxId, DigestBytes)> =
-            self.connection
-                .all(sql, params![holder, RELEASED_MESSAGES], |row| {
-                    Ok((row.get(0)?, row.get(1)?))
-                })?;
+            self.all(sql, params![holder, RELEASED_MESSAGES], |row| {
+                Ok((row.get(0)?, row.get(1)?))
+            })?;
         let mut released = ReleasedRows::default();
         for (mailbox, digest) in held {
             released.released += 1;
@@ -173,18 +163,11 @@ impl StateDb {
         mailbox: MailboxId,
         digest: DigestBytes,
     ) -> Result<Option<GivenRow>, DaemonError> {
-        let is_held = self.connection.run(
-            "DELETE FROM held WHERE holder=?1 AND mailbox=?2 AND digest=?3",
-            params![holder, mailbox, digest],
-        )? > 0;
-        if !is_held {
+        let filter = "holder=?1 AND mailbox=?2 AND digest=?3";
+        let params = params![holder, mailbox, digest];
+        if self.delete(HashedTable::Held, filter, params)? == 0 {
             return Ok(None);
         }
-        self.checksum.subtract(ChecksummedRow::Held {
-            holder,
-            mailbox,
-            digest: &digest,
-        });
         self.count_holder(mailbox, digest, -1)
     }
 
@@ -229,7 +212,7 @@ impl StateDb {
 
     /// Returns `true` if another scope has a message with records that name this mailbox and digest: these stand.
     fn is_given_elsewhere(&self, row: &GivenRow, path: i64) -> Result<bool, DaemonError> {
-        self.connection.is_any(
+        self.is_any(
             "SELECT 1 FROM given WHERE digest=?1 AND mailbox<>?2 AND path=?3
              UNION ALL SELECT 1 FROM other_path WHERE digest=?1 AND mailbox<>?2 AND path=?3",
             params![row.digest, row.mailbox, path],
@@ -238,8 +221,8 @@ impl StateDb {
 
     fn path(&self, id: i64) -> Result<Vec<u8>, DaemonError> {
         let sql = "SELECT path FROM path WHERE id=?1";
-        let found = self.connection.find(sql, params![id], |row| row.get(0))?;
-        found.ok_or_else(|| self.connection.damaged("lacks a mailbox"))
+        let found = self.find(sql, params![id], |row| row.get(0))?;
+        found.ok_or_else(|| self.damaged("lacks a mailbox"))
     }
 
     /// In a state that is rebuilt: removes a message that is gone.
@@ -257,24 +240,11 @@ impl StateDb {
     /// Removes a message from those that were given and from those that were read.
     fn remove_given(&self, row: &GivenRow) -> Result<(), DaemonError> {
         let (mailbox, digest) = (row.mailbox, row.digest);
-        self.checksum.subtract(row.checksummed());
-        self.connection.each(
-            "DELETE FROM other_path WHERE digest=?1 AND mailbox=?2 RETURNING path",
-            params![digest, mailbox],
-            |row| {
-                self.checksum.subtract(ChecksummedRow::OtherPath {
-                    mailbox,
-                    digest: &digest,
-                    path: row.get(0)?,
-                });
-                Ok(())
-            },
-        )?;
-        self.connection.run(
-            "DELETE FROM given WHERE mailbox=?1 AND digest=?2",
-            params![mailbox, digest],
-        )?;
-        self.connection.run(
+        let filter = "digest=?1 AND mailbox=?2";
+        for table in [HashedTable::OtherPath, HashedTable::Given] {
+            self.delete(table, filter, params![digest, mailbox])?;
+        }
+        self.run(
             "INSERT OR IGNORE INTO fresh_gone VALUES(?1,?2)",
             params![mailbox, digest],
         )?;
@@ -289,15 +259,9 @@ impl StateDb {
         mailbox: MailboxId,
         key: &StoredKey,
     ) -> Result<(), DaemonError> {
-        let was_seen = self.connection.run(
-            "DELETE FROM seen WHERE mailbox=?1 AND key=?2",
-            params![mailbox, key],
-        )? > 0;
-        if was_seen {
-            self.checksum
-                .subtract(ChecksummedRow::Seen { mailbox, key });
-        }
-        self.connection.run(
+        let params = params![mailbox, key];
+        self.delete(HashedTable::Seen, "mailbox=?1 AND key=?2", params)?;
+        self.run(
             "INSERT OR IGNORE INTO fresh_unread VALUES(?1,?2)",
             params![mailbox, key],
         )?;
@@ -432,7 +396,7 @@ mod tests {
         #[track_caller]
         fn check_sum(&self) {
             self.state.commit().unwrap();
-            self.state.checksum.verify(&self.state.connection).unwrap();
+            self.state.verify_checksum().unwrap();
             self.state.begin().unwrap();
         }
     }
@@ -618,7 +582,6 @@ mod tests {
         let test = GoneTest::new("no-name");
         test.read(1, 5, &[]);
         test.state
-            .connection
             .batch("DELETE FROM path WHERE path LIKE '%a'")
             .unwrap();
         let error = test.state.release_holder(1).unwrap_err();

@@ -12,9 +12,8 @@ use std::path::Path;
 
 use rusqlite::params;
 
-use super::checksums::ChecksummedRow;
 use super::keys::{Hash128, MailboxId, STORED_KEY_BYTES, StoredKey, stored_key};
-use super::state_db::StateDb;
+use super::state_db::{HashedTable, StateDb};
 use crate::daemon::error::DaemonError;
 
 /// Key of a holder.
@@ -50,17 +49,6 @@ pub(super) struct GivenRow {
 }
 
 impl GivenRow {
-    pub(super) fn checksummed(&self) -> ChecksummedRow<'_> {
-        ChecksummedRow::Given {
-            mailbox: self.mailbox,
-            digest: &self.digest,
-            path: self.path,
-            keys: &self.keys,
-            earlier: &self.earlier,
-            files: self.files,
-        }
-    }
-
     /// The keys under which the messages with this digest were read.
     pub(super) fn keys(&self) -> &[StoredKey] {
         self.keys.as_chunks::<STORED_KEY_BYTES>().0
@@ -99,23 +87,23 @@ impl StateDb {
     pub(super) fn set_tracking(&self, on: bool) -> Result<(), DaemonError> {
         self.tracks_holders.set(on);
         let is_tracked = "SELECT 1 FROM path";
-        if on || !self.connection.is_any(is_tracked, [])? {
+        if on || !self.is_any(is_tracked, [])? {
             return Ok(());
         }
         self.begin()?;
         self.remove_holders()?;
-        self.connection.batch(
+        self.batch(
             "DELETE FROM given; DELETE FROM other_path; DELETE FROM path; DELETE FROM fresh_given",
         )?;
-        self.checksum.recompute(&self.connection)?;
+        self.recompute_checksum()?;
         self.commit()
     }
 
     /// After a rebuild: removes all holders, so that every file is read again. Messages that are not found again are gone.
     pub(super) fn forget_holders(&self) -> Result<(), DaemonError> {
         self.remove_holders()?;
-        self.connection.batch("UPDATE given SET files=0")?;
-        self.checksum.recompute(&self.connection)
+        self.batch("UPDATE given SET files=0")?;
+        self.recompute_checksum()
     }
 
     /// Begins a holder, or returns to one, in the spool at `spool` and on the file system `dev`. Returns `None` if holders are
@@ -131,52 +119,40 @@ impl StateDb {
         }
         let spool = self.path_id(spool.as_os_str().as_encoded_bytes())?;
         let key = holder.cast_signed();
-        let is_new = self.connection.run(
-            "INSERT OR IGNORE INTO holder VALUES(?1,?2,?3,0)",
-            params![key, spool, dev.cast_signed()],
-        )? > 0;
-        if is_new {
-            self.checksum.add(ChecksummedRow::Holder { key });
+        let params = params![key, spool, dev.cast_signed()];
+        if self.insert(HashedTable::Holder, "VALUES(?1,?2,?3,0)", params)? {
             return Ok(Some(holder));
         }
-        self.connection.run(
+        self.run(
             "UPDATE holder SET spool=?2, dev=?3, released=0 WHERE key=?1 AND (spool, dev, released)<>(?2, ?3, 0)",
             params![key, spool, dev.cast_signed()],
         )?;
         Ok(Some(holder))
     }
 
-    /// Finds out if a holder exists that is not being released, and if it belongs to the spool at `spool`.
-    pub(crate) fn is_holder_of(
+    /// Makes a holder one of the spool at `spool`. Returns `false` if there is no such holder, or it is being released: then its file
+    /// must be read.
+    pub(crate) fn adopt_holder(
         &self,
         holder: HolderKey,
         spool: &Path,
-    ) -> Result<HolderSpool, DaemonError> {
-        let is_own = self.connection.find(
+    ) -> Result<bool, DaemonError> {
+        let (holder, spool) = (holder.cast_signed(), spool.as_os_str().as_encoded_bytes());
+        let is_own: Option<Option<bool>> = self.find(
             "SELECT spool=(SELECT id FROM path WHERE path=?2) FROM holder WHERE key=?1 AND released=0",
-            params![holder.cast_signed(), spool.as_os_str().as_encoded_bytes()],
-            |row| row.get::<_, Option<bool>>(0),
+            params![holder, spool],
+            |row| row.get(0),
         )?;
-        Ok(match is_own {
-            None => HolderSpool::NoHolder,
-            Some(Some(true)) => HolderSpool::Same,
-            Some(_) => HolderSpool::Other,
-        })
-    }
-
-    /// Makes a holder one of the spool at `spool`.
-    pub(crate) fn adopt_holder(&self, holder: HolderKey, spool: &Path) -> Result<(), DaemonError> {
-        let spool = self.path_id(spool.as_os_str().as_encoded_bytes())?;
-        self.connection.run(
-            "UPDATE holder SET spool=?2 WHERE key=?1",
-            params![holder.cast_signed(), spool],
-        )?;
-        Ok(())
+        if is_own.is_some() && is_own != Some(Some(true)) {
+            let params = params![holder, self.path_id(spool)?];
+            self.run("UPDATE holder SET spool=?2 WHERE key=?1", params)?;
+        }
+        Ok(is_own.is_some())
     }
 
     /// Returns `true` if a holder exists and is not being released.
     pub(crate) fn is_holder(&self, holder: HolderKey) -> Result<bool, DaemonError> {
-        self.connection.is_any(
+        self.is_any(
             "SELECT 1 FROM holder WHERE key=?1 AND released=0",
             params![holder.cast_signed()],
         )
@@ -184,7 +160,7 @@ impl StateDb {
 
     /// Returns `true` if a holder holds messages.
     pub(crate) fn is_holding(&self, holder: HolderKey) -> Result<bool, DaemonError> {
-        self.connection.is_any(
+        self.is_any(
             "SELECT 1 FROM held WHERE holder=?1",
             params![holder.cast_signed()],
         )
@@ -217,7 +193,7 @@ impl StateDb {
     /// The mailboxes with messages of which records were written.
     pub(super) fn given_mailboxes(&self) -> Result<BTreeSet<MailboxId>, DaemonError> {
         let sql = "SELECT DISTINCT mailbox FROM given";
-        let found = self.connection.all(sql, [], |row| row.get(0))?;
+        let found = self.all(sql, [], |row| row.get(0))?;
         Ok(found.into_iter().collect())
     }
 
@@ -228,21 +204,13 @@ impl StateDb {
         digest: DigestBytes,
         path: i64,
     ) -> Result<(), DaemonError> {
-        let is_new = self.connection.run(
-            "INSERT OR IGNORE INTO other_path SELECT ?1,?2,?3 WHERE NOT EXISTS
-             (SELECT 1 FROM given WHERE digest=?1 AND mailbox=?2 AND path=?3)",
+        let is_new = self.insert(
+            HashedTable::OtherPath,
+            "SELECT ?1,?2,?3 WHERE NOT EXISTS (SELECT 1 FROM given WHERE digest=?1 AND mailbox=?2 AND path=?3)",
             params![digest, mailbox, path],
-        )? > 0;
+        )?;
         if is_new {
-            self.checksum.add(ChecksummedRow::OtherPath {
-                mailbox,
-                digest: &digest,
-                path,
-            });
-            self.connection.run(
-                "INSERT OR IGNORE INTO fresh_given VALUES(?1,?2)",
-                params![mailbox, digest],
-            )?;
+            self.mark_given(mailbox, digest)?;
         }
         Ok(())
     }
@@ -251,11 +219,10 @@ impl StateDb {
     pub(super) fn given_paths(&self, row: &GivenRow) -> Result<Vec<i64>, DaemonError> {
         let sql = "SELECT path FROM other_path WHERE digest=?1 AND mailbox=?2 ORDER BY path";
         let mut paths = vec![row.path];
-        self.connection
-            .each(sql, params![row.digest, row.mailbox], |row| {
-                paths.push(row.get(0)?);
-                Ok(())
-            })?;
+        self.each(sql, params![row.digest, row.mailbox], |row| {
+            paths.push(row.get(0)?);
+            Ok(())
+        })?;
         Ok(paths)
     }
 
@@ -278,30 +245,35 @@ impl StateDb {
 
     pub(super) fn put_given_row(&self, mut row: GivenRow) -> Result<(), DaemonError> {
         if let Some(mut known) = self.given_row(row.mailbox, row.digest)? {
-            let before = known.clone();
             if !known.merge(&row) {
                 return Ok(());
             }
-            self.checksum.subtract(before.checksummed());
             self.put_other_path(row.mailbox, row.digest, row.path)?;
             row = known;
         }
-        self.checksum.add(row.checksummed());
-        self.connection.run(
-            "INSERT OR REPLACE INTO given VALUES(?1,?2,?3,?4,?5,?6)",
-            params![
-                row.digest,
-                row.mailbox,
-                row.path,
-                row.keys,
-                row.earlier,
-                row.files
-            ],
-        )?;
-        self.connection.run(
-            "INSERT OR IGNORE INTO fresh_given VALUES(?1,?2)",
-            params![row.mailbox, row.digest],
-        )?;
+        self.replace_given(&row)?;
+        self.mark_given(row.mailbox, row.digest)
+    }
+
+    fn replace_given(&self, row: &GivenRow) -> Result<(), DaemonError> {
+        let filter = "digest=?1 AND mailbox=?2";
+        self.delete(HashedTable::Given, filter, params![row.digest, row.mailbox])?;
+        let values = params![
+            row.digest,
+            row.mailbox,
+            row.path,
+            row.keys,
+            row.earlier,
+            row.files
+        ];
+        self.insert(HashedTable::Given, "VALUES(?1,?2,?3,?4,?5,?6)", values)?;
+        Ok(())
+    }
+
+    /// Adds a message to those that the next sidecar lists as given.
+    fn mark_given(&self, mailbox: MailboxId, digest: DigestBytes) -> Result<(), DaemonError> {
+        let sql = "INSERT OR IGNORE INTO fresh_given VALUES(?1,?2)";
+        self.run(sql, params![mailbox, digest])?;
         Ok(())
     }
 
@@ -331,17 +303,12 @@ impl StateDb {
         mailbox: MailboxId,
         digest: DigestBytes,
     ) -> Result<(), DaemonError> {
-        let holder = holder.cast_signed();
-        let is_new = self.connection.run(
-            "INSERT OR IGNORE INTO held SELECT ?1,?2,?3 WHERE EXISTS (SELECT 1 FROM given WHERE mailbox=?2 AND digest=?3)",
-            params![holder, mailbox, digest],
-        )? > 0;
+        let is_new = self.insert(
+            HashedTable::Held,
+            "SELECT ?1,?2,?3 WHERE EXISTS (SELECT 1 FROM given WHERE mailbox=?2 AND digest=?3)",
+            params![holder.cast_signed(), mailbox, digest],
+        )?;
         if is_new {
-            self.checksum.add(ChecksummedRow::Held {
-                holder,
-                mailbox,
-                digest: &digest,
-            });
             self.count_holder(mailbox, digest, 1)?;
         }
         Ok(())
@@ -357,13 +324,8 @@ impl StateDb {
         let Some(mut row) = self.given_row(mailbox, digest)? else {
             return Ok(None);
         };
-        self.checksum.subtract(row.checksummed());
         row.files += change;
-        self.checksum.add(row.checksummed());
-        self.connection.run(
-            "UPDATE given SET files=?3 WHERE mailbox=?1 AND digest=?2",
-            params![mailbox, digest, row.files],
-        )?;
+        self.replace_given(&row)?;
         Ok(Some(row))
     }
 
@@ -373,7 +335,7 @@ impl StateDb {
         digest: DigestBytes,
     ) -> Result<Option<GivenRow>, DaemonError> {
         let sql = "SELECT path, keys, earlier, files FROM given WHERE mailbox=?1 AND digest=?2";
-        self.connection.find(sql, params![mailbox, digest], |row| {
+        self.find(sql, params![mailbox, digest], |row| {
             Ok(GivenRow {
                 mailbox,
                 digest,
@@ -388,32 +350,17 @@ impl StateDb {
     /// The number of a path. It is added if it is new.
     pub(super) fn path_id(&self, path: &[u8]) -> Result<i64, DaemonError> {
         let sql = "SELECT id FROM path WHERE path=?1";
-        if let Some(id) = self.connection.find(sql, params![path], |row| row.get(0))? {
+        if let Some(id) = self.find(sql, params![path], |row| row.get(0))? {
             return Ok(id);
         }
-        self.connection
-            .run("INSERT INTO path VALUES(NULL,?1)", params![path])?;
-        let id = self.connection.last_id();
-        self.checksum.add(ChecksummedRow::Path { id, path });
-        Ok(id)
+        self.insert(HashedTable::Path, "VALUES(NULL,?1)", params![path])?;
+        Ok(self.last_id())
     }
 
     /// Removes all holders, without a change of the checksum.
     fn remove_holders(&self) -> Result<(), DaemonError> {
-        self.connection
-            .batch("DELETE FROM held; DELETE FROM holder")
+        self.batch("DELETE FROM held; DELETE FROM holder")
     }
-}
-
-/// The spool of a holder.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum HolderSpool {
-    /// There is no such holder: the file must be read.
-    NoHolder,
-    /// It belongs to the spool in question.
-    Same,
-    /// It belongs to another spool, in which the file was found before.
-    Other,
 }
 
 #[cfg(test)]
@@ -442,7 +389,7 @@ mod tests {
     #[track_caller]
     fn check_sum(state: &StateDb) {
         state.commit().unwrap();
-        state.checksum.verify(&state.connection).unwrap();
+        state.verify_checksum().unwrap();
         state.begin().unwrap();
     }
 
@@ -467,7 +414,7 @@ mod tests {
         check_sum(&state);
         state.commit().unwrap();
         state.set_tracking(false).unwrap();
-        state.checksum.verify(&state.connection).unwrap();
+        state.verify_checksum().unwrap();
         for table in ["holder", "held", "given", "path", "fresh_given"] {
             assert!(
                 state.rows(&format!("SELECT * FROM {table}")).is_empty(),
@@ -482,13 +429,13 @@ mod tests {
         let fixture = StoreFixture::new("adopted");
         let state = fixture.state();
         let (own, other) = (Path::new(SPOOL), Path::new("/srv/mail"));
-        assert_eq!(state.is_holder_of(1, own).unwrap(), HolderSpool::NoHolder);
+        let number_in = |spool| state.holders_after(spool, None).unwrap().len();
+        assert!(!state.adopt_holder(1, own).unwrap());
         assert_eq!(state.open_holder(1, own, 1).unwrap(), Some(1));
-        assert_eq!(state.is_holder_of(1, own).unwrap(), HolderSpool::Same);
-        assert_eq!(state.is_holder_of(1, other).unwrap(), HolderSpool::Other);
-        state.adopt_holder(1, other).unwrap();
-        assert_eq!(state.is_holder_of(1, other).unwrap(), HolderSpool::Same);
-        assert_eq!(state.is_holder_of(1, own).unwrap(), HolderSpool::Other);
+        assert!(state.adopt_holder(1, own).unwrap());
+        assert_eq!((number_in(own), number_in(other)), (1, 0));
+        assert!(state.adopt_holder(1, other).unwrap());
+        assert_eq!((number_in(own), number_in(other)), (0, 1));
         check_sum(&state);
     }
 

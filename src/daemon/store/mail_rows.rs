@@ -2,10 +2,9 @@
 
 use rusqlite::params;
 
-use super::checksums::ChecksummedRow;
 use super::holders::HolderKey;
 use super::keys::{FileId, Hash128, MailboxId, stored_key};
-use super::state_db::StateDb;
+use super::state_db::{HashedTable, StateDb, hash128, unsigned};
 use crate::daemon::error::DaemonError;
 
 /// Lengths of one file that are compared with its content. More than one are left of a file that was rewritten and has grown.
@@ -43,12 +42,6 @@ pub(crate) struct GrowingMessage {
     pub(crate) digests: Vec<u128>,
 }
 
-/// A mailbox row, compared with what is known of the mailbox now.
-struct MailboxRow {
-    id: MailboxId,
-    is_current: bool,
-}
-
 impl StateDb {
     /// Returns the number of a mailbox, one of whose files is on the file system `dev`. Adds the mailbox if it is new.
     pub(crate) fn mailbox(
@@ -58,36 +51,23 @@ impl StateDb {
         dev: u64,
     ) -> Result<MailboxId, DaemonError> {
         let (key, spool, dev) = (key.to_be_bytes(), spool.to_be_bytes(), dev.cast_signed());
-        let found = self.connection.find(
-            "SELECT id, spool=?2 AND dev=?3 AND gone IS NULL AND retired=0 FROM mailbox WHERE key=?1",
-            params![key, spool, dev],
-            |row| {
-                Ok(MailboxRow {
-                    id: row.get(0)?,
-                    is_current: row.get(1)?,
-                })
-            },
-        )?;
+        let sql = "SELECT id, spool=?2 AND dev=?3 AND gone IS NULL AND retired=0 FROM mailbox WHERE key=?1";
+        let found: Option<(MailboxId, bool)> = self.find(sql, params![key, spool, dev], |row| {
+            Ok((row.get(0)?, row.get(1)?))
+        })?;
         let id = match found {
-            Some(MailboxRow {
-                id,
-                is_current: true,
-            }) => return Ok(id),
-            Some(MailboxRow { id, .. }) => {
-                self.connection.run(
+            Some((id, true)) => return Ok(id),
+            Some((id, false)) => {
+                self.run(
                     "UPDATE mailbox SET spool=?2, dev=?3, gone=NULL, retired=0 WHERE id=?1",
                     params![id, spool, dev],
                 )?;
                 id
             }
             None => {
-                self.connection.run(
-                    "INSERT INTO mailbox VALUES(NULL,?1,?2,?3,0,NULL,0)",
-                    params![key, spool, dev],
-                )?;
-                let id = self.connection.last_id();
-                self.checksum.add(ChecksummedRow::Mailbox { id, key: &key });
-                id
+                let values = "VALUES(NULL,?1,?2,?3,0,NULL,0)";
+                self.insert(HashedTable::Mailbox, values, params![key, spool, dev])?;
+                self.last_id()
             }
         };
         self.mark_changed(id)?;
@@ -106,7 +86,7 @@ impl StateDb {
 
     /// Returns `true` if a message was read.
     pub(crate) fn is_seen(&self, mailbox: MailboxId, key: Hash128) -> Result<bool, DaemonError> {
-        self.connection.is_any(
+        self.is_any(
             "SELECT 1 FROM seen WHERE mailbox=?1 AND key=?2",
             params![mailbox, stored_key(key)],
         )
@@ -114,16 +94,8 @@ impl StateDb {
 
     /// Records that a message was read. Returns `true` if that is new.
     pub(crate) fn mark_seen(&self, mailbox: MailboxId, key: Hash128) -> Result<bool, DaemonError> {
-        let key = stored_key(key);
-        let is_new = self.connection.run(
-            "INSERT OR IGNORE INTO seen VALUES(?1,?2)",
-            params![mailbox, key],
-        )? > 0;
-        if is_new {
-            self.checksum
-                .add(ChecksummedRow::Seen { mailbox, key: &key });
-        }
-        Ok(is_new)
+        let params = params![mailbox, stored_key(key)];
+        self.insert(HashedTable::Seen, "VALUES(?1,?2)", params)
     }
 
     /// Records that the records of a message are in the open segment.
@@ -132,7 +104,7 @@ impl StateDb {
         mailbox: MailboxId,
         key: Hash128,
     ) -> Result<(), DaemonError> {
-        self.connection.run(
+        self.run(
             "INSERT INTO fresh VALUES(?1,?2)",
             params![mailbox, key.to_be_bytes()],
         )?;
@@ -141,7 +113,7 @@ impl StateDb {
 
     /// Returns `true` if a file was read completely in its present version.
     pub(crate) fn is_file_read(&self, key: u64) -> Result<bool, DaemonError> {
-        self.connection.is_any(
+        self.is_any(
             "SELECT 1 FROM known WHERE key=?1",
             params![key.cast_signed()],
         )
@@ -155,12 +127,11 @@ impl StateDb {
         message: Option<u64>,
     ) -> Result<(), DaemonError> {
         let (key, message) = (key.cast_signed(), message.map(u64::cast_signed));
-        self.connection.run(
+        self.run(
             "INSERT OR REPLACE INTO known VALUES(?1,?2,?3,NULL,NULL,NULL)",
             params![key, mailbox, message],
         )?;
-        self.connection
-            .run("INSERT OR IGNORE INTO fresh_known VALUES(?1)", params![key])?;
+        self.run("INSERT OR IGNORE INTO fresh_known VALUES(?1)", params![key])?;
         Ok(())
     }
 
@@ -172,7 +143,7 @@ impl StateDb {
         place: u64,
         len: u64,
     ) -> Result<(), DaemonError> {
-        self.connection.run(
+        self.run(
             "UPDATE known SET place=?2, len=?3 WHERE key=?1",
             params![key.cast_signed(), place.cast_signed(), len.cast_signed()],
         )?;
@@ -183,8 +154,7 @@ impl StateDb {
     pub(crate) fn earlier_lengths(&self, place: u64) -> Result<Vec<u64>, DaemonError> {
         let sql = "SELECT DISTINCT len FROM known WHERE place=?1 ORDER BY len DESC LIMIT ?2";
         let params = params![place.cast_signed(), EARLIER_LENGTHS];
-        self.connection
-            .all(sql, params, |row| row.get(0).map(i64::cast_unsigned))
+        self.all(sql, params, |row| unsigned(row, 0))
     }
 
     /// Positions up to which an mbox was read for the mailboxes of these keys, those of older scopes last. A file with names in two
@@ -194,13 +164,13 @@ impl StateDb {
         id: FileId,
         mailboxes: &[Hash128],
     ) -> Result<Vec<MboxCursor>, DaemonError> {
-        let found = self.connection.all(
+        let found = self.all(
             "SELECT first, last, guard, head, size, mtime, pass, key FROM file JOIN mailbox ON id=mailbox
              WHERE file.dev=?1 AND ino=?2 AND btime=?3 ORDER BY retired, mailbox",
             params![id.dev.cast_signed(), id.ino.cast_signed(), id.btime],
             |row| {
                 let number = |index| row.get::<_, i64>(index).map(i64::cast_unsigned);
-                let mailbox = row.get(7).map(Hash128::from_be_bytes)?;
+                let mailbox = hash128(row, 7)?;
                 Ok((mailbox, MboxCursor {
                     first: number(0)?,
                     last: number(1)?,
@@ -235,12 +205,12 @@ impl StateDb {
         ];
         let [first, last, guard, head, size] = numbers.map(u64::cast_signed);
         let (dev, ino) = (id.dev.cast_signed(), id.ino.cast_signed());
-        self.connection.run(
+        self.run(
             "DELETE FROM file WHERE dev=?1 AND ino=?2 AND btime=?3 AND mailbox<>?4
              AND mailbox IN (SELECT id FROM mailbox WHERE retired=1)",
             params![dev, ino, id.btime, mailbox],
         )?;
-        self.connection.run(
+        self.run(
             "INSERT OR REPLACE INTO file VALUES(?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,NULL,?11)",
             params![
                 dev,
@@ -256,7 +226,7 @@ impl StateDb {
                 cursor.pass.cast_signed()
             ],
         )?;
-        self.connection.run(
+        self.run(
             "INSERT OR IGNORE INTO fresh_file VALUES(?1,?2,?3,?4)",
             params![dev, ino, id.btime, mailbox],
         )?;
@@ -265,11 +235,11 @@ impl StateDb {
 
     /// Makes an mbox be read from its start.
     pub(crate) fn reset_cursor(&self, id: FileId) -> Result<(), DaemonError> {
-        self.connection.run(
+        self.run(
             "UPDATE file SET first=0, last=0, guard=0, head=0, size=0, mtime=0 WHERE dev=?1 AND ino=?2 AND btime=?3",
             params![id.dev.cast_signed(), id.ino.cast_signed(), id.btime],
         )?;
-        self.connection.run(
+        self.run(
             "INSERT OR IGNORE INTO fresh_file SELECT dev, ino, btime, mailbox FROM file WHERE dev=?1 AND ino=?2 AND btime=?3",
             params![id.dev.cast_signed(), id.ino.cast_signed(), id.btime],
         )?;
@@ -281,7 +251,7 @@ impl StateDb {
         &self,
         mailbox: MailboxId,
     ) -> Result<Vec<GrowingMessage>, DaemonError> {
-        self.connection.all(
+        self.all(
             "SELECT len, hash, ids, digests FROM tail WHERE mailbox=?1",
             params![mailbox],
             |row| {
@@ -292,8 +262,8 @@ impl StateDb {
                 let numbers =
                     |all: &[[u8; 16]]| all.iter().map(|id| u128::from_be_bytes(*id)).collect();
                 Ok(GrowingMessage {
-                    len: row.get::<_, i64>(0)?.cast_unsigned(),
-                    hash: row.get(1).map(u128::from_be_bytes)?,
+                    len: unsigned(row, 0)?,
+                    hash: hash128(row, 1)?,
                     ids: numbers(ids),
                     digests: numbers(digests),
                 })
@@ -310,19 +280,11 @@ impl StateDb {
         self.remove_growing(mailbox, message)?;
         let bytes =
             |all: &[u128]| -> Vec<u8> { all.iter().flat_map(|id| id.to_be_bytes()).collect() };
-        let (ids, digests) = (bytes(&message.ids), bytes(&message.digests));
         let (len, hash) = (message.len.cast_signed(), message.hash.to_be_bytes());
-        self.checksum.add(ChecksummedRow::Growing {
-            mailbox,
-            len,
-            hash: &hash,
-            ids: &ids,
-            digests: &digests,
-        });
-        self.connection.run(
-            "INSERT INTO tail VALUES(?1,?2,?3,?4,?5)",
-            params![mailbox, len, hash, ids, digests],
-        )?;
+        let (ids, digests) = (bytes(&message.ids), bytes(&message.digests));
+        let values = "VALUES(?1,?2,?3,?4,?5)";
+        let params = params![mailbox, len, hash, ids, digests];
+        self.insert(HashedTable::Growing, values, params)?;
         Ok(())
     }
 
@@ -333,42 +295,20 @@ impl StateDb {
         message: &GrowingMessage,
     ) -> Result<(), DaemonError> {
         let (len, hash) = (message.len.cast_signed(), message.hash.to_be_bytes());
-        let sql = "DELETE FROM tail WHERE mailbox=?1 AND len=?2 AND hash=?3 RETURNING ids, digests";
-        self.connection
-            .each(sql, params![mailbox, len, hash], |row| {
-                self.checksum.subtract(ChecksummedRow::Growing {
-                    mailbox,
-                    len,
-                    hash: &hash,
-                    ids: row.get_ref(0)?.as_bytes()?,
-                    digests: row.get_ref(1)?.as_bytes()?,
-                });
-                Ok(())
-            })?;
+        let filter = "mailbox=?1 AND len=?2 AND hash=?3";
+        self.delete(HashedTable::Growing, filter, params![mailbox, len, hash])?;
         self.mark_changed(mailbox)
     }
 
     /// Removes all growing messages of a mailbox.
     pub(super) fn remove_all_growing(&self, mailbox: MailboxId) -> Result<(), DaemonError> {
-        self.connection.each(
-            "DELETE FROM tail WHERE mailbox=?1 RETURNING len, hash, ids, digests",
-            params![mailbox],
-            |row| {
-                self.checksum.subtract(ChecksummedRow::Growing {
-                    mailbox,
-                    len: row.get(0)?,
-                    hash: row.get_ref(1)?.as_bytes()?,
-                    ids: row.get_ref(2)?.as_bytes()?,
-                    digests: row.get_ref(3)?.as_bytes()?,
-                });
-                Ok(())
-            },
-        )
+        self.delete(HashedTable::Growing, "mailbox=?1", params![mailbox])?;
+        Ok(())
     }
 
     fn raise_many(&self, mailbox: MailboxId, many: i64) -> Result<(), DaemonError> {
         let sql = "UPDATE mailbox SET many=?2 WHERE id=?1 AND many<?2";
-        match self.connection.run(sql, params![mailbox, many])? {
+        match self.run(sql, params![mailbox, many])? {
             0 => Ok(()),
             _ => self.mark_changed(mailbox),
         }
@@ -376,7 +316,7 @@ impl StateDb {
 
     /// Adds a mailbox itself, and its growing messages, to the next sidecar.
     pub(super) fn mark_changed(&self, mailbox: MailboxId) -> Result<(), DaemonError> {
-        self.connection.run(
+        self.run(
             "INSERT OR IGNORE INTO fresh_mailbox VALUES(?1)",
             params![mailbox],
         )?;

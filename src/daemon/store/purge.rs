@@ -1,4 +1,4 @@
-//! Purges the state of files that are missing for long, and of messages and mailboxes together with them.
+//! Purges the state of files that are missing for long, and of messages and mailboxes together with them; measures that time.
 //!
 //! A survey lists the files that exist. The others are marked as missing since that day, and after their retention time they are
 //! purged. Only mailboxes of the surveyed spool count, and of these only the ones on mounted file systems. Every step can be
@@ -8,11 +8,11 @@ use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use rusqlite::params;
 
-use super::checksums::ChecksummedRow;
 use super::keys::{FileId, Hash128, KeyRange, MailboxId};
-use super::state_db::StateDb;
+use super::state_db::{HashedTable, StateDb, hash128, optional, unsigned};
 use crate::daemon::error::DaemonError;
-use crate::limits::{PURGE_DAYS, PURGED_PER_SURVEY};
+use crate::daemon::host::{DaemonHost, MonotonicTime};
+use crate::limits::{AGE_SAVE_INTERVAL_S, MAX_DOWNTIME_S, PURGE_DAYS, PURGED_PER_SURVEY};
 
 /// Rows that one transaction changes. Bounds the write-ahead log.
 const CHUNK_ROWS: u32 = 10_000;
@@ -86,7 +86,7 @@ impl SeenFiles {
 impl StateDb {
     /// Returns `true` if the state has a mailbox of this spool.
     pub(crate) fn has_spool(&self, spool: Hash128) -> Result<bool, DaemonError> {
-        self.connection.is_any(
+        self.is_any(
             "SELECT 1 FROM mailbox WHERE spool=?1",
             params![spool.to_be_bytes()],
         )
@@ -117,7 +117,7 @@ impl StateDb {
                     purged += self.purge_mailbox(id)?;
                 }
                 Retention::Mark { missing_since } => {
-                    self.connection.run(
+                    self.run(
                         "UPDATE mailbox SET gone=?2 WHERE id=?1",
                         params![id, missing_since.map(u64::cast_signed)],
                     )?;
@@ -135,22 +135,21 @@ impl StateDb {
     ) -> Result<SurveyedSpool, DaemonError> {
         let (mut mailboxes, mut frozen) = (BTreeMap::new(), 0);
         let sql = "SELECT id, dev, many, gone FROM mailbox WHERE spool=?1";
-        self.connection
-            .each(sql, params![spool.to_be_bytes()], |row| {
-                let many: i64 = row.get(2)?;
-                let mailbox = SurveyedMailbox {
-                    has_multi_message_files: many > 0,
-                    missing_since: row.get::<_, Option<i64>>(3)?.map(i64::cast_unsigned),
-                    is_present: many > 1,
-                    has_entries: false,
-                };
-                if seen.devs.contains(&row.get::<_, i64>(1)?.cast_unsigned()) {
-                    mailboxes.insert(row.get(0)?, mailbox);
-                } else {
-                    frozen += 1;
-                }
-                Ok(())
-            })?;
+        self.each(sql, params![spool.to_be_bytes()], |row| {
+            let many: i64 = row.get(2)?;
+            let mailbox = SurveyedMailbox {
+                has_multi_message_files: many > 0,
+                missing_since: optional(row, 3)?,
+                is_present: many > 1,
+                has_entries: false,
+            };
+            if seen.devs.contains(&unsigned(row, 1)?) {
+                mailboxes.insert(row.get(0)?, mailbox);
+            } else {
+                frozen += 1;
+            }
+            Ok(())
+        })?;
         Ok(SurveyedSpool { mailboxes, frozen })
     }
 
@@ -207,7 +206,7 @@ impl StateDb {
                 return Ok(());
             }
             Retention::Mark { missing_since } => {
-                self.connection.run(
+                self.run(
                     "UPDATE known SET gone=?2 WHERE key=?1",
                     params![row.key, missing_since.map(u64::cast_signed)],
                 )?;
@@ -226,12 +225,12 @@ impl StateDb {
         };
         let sql =
             "SELECT key, mailbox, message, gone FROM known WHERE key>=?1 ORDER BY key LIMIT ?2";
-        self.connection.all(sql, params![from, CHUNK_ROWS], |row| {
+        self.all(sql, params![from, CHUNK_ROWS], |row| {
             Ok(ReadFileRow {
                 key: row.get(0)?,
                 mailbox: row.get(1)?,
                 message: row.get(2)?,
-                missing_since: row.get::<_, Option<i64>>(3)?.map(i64::cast_unsigned),
+                missing_since: optional(row, 3)?,
             })
         })
     }
@@ -246,8 +245,7 @@ impl StateDb {
         for chunk in files.chunks(CHUNK_ROWS as usize) {
             self.begin()?;
             for file in chunk {
-                self.connection
-                    .run("DELETE FROM known WHERE key=?1", params![file.key])?;
+                self.run("DELETE FROM known WHERE key=?1", params![file.key])?;
                 purged += 1;
                 if let Some(message) = file
                     .message
@@ -273,7 +271,7 @@ impl StateDb {
             .filter_map(|file| file.message.map(|message| (file.mailbox, message)))
             .collect();
         let sql = "SELECT key, mailbox, message FROM known WHERE message IS NOT NULL";
-        self.connection.each(sql, [], |row| {
+        self.each(sql, [], |row| {
             if !keys.contains(&row.get(0)?) {
                 messages.remove(&(row.get(1)?, row.get(2)?));
             }
@@ -303,14 +301,11 @@ impl StateDb {
                 if let Retention::Mark { missing_since } = retention {
                     let sql = "UPDATE file SET gone=?5 WHERE dev=?1 AND ino=?2 AND btime=?3 AND mailbox=?4";
                     let gone = missing_since.map(u64::cast_signed);
-                    self.connection
-                        .run(sql, params![dev, ino, id.btime, mailbox, gone])?;
+                    self.run(sql, params![dev, ino, id.btime, mailbox, gone])?;
                 } else {
                     let sql =
                         "DELETE FROM file WHERE dev=?1 AND ino=?2 AND btime=?3 AND mailbox=?4";
-                    let changed = self
-                        .connection
-                        .run(sql, params![dev, ino, id.btime, mailbox])?;
+                    let changed = self.run(sql, params![dev, ino, id.btime, mailbox])?;
                     purged += changed as u64;
                 }
             }
@@ -329,22 +324,22 @@ impl StateDb {
         let sql =
             "SELECT file.dev, ino, btime, mailbox, file.gone, pass IN (SELECT key FROM holder), key
              FROM file JOIN mailbox ON id=mailbox";
-        self.connection.each(sql, [], |row| {
+        self.each(sql, [], |row| {
             let id = FileId {
-                dev: row.get::<_, i64>(0)?.cast_unsigned(),
-                ino: row.get::<_, i64>(1)?.cast_unsigned(),
+                dev: unsigned(row, 0)?,
+                ino: unsigned(row, 1)?,
                 btime: row.get(2)?,
             };
             let number = row.get(3)?;
             let Some(mailbox) = mailboxes.get_mut(&number) else {
                 return Ok(());
             };
-            let key = row.get(6).map(Hash128::from_be_bytes)?;
+            let key = hash128(row, 6)?;
             let is_present = seen.has(id.hash_in(key));
             mailbox.is_present |= is_present;
             let entry = SurveyedEntry {
                 is_present,
-                missing_since: row.get::<_, Option<i64>>(4)?.map(i64::cast_unsigned),
+                missing_since: optional(row, 4)?,
             };
             let mut retention = Retention::decide(entry, day);
             if retention == Retention::Purge && row.get(5)? {
@@ -384,38 +379,23 @@ impl StateDb {
             "fresh_gone",
             "fresh_unread",
         ] {
-            self.connection.run(
+            self.run(
                 &format!("DELETE FROM {table} WHERE mailbox=?1"),
                 params![id],
             )?;
         }
-        let sql = "DELETE FROM mailbox WHERE id=?1 RETURNING key";
-        self.connection.each(sql, params![id], |row| {
-            let key = row.get_ref(0)?.as_bytes()?;
-            self.checksum.subtract(ChecksummedRow::Mailbox { id, key });
-            Ok(())
-        })?;
+        self.delete(HashedTable::Mailbox, "id=?1", params![id])?;
         self.commit()?;
         Ok(purged)
     }
 
     /// Removes messages of a mailbox within a range of keys, at most [`CHUNK_ROWS`]. Returns their number.
     fn purge_seen(&self, mailbox: MailboxId, range: KeyRange) -> Result<u64, DaemonError> {
-        let sql = "DELETE FROM seen WHERE mailbox=?1 AND key IN
-             (SELECT key FROM seen WHERE mailbox=?1 AND key BETWEEN ?2 AND ?3 LIMIT ?4) RETURNING key";
-        let mut purged = 0;
-        self.connection.each(
-            sql,
+        self.delete(
+            HashedTable::Seen,
+            "mailbox=?1 AND key IN (SELECT key FROM seen WHERE mailbox=?1 AND key BETWEEN ?2 AND ?3 LIMIT ?4)",
             params![mailbox, range.first, range.last, CHUNK_ROWS],
-            |row| {
-                let key = row.get_ref(0)?.as_bytes()?;
-                self.checksum
-                    .subtract(ChecksummedRow::Seen { mailbox, key });
-                purged += 1;
-                Ok(())
-            },
-        )?;
-        Ok(purged)
+        )
     }
 }
 
@@ -454,6 +434,72 @@ impl Retention {
             Some(since) if since + PURGE_DAYS <= day => Retention::Purge,
             Some(_) => Retention::Keep,
         }
+    }
+}
+
+const DAY_S: u64 = 86_400;
+
+/// The time for which the spools have been watched. The age of missing files is measured with it.
+///
+/// The system clock may jump, and no state may be purged because of that. So the time counts during which the daemon runs, and of
+/// the time between two runs at most [`MAX_DOWNTIME_S`].
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct WatchTime {
+    /// Seconds before `since`.
+    before_s: u64,
+    since: MonotonicTime,
+    now: MonotonicTime,
+    /// Seconds since 1970; `None` without a system clock.
+    unix_time: Option<u64>,
+    /// Seconds that are saved in the state.
+    saved_s: u64,
+}
+
+impl WatchTime {
+    /// Continues from the time that the last run saved.
+    pub(crate) fn open(db: &StateDb, host: &mut dyn DaemonHost) -> Result<WatchTime, DaemonError> {
+        let (now, unix_time) = (host.now(), host.unix_time());
+        let saved_s = db.meta_value("age")?.unwrap_or(0);
+        let away_s = match (db.meta_value("date")?, unix_time) {
+            (Some(before), Some(now)) => now.saturating_sub(before).min(MAX_DOWNTIME_S),
+            _ => 0,
+        };
+        Ok(WatchTime {
+            before_s: saved_s + away_s,
+            since: now,
+            now,
+            unix_time,
+            saved_s,
+        })
+    }
+
+    /// Reads the clocks.
+    pub(crate) fn update(&mut self, host: &mut dyn DaemonHost) {
+        (self.now, self.unix_time) = (host.now(), host.unix_time());
+    }
+
+    /// The day, counted from the first.
+    pub(crate) fn day(&self) -> u64 {
+        self.seconds() / DAY_S
+    }
+
+    /// Returns `true` if it was not saved for [`AGE_SAVE_INTERVAL_S`].
+    pub(crate) fn is_due(&self) -> bool {
+        self.saved_s + AGE_SAVE_INTERVAL_S <= self.seconds()
+    }
+
+    /// Saves it in the open transaction.
+    pub(crate) fn save(&mut self, db: &StateDb) -> Result<(), DaemonError> {
+        self.saved_s = self.seconds();
+        db.set_meta_value("age", self.saved_s)?;
+        match self.unix_time {
+            Some(unix_time) => db.set_meta_value("date", unix_time),
+            None => Ok(()),
+        }
+    }
+
+    fn seconds(&self) -> u64 {
+        self.before_s + self.now.ms.saturating_sub(self.since.ms) / 1_000
     }
 }
 

@@ -7,13 +7,12 @@ use std::path::{Path, PathBuf};
 
 use walkdir::WalkDir;
 
-use super::checksums::{remove_shutdown_hash, rename_shutdown_hash};
 use super::committer::publish_if_hidden;
-use super::state_db::{MissingTables, StateDb};
+use super::state_db::{MissingTables, StateDb, remove_shutdown_hash, rename_shutdown_hash};
 use super::state_paths::InstanceLock;
 use super::state_paths::{StatePaths, create_folders, meta_name};
 use crate::config::Config;
-use crate::daemon::error::DaemonError;
+use crate::daemon::error::{AtPath, DaemonError};
 use crate::daemon::host::{DaemonHost, LogRecord};
 use crate::record::Sidecar;
 use crate::sink::segment::{self, SegmentDir};
@@ -44,8 +43,7 @@ fn rebuild(config: &Config, log: &mut dyn FnMut(LogRecord<'_>)) -> Result<(), Da
     let sidecars = publish_complete(&dir, sidecars)?;
     set_hidden_files_aside(&dir, log)?;
     let next = next_segment(&dir, &sidecars)?.max(from);
-    dir.remember(next - 1)
-        .map_err(|error| DaemonError::from_io(dir.path(), error))?;
+    dir.remember(next - 1).at(dir.path())?;
     let messages = fill(&db, &sidecars, next)?;
     db.close()?;
     new.take_place_of(&paths.db)?;
@@ -84,8 +82,7 @@ impl NewDatabase {
     fn open(&self, snapshot: &Path) -> Result<StateDb, DaemonError> {
         let has_snapshot = snapshot.exists();
         if has_snapshot {
-            fs::copy(snapshot, &self.path)
-                .map_err(|error| DaemonError::from_io(&self.path, error))?;
+            fs::copy(snapshot, &self.path).at(&self.path)?;
         }
         StateDb::open(&self.path, MissingTables::Create).map_err(|error| match error {
             error @ DaemonError::Inconsistent { .. } if has_snapshot => {
@@ -102,7 +99,7 @@ impl NewDatabase {
 
     /// Renames it to `db`.
     fn take_place_of(&self, db: &Path) -> Result<(), DaemonError> {
-        segment::take_place(&self.path, db).map_err(|error| DaemonError::from_io(db, error))?;
+        segment::take_place(&self.path, db).at(db)?;
         rename_shutdown_hash(&self.path, db);
         // It was copied into the database, so an empty one that stays is harmless.
         let _ = fs::remove_file(&self.log);
@@ -115,8 +112,7 @@ fn rename_old_state(state: &Path) -> Result<(), DaemonError> {
     for name in ["state.db", "state.db-wal", "state.sum", "instance"] {
         let path = state.join(name);
         if path.exists() {
-            fs::rename(&path, state.join(format!("{name}.old")))
-                .map_err(|error| DaemonError::from_io(&path, error))?;
+            fs::rename(&path, state.join(format!("{name}.old"))).at(&path)?;
         }
     }
     Ok(())
@@ -128,13 +124,11 @@ fn read_sidecars(dir: &SegmentDir, paths: &StatePaths) -> Result<Vec<Sidecar>, D
     for folder in [dir.path(), &dir.hidden(""), &paths.sidecars] {
         let entries = WalkDir::new(folder).min_depth(1).max_depth(1);
         for entry in entries.sort_by_file_name() {
-            let path = entry
-                .map_err(|error| DaemonError::from_io(folder, error.into()))?
-                .into_path();
+            let path = entry.map_err(std::io::Error::from).at(folder)?.into_path();
             if path.extension() != Some("meta".as_ref()) {
                 continue;
             }
-            let bytes = fs::read(&path).map_err(|error| DaemonError::from_io(&path, error))?;
+            let bytes = fs::read(&path).at(&path)?;
             // An incomplete sidecar, left by a crash, belongs to no published segment.
             if let Some(sidecar) = Sidecar::read(&bytes) {
                 found.entry(sidecar.seq).or_insert(sidecar);
@@ -181,12 +175,11 @@ fn publish(dir: &SegmentDir, sidecar: &Sidecar) -> Result<LeftoverPart, DaemonEr
     if !is_complete {
         return Ok(LeftoverPart::Damaged);
     }
-    let io_error = |error| DaemonError::from_io(dir.path(), error);
-    dir.remember(sidecar.seq).map_err(io_error)?;
+    dir.remember(sidecar.seq).at(dir.path())?;
     let meta = meta_name(sidecar.seq);
     publish_if_hidden(dir, &dir.hidden(&meta), &meta)?;
     publish_if_hidden(dir, &part, &format!("{:010}.jsonl", sidecar.seq))?;
-    dir.sync().map_err(io_error)?;
+    dir.sync().at(dir.path())?;
     Ok(LeftoverPart::Published)
 }
 
@@ -194,9 +187,8 @@ fn set_hidden_files_aside(
     dir: &SegmentDir,
     log: &mut dyn FnMut(LogRecord<'_>),
 ) -> Result<(), DaemonError> {
-    let io_error = |error| DaemonError::from_io(dir.path(), error);
-    for name in dir.hidden_names().map_err(io_error)? {
-        let aside = dir.set_aside(&name).map_err(io_error)?;
+    for name in dir.hidden_names().at(dir.path())? {
+        let aside = dir.set_aside(&name).at(dir.path())?;
         log(LogRecord::Info(format!(
             "renamed an unfinished file to {}: its messages will be read again and their records written to a new segment",
             aside.display()
@@ -207,9 +199,7 @@ fn set_hidden_files_aside(
 
 /// The number after those of all segments.
 fn next_segment(dir: &SegmentDir, sidecars: &[Sidecar]) -> Result<u64, DaemonError> {
-    let published = dir
-        .highest()
-        .map_err(|error| DaemonError::from_io(dir.path(), error))?;
+    let published = dir.highest().at(dir.path())?;
     let listed = sidecars.iter().map(|sidecar| sidecar.seq).max();
     Ok(listed.unwrap_or(0).max(published) + 1)
 }
@@ -250,6 +240,7 @@ fn fill(db: &StateDb, sidecars: &[Sidecar], next_segment: u64) -> Result<usize, 
         }
     }
     db.forget_holders()?;
+    // The sidecars that they came from list them.
     db.clear_new_rows()?;
     let epoch = sidecars.iter().map(|sidecar| sidecar.epoch).max();
     let age = sidecars.iter().map(|sidecar| sidecar.age).max();

@@ -6,13 +6,11 @@ use std::fs;
 use std::io;
 use std::path::Path;
 
-use super::committer::Committer;
-use super::committer::{SegmentPhase, UnsealedSegment};
+use super::committer::{Committer, UnsealedSegment};
 use super::state_db::{MissingTables, StateDb};
-use super::state_paths::reserve_space;
-use super::state_paths::{StatePaths, create_folders};
+use super::state_paths::{StatePaths, create_folders, reserve_space};
 use crate::config::Config;
-use crate::daemon::error::{DaemonError, REBUILD};
+use crate::daemon::error::{AtPath, DaemonError, REBUILD};
 use crate::sink::segment::{self, SegmentDir, number};
 
 /// Opens state and output, and completes or undoes what was interrupted. Warnings for the operator go to `warn`.
@@ -59,10 +57,9 @@ fn open_db(dir: &SegmentDir, paths: &StatePaths) -> Result<StateDb, DaemonError>
 
 /// Returns `true` if there are files that only a state can have written.
 fn has_output(dir: &SegmentDir, paths: &StatePaths) -> Result<bool, DaemonError> {
-    let io_error = |error| DaemonError::from_io(dir.path(), error);
     Ok(paths.instance.exists()
-        || dir.highest().map_err(io_error)? > 0
-        || !dir.hidden_names().map_err(io_error)?.is_empty()
+        || dir.highest().at(dir.path())? > 0
+        || !dir.hidden_names().at(dir.path())?.is_empty()
         || paths.highest_sidecar()? > 0)
 }
 
@@ -76,7 +73,7 @@ fn check_instance(paths: &StatePaths, db: &StateDb) -> Result<(), DaemonError> {
             paths.db.display()
         ))),
         Err(_) => segment::replace(&paths.instance, format!("{}\n", db.instance()).as_bytes())
-            .map_err(|error| DaemonError::from_io(&paths.instance, error)),
+            .at(&paths.instance),
     }
 }
 
@@ -86,15 +83,14 @@ fn check_age(
     paths: &StatePaths,
     unsealed: &UnsealedSegment,
 ) -> Result<(), DaemonError> {
-    let io_error = |error| DaemonError::from_io(dir.path(), error);
-    let published = dir.highest().map_err(io_error)?;
-    let hidden_names = dir.hidden_names().map_err(io_error)?;
+    let published = dir.highest().at(dir.path())?;
+    let hidden_names = dir.hidden_names().at(dir.path())?;
     let hidden = hidden_names.iter().filter_map(|name| number(name)).max();
     let found = published
         .max(hidden.unwrap_or(0))
         .max(paths.highest_sidecar()?);
     let expected = unsealed.seq;
-    if expected < found || published == expected && unsealed.phase == SegmentPhase::Open {
+    if expected < found || published == expected && !unsealed.is_sealing {
         return Err(DaemonError::inconsistent(format!(
             "state database {} is older than the output: it expects segment {expected}, but segment {found} was written; {REBUILD}",
             paths.db.display()
@@ -109,17 +105,14 @@ fn complete_segment(
     unsealed: &UnsealedSegment,
     warn: &mut dyn FnMut(String),
 ) -> Result<Committer, DaemonError> {
-    match unsealed.phase {
-        SegmentPhase::Sealing => {
-            committer.finish_seal()?;
-            // A state from a backup may not know the lines that were written after this segment.
-            let next = committer.db.unsealed_segment()?;
-            cut_to_committed(&committer.dir.part(next.seq), &next, warn)?;
-        }
-        SegmentPhase::Open => {
-            cut_to_committed(&committer.dir.part(unsealed.seq), unsealed, warn)?;
-            committer.seal()?;
-        }
+    if unsealed.is_sealing {
+        committer.finish_seal()?;
+        // A state from a backup may not know the lines that were written after this segment.
+        let next = committer.db.unsealed_segment()?;
+        cut_to_committed(&committer.dir.part(next.seq), &next, warn)?;
+    } else {
+        cut_to_committed(&committer.dir.part(unsealed.seq), unsealed, warn)?;
+        committer.seal()?;
     }
     Ok(committer)
 }
@@ -134,8 +127,7 @@ fn cut_to_committed(
     unsealed: &UnsealedSegment,
     warn: &mut dyn FnMut(String),
 ) -> Result<(), DaemonError> {
-    let io_error = |error| DaemonError::from_io(part, error);
-    let len = len_or_zero(part).map_err(io_error)?;
+    let len = len_or_zero(part).at(part)?;
     if len < unsealed.len {
         return Err(DaemonError::inconsistent(format!(
             "{} committed bytes are missing at the end of {}; {REBUILD}",
@@ -145,11 +137,11 @@ fn cut_to_committed(
     }
     if unsealed.len == 0 {
         return match fs::remove_file(part) {
-            Err(error) if part.exists() => Err(io_error(error)),
+            Err(error) if part.exists() => Err(error).at(part),
             _ => Ok(()),
         };
     }
-    if segment::hash_of(part, unsealed.len).map_err(io_error)? != Some(unsealed.hash) {
+    if segment::hash_of(part, unsealed.len).at(part)? != Some(unsealed.hash) {
         return Err(DaemonError::inconsistent(format!(
             "{} differs from what was committed; {REBUILD}",
             part.display()
@@ -161,7 +153,7 @@ fn cut_to_committed(
             "removed {uncommitted} uncommitted bytes from the end of {}",
             part.display()
         ));
-        segment::cut(part, unsealed.len).map_err(io_error)?;
+        segment::cut(part, unsealed.len).at(part)?;
     }
     Ok(())
 }
@@ -181,16 +173,12 @@ fn set_unknown_files_aside(
 ) -> Result<(), DaemonError> {
     let dir = &committer.dir;
     let own = format!("{:010}.", committer.seq());
-    let names = dir
-        .hidden_names()
-        .map_err(|error| DaemonError::from_io(dir.path(), error))?;
+    let names = dir.hidden_names().at(dir.path())?;
     for name in names {
         if name.as_encoded_bytes().starts_with(own.as_bytes()) {
             continue;
         }
-        let aside = dir
-            .set_aside(&name)
-            .map_err(|error| DaemonError::from_io(&dir.hidden("").join(&name), error))?;
+        let aside = dir.set_aside(&name).at(dir.hidden("").join(&name))?;
         warn(format!("renamed an unknown file to {}", aside.display()));
     }
     Ok(())

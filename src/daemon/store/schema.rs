@@ -1,14 +1,7 @@
-//! The tables of the state database.
-
-use std::io;
-
-use rusqlite::params;
-
-use super::connection::DbConnection;
-use crate::daemon::error::DaemonError;
+//! The tables of the state database, and the statements that migrate those of earlier versions.
 
 /// Version of the tables.
-const SCHEMA: i64 = 6;
+pub(super) const VERSION: i64 = 6;
 
 /// The version before lengths of message files were recorded. It is migrated.
 const WITHOUT_LENGTHS: i64 = 5;
@@ -19,7 +12,10 @@ const WITHOUT_HOLDERS: i64 = 3;
 /// The version before the state knew the spools of the configuration. It is migrated.
 const WITHOUT_SPOOLS: i64 = 4;
 
-const TABLES: &str = "
+/// The statements that create all tables.
+pub(super) const TABLES: [&str; 3] = [BASIC_TABLES, HOLDER_TABLES, SCOPE_TABLES];
+
+const BASIC_TABLES: &str = "
 CREATE TABLE meta(name TEXT PRIMARY KEY, value) WITHOUT ROWID;
 -- The segment that is not sealed. phase: 0 open, 1 sealing. len and hash: of the committed lines.
 CREATE TABLE segment(seq INTEGER PRIMARY KEY, phase INTEGER NOT NULL, name TEXT NOT NULL, len INTEGER NOT NULL,
@@ -117,62 +113,13 @@ const ADD_LENGTHS: &[&str] = &["ALTER TABLE known ADD COLUMN place INTEGER;
      ALTER TABLE known ADD COLUMN len INTEGER;
      CREATE INDEX known_place ON known(place) WHERE place IS NOT NULL"];
 
-/// Creates the tables, and a random name of the state.
-pub(super) fn create(db: &DbConnection) -> Result<(), DaemonError> {
-    let mut instance = [0; 16];
-    let random = rustix::rand::getrandom(&mut instance, rustix::rand::GetRandomFlags::empty());
-    random.map_err(io::Error::from).map_err(|error| {
-        DaemonError::io(format!("cannot read random numbers: {error}")).caused_by(error)
-    })?;
-    let instance = data_encoding::HEXLOWER.encode(&instance);
-    db.batch("BEGIN IMMEDIATE")?;
-    db.batch(TABLES)?;
-    db.batch(HOLDER_TABLES)?;
-    db.batch(SCOPE_TABLES)?;
-    db.run(
-        "INSERT INTO meta VALUES('schema', ?1), ('instance', ?2), ('clean', 1), ('sum', 0)",
-        params![SCHEMA, instance],
-    )?;
-    db.run("INSERT INTO segment VALUES(1,0,'',0,0,0)", [])?;
-    db.batch("COMMIT")
-}
-
-/// Returns `true` if the tables exist.
-pub(super) fn exists(db: &DbConnection) -> Result<bool, DaemonError> {
-    db.is_any("SELECT 1 FROM sqlite_master WHERE name='meta'", [])
-}
-
-/// Migrates tables of earlier versions, and rejects those of others.
-pub(super) fn check_version(db: &DbConnection) -> Result<(), DaemonError> {
-    let version: Option<i64> =
-        db.find("SELECT value FROM meta WHERE name='schema'", [], |row| {
-            row.get(0)
-        })?;
-    match version {
-        Some(SCHEMA) => return Ok(()),
-        Some(WITHOUT_HOLDERS) => {
-            return migrate(db, &[ADD_HOLDERS, ADD_SPOOLS, ADD_LENGTHS]);
-        }
-        Some(WITHOUT_SPOOLS) => return migrate(db, &[ADD_SPOOLS, ADD_LENGTHS]),
-        Some(WITHOUT_LENGTHS) => return migrate(db, &[ADD_LENGTHS]),
-        _ => {}
-    }
-    let found = version.map_or("unknown".to_owned(), |version| version.to_string());
-    Err(DaemonError::inconsistent(format!(
-        "state database {} has schema version {found}; this program needs version {SCHEMA}",
-        db.path().display()
-    )))
-}
-
-/// Migrates tables by these steps, in one transaction.
-fn migrate(db: &DbConnection, steps: &[&[&str]]) -> Result<(), DaemonError> {
-    db.batch("BEGIN IMMEDIATE")?;
-    for batch in steps.iter().copied().flatten() {
-        db.batch(batch)?;
-    }
-    db.run(
-        "UPDATE meta SET value=?1 WHERE name='schema'",
-        params![SCHEMA],
-    )?;
-    db.batch("COMMIT")
+/// The statements that migrate tables of an earlier version; `None` if they cannot be migrated.
+pub(super) fn migration(version: i64) -> Option<Vec<&'static str>> {
+    let steps = match version {
+        WITHOUT_HOLDERS => vec![ADD_HOLDERS, ADD_SPOOLS, ADD_LENGTHS],
+        WITHOUT_SPOOLS => vec![ADD_SPOOLS, ADD_LENGTHS],
+        WITHOUT_LENGTHS => vec![ADD_LENGTHS],
+        _ => return None,
+    };
+    Some(steps.concat())
 }

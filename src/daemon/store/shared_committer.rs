@@ -4,10 +4,13 @@
 //! Nothing here accesses a spool, so a file system that does not answer blocks only its own reader.
 
 use std::os::unix::fs::MetadataExt;
+use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard};
 
 use super::committer::Committer;
+use super::purge::WatchTime;
 use super::recovery;
+use super::spool_scopes::SpoolIdentity;
 use super::state_db::StateDb;
 use super::state_paths::{InstanceLock, StatePaths, has_space, release_reserve};
 use crate::config::Config;
@@ -17,8 +20,7 @@ use crate::daemon::status::{
     CommitterStatus, Counters, LastError, LastSealed, SealedSegment, UnixTime,
 };
 use crate::limits::{
-    AGE_SAVE_INTERVAL_S, COMMIT_BATCH_BYTES, COMMIT_BATCH_MESSAGES, MAX_DOWNTIME_S, SIDECAR_COPIES,
-    SMALL_COMMIT_BATCH_BYTES,
+    COMMIT_BATCH_BYTES, COMMIT_BATCH_MESSAGES, SIDECAR_COPIES, SMALL_COMMIT_BATCH_BYTES,
 };
 use crate::record::Sidecar;
 
@@ -45,6 +47,11 @@ impl Session<'_> {
         self.heartbeat.beat();
     }
 
+    /// A spool of the configuration, as the state knows it.
+    pub(crate) fn spool_identity(&self, root: &Path) -> Result<Arc<SpoolIdentity>, DaemonError> {
+        self.with(|committer| Ok(committer.spool_identity(root)))
+    }
+
     /// Runs `work` with the committer while nobody else uses it. `work` must not wait for a source.
     ///
     /// # Errors
@@ -60,9 +67,25 @@ impl Session<'_> {
             return Err(DaemonError::out_of_space("work was paused meanwhile"));
         }
         pace.run(|pace| match &mut pace.state {
-            CommitterState::Open(open) => work(&mut open.committer),
+            CommitterState::Open(committer) => work(committer),
             _ => Err(DaemonError::out_of_space("work is paused")),
         })
+    }
+
+    /// Runs `work` with the state, as [`Session::with`] does. It changes nothing.
+    pub(crate) fn read<T>(
+        &self,
+        work: impl FnOnce(&StateDb) -> Result<T, DaemonError>,
+    ) -> Result<T, DaemonError> {
+        self.with(|committer| work(&committer.db))
+    }
+
+    /// Runs `work` with the state and the batch's transaction open, as [`Session::with`] does.
+    pub(crate) fn update<T>(
+        &self,
+        work: impl FnOnce(&StateDb) -> Result<T, DaemonError>,
+    ) -> Result<T, DaemonError> {
+        self.with(|committer| work(committer.transaction()?))
     }
 
     /// Commits if the batch is full, and seals if the segment is large: one file can hold more than either.
@@ -70,7 +93,7 @@ impl Session<'_> {
         let mut pace = self.shared.lock();
         let is_full = pace
             .open()
-            .is_some_and(|open| open.committer.pending().bytes >= pace.batch_bytes);
+            .is_some_and(|committer| pace.batch_bytes <= committer.pending_bytes());
         if pace.epoch != self.epoch || !is_full {
             return Ok(());
         }
@@ -98,7 +121,10 @@ impl SharedCommitter {
         let mut pace = CommitPace::new(config);
         match pace.open_committer(host) {
             Err(DaemonError::OutOfSpace { message, .. }) => {
-                pace.state = CommitterState::OutOfSpace { reason: message };
+                pace.state = CommitterState::Paused {
+                    reason: message,
+                    retry: None,
+                };
             }
             opened => opened?,
         }
@@ -133,11 +159,7 @@ impl SharedCommitter {
         &self,
         host: &mut dyn DaemonHost,
     ) -> Result<Option<MonotonicTime>, DaemonError> {
-        let mut pace = self.lock();
-        if let Some(watch_time) = &mut pace.watch_time {
-            watch_time.update(host);
-        }
-        pace.ready(host)
+        self.lock().ready(host)
     }
 
     /// Applies a new configuration with the same folders. What was read with the earlier one is committed before. During a pause
@@ -151,11 +173,11 @@ impl SharedCommitter {
         pace.config = config.clone();
         pace.run(|pace| {
             pace.commit()?;
-            if let CommitterState::Open(open) = &mut pace.state {
-                open.committer.compress = config.output.compress;
-                return open.committer.adopt_spools(&config.spool);
-            }
-            Ok(Vec::new())
+            let Some(committer) = pace.open_mut() else {
+                return Ok(Vec::new());
+            };
+            committer.compress = config.output.compress;
+            committer.adopt_spools(&config.spool)
         })
     }
 
@@ -170,34 +192,32 @@ impl SharedCommitter {
     ) -> Result<Option<T>, DaemonError> {
         self.lock().run(|pace| {
             pace.commit()?;
-            match &mut pace.state {
-                CommitterState::Open(open) => work(&mut open.committer).map(Some),
-                _ => Ok(None),
-            }
+            pace.open_mut().map(work).transpose()
         })
     }
 
-    /// Commits a batch that is full or old enough, or any batch with [`CommitTiming::Now`]. Seals a segment that is large or
-    /// old enough.
-    pub(crate) fn commit_if_due(
-        &self,
-        timing: CommitTiming,
-        host: &mut dyn DaemonHost,
-    ) -> Result<(), DaemonError> {
+    /// Commits a batch that is full or old enough. Seals a segment that is large or old enough.
+    pub(crate) fn commit_if_due(&self, host: &mut dyn DaemonHost) -> Result<(), DaemonError> {
         self.lock().run(|pace| {
-            pace.commit_if_due(timing, host)?;
-            pace.seal_if_due(host)?;
-            pace.report_sealed(host);
-            Ok(())
+            if pace.is_commit_due(host.now()) {
+                pace.commit()?;
+            }
+            pace.seal_if_due(host)
+        })
+    }
+
+    /// Commits whatever waits for it. Seals a segment that is large or old enough.
+    pub(crate) fn commit_now(&self, host: &mut dyn DaemonHost) -> Result<(), DaemonError> {
+        self.lock().run(|pace| {
+            pace.commit()?;
+            pace.seal_if_due(host)
         })
     }
 
     /// Checks that the output folder is where it was opened.
     pub(crate) fn check_output(&self) -> Result<(), DaemonError> {
-        self.lock().run(|pace| match pace.open() {
-            Some(open) => open.committer.check_output(),
-            None => Ok(()),
-        })
+        self.lock()
+            .run(|pace| pace.open().map_or(Ok(()), Committer::check_output))
     }
 
     /// Time of the next commit or seal; `None` if nothing waits for one.
@@ -223,7 +243,7 @@ impl SharedCommitter {
         let pace = self.lock();
         pace.epoch == epoch
             && pace.pause_reason().is_none()
-            && !pace.open().is_some_and(|open| open.committer.is_dirty())
+            && !pace.open().is_some_and(Committer::is_dirty)
     }
 
     /// The day, counted from the first on which the spools were watched; `None` before the state was opened.
@@ -235,8 +255,8 @@ impl SharedCommitter {
     pub(crate) fn save_watch_time(&self) -> Result<(), DaemonError> {
         self.lock()
             .run(|pace| match (&mut pace.watch_time, &mut pace.state) {
-                (Some(watch_time), CommitterState::Open(open)) if watch_time.is_due() => {
-                    watch_time.save(open.committer.transaction()?)
+                (Some(watch_time), CommitterState::Open(committer)) if watch_time.is_due() => {
+                    watch_time.save(committer.transaction()?)
                 }
                 _ => Ok(()),
             })
@@ -251,21 +271,21 @@ impl SharedCommitter {
     pub(crate) fn close(&self) -> Result<Vec<SealedSegment>, DaemonError> {
         let mut pace = self.lock();
         pace.epoch += 1;
-        let CommitterState::Open(mut open) =
+        let CommitterState::Open(mut committer) =
             std::mem::replace(&mut pace.state, CommitterState::Closed)
         else {
             return Ok(Vec::new());
         };
         if let Some(watch_time) = &mut pace.watch_time {
-            watch_time.save(open.committer.transaction()?)?;
+            watch_time.save(committer.transaction()?)?;
         }
-        open.committer.close()
+        committer.close()
     }
 
     /// The state of the committer.
     pub(crate) fn status(&self) -> CommitterStatus {
         let pace = self.lock();
-        let committer = pace.open().map(|open| &open.committer);
+        let committer = pace.open();
         CommitterStatus {
             pause_reason: pace.pause_reason().map(str::to_owned),
             segment: committer.map_or(0, Committer::seq),
@@ -290,30 +310,21 @@ impl SharedCommitter {
 }
 
 /// Milliseconds between two attempts to resume after a pause. Freed space is used within a few seconds.
-pub(super) const RETRY_MS: u64 = 2_000;
-
-/// When a reader wants a commit.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum CommitTiming {
-    /// At once, because the reader stops.
-    Now,
-    /// When the batch is full or old enough.
-    WhenDue,
-}
+const RETRY_MS: u64 = 2_000;
 
 /// A committer with its state and its clocks. Used by one reader at a time.
 #[derive(Debug)]
-pub(super) struct CommitPace {
-    pub(super) config: Config,
-    pub(super) state: CommitterState,
+struct CommitPace {
+    config: Config,
+    state: CommitterState,
     /// Increases when a committer ends and when a pause ends. Work of an earlier epoch is void.
-    pub(super) epoch: u64,
+    epoch: u64,
     /// `None` until the state was opened once.
-    pub(super) watch_time: Option<WatchTime>,
-    pub(super) batch_bytes: usize,
-    pub(super) counters: Counters,
-    pub(super) last_sealed: Option<LastSealed>,
-    pub(super) last_error: LastError,
+    watch_time: Option<WatchTime>,
+    batch_bytes: usize,
+    counters: Counters,
+    last_sealed: Option<LastSealed>,
+    last_error: LastError,
 }
 
 /// State of the committer.
@@ -322,33 +333,21 @@ pub(super) struct CommitPace {
     clippy::large_enum_variant,
     reason = "there is one value, and it is nearly always open"
 )]
-pub(super) enum CommitterState {
+enum CommitterState {
     /// It accepts work.
-    Open(OpenCommitter),
-    /// There is no space. The operator does not know it yet.
-    OutOfSpace { reason: String },
-    /// There is no space. The next attempt to resume is made at `retry`.
+    Open(Committer),
+    /// There is no space. The next attempt to resume is made at `retry`; `None` if the pause was not reported yet.
     Paused {
         reason: String,
-        retry: MonotonicTime,
+        retry: Option<MonotonicTime>,
     },
     /// It was closed, or a fatal error ended it. It accepts no more work.
     Closed,
 }
 
-/// A committer that accepts work.
-#[derive(Debug)]
-pub(super) struct OpenCommitter {
-    pub(super) committer: Committer,
-    /// Time at which the batch was first seen to hold something; `None` while it is empty.
-    pub(super) batch_since: Option<MonotonicTime>,
-    /// Time at which the segment was first seen to hold committed bytes; `None` while it is empty.
-    pub(super) segment_since: Option<MonotonicTime>,
-}
-
 impl CommitPace {
     /// A pace whose committer is not open yet.
-    pub(super) fn new(config: &Config) -> CommitPace {
+    fn new(config: &Config) -> CommitPace {
         CommitPace {
             config: config.clone(),
             state: CommitterState::Closed,
@@ -362,31 +361,29 @@ impl CommitPace {
     }
 
     /// The committer, if it accepts work.
-    pub(super) fn open(&self) -> Option<&OpenCommitter> {
+    fn open(&self) -> Option<&Committer> {
         match &self.state {
-            CommitterState::Open(open) => Some(open),
+            CommitterState::Open(committer) => Some(committer),
             _ => None,
         }
     }
 
-    pub(super) fn open_mut(&mut self) -> Option<&mut OpenCommitter> {
+    fn open_mut(&mut self) -> Option<&mut Committer> {
         match &mut self.state {
-            CommitterState::Open(open) => Some(open),
+            CommitterState::Open(committer) => Some(committer),
             _ => None,
         }
     }
 
-    pub(super) fn pause_reason(&self) -> Option<&str> {
+    fn pause_reason(&self) -> Option<&str> {
         match &self.state {
-            CommitterState::OutOfSpace { reason } | CommitterState::Paused { reason, .. } => {
-                Some(reason)
-            }
+            CommitterState::Paused { reason, .. } => Some(reason),
             CommitterState::Open(_) | CommitterState::Closed => None,
         }
     }
 
     /// Runs `work`. An error ends the committer: nothing of it may be synced or committed again.
-    pub(super) fn run<T>(
+    fn run<T>(
         &mut self,
         work: impl FnOnce(&mut CommitPace) -> Result<T, DaemonError>,
     ) -> Result<T, DaemonError> {
@@ -398,21 +395,22 @@ impl CommitPace {
     }
 
     /// Ends the committer. Its transaction is rolled back; what it held is read again.
-    pub(super) fn end(&mut self, error: &DaemonError) {
+    fn end(&mut self, error: &DaemonError) {
         if self.open().is_none() {
             return;
         }
         self.epoch += 1;
         self.state = match error {
-            DaemonError::OutOfSpace { message, .. } => CommitterState::OutOfSpace {
+            DaemonError::OutOfSpace { message, .. } => CommitterState::Paused {
                 reason: message.clone(),
+                retry: None,
             },
             _ => CommitterState::Closed,
         };
     }
 
     /// Opens state and output, as after a start.
-    pub(super) fn open_committer(&mut self, host: &mut dyn DaemonHost) -> Result<(), DaemonError> {
+    fn open_committer(&mut self, host: &mut dyn DaemonHost) -> Result<(), DaemonError> {
         let mut warnings = Vec::new();
         let opened = recovery::open(&self.config, &mut |warning| warnings.push(warning));
         for warning in warnings {
@@ -423,17 +421,13 @@ impl CommitPace {
             self.watch_time = Some(WatchTime::open(&committer.db, host)?);
             self.last_sealed = last_sidecar(&self.config);
         }
-        self.state = CommitterState::Open(OpenCommitter {
-            committer,
-            batch_since: None,
-            segment_since: None,
-        });
+        self.state = CommitterState::Open(committer);
         Ok(())
     }
 
     /// Logs the segments that were sealed since the last call.
-    pub(super) fn report_sealed(&mut self, host: &mut dyn DaemonHost) {
-        let sealed = self.open_mut().map(|open| open.committer.take_sealed());
+    fn report_sealed(&mut self, host: &mut dyn DaemonHost) {
+        let sealed = self.open_mut().map(Committer::take_sealed);
         for segment in sealed.into_iter().flatten() {
             host.log(&LogRecord::Sealed(&segment));
             self.last_sealed = Some(LastSealed {
@@ -443,19 +437,23 @@ impl CommitPace {
         }
     }
 
-    pub(super) fn ready(
-        &mut self,
-        host: &mut dyn DaemonHost,
-    ) -> Result<Option<MonotonicTime>, DaemonError> {
+    fn ready(&mut self, host: &mut dyn DaemonHost) -> Result<Option<MonotonicTime>, DaemonError> {
+        if let Some(watch_time) = &mut self.watch_time {
+            watch_time.update(host);
+        }
         self.report_sealed(host);
-        let now = host.now();
         match &self.state {
             CommitterState::Open(_) | CommitterState::Closed => Ok(None),
-            CommitterState::OutOfSpace { reason } => {
+            CommitterState::Paused {
+                reason,
+                retry: None,
+            } => {
                 let reason = reason.clone();
                 Ok(Some(self.pause(reason, host)))
             }
-            CommitterState::Paused { retry, .. } if now < *retry => Ok(Some(*retry)),
+            CommitterState::Paused {
+                retry: Some(retry), ..
+            } if host.now() < *retry => Ok(Some(*retry)),
             CommitterState::Paused { .. } => self.resume(host),
         }
     }
@@ -471,7 +469,10 @@ impl CommitPace {
         self.batch_bytes = (self.batch_bytes / 4).max(SMALL_COMMIT_BATCH_BYTES);
         self.counters.pauses += 1;
         self.last_error = LastError::new(reason.clone(), host.unix_time());
-        self.state = CommitterState::Paused { reason, retry };
+        self.state = CommitterState::Paused {
+            reason,
+            retry: Some(retry),
+        };
         retry
     }
 
@@ -495,7 +496,7 @@ impl CommitPace {
                 release_reserve(&self.config);
                 let next = host.now().after(RETRY_MS);
                 if let CommitterState::Paused { retry, .. } = &mut self.state {
-                    *retry = next;
+                    *retry = Some(next);
                 }
                 Ok(Some(next))
             }
@@ -503,92 +504,76 @@ impl CommitPace {
         }
     }
 
-    pub(super) fn commit_if_due(
-        &mut self,
-        timing: CommitTiming,
-        host: &mut dyn DaemonHost,
-    ) -> Result<(), DaemonError> {
-        let (now, interval) = (host.now(), self.config.state.commit_interval);
-        let batch_bytes = self.batch_bytes;
-        let Some(open) = self.open_mut() else {
-            return Ok(());
+    /// Returns `true` if the batch is full or old enough. One without changes is committed at once, which costs nothing.
+    fn is_commit_due(&mut self, now: MonotonicTime) -> bool {
+        let (interval, batch_bytes) = (self.config.state.commit_interval, self.batch_bytes);
+        let Some(committer) = self.open_mut() else {
+            return false;
         };
-        let pending = open.committer.pending();
-        let since = open
-            .committer
-            .is_dirty()
-            .then(|| *open.batch_since.get_or_insert(now));
-        let is_old = since.is_some_and(|since| since.plus(interval) <= now);
-        let is_full = pending.bytes >= batch_bytes || pending.messages >= COMMIT_BATCH_MESSAGES;
-        // A batch without changes is committed at once, which costs nothing.
-        if since.is_none() || is_old || is_full || timing == CommitTiming::Now {
-            self.commit()?;
+        if !committer.is_dirty() {
+            return true;
+        }
+        let since = *committer.batch_since.get_or_insert(now);
+        since.plus(interval) <= now
+            || batch_bytes <= committer.pending_bytes()
+            || COMMIT_BATCH_MESSAGES <= committer.pending_messages()
+    }
+
+    fn commit(&mut self) -> Result<(), DaemonError> {
+        let committed = self.open_mut().map(Committer::commit).transpose()?;
+        if let Some(batch) = committed.flatten() {
+            self.counters.messages += batch.messages;
+            self.counters.records += batch.records;
+            self.counters.gone += batch.gone;
+            self.counters.commits += 1;
         }
         Ok(())
     }
 
-    pub(super) fn commit(&mut self) -> Result<(), DaemonError> {
-        let Some(open) = self.open_mut() else {
-            return Ok(());
-        };
-        let is_dirty = open.committer.is_dirty();
-        let committed = open.committer.commit()?;
-        open.batch_since = None;
-        if !is_dirty {
-            return Ok(());
-        }
-        self.counters.messages += committed.messages;
-        self.counters.records += committed.records;
-        self.counters.gone += committed.gone;
-        self.counters.commits += 1;
-        Ok(())
-    }
-
-    /// Seals the segment if it is large or old enough, and compacts the sidecars after it.
-    pub(super) fn seal_if_due(&mut self, host: &mut dyn DaemonHost) -> Result<(), DaemonError> {
+    /// Seals the segment if it is large or old enough, compacts the sidecars after it, and reports what was sealed.
+    fn seal_if_due(&mut self, host: &mut dyn DaemonHost) -> Result<(), DaemonError> {
         let (now, interval) = (host.now(), self.config.output.seal_interval);
         let is_large = self.is_segment_large();
-        let Some(open) = self
-            .open_mut()
-            .filter(|open| open.committer.committed() > 0)
-        else {
-            return Ok(());
-        };
-        let since = *open.segment_since.get_or_insert(now);
-        let is_old = since.plus(interval) <= now;
-        if (is_old || is_large) && self.seal()? {
-            self.compact_sidecars(host)?;
+        if let Some(committer) = self.open_mut()
+            && 0 < committer.committed()
+        {
+            let since = *committer.segment_since.get_or_insert(now);
+            let is_old = since.plus(interval) <= now;
+            if (is_old || is_large) && self.seal()? {
+                self.compact_sidecars(host)?;
+            }
         }
+        self.report_sealed(host);
         Ok(())
     }
 
-    pub(super) fn is_segment_large(&self) -> bool {
+    fn is_segment_large(&self) -> bool {
         let seal_bytes = self.config.output.seal_bytes as u64;
         self.open()
-            .is_some_and(|open| seal_bytes <= open.committer.committed())
+            .is_some_and(|committer| seal_bytes <= committer.committed())
     }
 
     /// Seals the segment unless a batch waits for a commit. Returns `true` if it did.
-    pub(super) fn seal(&mut self) -> Result<bool, DaemonError> {
-        let Some(open) = self.open_mut().filter(|open| !open.committer.is_dirty()) else {
+    fn seal(&mut self) -> Result<bool, DaemonError> {
+        let Some(committer) = self.open_mut().filter(|committer| !committer.is_dirty()) else {
             return Ok(false);
         };
         // No transaction may be open.
-        open.committer.commit()?;
-        if !open.committer.seal()? {
+        committer.commit()?;
+        if !committer.seal()? {
             return Ok(false);
         }
-        open.segment_since = None;
+        committer.segment_since = None;
         self.counters.segments += 1;
         self.batch_bytes = (self.batch_bytes * 2).min(COMMIT_BATCH_BYTES);
         Ok(true)
     }
 
     fn compact_sidecars(&self, host: &mut dyn DaemonHost) -> Result<(), DaemonError> {
-        let Some(open) = self.open() else {
+        let Some(committer) = self.open() else {
             return Ok(());
         };
-        match open.committer.compact_sidecars(SIDECAR_COPIES) {
+        match committer.compact_sidecars(SIDECAR_COPIES) {
             Ok(false) => Ok(()),
             Ok(true) => {
                 host.log(&LogRecord::Info(
@@ -623,72 +608,6 @@ fn last_sidecar(config: &Config) -> Option<LastSealed> {
         },
         time: u64::try_from(written).ok().map(UnixTime::new),
     })
-}
-
-const DAY_S: u64 = 86_400;
-
-/// The time for which the spools have been watched. The age of missing files is measured with it.
-///
-/// The system clock may jump, and no state may be purged because of that. So the time counts during which the daemon runs, and of
-/// the time between two runs at most [`MAX_DOWNTIME_S`].
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct WatchTime {
-    /// Seconds before `since`.
-    before_s: u64,
-    since: MonotonicTime,
-    now: MonotonicTime,
-    /// Seconds since 1970; `None` without a system clock.
-    unix_time: Option<u64>,
-    /// Seconds that are saved in the state.
-    saved_s: u64,
-}
-
-impl WatchTime {
-    /// Continues from the time that the last run saved.
-    pub(crate) fn open(db: &StateDb, host: &mut dyn DaemonHost) -> Result<WatchTime, DaemonError> {
-        let (now, unix_time) = (host.now(), host.unix_time());
-        let saved_s = db.meta_value("age")?.unwrap_or(0);
-        let away_s = match (db.meta_value("date")?, unix_time) {
-            (Some(before), Some(now)) => now.saturating_sub(before).min(MAX_DOWNTIME_S),
-            _ => 0,
-        };
-        Ok(WatchTime {
-            before_s: saved_s + away_s,
-            since: now,
-            now,
-            unix_time,
-            saved_s,
-        })
-    }
-
-    /// Reads the clocks.
-    pub(crate) fn update(&mut self, host: &mut dyn DaemonHost) {
-        (self.now, self.unix_time) = (host.now(), host.unix_time());
-    }
-
-    /// The day, counted from the first.
-    pub(crate) fn day(&self) -> u64 {
-        self.seconds() / DAY_S
-    }
-
-    /// Returns `true` if it was not saved for [`AGE_SAVE_INTERVAL_S`].
-    pub(crate) fn is_due(&self) -> bool {
-        self.saved_s + AGE_SAVE_INTERVAL_S <= self.seconds()
-    }
-
-    /// Saves it in the open transaction.
-    pub(crate) fn save(&mut self, db: &StateDb) -> Result<(), DaemonError> {
-        self.saved_s = self.seconds();
-        db.set_meta_value("age", self.saved_s)?;
-        match self.unix_time {
-            Some(unix_time) => db.set_meta_value("date", unix_time),
-            None => Ok(()),
-        }
-    }
-
-    fn seconds(&self) -> u64 {
-        self.before_s + self.now.ms.saturating_sub(self.since.ms) / 1_000
-    }
 }
 
 #[cfg(test)]

@@ -5,13 +5,14 @@ use std::ffi::OsString;
 use std::os::unix::ffi::OsStringExt;
 use std::path::{Path, PathBuf};
 
-use rusqlite::params;
+use data_encoding::HEXLOWER;
+use rusqlite::{Row, params};
 
 use super::holders::GivenRow;
 use super::keys::{FileId, Hash128, MailboxId, StoredKey, path_key};
 use super::mail_rows::{GrowingMessage, MboxCursor};
 use super::spool_scopes::SpoolRow;
-use super::state_db::StateDb;
+use super::state_db::{StateDb, optional, unsigned};
 use crate::daemon::error::DaemonError;
 use crate::record::sidecar;
 
@@ -74,12 +75,11 @@ impl StateDb {
         Ok(changes.keys.len())
     }
 
-    /// In a new state: forgets which rows are new, since the sidecars that they came from list them already.
+    /// Forgets which rows are new, because a sidecar lists them.
     pub(super) fn clear_new_rows(&self) -> Result<(), DaemonError> {
-        self.connection.batch(
-            "DELETE FROM fresh_known; DELETE FROM fresh_file; DELETE FROM fresh_mailbox;
-             DELETE FROM fresh_given; DELETE FROM fresh_gone; DELETE FROM fresh_unread;
-             DELETE FROM fresh_seen",
+        self.batch(
+            "DELETE FROM fresh; DELETE FROM fresh_known; DELETE FROM fresh_file; DELETE FROM fresh_mailbox;
+             DELETE FROM fresh_given; DELETE FROM fresh_gone; DELETE FROM fresh_unread; DELETE FROM fresh_seen",
         )
     }
 
@@ -87,14 +87,13 @@ impl StateDb {
         // A message that is gone again must be read again.
         for table in ["fresh", "fresh_seen"] {
             let sql = format!(
-                "SELECT mailbox, key FROM {table} new WHERE NOT EXISTS
+                "SELECT mailbox, lower(hex(key)) FROM {table} new WHERE NOT EXISTS
                  (SELECT 1 FROM fresh_unread unread WHERE unread.mailbox=new.mailbox AND unread.key=substr(new.key, 1, 14)
                   AND NOT EXISTS (SELECT 1 FROM seen WHERE seen.mailbox=unread.mailbox AND seen.key=unread.key))
                  ORDER BY rowid"
             );
-            self.connection.each(&sql, [], |row| {
-                let mailbox = all.entry(row.get(0)?).or_default();
-                mailbox.keys.push(hex(row.get(1)?));
+            self.each_of_mailbox(&sql, all, |row, mailbox| {
+                mailbox.keys.push(row.get(1)?);
                 Ok(())
             })?;
         }
@@ -103,19 +102,12 @@ impl StateDb {
 
     fn add_new_files(&self, all: &mut SidecarMailboxes) -> Result<(), DaemonError> {
         let sql = "SELECT mailbox, key, message, place, len FROM fresh_known JOIN known USING(key)";
-        self.connection.each(sql, [], |row| {
-            let key = row.get::<_, i64>(1)?.cast_unsigned();
-            let message = row.get::<_, Option<i64>>(2)?.map(i64::cast_unsigned);
-            let number = |index| -> rusqlite::Result<Option<u64>> {
-                Ok(row.get::<_, Option<i64>>(index)?.map(i64::cast_unsigned))
-            };
-            let length = number(3)?.zip(number(4)?);
-            let length = length.map(|(place, len)| sidecar::SidecarLength { place, len });
-            let mailbox = all.entry(row.get(0)?).or_default();
+        self.each_of_mailbox(sql, all, |row, mailbox| {
+            let length = optional(row, 3)?.zip(optional(row, 4)?);
             mailbox.files.push(sidecar::SidecarFile {
-                key,
-                message,
-                length,
+                key: unsigned(row, 1)?,
+                message: optional(row, 2)?,
+                length: length.map(|(place, len)| sidecar::SidecarLength { place, len }),
             });
             Ok(())
         })
@@ -124,20 +116,18 @@ impl StateDb {
     fn add_new_cursors(&self, all: &mut SidecarMailboxes) -> Result<(), DaemonError> {
         let sql = "SELECT mailbox, dev, ino, btime, first, last, guard, head, size, mtime
              FROM fresh_file JOIN file USING(dev, ino, btime, mailbox)";
-        self.connection.each(sql, [], |row| {
-            let number = |index| row.get::<_, i64>(index).map(i64::cast_unsigned);
-            let mailbox = all.entry(row.get(0)?).or_default();
+        self.each_of_mailbox(sql, all, |row, mailbox| {
             mailbox.cursors.push(sidecar::SidecarCursor {
                 file: sidecar::SidecarFileId {
-                    dev: number(1)?,
-                    ino: number(2)?,
+                    dev: unsigned(row, 1)?,
+                    ino: unsigned(row, 2)?,
                     btime: row.get(3)?,
                 },
-                first: number(4)?,
-                last: number(5)?,
-                guard: number(6)?,
-                head: number(7)?,
-                size: number(8)?,
+                first: unsigned(row, 4)?,
+                last: unsigned(row, 5)?,
+                guard: unsigned(row, 6)?,
+                head: unsigned(row, 7)?,
+                size: unsigned(row, 8)?,
                 mtime: row.get(9)?,
             });
             Ok(())
@@ -145,45 +135,29 @@ impl StateDb {
     }
 
     fn add_given(&self, all: &mut SidecarMailboxes) -> Result<(), DaemonError> {
-        let sql = "SELECT mailbox, digest, path.path, keys, earlier FROM fresh_given JOIN given USING(mailbox, digest)
-             JOIN path ON path.id=given.path";
-        self.connection.each(sql, [], |row| {
-            let text =
-                |index| -> rusqlite::Result<String> { Ok(to_hex(row.get_ref(index)?.as_bytes()?)) };
-            let given = sidecar::SidecarGiven {
-                digest: text(1)?,
-                mailbox: text(2)?,
-                keys: text(3)?,
-                earlier: text(4)?,
-                others: Vec::new(),
-            };
-            all.entry(row.get(0)?).or_default().given.push(given);
+        let sql = "SELECT mailbox, lower(hex(digest)), lower(hex(path.path)), lower(hex(keys)), lower(hex(earlier)),
+               (SELECT group_concat(path, ' ') FROM
+                 (SELECT lower(hex(path.path)) path FROM other_path other JOIN path ON path.id=other.path
+                  WHERE other.digest=given.digest AND other.mailbox=given.mailbox ORDER BY path.id))
+             FROM fresh_given JOIN given USING(mailbox, digest) JOIN path ON path.id=given.path";
+        self.each_of_mailbox(sql, all, |row, mailbox| {
+            let others: Option<String> = row.get(5)?;
+            let others = others.iter().flat_map(|others| others.split(' '));
+            mailbox.given.push(sidecar::SidecarGiven {
+                digest: row.get(1)?,
+                mailbox: row.get(2)?,
+                keys: row.get(3)?,
+                earlier: row.get(4)?,
+                others: others.map(str::to_owned).collect(),
+            });
             Ok(())
-        })?;
-        let sql = "SELECT other.mailbox, other.digest, path.path FROM fresh_given JOIN other_path other USING(mailbox, digest)
-             JOIN path ON path.id=other.path ORDER BY other.digest, path.id";
-        let mut others: BTreeMap<(MailboxId, String), Vec<String>> = BTreeMap::new();
-        self.connection.each(sql, [], |row| {
-            let text =
-                |index| -> rusqlite::Result<String> { Ok(to_hex(row.get_ref(index)?.as_bytes()?)) };
-            let message = (row.get(0)?, text(1)?);
-            others.entry(message).or_default().push(text(2)?);
-            Ok(())
-        })?;
-        for (id, mailbox) in all {
-            for given in &mut mailbox.given {
-                if let Some(paths) = others.remove(&(*id, given.digest.clone())) {
-                    given.others = paths;
-                }
-            }
-        }
-        Ok(())
+        })
     }
 
     /// All spools, for the next sidecar.
     pub(super) fn sidecar_spools(&self) -> Result<Vec<sidecar::SidecarSpool>, DaemonError> {
         let inheritances = self.inheritances()?;
-        let text = |path: &Path| to_hex(path.as_os_str().as_encoded_bytes());
+        let text = |path: &Path| HEXLOWER.encode(path.as_os_str().as_encoded_bytes());
         let spools = self.spool_rows()?.into_iter().map(|row| {
             let key = path_key(&row.path);
             let earlier = inheritances.iter().filter(|(spool, _)| *spool == key);
@@ -194,7 +168,7 @@ impl StateDb {
                 kind: row.kind,
                 dedupe: row.dedupe,
                 active: row.is_active,
-                earlier: earlier.map(|(_, key)| hex(key.to_be_bytes())).collect(),
+                earlier: earlier.map(|(_, key)| hash_text(*key)).collect(),
             }
         });
         Ok(spools.collect())
@@ -227,19 +201,29 @@ impl StateDb {
     }
 
     fn add_gone(&self, all: &mut SidecarMailboxes) -> Result<(), DaemonError> {
-        let sql = "SELECT mailbox, digest FROM fresh_gone gone WHERE NOT EXISTS
+        let sql = "SELECT mailbox, lower(hex(digest)) FROM fresh_gone gone WHERE NOT EXISTS
              (SELECT 1 FROM given WHERE given.mailbox=gone.mailbox AND given.digest=gone.digest)";
-        self.connection.each(sql, [], |row| {
-            let mailbox = all.entry(row.get(0)?).or_default();
-            mailbox.gone.push(to_hex(row.get_ref(1)?.as_bytes()?));
+        self.each_of_mailbox(sql, all, |row, mailbox| {
+            mailbox.gone.push(row.get(1)?);
             Ok(())
         })?;
-        let sql = "SELECT mailbox, key FROM fresh_unread unread WHERE NOT EXISTS
+        let sql = "SELECT mailbox, lower(hex(key)) FROM fresh_unread unread WHERE NOT EXISTS
              (SELECT 1 FROM seen WHERE seen.mailbox=unread.mailbox AND seen.key=unread.key)";
-        self.connection.each(sql, [], |row| {
-            let mailbox = all.entry(row.get(0)?).or_default();
-            mailbox.unread.push(to_hex(row.get_ref(1)?.as_bytes()?));
+        self.each_of_mailbox(sql, all, |row, mailbox| {
+            mailbox.unread.push(row.get(1)?);
             Ok(())
+        })
+    }
+
+    /// Reads each row of a query into its mailbox, the first column.
+    fn each_of_mailbox(
+        &self,
+        sql: &str,
+        all: &mut SidecarMailboxes,
+        read: impl Fn(&Row<'_>, &mut sidecar::SidecarMailbox) -> rusqlite::Result<()>,
+    ) -> Result<(), DaemonError> {
+        self.each(sql, [], |row| {
+            read(row, all.entry(row.get(0)?).or_default())
         })
     }
 
@@ -275,18 +259,15 @@ impl StateDb {
 
     fn add_changed_mailboxes(&self, all: &mut SidecarMailboxes) -> Result<(), DaemonError> {
         let sql = "SELECT mailbox FROM fresh_mailbox";
-        let mailboxes: Vec<MailboxId> = self.connection.all(sql, [], |row| row.get(0))?;
+        let mailboxes: Vec<MailboxId> = self.all(sql, [], |row| row.get(0))?;
+        let hashes = |all: &[Hash128]| all.iter().copied().map(hash_text).collect();
         for mailbox in mailboxes {
             let growing = self.growing_messages(mailbox)?.into_iter();
             let tails = growing.map(|message| sidecar::SidecarTail {
                 len: message.len,
-                hash: hex(message.hash.to_be_bytes()),
-                ids: message.ids.iter().map(|id| hex(id.to_be_bytes())).collect(),
-                digests: message
-                    .digests
-                    .iter()
-                    .map(|digest| hex(digest.to_be_bytes()))
-                    .collect(),
+                hash: hash_text(message.hash),
+                ids: hashes(&message.ids),
+                digests: hashes(&message.digests),
             });
             all.entry(mailbox).or_default().tails = Some(tails.collect());
         }
@@ -299,16 +280,16 @@ impl StateDb {
         id: MailboxId,
         mailbox: &mut sidecar::SidecarMailbox,
     ) -> Result<(), DaemonError> {
-        let sql = "SELECT key, spool, dev, many, retired FROM mailbox WHERE id=?1";
-        let found = self.connection.find(sql, params![id], |row| {
-            mailbox.mailbox = hex(row.get(0)?);
-            mailbox.spool = hex(row.get(1)?);
-            mailbox.dev = row.get::<_, i64>(2)?.cast_unsigned();
+        let sql = "SELECT lower(hex(key)), lower(hex(spool)), dev, many, retired FROM mailbox WHERE id=?1";
+        let found = self.find(sql, params![id], |row| {
+            mailbox.mailbox = row.get(0)?;
+            mailbox.spool = row.get(1)?;
+            mailbox.dev = unsigned(row, 2)?;
             mailbox.many = row.get(3)?;
             mailbox.retired = row.get(4)?;
             Ok(())
         })?;
-        found.ok_or_else(|| self.connection.damaged("lacks a mailbox"))
+        found.ok_or_else(|| self.damaged("lacks a mailbox"))
     }
 
     fn apply_cursor(
@@ -335,34 +316,28 @@ impl StateDb {
         mailbox: MailboxId,
         tail: &sidecar::SidecarTail,
     ) -> Result<(), DaemonError> {
+        let hashes = |texts: &[String]| {
+            texts
+                .iter()
+                .map(|text| parse_hash(text))
+                .collect::<Result<Vec<_>, _>>()
+        };
         let message = GrowingMessage {
             len: tail.len,
             hash: parse_hash(&tail.hash)?,
-            ids: tail
-                .ids
-                .iter()
-                .map(|id| parse_hash(id))
-                .collect::<Result<_, _>>()?,
-            digests: tail
-                .digests
-                .iter()
-                .map(|digest| parse_hash(digest))
-                .collect::<Result<_, _>>()?,
+            ids: hashes(&tail.ids)?,
+            digests: hashes(&tail.digests)?,
         };
         self.put_growing(mailbox, &message)
     }
 }
 
-fn hex(bytes: [u8; 16]) -> String {
-    to_hex(&bytes)
-}
-
-fn to_hex(bytes: &[u8]) -> String {
-    data_encoding::HEXLOWER.encode(bytes)
+fn hash_text(hash: Hash128) -> String {
+    format!("{hash:032x}")
 }
 
 fn parse_bytes(text: &str) -> Result<Vec<u8>, DaemonError> {
-    data_encoding::HEXLOWER
+    HEXLOWER
         .decode(text.as_bytes())
         .map_err(|_| not_a_hash(text))
 }

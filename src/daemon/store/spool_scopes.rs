@@ -21,7 +21,7 @@ use rusqlite::params;
 
 use super::holders::{DigestBytes, GivenRow};
 use super::keys::{Hash128, MailboxId, message_key, path_key, stored_key};
-use super::state_db::StateDb;
+use super::state_db::{StateDb, hash128, unsigned};
 use crate::config::{NamedValue, Spool, resolved};
 use crate::daemon::error::DaemonError;
 use crate::limits::OLDER_SCOPES;
@@ -168,7 +168,7 @@ impl StateDb {
     /// All rows of the table `spool`, in the order of their paths.
     pub(super) fn spool_rows(&self) -> Result<Vec<SpoolRow>, DaemonError> {
         let sql = "SELECT path, name, target, kind, dedupe, active FROM spool";
-        let mut rows = self.connection.all(sql, [], |row| {
+        let mut rows = self.all(sql, [], |row| {
             let path = |index| -> rusqlite::Result<PathBuf> {
                 let bytes: Vec<u8> = row.get(index)?;
                 Ok(OsString::from_vec(bytes).into())
@@ -188,10 +188,10 @@ impl StateDb {
 
     /// Replaces the rows of the table `spool`, in the open transaction.
     pub(super) fn put_spool_rows(&self, rows: &[SpoolRow]) -> Result<(), DaemonError> {
-        self.connection.run("DELETE FROM spool", [])?;
+        self.run("DELETE FROM spool", [])?;
         for row in rows {
             let bytes = |path: &Path| path.as_os_str().as_bytes().to_owned();
-            self.connection.run(
+            self.run(
                 "INSERT INTO spool VALUES(?1,?2,?3,?4,?5,?6)",
                 params![
                     bytes(&row.path),
@@ -209,12 +209,7 @@ impl StateDb {
     /// Pairs of a spool and another one whose files it has taken over.
     pub(super) fn inheritances(&self) -> Result<Vec<(Hash128, Hash128)>, DaemonError> {
         let sql = "SELECT spool, earlier FROM inheritance ORDER BY spool, earlier";
-        self.connection.all(sql, [], |row| {
-            Ok((
-                row.get(0).map(Hash128::from_be_bytes)?,
-                row.get(1).map(Hash128::from_be_bytes)?,
-            ))
-        })
+        self.all(sql, [], |row| Ok((hash128(row, 0)?, hash128(row, 1)?)))
     }
 
     /// Records that a spool has taken over files of an earlier one.
@@ -223,7 +218,7 @@ impl StateDb {
         spool: Hash128,
         earlier: Hash128,
     ) -> Result<(), DaemonError> {
-        self.connection.run(
+        self.run(
             "INSERT OR IGNORE INTO inheritance VALUES(?1,?2)",
             params![spool.to_be_bytes(), earlier.to_be_bytes()],
         )?;
@@ -238,7 +233,7 @@ impl StateDb {
         dev: u64,
     ) -> Result<MailboxId, DaemonError> {
         let sql = "SELECT 1 FROM mailbox WHERE key=?1 AND retired=1";
-        let is_retired = self.connection.is_any(sql, params![spool.to_be_bytes()])?;
+        let is_retired = self.is_any(sql, params![spool.to_be_bytes()])?;
         let mailbox = self.mailbox(spool, spool, dev)?;
         if is_retired {
             self.retire_mailbox(mailbox)?;
@@ -247,8 +242,7 @@ impl StateDb {
     }
 
     pub(super) fn retire_mailbox(&self, mailbox: MailboxId) -> Result<(), DaemonError> {
-        self.connection
-            .run("UPDATE mailbox SET retired=1 WHERE id=?1", params![mailbox])?;
+        self.run("UPDATE mailbox SET retired=1 WHERE id=?1", params![mailbox])?;
         self.mark_changed(mailbox)
     }
 
@@ -266,30 +260,26 @@ impl StateDb {
         let (mut near, mut others) = (Vec::new(), Vec::new());
         let sql = "SELECT id, key FROM mailbox WHERE spool=?1 AND retired=1";
         for spool in spool.keys() {
-            self.connection
-                .each(sql, params![spool.to_be_bytes()], |row| {
-                    let scope = OlderScope {
-                        id: row.get(0)?,
-                        key: row.get(1).map(Hash128::from_be_bytes)?,
-                    };
-                    // A mailbox of a whole spool may hold messages of each of its files.
-                    if candidates.contains(&scope.key) || scope.key == spool {
-                        near.push(scope);
-                    } else {
-                        others.push(scope);
-                    }
-                    Ok(())
-                })?;
+            self.each(sql, params![spool.to_be_bytes()], |row| {
+                let scope = OlderScope {
+                    id: row.get(0)?,
+                    key: hash128(row, 1)?,
+                };
+                // A mailbox of a whole spool may hold messages of each of its files.
+                if candidates.contains(&scope.key) || scope.key == spool {
+                    near.push(scope);
+                } else {
+                    others.push(scope);
+                }
+                Ok(())
+            })?;
         }
         // Of a spool that contains this one and is still read, the mailboxes of this file.
         let sql = "SELECT id, spool FROM mailbox WHERE key=?1 AND retired=0";
         for key in candidates {
-            let read = |row: &rusqlite::Row<'_>| {
-                Ok((row.get(0)?, row.get(1).map(Hash128::from_be_bytes)?))
-            };
+            let read = |row: &rusqlite::Row<'_>| Ok((row.get(0)?, hash128(row, 1)?));
             let found: Option<(MailboxId, Hash128)> =
-                self.connection
-                    .find(sql, params![key.to_be_bytes()], read)?;
+                self.find(sql, params![key.to_be_bytes()], read)?;
             if let Some((id, _)) = found.filter(|(_, of)| spool.earlier.contains(of)) {
                 near.push(OlderScope { id, key: *key });
             }
@@ -328,7 +318,7 @@ impl StateDb {
             is_found = self.is_seen(older.id, message_key(older.key, digest))?;
         }
         if is_found && self.mark_seen(scope.id, key)? {
-            self.connection.run(
+            self.run(
                 "INSERT INTO fresh_seen VALUES(?1,?2)",
                 params![scope.id, key.to_be_bytes()],
             )?;
@@ -363,8 +353,8 @@ impl StateDb {
              UNION ALL SELECT mailbox.id, key, path.path FROM other_path other JOIN mailbox ON mailbox.id=other.mailbox
              JOIN path ON path.id=other.path WHERE digest=?1 AND other.mailbox<>?2";
         let holding: Vec<(MailboxId, Hash128, Vec<u8>)> =
-            self.connection.all(sql, params![digest, scope.id], |row| {
-                let key = row.get(1).map(Hash128::from_be_bytes)?;
+            self.all(sql, params![digest, scope.id], |row| {
+                let key = hash128(row, 1)?;
                 Ok((row.get(0)?, key, row.get(2)?))
             })?;
         if holding.is_empty() {
@@ -507,39 +497,36 @@ impl StateDb {
             roots.iter().any(|root| path.starts_with(root))
         };
         let mut within = BTreeSet::new();
-        self.connection
-            .each("SELECT id, path FROM path", [], |row| {
-                if is_within(row.get_ref(1)?.as_bytes()?) {
-                    within.insert(row.get::<_, i64>(0)?);
-                }
-                Ok(())
-            })?;
+        self.each("SELECT id, path FROM path", [], |row| {
+            if is_within(row.get_ref(1)?.as_bytes()?) {
+                within.insert(row.get::<_, i64>(0)?);
+            }
+            Ok(())
+        })?;
         if within.is_empty() {
             return Ok(());
         }
         let (mut holders, mut others) = (BTreeSet::new(), BTreeSet::new());
         let sql = "SELECT holder.key, given.path FROM holder JOIN held ON held.holder=holder.key
              JOIN given USING(digest, mailbox) WHERE spool=(SELECT id FROM path WHERE path=?1)";
-        self.connection
-            .each(sql, params![other.path.as_os_str().as_bytes()], |row| {
-                let holder = row.get::<_, i64>(0)?.cast_unsigned();
-                if within.contains(&row.get(1)?) {
-                    holders.insert(holder);
-                } else {
-                    others.insert(holder);
-                }
-                Ok(())
-            })?;
+        self.each(sql, params![other.path.as_os_str().as_bytes()], |row| {
+            let holder = unsigned(row, 0)?;
+            if within.contains(&row.get(1)?) {
+                holders.insert(holder);
+            } else {
+                others.insert(holder);
+            }
+            Ok(())
+        })?;
         holders
             .difference(&others)
-            .try_for_each(|holder| self.adopt_holder(*holder, &row.path))
+            .try_for_each(|holder| self.adopt_holder(*holder, &row.path).map(|_| ()))
     }
 
     fn retire_mailboxes(&self, spool: Hash128) -> Result<(), DaemonError> {
         let sql = "SELECT id FROM mailbox WHERE spool=?1 AND retired=0";
         let mailboxes: Vec<MailboxId> =
-            self.connection
-                .all(sql, params![spool.to_be_bytes()], |row| row.get(0))?;
+            self.all(sql, params![spool.to_be_bytes()], |row| row.get(0))?;
         mailboxes
             .into_iter()
             .try_for_each(|mailbox| self.retire_mailbox(mailbox))
@@ -561,9 +548,7 @@ impl StateDb {
         };
         let sql = "SELECT count(*) FROM mailbox WHERE spool=?1 AND retired=1";
         for spool in identity.keys().collect::<Vec<_>>() {
-            let count = self
-                .connection
-                .find(sql, params![spool.to_be_bytes()], |row| row.get(0))?;
+            let count = self.find(sql, params![spool.to_be_bytes()], |row| row.get(0))?;
             identity.retired += count.map_or(0, i64::cast_unsigned);
         }
         Ok(identity)

@@ -3,18 +3,32 @@
 //! Everything between [`StateDb::begin`] and [`StateDb::commit`] is one transaction. The segment is synced before the commit,
 //! and only then is the work done. Offsets only save work; the keys of messages decide what is a duplicate.
 //!
-//! The tables are in `schema.rs`, the queries in `mail_rows.rs`, `holders.rs`, `gone.rs`, `segment_rows.rs`, `sidecar_rows.rs` and
+//! `SQLite` detects damage to its structure, not to its content. A clean shutdown writes the hash of the file beside it, and the
+//! next start removes it before the first write. After any other end there is none: then the checksums of the write-ahead log,
+//! `SQLite`'s check of the structure, and the checksum of the rows must do.
+//!
+//! Every transaction saves the sum of the hashes of the rows of each [`HashedTable`]: those that prevent duplicates and losses. A
+//! start after another end adds them up again. The other tables are compared with files each time they are used, or only decide
+//! what may be purged.
+//!
+//! The tables are in `schema.rs`; the queries in `mail_rows.rs`, `holders.rs`, `gone.rs`, `sidecar_rows.rs`, `spool_scopes.rs` and
 //! `purge.rs`.
 
 use std::cell::Cell;
-use std::path::Path;
+use std::fs::{self, File};
+use std::hash::Hasher;
+use std::io;
+use std::os::unix::fs::FileExt;
+use std::path::{Path, PathBuf};
 
-use rusqlite::params;
+use rusqlite::config::DbConfig;
+use rusqlite::{Connection, ErrorCode, OptionalExtension, Params, Row, ffi, params};
+use twox_hash::XxHash3_64;
 
-use super::checksums::{RowChecksum, ShutdownCheck, check_shutdown_hash, write_shutdown_hash};
-use super::connection::DbConnection;
+use super::keys::Hash128;
 use super::schema;
-use crate::daemon::error::DaemonError;
+use crate::daemon::error::{AtPath, DaemonError, REBUILD};
+use crate::sink::segment;
 
 /// The oldest `SQLite` without the WAL-reset bug: 3.51.3.
 const SQLITE_VERSION: i32 = 3_051_003;
@@ -22,11 +36,23 @@ const SQLITE_VERSION: i32 = 3_051_003;
 /// Maximum bytes of the write-ahead log that stay on disk after it was copied into the database.
 const LOG_BYTES: i64 = 4 << 20;
 
+/// Number of prepared statements that are cached: more than the program has.
+const STATEMENTS: usize = 128;
+
+/// Bytes of the write that probes for space: more than `SQLite` writes at once.
+const PROBE_BYTES: usize = 64 << 10;
+
+/// Name of the checksum in the table `meta`.
+const CHECKSUM: &str = "sum";
+
 /// The state database.
 #[derive(Debug)]
 pub(crate) struct StateDb {
-    pub(super) connection: DbConnection,
-    pub(super) checksum: RowChecksum,
+    connection: Connection,
+    path: PathBuf,
+    /// The checksum of the current rows, and the one that is saved.
+    checksum: Cell<u64>,
+    saved_checksum: Cell<u64>,
     /// `true` if it is recorded which files hold which messages.
     pub(super) tracks_holders: Cell<bool>,
     instance: String,
@@ -41,6 +67,84 @@ pub(super) enum MissingTables {
     Reject,
 }
 
+/// A table whose rows the checksum covers. The order of the variants is part of the checksum.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum HashedTable {
+    Mailbox,
+    Seen,
+    Growing,
+    Path,
+    Holder,
+    Held,
+    Given,
+    OtherPath,
+}
+
+impl HashedTable {
+    const ALL: [HashedTable; 8] = [
+        HashedTable::Mailbox,
+        HashedTable::Seen,
+        HashedTable::Growing,
+        HashedTable::Path,
+        HashedTable::Holder,
+        HashedTable::Held,
+        HashedTable::Given,
+        HashedTable::OtherPath,
+    ];
+
+    fn name(self) -> &'static str {
+        match self {
+            HashedTable::Mailbox => "mailbox",
+            HashedTable::Seen => "seen",
+            HashedTable::Growing => "tail",
+            HashedTable::Path => "path",
+            HashedTable::Holder => "holder",
+            HashedTable::Held => "held",
+            HashedTable::Given => "given",
+            HashedTable::OtherPath => "other_path",
+        }
+    }
+
+    /// The columns that the checksum covers: numbers, then bytes.
+    fn columns(self) -> &'static str {
+        match self {
+            HashedTable::Mailbox => "id, key",
+            HashedTable::Seen => "mailbox, key",
+            HashedTable::Growing => "len, mailbox, hash, ids, digests",
+            HashedTable::Path => "id, path",
+            HashedTable::Holder => "key",
+            HashedTable::Held => "holder, mailbox, digest",
+            HashedTable::Given => "path, files, mailbox, digest, keys, earlier",
+            HashedTable::OtherPath => "path, mailbox, digest",
+        }
+    }
+
+    /// Number of columns that are numbers.
+    fn numbers(self) -> usize {
+        match self {
+            HashedTable::Mailbox | HashedTable::Seen | HashedTable::Path | HashedTable::Holder => 1,
+            HashedTable::Growing | HashedTable::Held | HashedTable::OtherPath => 2,
+            HashedTable::Given => 3,
+        }
+    }
+
+    /// The hash of a row that has these columns.
+    fn hash(self, row: &Row<'_>) -> rusqlite::Result<u64> {
+        let mut hash = XxHash3_64::new();
+        let numbers = self.numbers();
+        for index in 0..numbers {
+            if index + 1 == numbers {
+                hash.write(&[self as u8]);
+            }
+            hash.write(&row.get::<_, i64>(index)?.to_le_bytes());
+        }
+        for index in numbers..row.as_ref().column_count() {
+            hash.write(row.get_ref(index)?.as_bytes()?);
+        }
+        Ok(hash.finish())
+    }
+}
+
 impl StateDb {
     /// Opens the database, and checks its content unless it was shut down cleanly.
     pub(super) fn open(path: &Path, missing: MissingTables) -> Result<StateDb, DaemonError> {
@@ -50,25 +154,96 @@ impl StateDb {
                 rusqlite::version()
             )));
         }
-        let shutdown = check_shutdown_hash(path)?;
-        let connection = DbConnection::open(path)?;
-        configure(&connection)?;
-        match (schema::exists(&connection)?, missing) {
-            (true, _) => {}
-            (false, MissingTables::Create) => schema::create(&connection)?,
-            (false, MissingTables::Reject) => {
-                return Err(connection.damaged("has no tables"));
+        let has_shutdown_hash = check_shutdown_hash(path)?;
+        let connection = Connection::open(path).map_err(|error| db_error(path, error))?;
+        connection.set_prepared_statement_cache_capacity(STATEMENTS);
+        let mut state = StateDb {
+            connection,
+            path: path.to_owned(),
+            checksum: Cell::default(),
+            saved_checksum: Cell::default(),
+            tracks_holders: Cell::default(),
+            instance: String::new(),
+        };
+        state.configure()?;
+        if !state.is_any("SELECT 1 FROM sqlite_master WHERE name='meta'", [])? {
+            match missing {
+                MissingTables::Create => state.create_tables()?,
+                MissingTables::Reject => return Err(state.damaged("has no tables")),
             }
         }
-        schema::check_version(&connection)?;
-        let state = StateDb {
-            instance: read_instance(&connection)?,
-            checksum: RowChecksum::load(&connection)?,
-            connection,
-            tracks_holders: Cell::new(false),
-        };
-        state.verify(shutdown)?;
+        state.migrate()?;
+        let instance = "SELECT value FROM meta WHERE name='instance'";
+        state.instance = state
+            .find(instance, [], |row| row.get(0))?
+            .ok_or_else(|| state.damaged("has no instance name"))?;
+        let checksum = state
+            .meta_value(CHECKSUM)?
+            .ok_or_else(|| state.damaged("has no checksum"))?;
+        state.checksum.set(checksum);
+        state.saved_checksum.set(checksum);
+        if state.meta_value("clean")? != Some(1) || !has_shutdown_hash {
+            state.check_structure()?;
+            state.verify_checksum()?;
+        }
+        // After a failed sync of the log the kernel may hold what the disk does not, without an error: it is written again.
+        state.checkpoint()?;
+        state.run("UPDATE meta SET value=0 WHERE name='clean'", [])?;
         Ok(state)
+    }
+
+    fn configure(&self) -> Result<(), DaemonError> {
+        // A write-ahead log whose sync failed must not be synced again on close.
+        let no_checkpoint = DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE;
+        self.name_file(self.connection.set_db_config(no_checkpoint, true))?;
+        self.batch(&format!(
+            "PRAGMA locking_mode=EXCLUSIVE; PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL; PRAGMA mmap_size=0;
+             PRAGMA cell_size_check=ON; PRAGMA trusted_schema=OFF; PRAGMA foreign_keys=ON;
+             PRAGMA temp_store=MEMORY; PRAGMA cache_size=-16384; PRAGMA journal_size_limit={LOG_BYTES};
+             PRAGMA wal_autocheckpoint=200;"
+        ))
+    }
+
+    /// Creates the tables, and a random name of the state.
+    fn create_tables(&self) -> Result<(), DaemonError> {
+        let mut instance = [0; 16];
+        let random = rustix::rand::getrandom(&mut instance, rustix::rand::GetRandomFlags::empty());
+        random.map_err(io::Error::from).map_err(|error| {
+            DaemonError::io(format!("cannot read random numbers: {error}")).caused_by(error)
+        })?;
+        self.batch("BEGIN IMMEDIATE")?;
+        for tables in schema::TABLES {
+            self.batch(tables)?;
+        }
+        self.run(
+            "INSERT INTO meta VALUES('schema', ?1), ('instance', ?2), ('clean', 1), ('sum', 0)",
+            params![schema::VERSION, data_encoding::HEXLOWER.encode(&instance)],
+        )?;
+        self.batch("INSERT INTO segment VALUES(1,0,'',0,0,0); COMMIT")
+    }
+
+    /// Migrates tables of earlier versions in one transaction, and rejects those of others.
+    fn migrate(&self) -> Result<(), DaemonError> {
+        let version = "SELECT value FROM meta WHERE name='schema'";
+        let found: Option<i64> = self.find(version, [], |row| row.get(0))?;
+        if found == Some(schema::VERSION) {
+            return Ok(());
+        }
+        let Some(steps) = found.and_then(schema::migration) else {
+            let found = found.map_or("unknown".to_owned(), |found| found.to_string());
+            return Err(DaemonError::inconsistent(format!(
+                "state database {} has schema version {found}; this program needs version {}",
+                self.path.display(),
+                schema::VERSION
+            )));
+        };
+        self.batch("BEGIN IMMEDIATE")?;
+        for statements in steps {
+            self.batch(statements)?;
+        }
+        let set_version = "UPDATE meta SET value=?1 WHERE name='schema'";
+        self.run(set_version, params![schema::VERSION])?;
+        self.batch("COMMIT")
     }
 
     /// The random name that distinguishes this state from others.
@@ -78,12 +253,11 @@ impl StateDb {
 
     /// Marks the database as shut down cleanly, and closes it.
     pub(super) fn close(self) -> Result<(), DaemonError> {
-        self.connection
-            .run("UPDATE meta SET value=1 WHERE name='clean'", [])?;
-        self.connection.checkpoint()?;
-        let path = self.connection.path().to_owned();
-        self.connection.close()?;
-        write_shutdown_hash(&path);
+        self.run("UPDATE meta SET value=1 WHERE name='clean'", [])?;
+        self.checkpoint()?;
+        let closed = self.connection.close();
+        closed.map_err(|(_, error)| db_error(&self.path, error))?;
+        write_shutdown_hash(&self.path);
         Ok(())
     }
 
@@ -95,40 +269,183 @@ impl StateDb {
                 "{path}: the path is not UTF-8, which SQLite requires"
             ))
         })?;
-        self.connection.run("VACUUM INTO ?1", params![name])?;
+        self.run("VACUUM INTO ?1", params![name])?;
         Ok(())
     }
 
     /// Begins a transaction.
     pub(crate) fn begin(&self) -> Result<(), DaemonError> {
-        self.connection.batch("BEGIN IMMEDIATE")
+        self.batch("BEGIN IMMEDIATE")
     }
 
     /// Commits the transaction: when this returns, it survives a power cut.
     pub(crate) fn commit(&self) -> Result<(), DaemonError> {
-        self.checksum.save(&self.connection)?;
-        self.connection.batch("COMMIT")
+        let checksum = self.checksum.get();
+        if checksum != self.saved_checksum.get() {
+            self.set_meta_value(CHECKSUM, checksum)?;
+            self.saved_checksum.set(checksum);
+        }
+        self.batch("COMMIT")
     }
 
     /// Number of rows that were changed since the database was opened.
     pub(super) fn changed_rows(&self) -> u64 {
-        self.connection.changed_rows()
+        self.connection.total_changes()
     }
 
-    /// A value that is stored beside the tables.
+    /// The value of `name` in the table `meta`.
     pub(crate) fn meta_value(&self, name: &str) -> Result<Option<u64>, DaemonError> {
-        self.connection.meta_value(name)
+        let sql = "SELECT value FROM meta WHERE name=?1";
+        self.find(sql, params![name], |row| unsigned(row, 0))
     }
 
-    /// Stores a value beside the tables.
+    /// Stores the value of `name` in the table `meta`.
     pub(crate) fn set_meta_value(&self, name: &str, value: u64) -> Result<(), DaemonError> {
-        self.connection.set_meta_value(name, value)
+        let sql = "INSERT OR REPLACE INTO meta VALUES(?1,?2)";
+        self.run(sql, params![name, value.cast_signed()])?;
+        Ok(())
+    }
+
+    /// Inserts a row into a table that the checksum covers, unless it is there. `values` is the rest of the statement. Returns
+    /// `true` if the row is new.
+    pub(super) fn insert(
+        &self,
+        table: HashedTable,
+        values: &str,
+        params: impl Params,
+    ) -> Result<bool, DaemonError> {
+        let (name, columns) = (table.name(), table.columns());
+        let sql = format!("INSERT OR IGNORE INTO {name} {values} RETURNING {columns}");
+        let mut is_new = false;
+        self.each(&sql, params, |row| {
+            is_new = true;
+            let checksum = self.checksum.get().wrapping_add(table.hash(row)?);
+            self.checksum.set(checksum);
+            Ok(())
+        })?;
+        Ok(is_new)
+    }
+
+    /// Deletes the rows for which `filter` holds from a table that the checksum covers. Returns their number.
+    pub(super) fn delete(
+        &self,
+        table: HashedTable,
+        filter: &str,
+        params: impl Params,
+    ) -> Result<u64, DaemonError> {
+        let (name, columns) = (table.name(), table.columns());
+        let sql = format!("DELETE FROM {name} WHERE {filter} RETURNING {columns}");
+        let mut deleted = 0;
+        self.each(&sql, params, |row| {
+            deleted += 1;
+            let checksum = self.checksum.get().wrapping_sub(table.hash(row)?);
+            self.checksum.set(checksum);
+            Ok(())
+        })?;
+        Ok(deleted)
+    }
+
+    /// Adds all rows up, and compares the result with the saved checksum.
+    pub(super) fn verify_checksum(&self) -> Result<(), DaemonError> {
+        if self.sum_of_rows()? == self.saved_checksum.get() {
+            return Ok(());
+        }
+        Err(self.damaged("was changed: the checksum of mailboxes and messages is wrong"))
+    }
+
+    /// Adds all rows up, after a change of many of them that was not followed.
+    pub(super) fn recompute_checksum(&self) -> Result<(), DaemonError> {
+        self.checksum.set(self.sum_of_rows()?);
+        Ok(())
+    }
+
+    fn sum_of_rows(&self) -> Result<u64, DaemonError> {
+        let mut sum = 0_u64;
+        for table in HashedTable::ALL {
+            let sql = format!("SELECT {} FROM {}", table.columns(), table.name());
+            self.each(&sql, [], |row| {
+                sum = sum.wrapping_add(table.hash(row)?);
+                Ok(())
+            })?;
+        }
+        Ok(sum)
+    }
+
+    /// The error for content that contradicts itself.
+    pub(super) fn damaged(&self, damage: &str) -> DaemonError {
+        DaemonError::inconsistent(format!(
+            "state database {} {damage}; {REBUILD}",
+            self.path.display()
+        ))
+    }
+
+    /// Runs statements without parameters and results.
+    pub(super) fn batch(&self, sql: &str) -> Result<(), DaemonError> {
+        self.name_file(self.connection.execute_batch(sql))
+    }
+
+    /// Runs a statement. Returns the number of rows that it changed.
+    pub(super) fn run(&self, sql: &str, params: impl Params) -> Result<usize, DaemonError> {
+        let statement = self.connection.prepare_cached(sql);
+        self.name_file(statement.and_then(|mut statement| statement.execute(params)))
+    }
+
+    /// Number of the last inserted row.
+    pub(super) fn last_id(&self) -> i64 {
+        self.connection.last_insert_rowid()
+    }
+
+    /// Returns `true` if a query has any row.
+    pub(super) fn is_any(&self, sql: &str, params: impl Params) -> Result<bool, DaemonError> {
+        let statement = self.connection.prepare_cached(sql);
+        self.name_file(statement.and_then(|mut statement| statement.exists(params)))
+    }
+
+    /// Reads the first row of a query, if there is one.
+    pub(super) fn find<T>(
+        &self,
+        sql: &str,
+        params: impl Params,
+        read: impl FnOnce(&Row<'_>) -> rusqlite::Result<T>,
+    ) -> Result<Option<T>, DaemonError> {
+        let mut statement = self.name_file(self.connection.prepare_cached(sql))?;
+        self.name_file(statement.query_row(params, read).optional())
+    }
+
+    /// Reads each row of a query.
+    pub(super) fn each(
+        &self,
+        sql: &str,
+        params: impl Params,
+        mut read: impl FnMut(&Row<'_>) -> rusqlite::Result<()>,
+    ) -> Result<(), DaemonError> {
+        let mut statement = self.name_file(self.connection.prepare_cached(sql))?;
+        let mut rows = self.name_file(statement.query(params))?;
+        while let Some(row) = self.name_file(rows.next())? {
+            self.name_file(read(row))?;
+        }
+        Ok(())
+    }
+
+    /// Collects the rows of a query.
+    pub(super) fn all<T>(
+        &self,
+        sql: &str,
+        params: impl Params,
+        mut read: impl FnMut(&Row<'_>) -> rusqlite::Result<T>,
+    ) -> Result<Vec<T>, DaemonError> {
+        let mut all = Vec::new();
+        self.each(sql, params, |row| {
+            all.push(read(row)?);
+            Ok(())
+        })?;
+        Ok(all)
     }
 
     /// The rows of a query, as text.
     #[cfg(test)]
     pub(super) fn rows(&self, sql: &str) -> Vec<String> {
-        let read = |row: &rusqlite::Row<'_>| {
+        let read = |row: &Row<'_>| {
             let values = (0..row.as_ref().column_count())
                 .map(|column| row.get::<_, rusqlite::types::Value>(column));
             Ok(format!(
@@ -136,51 +453,190 @@ impl StateDb {
                 values.collect::<rusqlite::Result<Vec<_>>>()?
             ))
         };
-        self.connection.all(sql, [], read).unwrap()
+        self.all(sql, [], read).unwrap()
     }
 
-    /// Checks the content, unless the last shutdown was clean, and marks the database as open.
-    fn verify(&self, shutdown: ShutdownCheck) -> Result<(), DaemonError> {
-        if self.meta_value("clean")? != Some(1) || shutdown == ShutdownCheck::Unknown {
-            self.check_structure()?;
-            self.checksum.verify(&self.connection)?;
-        }
-        // After a failed sync of the log the kernel may hold what the disk does not, without an error: it is written again.
-        self.connection.checkpoint()?;
-        self.connection
-            .run("UPDATE meta SET value=0 WHERE name='clean'", [])?;
+    /// Copies the write-ahead log into the database and empties it.
+    fn checkpoint(&self) -> Result<(), DaemonError> {
+        self.find("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()))?;
         Ok(())
     }
 
     fn check_structure(&self) -> Result<(), DaemonError> {
-        let verdict: Option<String> = self
-            .connection
-            .find("PRAGMA quick_check(1)", [], |row| row.get(0))?;
+        let verdict: Option<String> = self.find("PRAGMA quick_check(1)", [], |row| row.get(0))?;
         let verdict = verdict.unwrap_or_default();
         // An unreadable page is an I/O error: its content may be right.
         if verdict.contains("unable to get the page") {
-            let path = self.connection.path().display();
+            let path = self.path.display();
             return Err(DaemonError::io(format!("{path}: {verdict}")));
         }
         if verdict != "ok" {
-            return Err(self.connection.damaged(&format!("is damaged: {verdict}")));
+            return Err(self.damaged(&format!("is damaged: {verdict}")));
         }
         Ok(())
     }
+
+    fn name_file<T>(&self, result: rusqlite::Result<T>) -> Result<T, DaemonError> {
+        result.map_err(|error| db_error(&self.path, error))
+    }
 }
 
-fn configure(connection: &DbConnection) -> Result<(), DaemonError> {
-    connection.batch(&format!(
-        "PRAGMA locking_mode=EXCLUSIVE; PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL; PRAGMA mmap_size=0;
-         PRAGMA cell_size_check=ON; PRAGMA trusted_schema=OFF; PRAGMA foreign_keys=ON;
-         PRAGMA temp_store=MEMORY; PRAGMA cache_size=-16384; PRAGMA journal_size_limit={LOG_BYTES};
-         PRAGMA wal_autocheckpoint=200;"
-    ))
+/// Reads an unsigned number. `SQLite` has signed ones only, which have the same bits.
+pub(super) fn unsigned(row: &Row<'_>, column: usize) -> rusqlite::Result<u64> {
+    row.get(column).map(i64::cast_unsigned)
 }
 
-fn read_instance(connection: &DbConnection) -> Result<String, DaemonError> {
-    let instance = connection.find("SELECT value FROM meta WHERE name='instance'", [], |row| {
-        row.get(0)
-    })?;
-    instance.ok_or_else(|| connection.damaged("has no instance name"))
+/// Reads an unsigned number that may be missing.
+pub(super) fn optional(row: &Row<'_>, column: usize) -> rusqlite::Result<Option<u64>> {
+    Ok(row.get::<_, Option<i64>>(column)?.map(i64::cast_unsigned))
+}
+
+/// Reads a hash of 128 bits.
+pub(super) fn hash128(row: &Row<'_>, column: usize) -> rusqlite::Result<Hash128> {
+    row.get(column).map(Hash128::from_be_bytes)
+}
+
+/// Compares a database with the hash that the last clean shutdown wrote, and removes the hash. Returns `false` if there is none.
+///
+/// # Errors
+///
+/// [`DaemonError::Inconsistent`] if they differ, or an I/O error.
+fn check_shutdown_hash(db: &Path) -> Result<bool, DaemonError> {
+    let path = path_beside(db);
+    let Ok(expected) = fs::read_to_string(&path) else {
+        return Ok(false);
+    };
+    let found = hash(db).at(db)?;
+    if found != Some(expected) {
+        return Err(DaemonError::inconsistent(format!(
+            "state database {} was changed after the last shutdown; {REBUILD}",
+            db.display()
+        )));
+    }
+    // A hash that reappears after a power cut would reject a database that was written since.
+    fs::remove_file(&path)
+        .and_then(|()| segment::sync_dir(path.parent().unwrap_or(&path)))
+        .at(&path)?;
+    Ok(true)
+}
+
+/// Writes the hash of a database, after the last write to it.
+fn write_shutdown_hash(db: &Path) {
+    if let Ok(Some(hash)) = hash(db) {
+        // Without a hash the next start checks more slowly.
+        let _ = segment::replace(&path_beside(db), hash.as_bytes());
+    }
+}
+
+/// Removes the hash of a database that will be created again.
+pub(super) fn remove_shutdown_hash(db: &Path) {
+    let _ = fs::remove_file(path_beside(db));
+}
+
+/// Renames the hash together with its database.
+pub(super) fn rename_shutdown_hash(from: &Path, to: &Path) {
+    // Without a hash the next start checks more slowly.
+    let _ = segment::take_place(&path_beside(from), &path_beside(to));
+}
+
+fn path_beside(db: &Path) -> PathBuf {
+    db.with_extension("sum")
+}
+
+fn hash(db: &Path) -> std::io::Result<Option<String>> {
+    let hash = segment::hash_of(db, fs::metadata(db)?.len())?;
+    Ok(hash.map(|hash| format!("{hash:016x}\n")))
+}
+
+/// Classifies an error of `SQLite`. All but lack of space end the daemon.
+fn db_error(path: &Path, error: rusqlite::Error) -> DaemonError {
+    // A failed read is never lack of space, even if the disk is full.
+    let is_read = matches!(
+        error.sqlite_extended_error_code(),
+        Some(ffi::SQLITE_IOERR_READ | ffi::SQLITE_IOERR_SHORT_READ)
+    );
+    let code = error.sqlite_error_code();
+    let mut message = format!("{}: {error}", path.display());
+    if let Some(code) = error.sqlite_extended_error_code() {
+        message.push_str(&format!(" (SQLite error code {code})"));
+    }
+    let created = match code {
+        Some(ErrorCode::DiskFull) => DaemonError::out_of_space(message),
+        // An error without a code is a value of an unexpected type.
+        Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) | None => {
+            DaemonError::inconsistent(format!("{message}; {REBUILD}"))
+        }
+        Some(ErrorCode::SystemIoFailure | ErrorCode::CannotOpen) if !is_read => {
+            write_error(path, message)
+        }
+        _ => DaemonError::io(message),
+    };
+    created.caused_by(error)
+}
+
+/// The error of a failed write, after a probe beside the database.
+fn write_error(path: &Path, message: String) -> DaemonError {
+    let Some(error) = probe_write(path) else {
+        return DaemonError::io(message);
+    };
+    let message = format!("{message}; a test write failed: {error}");
+    if DaemonError::is_lack_of_space(&error) {
+        DaemonError::out_of_space(message)
+    } else {
+        DaemonError::io(message)
+    }
+}
+
+/// Writes a file beside the database. Returns the error, if that fails.
+///
+/// `SQLite` reports only ENOSPC as lack of space, and only if a write met it: the end of a quota (EDQUOT) and a limit on file
+/// sizes (EFBIG) look to it like any other error. So the test write is as far from the file's start as its own writes.
+fn probe_write(path: &Path) -> Option<std::io::Error> {
+    let mut log = path.as_os_str().to_owned();
+    log.push("-wal");
+    let len = |path: &Path| fs::metadata(path).map_or(0, |metadata| metadata.len());
+    let end = len(path).max(len(log.as_ref()));
+    let probe = path.with_extension("probe");
+    let written = File::create(&probe).and_then(|file| {
+        file.write_all_at(&vec![0; PROBE_BYTES], end)?;
+        file.sync_data()
+    });
+    // If it cannot be removed, the next probe overwrites it.
+    let _ = fs::remove_file(&probe);
+    written.err()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_error_names_its_file_and_is_lack_of_space_only_on_a_full_disk() {
+        let path = std::env::temp_dir().join(format!("urlspool-db-{}.db", std::process::id()));
+        let of = |code| {
+            db_error(
+                &path,
+                rusqlite::Error::SqliteFailure(ffi::Error::new(code), None),
+            )
+        };
+        let (full, damaged) = (ffi::SQLITE_FULL, ffi::SQLITE_CORRUPT);
+        let failed = [
+            ffi::SQLITE_IOERR_WRITE,
+            ffi::SQLITE_IOERR_FSYNC,
+            ffi::SQLITE_CANTOPEN,
+        ];
+        assert!(
+            matches!(of(full), DaemonError::OutOfSpace { .. })
+                && matches!(of(damaged), DaemonError::Inconsistent { .. })
+        );
+        for code in failed {
+            let error = of(code);
+            assert!(matches!(error, DaemonError::Io { .. }), "{error:?}");
+            assert!(
+                error.to_string().contains(&format!("{}: ", path.display())),
+                "{error}"
+            );
+        }
+        assert!(!path.with_extension("probe").exists());
+    }
 }

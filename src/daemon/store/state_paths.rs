@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use rustix::fs::{FallocateFlags, FlockOperation, fallocate, flock};
 
 use crate::config::Config;
-use crate::daemon::error::DaemonError;
+use crate::daemon::error::{AtPath, DaemonError};
 use crate::sink::segment::{self, SegmentDir};
 
 /// The files and folders of the state.
@@ -40,8 +40,7 @@ impl StatePaths {
 
     /// Number of the newest sidecar copy; 0 if there is none.
     pub(super) fn highest_sidecar(&self) -> Result<u64, DaemonError> {
-        let entries = fs::read_dir(&self.sidecars)
-            .map_err(|error| DaemonError::from_io(&self.sidecars, error))?;
+        let entries = fs::read_dir(&self.sidecars).at(&self.sidecars)?;
         Ok(entries
             .flatten()
             .filter_map(|entry| segment::number(&entry.file_name()))
@@ -60,13 +59,9 @@ pub(super) fn create_folders(
     config: &Config,
     paths: &StatePaths,
 ) -> Result<SegmentDir, DaemonError> {
-    let io_error = |path: &Path| {
-        let path = path.to_owned();
-        move |error| DaemonError::from_io(&path, error)
-    };
-    fs::create_dir_all(&paths.sidecars).map_err(io_error(&paths.sidecars))?;
-    segment::sync_dir(&config.state.dir).map_err(io_error(&config.state.dir))?;
-    SegmentDir::create(&config.output.dir).map_err(io_error(&config.output.dir))
+    fs::create_dir_all(&paths.sidecars).at(&paths.sidecars)?;
+    segment::sync_dir(&config.state.dir).at(&config.state.dir)?;
+    SegmentDir::create(&config.output.dir).at(&config.output.dir)
 }
 
 /// Bytes that are reserved, so that a segment can be closed when the disk is full.
@@ -77,11 +72,10 @@ const PROBE_BYTES: u64 = 1 << 20;
 
 /// Reserves space, on file systems that can.
 pub(super) fn reserve_space(path: &Path) -> Result<(), DaemonError> {
-    let io_error = |error| DaemonError::from_io(path, error);
-    let file = open_or_create(path).map_err(io_error)?;
+    let file = open_or_create(path).at(path)?;
     match allocate(&file, RESERVE_BYTES) {
         Ok(()) | Err(rustix::io::Errno::OPNOTSUPP | rustix::io::Errno::FBIG) => Ok(()),
-        Err(error) => Err(io_error(error.into())),
+        Err(error) => Err(std::io::Error::from(error)).at(path),
     }
 }
 
@@ -147,19 +141,18 @@ impl InstanceLock {
     /// [`DaemonError::Locked`] with the process number of the instance that holds it, or an I/O error.
     pub(crate) fn acquire(dir: &Path) -> Result<InstanceLock, DaemonError> {
         let path = dir.join("lock");
-        let io_error = |error| DaemonError::from_io(&path, error);
-        std::fs::create_dir_all(dir).map_err(|error| DaemonError::from_io(dir, error))?;
+        std::fs::create_dir_all(dir).at(dir)?;
         let mut file = OpenOptions::new()
             .read(true)
             .write(true)
             .create(true)
             .truncate(false)
             .open(&path)
-            .map_err(io_error)?;
+            .at(&path)?;
         match flock(&file, FlockOperation::NonBlockingLockExclusive) {
             Ok(()) => {}
             Err(rustix::io::Errno::WOULDBLOCK) => return Err(locked(dir, &mut file)),
-            Err(error) => return Err(io_error(error.into())),
+            Err(error) => return Err(std::io::Error::from(error)).at(&path),
         }
         // The lock holds even if there is no space for the process number.
         let _ = file.set_len(0);
