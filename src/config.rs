@@ -17,8 +17,8 @@ pub use check::check_scheme_name;
 #[cfg(feature = "daemon")]
 pub(crate) use check::resolved;
 pub use daemon::{
-    Confinement, DedupeScope, MetricsTable, OutputTable, SegmentCompression, Spool, StateTable,
-    WatchTable,
+    Confinement, DedupeScope, ExistingMail, MetricsTable, OutputTable, SegmentCompression, Spool,
+    StateTable, WatchTable,
 };
 pub use error::{ConfigError, ConfigFileError, SyntaxError};
 #[cfg(feature = "cli")]

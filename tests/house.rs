@@ -90,6 +90,7 @@ const USES_ENVIRONMENT: &[&str] = &[
     "cli/config_path.rs",
     "cli/load.rs",
     "cli/terminal.rs",
+    "cli/watch/paths.rs",
     "daemon/service/process.rs",
     "planted_faults.rs",
 ];

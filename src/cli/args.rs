@@ -183,8 +183,49 @@ pub(crate) struct ExplainArgs {
 }
 
 /// The arguments of `watch`.
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is an option, named where it is read"
+)]
 #[derive(clap::Args, Debug)]
 pub(crate) struct WatchArgs {
+    /// Files and folders to watch without a configuration: new URLs are printed as mail arrives, and nothing is kept
+    ///
+    /// Mailboxes, Maildirs and folders of mail. Each URL is a line as `scan --format grep` prints it. The state is in a temporary
+    /// folder, so that the next run begins anew.
+    #[arg(value_name = "PATH", conflicts_with = "config")]
+    pub(crate) paths: Vec<PathBuf>,
+
+    /// Write segments of JSON lines into FOLDER, and keep the state in FOLDER/.state
+    ///
+    /// Each message is written exactly once, also over restarts.
+    #[arg(
+        long,
+        value_name = "FOLDER",
+        requires = "paths",
+        conflicts_with_all = ["stdout", "config"]
+    )]
+    pub(crate) out: Option<PathBuf>,
+
+    /// Print records as JSON lines, each at least once
+    ///
+    /// Lines are printed and flushed, then the state is committed: after a crash between the two, the last lines are printed
+    /// again. Their `id` is the same. The state is kept in the folder of --state.
+    #[arg(long, requires = "paths", conflicts_with = "config")]
+    pub(crate) stdout: bool,
+
+    /// Keep the state of --stdout in FOLDER [default: a folder in ~/.local/state/urlspool, for these PATHs]
+    ///
+    /// If the variable XDG_STATE_HOME is set, it takes the place of ~/.local/state.
+    #[arg(long, value_name = "FOLDER", requires = "stdout")]
+    pub(crate) state: Option<PathBuf>,
+
+    /// Take the mail that is there already for new
+    ///
+    /// Without it, the URLs of mail that is there when a PATH is watched for the first time are not shown and not written.
+    #[arg(long, requires = "paths", conflicts_with = "config")]
+    pub(crate) from_start: bool,
+
     /// The configuration file; SIGHUP reads it again [default: the first of several places]
     ///
     /// Without it, the file that URLSPOOL_CONFIG names is read, or the first that exists of
@@ -229,6 +270,10 @@ named_values! {
 /// The arguments of `status`.
 #[derive(clap::Args, Debug)]
 pub(crate) struct StatusArgs {
+    /// Ask the `watch` that writes into this folder with --out
+    #[arg(long, value_name = "FOLDER", conflicts_with = "config")]
+    pub(crate) out: Option<PathBuf>,
+
     /// Print a line of JSON also on a terminal, where a page is printed otherwise
     #[arg(long)]
     pub(crate) json: bool,

@@ -1,23 +1,56 @@
 //! `urlspool watch` and `urlspool status`.
 
+mod paths;
+
 use std::io::{self, IsTerminal};
+use std::path::{Path, PathBuf};
 
 use super::args::{LogFormat, StatusArgs, WatchArgs, When};
 use super::config_path::{config_error, daemon_config, read_config};
 use super::error::{CommandError, CommandResult, Exit};
 use super::status_page::status_page;
 use super::terminal::{escaped, print, print_message};
+use crate::config::{Config, ExistingMail};
 use crate::daemon::{self, DaemonError, RunMode, StateSource};
 use crate::limits::REPORTED_FAILURES;
+use paths::PathWatch;
 
 pub(super) fn watch(args: &WatchArgs, color: When) -> CommandResult {
-    let given = args.config.as_deref();
-    let path = daemon_config(given)?;
-    let config = read_config(&path, given)?;
-    config
-        .check_watch()
-        .map_err(|error| config_error(&error.in_file(&path), given))?;
-    start_log(args.log, color);
+    if args.paths.is_empty() {
+        let given = args.config.as_deref();
+        let path = daemon_config(given)?;
+        let config = read_config(&path, given)?;
+        config
+            .check_watch()
+            .map_err(|error| config_error(&error.in_file(&path), given))?;
+        start_log(args.log, color, tracing::Level::INFO);
+        return run(args, Some(path), config);
+    }
+    let mut watch = PathWatch::of(args, color)?;
+    if args.rebuild_state {
+        // What no sidecar lists is written again.
+        watch.config.watch.existing = Some(ExistingMail::Write);
+    }
+    let level = match args.out {
+        Some(_) => tracing::Level::INFO,
+        None => tracing::Level::WARN,
+    };
+    start_log(args.log, color, level);
+    if let Some(line) = watch.greeting(args) {
+        print_message(format_args!("urlspool: {}", escaped(&line)));
+    }
+    let config = watch.config.clone();
+    // The sandbox of this thread and its children does not keep the state from being removed after it.
+    std::thread::scope(|scope| scope.spawn(|| run(args, None, config)).join()).unwrap_or_else(
+        |_| {
+            let message = "the program failed; please report this as a bug";
+            Err(CommandError::new(Exit::Output, message))
+        },
+    )
+}
+
+/// Runs the daemon, and reports what it did not read.
+fn run(args: &WatchArgs, path: Option<PathBuf>, config: Config) -> CommandResult {
     let mode = if args.once {
         RunMode::Once
     } else {
@@ -28,8 +61,11 @@ pub(super) fn watch(args: &WatchArgs, color: When) -> CommandResult {
     } else {
         StateSource::Database
     };
-    let end = daemon::run(path, config, mode, source)
-        .map_err(|error| CommandError::new(exit_code(&error), error.to_string()))?;
+    let end = match daemon::run(path, config, mode, source) {
+        Ok(end) => end,
+        Err(DaemonError::OutputClosed) => return Ok(Exit::Done),
+        Err(error) => return Err(CommandError::new(exit_code(&error), error.to_string())),
+    };
     let (named, others) = end.unread.split_at(end.unread.len().min(REPORTED_FAILURES));
     for file in named {
         print_message(format_args!("urlspool: not read: {}", escaped(file)));
@@ -37,7 +73,9 @@ pub(super) fn watch(args: &WatchArgs, color: When) -> CommandResult {
     if !others.is_empty() {
         print_message(format_args!("urlspool: and {} more files", others.len()));
     }
-    Ok(if named.is_empty() {
+    Ok(if end.interrupted {
+        Exit::Interrupted
+    } else if named.is_empty() {
         Exit::Done
     } else {
         Exit::SomeFailed
@@ -49,14 +87,20 @@ fn exit_code(error: &DaemonError) -> Exit {
         DaemonError::OutOfSpace { .. } | DaemonError::Io { .. } => Exit::Output,
         DaemonError::Inconsistent { .. } => Exit::Inconsistent,
         DaemonError::Locked { .. } => Exit::Locked,
+        DaemonError::OutputClosed => Exit::Done,
     }
 }
 
 pub(super) fn status(args: &StatusArgs) -> CommandResult {
-    let given = args.config.as_deref();
-    let config = read_config(&daemon_config(given)?, given)?;
-    let answer = daemon::ask(&config).map_err(|error| {
-        let dir = config.state.dir.display();
+    let dir = match &args.out {
+        Some(folder) => paths::state_in(&absolute(folder)),
+        None => {
+            let given = args.config.as_deref();
+            read_config(&daemon_config(given)?, given)?.state.dir
+        }
+    };
+    let answer = daemon::ask(&dir).map_err(|error| {
+        let dir = dir.display();
         CommandError::new(
             Exit::Unreachable,
             format!("no daemon answers in {dir}: {error}; `urlspool watch` starts one"),
@@ -69,10 +113,16 @@ pub(super) fn status(args: &StatusArgs) -> CommandResult {
     }
 }
 
-/// Starts the log on standard error.
-fn start_log(format: LogFormat, color: When) {
+/// The absolute path. It stays relative if the current folder is gone, which is reported when it is used.
+fn absolute(path: &Path) -> PathBuf {
+    std::path::absolute(path).unwrap_or_else(|_| path.to_owned())
+}
+
+/// Starts the log on standard error, for lines of this level and above.
+fn start_log(format: LogFormat, color: When, level: tracing::Level) {
     let log = tracing_subscriber::fmt()
         .with_writer(io::stderr)
+        .with_max_level(level)
         // A line that cannot be written is lost; by default the library panics then.
         .log_internal_errors(false)
         .with_target(false);

@@ -10,6 +10,7 @@ use super::named::named_values;
 use super::{named, size};
 use crate::limits::{GONE_AFTER_MS, LOCK_TIMEOUT_MS};
 use crate::origin::SourceKind;
+use crate::record::LineFormat;
 
 /// The `[output]` table.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
@@ -28,6 +29,9 @@ pub struct OutputTable {
     pub seal_interval: Duration,
     /// `true` to write a line of type `gone` for each message that is gone from its mailbox for good.
     pub tombstones: bool,
+    /// The lines that are printed on standard output in place of segments; `None` to write segments. No key of the file.
+    #[serde(skip)]
+    pub stdout: Option<LineFormat>,
 }
 
 impl Default for OutputTable {
@@ -38,7 +42,16 @@ impl Default for OutputTable {
             seal_bytes: 64 << 20,
             seal_interval: Duration::from_mins(1),
             tombstones: false,
+            stdout: None,
         }
+    }
+}
+
+impl OutputTable {
+    /// The format of the records' lines.
+    #[cfg(feature = "daemon")]
+    pub(crate) fn lines(&self) -> LineFormat {
+        self.stdout.clone().unwrap_or_default()
     }
 }
 
@@ -107,6 +120,19 @@ pub struct WatchTable {
     /// The rights that the daemon gives up.
     #[serde(with = "named")]
     pub confine: Confinement,
+    /// What becomes of the mail that is in a spool when it is watched for the first time. No key of the file: a configured daemon
+    /// writes its URLs.
+    #[serde(skip)]
+    pub existing: Option<ExistingMail>,
+}
+
+/// What becomes of the mail that is in a spool when it is watched for the first time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ExistingMail {
+    /// Its URLs are written.
+    Write,
+    /// It is recorded as known, and its URLs are not written.
+    Skip,
 }
 
 impl Default for WatchTable {
@@ -117,6 +143,7 @@ impl Default for WatchTable {
             lock_timeout: Duration::from_millis(LOCK_TIMEOUT_MS),
             gone_after: Duration::from_millis(GONE_AFTER_MS),
             confine: Confinement::default(),
+            existing: None,
         }
     }
 }

@@ -41,6 +41,9 @@ pub enum DaemonError {
         /// The error beneath.
         source: Option<Cause>,
     },
+    /// The reader of standard output has closed it, which is a normal end.
+    #[error("standard output was closed")]
+    OutputClosed,
     /// Another instance holds the state.
     #[error("{message}")]
     Locked {

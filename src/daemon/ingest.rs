@@ -20,7 +20,7 @@ mod message_ingest;
 mod outcome;
 mod parser_pool;
 
-pub(crate) use file_ingest::IngestContext;
+pub(crate) use file_ingest::{ExistingFiles, IngestContext};
 pub(crate) use identity::{FileVersion, can_share, mailbox_scopes};
 pub(crate) use mbox_lock::{WriterLock, why_locked};
 pub(crate) use outcome::{FileOutcome, FileStanding, SettleState};

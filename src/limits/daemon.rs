@@ -80,6 +80,14 @@ pub const PARSE_BATCH_BYTES: usize = 1 << 20;
 /// Maximum number of files that wait to settle; further files wait for the next scan of their spool. Bounds memory.
 pub const UNSETTLED_FILES: usize = 100_000;
 
+/// Maximum number of files that are there when their spools are watched for the first time, if their URLs are not written. They take
+/// 160 MiB of memory until they were read.
+pub const EXISTING_FILES: usize = 2 << 20;
+
+/// Milliseconds for which a file must not change before its last message is shown by `urlspool watch PATH`. Less than the default of the
+/// daemon, since somebody waits, and nothing is kept.
+pub const SHOWN_SETTLE_MS: u64 = 1_000;
+
 /// Maximum number of events of the kernel that wait for a reader. If more arrive, it scans everything again.
 pub const QUEUED_EVENTS: usize = 8_192;
 

@@ -49,22 +49,26 @@ Examples:
 
 #[cfg(feature = "daemon")]
 pub(super) const WATCH: &str = "Exit codes:
-  0  stopped, or with --once: done
+  0  stopped, or with --once: done; or the reader of standard output closed it
   1  with --once: done, but some file could not be read, is locked or still written
   2  the arguments or the configuration cannot be used
  74  the output or the state cannot be written
  75  another instance is running with the same state
  78  the state and the output contradict each other; the message names the way out
+130  interrupted with Ctrl-C; what was read is committed
 
 Examples:
-  urlspool watch
+  urlspool watch ~/Maildir                        show new URLs as mail arrives
+  urlspool watch --out urls ~/Maildir             write them into segments, exactly once
+  urlspool watch --stdout ~/Mail/inbox | consumer
   urlspool watch --config /etc/urlspool/urlspool.toml --log json
   urlspool watch --config urlspool.toml --once";
 
 #[cfg(feature = "daemon")]
 pub(super) const STATUS: &str = "Examples:
   urlspool status | jq .
-  urlspool status --config urlspool.toml";
+  urlspool status --config urlspool.toml
+  urlspool status --out urls                      of `urlspool watch --out urls PATH`";
 
 pub(super) const PARSE: &str = "Examples:
   urlspool parse 'ftp://myname@host.dom/%2Fetc/motd'

@@ -1,7 +1,7 @@
 //! Ingest of one file: whether it has something new, whether that is complete, and which reader it needs. Mboxes are read by
 //! `mbox.rs`; other files, compressed files and archives once from start to end, here.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
 use std::path::Path;
@@ -15,7 +15,7 @@ use crate::config::Spool;
 use crate::daemon::error::DaemonError;
 use crate::daemon::status::Counters;
 use crate::daemon::store::{
-    GrowingMessage, HolderKey, MailboxId, MboxCursor, Session, SpoolIdentity, StateDb,
+    FileId, GrowingMessage, HolderKey, MailboxId, MboxCursor, Session, SpoolIdentity, StateDb,
 };
 use crate::diagnostic::{Diagnostic, DiagnosticKind, Event, SkipReason};
 use crate::extract::Extractor;
@@ -25,6 +25,41 @@ use crate::read::{self, Input, SparseRead};
 use crate::record::is_written_file;
 use crate::split::{Block, BlockReader, BlockRole, Format, SourceStart};
 use crate::walk::WalkedFile;
+
+/// The files that were there when their spool was watched for the first time, each with its version at that time.
+#[derive(Debug, Default)]
+pub(crate) struct ExistingFiles(HashMap<FileId, ExistingFile>);
+
+/// Size and modification time of such a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct ExistingFile {
+    size: u64,
+    mtime: i64,
+}
+
+impl ExistingFiles {
+    /// Adds a file. Returns the number of files.
+    pub(crate) fn insert(&mut self, version: FileVersion) -> usize {
+        let FileVersion { id, size, mtime } = version;
+        self.0.insert(id, ExistingFile { size, mtime });
+        self.0.len()
+    }
+
+    /// Returns `true` if the file with this version has not changed since.
+    pub(crate) fn is_unchanged(&self, version: FileVersion) -> bool {
+        self.end_in(version) == u64::MAX
+    }
+
+    /// Returns the offset up to which this version of a file was there: 0 if the file is new, or shorter than it was.
+    fn end_in(&self, version: FileVersion) -> u64 {
+        match self.0.get(&version.id) {
+            // Offsets in a compressed file are those of its content.
+            Some(known) if (known.size, known.mtime) == (version.size, version.mtime) => u64::MAX,
+            Some(known) if known.size <= version.size => known.size,
+            _ => 0,
+        }
+    }
+}
 
 /// Context of the ingest of a file of one spool.
 pub(crate) struct IngestContext<'i> {
@@ -37,6 +72,8 @@ pub(crate) struct IngestContext<'i> {
     pub(crate) spool: &'i Spool,
     /// The spool as the state knows it.
     pub(crate) identity: &'i SpoolIdentity,
+    /// The files that were there when the spool was watched for the first time, if their URLs are not written.
+    pub(crate) existing: &'i ExistingFiles,
 }
 
 impl IngestContext<'_> {
@@ -80,14 +117,16 @@ impl IngestContext<'_> {
         Ok(MailboxProgress::new(id, key))
     }
 
-    /// The ingest of the messages of a source.
+    /// The ingest of the messages of a source, which is this version of a file or in it.
     pub(super) fn messages(
         &mut self,
         source: Source,
+        version: FileVersion,
         mailbox: MailboxProgress,
         growing: Vec<GrowingMessage>,
     ) -> MessageIngest<'_> {
         MessageIngest {
+            existing_end: self.existing.end_in(version),
             session: self.session,
             parsers: self.parsers,
             extractor: self.extractor,
@@ -253,7 +292,7 @@ impl IngestContext<'_> {
         let mailbox = self.mailbox(&file.source.path, file.hint, format, version)?;
         let growing = self.growing(format, &mailbox)?;
         let mailbox_id = mailbox.id;
-        let mut ingest = self.messages(file.source.clone(), mailbox, growing);
+        let mut ingest = self.messages(file.source.clone(), version, mailbox, growing);
         if let Some(format) = start.splittable_format(configured, file.hint) {
             ingest
                 .session
@@ -582,7 +621,10 @@ impl Members<'_, '_> {
         let path = &self.file.source.path;
         let (hint, identity) = (self.file.hint, self.context.identity);
         let mailbox = self.context.mailbox(path, hint, format, self.version)?;
-        let mut ingest = self.context.messages(source.clone(), mailbox, Vec::new());
+        let version = self.version;
+        let mut ingest = self
+            .context
+            .messages(source.clone(), version, mailbox, Vec::new());
         let holder = self.version.key(path, hint, identity);
         ingest.open_holder(holder, &identity.path, self.version)?;
         let mut blocks = BlockIngest::default();

@@ -82,6 +82,8 @@ impl MboxFile<'_> {
         &self,
         ingest: &mut MessageIngest<'_>,
     ) -> Result<FileOutcome, DaemonError> {
+        // What is appended while it is read is new.
+        ingest.existing_end = ingest.existing_end.min(self.version.size);
         let mailbox = ingest.mailbox.key;
         let known = ingest.session.with(|committer| {
             committer.store_cursor(self.version.id)?;
@@ -443,6 +445,7 @@ mod tests {
     use crate::daemon::store::{SharedCommitter, StoreFixture};
     use crate::extract::Extractor;
     use crate::origin::Source;
+    use crate::record::LineFormat;
     use std::collections::VecDeque;
     use std::fs;
     use std::path::PathBuf;
@@ -493,7 +496,10 @@ mod tests {
             opened();
             let heartbeat = Heartbeat::default();
             let session = shared.session(&heartbeat).unwrap();
-            let (parsers, extractor) = (ParserPool::new(), Extractor::new(config.options()));
+            let (parsers, extractor) = (
+                ParserPool::new(LineFormat::default()),
+                Extractor::new(config.options()),
+            );
             let (mut counters, mut events) = (Counters::default(), Vec::new());
             let file = File::open(&self.path).unwrap();
             let version = FileVersion::of(&file.metadata().unwrap());
@@ -509,6 +515,7 @@ mod tests {
                 mailbox: MailboxProgress::new(id, key),
                 growing: Vec::new(),
                 earlier_lengths: Vec::new(),
+                existing_end: 0,
                 holder: None,
                 positions: VecDeque::new(),
             };

@@ -40,6 +40,9 @@ pub(super) struct MessageIngest<'i> {
     pub(super) growing: Vec<GrowingMessage>,
     /// Lengths of the canonical content that a file of one message had when it was read before, the longest first.
     pub(super) earlier_lengths: Vec<u64>,
+    /// The offset up to which the file was there when its spool was watched for the first time: URLs of messages before it are not
+    /// written. 0 if they are.
+    pub(super) existing_end: u64,
     /// The holder of the messages; `None` if holders are not tracked.
     pub(super) holder: Option<HolderKey>,
     /// The positions after the next messages, of an mbox whose holders are tracked. A commit between two messages stores the one
@@ -212,7 +215,7 @@ impl MessageIngest<'_> {
     ) -> Result<u128, DaemonError> {
         let last = group.len() - 1;
         let indexes: Vec<usize> = (0..group.len()).collect();
-        let identified = self.parsers.map(&indexes, |(), &index| {
+        let identified = self.parsers.map(&indexes, |_, &index| {
             let end = if index == last {
                 end
             } else {
@@ -330,6 +333,10 @@ impl MessageIngest<'_> {
             // All its URLs count, those of earlier versions too.
             ExtractionReason::Unlearnt => &[],
         };
+        let is_existing = identified.message.end() <= self.existing_end;
+        if is_existing && identified.end == EndCertainty::Certain {
+            return MessageOutput::default();
+        }
         let request = OutputRequest {
             message: identified.message,
             header: identified.header,
@@ -337,7 +344,12 @@ impl MessageIngest<'_> {
             earlier,
             source: &self.source,
         };
-        MessageOutput::of(&request, self.extractor, writer)
+        let mut output = MessageOutput::of(&request, self.extractor, writer);
+        if is_existing {
+            // When it has grown, its earlier URLs are recognised.
+            (output.lines, output.records) = (Vec::new(), 0);
+        }
+        output
     }
 
     /// Adds the records of a message to the batch, together with its state. `output` is `None` for a duplicate.
@@ -668,13 +680,14 @@ mod tests {
     use crate::daemon::host::Heartbeat;
     use crate::daemon::store::StoreFixture;
     use crate::limits::COMMIT_BATCH_BYTES;
+    use crate::record::LineFormat;
 
     #[test]
     fn a_chunk_with_many_records_is_committed_in_batches() {
         let mut store = StoreFixture::new("batches");
         let shared = store.committer();
         let (parsers, extractor) = (
-            ParserPool::new(),
+            ParserPool::new(LineFormat::default()),
             Extractor::new(Config::default().options()),
         );
         let (heartbeat, mut counters, mut events) =
@@ -699,6 +712,7 @@ mod tests {
             mailbox: MailboxProgress::new(id, 2),
             growing: Vec::new(),
             earlier_lengths: Vec::new(),
+            existing_end: 0,
             holder: None,
             positions: VecDeque::new(),
         };
@@ -727,7 +741,7 @@ mod tests {
         let mut store = StoreFixture::new("two-readers");
         let shared = store.committer();
         let (parsers, extractor) = (
-            ParserPool::new(),
+            ParserPool::new(LineFormat::default()),
             Extractor::new(Config::default().options()),
         );
         let bytes = b"From a@b Mon\nSubject: x\n\nsee http://a.example/ now\n".to_vec();
@@ -761,6 +775,7 @@ mod tests {
                 mailbox,
                 growing: Vec::new(),
                 earlier_lengths: Vec::new(),
+                existing_end: 0,
                 holder: None,
                 positions: VecDeque::new(),
             });

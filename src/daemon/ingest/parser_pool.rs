@@ -7,11 +7,14 @@ use std::thread::available_parallelism;
 use rayon::prelude::*;
 
 use crate::limits::DAEMON_PARSER_THREADS;
+use crate::record::{LineFormat, RecordWriter};
 
 /// Pool of threads, shared by all readers.
 pub(crate) struct ParserPool {
     /// `None` on one core: then each reader does the work on its own thread.
     pool: Option<rayon::ThreadPool>,
+    /// The format of the records' lines.
+    format: LineFormat,
 }
 
 impl fmt::Debug for ParserPool {
@@ -23,8 +26,8 @@ impl fmt::Debug for ParserPool {
 }
 
 impl ParserPool {
-    /// A pool with one thread per core, at most [`DAEMON_PARSER_THREADS`].
-    pub(crate) fn new() -> ParserPool {
+    /// A pool with one thread per core, at most [`DAEMON_PARSER_THREADS`], for records in this format.
+    pub(crate) fn new(format: LineFormat) -> ParserPool {
         let threads = available_parallelism()
             .map_or(1, NonZero::get)
             .min(DAEMON_PARSER_THREADS);
@@ -39,6 +42,7 @@ impl ParserPool {
         };
         ParserPool {
             pool: (threads > 1).then(pool).flatten(),
+            format,
         }
     }
 
@@ -49,20 +53,21 @@ impl ParserPool {
             .map_or(1, rayon::ThreadPool::current_num_threads)
     }
 
-    /// Calls `work` for each item and returns the results in the order of the items. Each thread passes its scratch
-    /// value from one item to the next.
-    pub(crate) fn map<T: Sync, S: Default, R: Send>(
+    /// Calls `work` for each item and returns the results in the order of the items. Each thread passes its writer
+    /// from one item to the next.
+    pub(crate) fn map<T: Sync, R: Send>(
         &self,
         items: &[T],
-        work: impl Fn(&mut S, &T) -> R + Sync,
+        work: impl Fn(&mut RecordWriter, &T) -> R + Sync,
     ) -> Vec<R> {
+        let writer = || RecordWriter::new(&self.format);
         match &self.pool {
             Some(pool) if items.len() > 1 => {
-                pool.install(|| items.par_iter().map_init(S::default, &work).collect())
+                pool.install(|| items.par_iter().map_init(writer, &work).collect())
             }
             _ => {
-                let mut scratch = S::default();
-                items.iter().map(|item| work(&mut scratch, item)).collect()
+                let mut writer = writer();
+                items.iter().map(|item| work(&mut writer, item)).collect()
             }
         }
     }

@@ -157,6 +157,7 @@ impl SpoolReader {
             events: &mut events,
             spool: &watched.spool,
             identity: &identity,
+            existing: &self.existing,
         };
         if !watched.scanned {
             context.report_truncation(file, version)?;
@@ -213,6 +214,7 @@ impl SpoolReader {
             events: &mut events,
             spool,
             identity: &identity,
+            existing: &self.existing,
         };
         context.standing(checked.file, checked.version)
     }

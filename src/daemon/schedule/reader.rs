@@ -13,7 +13,7 @@ use super::watched_spool::{ScanReason, WatchedSpool};
 use crate::config::Config;
 use crate::daemon::error::DaemonError;
 use crate::daemon::host::{DaemonHost, Heartbeat, MonotonicTime};
-use crate::daemon::ingest::{FileVersion, ParserPool, WriterLock};
+use crate::daemon::ingest::{ExistingFiles, FileVersion, ParserPool, WriterLock};
 use crate::daemon::status::{Counters, DaemonState, LastError, LockedFile, Status};
 use crate::daemon::store::{Session, SharedCommitter};
 use crate::extract::Extractor;
@@ -46,6 +46,8 @@ pub struct SpoolReader {
     /// Epoch of the committer for which all spools were scanned or marked to be.
     epoch: u64,
     pub(super) spools: Vec<WatchedSpool>,
+    /// The files whose URLs are not written, because they were there before.
+    pub(super) existing: ExistingFiles,
     pub(super) changed: BTreeSet<PathBuf>,
     pub(super) unsettled: HashMap<PathBuf, UnsettledFile>,
     pub(super) failures: RetryTable,
@@ -108,7 +110,7 @@ impl SpoolReader {
         let shared = ReaderResources {
             committer: SharedCommitter::open(&config, host)?,
             extractor: Arc::new(Extractor::new(config.options())),
-            parsers: Arc::new(ParserPool::new()),
+            parsers: Arc::new(ParserPool::new(config.output.lines())),
         };
         Ok(SpoolReader::new(config, shared, host.now()))
     }
@@ -125,6 +127,7 @@ impl SpoolReader {
             config,
             shared,
             heartbeat: Arc::default(),
+            existing: ExistingFiles::default(),
             changed: BTreeSet::new(),
             unsettled: HashMap::new(),
             failures: RetryTable::default(),
@@ -371,6 +374,9 @@ impl SpoolReader {
 
     /// Does everything that is due, once.
     fn round(&mut self, host: &mut dyn ReaderHost) -> Result<(), DaemonError> {
+        for spool in 0..self.spools.len() {
+            self.note_existing(spool, host)?;
+        }
         self.check_changed_files(host)?;
         self.check_settled_files(host)?;
         self.retry_failed_files(host)?;
@@ -380,6 +386,7 @@ impl SpoolReader {
                 self.scan_spool(index, host)?;
             }
         }
+        self.finish_existing()?;
         self.commit(host)
     }
 

@@ -7,14 +7,16 @@ use std::sync::Arc;
 use std::{fmt, io};
 
 use super::missing_files::{SpoolCensus, modification_time};
-use super::reader::{RESCAN_DELAY_MS, ReaderHost, SpoolReader};
-use super::watched_spool::UnreadablePaths;
+use super::reader::{RESCAN_DELAY_MS, ReaderHost, SpoolReader, UnsettledFile};
+use super::watched_spool::{ExistingState, UnreadablePaths, WatchedSpool};
+use crate::config::ExistingMail;
 use crate::daemon::error::DaemonError;
 use crate::daemon::host::{LogRecord, MonotonicTime};
+use crate::daemon::ingest::ExistingFiles;
 use crate::daemon::ingest::FileVersion;
 use crate::daemon::store::{Hash128, SeenFiles, SpoolIdentity};
-use crate::diagnostic::{DiagnosticKind, Event};
-use crate::limits::{PURGE_DAYS, SURVEYED_FILES};
+use crate::diagnostic::{DiagnosticKind, Event, counted};
+use crate::limits::{EXISTING_FILES, PURGE_DAYS, SURVEYED_FILES};
 use crate::origin::FormatHint;
 use crate::walk::{self, PathFilter, SymlinkPolicy, WalkStep, WalkedFile};
 
@@ -238,6 +240,122 @@ impl SpoolScan {
             self.folders.insert(folder.to_owned(), time);
         }
     }
+}
+
+/// Values in the state of [`existing_name`].
+const EXISTING_NOTED: u64 = 1;
+const EXISTING_READ: u64 = 2;
+
+impl SpoolReader {
+    /// Notes the files of a spool that is watched for the first time, so that URLs of the mail that is there are not written. This
+    /// is repeated at each start until that mail was read.
+    pub(super) fn note_existing(
+        &mut self,
+        spool: usize,
+        host: &mut dyn ReaderHost,
+    ) -> Result<(), DaemonError> {
+        let existing = match self.config.watch.existing {
+            Some(existing) if self.spools[spool].existing == ExistingState::Unknown => existing,
+            _ => return Ok(()),
+        };
+        let committer = Arc::clone(&self.shared.committer);
+        let heartbeat = Arc::clone(&self.heartbeat);
+        let Some(session) = committer.session(&heartbeat) else {
+            return Ok(());
+        };
+        let root = self.spools[spool].spool.path.clone();
+        let is_skipped = session.with(|committer| {
+            let key = committer.spool_identity(&root).key;
+            let name = existing_name(key);
+            let is_skipped = existing == ExistingMail::Skip
+                && match committer.db.meta_value(&name)? {
+                    Some(state) => state == EXISTING_NOTED,
+                    None => !committer.db.has_spool(key)?,
+                };
+            let state = if is_skipped {
+                EXISTING_NOTED
+            } else {
+                EXISTING_READ
+            };
+            if committer.db.meta_value(&name)? != Some(state) {
+                committer.transaction()?.set_meta_value(&name, state)?;
+            }
+            Ok(is_skipped)
+        })?;
+        if !is_skipped {
+            self.spools[spool].existing = ExistingState::Read;
+            return Ok(());
+        }
+        let mut files: u64 = 0;
+        let roots = [root];
+        for step in walk::walk(&roots, &PathFilter::default(), SymlinkPolicy::Skip) {
+            session.beat();
+            while let Some(event) = host.event() {
+                let now = host.now();
+                self.handle(event, now);
+            }
+            if self.stopping {
+                return Ok(());
+            }
+            if let WalkStep::File(file) = step
+                && let Ok(metadata) = file.source.path.symlink_metadata()
+            {
+                if EXISTING_FILES < self.existing.insert(FileVersion::of(&metadata)) {
+                    return Err(DaemonError::io(format!(
+                        "{}: more than {EXISTING_FILES} files are there; watch some of its folders, or take all mail for new with \
+                         --from-start",
+                        roots[0].display()
+                    )));
+                }
+                files += 1;
+            }
+        }
+        self.spools[spool].existing = ExistingState::Noted;
+        let files = counted(
+            files,
+            "file is there; only new mail is written",
+            "files are there; only new mail is written",
+        );
+        let [root] = roots;
+        host.log(&LogRecord::Info(format!("{}: {files}", root.display())));
+        Ok(())
+    }
+
+    /// Records that the mail that was there has been read, if it has. What is locked or cannot be read counts as new later.
+    pub(super) fn finish_existing(&mut self) -> Result<(), DaemonError> {
+        let is_noted = |watched: &WatchedSpool| watched.existing == ExistingState::Noted;
+        let is_waiting = |file: &UnsettledFile| {
+            file.reported_lock().is_none() && self.existing.is_unchanged(file.version)
+        };
+        if !self.spools.iter().any(is_noted)
+            || !self.has_scanned_all()
+            || self.unsettled.values().any(is_waiting)
+        {
+            return Ok(());
+        }
+        let committer = Arc::clone(&self.shared.committer);
+        let heartbeat = Arc::clone(&self.heartbeat);
+        let Some(session) = committer.session(&heartbeat) else {
+            return Ok(());
+        };
+        for watched in self.spools.iter_mut().filter(|watched| is_noted(watched)) {
+            let root = &watched.spool.path;
+            session.with(|committer| {
+                let name = existing_name(committer.spool_identity(root).key);
+                committer
+                    .transaction()?
+                    .set_meta_value(&name, EXISTING_READ)
+            })?;
+            watched.existing = ExistingState::Read;
+        }
+        self.existing = ExistingFiles::default();
+        Ok(())
+    }
+}
+
+/// The name in the state of what is known of the mail that was in a spool when it was watched for the first time.
+fn existing_name(spool: Hash128) -> String {
+    format!("existing {spool:032x}")
 }
 
 /// The files that exist in a spool, collected during a scan of it.

@@ -28,6 +28,7 @@ pub(super) struct WatchedSpool {
     pub(super) unreadable: UnreadablePaths,
     /// `true` once all of it was scanned since it is watched.
     pub(super) scanned: bool,
+    pub(super) existing: ExistingState,
     /// Mailboxes on file systems that are not mounted.
     pub(super) absent: u64,
     /// Identity of the root at the last scan; `None` if it did not exist.
@@ -35,6 +36,17 @@ pub(super) struct WatchedSpool {
     pub(super) files: u64,
     /// Files that are missing, if tombstones are written.
     pub(super) missing: MissingFiles,
+}
+
+/// What is known of the mail that was in a spool when it was watched for the first time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum ExistingState {
+    /// It was not asked for yet.
+    Unknown,
+    /// Its files were noted. They are being read.
+    Noted,
+    /// It was read, or is written as all mail is.
+    Read,
 }
 
 /// Reason for the next scan of a spool.
@@ -76,6 +88,7 @@ impl WatchedSpool {
             present: true,
             unreadable: UnreadablePaths::default(),
             scanned: false,
+            existing: ExistingState::Unknown,
             absent: 0,
             root: None,
             files: 0,

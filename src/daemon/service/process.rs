@@ -32,21 +32,21 @@ const STATUS_INTERVAL: Duration = Duration::from_millis(500);
 /// The time between two updates of the file with metrics.
 const TEXTFILE_INTERVAL: Duration = Duration::from_secs(5);
 
-/// Runs the daemon with the configuration at `config_path`, which is read again on SIGHUP. Returns the files that a run with
-/// [`RunMode::Once`] did not read.
+/// Runs the daemon with the configuration at `config_path`, which is read again on SIGHUP; without a path SIGHUP ends it. Returns the
+/// files that a run with [`RunMode::Once`] did not read.
 ///
 /// # Errors
 ///
 /// The error that ended it. A stop by the operator is none.
 pub fn run(
-    config_path: PathBuf,
+    config_path: Option<PathBuf>,
     config: Config,
     mode: RunMode,
     source: StateSource,
 ) -> Result<RunEnd, DaemonError> {
     restrict_file_modes();
     // Landlock confines this thread and those that it starts later, so it comes before all of them.
-    let sandbox = sandbox::enter(&config_path, &config)?;
+    let sandbox = sandbox::enter(config_path.as_deref(), &config)?;
     sandbox.log();
     survive_file_size_limit(&config)?;
     let mut host = ProcessHost::new();
@@ -63,7 +63,7 @@ pub fn run(
         readers = supervisor.readers(),
         "watching"
     );
-    supervise(&mut supervisor, &mut publisher, &sandbox)?;
+    let end = supervise(&mut supervisor, &mut publisher, &sandbox)?;
     notify_systemd(&[NotifyState::Stopping]);
     supervisor.drain()?;
     let counts = supervisor.status().counts;
@@ -73,16 +73,28 @@ pub fn run(
         records = counts.records,
         "ended"
     );
-    Ok(supervisor.end())
+    Ok(RunEnd {
+        unread: supervisor.take_unread(),
+        interrupted: end == LoopEnd::Interrupted,
+    })
 }
 
-/// Asks the daemon with this configuration for its status, one line of JSON.
+/// Asks the daemon with its state in this folder for its status, one line of JSON.
 ///
 /// # Errors
 ///
 /// No daemon answers.
-pub fn ask(config: &Config) -> io::Result<String> {
-    status_server::ask(&control_socket(config))
+pub fn ask(state_dir: &Path) -> io::Result<String> {
+    status_server::ask(&control_socket(state_dir))
+}
+
+/// Reason for which the loop over events ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum LoopEnd {
+    /// Everything was read, or the operator stopped the daemon.
+    Done,
+    /// The operator interrupted it.
+    Interrupted,
 }
 
 /// Handles events until the operator stops the daemon, everything was read, or an error ends it.
@@ -90,14 +102,15 @@ fn supervise(
     supervisor: &mut Supervisor,
     publisher: &mut StatusPublisher,
     sandbox: &Sandbox,
-) -> Result<(), DaemonError> {
+) -> Result<LoopEnd, DaemonError> {
     loop {
         match supervisor.wait() {
-            Some(SupervisorEvent::Stop) => return Ok(()),
+            Some(SupervisorEvent::Stop) => return Ok(LoopEnd::Done),
+            Some(SupervisorEvent::Interrupt) => return Ok(LoopEnd::Interrupted),
             Some(SupervisorEvent::ReaderEnded { generation, result }) => {
                 let end = result?;
                 if supervisor.reader_ended(generation, end) {
-                    return Ok(());
+                    return Ok(LoopEnd::Done);
                 }
                 supervisor.reload_waiting()?;
             }
@@ -151,7 +164,7 @@ impl StatusPublisher {
     fn start(supervisor: &mut Supervisor) -> Result<StatusPublisher, DaemonError> {
         let snapshot = StatusSnapshot::new(&supervisor.initial_status());
         let config = supervisor.config();
-        let control = control_socket(config);
+        let control = control_socket(&config.state.dir);
         let control = snapshot.serve_control(&control).at(&control)?;
         Ok(StatusPublisher {
             _control: control,
@@ -221,8 +234,8 @@ fn notify_systemd(state: &[NotifyState<'_>]) {
     let _ = sd_notify::notify(state);
 }
 
-fn control_socket(config: &Config) -> PathBuf {
-    config.state.dir.join("control.sock")
+fn control_socket(state_dir: &Path) -> PathBuf {
+    state_dir.join("control.sock")
 }
 
 /// Makes a write beyond a limit on file sizes fail, instead of ending the process.
@@ -232,20 +245,26 @@ fn survive_file_size_limit(config: &Config) -> Result<(), DaemonError> {
         .at(&config.state.dir)
 }
 
-/// Starts a thread that turns signals into events.
+/// Starts a thread that turns signals into events. Without a configuration file, which means that lines may be printed, the second
+/// signal ends the process, since a reader of standard output may keep it from going on.
 fn handle_signals(
-    config_path: PathBuf,
+    config_path: Option<PathBuf>,
     sender: Sender<SupervisorEvent>,
 ) -> Result<(), DaemonError> {
     let mut signals = Signals::new([SIGTERM, SIGINT, SIGHUP]).map_err(|error| {
         DaemonError::io(format!("cannot handle signals: {error}")).caused_by(error)
     })?;
     let forward = move || {
+        let mut has_come = false;
         for signal in &mut signals {
-            let event = match signal {
-                SIGHUP => read_config(&config_path),
+            let event = match (signal, &config_path) {
+                (SIGHUP, Some(path)) => read_config(path),
+                (SIGINT, _) => Some(SupervisorEvent::Interrupt),
                 _ => Some(SupervisorEvent::Stop),
             };
+            if config_path.is_none() && std::mem::replace(&mut has_come, true) {
+                std::process::exit(128 + signal);
+            }
             // Without a receiver the daemon is ending anyway.
             event.map(|event| sender.send(event));
         }

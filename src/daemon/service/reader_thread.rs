@@ -416,6 +416,8 @@ pub struct RunEnd {
     /// With [`RunMode::Once`]: a sentence about each file that was not read, because it cannot be read, stayed locked or was still
     /// written.
     pub unread: Vec<String>,
+    /// `true` if the operator ended it with SIGINT.
+    pub interrupted: bool,
 }
 
 /// The clocks of the process. Its copies show the same time.

@@ -63,12 +63,12 @@ impl fmt::Display for NoSandbox {
     }
 }
 
-/// Confines this thread, and all that it starts later, to what `config` needs. `config_path` is the path of its file.
+/// Confines this thread, and all that it starts later, to what `config` needs. `config_path` is the path of its file, if it has one.
 ///
 /// # Errors
 ///
 /// The folders of output and state cannot be created.
-pub(super) fn enter(config_path: &Path, config: &Config) -> Result<Sandbox, DaemonError> {
+pub(super) fn enter(config_path: Option<&Path>, config: &Config) -> Result<Sandbox, DaemonError> {
     for dir in [&config.output.dir, &config.state.dir] {
         fs::create_dir_all(dir).at(dir)?;
     }
@@ -204,17 +204,20 @@ fn writable_folders(config: &Config) -> Vec<PathBuf> {
 }
 
 /// The folders that are read: the spools, that of the configuration, and the random numbers for `SQLite`.
-fn readable_folders(config_path: &Path, config: &Config) -> Vec<PathBuf> {
-    let folder = config_path
-        .parent()
-        .filter(|folder| !folder.as_os_str().is_empty())
-        .unwrap_or(Path::new("."));
+fn readable_folders(config_path: Option<&Path>, config: &Config) -> Vec<PathBuf> {
+    let folder = config_path.map(|path| {
+        path.parent()
+            .filter(|folder| !folder.as_os_str().is_empty())
+            .unwrap_or(Path::new("."))
+            .to_owned()
+    });
     let spools = config
         .spool
         .iter()
         .map(|spool| watched_path(&spool.path).to_owned());
     spools
-        .chain([folder.to_owned(), "/dev/urandom".into()])
+        .chain(folder)
+        .chain(["/dev/urandom".into()])
         .collect()
 }
 
@@ -250,7 +253,7 @@ mod tests {
         let at = |path: &str| root.join(path);
         let confined = std::thread::scope(|scope| {
             let work = || {
-                let sandbox = enter(&at("etc/c.toml"), &config(&root)).unwrap();
+                let sandbox = enter(Some(&at("etc/c.toml")), &config(&root)).unwrap();
                 let Sandbox::On(allowed) = sandbox else {
                     return false;
                 };

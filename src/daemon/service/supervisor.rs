@@ -34,6 +34,8 @@ pub(super) enum SupervisorEvent {
     Reload(Box<Config>),
     /// The operator asked the daemon to stop.
     Stop,
+    /// The operator interrupted the daemon.
+    Interrupt,
     /// A reader has ended: everything was read, or an error prevents all work.
     ReaderEnded {
         /// Generation of the reader.
@@ -90,7 +92,7 @@ impl Supervisor {
         let resources = ReaderResources {
             committer: SharedCommitter::open(&config, &mut host)?,
             extractor: Arc::new(Extractor::new(config.options())),
-            parsers: Arc::new(ParserPool::new()),
+            parsers: Arc::new(ParserPool::new(config.output.lines())),
         };
         let (sender, events) = channel();
         Ok(Supervisor {
@@ -249,11 +251,9 @@ impl Supervisor {
         Ok(())
     }
 
-    /// The end of the run, after all readers have ended.
-    pub(super) fn end(&mut self) -> RunEnd {
-        RunEnd {
-            unread: std::mem::take(&mut self.unread),
-        }
+    /// The files that were not read, after all readers have ended.
+    pub(super) fn take_unread(&mut self) -> Vec<String> {
+        std::mem::take(&mut self.unread)
     }
 
     /// The state of the daemon before the readers are started.

@@ -4,12 +4,14 @@
 //! them. After any error the whole committer is dropped: its transaction is rolled back, its descriptors are never synced
 //! again, and the batch is read again from its sources.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
-use std::io;
+use std::io::{self, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use rusqlite::params;
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
 use super::gone::GoneMessage;
 use super::keys::{FileId, MailboxId};
@@ -21,6 +23,7 @@ use crate::config::{SegmentCompression, Spool};
 use crate::daemon::error::{AtPath, DaemonError, REBUILD};
 use crate::daemon::host::MonotonicTime;
 use crate::daemon::status::SealedSegment;
+use crate::diagnostic::{EscapeForm, printable_lines};
 use crate::planted_faults::{PlantedFault, is_planted};
 use crate::record::{Sidecar, write_gone};
 use crate::sink::segment::{self, Segment, SegmentDir};
@@ -33,6 +36,8 @@ pub(crate) struct Committer {
     /// Folder of the sidecars' copies.
     pub(super) sidecars: PathBuf,
     pub(super) compress: SegmentCompression,
+    /// The place of the lines.
+    lines_to: LinesTo,
     /// The open segment as the state describes it.
     unsealed: UnsealedSegment,
     /// Its file; `None` until something is written to it.
@@ -71,6 +76,7 @@ impl Committer {
         dir: SegmentDir,
         sidecars: PathBuf,
         compress: SegmentCompression,
+        lines_to: LinesTo,
     ) -> Result<Self, DaemonError> {
         let unsealed = db.unsealed_segment()?;
         Ok(Committer {
@@ -78,6 +84,7 @@ impl Committer {
             dir,
             sidecars,
             compress,
+            lines_to,
             unsealed,
             segment: None,
             batch: PendingBatch::default(),
@@ -201,10 +208,18 @@ impl Committer {
         if is_planted(PlantedFault::StateBeforeData) {
             self.commit_state_first(&batch)?;
         }
-        if !batch.lines.is_empty() {
-            self.write(&batch.lines)?;
-            self.unsealed.records += batch.records + batch.gone;
-            self.db.update_segment(&self.unsealed)?;
+        match self.lines_to {
+            LinesTo::Segments if batch.lines.is_empty() => {}
+            LinesTo::Segments => {
+                self.write(&batch.lines)?;
+                self.unsealed.records += batch.records + batch.gone;
+                self.db.update_segment(&self.unsealed)?;
+            }
+            LinesTo::Stdout => {
+                print(&batch.lines)?;
+                // No sidecar will list them.
+                self.db.clear_new_rows()?;
+            }
         }
         self.db.commit()?;
         Ok(Some(batch))
@@ -299,8 +314,12 @@ impl Committer {
         self.db.begin()
     }
 
-    /// Checks that the output folder is where it was opened: what is written into one that was removed is lost.
+    /// Checks that the output folder is where it was opened: what is written into one that was removed is lost. Of standard output,
+    /// that somebody reads it.
     pub(super) fn check_output(&self) -> Result<(), DaemonError> {
+        if self.lines_to == LinesTo::Stdout {
+            return check_stdout();
+        }
         let folder = self.dir.path().display();
         match &self.segment {
             Some(segment) if !self.dir.holds(self.unsealed.seq, segment) => {
@@ -398,6 +417,46 @@ impl Committer {
         }
         self.dir.sync().at(self.dir.path())
     }
+}
+
+/// The place of a committer's lines.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum LinesTo {
+    /// Segments in the output folder, each line exactly once.
+    Segments,
+    /// Standard output. Lines are printed before they are committed, so that each is printed at least once.
+    Stdout,
+}
+
+/// Prints lines, and flushes them. On a terminal nothing is printed that it would obey.
+fn print(lines: &[u8]) -> Result<(), DaemonError> {
+    if lines.is_empty() {
+        return Ok(());
+    }
+    let mut stdout = io::stdout().lock();
+    let is_json = lines.starts_with(b"{");
+    let lines = if stdout.is_terminal() && is_json {
+        printable_lines(lines, EscapeForm::Json)
+    } else {
+        // Lines for people are escaped already, and may have colours.
+        Cow::Borrowed(lines)
+    };
+    match stdout.write_all(&lines).and_then(|()| stdout.flush()) {
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Err(DaemonError::OutputClosed),
+        printed => printed.at("standard output"),
+    }
+}
+
+/// Checks that the reader of standard output has not closed it.
+fn check_stdout() -> Result<(), DaemonError> {
+    let stdout = io::stdout();
+    let mut polled = [PollFd::new(&stdout, PollFlags::empty())];
+    let is_closed = poll(&mut polled, Some(&Timespec::default())).is_ok()
+        && polled[0].revents().contains(PollFlags::ERR);
+    if is_closed {
+        return Err(DaemonError::OutputClosed);
+    }
+    Ok(())
 }
 
 /// Publishes a hidden file, if it is still there.

@@ -6,7 +6,7 @@ use std::fs;
 use std::io;
 use std::path::Path;
 
-use super::committer::{Committer, UnsealedSegment};
+use super::committer::{Committer, LinesTo, UnsealedSegment};
 use super::state_db::{MissingTables, StateDb};
 use super::state_paths::{StatePaths, create_folders, reserve_space};
 use crate::config::Config;
@@ -25,7 +25,12 @@ pub(super) fn open(
     check_instance(&paths, &db)?;
     let unsealed = db.unsealed_segment()?;
     check_age(&dir, &paths, &unsealed)?;
-    let committer = Committer::new(db, dir, paths.sidecars.clone(), config.output.compress)?;
+    let lines_to = match config.output.stdout {
+        None => LinesTo::Segments,
+        Some(_) => LinesTo::Stdout,
+    };
+    let compress = config.output.compress;
+    let committer = Committer::new(db, dir, paths.sidecars.clone(), compress, lines_to)?;
     // An output that was written before folders remembered their highest number, or another folder.
     committer.remember(unsealed.seq - 1)?;
     let mut committer = complete_segment(committer, &unsealed, warn)?;

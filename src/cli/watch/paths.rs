@@ -1,0 +1,241 @@
+//! `urlspool watch PATH...`: the configuration that the arguments stand for.
+
+use std::env;
+use std::fs::{self, File};
+use std::io::{self, IsTerminal};
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::DirBuilderExt;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use super::super::args::{WatchArgs, When};
+use super::super::error::{CommandError, Exit};
+use super::super::terminal::escaped;
+use super::absolute;
+use crate::config::{Config, DedupeScope, ExistingMail, Spool, resolved};
+use crate::limits::SHOWN_SETTLE_MS;
+use crate::origin::Source;
+use crate::record::{GrepStyle, LineFormat, hash_pieces};
+
+/// Watched paths, and the place of what is kept of them.
+pub(super) struct PathWatch {
+    pub(super) config: Config,
+    /// The folder of a state that is not kept.
+    temporary: Option<TemporaryFolder>,
+}
+
+impl PathWatch {
+    pub(super) fn of(args: &WatchArgs, color: When) -> Result<PathWatch, CommandError> {
+        let mut config = Config::default();
+        config.metrics.listen = String::new();
+        for path in &args.paths {
+            check_path(path)?;
+            let path = absolute(path);
+            let is_known = |spool: &Spool| resolved(&spool.path) == resolved(&path);
+            if !config.spool.iter().any(is_known) {
+                config.spool.push(Spool {
+                    path,
+                    kind: None,
+                    dedupe: DedupeScope::default(),
+                });
+            }
+        }
+        config.watch.existing = Some(if args.from_start {
+            ExistingMail::Write
+        } else {
+            ExistingMail::Skip
+        });
+        let mut temporary = None;
+        if let Some(folder) = &args.out {
+            config.output.dir = absolute(folder);
+            config.state.dir = state_in(&config.output.dir);
+        } else {
+            config.output.stdout = Some(lines(args, color));
+            config.state.dir = match (&args.state, args.stdout) {
+                (Some(folder), _) => absolute(folder),
+                (None, true) => default_state(&config.spool)?,
+                (None, false) => {
+                    config.watch.settle = Duration::from_millis(SHOWN_SETTLE_MS);
+                    let folder = temporary.insert(TemporaryFolder::create()?);
+                    folder.path.clone()
+                }
+            };
+            // No segment is written.
+            config.output.dir = config.state.dir.join("segments");
+        }
+        check_places(args, &config)?;
+        Ok(PathWatch { config, temporary })
+    }
+
+    /// The first line for the reader of standard error; `None` if the log says as much.
+    pub(super) fn greeting(&self, args: &WatchArgs) -> Option<String> {
+        if args.out.is_some() || args.once {
+            return None;
+        }
+        let paths: Vec<_> = self
+            .config
+            .spool
+            .iter()
+            .map(|spool| spool.path.display().to_string())
+            .collect();
+        let existing = match self.config.watch.existing {
+            Some(ExistingMail::Skip) => {
+                "; mail that is there already is not shown (--from-start shows it)"
+            }
+            _ => "",
+        };
+        let state = match self.temporary {
+            None => format!("; state in {}", self.config.state.dir.display()),
+            Some(_) => String::new(),
+        };
+        Some(format!("watching {}{existing}{state}", paths.join(", ")))
+    }
+}
+
+/// The folder of the state beside the segments in `folder`.
+pub(super) fn state_in(folder: &Path) -> PathBuf {
+    folder.join(".state")
+}
+
+/// The format of the lines that are printed.
+fn lines(args: &WatchArgs, color: When) -> LineFormat {
+    let stdout = io::stdout();
+    if args.stdout {
+        LineFormat::default()
+    } else if color.colors(&stdout) {
+        LineFormat::Grep(GrepStyle::Colored)
+    } else if stdout.is_terminal() {
+        LineFormat::Grep(GrepStyle::Escaped)
+    } else {
+        LineFormat::Grep(GrepStyle::Plain)
+    }
+}
+
+/// Checks that a path can be watched.
+fn check_path(path: &Path) -> Result<(), CommandError> {
+    let refused = |reason: &str| {
+        let name = path.to_string_lossy();
+        let message = format!("cannot watch {}: {reason}", escaped(&name));
+        Err(CommandError::new(Exit::Usage, message))
+    };
+    if path.as_os_str() == Source::STDIN {
+        return refused(
+            "standard input ends; read it with `urlspool scan -`, as in `tail -F mbox | urlspool scan -`",
+        );
+    }
+    if path.extension().is_some_and(|ending| ending == "toml") && path.is_file() {
+        return refused("it is a configuration; give it with --config");
+    }
+    let opened = match path.metadata() {
+        Ok(metadata) if metadata.is_dir() => fs::read_dir(path).map(|_| ()),
+        Ok(metadata) if metadata.is_file() => File::open(path).map(|_| ()),
+        Ok(_) => {
+            return refused(
+                "it is neither a file nor a folder; name a mailbox, a Maildir or a folder of mail",
+            );
+        }
+        Err(error) => Err(error),
+    };
+    match opened {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => refused(
+            "there is no such file or folder; name a mailbox, a Maildir or a folder of mail",
+        ),
+        Err(error) => refused(&format!("{error}; run it as a user who may read it")),
+        Ok(()) => Ok(()),
+    }
+}
+
+/// Checks that what is written is not in what is read.
+fn check_places(args: &WatchArgs, config: &Config) -> Result<(), CommandError> {
+    let (option, given, folder) = match (&args.out, &args.state) {
+        (Some(given), _) => ("--out", given, &config.output.dir),
+        (None, Some(given)) => ("--state", given, &config.state.dir),
+        (None, None) => ("the state", &config.state.dir, &config.state.dir),
+    };
+    let place = resolved(folder);
+    let conflict = |path: &PathBuf| {
+        let watched = resolved(path);
+        let path = path.display();
+        if place.starts_with(&watched) {
+            Some(format!(
+                "it is in {path}, which is watched; name a folder outside it"
+            ))
+        } else if watched.starts_with(&place) {
+            Some(format!(
+                "it holds {path}, which is watched; name another folder"
+            ))
+        } else {
+            None
+        }
+    };
+    let reason = if place.exists() && !place.is_dir() {
+        Some("it is no folder; name one, which is made if it does not exist".to_owned())
+    } else {
+        args.paths.iter().find_map(conflict)
+    };
+    match reason {
+        None => Ok(()),
+        Some(reason) => {
+            let message = format!("{option} {}: {reason}", given.display());
+            Err(CommandError::new(Exit::Usage, escaped(&message)))
+        }
+    }
+}
+
+/// The folder of the state of `watch --stdout` for these paths.
+fn default_state(spools: &[Spool]) -> Result<PathBuf, CommandError> {
+    let variable = |name| {
+        env::var_os(name)
+            .map(PathBuf::from)
+            .filter(|path| path.is_absolute())
+    };
+    let home = || env::home_dir().map(|home| home.join(".local/state"));
+    let Some(base) = variable("XDG_STATE_HOME").or_else(home) else {
+        let message =
+            "there is no home folder for the state of --stdout; name a folder with --state";
+        return Err(CommandError::new(Exit::Usage, message));
+    };
+    let mut paths: Vec<PathBuf> = spools.iter().map(|spool| resolved(&spool.path)).collect();
+    paths.sort_unstable();
+    let pieces: Vec<&[u8]> = paths
+        .iter()
+        .flat_map(|path| [path.as_os_str().as_bytes(), b"\0"])
+        .collect();
+    let key = hash_pieces(&pieces) >> 64;
+    Ok(base.join("urlspool").join(format!("watch-{key:016x}")))
+}
+
+/// A folder that is removed when it is dropped.
+struct TemporaryFolder {
+    path: PathBuf,
+}
+
+impl TemporaryFolder {
+    /// Creates a folder that nobody else may read.
+    fn create() -> Result<TemporaryFolder, CommandError> {
+        let process = std::process::id();
+        let mut attempt = 0;
+        loop {
+            let path = env::temp_dir().join(format!("urlspool-watch-{process}-{attempt}"));
+            match fs::DirBuilder::new().mode(0o700).create(&path) {
+                Ok(()) => return Ok(TemporaryFolder { path }),
+                // A process of the same number may have been killed.
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => attempt += 1,
+                Err(error) => {
+                    let name = path.display();
+                    let message = format!(
+                        "cannot make the folder {name} for the state: {error}; TMPDIR names another place"
+                    );
+                    return Err(CommandError::new(Exit::Output, message));
+                }
+            }
+        }
+    }
+}
+
+impl Drop for TemporaryFolder {
+    fn drop(&mut self) {
+        // The system removes what is left here.
+        let _ = fs::remove_dir_all(&self.path);
+    }
+}
