@@ -1,7 +1,8 @@
 //! Every command opens a file in the same way: the same records, whichever reads it, and whether it is a file, compressed, a pipe
 //! or a spool.
 //!
-//! `URLSPOOL_SPOOL_FILES` sets the number of generated files (default 40), `URLSPOOL_SEED` the seed.
+//! `URLSPOOL_SPOOL_FILES` sets the number of generated files (default 40), `URLSPOOL_SEED` the seed. `URLSPOOL_PYTHON` names a Python
+//! that has the package: then it reads the files too (`python/check.sh`).
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};
@@ -18,13 +19,16 @@ use serde_json::Value;
 
 use crate::scene::{Ended, Folder, Rng, ended, program_command};
 
+/// The unit of holes.
+const PAGE_BYTES: usize = 4 << 10;
+
 /// A generated file.
 struct SpoolFile {
     /// Its path in the spool. Every name is another mailbox.
     path: String,
-    /// Number of leading NUL bytes that are a hole, before `bytes`.
-    hole: u64,
     bytes: Vec<u8>,
+    /// Pages of NUL bytes that begin before this offset are holes.
+    sparse_bytes: usize,
     /// The choices that made it.
     choices: String,
 }
@@ -34,11 +38,13 @@ impl SpoolFile {
         let path = root.join(&self.path);
         fs::create_dir_all(path.parent().unwrap()).unwrap();
         let file = File::create(path).unwrap();
-        file.write_all_at(&self.bytes, self.hole).unwrap();
-    }
-
-    fn content(&self) -> Vec<u8> {
-        [vec![0; self.hole as usize], self.bytes.clone()].concat()
+        file.set_len(self.bytes.len() as u64).unwrap();
+        let pages = (0..).step_by(PAGE_BYTES).zip(self.bytes.chunks(PAGE_BYTES));
+        for (at, page) in pages {
+            if self.sparse_bytes <= at || page.iter().any(|&byte| byte != 0) {
+                file.write_all_at(page, at as u64).unwrap();
+            }
+        }
     }
 
     /// Returns `true` if the path gives a hint on the format.
@@ -64,44 +70,62 @@ fn spool_file(number: usize, rng: &mut Rng) -> SpoolFile {
     if rng.below(8) == 0 {
         // Elsewhere they are bytes as others, and after the last message too.
         let at = *rng.pick(&[bytes.len() / 2, bytes.len()]);
-        bytes.splice(at..at, vec![0; 1 + rng.below(5_000_usize)]);
+        bytes.splice(at..at, vec![0; 1 + rng.below(20_000_usize)]);
     }
-    let nuls: u64 = match rng.below(10) {
+    let nuls: usize = match rng.below(10) {
         0..4 => 0,
-        4 => 1 + rng.below(10_u64),
-        5 => 4_096 * rng.below(4_u64),
-        6 => 65_533 + rng.below(6_u64),
+        4 => 1 + rng.below(10),
+        5 => 4_096 * rng.below(4),
+        6 => 65_533 + rng.below(6),
         7 => 70_000,
-        8 => 65_536 * (1 + rng.below(9_u64)),
-        _ => rng.below(1_u64 << 20),
+        8 => 65_536 * (1 + rng.below(9)),
+        _ => rng.below(1 << 20),
     };
-    let is_hole = rng.below(2) == 0;
-    let written = if is_hole {
-        0
-    } else {
-        nuls.min(nuls * 2 / (1 + rng.below(2_u64)))
-    };
-    bytes.splice(0..0, vec![0; written as usize]);
-    let path = match (format, rng.below(3)) {
+    bytes.splice(0..0, vec![0; nuls]);
+    let sparse_bytes = [0, rng.below(bytes.len()), usize::MAX][rng.below(3)];
+    let path = match (format, rng.below(4)) {
         ("message", 0) => format!("mh/{}", 1 + number),
         ("message", 1) => format!("maildir/cur/{number}.M1.host:2,S"),
+        ("message", 2) => format!("m{number}.eml"),
+        ("news" | "wire" | "A news", 0 | 1) => format!("tradspool/a/b/{}", 1 + number),
+        ("news" | "wire", 2) => format!("time-01/00/86/{number:04x}-6be1"),
         _ => format!("f{number}"),
     };
     SpoolFile {
         choices: format!(
-            "{path}: {format}, {nuls} NULs (hole: {is_hole}), {} bytes of BOM, {blank} blank lines, line ends {ends:?}, cut: {is_cut}",
+            "{path}: {format}, {nuls} NULs (holes up to {sparse_bytes}), {} bytes of BOM, {blank} blank lines, line ends {ends:?}, cut: {is_cut}",
             bom.len()
         ),
         path,
-        hole: nuls - written,
         bytes,
+        sparse_bytes,
     }
 }
+
+const FORMATS: [&str; 17] = [
+    "mboxo",
+    "mboxrd",
+    "mboxcl",
+    "mboxcl2",
+    "mbox without years",
+    "pipermail",
+    "mmdf",
+    "babyl",
+    "displayed babyl",
+    "rnews",
+    "emlx",
+    "message",
+    "news",
+    "wire",
+    "A news",
+    "page",
+    "text",
+];
 
 /// Returns the name of a format, and messages in it with LF line ends, which will be of `end_bytes` bytes. No two messages of a run
 /// are the same.
 fn text(number: usize, end_bytes: usize, rng: &mut Rng) -> (&'static str, String) {
-    let bytes = |text: &str| text.len() + text.matches('\n').count() * (end_bytes - 1);
+    let bytes = |text: &str| stored_bytes(text, end_bytes);
     let mut count = 0;
     let mut message = |more: &str, rng: &mut Rng| {
         count += 1;
@@ -124,44 +148,27 @@ fn text(number: usize, end_bytes: usize, rng: &mut Rng) -> (&'static str, String
             body,
         )
     };
-    let formats: [&'static str; 13] = [
-        "mbox",
-        "mbox",
-        "mbox",
-        "mboxcl",
-        "pipermail",
-        "mmdf",
-        "babyl",
-        "rnews",
-        "emlx",
-        "message",
-        "news",
-        "page",
-        "text",
-    ];
-    let format = *rng.pick(&formats);
+    let format = *rng.pick(&FORMATS);
     let messages = 1 + rng.below(4);
     let mut all = String::new();
     for _ in 0..messages {
         let (header, body) = message("", rng);
         all += &match format {
-            "mbox" => {
-                format!("From a@b.example Mon Jan  1 00:00:00 1996\n{header}\n{body}\n")
+            "mboxo" | "mboxrd" | "mboxcl" | "mboxcl2" | "mbox without years" | "pipermail" => {
+                mbox_message(format, &header, &body, end_bytes)
             }
-            "mboxcl" => format!(
-                "From a@b.example Mon Jan  1 00:00:00 1996\n{header}Content-Length: {}\n\n{body}\n",
-                bytes(&body)
-            ),
-            "pipermail" => format!(
-                "From a at b.example  Mon Jan  1 00:00:00 1996\nFrom: a at b.example (A)\n{header}\n{body}\n"
-            ),
             "mmdf" => {
                 format!("\u{1}\u{1}\u{1}\u{1}\n{header}\n{body}\u{1}\u{1}\u{1}\u{1}\n")
             }
-            "babyl" if all.is_empty() => format!(
-                "BABYL OPTIONS: -*- rmail -*-\nVersion: 5\n\u{1f}\u{c}\n0,,\n*** EOOH ***\n{header}\n{body}\u{1f}"
-            ),
-            "babyl" => format!("\u{c}\n0,,\n*** EOOH ***\n{header}\n{body}\u{1f}"),
+            "babyl" | "displayed babyl" => {
+                let options = ["BABYL OPTIONS: -*- rmail -*-\nVersion: 5\n\u{1f}", ""];
+                let (label, original) = match format {
+                    "babyl" => (0, String::new()),
+                    _ => (1, header.clone() + "\n"),
+                };
+                let options = options[usize::from(!all.is_empty())];
+                format!("{options}\u{c}\n{label},,\n{original}*** EOOH ***\n{header}\n{body}\u{1f}")
+            }
             "rnews" => format!(
                 "#! rnews {}\n{header}\n{body}",
                 bytes(&format!("{header}\n{body}"))
@@ -178,6 +185,15 @@ fn text(number: usize, end_bytes: usize, rng: &mut Rng) -> (&'static str, String
                 let (header, body) = message("Newsgroups: a.b\nPath: a!b\n", rng);
                 return (format, format!("{header}\n{body}"));
             }
+            "wire" => {
+                let (header, body) = message("Newsgroups: a.b\nPath: a!b\n", rng);
+                let body = body.replace("\n.", "\n..");
+                return (format, format!("{header}\n{body}.\n"));
+            }
+            "A news" => {
+                let header = format!("Asite.{number}\na.b\na!b!c\nFri Nov 19 16:14:55 1982\n");
+                return (format, format!("{header}number {number}\n{body}"));
+            }
             "page" => {
                 return (
                     format,
@@ -190,6 +206,30 @@ fn text(number: usize, end_bytes: usize, rng: &mut Rng) -> (&'static str, String
         };
     }
     (format, all)
+}
+
+/// Returns a message in a dialect of mbox, with LF line ends, which will be of `end_bytes` bytes.
+fn mbox_message(dialect: &str, header: &str, body: &str, end_bytes: usize) -> String {
+    let separator = match dialect {
+        "mbox without years" => "From a!b!c Mon Jan  1 00:00:00\n",
+        "pipermail" => "From a at b.example  Mon Jan  1 00:00:00 1996\nFrom: a at b.example (A)\n",
+        _ => "From a@b.example Mon Jan  1 00:00:00 1996\n",
+    };
+    let body = match dialect {
+        "mboxrd" => format!(">>From a <http://r.example/>\n{body}"),
+        "mboxcl2" => format!("{separator}To: <http://n.example/>\n\n{body}"),
+        _ => body.to_owned(),
+    };
+    let length = match dialect {
+        "mboxcl" | "mboxcl2" => format!("Content-Length: {}\n", stored_bytes(&body, end_bytes)),
+        _ => String::new(),
+    };
+    format!("{separator}{header}{length}\n{body}\n")
+}
+
+/// Number of bytes of a text whose line ends will be of `end_bytes` bytes.
+fn stored_bytes(text: &str, end_bytes: usize) -> usize {
+    text.len() + text.matches('\n').count() * (end_bytes - 1)
 }
 
 /// The identifiers of the records of each file, in order.
@@ -289,6 +329,16 @@ impl Watched {
     }
 }
 
+/// Reads the files beneath `root` with the Python package.
+fn python(python: &str, way: &str, root: &Path) -> Found {
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/tools/python_ids.py");
+    let ended = ended(Command::new(python).arg(script).arg(way).arg(root), b"");
+    assert_eq!(ended.status, Some(0), "{}", ended.stderr);
+    let mut found = Found::new();
+    add_records(&mut found, root, &ended.stdout);
+    found
+}
+
 fn watched_once(files: &[SpoolFile]) -> Found {
     let watched = Watched::new();
     files.iter().for_each(|file| file.write(&watched.spool));
@@ -365,7 +415,7 @@ fn every_command_reads_the_same_from_the_same_file() {
             File::create(packed.join(name)).unwrap(),
             Compression::fast(),
         );
-        gzip.write_all(&file.content()).unwrap();
+        gzip.write_all(&file.bytes).unwrap();
         gzip.finish().unwrap();
     }
 
@@ -379,6 +429,13 @@ fn every_command_reads_the_same_from_the_same_file() {
         let found = scan(&["--splits"], &spool, &items);
         check(&found, &expected, &files, &format!("splits --size {size}"));
     }
+    let interpreter = std::env::var("URLSPOOL_PYTHON").ok();
+    for way in ["scan", "streams", "splits"] {
+        if let Some(interpreter) = &interpreter {
+            let found = python(interpreter, way, &spool);
+            check(&found, &expected, &files, &format!("Python's {way}"));
+        }
+    }
     let mut unhinted_expected = expected.clone();
     unhinted_expected.retain(|path, _| unhinted().any(|file| file.path == *path));
     let plain: Vec<SpoolFile> = files.into_iter().filter(|file| !file.has_hint()).collect();
@@ -388,12 +445,16 @@ fn every_command_reads_the_same_from_the_same_file() {
         &plain,
         "scan of gzip",
     );
+    if let Some(interpreter) = &interpreter {
+        let found = python(interpreter, "scan", &packed);
+        check(&found, &unhinted_expected, &plain, "Python's scan of gzip");
+    }
 
     let kinds = kinds(&run(&["scan", "--dry-run"], &spool, b""), &spool);
     let mut piped = Found::new();
     for file in &plain {
         let path = spool.join(&file.path);
-        let ids = run(&["scan", "--quiet"], Path::new("-"), &file.content()).records();
+        let ids = run(&["scan", "--quiet"], Path::new("-"), &file.bytes).records();
         let mut ids: Vec<_> = ids
             .iter()
             .map(|record| record["id"].as_str().unwrap().to_owned())
