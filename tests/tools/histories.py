@@ -157,7 +157,7 @@ class History:
         self.were_messages = False
         self.sweep = self.rng.choice(["1s", "5m"])
         self.compress = self.rng.choice(["none", "zstd"]) if shutil.which("zstd") else "none"
-        self.daemon, self.kills, self.actions = None, 0, 0
+        self.daemon, self.kills, self.actions, self.done = None, 0, 0, collections.Counter()
         for folder in ("out", "taken"):
             os.mkdir(f"{self.root}/{folder}")
         self.log = open(f"{self.root}/actions.log", "w")
@@ -407,6 +407,7 @@ class History:
             return
         done = action(self)
         if done:
+            self.done[action.__name__] += 1
             self.note(f"{action.__name__}: {done}")
         self.follow()
 
@@ -674,6 +675,7 @@ class History:
         box = writer.box
         if not box.entries:
             box.hole = writer.offset
+            self.done["first message after a hole"] += bool(box.hole)
         writer.file.seek(writer.offset)
         self.write_in_pieces(writer.file, data, [message])
         writer.offset += len(data)
@@ -992,6 +994,7 @@ class History:
         self.write_config()
         now = self.daemon is not None and self.rng.random() < 0.8
         if now:
+            self.done["SIGHUP"] += 1
             # Before the daemon is ready for it, this signal kills as well.
             self.daemon.send_signal(signal.SIGHUP)
         return what + (" (SIGHUP)" if now else "")
@@ -1043,7 +1046,7 @@ def summary(problems):
 
 
 def run_history(number, tombstones, kills, without):
-    """Runs one history. Returns its name, whether it passed, and a note."""
+    """Runs one history. Returns its name, whether it passed, a note, and how often each action was taken."""
     history = History(number, tombstones, without)
     name = f"history {number}, tombstones {'on' if tombstones else 'off'}"
     begun = time.time()
@@ -1055,13 +1058,13 @@ def run_history(number, tombstones, kills, without):
         with open(f"{history.root}/actions.log") as log:
             last = "".join(log.readlines()[-25:])
         note = f"{history.kills} kills, {history.actions} actions: {failed}; see {history.root} and {history.base}\n{last}"
-        return name, False, note
+        return name, False, note, history.done
     note = f"{history.kills} kills, {history.actions} actions, {len(history.messages)} messages, " \
            f"{sum(history.written.values())} records, {sum(history.gone.values())} gone, {time.time() - begun:.0f} s"
     if "KEEP" not in os.environ:
         shutil.rmtree(history.root)
         shutil.rmtree(history.base)
-    return name, True, note
+    return name, True, note, history.done
 
 
 def main():
@@ -1095,9 +1098,20 @@ def main():
     context = multiprocessing.get_context("fork")
     with concurrent.futures.ProcessPoolExecutor(args.jobs, mp_context=context) as pool:
         runs = [pool.submit(run_history, *history, without) for history in histories]
+        done = collections.Counter()
         for run in concurrent.futures.as_completed(runs):
-            report(*run.result())
+            *result, actions = run.result()
+            report(*result)
+            done += actions
+    print("actions: " + ", ".join(f"{count} {name.replace('_', ' ')}" for name, count in done.most_common()))
+    if 1000 <= args.kills:
+        report("each action was taken", not (never := untaken(done, without)), ", ".join(never) or f"{len(TABLE)} kinds")
     return finish()
+
+
+def untaken(done, without):
+    """Names of the actions that no history took."""
+    return [action.__name__ for action in ACTIONS if GROUP_OF[action] not in without and not done[action.__name__]]
 
 
 if __name__ == "__main__":
