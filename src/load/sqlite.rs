@@ -222,7 +222,7 @@ fn move_row(db: &Connection, row: KnownUrl, message: i64) -> rusqlite::Result<()
 impl Target for SqliteTarget {
     fn begin(&mut self) -> Result<(), LoadError> {
         self.file.check_place()?;
-        self.file.check_whole()?;
+        self.file.check_whole(&self.db)?;
         self.run("BEGIN IMMEDIATE", [])?;
         let begun = self.begin_batch();
         if begun.is_err() {
@@ -302,9 +302,9 @@ impl Target for SqliteTarget {
     fn check_kept(&mut self) -> Result<(), LoadError> {
         self.file.check_place()?;
         // The merge may write a part of what was truncated.
-        self.file.check_whole()?;
+        self.file.check_whole(&self.db)?;
         connection::merge_log(&self.db, &self.path)?;
-        self.file.check_whole()?;
+        self.file.check_whole(&self.db)?;
         self.file.check_place()
     }
 

@@ -10,7 +10,7 @@ use rusqlite::Connection;
 
 use super::segments::segment;
 use super::{MAIL, check_database, loaded, records, value};
-use crate::scene::{Ended, Folder, urlspool};
+use crate::scene::{Ended, Folder, ended, urlspool};
 
 /// Waits until a condition holds.
 #[track_caller]
@@ -154,6 +154,41 @@ fn a_database_that_is_overwritten_keeps_the_segments_that_follow() {
         assert!(ended.stderr.contains(text), "{name}: {}", ended.stderr);
         assert!(Path::new(&path).exists(), "{name}");
     }
+}
+
+/// The next load waited for 20 s, ended with exit code 74, and told to bring the database back from a backup.
+#[test]
+fn a_load_continues_after_a_merge_of_the_log_that_was_killed() {
+    let folder = Folder::new();
+    let database = folder.path("urls.db");
+    loaded(&folder, &[], &records(&folder, "a.mbox", MAIL));
+    {
+        let db = Connection::open(&database).unwrap();
+        let filled = "PRAGMA wal_autocheckpoint=0; CREATE TABLE filler(bytes); INSERT INTO filler VALUES(zeroblob(300000));";
+        db.execute_batch(filled).unwrap();
+        // As if the writer was killed after it had written the first page of the log into the file.
+        for name in ["urls.db", "urls.db-wal"] {
+            fs::copy(folder.path(name), folder.path(format!("killed-{name}"))).unwrap();
+        }
+    }
+    let merged = fs::read(&database).unwrap();
+    for name in ["urls.db", "urls.db-wal"] {
+        fs::rename(folder.path(format!("killed-{name}")), folder.path(name)).unwrap();
+    }
+    let mut bytes = fs::read(&database).unwrap();
+    assert!(bytes.len() + 300_000 < merged.len());
+    bytes[..4096].copy_from_slice(&merged[..4096]);
+    fs::write(&database, &bytes).unwrap();
+    let path = segment(&folder, 1, &records(&folder, "b.mbox", MAIL));
+    let mut command = load_command(&folder);
+    let ended = ended(
+        command.arg("--delete-segments").arg(folder.path("out")),
+        b"",
+    );
+    assert_eq!((ended.status, &*ended.stderr), (Some(0), ""));
+    assert!(!Path::new(&path).exists());
+    assert_eq!(value::<i64>(&folder, "SELECT count(*) FROM urls"), 8);
+    check_database(&database);
 }
 
 #[test]

@@ -11,7 +11,7 @@ use std::time::Duration;
 use rusqlite::{Connection, ErrorCode, OpenFlags, OptionalExtension};
 
 use super::file_check::{
-    FileContent, FirstPage, beside, check_to_read, check_to_write, no_database,
+    FileContent, FirstPage, beside, check_to_read, check_to_write, log_holds, no_database,
 };
 use super::schema::{APPLICATION_ID, TABLES, VERSION, search_table};
 use crate::grammar::encode;
@@ -72,13 +72,20 @@ impl DatabaseFile {
         }
     }
 
-    /// Checks that nobody has truncated or overwritten the file.
-    pub(super) fn check_whole(&self) -> Result<(), LoadError> {
+    /// Checks that nobody has truncated or overwritten the file. If another load was killed while it merged the log, the log is
+    /// merged.
+    pub(super) fn check_whole(&self, db: &Connection) -> Result<(), LoadError> {
         for attempt in 1.. {
+            self.check_place()?;
             let content = FileContent::of(&self.file).map_err(|error| self.unreadable(error))?;
             let attempts = match content {
                 FileContent::Whole => return Ok(()),
-                FileContent::Short => LOAD_LENGTH_ATTEMPTS,
+                FileContent::Short(missing) => {
+                    if log_holds(&self.path, &missing) {
+                        merge_once(db).map_err(|error| sqlite_error(&self.path, error))?;
+                    }
+                    LOAD_LENGTH_ATTEMPTS
+                }
                 FileContent::Other => LOAD_HEADER_ATTEMPTS,
             };
             if attempts <= attempt {
@@ -117,11 +124,7 @@ fn place(path: &Path) -> Option<DeviceInode> {
 /// nobody from writing meanwhile.
 pub(super) fn merge_log(db: &Connection, path: &Path) -> Result<(), LoadError> {
     for _ in 0..LOAD_LOG_ATTEMPTS {
-        let merged = db.query_row("PRAGMA wal_checkpoint(PASSIVE)", [], |row| {
-            let (busy, frames, merged): (i64, i64, i64) = (row.get(0)?, row.get(1)?, row.get(2)?);
-            Ok(busy == 0 && frames == merged)
-        });
-        if merged.map_err(|error| sqlite_error(path, error))? {
+        if merge_once(db).map_err(|error| sqlite_error(path, error))? {
             return Ok(());
         }
         thread::sleep(Duration::from_millis(LOAD_LOG_POLL_MS));
@@ -131,6 +134,14 @@ pub(super) fn merge_log(db: &Connection, path: &Path) -> Result<(), LoadError> {
          and will be removed by a load that is repeated when that program has ended",
         path.display()
     )))
+}
+
+/// Writes as many rows from the log into the database file as other programs let it. Returns `true` if these are all.
+fn merge_once(db: &Connection) -> rusqlite::Result<bool> {
+    db.query_row("PRAGMA wal_checkpoint(PASSIVE)", [], |row| {
+        let (busy, frames, merged): (i64, i64, i64) = (row.get(0)?, row.get(1)?, row.get(2)?);
+        Ok(busy == 0 && frames == merged)
+    })
 }
 
 /// Opens a database to search it.

@@ -2,8 +2,10 @@
 //!
 //! They change nothing, neither in the file nor beside it: it may be another program's.
 
+use std::collections::BTreeSet;
 use std::fs::{self, File};
 use std::io::{self, Read};
+use std::ops::RangeInclusive;
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
@@ -185,12 +187,12 @@ impl FirstPage {
 }
 
 /// What is left of a database in its file.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum FileContent {
     /// A header, and at least as many pages as it says.
     Whole,
-    /// A header, and fewer pages.
-    Short,
+    /// A header, and fewer pages. Those with these numbers are missing.
+    Short(RangeInclusive<u32>),
     /// No header.
     Other,
 }
@@ -213,13 +215,12 @@ impl FileContent {
             1 => 1 << 16,
             bytes => u64::from(bytes),
         };
-        Ok(
-            if u64::from(pages) * page_bytes <= database.metadata()?.len() {
-                FileContent::Whole
-            } else {
-                FileContent::Short
-            },
-        )
+        let present = u32::try_from(database.metadata()?.len() / page_bytes).unwrap_or(u32::MAX);
+        Ok(if pages <= present {
+            FileContent::Whole
+        } else {
+            FileContent::Short(present + 1..=pages)
+        })
     }
 }
 
@@ -233,37 +234,106 @@ const FRAME_HEADER: u64 = 24;
 /// Returns the start of the first page that the last transaction of a log left; `None` if no transaction has changed it (section 4 of the
 /// file format).
 fn page_start_in(log: &File) -> io::Result<Option<[u8; PAGE_START]>> {
-    let mut header = [0; LOG_HEADER as usize];
-    if log.read_exact_at(&mut header, 0).is_err() {
-        return Ok(None);
-    }
-    let number =
-        |bytes: &[u8], at: usize| u32::from_be_bytes([0, 1, 2, 3].map(|byte| bytes[at + byte]));
-    let page_bytes = number(&header, 8);
-    let is_log = matches!(number(&header, 0), 0x377f_0682 | 0x377f_0683)
-        && page_bytes.is_power_of_two()
-        && (512..=65_536).contains(&page_bytes);
-    if !is_log {
-        return Ok(None);
-    }
     let (mut changed, mut committed) = (None, None);
-    let (mut frame, mut offset) = ([0; FRAME_HEADER as usize], LOG_HEADER);
-    // Frames of an earlier round of the log have another salt.
-    while log.read_exact_at(&mut frame, offset).is_ok() && frame[8..16] == header[16..24] {
-        if number(&frame, 0) == 1 {
-            changed = Some(offset + FRAME_HEADER);
+    for frame in LogFrames::of(log) {
+        if frame.page == 1 {
+            changed = Some(frame.content);
         }
-        let is_commit = number(&frame, 4) != 0;
-        if is_commit && let Some(place) = changed.take() {
+        if frame.is_commit
+            && let Some(place) = changed.take()
+        {
             committed = Some(place);
         }
-        offset += FRAME_HEADER + u64::from(page_bytes);
     }
     let Some(place) = committed else {
         return Ok(None);
     };
     let mut start = [0; PAGE_START];
     log.read_exact_at(&mut start, place).map(|()| Some(start))
+}
+
+/// Returns `true` if transactions of the log of a database left all of these pages.
+///
+/// A merge of the log writes the first page before the last ones. If it was killed between, the file is short, and the log is whole.
+pub(super) fn log_holds(database: &Path, pages: &RangeInclusive<u32>) -> bool {
+    let database = resolve(database).unwrap_or_else(|_| database.to_owned());
+    let Ok(log) = File::open(beside(&database, "-wal")) else {
+        return false;
+    };
+    let (mut changed, mut committed) = (Vec::new(), BTreeSet::new());
+    for frame in LogFrames::of(&log) {
+        if pages.contains(&frame.page) {
+            changed.push(frame.page);
+        }
+        if frame.is_commit {
+            committed.extend(changed.drain(..));
+        }
+    }
+    committed.len() as u64 == u64::from(pages.end() - pages.start()) + 1
+}
+
+/// The frames of a log, each of which is a page of the database (section 4 of the file format).
+struct LogFrames<'l> {
+    log: &'l File,
+    salt: [u8; 8],
+    page_bytes: u32,
+    offset: u64,
+}
+
+struct LogFrame {
+    /// The number of the page.
+    page: u32,
+    /// The offset of its bytes in the log.
+    content: u64,
+    /// `true` if a transaction ends with it.
+    is_commit: bool,
+}
+
+impl LogFrames<'_> {
+    /// No frames, if the file is no log.
+    fn of(log: &File) -> LogFrames<'_> {
+        let mut header = [0; LOG_HEADER as usize];
+        let is_read = log.read_exact_at(&mut header, 0).is_ok();
+        let page_bytes = big_endian(&header, 8);
+        let is_log = is_read
+            && matches!(big_endian(&header, 0), 0x377f_0682 | 0x377f_0683)
+            && page_bytes.is_power_of_two()
+            && (512..=65_536).contains(&page_bytes);
+        let mut salt = [0; 8];
+        salt.copy_from_slice(&header[16..24]);
+        LogFrames {
+            log,
+            salt,
+            page_bytes,
+            offset: if is_log { LOG_HEADER } else { u64::MAX },
+        }
+    }
+}
+
+impl Iterator for LogFrames<'_> {
+    type Item = LogFrame;
+
+    fn next(&mut self) -> Option<LogFrame> {
+        let mut header = [0; FRAME_HEADER as usize];
+        if self.offset == u64::MAX || self.log.read_exact_at(&mut header, self.offset).is_err() {
+            return None;
+        }
+        // Frames of an earlier round of the log have another salt.
+        if header[8..16] != self.salt {
+            return None;
+        }
+        let content = self.offset + FRAME_HEADER;
+        self.offset = content + u64::from(self.page_bytes);
+        Some(LogFrame {
+            page: big_endian(&header, 0),
+            content,
+            is_commit: big_endian(&header, 4) != 0,
+        })
+    }
+}
+
+fn big_endian(bytes: &[u8], at: usize) -> u32 {
+    u32::from_be_bytes([0, 1, 2, 3].map(|byte| bytes[at + byte]))
 }
 
 /// The path of a file beside a database.
