@@ -93,6 +93,8 @@ pub struct FileRange {
     /// The kind of the file, if known. Only an mbox is divided into ranges; of any other file, the range at offset 0
     /// stands for the whole file.
     pub kind: Option<SourceKind>,
+    /// Number of NUL bytes at the start of the file, as far as known. They are not read again.
+    pub nuls: u64,
 }
 
 /// A source of bytes: a file, standard input, or a member of an archive.

@@ -51,6 +51,7 @@ impl Records {
             start: range.start,
             end: range.end,
             kind: None,
+            nuls: 0,
         };
         Records::start(py, request, Some(OpenedFile { object, part }), raised)
     }

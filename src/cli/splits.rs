@@ -51,21 +51,27 @@ fn failed(source: &Source, message: &str) -> Exit {
     Exit::SomeFailed
 }
 
-/// The items of a file: ranges of about equal size, at most `max_bytes` each, if it can be divided; else the whole file.
+/// The items of a file: ranges of about equal size, at most `max_bytes` each, if it can be divided; else the whole file. Leading NUL
+/// bytes belong to the first range, which may be larger by them; the others name them, so that nobody reads them again.
 fn items(file: &WalkedFile, given: Option<Format>, max_bytes: u64) -> io::Result<Vec<FileRange>> {
     let start = SourceStart::read(&mut read::open(file)?)?;
     let format = start.format(given, file.hint).ok();
+    let size = file.size.saturating_sub(start.offset);
     let parts = if start.splittable_format(given, file.hint).is_some() {
-        file.size.div_ceil(max_bytes).max(1)
+        size.div_ceil(max_bytes).max(1)
     } else {
         1
     };
-    let offset = |part: u64| (u128::from(file.size) * u128::from(part) / u128::from(parts)) as u64;
-    let item = |part| FileRange {
+    let offset = |part: u64| {
+        let bytes = u128::from(size) * u128::from(part) / u128::from(parts);
+        file.size - size + bytes as u64
+    };
+    let item = |part: u64| FileRange {
         source: file.source.clone(),
-        start: offset(part),
+        start: if part == 0 { 0 } else { offset(part) },
         end: offset(part + 1),
         kind: format.map(Format::kind),
+        nuls: if part == 0 { 0 } else { start.offset },
     };
     Ok((0..parts).map(item).collect())
 }

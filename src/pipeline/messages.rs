@@ -101,7 +101,7 @@ impl MessageSource {
     ) -> io::Result<Option<MessageSource>> {
         let given = given.or_else(|| part.kind.map(Format::of));
         let range = part.start..part.end;
-        let found = split::open_range(opened, given, hint, limits.message_bytes, range)?;
+        let found = split::open_range(opened, given, hint, limits.message_bytes, range, part.nuls)?;
         Ok(found.map(|blocks| MessageSource {
             current: Some(CurrentStream {
                 source: part.source.clone(),

@@ -90,6 +90,8 @@ struct SplitItemJson<'i> {
     end: u64,
     /// [`AUTO`], or a kind as in a record's `source`.
     kind: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    nuls: Option<u64>,
 }
 
 /// The `kind` of a file whose kind is recognized when it is read.
@@ -109,6 +111,7 @@ pub fn write_item(item: &FileRange, line: &mut Vec<u8>) {
         start: item.start,
         end: item.end,
         kind: item.kind.map_or(AUTO, SourceKind::name),
+        nuls: Some(item.nuls).filter(|&nuls| 0 < nuls),
     };
     append_json_line(line, &json);
 }
@@ -136,6 +139,7 @@ pub fn read_item(line: &str) -> Result<FileRange, RecordReadError> {
         start,
         end,
         kind,
+        nuls: read_offset(&value, "nuls")?.unwrap_or(0),
     })
 }
 
@@ -324,6 +328,7 @@ mod tests {
                     start: 3,
                     end: 9,
                     kind,
+                    nuls: bytes.len() as u64 - 2,
                 };
                 let mut line = Vec::new();
                 write_item(&written, &mut line);

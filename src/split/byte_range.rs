@@ -11,7 +11,8 @@ use crate::limits::{SEPARATOR_BYTES, SNIFF_BYTES};
 use crate::origin::FormatHint;
 use crate::read::SparseRead;
 
-/// Opens the messages of an mbox that begin in `range`. `None` if the stream is no mbox, or one with CR line ends.
+/// Opens the messages of an mbox that begin in `range`. `None` if the stream is no mbox, or one with CR line ends. `nuls` of its
+/// leading NUL bytes are known, and not read again.
 ///
 /// # Errors
 ///
@@ -22,8 +23,9 @@ pub fn open_range<S: SparseRead + Seek + 'static>(
     hint: FormatHint,
     max_message_bytes: usize,
     range: Range<u64>,
+    nuls: u64,
 ) -> io::Result<Option<StreamBlocks>> {
-    let start = SourceStart::read(&mut stream)?;
+    let start = SourceStart::read_after_nuls(&mut stream, nuls)?;
     let Some(format) = start.splittable_format(given, hint) else {
         return Ok(None);
     };

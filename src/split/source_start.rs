@@ -2,7 +2,7 @@
 //!
 //! Everything that reads mail opens it here, so that a file, its compressed copy and a pipe have the same messages in every command.
 
-use std::io;
+use std::io::{self, Seek, SeekFrom};
 
 use super::format::{Format, detect_format, sniff};
 use super::line_ends::{LineEnds, cr_to_lf};
@@ -37,12 +37,40 @@ impl SourceStart {
     ///
     /// A stream that is no file is binary after [`STREAM_NUL_BYTES`](crate::limits::STREAM_NUL_BYTES) NUL bytes.
     pub fn read<S: SparseRead + ?Sized>(stream: &mut S) -> io::Result<SourceStart> {
+        SourceStart::read_with(stream, |stream, _| stream.skip_hole(1))
+    }
+
+    /// Reads the start of a stream of whose leading NUL bytes `nuls` are known: they are skipped as if they were a hole.
+    ///
+    /// # Errors
+    ///
+    /// As those of [`SourceStart::read`].
+    pub fn read_after_nuls<S: SparseRead + Seek>(
+        stream: &mut S,
+        nuls: u64,
+    ) -> io::Result<SourceStart> {
+        SourceStart::read_with(stream, |stream, at| {
+            if nuls <= at {
+                return stream.skip_hole(1);
+            }
+            stream
+                .seek(SeekFrom::Start(nuls))
+                .map_or(0, |offset| offset - at)
+        })
+    }
+
+    /// `skip` skips what it can of the NUL bytes at an offset, the position of the stream, and returns their number.
+    fn read_with<S: SparseRead + ?Sized>(
+        stream: &mut S,
+        skip: impl Fn(&mut S, u64) -> u64,
+    ) -> io::Result<SourceStart> {
         let mut bytes = Vec::with_capacity(SNIFF_BYTES);
         let mut error = fill(stream, &mut bytes);
         let is_container = is_container(&bytes[..bytes.len().min(MAGIC_BYTES)]);
         let mut offset = 0;
         while bytes.len() == SNIFF_BYTES && is_zero(&bytes) {
-            offset += SNIFF_BYTES as u64 + stream.skip_hole(1);
+            offset += SNIFF_BYTES as u64;
+            offset += skip(stream, offset);
             bytes.clear();
             if stream.max_leading_nuls() <= offset {
                 return Ok(SourceStart::of_text(offset, bytes, is_container));

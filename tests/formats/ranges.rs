@@ -20,6 +20,7 @@ fn in_parts(path: &Path, borders: &[u64], extractor: &Extractor) -> String {
         start: pair[0],
         end: pair[1],
         kind: Some(SourceKind::Mbox),
+        nuls: 0,
     };
     let scan = |pair: &[u64]| {
         let job = Job {

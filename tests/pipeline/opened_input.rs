@@ -58,6 +58,7 @@ fn part(path: &std::path::Path, start: usize, end: usize) -> FileRange {
         start: start as u64,
         end: end as u64,
         kind: None,
+        nuls: 0,
     }
 }
 
@@ -138,4 +139,26 @@ fn what_is_no_mbox_belongs_to_its_first_part() {
     assert!(first == expected);
     let (second, read) = read_part(&bytes, &part(&path, middle, bytes.len()), 1);
     assert!(second.is_empty() && read <= 64 * 1024);
+}
+
+#[test]
+fn leading_nul_bytes_that_are_known_are_not_read_again() {
+    const NULS: usize = 5_000_000;
+    let folder = Folder::in_memory();
+    let mbox = mailbox();
+    let bytes = [vec![0; NULS], mbox.clone()].concat();
+    let (path, expected) = scanned(&folder, "box", &bytes);
+    let middle = NULS + mbox.len() / 2;
+    let bytes = Rc::new(bytes);
+    let (first, _) = read_part(&bytes, &part(&path, 0, middle), 1);
+    for nuls in [0, 100_000, NULS] {
+        let part = FileRange {
+            nuls: nuls as u64,
+            ..part(&path, middle, usize::MAX)
+        };
+        let (second, read) = read_part(&bytes, &part, 1);
+        assert!([first.clone(), second].concat() == expected, "{nuls}");
+        let unknown = NULS - nuls;
+        assert!(read < unknown + mbox.len() + 300_000, "{nuls}: {read}");
+    }
 }
