@@ -76,9 +76,11 @@ pub fn is_written_line(start: &[u8]) -> bool {
 }
 
 /// Returns `true` if a file that begins with these bytes begins like a segment of the daemon or another output of urlspool, or
-/// like a sidecar.
+/// like a sidecar. An editor may have put a byte order mark or blank lines before it.
 #[must_use]
 pub fn is_written_file(start: &[u8]) -> bool {
+    let start = start.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(start);
+    let start = start.trim_ascii_start();
     is_written_line(start) || strip(start, SIDECAR_START).is_some()
 }
 

@@ -406,6 +406,7 @@ fn segments_and_sidecars_in_a_spool_are_not_read() {
             segment[..segment.len() / 2].to_vec(),
         ),
         ("mail/7", segment.clone()),
+        ("edited", [b"\xEF\xBB\xBF\r\n", &segment[..]].concat()),
         (
             "0000000001.jsonl.zst",
             zstd::encode_all(&segment[..], 3).unwrap(),
