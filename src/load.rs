@@ -5,6 +5,7 @@
 
 #[cfg(any(feature = "elasticsearch", feature = "postgres"))]
 mod authority_file;
+mod columns;
 #[cfg(feature = "elasticsearch")]
 mod elasticsearch;
 mod error;
@@ -17,7 +18,7 @@ mod lines;
 mod loader;
 #[cfg(feature = "postgres")]
 mod postgres;
-mod records_view;
+
 mod run;
 mod search;
 mod sqlite;

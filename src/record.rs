@@ -46,8 +46,7 @@ pub use owned::{Record, RecordItems, RecordValue};
 pub use parsed::write_parsed;
 pub use parts::{Decoded, Parts};
 pub use record_line::{
-    ExpectedValue, GoneLine, JsonList, LineError, LineFault, MessageLine, RecordLine, SourceLine,
-    UnsuitableRecord, UrlLine, read_record_line,
+    GoneLine, LineError, LoadedRecord, LoadedValue, RecordLine, read_record_line,
 };
 pub use schema::{
     ELASTICSEARCH_VERSION, SchemaLanguage, elasticsearch_template, record_reference, schema,

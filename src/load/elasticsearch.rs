@@ -247,9 +247,7 @@ impl Target for ElasticsearchTarget<'_> {
 
     fn put(&mut self, rows: &[LoadRow<'_>]) -> Result<(), LoadError> {
         for row in rows {
-            let record = row.record;
-            let (mailbox, digest) = (&record.source.mailbox, &record.message.digest);
-            if self.gone.contains(mailbox, digest) {
+            if self.gone.contains(row.record) {
                 self.flush()?;
             }
             self.rows.push(row);

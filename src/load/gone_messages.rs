@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::limits::LOAD_PENDING_GONE;
+use crate::record::LoadedRecord;
 
 /// Messages that are gone, and whose rows or documents are not removed yet.
 #[derive(Debug, Default)]
@@ -23,10 +24,10 @@ impl GoneMessages {
         }
     }
 
-    /// Returns `true` if a message is among them.
-    pub(super) fn contains(&self, mailbox: &str, digest: &str) -> bool {
-        let digests = self.digests.get(mailbox);
-        digests.is_some_and(|digests| digests.contains(digest))
+    /// Returns `true` if the message of a record is among them.
+    pub(super) fn contains(&self, record: &LoadedRecord) -> bool {
+        let digests = self.digests.get(record.mailbox());
+        digests.is_some_and(|digests| digests.contains(record.digest()))
     }
 
     /// Returns `true` if none waits.

@@ -20,7 +20,7 @@ use crate::limits::{
 };
 use crate::origin::{FormatHint, Source};
 use crate::read::{Input, StreamStep, Streams};
-use crate::record::{LineError, LineFault, RecordLine, UrlLine, read_record_line};
+use crate::record::{LineError, LoadedRecord, RecordLine, read_record_line};
 
 /// Lines, or their end.
 #[derive(Debug)]
@@ -81,7 +81,7 @@ impl ParsedLine {
 #[derive(Debug)]
 pub(super) enum ParsedRecord {
     Url {
-        record: Box<UrlLine>,
+        record: Box<LoadedRecord>,
         source_key: u128,
         record_key: u128,
     },
@@ -196,7 +196,7 @@ fn send_batches(
 fn parse(line: &[u8]) -> Result<ParsedRecord, LineError> {
     match read_record_line(line)? {
         RecordLine::Url(record) => {
-            let source_key = record.source.source_key()?;
+            let source_key = record.source_key()?;
             Ok(ParsedRecord::Url {
                 record_key: record.record_key(source_key),
                 source_key,
@@ -208,9 +208,7 @@ fn parse(line: &[u8]) -> Result<ParsedRecord, LineError> {
 }
 
 fn too_long() -> LineError {
-    LineError::NoRecord(LineFault::TooLong {
-        max_bytes: LOAD_LINE_BYTES,
-    })
+    LineError::NoRecord(format!("it is longer than {LOAD_LINE_BYTES} bytes"))
 }
 
 /// Bytes that are read at once.

@@ -9,16 +9,17 @@ mod tls;
 use tokio_postgres::Config;
 use tokio_postgres::error::SqlState;
 
+use super::columns::{Column, records_view};
 use super::error::{LoadError, LoadErrorKind};
 use super::gone_messages::GoneMessages;
-use super::records_view::RECORDS_VIEW;
 use super::target::{ChangedRows, LoadRow, SegmentId, SegmentStatus, Target, today};
 use super::target_name::{Credentials, Secret};
 use crate::limits::{LOAD_LOCK_SECONDS, LOAD_STAGED_BYTES};
 use crate::record::GoneLine;
+use copy_row::append_row;
 use schema::{
-    ADD_INSTANCE, BEGIN_LOOKUPS, END_LOOKUPS, HAS_INSTANCE, HAS_OLD_VIEW, INSTANCE, MERGE,
-    RECOMPUTE_LINKS, RELATIONS, SETTINGS, STAGING, TABLES, VERSION,
+    ADD_INSTANCE, END_MERGE, HAS_INSTANCE, HAS_OLD_VIEW, INSTANCE, RECOMPUTE_LINKS, RELATIONS,
+    SETTINGS, VERSION,
 };
 use session::{Server, Session, SessionError};
 use tls::TlsParameters;
@@ -32,6 +33,8 @@ pub(super) struct PostgresTarget {
     session: Option<Session>,
     /// The identifier of the tables that the first connection found. Rows must not go into others.
     instance: Option<String>,
+    /// The columns of fields in the table that rows are copied into.
+    columns: Vec<Column>,
     /// Rows to be copied, in the format of `COPY`.
     staged: String,
     /// Number of the next row.
@@ -66,6 +69,7 @@ impl PostgresTarget {
             name,
             session: None,
             instance: None,
+            columns: schema::staged_columns(),
             staged: String::new(),
             number: 0,
             gone: GoneMessages::default(),
@@ -124,17 +128,17 @@ impl PostgresTarget {
                 self.name
             )));
         } else {
-            self.batch_execute(TABLES)?;
-            self.batch_execute(RECORDS_VIEW)?;
+            self.batch_execute(&schema::tables())?;
+            self.batch_execute(&records_view())?;
         }
         if self.number(HAS_INSTANCE)? == 0 {
             self.batch_execute(ADD_INSTANCE)?;
         }
         if self.number(HAS_OLD_VIEW)? == 1 {
             // Not dropped: views and rights of other users may depend on it.
-            self.batch_execute(&RECORDS_VIEW.replacen("CREATE", "CREATE OR REPLACE", 1))?;
+            self.batch_execute(&records_view().replacen("CREATE", "CREATE OR REPLACE", 1))?;
         }
-        self.batch_execute(&format!("COMMIT; {STAGING}"))
+        self.batch_execute(&format!("COMMIT; {}", schema::staging()))
     }
 
     /// Returns the table or view of another program that has the name of one of ours, in the schema where ours would be created.
@@ -207,13 +211,10 @@ impl PostgresTarget {
                     "INSERT INTO kept SELECT record_key FROM staging ON CONFLICT DO NOTHING",
                 )?;
             }
-            session.batch_execute(BEGIN_LOOKUPS)?;
-            let mut changed = 0;
-            for statement in MERGE {
-                changed = session.execute(statement, &[])?;
-            }
-            session.batch_execute(&format!("TRUNCATE staging; {END_LOOKUPS}"))?;
-            Ok(changed)
+            session.batch_execute(&schema::merge())?;
+            let added = session.execute(&schema::insert_urls(), &[])?;
+            session.batch_execute(END_MERGE)?;
+            Ok(added)
         })?;
         Ok(())
     }
@@ -343,12 +344,11 @@ impl Target for PostgresTarget {
 
     fn put(&mut self, rows: &[LoadRow<'_>]) -> Result<(), LoadError> {
         for row in rows {
-            let record = row.record;
-            let (mailbox, digest) = (&record.source.mailbox, &record.message.digest);
-            if self.gone.contains(mailbox, digest) {
+            if self.gone.contains(row.record) {
                 self.flush()?;
             }
-            copy_row::append_row(row, self.number, row.cited(&self.today), &mut self.staged);
+            let cited = row.cited(&self.today);
+            let _ = append_row(row, &self.columns, self.number, cited, &mut self.staged);
             self.number += 1;
             if LOAD_STAGED_BYTES <= self.staged.len() {
                 self.merge()?;

@@ -24,7 +24,7 @@ use rusqlite::{Connection, OptionalExtension, Params, params, params_from_iter};
 
 use super::error::LoadError;
 use super::target::{ChangedRows, LoadRow, SegmentId, SegmentStatus, Target, today};
-use crate::record::GoneLine;
+use crate::record::{FieldId, GoneLine};
 use connection::DatabaseFile;
 use link_updates::{LinkUpdates, NewCitation, SinceLast};
 use rows::{KnownUrl, RowIds, RowParents, RowStatements, next_id};
@@ -174,7 +174,7 @@ impl SqliteBatch {
         let source = self.ids.source(statements, row)?;
         let message = self.ids.message(statements, row)?;
         let cited = row.cited(&self.today);
-        let key = record.key.as_deref();
+        let key = record.text(FieldId::Key);
         let citation = key.map(|key| links.cite(db, statements, key, record, message));
         let citation = citation.transpose()?;
         let id = self.next_url;

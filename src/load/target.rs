@@ -2,7 +2,7 @@
 
 use super::error::LoadError;
 use crate::decode::FIRST_MESSAGE_DAY;
-use crate::record::{GoneLine, UrlLine};
+use crate::record::{FieldId, GoneLine, LoadedRecord};
 
 /// The name of a segment: no two segments of one daemon have the same.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -42,7 +42,7 @@ impl SegmentStatus {
 /// A record to be loaded.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct LoadRow<'r> {
-    pub(super) record: &'r UrlLine,
+    pub(super) record: &'r LoadedRecord,
     /// The line that it was read from.
     #[cfg_attr(
         not(feature = "elasticsearch"),
@@ -58,8 +58,9 @@ pub(super) struct LoadRow<'r> {
 impl<'r> LoadRow<'r> {
     /// Returns the date of the citation, if it is plausible on the day of loading.
     pub(super) fn cited(&self, today: &str) -> Option<&'r str> {
-        let date = self.record.message.date.as_deref()?;
-        is_plausible(&self.record.scheme, date, today).then_some(date)
+        let date = self.record.text(FieldId::MessageDate)?;
+        let scheme = self.record.text(FieldId::Scheme)?;
+        is_plausible(scheme, date, today).then_some(date)
     }
 }
 

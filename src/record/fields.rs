@@ -38,7 +38,7 @@ pub struct Field {
     /// `true` for people's words, which Elasticsearch searches by word too.
     pub(super) is_prose: bool,
     /// `true` for a field that loaders read.
-    pub(super) is_loaded: bool,
+    pub(crate) is_loaded: bool,
 }
 
 /// Values that a field's value depends on, and so how long its encoding is good for.

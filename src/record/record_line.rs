@@ -1,15 +1,18 @@
 //! Lines of JSON, read back as far as a loader needs them: records of URLs, and messages that are gone.
+//!
+//! The table of the fields says which are read, and which values they can have.
 
-use std::error::Error;
 use std::fmt;
+use std::sync::LazyLock;
 
 use data_encoding::BASE64;
 use serde::Deserialize;
-use serde::de::IgnoredAny;
+use serde::de::{DeserializeSeed, Deserializer, Error as _, IgnoredAny, MapAccess, Visitor};
 use serde_json::Value;
 use serde_json::value::RawValue;
+use thiserror::Error;
 
-use super::fields::{Field, FieldType, FieldValues, GONE_FIELDS, Nullable, RECORD_FIELDS};
+use super::fields::{Field, FieldId, FieldType, FieldValues, GONE_FIELDS, Nullable, RECORD_FIELDS};
 use super::{SCHEMA, hash_pieces};
 use crate::diagnostic::shortened;
 use crate::limits::MESSAGE_VALUE_CHARS;
@@ -19,102 +22,35 @@ use crate::limits::MESSAGE_VALUE_CHARS;
 #[non_exhaustive]
 pub enum RecordLine {
     /// The record of a URL.
-    Url(Box<UrlLine>),
+    Url(Box<LoadedRecord>),
     /// Messages that are gone from their mailbox.
     Gone(GoneLine),
     /// A line of another type, such as an event.
     Other,
 }
 
-/// The fields of a URL's record that are loaded, as [`super::RECORD_FIELDS`] describes them.
-#[derive(Debug, Deserialize)]
-#[non_exhaustive]
-#[expect(
-    missing_docs,
-    reason = "the table of the fields is their documentation"
-)]
-pub struct UrlLine {
-    schema: u64,
-    pub id: String,
-    pub url: String,
-    pub fragment: Option<String>,
-    pub scheme: String,
-    pub host: Option<String>,
-    pub domain: Option<String>,
-    pub port: Option<u16>,
-    pub key: Option<String>,
-    pub href: Option<String>,
-    pub conforms: JsonList,
-    pub warnings: JsonList,
-    pub hazards: JsonList,
-    pub form: Option<String>,
-    pub wrapper: String,
-    pub repairs: JsonList,
-    pub confidence: f64,
-    pub truncated: bool,
-    pub region: String,
-    pub quote_depth: i64,
-    pub anchor: Option<String>,
-    pub mismatch: Option<bool>,
-    pub unwrapped_from: Option<String>,
-    pub unwrapped_by: Option<String>,
-    pub source: SourceLine,
-    pub message: MessageLine,
-    pub count: Option<i64>,
+/// The record of a URL, as far as it is loaded.
+#[derive(Debug)]
+pub struct LoadedRecord {
+    /// One for each field; null for those that are not loaded.
+    values: [LoadedValue; FieldId::ALL.len()],
 }
 
-/// The fields of `source`.
-#[derive(Debug, Deserialize)]
-#[non_exhaustive]
-#[expect(
-    missing_docs,
-    reason = "the table of the fields is their documentation"
-)]
-pub struct SourceLine {
-    pub path: String,
-    pub path_b64: Option<String>,
-    pub mailbox: String,
-    pub member: Option<JsonList>,
-    pub member_b64: Option<JsonList>,
-    pub kind: String,
-    pub start: i64,
-    pub end: i64,
-    pub line: i64,
-    pub exact: bool,
-}
-
-/// The fields of `message`.
-#[derive(Debug, Deserialize)]
-#[non_exhaustive]
-#[expect(
-    missing_docs,
-    reason = "the table of the fields is their documentation"
-)]
-pub struct MessageLine {
-    pub start: i64,
-    pub end: i64,
-    pub id: Option<String>,
-    pub digest: String,
-    pub date: Option<String>,
-    pub date_raw: Option<String>,
-    pub from: Option<String>,
-    pub subject: Option<String>,
-    pub newsgroups: JsonList,
-    pub list_id: Option<String>,
-    pub references: JsonList,
-}
-
-/// A list, as the text of its JSON.
-#[derive(Clone, Debug, Deserialize)]
-#[serde(transparent)]
-pub struct JsonList(Box<RawValue>);
-
-impl JsonList {
-    /// Returns the text of the list.
-    #[must_use]
-    pub fn json(&self) -> &str {
-        self.0.get()
-    }
+/// The value of a field that is loaded.
+#[derive(Debug)]
+pub enum LoadedValue {
+    /// The field does not apply.
+    Null,
+    /// True or false.
+    Boolean(bool),
+    /// A number without a fraction, which is not negative.
+    Integer(i64),
+    /// A number with a fraction.
+    Number(f64),
+    /// A text without a NUL.
+    Text(String),
+    /// A list of texts, as the text of its JSON.
+    Texts(Box<RawValue>),
 }
 
 /// Messages that are gone from their mailbox for good.
@@ -125,6 +61,17 @@ pub struct GoneLine {
     pub mailbox: String,
     /// The digests of the messages, as `message.digest` has them.
     pub digests: Vec<String>,
+}
+
+/// The reason why a line cannot be loaded.
+#[derive(Clone, Debug, Error, PartialEq, Eq)]
+pub enum LineError {
+    /// It is no line that urlspool wrote. The others can be loaded.
+    #[error("no record: {0}")]
+    NoRecord(String),
+    /// It is a record of a URL, but of another version, or without a field that is needed. Others will be like it.
+    #[error("a record that cannot be loaded: {0}")]
+    Unsuitable(String),
 }
 
 /// The fields by which the type of a line is recognized.
@@ -143,6 +90,9 @@ const RECORD_START: &str = "{\"schema\":1,\"type\":\"url\",";
 /// The fields of [`LineHead`] whose types matter.
 const HEAD_FIELDS: &[&str] = &["schema", "type"];
 
+/// Maximum length of a digest, in bytes: no index of a database takes long texts. Ours have 32.
+const DIGEST_BYTES: usize = 128;
+
 /// Reads a line of JSON.
 ///
 /// # Errors
@@ -151,9 +101,7 @@ const HEAD_FIELDS: &[&str] = &["schema", "type"];
 pub fn read_record_line(line: &[u8]) -> Result<RecordLine, LineError> {
     // Checked once, and not again for each text.
     let line = std::str::from_utf8(line).map_err(|error| {
-        LineError::NoRecord(LineFault::NotUtf8 {
-            byte: error.valid_up_to() + 1,
-        })
+        LineError::NoRecord(format!("byte {} is not UTF-8", error.valid_up_to() + 1))
     })?;
     if line.starts_with(RECORD_START) {
         return read_url(line);
@@ -164,55 +112,243 @@ pub fn read_record_line(line: &[u8]) -> Result<RecordLine, LineError> {
         Some("gone") => read_gone(line),
         Some(_) => Ok(RecordLine::Other),
         None if head.id.is_some() || head.url.is_some() || head.schema.is_some() => read_url(line),
-        None => Err(LineError::NoRecord(LineFault::NoType)),
+        None => Err(no_field("type")),
     }
 }
 
 fn read_head(line: &str) -> Result<LineHead, LineError> {
     serde_json::from_str(line).map_err(|error| {
         let is_of_head = |field: &&Field| HEAD_FIELDS.contains(&field.name);
-        match diagnose(line, RECORD_FIELDS.iter().filter(is_of_head), &error) {
-            LineFault::Missing(_) => LineError::NoRecord(LineFault::NoType),
-            fault => LineError::NoRecord(fault),
-        }
+        let fields = RECORD_FIELDS.iter().filter(is_of_head);
+        diagnose(line, fields, &error, |_| no_field("type"))
     })
 }
 
 fn read_gone(line: &str) -> Result<RecordLine, LineError> {
     let gone: GoneLine = serde_json::from_str(line)
-        .map_err(|error| LineError::NoRecord(diagnose(line, GONE_FIELDS, &error)))?;
-    gone.check()?;
+        .map_err(|error| diagnose(line, GONE_FIELDS, &error, no_field))?;
+    let is_clean = !gone.mailbox.contains('\0');
+    if !is_clean {
+        return Err(invalid("mailbox", "a text without a NUL"));
+    }
+    let is_right = |digest: &String| is_digest(digest) && !digest.contains('\0');
+    let are_right = !gone.digests.is_empty() && gone.digests.iter().all(is_right);
+    if !are_right {
+        return Err(invalid_digests());
+    }
     Ok(RecordLine::Gone(gone))
 }
 
 fn read_url(line: &str) -> Result<RecordLine, LineError> {
-    let record: UrlLine = serde_json::from_str(line).map_err(|error| {
+    let mut record = Box::new(LoadedRecord {
+        values: [const { LoadedValue::Null }; FieldId::ALL.len()],
+    });
+    let mut json = serde_json::Deserializer::from_str(line);
+    let object = ObjectReader {
+        name: None,
+        record: &mut record,
+    };
+    let read = object.deserialize(&mut json).and_then(|()| json.end());
+    read.map_err(|error| {
         match read_head(line).map(|head| head.schema) {
             Err(error) => return error,
             Ok(Some(schema)) if schema != u64::from(SCHEMA) => return other_schema(schema),
             Ok(_) => {}
         }
-        match diagnose(line, RECORD_FIELDS, &error) {
-            LineFault::Missing(field) => LineError::Unsuitable(UnsuitableRecord::Missing(field)),
-            fault => LineError::NoRecord(fault),
-        }
+        diagnose(line, RECORD_FIELDS, &error, |field| {
+            LineError::Unsuitable(format!(
+                "the field `{field}` is missing; whole records are needed, as `urlspool scan` writes them without --fields and --slim"
+            ))
+        })
     })?;
-    if record.schema != u64::from(SCHEMA) {
-        return Err(other_schema(record.schema));
+    if let LoadedValue::Integer(schema) = record.value(FieldId::Schema)
+        && *schema != i64::from(SCHEMA)
+    {
+        return Err(other_schema(schema.cast_unsigned()));
     }
-    record.check()?;
-    // Only an escape can give one.
-    if line.contains("\\u0000") {
-        record.check_texts()?;
-    }
-    Ok(RecordLine::Url(Box::new(record)))
+    // Only an escape can give a NUL.
+    record.check(line.contains("\\u0000"))?;
+    Ok(RecordLine::Url(record))
 }
 
 fn other_schema(schema: u64) -> LineError {
-    LineError::Unsuitable(UnsuitableRecord::Schema(schema))
+    let advice = if u64::from(SCHEMA) < schema {
+        "load it with a newer urlspool, or scan again with this one"
+    } else {
+        "scan again with this urlspool"
+    };
+    LineError::Unsuitable(format!(
+        "its schema is {schema}, and this program knows schema {SCHEMA}; {advice}"
+    ))
 }
 
-impl SourceLine {
+/// A row of the table of the fields, as it is looked up for each name in a line.
+struct Member {
+    field: &'static Field,
+    /// The name of the object that holds it.
+    parent: Option<&'static str>,
+    key: &'static str,
+    id: Option<FieldId>,
+    /// `true` if its value is read.
+    is_read: bool,
+}
+
+static MEMBERS: LazyLock<Vec<Member>> = LazyLock::new(|| {
+    let member = |field: &'static Field| Member {
+        field,
+        parent: field.parent(),
+        key: field.key(),
+        id: field.id(),
+        is_read: field.is_loaded && !matches!(field.values, FieldValues::Constant(_)),
+    };
+    RECORD_FIELDS.iter().map(member).collect()
+});
+
+/// Reads the object of this name, or the line itself, into a record.
+struct ObjectReader<'r> {
+    name: Option<&'static str>,
+    record: &'r mut LoadedRecord,
+}
+
+impl<'de> DeserializeSeed<'de> for ObjectReader<'_> {
+    type Value = ();
+
+    fn deserialize<D: Deserializer<'de>>(self, json: D) -> Result<(), D::Error> {
+        json.deserialize_map(self)
+    }
+}
+
+impl<'de> Visitor<'de> for ObjectReader<'_> {
+    type Value = ();
+
+    fn expecting(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str("an object")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<(), A::Error> {
+        let members: &[Member] = &MEMBERS;
+        let mut has_read = [false; RECORD_FIELDS.len()];
+        // Lines that we wrote have the order of the table.
+        let mut next = 0;
+        while let Some(found) = map.next_key_seed(MemberName {
+            parent: self.name,
+            next,
+        })? {
+            let Some(place) = found.filter(|place| members[*place].is_read) else {
+                map.next_value::<IgnoredAny>()?;
+                next = found.map_or(next, |place| place + 1);
+                continue;
+            };
+            next = place + 1;
+            let Member { field, key, id, .. } = members[place];
+            if std::mem::replace(&mut has_read[place], true) {
+                return Err(A::Error::duplicate_field(key));
+            }
+            match id {
+                Some(id) => self.record.values[id as usize] = read_value(field, &mut map)?,
+                None => map.next_value_seed(ObjectReader {
+                    name: Some(field.name),
+                    record: self.record,
+                })?,
+            }
+        }
+        let is_missing = |(member, has_read): &(&Member, bool)| {
+            let is_needed = member.is_read && member.field.nullable == Nullable::No;
+            is_needed && !has_read && member.parent == self.name
+        };
+        match members.iter().zip(has_read).find(is_missing) {
+            Some((member, _)) => Err(A::Error::missing_field(member.key)),
+            None => Ok(()),
+        }
+    }
+}
+
+/// Finds the place of a name among the members of an object, from `next` on at first.
+struct MemberName {
+    parent: Option<&'static str>,
+    next: usize,
+}
+
+impl<'de> DeserializeSeed<'de> for MemberName {
+    type Value = Option<usize>;
+
+    fn deserialize<D: Deserializer<'de>>(self, json: D) -> Result<Option<usize>, D::Error> {
+        json.deserialize_identifier(self)
+    }
+}
+
+impl Visitor<'_> for MemberName {
+    type Value = Option<usize>;
+
+    fn expecting(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str("a name")
+    }
+
+    fn visit_str<E>(self, name: &str) -> Result<Option<usize>, E> {
+        let is_it = |member: &Member| member.key == name && member.parent == self.parent;
+        let (before, after) = MEMBERS.split_at(self.next);
+        let found = after.iter().position(is_it).map(|place| self.next + place);
+        Ok(found.or_else(|| before.iter().position(is_it)))
+    }
+}
+
+/// Reads the value of a field.
+fn read_value<'de, A: MapAccess<'de>>(field: &Field, map: &mut A) -> Result<LoadedValue, A::Error> {
+    fn of<'de, A: MapAccess<'de>, T: Deserialize<'de>>(
+        field: &Field,
+        map: &mut A,
+        value: impl FnOnce(T) -> LoadedValue,
+    ) -> Result<LoadedValue, A::Error> {
+        match field.nullable {
+            Nullable::No => map.next_value().map(value),
+            Nullable::Yes => map
+                .next_value::<Option<T>>()
+                .map(|found| found.map_or(LoadedValue::Null, value)),
+        }
+    }
+    match field.json_type {
+        FieldType::Text => of(field, map, LoadedValue::Text),
+        FieldType::Integer if is_port(field) => {
+            of(field, map, |port: u16| LoadedValue::Integer(port.into()))
+        }
+        FieldType::Integer => of(field, map, LoadedValue::Integer),
+        FieldType::Number => of(field, map, LoadedValue::Number),
+        FieldType::Boolean => of(field, map, LoadedValue::Boolean),
+        FieldType::Texts | FieldType::Object | FieldType::List => {
+            of(field, map, LoadedValue::Texts)
+        }
+    }
+}
+
+impl LoadedRecord {
+    /// Returns the value of a field; null if it is not loaded.
+    #[must_use]
+    pub fn value(&self, field: FieldId) -> &LoadedValue {
+        &self.values[field as usize]
+    }
+
+    /// Returns the text of a field; `None` if it is null, or has another type. Of a list it is the JSON.
+    #[must_use]
+    pub fn text(&self, field: FieldId) -> Option<&str> {
+        match self.value(field) {
+            LoadedValue::Text(text) => Some(text),
+            LoadedValue::Texts(list) => Some(list.get()),
+            _ => None,
+        }
+    }
+
+    /// Returns the mailbox of the message.
+    #[must_use]
+    pub fn mailbox(&self) -> &str {
+        self.text(FieldId::SourceMailbox).unwrap_or_default()
+    }
+
+    /// Returns the digest of the message.
+    #[must_use]
+    pub fn digest(&self) -> &str {
+        self.text(FieldId::MessageDigest).unwrap_or_default()
+    }
+
     /// Returns the hash that names the file or member: of its path and the names of its members, as bytes.
     ///
     /// # Errors
@@ -220,32 +356,80 @@ impl SourceLine {
     /// A list of names has another form.
     pub fn source_key(&self) -> Result<u128, LineError> {
         let mut joined = Vec::new();
-        add_name(&mut joined, &self.path_bytes()?);
+        let path = match self.text(FieldId::SourcePathBase64) {
+            Some(encoded) => from_base64(encoded, FieldId::SourcePathBase64)?,
+            None => self
+                .text(FieldId::SourcePath)
+                .unwrap_or_default()
+                .as_bytes()
+                .to_owned(),
+        };
+        add_name(&mut joined, &path);
         for name in self.member_bytes()? {
             add_name(&mut joined, &name);
         }
         Ok(hash_pieces(&[&joined]))
     }
 
-    fn path_bytes(&self) -> Result<Vec<u8>, LineError> {
-        match self.path_b64.as_deref() {
-            Some(encoded) => from_base64(encoded, "source.path_b64"),
-            None => Ok(self.path.as_bytes().to_owned()),
+    fn member_bytes(&self) -> Result<Vec<Vec<u8>>, LineError> {
+        let encoded = FieldId::SourceMemberBase64;
+        if self.text(encoded).is_some() {
+            let names = self.names(encoded)?;
+            return names
+                .iter()
+                .map(|name| from_base64(name, encoded))
+                .collect();
         }
+        let names = self.names(FieldId::SourceMember)?;
+        Ok(names.into_iter().map(String::into_bytes).collect())
     }
 
-    fn member_bytes(&self) -> Result<Vec<Vec<u8>>, LineError> {
-        match (&self.member_b64, &self.member) {
-            (Some(encoded), _) => names(encoded, "source.member_b64")?
-                .iter()
-                .map(|name| from_base64(name, "source.member_b64"))
-                .collect(),
-            (None, Some(list)) => Ok(names(list, "source.member")?
-                .into_iter()
-                .map(String::into_bytes)
-                .collect()),
-            (None, None) => Ok(Vec::new()),
+    /// The texts of a list; none if it is null.
+    fn names(&self, field: FieldId) -> Result<Vec<String>, LineError> {
+        let list = self.text(field).unwrap_or("[]");
+        serde_json::from_str(list).map_err(|_| invalid(field.name(), expected(field.field())))
+    }
+
+    /// Returns the key of the record: a hash of `id` and of the file or member ([`LoadedRecord::source_key`]). It is the same for
+    /// each copy of the record.
+    #[must_use]
+    pub fn record_key(&self, source_key: u128) -> u128 {
+        let id = self.text(FieldId::Id).unwrap_or_default();
+        hash_pieces(&[id.as_bytes(), &source_key.to_le_bytes()])
+    }
+
+    /// Returns a hash of `key`, for indexes that cannot hold long texts.
+    #[must_use]
+    pub fn key_hash(&self) -> Option<u128> {
+        let key = self.text(FieldId::Key)?;
+        Some(hash_pieces(&[key.as_bytes()]))
+    }
+
+    /// Checks the values, and that no text has a NUL if the line may have one.
+    fn check(&self, may_have_nul: bool) -> Result<(), LineError> {
+        for (id, value) in FieldId::ALL.iter().zip(&self.values) {
+            let field = id.field();
+            match value {
+                LoadedValue::Null | LoadedValue::Boolean(_) => {}
+                LoadedValue::Integer(number) => require(0 <= *number, field)?,
+                LoadedValue::Number(number) => require((0.0..=1.0).contains(number), field)?,
+                LoadedValue::Texts(list) => require(is_list_of_texts(list.get()), field)?,
+                LoadedValue::Text(text) if may_have_nul && text.contains('\0') => {
+                    return Err(invalid(field.name, "a text without a NUL"));
+                }
+                LoadedValue::Text(text) => match id {
+                    FieldId::Id | FieldId::Url if text.is_empty() => {
+                        return Err(invalid(field.name, "a text that is not empty"));
+                    }
+                    FieldId::MessageDigest if !is_digest(text) => {
+                        let expected = format!("a text of 1 to {DIGEST_BYTES} bytes");
+                        return Err(invalid(field.name, &expected));
+                    }
+                    _ => {}
+                },
+            }
         }
+        Ok(())
     }
 }
 
@@ -255,144 +439,44 @@ fn add_name(joined: &mut Vec<u8>, name: &[u8]) {
     joined.extend_from_slice(name);
 }
 
-fn names(list: &JsonList, field: &'static str) -> Result<Vec<String>, LineError> {
-    serde_json::from_str(list.json()).map_err(|_| invalid(field, ExpectedValue::Texts))
-}
-
-fn from_base64(text: &str, field: &'static str) -> Result<Vec<u8>, LineError> {
+fn from_base64(text: &str, field: FieldId) -> Result<Vec<u8>, LineError> {
     let decoded = BASE64.decode(text.as_bytes());
-    decoded.map_err(|_| invalid(field, ExpectedValue::Base64))
+    decoded.map_err(|_| invalid(field.name(), "a text in base64"))
 }
 
-impl UrlLine {
-    /// Returns the key of the record: a hash of `id` and of the file or member ([`SourceLine::source_key`]). It is the same for
-    /// each copy of the record.
-    #[must_use]
-    pub fn record_key(&self, source_key: u128) -> u128 {
-        hash_pieces(&[self.id.as_bytes(), &source_key.to_le_bytes()])
-    }
-
-    /// Returns a hash of `key`, for indexes that cannot hold long texts.
-    #[must_use]
-    pub fn key_hash(&self) -> Option<u128> {
-        let key = self.key.as_deref()?;
-        Some(hash_pieces(&[key.as_bytes()]))
-    }
-}
-
-impl JsonList {
-    /// Checks that it is a list, whose texts are texts. Only escapes can give a NUL, or half a pair of surrogates.
-    fn check(&self, field: &'static str) -> Result<(), LineError> {
-        let json = self.json();
-        let has_nul = |value: &Value| value.as_str().is_some_and(|text| text.contains('\0'));
-        let is_list = json.starts_with('[');
-        let is_clean = !json.contains("\\u")
-            || serde_json::from_str::<Vec<Value>>(json)
-                .is_ok_and(|values| !values.iter().any(has_nul));
-        require(is_list && is_clean, field, ExpectedValue::Texts)
-    }
-}
-
-impl GoneLine {
-    /// Checks that the messages are named, by texts without a NUL.
-    fn check(&self) -> Result<(), LineError> {
-        let is_clean = !self.mailbox.contains('\0');
-        require(is_clean, "mailbox", ExpectedValue::TextWithoutNul)?;
-        let is_right = |digest: &String| is_digest(digest) && !digest.contains('\0');
-        let are_right = !self.digests.is_empty() && self.digests.iter().all(is_right);
-        require(are_right, "digests", ExpectedValue::Digests)
-    }
-}
-
-impl UrlLine {
-    /// Checks numbers, names and lists.
-    fn check(&self) -> Result<(), LineError> {
-        let (source, message) = (&self.source, &self.message);
-        for (field, text) in [("id", &self.id), ("url", &self.url)] {
-            require(!text.is_empty(), field, ExpectedValue::NonEmptyText)?;
-        }
-        let has_digest = is_digest(&message.digest);
-        require(has_digest, "message.digest", ExpectedValue::Digest)?;
-        for (field, number) in [
-            ("quote_depth", self.quote_depth),
-            ("count", self.count.unwrap_or_default()),
-            ("source.start", source.start),
-            ("source.end", source.end),
-            ("source.line", source.line),
-            ("message.start", message.start),
-            ("message.end", message.end),
-        ] {
-            require(0 <= number, field, ExpectedValue::Count)?;
-        }
-        let is_probability = (0.0..=1.0).contains(&self.confidence);
-        require(is_probability, "confidence", ExpectedValue::Probability)?;
-        for (field, list) in [
-            ("conforms", Some(&self.conforms)),
-            ("warnings", Some(&self.warnings)),
-            ("hazards", Some(&self.hazards)),
-            ("repairs", Some(&self.repairs)),
-            ("message.newsgroups", Some(&message.newsgroups)),
-            ("message.references", Some(&message.references)),
-            ("source.member", source.member.as_ref()),
-            ("source.member_b64", source.member_b64.as_ref()),
-        ] {
-            list.map_or(Ok(()), |list| list.check(field))?;
-        }
-        Ok(())
-    }
-
-    /// Checks that no text has a NUL.
-    pub(super) fn check_texts(&self) -> Result<(), LineError> {
-        for (field, text) in self.texts() {
-            let is_clean = text.is_none_or(|text| !text.contains('\0'));
-            require(is_clean, field, ExpectedValue::TextWithoutNul)?;
-        }
-        Ok(())
-    }
-
-    /// The fields that are texts, with their names.
-    fn texts(&self) -> [(&'static str, Option<&str>); 25] {
-        let (source, message) = (&self.source, &self.message);
-        [
-            ("id", Some(&*self.id)),
-            ("url", Some(&*self.url)),
-            ("scheme", Some(&*self.scheme)),
-            ("wrapper", Some(&*self.wrapper)),
-            ("region", Some(&*self.region)),
-            ("source.path", Some(&*source.path)),
-            ("source.mailbox", Some(&*source.mailbox)),
-            ("source.kind", Some(&*source.kind)),
-            ("message.digest", Some(&*message.digest)),
-            ("fragment", self.fragment.as_deref()),
-            ("host", self.host.as_deref()),
-            ("domain", self.domain.as_deref()),
-            ("key", self.key.as_deref()),
-            ("href", self.href.as_deref()),
-            ("form", self.form.as_deref()),
-            ("anchor", self.anchor.as_deref()),
-            ("unwrapped_from", self.unwrapped_from.as_deref()),
-            ("unwrapped_by", self.unwrapped_by.as_deref()),
-            ("source.path_b64", source.path_b64.as_deref()),
-            ("message.id", message.id.as_deref()),
-            ("message.date", message.date.as_deref()),
-            ("message.date_raw", message.date_raw.as_deref()),
-            ("message.from", message.from.as_deref()),
-            ("message.subject", message.subject.as_deref()),
-            ("message.list_id", message.list_id.as_deref()),
-        ]
-    }
+/// Checks that JSON is a list, whose texts are texts. Only escapes can give a NUL, or half a pair of surrogates.
+fn is_list_of_texts(json: &str) -> bool {
+    let has_nul = |value: &Value| value.as_str().is_some_and(|text| text.contains('\0'));
+    let is_clean =
+        || serde_json::from_str::<Vec<Value>>(json).is_ok_and(|values| !values.iter().any(has_nul));
+    json.starts_with('[') && (!json.contains("\\u") || is_clean())
 }
 
 fn is_digest(text: &str) -> bool {
-    (1..=ExpectedValue::DIGEST_BYTES).contains(&text.len())
+    (1..=DIGEST_BYTES).contains(&text.len())
 }
 
-fn require(is_right: bool, field: &'static str, expected: ExpectedValue) -> Result<(), LineError> {
+fn require(is_right: bool, field: &Field) -> Result<(), LineError> {
     if is_right {
         Ok(())
     } else {
-        Err(invalid(field, expected))
+        Err(invalid(field.name, expected(field)))
     }
+}
+
+/// The error of a field whose value is not as expected.
+fn invalid(field: &str, expected: &str) -> LineError {
+    LineError::NoRecord(format!("the field `{field}` must be {expected}"))
+}
+
+fn invalid_digests() -> LineError {
+    let expected =
+        format!("a list of at least one text, each of 1 to {DIGEST_BYTES} bytes without a NUL");
+    invalid("digests", &expected)
+}
+
+fn no_field(field: &str) -> LineError {
+    LineError::NoRecord(format!("the field `{field}` is missing"))
 }
 
 /// The reason why `line` was refused with `error`, as a line that has these fields.
@@ -400,31 +484,32 @@ fn diagnose<'t>(
     line: &str,
     fields: impl IntoIterator<Item = &'t Field, IntoIter: Clone>,
     error: &serde_json::Error,
-) -> LineFault {
-    let not_json = LineFault::NotJson {
-        byte: error.column(),
-    };
-    let Ok(value) = serde_json::from_str::<Value>(line) else {
-        return not_json;
-    };
-    if !value.is_object() {
-        return LineFault::NotObject;
+    missing: impl Fn(&str) -> LineError,
+) -> LineError {
+    let value: Option<Value> = serde_json::from_str(line).ok();
+    if value.as_ref().is_some_and(|value| !value.is_object()) {
+        return LineError::NoRecord("it is no JSON object".to_owned());
     }
     let loaded = fields.into_iter().filter(|field| field.is_loaded);
-    if let Some(field) = loaded.clone().find(|field| is_invalid(&value, field)) {
-        let (field, expected) = (field.name, expected(field));
-        return LineFault::Invalid { field, expected };
+    if let Some(value) = &value {
+        if let Some(field) = loaded.clone().find(|field| is_invalid(value, field)) {
+            return match field.name {
+                "digests" => invalid_digests(),
+                name => invalid(name, expected(field)),
+            };
+        }
+        if let Some(field) = loaded.clone().find(|field| is_missing(value, field)) {
+            return missing(field.name);
+        }
+        if let Some(name) = duplicate(error) {
+            let name = shortened(&name, MESSAGE_VALUE_CHARS);
+            return LineError::NoRecord(format!("the field `{name}` stands in it twice"));
+        }
     }
-    let missing = loaded.clone().find(|field| is_missing(&value, field));
-    if let Some(field) = missing {
-        return LineFault::Missing(field.name);
-    }
-    duplicate(error).map_or(not_json, LineFault::Duplicate)
-}
-
-/// The error of a field whose value is not as expected.
-fn invalid(field: &'static str, expected: ExpectedValue) -> LineError {
-    LineError::NoRecord(LineFault::Invalid { field, expected })
+    LineError::NoRecord(format!(
+        "byte {} is not JSON; records are lines as `urlspool scan` writes them",
+        error.column()
+    ))
 }
 
 /// The value of a field; `None` if the field or the object that holds it is missing.
@@ -443,42 +528,48 @@ fn is_invalid(line: &Value, field: &Field) -> bool {
     match value_of(line, field) {
         None => false,
         Some(Value::Null) => field.nullable == Nullable::No,
-        Some(value) => !is_expected(value, expected(field)),
+        Some(value) => !is_expected(value, field),
     }
 }
 
-/// The values that a field can have, as far as its type goes.
-fn expected(field: &Field) -> ExpectedValue {
+/// The values that a field can have, as far as its type goes, in words.
+fn expected(field: &Field) -> &'static str {
     match field.json_type {
-        FieldType::Text => ExpectedValue::Text,
-        FieldType::Integer if field.name == "port" => ExpectedValue::Port,
-        FieldType::Integer => ExpectedValue::Count,
-        FieldType::Number => ExpectedValue::Probability,
-        FieldType::Boolean => ExpectedValue::Boolean,
-        FieldType::Texts if field.values == FieldValues::Digest => ExpectedValue::Digests,
-        FieldType::Texts => ExpectedValue::Texts,
-        FieldType::Object => ExpectedValue::Object,
-        FieldType::List => ExpectedValue::List,
+        FieldType::Text => "a text",
+        FieldType::Integer if is_port(field) => "a whole number from 0 to 65535",
+        FieldType::Integer => "a whole number that is not negative",
+        FieldType::Number => "a number from 0 to 1",
+        FieldType::Boolean => "true or false",
+        FieldType::Texts => "a list of texts without a NUL",
+        FieldType::Object => "an object",
+        FieldType::List => "a list",
     }
 }
 
-fn is_expected(value: &Value, expected: ExpectedValue) -> bool {
-    match expected {
-        ExpectedValue::Count => value.as_i64().is_some_and(|number| 0 <= number),
-        ExpectedValue::Port => value
-            .as_u64()
-            .is_some_and(|number| u16::try_from(number).is_ok()),
-        ExpectedValue::Probability => value
+fn is_expected(value: &Value, field: &Field) -> bool {
+    let is_integer = |max: i64| {
+        value
+            .as_i64()
+            .is_some_and(|number| (0..=max).contains(&number))
+    };
+    match field.json_type {
+        FieldType::Text => value.is_string(),
+        FieldType::Integer if is_port(field) => is_integer(u16::MAX.into()),
+        FieldType::Integer => is_integer(i64::MAX),
+        FieldType::Number => value
             .as_f64()
             .is_some_and(|number| (0.0..=1.0).contains(&number)),
-        ExpectedValue::Boolean => value.is_boolean(),
-        ExpectedValue::Object => value.is_object(),
-        ExpectedValue::List => value.is_array(),
-        ExpectedValue::Texts | ExpectedValue::Digests => value
+        FieldType::Boolean => value.is_boolean(),
+        FieldType::Texts => value
             .as_array()
             .is_some_and(|items| items.iter().all(Value::is_string)),
-        _ => value.is_string(),
+        FieldType::Object => value.is_object(),
+        FieldType::List => value.is_array(),
     }
+}
+
+fn is_port(field: &Field) -> bool {
+    field.name == FieldId::Port.name()
 }
 
 /// The name of a field that stands twice in an object. The library has no kind of its own for it.
@@ -486,183 +577,6 @@ fn duplicate(error: &serde_json::Error) -> Option<String> {
     let text = error.to_string();
     let name = text.strip_prefix("duplicate field `")?;
     name.split_once('`').map(|(name, _)| name.to_owned())
-}
-
-/// The reason why a line cannot be loaded.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum LineError {
-    /// It is no line that urlspool wrote. The others can be loaded.
-    NoRecord(LineFault),
-    /// It is a record of a URL, but of another version, or without a field that is needed. Others will be like it.
-    Unsuitable(UnsuitableRecord),
-}
-
-/// The fault of a line that urlspool did not write.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum LineFault {
-    /// It is not UTF-8.
-    NotUtf8 {
-        /// The number of the first wrong byte, from 1.
-        byte: usize,
-    },
-    /// It is not JSON.
-    NotJson {
-        /// The number of the byte at which it is not, from 1.
-        byte: usize,
-    },
-    /// It is JSON, but no object.
-    NotObject,
-    /// It has no field `type`.
-    NoType,
-    /// It is longer than a line may be.
-    TooLong {
-        /// Maximum length in bytes.
-        max_bytes: usize,
-    },
-    /// A message that is gone lacks this field.
-    Missing(&'static str),
-    /// It has a field of this name twice.
-    Duplicate(String),
-    /// A field has a value that it cannot have.
-    Invalid {
-        /// The name of the field, as `source.path`.
-        field: &'static str,
-        /// The values that it can have.
-        expected: ExpectedValue,
-    },
-}
-
-/// The values that a field can have.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum ExpectedValue {
-    /// A text.
-    Text,
-    /// A text without a NUL, which `PostgreSQL` refuses.
-    TextWithoutNul,
-    /// A text that is not empty.
-    NonEmptyText,
-    /// A text of 1 to [`ExpectedValue::DIGEST_BYTES`] bytes.
-    Digest,
-    /// The text of bytes in base64.
-    Base64,
-    /// A list of texts without a NUL.
-    Texts,
-    /// A list of digests, at least one.
-    Digests,
-    /// A number without a fraction that is not negative.
-    Count,
-    /// A number from 0 to 65535.
-    Port,
-    /// A number from 0 to 1.
-    Probability,
-    /// True or false.
-    Boolean,
-    /// An object.
-    Object,
-    /// A list.
-    List,
-}
-
-impl ExpectedValue {
-    /// Maximum length of a digest, in bytes: no index of a database takes long texts. Ours have 32.
-    pub const DIGEST_BYTES: usize = 128;
-}
-
-/// The reason why a record of a URL cannot be loaded.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum UnsuitableRecord {
-    /// It is of this other version.
-    Schema(u64),
-    /// It lacks this field.
-    Missing(&'static str),
-}
-
-impl fmt::Display for LineError {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            LineError::NoRecord(fault) => write!(out, "no record: {fault}"),
-            LineError::Unsuitable(reason) => {
-                write!(out, "a record that cannot be loaded: {reason}")
-            }
-        }
-    }
-}
-
-impl Error for LineError {}
-
-impl fmt::Display for LineFault {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            LineFault::NotUtf8 { byte } => write!(out, "byte {byte} is not UTF-8"),
-            LineFault::NotJson { byte } => write!(
-                out,
-                "byte {byte} is not JSON; records are lines as `urlspool scan` writes them"
-            ),
-            LineFault::NotObject => out.write_str("it is no JSON object"),
-            LineFault::NoType => out.write_str("the field `type` is missing"),
-            LineFault::TooLong { max_bytes } => write!(out, "it is longer than {max_bytes} bytes"),
-            LineFault::Missing(field) => write!(out, "the field `{field}` is missing"),
-            LineFault::Duplicate(field) => write!(
-                out,
-                "the field `{}` stands in it twice",
-                shortened(field, MESSAGE_VALUE_CHARS)
-            ),
-            LineFault::Invalid { field, expected } => {
-                write!(out, "the field `{field}` must be {expected}")
-            }
-        }
-    }
-}
-
-impl fmt::Display for ExpectedValue {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        out.write_str(match self {
-            ExpectedValue::Text => "a text",
-            ExpectedValue::TextWithoutNul => "a text without a NUL",
-            ExpectedValue::NonEmptyText => "a text that is not empty",
-            ExpectedValue::Digest => {
-                let max = ExpectedValue::DIGEST_BYTES;
-                return write!(out, "a text of 1 to {max} bytes");
-            }
-            ExpectedValue::Base64 => "a text in base64",
-            ExpectedValue::Texts => "a list of texts without a NUL",
-            ExpectedValue::Digests => {
-                let max = ExpectedValue::DIGEST_BYTES;
-                return write!(
-                    out,
-                    "a list of at least one text, each of 1 to {max} bytes without a NUL"
-                );
-            }
-            ExpectedValue::Count => "a whole number that is not negative",
-            ExpectedValue::Port => "a whole number from 0 to 65535",
-            ExpectedValue::Probability => "a number from 0 to 1",
-            ExpectedValue::Boolean => "true or false",
-            ExpectedValue::Object => "an object",
-            ExpectedValue::List => "a list",
-        })
-    }
-}
-
-impl fmt::Display for UnsuitableRecord {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            UnsuitableRecord::Schema(newer) if u64::from(SCHEMA) < *newer => write!(
-                out,
-                "its schema is {newer}, and this program knows schema {SCHEMA}; load it with a newer urlspool, or scan again with this one"
-            ),
-            UnsuitableRecord::Schema(older) => write!(
-                out,
-                "its schema is {older}, and this program knows schema {SCHEMA}; scan again with this urlspool"
-            ),
-            UnsuitableRecord::Missing(field) => write!(
-                out,
-                "the field `{field}` is missing; whole records are needed, as `urlspool scan` writes them without --fields and --slim"
-            ),
-        }
-    }
 }
 
 #[cfg(test)]

@@ -1,5 +1,8 @@
 //! The tables in `PostgreSQL`: those of `SQLite`, with the types of the server.
 
+use crate::load::columns::{Column, Table, names};
+use crate::record::{Field, FieldId, FieldType};
+
 /// The version of the tables, in `urlspool_version`.
 pub(super) const VERSION: i32 = 1;
 
@@ -21,32 +24,34 @@ pub(super) const RELATIONS: &[&str] = &[
     "urls_by_words",
 ];
 
-/// The tables. Texts are compared as bytes, as `SQLite` does.
-pub(super) const TABLES: &str = "
+/// Returns the type of a field's column. Texts are compared as bytes, as `SQLite` does.
+fn sql_type(field: &Field) -> &'static str {
+    match field.json_type {
+        FieldType::Integer if field.name == FieldId::Port.name() => "integer",
+        FieldType::Integer => "bigint",
+        FieldType::Number => "double precision",
+        FieldType::Boolean => "boolean",
+        FieldType::Text => "text COLLATE \"C\"",
+        FieldType::Texts | FieldType::Object | FieldType::List => "jsonb",
+    }
+}
+
+/// Returns the statements that create the tables.
+pub(super) fn tables() -> String {
+    let [sources, messages, urls] =
+        [Table::Sources, Table::Messages, Table::Urls].map(|table| table.definitions(sql_type));
+    format!(
+        "
 CREATE TABLE urlspool_version(version integer NOT NULL);
 INSERT INTO urlspool_version VALUES(1);
 CREATE TABLE sources(
   id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
   key uuid NOT NULL UNIQUE,
-  path text COLLATE \"C\" NOT NULL,
-  path_b64 text,
-  member jsonb,
-  member_b64 jsonb,
-  mailbox text COLLATE \"C\" NOT NULL,
-  kind text NOT NULL
+  {sources}
 );
 CREATE TABLE messages(
   id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
-  digest text COLLATE \"C\" NOT NULL,
-  mailbox text COLLATE \"C\" NOT NULL,
-  message_id text COLLATE \"C\",
-  date text COLLATE \"C\",
-  date_raw text,
-  sender text COLLATE \"C\",
-  subject text COLLATE \"C\",
-  newsgroups jsonb NOT NULL,
-  list_id text COLLATE \"C\",
-  reference_ids jsonb NOT NULL
+  {messages}
 );
 -- A mailbox is a path, which may be too long for an index.
 CREATE UNIQUE INDEX messages_by_digest ON messages(digest, md5(mailbox));
@@ -72,33 +77,7 @@ CREATE TABLE urls(
   link bigint REFERENCES links(id),
   message bigint NOT NULL REFERENCES messages(id),
   source bigint NOT NULL REFERENCES sources(id),
-  url text COLLATE \"C\" NOT NULL,
-  fragment text COLLATE \"C\",
-  scheme text COLLATE \"C\" NOT NULL,
-  host text COLLATE \"C\",
-  domain text COLLATE \"C\",
-  port integer,
-  href text COLLATE \"C\",
-  cited text COLLATE \"C\",
-  conforms jsonb NOT NULL,
-  warnings jsonb NOT NULL,
-  hazards jsonb NOT NULL,
-  form text,
-  wrapper text NOT NULL,
-  repairs jsonb NOT NULL,
-  confidence double precision NOT NULL,
-  truncated boolean NOT NULL,
-  region text COLLATE \"C\" NOT NULL,
-  quote_depth bigint NOT NULL,
-  anchor text COLLATE \"C\",
-  mismatch boolean,
-  unwrapped_from text,
-  unwrapped_by text,
-  start bigint NOT NULL,
-  \"end\" bigint NOT NULL,
-  line bigint NOT NULL,
-  exact boolean NOT NULL,
-  count bigint,
+  {urls},
   search tsvector NOT NULL
 );
 CREATE INDEX urls_by_link ON urls(link, message, cited);
@@ -112,7 +91,9 @@ CREATE TABLE segments(
   hash text NOT NULL,
   PRIMARY KEY(instance, epoch, seq)
 );
-";
+"
+    )
+}
 
 /// Gives the tables an identifier: a database that is created again under its old name has another.
 pub(super) const ADD_INSTANCE: &str =
@@ -132,96 +113,117 @@ pub(super) const INSTANCE: &str =
     "SELECT concat_ws('/', instance, pg_database.oid, 'urls'::regclass::oid)
   FROM urlspool_version, pg_database WHERE datname = current_database()";
 
-/// The table that rows are copied into, of this connection only.
-pub(super) const STAGING: &str = "
+/// Returns the columns of the table `staging` that are made from fields. The mailbox stands in two tables.
+pub(super) fn staged_columns() -> Vec<Column> {
+    let mut columns = Table::Urls.columns();
+    columns.extend(Table::Sources.columns());
+    let messages = Table::Messages.columns();
+    columns.extend(
+        messages
+            .iter()
+            .filter(|column| **column != Column::Field(FieldId::SourceMailbox)),
+    );
+    columns
+}
+
+/// Returns the statements that create the table that rows are copied into, and others, of this connection only.
+pub(super) fn staging() -> String {
+    let columns = staged_columns();
+    let definitions: Vec<_> = columns
+        .iter()
+        .map(|column| column.with_type(sql_type))
+        .collect();
+    format!(
+        "
 CREATE TEMP TABLE staging(
-  number bigint, record_key uuid, source_key uuid, record_id text, key text COLLATE \"C\", key_hash uuid, url text, fragment text,
-  scheme text, host text, domain text, port integer, href text, cited text, conforms jsonb, warnings jsonb, hazards jsonb,
-  form text, wrapper text, repairs jsonb, confidence double precision, truncated boolean, region text, quote_depth bigint,
-  anchor text, mismatch boolean, unwrapped_from text, unwrapped_by text, path text, path_b64 text, member jsonb,
-  member_b64 jsonb, mailbox text COLLATE \"C\", kind text, start bigint, \"end\" bigint, line bigint, exact boolean, count bigint,
-  message_id text, digest text COLLATE \"C\", date text, date_raw text, sender text, subject text, newsgroups jsonb, list_id text,
-  reference_ids jsonb, search tsvector
+  number bigint, record_key uuid, source_key uuid, key_hash uuid, record_id text, key text COLLATE \"C\", {}, search tsvector
 ) ON COMMIT DELETE ROWS;
 CREATE TEMP TABLE moved(url bigint, message bigint, number bigint) ON COMMIT DELETE ROWS;
 CREATE TEMP TABLE kept(record_key uuid PRIMARY KEY) ON COMMIT DELETE ROWS;
 CREATE TEMP TABLE changed_links(id bigint PRIMARY KEY) ON COMMIT DELETE ROWS;
 CREATE TEMP TABLE changed_sources(id bigint PRIMARY KEY) ON COMMIT DELETE ROWS;
 CREATE TEMP TABLE changed_messages(id bigint PRIMARY KEY) ON COMMIT DELETE ROWS;
-";
-
-/// Has the rows of a merge looked up in the indexes of the tables: to read a table as a whole costs more with each row that it has.
-pub(super) const BEGIN_LOOKUPS: &str =
-    "SET LOCAL enable_hashjoin = off; SET LOCAL enable_mergejoin = off";
-
-pub(super) const END_LOOKUPS: &str =
-    "SET LOCAL enable_hashjoin TO DEFAULT; SET LOCAL enable_mergejoin TO DEFAULT";
+",
+        definitions.join(", ")
+    )
+}
 
 /// Settings of the connection: to compile statements costs more than it saves, and a sort of the staged rows needs more memory than
 /// the server gives by default.
 pub(super) const SETTINGS: &str = "SET jit = off;
   SELECT set_config('work_mem', '64MB', false) WHERE pg_size_bytes(current_setting('work_mem')) < 64 << 20";
 
-/// Moves the staged rows that are new into the tables. The statements after the first use the table `staging` alone, so that each
-/// row is decided on once. The last one returns the number of rows added.
-pub(super) const MERGE: &[&str] = &[
-    // Only of what is compared: the statistics of words and of lists cost more than a merge gains.
-    "ANALYZE staging(record_key, source_key, key_hash, digest)",
-    // Not a join of the table with itself, whose work is the square of the number of copies.
-    "DELETE FROM staging USING (SELECT number,
-           row_number() OVER (PARTITION BY record_key ORDER BY mailbox <> last_mailbox, number) AS copy
-         FROM (SELECT number, record_key, mailbox, last_value(mailbox) OVER (PARTITION BY record_key ORDER BY number
-             ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING) AS last_mailbox
-           FROM staging) AS copies) AS numbered
-       WHERE numbered.number = staging.number AND 1 < numbered.copy",
-    // A row belongs to the mailbox for which the record was loaded last.
-    "INSERT INTO moved SELECT urls.id, urls.message, staging.number
-       FROM staging JOIN urls USING(record_key) JOIN messages ON messages.id = urls.message
-       WHERE messages.mailbox <> staging.mailbox",
-    "INSERT INTO messages(digest, mailbox, message_id, date, date_raw, sender, subject, newsgroups, list_id, reference_ids)
-       SELECT DISTINCT ON (digest, mailbox) digest, mailbox, message_id, date, date_raw, sender, subject, newsgroups, list_id,
-         reference_ids
-       FROM staging JOIN moved USING(number) ORDER BY digest, mailbox, number ON CONFLICT DO NOTHING",
-    "UPDATE urls SET message = messages.id FROM moved JOIN staging USING(number)
-         JOIN messages ON messages.digest = staging.digest AND md5(messages.mailbox) = md5(staging.mailbox)
-       WHERE urls.id = moved.url",
-    "DELETE FROM messages USING moved WHERE messages.id = moved.message
-       AND NOT EXISTS (SELECT FROM urls WHERE urls.message = messages.id)",
-    "TRUNCATE moved",
-    "DELETE FROM staging USING urls WHERE urls.record_key = staging.record_key",
-    "INSERT INTO sources(key, path, path_b64, member, member_b64, mailbox, kind)
-       SELECT DISTINCT ON (source_key) source_key, path, path_b64, member, member_b64, mailbox, kind
-       FROM staging ORDER BY source_key, number ON CONFLICT DO NOTHING",
-    "INSERT INTO links(key, key_hash, scheme, host, domain, citations, messages)
-       SELECT DISTINCT ON (key_hash) key, key_hash, scheme, host, domain, 0, 0
-       FROM staging WHERE key_hash IS NOT NULL ORDER BY key_hash, number ON CONFLICT DO NOTHING",
-    // Before their messages are added: a digest that is not there costs one lookup. OFFSET keeps the server from reading all rows
-    // of the tables instead of looking these up.
-    "UPDATE links SET citations = links.citations + new.citations, messages = links.messages + new.messages,
-         first = least(links.first, new.first), last = greatest(links.last, new.last)
-       FROM (SELECT link, sum(citations) AS citations, min(first) AS first, max(last) AS last,
-           count(*) FILTER (WHERE NOT EXISTS (SELECT FROM messages WHERE messages.digest = cited.digest
-             AND EXISTS (SELECT FROM urls WHERE urls.link = cited.link AND urls.message = messages.id OFFSET 0)
-             OFFSET 0)) AS messages
-         FROM (SELECT links.id AS link, digest, count(*) AS citations, min(cited) AS first, max(cited) AS last
-           FROM staging JOIN links USING(key_hash) GROUP BY links.id, digest) AS cited GROUP BY link) AS new
-       WHERE links.id = new.link",
-    "INSERT INTO messages(digest, mailbox, message_id, date, date_raw, sender, subject, newsgroups, list_id, reference_ids)
-       SELECT DISTINCT ON (digest, mailbox) digest, mailbox, message_id, date, date_raw, sender, subject, newsgroups, list_id,
-         reference_ids
-       FROM staging ORDER BY digest, mailbox, number ON CONFLICT DO NOTHING",
-    "INSERT INTO urls(record_key, record_id, link, message, source, url, fragment, scheme, host, domain, port, href, cited,
-         conforms, warnings, hazards, form, wrapper, repairs, confidence, truncated, region, quote_depth, anchor, mismatch,
-         unwrapped_from, unwrapped_by, start, \"end\", line, exact, count, search)
-       SELECT s.record_key, s.record_id, links.id, messages.id, sources.id, s.url, s.fragment, s.scheme, s.host, s.domain,
-         s.port, s.href, s.cited, s.conforms, s.warnings, s.hazards, s.form, s.wrapper, s.repairs, s.confidence, s.truncated,
-         s.region, s.quote_depth, s.anchor, s.mismatch, s.unwrapped_from, s.unwrapped_by, s.start, s.\"end\", s.line, s.exact,
-         s.count, s.search
-       FROM staging AS s JOIN sources ON sources.key = s.source_key
-         JOIN messages ON messages.digest = s.digest AND md5(messages.mailbox) = md5(s.mailbox)
-         LEFT JOIN links ON links.key_hash = s.key_hash
-       ORDER BY s.number",
-];
+/// Returns the statements that move the staged rows that are new into the tables, but for [`insert_urls`], which comes after them.
+/// Those after the removal of known rows use the table `staging` alone, so that each row is decided on once.
+pub(super) fn merge() -> String {
+    let [sources, messages] =
+        [Table::Sources, Table::Messages].map(|table| names(&table.columns(), ""));
+    let add_messages =
+        format!("INSERT INTO messages({messages}) SELECT DISTINCT ON (digest, mailbox) {messages}");
+    format!(
+        "
+-- Rows are looked up in the indexes of the tables: to read a table as a whole costs more with each row that it has.
+SET LOCAL enable_hashjoin = off; SET LOCAL enable_mergejoin = off;
+-- Only of what is compared: the statistics of words and of lists cost more than a merge gains.
+ANALYZE staging(record_key, source_key, key_hash, digest);
+-- Not a join of the table with itself, whose work is the square of the number of copies.
+DELETE FROM staging USING (SELECT number,
+    row_number() OVER (PARTITION BY record_key ORDER BY mailbox <> last_mailbox, number) AS copy
+  FROM (SELECT number, record_key, mailbox, last_value(mailbox) OVER (PARTITION BY record_key ORDER BY number
+      ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING) AS last_mailbox
+    FROM staging) AS copies) AS numbered
+  WHERE numbered.number = staging.number AND 1 < numbered.copy;
+-- A row belongs to the mailbox for which the record was loaded last.
+INSERT INTO moved SELECT urls.id, urls.message, staging.number
+  FROM staging JOIN urls USING(record_key) JOIN messages ON messages.id = urls.message
+  WHERE messages.mailbox <> staging.mailbox;
+{add_messages}
+  FROM staging JOIN moved USING(number) ORDER BY digest, mailbox, number ON CONFLICT DO NOTHING;
+UPDATE urls SET message = messages.id FROM moved JOIN staging USING(number)
+    JOIN messages ON messages.digest = staging.digest AND md5(messages.mailbox) = md5(staging.mailbox)
+  WHERE urls.id = moved.url;
+DELETE FROM messages USING moved WHERE messages.id = moved.message
+  AND NOT EXISTS (SELECT FROM urls WHERE urls.message = messages.id);
+TRUNCATE moved;
+DELETE FROM staging USING urls WHERE urls.record_key = staging.record_key;
+INSERT INTO sources(key, {sources}) SELECT DISTINCT ON (source_key) source_key, {sources}
+  FROM staging ORDER BY source_key, number ON CONFLICT DO NOTHING;
+INSERT INTO links(key, key_hash, scheme, host, domain, citations, messages)
+  SELECT DISTINCT ON (key_hash) key, key_hash, scheme, host, domain, 0, 0
+  FROM staging WHERE key_hash IS NOT NULL ORDER BY key_hash, number ON CONFLICT DO NOTHING;
+-- Before their messages are added: a digest that is not there costs one lookup. OFFSET keeps the server from reading all rows
+-- of the tables instead of looking these up.
+UPDATE links SET citations = links.citations + new.citations, messages = links.messages + new.messages,
+    first = least(links.first, new.first), last = greatest(links.last, new.last)
+  FROM (SELECT link, sum(citations) AS citations, min(first) AS first, max(last) AS last,
+      count(*) FILTER (WHERE NOT EXISTS (SELECT FROM messages WHERE messages.digest = cited.digest
+        AND EXISTS (SELECT FROM urls WHERE urls.link = cited.link AND urls.message = messages.id OFFSET 0)
+        OFFSET 0)) AS messages
+    FROM (SELECT links.id AS link, digest, count(*) AS citations, min(cited) AS first, max(cited) AS last
+      FROM staging JOIN links USING(key_hash) GROUP BY links.id, digest) AS cited GROUP BY link) AS new
+  WHERE links.id = new.link;
+{add_messages}
+  FROM staging ORDER BY digest, mailbox, number ON CONFLICT DO NOTHING"
+    )
+}
+
+/// Returns the statement that adds the rows of records that are still staged.
+pub(super) fn insert_urls() -> String {
+    let columns = Table::Urls.columns();
+    let (urls, staged) = (names(&columns, ""), names(&columns, "s."));
+    format!(
+        "INSERT INTO urls(record_key, record_id, link, message, source, {urls}, search)
+           SELECT s.record_key, s.record_id, links.id, messages.id, sources.id, {staged}, s.search
+           FROM staging AS s JOIN sources ON sources.key = s.source_key
+             JOIN messages ON messages.digest = s.digest AND md5(messages.mailbox) = md5(s.mailbox)
+             LEFT JOIN links ON links.key_hash = s.key_hash
+           ORDER BY s.number"
+    )
+}
+
+/// Empties the staged rows, and ends the settings of [`merge`].
+pub(super) const END_MERGE: &str = "TRUNCATE staging;
+  SET LOCAL enable_hashjoin TO DEFAULT; SET LOCAL enable_mergejoin TO DEFAULT";
 
 /// Removes messages and sources that lost rows and have none left.
 pub(super) const REMOVE_PARENTS: &str = "

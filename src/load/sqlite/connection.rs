@@ -13,14 +13,14 @@ use rusqlite::{Connection, ErrorCode, OpenFlags, OptionalExtension};
 use super::file_check::{
     FileContent, FirstPage, beside, check_to_read, check_to_write, log_holds, no_database,
 };
-use super::schema::{APPLICATION_ID, TABLES, VERSION, search_table};
+use super::schema::{APPLICATION_ID, VERSION, tables};
 use crate::grammar::encode;
 use crate::limits::{
     LOAD_CACHE_KIB, LOAD_HEADER_ATTEMPTS, LOAD_LENGTH_ATTEMPTS, LOAD_LOCK_SECONDS,
     LOAD_LOG_ATTEMPTS, LOAD_LOG_POLL_MS,
 };
+use crate::load::columns::records_view;
 use crate::load::error::LoadError;
-use crate::load::records_view::RECORDS_VIEW;
 use crate::sink::resolve;
 use crate::walk::DeviceInode;
 
@@ -267,9 +267,7 @@ fn use_log(db: &Connection) -> rusqlite::Result<()> {
 }
 
 fn create(db: &Connection) -> rusqlite::Result<()> {
-    db.execute_batch(TABLES)?;
-    db.execute_batch(&search_table())?;
-    db.execute_batch(RECORDS_VIEW)?;
+    db.execute_batch(&tables())?;
     db.execute_batch(&format!(
         "PRAGMA application_id={APPLICATION_ID}; PRAGMA user_version={VERSION}"
     ))
@@ -281,7 +279,7 @@ fn renew_view(db: &Connection) -> rusqlite::Result<()> {
     let is_old = db.query_row(sql, [], |row| row.get(0)).optional()?;
     if is_old == Some(true) {
         db.execute_batch("DROP VIEW records")?;
-        db.execute_batch(RECORDS_VIEW)?;
+        db.execute_batch(&records_view())?;
     }
     Ok(())
 }

@@ -10,7 +10,7 @@ use rusqlite::{Connection, params};
 
 use super::rows::{MessageRow, RowStatements, next_id};
 use crate::limits::{LOAD_PENDING_LINK_BYTES, LOAD_PENDING_LINKS};
-use crate::record::UrlLine;
+use crate::record::{FieldId, LoadedRecord};
 
 /// Links that were cited, with the changes of their numbers that are not written yet.
 #[derive(Debug, Default)]
@@ -43,7 +43,7 @@ struct LinkUpdate {
 
 #[derive(Debug)]
 struct NewLink {
-    scheme: String,
+    scheme: Option<String>,
     host: Option<String>,
     domain: Option<String>,
 }
@@ -103,11 +103,11 @@ impl LinkUpdates {
         db: &Connection,
         statements: &mut RowStatements<'_>,
         key: &str,
-        record: &UrlLine,
+        record: &LoadedRecord,
         message: MessageRow,
     ) -> rusqlite::Result<NewCitation> {
         let link = self.find(db, statements, key)?;
-        let digest = &*record.message.digest;
+        let digest = record.digest();
         let is_first = self.is_first_citation(statements, link, message, digest)?;
         Ok(NewCitation { link, is_first })
     }
@@ -165,7 +165,7 @@ impl LinkUpdates {
     pub(super) fn count(
         &mut self,
         citation: &NewCitation,
-        record: &UrlLine,
+        record: &LoadedRecord,
         message: MessageRow,
         date: Option<&str>,
     ) {
@@ -216,11 +216,12 @@ impl NewCitation {
 }
 
 impl NewLink {
-    fn of(record: &UrlLine) -> NewLink {
+    fn of(record: &LoadedRecord) -> NewLink {
+        let text = |field| record.text(field).map(str::to_owned);
         NewLink {
-            scheme: record.scheme.clone(),
-            host: record.host.clone(),
-            domain: record.domain.clone(),
+            scheme: text(FieldId::Scheme),
+            host: text(FieldId::Host),
+            domain: text(FieldId::Domain),
         }
     }
 }
@@ -255,14 +256,13 @@ impl LinkUpdate {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::load::sqlite::schema::{TABLES, search_table};
+    use crate::load::sqlite::schema::tables;
     use crate::load::sqlite::tests::record;
 
     #[test]
     fn keys_that_wait_are_limited_in_size() {
         let db = Connection::open_in_memory().unwrap();
-        db.execute_batch(TABLES).unwrap();
-        db.execute_batch(&search_table()).unwrap();
+        db.execute_batch(&tables()).unwrap();
         let (record, mut updates) = (record("00", "00", "http://a/"), LinkUpdates::default());
         let message = MessageRow {
             id: 1,

@@ -4,10 +4,12 @@
 //! its row is added with the first record that is added, since records before may turn out to be there. The statements are held while
 //! many rows are added, since finding each again costs as much as a lookup.
 
-use rusqlite::{CachedStatement, Connection, OptionalExtension, params};
+use rusqlite::types::{ToSqlOutput, ValueRef};
+use rusqlite::{CachedStatement, Connection, OptionalExtension, ToSql, params, params_from_iter};
 
+use crate::load::columns::{Column, Table};
 use crate::load::target::LoadRow;
-use crate::record::{JsonList, MessageLine, UrlLine};
+use crate::record::{FieldId, LoadedRecord, LoadedValue};
 
 /// Rows that this transaction found or added last.
 #[derive(Debug, Default)]
@@ -82,8 +84,7 @@ impl RowIds {
         statements: &mut RowStatements<'_>,
         row: &LoadRow<'_>,
     ) -> rusqlite::Result<MessageRow> {
-        let digest = &*row.record.message.digest;
-        let mailbox = &*row.record.source.mailbox;
+        let (digest, mailbox) = (row.record.digest(), row.record.mailbox());
         let is_same = |last: &&LastMessage| last.digest == digest && last.mailbox == mailbox;
         if let Some(last) = self.message.as_ref().filter(is_same) {
             return Ok(last.row);
@@ -127,20 +128,15 @@ impl RowIds {
         let texts = match message.texts.take() {
             Some(texts) => texts,
             None => {
-                statements.insert_message(message.row.id, &message.mailbox, &row.record.message)?;
+                statements.insert_message(message.row.id, row)?;
                 self.next_message += 1;
-                texts_of(row)
+                MessageTexts {
+                    subject: row.record.text(FieldId::MessageSubject).map(str::to_owned),
+                    sender: row.record.text(FieldId::MessageFrom).map(str::to_owned),
+                }
             }
         };
         Ok(Some(message.texts.insert(texts)))
-    }
-}
-
-fn texts_of(row: &LoadRow<'_>) -> MessageTexts {
-    let message = &row.record.message;
-    MessageTexts {
-        subject: message.subject.clone(),
-        sender: message.from.clone(),
     }
 }
 
@@ -153,15 +149,66 @@ pub(super) fn next_id(db: &Connection, table: &str) -> rusqlite::Result<i64> {
 /// Prepared statements of the rows of one chunk of the input.
 pub(super) struct RowStatements<'db> {
     find_url: CachedStatement<'db>,
-    insert_url: CachedStatement<'db>,
+    insert_url: RowInsert<'db>,
     insert_text: CachedStatement<'db>,
     find_source: CachedStatement<'db>,
-    insert_source: CachedStatement<'db>,
+    insert_source: RowInsert<'db>,
     has_digest: CachedStatement<'db>,
     find_message: CachedStatement<'db>,
-    insert_message: CachedStatement<'db>,
+    insert_message: RowInsert<'db>,
     find_link: CachedStatement<'db>,
     is_cited: CachedStatement<'db>,
+}
+
+/// A statement that adds a row of a table, if it is not there.
+struct RowInsert<'db> {
+    statement: CachedStatement<'db>,
+    /// The columns of fields, which come last.
+    columns: Vec<Column>,
+}
+
+impl<'db> RowInsert<'db> {
+    /// Prepares the statement for a table that has `leading` columns before those of fields. `then` stands at its end.
+    fn prepare(
+        db: &'db Connection,
+        table: Table,
+        leading: usize,
+        then: &str,
+    ) -> rusqlite::Result<RowInsert<'db>> {
+        let columns = table.columns();
+        let places = vec!["?"; leading + columns.len()].join(",");
+        let sql = format!("INSERT INTO {} VALUES({places}) {then}", table.name());
+        let statement = db.prepare_cached(&sql)?;
+        Ok(RowInsert { statement, columns })
+    }
+
+    /// Adds the row of a record. Returns the number of rows that were added.
+    fn execute(
+        &mut self,
+        leading: &[&dyn ToSql],
+        record: &LoadedRecord,
+        cited: Option<&str>,
+    ) -> rusqlite::Result<usize> {
+        let values = self.columns.iter().map(|column| match column {
+            Column::Field(field) => record.value(*field) as &dyn ToSql,
+            Column::Cited => &cited,
+        });
+        let values = leading.iter().copied().chain(values);
+        self.statement.execute(params_from_iter(values))
+    }
+}
+
+impl ToSql for LoadedValue {
+    fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
+        Ok(ToSqlOutput::Borrowed(match self {
+            LoadedValue::Null => ValueRef::Null,
+            LoadedValue::Boolean(value) => ValueRef::Integer((*value).into()),
+            LoadedValue::Integer(number) => ValueRef::Integer(*number),
+            LoadedValue::Number(number) => ValueRef::Real(*number),
+            LoadedValue::Text(text) => ValueRef::Text(text.as_bytes()),
+            LoadedValue::Texts(list) => ValueRef::Text(list.get().as_bytes()),
+        }))
+    }
 }
 
 /// The rows that a row of `urls` refers to, and its plausible date.
@@ -193,23 +240,15 @@ pub(super) struct MessageTexts {
 const FIND_URL: &str = "SELECT urls.id, messages.id, messages.mailbox=?2
   FROM urls JOIN messages ON messages.id = urls.message WHERE record_key=?1";
 
-/// Finds out itself if the record is there: a lookup of its own would search the index twice.
-const INSERT_URL: &str = "INSERT INTO urls VALUES(?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12,?13,?14,?15,?16,?17,?18,?19,?20,?21,?22,?23,?24,?25,?26,?27,?28,?29,?30,?31,?32,?33)
-  ON CONFLICT(record_key) DO NOTHING";
-
 const INSERT_TEXT: &str =
     "INSERT INTO search(rowid, url, anchor, subject, sender) VALUES(?1,?2,?3,?4,?5)";
 
 const FIND_SOURCE: &str = "SELECT id FROM sources WHERE key=?1";
 
-const INSERT_SOURCE: &str = "INSERT INTO sources VALUES(?1,?2,?3,?4,?5,?6,?7,?8)";
-
 const HAS_DIGEST: &str = "SELECT EXISTS(SELECT 1 FROM messages WHERE digest=?1)";
 
 const FIND_MESSAGE: &str =
     "SELECT id, subject, sender FROM messages WHERE digest=?1 AND mailbox=?2";
-
-const INSERT_MESSAGE: &str = "INSERT INTO messages VALUES(?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11)";
 
 const FIND_LINK: &str = "SELECT id FROM links WHERE key=?1";
 
@@ -222,13 +261,19 @@ impl<'db> RowStatements<'db> {
     pub(super) fn prepare(db: &'db Connection) -> rusqlite::Result<RowStatements<'db>> {
         Ok(RowStatements {
             find_url: db.prepare_cached(FIND_URL)?,
-            insert_url: db.prepare_cached(INSERT_URL)?,
+            // It finds out itself if the record is there: a lookup of its own would search the index twice.
+            insert_url: RowInsert::prepare(
+                db,
+                Table::Urls,
+                6,
+                "ON CONFLICT(record_key) DO NOTHING",
+            )?,
             insert_text: db.prepare_cached(INSERT_TEXT)?,
             find_source: db.prepare_cached(FIND_SOURCE)?,
-            insert_source: db.prepare_cached(INSERT_SOURCE)?,
+            insert_source: RowInsert::prepare(db, Table::Sources, 2, "")?,
             has_digest: db.prepare_cached(HAS_DIGEST)?,
             find_message: db.prepare_cached(FIND_MESSAGE)?,
-            insert_message: db.prepare_cached(INSERT_MESSAGE)?,
+            insert_message: RowInsert::prepare(db, Table::Messages, 1, "")?,
             find_link: db.prepare_cached(FIND_LINK)?,
             is_cited: db.prepare_cached(IS_CITED)?,
         })
@@ -237,8 +282,8 @@ impl<'db> RowStatements<'db> {
     /// Returns the row of a record.
     pub(super) fn find_url(&mut self, row: &LoadRow<'_>) -> rusqlite::Result<Option<KnownUrl>> {
         let key = row.record_key.to_be_bytes();
-        let mailbox = &*row.record.source.mailbox;
-        let found = self.find_url.query_row(params![key, mailbox], |row| {
+        let params = params![key, row.record.mailbox()];
+        let found = self.find_url.query_row(params, |row| {
             Ok(KnownUrl {
                 id: row.get(0)?,
                 message: row.get(1)?,
@@ -255,42 +300,17 @@ impl<'db> RowStatements<'db> {
         row: &LoadRow<'_>,
         parents: &RowParents<'_>,
     ) -> rusqlite::Result<bool> {
-        let record = row.record;
-        let added = self.insert_url.execute(params![
-            id,
-            row.record_key.to_be_bytes(),
-            &*record.id,
-            parents.link,
-            parents.message,
-            parents.source,
-            &*record.url,
-            record.fragment.as_deref(),
-            &*record.scheme,
-            record.host.as_deref(),
-            record.domain.as_deref(),
-            record.port,
-            record.href.as_deref(),
-            parents.cited,
-            record.conforms.json(),
-            record.warnings.json(),
-            record.hazards.json(),
-            record.form.as_deref(),
-            &*record.wrapper,
-            record.repairs.json(),
-            record.confidence,
-            record.truncated,
-            &*record.region,
-            record.quote_depth,
-            record.anchor.as_deref(),
-            record.mismatch,
-            record.unwrapped_from.as_deref(),
-            record.unwrapped_by.as_deref(),
-            record.source.start,
-            record.source.end,
-            record.source.line,
-            record.source.exact,
-            record.count,
-        ])?;
+        let leading: [&dyn ToSql; 6] = [
+            &id,
+            &row.record_key.to_be_bytes(),
+            &row.record.text(FieldId::Id),
+            &parents.link,
+            &parents.message,
+            &parents.source,
+        ];
+        let added = self
+            .insert_url
+            .execute(&leading, row.record, parents.cited)?;
         Ok(0 < added)
     }
 
@@ -298,47 +318,39 @@ impl<'db> RowStatements<'db> {
     pub(super) fn insert_text(
         &mut self,
         id: i64,
-        record: &UrlLine,
+        record: &LoadedRecord,
         message: Option<&MessageTexts>,
     ) -> rusqlite::Result<()> {
         self.insert_text.execute(params![
             id,
-            &*record.url,
-            record.anchor.as_deref(),
+            record.value(FieldId::Url),
+            record.value(FieldId::Anchor),
             message.and_then(|message| message.subject.as_deref()),
             message.and_then(|message| message.sender.as_deref()),
         ])?;
         Ok(())
     }
 
-    pub(super) fn find_source(&mut self, key: u128) -> rusqlite::Result<Option<i64>> {
+    fn find_source(&mut self, key: u128) -> rusqlite::Result<Option<i64>> {
         let key = key.to_be_bytes();
         let found = self.find_source.query_row(params![key], |row| row.get(0));
         found.optional()
     }
 
-    pub(super) fn insert_source(&mut self, id: i64, row: &LoadRow<'_>) -> rusqlite::Result<()> {
-        let source = &row.record.source;
-        self.insert_source.execute(params![
-            id,
-            row.source_key.to_be_bytes(),
-            &*source.path,
-            source.path_b64.as_deref(),
-            source.member.as_ref().map(JsonList::json),
-            source.member_b64.as_ref().map(JsonList::json),
-            &*source.mailbox,
-            &*source.kind,
-        ])?;
-        Ok(())
+    fn insert_source(&mut self, id: i64, row: &LoadRow<'_>) -> rusqlite::Result<()> {
+        let leading: [&dyn ToSql; 2] = [&id, &row.source_key.to_be_bytes()];
+        self.insert_source
+            .execute(&leading, row.record, None)
+            .map(drop)
     }
 
     /// Returns `true` if a message of this digest is in any mailbox.
-    pub(super) fn has_digest(&mut self, digest: &str) -> rusqlite::Result<bool> {
+    fn has_digest(&mut self, digest: &str) -> rusqlite::Result<bool> {
         self.has_digest.query_row(params![digest], |row| row.get(0))
     }
 
     /// Returns the identifier and the texts of a message in a mailbox.
-    pub(super) fn find_message(
+    fn find_message(
         &mut self,
         digest: &str,
         mailbox: &str,
@@ -355,26 +367,10 @@ impl<'db> RowStatements<'db> {
         found.optional()
     }
 
-    pub(super) fn insert_message(
-        &mut self,
-        id: i64,
-        mailbox: &str,
-        message: &MessageLine,
-    ) -> rusqlite::Result<()> {
-        self.insert_message.execute(params![
-            id,
-            &*message.digest,
-            mailbox,
-            message.id.as_deref(),
-            message.date.as_deref(),
-            message.date_raw.as_deref(),
-            message.from.as_deref(),
-            message.subject.as_deref(),
-            message.newsgroups.json(),
-            message.list_id.as_deref(),
-            message.references.json(),
-        ])?;
-        Ok(())
+    fn insert_message(&mut self, id: i64, row: &LoadRow<'_>) -> rusqlite::Result<()> {
+        self.insert_message
+            .execute(&[&id], row.record, None)
+            .map(drop)
     }
 
     pub(super) fn find_link(&mut self, key: &str) -> rusqlite::Result<Option<i64>> {

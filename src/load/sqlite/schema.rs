@@ -1,6 +1,8 @@
 //! The tables of a database that was loaded.
 
+use crate::load::columns::{Table, records_view};
 use crate::load::words::separators_for_sqlite;
+use crate::record::{Field, FieldType};
 
 /// `PRAGMA application_id` of a database of this program: `urls` in ASCII.
 pub(super) const APPLICATION_ID: i32 = 0x7572_6C73;
@@ -14,8 +16,8 @@ pub(in crate::load) fn tokenizer() -> String {
     format!("unicode61 remove_diacritics 0 categories 'L* N* M* Co' separators '{separators}'")
 }
 
-/// The full-text index. The table `search` holds only the index of the texts, which the view gives.
-pub(super) fn search_table() -> String {
+/// Returns the statement that creates the full-text index. The table `search` holds only the index of the texts, which the view gives.
+fn search_table() -> String {
     format!(
         "CREATE VIRTUAL TABLE search USING fts5(url, anchor, subject, sender,
            content='texts', content_rowid='id', tokenize=\"{}\")",
@@ -23,33 +25,33 @@ pub(super) fn search_table() -> String {
     )
 }
 
-/// The tables but the full-text index. `docs/loading.md` describes them for users.
-pub(super) const TABLES: &str = "
+/// Returns the type of a field's column.
+fn sql_type(field: &Field) -> &'static str {
+    match field.json_type {
+        FieldType::Integer | FieldType::Boolean => "INTEGER",
+        FieldType::Number => "REAL",
+        FieldType::Text | FieldType::Texts | FieldType::Object | FieldType::List => "TEXT",
+    }
+}
+
+/// Returns the statements that create all tables and views. `docs/loading.md` describes them for users.
+pub(super) fn tables() -> String {
+    let [sources, messages, urls] =
+        [Table::Sources, Table::Messages, Table::Urls].map(|table| table.definitions(sql_type));
+    let (search, records) = (search_table(), records_view());
+    format!(
+        "
 -- Files, and members of archives. key: hash of the path and the members' names, as bytes.
 CREATE TABLE sources(
   id INTEGER PRIMARY KEY,
   key BLOB NOT NULL UNIQUE,
-  path TEXT NOT NULL,
-  path_b64 TEXT,
-  member TEXT,
-  member_b64 TEXT,
-  mailbox TEXT NOT NULL,
-  kind TEXT NOT NULL
+  {sources}
 );
 
 -- Messages that hold URLs, one row for each digest and mailbox.
 CREATE TABLE messages(
   id INTEGER PRIMARY KEY,
-  digest TEXT NOT NULL,
-  mailbox TEXT NOT NULL,
-  message_id TEXT,
-  date TEXT,
-  date_raw TEXT,
-  sender TEXT,
-  subject TEXT,
-  newsgroups TEXT NOT NULL,
-  list_id TEXT,
-  reference_ids TEXT NOT NULL,
+  {messages},
   UNIQUE(digest, mailbox)
 );
 
@@ -78,33 +80,7 @@ CREATE TABLE urls(
   link INTEGER REFERENCES links(id),
   message INTEGER NOT NULL REFERENCES messages(id),
   source INTEGER NOT NULL REFERENCES sources(id),
-  url TEXT NOT NULL,
-  fragment TEXT,
-  scheme TEXT NOT NULL,
-  host TEXT,
-  domain TEXT,
-  port INTEGER,
-  href TEXT,
-  cited TEXT,
-  conforms TEXT NOT NULL,
-  warnings TEXT NOT NULL,
-  hazards TEXT NOT NULL,
-  form TEXT,
-  wrapper TEXT NOT NULL,
-  repairs TEXT NOT NULL,
-  confidence REAL NOT NULL,
-  truncated INTEGER NOT NULL,
-  region TEXT NOT NULL,
-  quote_depth INTEGER NOT NULL,
-  anchor TEXT,
-  mismatch INTEGER,
-  unwrapped_from TEXT,
-  unwrapped_by TEXT,
-  start INTEGER NOT NULL,
-  \"end\" INTEGER NOT NULL,
-  line INTEGER NOT NULL,
-  exact INTEGER NOT NULL,
-  count INTEGER
+  {urls}
 );
 CREATE INDEX urls_by_link ON urls(link, message, cited);
 CREATE INDEX urls_by_message ON urls(message);
@@ -123,4 +99,7 @@ CREATE TABLE segments(
 CREATE VIEW texts AS
   SELECT urls.id, urls.url, urls.anchor, messages.subject, messages.sender
   FROM urls JOIN messages ON messages.id = urls.message;
-";
+{search};
+{records}"
+    )
+}

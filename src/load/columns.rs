@@ -1,0 +1,228 @@
+//! The columns that fields of the record fill in `SQLite` and `PostgreSQL`, made from the table of the fields; and the view `records`,
+//! which puts them together again.
+
+use crate::record::{Field, FieldId, Nullable};
+
+/// A table with columns of fields. Those of `links` and `segments` are written out where these are created.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Table {
+    Sources,
+    Messages,
+    Urls,
+}
+
+/// A column of a table.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Column {
+    /// The value of a field.
+    Field(FieldId),
+    /// The date of the message, if it is plausible.
+    Cited,
+}
+
+/// Loaded fields without a column: those that are the same in each row, the key, which is a link, and the place of the message,
+/// which differs among its copies.
+const NO_COLUMN: &[FieldId] = &[
+    FieldId::Schema,
+    FieldId::Type,
+    FieldId::Key,
+    FieldId::MessageStart,
+    FieldId::MessageEnd,
+];
+
+/// Fields that have a column and are not in the view.
+const NOT_IN_VIEW: &[FieldId] = &[
+    FieldId::SourcePathBase64,
+    FieldId::SourceMemberBase64,
+    FieldId::SourceExact,
+    FieldId::MessageDateRaw,
+    FieldId::MessageReferences,
+];
+
+impl Table {
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Table::Sources => "sources",
+            Table::Messages => "messages",
+            Table::Urls => "urls",
+        }
+    }
+
+    /// Returns the table in which the view finds a field; `None` for a field without a column.
+    fn of(field: FieldId) -> Option<Table> {
+        if !field.field().is_loaded || NO_COLUMN.contains(&field) {
+            return None;
+        }
+        Some(match (field, field.field().parent()) {
+            // The place of the URL itself.
+            (FieldId::SourceStart | FieldId::SourceEnd, _) => Table::Urls,
+            (FieldId::SourceLine | FieldId::SourceExact, _) => Table::Urls,
+            // A file may be loaded for one mailbox after another.
+            (FieldId::SourceMailbox, _) | (_, Some("message")) => Table::Messages,
+            (_, Some("source")) => Table::Sources,
+            _ => Table::Urls,
+        })
+    }
+
+    /// Returns the columns of fields: first those that identify a row, then the others in the order of the record. The record's id
+    /// is not among them: columns of other kinds stand between it and the others.
+    pub(super) fn columns(self) -> Vec<Column> {
+        let first: &[FieldId] = match self {
+            Table::Sources => &[
+                FieldId::SourcePath,
+                FieldId::SourcePathBase64,
+                FieldId::SourceMember,
+                FieldId::SourceMemberBase64,
+                FieldId::SourceMailbox,
+            ],
+            Table::Messages => &[FieldId::MessageDigest, FieldId::SourceMailbox],
+            Table::Urls => &[],
+        };
+        let all = FieldId::ALL.iter();
+        let others = all.filter(|field| {
+            Table::of(**field) == Some(self) && !first.contains(field) && **field != FieldId::Id
+        });
+        let mut columns = Vec::new();
+        for field in first.iter().chain(others) {
+            columns.push(Column::Field(*field));
+            if *field == FieldId::Href {
+                columns.push(Column::Cited);
+            }
+        }
+        columns
+    }
+
+    /// Returns the columns of fields as `CREATE TABLE` has them, one on a line.
+    pub(super) fn definitions(self, sql_type: fn(&Field) -> &'static str) -> String {
+        let definition = |column: &Column| {
+            let not_null = match column.field().nullable {
+                Nullable::Yes => "",
+                Nullable::No => " NOT NULL",
+            };
+            column.with_type(sql_type) + not_null
+        };
+        let definitions: Vec<_> = self.columns().iter().map(definition).collect();
+        definitions.join(",\n  ")
+    }
+}
+
+impl Column {
+    /// Returns the name, in quotes if it has another meaning in SQL.
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Column::Cited => "cited",
+            Column::Field(FieldId::Id) => "record_id",
+            Column::Field(FieldId::SourceEnd) => "\"end\"",
+            Column::Field(FieldId::MessageId) => "message_id",
+            Column::Field(FieldId::MessageFrom) => "sender",
+            Column::Field(FieldId::MessageReferences) => "reference_ids",
+            Column::Field(field) => field.field().key(),
+        }
+    }
+
+    fn field(self) -> &'static Field {
+        match self {
+            Column::Cited => FieldId::MessageDate.field(),
+            Column::Field(field) => field.field(),
+        }
+    }
+
+    /// Returns the name and the type.
+    pub(super) fn with_type(self, sql_type: fn(&Field) -> &'static str) -> String {
+        format!("{} {}", self.name(), sql_type(self.field()))
+    }
+}
+
+/// Returns the names of columns as a list in SQL, each after `prefix`.
+#[cfg(feature = "postgres")]
+pub(super) fn names(columns: &[Column], prefix: &str) -> String {
+    let names: Vec<_> = columns
+        .iter()
+        .map(|column| format!("{prefix}{}", column.name()))
+        .collect();
+    names.join(", ")
+}
+
+/// Returns the statement that creates the view `records`: a row for each record, with the names of the record's fields.
+pub(super) fn records_view() -> String {
+    let mut columns = Vec::new();
+    for field in FieldId::ALL
+        .iter()
+        .filter(|field| !NOT_IN_VIEW.contains(field))
+    {
+        let table = match (Table::of(*field), field) {
+            (Some(table), _) => table.name(),
+            (None, FieldId::Key) => "links",
+            (None, _) => continue,
+        };
+        if *field == FieldId::SourcePath {
+            columns.push("urls.cited".to_owned());
+        }
+        let (column, name) = (Column::Field(*field).name(), field.name().replace('.', "_"));
+        columns.push(if column == name {
+            format!("{table}.{column}")
+        } else {
+            format!("{table}.{column} AS {name}")
+        });
+    }
+    format!(
+        "
+CREATE VIEW records AS
+  SELECT {}
+  FROM urls
+    JOIN messages ON messages.id = urls.message
+    JOIN sources ON sources.id = urls.source
+    LEFT JOIN links ON links.id = urls.link;
+",
+        columns.join(",\n    ")
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Rows are added by position: a column of a database that is there must not move.
+    #[test]
+    fn columns_keep_their_places() {
+        for (table, expected) in [
+            (
+                Table::Sources,
+                "path path_b64 member member_b64 mailbox kind",
+            ),
+            (
+                Table::Messages,
+                "digest mailbox message_id date date_raw sender subject newsgroups list_id reference_ids",
+            ),
+            (
+                Table::Urls,
+                "url fragment scheme host domain port href cited conforms warnings hazards form wrapper repairs \
+                 confidence truncated region quote_depth anchor mismatch unwrapped_from unwrapped_by start \"end\" \
+                 line exact count",
+            ),
+        ] {
+            let columns = table.columns();
+            let names: Vec<_> = columns.iter().map(|column| column.name()).collect();
+            assert_eq!(names.join(" "), expected);
+        }
+    }
+
+    #[test]
+    fn the_view_has_each_column_but_those_that_are_left_out() {
+        let view = records_view();
+        for table in [Table::Sources, Table::Messages, Table::Urls] {
+            for column in table.columns() {
+                let Column::Field(field) = column else {
+                    continue;
+                };
+                let name = field.name().replace('.', "_");
+                let is_there = [" ", "."].iter().any(|before| {
+                    [",", "\n"]
+                        .iter()
+                        .any(|after| view.contains(&format!("{before}{name}{after}")))
+                });
+                assert_eq!(is_there, !NOT_IN_VIEW.contains(&field), "{name}");
+            }
+        }
+    }
+}
