@@ -8,9 +8,6 @@ mod authority_file;
 mod columns;
 #[cfg(feature = "elasticsearch")]
 mod elasticsearch;
-mod error;
-#[cfg(any(feature = "elasticsearch", feature = "postgres"))]
-mod gone_messages;
 #[cfg(any(feature = "audit", feature = "elasticsearch"))]
 mod http_agent;
 mod input;
@@ -26,7 +23,6 @@ mod target;
 mod target_name;
 mod words;
 
-pub use error::{LoadError, LoadErrorKind};
 #[cfg(feature = "audit")]
 pub(crate) use http_agent::{TrustedAuthorities, http_agent, retry_after};
 pub use run::load;
@@ -40,10 +36,13 @@ pub use target_name::IndexServer;
 pub use target_name::{Credentials, Secret, TargetName};
 
 use std::cell::RefCell;
+use std::error::Error as StdError;
 use std::path::PathBuf;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
+
+use thiserror::Error;
 
 use crate::record::LineError;
 
@@ -153,3 +152,85 @@ pub trait LoadReport {
 
 /// A report that a load and its target share: each reports while the other does not.
 type SharedReport<'r> = Rc<RefCell<&'r mut dyn LoadReport>>;
+
+/// The error that ends a load or a search, or that a load reports and survives.
+#[derive(Debug, Error)]
+#[error("{message}")]
+pub struct LoadError {
+    kind: LoadErrorKind,
+    /// It names the file or the server, the reason and the way out.
+    message: String,
+    source: Option<Box<dyn StdError + Send + Sync>>,
+}
+
+/// The kind of an error. Each but [`LoadErrorKind::Busy`] has an exit code of its own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum LoadErrorKind {
+    /// The target or the input cannot be used as it is.
+    Unusable,
+    /// The server cannot be reached. It may be reached later.
+    Unreachable,
+    /// The server can be reached, and is too busy. Else it is as [`LoadErrorKind::Unreachable`].
+    Busy,
+    /// The target or an input cannot be read or written.
+    Io,
+    /// Another program holds the target.
+    Locked,
+    /// The input contradicts itself or the target.
+    Inconsistent,
+}
+
+impl LoadError {
+    fn new(kind: LoadErrorKind, message: impl Into<String>) -> LoadError {
+        LoadError {
+            kind,
+            message: message.into(),
+            source: None,
+        }
+    }
+
+    fn unusable(message: impl Into<String>) -> LoadError {
+        LoadError::new(LoadErrorKind::Unusable, message)
+    }
+
+    fn io(message: impl Into<String>) -> LoadError {
+        LoadError::new(LoadErrorKind::Io, message)
+    }
+
+    fn locked(message: impl Into<String>) -> LoadError {
+        LoadError::new(LoadErrorKind::Locked, message)
+    }
+
+    fn inconsistent(message: impl Into<String>) -> LoadError {
+        LoadError::new(LoadErrorKind::Inconsistent, message)
+    }
+
+    /// Creates the error of a target whose name leads to another database or index than when it was opened, or to none.
+    fn replaced(target: &str) -> LoadError {
+        LoadError::io(format!(
+            "{target} was removed, renamed or replaced while it was being loaded; no segment was removed since. Put it back and \
+             repeat the load, or repeat it to load the segments that are left into what has this name now"
+        ))
+    }
+
+    /// Adds the error beneath.
+    fn caused_by(mut self, source: impl Into<Box<dyn StdError + Send + Sync>>) -> LoadError {
+        self.source = Some(source.into());
+        self
+    }
+
+    /// Returns the kind.
+    #[must_use]
+    pub fn kind(&self) -> LoadErrorKind {
+        self.kind
+    }
+
+    /// Returns `true` if the load may succeed later without any change to the target or the input.
+    fn is_temporary(&self) -> bool {
+        matches!(
+            self.kind,
+            LoadErrorKind::Unreachable | LoadErrorKind::Busy | LoadErrorKind::Locked
+        )
+    }
+}

@@ -8,7 +8,7 @@ use rustls::RootCertStore;
 use rustls::pki_types::CertificateDer;
 use rustls::pki_types::pem::{self, PemObject};
 
-use super::error::LoadError;
+use super::LoadError;
 use crate::grammar::decode;
 
 /// Reads the certificates of a file in PEM: at least one, and each can be the certificate of an authority.

@@ -14,12 +14,11 @@ use std::time::Duration;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
+use super::LoadError;
 use super::authority_file::certificates;
-use super::error::LoadError;
-use super::gone_messages::GoneMessages;
 use super::http_agent::TrustedAuthorities;
 use super::target::{
-    ChangedRows, LineTexts, LoadRow, RefusedRecord, SegmentId, SegmentStatus, Target,
+    ChangedRows, GoneMessages, LineTexts, LoadRow, RefusedRecord, SegmentId, SegmentStatus, Target,
 };
 use super::target_name::{Credentials, IndexServer};
 use super::{LoadMode, SharedReport};

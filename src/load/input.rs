@@ -9,7 +9,7 @@ use std::{fs, io};
 
 use walkdir::WalkDir;
 
-use super::error::LoadError;
+use super::LoadError;
 use super::target::SegmentId;
 use crate::read;
 use crate::record::Sidecar;

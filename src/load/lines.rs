@@ -7,33 +7,20 @@
 use std::hash::Hasher;
 use std::io::{self, BufRead, BufReader, Read};
 use std::path::Path;
-use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, channel, sync_channel};
+use std::sync::mpsc::{RecvTimeoutError, channel, sync_channel};
 use std::time::Duration;
 use std::{fs, thread};
 
 use twox_hash::XxHash3_64;
 
 use super::input::LoadInput;
-use super::target::{InputLine, LineTexts, LoadRow};
+use super::target::LineTexts;
 use crate::limits::{
     LOAD_BATCH_SECONDS, LOAD_LINE_BYTES, LOAD_PARSED_BATCHES, LOAD_PARSED_BYTES, Limits,
 };
 use crate::origin::{FormatHint, Source};
 use crate::read::{Input, StreamStep, Streams};
-use crate::record::{LineError, LoadedRecord, RecordLine, read_record_line};
-
-/// Lines, or their end.
-#[derive(Debug)]
-pub(super) enum ParsedInput<'l> {
-    /// Lines that follow each other.
-    Lines(&'l [ParsedLine]),
-    /// No line came for [`LOAD_BATCH_SECONDS`]: the input is a pipe whose writer is slow.
-    Idle,
-    /// All lines were read.
-    End(LinesRead),
-    /// The input cannot be read, or not to its end.
-    Failed(io::Error),
-}
+use crate::record::{LineError, RecordLine, read_record_line};
 
 /// The lines of an input that was read to its end.
 #[derive(Debug)]
@@ -49,43 +36,9 @@ pub(super) struct LinesRead {
 pub(super) struct ParsedLine {
     /// The number of the line, from 1.
     pub(super) number: u64,
-    pub(super) content: Result<ParsedRecord, LineError>,
+    pub(super) content: Result<RecordLine, LineError>,
     /// The line, without its end; empty unless it was asked for.
     pub(super) json: Vec<u8>,
-}
-
-impl ParsedLine {
-    /// Returns the row of the record, if the line is one.
-    pub(super) fn row<'l>(&'l self, input: &'l str) -> Option<LoadRow<'l>> {
-        match &self.content {
-            Ok(ParsedRecord::Url {
-                record,
-                source_key,
-                record_key,
-            }) => Some(LoadRow {
-                record,
-                source_key: *source_key,
-                record_key: *record_key,
-                line: InputLine {
-                    input,
-                    number: self.number,
-                    json: &self.json,
-                },
-            }),
-            _ => None,
-        }
-    }
-}
-
-/// The meaning of a line, with the keys of a record.
-#[derive(Debug)]
-pub(super) enum ParsedRecord {
-    Url {
-        record: Box<LoadedRecord>,
-        source_key: u128,
-        record_key: u128,
-    },
-    Other(RecordLine),
 }
 
 /// A message of the thread that parses. The last one has an end.
@@ -94,85 +47,81 @@ struct ParsedBatch {
     end: Option<io::Result<LinesRead>>,
 }
 
-/// Reads an input on a thread, and gives its lines to `take`. If that fails, the rest is not read.
+/// Reads an input on a thread, and gives its lines to `take`, in batches; `None` if no line came for [`LOAD_BATCH_SECONDS`], because
+/// the input is a pipe whose writer is slow. If `take` fails, the rest is not read. Returns the end, or the reason why the input
+/// cannot be read, or not to its end.
 ///
 /// Lines go back to the thread to be freed: memory is freed faster where it was allocated, and the thread has time.
-pub(super) fn each_parsed_input<E>(
+pub(super) fn each_batch<E>(
     input: &LoadInput,
     texts: LineTexts,
-    mut take: impl FnMut(ParsedInput<'_>) -> Result<(), E>,
-) -> Result<(), E> {
+    mut take: impl FnMut(Option<&[ParsedLine]>) -> Result<(), E>,
+) -> Result<io::Result<LinesRead>, E> {
     thread::scope(|scope| {
         // The receiver is dropped before the scope waits for the thread, which then ends.
-        let (sender, receiver): (_, Receiver<ParsedBatch>) = sync_channel(LOAD_PARSED_BATCHES);
+        let (sender, receiver) = sync_channel::<ParsedBatch>(LOAD_PARSED_BATCHES);
         let (used_sender, used) = channel();
-        scope.spawn(move || parse_input(input, texts, &ParsedLineSender { sender, used }));
+        // Lines that were loaded are at most `LOAD_PARSED_BATCHES` and two batches, since they are freed whenever one is sent. It
+        // returns `false` if nobody takes the batch: the load has failed already.
+        let send = move |batch| {
+            used.try_iter().for_each(drop::<Vec<ParsedLine>>);
+            sender.send(batch).is_ok()
+        };
+        scope.spawn(move || parse_input(input, texts, &send));
         let wait = Duration::from_secs(LOAD_BATCH_SECONDS);
         loop {
             match receiver.recv_timeout(wait) {
                 Ok(ParsedBatch { lines, end }) => {
-                    take(ParsedInput::Lines(&lines))?;
+                    take(Some(&lines))?;
                     // After its last batch the thread takes none back.
                     let _ = used_sender.send(lines);
-                    match end {
-                        None => {}
-                        Some(Ok(read)) => take(ParsedInput::End(read))?,
-                        Some(Err(error)) => take(ParsedInput::Failed(error))?,
+                    if let Some(end) = end {
+                        return Ok(end);
                     }
                 }
-                Err(RecvTimeoutError::Timeout) => take(ParsedInput::Idle)?,
-                Err(RecvTimeoutError::Disconnected) => return Ok(()),
+                Err(RecvTimeoutError::Timeout) => take(None)?,
+                Err(RecvTimeoutError::Disconnected) => {
+                    return Ok(Err(io::ErrorKind::UnexpectedEof.into()));
+                }
             }
         }
     })
 }
 
-/// The channels of the thread that parses.
-struct ParsedLineSender {
-    sender: SyncSender<ParsedBatch>,
-    /// Lines that were loaded: at most [`LOAD_PARSED_BATCHES`] and two batches, since they are freed whenever one is sent.
-    used: Receiver<Vec<ParsedLine>>,
-}
-
-impl ParsedLineSender {
-    /// Sends a batch. Returns `false` if nobody takes it: the load has failed already.
-    fn send(&self, lines: Vec<ParsedLine>, end: Option<io::Result<LinesRead>>) -> bool {
-        self.used.try_iter().for_each(drop);
-        self.sender.send(ParsedBatch { lines, end }).is_ok()
-    }
-}
-
-/// Reads and parses the lines, until the other side wants no more.
-fn parse_input(input: &LoadInput, texts: LineTexts, sender: &ParsedLineSender) {
+/// Reads and parses the lines, until `send` returns `false`.
+fn parse_input(input: &LoadInput, texts: LineTexts, send: &dyn Fn(ParsedBatch) -> bool) {
     let opened = match input {
         LoadInput::Stdin => InputLines::of_stdin(),
         LoadInput::File(path) => InputLines::of_file(path),
         LoadInput::Segment(segment) => InputLines::of_file(&segment.path),
     };
-    let mut batch = Vec::new();
-    let end = opened.and_then(|mut lines| {
-        send_batches(&mut lines, texts, sender, &mut batch)?;
+    let mut lines = Vec::new();
+    let end = opened.and_then(|mut input| {
+        send_batches(&mut input, texts, send, &mut lines)?;
         Ok(LinesRead {
-            len: lines.len(),
-            hash: lines.hash(),
+            len: input.len(),
+            hash: input.hash(),
         })
     });
-    sender.send(batch, Some(end));
+    let end = Some(end);
+    send(ParsedBatch { lines, end });
 }
 
 /// Sends all lines but those of the last batch, which stay in `batch`.
 fn send_batches(
-    lines: &mut InputLines,
+    input: &mut InputLines,
     texts: LineTexts,
-    sender: &ParsedLineSender,
+    send: &dyn Fn(ParsedBatch) -> bool,
     batch: &mut Vec<ParsedLine>,
 ) -> io::Result<()> {
     let (mut line, mut begin) = (Vec::new(), 0);
     loop {
-        let content = match lines.next(&mut line)? {
+        let content = match input.next(&mut line)? {
             NextLine::Line if line.iter().all(u8::is_ascii_whitespace) => continue,
-            NextLine::Line => parse(&line),
-            NextLine::TooLong => Err(too_long()),
+            NextLine::Line => read_record_line(&line),
+            NextLine::TooLong => Err(LineError::NoRecord(format!(
+                "it is longer than {LOAD_LINE_BYTES} bytes"
+            ))),
             NextLine::End => return Ok(()),
         };
         let json = match texts {
@@ -180,35 +129,18 @@ fn send_batches(
             _ => Vec::new(),
         };
         batch.push(ParsedLine {
-            number: lines.number(),
+            number: input.number(),
             content,
             json,
         });
-        if lines.is_drained() || begin + LOAD_PARSED_BYTES <= lines.len() {
-            begin = lines.len();
-            if !sender.send(std::mem::take(batch), None) {
+        if input.is_drained() || begin + LOAD_PARSED_BYTES <= input.len() {
+            begin = input.len();
+            let lines = std::mem::take(batch);
+            if !send(ParsedBatch { lines, end: None }) {
                 return Ok(());
             }
         }
     }
-}
-
-fn parse(line: &[u8]) -> Result<ParsedRecord, LineError> {
-    match read_record_line(line)? {
-        RecordLine::Url(record) => {
-            let source_key = record.source_key()?;
-            Ok(ParsedRecord::Url {
-                record_key: record.record_key(source_key),
-                source_key,
-                record,
-            })
-        }
-        other => Ok(ParsedRecord::Other(other)),
-    }
-}
-
-fn too_long() -> LineError {
-    LineError::NoRecord(format!("it is longer than {LOAD_LINE_BYTES} bytes"))
 }
 
 /// Bytes that are read at once.

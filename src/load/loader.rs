@@ -6,11 +6,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use super::error::LoadError;
-use super::input::SegmentFile;
-use super::input::{LoadInput, inputs_of, unreadable};
-use super::lines::len_and_hash;
-use super::lines::{LinesRead, ParsedInput, ParsedLine, ParsedRecord, each_parsed_input};
+use super::LoadError;
+use super::input::{LoadInput, SegmentFile, inputs_of, unreadable};
+use super::lines::{LinesRead, ParsedLine, each_batch, len_and_hash};
 use super::target::{LoadRow, SegmentId, SegmentStatus, Target};
 use super::{LoadCounts, LoadJob, LoadMode, LoadedSegments, SharedReport};
 use crate::limits::{LOAD_BATCH_ROWS, LOAD_BATCH_SECONDS};
@@ -226,21 +224,11 @@ impl<'r> Loader<'r> {
         commits: Commits,
     ) -> Result<io::Result<LinesRead>, LoadError> {
         let texts = self.target.line_texts();
-        let mut end = Err(io::ErrorKind::UnexpectedEof.into());
-        each_parsed_input(input, texts, |parsed| match parsed {
-            ParsedInput::Lines(lines) => self.load_parsed(lines, name, commits),
-            ParsedInput::Idle if commits == Commits::BetweenLines => self.commit_between_lines(),
-            ParsedInput::Idle => Ok(()),
-            ParsedInput::End(read) => {
-                end = Ok(read);
-                Ok(())
-            }
-            ParsedInput::Failed(error) => {
-                end = Err(error);
-                Ok(())
-            }
-        })?;
-        Ok(end)
+        each_batch(input, texts, |lines| match (lines, commits) {
+            (Some(lines), _) => self.load_parsed(lines, name, commits),
+            (None, Commits::BetweenLines) => self.commit_between_lines(),
+            (None, Commits::AfterInput) => Ok(()),
+        })
     }
 
     /// Loads lines that follow each other. Records between lines of other types are put together.
@@ -252,13 +240,17 @@ impl<'r> Loader<'r> {
     ) -> Result<(), LoadError> {
         let mut rows = Vec::with_capacity(lines.len());
         for line in lines {
-            match line.row(name) {
-                Some(row) => rows.push(row),
-                None => {
-                    self.put(&rows)?;
-                    rows.clear();
-                    self.load_other_line(line, name)?;
-                }
+            if let Ok(RecordLine::Url(record)) = &line.content {
+                rows.push(LoadRow {
+                    record,
+                    input: name,
+                    number: line.number,
+                    json: &line.json,
+                });
+            } else {
+                self.put(&rows)?;
+                rows.clear();
+                self.load_other_line(line, name)?;
             }
         }
         self.put(&rows)?;
@@ -270,7 +262,7 @@ impl<'r> Loader<'r> {
 
     fn load_other_line(&mut self, line: &ParsedLine, name: &str) -> Result<(), LoadError> {
         match &line.content {
-            Ok(ParsedRecord::Other(RecordLine::Gone(gone))) => return self.remove(gone),
+            Ok(RecordLine::Gone(gone)) => return self.remove(gone),
             Ok(_) => self.batch.counts.other_lines += 1,
             Err(error @ LineError::NoRecord(_)) => {
                 self.counts.bad_lines += 1;

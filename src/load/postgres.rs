@@ -1,7 +1,6 @@
 //! The target `PostgreSQL`: rows are copied into a table of the connection and merged from there.
 
 mod copy_row;
-mod removal;
 mod schema;
 mod session;
 mod tls;
@@ -10,18 +9,17 @@ use tokio_postgres::Config;
 use tokio_postgres::error::SqlState;
 
 use super::columns::{Column, records_view};
-use super::error::{LoadError, LoadErrorKind};
-use super::gone_messages::GoneMessages;
-use super::target::{ChangedRows, LoadRow, SegmentId, SegmentStatus, Target, today};
+use super::target::{ChangedRows, GoneMessages, LoadRow, SegmentId, SegmentStatus, Target, today};
 use super::target_name::{Credentials, Secret};
+use super::{LoadError, LoadErrorKind};
 use crate::limits::{LOAD_LOCK_SECONDS, LOAD_STAGED_BYTES};
 use crate::record::GoneLine;
 use copy_row::append_row;
 use schema::{
-    ADD_INSTANCE, END_MERGE, HAS_INSTANCE, HAS_OLD_VIEW, INSTANCE, RECOMPUTE_LINKS, RELATIONS,
-    SETTINGS, VERSION,
+    ADD_INSTANCE, END_MERGE, HAS_INSTANCE, HAS_OLD_VIEW, INSTANCE, NOTE_PARENTS, RECOMPUTE_LINKS,
+    RELATIONS, REMOVE_GONE, REMOVE_PARENTS, REMOVE_REPLACED, SETTINGS, VERSION,
 };
-use session::{Server, Session, SessionError};
+use session::{Parameters, Server, Session, SessionError};
 use tls::TlsParameters;
 
 /// A database of a server that is being loaded.
@@ -191,9 +189,22 @@ impl PostgresTarget {
         if self.gone.is_empty() {
             return Ok(());
         }
-        self.has_removed = true;
         let gone = std::mem::take(&mut self.gone);
-        self.changed.removed += self.with(|session| removal::remove_gone(session, &gone))?;
+        let messages = gone.by_mailbox().flat_map(|(mailbox, digests)| {
+            digests.iter().map(move |digest| (&**mailbox, &**digest))
+        });
+        let (mailboxes, digests): (Vec<&str>, Vec<&str>) = messages.unzip();
+        self.remove_rows(REMOVE_GONE, &[&mailboxes, &digests])
+    }
+
+    /// Removes rows by a statement, whose end is [`NOTE_PARENTS`], and what only they referred to.
+    fn remove_rows(&mut self, sql: &str, parameters: Parameters<'_>) -> Result<(), LoadError> {
+        self.has_removed = true;
+        self.changed.removed += self.with(|session| {
+            let removed = session.execute(&format!("{sql}{NOTE_PARENTS}"), parameters)?;
+            session.batch_execute(REMOVE_PARENTS)?;
+            Ok(removed)
+        })?;
         Ok(())
     }
 
@@ -375,9 +386,7 @@ impl Target for PostgresTarget {
     fn finish_replacing(&mut self) -> Result<(), LoadError> {
         self.flush()?;
         self.is_replacing = false;
-        self.has_removed = true;
-        self.changed.removed += self.with(removal::remove_replaced)?;
-        Ok(())
+        self.remove_rows(REMOVE_REPLACED, &[])
     }
 
     fn commit(&mut self) -> Result<ChangedRows, LoadError> {

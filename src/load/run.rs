@@ -10,9 +10,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 use std::{fs, io, thread};
 
+use super::LoadError;
 #[cfg(feature = "elasticsearch")]
 use super::elasticsearch::ElasticsearchTarget;
-use super::error::LoadError;
 use super::input::{
     LoadInput, begins_without_records, holds_only_other_files, inputs_of, is_records, segments_in,
 };

@@ -5,7 +5,7 @@ use std::path::Path;
 use rusqlite::types::Value;
 use rusqlite::{Row, params_from_iter};
 
-use super::error::LoadError;
+use super::LoadError;
 use super::sqlite::{open_to_read, sqlite_error};
 use crate::parse::key;
 use crate::record::FoundRow;

@@ -6,7 +6,6 @@
 mod connection;
 mod file_check;
 mod link_updates;
-mod removal;
 mod rows;
 mod schema;
 
@@ -22,7 +21,7 @@ use std::path::{Path, PathBuf};
 
 use rusqlite::{Connection, OptionalExtension, Params, params, params_from_iter};
 
-use super::error::LoadError;
+use super::LoadError;
 use super::target::{ChangedRows, LoadRow, SegmentId, SegmentStatus, Target, today};
 use crate::record::{FieldId, GoneLine};
 use connection::DatabaseFile;
@@ -102,7 +101,7 @@ impl SqliteTarget {
             let outcome = batch.put(links, &self.db, &mut statements, row)?;
             batch.changed.added += u64::from(outcome == RowOutcome::Added);
             if self.is_replacing {
-                removal::keep(&self.db, row.record_key)?;
+                rows::keep(&self.db, row.record.record_key)?;
             }
         }
         Ok(())
@@ -270,19 +269,19 @@ impl Target for SqliteTarget {
     fn remove(&mut self, gone: &GoneLine) -> Result<(), LoadError> {
         self.batch.ids.forget();
         self.batch.has_removed = true;
-        self.batch.changed.removed += self.named(removal::remove_gone(&self.db, gone))?;
+        self.batch.changed.removed += self.named(rows::remove_gone(&self.db, gone))?;
         Ok(())
     }
 
     fn begin_replacing(&mut self) -> Result<(), LoadError> {
         self.is_replacing = true;
-        self.named(removal::begin_replacing(&self.db))
+        self.named(rows::begin_replacing(&self.db))
     }
 
     fn finish_replacing(&mut self) -> Result<(), LoadError> {
         self.is_replacing = false;
         self.batch.has_removed = true;
-        self.batch.changed.removed += self.named(removal::remove_replaced(&self.db))?;
+        self.batch.changed.removed += self.named(rows::remove_replaced(&self.db))?;
         Ok(())
     }
 
@@ -292,7 +291,7 @@ impl Target for SqliteTarget {
         self.named(updated)?;
         if self.batch.has_removed {
             self.links.forget();
-            self.named(removal::recompute_links(&self.db))?;
+            self.named(rows::recompute_links(&self.db))?;
         }
         self.run("COMMIT", [])?;
         Ok(std::mem::take(&mut self.batch.changed))

@@ -1,7 +1,12 @@
 //! Targets: what takes rows, and commits them together with the segments that they came from.
 
-use super::error::LoadError;
+#[cfg(any(feature = "elasticsearch", feature = "postgres"))]
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::LoadError;
 use crate::decode::FIRST_MESSAGE_DAY;
+#[cfg(any(feature = "elasticsearch", feature = "postgres"))]
+use crate::limits::LOAD_PENDING_GONE;
 use crate::record::{FieldId, GoneLine, LoadedRecord};
 
 /// The name of a segment: no two segments of one daemon have the same.
@@ -41,18 +46,18 @@ impl SegmentStatus {
 
 /// A record to be loaded.
 #[derive(Clone, Copy, Debug)]
+#[cfg_attr(
+    not(feature = "elasticsearch"),
+    expect(dead_code, reason = "tables have the fields, and refuse no records")
+)]
 pub(super) struct LoadRow<'r> {
     pub(super) record: &'r LoadedRecord,
-    /// The line that it was read from.
-    #[cfg_attr(
-        not(feature = "elasticsearch"),
-        expect(dead_code, reason = "tables have the fields")
-    )]
-    pub(super) line: InputLine<'r>,
-    /// The hash that names its file or member.
-    pub(super) source_key: u128,
-    /// The hash that names the record in its file or member.
-    pub(super) record_key: u128,
+    /// The name of the input.
+    pub(super) input: &'r str,
+    /// The number of the line, from 1.
+    pub(super) number: u64,
+    /// The line, without its end; empty unless the target needs it.
+    pub(super) json: &'r [u8],
 }
 
 impl<'r> LoadRow<'r> {
@@ -62,21 +67,6 @@ impl<'r> LoadRow<'r> {
         let scheme = self.record.text(FieldId::Scheme)?;
         is_plausible(scheme, date, today).then_some(date)
     }
-}
-
-/// A line of an input.
-#[derive(Clone, Copy, Debug)]
-#[cfg_attr(
-    not(feature = "elasticsearch"),
-    expect(dead_code, reason = "tables have the fields")
-)]
-pub(super) struct InputLine<'r> {
-    /// The name of the input.
-    pub(super) input: &'r str,
-    /// The number of the line, from 1.
-    pub(super) number: u64,
-    /// The line, without its end; empty unless the target needs it.
-    pub(super) json: &'r [u8],
 }
 
 /// Rows that a transaction changed.
@@ -184,6 +174,54 @@ pub(super) fn today() -> String {
     let mut text = jiff::Timestamp::now().to_string();
     text.truncate(FIRST_MESSAGE_DAY.len());
     text
+}
+
+/// Messages that are gone, and whose rows or documents are not removed yet.
+#[cfg(any(feature = "elasticsearch", feature = "postgres"))]
+#[derive(Debug, Default)]
+pub(super) struct GoneMessages {
+    /// Their digests, by mailbox.
+    digests: BTreeMap<String, BTreeSet<String>>,
+    count: usize,
+}
+
+#[cfg(any(feature = "elasticsearch", feature = "postgres"))]
+impl GoneMessages {
+    /// Adds a message.
+    pub(super) fn push(&mut self, mailbox: &str, digest: &str) {
+        if !self.digests.contains_key(mailbox) {
+            self.digests.insert(mailbox.to_owned(), BTreeSet::new());
+        }
+        if let Some(digests) = self.digests.get_mut(mailbox) {
+            self.count += usize::from(digests.insert(digest.to_owned()));
+        }
+    }
+
+    /// Returns `true` if the message of a record is among them.
+    pub(super) fn contains(&self, record: &LoadedRecord) -> bool {
+        let digests = self.digests.get(record.mailbox());
+        digests.is_some_and(|digests| digests.contains(record.digest()))
+    }
+
+    /// Returns `true` if none waits.
+    pub(super) fn is_empty(&self) -> bool {
+        self.count == 0
+    }
+
+    /// Returns `true` if no more may wait.
+    pub(super) fn is_full(&self) -> bool {
+        LOAD_PENDING_GONE <= self.count
+    }
+
+    /// Drops all.
+    pub(super) fn clear(&mut self) {
+        *self = GoneMessages::default();
+    }
+
+    /// The digests of each mailbox.
+    pub(super) fn by_mailbox(&self) -> impl Iterator<Item = (&String, &BTreeSet<String>)> {
+        self.digests.iter()
+    }
 }
 
 #[cfg(test)]

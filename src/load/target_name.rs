@@ -4,9 +4,9 @@
 use std::fmt;
 use std::path::PathBuf;
 
+use super::LoadError;
 #[cfg(feature = "elasticsearch")]
 use super::authority_file::decoded_path;
-use super::error::LoadError;
 use crate::limits::{LOAD_CONNECT_SECONDS, LOAD_REPLY_SECONDS};
 
 /// The database or index that records are loaded into.

@@ -34,6 +34,10 @@ pub enum RecordLine {
 pub struct LoadedRecord {
     /// One for each field; null for those that are not loaded.
     values: [LoadedValue; FieldId::ALL.len()],
+    /// The hash that names the file or member: of its path and the names of its members, as bytes.
+    pub source_key: u128,
+    /// The hash that names the record: of `id` and of the file or member. It is the same for each copy of the record.
+    pub record_key: u128,
 }
 
 /// The value of a field that is loaded.
@@ -142,6 +146,8 @@ fn read_gone(line: &str) -> Result<RecordLine, LineError> {
 fn read_url(line: &str) -> Result<RecordLine, LineError> {
     let mut record = Box::new(LoadedRecord {
         values: [const { LoadedValue::Null }; FieldId::ALL.len()],
+        source_key: 0,
+        record_key: 0,
     });
     let mut json = serde_json::Deserializer::from_str(line);
     let object = ObjectReader {
@@ -168,6 +174,9 @@ fn read_url(line: &str) -> Result<RecordLine, LineError> {
     }
     // Only an escape can give a NUL.
     record.check(line.contains("\\u0000"))?;
+    record.source_key = record.hash_of_names()?;
+    let id = record.text(FieldId::Id).unwrap_or_default();
+    record.record_key = hash_pieces(&[id.as_bytes(), &record.source_key.to_le_bytes()]);
     Ok(RecordLine::Url(record))
 }
 
@@ -349,12 +358,8 @@ impl LoadedRecord {
         self.text(FieldId::MessageDigest).unwrap_or_default()
     }
 
-    /// Returns the hash that names the file or member: of its path and the names of its members, as bytes.
-    ///
-    /// # Errors
-    ///
-    /// A list of names has another form.
-    pub fn source_key(&self) -> Result<u128, LineError> {
+    /// Returns the hash of the path and of the names of the members. A list of names may have another form than texts.
+    fn hash_of_names(&self) -> Result<u128, LineError> {
         let mut joined = Vec::new();
         let path = match self.text(FieldId::SourcePathBase64) {
             Some(encoded) => from_base64(encoded, FieldId::SourcePathBase64)?,
@@ -388,14 +393,6 @@ impl LoadedRecord {
     fn names(&self, field: FieldId) -> Result<Vec<String>, LineError> {
         let list = self.text(field).unwrap_or("[]");
         serde_json::from_str(list).map_err(|_| invalid(field.name(), expected(field.field())))
-    }
-
-    /// Returns the key of the record: a hash of `id` and of the file or member ([`LoadedRecord::source_key`]). It is the same for
-    /// each copy of the record.
-    #[must_use]
-    pub fn record_key(&self, source_key: u128) -> u128 {
-        let id = self.text(FieldId::Id).unwrap_or_default();
-        hash_pieces(&[id.as_bytes(), &source_key.to_le_bytes()])
     }
 
     /// Returns a hash of `key`, for indexes that cannot hold long texts.

@@ -12,9 +12,8 @@ use serde_json::{Value, json};
 use super::http::{HttpClient, HttpReply, HttpRequest, Refusal, ServerError};
 use super::lock::IndexLock;
 use crate::limits::{LOAD_BULK_BYTES, LOAD_QUERY_MAILBOXES};
-use crate::load::error::{LoadError, LoadErrorKind};
-use crate::load::gone_messages::GoneMessages;
-use crate::load::target::{LoadRow, RefusedRecord};
+use crate::load::target::{GoneMessages, LoadRow, RefusedRecord};
+use crate::load::{LoadError, LoadErrorKind};
 
 /// Documents that wait.
 #[derive(Debug, Default)]
@@ -72,18 +71,21 @@ enum ItemOutcome {
 impl BulkRows {
     /// Adds the document of a record.
     pub(super) fn push(&mut self, row: &LoadRow<'_>) {
-        let action = format!("{{\"create\":{{\"_id\":\"{:032x}\"}}}}\n", row.record_key);
+        let action = format!(
+            "{{\"create\":{{\"_id\":\"{:032x}\"}}}}\n",
+            row.record.record_key
+        );
         self.lines.extend_from_slice(action.as_bytes());
-        self.lines.extend_from_slice(row.line.json);
+        self.lines.extend_from_slice(row.json);
         self.lines.push(b'\n');
         let input = match self.items.last() {
-            Some(last) if *last.input == *row.line.input => Rc::clone(&last.input),
-            _ => row.line.input.into(),
+            Some(last) if *last.input == *row.input => Rc::clone(&last.input),
+            _ => row.input.into(),
         };
         self.items.push(BulkItem {
             end: self.lines.len(),
             input,
-            number: row.line.number,
+            number: row.number,
         });
     }
 

@@ -16,9 +16,9 @@ use crate::limits::{
     LOAD_ATTEMPTS, LOAD_BACKOFF_MS, LOAD_REPLY_BYTES, LOAD_REPLY_SECONDS, LOAD_RETRY_AFTER_SECONDS,
 };
 use crate::load::SharedReport;
-use crate::load::error::{LoadError, LoadErrorKind};
 use crate::load::http_agent::{TrustedAuthorities, http_agent, retry_after};
 use crate::load::target_name::Secret;
+use crate::load::{LoadError, LoadErrorKind};
 
 /// A client of one server.
 pub(super) struct HttpClient<'r> {

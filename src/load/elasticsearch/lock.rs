@@ -16,7 +16,7 @@ use super::http::{HttpClient, HttpReply, HttpRequest};
 use crate::limits::{
     LOAD_INDEX_LOCK_SECONDS, LOAD_INDEX_POLL_MS, LOAD_LEASE_SECONDS, LOAD_RENEW_SECONDS,
 };
-use crate::load::error::LoadError;
+use crate::load::LoadError;
 
 /// The name of the document.
 const LOCK: &str = "lock";

@@ -25,8 +25,8 @@ pub(super) fn append_row(
     out: &mut String,
 ) -> fmt::Result {
     let record = row.record;
-    write!(out, "{number}\t{:032x}\t", row.record_key)?;
-    write!(out, "{:032x}\t", row.source_key)?;
+    write!(out, "{number}\t{:032x}\t", record.record_key)?;
+    write!(out, "{:032x}\t", record.source_key)?;
     match record.key_hash() {
         Some(hash) => write!(out, "{hash:032x}\t")?,
         None => out.push_str("\\N\t"),

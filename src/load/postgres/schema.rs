@@ -225,6 +225,27 @@ pub(super) fn insert_urls() -> String {
 pub(super) const END_MERGE: &str = "TRUNCATE staging;
   SET LOCAL enable_hashjoin TO DEFAULT; SET LOCAL enable_mergejoin TO DEFAULT";
 
+/// Removes the rows of messages: their mailboxes, their digests. Returns the number of rows.
+pub(super) const REMOVE_GONE: &str = "
+WITH gone AS (DELETE FROM urls USING messages, unnest($1::text[], $2::text[]) AS message(mailbox, digest)
+  WHERE messages.id = urls.message AND messages.digest = message.digest AND md5(messages.mailbox) = md5(message.mailbox)
+  RETURNING urls.id, urls.link, urls.message, urls.source),";
+
+/// Removes the rows of the input's files that are not rows of the input.
+pub(super) const REMOVE_REPLACED: &str = "
+WITH gone AS (DELETE FROM urls USING sources WHERE sources.id = urls.source
+  AND (sources.path, coalesce(sources.path_b64, '')) IN (SELECT s.path, coalesce(s.path_b64, '')
+    FROM kept JOIN urls AS u USING(record_key) JOIN sources AS s ON s.id = u.source)
+  AND NOT EXISTS (SELECT FROM kept WHERE kept.record_key = urls.record_key)
+  RETURNING urls.id, urls.link, urls.message, urls.source),";
+
+/// Notes what the rows `gone` referred to, and returns these rows. It is the end of the two statements before.
+pub(super) const NOTE_PARENTS: &str = "
+  links AS (INSERT INTO changed_links SELECT DISTINCT link FROM gone WHERE link IS NOT NULL ON CONFLICT DO NOTHING),
+  places AS (INSERT INTO changed_sources SELECT DISTINCT source FROM gone ON CONFLICT DO NOTHING),
+  owners AS (INSERT INTO changed_messages SELECT DISTINCT message FROM gone ON CONFLICT DO NOTHING)
+  SELECT id FROM gone";
+
 /// Removes messages and sources that lost rows and have none left.
 pub(super) const REMOVE_PARENTS: &str = "
 DELETE FROM messages USING changed_messages AS changed WHERE messages.id = changed.id

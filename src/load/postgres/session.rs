@@ -56,7 +56,7 @@ impl From<Error> for SessionError {
     }
 }
 
-type Parameters<'p> = &'p [&'p (dyn ToSql + Sync)];
+pub(super) type Parameters<'p> = &'p [&'p (dyn ToSql + Sync)];
 
 impl Server {
     /// Completes the configuration of a target by the limits that its URL does not state.

@@ -18,8 +18,8 @@ use rustls::{
 use tokio_postgres::config::SslMode;
 use tokio_postgres_rustls::MakeRustlsConnect;
 
+use crate::load::LoadError;
 use crate::load::authority_file::{certificates, decoded_path};
-use crate::load::error::LoadError;
 use crate::load::target_name::MACHINE_AUTHORITIES;
 
 /// The encryption of a connection, and the check of the server's certificate.

@@ -19,8 +19,8 @@ use crate::limits::{
     LOAD_CACHE_KIB, LOAD_HEADER_ATTEMPTS, LOAD_LENGTH_ATTEMPTS, LOAD_LOCK_SECONDS,
     LOAD_LOG_ATTEMPTS, LOAD_LOG_POLL_MS,
 };
+use crate::load::LoadError;
 use crate::load::columns::records_view;
-use crate::load::error::LoadError;
 use crate::sink::resolve;
 use crate::walk::DeviceInode;
 

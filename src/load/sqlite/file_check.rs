@@ -9,7 +9,7 @@ use std::ops::RangeInclusive;
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
-use crate::load::error::LoadError;
+use crate::load::LoadError;
 #[cfg(any(feature = "audit", feature = "cli"))]
 use crate::sink::FileIdentity;
 use crate::sink::resolve;

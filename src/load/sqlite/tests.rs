@@ -3,7 +3,6 @@
 use std::fs;
 
 use super::*;
-use crate::load::target::InputLine;
 use crate::record::{LoadedRecord, RecordLine, read_record_line};
 
 /// The record `id` of a message that cites `key`.
@@ -32,17 +31,11 @@ fn parsed(line: &str) -> LoadedRecord {
 
 /// Adds the row of a record. Returns the number of rows that this added.
 fn put(target: &mut SqliteTarget, record: &LoadedRecord) -> u64 {
-    let source_key = record.source_key().unwrap();
-    let line = InputLine {
+    let row = LoadRow {
+        record,
         input: "a",
         number: 1,
         json: b"",
-    };
-    let row = LoadRow {
-        record,
-        line,
-        source_key,
-        record_key: record.record_key(source_key),
     };
     let before = target.batch.changed.added;
     target.put(&[row]).unwrap();

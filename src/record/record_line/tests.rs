@@ -48,7 +48,7 @@ fn keys_differ_by_path_and_member() {
         record["source"]["path"] = json!(path);
         record["source"]["member"] = serde_json::from_str(member).unwrap();
         match read_record_line(record.to_string().as_bytes()).unwrap() {
-            RecordLine::Url(record) => record.source_key().unwrap(),
+            RecordLine::Url(record) => record.source_key,
             other => panic!("{other:?}"),
         }
     };
