@@ -39,7 +39,7 @@ pub use schedule::{DaemonEvent, ReaderHost, SpoolReader};
 pub use service::{RunEnd, RunMode, StateSource, ask, run};
 pub use status::UnixTime;
 pub use status::{
-    DaemonState, FailedFile, LastError, LastSealed, LockedFile, ReadFailure, SealedSegment,
-    SpoolState, SpoolStatus, Status, WithheldBy,
+    DaemonState, FailedFile, LastError, LastSealed, LockedFile, SealedSegment, SpoolState,
+    SpoolStatus, Status, WithheldBy,
 };
 pub use store::rebuild_state;

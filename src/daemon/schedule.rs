@@ -22,8 +22,7 @@ mod retries;
 mod spool_scan;
 mod watched_spool;
 
-pub(crate) use fs_events::{FsEvents, OverflowFlag, UnwatchedPath, WatchError, watched_path};
+pub(crate) use fs_events::{FsEvents, OverflowFlag, watched_path};
 pub use reader::DaemonEvent;
 pub(crate) use reader::ReaderResources;
 pub use reader::{ReaderHost, SpoolReader};
-pub(crate) use retries::ReadErrorKind;

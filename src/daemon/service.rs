@@ -1,12 +1,11 @@
 //! The daemon as a process: supervisor and reader threads, signals, status, log, sandbox.
 //!
 //! [`run`] (`process.rs`) drives the supervisor, which starts a [`reader_thread`] for each group of spools. Each thread runs a
-//! loop that is the host of its reader. The status of all is published by `status_server` and as `metrics`.
+//! loop that is the host of its reader. The status of all is published by `status_server`.
 
 mod config_changes;
-mod log;
-mod metrics;
 mod process;
+mod process_host;
 mod reader_thread;
 mod sandbox;
 mod status_server;

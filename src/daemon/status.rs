@@ -1,18 +1,21 @@
 //! The daemon's state as `urlspool status` prints it: the JSON keys are the field names, in this order. Its health: the conditions
-//! that need the operator, as `status` lists them and `/healthz` answers. The names of the metrics are in `service/metrics.rs`.
+//! that need the operator, as `status` lists them and `/healthz` answers. Its metrics, in the text format of Prometheus; their labels
+//! come from closed sets, never from mail.
 //!
 //! `docs/daemon.md` describes the fields for operators.
 
 use std::collections::BTreeMap;
+use std::fmt::Write as _;
 use std::{fmt, io};
 
 use serde::{Serialize, Serializer};
 
-use crate::diagnostic::Event;
+use crate::diagnostic::{DiagnosticKind, Event};
 use crate::limits::REPORTED_FAILURES;
 
 /// State of the daemon.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
 #[non_exhaustive]
 pub enum DaemonState {
     /// It reads and commits.
@@ -33,12 +36,6 @@ impl DaemonState {
             DaemonState::Paused => "paused",
             DaemonState::Stopping => "stopping",
         }
-    }
-}
-
-impl Serialize for DaemonState {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_str(self.name())
     }
 }
 
@@ -131,7 +128,7 @@ impl LastError {
     }
 
     /// Keeps the later of two errors.
-    fn merge(&mut self, other: LastError) {
+    pub(crate) fn merge(&mut self, other: LastError) {
         if other.message.is_some() && (self.message.is_none() || self.time < other.time) {
             *self = other;
         }
@@ -177,7 +174,8 @@ pub struct WithheldBy {
 }
 
 /// State of one spool, for the operator.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
 #[non_exhaustive]
 pub enum SpoolState {
     /// All of it can be read.
@@ -191,25 +189,6 @@ pub enum SpoolState {
     Stalled,
 }
 
-impl SpoolState {
-    /// The name in the status.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            SpoolState::Ok => "ok",
-            SpoolState::Missing => "missing",
-            SpoolState::Unreadable => "unreadable",
-            SpoolState::Stalled => "stalled",
-        }
-    }
-}
-
-impl Serialize for SpoolState {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_str(self.name())
-    }
-}
-
 /// A file that could not be read.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
@@ -217,7 +196,7 @@ pub struct FailedFile {
     /// Its path.
     pub path: String,
     /// The last error.
-    pub why: ReadFailure,
+    pub why: String,
     /// Number of attempts.
     pub tries: u64,
     /// `true` if it is skipped until it changes.
@@ -234,55 +213,6 @@ pub struct LockedFile {
     pub lock: String,
     /// Milliseconds for which it has been locked.
     pub locked_ms: u64,
-}
-
-/// The error of a file that could not be read.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum ReadFailure {
-    /// An error of the operating system, by its number.
-    Os(i32),
-    /// Another error, such as that of damaged data.
-    Other(String),
-}
-
-impl ReadFailure {
-    /// The failure that an error is.
-    pub(crate) fn of(error: &io::Error) -> ReadFailure {
-        match error.raw_os_error() {
-            Some(number) => ReadFailure::Os(number),
-            None => ReadFailure::Other(error.to_string()),
-        }
-    }
-}
-
-impl fmt::Display for ReadFailure {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            ReadFailure::Os(number) => io::Error::from_raw_os_error(*number).fmt(f),
-            ReadFailure::Other(error) => f.write_str(error),
-        }
-    }
-}
-
-impl Serialize for ReadFailure {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_str(self)
-    }
-}
-
-/// State of the committer, which all readers share.
-#[derive(Debug)]
-pub(crate) struct CommitterStatus {
-    /// Reason for the pause; `None` if work is not paused.
-    pub(crate) pause_reason: Option<String>,
-    /// Number of the open segment; 0 during a pause.
-    pub(crate) segment: u64,
-    /// Committed bytes of the open segment; 0 during a pause.
-    pub(crate) committed_bytes: u64,
-    pub(crate) last_sealed: Option<LastSealed>,
-    pub(crate) last_error: LastError,
-    pub(crate) counters: Counters,
 }
 
 impl Status {
@@ -305,19 +235,6 @@ impl Status {
         self.counts.add(&other.counts);
     }
 
-    /// Adds the state of the committer. A pause takes precedence over the state of readers.
-    pub(crate) fn add_committer(&mut self, committer: CommitterStatus) {
-        if committer.pause_reason.is_some() {
-            self.state = DaemonState::Paused;
-            self.why = committer.pause_reason;
-        }
-        self.segment = committer.segment;
-        self.committed_bytes = committer.committed_bytes;
-        self.last_sealed = committer.last_sealed;
-        self.last_error.merge(committer.last_error);
-        self.counts.add(&committer.counters);
-    }
-
     /// Returns `true` if there are spools and none of them can be read.
     pub(crate) fn is_stalled(&self) -> bool {
         !self.spools.is_empty() && self.spools.iter().all(|spool| spool.stalled_ms > 0)
@@ -338,7 +255,7 @@ impl Status {
         crate::record::json_line(&Document {
             status: self,
             healthy: issues.is_empty(),
-            issues: issues.iter().map(HealthIssue::to_string).collect(),
+            issues,
         })
     }
 }
@@ -352,94 +269,48 @@ impl SpoolStatus {
     }
 }
 
-/// A condition in which mail is not read as it should be.
-#[derive(Clone, Copy, Debug)]
-pub(crate) enum HealthIssue<'s> {
-    /// Work is paused for lack of space.
-    Paused { reason: Option<&'s str> },
-    /// The daemon is stopping.
-    Stopping,
-    /// No spool's file system answers.
-    AllStalled,
-    /// A mailbox has been locked for longer than `watch.lock_timeout`.
-    Locked(&'s LockedFile),
-    /// Messages that are gone are not reported because of a file.
-    Withheld(&'s WithheldBy),
-    /// Some folders of a spool cannot be read.
-    Unreadable {
-        spool: &'s str,
-        unreadable: u64,
-        error: &'s str,
-    },
-}
-
-impl fmt::Display for HealthIssue<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            HealthIssue::Paused {
-                reason: Some(reason),
-            } => write!(f, "paused for lack of space: {reason}"),
-            HealthIssue::Paused { reason: None } => {
-                f.write_str("paused for lack of space: unknown")
-            }
-            HealthIssue::Stopping => f.write_str("the daemon is stopping"),
-            HealthIssue::AllStalled => f.write_str("the file system of no spool answers"),
-            HealthIssue::Locked(LockedFile {
-                path,
-                lock,
-                locked_ms,
-            }) => write!(
-                f,
-                "{path} is not read: locked for {} s {lock}",
-                locked_ms / 1_000
-            ),
-            HealthIssue::Withheld(WithheldBy { path, why }) => write!(
-                f,
-                "messages that are gone are not reported, because {path} may hold them: {why}"
-            ),
-            HealthIssue::Unreadable {
-                spool,
-                unreadable: 1,
-                error,
-            } => write!(f, "spool {spool} is not read completely: {error}"),
-            HealthIssue::Unreadable {
-                spool,
-                unreadable,
-                error,
-            } => write!(
-                f,
-                "spool {spool} is not read completely: {error}, and {} more",
-                unreadable - 1
-            ),
-        }
-    }
-}
-
 impl Status {
-    /// The conditions that need the operator; empty for a healthy daemon.
-    pub(crate) fn health_issues(&self) -> Vec<HealthIssue<'_>> {
-        let state = match self.state {
-            DaemonState::Running => None,
-            DaemonState::Paused => Some(HealthIssue::Paused {
-                reason: self.why.as_deref(),
-            }),
-            DaemonState::Stopping => Some(HealthIssue::Stopping),
-        };
-        let stalled = self.is_stalled().then_some(HealthIssue::AllStalled);
-        let unreadable = self
-            .spools
-            .iter()
-            .filter(|spool| spool.state == SpoolState::Unreadable)
-            .map(|spool| HealthIssue::Unreadable {
-                spool: &spool.path,
-                unreadable: spool.unreadable,
-                error: spool.error.as_deref().unwrap_or("unknown"),
-            });
-        let locked = self.locks.iter().map(HealthIssue::Locked);
-        let withheld = self.spools.iter().flat_map(|spool| &spool.withheld);
-        let spools = stalled.into_iter().chain(unreadable);
-        let spools = spools.chain(withheld.map(HealthIssue::Withheld));
-        state.into_iter().chain(spools).chain(locked).collect()
+    /// A sentence about each condition in which mail is not read as it should be; empty for a healthy daemon.
+    pub(crate) fn health_issues(&self) -> Vec<String> {
+        let mut issues = Vec::new();
+        match self.state {
+            DaemonState::Running => {}
+            DaemonState::Paused => {
+                let reason = self.why.as_deref().unwrap_or("unknown");
+                issues.push(format!("paused for lack of space: {reason}"));
+            }
+            DaemonState::Stopping => issues.push("the daemon is stopping".to_owned()),
+        }
+        if self.is_stalled() {
+            issues.push("the file system of no spool answers".to_owned());
+        }
+        let is_unreadable = |spool: &&SpoolStatus| spool.state == SpoolState::Unreadable;
+        for spool in self.spools.iter().filter(is_unreadable) {
+            let error = spool.error.as_deref().unwrap_or("unknown");
+            let others = match spool.unreadable {
+                1 => String::new(),
+                unreadable => format!(", and {} more", unreadable - 1),
+            };
+            issues.push(format!(
+                "spool {} is not read completely: {error}{others}",
+                spool.path
+            ));
+        }
+        for WithheldBy { path, why } in self.spools.iter().flat_map(|spool| &spool.withheld) {
+            issues.push(format!(
+                "messages that are gone are not reported, because {path} may hold them: {why}"
+            ));
+        }
+        for LockedFile {
+            path,
+            lock,
+            locked_ms,
+        } in &self.locks
+        {
+            let seconds = locked_ms / 1_000;
+            issues.push(format!("{path} is not read: locked for {seconds} s {lock}"));
+        }
+        issues
     }
 }
 
@@ -523,6 +394,141 @@ fn add_by_kind(all: &mut BTreeMap<&'static str, u64>, other: &BTreeMap<&'static 
     }
 }
 
+/// The kinds of read errors, as the metrics name them.
+const READ_ERRORS: [&str; 5] = ["device", "stale", "timeout", "denied", "other"];
+
+/// Returns the kind of an error, one of [`READ_ERRORS`].
+pub(crate) fn read_error_kind(error: &io::Error) -> &'static str {
+    match error.raw_os_error() {
+        Some(libc::EIO) => "device",
+        Some(libc::ESTALE) => "stale",
+        Some(libc::ETIMEDOUT) => "timeout",
+        Some(libc::EACCES | libc::EPERM) => "denied",
+        _ => "other",
+    }
+}
+
+/// Writes metrics in the text format of Prometheus, one per line of the table: kind, name without the prefix `urlspool_`, value,
+/// help.
+macro_rules! write_metrics {
+    ($text:ident: $($kind:ident $name:ident = $value:expr, $help:literal;)*) => {
+        $(
+            write_header($text, stringify!($kind), stringify!($name), $help);
+            // Writing to a String does not fail.
+            let _ = writeln!($text, concat!("urlspool_", stringify!($name), " {}"), $value);
+        )*
+    };
+}
+
+impl Status {
+    /// The text format of Prometheus.
+    #[must_use]
+    pub fn metrics(&self) -> String {
+        let mut text = String::new();
+        let help = "The version of the program, as a label.";
+        write_header(&mut text, "gauge", "build_info", help);
+        let version = self.version;
+        // Writing to a String does not fail.
+        let _ = writeln!(text, "urlspool_build_info{{version=\"{version}\"}} 1");
+        self.write_counters(&mut text);
+        self.write_gauges(&mut text);
+        let help = "Diagnostics of sources, by kind.";
+        let kinds = DiagnosticKind::ALL.map(DiagnosticKind::name);
+        write_labelled(&mut text, "events_total", help, &kinds, &self.counts.events);
+        let (name, help) = (
+            "read_errors_total",
+            "Failed attempts to read a file, by kind of error.",
+        );
+        write_labelled(
+            &mut text,
+            name,
+            help,
+            &READ_ERRORS,
+            &self.counts.read_errors,
+        );
+        text
+    }
+
+    fn write_counters(&self, text: &mut String) {
+        let counts = &self.counts;
+        write_metrics! { text:
+            counter files_read_total = counts.files_read, "Scans of files that held something new.";
+            counter messages_total = counts.messages, "Messages committed.";
+            counter messages_repeated_total = counts.repeated, "Duplicate messages that were skipped.";
+            counter records_total = counts.records, "Records committed.";
+            counter messages_gone_total = counts.gone, "Messages reported as gone.";
+            counter commits_total = counts.commits, "Commits.";
+            counter segments_sealed_total = counts.segments, "Segments sealed.";
+            counter sweeps_total = counts.sweeps, "Full scans of a spool.";
+            counter overflows_total = counts.overflows, "Times that notifications of changes were lost.";
+            counter pauses_total = counts.pauses, "Pauses for lack of space.";
+            counter forgotten_total = counts.forgotten, "Purged state entries of files missing for long.";
+        }
+    }
+
+    fn write_gauges(&self, text: &mut String) {
+        let spools = |is_counted: fn(&SpoolStatus) -> bool| {
+            let counted = self.spools.iter().filter(|spool| is_counted(spool));
+            counted.count()
+        };
+        let lag_ms = self.spools.iter().map(|spool| spool.lag_ms).max();
+        let lag_ms = lag_ms.unwrap_or(0);
+        let lag_seconds = format!("{}.{:03}", lag_ms / 1_000, lag_ms % 1_000);
+        let seconds = |time: Option<UnixTime>| time.map_or(0, |time| time.seconds);
+        let sealed = self.last_sealed.as_ref().and_then(|last| last.time);
+        write_metrics! { text:
+            gauge segment_sequence = self.segment, "Number of the open segment.";
+            gauge paused = u64::from(self.state == DaemonState::Paused),
+                "1 if work is paused for lack of space, 0 otherwise.";
+            gauge queue_files = self.queue, "Files that wait to be scanned.";
+            gauge resting_files = self.resting, "Files that may still be written.";
+            gauge failing_files = self.failing, "Files that could not be read and will be retried.";
+            gauge quarantined_files = self.quarantined,
+                "Unreadable files that are skipped until they change.";
+            gauge locked_files = self.locked,
+                "Mailboxes that have been locked for longer than watch.lock_timeout.";
+            gauge open_segment_bytes = self.committed_bytes, "Committed bytes of the open segment.";
+            gauge stalled_spools = spools(|spool| 0 < spool.stalled_ms),
+                "Spools whose file system does not answer.";
+            gauge missing_spools = spools(|spool| spool.state == SpoolState::Missing),
+                "Spools that do not exist or are empty although they were not.";
+            gauge unreadable_spools = spools(|spool| spool.state == SpoolState::Unreadable),
+                "Spools with folders that cannot be read.";
+            gauge lag_seconds = lag_seconds, "Time for which the oldest work has been due.";
+            gauge start_time_seconds = seconds(self.started),
+                "Time of the start, in seconds since 1970.";
+            gauge last_sealed_timestamp_seconds = seconds(sealed),
+                "Time of the last sealing of a segment, in seconds since 1970; 0 if unknown.";
+            gauge last_error_timestamp_seconds = seconds(self.last_error.time),
+                "Time of the last error, in seconds since 1970; 0 without one.";
+        }
+    }
+}
+
+/// Writes a counter with a value for each of `kinds`, 0 for those that did not happen.
+fn write_labelled(
+    text: &mut String,
+    name: &str,
+    help: &str,
+    kinds: &[&str],
+    counts: &BTreeMap<&'static str, u64>,
+) {
+    write_header(text, "counter", name, help);
+    for kind in kinds {
+        let value = counts.get(kind).copied().unwrap_or(0);
+        // Writing to a String does not fail.
+        let _ = writeln!(text, "urlspool_{name}{{kind=\"{kind}\"}} {value}");
+    }
+}
+
+fn write_header(text: &mut String, kind: &str, name: &str, help: &str) {
+    // Writing to a String does not fail.
+    let _ = writeln!(
+        text,
+        "# HELP urlspool_{name} {help}\n# TYPE urlspool_{name} {kind}"
+    );
+}
+
 /// A time of the system clock, in whole seconds. Displayed and serialized in UTC: `2026-11-22T07:20:40Z`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[non_exhaustive]
@@ -573,12 +579,7 @@ mod tests {
                 spools,
                 ..Status::default()
             };
-            let texts: Vec<_> = status
-                .health_issues()
-                .iter()
-                .map(HealthIssue::to_string)
-                .collect();
-            texts
+            status.health_issues()
         };
         assert_eq!(
             texts(vec![
@@ -602,5 +603,36 @@ mod tests {
             "2026-11-22T07:20:40Z"
         );
         assert!(UnixTime::new(u64::MAX).to_string().starts_with("9999-12-3"));
+    }
+
+    #[test]
+    fn every_sample_has_its_type() {
+        let text = Status::default().metrics();
+        for line in text.lines().filter(|line| !line.starts_with('#')) {
+            let name = line.split([' ', '{']).next().unwrap();
+            assert!(text.contains(&format!("# TYPE {name} ")), "{line}");
+        }
+    }
+
+    #[test]
+    fn the_lag_is_in_seconds_and_the_version_is_a_label() {
+        let spool = SpoolStatus {
+            lag_ms: 12_045,
+            ..Default::default()
+        };
+        let status = Status {
+            version: "1.2.3",
+            spools: vec![spool],
+            ..Status::default()
+        };
+        let text = status.metrics();
+        for line in [
+            "urlspool_lag_seconds 12.045",
+            "urlspool_build_info{version=\"1.2.3\"} 1",
+            "urlspool_unreadable_spools 0",
+        ] {
+            assert!(text.lines().any(|found| found == line), "{line}\n{text}");
+        }
+        assert!(!text.contains("millis"));
     }
 }

@@ -140,10 +140,7 @@ impl SpoolReader {
             let held = self.unsettled.get(path)?.reported_lock()?;
             Some(format!("locked {}", held.lock))
         };
-        self.failures
-            .why(path)
-            .map(ToString::to_string)
-            .or_else(lock)
+        self.failures.why(path).map(str::to_owned).or_else(lock)
     }
 
     /// Names the files because of which messages of a spool are not reported as gone: in the status, and each once in the log.

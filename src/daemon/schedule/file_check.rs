@@ -6,16 +6,16 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::reader::{HeldLock, RESCAN_DELAY_MS, ReaderHost, SpoolReader, UnsettledFile};
-use super::retries::{FailedRead, FailureStage, InodeVersion, ReadErrorKind, SpoolFile};
+use super::retries::{InodeVersion, SpoolFile};
 use crate::daemon::error::DaemonError;
 use crate::daemon::host::{LogRecord, MonotonicTime};
 use crate::daemon::ingest::{
     FileOutcome, FileStanding, FileVersion, IngestContext, SettleState, WriterLock,
 };
-use crate::daemon::status::LastError;
+use crate::daemon::status::{LastError, read_error_kind};
 use crate::daemon::store::{Committer, Session};
 use crate::diagnostic::{Diagnostic, DiagnosticKind, Event, SkipReason};
-use crate::limits::{REMEMBERED_FAILURES, UNSETTLED_FILES};
+use crate::limits::UNSETTLED_FILES;
 use crate::origin::{FormatHint, Source};
 use crate::planted_faults::{PlantedFault, is_planted};
 use crate::read;
@@ -382,38 +382,14 @@ impl SpoolReader {
         host: &mut dyn ReaderHost,
     ) {
         self.unsettled.remove(&*source.path);
-        let kind = ReadErrorKind::of(error).name();
+        let kind = read_error_kind(error);
         *self.counters.read_errors.entry(kind).or_default() += 1;
-        let failed = FailedRead {
-            path: &source.path,
-            version,
-            spool,
-            error,
-        };
-        if let Some(diagnostic) = diagnostic(self.failures.record(failed, host.now()), error) {
+        let now = host.now();
+        let failures = &mut self.failures;
+        if let Some(diagnostic) = failures.record(&source.path, spool, version, error, now) {
             self.report(&diagnostic.of(source), host);
         }
     }
-}
-
-/// Returns the diagnostic of a failure; `None` if it was reported before.
-fn diagnostic(stage: FailureStage, error: &io::Error) -> Option<Diagnostic> {
-    let (kind, text) = match stage {
-        FailureStage::Repeated => return None,
-        FailureStage::First => (DiagnosticKind::Unreadable, error.to_string()),
-        FailureStage::Quarantined => (
-            DiagnosticKind::Unreadable,
-            format!("could not be read for a day; it is skipped until it changes: {error}"),
-        ),
-        FailureStage::Unremembered => (
-            DiagnosticKind::Limit,
-            format!(
-                "limit of {REMEMBERED_FAILURES} remembered unreadable files reached; this one is retried at each \
-                 rescan: {error}"
-            ),
-        ),
-    };
-    Some(Diagnostic::new(kind, text))
 }
 
 /// The planted fault of committing positions when bytes are read.

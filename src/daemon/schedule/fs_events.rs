@@ -1,6 +1,5 @@
 //! Notifications of the kernel that something changed in a spool. They only mark work; a rescan makes up for lost ones.
 
-use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -23,47 +22,6 @@ pub(crate) struct FsEvents {
 /// Set when a notification did not fit into the queue. The reader then rescans all spools.
 pub(crate) type OverflowFlag = Arc<AtomicBool>;
 
-/// A path of which not all changes are reported.
-#[derive(Debug)]
-pub(crate) struct UnwatchedPath {
-    pub(crate) path: PathBuf,
-    pub(crate) reason: WatchError,
-}
-
-/// Reason for which not all changes of a path are reported.
-#[derive(Debug)]
-pub(crate) enum WatchError {
-    /// The kernel offers no notifications, or no further instance of them.
-    Unavailable,
-    /// The path is on a file system that other machines can change.
-    SharedFileSystem,
-    /// The kernel refused a watch.
-    Refused(notify::Error),
-}
-
-impl fmt::Display for WatchError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            WatchError::Unavailable => f.write_str("the kernel delivers no notifications"),
-            WatchError::SharedFileSystem => f.write_str(
-                "it is on a shared file system, where the kernel does not report changes by other machines",
-            ),
-            // The text of the error names the paths once more.
-            WatchError::Refused(error) => match &error.kind {
-                ErrorKind::Io(error) => error.fmt(f),
-                ErrorKind::MaxFilesWatch => f.write_str(
-                    "the limit of watches is reached; raise fs.inotify.max_user_watches (sysctl)",
-                ),
-                ErrorKind::PathNotFound => f.write_str("it does not exist"),
-                ErrorKind::Generic(text) => f.write_str(text),
-                _ => f.write_str("the kernel refused a watch"),
-            },
-        }
-    }
-}
-
-impl std::error::Error for WatchError {}
-
 impl FsEvents {
     /// A source that watches nothing yet and sends its notifications to `queue`.
     pub(crate) fn new(queue: SyncSender<DaemonEvent>, overflow: OverflowFlag) -> FsEvents {
@@ -74,8 +32,9 @@ impl FsEvents {
         }
     }
 
-    /// Watches these folders and files as they exist now, and no others. Returns the paths that are not fully watched.
-    pub(crate) fn watch(&mut self, paths: &[PathBuf]) -> Vec<UnwatchedPath> {
+    /// Watches these folders and files as they exist now, and no others. Returns the paths of which not all changes will be
+    /// reported, each with the reason.
+    pub(crate) fn watch(&mut self, paths: &[PathBuf]) -> Vec<(PathBuf, String)> {
         let (queue, overflow) = (self.queue.clone(), Arc::clone(&self.overflow));
         let send = move |notification: notify::Result<notify::Event>| {
             for event in daemon_events(notification) {
@@ -89,13 +48,7 @@ impl FsEvents {
         self.watcher =
             RecommendedWatcher::new(send, notify::Config::default().with_follow_symlinks(false))
                 .ok();
-        let unwatched = |path: &PathBuf| {
-            let reason = self.add(path, path).err()?;
-            Some(UnwatchedPath {
-                path: path.clone(),
-                reason,
-            })
-        };
+        let unwatched = |path: &PathBuf| Some((path.clone(), self.add(path, path).err()?));
         paths.iter().filter_map(unwatched).collect()
     }
 
@@ -104,9 +57,9 @@ impl FsEvents {
     /// # Errors
     ///
     /// The reason for which not all changes will be reported.
-    pub(crate) fn add(&mut self, root: &Path, path: &Path) -> Result<(), WatchError> {
+    pub(crate) fn add(&mut self, root: &Path, path: &Path) -> Result<(), String> {
         let Some(watcher) = &mut self.watcher else {
-            return Err(WatchError::Unavailable);
+            return Err("the kernel delivers no notifications".to_owned());
         };
         let watched = watched_path(path);
         // Not a recursive watch, which would read the metadata of each file to find the folders. Each folder is watched
@@ -124,7 +77,7 @@ impl FsEvents {
                 Err(_) if !folder.is_dir() => {}
                 // All further folders would fail as well.
                 Err(error) if matches!(error.kind, ErrorKind::MaxFilesWatch) => {
-                    return Err(WatchError::Refused(error));
+                    return Err(refusal(&error));
                 }
                 Err(error) => {
                     failure.get_or_insert(error);
@@ -132,12 +85,26 @@ impl FsEvents {
             }
         }
         if let Some(error) = failure {
-            return Err(WatchError::Refused(error));
+            return Err(refusal(&error));
         }
         if is_shared_file_system(watched) {
-            return Err(WatchError::SharedFileSystem);
+            let reason = "it is on a shared file system, where the kernel does not report changes by other machines";
+            return Err(reason.to_owned());
         }
         Ok(())
+    }
+}
+
+/// The reason for which the kernel refused a watch. The text of the error itself names the paths once more.
+fn refusal(error: &notify::Error) -> String {
+    match &error.kind {
+        ErrorKind::Io(error) => error.to_string(),
+        ErrorKind::MaxFilesWatch => {
+            "the limit of watches is reached; raise fs.inotify.max_user_watches (sysctl)".to_owned()
+        }
+        ErrorKind::PathNotFound => "it does not exist".to_owned(),
+        ErrorKind::Generic(text) => text.clone(),
+        _ => "the kernel refused a watch".to_owned(),
     }
 }
 

@@ -210,7 +210,7 @@ impl SpoolReader {
     #[must_use]
     pub fn status(&self, now: MonotonicTime) -> Status {
         let mut status = self.spools_status(now);
-        status.add_committer(self.shared.committer.status());
+        self.shared.committer.add_status(&mut status);
         status
     }
 

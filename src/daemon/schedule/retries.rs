@@ -8,7 +8,8 @@ use std::path::{Path, PathBuf};
 
 use crate::daemon::host::MonotonicTime;
 use crate::daemon::ingest::FileVersion;
-use crate::daemon::status::{FailedFile, ReadFailure};
+use crate::daemon::status::FailedFile;
+use crate::diagnostic::{Diagnostic, DiagnosticKind};
 use crate::limits::{
     QUARANTINE_MS, REMEMBERED_FAILURES, REPORTED_FAILURES, RETRY_FIRST_MS, RETRY_MAX_MS,
 };
@@ -32,77 +33,6 @@ impl InodeVersion {
     }
 }
 
-/// Kind of a read error. A closed set, because it labels a metric.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum ReadErrorKind {
-    /// `EIO`: the device failed.
-    Device,
-    /// `ESTALE`: the server does not know the file any more.
-    Stale,
-    /// `ETIMEDOUT`: the server does not answer.
-    Timeout,
-    /// `EACCES`, `EPERM`.
-    Denied,
-    /// Any other error.
-    Other,
-}
-
-impl ReadErrorKind {
-    pub(crate) const ALL: [ReadErrorKind; 5] = [
-        ReadErrorKind::Device,
-        ReadErrorKind::Stale,
-        ReadErrorKind::Timeout,
-        ReadErrorKind::Denied,
-        ReadErrorKind::Other,
-    ];
-
-    /// The kind of an error.
-    pub(crate) fn of(error: &io::Error) -> ReadErrorKind {
-        match error.raw_os_error() {
-            Some(libc::EIO) => ReadErrorKind::Device,
-            Some(libc::ESTALE) => ReadErrorKind::Stale,
-            Some(libc::ETIMEDOUT) => ReadErrorKind::Timeout,
-            Some(libc::EACCES | libc::EPERM) => ReadErrorKind::Denied,
-            _ => ReadErrorKind::Other,
-        }
-    }
-
-    /// The name in the metrics.
-    pub(crate) fn name(self) -> &'static str {
-        match self {
-            ReadErrorKind::Device => "device",
-            ReadErrorKind::Stale => "stale",
-            ReadErrorKind::Timeout => "timeout",
-            ReadErrorKind::Denied => "denied",
-            ReadErrorKind::Other => "other",
-        }
-    }
-}
-
-/// Place of a failure in the history of its file. Decides what is reported.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum FailureStage {
-    /// The first failure of this version of the file.
-    First,
-    /// A further failure, reported before.
-    Repeated,
-    /// The failure after which the file is skipped until it changes.
-    Quarantined,
-    /// A failure that is not remembered because [`REMEMBERED_FAILURES`] is reached. The file is tried again at each scan
-    /// of its spool.
-    Unremembered,
-}
-
-/// A failed attempt to read a file.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct FailedRead<'f> {
-    pub(crate) path: &'f Path,
-    pub(crate) version: InodeVersion,
-    /// Index of the file's spool.
-    pub(crate) spool: usize,
-    pub(crate) error: &'f io::Error,
-}
-
 /// The files that could not be read.
 #[derive(Debug, Default)]
 pub(crate) struct RetryTable {
@@ -112,7 +42,7 @@ pub(crate) struct RetryTable {
 #[derive(Debug)]
 struct RetryEntry {
     version: InodeVersion,
-    why: ReadFailure,
+    why: String,
     tries: u64,
     since: MonotonicTime,
     wait_ms: u64,
@@ -122,43 +52,55 @@ struct RetryEntry {
 }
 
 impl RetryTable {
-    /// Records a failure and plans the next attempt.
-    pub(crate) fn record(&mut self, failed: FailedRead<'_>, now: MonotonicTime) -> FailureStage {
-        let Some(entry) = self
-            .files
-            .get_mut(failed.path)
-            .filter(|entry| entry.version == failed.version)
-        else {
-            return self.insert(failed, now);
+    /// Records a failure and plans the next attempt. Returns what to report of it; `None` if it was reported before.
+    pub(super) fn record(
+        &mut self,
+        path: &Path,
+        spool: usize,
+        version: InodeVersion,
+        error: &io::Error,
+        now: MonotonicTime,
+    ) -> Option<Diagnostic> {
+        let known = self.files.get_mut(path);
+        let Some(entry) = known.filter(|entry| entry.version == version) else {
+            return Some(self.insert(path, spool, version, error, now));
         };
-        entry.why = ReadFailure::of(failed.error);
+        entry.why = error.to_string();
         entry.tries += 1;
         entry.wait_ms = (entry.wait_ms * 2).min(RETRY_MAX_MS);
         let is_lasting = entry.since.after(QUARANTINE_MS) <= now;
         let was_quarantined = entry.retry.is_none();
         entry.retry = (!is_lasting).then(|| now.after(entry.wait_ms));
-        if is_lasting && !was_quarantined {
-            FailureStage::Quarantined
-        } else {
-            FailureStage::Repeated
-        }
+        let text = format!("could not be read for a day; it is skipped until it changes: {error}");
+        (is_lasting && !was_quarantined).then(|| Diagnostic::new(DiagnosticKind::Unreadable, text))
     }
 
-    fn insert(&mut self, failed: FailedRead<'_>, now: MonotonicTime) -> FailureStage {
-        if REMEMBERED_FAILURES <= self.files.len() && !self.files.contains_key(failed.path) {
-            return FailureStage::Unremembered;
+    /// Records the first failure of this version of a file.
+    fn insert(
+        &mut self,
+        path: &Path,
+        spool: usize,
+        version: InodeVersion,
+        error: &io::Error,
+        now: MonotonicTime,
+    ) -> Diagnostic {
+        if REMEMBERED_FAILURES <= self.files.len() && !self.files.contains_key(path) {
+            let text = format!(
+                "limit of {REMEMBERED_FAILURES} remembered unreadable files reached; this one is retried at each rescan: {error}"
+            );
+            return Diagnostic::new(DiagnosticKind::Limit, text);
         }
         let entry = RetryEntry {
-            version: failed.version,
-            why: ReadFailure::of(failed.error),
+            version,
+            why: error.to_string(),
             tries: 1,
             since: now,
             wait_ms: RETRY_FIRST_MS,
             retry: Some(now.after(RETRY_FIRST_MS)),
-            spool: failed.spool,
+            spool,
         };
-        self.files.insert(failed.path.to_owned(), entry);
-        FailureStage::First
+        self.files.insert(path.to_owned(), entry);
+        Diagnostic::new(DiagnosticKind::Unreadable, error.to_string())
     }
 
     /// Removes a file: it was read, or it is gone.
@@ -167,8 +109,8 @@ impl RetryTable {
     }
 
     /// The last error of a file; `None` if it could be read.
-    pub(super) fn why(&self, path: &Path) -> Option<&ReadFailure> {
-        self.files.get(path).map(|entry| &entry.why)
+    pub(super) fn why(&self, path: &Path) -> Option<&str> {
+        self.files.get(path).map(|entry| &*entry.why)
     }
 
     /// Returns `true` if a file may be read: it has not failed, its next attempt is due, or it has changed.
@@ -250,31 +192,32 @@ pub(crate) struct SpoolFile {
 mod tests {
     use super::*;
 
-    fn failed<'f>(path: &'f str, error: &'f io::Error) -> FailedRead<'f> {
-        FailedRead {
-            path: Path::new(path),
-            version: InodeVersion::UNKNOWN,
-            spool: 0,
-            error,
-        }
+    const PATH: &str = "/s/1";
+
+    /// Records a failure, and returns the text of its diagnostic.
+    fn record(table: &mut RetryTable, path: &str, now: MonotonicTime) -> Option<String> {
+        let stale = io::Error::from_raw_os_error(libc::ESTALE);
+        let reported = table.record(path.as_ref(), 0, InodeVersion::UNKNOWN, &stale, now);
+        reported.map(|diagnostic| diagnostic.message)
+    }
+
+    fn may_read(table: &RetryTable, now: MonotonicTime) -> bool {
+        table.may_read(PATH.as_ref(), InodeVersion::UNKNOWN, now)
     }
 
     #[test]
     fn the_wait_between_retries_doubles_until_the_file_is_quarantined() {
         let mut table = RetryTable::default();
-        let stale = io::Error::from_raw_os_error(libc::ESTALE);
-        let failed = failed("/s/1", &stale);
         let mut now = MonotonicTime { ms: 5 };
-        let (mut stages, mut waits) = (Vec::new(), Vec::new());
-        while table.may_read(failed.path, failed.version, now) {
-            stages.push(table.record(failed, now));
+        let (mut reported, mut waits) = (Vec::new(), Vec::new());
+        while may_read(&table, now) {
+            reported.push(record(&mut table, PATH, now));
             let Some(next) = table.next() else { break };
-            let before = MonotonicTime { ms: next.ms - 1 };
-            assert!(!table.may_read(failed.path, failed.version, before));
+            assert!(!may_read(&table, MonotonicTime { ms: next.ms - 1 }));
             waits.push(next.ms - now.ms);
             now = next;
             let file = SpoolFile {
-                path: failed.path.to_owned(),
+                path: PATH.into(),
                 spool: 0,
             };
             assert_eq!(table.due(now), [file]);
@@ -285,16 +228,11 @@ mod tests {
             (86_400_000..86_400_000 + 300_001).contains(&(now.ms - 5)),
             "{now:?}"
         );
-        let (last, others) = stages.split_last().unwrap();
-        assert_eq!(
-            (others[0], *last),
-            (FailureStage::First, FailureStage::Quarantined)
-        );
-        assert!(
-            others[1..]
-                .iter()
-                .all(|stage| *stage == FailureStage::Repeated)
-        );
+        let [Some(first), repeated @ .., Some(last)] = &reported[..] else {
+            panic!("{reported:?}");
+        };
+        assert!(first.starts_with("Stale") && last.starts_with("could not be read for a day"));
+        assert!(repeated.iter().all(Option::is_none));
         assert_eq!((table.failing(), table.quarantined()), (0, 1));
         assert!(table.reported()[0].quarantined);
     }
@@ -302,27 +240,24 @@ mod tests {
     #[test]
     fn a_file_that_changes_is_retried_at_once() {
         let mut table = RetryTable::default();
-        let denied = io::ErrorKind::PermissionDenied.into();
-        let (failed, now) = (failed("/s/1", &denied), MonotonicTime { ms: 0 });
-        table.record(failed, now);
-        assert!(!table.may_read(failed.path, failed.version, now));
+        let now = MonotonicTime { ms: 0 };
+        record(&mut table, PATH, now);
+        assert!(!may_read(&table, now));
         let changed = InodeVersion::of(&Path::new("/").metadata().unwrap());
-        assert!(table.may_read(failed.path, changed, now));
-        table.remove(failed.path);
-        assert!(table.may_read(failed.path, failed.version, now));
+        assert!(table.may_read(PATH.as_ref(), changed, now));
+        table.remove(PATH.as_ref());
+        assert!(may_read(&table, now));
     }
 
     #[test]
     fn failures_above_the_limit_are_not_remembered() {
         let mut table = RetryTable::default();
-        let error = io::ErrorKind::Other.into();
+        let now = MonotonicTime::default();
         for n in 0..REMEMBERED_FAILURES {
-            table.record(failed(&n.to_string(), &error), MonotonicTime::default());
+            record(&mut table, &n.to_string(), now);
         }
-        assert_eq!(
-            table.record(failed("x", &error), MonotonicTime::default()),
-            FailureStage::Unremembered
-        );
+        let reported = record(&mut table, "x", now).unwrap();
+        assert!(reported.starts_with("limit of 10000"), "{reported}");
         assert_eq!(table.failing(), REMEMBERED_FAILURES);
     }
 }

@@ -1,29 +1,16 @@
 //! The keys in which two configurations differ, for the log after a reload.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fmt;
 
 use crate::config::Config;
 
 /// A key with different values in two configurations.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct ConfigChange {
-    /// The table and the key, such as `watch.sweep`; for a spool `spool PATH`, or `spool PATH kind`.
-    key: String,
-    /// The value before; `None` if there was none.
-    old: Option<String>,
-    /// The value after; `None` if there is none.
-    new: Option<String>,
-    effect: ChangeEffect,
-}
-
-/// Time at which a change takes effect.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum ChangeEffect {
-    /// At once.
-    Now,
-    /// When the daemon is restarted.
-    AfterRestart,
+    /// The line for the log.
+    pub(super) line: String,
+    /// `true` if the change takes effect when the daemon is restarted, `false` if at once.
+    pub(super) waits_for_restart: bool,
 }
 
 /// The keys that take effect after a restart: the open state and output, the open socket, and rights that were given up.
@@ -35,52 +22,39 @@ const AFTER_RESTART: [&str; 5] = [
     "watch.confine",
 ];
 
-impl ConfigChange {
-    /// Time at which the change takes effect.
-    pub(super) fn effect(&self) -> ChangeEffect {
-        self.effect
-    }
-}
-
-impl fmt::Display for ConfigChange {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let key = &self.key;
-        match (&self.old, &self.new) {
-            (Some(old), Some(new)) => write!(f, "changed {key}: {old} -> {new}")?,
-            (None, Some(_)) => write!(f, "added {key}")?,
-            (Some(_), None) => write!(f, "removed {key}")?,
-            (None, None) => {}
-        }
-        match self.effect {
-            ChangeEffect::Now => Ok(()),
-            ChangeEffect::AfterRestart => f.write_str("; takes effect after a restart"),
-        }
-    }
-}
-
 /// Returns the differences between two configurations, in the order of their keys.
 pub(super) fn config_changes(old: &Config, new: &Config) -> Vec<ConfigChange> {
     let (old, new) = (values(old), values(new));
     let keys: BTreeSet<&String> = old.keys().chain(new.keys()).collect();
-    let all = keys.into_iter().map(|key| ConfigChange {
-        key: key.clone(),
-        old: old.get(key).cloned(),
-        new: new.get(key).cloned(),
-        effect: if AFTER_RESTART.contains(&key.as_str()) {
-            ChangeEffect::AfterRestart
-        } else {
-            ChangeEffect::Now
-        },
-    });
-    let mut changes: Vec<_> = all.filter(|change| change.old != change.new).collect();
-    // Of a spool that is added or removed, the line about the spool itself suffices.
-    let whole: Vec<String> = changes
-        .iter()
-        .filter(|change| change.old.is_none() || change.new.is_none())
-        .map(|change| format!("{} ", change.key))
+    let changed: Vec<&String> = keys
+        .into_iter()
+        .filter(|key| old.get(*key) != new.get(*key))
         .collect();
-    changes.retain(|change| !whole.iter().any(|spool| change.key.starts_with(spool)));
-    changes
+    // Of a spool that is added or removed, the line about the spool itself suffices.
+    let whole: Vec<String> = changed
+        .iter()
+        .filter(|key| !old.contains_key(**key) || !new.contains_key(**key))
+        .map(|key| format!("{key} "))
+        .collect();
+    let is_part = |key: &String| whole.iter().any(|spool| key.starts_with(spool));
+    let changed = changed.into_iter().filter(|key| !is_part(key));
+    changed
+        .map(|key| {
+            let mut line = match (old.get(key), new.get(key)) {
+                (Some(old), Some(new)) => format!("changed {key}: {old} -> {new}"),
+                (None, _) => format!("added {key}"),
+                (_, None) => format!("removed {key}"),
+            };
+            let waits_for_restart = AFTER_RESTART.contains(&key.as_str());
+            if waits_for_restart {
+                line.push_str("; takes effect after a restart");
+            }
+            ConfigChange {
+                line,
+                waits_for_restart,
+            }
+        })
+        .collect()
 }
 
 /// Applies the part of `new` that takes effect at once. The rest stays as in `old`, which is in force.
@@ -150,8 +124,8 @@ mod tests {
     fn changes(old: &str, new: &str) -> Vec<String> {
         let [old, new] = [old, new].map(|text| Config::parse(text).unwrap());
         config_changes(&old, &new)
-            .iter()
-            .map(ConfigChange::to_string)
+            .into_iter()
+            .map(|change| change.line)
             .collect()
     }
 

@@ -13,12 +13,12 @@ use sd_notify::NotifyState;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGXFSZ};
 use signal_hook::iterator::Signals;
 
-use super::config_changes::{ChangeEffect, config_changes};
+use super::config_changes::{ConfigChange, config_changes};
+use super::process_host::ProcessHost;
 use super::reader_thread::{RunEnd, RunMode, StateSource};
 use super::sandbox::{self, Sandbox};
-use super::status_server::SocketFile;
-use super::status_server::{self, MetricsAddress, StatusSnapshot};
-use super::supervisor::{ProcessHost, Supervisor, SupervisorEvent};
+use super::status_server::{self, SocketFile, StatusSnapshot};
+use super::supervisor::{Supervisor, SupervisorEvent};
 use crate::config::Config;
 use crate::daemon::error::{AtPath, DaemonError};
 use crate::daemon::status::{DaemonState, Status};
@@ -47,7 +47,6 @@ pub fn run(
     restrict_file_modes();
     // Landlock confines this thread and those that it starts later, so it comes before all of them.
     let sandbox = sandbox::enter(config_path.as_deref(), &config)?;
-    sandbox.log();
     survive_file_size_limit(&config)?;
     let mut host = ProcessHost::new();
     if source == StateSource::Sidecars {
@@ -63,7 +62,7 @@ pub fn run(
         readers = supervisor.readers(),
         "watching"
     );
-    let end = supervise(&mut supervisor, &mut publisher, &sandbox)?;
+    let end = supervise(&mut supervisor, &mut publisher, sandbox.as_ref())?;
     notify_systemd(&[NotifyState::Stopping]);
     supervisor.drain()?;
     let counts = supervisor.status().counts;
@@ -101,7 +100,7 @@ enum LoopEnd {
 fn supervise(
     supervisor: &mut Supervisor,
     publisher: &mut StatusPublisher,
-    sandbox: &Sandbox,
+    sandbox: Option<&Sandbox>,
 ) -> Result<LoopEnd, DaemonError> {
     loop {
         match supervisor.wait() {
@@ -116,7 +115,9 @@ fn supervise(
             }
             Some(SupervisorEvent::Reload(config)) => {
                 log_changes(supervisor.config(), &config);
-                sandbox.warn_of_denied(&config);
+                if let Some(sandbox) = sandbox {
+                    sandbox.warn_of_denied(&config);
+                }
                 supervisor.reload(config)?;
             }
             None => {}
@@ -135,10 +136,15 @@ fn log_changes(old: &Config, new: &Config) {
         return;
     }
     tracing::info!("read the configuration again");
-    for change in changes {
-        match change.effect() {
-            ChangeEffect::Now => tracing::info!("{}", printable(&change.to_string())),
-            ChangeEffect::AfterRestart => tracing::warn!("{}", printable(&change.to_string())),
+    for ConfigChange {
+        line,
+        waits_for_restart,
+    } in changes
+    {
+        if waits_for_restart {
+            tracing::warn!("{}", printable(&line));
+        } else {
+            tracing::info!("{}", printable(&line));
         }
     }
 }
@@ -154,7 +160,7 @@ fn restrict_file_modes() {
 struct StatusPublisher {
     /// Keeps the names of the sockets.
     _control: SocketFile,
-    _metrics: Option<MetricsAddress>,
+    _metrics: Option<SocketFile>,
     snapshot: StatusSnapshot,
     published: Option<Instant>,
     textfile_written: Option<Instant>,
@@ -193,16 +199,16 @@ impl StatusPublisher {
     }
 }
 
-/// Serves metrics at `listen`, and logs the address or the error. `None` if they are not served.
-fn serve_metrics(snapshot: &StatusSnapshot, listen: &str) -> Option<MetricsAddress> {
+/// Serves metrics at `listen`, and logs the address or the error. Returns the name of their socket, if it has one.
+fn serve_metrics(snapshot: &StatusSnapshot, listen: &str) -> Option<SocketFile> {
     if listen.is_empty() {
         tracing::info!("metrics are not served: metrics.listen is empty");
         return None;
     }
     match snapshot.serve_http(listen) {
-        Ok(address) => {
+        Ok((address, file)) => {
             tracing::info!("metrics are served at {address}");
-            Some(address)
+            file
         }
         Err(error) => {
             tracing::warn!("metrics are not served: cannot listen at {listen}: {error}");

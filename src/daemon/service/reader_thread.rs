@@ -6,15 +6,13 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, Instant};
 use std::{io, thread};
 
-use super::log::RateLimitedLog;
+use super::process_host::ProcessHost;
 use crate::daemon::error::DaemonError;
 use crate::daemon::host::{DaemonHost, Heartbeat, LogRecord, MonotonicTime};
-use crate::daemon::schedule::{
-    DaemonEvent, FsEvents, OverflowFlag, ReaderHost, SpoolReader, UnwatchedPath, WatchError,
-};
+use crate::daemon::schedule::{DaemonEvent, FsEvents, OverflowFlag, ReaderHost, SpoolReader};
 use crate::daemon::status::Status;
 use crate::limits::QUEUED_EVENTS;
 
@@ -27,31 +25,18 @@ pub(super) struct ReaderThread {
     heartbeat: Arc<Heartbeat>,
     shared: Arc<SharedReaderState>,
     wake: SyncSender<DaemonEvent>,
-    progress: LastProgress,
-    is_stall_reported: bool,
-}
-
-/// The last progress that the supervisor observed.
-#[derive(Clone, Copy, Debug)]
-struct LastProgress {
-    /// The reader's steps at that time; `None` if it waited for events.
+    /// The reader's steps at the last progress that the supervisor observed; `None` if it waited for events.
     steps: Option<u64>,
-    at: Instant,
-}
-
-/// The state of a reader's spools.
-pub(super) struct ReaderReport {
-    pub(super) status: Status,
-    /// A line for the log: since the last report the reader has stalled, or reads again.
-    pub(super) log_line: Option<LogRecord<'static>>,
+    /// Time of that progress.
+    progress_at: Instant,
+    is_stall_reported: bool,
 }
 
 impl ReaderThread {
     /// Starts a thread for `reader`. When it ends, it calls `on_end`.
     pub(super) fn start(
         reader: SpoolReader,
-        clock: Clock,
-        log: RateLimitedLog,
+        host: ProcessHost,
         mode: RunMode,
         on_end: impl FnOnce(Result<RunEnd, DaemonError>) + Send + 'static,
     ) -> io::Result<ReaderThread> {
@@ -63,16 +48,14 @@ impl ReaderThread {
             heartbeat: reader.heartbeat(),
             shared: Arc::clone(&shared),
             wake: wake.clone(),
-            progress: LastProgress {
-                steps: None,
-                at: Instant::now(),
-            },
+            steps: None,
+            progress_at: Instant::now(),
             is_stall_reported: false,
         };
         thread::Builder::new()
             .name("reader".to_owned())
             .spawn(move || {
-                let mut reader_loop = ReaderLoop::new(queue, wake, shared, clock, log);
+                let mut reader_loop = ReaderLoop::new(queue, wake, shared, host);
                 let result = catch_unwind(AssertUnwindSafe(|| reader_loop.run(reader, mode)));
                 on_end(result.unwrap_or_else(|_| {
                     Err(DaemonError::io("a reader panicked; please report this"))
@@ -94,64 +77,52 @@ impl ReaderThread {
         self.stop();
     }
 
-    /// The state of the reader's spools.
-    pub(super) fn report(&mut self) -> ReaderReport {
-        let mut status = self
-            .shared
-            .status
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .clone();
+    /// The last state of the reader's spools.
+    pub(super) fn last_status(&self) -> Status {
+        let status = self.shared.status.lock();
+        status.unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// The state of the reader's spools. Logs if the reader has stalled, or reads again, since the last call.
+    pub(super) fn status(&mut self, log: &mut dyn DaemonHost) -> Status {
+        let mut status = self.last_status();
         let was_reported = self.is_stall_reported;
         let Some(stalled) = self.stalled() else {
-            let is_over = was_reported && !self.is_stall_reported;
-            return ReaderReport {
-                log_line: is_over.then(|| LogRecord::Info(recovery(&status))),
-                status,
-            };
+            if was_reported && !self.is_stall_reported {
+                log.log(&LogRecord::Info(format!(
+                    "{}: the file system answers again; reading goes on",
+                    spool_paths(&status)
+                )));
+            }
+            return status;
         };
         for spool in &mut status.spools {
             spool.stall(u64::try_from(stalled.as_millis()).unwrap_or(u64::MAX));
         }
-        let is_new = !std::mem::replace(&mut self.is_stall_reported, true);
-        ReaderReport {
-            log_line: is_new.then(|| LogRecord::Warn(stall_warning(&status, stalled))),
-            status,
+        if !std::mem::replace(&mut self.is_stall_reported, true) {
+            log.log(&LogRecord::Warn(format!(
+                "{}: no progress for {} s, the file system does not answer; other spools are read as usual",
+                spool_paths(&status),
+                stalled.as_secs()
+            )));
         }
+        status
     }
 
     /// The time without progress, if the reader has work and has stalled.
     fn stalled(&mut self) -> Option<Duration> {
         let steps = self.heartbeat.steps();
-        if steps.is_none() || steps != self.progress.steps {
-            self.progress = LastProgress {
-                steps,
-                at: Instant::now(),
-            };
+        if steps.is_none() || steps != self.steps {
+            (self.steps, self.progress_at) = (steps, Instant::now());
             self.is_stall_reported = false;
         }
-        Some(self.progress.at.elapsed()).filter(|elapsed| STALL_TIMEOUT <= *elapsed)
+        Some(self.progress_at.elapsed()).filter(|elapsed| STALL_TIMEOUT <= *elapsed)
     }
 }
 
 fn spool_paths(status: &Status) -> String {
     let paths: Vec<&str> = status.spools.iter().map(|spool| &*spool.path).collect();
     paths.join(", ")
-}
-
-fn recovery(status: &Status) -> String {
-    format!(
-        "{}: the file system answers again; reading goes on",
-        spool_paths(status)
-    )
-}
-
-fn stall_warning(status: &Status, stalled: Duration) -> String {
-    format!(
-        "{}: no progress for {} s, the file system does not answer; other spools are read as usual",
-        spool_paths(status),
-        stalled.as_secs()
-    )
 }
 
 /// The time between two updates of the reader's status.
@@ -178,8 +149,7 @@ pub(super) struct ReaderLoop {
     overflow: OverflowFlag,
     fs_events: FsEvents,
     shared: Arc<SharedReaderState>,
-    clock: Clock,
-    log: RateLimitedLog,
+    host: ProcessHost,
     status_at: Instant,
     /// `true` if there may be folders whose changes are not reported.
     is_watch_incomplete: bool,
@@ -217,8 +187,7 @@ impl ReaderLoop {
         queue: Receiver<DaemonEvent>,
         wake: SyncSender<DaemonEvent>,
         shared: Arc<SharedReaderState>,
-        clock: Clock,
-        log: RateLimitedLog,
+        host: ProcessHost,
     ) -> ReaderLoop {
         let overflow = OverflowFlag::default();
         ReaderLoop {
@@ -227,8 +196,7 @@ impl ReaderLoop {
             wake,
             overflow,
             shared,
-            clock,
-            log,
+            host,
             status_at: Instant::now(),
             is_watch_incomplete: true,
         }
@@ -280,13 +248,13 @@ impl ReaderLoop {
     /// Watches the reader's spools, and polls those that cannot be watched.
     fn watch(&mut self, reader: &SpoolReader) {
         self.is_watch_incomplete = false;
-        for UnwatchedPath { path, reason } in self.fs_events.watch(&reader.roots()) {
+        for (path, reason) in self.fs_events.watch(&reader.roots()) {
             self.poll(path, &reason);
         }
     }
 
-    fn poll(&mut self, path: PathBuf, reason: &WatchError) {
-        self.log.write(&LogRecord::Warn(format!(
+    fn poll(&mut self, path: PathBuf, reason: &str) {
+        self.log(&LogRecord::Warn(format!(
             "{}: changes are polled, not reported by the kernel: {reason}",
             path.display()
         )));
@@ -335,15 +303,15 @@ impl ReaderLoop {
 
 impl DaemonHost for ReaderLoop {
     fn now(&mut self) -> MonotonicTime {
-        self.clock.now()
+        self.host.now()
     }
 
     fn unix_time(&mut self) -> Option<u64> {
-        unix_time()
+        self.host.unix_time()
     }
 
     fn log(&mut self, record: &LogRecord<'_>) {
-        self.log.write(record);
+        self.host.log(record);
     }
 }
 
@@ -418,32 +386,6 @@ pub struct RunEnd {
     pub unread: Vec<String>,
     /// `true` if the operator ended it with SIGINT.
     pub interrupted: bool,
-}
-
-/// The clocks of the process. Its copies show the same time.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Clock {
-    start: Instant,
-}
-
-impl Clock {
-    /// A clock that starts at 0.
-    pub(super) fn start() -> Clock {
-        Clock {
-            start: Instant::now(),
-        }
-    }
-
-    /// The time since the start.
-    pub(super) fn now(&self) -> MonotonicTime {
-        MonotonicTime::default().plus(self.start.elapsed())
-    }
-}
-
-/// Seconds since 1970 by the system clock; `None` if it is set to an earlier time.
-pub(super) fn unix_time() -> Option<u64> {
-    let since = SystemTime::now().duration_since(UNIX_EPOCH).ok()?;
-    Some(since.as_secs())
 }
 
 #[cfg(test)]

@@ -1,7 +1,6 @@
 //! The sandbox (Landlock): the process gives up for good all rights that it does not need. Code that a crafted message might
 //! inject can write nowhere else, run no program and open no connection.
 
-use std::fmt;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -17,119 +16,77 @@ use crate::daemon::schedule::watched_path;
 /// The newest set of rights that this program knows. An older kernel applies those that it knows.
 const KNOWN_RIGHTS: ABI = ABI::V5;
 
-/// The result of entering the sandbox.
-#[derive(Debug)]
-pub(super) enum Sandbox {
-    /// The process is confined.
-    On(AllowedPaths),
-    /// It is not.
-    Off(NoSandbox),
-}
-
 /// The folders that a confined process may use.
 #[derive(Debug)]
-pub(super) struct AllowedPaths {
+pub(super) struct Sandbox {
     writable: Vec<PathBuf>,
     /// `None` if reading is not confined.
     readable: Option<Vec<PathBuf>>,
-    coverage: Coverage,
+    /// `true` if the kernel knows all of [`KNOWN_RIGHTS`].
+    is_complete: bool,
 }
 
-/// The part of [`KNOWN_RIGHTS`] that the kernel knows, too.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Coverage {
-    Full,
-    Partial,
-}
-
-/// Reason for which the process is not confined.
-#[derive(Debug)]
-pub(super) enum NoSandbox {
-    /// The configuration turns it off.
-    Disabled,
-    /// The kernel has no Landlock.
-    Unsupported,
-    /// The kernel refused the rules.
-    Refused(RulesetError),
-}
-
-impl fmt::Display for NoSandbox {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            NoSandbox::Disabled => f.write_str("watch.confine is \"none\""),
-            NoSandbox::Unsupported => f.write_str("the kernel does not support it"),
-            NoSandbox::Refused(error) => error.fmt(f),
-        }
-    }
-}
-
-/// Confines this thread, and all that it starts later, to what `config` needs. `config_path` is the path of its file, if it has one.
+/// Confines this thread, and all that it starts later, to what `config` needs, and reports the result in the log. `config_path` is the
+/// path of its file, if it has one. Returns `None` if the process is not confined.
 ///
 /// # Errors
 ///
 /// The folders of output and state cannot be created.
-pub(super) fn enter(config_path: Option<&Path>, config: &Config) -> Result<Sandbox, DaemonError> {
+pub(super) fn enter(
+    config_path: Option<&Path>,
+    config: &Config,
+) -> Result<Option<Sandbox>, DaemonError> {
     for dir in [&config.output.dir, &config.state.dir] {
         fs::create_dir_all(dir).at(dir)?;
     }
     let readable = match config.watch.confine {
-        Confinement::None => return Ok(Sandbox::Off(NoSandbox::Disabled)),
+        Confinement::None => {
+            tracing::warn!("Landlock is off: watch.confine is \"none\"");
+            return Ok(None);
+        }
         Confinement::Writes => None,
         Confinement::Reads => Some(readable_folders(config_path, config)),
     };
-    let mut allowed = AllowedPaths {
+    let mut sandbox = Sandbox {
         writable: writable_folders(config),
         readable,
-        coverage: Coverage::Partial,
+        is_complete: false,
     };
-    Ok(match restrict(&allowed, config) {
-        Ok(RulesetStatus::NotEnforced) => Sandbox::Off(NoSandbox::Unsupported),
-        Ok(status) => {
-            if status == RulesetStatus::FullyEnforced {
-                allowed.coverage = Coverage::Full;
-            }
-            Sandbox::On(allowed)
+    match sandbox.restrict(config) {
+        Ok(RulesetStatus::NotEnforced) => {
+            tracing::warn!("Landlock is off: the kernel does not support it");
+            return Ok(None);
         }
-        Err(error) => Sandbox::Off(NoSandbox::Refused(error)),
-    })
+        Ok(status) => sandbox.is_complete = status == RulesetStatus::FullyEnforced,
+        Err(error) => {
+            tracing::warn!("Landlock is off: {error}");
+            return Ok(None);
+        }
+    }
+    let missing_rights = if sandbox.is_complete {
+        ""
+    } else {
+        "; this kernel does not know all rights that should be given up"
+    };
+    let reading = match sandbox.readable {
+        Some(_) => "reading is allowed only in spools and the daemon's own folders, ",
+        None => "",
+    };
+    tracing::info!(
+        "Landlock is on: {reading}writing is allowed only in output, state and metrics folders{missing_rights}"
+    );
+    Ok(Some(sandbox))
 }
 
 impl Sandbox {
-    /// Reports the result in the log.
-    pub(super) fn log(&self) {
-        match self {
-            Sandbox::On(allowed) => allowed.log(),
-            Sandbox::Off(reason) => tracing::warn!("Landlock is off: {reason}"),
-        }
-    }
-
     /// Warns of paths that another configuration needs and cannot use before a restart.
     pub(super) fn warn_of_denied(&self, config: &Config) {
-        let Sandbox::On(allowed) = self else {
-            return;
-        };
-        for path in allowed.denied(config) {
+        for path in self.denied(config) {
             tracing::warn!(
                 "{} cannot be used before a restart: watch.confine is in force",
                 path.display()
             );
         }
-    }
-}
-
-impl AllowedPaths {
-    fn log(&self) {
-        let reading = match self.readable {
-            Some(_) => "reading is allowed only in spools and the daemon's own folders, ",
-            None => "",
-        };
-        let coverage = match self.coverage {
-            Coverage::Full => "",
-            Coverage::Partial => "; this kernel does not know all rights that should be given up",
-        };
-        tracing::info!(
-            "Landlock is on: {reading}writing is allowed only in output, state and metrics folders{coverage}"
-        );
     }
 
     /// Paths that another configuration needs and that are not allowed.
@@ -152,40 +109,40 @@ impl AllowedPaths {
             .as_ref()
             .is_none_or(|readable| is_within(path, readable) || is_within(path, &self.writable))
     }
+
+    fn restrict(&self, config: &Config) -> Result<RulesetStatus, RulesetError> {
+        let reads = AccessFs::from_read(KNOWN_RIGHTS);
+        let denied = match self.readable {
+            None => AccessFs::from_write(KNOWN_RIGHTS) | AccessFs::Execute,
+            Some(_) => AccessFs::from_all(KNOWN_RIGHTS),
+        };
+        // The first kernels with Landlock deny renames from one folder to another, and then no segment can be published.
+        let rules = Ruleset::default()
+            .set_compatibility(CompatLevel::HardRequirement)
+            .handle_access(AccessFs::Refer)?
+            .set_compatibility(CompatLevel::BestEffort)
+            .handle_access(denied)?
+            .handle_access(AccessNet::from_all(KNOWN_RIGHTS))?
+            .create()?
+            .add_rules(path_beneath_rules(
+                &self.writable,
+                (reads & denied) | AccessFs::from_write(KNOWN_RIGHTS),
+            ))?;
+        let readable = self.readable.iter().flatten();
+        let rules = rules.add_rules(path_beneath_rules(
+            readable,
+            reads & denied & !AccessFs::Execute,
+        ))?;
+        let rules = match config.metrics.listen.parse::<std::net::SocketAddr>() {
+            Ok(address) => rules.add_rule(NetPort::new(address.port(), AccessNet::BindTcp))?,
+            Err(_) => rules,
+        };
+        Ok(rules.restrict_self()?.ruleset)
+    }
 }
 
 fn is_within(path: &Path, folders: &[PathBuf]) -> bool {
     folders.iter().any(|folder| path.starts_with(folder))
-}
-
-fn restrict(allowed: &AllowedPaths, config: &Config) -> Result<RulesetStatus, RulesetError> {
-    let reads = AccessFs::from_read(KNOWN_RIGHTS);
-    let denied = match allowed.readable {
-        None => AccessFs::from_write(KNOWN_RIGHTS) | AccessFs::Execute,
-        Some(_) => AccessFs::from_all(KNOWN_RIGHTS),
-    };
-    // The first kernels with Landlock deny renames from one folder to another, and then no segment can be published.
-    let rules = Ruleset::default()
-        .set_compatibility(CompatLevel::HardRequirement)
-        .handle_access(AccessFs::Refer)?
-        .set_compatibility(CompatLevel::BestEffort)
-        .handle_access(denied)?
-        .handle_access(AccessNet::from_all(KNOWN_RIGHTS))?
-        .create()?
-        .add_rules(path_beneath_rules(
-            &allowed.writable,
-            (reads & denied) | AccessFs::from_write(KNOWN_RIGHTS),
-        ))?;
-    let readable = allowed.readable.iter().flatten();
-    let rules = rules.add_rules(path_beneath_rules(
-        readable,
-        reads & denied & !AccessFs::Execute,
-    ))?;
-    let rules = match config.metrics.listen.parse::<std::net::SocketAddr>() {
-        Ok(address) => rules.add_rule(NetPort::new(address.port(), AccessNet::BindTcp))?,
-        Err(_) => rules,
-    };
-    Ok(rules.restrict_self()?.ruleset)
 }
 
 /// The folders that are written to: output, state, and those of the metrics' socket and file, created if they do not exist.
@@ -253,8 +210,7 @@ mod tests {
         let at = |path: &str| root.join(path);
         let confined = std::thread::scope(|scope| {
             let work = || {
-                let sandbox = enter(Some(&at("etc/c.toml")), &config(&root)).unwrap();
-                let Sandbox::On(allowed) = sandbox else {
+                let Some(sandbox) = enter(Some(&at("etc/c.toml")), &config(&root)).unwrap() else {
                     return false;
                 };
                 assert!(fs::read(at("spool/a")).is_ok() && fs::read(at("etc/a")).is_ok());
@@ -267,14 +223,13 @@ mod tests {
                     fs::remove_file(at("spool/a")).is_err() && fs::write(at("etc/b"), "").is_err()
                 );
                 assert!(
-                    allowed.coverage == Coverage::Partial
-                        || std::net::TcpListener::bind("127.0.0.1:0").is_err()
+                    !sandbox.is_complete || std::net::TcpListener::bind("127.0.0.1:0").is_err()
                 );
                 let mut more = config(&root);
-                assert!(allowed.denied(&more).is_empty());
+                assert!(sandbox.denied(&more).is_empty());
                 more.spool[0].path = at("other");
                 more.metrics.textfile = at("other/m");
-                assert_eq!(allowed.denied(&more), [at("other"), at("other")]);
+                assert_eq!(sandbox.denied(&more), [at("other"), at("other")]);
                 true
             };
             scope.spawn(work).join().unwrap()

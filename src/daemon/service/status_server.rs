@@ -1,16 +1,16 @@
 //! Serves the status: at the control socket for `urlspool status`, by HTTP for Prometheus and health checks. Only on this
 //! machine. Sockets in the file system are bound for owner and group, and removed when the daemon ends.
 
+use std::fs;
 use std::io::{self, Read, Write};
-use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::net::TcpListener;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
-use std::{fmt, fs};
 
-use crate::daemon::status::{HealthIssue, Status};
+use crate::daemon::status::Status;
 
 /// The time in which a client must send its request and receive the answer.
 const CLIENT_TIMEOUT: Duration = Duration::from_secs(2);
@@ -32,31 +32,9 @@ pub(super) struct StatusSnapshot(Arc<Mutex<RenderedStatus>>);
 struct RenderedStatus {
     json: Vec<u8>,
     metrics: String,
-    /// The answer to a question for the health, while the snapshot is not too old.
-    health: HealthAnswer,
+    /// The answer to a question for the health, while the snapshot is not too old: `None` if the daemon is healthy.
+    issues: Option<String>,
     at: Instant,
-}
-
-/// The health of the daemon.
-#[derive(Debug)]
-enum HealthAnswer {
-    Healthy,
-    /// The issues, one a line.
-    Unhealthy(String),
-}
-
-/// The address at which metrics are served.
-#[derive(Debug)]
-pub(super) enum MetricsAddress {
-    Unix(SocketFile),
-    Tcp(SocketAddr),
-}
-
-/// An answer to an HTTP request.
-struct HttpAnswer<'a> {
-    status: &'static str,
-    content_type: &'static str,
-    body: &'a str,
 }
 
 impl StatusSnapshot {
@@ -88,24 +66,31 @@ impl StatusSnapshot {
             .map(|_| file)
     }
 
-    /// Serves HTTP at `unix:PATH` or a loopback address, on a thread of its own.
-    pub(super) fn serve_http(&self, listen: &str) -> io::Result<MetricsAddress> {
-        match listen.strip_prefix("unix:") {
-            Some(path) => {
-                let BoundSocket { listener, file } = BoundSocket::bind(Path::new(path))?;
-                self.serve_clients(move || listener.accept().map(|(stream, _)| stream))?;
-                Ok(MetricsAddress::Unix(file))
-            }
-            None => {
-                let listener = TcpListener::bind(listen)?;
-                let address = listener.local_addr()?;
-                self.serve_clients(move || listener.accept().map(|(stream, _)| stream))?;
-                Ok(MetricsAddress::Tcp(address))
-            }
+    /// Serves HTTP at `unix:PATH` or a loopback address, on a thread of its own. Returns the address for the log, and the name of a
+    /// socket in the file system.
+    pub(super) fn serve_http(&self, listen: &str) -> io::Result<(String, Option<SocketFile>)> {
+        if let Some(path) = listen.strip_prefix("unix:") {
+            let BoundSocket { listener, file } = BoundSocket::bind(Path::new(path))?;
+            self.serve_clients(move || {
+                let (client, _) = listener.accept()?;
+                client.set_read_timeout(Some(CLIENT_TIMEOUT))?;
+                client.set_write_timeout(Some(CLIENT_TIMEOUT))?;
+                Ok(client)
+            })?;
+            return Ok((listen.to_owned(), Some(file)));
         }
+        let listener = TcpListener::bind(listen)?;
+        let address = listener.local_addr()?;
+        self.serve_clients(move || {
+            let (client, _) = listener.accept()?;
+            client.set_read_timeout(Some(CLIENT_TIMEOUT))?;
+            client.set_write_timeout(Some(CLIENT_TIMEOUT))?;
+            Ok(client)
+        })?;
+        Ok((format!("http://{address}/metrics"), None))
     }
 
-    fn serve_clients<C: ClientStream>(
+    fn serve_clients<C: Read + Write>(
         &self,
         accept: impl Fn() -> io::Result<C> + Send + 'static,
     ) -> io::Result<()> {
@@ -113,7 +98,12 @@ impl StatusSnapshot {
         let serve = move || {
             loop {
                 match accept() {
-                    Ok(client) => snapshot.serve_client(client),
+                    Ok(mut client) => {
+                        let request = read_request(&mut client);
+                        let answer = snapshot.lock().answer(&request);
+                        // A client that went away needs no answer.
+                        let _ = client.write_all(answer.as_bytes());
+                    }
                     // The client went away, or there is no free descriptor at the moment.
                     Err(_) => std::thread::sleep(ACCEPT_RETRY),
                 }
@@ -123,15 +113,6 @@ impl StatusSnapshot {
             .name("metrics".to_owned())
             .spawn(serve)
             .map(|_| ())
-    }
-
-    fn serve_client(&self, mut client: impl ClientStream) {
-        // Without a timeout the next client waits longer.
-        let _ = client.set_timeout(CLIENT_TIMEOUT);
-        let request = read_request(&mut client);
-        let answer = self.lock().answer(&request).render();
-        // A client that went away needs no answer.
-        let _ = client.write_all(answer.as_bytes());
     }
 
     fn lock(&self) -> MutexGuard<'_, RenderedStatus> {
@@ -154,93 +135,40 @@ pub(super) fn ask(path: &Path) -> io::Result<String> {
 
 impl RenderedStatus {
     fn of(status: &Status) -> RenderedStatus {
+        let issues = status.health_issues();
         RenderedStatus {
             json: status.json(),
             metrics: status.metrics(),
-            health: HealthAnswer::of(status),
+            issues: (!issues.is_empty()).then(|| format!("not ok\n{}\n", issues.join("\n"))),
             at: Instant::now(),
         }
     }
 
-    fn answer(&self, request: &[u8]) -> HttpAnswer<'_> {
+    /// Returns the answer to a request of HTTP.
+    fn answer(&self, request: &[u8]) -> String {
         const UNHEALTHY: &str = "503 Service Unavailable";
-        let plain = |status, body| HttpAnswer {
-            status,
-            content_type: "text/plain",
-            body,
-        };
         if request.starts_with(b"GET /metrics ") {
-            return HttpAnswer {
-                status: "200 OK",
-                content_type: "text/plain; version=0.0.4",
-                body: &self.metrics,
-            };
+            return http_answer("200 OK", "text/plain; version=0.0.4", &self.metrics);
         }
-        if !request.starts_with(b"GET /healthz ") {
-            return plain("404 Not Found", "/metrics or /healthz\n");
-        }
-        if MAX_AGE <= self.at.elapsed() {
-            return plain(UNHEALTHY, "not ok\nthe daemon does not update its status\n");
-        }
-        match &self.health {
-            HealthAnswer::Healthy => plain("200 OK", "ok\n"),
-            HealthAnswer::Unhealthy(issues) => plain(UNHEALTHY, issues),
-        }
+        let (status, body) = if !request.starts_with(b"GET /healthz ") {
+            ("404 Not Found", "/metrics or /healthz\n")
+        } else if MAX_AGE <= self.at.elapsed() {
+            let text = "not ok\nthe daemon does not update its status\n";
+            (UNHEALTHY, text)
+        } else if let Some(issues) = &self.issues {
+            (UNHEALTHY, issues.as_str())
+        } else {
+            ("200 OK", "ok\n")
+        };
+        http_answer(status, "text/plain", body)
     }
 }
 
-impl HealthAnswer {
-    fn of(status: &Status) -> HealthAnswer {
-        let issues = status.health_issues();
-        if issues.is_empty() {
-            return HealthAnswer::Healthy;
-        }
-        let lines: Vec<String> = issues.iter().map(HealthIssue::to_string).collect();
-        HealthAnswer::Unhealthy(format!("not ok\n{}\n", lines.join("\n")))
-    }
-}
-
-impl fmt::Display for MetricsAddress {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            MetricsAddress::Unix(file) => write!(f, "unix:{}", file.path().display()),
-            MetricsAddress::Tcp(address) => write!(f, "http://{address}/metrics"),
-        }
-    }
-}
-
-impl HttpAnswer<'_> {
-    fn render(&self) -> String {
-        let HttpAnswer {
-            status,
-            content_type,
-            body,
-        } = self;
-        let length = body.len();
-        format!(
-            "HTTP/1.1 {status}\r\nContent-Type: {content_type}\r\nContent-Length: {length}\r\nConnection: close\r\n\r\n{body}"
-        )
-    }
-}
-
-/// A connection of a client.
-trait ClientStream: Read + Write {
-    /// Sets the time in which each read and each write must finish.
-    fn set_timeout(&self, timeout: Duration) -> io::Result<()>;
-}
-
-impl ClientStream for UnixStream {
-    fn set_timeout(&self, timeout: Duration) -> io::Result<()> {
-        self.set_read_timeout(Some(timeout))
-            .and_then(|()| self.set_write_timeout(Some(timeout)))
-    }
-}
-
-impl ClientStream for TcpStream {
-    fn set_timeout(&self, timeout: Duration) -> io::Result<()> {
-        self.set_read_timeout(Some(timeout))
-            .and_then(|()| self.set_write_timeout(Some(timeout)))
-    }
+fn http_answer(status: &str, content_type: &str, body: &str) -> String {
+    let length = body.len();
+    format!(
+        "HTTP/1.1 {status}\r\nContent-Type: {content_type}\r\nContent-Length: {length}\r\nConnection: close\r\n\r\n{body}"
+    )
 }
 
 /// Reads a request up to the end of its header, at most [`REQUEST_BYTES`] and the rest of one read.
@@ -298,13 +226,6 @@ impl BoundSocket {
             fs::Permissions::from_mode(metadata.mode() & 0o640 | group),
         )?;
         Ok(BoundSocket { listener, file })
-    }
-}
-
-impl SocketFile {
-    /// The path of the socket.
-    pub(super) fn path(&self) -> &Path {
-        &self.path
     }
 }
 

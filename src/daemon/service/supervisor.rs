@@ -5,11 +5,11 @@ use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::time::{Duration, Instant};
 
-use super::log::RateLimitedLog;
-use super::reader_thread::{Clock, ReaderReport, ReaderThread, RunEnd, RunMode, unix_time};
+use super::process_host::ProcessHost;
+use super::reader_thread::{ReaderThread, RunEnd, RunMode};
 use crate::config::{Config, Spool, resolved};
 use crate::daemon::error::DaemonError;
-use crate::daemon::host::{DaemonHost, LogRecord, MonotonicTime};
+use crate::daemon::host::{DaemonHost, LogRecord};
 use crate::daemon::ingest::{ParserPool, can_share};
 use crate::daemon::schedule::{ReaderResources, SpoolReader};
 use crate::daemon::service::config_changes;
@@ -44,20 +44,13 @@ pub(super) enum SupervisorEvent {
     },
 }
 
-/// Clock and log of the process.
-#[derive(Clone, Debug)]
-pub(super) struct ProcessHost {
-    clock: Clock,
-    log: RateLimitedLog,
-    /// Time of its start; `None` if the system clock was before 1970.
-    started: Option<UnixTime>,
-}
-
 /// Supervises the readers and the committer that they share.
 pub(super) struct Supervisor {
     config: Config,
     mode: RunMode,
     host: ProcessHost,
+    /// Time of its start; `None` if the system clock was before 1970.
+    started: Option<UnixTime>,
     resources: ReaderResources,
     readers: Vec<ReaderThread>,
     /// Number of readers of this generation that have not ended.
@@ -98,6 +91,7 @@ impl Supervisor {
         Ok(Supervisor {
             config,
             mode,
+            started: host.unix_time().map(UnixTime::new),
             host,
             resources,
             readers: Vec::new(),
@@ -139,7 +133,7 @@ impl Supervisor {
         Ok(())
     }
 
-    fn start_reader(&mut self, spool: Vec<crate::config::Spool>) -> std::io::Result<ReaderThread> {
+    fn start_reader(&mut self, spool: Vec<Spool>) -> std::io::Result<ReaderThread> {
         let config = Config {
             spool,
             ..self.config.clone()
@@ -150,8 +144,7 @@ impl Supervisor {
             // Without a receiver the daemon is ending anyway.
             let _ = sender.send(SupervisorEvent::ReaderEnded { generation, result });
         };
-        let ProcessHost { clock, log, .. } = self.host.clone();
-        ReaderThread::start(reader, clock, log, self.mode, on_end)
+        ReaderThread::start(reader, self.host.clone(), self.mode, on_end)
     }
 
     /// Waits for the next event, at most for [`MAX_SLEEP`].
@@ -183,9 +176,9 @@ impl Supervisor {
             return Ok(());
         }
         self.retired += self.running;
-        for mut reader in self.readers.drain(..) {
+        for reader in self.readers.drain(..) {
             reader.retire();
-            self.earlier.add(&reader.report().status.counts);
+            self.earlier.add(&reader.last_status().counts);
         }
         self.generation += 1;
         self.unread.clear();
@@ -194,7 +187,7 @@ impl Supervisor {
         match self.resources.committer.reconfigure(&self.config) {
             Ok(warnings) => {
                 for warning in warnings {
-                    self.host.log.write(&LogRecord::Warn(warning));
+                    self.host.log(&LogRecord::Warn(warning));
                 }
             }
             // The readers wait until there is space, and with them the rest of the configuration.
@@ -262,7 +255,7 @@ impl Supervisor {
         let reader = SpoolReader::new(self.config.clone(), self.resources.clone(), now);
         let mut status = self.process_status();
         status.add_reader(reader.spools_status(now));
-        status.add_committer(self.resources.committer.status());
+        self.resources.committer.add_status(&mut status);
         status
     }
 
@@ -271,7 +264,7 @@ impl Supervisor {
         Status {
             version: env!("CARGO_PKG_VERSION"),
             pid: std::process::id(),
-            started: self.host.started,
+            started: self.started,
             counts: self.earlier.clone(),
             ..Status::default()
         }
@@ -281,19 +274,12 @@ impl Supervisor {
     pub(super) fn status(&mut self) -> Status {
         let mut status = self.process_status();
         for reader in &mut self.readers {
-            let ReaderReport {
-                status: spools,
-                log_line,
-            } = reader.report();
-            status.add_reader(spools);
-            if let Some(record) = log_line {
-                self.host.log.write(&record);
-            }
+            status.add_reader(reader.status(&mut self.host));
         }
         if self.stopping {
             status.state = DaemonState::Stopping;
         }
-        status.add_committer(self.resources.committer.status());
+        self.resources.committer.add_status(&mut status);
         status
     }
 
@@ -304,7 +290,7 @@ impl Supervisor {
         match self.resources.committer.close() {
             Ok(sealed) => {
                 for segment in &sealed {
-                    self.host.log.write(&LogRecord::Sealed(segment));
+                    self.host.log(&LogRecord::Sealed(segment));
                 }
                 Ok(())
             }
@@ -314,30 +300,6 @@ impl Supervisor {
             }
             Err(error) => Err(error),
         }
-    }
-}
-
-impl ProcessHost {
-    pub(super) fn new() -> ProcessHost {
-        ProcessHost {
-            clock: Clock::start(),
-            log: RateLimitedLog::new(),
-            started: unix_time().map(UnixTime::new),
-        }
-    }
-}
-
-impl DaemonHost for ProcessHost {
-    fn now(&mut self) -> MonotonicTime {
-        self.clock.now()
-    }
-
-    fn unix_time(&mut self) -> Option<u64> {
-        unix_time()
-    }
-
-    fn log(&mut self, record: &LogRecord<'_>) {
-        self.log.write(record);
     }
 }
 

@@ -17,7 +17,7 @@ use crate::config::Config;
 use crate::daemon::error::DaemonError;
 use crate::daemon::host::{DaemonHost, Heartbeat, LogRecord, MonotonicTime};
 use crate::daemon::status::{
-    CommitterStatus, Counters, LastError, LastSealed, SealedSegment, UnixTime,
+    Counters, DaemonState, LastError, LastSealed, SealedSegment, Status, UnixTime,
 };
 use crate::limits::{
     COMMIT_BATCH_BYTES, COMMIT_BATCH_MESSAGES, SIDECAR_COPIES, SMALL_COMMIT_BATCH_BYTES,
@@ -282,18 +282,20 @@ impl SharedCommitter {
         committer.close()
     }
 
-    /// The state of the committer.
-    pub(crate) fn status(&self) -> CommitterStatus {
+    /// Adds the state of the committer to a status. A pause takes precedence over the state of readers.
+    pub(crate) fn add_status(&self, status: &mut Status) {
         let pace = self.lock();
-        let committer = pace.open();
-        CommitterStatus {
-            pause_reason: pace.pause_reason().map(str::to_owned),
-            segment: committer.map_or(0, Committer::seq),
-            committed_bytes: committer.map_or(0, Committer::committed),
-            last_sealed: pace.last_sealed.clone(),
-            last_error: pace.last_error.clone(),
-            counters: pace.counters.clone(),
+        if let Some(reason) = pace.pause_reason() {
+            status.state = DaemonState::Paused;
+            status.why = Some(reason.to_owned());
         }
+        if let Some(committer) = pace.open() {
+            status.segment = committer.seq();
+            status.committed_bytes = committer.committed();
+        }
+        status.last_sealed.clone_from(&pace.last_sealed);
+        status.last_error.merge(pace.last_error.clone());
+        status.counts.add(&pace.counters);
     }
 
     fn lock(&self) -> MutexGuard<'_, CommitPace> {
