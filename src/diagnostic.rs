@@ -15,41 +15,29 @@ pub use skip::SkipReason;
 
 use crate::origin::Source;
 
-/// The kind of a diagnostic. A new variant is a new version of the event format.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-#[non_exhaustive]
-pub enum DiagnosticKind {
-    /// A limit was reached; the input beyond it was scanned as text, without its structure.
-    Limit,
-    /// The input is damaged or cut short; the readable part was read.
-    Damage,
-    /// An input was skipped on purpose.
-    Skip,
-    /// The input breaks the rules of its format, or can be interpreted in two ways; all of it was read.
-    Ambiguous,
-    /// An input could not be read: permissions, an I/O error, a missing path.
-    Unreadable,
-    /// A file disappeared while it was read, or between two scans.
-    Vanished,
-    /// The program or a library panicked; only one message is affected.
-    Panic,
+named_enum! {
+    /// The kind of a diagnostic. A new variant is a new version of the event format.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+    #[non_exhaustive]
+    pub enum DiagnosticKind {
+        /// A limit was reached; the input beyond it was scanned as text, without its structure.
+        Limit = "limit",
+        /// The input is damaged or cut short; the readable part was read.
+        Damage = "damage",
+        /// An input was skipped on purpose.
+        Skip = "skip",
+        /// The input breaks the rules of its format, or can be interpreted in two ways; all of it was read.
+        Ambiguous = "ambiguous",
+        /// An input could not be read: permissions, an I/O error, a missing path.
+        Unreadable = "unreadable",
+        /// A file disappeared while it was read, or between two scans.
+        Vanished = "vanished",
+        /// The program or a library panicked; only one message is affected.
+        Panic = "panic",
+    }
 }
 
 impl DiagnosticKind {
-    /// The name used in an event's `kind`.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            DiagnosticKind::Limit => "limit",
-            DiagnosticKind::Damage => "damage",
-            DiagnosticKind::Skip => "skip",
-            DiagnosticKind::Ambiguous => "ambiguous",
-            DiagnosticKind::Unreadable => "unreadable",
-            DiagnosticKind::Vanished => "vanished",
-            DiagnosticKind::Panic => "panic",
-        }
-    }
-
     /// Returns `true` if an input failed, so that the run ends with exit status 1.
     #[must_use]
     pub fn is_failure(self) -> bool {
@@ -58,17 +46,6 @@ impl DiagnosticKind {
             DiagnosticKind::Damage | DiagnosticKind::Unreadable | DiagnosticKind::Panic
         )
     }
-
-    /// All kinds, in the order of declaration.
-    pub const ALL: [DiagnosticKind; 7] = [
-        DiagnosticKind::Limit,
-        DiagnosticKind::Damage,
-        DiagnosticKind::Skip,
-        DiagnosticKind::Ambiguous,
-        DiagnosticKind::Unreadable,
-        DiagnosticKind::Vanished,
-        DiagnosticKind::Panic,
-    ];
 }
 
 /// A problem met in the input.

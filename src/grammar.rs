@@ -63,52 +63,27 @@ pub struct Url<'a> {
     pub form: UrlForm<'a>,
 }
 
-/// A requirement of RFC 1738's prose that the URL violates and the grammar does not express.
-///
-/// A warning is never a reason to reject a URL.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[non_exhaustive]
-pub enum Warning {
-    /// The port is above 65535.
-    PortRange,
-    /// A group of a host number is above 255.
-    HostnumberRange,
-    /// An nntp URL lacks the article number that section 3.7 requires.
-    NntpNoArticle,
-    /// A mailto address has no `@`.
-    MailtoNoAt,
-    /// The gopher type is not a graphic character.
-    GopherTypeNotGraphic,
-    /// The gopher search string has characters outside the production `search`.
-    GopherSearchOutsideRule,
-    /// The gopher selector holds an encoded CR or LF.
-    GopherSelectorCrlf,
-}
-
-impl Warning {
-    /// All warnings, in the order of declaration.
-    pub const ALL: [Warning; 7] = [
-        Warning::PortRange,
-        Warning::HostnumberRange,
-        Warning::NntpNoArticle,
-        Warning::MailtoNoAt,
-        Warning::GopherTypeNotGraphic,
-        Warning::GopherSearchOutsideRule,
-        Warning::GopherSelectorCrlf,
-    ];
-
-    /// The name used in a record's `warnings`.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Warning::PortRange => "port-range",
-            Warning::HostnumberRange => "hostnumber-range",
-            Warning::NntpNoArticle => "nntp-no-article",
-            Warning::MailtoNoAt => "mailto-no-at",
-            Warning::GopherTypeNotGraphic => "gopher-type-not-graphic",
-            Warning::GopherSearchOutsideRule => "gopher-search-outside-rule",
-            Warning::GopherSelectorCrlf => "gopher-selector-crlf",
-        }
+named_enum! {
+    /// A requirement of RFC 1738's prose that the URL violates and the grammar does not express.
+    ///
+    /// A warning is never a reason to reject a URL.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+    #[non_exhaustive]
+    pub enum Warning {
+        /// The port is above 65535.
+        PortRange = "port-range",
+        /// A group of a host number is above 255.
+        HostnumberRange = "hostnumber-range",
+        /// An nntp URL lacks the article number that section 3.7 requires.
+        NntpNoArticle = "nntp-no-article",
+        /// A mailto address has no `@`.
+        MailtoNoAt = "mailto-no-at",
+        /// The gopher type is not a graphic character.
+        GopherTypeNotGraphic = "gopher-type-not-graphic",
+        /// The gopher search string has characters outside the production `search`.
+        GopherSearchOutsideRule = "gopher-search-outside-rule",
+        /// The gopher selector holds an encoded CR or LF.
+        GopherSelectorCrlf = "gopher-selector-crlf",
     }
 }
 

@@ -76,6 +76,9 @@
     )
 )]
 
+#[macro_use]
+mod named_enum;
+
 pub mod grammar;
 
 mod span;

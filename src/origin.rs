@@ -4,65 +4,38 @@ use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// The kind of a source, which decides how it is divided into messages.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[non_exhaustive]
-pub enum SourceKind {
-    /// Messages in sequence, each after a `From ` line.
-    Mbox,
-    /// One message, in the `new` or `cur` folder of a Maildir.
-    Maildir,
-    /// One mail message in a file whose name is a number.
-    Mh,
-    /// One news article in a file whose name is a number.
-    News,
-    /// News articles in sequence, each after a line with its length.
-    Rnews,
-    /// Messages in sequence, between lines of control characters.
-    Mmdf,
-    /// A mail folder of Emacs' Rmail.
-    Babyl,
-    /// One message in a file of any name.
-    Message,
-    /// Text without a header.
-    Text,
+named_enum! {
+    /// The kind of a source, which decides how it is divided into messages.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+    #[non_exhaustive]
+    pub enum SourceKind {
+        /// Messages in sequence, each after a `From ` line.
+        Mbox = "mbox",
+        /// One message, in the `new` or `cur` folder of a Maildir.
+        Maildir = "maildir",
+        /// One mail message in a file whose name is a number.
+        Mh = "mh",
+        /// One news article in a file whose name is a number.
+        News = "news",
+        /// News articles in sequence, each after a line with its length.
+        Rnews = "rnews",
+        /// Messages in sequence, between lines of control characters.
+        Mmdf = "mmdf",
+        /// A mail folder of Emacs' Rmail.
+        Babyl = "babyl",
+        /// One message in a file of any name.
+        Message = "message",
+        /// Text without a header.
+        Text = "text",
+    }
 }
 
 impl SourceKind {
-    /// The name used in a record's `source.kind`.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            SourceKind::Mbox => "mbox",
-            SourceKind::Maildir => "maildir",
-            SourceKind::Mh => "mh",
-            SourceKind::News => "news",
-            SourceKind::Rnews => "rnews",
-            SourceKind::Mmdf => "mmdf",
-            SourceKind::Babyl => "babyl",
-            SourceKind::Message => "message",
-            SourceKind::Text => "text",
-        }
-    }
-
     /// Returns the kind with that name.
     #[must_use]
     pub fn named(name: &str) -> Option<SourceKind> {
         SourceKind::ALL.into_iter().find(|kind| kind.name() == name)
     }
-
-    /// All kinds, in the order of declaration.
-    pub const ALL: [SourceKind; 9] = [
-        SourceKind::Mbox,
-        SourceKind::Maildir,
-        SourceKind::Mh,
-        SourceKind::News,
-        SourceKind::Rnews,
-        SourceKind::Mmdf,
-        SourceKind::Babyl,
-        SourceKind::Message,
-        SourceKind::Text,
-    ];
 }
 
 /// A hint about a file's format, taken from its path.

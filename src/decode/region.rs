@@ -7,37 +7,18 @@ use memchr::memmem::Finder;
 /// The value of a record's `region` for a body that stands elsewhere.
 pub const EXTERNAL_BODY_REGION: &str = "external-body";
 
-/// Kind of a region of a body.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum BodyRegion {
-    /// Written for this message.
-    Body,
-    /// Below the line `-- `.
-    Signature,
-    /// Below a line that announces a forwarded message, or one that was answered in full.
-    Forwarded,
-    /// Below a mailing list's rule, at the end of the text.
-    Footer,
-}
-
-impl BodyRegion {
-    /// All regions, in the order of declaration.
-    pub const ALL: [BodyRegion; 4] = [
-        BodyRegion::Body,
-        BodyRegion::Signature,
-        BodyRegion::Forwarded,
-        BodyRegion::Footer,
-    ];
-
-    /// The value of a record's `region`.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            BodyRegion::Body => "body",
-            BodyRegion::Signature => "signature",
-            BodyRegion::Forwarded => "forwarded",
-            BodyRegion::Footer => "footer",
-        }
+named_enum! {
+    /// Kind of a region of a body.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum BodyRegion {
+        /// Written for this message.
+        Body = "body",
+        /// Below the line `-- `.
+        Signature = "signature",
+        /// Below a line that announces a forwarded message, or one that was answered in full.
+        Forwarded = "forwarded",
+        /// Below a mailing list's rule, at the end of the text.
+        Footer = "footer",
     }
 }
 

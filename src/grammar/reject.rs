@@ -4,60 +4,64 @@ use std::fmt;
 
 use super::escape::escaped_byte;
 
-/// The kind of a grammar error. A new variant is a new version of the record format.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[non_exhaustive]
-pub enum RejectKind {
-    /// The grammar requires at least one character, and there is none.
-    Empty,
-    /// The part cannot contain the character at the offset.
-    Unexpected,
-    /// A `%` is not followed by two hexadecimal digits.
-    BadEscape,
-    /// A literal of the grammar (`:`, `//`, `;type=`, ...) is missing.
-    Missing,
-    /// A host label is not allowed: it begins or ends with a hyphen, or is the last one and begins with a digit.
-    BadLabel,
+named_enum! {
+    /// The kind of a grammar error. A new variant is a new version of the record format.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+    #[non_exhaustive]
+    pub enum RejectKind {
+        /// The grammar requires at least one character, and there is none.
+        Empty = "empty",
+        /// The part cannot contain the character at the offset.
+        Unexpected = "unexpected",
+        /// A `%` is not followed by two hexadecimal digits.
+        BadEscape = "bad-escape",
+        /// A literal of the grammar (`:`, `//`, `;type=`, ...) is missing.
+        Missing = "missing",
+        /// A host label is not allowed: it begins or ends with a hyphen, or is the last one and begins with a digit.
+        BadLabel = "bad-label",
+    }
 }
 
-/// The part of the URL in which a grammar error was found. A new variant is a new version of the record format.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[non_exhaustive]
-pub enum RejectPart {
-    /// The scheme and its colon.
-    Scheme,
-    /// The two slashes after the scheme.
-    Slashes,
-    /// User name and password.
-    Login,
-    /// The host.
-    Host,
-    /// The port.
-    Port,
-    /// The path (`fpath`, `hpath`, `urlpath`).
-    Path,
-    /// The `;type=` of an ftp URL.
-    Typecode,
-    /// The search part after `?`, in http and wais.
-    Search,
-    /// The type, selector, search and gopher+ string of a gopher URL.
-    Selector,
-    /// The address of a mailto URL.
-    Address,
-    /// The name of a newsgroup.
-    Group,
-    /// The identifier of a news article, or the article number of an nntp URL.
-    Article,
-    /// The database of a wais URL.
-    Database,
-    /// The document type of a wais URL.
-    Wtype,
-    /// The document path of a wais URL.
-    Wpath,
-    /// The fields of a prospero URL.
-    Field,
-    /// The text after the colon of a scheme that has no rule of its own.
-    Schemepart,
+named_enum! {
+    /// The part of the URL in which a grammar error was found. A new variant is a new version of the record format.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+    #[non_exhaustive]
+    pub enum RejectPart {
+        /// The scheme and its colon.
+        Scheme = "scheme",
+        /// The two slashes after the scheme.
+        Slashes = "slashes",
+        /// User name and password.
+        Login = "login",
+        /// The host.
+        Host = "host",
+        /// The port.
+        Port = "port",
+        /// The path (`fpath`, `hpath`, `urlpath`).
+        Path = "path",
+        /// The `;type=` of an ftp URL.
+        Typecode = "typecode",
+        /// The search part after `?`, in http and wais.
+        Search = "search",
+        /// The type, selector, search and gopher+ string of a gopher URL.
+        Selector = "selector",
+        /// The address of a mailto URL.
+        Address = "address",
+        /// The name of a newsgroup.
+        Group = "group",
+        /// The identifier of a news article, or the article number of an nntp URL.
+        Article = "article",
+        /// The database of a wais URL.
+        Database = "database",
+        /// The document type of a wais URL.
+        Wtype = "wtype",
+        /// The document path of a wais URL.
+        Wpath = "wpath",
+        /// The fields of a prospero URL.
+        Field = "field",
+        /// The text after the colon of a scheme that has no rule of its own.
+        Schemepart = "schemepart",
+    }
 }
 
 /// The reason a text is not a URL by RFC 1738.
@@ -75,76 +79,6 @@ pub struct Reject {
     pub part: RejectPart,
     /// The offset of the error in bytes. At most the length of the text.
     pub offset: usize,
-}
-
-impl RejectKind {
-    /// The name used in a record's `error.kind`.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            RejectKind::Empty => "empty",
-            RejectKind::Unexpected => "unexpected",
-            RejectKind::BadEscape => "bad-escape",
-            RejectKind::Missing => "missing",
-            RejectKind::BadLabel => "bad-label",
-        }
-    }
-
-    /// All kinds, in the order of declaration.
-    pub const ALL: [RejectKind; 5] = [
-        RejectKind::Empty,
-        RejectKind::Unexpected,
-        RejectKind::BadEscape,
-        RejectKind::Missing,
-        RejectKind::BadLabel,
-    ];
-}
-
-impl RejectPart {
-    /// The name used in a record's `error.part`.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            RejectPart::Scheme => "scheme",
-            RejectPart::Slashes => "slashes",
-            RejectPart::Login => "login",
-            RejectPart::Host => "host",
-            RejectPart::Port => "port",
-            RejectPart::Path => "path",
-            RejectPart::Typecode => "typecode",
-            RejectPart::Search => "search",
-            RejectPart::Selector => "selector",
-            RejectPart::Address => "address",
-            RejectPart::Group => "group",
-            RejectPart::Article => "article",
-            RejectPart::Database => "database",
-            RejectPart::Wtype => "wtype",
-            RejectPart::Wpath => "wpath",
-            RejectPart::Field => "field",
-            RejectPart::Schemepart => "schemepart",
-        }
-    }
-
-    /// All parts, in the order of declaration.
-    pub const ALL: [RejectPart; 17] = [
-        RejectPart::Scheme,
-        RejectPart::Slashes,
-        RejectPart::Login,
-        RejectPart::Host,
-        RejectPart::Port,
-        RejectPart::Path,
-        RejectPart::Typecode,
-        RejectPart::Search,
-        RejectPart::Selector,
-        RejectPart::Address,
-        RejectPart::Group,
-        RejectPart::Article,
-        RejectPart::Database,
-        RejectPart::Wtype,
-        RejectPart::Wpath,
-        RejectPart::Field,
-        RejectPart::Schemepart,
-    ];
 }
 
 impl fmt::Display for Reject {

@@ -30,17 +30,19 @@ pub enum SchemeRule {
     Other,
 }
 
-/// The class of a scheme by RFC 1738.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum SchemeClass {
-    /// One of the ten schemes of section 3.
-    Predefined,
-    /// One of the names that section 4 reserves.
-    Reserved,
-    /// `x-...`: experimental (section 4).
-    Experimental,
-    /// Any other name.
-    Other,
+named_enum! {
+    /// The class of a scheme by RFC 1738.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+    pub enum SchemeClass {
+        /// One of the ten schemes of section 3.
+        Predefined = "predefined",
+        /// One of the names that section 4 reserves.
+        Reserved = "reserved",
+        /// `x-...`: experimental (section 4).
+        Experimental = "experimental",
+        /// Any other name.
+        Other = "other",
+    }
 }
 
 /// The text that must follow a scheme's colon for a bare word in running text to count as a URL.
@@ -224,17 +226,6 @@ impl SchemeClass {
                 SchemeClass::Experimental
             }
             None => SchemeClass::Other,
-        }
-    }
-
-    /// The name in the output of `urlspool parse` (`scheme_class`).
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            SchemeClass::Predefined => "predefined",
-            SchemeClass::Reserved => "reserved",
-            SchemeClass::Experimental => "experimental",
-            SchemeClass::Other => "other",
         }
     }
 }

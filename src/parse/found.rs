@@ -71,45 +71,22 @@ impl<'l> FoundUrl<'l> {
     }
 }
 
-/// Delimiters that set a URL off from the text around it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Wrapper {
-    /// `<URL:...>`
-    UrlBracket,
-    /// `<...>`
-    Angle,
-    /// `URL:...`
-    UrlPrefix,
-    /// No delimiters.
-    Bare,
-    /// An HTML attribute.
-    Attr,
-    /// No delimiters and no scheme.
-    Schemeless,
-}
-
-impl Wrapper {
-    /// All wrappers, in the order of their declaration.
-    pub const ALL: [Wrapper; 6] = [
-        Wrapper::UrlBracket,
-        Wrapper::Angle,
-        Wrapper::UrlPrefix,
-        Wrapper::Bare,
-        Wrapper::Attr,
-        Wrapper::Schemeless,
-    ];
-
-    /// Returns the name that a record's `wrapper` has.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Wrapper::UrlBracket => "<URL:>",
-            Wrapper::Angle => "<>",
-            Wrapper::UrlPrefix => "URL:",
-            Wrapper::Bare => "bare",
-            Wrapper::Attr => "attr",
-            Wrapper::Schemeless => "schemeless",
-        }
+named_enum! {
+    /// Delimiters that set a URL off from the text around it.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+    pub enum Wrapper {
+        /// `<URL:...>`
+        UrlBracket = "<URL:>",
+        /// `<...>`
+        Angle = "<>",
+        /// `URL:...`
+        UrlPrefix = "URL:",
+        /// No delimiters.
+        Bare = "bare",
+        /// An HTML attribute.
+        Attr = "attr",
+        /// No delimiters and no scheme.
+        Schemeless = "schemeless",
     }
 }
 
@@ -138,37 +115,18 @@ pub struct Alternate {
     pub confidence: f32,
 }
 
-/// Difference between an alternate and the chosen reading.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum AlternateReason {
-    /// Hyphens before line breaks are dropped.
-    HyphenDropped,
-    /// Punctuation that was trimmed off the end is kept.
-    TrimmedTail,
-    /// The next line is joined.
-    BareContinuation,
-    /// The next line is not joined.
-    HeadOnly,
-}
-
-impl AlternateReason {
-    /// All reasons, in the order of their declaration.
-    pub const ALL: [AlternateReason; 4] = [
-        AlternateReason::HyphenDropped,
-        AlternateReason::TrimmedTail,
-        AlternateReason::BareContinuation,
-        AlternateReason::HeadOnly,
-    ];
-
-    /// Returns the name that an alternate's `why` has.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            AlternateReason::HyphenDropped => "hyphen-dropped",
-            AlternateReason::TrimmedTail => "trimmed-tail",
-            AlternateReason::BareContinuation => "bare-continuation",
-            AlternateReason::HeadOnly => "head-only",
-        }
+named_enum! {
+    /// Difference between an alternate and the chosen reading.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+    pub enum AlternateReason {
+        /// Hyphens before line breaks are dropped.
+        HyphenDropped = "hyphen-dropped",
+        /// Punctuation that was trimmed off the end is kept.
+        TrimmedTail = "trimmed-tail",
+        /// The next line is joined.
+        BareContinuation = "bare-continuation",
+        /// The next line is not joined.
+        HeadOnly = "head-only",
     }
 }
 
@@ -243,62 +201,31 @@ impl From<PrefilterReject> for RejectReason {
     }
 }
 
-/// Kind of a [`RejectReason`]: the reason without its details.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[non_exhaustive]
-pub enum RejectReasonKind {
-    /// See [`RejectReason::Grammar`].
-    Grammar,
-    /// See [`RejectReason::Host`].
-    Host,
-    /// See [`RejectReason::Implausible`].
-    Implausible,
-    /// See [`RejectReason::Shortened`].
-    Shortened,
-    /// See [`RejectReason::Machine`].
-    Machine,
-    /// See [`RejectReason::TwoUrls`].
-    TwoUrls,
-    /// See [`RejectReason::Unclosed`].
-    Unclosed,
-    /// See [`RejectReason::Relative`].
-    Relative,
-    /// See [`RejectReason::NoLocation`].
-    NoLocation,
-    /// See [`RejectReason::Reread`].
-    Reread,
-}
-
-impl RejectReasonKind {
-    /// All kinds, in the order of their declaration.
-    pub const ALL: [RejectReasonKind; 10] = [
-        RejectReasonKind::Grammar,
-        RejectReasonKind::Host,
-        RejectReasonKind::Implausible,
-        RejectReasonKind::Shortened,
-        RejectReasonKind::Machine,
-        RejectReasonKind::TwoUrls,
-        RejectReasonKind::Unclosed,
-        RejectReasonKind::Relative,
-        RejectReasonKind::NoLocation,
-        RejectReasonKind::Reread,
-    ];
-
-    /// Returns the name that a reject's `reason.kind` has.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            RejectReasonKind::Grammar => "grammar",
-            RejectReasonKind::Host => "host",
-            RejectReasonKind::Implausible => "implausible",
-            RejectReasonKind::Shortened => "shortened",
-            RejectReasonKind::Machine => "machine",
-            RejectReasonKind::TwoUrls => "two-urls",
-            RejectReasonKind::Unclosed => "unclosed",
-            RejectReasonKind::Relative => "relative",
-            RejectReasonKind::NoLocation => "no-location",
-            RejectReasonKind::Reread => "reread",
-        }
+named_enum! {
+    /// Kind of a [`RejectReason`]: the reason without its details.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+    #[non_exhaustive]
+    pub enum RejectReasonKind {
+        /// See [`RejectReason::Grammar`].
+        Grammar = "grammar",
+        /// See [`RejectReason::Host`].
+        Host = "host",
+        /// See [`RejectReason::Implausible`].
+        Implausible = "implausible",
+        /// See [`RejectReason::Shortened`].
+        Shortened = "shortened",
+        /// See [`RejectReason::Machine`].
+        Machine = "machine",
+        /// See [`RejectReason::TwoUrls`].
+        TwoUrls = "two-urls",
+        /// See [`RejectReason::Unclosed`].
+        Unclosed = "unclosed",
+        /// See [`RejectReason::Relative`].
+        Relative = "relative",
+        /// See [`RejectReason::NoLocation`].
+        NoLocation = "no-location",
+        /// See [`RejectReason::Reread`].
+        Reread = "reread",
     }
 }
 

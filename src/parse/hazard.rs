@@ -9,51 +9,26 @@ use super::verdict::Verdicts;
 use crate::grammar::decode;
 use crate::scan::{likely_host, plausible_host};
 
-/// Property of a URL for which its reader should be careful. No URL is rejected for it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[non_exhaustive]
-pub enum Hazard {
-    /// A port below 1024 that is not the scheme's own (section 6: a client is made to speak another
-    /// protocol).
-    OddPort,
-    /// An encoded control character (section 6).
-    EncodedControl,
-    /// A password (section 6).
-    Password,
-    /// An address in any notation, where a name would identify the owner.
-    NumericHost,
-    /// A user name that looks like a host: `http://bank.example@other.example/`.
-    UserinfoLikeHost,
-    /// A character without width, literal or encoded.
-    ZeroWidth,
-    /// A label of the host with letters of more than one script.
-    MixedScript,
-}
-
-impl Hazard {
-    /// All hazards, in the order of their declaration.
-    pub const ALL: [Hazard; 7] = [
-        Hazard::OddPort,
-        Hazard::EncodedControl,
-        Hazard::Password,
-        Hazard::NumericHost,
-        Hazard::UserinfoLikeHost,
-        Hazard::ZeroWidth,
-        Hazard::MixedScript,
-    ];
-
-    /// Returns the name that occurs in a record's `hazards`.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Hazard::OddPort => "odd-port",
-            Hazard::EncodedControl => "encoded-control",
-            Hazard::Password => "password",
-            Hazard::NumericHost => "numeric-host",
-            Hazard::UserinfoLikeHost => "userinfo-like-host",
-            Hazard::ZeroWidth => "zero-width",
-            Hazard::MixedScript => "mixed-script",
-        }
+named_enum! {
+    /// Property of a URL for which its reader should be careful. No URL is rejected for it.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+    #[non_exhaustive]
+    pub enum Hazard {
+        /// A port below 1024 that is not the scheme's own (section 6: a client is made to speak another
+        /// protocol).
+        OddPort = "odd-port",
+        /// An encoded control character (section 6).
+        EncodedControl = "encoded-control",
+        /// A password (section 6).
+        Password = "password",
+        /// An address in any notation, where a name would identify the owner.
+        NumericHost = "numeric-host",
+        /// A user name that looks like a host: `http://bank.example@other.example/`.
+        UserinfoLikeHost = "userinfo-like-host",
+        /// A character without width, literal or encoded.
+        ZeroWidth = "zero-width",
+        /// A label of the host with letters of more than one script.
+        MixedScript = "mixed-script",
     }
 }
 

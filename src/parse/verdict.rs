@@ -12,29 +12,16 @@ use iri_string::spec::UriSpec;
 use super::components::{UrlComponents, components};
 use crate::grammar::{Reject, Url, escaped_byte};
 
-/// A grammar that gives a verdict on each URL.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Grammar {
-    /// RFC 1738 section 5.
-    Rfc1738,
-    /// RFC 3986.
-    Rfc3986,
-    /// The WHATWG URL standard.
-    Whatwg,
-}
-
-impl Grammar {
-    /// All grammars, in the order of a record's `conforms`.
-    pub const ALL: [Grammar; 3] = [Grammar::Rfc1738, Grammar::Rfc3986, Grammar::Whatwg];
-
-    /// Returns the name that occurs in a record's `conforms`.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Grammar::Rfc1738 => "rfc1738",
-            Grammar::Rfc3986 => "rfc3986",
-            Grammar::Whatwg => "whatwg",
-        }
+named_enum! {
+    /// A grammar that gives a verdict on each URL.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+    pub enum Grammar {
+        /// RFC 1738 section 5.
+        Rfc1738 = "rfc1738",
+        /// RFC 3986.
+        Rfc3986 = "rfc3986",
+        /// The WHATWG URL standard.
+        Whatwg = "whatwg",
     }
 }
 

@@ -6,31 +6,22 @@ use super::AtEof;
 use super::content_length::{content_length, header_end};
 use super::mbox::{envelope, next_message};
 
-/// Dialect of an mbox. Mboxo and mboxrd are read in the same way, and so are mboxcl and mboxcl2.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum MboxDialect {
-    /// `From ` lines of bodies are quoted with `>`, or there are none.
-    Mboxo,
-    /// Quoted `From ` lines are quoted once more.
-    Mboxrd,
-    /// Messages have a Content-Length field, and `From ` lines are quoted.
-    Mboxcl,
-    /// Messages have a Content-Length field, and `From ` lines are not quoted.
-    Mboxcl2,
+named_enum! {
+    /// Dialect of an mbox. Mboxo and mboxrd are read in the same way, and so are mboxcl and mboxcl2.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum MboxDialect {
+        /// `From ` lines of bodies are quoted with `>`, or there are none.
+        Mboxo = "mboxo",
+        /// Quoted `From ` lines are quoted once more.
+        Mboxrd = "mboxrd",
+        /// Messages have a Content-Length field, and `From ` lines are quoted.
+        Mboxcl = "mboxcl",
+        /// Messages have a Content-Length field, and `From ` lines are not quoted.
+        Mboxcl2 = "mboxcl2",
+    }
 }
 
 impl MboxDialect {
-    /// Returns its usual name.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            MboxDialect::Mboxo => "mboxo",
-            MboxDialect::Mboxrd => "mboxrd",
-            MboxDialect::Mboxcl => "mboxcl",
-            MboxDialect::Mboxcl2 => "mboxcl2",
-        }
-    }
-
     /// Returns `true` if Content-Length fields are used.
     pub(super) fn has_lengths(self) -> bool {
         matches!(self, MboxDialect::Mboxcl | MboxDialect::Mboxcl2)
