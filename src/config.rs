@@ -9,9 +9,10 @@ mod daemon;
 mod error;
 mod limits;
 mod named;
-mod options;
 mod size;
 mod unknown_key;
+
+use std::path::Path;
 
 pub use check::check_scheme_name;
 #[cfg(feature = "daemon")]
@@ -24,16 +25,15 @@ pub use error::{ConfigError, ConfigFileError, SyntaxError};
 #[cfg(feature = "cli")]
 pub(crate) use named::named_values;
 pub use named::{NamedValue, nearest};
+use serde::{Deserialize, Serialize};
 pub use size::parse_size;
 
-use std::path::Path;
-
-use serde::{Deserialize, Serialize};
-
-use crate::extract::Unique;
+use crate::decode::{HeaderPolicy, HtmlPolicy, InfoFields};
+use crate::extract::{Options, Unique};
 use crate::limits::Limits;
 use crate::parse::Grammar;
-use crate::scan::Rules;
+use crate::record::Demand;
+use crate::scan::{Rules, SchemelessPolicy};
 
 /// The tables of a configuration file.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
@@ -167,6 +167,49 @@ impl Config {
     #[must_use]
     pub fn resolved(&self) -> String {
         toml::to_string(self).expect("tables of numbers, names and lists are TOML")
+    }
+}
+
+impl Config {
+    /// The options of the `[extract]` and `[limits]` tables, for the pipeline.
+    #[must_use]
+    pub fn options(&self) -> Options {
+        let extract = &self.extract;
+        Options {
+            rules: extract.rules,
+            schemeless: if extract.schemeless {
+                SchemelessPolicy::Find
+            } else {
+                SchemelessPolicy::Skip
+            },
+            extra_schemes: extract.extra_schemes.clone(),
+            headers: if extract.headers {
+                HeaderPolicy::Search
+            } else {
+                HeaderPolicy::Skip
+            },
+            html: if extract.html {
+                HtmlPolicy::Search
+            } else {
+                HtmlPolicy::Skip
+            },
+            accept: extract.accept.clone(),
+            schemes: extract
+                .schemes
+                .iter()
+                .map(|scheme| scheme.to_ascii_lowercase())
+                .collect(),
+            hosts: Vec::new(),
+            domains: Vec::new(),
+            unique: extract.unique,
+            context_bytes: extract.context,
+            strip_recipient: extract.strip_recipient,
+            ids: Demand::default(),
+            line_numbers: Demand::default(),
+            regions: Demand::default(),
+            info: InfoFields::default(),
+            limits: self.limits,
+        }
     }
 }
 

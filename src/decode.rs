@@ -33,10 +33,8 @@ mod binary;
 mod charset;
 mod date;
 mod digest;
-mod encoded_words;
 mod external_body;
 mod field_names;
-mod flowed;
 #[cfg(feature = "internals")]
 pub mod fuzzing;
 mod header;
@@ -44,10 +42,9 @@ mod html;
 mod message_info;
 mod mime_walk;
 mod part;
-mod part_body;
 mod region;
+mod seven_bit;
 mod transfer;
-mod utf7;
 
 pub use date::{Date, FIRST_MESSAGE_DAY, Zone, parse_date};
 pub use digest::{canonical, covers_all, digest};
@@ -323,7 +320,7 @@ fn page(
             ..DecodeReport::default()
         };
     }
-    let open = part_body::page(message.raw, &part, sink);
+    let open = part::page(message.raw, &part, sink);
     DecodeReport {
         text_parts: 1,
         diagnostics: open

@@ -19,22 +19,18 @@ mod found;
 mod guessed;
 mod hazard;
 mod hyphen;
-mod key;
 mod redirector;
 mod shortened;
-mod site;
 mod verdict;
 
 pub use attribute::{AttributeValue, parse_attribute, parse_nested, parse_replacement};
 pub use choice::parse_candidate;
-pub use components::{UrlComponents, components, scheme};
+pub use components::{Site, UrlComponents, components, host_name, key, key_of_components, scheme};
 pub use found::{
     Alternate, AlternateReason, Candidate, FoundUrl, ParseOutcome, RejectReason, RejectReasonKind,
     UrlTruncation, Wrapper,
 };
 pub use hazard::{Hazard, hazards, mismatch};
-pub use key::{key, key_of_components};
 pub(crate) use redirector::redirector_names;
 pub use redirector::{RedirectTarget, redirect_target, redirect_target_of, without_recipient};
-pub use site::{Site, host_name};
 pub use verdict::{Grammar, Verdicts, WhatwgReading};

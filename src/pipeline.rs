@@ -4,24 +4,19 @@
 //! serves `scan`, the daemon and `explain`. The work on one message is in [`extract`](mod@crate::extract).
 
 mod batch;
-mod chunk;
-mod input_step;
-mod job;
 mod messages;
 mod order;
 mod run;
 mod scan;
-mod scratch;
 mod units;
 mod worker;
 mod writer;
 
-pub use input_step::{
-    InputFailure, InputStep, MessageBlock, StreamEnd, StreamExtent, StreamStorage, UnreadMessages,
+pub use messages::{
+    InputFailure, InputStep, MessageBlock, MessageSource, StreamEnd, StreamExtent, StreamStorage,
+    UnreadMessages,
 };
-pub use job::{Job, Report};
-pub use messages::MessageSource;
 #[cfg(feature = "cli")]
 pub(crate) use run::reserve_descriptors;
-pub use run::{run, run_input};
+pub use run::{Job, Report, run, run_input};
 pub use scan::{Finished, Records, Scan, scan};

@@ -4,16 +4,13 @@
 //! late are written late ([`RecordWriter::write_open`], [`LineFormat::write_count`]).
 
 mod cache;
-mod closed_sets;
 #[cfg(feature = "arrow")]
 mod columns;
 mod fields;
 mod format;
 #[cfg(feature = "load")]
 mod found_row;
-mod json_fields;
-mod json_text;
-mod json_value;
+mod json;
 mod other_lines;
 mod owned;
 mod parsed;
@@ -24,23 +21,22 @@ pub mod sidecar;
 mod source_range;
 mod summary;
 mod value;
-mod writer;
 mod written_line;
 
-pub use closed_sets::ClosedSet;
 #[cfg(feature = "arrow")]
 pub use columns::{Columns, arrow_schema};
 pub use fields::{
-    EVENT_FIELDS, Field, FieldId, FieldType, FieldValues, GONE_FIELDS, Nullable, RECORD_FIELDS,
-    REJECT_FIELDS,
+    ClosedSet, EVENT_FIELDS, Field, FieldId, FieldType, FieldValues, GONE_FIELDS, Nullable,
+    RECORD_FIELDS, REJECT_FIELDS,
 };
 #[cfg(feature = "audit")]
 pub(crate) use format::is_formula;
-pub use format::{FormulaGuard, GrepStyle, HeaderRow, LineFormat, Table, TableSyntax};
+pub use format::{
+    FormulaGuard, GrepStyle, HeaderRow, LineFormat, RecordWriter, Table, TableSyntax,
+};
 #[cfg(feature = "load")]
 pub use found_row::FoundRow;
-pub use json_fields::JsonFields;
-pub use json_text::json_line;
+pub use json::{JsonFields, json_line};
 pub use other_lines::{write_event, write_gone, write_reject};
 pub use owned::{Record, RecordItems, RecordValue};
 pub use parsed::write_parsed;
@@ -55,7 +51,6 @@ pub use sidecar::Sidecar;
 pub use source_range::{RecordReadError, SourceRange, read_item, read_source_range, write_item};
 pub use summary::{NamedCounts, SchemeCounts, Summary};
 pub use value::MessageTail;
-pub use writer::RecordWriter;
 pub use written_line::{ParsedGrepLine, is_written_file, is_written_line, parse_grep_line};
 
 use twox_hash::XxHash3_128;

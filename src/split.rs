@@ -4,7 +4,6 @@
 //! at message borders, and [`messages`] divides a block into messages.
 
 mod babyl;
-mod block;
 #[cfg(feature = "files")]
 mod block_reader;
 #[cfg(feature = "files")]
@@ -12,27 +11,19 @@ mod byte_range;
 mod content_length;
 mod emlx;
 mod format;
-mod html_page;
-#[cfg(feature = "files")]
-mod line_ends;
 mod mbox;
-mod mbox_dialect;
 mod mmdf;
 mod news;
-mod number;
-mod rnews;
 #[cfg(feature = "files")]
 mod source_start;
-#[cfg(feature = "files")]
-mod text_border;
 
-pub use block::{Block, BlockRole, FragmentHead};
+use std::sync::Arc;
+
 #[cfg(feature = "files")]
 pub use block_reader::{BlockReader, OpenedStream, StreamBlocks, UnreadBlock, open};
 #[cfg(feature = "files")]
 pub use byte_range::open_range;
-pub use format::{Format, detect_format};
-pub use mbox_dialect::{MboxDialect, mbox_dialect};
+pub use format::{Format, MboxDialect, detect_format, mbox_dialect};
 #[cfg(feature = "files")]
 pub use source_start::SourceStart;
 
@@ -238,7 +229,7 @@ pub fn messages<'b>(block: &'b Block, format: Format, sink: &mut dyn FnMut(Split
             offset,
         ))),
         (_, Format::Mboxcl) => content_length::messages(bytes, offset, sink),
-        (_, Format::Rnews) => rnews::messages(bytes, offset, at_eof, sink),
+        (_, Format::Rnews) => news::batch_messages(bytes, offset, at_eof, sink),
         (_, Format::Mmdf) => mmdf::messages(bytes, offset, sink),
         (_, Format::Babyl) => babyl::messages(bytes, offset, sink),
         (BlockRole::Whole, Format::Emlx) => emlx::message(bytes, offset, sink),
@@ -315,4 +306,52 @@ fn message_head(fragment: &FragmentHead, format: Format) -> MessageHead<'_> {
 /// Returns the number of bytes of the first line, its line end included.
 fn first_line(bytes: &[u8]) -> usize {
     memchr::memchr(b'\n', bytes).map_or(bytes.len(), |end| end + 1)
+}
+
+/// Whole messages, or a fragment of one.
+#[derive(Debug, Default)]
+pub struct Block {
+    /// The bytes.
+    pub bytes: Vec<u8>,
+    /// The offset of the first byte in the source.
+    pub offset: u64,
+    /// Content of the bytes.
+    pub role: BlockRole,
+}
+
+/// Content of a block.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum BlockRole {
+    /// Whole messages, or the first fragment of a text; no URL crosses its end.
+    #[default]
+    Whole,
+    /// The first fragment of a message larger than the limit.
+    FirstFragment,
+    /// A later fragment of a message or text.
+    LaterFragment(FragmentHead),
+}
+
+/// Start of a message or text that is read in fragments.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FragmentHead {
+    /// The offset of its first byte in the source.
+    pub start: u64,
+    /// Number of line ends between `start` and the fragment.
+    pub line_ends: u64,
+    /// Its first bytes, at most [`MESSAGE_PREFIX_BYTES`](crate::limits::MESSAGE_PREFIX_BYTES).
+    pub head: Arc<Vec<u8>>,
+}
+
+/// Parses a decimal number between optional blanks. `None` if there is anything else, or too many digits.
+fn decimal(text: &[u8]) -> Option<usize> {
+    /// Fewer than 10^15 bytes fit in any file.
+    const MAX_DIGITS: usize = 15;
+    let digits = text.trim_ascii();
+    let is_number =
+        !digits.is_empty() && digits.len() <= MAX_DIGITS && digits.iter().all(u8::is_ascii_digit);
+    is_number.then(|| {
+        digits
+            .iter()
+            .fold(0, |value, digit| value * 10 + usize::from(digit - b'0'))
+    })
 }

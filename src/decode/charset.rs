@@ -1,17 +1,15 @@
 //! Converts text from its charset to UTF-8 with `encoding_rs`, and maps it back to its bytes.
 //! Detects the charset of 8-bit bytes without a usable label.
 //!
-//! ISO-2022 and HZ are decoded in `seven_bit`, and UTF-7 in `utf7`.
-
-mod seven_bit;
+//! Charsets of seven bits are decoded in `seven_bit`.
 
 use chardetng::{EncodingDetector, Iso2022JpDetection, Utf8Detection};
 use encoding_rs::{CoderResult, Decoder, Encoding, REPLACEMENT, UTF_8, WINDOWS_1252};
 
+use super::seven_bit::{self, SevenBit};
 use super::{ConvertedText, MappedBytes};
 use crate::limits::DETECTED_BYTES;
 use crate::span::{ByteMap, Span};
-use seven_bit::SevenBit;
 
 /// Converts `raw` to UTF-8.
 ///
@@ -29,7 +27,7 @@ pub(super) fn decode<'a>(raw: &'a [u8], label: Option<&str>) -> ConvertedText<'a
         return ConvertedText::unchanged(raw);
     }
     if label.is_some_and(is_utf7) {
-        return super::utf7::decode(raw).into();
+        return seven_bit::decode_utf7(raw).into();
     }
     let named = named_charset(raw, label);
     let is_wide = named.is_some_and(|encoding| !encoding.is_ascii_compatible());

@@ -1,7 +1,7 @@
 //! The decoding steps one by one, for the targets in `fuzz/`. Only with the feature `internals`; no
 //! part of the library.
 
-use super::{ConvertedText, MappedBytes, charset, encoded_words, flowed, transfer, utf7};
+use super::{ConvertedText, MappedBytes, charset, header, seven_bit, transfer};
 use crate::span::ByteMap;
 
 /// Decoded bytes, and the map back to the encoded ones.
@@ -46,19 +46,19 @@ pub fn unstuff(raw: &[u8]) -> Option<DecodedStep> {
 /// Undoes `format=flowed` without `DelSp`; `None` if there is nothing to undo.
 #[must_use]
 pub fn unflow(text: &[u8]) -> Option<DecodedStep> {
-    flowed::unflow(text, flowed::DelSp::No).map(DecodedStep::from)
+    transfer::unflow(text, transfer::DelSp::No).map(DecodedStep::from)
 }
 
 /// Decodes UTF-7.
 #[must_use]
 pub fn utf7(raw: &[u8]) -> DecodedStep {
-    utf7::decode(raw).into()
+    seven_bit::decode_utf7(raw).into()
 }
 
 /// Decodes the encoded words of a header field.
 #[must_use]
 pub fn encoded_words(raw: &[u8]) -> DecodedStep {
-    encoded_words::decode_with_map(raw).into()
+    header::decode_words_with_map(raw).into()
 }
 
 /// Converts a text to UTF-8.

@@ -2,8 +2,7 @@
 //! Boundaries (RFC 2046 section 5.1.1): the strings that a header names, and the lines that hold
 //! them.
 //!
-//! Headers are read by `part`, bodies are decoded by `part_body`, and values of header fields by
-//! `header`.
+//! Headers are read and bodies decoded by `part`, and values of header fields by `header`.
 
 use std::sync::LazyLock;
 
@@ -12,8 +11,7 @@ use memchr::memmem::Finder;
 use super::external_body::{EXTERNAL_BODY, ExternalBody, MissingParameters, external_body};
 use super::field_names::KnownField;
 use super::header::{HeaderFields, field_text, searchable_text};
-use super::part::{DefaultType, EnclosingMessage, MimePart, PartNumber, TextForm};
-use super::part_body::PartBody;
+use super::part::{DefaultType, EnclosingMessage, MimePart, PartBody, PartNumber, TextForm};
 use super::transfer::TransferEncoding;
 use super::{
     DecodeReport, DecodedText, HeaderPolicy, HtmlPolicy, LineLayout, OffsetMap, Region,

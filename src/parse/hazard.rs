@@ -3,8 +3,7 @@
 
 use unicode_script::{Script, UnicodeScript};
 
-use super::components::{components, scheme_of_absolute};
-use super::key::is_default_port;
+use super::components::{components, is_default_port, scheme_of_absolute};
 use super::verdict::Verdicts;
 use crate::grammar::decode;
 use crate::scan::{likely_host, plausible_host};

@@ -4,8 +4,7 @@
 //! Git cuts lines to a width with `..` at the end, web mailers and social networks cut the text of
 //! a link with `…` or `...`, and people write `...` or `[...]` for what they leave out.
 
-use super::components::components;
-use super::site::{Site, has_known_suffix};
+use super::components::{Site, components, has_known_suffix};
 
 /// Component of a URL that its author cut short.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -13,7 +13,7 @@
 use std::collections::VecDeque;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
-use super::chunk::Batch;
+use super::batch::Batch;
 use super::units::Unit;
 use crate::limits::QUEUED_BATCHES;
 
@@ -244,7 +244,7 @@ fn wait<'s>(condition: &Condvar, state: MutexGuard<'s, OrderState>) -> MutexGuar
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::pipeline::chunk::BatchRecords;
+    use crate::pipeline::batch::BatchRecords;
 
     fn order_of(units: &[(Lane, usize)]) -> Order {
         let order = Order::default();

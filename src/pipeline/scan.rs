@@ -1,13 +1,11 @@
 //! The scan of files and folders as an iterator: the face of the library for programs that work on archives.
 
-use std::io;
 use std::path::PathBuf;
 use std::sync::mpsc::{self, Receiver, SyncSender};
 use std::thread::{self, JoinHandle};
-use std::vec;
+use std::{io, vec};
 
-use super::job::{Job, Report};
-use super::run::run;
+use super::run::{Job, Report, run};
 use crate::diagnostic::Event;
 use crate::extract::{Extractor, Options};
 use crate::limits::{SCANNED_BATCHES, SCANNED_EVENTS};

@@ -4,12 +4,9 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use super::batch::{BatchBuilder, HandIn};
-use super::chunk::{ArticleChunk, ArticlePart, Batch, Chunk};
-use super::input_step::{InputStep, MessageBlock, UnreadMessages};
-use super::job::Job;
-use super::messages::{MessageSource, shrunk_before};
-use super::scratch::ScratchPool;
+use super::batch::{ArticleChunk, ArticlePart, Batch, BatchBuilder, Chunk, HandIn, ScratchPool};
+use super::messages::{InputStep, MessageBlock, MessageSource, UnreadMessages, shrunk_before};
+use super::run::Job;
 use super::units::{Unit, UnitStep};
 use crate::decode::{HeaderFields, KnownField, digest, parse_date};
 use crate::diagnostic::{Diagnostic, DiagnosticKind, SkipReason};

@@ -4,8 +4,8 @@ use std::collections::HashSet;
 use std::ops::Range;
 use std::{io, vec};
 
-use super::chunk::{ArticleChunk, ArticlePart, BatchRecords, Chunk};
-use super::job::{Job, Report};
+use super::batch::{ArticleChunk, ArticlePart, BatchRecords, Chunk};
+use super::run::{Job, Report};
 use crate::diagnostic::DiagnosticKind;
 use crate::extract::Unique;
 use crate::record::{LineFormat, Record, Summary};

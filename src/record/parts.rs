@@ -2,7 +2,7 @@
 
 use serde::ser::{Serialize, SerializeMap, Serializer};
 
-use super::json_text::{quoted, string, text};
+use super::json::{quoted, string, text};
 use crate::byte_scan::is_plain_json;
 use crate::grammar::{
     FtpPath, GopherUrl, HostKind, HostPort, IpSchemepart, Login, NewsUrl, Url, UrlForm, WaisPart,

@@ -8,9 +8,8 @@ use std::cell::OnceCell;
 use data_encoding::BASE64;
 
 use super::cache::CacheKey;
-use super::closed_sets::MISMATCH;
-use super::fields::FieldId;
-use super::json_text::is_lossless;
+use super::fields::{FieldId, MISMATCH};
+use super::json::is_lossless;
 use super::parts::Parts;
 use super::{FoundRecord, SCHEMA};
 use crate::byte_scan::is_plain_json;

@@ -1,23 +1,20 @@
 //! Reads a stream in blocks that end at message borders, so that each block can be divided by itself.
 //!
-//! The file of each format finds its borders. Entering a file in the middle is in `byte_range.rs`.
+//! Blocks of plain mboxes can be cut without being read: the receiver reads them on another thread. Running text is cut where no
+//! URL is divided. The file of each format finds its borders. Entering a file in the middle is in `byte_range.rs`.
 
 #[cfg(test)]
 mod tests;
-mod unread;
 
 use std::io;
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::block::{Block, BlockRole, FragmentHead};
 use super::format::Format;
-use super::line_ends::{LineEnds, cr_to_lf};
-use super::source_start::{SourceStart, is_zero};
-use super::text_border::text_border;
-use super::{AtEof, babyl, content_length, mbox, mmdf, rnews};
+use super::source_start::{LineEnds, SourceStart, cr_to_lf, is_zero};
+use super::{AtEof, Block, BlockRole, FragmentHead, babyl, content_length, mbox, mmdf, news};
 use crate::diagnostic::SkipReason;
-use crate::limits::{BLOCK_BYTES, MESSAGE_PREFIX_BYTES, SEPARATOR_BYTES};
+use crate::limits::{BLOCK_BYTES, MESSAGE_PREFIX_BYTES, OPEN_WRAPPER_BYTES, SEPARATOR_BYTES};
 use crate::origin::FormatHint;
 use crate::read::{SparseRead, UnreadRange};
 
@@ -266,7 +263,7 @@ impl<R: SparseRead> BlockReader<R> {
                 mbox::last_separator(buffer, 0).filter(|&at| mbox::blank_lines(buffer) < at)
             }
             Format::Mboxcl => content_length::last_border(buffer, AtEof::No, max),
-            Format::Rnews => rnews::last_border(buffer, max),
+            Format::Rnews => news::last_batch_border(buffer, max),
             Format::Mmdf => mmdf::last_line(buffer),
             Format::Babyl => babyl::last_border(buffer),
             Format::Single(_) | Format::Emlx | Format::Html => {
@@ -328,7 +325,7 @@ impl<R: SparseRead> BlockReader<R> {
         let from = self.scanned.max(1);
         match self.format {
             Format::Mbox | Format::Mboxcl => mbox::next_separator(&self.buffer, from, at_eof),
-            Format::Rnews => rnews::next_line(&self.buffer, from, at_eof),
+            Format::Rnews => news::next_batch_line(&self.buffer, from, at_eof),
             Format::Mmdf => mmdf::next_line(&self.buffer, from),
             Format::Babyl => babyl::next_border(&self.buffer, from),
             Format::Emlx | Format::Single(_) | Format::Html | Format::Text => None,
@@ -390,4 +387,101 @@ impl<R: SparseRead> BlockReader<R> {
             role,
         }
     }
+}
+
+impl<R: SparseRead> BlockReader<R> {
+    /// Returns the next block without reading it: whole messages, which the receiver reads. `None` where the stream must be read
+    /// to be cut, as [`BlockReader::next_block`] does.
+    ///
+    /// Both methods cut at the same offsets. This one reads a few KiB before the border. Where it finds none it has read the
+    /// whole block, which `next_block` reads again; it then does not peek at the next blocks.
+    pub fn next_unread_block(&mut self) -> Option<UnreadBlock> {
+        /// Blocks to read after one without a border: messages of many MiB come together.
+        const PAUSE_BLOCKS: usize = 4;
+        let is_plain = self.format == Format::Mbox && self.line_ends == LineEnds::Lf;
+        if !is_plain || self.fragment.is_some() || self.stop.is_some() || self.ended {
+            return None;
+        }
+        if self.offset == self.start && self.begins_with_blank_line() {
+            return None;
+        }
+        if self.peek_pause_blocks > 0 {
+            self.peek_pause_blocks -= 1;
+            return None;
+        }
+        let Some(len) = self.peek_border() else {
+            self.peek_pause_blocks = PAUSE_BLOCKS;
+            return None;
+        };
+        let range = self.stream.hand_off(self.buffer.len() as u64, len as u64)?;
+        self.buffer.clear();
+        let offset = self.offset;
+        self.offset += len as u64;
+        Some(UnreadBlock { offset, range })
+    }
+
+    /// Returns `true` if the next byte ends a line: then only reading tells where the first message of the file begins.
+    fn begins_with_blank_line(&self) -> bool {
+        let mut first = [0];
+        match self.buffer.first() {
+            Some(&byte) => first = [byte],
+            None if !self.stream.peek_ahead(0, &mut first) => return false,
+            None => {}
+        }
+        mbox::blank_lines(&first) > 0
+    }
+
+    /// Returns the length of the next block up to its last separator, if the stream has all of the block. Peeks backwards from its
+    /// end, window by window.
+    fn peek_border(&self) -> Option<usize> {
+        /// Bytes of a window. Most messages are smaller.
+        const WINDOW_BYTES: usize = 16 << 10;
+        let mut window = Vec::new();
+        let mut end = BLOCK_BYTES;
+        while end > 0 {
+            let start = end.saturating_sub(WINDOW_BYTES);
+            // The context before a separator, and the lines after one at the end of the window.
+            let peeked =
+                start.saturating_sub(CONTEXT_BYTES)..(end + SEPARATOR_BYTES + 1).min(BLOCK_BYTES);
+            window.resize(peeked.len(), 0);
+            let ahead = peeked.start.checked_sub(self.buffer.len())? as u64;
+            if !self.stream.peek_ahead(ahead, &mut window) {
+                return None;
+            }
+            if let Some(at) = mbox::last_separator(&window, start - peeked.start) {
+                return Some(peeked.start + at).filter(|&at| at > 0);
+            }
+            end = start;
+        }
+        None
+    }
+}
+
+/// Returns the position at which to cut `text` so that no URL is divided: after a blank line outside a wrapper, else after a line
+/// outside one, else after any line, else after a word, else at the end.
+fn text_border(text: &[u8]) -> usize {
+    /// Bytes at the end that are searched.
+    const TAIL_BYTES: usize = 256 << 10;
+    /// Borders of one kind that are tried.
+    const MAX_TRIES: usize = 64;
+    let lowest = text.len().saturating_sub(TAIL_BYTES).max(1);
+    let tail = &text[lowest..];
+    let is_outside_wrapper = |at: usize| {
+        let before = &text[(lowest + at).saturating_sub(OPEN_WRAPPER_BYTES)..lowest + at];
+        memchr::memrchr(b'<', before) <= memchr::memrchr(b'>', before)
+    };
+    let blank_line = memchr::memmem::rfind_iter(tail, b"\n\n")
+        .chain(memchr::memmem::rfind_iter(tail, b"\n\r\n"))
+        .take(MAX_TRIES)
+        .find(|&at| is_outside_wrapper(at));
+    let lines = memchr::memrchr_iter(b'\n', tail).take(MAX_TRIES);
+    let line = || {
+        let outside = lines.clone().find(|&at| is_outside_wrapper(at));
+        outside.or_else(|| lines.clone().next())
+    };
+    let word = || memchr::memrchr3(b' ', b'>', b'"', tail);
+    blank_line
+        .or_else(line)
+        .or_else(word)
+        .map_or(text.len(), |at| lowest + at + 1)
 }

@@ -8,8 +8,8 @@
 
 use memchr::memmem;
 
+use super::decimal;
 use super::mbox::{begins_message, envelope, is_decided, message, next_message, separator};
-use super::number::decimal;
 use super::{AtEof, SplitOutput};
 use crate::diagnostic::{Diagnostic, DiagnosticKind};
 

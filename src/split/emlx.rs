@@ -1,6 +1,6 @@
 //! `.emlx`, the file of one message in Apple Mail: a line with the number of its bytes, the message, and a property list.
 
-use super::number::decimal;
+use super::decimal;
 use super::{Extent, HeaderForm, Message, SplitOutput};
 use crate::diagnostic::{Diagnostic, DiagnosticKind};
 use crate::origin::SourceKind;

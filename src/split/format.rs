@@ -1,9 +1,10 @@
-//! Format of a source, detected by its first bytes.
+//! Format of a source, detected by its first bytes; the dialect of an mbox, and HTML pages, which are recognised by their start.
 
-use super::html_page::is_page;
-use super::mbox::{blank_lines, is_field, separator};
-use super::mbox_dialect::mbox_dialect;
-use super::{babyl, emlx, mmdf, news, rnews};
+use memchr::memmem;
+
+use super::content_length::{content_length, header_end};
+use super::mbox::{blank_lines, envelope, is_field, next_message, separator};
+use super::{AtEof, babyl, emlx, mmdf, news};
 use crate::diagnostic::SkipReason;
 use crate::limits::SNIFF_BYTES;
 use crate::origin::{FormatHint, SourceKind};
@@ -123,7 +124,7 @@ fn marked_format(start: &[u8]) -> Option<Format> {
         emlx::length_line(start).is_some_and(|length| header_kind(&start[length.line..]).is_some())
     };
     let marks: [(Format, &dyn Fn() -> bool); 4] = [
-        (Format::Rnews, &|| rnews::is_batch(start)),
+        (Format::Rnews, &|| news::is_batch(start)),
         (Format::Mmdf, &|| mmdf::is_folder(start)),
         (Format::Babyl, &|| babyl::is_folder(start)),
         (Format::Emlx, &is_emlx),
@@ -292,6 +293,90 @@ fn is_binary(start: &[u8]) -> bool {
     odd * 10 > start.len()
 }
 
+/// Elements that only a page has at its start: its frame, and what stands in its head. Browsers also take text elements
+/// such as `<a>` and `<p>` for the start of a page (WHATWG MIME Sniffing, section 7.1); plain text quotes those.
+const FIRST_ELEMENTS: [&[u8]; 9] = [
+    b"html", b"head", b"body", b"title", b"meta", b"base", b"link", b"style", b"script",
+];
+
+/// Returns `true` if a text begins as an HTML page: with a document type or a first element, after white space, an XML
+/// declaration and comments.
+pub(super) fn is_page(text: &[u8]) -> bool {
+    let mut rest = text.trim_ascii_start();
+    loop {
+        let end: &[u8] = match rest {
+            [b'<', b'!', b'-', b'-', ..] => b"-->",
+            [b'<', b'?', b'x', b'm', b'l', b' ', ..] => b"?>",
+            _ => return begins_page(rest),
+        };
+        let Some(at) = memchr::memmem::find(rest, end) else {
+            return false;
+        };
+        rest = rest[at + end.len()..].trim_ascii_start();
+    }
+}
+
+fn begins_page(text: &[u8]) -> bool {
+    let Some(name) = text.strip_prefix(b"<") else {
+        return false;
+    };
+    let begins = |word: &[u8]| {
+        name.get(..word.len())
+            .is_some_and(|start| start.eq_ignore_ascii_case(word))
+            && matches!(
+                name.get(word.len()),
+                Some(b' ' | b'>' | b'\t' | b'\n' | b'\r')
+            )
+    };
+    begins(b"!doctype html") || FIRST_ELEMENTS.into_iter().any(begins)
+}
+
+named_enum! {
+    /// Dialect of an mbox. Mboxo and mboxrd are read in the same way, and so are mboxcl and mboxcl2.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum MboxDialect {
+        /// `From ` lines of bodies are quoted with `>`, or there are none.
+        Mboxo = "mboxo",
+        /// Quoted `From ` lines are quoted once more.
+        Mboxrd = "mboxrd",
+        /// Messages have a Content-Length field, and `From ` lines are quoted.
+        Mboxcl = "mboxcl",
+        /// Messages have a Content-Length field, and `From ` lines are not quoted.
+        Mboxcl2 = "mboxcl2",
+    }
+}
+
+impl MboxDialect {
+    /// Returns `true` if Content-Length fields are used.
+    fn has_lengths(self) -> bool {
+        matches!(self, MboxDialect::Mboxcl | MboxDialect::Mboxcl2)
+    }
+}
+
+/// Detects the dialect of an mbox that begins with `start`.
+///
+/// One Content-Length field is enough for a dialect that has them, because a wrong one is ignored when messages are divided. Between
+/// the two dialects of each pair the `From ` lines in bodies decide.
+#[must_use]
+pub fn mbox_dialect(start: &[u8]) -> MboxDialect {
+    let mut lengths = false;
+    let mut at = 0;
+    while at < start.len() {
+        let header = at + envelope(&start[at..]);
+        let body = header_end(&start[header..]).map_or(start.len(), |end| header + end);
+        lengths |= content_length(&start[header..body]).is_some();
+        at = next_message(start, at, AtEof::Yes).unwrap_or(start.len());
+    }
+    let quoted = memmem::find(start, b"\n>From ").is_some();
+    let twice = memmem::find(start, b"\n>>From ").is_some();
+    match (lengths, quoted, twice) {
+        (true, true, _) => MboxDialect::Mboxcl,
+        (true, false, _) => MboxDialect::Mboxcl2,
+        (false, _, true) => MboxDialect::Mboxrd,
+        (false, _, false) => MboxDialect::Mboxo,
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -378,6 +463,67 @@ mod tests {
         assert_eq!(
             sniff(b"From: a\n\nx", FormatHint::Timehash),
             Ok(Format::Single(SourceKind::News))
+        );
+    }
+
+    #[test]
+    fn pages_begin_with_a_document_type_or_an_element() {
+        for text in [
+            "<!DOCTYPE html>",
+            "<!doctype HTML PUBLIC \"-//W3C//DTD HTML 3.2//EN\">",
+            "\r\n  <HTML>\n",
+            "<html lang=de>",
+            "<!-- MHonArc v2.4.4 -->\n<!--X-Subject: a - b -->\n<!DOCTYPE HTML\n PUBLIC>",
+            "<?xml version=\"1.0\"?>\n<html xmlns=\"x\">",
+            "<title>x",
+            "<body bgcolor=white>",
+        ] {
+            assert!(is_page(text.as_bytes()), "{text}");
+        }
+        for text in [
+            "",
+            "see <html>",
+            "<URL:http://a/>",
+            "<http://a/>",
+            "<a@b.example>",
+            "<!-- not closed <html>",
+            "<?xml version=\"1.0\"?><rss>",
+            "<htmlx>",
+            "<a href=\"http://a/\">http://b/</a>",
+            "<!doctype rfc SYSTEM>",
+            "<",
+            "<p",
+        ] {
+            assert!(!is_page(text.as_bytes()), "{text}");
+        }
+    }
+
+    fn with_length(body: &str, off_by: usize) -> String {
+        format!(
+            "From a\nA: b\ncontent-length:  {}\n\n{body}",
+            body.len() + off_by
+        )
+    }
+
+    #[test]
+    fn dialects_are_detected_by_the_start_of_the_file() {
+        let plain = |body: &str| format!("From a\nA: b\n\n{body}\n");
+        assert_eq!(mbox_dialect(plain("x").as_bytes()), MboxDialect::Mboxo);
+        assert_eq!(
+            mbox_dialect(plain(">From x").as_bytes()),
+            MboxDialect::Mboxo
+        );
+        assert_eq!(
+            mbox_dialect(plain("x\n>>From x").as_bytes()),
+            MboxDialect::Mboxrd
+        );
+        assert_eq!(
+            mbox_dialect(with_length("x\n>From y\n", 0).as_bytes()),
+            MboxDialect::Mboxcl
+        );
+        assert_eq!(
+            mbox_dialect(with_length("x\nFrom y\n", 0).as_bytes()),
+            MboxDialect::Mboxcl2
         );
     }
 }

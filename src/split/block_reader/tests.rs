@@ -3,10 +3,10 @@
 use std::io::{self, Read};
 use std::sync::Arc;
 
-use super::super::block::{BlockRole, FragmentHead};
 use super::super::byte_range::first_message;
 use super::super::format::Format;
 use super::super::source_start::SourceStart;
+use super::super::{BlockRole, FragmentHead};
 use super::super::{SplitOutput, messages};
 use super::BlockReader;
 use crate::limits::{BLOCK_BYTES, MESSAGE_PREFIX_BYTES};
