@@ -2,9 +2,7 @@
 
 use super::chars::CharSet;
 use super::escape::run;
-use super::reject::{
-    Production, ProductionError, RejectKind, RejectPart, starts_bad_escape, unexpected,
-};
+use super::reject::{Production, RejectKind, RejectPart, starts_bad_escape, unexpected};
 
 /// The alternative of `host` that a host matches.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -119,7 +117,7 @@ fn login_without_user<'a>(input: &'a [u8], unread: &'a [u8]) -> Production<'a, L
     match remaining {
         Some(remaining) if unread.len() < remaining || starts_bad_escape(unread) => {
             Err(if unread.is_empty() {
-                ProductionError::new(RejectKind::Missing, RejectPart::Login, unread)
+                RejectKind::Missing.at(RejectPart::Login, unread)
             } else {
                 unexpected(RejectPart::Login, unread)
             })
@@ -163,11 +161,7 @@ pub(super) fn hostport(input: &[u8]) -> Production<'_, HostPort<'_>> {
 fn port(input: &[u8]) -> Production<'_, &[u8]> {
     let (digits, rest) = digits(input);
     if digits.is_empty() {
-        return Err(ProductionError::new(
-            RejectKind::Empty,
-            RejectPart::Port,
-            rest,
-        ));
+        return Err(RejectKind::Empty.at(RejectPart::Port, rest));
     }
     Ok((digits, rest))
 }
@@ -215,11 +209,7 @@ pub(super) fn host(input: &[u8]) -> Production<'_, Host<'_>> {
             ))
         } else {
             // A further label could follow here.
-            Err(ProductionError::new(
-                RejectKind::BadLabel,
-                RejectPart::Host,
-                after,
-            ))
+            Err(RejectKind::BadLabel.at(RejectPart::Host, after))
         };
     }
 }
@@ -232,21 +222,9 @@ fn domainlabel(input: &[u8]) -> Production<'_, &[u8]> {
         .count();
     let (label, rest) = input.split_at(len);
     match label {
-        [] => Err(ProductionError::new(
-            RejectKind::Empty,
-            RejectPart::Host,
-            input,
-        )),
-        [b'-', ..] => Err(ProductionError::new(
-            RejectKind::BadLabel,
-            RejectPart::Host,
-            input,
-        )),
-        [.., b'-'] => Err(ProductionError::new(
-            RejectKind::BadLabel,
-            RejectPart::Host,
-            rest,
-        )),
+        [] => Err(RejectKind::Empty.at(RejectPart::Host, input)),
+        [b'-', ..] => Err(RejectKind::BadLabel.at(RejectPart::Host, input)),
+        [.., b'-'] => Err(RejectKind::BadLabel.at(RejectPart::Host, rest)),
         _ => Ok((label, rest)),
     }
 }

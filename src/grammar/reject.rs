@@ -116,16 +116,18 @@ pub(super) struct ProductionError {
     remaining: usize,
 }
 
-impl ProductionError {
-    /// An error at the first byte of `rest`.
-    pub(super) fn new(kind: RejectKind, part: RejectPart, rest: &[u8]) -> ProductionError {
+impl RejectKind {
+    /// The error of this kind at the first byte of `rest`.
+    pub(super) fn at(self, part: RejectPart, rest: &[u8]) -> ProductionError {
         ProductionError {
-            kind,
+            kind: self,
             part,
             remaining: rest.len(),
         }
     }
+}
 
+impl ProductionError {
     /// Length of the input from the error on.
     pub(super) fn remaining(&self) -> usize {
         self.remaining
@@ -166,7 +168,7 @@ pub(super) fn unexpected(part: RejectPart, rest: &[u8]) -> ProductionError {
     } else {
         RejectKind::Unexpected
     };
-    ProductionError::new(kind, part, rest)
+    kind.at(part, rest)
 }
 
 /// Returns `true` if `rest` begins with a `%` that two hexadecimal digits do not follow.

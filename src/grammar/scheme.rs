@@ -1,7 +1,7 @@
 //! The table of schemes: rule, class, default port, and the requirement for a bare URL in running text.
 
 use super::chars::CharSet;
-use super::reject::{Production, ProductionError, RejectKind, RejectPart};
+use super::reject::{Production, RejectKind, RejectPart};
 
 /// The rule of section 5 that parses the URLs of a scheme.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -244,24 +244,12 @@ pub(super) fn scheme(input: &[u8]) -> Production<'_, &[u8]> {
         .count();
     let (name, rest) = input.split_at(len);
     if name.is_empty() {
-        return Err(ProductionError::new(
-            RejectKind::Empty,
-            RejectPart::Scheme,
-            input,
-        ));
+        return Err(RejectKind::Empty.at(RejectPart::Scheme, input));
     }
     match rest.strip_prefix(b":") {
         Some(rest) => Ok((name, rest)),
-        None if rest.is_empty() => Err(ProductionError::new(
-            RejectKind::Missing,
-            RejectPart::Scheme,
-            rest,
-        )),
-        None => Err(ProductionError::new(
-            RejectKind::Unexpected,
-            RejectPart::Scheme,
-            rest,
-        )),
+        None if rest.is_empty() => Err(RejectKind::Missing.at(RejectPart::Scheme, rest)),
+        None => Err(RejectKind::Unexpected.at(RejectPart::Scheme, rest)),
     }
 }
 
