@@ -13,7 +13,6 @@ mod found_row;
 mod json;
 mod other_lines;
 mod owned;
-mod parsed;
 mod parts;
 mod record_line;
 mod schema;
@@ -39,8 +38,7 @@ pub use found_row::FoundRow;
 pub use json::{JsonFields, json_line};
 pub use other_lines::{write_event, write_gone, write_reject};
 pub use owned::{Record, RecordItems, RecordValue};
-pub use parsed::write_parsed;
-pub use parts::{Decoded, Parts};
+pub use parts::{Parts, write_parsed};
 pub use record_line::{
     GoneLine, LineError, LoadedRecord, LoadedValue, RecordLine, read_record_line,
 };

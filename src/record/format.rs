@@ -494,8 +494,8 @@ impl ValueSink for CellSink<'_> {
         self.list(texts);
     }
 
-    fn parts(&mut self, parts: Option<Parts<'_>>, url: &[u8]) {
-        self.json().parts(parts, url);
+    fn parts(&mut self, parts: Option<Parts<'_>>) {
+        self.json().parts(parts);
     }
 
     fn alternates(&mut self, alternates: &[Alternate]) {

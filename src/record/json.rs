@@ -11,7 +11,7 @@ use serde::Serialize;
 
 use super::cache::UrlCache;
 use super::fields::{Field, FieldId, FieldScope, RECORD_FIELDS};
-use super::parts::{PartList, Parts};
+use super::parts::Parts;
 use super::value::{RecordValues, ValueSink, rounded};
 use crate::byte_scan::is_plain_json;
 use crate::parse::Alternate;
@@ -331,7 +331,7 @@ impl ValueSink for JsonSink<'_> {
     }
 
     fn text(&mut self, text: &[u8]) {
-        string(text, false, self.out);
+        string(text, self.out);
     }
 
     fn digest(&mut self, hash: u128) {
@@ -345,13 +345,22 @@ impl ValueSink for JsonSink<'_> {
     }
 
     fn texts<'t>(&mut self, texts: impl Iterator<Item = &'t [u8]>) {
-        self.list(texts, |text, out| string(text, false, out));
+        self.list(texts, string);
     }
 
-    fn parts(&mut self, parts: Option<Parts<'_>>, url: &[u8]) {
+    fn parts(&mut self, parts: Option<Parts<'_>>) {
         self.out.push(b'[');
+        let mut separator = &b""[..];
         if let Some(parts) = parts {
-            parts.write_entries(&mut PartList::json(self.out, is_plain_json(url)));
+            parts.for_each_text(&mut |name, part| {
+                self.out.extend_from_slice(separator);
+                self.out.extend_from_slice(b"{\"name\":");
+                quoted(name.as_bytes(), self.out);
+                self.out.extend_from_slice(b",\"value\":");
+                string(part, self.out);
+                self.out.push(b'}');
+                separator = b",";
+            });
         }
         self.out.push(b']');
     }
@@ -415,22 +424,12 @@ pub(super) fn quoted(plain: &[u8], out: &mut Vec<u8>) {
     out.push(b'"');
 }
 
-/// Appends bytes as a JSON string (RFC 8259 section 7). NUL and bytes that are not UTF-8 become U+FFFD. With `is_known_plain` the
-/// bytes need no escapes, and are not checked.
-pub(super) fn string(bytes: &[u8], is_known_plain: bool, out: &mut Vec<u8>) {
-    debug_assert!(
-        !is_known_plain || is_plain_json(bytes),
-        "not a part of a text without escapes"
-    );
-    if is_known_plain || is_plain_json(bytes) {
+/// Appends bytes as a JSON string (RFC 8259 section 7). NUL and bytes that are not UTF-8 become U+FFFD.
+fn string(bytes: &[u8], out: &mut Vec<u8>) {
+    if is_plain_json(bytes) {
         return quoted(bytes, out);
     }
-    escaped(&text(bytes), out);
-}
-
-/// Appends a text as a JSON string, with the escapes that it needs.
-pub(super) fn escaped(text: &str, out: &mut Vec<u8>) {
-    serde_json::to_writer(out, text).expect("a Vec takes all bytes");
+    serde_json::to_writer(out, &text(bytes)).expect("a Vec takes all bytes");
 }
 
 /// Returns a value of numbers, texts and lists as one line of JSON.
@@ -495,7 +494,7 @@ mod tests {
         texts.extend([b"\xE2\x80\xA8\xFF".to_vec(), vec![0x7F; 17], Vec::new()]);
         for bytes in texts {
             let mut out = Vec::new();
-            string(&bytes, false, &mut out);
+            string(&bytes, &mut out);
             assert_eq!(out, serde_json::to_vec(&text(&bytes)).unwrap(), "{bytes:?}");
         }
     }

@@ -438,10 +438,10 @@ impl ValueSink for RecordSink<'_> {
         self.list(|list| texts.for_each(|item| list.text_item(&text(item))));
     }
 
-    fn parts(&mut self, parts: Option<Parts<'_>>, _: &[u8]) {
+    fn parts(&mut self, parts: Option<Parts<'_>>) {
         self.list(|list| {
             if let Some(parts) = parts {
-                parts.for_each(&mut |name, part| {
+                parts.for_each_text(&mut |name, part| {
                     list.text_item(name);
                     list.text_item(&text(part));
                 });

@@ -51,8 +51,8 @@ pub(super) trait ValueSink {
     /// Receives a list of texts of somebody else.
     fn texts<'t>(&mut self, texts: impl Iterator<Item = &'t [u8]>);
 
-    /// Receives the list of the components of `url`; `None` if there are none.
-    fn parts(&mut self, parts: Option<Parts<'_>>, url: &[u8]);
+    /// Receives the list of a URL's components; `None` if there are none.
+    fn parts(&mut self, parts: Option<Parts<'_>>);
 
     /// Receives the list of other readings.
     fn alternates(&mut self, alternates: &[Alternate]);
@@ -164,7 +164,7 @@ impl<'v, 'r> RecordValues<'v, 'r> {
             F::Parts => {
                 let generic = || Parts::Generic(*self.components());
                 let parts = || self.rfc1738().map_or_else(generic, Parts::Rfc1738);
-                sink.parts(found.verdicts.map(|_| parts()), found.url());
+                sink.parts(found.verdicts.map(|_| parts()));
             }
             F::Wrapper => sink.name(found.wrapper.name()),
             F::Raw => sink.text(record.raw),
