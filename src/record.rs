@@ -34,7 +34,7 @@ pub use format::{
     FormulaGuard, GrepStyle, HeaderRow, LineFormat, RecordWriter, Table, TableSyntax,
 };
 #[cfg(feature = "load")]
-pub use found_row::FoundRow;
+pub use found_row::{FoundMessage, FoundRow, FoundSource};
 pub use json::{JsonFields, json_line};
 pub use other_lines::{write_event, write_gone, write_reject};
 pub use owned::{Record, RecordItems, RecordValue};
@@ -46,7 +46,7 @@ pub use schema::{
     ELASTICSEARCH_VERSION, SchemaLanguage, elasticsearch_template, record_reference, schema,
 };
 pub use sidecar::Sidecar;
-pub use source_range::{RecordReadError, SourceRange, read_item, read_source_range, write_item};
+pub use source_range::{SourceRange, read_item, read_source_range, write_item};
 pub use summary::{NamedCounts, SchemeCounts, Summary};
 pub use value::MessageTail;
 pub use written_line::{ParsedGrepLine, is_written_file, is_written_line, parse_grep_line};

@@ -111,7 +111,7 @@ fn ranges_of_records(input: impl BufRead) -> Result<Vec<Place>, CommandError> {
         let line = line.map_err(|error| failed(error.to_string()))?;
         if line.starts_with('{') {
             let range = record::read_source_range(&line);
-            ranges.push(range.map_err(|error| failed(error.to_string()))?.into());
+            ranges.push(range.map_err(failed)?.into());
         } else if let Some(place) = place_of_grep_line(&line) {
             ranges.push(place);
         } else if !is_heading(&line) {

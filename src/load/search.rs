@@ -8,7 +8,7 @@ use rusqlite::{Row, params_from_iter};
 use super::LoadError;
 use super::sqlite::{open_to_read, sqlite_error};
 use crate::parse::key;
-use crate::record::FoundRow;
+use crate::record::{FoundMessage, FoundRow, FoundSource};
 
 /// Searches the database at `path`, and gives each match to `found` until that returns `false`, in the order of [`SearchOrder`].
 ///
@@ -43,16 +43,20 @@ fn found_row(row: &Row<'_>) -> rusqlite::Result<FoundRow> {
         confidence: row.get(3)?,
         region: row.get(4)?,
         anchor: row.get(5)?,
-        path: row.get(6)?,
-        path_b64: row.get(7)?,
-        member: row.get(8)?,
-        member_b64: row.get(9)?,
-        start: row.get(10)?,
-        end: row.get(11)?,
-        message_id: row.get(12)?,
-        date: row.get(13)?,
-        from: row.get(14)?,
-        subject: row.get(15)?,
+        source: FoundSource {
+            path: row.get(6)?,
+            path_b64: row.get(7)?,
+            member: row.get(8)?,
+            member_b64: row.get(9)?,
+            start: row.get(10)?,
+            end: row.get(11)?,
+        },
+        message: FoundMessage {
+            id: row.get(12)?,
+            date: row.get(13)?,
+            from: row.get(14)?,
+            subject: row.get(15)?,
+        },
     })
 }
 

@@ -1,7 +1,7 @@
 //! Matches of a search as lines: for people, or as JSON with the names of the record's fields.
 
 use data_encoding::BASE64;
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 use serde_json::value::RawValue;
 
 use super::format::{GrepLine, GrepStyle, TableSyntax};
@@ -11,8 +11,8 @@ use crate::diagnostic::printable;
 /// Stands for the date of a message without one.
 const NO_DATE: &str = "(no date) ";
 
-/// A record as a search finds it in a database. The fields are those of the record.
-#[derive(Clone, Debug, PartialEq)]
+/// A record as a search finds it in a database. The fields are those of the record, in its order.
+#[derive(Clone, Debug, PartialEq, Serialize)]
 #[expect(
     missing_docs,
     reason = "the table of the fields is their documentation"
@@ -24,59 +24,51 @@ pub struct FoundRow {
     pub confidence: f64,
     pub region: String,
     pub anchor: Option<String>,
+    pub source: FoundSource,
+    pub message: FoundMessage,
+}
+
+/// The `source` of a record that was found.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[expect(
+    missing_docs,
+    reason = "the table of the fields is their documentation"
+)]
+pub struct FoundSource {
     pub path: String,
     pub path_b64: Option<String>,
     /// The list of names, as JSON.
+    #[serde(serialize_with = "as_json")]
     pub member: Option<String>,
     /// The list of names in base64, as JSON.
+    #[serde(serialize_with = "as_json")]
     pub member_b64: Option<String>,
     pub start: i64,
     pub end: i64,
-    pub message_id: Option<String>,
+}
+
+/// The `message` of a record that was found.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[expect(
+    missing_docs,
+    reason = "the table of the fields is their documentation"
+)]
+pub struct FoundMessage {
+    pub id: Option<String>,
     pub date: Option<String>,
     pub from: Option<String>,
     pub subject: Option<String>,
 }
 
-#[derive(Serialize)]
-struct FoundJson<'r> {
-    id: &'r str,
-    url: &'r str,
-    fragment: Option<&'r str>,
-    confidence: f64,
-    region: &'r str,
-    anchor: Option<&'r str>,
-    source: FoundSourceJson<'r>,
-    message: FoundMessageJson<'r>,
-}
-
-#[derive(Serialize)]
-struct FoundSourceJson<'r> {
-    path: &'r str,
-    path_b64: Option<&'r str>,
-    member: Option<&'r RawValue>,
-    member_b64: Option<&'r RawValue>,
-    start: i64,
-    end: i64,
-}
-
-#[derive(Serialize)]
-struct FoundMessageJson<'r> {
-    id: Option<&'r str>,
-    date: Option<&'r str>,
-    from: Option<&'r str>,
-    subject: Option<&'r str>,
-}
-
 impl FoundRow {
     /// Appends the line `path!member:start: url`.
     pub fn write_grep(&self, style: GrepStyle, out: &mut Vec<u8>) {
-        let path = bytes_of(self.path_b64.as_deref(), &self.path);
+        let path = bytes_of(self.source.path_b64.as_deref(), &self.source.path);
         let url = self.whole_url();
         let line = GrepLine {
             path: &path,
             member: &self.member_bytes(),
-            start: self.start.cast_unsigned(),
+            start: self.source.start.cast_unsigned(),
             url: url.as_bytes(),
         };
         line.write(style, out);
@@ -85,9 +77,16 @@ impl FoundRow {
     /// Appends two lines: the date, the sender and the subject; and the one of [`FoundRow::write_grep`].
     pub fn write_text(&self, style: GrepStyle, out: &mut Vec<u8>) {
         let day = |date: &String| date.get(..10).unwrap_or(date).to_owned();
-        let day = self.date.as_ref().map_or_else(|| NO_DATE.to_owned(), day);
+        let day = self
+            .message
+            .date
+            .as_ref()
+            .map_or_else(|| NO_DATE.to_owned(), day);
         let mut line = day;
-        for text in [&self.from, &self.subject].into_iter().flatten() {
+        for text in [&self.message.from, &self.message.subject]
+            .into_iter()
+            .flatten()
+        {
             line.push_str("  ");
             line.push_str(&printable(text));
         }
@@ -116,16 +115,16 @@ impl FoundRow {
 
     /// Appends a row of a table.
     pub fn write_row(&self, syntax: TableSyntax, out: &mut Vec<u8>) {
-        let start = self.start.to_string();
+        let start = self.source.start.to_string();
         let cells = [
-            self.date.as_deref(),
-            self.from.as_deref(),
-            self.subject.as_deref(),
+            self.message.date.as_deref(),
+            self.message.from.as_deref(),
+            self.message.subject.as_deref(),
             Some(&*self.url),
             self.fragment.as_deref(),
-            Some(&*self.path),
+            Some(&*self.source.path),
             Some(&*start),
-            self.message_id.as_deref(),
+            self.message.id.as_deref(),
         ];
         for (index, cell) in cells.into_iter().enumerate() {
             if 0 < index {
@@ -147,29 +146,7 @@ impl FoundRow {
 
     /// Appends a line of JSON, which `urlspool show` reads.
     pub fn write_json(&self, out: &mut Vec<u8>) {
-        let json = FoundJson {
-            id: &self.id,
-            url: &self.url,
-            fragment: self.fragment.as_deref(),
-            confidence: self.confidence,
-            region: &self.region,
-            anchor: self.anchor.as_deref(),
-            source: FoundSourceJson {
-                path: &self.path,
-                path_b64: self.path_b64.as_deref(),
-                member: raw(self.member.as_deref()),
-                member_b64: raw(self.member_b64.as_deref()),
-                start: self.start,
-                end: self.end,
-            },
-            message: FoundMessageJson {
-                id: self.message_id.as_deref(),
-                date: self.date.as_deref(),
-                from: self.from.as_deref(),
-                subject: self.subject.as_deref(),
-            },
-        };
-        append_json_line(out, &json);
+        append_json_line(out, self);
     }
 
     fn member_bytes(&self) -> Vec<Vec<u8>> {
@@ -179,12 +156,12 @@ impl FoundRow {
                 .and_then(|list| serde_json::from_str(list).ok());
             list.unwrap_or_default()
         };
-        match &self.member_b64 {
-            Some(_) => names(&self.member_b64)
+        match &self.source.member_b64 {
+            Some(_) => names(&self.source.member_b64)
                 .iter()
                 .map(|name| bytes_of(Some(name), ""))
                 .collect(),
-            None => names(&self.member)
+            None => names(&self.source.member)
                 .into_iter()
                 .map(String::into_bytes)
                 .collect(),
@@ -198,9 +175,13 @@ fn bytes_of(encoded: Option<&str>, text: &str) -> Vec<u8> {
     decoded.unwrap_or_else(|| text.as_bytes().to_owned())
 }
 
-/// A list as JSON; `None` if there is none, or somebody changed the database.
-fn raw(list: Option<&str>) -> Option<&RawValue> {
-    serde_json::from_str(list?).ok()
+/// Writes a list that is JSON already; null if there is none, or somebody changed the database.
+#[expect(clippy::ref_option, reason = "serde passes a field by reference")]
+fn as_json<S: Serializer>(list: &Option<String>, serializer: S) -> Result<S::Ok, S::Error> {
+    let list: Option<&RawValue> = list
+        .as_deref()
+        .and_then(|list| serde_json::from_str(list).ok());
+    list.serialize(serializer)
 }
 
 #[cfg(test)]
@@ -216,16 +197,20 @@ mod tests {
             confidence: 1.0,
             region: "body".to_owned(),
             anchor: None,
-            path: "a?".to_owned(),
-            path_b64: Some("Yf8=".to_owned()),
-            member: Some("[\"b\"]".to_owned()),
-            member_b64: None,
-            start: 3,
-            end: 9,
-            message_id: None,
-            date: None,
-            from: None,
-            subject: None,
+            source: FoundSource {
+                path: "a?".to_owned(),
+                path_b64: Some("Yf8=".to_owned()),
+                member: Some("[\"b\"]".to_owned()),
+                member_b64: None,
+                start: 3,
+                end: 9,
+            },
+            message: FoundMessage {
+                id: None,
+                date: None,
+                from: None,
+                subject: None,
+            },
         }
     }
 

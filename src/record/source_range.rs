@@ -2,8 +2,6 @@
 //! `urlspool splits`, written and read: `{"path","start","end","kind"}`, one per line.
 
 use std::borrow::Cow;
-use std::error::Error;
-use std::fmt;
 use std::path::PathBuf;
 
 use data_encoding::BASE64;
@@ -27,34 +25,32 @@ pub struct SourceRange {
     pub end: u64,
 }
 
-const PATH: PathFields = PathFields {
-    path: "source.path",
-    path_b64: "source.path_b64",
-};
-
 /// Reads the range of a record's URL from its line.
 ///
 /// # Errors
 ///
-/// The line is not JSON, or a field of its `source` is missing or has another form.
-pub fn read_source_range(line: &str) -> Result<SourceRange, RecordReadError> {
-    let record: Value = serde_json::from_str(line)?;
+/// The reason in words: the line is not JSON, or a field of its `source` is missing or has another form.
+pub fn read_source_range(line: &str) -> Result<SourceRange, String> {
+    let record = read_json(line)?;
     let source = &record["source"];
-    let offset = |name: &str, field| {
-        source[name]
-            .as_u64()
-            .ok_or(RecordReadError::Missing { field })
+    let offset = |name: &str| {
+        let offset = source[name].as_u64();
+        offset.ok_or_else(|| format!("source.{name} is missing"))
     };
     Ok(SourceRange {
-        path: read_path(source, &PATH)?,
+        path: read_path(source, "source.")?,
         member: read_member(source)?,
-        start: offset("start", "source.start")?,
-        end: offset("end", "source.end")?,
+        start: offset("start")?,
+        end: offset("end")?,
     })
 }
 
+fn read_json(line: &str) -> Result<Value, String> {
+    serde_json::from_str(line).map_err(|error| format!("not JSON at character {}", error.column()))
+}
+
 /// Reads the names in `member_b64`, or else in `member`; without either there are none.
-fn read_member(source: &Value) -> Result<Vec<Vec<u8>>, RecordReadError> {
+fn read_member(source: &Value) -> Result<Vec<Vec<u8>>, String> {
     let from_base64 = |name: &Value| BASE64.decode(name.as_str()?.as_bytes()).ok();
     let from_text = |name: &Value| name.as_str().map(|name| name.as_bytes().to_owned());
     if !source["member_b64"].is_null() {
@@ -68,15 +64,12 @@ fn read_member(source: &Value) -> Result<Vec<Vec<u8>>, RecordReadError> {
 
 fn read_names(
     list: &Value,
-    field: &'static str,
+    field: &str,
     read: impl Fn(&Value) -> Option<Vec<u8>>,
-) -> Result<Vec<Vec<u8>>, RecordReadError> {
+) -> Result<Vec<Vec<u8>>, String> {
     list.as_array()
         .and_then(|names| names.iter().map(read).collect())
-        .ok_or(RecordReadError::Invalid {
-            field,
-            expected: "a list of names",
-        })
+        .ok_or_else(|| format!("{field} is not a list of names"))
 }
 
 /// A work item as it is written.
@@ -97,11 +90,6 @@ struct SplitItemJson<'i> {
 /// The `kind` of a file whose kind is recognized when it is read.
 const AUTO: &str = "auto";
 
-const ITEM_PATH: PathFields = PathFields {
-    path: "path",
-    path_b64: "path_b64",
-};
-
 /// Appends a work item as one line.
 pub fn write_item(item: &FileRange, line: &mut Vec<u8>) {
     let path = item.source.path.as_os_str().as_encoded_bytes();
@@ -121,18 +109,15 @@ pub fn write_item(item: &FileRange, line: &mut Vec<u8>) {
 ///
 /// # Errors
 ///
-/// The line is not JSON, `path` is missing, or a field has another form.
-pub fn read_item(line: &str) -> Result<FileRange, RecordReadError> {
-    let value: Value = serde_json::from_str(line)?;
+/// The reason in words: the line is not JSON, `path` is missing, or a field has another form.
+pub fn read_item(line: &str) -> Result<FileRange, String> {
+    let value = read_json(line)?;
     let kind = read_kind(&value)?;
-    let source = Source::at(read_path(&value, &ITEM_PATH)?);
+    let source = Source::at(read_path(&value, "")?);
     let start = read_offset(&value, "start")?.unwrap_or(0);
     let end = read_offset(&value, "end")?.unwrap_or(u64::MAX);
     if end < start {
-        return Err(RecordReadError::Invalid {
-            field: "end",
-            expected: "an offset after `start`",
-        });
+        return Err("end is not an offset after `start`".to_owned());
     }
     Ok(FileRange {
         source,
@@ -143,57 +128,37 @@ pub fn read_item(line: &str) -> Result<FileRange, RecordReadError> {
     })
 }
 
-fn read_kind(value: &Value) -> Result<Option<SourceKind>, RecordReadError> {
+fn read_kind(value: &Value) -> Result<Option<SourceKind>, String> {
     match value["kind"].as_str() {
         None | Some(AUTO) => Ok(None),
         Some(name) => match SourceKind::named(name) {
-            None => Err(RecordReadError::Unknown {
-                field: "kind",
-                name: name.to_owned(),
-            }),
+            None => Err(format!("kind {name:?} is not known")),
             kind => Ok(kind),
         },
     }
 }
 
-fn read_offset(value: &Value, name: &'static str) -> Result<Option<u64>, RecordReadError> {
+fn read_offset(value: &Value, name: &str) -> Result<Option<u64>, String> {
     match &value[name] {
         Value::Null => Ok(None),
-        number => number.as_u64().map(Some).ok_or(RecordReadError::Invalid {
-            field: name,
-            expected: "a number of bytes",
-        }),
+        number => {
+            let offset = number.as_u64().map(Some);
+            offset.ok_or_else(|| format!("{name} is not a number of bytes"))
+        }
     }
 }
 
-/// Names of the two fields of a path, for errors.
-pub(super) struct PathFields {
-    pub(super) path: &'static str,
-    pub(super) path_b64: &'static str,
-}
-
-/// Reads the path that `object` has in `path` or, if it is not UTF-8, in `path_b64`.
-///
-/// # Errors
-///
-/// Neither field is there, or one has another form.
-pub(super) fn read_path(object: &Value, fields: &PathFields) -> Result<PathBuf, RecordReadError> {
-    if let Some(encoded) = object["path_b64"].as_str() {
-        let bytes = BASE64
-            .decode(encoded.as_bytes())
-            .map_err(|_| RecordReadError::Invalid {
-                field: fields.path_b64,
-                expected: "base64",
-            })?;
-        return path_of_bytes(bytes).ok_or(RecordReadError::Invalid {
-            field: fields.path_b64,
-            expected: "a path of this system",
-        });
-    }
-    object["path"]
-        .as_str()
-        .map(PathBuf::from)
-        .ok_or(RecordReadError::Missing { field: fields.path })
+/// Reads the path that `object` has in `path` or, if it is not UTF-8, in `path_b64`. Errors name the
+/// field after `prefix`.
+fn read_path(object: &Value, prefix: &str) -> Result<PathBuf, String> {
+    let Some(encoded) = object["path_b64"].as_str() else {
+        let path = object["path"].as_str().map(PathBuf::from);
+        return path.ok_or_else(|| format!("{prefix}path is missing"));
+    };
+    let bytes = BASE64
+        .decode(encoded.as_bytes())
+        .map_err(|_| format!("{prefix}path_b64 is not base64"))?;
+    path_of_bytes(bytes).ok_or_else(|| format!("{prefix}path_b64 is not a path of this system"))
 }
 
 /// Returns the path that consists of `bytes`.
@@ -213,68 +178,6 @@ fn path_of_bytes(bytes: Vec<u8>) -> Option<PathBuf> {
 #[cfg(not(unix))]
 fn path_of_bytes(bytes: Vec<u8>) -> Option<PathBuf> {
     String::from_utf8(bytes).ok().map(PathBuf::from)
-}
-
-/// Reason why a line of JSON cannot be read as a record or a work item.
-#[derive(Debug)]
-#[non_exhaustive]
-pub enum RecordReadError {
-    /// The line is not JSON.
-    Json(serde_json::Error),
-    /// A field is missing.
-    Missing {
-        /// The field, as `source.path`.
-        field: &'static str,
-    },
-    /// A field has a value of the wrong form.
-    Invalid {
-        /// The field, as `source.path`.
-        field: &'static str,
-        /// The required form, as a noun phrase.
-        expected: &'static str,
-    },
-    /// A field has a name that is not known.
-    Unknown {
-        /// The field, as `kind`.
-        field: &'static str,
-        /// The name.
-        name: String,
-    },
-}
-
-impl fmt::Display for RecordReadError {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            RecordReadError::Json(error) if error.is_data() => {
-                write!(out, "not as expected: {error}")
-            }
-            RecordReadError::Json(error) => {
-                write!(out, "not JSON at character {}", error.column())
-            }
-            RecordReadError::Missing { field } => write!(out, "{field} is missing"),
-            RecordReadError::Invalid { field, expected } => {
-                write!(out, "{field} is not {expected}")
-            }
-            RecordReadError::Unknown { field, name } => {
-                write!(out, "{field} {name:?} is not known")
-            }
-        }
-    }
-}
-
-impl Error for RecordReadError {
-    fn source(&self) -> Option<&(dyn Error + 'static)> {
-        match self {
-            RecordReadError::Json(error) => Some(error),
-            _ => None,
-        }
-    }
-}
-
-impl From<serde_json::Error> for RecordReadError {
-    fn from(error: serde_json::Error) -> RecordReadError {
-        RecordReadError::Json(error)
-    }
 }
 
 #[cfg(test)]
@@ -313,7 +216,7 @@ mod tests {
             r#"{"source":{"path":"?","member":["?"],"member_b64":["/w=="],"start":0,"end":0}}"#;
         assert_eq!(read_source_range(line).unwrap().member, [b"\xFF".to_vec()]);
         assert_eq!(
-            read_source_range("{}").unwrap_err().to_string(),
+            read_source_range("{}").unwrap_err(),
             "source.path is missing"
         );
     }
@@ -339,7 +242,7 @@ mod tests {
 
     #[test]
     fn an_error_names_the_field() {
-        let error = |line| read_item(line).unwrap_err().to_string();
+        let error = |line| read_item(line).unwrap_err();
         assert_eq!(
             error("{\"path\":\"a\",\"start\":-1}"),
             "start is not a number of bytes"
