@@ -11,6 +11,7 @@ mod format;
 #[cfg(feature = "load")]
 mod found_row;
 mod json;
+mod json_text;
 mod other_lines;
 mod owned;
 mod parts;
@@ -35,7 +36,8 @@ pub use format::{
 };
 #[cfg(feature = "load")]
 pub use found_row::{FoundMessage, FoundRow, FoundSource};
-pub use json::{JsonFields, json_line};
+pub use json::JsonFields;
+pub use json_text::json_line;
 pub use other_lines::{write_event, write_gone, write_reject};
 pub use owned::{Record, RecordItems, RecordValue};
 pub use parts::{Parts, write_parsed};

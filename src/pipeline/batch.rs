@@ -4,8 +4,8 @@
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use super::Job;
 use super::messages::{InputFailure, InputStep, StreamEnd, StreamExtent, StreamStorage};
-use super::run::Job;
 use crate::diagnostic::{Diagnostic, DiagnosticKind, Event, SkipReason};
 use crate::extract::{Finding, Unique, key_hash};
 use crate::limits::RECORD_BUFFER_BYTES;

@@ -1,7 +1,5 @@
-//! A whole run: the job, the receiver of its results, and the threads. One walks, cuts inputs into units and writes; the others
-//! work on the units.
+//! A whole run: one thread walks, cuts inputs into units and writes; the others work on the units.
 
-use std::path::PathBuf;
 use std::{io, thread};
 
 use super::batch::{Batch, ScratchPool};
@@ -9,15 +7,13 @@ use super::order::{HandInResult, InProgress, Lane, Order, Task, Ticket};
 use super::units::Units;
 use super::worker::WorkContext;
 use super::writer::{UnreportedRecords, Writer};
-use crate::diagnostic::Event;
+use super::{Job, Report};
 use crate::extract::Extractor;
 use crate::limits::{BATCH_FILES, BATCHES_PER_THREAD, BLOCK_BYTES_PER_THREAD};
 use crate::origin::FileRange;
 use crate::read::Input;
-use crate::record::{LineFormat, Record, Summary};
-use crate::sink::Sink;
-use crate::split::Format;
-use crate::walk::{self, PathFilter, SymlinkPolicy, WalkedFile};
+use crate::record::Summary;
+use crate::walk::{self, WalkedFile};
 
 /// Does the job and returns its summary.
 ///
@@ -270,86 +266,4 @@ impl Drop for FinishOnDrop<'_> {
     fn drop(&mut self) {
         self.order.finish(self.ticket);
     }
-}
-
-/// A job for [`run`](super::run).
-#[derive(Debug, Default)]
-pub struct Job {
-    /// Files and folders; `-` for standard input.
-    pub roots: Vec<PathBuf>,
-    /// Ranges of files, in place of the roots.
-    pub items: Option<Vec<FileRange>>,
-    /// Filter for the paths of files below the roots.
-    pub filter: PathFilter,
-    /// Handling of symbolic links below the roots.
-    pub links: SymlinkPolicy,
-    /// The format of all sources, if it is not to be recognised.
-    pub format: Option<Format>,
-    /// Number of threads that work on messages. With 1 or less the calling thread does everything.
-    pub threads: usize,
-    /// Format of the records: lines, or values.
-    pub line_format: LineFormat,
-    /// Rejected candidates are reported.
-    pub rejects: bool,
-    /// Skips messages dated before this time (seconds since 1970).
-    pub since: Option<i64>,
-    /// Skips messages dated at this time or later.
-    pub until: Option<i64>,
-}
-
-/// Receiver of the results of a run, in the order of its input.
-pub trait Report {
-    /// Receives records as whole lines, if the job asks for lines. `Ok(false)` ends the run.
-    ///
-    /// # Errors
-    ///
-    /// Errors of writing them; they end the run. A report of values refuses lines.
-    fn lines(&mut self, lines: &[u8]) -> io::Result<bool> {
-        let _ = lines;
-        Err(io::Error::other("records were expected as values"))
-    }
-
-    /// Receives records as values, if the job asks for [`LineFormat::Values`]. `Ok(false)` ends the run.
-    ///
-    /// # Errors
-    ///
-    /// Errors of writing them; they end the run. A report of lines refuses values.
-    fn records(&mut self, records: Vec<Record>) -> io::Result<bool> {
-        drop(records);
-        Err(io::Error::other("records were expected as lines"))
-    }
-
-    /// Receives encoded rejected candidates, one per line, if the job asks for them.
-    ///
-    /// # Errors
-    ///
-    /// Errors of writing them; they end the run.
-    fn rejects(&mut self, batch: &[u8]) -> io::Result<()>;
-
-    /// Receives an event.
-    ///
-    /// # Errors
-    ///
-    /// Errors of writing it; they end the run.
-    fn event(&mut self, event: &Event) -> io::Result<()>;
-
-    /// Receives everything that was counted so far, after each batch.
-    fn progress(&mut self, summary: &Summary);
-}
-
-/// A report that passes on the records alone.
-impl<S: Sink> Report for S {
-    fn lines(&mut self, lines: &[u8]) -> io::Result<bool> {
-        self.put(lines)
-    }
-
-    fn rejects(&mut self, _: &[u8]) -> io::Result<()> {
-        Ok(())
-    }
-
-    fn event(&mut self, _: &Event) -> io::Result<()> {
-        Ok(())
-    }
-
-    fn progress(&mut self, _: &Summary) {}
 }

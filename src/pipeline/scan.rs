@@ -5,7 +5,7 @@ use std::sync::mpsc::{self, Receiver, SyncSender};
 use std::thread::{self, JoinHandle};
 use std::{io, vec};
 
-use super::run::{Job, Report, run};
+use super::{Job, Report, run};
 use crate::diagnostic::Event;
 use crate::extract::{Extractor, Options};
 use crate::limits::{SCANNED_BATCHES, SCANNED_EVENTS};

@@ -4,8 +4,8 @@
 
 use std::io;
 
+use super::Job;
 use super::messages::{InputFailure, InputStep, MessageSource};
-use super::run::Job;
 use crate::limits::{
     BATCH_FILES, BATCHES_PER_THREAD, BLOCKS_PER_THREAD, FILE_BATCH_BYTES, Limits, SMALL_FILE_BYTES,
 };

@@ -4,9 +4,9 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
+use super::Job;
 use super::batch::{ArticleChunk, ArticlePart, Batch, BatchBuilder, Chunk, HandIn, ScratchPool};
 use super::messages::{InputStep, MessageBlock, MessageSource, UnreadMessages, shrunk_before};
-use super::run::Job;
 use super::units::{Unit, UnitStep};
 use crate::decode::{HeaderFields, KnownField, digest, parse_date};
 use crate::diagnostic::{Diagnostic, DiagnosticKind, SkipReason};

@@ -5,7 +5,7 @@ use std::ops::Range;
 use std::{io, vec};
 
 use super::batch::{ArticleChunk, ArticlePart, BatchRecords, Chunk};
-use super::run::{Job, Report};
+use super::{Job, Report};
 use crate::diagnostic::DiagnosticKind;
 use crate::extract::Unique;
 use crate::record::{LineFormat, Record, Summary};

@@ -3,7 +3,8 @@
 //!
 //! A format is resolved once for a run ([`LineFormat`]), so that no name is looked up for a record.
 
-use super::json::{Caches, JsonSink, text};
+use super::json::{Caches, JsonSink};
+use super::json_text::text;
 use super::owned::{Record, RecordBuilder};
 use super::parts::Parts;
 use super::value::{MessageTail, RecordValues, ValueSink};

@@ -5,7 +5,7 @@ use serde::{Serialize, Serializer};
 use serde_json::value::RawValue;
 
 use super::format::{GrepLine, GrepStyle, TableSyntax};
-use super::json::append_json_line;
+use super::json_text::append_json_line;
 use crate::diagnostic::printable;
 
 /// Stands for the date of a message without one.

@@ -6,7 +6,7 @@ use data_encoding::BASE64;
 use serde::Serialize;
 
 use super::RecordOrigin;
-use super::json::{append_json_line, is_lossless, text};
+use super::json_text::{append_json_line, is_lossless, text};
 use crate::diagnostic::Event;
 use crate::grammar::Reject;
 use crate::origin::Source;

@@ -11,7 +11,7 @@ use serde::{Serialize, Serializer};
 
 use super::cache::UrlCache;
 use super::fields::{Field, FieldId, FieldScope, FieldType, RECORD_FIELDS, fields_of};
-use super::json::text;
+use super::json_text::text;
 use super::parts::Parts;
 use super::value::{RecordValues, ValueSink, rounded};
 use crate::parse::Alternate;

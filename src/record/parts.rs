@@ -4,7 +4,7 @@
 use serde::ser::{Serialize, SerializeMap, Serializer};
 use serde_json::Value;
 
-use super::json::{append_json_line, text};
+use super::json_text::{append_json_line, text};
 use super::other_lines::GrammarErrorJson;
 use crate::grammar::{
     FtpPath, HostKind, HostPort, Login, NewsUrl, SchemeClass, Url, UrlForm, WaisPart, Warning,

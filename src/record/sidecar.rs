@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::json::json_line;
+use super::json_text::json_line;
 
 /// Description of a segment: enough to verify it, and to restore the state of its messages if the state is lost.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -8,7 +8,7 @@ use data_encoding::BASE64;
 use serde::Serialize;
 use serde_json::Value;
 
-use super::json::append_json_line;
+use super::json_text::append_json_line;
 use super::other_lines::base64_unless_utf8;
 use crate::origin::{FileRange, Source, SourceKind};
 

@@ -5,7 +5,7 @@ use std::ops::Deref;
 
 use serde::{Serialize, Serializer};
 
-use super::json::append_json_line;
+use super::json_text::append_json_line;
 use crate::diagnostic::{DiagnosticKind, SkipReason};
 use crate::grammar::{SCHEMES, Scheme};
 use crate::parse::{FoundUrl, Grammar, RejectReason, Wrapper, scheme};

@@ -9,7 +9,7 @@ use data_encoding::BASE64;
 
 use super::cache::CacheKey;
 use super::fields::{FieldId, MISMATCH};
-use super::json::is_lossless;
+use super::json_text::is_lossless;
 use super::parts::Parts;
 use super::{FoundRecord, SCHEMA};
 use crate::byte_scan::is_plain_json;
