@@ -39,6 +39,8 @@ run_tests() {
   (cd "$work" && "$python" -m pytest -q -p no:cacheprovider --doctest-modules --pyargs urlspool --ignore-glob '*spark.py' --ignore-glob '*dask.py')
 }
 run_tests
+# The same generated files as every command.
+(cd .. && URLSPOOL_PYTHON=$python URLSPOOL_SPOOL_FILES=500 cargo test --locked --quiet --test tests -- formats::openers)
 "$python" -m mypy --config-file pyproject.toml --no-error-summary -p urlspool
 (cd "$work" && "$python" -m mypy.stubtest urlspool._urlspool)
 echo "types agree"

@@ -5,13 +5,15 @@
 
 The same queries must give the same answers in all three, and full-text queries the same in the first two: N words that occur in the
 records, and pairs of them. Prints rates, memory and sizes, of one run: of the loads, of DuckDB's `read_json` of the same lines, and of
-`.import` of SQLite's shell and `\\copy` of psql, which write the rows of `urls` from CSV without indexes, links, messages or words. With
+`.import` of SQLite's shell and `\\copy` of psql, which write the rows of `urls` from CSV without links and messages: without indexes, and
+with those of `urls` (in PostgreSQL the words are one of them, in SQLite a table of their own). With
 --rows the records are repeated as those of other messages in other files until there are so many, and the times of searches are those
 of that many rows.
 BINARY needs the feature `postgres`; DuckDB is the Python package. What is not there is named, and the rest is compared.
 """
 
 import argparse
+import contextlib
 import os
 import random
 import re
@@ -112,29 +114,40 @@ def of_other_message(line, copy):
     return line.replace('"mailbox":"', f'"mailbox":"copy{copy}', 1)
 
 
-def import_csv(database, folder, rows):
-    """The rows of `urls` by SQLite's shell, without indexes."""
-    csv, copy = os.path.join(folder, "urls.csv"), os.path.join(folder, "import.db")
+def import_csv(database, folder, rows, into_sqlite):
+    """The rows of `urls` by SQLite's shell."""
+    csv = os.path.join(folder, "urls.csv")
+    with contextlib.closing(sqlite3.connect(database)) as db:
+        columns = [row[1] for row in db.execute("PRAGMA table_info(urls)")]
+        create, *indexes = [row[0] for row in db.execute(
+            "SELECT sql FROM sqlite_master WHERE tbl_name = 'urls' AND sql IS NOT NULL ORDER BY type = 'index'")]
+    # CSV has no bytes that are NUL.
+    fields = ", ".join(f'hex("{name}")' if name == "record_key" else f'"{name}"' for name in columns)
     with open(csv, "wb") as file:
-        subprocess.run(["sqlite3", "-csv", database, "SELECT * FROM urls"], check=True, stdout=file)
-    create = sqlite3.connect(database).execute("SELECT sql FROM sqlite_master WHERE name = 'urls'").fetchone()[0]
-    create = create.replace(" UNIQUE", "").replace(" PRIMARY KEY", "")
-    commands = ["-cmd", create, "-cmd", ".mode csv"]
-    Timed("sqlite3", *commands, copy, f".import {csv} urls").show("sqlite3 .import of the rows of urls, no index", rows, os.path.getsize(copy) >> 20)
+        subprocess.run(["sqlite3", "-csv", database, f"SELECT {fields} FROM urls"], check=True, stdout=file)
+    plain = create.replace(" UNIQUE", "").replace(" PRIMARY KEY", "")
+    for name, statements in [("no index", [plain]), ("its indexes", [create, *indexes])]:
+        copy = os.path.join(folder, f"{name}.db")
+        commands = [part for statement in [*statements, ".mode csv"] for part in ("-cmd", statement)]
+        imported = Timed("sqlite3", *commands, copy, f".import {csv} urls")
+        imported.show(f"sqlite3 .import of the rows of urls, {name}", rows, os.path.getsize(copy) >> 20)
+        print(f"  the load takes {into_sqlite.processor / imported.processor:.1f} times the processor time")
 
 
-def copy_csv(server, folder, rows):
-    """The rows of `urls` by psql, without indexes."""
+def copy_csv(server, folder, rows, load_seconds):
+    """The rows of `urls` by psql. `load_seconds` is the processor time of the server for the load."""
     csv = os.path.join(folder, "copy.csv")
     with open(csv, "w", encoding="utf-8") as file:
         file.write(server.psql("", "-c", "COPY urls TO STDOUT (FORMAT csv)"))
-    server.psql("CREATE TABLE copied (LIKE urls)")
-    begun = time.time()
-    with open(csv, encoding="utf-8") as file:
-        server.psql(file, "-q", "-c", "COPY copied FROM STDIN (FORMAT csv)")
-    seconds = time.time() - begun
-    print(f"\\copy of the rows of urls, no index: {seconds:.1f} s, {rows / seconds:.0f} rows/s")
-    server.psql("DROP TABLE copied")
+    for name, like in [("no index", "urls"), ("its indexes", "urls INCLUDING ALL")]:
+        server.psql(f"CREATE TABLE copied (LIKE {like})")
+        begun, processor = time.time(), server.processor_seconds()
+        with open(csv, encoding="utf-8") as file:
+            server.psql(file, "-q", "-c", "COPY copied FROM STDIN (FORMAT csv)")
+        seconds, processor = time.time() - begun, server.processor_seconds() - processor
+        print(f"\\copy of the rows of urls, {name}: {seconds:.1f} s, {rows / seconds:.0f} rows/s, processor of the server {processor:.1f} s")
+        print(f"  the load takes {load_seconds / processor:.1f} times the server's processor time")
+        server.psql("DROP TABLE copied")
 
 
 def duckdb_rows(path):
@@ -216,14 +229,17 @@ def main():
     rows = sqlite.execute("SELECT count(*) FROM urls").fetchone()[0]
     print(f"{rows} rows, {os.path.getsize(args.records) >> 20} MiB of lines")
     into_sqlite.show("SQLite", rows, os.path.getsize(database) >> 20)
-    import_csv(database, folder, rows)
+    import_csv(database, folder, rows, into_sqlite)
     server = Postgresql("compare")
     failed, duckdb = 0, None
     try:
+        before = server.processor_seconds()
         into_server = Timed(*load, server.target, args.records)
+        load_seconds = server.processor_seconds() - before
         into_server.show("PostgreSQL", rows, int(server.rows("SELECT pg_database_size('postgres')")[0][0]) >> 20)
+        print(f"  processor of the server {load_seconds:.1f} s")
         Timed(*load, server.target, args.records).show("PostgreSQL again", rows)
-        copy_csv(server, folder, rows)
+        copy_csv(server, folder, rows, load_seconds)
         duckdb = duckdb_rows(args.records)
         for name, query in QUERIES.items():
             answers = {"SQLite": shown(sqlite.execute(query)), "PostgreSQL": shown(server.rows(query))}

@@ -1,5 +1,6 @@
 """A PostgreSQL server for the tools: on a socket in a folder of its own, which no other tool uses."""
 
+import contextlib
 import glob
 import os
 import pwd
@@ -55,6 +56,18 @@ class Postgresql:
 
     def rows(self, query):
         return [tuple(row.split("\x1f")) for row in self.psql("", "-c", query).split("\n")[:-1]]
+
+    def processor_seconds(self):
+        """Processor time of the server and of its processes that have ended."""
+        with open(os.path.join(self.data, "postmaster.pid"), encoding="ascii") as file:
+            server = int(file.readline())
+        with open(f"/proc/{server}/task/{server}/children", encoding="ascii") as file:
+            children = file.read().split()
+        ticks = 0
+        for process, numbers in [(server, slice(11, 15)), *((child, slice(11, 13)) for child in children)]:
+            with contextlib.suppress(FileNotFoundError), open(f"/proc/{process}/stat", encoding="utf-8") as file:
+                ticks += sum(map(int, file.read().rsplit(")", 1)[1].split()[numbers]))
+        return ticks / os.sysconf("SC_CLK_TCK")
 
     def stop(self):
         self.run(f"{self.programs}/pg_ctl", "-D", self.data, "-m", "immediate", "stop")
