@@ -7,7 +7,6 @@
 mod archive;
 mod check;
 mod database;
-mod error;
 mod import;
 mod lychee;
 mod plan;
@@ -15,14 +14,96 @@ mod public_host;
 mod report;
 mod state;
 mod statistics;
-mod times;
 
 pub use archive::{ArchiveCounts, ArchiveJob, archive};
 pub use check::{AuditProgress, CheckCounts, CheckJob, check};
-pub use error::AuditError;
+pub use database::CheckTime;
 pub use import::{ImportCounts, ImportJob, ImportReport, ResultPlace, import};
 pub use plan::{Exclusion, PlanCounts, PlanJob, Sample, Stratum, StratumKind, plan};
 pub use public_host::host_in_url;
 pub use report::{ReportFiles, ReportJob, SenderPolicy, report};
 pub use state::{CheckFailure, CheckOutcome, LinkState, link_state, without_fragment};
-pub use times::CheckTime;
+
+use std::error::Error as StdError;
+use std::io;
+
+use thiserror::Error;
+
+use crate::load::LoadError;
+use crate::sink::OutputError;
+
+/// The error that ends a step of an audit. Each kind has an exit code of its own.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum AuditError {
+    /// The database cannot be read or written, or is not one that was loaded.
+    #[error(transparent)]
+    Database(#[from] LoadError),
+    /// An argument, the plan or a file of results cannot be used as it is.
+    #[error("{message}")]
+    Unusable {
+        /// The reason and the way out.
+        message: String,
+        /// The error beneath.
+        source: Option<Box<dyn StdError + Send + Sync>>,
+    },
+    /// The link checker, the servers that it asks, or the archive give no answers.
+    #[error("{message}")]
+    NoAnswers {
+        /// The reason and the way out.
+        message: String,
+        /// The error beneath.
+        source: Option<Box<dyn StdError + Send + Sync>>,
+    },
+    /// A file, a folder or the proxy of the link checker cannot be made.
+    #[error("{message}")]
+    Output {
+        /// The reason.
+        message: String,
+        /// The error beneath.
+        source: io::Error,
+    },
+}
+
+impl AuditError {
+    fn unusable(message: impl Into<String>) -> AuditError {
+        AuditError::Unusable {
+            message: message.into(),
+            source: None,
+        }
+    }
+
+    fn no_answers(message: impl Into<String>) -> AuditError {
+        AuditError::NoAnswers {
+            message: message.into(),
+            source: None,
+        }
+    }
+
+    /// Creates the error of something that cannot be made: `cannot write a.html: no space left`.
+    fn output(action: &str, source: io::Error) -> AuditError {
+        AuditError::Output {
+            message: format!("cannot {action}: {source}"),
+            source,
+        }
+    }
+
+    /// Adds the error beneath one of its own.
+    fn caused_by(mut self, error: impl Into<Box<dyn StdError + Send + Sync>>) -> Self {
+        if let AuditError::Unusable { source, .. } | AuditError::NoAnswers { source, .. } =
+            &mut self
+        {
+            *source = Some(error.into());
+        }
+        self
+    }
+}
+
+impl From<OutputError> for AuditError {
+    fn from(error: OutputError) -> AuditError {
+        match error {
+            OutputError::Refused(message) => AuditError::unusable(message),
+            OutputError::Failed { message, source } => AuditError::Output { message, source },
+        }
+    }
+}

@@ -74,7 +74,7 @@ const USES_CLOCK: &[&str] = &[
     "load/http_agent.rs",
     "load/elasticsearch/lock.rs",
     "audit/archive.rs",
-    "audit/times.rs",
+    "audit/database.rs",
     "audit/check/guard_proxy.rs",
     "cli/args/values.rs",
     "cli/scan.rs",
@@ -106,7 +106,7 @@ const NETWORK: &[&str] = &[
     "ureq::Agent",
 ];
 const USES_NETWORK: &[&str] = &[
-    "audit/archive/cdx.rs",
+    "audit/archive.rs",
     "audit/check/guard_proxy",
     "load/postgres",
     "load/elasticsearch/http.rs",

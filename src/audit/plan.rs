@@ -13,9 +13,8 @@ use std::path::PathBuf;
 use rusqlite::params;
 use twox_hash::XxHash3_64;
 
-use super::database::AuditDb;
-use super::error::AuditError;
-use super::times::now;
+use super::AuditError;
+use super::database::{AuditDb, now};
 use crate::limits::AUDIT_CACHE_KIB;
 use exclusion::Lifted;
 use links::{PlannedLinks, scan_rows};

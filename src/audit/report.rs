@@ -9,8 +9,8 @@ mod page;
 
 use std::path::PathBuf;
 
+use super::AuditError;
 use super::database::AuditDb;
-use super::error::AuditError;
 use crate::limits::AUDIT_CACHE_KIB;
 use crate::load::is_file_of_database;
 use crate::sink::{OutputFile, Replacement, ReportOutputs, TableFolder};

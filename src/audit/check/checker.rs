@@ -22,7 +22,7 @@ use tempfile::TempDir;
 
 use super::CheckJob;
 use super::guard_proxy::GuardProxy;
-use crate::audit::error::AuditError;
+use crate::audit::AuditError;
 use crate::audit::lychee::{Answer, lychee_answers};
 use crate::diagnostic::shortened;
 use crate::limits::{

@@ -9,8 +9,6 @@
 //! The proxy speaks HTTP/1.1: `CONNECT`, and requests with an absolute URL, one for each
 //! connection.
 
-mod http_head;
-
 use std::collections::HashMap;
 use std::io::{self, ErrorKind, Read, Write};
 use std::net::{IpAddr, Ipv4Addr, Shutdown, SocketAddr, TcpListener, TcpStream, ToSocketAddrs};
@@ -21,13 +19,12 @@ use std::time::{Duration, Instant};
 
 use url::{Host, Url};
 
-use crate::audit::error::AuditError;
+use crate::audit::AuditError;
 use crate::audit::lychee::Answer;
 use crate::audit::public_host::{is_among, is_public, is_public_address};
 use crate::audit::state::{CheckFailure, CheckOutcome};
-use crate::limits::{AUDIT_CONNECT_SECONDS, AUDIT_CONNECTION_BYTES, AUDIT_IDLE_SECONDS};
-use http_head::{
-    ProxyRequest, answer_for_checker, is_interim, proxy_request, read_head, request_for_server,
+use crate::limits::{
+    AUDIT_CONNECT_SECONDS, AUDIT_CONNECTION_BYTES, AUDIT_HEAD_BYTES, AUDIT_IDLE_SECONDS,
 };
 
 /// HTTP code with which the proxy answers for a host that it did not reach. No server is known to
@@ -353,6 +350,143 @@ fn connect_failure(error: &io::Error) -> CheckFailure {
         ErrorKind::TimedOut | ErrorKind::WouldBlock => CheckFailure::Timeout,
         _ => CheckFailure::Other,
     }
+}
+
+/// Header fields that hold for one connection only (RFC 9110 section 7.6.1), or are for the proxy.
+const CONNECTION_FIELDS: [&str; 5] = [
+    "connection",
+    "keep-alive",
+    "proxy-connection",
+    "proxy-authorization",
+    "upgrade",
+];
+
+/// The head of a message, and the bytes after it that were read with it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+struct ReadHead {
+    /// The head with its empty line; all bytes if there is no such line up to the end or the limit.
+    head: Vec<u8>,
+    rest: Vec<u8>,
+}
+
+/// The request line of a proxy's request.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum ProxyRequest {
+    /// `CONNECT host:port`, with the host as a URL.
+    Connect(Url),
+    /// A request with an absolute URL.
+    Forward(Url),
+}
+
+/// Reads a head. `already` are bytes that were read before.
+fn read_head(stream: &mut impl Read, already: Vec<u8>) -> io::Result<ReadHead> {
+    let mut bytes = already;
+    let mut buffer = [0; 8192];
+    loop {
+        if let Some(end) = end_of_head(&bytes) {
+            let rest = bytes.split_off(end);
+            return Ok(ReadHead { head: bytes, rest });
+        }
+        let len = match stream.read(&mut buffer) {
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+            read => read?,
+        };
+        if len == 0 || AUDIT_HEAD_BYTES < bytes.len() {
+            return Ok(ReadHead {
+                head: bytes,
+                rest: Vec::new(),
+            });
+        }
+        bytes.extend_from_slice(&buffer[..len]);
+    }
+}
+
+/// Returns the offset after the empty line.
+fn end_of_head(bytes: &[u8]) -> Option<usize> {
+    let crlf = memchr::memmem::find(bytes, b"\r\n\r\n").map(|at| at + 4);
+    let lf = memchr::memmem::find(bytes, b"\n\n").map(|at| at + 2);
+    [crlf, lf].into_iter().flatten().min()
+}
+
+/// Parses the first line of a request to a proxy; `None` for other text.
+fn proxy_request(head: &[u8]) -> Option<ProxyRequest> {
+    let line = std::str::from_utf8(head.split(|&byte| byte == b'\n').next()?).ok()?;
+    let mut words = line.split_ascii_whitespace();
+    let (method, target) = (words.next()?, words.next()?);
+    if method == "CONNECT" {
+        // The scheme's port is filled in where the URL has the default one.
+        let url = Url::parse(&format!("https://{target}/")).ok()?;
+        return Some(ProxyRequest::Connect(url));
+    }
+    let url = Url::parse(target).ok()?;
+    (url.scheme() == "http").then_some(ProxyRequest::Forward(url))
+}
+
+/// Returns the head of a request for the server: the path instead of the URL, and one request for
+/// the connection.
+fn request_for_server(head: &[u8]) -> Vec<u8> {
+    let (line, fields) = head.split_at(line_len(head));
+    let mut words = line.splitn(3, |&byte| byte == b' ');
+    let (method, target, version) = (words.next(), words.next(), words.next());
+    let mut out = method.unwrap_or_default().to_vec();
+    out.push(b' ');
+    out.extend_from_slice(&origin_form(target.unwrap_or_default()));
+    out.push(b' ');
+    out.extend_from_slice(version.unwrap_or_default());
+    append_fields(&mut out, fields);
+    out
+}
+
+/// Path and query of an absolute URL, as they are written.
+fn origin_form(target: &[u8]) -> Vec<u8> {
+    let after_scheme = memchr::memmem::find(target, b"://").map_or(target, |at| &target[at + 3..]);
+    match after_scheme.iter().position(|byte| b"/?".contains(byte)) {
+        Some(at) if after_scheme[at] == b'/' => after_scheme[at..].to_vec(),
+        Some(at) => [b"/", &after_scheme[at..]].concat(),
+        None => b"/".to_vec(),
+    }
+}
+
+/// Returns the head of an answer for the checker, which opens another connection for its next
+/// request.
+fn answer_for_checker(head: &[u8]) -> Vec<u8> {
+    let (line, fields) = head.split_at(line_len(head));
+    let mut out = line.to_vec();
+    append_fields(&mut out, fields);
+    out
+}
+
+/// Returns `true` for the head of an interim answer, which another one follows (RFC 9110 section
+/// 15.2).
+fn is_interim(head: &[u8]) -> bool {
+    head.starts_with(b"HTTP/1") && head.get(8..10) == Some(b" 1") && !head[9..].starts_with(b"101")
+}
+
+/// Length of the first line with its end.
+fn line_len(head: &[u8]) -> usize {
+    memchr::memchr(b'\n', head).map_or(head.len(), |at| at + 1)
+}
+
+/// Appends the header fields except [`CONNECTION_FIELDS`], a field that closes the connection, and
+/// the empty line.
+fn append_fields(out: &mut Vec<u8>, fields: &[u8]) {
+    let mut is_dropped = false;
+    for line in fields.split_inclusive(|&byte| byte == b'\n') {
+        if matches!(line, b"\r\n" | b"\n") {
+            break;
+        }
+        // A folded line belongs to the field before.
+        if !line.starts_with(b" ") && !line.starts_with(b"\t") {
+            let name = line.split(|&byte| byte == b':').next().unwrap_or_default();
+            is_dropped = CONNECTION_FIELDS
+                .iter()
+                .any(|field| field.as_bytes().eq_ignore_ascii_case(name));
+        }
+        if !is_dropped {
+            out.extend_from_slice(line);
+        }
+    }
+    out.extend_from_slice(b"Connection: close\r\n\r\n");
 }
 
 #[cfg(test)]

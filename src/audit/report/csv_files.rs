@@ -6,7 +6,7 @@ use super::SenderPolicy;
 use super::figures::{Tally, TallyMap};
 use super::links::{ArchiveAnswer, CitedLink, DeadLink};
 use super::page::PageContent;
-use crate::audit::error::AuditError;
+use crate::audit::AuditError;
 use crate::audit::state::LinkState;
 use crate::audit::statistics::Share;
 use crate::sink::{TableFiles, TableFolder, TableText as Text};

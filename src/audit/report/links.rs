@@ -10,8 +10,8 @@ use std::path::Path;
 
 use rusqlite::{Connection, Row, Rows, Statement};
 
+use crate::audit::AuditError;
 use crate::audit::database::AuditDb;
-use crate::audit::error::AuditError;
 use crate::audit::state::{CheckFailure, LinkState};
 use crate::audit::statistics::ratio;
 use crate::grammar::encode;

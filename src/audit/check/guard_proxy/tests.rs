@@ -338,3 +338,65 @@ fn a_network_that_is_down_is_no_dead_host() {
         assert_eq!(connect_failure(&kind.into()), expected, "{kind}");
     }
 }
+
+#[test]
+fn a_head_ends_at_the_empty_line() {
+    for text in ["GET / x\r\na: b\r\n\r\nrest", "GET / x\na: b\n\nrest"] {
+        let read = read_head(&mut text.as_bytes(), Vec::new()).unwrap();
+        assert_eq!(read.rest, b"rest");
+        let later = read_head(&mut &text.as_bytes()[5..], text.as_bytes()[..5].to_vec());
+        assert_eq!(later.unwrap(), read);
+    }
+    let cut = read_head(&mut &b"GET / x\r\na"[..], Vec::new()).unwrap();
+    assert_eq!(
+        (cut.head.as_slice(), cut.rest.len()),
+        (&b"GET / x\r\na"[..], 0)
+    );
+}
+
+#[test]
+fn requests_to_a_proxy_are_parsed() {
+    let shown = |head: &str| match proxy_request(head.as_bytes()) {
+        Some(ProxyRequest::Connect(url)) => format!("connect {url}"),
+        Some(ProxyRequest::Forward(url)) => format!("forward {url}"),
+        None => "none".to_owned(),
+    };
+    for (line, expected) in [
+        ("CONNECT h.test:443 HTTP/1.1\r\n", "connect https://h.test/"),
+        ("CONNECT [::1]:80 HTTP/1.1\r\n", "connect https://[::1]:80/"),
+        (
+            "GET http://H.test:8080/a?b HTTP/1.1\r\n",
+            "forward http://h.test:8080/a?b",
+        ),
+        (
+            "GET http://0x7f.1/ HTTP/1.1\r\n",
+            "forward http://127.0.0.1/",
+        ),
+        ("GET /a HTTP/1.1\r\n", "none"),
+        ("GET ftp://h.test/ HTTP/1.1\r\n", "none"),
+        ("GET file:///etc/passwd HTTP/1.1\r\n", "none"),
+        ("", "none"),
+    ] {
+        assert_eq!(shown(line), expected, "{line}");
+    }
+}
+
+#[test]
+fn a_request_is_for_the_server_and_its_only_one() {
+    let head = b"GET http://h.test?x=%7E HTTP/1.1\r\nHost: h.test\r\nProxy-Connection: keep-alive\r\nconnection: a,\r\n b\r\nAccept: *\r\n\r\n";
+    let expected =
+        b"GET /?x=%7E HTTP/1.1\r\nHost: h.test\r\nAccept: *\r\nConnection: close\r\n\r\n";
+    assert_eq!(request_for_server(head), expected);
+    assert_eq!(origin_form(b"http://h.test/a/../b?c"), b"/a/../b?c");
+    assert_eq!(origin_form(b"http://h.test"), b"/");
+}
+
+#[test]
+fn an_answer_closes_the_connection() {
+    let head = b"HTTP/1.1 200 OK\r\nKeep-Alive: timeout=5\r\nContent-Length: 0\r\n\r\n";
+    let expected = b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\nConnection: close\r\n\r\n";
+    assert_eq!(answer_for_checker(head), expected);
+    assert!(is_interim(b"HTTP/1.1 103 Early Hints\r\n\r\n"));
+    assert!(!is_interim(b"HTTP/1.1 101 Switching\r\n\r\n"));
+    assert!(!is_interim(b"HTTP/1.1 200 OK\r\n\r\n"));
+}
