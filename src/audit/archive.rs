@@ -20,6 +20,7 @@ use url::Url;
 use super::AuditError;
 use super::check::AuditProgress;
 use super::database::{AuditDb, now};
+use super::state::LinkState;
 use crate::diagnostic::shortened_inside;
 use crate::limits::{
     AUDIT_CDX_BYTES, AUDIT_CDX_CAPTURES, AUDIT_CDX_SECONDS, AUDIT_FAILED_ANSWERS, AUDIT_POLL_MS,
@@ -98,7 +99,7 @@ struct DueUrl {
 /// URLs that no archive is known to have, and that this server was not asked for.
 const DUE: &str = "
 SELECT url, min(first_cited),
-  max(ifnull((SELECT state IN ('dead_page', 'dead_host') FROM audit_checks
+  max(ifnull((SELECT state IN ({dead}) FROM audit_checks
     WHERE audit_checks.key = audit_links.key ORDER BY checked_at DESC, id DESC LIMIT 1), 0))
 FROM audit_links
 WHERE planned AND NOT EXISTS (SELECT 1 FROM audit_captures
@@ -153,19 +154,17 @@ pub fn archive(
 }
 
 fn due_urls(audit: &AuditDb, job: &ArchiveJob) -> Result<Vec<DueUrl>, AuditError> {
-    let read = || -> rusqlite::Result<Vec<DueUrl>> {
-        let mut statement = audit.db.prepare(DUE)?;
-        let rows = statement.query_map([&job.server], |row| {
-            let cited: Option<String> = row.get(1)?;
-            Ok(DueUrl {
-                url: row.get(0)?,
-                cited: cited.map(|date| date.chars().filter(char::is_ascii_digit).collect()),
-                is_dead: row.get(2)?,
-            })
-        })?;
-        rows.collect()
-    };
-    let mut due = audit.named(read())?;
+    let dead = LinkState::ALL.into_iter().filter(|state| state.is_dead());
+    let dead: Vec<_> = dead.map(|state| format!("'{}'", state.name())).collect();
+    let sql = DUE.replace("{dead}", &dead.join(", "));
+    let mut due = audit.rows(&sql, [&job.server], |row| {
+        let cited: Option<String> = row.get(1)?;
+        Ok(DueUrl {
+            url: row.get(0)?,
+            cited: cited.map(|date| date.chars().filter(char::is_ascii_digit).collect()),
+            is_dead: row.get(2)?,
+        })
+    })?;
     // Those of one host far apart: an archive that refuses a host would seem to refuse everything.
     due.sort_by_cached_key(|url| (!url.is_dead, XxHash3_64::oneshot(url.url.as_bytes())));
     due.truncate(

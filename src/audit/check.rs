@@ -26,7 +26,7 @@ use crate::diagnostic::{counted, shortened};
 use crate::limits::{
     AUDIT_BATCH_LINKS, AUDIT_CONTROL_HOSTS, AUDIT_SILENT_HOSTS, MESSAGE_VALUE_CHARS,
 };
-use checker::{BatchEnd, Checker};
+use checker::Checker;
 use guard_proxy::GuardProxy;
 
 /// Links to check.
@@ -141,9 +141,9 @@ pub fn check(
         has_reply: false,
     };
     for batch in due.chunks(AUDIT_BATCH_LINKS) {
-        let end = checking.check_batch(batch)?;
+        let is_stored = checking.check_batch(batch)?;
         progress.done(checking.counts.checked, checking.counts.due);
-        if end == BatchStep::Stopped || stop.load(Ordering::Relaxed) {
+        if !is_stored || stop.load(Ordering::Relaxed) {
             checking.counts.is_interrupted = true;
             break;
         }
@@ -172,20 +172,11 @@ struct Checking<'a> {
     has_reply: bool,
 }
 
-/// The end of a batch.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum BatchStep {
-    /// Its results are stored.
-    Stored,
-    /// The check was stopped before.
-    Stopped,
-}
-
 impl Checking<'_> {
-    /// Checks a batch, and stores its results.
-    fn check_batch(&mut self, batch: &[String]) -> Result<BatchStep, AuditError> {
+    /// Checks a batch, and stores its results. Returns `false` if it was stopped before.
+    fn check_batch(&mut self, batch: &[String]) -> Result<bool, AuditError> {
         let Some(answers) = self.ask(batch)? else {
-            return Ok(BatchStep::Stopped);
+            return Ok(false);
         };
         let checked_at = now();
         let results = answers.results(batch, &checked_at);
@@ -194,7 +185,7 @@ impl Checking<'_> {
         if replies.replied_urls == 0 {
             match self.control_replies(&replies)? {
                 Some(replies) => control = replies,
-                None => return Ok(BatchStep::Stopped),
+                None => return Ok(false),
             }
             let doubt = replies.doubt(&control, answers.last_message.as_deref());
             // Hosts that replied in this run are no archive whose hosts are all gone.
@@ -210,7 +201,7 @@ impl Checking<'_> {
             self.counts.silent += results.len() as u64;
         }
         self.counts.unmatched += answers.unmatched(batch);
-        Ok(BatchStep::Stored)
+        Ok(true)
     }
 
     /// Asks hosts that replied in earlier checks, and are not in a silent batch. Their results are
@@ -227,16 +218,15 @@ impl Checking<'_> {
     /// Runs the checker on URLs. Returns `None` if it was stopped.
     fn ask(&self, urls: &[String]) -> Result<Option<BatchAnswers>, AuditError> {
         let proxy = GuardProxy::start(&self.job.private_hosts)?;
-        match self.checker.run(urls, &proxy, self.stop)? {
-            BatchEnd::Answered {
-                answers,
-                last_message,
-            } => {
-                let answers = answers.into_iter().map(|answer| proxy.explained(answer));
-                Ok(Some(BatchAnswers::new(answers, last_message)))
-            }
-            BatchEnd::Stopped => Ok(None),
-        }
+        let Some(output) = self.checker.run(urls, &proxy, self.stop)? else {
+            return Ok(None);
+        };
+        let answers = output.answers.into_iter();
+        let answers = answers.map(|answer| proxy.explained(answer));
+        Ok(Some(BatchAnswers {
+            by_url: answers.map(|answer| (answer.url.clone(), answer)).collect(),
+            last_message: output.last_message,
+        }))
     }
 }
 
@@ -276,33 +266,17 @@ WHERE planned AND NOT EXISTS (SELECT 1 FROM audit_checks
   WHERE audit_checks.key = audit_links.key AND ?1 <= checked_at)
 GROUP BY url";
 
-/// A URL that is due.
-struct DueLink {
-    url: String,
-    /// Seconds since 1970; 0 without a result.
-    last_checked: i64,
-}
-
 /// Returns the URLs that are due: first those without a result, then those whose last result is
 /// oldest, so that checks with a limit reach them all. Those of one time are in an order that
 /// depends on them alone and puts those of one host far apart: a batch should not wait for the
 /// pauses between requests to one host.
 fn due_links(audit: &AuditDb, since: &str) -> Result<Vec<String>, AuditError> {
-    let mut due = audit.named(due_urls(audit, since))?;
-    let hash = |url: &str| XxHash3_64::oneshot(url.as_bytes());
-    due.sort_by_cached_key(|due| (due.last_checked, hash(&due.url)));
-    Ok(due.into_iter().map(|due| due.url).collect())
-}
-
-fn due_urls(audit: &AuditDb, since: &str) -> rusqlite::Result<Vec<DueLink>> {
-    let mut statement = audit.db.prepare(DUE)?;
-    let rows = statement.query_map([since], |row| {
-        Ok(DueLink {
-            url: row.get(0)?,
-            last_checked: row.get(1)?,
-        })
-    })?;
-    rows.collect()
+    let mut due: Vec<(String, i64)> =
+        audit.rows(DUE, [since], |row| Ok((row.get(0)?, row.get(1)?)))?;
+    due.sort_by_cached_key(|(url, last_checked)| {
+        (*last_checked, XxHash3_64::oneshot(url.as_bytes()))
+    });
+    Ok(due.into_iter().map(|(url, _)| url).collect())
 }
 
 /// A planned URL of each host with its newest reply.
@@ -314,21 +288,10 @@ GROUP BY host ORDER BY 3 DESC, host";
 /// Returns the URLs of the hosts with the newest replies, one of each, at most
 /// [`AUDIT_CONTROL_HOSTS`]. `asked` are hosts that have just been asked.
 fn control_links(audit: &AuditDb, asked: &HashSet<String>) -> Result<Vec<String>, AuditError> {
-    audit.named(urls(audit, asked.clone()))
-}
-
-fn urls(audit: &AuditDb, mut asked: HashSet<String>) -> rusqlite::Result<Vec<String>> {
-    let mut statement = audit.db.prepare(REPLIED)?;
-    let mut rows = statement.query([])?;
-    let mut urls = Vec::new();
-    while urls.len() < AUDIT_CONTROL_HOSTS
-        && let Some(row) = rows.next()?
-    {
-        let url: String = row.get(0)?;
-        if asked.insert(host_of(&url)) {
-            urls.push(url);
-        }
-    }
+    let mut asked = asked.clone();
+    let mut urls: Vec<String> = audit.rows(REPLIED, [], |row| row.get(0))?;
+    urls.retain(|url| asked.insert(host_of(url)));
+    urls.truncate(AUDIT_CONTROL_HOSTS);
     Ok(urls)
 }
 
@@ -341,13 +304,6 @@ struct BatchAnswers {
 }
 
 impl BatchAnswers {
-    fn new(answers: impl Iterator<Item = Answer>, last_message: Option<String>) -> BatchAnswers {
-        BatchAnswers {
-            by_url: answers.map(|answer| (answer.url.clone(), answer)).collect(),
-            last_message,
-        }
-    }
-
     /// Returns the result of each URL of the batch.
     fn results<'r>(&'r self, batch: &'r [String], checked_at: &'r str) -> Vec<CheckResult<'r>> {
         let result = |url| {
@@ -411,7 +367,7 @@ impl BatchReplies {
 
     /// Returns `true` if the checker asked servers, and none replied.
     fn are_silent(&self) -> bool {
-        self.replied_urls == 0 && self.failures.keys().copied().any(is_of_servers)
+        self.replied_urls == 0 && self.failures.keys().any(|failure| failure.is_of_link())
     }
 
     /// Returns the reason for which the results of a batch without replies are not stored, if so
@@ -428,7 +384,7 @@ impl BatchReplies {
         let failures: Vec<_> = self
             .failures
             .iter()
-            .map(|(failure, count)| format!("{count} {}", words(*failure)))
+            .map(|(failure, count)| format!("{count} {}", failure.words()))
             .collect();
         let mut text = format!(
             "no server replied for {} of {} ({})",
@@ -441,7 +397,7 @@ impl BatchReplies {
             text += &format!(", nor any of {hosts} with a reply in an earlier check");
         }
         text += "; these results are not stored";
-        if self.failures.keys().copied().any(is_of_servers) {
+        if self.failures.keys().any(|failure| failure.is_of_link()) {
             text += ". This machine has probably no network, or needs a proxy to reach it: run \
                      the check again when the network works, or check elsewhere and use \
                      `urlspool audit import`";
@@ -461,23 +417,6 @@ impl BatchReplies {
             };
         }
         text + ". `--accept-unreachable` stores such results all the same"
-    }
-}
-
-/// Returns `true` for failures of links for which a server was asked.
-fn is_of_servers(failure: CheckFailure) -> bool {
-    !matches!(failure, CheckFailure::Excluded | CheckFailure::Unanswered)
-}
-
-fn words(failure: CheckFailure) -> &'static str {
-    match failure {
-        CheckFailure::Dns => "no such host",
-        CheckFailure::Connect => "refused or not reached",
-        CheckFailure::Timeout => "no answer in time",
-        CheckFailure::Tls => "no secure connection",
-        CheckFailure::Other => "failed in the name service, network or connection",
-        CheckFailure::Excluded => "private, or excluded by the checker",
-        CheckFailure::Unanswered => "without an answer of the checker",
     }
 }
 

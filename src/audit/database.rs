@@ -12,7 +12,7 @@ use std::time::Duration;
 use jiff::civil::DateTime;
 use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Timestamp};
-use rusqlite::{CachedStatement, Connection, OptionalExtension, params};
+use rusqlite::{CachedStatement, Connection, OptionalExtension, Params, Row, params};
 
 use super::AuditError;
 use super::state::{CheckOutcome, LinkState, link_state};
@@ -87,6 +87,20 @@ impl AuditDb {
         let sql = "SELECT count(DISTINCT url) FROM audit_links WHERE planned";
         let count = self.db.query_row(sql, [], |row| row.get::<_, i64>(0));
         self.named(count).map(i64::cast_unsigned)
+    }
+
+    /// Returns what `read` makes of each row of a query.
+    pub(super) fn rows<T, P: Params>(
+        &self,
+        sql: &str,
+        parameters: P,
+        read: impl FnMut(&Row<'_>) -> rusqlite::Result<T>,
+    ) -> Result<Vec<T>, AuditError> {
+        let rows = || {
+            let mut statement = self.db.prepare(sql)?;
+            statement.query_map(parameters, read)?.collect()
+        };
+        self.named(rows())
     }
 
     /// Adds the name of the file to an error.
@@ -173,8 +187,7 @@ CREATE TABLE audit_strata(
 ) WITHOUT ROWID;
 
 -- Results of checks; the newest of a key counts. checked_at: time in UTC, as 2026-11-22T10:00:00Z;
--- state: alive, redirected, dead_page, dead_host, unknown; status: the HTTP code, NULL if there is
--- an error; error: dns, connect, timeout, tls, other, or 'excluded' (the checker refused the link),
+-- state: the name of a state of links; status: the HTTP code, NULL if there is an error; error: dns, connect, timeout, tls, other, or 'excluded' (the checker refused the link),
 -- 'unanswered' (it gave no answer for it); final_url: after redirects, NULL without any; checker:
 -- its name and version.
 CREATE TABLE audit_checks(

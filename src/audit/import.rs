@@ -477,7 +477,7 @@ fn outcome(status: &str, error: Option<&str>) -> Result<CheckOutcome, String> {
             _ => Err(not_http_code(status)),
         };
     }
-    let named = |name: &str| CheckFailure::named(name).filter(|failure| is_importable(*failure));
+    let named = |name: &str| CheckFailure::named(name).filter(|failure| failure.is_of_link());
     match error {
         None => Err("status and error are empty; one is needed".to_owned()),
         Some(name) => named(name).map(CheckOutcome::Failed).ok_or_else(|| {
@@ -487,11 +487,6 @@ fn outcome(status: &str, error: Option<&str>) -> Result<CheckOutcome, String> {
             )
         }),
     }
-}
-
-/// Returns `true` for failures of a link, not of its check.
-fn is_importable(failure: CheckFailure) -> bool {
-    !matches!(failure, CheckFailure::Excluded | CheckFailure::Unanswered)
 }
 
 #[cfg(test)]

@@ -160,7 +160,7 @@ fn make(audit: &AuditDb, job: &PlanJob) -> Result<PlanCounts, AuditError> {
          INSERT INTO audit_strata SELECT stratum, count(*), sum(planned) FROM audit_links
            WHERE excluded IS NULL GROUP BY stratum",
     )?;
-    counts.strata = audit.named(strata(audit))?;
+    counts.strata = strata(audit)?;
     write_meta(audit, job)?;
     Ok(counts)
 }
@@ -188,45 +188,33 @@ fn mark(audit: &AuditDb, chosen: &[SampleCandidate]) -> rusqlite::Result<()> {
     Ok(())
 }
 
-fn strata(audit: &AuditDb) -> rusqlite::Result<Vec<Stratum>> {
-    let mut statement = audit
-        .db
-        .prepare("SELECT stratum, population, sampled FROM audit_strata ORDER BY stratum")?;
-    let rows = statement.query_map([], |row| {
+fn strata(audit: &AuditDb) -> Result<Vec<Stratum>, AuditError> {
+    let sql = "SELECT stratum, population, sampled FROM audit_strata ORDER BY stratum";
+    audit.rows(sql, [], |row| {
         Ok(Stratum {
             name: row.get(0)?,
             population: row.get::<_, i64>(1)?.cast_unsigned(),
             sampled: row.get::<_, i64>(2)?.cast_unsigned(),
         })
-    })?;
-    rows.collect()
+    })
 }
 
 fn write_meta(audit: &AuditDb, job: &PlanJob) -> Result<(), AuditError> {
-    let sample = job.sample;
-    let names = |reasons: &[Exclusion]| {
-        let names: Vec<_> = reasons.iter().map(|reason| reason.name()).collect();
-        names.join(",")
+    let names: Vec<_> = job.lifted.iter().map(|reason| reason.name()).collect();
+    let (size, by, seed) = match job.sample {
+        None => Default::default(),
+        Some(Sample { size, by, seed }) => (size.to_string(), by.name(), seed.to_string()),
     };
     for (name, value) in [
-        ("program", env!("CARGO_PKG_VERSION").to_owned()),
-        ("planned_at", now()),
-        (
-            "sample",
-            sample.map_or(String::new(), |sample| sample.size.to_string()),
-        ),
-        (
-            "by",
-            sample.map_or(String::new(), |sample| sample.by.name().to_owned()),
-        ),
-        (
-            "seed",
-            sample.map_or(String::new(), |sample| sample.seed.to_string()),
-        ),
-        ("force", names(&job.lifted)),
-        ("allow_private", job.private_hosts.join(",")),
+        ("program", env!("CARGO_PKG_VERSION")),
+        ("planned_at", &now()),
+        ("sample", &size),
+        ("by", by),
+        ("seed", &seed),
+        ("force", &names.join(",")),
+        ("allow_private", &job.private_hosts.join(",")),
     ] {
-        audit.set_meta(name, &value)?;
+        audit.set_meta(name, value)?;
     }
     Ok(())
 }

@@ -18,8 +18,66 @@ pub enum LinkState {
     Unknown,
 }
 
+/// A row of the table of states: the words by which tables, pages and messages name them.
+pub(crate) struct StateWords {
+    /// The name in the tables and the CSV files.
+    name: &'static str,
+    /// The class in the style of a report, which gives its colour.
+    pub(super) class: &'static str,
+    /// The title of its column.
+    pub(super) title: &'static str,
+    /// The words for a link.
+    pub(super) link: &'static str,
+    /// The words after the number of one link, and of several.
+    pub(crate) count: [&'static str; 2],
+}
+
+/// The table of states, in the order of [`LinkState::ALL`]: name, class, title, words for a link, words after a number.
+const STATES: [StateWords; LinkState::ALL.len()] = [
+    words("alive", "alive", "Alive", "alive", ["alive"; 2]),
+    words(
+        "redirected",
+        "redirected",
+        "Redirected",
+        "redirected",
+        ["redirected"; 2],
+    ),
+    words(
+        "dead_page",
+        "dead-page",
+        "Dead page",
+        "dead page",
+        ["dead page", "dead pages"],
+    ),
+    // Several links may have one host.
+    words(
+        "dead_host",
+        "dead-host",
+        "Dead host",
+        "dead host",
+        ["on a dead host", "on dead hosts"],
+    ),
+    words("unknown", "unknown", "Unknown", "unknown", ["unknown"; 2]),
+];
+
+const fn words(
+    name: &'static str,
+    class: &'static str,
+    title: &'static str,
+    link: &'static str,
+    count: [&'static str; 2],
+) -> StateWords {
+    StateWords {
+        name,
+        class,
+        title,
+        link,
+        count,
+    }
+}
+
 impl LinkState {
-    /// All states, in the order in which they are reported.
+    /// All states, in the order in which they are reported. The last one is that of links without a result.
     pub const ALL: [LinkState; 5] = [
         LinkState::Alive,
         LinkState::Redirected,
@@ -28,16 +86,15 @@ impl LinkState {
         LinkState::Unknown,
     ];
 
+    /// Returns the row of the table.
+    pub(crate) const fn words(self) -> &'static StateWords {
+        &STATES[self as usize]
+    }
+
     /// Returns the name that the tables and the CSV files have.
     #[must_use]
     pub fn name(self) -> &'static str {
-        match self {
-            LinkState::Alive => "alive",
-            LinkState::Redirected => "redirected",
-            LinkState::DeadPage => "dead_page",
-            LinkState::DeadHost => "dead_host",
-            LinkState::Unknown => "unknown",
-        }
+        self.words().name
     }
 
     /// Returns `true` if the page or the host is gone.
@@ -88,15 +145,29 @@ impl CheckFailure {
     /// Returns the name that the tables and the CSV files have.
     #[must_use]
     pub fn name(self) -> &'static str {
+        self.name_and_words().0
+    }
+
+    /// Returns the words after a number of URLs.
+    pub(super) fn words(self) -> &'static str {
+        self.name_and_words().1
+    }
+
+    fn name_and_words(self) -> (&'static str, &'static str) {
         match self {
-            CheckFailure::Dns => "dns",
-            CheckFailure::Connect => "connect",
-            CheckFailure::Timeout => "timeout",
-            CheckFailure::Tls => "tls",
-            CheckFailure::Other => "other",
-            CheckFailure::Excluded => "excluded",
-            CheckFailure::Unanswered => "unanswered",
+            CheckFailure::Dns => ("dns", "no such host"),
+            CheckFailure::Connect => ("connect", "refused or not reached"),
+            CheckFailure::Timeout => ("timeout", "no answer in time"),
+            CheckFailure::Tls => ("tls", "no secure connection"),
+            CheckFailure::Other => ("other", "failed in the name service, network or connection"),
+            CheckFailure::Excluded => ("excluded", "private, or excluded by the checker"),
+            CheckFailure::Unanswered => ("unanswered", "without an answer of the checker"),
         }
+    }
+
+    /// Returns `true` for a failure of the link, for which a server was asked; not one of its check.
+    pub(super) fn is_of_link(self) -> bool {
+        !matches!(self, CheckFailure::Excluded | CheckFailure::Unanswered)
     }
 
     /// Returns the failure with this name.

@@ -151,7 +151,7 @@ fn check_summary(counts: &CheckCounts) -> String {
     for state in LinkState::ALL {
         let count = counts.states.get(&state).copied().unwrap_or(0);
         if count > 0 {
-            let (one, many) = nouns(state);
+            let [one, many] = state.words().count;
             text.push_str(&format!(", {}", counted(count, one, many)));
         }
     }
@@ -186,18 +186,6 @@ fn check_summary(counts: &CheckCounts) -> String {
         text.push_str("; interrupted, run it again to go on");
     }
     text
-}
-
-/// The words for one link of a state, and for several.
-fn nouns(state: LinkState) -> (&'static str, &'static str) {
-    match state {
-        LinkState::Alive => ("alive", "alive"),
-        LinkState::Redirected => ("redirected", "redirected"),
-        LinkState::DeadPage => ("dead page", "dead pages"),
-        // Several links may have one host.
-        LinkState::DeadHost => ("on a dead host", "on dead hosts"),
-        LinkState::Unknown => ("unknown", "unknown"),
-    }
 }
 
 /// Refused results that are named; the others are counted.

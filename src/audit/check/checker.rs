@@ -10,7 +10,7 @@ use std::fs::{self, File, Permissions};
 use std::io::{self, Read};
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
@@ -55,17 +55,12 @@ pub(super) struct Checker<'j> {
     version: String,
 }
 
-/// The end of a batch.
+/// The output of the checker for a batch.
 #[derive(Debug)]
-pub(super) enum BatchEnd {
-    /// The checker ended.
-    Answered {
-        answers: Vec<Answer>,
-        /// Its last message on standard error.
-        last_message: Option<String>,
-    },
-    /// It was killed, because the check was stopped.
-    Stopped,
+pub(super) struct CheckerOutput {
+    pub(super) answers: Vec<Answer>,
+    /// Its last message on standard error.
+    pub(super) last_message: Option<String>,
 }
 
 impl<'j> Checker<'j> {
@@ -98,12 +93,13 @@ impl<'j> Checker<'j> {
         &self.version
     }
 
+    /// Runs the checker on a batch. Returns `None` if it was killed, because the check was stopped.
     pub(super) fn run(
         &self,
         batch: &[String],
         proxy: &GuardProxy,
         stop: &AtomicBool,
-    ) -> Result<BatchEnd, AuditError> {
+    ) -> Result<Option<CheckerOutput>, AuditError> {
         let folder = BatchFolder::create(&self.job.temporary)?;
         folder.write(&page(batch))?;
         let mut child = self
@@ -112,24 +108,23 @@ impl<'j> Checker<'j> {
             .map_err(|error| not_run(&self.job.checker, error))?;
         let output = read_in_thread(child.stdout.take(), AUDIT_ANSWER_BYTES);
         let messages = read_in_thread(child.stderr.take(), AUDIT_CHECKER_MESSAGE_BYTES);
-        let code = match wait(&mut child, stop) {
-            Ok(CheckerEnd::Ended(code)) => code,
-            Ok(CheckerEnd::Killed) => return Ok(BatchEnd::Stopped),
-            Err(error) => return Err(not_run(&self.job.checker, error)),
+        let ended = wait(&mut child, stop).map_err(|error| not_run(&self.job.checker, error))?;
+        let Some(status) = ended else {
+            return Ok(None);
         };
         let (output, messages) = (collected(output), collected(messages));
         let messages = String::from_utf8_lossy(&messages);
         // A signal from the terminal reaches the checker too, perhaps first.
         if stop.load(Ordering::Relaxed) {
-            return Ok(BatchEnd::Stopped);
+            return Ok(None);
         }
-        match (code, lychee_answers(&output)) {
+        match (status.code(), lychee_answers(&output)) {
             // 2: some links are dead.
-            (Some(0 | 2), Ok(answers)) => Ok(BatchEnd::Answered {
+            (Some(0 | 2), Ok(answers)) => Ok(Some(CheckerOutput {
                 answers,
                 last_message: lines(&messages).next_back().map(str::to_owned),
-            }),
-            (_, answers) => Err(self.failed(code, &messages, answers.err())),
+            })),
+            (code, answers) => Err(self.failed(code, &messages, answers.err())),
         }
     }
 
@@ -239,25 +234,16 @@ fn page(batch: &[String]) -> String {
     page
 }
 
-/// The end of the checker's process.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum CheckerEnd {
-    /// It ended with this code; `None` after a signal.
-    Ended(Option<i32>),
-    /// It was killed, because the check was stopped.
-    Killed,
-}
-
-/// Waits for the end of the checker.
-fn wait(child: &mut Child, stop: &AtomicBool) -> io::Result<CheckerEnd> {
+/// Waits for the end of the checker. Returns `None` if it was killed, because the check was stopped.
+fn wait(child: &mut Child, stop: &AtomicBool) -> io::Result<Option<ExitStatus>> {
     loop {
         if let Some(status) = child.try_wait()? {
-            return Ok(CheckerEnd::Ended(status.code()));
+            return Ok(Some(status));
         }
         if stop.load(Ordering::Relaxed) {
             child.kill()?;
             child.wait()?;
-            return Ok(CheckerEnd::Killed);
+            return Ok(None);
         }
         thread::sleep(Duration::from_millis(AUDIT_POLL_MS));
     }

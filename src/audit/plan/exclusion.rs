@@ -57,30 +57,34 @@ impl Exclusion {
     /// Returns the name in `audit_links.excluded`.
     #[must_use]
     pub fn name(self) -> &'static str {
-        match self {
-            Exclusion::Scheme => "scheme",
-            Exclusion::NoHref => "no-href",
-            Exclusion::HeaderOnly => "header-only",
-            Exclusion::Credentials => "credentials",
-            Exclusion::Action => "action",
-            Exclusion::Shortened => "shortened",
-            Exclusion::Confidence => "confidence",
-            Exclusion::PrivateHost => "private-host",
-        }
+        self.name_and_meaning().0
     }
 
     /// Returns the meaning, in a few words for a summary.
     #[must_use]
     pub fn meaning(self) -> &'static str {
+        self.name_and_meaning().1
+    }
+
+    fn name_and_meaning(self) -> (&'static str, &'static str) {
         match self {
-            Exclusion::Scheme => "link checkers do not speak its protocol",
-            Exclusion::NoHref => "no browser would fetch it",
-            Exclusion::HeaderOnly => "cited only in header fields, such as List-Unsubscribe",
-            Exclusion::Credentials => "its URL holds a user name or a password",
-            Exclusion::Action => "its path or query asks for an action, such as unsubscribe",
-            Exclusion::Shortened => "its author cut it short",
-            Exclusion::Confidence => "read with a confidence below 0.8",
-            Exclusion::PrivateHost => "its host is private, reserved or not public",
+            Exclusion::Scheme => ("scheme", "link checkers do not speak its protocol"),
+            Exclusion::NoHref => ("no-href", "no browser would fetch it"),
+            Exclusion::HeaderOnly => (
+                "header-only",
+                "cited only in header fields, such as List-Unsubscribe",
+            ),
+            Exclusion::Credentials => ("credentials", "its URL holds a user name or a password"),
+            Exclusion::Action => (
+                "action",
+                "its path or query asks for an action, such as unsubscribe",
+            ),
+            Exclusion::Shortened => ("shortened", "its author cut it short"),
+            Exclusion::Confidence => ("confidence", "read with a confidence below 0.8"),
+            Exclusion::PrivateHost => (
+                "private-host",
+                "its host is private, reserved or not public",
+            ),
         }
     }
 }
@@ -152,60 +156,15 @@ fn is_allowed(url: &Url, hosts: &[String]) -> bool {
 
 /// Words that are a whole token of a path or query: a run of letters, or one that begins with a
 /// capital in a run of mixed case.
+#[rustfmt::skip]
 const ACTION_WORDS: [&str; 53] = [
-    "accept",
-    "activate",
-    "activation",
-    "approve",
-    "auth",
-    "authenticate",
-    "authorize",
-    "autologin",
-    "cancel",
-    "changepassword",
-    "confirm",
-    "confirmation",
-    "confirmemail",
-    "confirming",
-    "decline",
-    "del",
-    "delete",
-    "deny",
-    "disable",
-    "enable",
-    "forgotpassword",
-    "invitation",
-    "invite",
-    "login",
-    "logoff",
-    "logout",
-    "magiclink",
-    "moderate",
-    "nonce",
-    "passcode",
-    "passwd",
-    "password",
-    "passwordreset",
-    "purge",
-    "redeem",
-    "register",
-    "reject",
-    "remove",
-    "removeme",
-    "reset",
-    "resetpassword",
-    "revoke",
-    "rsvp",
-    "signin",
-    "signoff",
-    "signout",
-    "submit",
-    "subscribe",
-    "token",
-    "validate",
-    "verification",
-    "verify",
-    "verifyemail",
+    "accept", "activate", "activation", "approve", "auth", "authenticate", "authorize", "autologin",
+    "cancel", "changepassword", "confirm", "confirmation", "confirmemail", "confirming", "decline",
+    "del", "delete", "deny", "disable", "enable", "forgotpassword", "invitation", "invite", "login",
+    "logoff", "logout", "magiclink", "moderate", "nonce", "passcode", "passwd", "password",
+    "passwordreset", "purge", "redeem", "register", "reject", "remove", "removeme", "reset",
+    "resetpassword", "revoke", "rsvp", "signin", "signoff", "signout", "submit", "subscribe",
+    "token", "validate", "verification", "verify", "verifyemail",
 ];
 
 /// Texts that ask for an action wherever they stand.

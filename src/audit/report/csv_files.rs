@@ -12,7 +12,7 @@ use crate::audit::statistics::Share;
 use crate::sink::{TableFiles, TableFolder, TableText as Text};
 
 /// Columns of [`counts`].
-const COUNTS: &str = "links,alive,redirected,dead_page,dead_host,unknown,archived";
+const COUNTS: &str = "links,{states},archived";
 
 /// Columns of the share of dead links and its interval.
 const DEAD_SHARE: &str = "dead_share,dead_low,dead_high";
@@ -72,7 +72,8 @@ pub(super) fn names() -> [&'static str; TABLES.len()] {
 
 /// Returns the names of the files, and the columns that each begins with.
 pub(super) fn headers() -> [(&'static str, String); TABLES.len()] {
-    TABLES.map(|(name, columns)| (name, columns.join(",")))
+    let states = LinkState::ALL.map(LinkState::name).join(",");
+    TABLES.map(|(name, columns)| (name, columns.join(",").replace("{states}", &states)))
 }
 
 /// The files of a folder, begun before the database is read.

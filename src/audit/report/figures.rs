@@ -250,7 +250,7 @@ pub(super) struct Tally {
 
 impl Tally {
     pub(super) fn add(&mut self, state: LinkState, archive: ArchiveAnswer, weight: f64) {
-        let index = index_of(state);
+        let index = state as usize;
         self.counts[index] += 1;
         self.weights[index] += weight;
         if state != LinkState::Unknown {
@@ -278,7 +278,7 @@ impl Tally {
 
     /// Number of links in a state.
     pub(super) fn count(&self, state: LinkState) -> u64 {
-        self.counts[index_of(state)]
+        self.counts[state as usize]
     }
 
     pub(super) fn links(&self) -> u64 {
@@ -294,6 +294,11 @@ impl Tally {
         self.count(LinkState::DeadPage) + self.count(LinkState::DeadHost)
     }
 
+    /// The weight of the links that are dead.
+    fn dead_weight(&self) -> f64 {
+        self.weights[LinkState::DeadPage as usize] + self.weights[LinkState::DeadHost as usize]
+    }
+
     /// Number of dead links for which the archive did not answer.
     pub(super) fn unanswered(&self) -> u64 {
         self.dead() - self.dead_archived - self.lost
@@ -301,27 +306,24 @@ impl Tally {
 
     /// The share of a state among the links whose state is known.
     pub(super) fn share(&self, state: LinkState) -> Option<Share> {
-        self.known.share(self.weights[index_of(state)])
+        self.known.share(self.weights[state as usize])
     }
 
     /// The share of dead links among those whose state is known.
     pub(super) fn dead_share(&self) -> Option<Share> {
-        let weight = |state| self.weights[index_of(state)];
-        self.known
-            .share(weight(LinkState::DeadPage) + weight(LinkState::DeadHost))
+        self.known.share(self.dead_weight())
     }
 
     /// The share of living links, redirected ones among them, among those whose state is known.
     pub(super) fn surviving_share(&self) -> Option<Share> {
-        let weight = |state| self.weights[index_of(state)];
+        let weight = |state| self.weights[state as usize];
         self.known
             .share(weight(LinkState::Alive) + weight(LinkState::Redirected))
     }
 
     /// The archive's answers among the dead links, which are at least one.
     pub(super) fn archive_shares(&self) -> ArchiveShares {
-        let weight = |state| self.weights[index_of(state)];
-        let dead = weight(LinkState::DeadPage) + weight(LinkState::DeadHost);
+        let dead = self.dead_weight();
         ArchiveShares {
             archived: (self.answered.weight - self.lost_weight) / dead,
             unanswered: (dead - self.answered.weight) / dead,
@@ -341,16 +343,6 @@ pub(super) struct ArchiveShares {
     pub(super) archived: f64,
     pub(super) unanswered: f64,
     pub(super) lost: f64,
-}
-
-fn index_of(state: LinkState) -> usize {
-    match state {
-        LinkState::Alive => 0,
-        LinkState::Redirected => 1,
-        LinkState::DeadPage => 2,
-        LinkState::DeadHost => 3,
-        LinkState::Unknown => 4,
-    }
 }
 
 /// Length of a month in seconds: a twelfth of 365.25 days.
@@ -469,7 +461,7 @@ mod tests {
         }
         assert!((share(tally.share(LinkState::DeadHost)) - 0.4).abs() < 1e-12);
         for (index, state) in LinkState::ALL.into_iter().enumerate() {
-            assert_eq!(index_of(state), index);
+            assert_eq!(state as usize, index);
         }
     }
 

@@ -89,7 +89,7 @@ fn cited_link(cited: &CitedLink, senders: SenderPolicy) -> Markup {
     html! {
         li {
             span.url { (foreign(&link.url)) } br;
-            @if link.state == LinkState::DeadHost { "dead host" } @else { "dead page" }
+            (link.state.words().link)
             " (" (Text(&link.result)) ", " (day(&link.checked_at)) "); "
             (counted(link.citations, "citation", "citations")) " in "
             (counted(link.messages, "message", "messages"))
@@ -360,13 +360,6 @@ const STATES: [LinkState; 4] = [
     LinkState::DeadHost,
 ];
 
-const STATE_SERIES: [BarSeries; STATES.len()] = [
-    series("alive", "alive"),
-    series("redirected", "redirected"),
-    series("dead-page", "dead page"),
-    series("dead-host", "dead host"),
-];
-
 const fn series(class: &'static str, name: &'static str) -> BarSeries {
     BarSeries { class, name }
 }
@@ -396,19 +389,11 @@ fn interval(share: &Share) -> String {
 }
 
 /// Returns the columns of [`tally_cells`], with the title of the first one.
-fn tally_columns(title: &'static str) -> [Column; 10] {
-    [
-        text_column(title),
-        number_column("Links"),
-        number_column("Alive"),
-        number_column("Redirected"),
-        number_column("Dead page"),
-        number_column("Dead host"),
-        number_column("Unknown"),
-        number_column("Archived"),
-        number_column("Dead"),
-        number_column(INTERVAL),
-    ]
+fn tally_columns(title: &'static str) -> Vec<Column> {
+    let mut columns = vec![text_column(title), number_column("Links")];
+    columns.extend(LinkState::ALL.map(|state| number_column(state.words().title)));
+    columns.extend(["Archived", "Dead", INTERVAL].map(number_column));
+    columns
 }
 
 fn tally_cells<'t>(name: Cell<'t>, tally: &Tally) -> Vec<Cell<'t>> {
@@ -423,6 +408,7 @@ fn tally_cells<'t>(name: Cell<'t>, tally: &Tally) -> Vec<Cell<'t>> {
 /// Returns the links by the year of their first citation.
 fn years(content: &PageContent) -> Markup {
     let years = &content.figures.years;
+    let parts = STATES.map(|state| series(state.words().class, state.words().link));
     let rows: Vec<_> = years
         .iter()
         .map(|(year, tally)| BarRow {
@@ -447,7 +433,7 @@ fn years(content: &PageContent) -> Markup {
             (bars(
                 "States of links by year of citation",
                 "the table below has the values",
-                &STATE_SERIES,
+                &parts,
                 &rows,
                 BarScale::Shares,
             ))
