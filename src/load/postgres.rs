@@ -8,13 +8,13 @@ mod tls;
 use tokio_postgres::Config;
 use tokio_postgres::error::SqlState;
 
-use super::columns::{Column, records_view};
+use super::columns::records_view;
 use super::target::{ChangedRows, GoneMessages, LoadRow, SegmentId, SegmentStatus, Target, today};
 use super::target_name::{Credentials, Secret};
 use super::{LoadError, LoadErrorKind};
 use crate::limits::{LOAD_LOCK_SECONDS, LOAD_STAGED_BYTES};
 use crate::record::GoneLine;
-use copy_row::append_row;
+use copy_row::CopyRows;
 use schema::{
     ADD_INSTANCE, END_MERGE, HAS_INSTANCE, HAS_OLD_VIEW, INSTANCE, NOTE_PARENTS, RECOMPUTE_LINKS,
     RELATIONS, REMOVE_GONE, REMOVE_PARENTS, REMOVE_REPLACED, SETTINGS, VERSION,
@@ -31,12 +31,9 @@ pub(super) struct PostgresTarget {
     session: Option<Session>,
     /// The identifier of the tables that the first connection found. Rows must not go into others.
     instance: Option<String>,
-    /// The columns of fields in the table that rows are copied into.
-    columns: Vec<Column>,
+    rows: CopyRows,
     /// Rows to be copied, in the format of `COPY`.
     staged: String,
-    /// Number of the next row.
-    number: u64,
     /// Messages whose rows are removed after those that wait were added. No row that waits came after its message was gone.
     gone: GoneMessages,
     /// Rows that were changed and not reported yet.
@@ -67,9 +64,8 @@ impl PostgresTarget {
             name,
             session: None,
             instance: None,
-            columns: schema::staged_columns(),
+            rows: CopyRows::new().map_err(no_words)?,
             staged: String::new(),
-            number: 0,
             gone: GoneMessages::default(),
             changed: ChangedRows::default(),
             today: String::new(),
@@ -299,6 +295,12 @@ fn client_error(name: &str, error: &tokio_postgres::Error) -> LoadError {
     }
 }
 
+/// The error of the database in memory that divides texts into words.
+fn no_words(error: rusqlite::Error) -> LoadError {
+    let message = format!("texts cannot be divided into words: {error}");
+    LoadError::io(message).caused_by(error)
+}
+
 /// The error of a server that cannot be used as it is.
 fn unusable(name: &str, reason: &str) -> LoadError {
     LoadError::unusable(format!("{name}: {reason}"))
@@ -359,8 +361,8 @@ impl Target for PostgresTarget {
                 self.flush()?;
             }
             let cited = row.cited(&self.today);
-            let _ = append_row(row, &self.columns, self.number, cited, &mut self.staged);
-            self.number += 1;
+            let appended = self.rows.append(row, cited, &mut self.staged);
+            appended.map_err(no_words)?;
             if LOAD_STAGED_BYTES <= self.staged.len() {
                 self.merge()?;
             }

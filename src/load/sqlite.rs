@@ -14,8 +14,6 @@ pub(crate) use connection::open_to_extend;
 pub(crate) use connection::{open_to_read, sqlite_error};
 #[cfg(any(feature = "audit", feature = "cli"))]
 pub(crate) use file_check::is_file_of_database;
-#[cfg(test)]
-pub(super) use schema::tokenizer;
 
 use std::path::{Path, PathBuf};
 

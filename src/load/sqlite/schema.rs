@@ -1,7 +1,7 @@
 //! The tables of a database that was loaded.
 
 use crate::load::columns::{Table, records_view};
-use crate::load::words::separators_for_sqlite;
+use crate::load::words::tokenizer;
 use crate::record::{Field, FieldType};
 
 /// `PRAGMA application_id` of a database of this program: `urls` in ASCII.
@@ -9,12 +9,6 @@ pub(super) const APPLICATION_ID: i32 = 0x7572_6C73;
 
 /// `PRAGMA user_version`: the version of the tables.
 pub(super) const VERSION: i32 = 1;
-
-/// The tokenizer of the full-text index: words as [`crate::load::words`] has them.
-pub(in crate::load) fn tokenizer() -> String {
-    let separators = separators_for_sqlite();
-    format!("unicode61 remove_diacritics 0 categories 'L* N* M* Co' separators '{separators}'")
-}
 
 /// Returns the statement that creates the full-text index. The table `search` holds only the index of the texts, which the view gives.
 fn search_table() -> String {
