@@ -148,7 +148,7 @@ impl<'r> Loader<'r> {
         self.begin()?;
         match self.target.segment_status(&segment.id)? {
             SegmentStatus::New => {
-                if self.load_new_segment(input, segment, name)? == Presence::Missing {
+                if !self.load_new_segment(input, segment, name)? {
                     return Ok(());
                 }
             }
@@ -178,19 +178,19 @@ impl<'r> Loader<'r> {
         self.commit_if_full()
     }
 
+    /// Returns `false` if the segment is missing.
     fn load_new_segment(
         &mut self,
         input: &LoadInput,
         segment: &SegmentFile,
         name: &str,
-    ) -> Result<Presence, LoadError> {
+    ) -> Result<bool, LoadError> {
         let omitted = "nothing of it was loaded";
-        let read = match self.or_commit(check_file(segment, name, omitted))? {
-            Presence::There => self.load_lines(input, name, Commits::AfterInput)?,
-            Presence::Missing => Err(io::Error::new(
-                io::ErrorKind::NotFound,
-                "it was removed since its folder was listed",
-            )),
+        let read = if self.or_commit(check_file(segment, name, omitted))? {
+            self.load_lines(input, name, Commits::AfterInput)?
+        } else {
+            let reason = "it was removed since its folder was listed";
+            Err(io::Error::new(io::ErrorKind::NotFound, reason))
         };
         match read {
             // It may have changed since.
@@ -198,13 +198,13 @@ impl<'r> Loader<'r> {
             // Somebody has removed it since it was listed, and not a load into this target, which would hold it.
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
                 self.failed(&unreadable(name, error));
-                return Ok(Presence::Missing);
+                return Ok(false);
             }
             Err(error) => return Err(unreadable(name, error)),
         }
         self.target.add_segment(&segment.id)?;
         self.batch.counts.segments += 1;
-        Ok(Presence::There)
+        Ok(true)
     }
 
     /// Commits the inputs before a segment that cannot be loaded. Nothing of the segment was written yet. None is removed: the
@@ -358,14 +358,12 @@ impl<'r> Loader<'r> {
     }
 }
 
-/// Reads a segment, and compares it with its sidecar. One that is missing was removed since it was listed. The clause `omitted` says
-/// what is not done with another one.
-fn check_file(segment: &SegmentFile, name: &str, omitted: &str) -> Result<Presence, LoadError> {
+/// Reads a segment, and compares it with its sidecar. Returns `false` if it is missing: it was removed since it was listed. The clause
+/// `omitted` says what is not done with another one.
+fn check_file(segment: &SegmentFile, name: &str, omitted: &str) -> Result<bool, LoadError> {
     match len_and_hash(&segment.path) {
-        Ok((len, hash)) => {
-            check_segment(segment, name, len, &hash, omitted).map(|()| Presence::There)
-        }
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Presence::Missing),
+        Ok((len, hash)) => check_segment(segment, name, len, &hash, omitted).map(|()| true),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
         Err(error) => Err(unreadable(name, error)),
     }
 }
@@ -385,13 +383,6 @@ fn check_segment(
         "{name} is not what its sidecar {} describes; {omitted}",
         segment.meta.display()
     )))
-}
-
-/// Presence of a segment that was listed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Presence {
-    There,
-    Missing,
 }
 
 /// Places at which a batch may end.
@@ -424,25 +415,25 @@ impl LoadCounts {
 struct LoadBatch {
     /// The moment at which the transaction was opened; `None` if there is none.
     opened: Option<Instant>,
-    pub(super) rows: usize,
+    rows: usize,
     /// Segments that are removed after the commit.
-    pub(super) to_delete: Vec<SegmentFile>,
-    pub(super) counts: LoadCounts,
+    to_delete: Vec<SegmentFile>,
+    counts: LoadCounts,
 }
 
 impl LoadBatch {
     /// Notes that a transaction was opened.
-    pub(super) fn open(&mut self) {
+    fn open(&mut self) {
         self.opened = Some(Instant::now());
     }
 
     /// Returns `true` if a transaction is open.
-    pub(super) fn is_open(&self) -> bool {
+    fn is_open(&self) -> bool {
         self.opened.is_some()
     }
 
     /// Returns `true` if it has as many rows as a batch may have, or is as old.
-    pub(super) fn is_full(&self) -> bool {
+    fn is_full(&self) -> bool {
         let max_age = Duration::from_secs(LOAD_BATCH_SECONDS);
         LOAD_BATCH_ROWS <= self.rows
             || self

@@ -23,7 +23,7 @@ use super::LoadError;
 use super::target::{ChangedRows, LoadRow, SegmentId, SegmentStatus, Target, today};
 use crate::record::{FieldId, GoneLine};
 use connection::DatabaseFile;
-use link_updates::{LinkUpdates, NewCitation, SinceLast};
+use link_updates::LinkUpdates;
 use rows::{KnownUrl, RowIds, RowParents, RowStatements, next_id};
 
 /// A database file that is being loaded.
@@ -48,20 +48,11 @@ struct SqliteBatch {
     /// Identifier of the next row of `urls`.
     next_url: i64,
     ids: RowIds,
-    last_outcome: RowOutcome,
+    /// `true` if the database held the last row of the input already.
+    was_known: bool,
     changed: ChangedRows,
     /// `true` if rows were removed.
     has_removed: bool,
-}
-
-/// Effect of a row of the input.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-enum RowOutcome {
-    /// It was added.
-    #[default]
-    Added,
-    /// The database held it already.
-    Known,
 }
 
 impl SqliteTarget {
@@ -96,8 +87,8 @@ impl SqliteTarget {
         let mut statements = RowStatements::prepare(&self.db)?;
         for row in rows {
             let (batch, links) = (&mut self.batch, &mut self.links);
-            let outcome = batch.put(links, &self.db, &mut statements, row)?;
-            batch.changed.added += u64::from(outcome == RowOutcome::Added);
+            batch.put(links, &self.db, &mut statements, row)?;
+            batch.changed.added += u64::from(!batch.was_known);
             if self.is_replacing {
                 rows::keep(&self.db, row.record.record_key)?;
             }
@@ -105,21 +96,18 @@ impl SqliteTarget {
         Ok(())
     }
 
-    /// Finds out if another program wrote to the database since the last call.
-    fn since_last(&mut self) -> rusqlite::Result<SinceLast> {
+    /// Returns `true` if another program may have written to the database since the last call.
+    fn has_changed(&mut self) -> rusqlite::Result<bool> {
         let mut statement = self.db.prepare_cached("PRAGMA data_version")?;
         let version = statement.query_row([], |row| row.get(0))?;
-        let is_same = self.data_version.replace(version) == Some(version);
-        Ok(if is_same {
-            SinceLast::Unchanged
-        } else {
-            SinceLast::Changed
-        })
+        Ok(self.data_version.replace(version) != Some(version))
     }
 
     fn begin_batch(&mut self) -> rusqlite::Result<()> {
-        let since_last = self.since_last()?;
-        self.links.begin(&self.db, since_last)?;
+        if self.has_changed()? {
+            self.links.forget();
+        }
+        self.links.begin(&self.db)?;
         self.batch = SqliteBatch {
             today: today(),
             next_url: next_id(&self.db, "urls")?,
@@ -139,34 +127,33 @@ impl SqliteBatch {
         db: &Connection,
         statements: &mut RowStatements<'_>,
         row: &LoadRow<'_>,
-    ) -> rusqlite::Result<RowOutcome> {
+    ) -> rusqlite::Result<()> {
         // Known rows follow each other. Then a lookup is cheaper than a row that is not added.
-        let mut known = match self.last_outcome {
-            RowOutcome::Known => statements.find_url(row)?,
-            RowOutcome::Added => None,
+        let mut known = if self.was_known {
+            statements.find_url(row)?
+        } else {
+            None
         };
-        self.last_outcome = RowOutcome::Known;
-        if known.is_none() {
-            self.last_outcome = self.add(links, db, statements, row)?;
-            if self.last_outcome == RowOutcome::Known {
-                known = statements.find_url(row)?;
-            }
+        self.was_known = known.is_some() || !self.add(links, db, statements, row)?;
+        if self.was_known && known.is_none() {
+            known = statements.find_url(row)?;
         }
         if let Some(known) = known.filter(|known| !known.has_same_mailbox) {
             let message = self.ids.message(statements, row)?;
             self.ids.store(statements, row)?;
             move_row(db, known, message.id)?;
         }
-        Ok(self.last_outcome)
+        Ok(())
     }
 
+    /// Adds the row of a record, and what it refers to. Returns `false` if it is there.
     fn add(
         &mut self,
         links: &mut LinkUpdates,
         db: &Connection,
         statements: &mut RowStatements<'_>,
         row: &LoadRow<'_>,
-    ) -> rusqlite::Result<RowOutcome> {
+    ) -> rusqlite::Result<bool> {
         let record = row.record;
         let source = self.ids.source(statements, row)?;
         let message = self.ids.message(statements, row)?;
@@ -176,13 +163,13 @@ impl SqliteBatch {
         let citation = citation.transpose()?;
         let id = self.next_url;
         let parents = RowParents {
-            link: citation.as_ref().map(NewCitation::link_id),
+            link: citation.map(|citation| citation.link),
             source,
             message: message.id,
             cited,
         };
         if !statements.insert_url(id, row, &parents)? {
-            return Ok(RowOutcome::Known);
+            return Ok(false);
         }
         self.next_url += 1;
         let texts = self.ids.store(statements, row)?;
@@ -190,7 +177,7 @@ impl SqliteBatch {
         if let Some(citation) = citation {
             links.count(&citation, record, message, cited);
         }
-        Ok(RowOutcome::Added)
+        Ok(true)
     }
 }
 

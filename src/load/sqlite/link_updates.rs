@@ -15,8 +15,8 @@ use crate::record::{FieldId, LoadedRecord};
 /// Links that were cited, with the changes of their numbers that are not written yet.
 #[derive(Debug, Default)]
 pub(super) struct LinkUpdates {
-    /// Identifiers, and places in `links`, by the key of the link.
-    places: HashMap<Rc<str>, LinkPlace>,
+    /// Places in `links`, by the key of the link.
+    places: HashMap<Rc<str>, usize>,
     links: Vec<LinkUpdate>,
     /// Size of the keys.
     key_bytes: usize,
@@ -48,28 +48,15 @@ struct NewLink {
     domain: Option<String>,
 }
 
-/// A link in memory, until the next one is found.
-#[derive(Clone, Copy, Debug)]
-struct LinkPlace {
-    id: i64,
-    place: usize,
-}
-
 /// A citation that is not counted yet.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct NewCitation {
-    link: LinkPlace,
+    /// Identifier of the link's row.
+    pub(super) link: i64,
+    /// Place of the link in memory, until the next one is found.
+    place: usize,
     /// `true` if no message of this digest cites the link so far.
     is_first: bool,
-}
-
-/// The database since the last transaction of this connection.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum SinceLast {
-    /// Nobody else wrote to it.
-    Unchanged,
-    /// Links may be others.
-    Changed,
 }
 
 const INSERT_LINK: &str = "INSERT INTO links VALUES(?1,?2,?3,?4,?5,?6,?7,?8,?9)";
@@ -80,9 +67,9 @@ const UPDATE_LINK: &str = "UPDATE links SET citations = citations + ?2, messages
 
 impl LinkUpdates {
     /// Begins a transaction.
-    pub(super) fn begin(&mut self, db: &Connection, since_last: SinceLast) -> rusqlite::Result<()> {
+    pub(super) fn begin(&mut self, db: &Connection) -> rusqlite::Result<()> {
         // A link that was found, and not cited after all, has no row.
-        if since_last == SinceLast::Changed || self.links.iter().any(|link| !link.is_stored) {
+        if self.links.iter().any(|link| !link.is_stored) {
             self.forget();
         }
         self.last_message = None;
@@ -106,21 +93,25 @@ impl LinkUpdates {
         record: &LoadedRecord,
         message: MessageRow,
     ) -> rusqlite::Result<NewCitation> {
-        let link = self.find(db, statements, key)?;
-        let digest = record.digest();
-        let is_first = self.is_first_citation(statements, link, message, digest)?;
-        Ok(NewCitation { link, is_first })
+        let place = self.find(db, statements, key)?;
+        let link = self.links[place].id;
+        let is_first = self.is_first_citation(statements, link, message, record.digest())?;
+        Ok(NewCitation {
+            link,
+            place,
+            is_first,
+        })
     }
 
-    /// Returns the link `key`. A new link has a row only if it is cited.
+    /// Returns the place of the link `key`. A new link has a row only if it is cited.
     fn find(
         &mut self,
         db: &Connection,
         statements: &mut RowStatements<'_>,
         key: &str,
-    ) -> rusqlite::Result<LinkPlace> {
-        if let Some(link) = self.places.get(key) {
-            return Ok(*link);
+    ) -> rusqlite::Result<usize> {
+        if let Some(place) = self.places.get(key) {
+            return Ok(*place);
         }
         if LOAD_PENDING_LINKS <= self.links.len() || LOAD_PENDING_LINK_BYTES <= self.key_bytes {
             self.write(db)?;
@@ -132,33 +123,30 @@ impl LinkUpdates {
             self.next_id += 1;
         }
         let key: Rc<str> = key.into();
-        let link = LinkPlace {
-            id,
-            place: self.links.len(),
-        };
         self.key_bytes += key.len();
         let update = LinkUpdate::new(id, Rc::clone(&key), found.is_some());
+        let place = self.links.len();
         self.links.push(update);
-        self.places.insert(key, link);
-        Ok(link)
+        self.places.insert(key, place);
+        Ok(place)
     }
 
     /// Returns `true` if no message of this digest cites the link so far.
     fn is_first_citation(
         &mut self,
         statements: &mut RowStatements<'_>,
-        link: LinkPlace,
+        link: i64,
         message: MessageRow,
         digest: &str,
     ) -> rusqlite::Result<bool> {
         if !message.is_new {
-            return statements.is_cited(link.id, digest).map(|cited| !cited);
+            return statements.is_cited(link, digest).map(|cited| !cited);
         }
         if self.last_message != Some(message.id) {
             self.last_message = Some(message.id);
             self.cited.clear();
         }
-        Ok(!self.cited.contains(&link.id))
+        Ok(!self.cited.contains(&link))
     }
 
     /// Counts a citation by a record whose row was added.
@@ -169,11 +157,15 @@ impl LinkUpdates {
         message: MessageRow,
         date: Option<&str>,
     ) {
-        let NewCitation { link, is_first } = *citation;
+        let NewCitation {
+            link,
+            place,
+            is_first,
+        } = *citation;
         if message.is_new {
-            self.cited.insert(link.id);
+            self.cited.insert(link);
         }
-        if let Some(update) = self.links.get_mut(link.place) {
+        if let Some(update) = self.links.get_mut(place) {
             if !update.is_stored && update.new.is_none() {
                 update.new = Some(NewLink::of(record));
             }
@@ -205,13 +197,6 @@ impl LinkUpdates {
             };
         }
         Ok(())
-    }
-}
-
-impl NewCitation {
-    /// Identifier of the link's row.
-    pub(super) fn link_id(&self) -> i64 {
-        self.link.id
     }
 }
 
@@ -269,7 +254,7 @@ mod tests {
             is_new: true,
         };
         let long = "a".repeat(4 << 20);
-        updates.begin(&db, SinceLast::Unchanged).unwrap();
+        updates.begin(&db).unwrap();
         let mut statements = RowStatements::prepare(&db).unwrap();
         for n in 0..20 {
             let key = format!("http://{n}.example/{long}");
