@@ -4,10 +4,8 @@
 //!
 //! | file | subject |
 //! |---|---|
-//! | `retries` | files that could not be read |
-//! | `missing_files` | files that are present in a spool, or missing |
-//! | `watched_spool` | a spool as its reader sees it |
-//! | `reader` | what wakes a reader, its state, and its loop |
+//! | `watched_spool` | a spool as its reader sees it; the files that are present in it, or missing |
+//! | `reader` | what wakes a reader, its state, its loop; files that could not be read |
 //! | `fs_events` | notifications of the kernel |
 //! | `file_check` | the check of one file, and the time of its next one |
 //! | `census` | messages that are gone with missing files |
@@ -16,9 +14,7 @@
 mod census;
 mod file_check;
 mod fs_events;
-mod missing_files;
 mod reader;
-mod retries;
 mod spool_scan;
 mod watched_spool;
 

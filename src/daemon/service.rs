@@ -3,7 +3,6 @@
 //! [`run`] (`process.rs`) drives the supervisor, which starts a [`reader_thread`] for each group of spools. Each thread runs a
 //! loop that is the host of its reader. The status of all is published by `status_server`.
 
-mod config_changes;
 mod process;
 mod process_host;
 mod reader_thread;

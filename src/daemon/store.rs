@@ -2,23 +2,21 @@
 //!
 //! [`SharedCommitter`] is the entrance: readers write through its [`Session`]s. A [`Committer`] writes lines to the open segment,
 //! syncs it, and commits one transaction of the [`StateDb`] that names its length, the messages that were read and the positions
-//! in mboxes; only then is the work done. `recovery.rs` brings both into agreement after a crash, `rebuild.rs` replaces a lost
+//! in mboxes; only then is the work done. `recovery.rs` brings both into agreement after a crash, and replaces a lost
 //! state. Files further down this list use only those above them:
 //!
 //! | files | subject |
 //! |---|---|
 //! | `state_paths` | files beside the database, the lock of the state, the reserve of space |
-//! | `keys` `connection` `schema` `checksums` `state_db` | the database |
+//! | `schema` `state_db` | the database |
 //! | `holders` `mail_rows` `gone` `purge` `spool_scopes` `sidecar_rows` | its queries |
-//! | `committer` `recovery` `rebuild` `shared_committer` | what is done with them |
+//! | `committer` `recovery` `shared_committer` | what is done with them |
 
 mod committer;
 mod gone;
 mod holders;
-mod keys;
 mod mail_rows;
 mod purge;
-mod rebuild;
 mod recovery;
 mod schema;
 mod shared_committer;
@@ -27,16 +25,17 @@ mod spool_scopes;
 mod state_db;
 mod state_paths;
 #[cfg(test)]
-mod test_fixture;
+mod tests;
 pub(crate) use committer::Committer;
 pub(crate) use gone::{HolderRow, OrphanedMailbox, Release};
 pub(crate) use holders::{GivenMessage, HolderKey};
-pub(crate) use keys::{FileId, Hash128, MailboxId, message_key, message_link, path_key};
 pub(crate) use mail_rows::{GrowingMessage, MboxCursor};
 pub(crate) use purge::SeenFiles;
-pub use rebuild::rebuild_state;
+pub use recovery::rebuild_state;
 pub(crate) use shared_committer::{Session, SharedCommitter};
 pub(crate) use spool_scopes::{NewScope, OlderScope, SpoolIdentity};
-pub(crate) use state_db::StateDb;
+pub(crate) use state_db::{
+    FileId, Hash128, MailboxId, StateDb, message_key, message_link, path_key,
+};
 #[cfg(test)]
-pub(crate) use test_fixture::StoreFixture;
+pub(crate) use tests::StoreFixture;

@@ -8,11 +8,11 @@ use std::path::Path;
 
 use super::identity::{FileVersion, PiecePosition, mailbox_key, mailbox_scopes, place_key};
 use super::mbox::{MboxFile, head_hash};
+use super::message_ingest::ParserPool;
 use super::message_ingest::{MailboxProgress, MessageIngest};
-use super::outcome::{EndCertainty, FileOutcome, FileStanding, SettleState};
-use super::parser_pool::ParserPool;
+use super::{EndCertainty, FileOutcome, FileStanding, SettleState};
 use crate::config::Spool;
-use crate::daemon::error::DaemonError;
+use crate::daemon::DaemonError;
 use crate::daemon::status::Counters;
 use crate::daemon::store::{
     FileId, GrowingMessage, HolderKey, MailboxId, MboxCursor, Session, SpoolIdentity, StateDb,

@@ -1,18 +1,23 @@
-//! Ingest of messages: skips those that are recorded, extracts the others, and adds records and state to the batch.
+//! Ingest of messages: skips those that are recorded, extracts the others on several threads, and adds records and state to the
+//! batch. Reading and committing keep the order of the messages.
 
 use std::collections::{HashMap, HashSet, VecDeque};
+use std::fmt;
+use std::num::NonZero;
 use std::os::unix::ffi::OsStringExt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 use std::sync::Arc;
+use std::thread::available_parallelism;
 
+use rayon::prelude::*;
+
+use super::EndCertainty;
 use super::identity::{
     ContentDigest, FileVersion, PiecePosition, StablePrefix, content_digest, raw_prefix_len,
     record_digest, stable_prefix, starts_with,
 };
-use super::outcome::EndCertainty;
-use super::parser_pool::ParserPool;
-use crate::daemon::error::DaemonError;
+use crate::daemon::DaemonError;
 use crate::daemon::status::Counters;
 use crate::daemon::store::{
     FileId, GivenMessage, GrowingMessage, Hash128, HolderKey, MailboxId, MboxCursor, NewScope,
@@ -21,9 +26,9 @@ use crate::daemon::store::{
 use crate::decode::HeaderFields;
 use crate::diagnostic::{Diagnostic, DiagnosticKind, Event};
 use crate::extract::{Extractor, Finding, extract, extract_flat};
-use crate::limits::PARSE_BATCH_BYTES;
+use crate::limits::{DAEMON_PARSER_THREADS, PARSE_BATCH_BYTES};
 use crate::origin::{Source, mailbox};
-use crate::record::{self, MessageTail, RecordWriter, hash_pieces};
+use crate::record::{self, LineFormat, MessageTail, RecordWriter, hash_pieces};
 use crate::split::{Block, BlockRole, Format, Message, SplitOutput, messages};
 
 /// Adds messages of one mailbox to the batch.
@@ -671,6 +676,70 @@ fn url_id(url: &[u8], counts: &mut HashMap<u128, u64>) -> u128 {
     let id = record::record_id(0, "", url, *earlier);
     *earlier += 1;
     id
+}
+
+/// Pool of threads, shared by all readers.
+pub(crate) struct ParserPool {
+    /// `None` on one core: then each reader does the work on its own thread.
+    pool: Option<rayon::ThreadPool>,
+    /// The format of the records' lines.
+    format: LineFormat,
+}
+
+impl fmt::Debug for ParserPool {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ParserPool")
+            .field("threads", &self.threads())
+            .finish()
+    }
+}
+
+impl ParserPool {
+    /// A pool with one thread per core, at most [`DAEMON_PARSER_THREADS`], for records in this format.
+    pub(crate) fn new(format: LineFormat) -> ParserPool {
+        let threads = available_parallelism()
+            .map_or(1, NonZero::get)
+            .min(DAEMON_PARSER_THREADS);
+        let name = |index| format!("parser {index}");
+        // If the threads cannot be started, the readers do the work themselves, which takes longer.
+        let pool = || {
+            rayon::ThreadPoolBuilder::new()
+                .num_threads(threads)
+                .thread_name(name)
+                .build()
+                .ok()
+        };
+        ParserPool {
+            pool: (threads > 1).then(pool).flatten(),
+            format,
+        }
+    }
+
+    /// Number of threads that work at once.
+    pub(crate) fn threads(&self) -> usize {
+        self.pool
+            .as_ref()
+            .map_or(1, rayon::ThreadPool::current_num_threads)
+    }
+
+    /// Calls `work` for each item and returns the results in the order of the items. Each thread passes its writer
+    /// from one item to the next.
+    pub(crate) fn map<T: Sync, R: Send>(
+        &self,
+        items: &[T],
+        work: impl Fn(&mut RecordWriter, &T) -> R + Sync,
+    ) -> Vec<R> {
+        let writer = || RecordWriter::new(&self.format);
+        match &self.pool {
+            Some(pool) if items.len() > 1 => {
+                pool.install(|| items.par_iter().map_init(writer, &work).collect())
+            }
+            _ => {
+                let mut writer = writer();
+                items.iter().map(|item| work(&mut writer, item)).collect()
+            }
+        }
+    }
 }
 
 #[cfg(test)]

@@ -10,12 +10,12 @@ use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use std::time::Duration;
 
-use super::missing_files::{
-    CensusBlock, MissingFiles, MissingHolder, SpoolCensus, modification_time,
-};
 use super::reader::{RESCAN_DELAY_MS, ReaderHost, SpoolReader};
 use super::watched_spool::WatchedSpool;
-use crate::daemon::error::DaemonError;
+use super::watched_spool::{
+    CensusBlock, MissingFiles, MissingHolder, SpoolCensus, modification_time,
+};
+use crate::daemon::DaemonError;
 use crate::daemon::host::{LogRecord, MonotonicTime};
 use crate::daemon::status::WithheldBy;
 use crate::daemon::store::{Hash128, HolderKey, HolderRow, OrphanedMailbox, Release, StateDb};

@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::reader::{HeldLock, RESCAN_DELAY_MS, ReaderHost, SpoolReader, UnsettledFile};
-use super::retries::{InodeVersion, SpoolFile};
-use crate::daemon::error::DaemonError;
+use super::reader::{InodeVersion, SpoolFile};
+use crate::daemon::DaemonError;
 use crate::daemon::host::{LogRecord, MonotonicTime};
 use crate::daemon::ingest::{
     FileOutcome, FileStanding, FileVersion, IngestContext, SettleState, WriterLock,

@@ -6,11 +6,11 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::{fmt, io};
 
-use super::missing_files::{SpoolCensus, modification_time};
 use super::reader::{RESCAN_DELAY_MS, ReaderHost, SpoolReader, UnsettledFile};
 use super::watched_spool::{ExistingState, UnreadablePaths, WatchedSpool};
+use super::watched_spool::{SpoolCensus, modification_time};
 use crate::config::ExistingMail;
-use crate::daemon::error::DaemonError;
+use crate::daemon::DaemonError;
 use crate::daemon::host::{LogRecord, MonotonicTime};
 use crate::daemon::ingest::ExistingFiles;
 use crate::daemon::ingest::FileVersion;

@@ -1,15 +1,22 @@
-//! A spool as its reader sees it.
+//! A spool as its reader sees it: its next scan, what could not be examined; the files that a scan finds in it, and those that are
+//! missing, if tombstones are written.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
+use std::io;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
 
-use super::missing_files::MissingFiles;
 use crate::config::Spool;
 use crate::daemon::host::MonotonicTime;
-use crate::daemon::status::{SpoolState, SpoolStatus};
+use crate::daemon::ingest::{FileStanding, FileVersion, mailbox_scopes, why_locked};
+use crate::daemon::status::{SpoolState, SpoolStatus, WithheldBy};
+use crate::daemon::store::{Hash128, HolderKey, SpoolIdentity, path_key};
 use crate::diagnostic::{Event, counted};
-use crate::limits::REMEMBERED_FAILURES;
+use crate::limits::{REMEMBERED_FAILURES, SURVEYED_FILES};
+use crate::origin::FormatHint;
+use crate::walk::WalkedFile;
 
 /// A spool, and the time of its next scan.
 #[derive(Debug)]
@@ -204,4 +211,328 @@ impl RootId {
             ino: metadata.ino(),
         })
     }
+}
+
+/// The files that are present in a spool, collected during a scan of it.
+#[derive(Debug)]
+pub(super) struct SpoolCensus {
+    /// Index of the spool.
+    pub(super) spool: usize,
+    /// The spool as the state knows it.
+    pub(super) identity: Arc<SpoolIdentity>,
+    pub(super) start: MonotonicTime,
+    /// Time of its end; that of its start until then.
+    pub(super) end: MonotonicTime,
+    /// Holders whose files are present.
+    pub(super) holders: Vec<HolderKey>,
+    /// File systems that are mounted.
+    pub(super) devs: BTreeSet<u64>,
+    /// Files that were not read.
+    pub(super) unread: Vec<UnreadFile>,
+    /// Files without content.
+    pub(super) empty: Vec<UnreadFile>,
+    /// Folders whose entries are renamed by mail programs, with their modification times before the scan.
+    pub(super) folders: HashMap<PathBuf, Option<i64>>,
+    /// `true` if files may be present that are not listed.
+    pub(super) is_incomplete: bool,
+}
+
+/// A file that was not read.
+#[derive(Debug)]
+pub(super) struct UnreadFile {
+    path: PathBuf,
+    hint: FormatHint,
+    version: FileVersion,
+    content: UnreadContent,
+}
+
+/// Messages that a file which was not read may hold.
+#[derive(Debug)]
+enum UnreadContent {
+    /// Any messages.
+    Unknown,
+    /// The messages that were read of an earlier version of it. Others only if they came with a change after that.
+    ReadBefore,
+    /// No messages, unless its writer is about to write them.
+    Locked {
+        why: String,
+        /// `true` if messages of it were read before it was empty.
+        was_read: bool,
+    },
+}
+
+/// A file that was not read at the last census.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct UnreadSince {
+    /// Time of the first census at which it was not read.
+    since: MonotonicTime,
+    version: FileVersion,
+    /// Time of the first of these censuses at which it had this version.
+    changed: MonotonicTime,
+}
+
+/// A file that cannot be read, or has been locked for longer than `watch.lock_timeout`.
+#[derive(Clone, Debug)]
+pub(super) struct LastingFile {
+    pub(super) path: PathBuf,
+    pub(super) why: String,
+    /// The mailboxes that its messages may belong to.
+    mailboxes: Vec<Hash128>,
+    /// `true` if it is empty, so that only those messages are withheld that it held before.
+    is_emptied: bool,
+}
+
+/// Files of a spool that were missing at its last census.
+#[derive(Debug, Default)]
+pub(super) struct MissingFiles {
+    /// The holders that are missing. At most [`crate::limits::MISSING_FILES`].
+    pub(super) holders: HashMap<HolderKey, MissingHolder>,
+    /// The last census at which each mailbox with messages without a holder was blocked.
+    pub(super) orphans_blocked: HashMap<Hash128, MonotonicTime>,
+    /// Since when each file has not been read. By the hashes of their identities, which outlive a rename.
+    pub(super) unread: HashMap<u64, UnreadSince>,
+    /// Files among these that are not read by waiting. At most [`crate::limits::REMEMBERED_FAILURES`].
+    pub(super) lasting: Vec<LastingFile>,
+    /// Mailboxes of which messages are missing that may be in files that were not read.
+    pub(super) blocked: BTreeSet<Hash128>,
+    /// Files because of which messages of these mailboxes are not reported as gone.
+    pub(super) withheld: Vec<WithheldBy>,
+    /// Files without content, with their modification times.
+    pub(super) empty: HashMap<u64, i64>,
+    /// Mailboxes of which messages may be in files that were not read.
+    pub(super) blocks: HashMap<Hash128, CensusBlock>,
+    /// Time of the first complete census.
+    pub(super) complete_since: Option<MonotonicTime>,
+    /// Time of the last census.
+    pub(super) last: Option<MonotonicTime>,
+    /// Time of the census before the last one.
+    pub(super) before_last: Option<MonotonicTime>,
+    /// `true` if another census will release holders, unless their files appear again.
+    pub(super) is_waiting: bool,
+}
+
+/// A holder that is missing.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct MissingHolder {
+    /// Time of the last census at which it was present; `None` if there was none since the start.
+    pub(super) present: Option<MonotonicTime>,
+    /// Time after the first census at which it was missing.
+    pub(super) since: MonotonicTime,
+    /// Time after the last census at which its messages may have been somewhere else; after the first one, if there is none.
+    pub(super) blocked: MonotonicTime,
+}
+
+/// Reason for which messages of a mailbox may be somewhere else.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct CensusBlock {
+    /// Since when.
+    pub(super) since: MonotonicTime,
+    /// `true` if the files cannot be read, so that waiting may not help.
+    pub(super) is_failure: bool,
+    /// If these files were read before and cannot be read now: the time at which a change of them was noticed last. Messages that
+    /// were present long after it are not in them.
+    pub(super) changed: Option<MonotonicTime>,
+}
+
+impl CensusBlock {
+    /// Returns `true` if a message may be in the files: it was moved within `window` of a change of them. `present` is the last
+    /// time at which the message was seen elsewhere.
+    pub(super) fn may_hold(&self, present: Option<MonotonicTime>, window: Duration) -> bool {
+        let is_later =
+            |changed: MonotonicTime| present.is_some_and(|present| changed.plus(window) < present);
+        !self.changed.is_some_and(is_later)
+    }
+}
+
+impl SpoolCensus {
+    /// Adds a file that is present.
+    pub(super) fn add(&mut self, file: &WalkedFile, standing: FileStanding) {
+        let version = match file.source.path.symlink_metadata() {
+            Ok(metadata) => FileVersion::of(&metadata),
+            // It was renamed or removed since it was checked: the next census will tell.
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                if let FileStanding::Read(holder) = standing {
+                    self.holders.push(holder);
+                }
+                return;
+            }
+            Err(_) => return self.mark_incomplete(),
+        };
+        self.devs.insert(version.id.dev);
+        let unread = |content| UnreadFile {
+            path: file.source.path.to_path_buf(),
+            hint: file.hint,
+            version,
+            content,
+        };
+        let mut holder = standing.holder();
+        match standing {
+            FileStanding::Read(_) => {}
+            FileStanding::Unread(None) => self.unread.push(unread(UnreadContent::Unknown)),
+            FileStanding::Unread(Some(_)) => self.unread.push(unread(UnreadContent::ReadBefore)),
+            FileStanding::Empty(pass) => {
+                // A mail program rewrites a mailbox in place, under its lock.
+                if let Some(why) = why_locked(file) {
+                    let was_read = pass.is_some();
+                    self.unread
+                        .push(unread(UnreadContent::Locked { why, was_read }));
+                } else {
+                    holder = None;
+                    self.empty.push(unread(UnreadContent::Unknown));
+                }
+            }
+        }
+        // A file that is not read now holds what it held.
+        self.holders.extend(holder);
+        if SURVEYED_FILES < self.holders.len() + self.unread.len() + self.empty.len() {
+            self.mark_incomplete();
+            self.holders = Vec::new();
+            (self.unread, self.empty) = (Vec::new(), Vec::new());
+        }
+    }
+
+    /// Records that files may be present that are not listed, so that none counts as missing.
+    pub(super) fn mark_incomplete(&mut self) {
+        self.is_incomplete = true;
+    }
+
+    pub(super) fn has(&self, holder: HolderKey) -> bool {
+        self.holders.binary_search(&holder).is_ok()
+    }
+
+    /// Folders in which entries were renamed during the scan, so that the scan may have listed neither name.
+    fn changed_folders(&self) -> impl Iterator<Item = &PathBuf> {
+        let is_changed =
+            |(path, before): &(&PathBuf, &Option<i64>)| modification_time(path) != **before;
+        self.folders.iter().filter(is_changed).map(|(path, _)| path)
+    }
+}
+
+impl MissingFiles {
+    /// Returns `true` if another census will release holders, unless their files appear again.
+    pub(super) fn is_waiting(&self) -> bool {
+        self.is_waiting
+    }
+
+    /// Updates the files that were not read, and the mailboxes that they block. `why` gives the reason for which a file cannot be
+    /// read. An empty file that is locked for `lock_timeout` holds no more than it held before: its lock was left behind.
+    pub(super) fn follow_unread(
+        &mut self,
+        census: &SpoolCensus,
+        lock_timeout: Duration,
+        why: impl Fn(&Path) -> Option<String>,
+    ) {
+        let mut lasting = std::mem::take(&mut self.lasting);
+        lasting.clear();
+        let mut unread = HashMap::new();
+        let mut blocks = std::mem::take(&mut self.blocks);
+        blocks.clear();
+        // A mail program that takes no lock rewrites a mailbox in place, which is empty for a moment.
+        let is_new = |file: &&UnreadFile| {
+            self.empty.get(&file.version.id.hash()) != Some(&file.version.mtime)
+        };
+        let emptied = census.empty.iter().filter(is_new);
+        for file in census.unread.iter().chain(emptied) {
+            let id = file.version.id.hash();
+            let known = self.unread.get(&id);
+            let since = known.map_or(census.start, |known| known.since);
+            let changed = known
+                .filter(|known| known.version == file.version)
+                .map_or(census.start, |known| known.changed);
+            let version = file.version;
+            unread.insert(
+                id,
+                UnreadSince {
+                    since,
+                    version,
+                    changed,
+                },
+            );
+            let mailboxes = mailbox_scopes(&file.path, file.hint, &census.identity);
+            if let UnreadContent::Locked { why, was_read } = &file.content
+                && changed.plus(lock_timeout) <= census.start
+            {
+                if *was_read {
+                    add_lasting(&mut lasting, file, why.clone(), mailboxes);
+                }
+                continue;
+            }
+            let why = why(&file.path);
+            let is_failure = why.is_some();
+            let block = CensusBlock {
+                since,
+                is_failure,
+                changed: (is_failure && matches!(file.content, UnreadContent::ReadBefore))
+                    .then_some(changed),
+            };
+            for mailbox in &mailboxes {
+                add_block(&mut blocks, *mailbox, block);
+            }
+            if let Some(why) = why {
+                add_lasting(&mut lasting, file, why, mailboxes);
+            }
+        }
+        self.unread = unread;
+        self.lasting = lasting;
+        let version = |file: &UnreadFile| (file.version.id.hash(), file.version.mtime);
+        self.empty = census.empty.iter().map(version).collect();
+        let block = CensusBlock {
+            since: MonotonicTime::default(),
+            is_failure: false,
+            changed: None,
+        };
+        for folder in census.changed_folders() {
+            // The folders of MH themselves, and the Maildirs of `new` and `cur`.
+            let folder = census.identity.path_of(folder);
+            for mailbox in [Some(&*folder), folder.parent()].into_iter().flatten() {
+                add_block(&mut blocks, path_key(mailbox), block);
+            }
+        }
+        self.blocks = blocks;
+    }
+}
+
+impl LastingFile {
+    /// Returns `true` if messages are not reported as gone because of the file. `blocked` are the mailboxes of which messages are
+    /// missing that may be in files that were not read.
+    pub(super) fn withholds(&self, blocked: &BTreeSet<Hash128>) -> bool {
+        let is_blocked = |mailbox: &Hash128| blocked.contains(mailbox);
+        self.is_emptied || self.mailboxes.iter().any(is_blocked)
+    }
+}
+
+fn add_lasting(
+    lasting: &mut Vec<LastingFile>,
+    file: &UnreadFile,
+    why: String,
+    mailboxes: Vec<Hash128>,
+) {
+    if lasting.len() < REMEMBERED_FAILURES {
+        lasting.push(LastingFile {
+            path: file.path.clone(),
+            why,
+            mailboxes,
+            is_emptied: matches!(file.content, UnreadContent::Locked { .. }),
+        });
+    }
+}
+
+fn add_block(blocks: &mut HashMap<Hash128, CensusBlock>, mailbox: Hash128, block: CensusBlock) {
+    let known = blocks.entry(mailbox).or_insert(block);
+    known.since = known.since.min(block.since);
+    known.is_failure &= block.is_failure;
+    known.changed = known
+        .changed
+        .and_then(|known| block.changed.map(|other| known.max(other)));
+}
+
+/// Returns the modification time of a file or folder in nanoseconds since 1970.
+pub(super) fn modification_time(path: &Path) -> Option<i64> {
+    let metadata = path.metadata().ok()?;
+    Some(
+        metadata
+            .mtime()
+            .wrapping_mul(1_000_000_000)
+            .wrapping_add(metadata.mtime_nsec()),
+    )
 }

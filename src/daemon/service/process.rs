@@ -13,16 +13,15 @@ use sd_notify::NotifyState;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGXFSZ};
 use signal_hook::iterator::Signals;
 
-use super::config_changes::{ConfigChange, config_changes};
 use super::process_host::ProcessHost;
 use super::reader_thread::{RunEnd, RunMode, StateSource};
 use super::sandbox::{self, Sandbox};
 use super::status_server::{self, SocketFile, StatusSnapshot};
-use super::supervisor::{Supervisor, SupervisorEvent};
+use super::supervisor::{ConfigChange, Supervisor, SupervisorEvent, config_changes};
 use crate::config::Config;
-use crate::daemon::error::{AtPath, DaemonError};
 use crate::daemon::status::{DaemonState, Status};
 use crate::daemon::store::rebuild_state;
+use crate::daemon::{AtPath, DaemonError};
 use crate::diagnostic::printable;
 use crate::sink::segment;
 

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use std::{io, thread};
 
 use super::process_host::ProcessHost;
-use crate::daemon::error::DaemonError;
+use crate::daemon::DaemonError;
 use crate::daemon::host::{DaemonHost, Heartbeat, LogRecord, MonotonicTime};
 use crate::daemon::schedule::{DaemonEvent, FsEvents, OverflowFlag, ReaderHost, SpoolReader};
 use crate::daemon::status::Status;

@@ -10,8 +10,8 @@ use landlock::{
 };
 
 use crate::config::{Config, Confinement};
-use crate::daemon::error::{AtPath, DaemonError};
 use crate::daemon::schedule::watched_path;
+use crate::daemon::{AtPath, DaemonError};
 
 /// The newest set of rights that this program knows. An older kernel applies those that it knows.
 const KNOWN_RIGHTS: ABI = ABI::V5;

@@ -14,15 +14,15 @@ use rusqlite::params;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
 use super::gone::GoneMessage;
-use super::keys::{FileId, MailboxId};
 use super::mail_rows::MboxCursor;
 use super::spool_scopes::SpoolIdentity;
+use super::state_db::{FileId, MailboxId};
 use super::state_db::{StateDb, unsigned};
 use super::state_paths::meta_name;
 use crate::config::{SegmentCompression, Spool};
-use crate::daemon::error::{AtPath, DaemonError, REBUILD};
 use crate::daemon::host::MonotonicTime;
 use crate::daemon::status::SealedSegment;
+use crate::daemon::{AtPath, DaemonError, REBUILD};
 use crate::diagnostic::{EscapeForm, printable_lines};
 use crate::planted_faults::{PlantedFault, is_planted};
 use crate::record::{Sidecar, write_gone};
@@ -276,7 +276,7 @@ impl Committer {
     /// Replaces the sidecars' copies by a snapshot of the state if there are at least `max` copies. Returns `true` if it
     /// did.
     ///
-    /// Both serve [`super::rebuild::rebuild_state`]. The batch must be empty.
+    /// Both serve [`super::recovery::rebuild_state`]. The batch must be empty.
     pub(super) fn compact_sidecars(&self, max: usize) -> Result<bool, DaemonError> {
         let copies = self.old_sidecars()?;
         if copies.len() < max {

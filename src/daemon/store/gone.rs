@@ -9,9 +9,9 @@ use std::path::Path;
 use rusqlite::params;
 
 use super::holders::{DigestBytes, GivenRow, HolderKey};
-use super::keys::{Hash128, MailboxId, StoredKey};
+use super::state_db::{Hash128, MailboxId, StoredKey};
 use super::state_db::{HashedTable, StateDb, hash128, unsigned};
-use crate::daemon::error::DaemonError;
+use crate::daemon::DaemonError;
 
 /// Rows of holders that are read at once.
 const HOLDER_ROWS: u32 = 10_000;
@@ -316,7 +316,7 @@ mod tests {
     use super::*;
     use crate::daemon::store::holders::GivenMessage;
     use crate::daemon::store::mail_rows::GrowingMessage;
-    use crate::daemon::store::test_fixture::StoreFixture;
+    use crate::daemon::store::tests::StoreFixture;
 
     const SPOOL: &str = "/var/mail";
     const MAILBOX: &[u8] = b"/var/mail/a";

@@ -12,9 +12,9 @@ use std::path::Path;
 
 use rusqlite::params;
 
-use super::keys::{Hash128, MailboxId, STORED_KEY_BYTES, StoredKey, stored_key};
+use super::state_db::{Hash128, MailboxId, STORED_KEY_BYTES, StoredKey, stored_key};
 use super::state_db::{HashedTable, StateDb};
-use crate::daemon::error::DaemonError;
+use crate::daemon::DaemonError;
 
 /// Key of a holder.
 pub(crate) type HolderKey = u64;
@@ -366,7 +366,7 @@ impl StateDb {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::daemon::store::test_fixture::StoreFixture;
+    use crate::daemon::store::tests::StoreFixture;
 
     const SPOOL: &str = "/var/mail";
 

@@ -3,9 +3,9 @@
 use rusqlite::params;
 
 use super::holders::HolderKey;
-use super::keys::{FileId, Hash128, MailboxId, stored_key};
+use super::state_db::{FileId, Hash128, MailboxId, stored_key};
 use super::state_db::{HashedTable, StateDb, hash128, unsigned};
-use crate::daemon::error::DaemonError;
+use crate::daemon::DaemonError;
 
 /// Lengths of one file that are compared with its content. More than one are left of a file that was rewritten and has grown.
 const EARLIER_LENGTHS: u32 = 8;

@@ -8,9 +8,9 @@ use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use rusqlite::params;
 
-use super::keys::{FileId, Hash128, KeyRange, MailboxId};
+use super::state_db::{FileId, Hash128, KeyRange, MailboxId};
 use super::state_db::{HashedTable, StateDb, hash128, optional, unsigned};
-use crate::daemon::error::DaemonError;
+use crate::daemon::DaemonError;
 use crate::daemon::host::{DaemonHost, MonotonicTime};
 use crate::limits::{AGE_SAVE_INTERVAL_S, MAX_DOWNTIME_S, PURGE_DAYS, PURGED_PER_SURVEY};
 

@@ -1,16 +1,23 @@
 //! Brings state and output into agreement after any end of the daemon, or reports that they contradict each other.
 //!
 //! Every step can be interrupted and repeated. Only files that the state names are removed.
+//!
+//! [`rebuild_state`] makes a lost state again from the segments' sidecars.
 
-use std::fs;
-use std::io;
-use std::path::Path;
+use std::collections::{BTreeMap, HashSet};
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+use std::{fs, io};
 
-use super::committer::{Committer, LinesTo, UnsealedSegment};
-use super::state_db::{MissingTables, StateDb};
-use super::state_paths::{StatePaths, create_folders, reserve_space};
+use walkdir::WalkDir;
+
+use super::committer::{Committer, LinesTo, UnsealedSegment, publish_if_hidden};
+use super::state_db::{MissingTables, StateDb, remove_shutdown_hash, rename_shutdown_hash};
+use super::state_paths::{InstanceLock, StatePaths, create_folders, meta_name, reserve_space};
 use crate::config::Config;
-use crate::daemon::error::{AtPath, DaemonError, REBUILD};
+use crate::daemon::host::{DaemonHost, LogRecord};
+use crate::daemon::{AtPath, DaemonError, REBUILD};
+use crate::record::Sidecar;
 use crate::sink::segment::{self, SegmentDir, number};
 
 /// Opens state and output, and completes or undoes what was interrupted. Warnings for the operator go to `warn`.
@@ -189,10 +196,248 @@ fn set_unknown_files_aside(
     Ok(())
 }
 
+/// Rebuilds the state: the messages that sidecars list are known, everything else is read again.
+///
+/// A complete segment with a sidecar is published; other unfinished segments are set aside, since no sidecar lists their
+/// messages. The old database is kept as `state.db.old`.
+///
+/// # Errors
+///
+/// Another instance holds the state, a snapshot is damaged, or an I/O error.
+pub fn rebuild_state(config: &Config, host: &mut dyn DaemonHost) -> Result<(), DaemonError> {
+    let _lock = InstanceLock::acquire(&config.state.dir)?;
+    rebuild(config, &mut |record| host.log(&record))
+}
+
+fn rebuild(config: &Config, log: &mut dyn FnMut(LogRecord<'_>)) -> Result<(), DaemonError> {
+    let paths = StatePaths::new(config);
+    let dir = create_folders(config, &paths)?;
+    let new = NewDatabase::at(&config.state.dir);
+    let db = new.open(&paths.sidecars.join("snapshot.db"))?;
+    rename_old_state(&config.state.dir)?;
+    // The snapshot covers older sidecars, and what was purged of them.
+    let from = db.unsealed_segment()?.seq;
+    let mut sidecars = read_sidecars(&dir, &paths)?;
+    sidecars.retain(|sidecar| from <= sidecar.seq);
+    let sidecars = publish_complete(&dir, sidecars)?;
+    set_hidden_files_aside(&dir, log)?;
+    let next = next_segment(&dir, &sidecars)?.max(from);
+    dir.remember(next - 1).at(dir.path())?;
+    let messages = fill(&db, &sidecars, next)?;
+    db.close()?;
+    new.take_place_of(&paths.db)?;
+    let snapshot = if from == 1 { "" } else { "a snapshot and " };
+    log(LogRecord::Info(format!(
+        "rebuilt the state from {snapshot}{} sidecars, which list {messages} messages",
+        sidecars.len()
+    )));
+    if let Some(warning) = repetition_warning(&sidecars, from..next) {
+        log(LogRecord::Warn(warning));
+    }
+    Ok(())
+}
+
+/// A database under a temporary name, which it keeps until it is complete.
+struct NewDatabase {
+    path: PathBuf,
+    log: PathBuf,
+}
+
+impl NewDatabase {
+    /// Removes what an interrupted rebuild left.
+    fn at(state: &Path) -> NewDatabase {
+        let new = NewDatabase {
+            path: state.join("built.db"),
+            log: state.join("built.db-wal"),
+        };
+        for old in [&new.path, &new.log] {
+            let _ = fs::remove_file(old);
+        }
+        remove_shutdown_hash(&new.path);
+        new
+    }
+
+    /// Opens it as a copy of the snapshot, or empty if there is none.
+    fn open(&self, snapshot: &Path) -> Result<StateDb, DaemonError> {
+        let has_snapshot = snapshot.exists();
+        if has_snapshot {
+            fs::copy(snapshot, &self.path).at(&self.path)?;
+        }
+        StateDb::open(&self.path, MissingTables::Create).map_err(|error| match error {
+            error @ DaemonError::Inconsistent { .. } if has_snapshot => {
+                let message = format!(
+                    "snapshot {} is damaged; restore it from a backup, or remove it: then messages that no sidecar lists are read \
+                     again, and their records appear twice",
+                    snapshot.display()
+                );
+                DaemonError::inconsistent(message).caused_by(error)
+            }
+            error => error,
+        })
+    }
+
+    /// Renames it to `db`.
+    fn take_place_of(&self, db: &Path) -> Result<(), DaemonError> {
+        segment::take_place(&self.path, db).at(db)?;
+        rename_shutdown_hash(&self.path, db);
+        // It was copied into the database, so an empty one that stays is harmless.
+        let _ = fs::remove_file(&self.log);
+        Ok(())
+    }
+}
+
+/// Renames the files of the old state to `NAME.old`.
+fn rename_old_state(state: &Path) -> Result<(), DaemonError> {
+    for name in ["state.db", "state.db-wal", "state.sum", "instance"] {
+        let path = state.join(name);
+        if path.exists() {
+            fs::rename(&path, state.join(format!("{name}.old"))).at(&path)?;
+        }
+    }
+    Ok(())
+}
+
+/// All sidecars, published, hidden or copied, one for each segment, in the order of segments.
+fn read_sidecars(dir: &SegmentDir, paths: &StatePaths) -> Result<Vec<Sidecar>, DaemonError> {
+    let mut found = BTreeMap::new();
+    for folder in [dir.path(), &dir.hidden(""), &paths.sidecars] {
+        let entries = WalkDir::new(folder).min_depth(1).max_depth(1);
+        for entry in entries.sort_by_file_name() {
+            let path = entry.map_err(std::io::Error::from).at(folder)?.into_path();
+            if path.extension() != Some("meta".as_ref()) {
+                continue;
+            }
+            let bytes = fs::read(&path).at(&path)?;
+            // An incomplete sidecar, left by a crash, belongs to no published segment.
+            if let Some(sidecar) = Sidecar::read(&bytes) {
+                found.entry(sidecar.seq).or_insert(sidecar);
+            }
+        }
+    }
+    Ok(found.into_values().collect())
+}
+
+/// Publishes the segments that were about to be published. Returns the sidecars of all published ones.
+fn publish_complete(
+    dir: &SegmentDir,
+    mut sidecars: Vec<Sidecar>,
+) -> Result<Vec<Sidecar>, DaemonError> {
+    let mut damaged = HashSet::new();
+    for sidecar in &sidecars {
+        if publish(dir, sidecar)? == LeftoverPart::Damaged {
+            damaged.insert(sidecar.seq);
+        }
+    }
+    // What they list was not published, so it is read again.
+    sidecars.retain(|sidecar| !damaged.contains(&sidecar.seq));
+    Ok(sidecars)
+}
+
+/// State of the hidden file of a segment with a sidecar.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum LeftoverPart {
+    /// It is published.
+    Published,
+    /// It differs from its sidecar.
+    Damaged,
+}
+
+/// Publishes a segment that was about to be published when the state was lost.
+fn publish(dir: &SegmentDir, sidecar: &Sidecar) -> Result<LeftoverPart, DaemonError> {
+    let part = dir.part(sidecar.seq);
+    if !part.exists() || dir.published(&sidecar.name).exists() {
+        return Ok(LeftoverPart::Published);
+    }
+    let hash = u64::from_str_radix(&sidecar.xxh3_64, 16).ok();
+    let is_complete = fs::metadata(&part).is_ok_and(|metadata| metadata.len() == sidecar.len)
+        && segment::hash_of(&part, sidecar.len).is_ok_and(|found| found == hash);
+    if !is_complete {
+        return Ok(LeftoverPart::Damaged);
+    }
+    dir.remember(sidecar.seq).at(dir.path())?;
+    let meta = meta_name(sidecar.seq);
+    publish_if_hidden(dir, &dir.hidden(&meta), &meta)?;
+    publish_if_hidden(dir, &part, &format!("{:010}.jsonl", sidecar.seq))?;
+    dir.sync().at(dir.path())?;
+    Ok(LeftoverPart::Published)
+}
+
+fn set_hidden_files_aside(
+    dir: &SegmentDir,
+    log: &mut dyn FnMut(LogRecord<'_>),
+) -> Result<(), DaemonError> {
+    for name in dir.hidden_names().at(dir.path())? {
+        let aside = dir.set_aside(&name).at(dir.path())?;
+        log(LogRecord::Info(format!(
+            "renamed an unfinished file to {}: its messages will be read again and their records written to a new segment",
+            aside.display()
+        )));
+    }
+    Ok(())
+}
+
+/// The number after those of all segments.
+fn next_segment(dir: &SegmentDir, sidecars: &[Sidecar]) -> Result<u64, DaemonError> {
+    let published = dir.highest().at(dir.path())?;
+    let listed = sidecars.iter().map(|sidecar| sidecar.seq).max();
+    Ok(listed.unwrap_or(0).max(published) + 1)
+}
+
+/// The warning that records will be written twice; `None` if all `segments` that were written have sidecars.
+fn repetition_warning(sidecars: &[Sidecar], segments: Range<u64>) -> Option<String> {
+    if segments.end == 1 {
+        return Some(
+            "no sidecars and no snapshot were found: all mail in the spools will be read, and records that were written \
+             before will be written again"
+                .to_owned(),
+        );
+    }
+    let listed: HashSet<u64> = sidecars.iter().map(|sidecar| sidecar.seq).collect();
+    let mut missing = segments.filter(|seq| !listed.contains(seq));
+    let first = missing.next()?;
+    let others = missing.count();
+    let which = match others {
+        0 => format!("segment {first}"),
+        1 => format!("segment {first} and one more"),
+        _ => format!("segment {first} and {others} more"),
+    };
+    Some(format!(
+        "the sidecar of {which} is missing or damaged: messages of such segments that are still in the spools will be read, \
+         and their records written, again"
+    ))
+}
+
+/// Applies sidecars to the new database, in one transaction. Returns the number of messages.
+fn fill(db: &StateDb, sidecars: &[Sidecar], next_segment: u64) -> Result<usize, DaemonError> {
+    db.begin()?;
+    db.set_first_segment(next_segment)?;
+    let mut messages = 0;
+    for sidecar in sidecars {
+        db.apply_spools(&sidecar.spools)?;
+        for mailbox in &sidecar.mailboxes {
+            messages += db.apply_sidecar(mailbox)?;
+        }
+    }
+    db.forget_holders()?;
+    // The sidecars that they came from list them.
+    db.clear_new_rows()?;
+    let epoch = sidecars.iter().map(|sidecar| sidecar.epoch).max();
+    let age = sidecars.iter().map(|sidecar| sidecar.age).max();
+    let epoch = epoch.max(db.meta_value("epoch")?).unwrap_or(0);
+    let age = age.max(db.meta_value("age")?).unwrap_or(0);
+    db.set_meta_value("epoch", epoch + 1)?;
+    db.set_meta_value("age", age)?;
+    db.commit()?;
+    Ok(messages)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::daemon::store::test_fixture::StoreFixture;
+    use crate::daemon::store::committer::Committer;
+    use crate::daemon::store::mail_rows::GrowingMessage;
+    use crate::daemon::store::recovery::open;
+    use crate::daemon::store::tests::StoreFixture;
 
     #[test]
     fn a_segment_is_published_once_whatever_step_of_it_was_interrupted() {
@@ -256,5 +501,127 @@ mod tests {
                 .contains("it expects segment 2, but segment 2 was written"),
             "{error}"
         );
+    }
+
+    /// Commits a message with one record, and seals it in a segment of its own.
+    fn commit_message(committer: &mut Committer, key: u128) {
+        let state = committer.transaction().unwrap();
+        let mailbox = state.mailbox(7, 7, 1).unwrap();
+        state.mark_seen(mailbox, key).unwrap();
+        state.mark_in_open_segment(mailbox, key).unwrap();
+        state
+            .mark_file_read((key >> 100) as u64, mailbox, None)
+            .unwrap();
+        committer.put(b"{}\n", 1);
+        committer.commit().unwrap();
+        assert!(committer.seal().unwrap());
+    }
+
+    #[test]
+    fn a_snapshot_replaces_old_sidecars_and_a_rebuild_starts_from_it() {
+        let root = std::env::temp_dir().join(format!("urlspool-snapshot-{}", std::process::id()));
+        let mut config = Config::default();
+        (config.output.dir, config.state.dir) = (root.join("out"), root.join("state"));
+        let copies = || {
+            let names = fs::read_dir(root.join("state/sidecars")).unwrap().flatten();
+            let mut names: Vec<_> = names
+                .map(|entry| entry.file_name().into_string().unwrap())
+                .collect();
+            names.sort();
+            names
+        };
+        let keys = [1 << 100, 2 << 100, 3 << 100, 4 << 100];
+        let mut committer = open(&config, &mut |_| {}).unwrap();
+        commit_message(&mut committer, keys[0]);
+        commit_message(&mut committer, keys[1]);
+        assert!(!committer.compact_sidecars(3).unwrap() && committer.compact_sidecars(2).unwrap());
+        assert_eq!(copies(), ["snapshot.db"]);
+        commit_message(&mut committer, keys[2]);
+        committer.close().unwrap();
+        // Sidecars that the consumer has not removed yet list nothing that is missing in the snapshot.
+        for _ in 0..2 {
+            rebuild(&config, &mut |_| {}).unwrap();
+            let mut committer = open(&config, &mut |_| {}).unwrap();
+            let state = committer.transaction().unwrap();
+            let mailbox = state.mailbox(7, 7, 1).unwrap();
+            assert_eq!(
+                keys.map(|key| state.is_seen(mailbox, key).unwrap()),
+                [true, true, true, false]
+            );
+            assert_eq!(
+                keys.map(|key| state.is_file_read((key >> 100) as u64).unwrap()),
+                [true, true, true, false]
+            );
+            assert_eq!((committer.seq(), copies().len()), (4, 2));
+            committer.close().unwrap();
+        }
+        assert!(!root.join("state/built.db").exists());
+        let snapshot = root.join("state/sidecars/snapshot.db");
+        let db = rusqlite::Connection::open(&snapshot).unwrap();
+        assert_eq!(
+            db.execute("DELETE FROM seen WHERE key=(SELECT min(key) FROM seen)", [])
+                .unwrap(),
+            1
+        );
+        drop(db);
+        let error = rebuild(&config, &mut |_| {}).unwrap_err();
+        assert!(
+            matches!(error, DaemonError::Inconsistent { .. })
+                && error
+                    .to_string()
+                    .starts_with(&format!("snapshot {} is damaged", snapshot.display())),
+            "{error}"
+        );
+        open(&config, &mut |_| {}).unwrap().close().unwrap();
+        fs::remove_dir_all(root).unwrap();
+    }
+
+    /// All rows about mailboxes, as text.
+    fn mail_rows(committer: &mut Committer) -> Vec<String> {
+        let mut rows = Vec::new();
+        let state = committer.transaction().unwrap();
+        for table in ["seen", "known", "file", "tail"] {
+            rows.extend(state.rows(&format!(
+                "SELECT '{table}', box.key, t.* FROM {table} t, mailbox box WHERE box.id=mailbox"
+            )));
+        }
+        rows.extend(state.rows("SELECT 'mailbox', * FROM mailbox"));
+        rows.sort();
+        rows
+    }
+
+    #[test]
+    fn a_rebuilt_state_equals_the_lost_one() {
+        let root = std::env::temp_dir().join(format!("urlspool-rebuild-{}", std::process::id()));
+        let mut config = Config::default();
+        (config.output.dir, config.state.dir) = (root.join("out"), root.join("state"));
+        let mut committer = open(&config, &mut |_| {}).unwrap();
+        commit_message(&mut committer, 1 << 100);
+        let state = committer.transaction().unwrap();
+        let all = [(7, 7, 1), (8, 7, 1), (9, 7, 1)]
+            .map(|(key, spool, dev)| state.mailbox(key, spool, dev).unwrap());
+        let growing = GrowingMessage {
+            len: 5,
+            hash: 6,
+            ids: vec![7, 8],
+            digests: vec![9],
+        };
+        state.put_growing(all[1], &growing).unwrap();
+        commit_message(&mut committer, 2 << 100);
+        // Only the mailboxes themselves change.
+        let state = committer.transaction().unwrap();
+        state.mark_multi_message(all[0]).unwrap();
+        state.mark_mixed_archive(all[1]).unwrap();
+        state.mailbox(9, 6, 2).unwrap();
+        state.mailbox(10, 7, 1).unwrap();
+        commit_message(&mut committer, 3 << 100);
+        let before = mail_rows(&mut committer);
+        committer.close().unwrap();
+        rebuild(&config, &mut |_| {}).unwrap();
+        let mut committer = open(&config, &mut |_| {}).unwrap();
+        assert_eq!(mail_rows(&mut committer), before);
+        assert!(before.len() == 11, "{before:?}");
+        committer.close().unwrap();
+        fs::remove_dir_all(root).unwrap();
     }
 }

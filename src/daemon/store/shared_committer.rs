@@ -14,7 +14,7 @@ use super::spool_scopes::SpoolIdentity;
 use super::state_db::StateDb;
 use super::state_paths::{InstanceLock, StatePaths, has_space, release_reserve};
 use crate::config::Config;
-use crate::daemon::error::DaemonError;
+use crate::daemon::DaemonError;
 use crate::daemon::host::{DaemonHost, Heartbeat, LogRecord, MonotonicTime};
 use crate::daemon::status::{
     Counters, DaemonState, LastError, LastSealed, SealedSegment, Status, UnixTime,
@@ -615,7 +615,7 @@ fn last_sidecar(config: &Config) -> Option<LastSealed> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::daemon::store::test_fixture::StoreFixture;
+    use crate::daemon::store::tests::StoreFixture;
 
     /// Puts a line into the batch.
     fn put(session: Session<'_>) -> Result<(), DaemonError> {

@@ -9,11 +9,11 @@ use data_encoding::HEXLOWER;
 use rusqlite::{Row, params};
 
 use super::holders::GivenRow;
-use super::keys::{FileId, Hash128, MailboxId, StoredKey, path_key};
 use super::mail_rows::{GrowingMessage, MboxCursor};
 use super::spool_scopes::SpoolRow;
+use super::state_db::{FileId, Hash128, MailboxId, StoredKey, path_key};
 use super::state_db::{StateDb, optional, unsigned};
-use crate::daemon::error::DaemonError;
+use crate::daemon::DaemonError;
 use crate::record::sidecar;
 
 /// The mailboxes of the next sidecar.

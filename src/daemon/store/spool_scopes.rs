@@ -20,10 +20,10 @@ use std::path::{Component, Path, PathBuf};
 use rusqlite::params;
 
 use super::holders::{DigestBytes, GivenRow};
-use super::keys::{Hash128, MailboxId, message_key, path_key, stored_key};
+use super::state_db::{Hash128, MailboxId, message_key, path_key, stored_key};
 use super::state_db::{StateDb, hash128, unsigned};
 use crate::config::{NamedValue, Spool, resolved};
-use crate::daemon::error::DaemonError;
+use crate::daemon::DaemonError;
 use crate::limits::OLDER_SCOPES;
 use crate::origin::SourceKind;
 

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use rustix::fs::{FallocateFlags, FlockOperation, fallocate, flock};
 
 use crate::config::Config;
-use crate::daemon::error::{AtPath, DaemonError};
+use crate::daemon::{AtPath, DaemonError};
 use crate::sink::segment::{self, SegmentDir};
 
 /// The files and folders of the state.
