@@ -17,6 +17,7 @@ mod loader;
 mod postgres;
 
 mod run;
+mod scan_feed;
 mod search;
 mod sqlite;
 mod target;
@@ -25,8 +26,11 @@ mod words;
 
 #[cfg(feature = "audit")]
 pub(crate) use http_agent::{TrustedAuthorities, http_agent, retry_after};
-pub use run::load;
+pub use run::{LoadedScan, load, load_scan};
+pub use scan_feed::{RecordFeed, ScannedFiles};
 pub use search::{SearchOrder, SearchQuery, search};
+#[cfg(feature = "cli")]
+pub(crate) use sqlite::files_of_database;
 #[cfg(any(feature = "audit", feature = "cli"))]
 pub(crate) use sqlite::is_file_of_database;
 #[cfg(feature = "audit")]
@@ -37,7 +41,7 @@ pub use target_name::{Credentials, Secret, TargetName};
 
 use std::cell::RefCell;
 use std::error::Error as StdError;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -58,6 +62,8 @@ pub struct LoadJob {
     pub mode: LoadMode,
     /// The use of segments after their rows are committed.
     pub segments: LoadedSegments,
+    /// Everything is done in one transaction, which is rolled back: only the numbers are wanted.
+    pub is_dry_run: bool,
     /// The credentials for the target.
     pub credentials: Credentials,
     /// Set by another thread, or by a signal, to end [`LoadMode::Follow`] when what was read is committed.
@@ -73,6 +79,7 @@ impl LoadJob {
             inputs,
             mode: LoadMode::default(),
             segments: LoadedSegments::default(),
+            is_dry_run: false,
             credentials: Credentials::default(),
             stop: Arc::default(),
         }
@@ -139,6 +146,12 @@ pub trait LoadReport {
     /// Reports that [`LoadMode::Replace`] removed no rows, because an input was not read whole or has lines that are no records:
     /// the rows that it lacks may be those.
     fn kept_rows(&mut self);
+
+    /// Reports that [`LoadMode::Replace`] removed no rows of files beneath a root of a scan, because the root is missing, or holds no
+    /// file.
+    fn kept_root(&mut self, root: &Path) {
+        let _ = root;
+    }
 
     /// Reports that a server did not accept a request, which is sent again: the number of attempts so far, and of those that are
     /// made.

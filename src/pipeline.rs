@@ -22,7 +22,7 @@ pub use run::{run, run_input};
 pub use scan::{Finished, Records, Scan, scan};
 
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use crate::diagnostic::Event;
 use crate::origin::FileRange;
@@ -91,6 +91,11 @@ pub trait Report {
     ///
     /// Errors of writing it; they end the run.
     fn event(&mut self, event: &Event) -> io::Result<()>;
+
+    /// Receives the path of a file that was read: to its end, unless an event says otherwise. Empty files count as read.
+    fn file_read(&mut self, path: &Path) {
+        let _ = path;
+    }
 
     /// Receives everything that was counted so far, after each batch.
     fn progress(&mut self, summary: &Summary);

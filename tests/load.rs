@@ -12,6 +12,7 @@ mod kept_segments;
 #[cfg(feature = "postgres")]
 mod postgres;
 mod replace;
+mod scan_into;
 mod search;
 mod segments;
 mod slow_input;

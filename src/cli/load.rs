@@ -1,7 +1,10 @@
 //! `urlspool load`.
 
+use std::fmt;
 use std::io::IsTerminal;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+
+use indicatif::ProgressBar;
 
 use super::args::LoadArgs;
 use super::error::{CommandError, CommandResult, Exit};
@@ -21,7 +24,7 @@ const NAMED_LINES: u64 = 20;
 const BUSY_ATTEMPTS: u32 = 3;
 
 pub(super) fn load(args: &LoadArgs) -> CommandResult {
-    let mut report = StderrReport::default();
+    let mut report = StderrReport::beneath(ProgressBar::hidden());
     let job = job(args);
     let signal = match job.mode {
         LoadMode::Follow => stop_on_signals(&job.stop)?,
@@ -64,7 +67,7 @@ fn job(args: &LoadArgs) -> LoadJob {
 }
 
 /// The credentials that the environment has.
-fn credentials() -> Credentials {
+pub(super) fn credentials() -> Credentials {
     let file = std::env::var_os("PGPASSFILE").map(PathBuf::from);
     let home = std::env::home_dir().map(|home| home.join(".pgpass"));
     Credentials {
@@ -89,7 +92,8 @@ pub(super) fn load_error(error: &LoadError) -> CommandError {
     CommandError::new(exit, error.to_string())
 }
 
-fn summary(counts: &LoadCounts) -> String {
+/// The numbers of a load in one line.
+pub(super) fn summary(counts: &LoadCounts) -> String {
     let records = counted(counts.records, "record", "records");
     let mut text = format!("{records}, {} of them new", grouped(counts.added));
     for (count, one, many, words) in [
@@ -123,8 +127,10 @@ fn summary(counts: &LoadCounts) -> String {
 }
 
 /// Reports on standard error.
-#[derive(Debug, Default)]
-struct StderrReport {
+#[derive(Debug)]
+pub(super) struct StderrReport {
+    /// The progress bar that the lines must not break.
+    bar: ProgressBar,
     bad_lines: u64,
     refused_records: u64,
     /// Pauses that followed each other for the same reason, the message of their errors.
@@ -132,17 +138,31 @@ struct StderrReport {
 }
 
 impl StderrReport {
+    /// A report while a progress bar is drawn.
+    pub(super) fn beneath(bar: ProgressBar) -> StderrReport {
+        StderrReport {
+            bar,
+            bad_lines: 0,
+            refused_records: 0,
+            paused: None,
+        }
+    }
+
+    fn print(&self, line: fmt::Arguments<'_>) {
+        self.bar.suspend(|| print_message(line));
+    }
+
     /// Reports the number of bad lines that were not named.
-    fn finish(&self) {
+    pub(super) fn finish(&self) {
         if NAMED_LINES < self.bad_lines {
             let more = self.bad_lines - NAMED_LINES;
             let more = counted(more, "more line is no record", "more lines are no records");
-            print_message(format_args!("urlspool: {more}"));
+            self.print(format_args!("urlspool: {more}"));
         }
         if NAMED_LINES < self.refused_records {
             let more = self.refused_records - NAMED_LINES;
             let more = counted(more, "more record was refused", "more records were refused");
-            print_message(format_args!("urlspool: {more} by the server"));
+            self.print(format_args!("urlspool: {more} by the server"));
         }
     }
 }
@@ -151,7 +171,7 @@ impl LoadReport for StderrReport {
     fn bad_line(&mut self, input: &str, line: u64, error: &LineError) {
         self.bad_lines += 1;
         if self.bad_lines <= NAMED_LINES {
-            print_message(format_args!(
+            self.print(format_args!(
                 "urlspool: {}, line {line}: {}",
                 escaped(input),
                 escaped(&error.to_string())
@@ -162,7 +182,7 @@ impl LoadReport for StderrReport {
     fn refused_record(&mut self, input: &str, line: u64, reason: &str) {
         self.refused_records += 1;
         if self.refused_records <= NAMED_LINES {
-            print_message(format_args!(
+            self.print(format_args!(
                 "urlspool: {}, line {line}: the server refused the record: {}",
                 escaped(input),
                 escaped(reason)
@@ -171,12 +191,20 @@ impl LoadReport for StderrReport {
     }
 
     fn failed_input(&mut self, error: &LoadError) {
-        print_message(format_args!("urlspool: {}", escaped(&error.to_string())));
+        self.print(format_args!("urlspool: {}", escaped(&error.to_string())));
     }
 
     fn kept_rows(&mut self) {
-        print_message(format_args!(
+        self.print(format_args!(
             "urlspool: --replace removed no rows, because the input was not read whole; mend it and load it again"
+        ));
+    }
+
+    fn kept_root(&mut self, root: &Path) {
+        let root = root.display().to_string();
+        self.print(format_args!(
+            "urlspool: {} is missing, or holds no file: rows of its files were not removed; is its file system mounted?",
+            escaped(&root)
         ));
     }
 
@@ -185,7 +213,7 @@ impl LoadReport for StderrReport {
         if error.kind() == LoadErrorKind::Busy && attempts < BUSY_ATTEMPTS {
             return;
         }
-        print_message(format_args!(
+        self.print(format_args!(
             "urlspool: attempt {attempts} of {max_attempts} failed: {}",
             escaped(&error.to_string())
         ));
@@ -198,7 +226,7 @@ impl LoadReport for StderrReport {
         let count = before.map_or(0, |(_, count)| count) + 1;
         if count.is_power_of_two() {
             let attempts = counted(count, "attempt", "attempts");
-            print_message(format_args!(
+            self.print(format_args!(
                 "urlspool: paused after {attempts}: {}",
                 escaped(&message)
             ));

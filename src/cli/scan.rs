@@ -5,6 +5,8 @@ mod dry_run;
 pub(super) mod format;
 mod hints;
 mod interrupt;
+#[cfg(feature = "load")]
+mod into;
 pub(super) mod job;
 mod lines;
 mod output;
@@ -37,7 +39,13 @@ pub(super) fn scan(args: &ScanArgs) -> CommandResult {
     let config = job::config(args)?;
     let mut job = job::job(args)?;
     let mut hints = hints::before(args, &job, &config);
-    if args.dry_run {
+    #[cfg(feature = "load")]
+    let load = into::load_job(args, &job)?;
+    #[cfg(feature = "load")]
+    let is_listing = args.dry_run && load.is_none();
+    #[cfg(not(feature = "load"))]
+    let is_listing = args.dry_run;
+    if is_listing {
         print_hints(args, &hints);
         return dry_run::dry_run(&job, args);
     }
@@ -48,6 +56,17 @@ pub(super) fn scan(args: &ScanArgs) -> CommandResult {
     print_hints(args, &hints);
     let extractor = Extractor::new(job::options(args, &config, &job));
     let begun = Instant::now();
+    #[cfg(feature = "load")]
+    let (run, load_counts) = match &load {
+        // What is missing has no rows to be added, and is no reason to remove any.
+        Some(load) if !is_input_missing(&job) => {
+            let ended = into::run(load, &mut job, &extractor, &mut report);
+            let ended = ended.map_err(|error| report.outputs.lock().not_loaded(&error));
+            ended.map(|(run, counts)| (run, Some(counts)))?
+        }
+        _ => (pipeline::run(&job, &extractor, &mut report), None),
+    };
+    #[cfg(not(feature = "load"))]
     let run = pipeline::run(&job, &extractor, &mut report);
     report.bar.finish_and_clear();
     let summary = {
@@ -70,6 +89,13 @@ pub(super) fn scan(args: &ScanArgs) -> CommandResult {
         print_message(format_args!("urlspool: {}", escaped(line)));
     }
     print_totals(args, &summary, report.counts, begun);
+    #[cfg(feature = "load")]
+    if let Some(counts) = load_counts {
+        into::print_counts(args, &counts);
+        if 0 < counts.bad_lines + counts.refused_records {
+            return Ok(Exit::SomeFailed);
+        }
+    }
     Ok(match exit(args, &summary, report.counts) {
         Exit::Done if !unread.is_empty() => Exit::SomeFailed,
         exit => exit,
@@ -122,6 +148,8 @@ fn open_outputs(
         events: event_output(args),
         bar,
         counts: EventCounts::default(),
+        #[cfg(feature = "load")]
+        loaded: None,
         is_cut_short: false,
     })
 }
@@ -151,9 +179,18 @@ fn named_inputs<'a>(args: &'a ScanArgs, config: Option<&'a Path>, job: &'a Job) 
         None => job.roots.iter().map(AsRef::as_ref).collect(),
     };
     let lists = [args.splits.as_deref(), args.files_from.as_deref()];
+    #[cfg(feature = "load")]
+    let database = args.into.as_ref().and_then(into::database);
+    #[cfg(not(feature = "load"))]
+    let database = None;
     NamedInputs {
         scanned,
-        settings: lists.into_iter().flatten().chain(config).collect(),
+        settings: lists
+            .into_iter()
+            .flatten()
+            .chain(config)
+            .chain(database)
+            .collect(),
         links: job.links,
     }
 }

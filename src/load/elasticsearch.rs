@@ -18,10 +18,11 @@ use super::LoadError;
 use super::authority_file::certificates;
 use super::http_agent::TrustedAuthorities;
 use super::target::{
-    ChangedRows, GoneMessages, LineTexts, LoadRow, RefusedRecord, SegmentId, SegmentStatus, Target,
+    ChangedRows, GoneMessages, LineTexts, LoadRow, RefusedRecord, ReplacedFiles, SegmentId,
+    SegmentStatus, StoredFile, Target,
 };
-use super::target_name::{Credentials, IndexServer};
-use super::{LoadMode, SharedReport};
+use super::target_name::IndexServer;
+use super::{LoadJob, LoadMode, SharedReport};
 use crate::record::{ELASTICSEARCH_VERSION, GoneLine, elasticsearch_template};
 use documents::{BulkRows, remove_documents};
 use http::{HttpClient, HttpRequest, path_part};
@@ -71,11 +72,10 @@ impl<'r> ElasticsearchTarget<'r> {
     pub(super) fn open(
         server: &IndexServer,
         index: &str,
-        credentials: &Credentials,
-        mode: LoadMode,
+        job: &LoadJob,
         report: SharedReport<'r>,
     ) -> Result<ElasticsearchTarget<'r>, LoadError> {
-        if mode == LoadMode::Replace {
+        if job.mode == LoadMode::Replace || job.is_dry_run {
             return Err(no_transactions());
         }
         let authorities = authorities(server)?;
@@ -89,7 +89,7 @@ impl<'r> ElasticsearchTarget<'r> {
             client: HttpClient::new(
                 server,
                 authorities,
-                credentials.elasticsearch_api_key.as_ref(),
+                job.credentials.elasticsearch_api_key.as_ref(),
                 limit,
                 report,
             ),
@@ -208,7 +208,7 @@ fn authorities(server: &IndexServer) -> Result<TrustedAuthorities, LoadError> {
 
 fn no_transactions() -> LoadError {
     LoadError::unusable(
-        "--replace needs a transaction, which Elasticsearch does not have; load into a new index, and let an alias name it",
+        "--replace and --dry-run need a transaction, which Elasticsearch does not have; load into a new index, and let an alias name it",
     )
 }
 
@@ -271,7 +271,15 @@ impl Target for ElasticsearchTarget<'_> {
         Err(no_transactions())
     }
 
-    fn finish_replacing(&mut self) -> Result<(), LoadError> {
+    fn files_without_rows(&mut self) -> Result<Vec<StoredFile>, LoadError> {
+        Err(no_transactions())
+    }
+
+    fn finish_replacing(&mut self, _: &ReplacedFiles) -> Result<(), LoadError> {
+        Err(no_transactions())
+    }
+
+    fn changed(&mut self) -> Result<ChangedRows, LoadError> {
         Err(no_transactions())
     }
 

@@ -1,5 +1,6 @@
 //! A load that is running: reads the inputs line by line, and commits rows and segments together.
 
+use std::collections::BTreeMap;
 use std::io;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -9,10 +10,14 @@ use std::time::{Duration, Instant};
 use super::LoadError;
 use super::input::{LoadInput, SegmentFile, inputs_of, unreadable};
 use super::lines::{LinesRead, ParsedLine, each_batch, len_and_hash};
-use super::target::{LoadRow, SegmentId, SegmentStatus, Target};
+use super::scan_feed::{FedRecords, FedStep, ScannedFiles};
+use super::target::{LoadRow, ReplacedFiles, SegmentId, SegmentStatus, StoredFile, Target};
 use super::{LoadCounts, LoadJob, LoadMode, LoadedSegments, SharedReport};
 use crate::limits::{LOAD_BATCH_ROWS, LOAD_BATCH_SECONDS};
 use crate::record::{GoneLine, LineError, RecordLine};
+
+/// The name of a scan's records in messages, as an input.
+const SCANNED_RECORDS: &str = "the records of the scan";
 
 /// A load that is running.
 pub(super) struct Loader<'r> {
@@ -21,6 +26,7 @@ pub(super) struct Loader<'r> {
     pub(super) counts: LoadCounts,
     mode: LoadMode,
     segments: LoadedSegments,
+    is_dry_run: bool,
     /// Set when the load is to end.
     stop: Arc<AtomicBool>,
     batch: LoadBatch,
@@ -38,6 +44,7 @@ impl<'r> Loader<'r> {
             counts: LoadCounts::default(),
             mode: job.mode,
             segments: job.segments,
+            is_dry_run: job.is_dry_run,
             stop: Arc::clone(&job.stop),
             batch: LoadBatch::default(),
         }
@@ -70,12 +77,91 @@ impl<'r> Loader<'r> {
                 loader.load_argument(argument)?;
             }
             if loader.counts.failures() == 0 {
-                loader.target.finish_replacing()?;
+                loader.target.finish_replacing(&ReplacedFiles::default())?;
             } else {
                 loader.report.borrow_mut().kept_rows();
             }
             loader.commit()
         })
+    }
+
+    /// Loads the records of a scan.
+    pub(super) fn load_scan(&mut self, records: &FedRecords) -> Result<(), LoadError> {
+        self.or_roll_back(|loader| {
+            if loader.is_one_transaction() {
+                loader.begin()?;
+            }
+            if loader.mode == LoadMode::Replace {
+                loader.target.begin_replacing()?;
+            }
+            let files = loop {
+                match records.next() {
+                    FedStep::Records(rows) => {
+                        loader.load_parsed(&rows, SCANNED_RECORDS, Commits::BetweenLines)?;
+                        records.put_back(rows);
+                    }
+                    FedStep::Idle => loader.commit_between_lines()?,
+                    FedStep::End(files) => break files,
+                    FedStep::Failed => {
+                        loader.drop_batch();
+                        return Ok(());
+                    }
+                }
+            };
+            if loader.mode == LoadMode::Replace {
+                loader.replace_files(&files)?;
+            }
+            if loader.is_dry_run {
+                return loader.count_and_drop();
+            }
+            loader.commit()
+        })
+    }
+
+    /// Removes the rows of files that were scanned and that the scan did not find, and of files that are gone.
+    fn replace_files(&mut self, files: &ScannedFiles) -> Result<(), LoadError> {
+        if self.counts.failures() > 0 {
+            self.report.borrow_mut().kept_rows();
+            return Ok(());
+        }
+        let mut by_root: BTreeMap<PathBuf, Vec<StoredFile>> = BTreeMap::new();
+        for file in self.target.files_without_rows()? {
+            let Some(path) = file.path() else { continue };
+            if let Some(root) = files.root_of(&path)
+                && files.is_without_urls(&path)
+            {
+                by_root.entry(root.to_owned()).or_default().push(file);
+            }
+        }
+        let mut replaced = ReplacedFiles {
+            incomplete: files.broken().map(|path| StoredFile::at(path)).collect(),
+            ..ReplacedFiles::default()
+        };
+        for (root, files) in by_root {
+            // After its files were looked for: else a file system could have been unmounted in between.
+            if ScannedFiles::holds_files(&root) {
+                replaced.without_rows.extend(files);
+            } else {
+                self.report.borrow_mut().kept_root(&root);
+            }
+        }
+        self.target.finish_replacing(&replaced)
+    }
+
+    /// Counts what a commit would change, and drops it.
+    fn count_and_drop(&mut self) -> Result<(), LoadError> {
+        let changed = self.target.changed()?;
+        self.batch.counts.added += changed.added;
+        self.batch.counts.removed += changed.removed;
+        self.counts.add(&self.batch.counts);
+        self.drop_batch();
+        Ok(())
+    }
+
+    fn drop_batch(&mut self) {
+        if std::mem::take(&mut self.batch).is_open() {
+            self.target.roll_back();
+        }
     }
 
     /// Loads a segment and commits it, perhaps together with later ones.
@@ -95,11 +181,7 @@ impl<'r> Loader<'r> {
         &mut self,
         work: impl FnOnce(&mut Self) -> Result<(), LoadError>,
     ) -> Result<(), LoadError> {
-        work(self).inspect_err(|_| {
-            if std::mem::take(&mut self.batch).is_open() {
-                self.target.roll_back();
-            }
-        })
+        work(self).inspect_err(|_| self.drop_batch())
     }
 
     fn load_argument(&mut self, argument: &std::path::Path) -> Result<(), LoadError> {
@@ -322,10 +404,15 @@ impl<'r> Loader<'r> {
 
     /// Commits, unless the whole load is one transaction.
     fn commit_between_lines(&mut self) -> Result<(), LoadError> {
-        match self.mode {
-            LoadMode::Replace => Ok(()),
-            LoadMode::Add | LoadMode::Follow => self.commit(),
+        if self.is_one_transaction() {
+            Ok(())
+        } else {
+            self.commit()
         }
+    }
+
+    fn is_one_transaction(&self) -> bool {
+        self.mode == LoadMode::Replace || self.is_dry_run
     }
 
     fn commit(&mut self) -> Result<(), LoadError> {

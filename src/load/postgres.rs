@@ -5,19 +5,23 @@ mod schema;
 mod session;
 mod tls;
 
-use tokio_postgres::Config;
 use tokio_postgres::error::SqlState;
+use tokio_postgres::{Config, Row};
 
 use super::columns::records_view;
-use super::target::{ChangedRows, GoneMessages, LoadRow, SegmentId, SegmentStatus, Target, today};
+use super::target::{
+    ChangedRows, GoneMessages, LoadRow, ReplacedFiles, SegmentId, SegmentStatus, StoredFile,
+    Target, today,
+};
 use super::target_name::{Credentials, Secret};
 use super::{LoadError, LoadErrorKind};
 use crate::limits::{LOAD_LOCK_SECONDS, LOAD_STAGED_BYTES};
 use crate::record::GoneLine;
 use copy_row::CopyRows;
 use schema::{
-    ADD_INSTANCE, END_MERGE, HAS_INSTANCE, HAS_OLD_VIEW, INSTANCE, NOTE_PARENTS, RECOMPUTE_LINKS,
-    RELATIONS, REMOVE_GONE, REMOVE_PARENTS, REMOVE_REPLACED, SETTINGS, VERSION,
+    ADD_INSTANCE, END_MERGE, FILES_WITHOUT_ROWS, HAS_INSTANCE, HAS_OLD_VIEW, INSTANCE,
+    NOTE_PARENTS, RECOMPUTE_LINKS, RELATIONS, REMOVE_GONE, REMOVE_PARENTS, REMOVE_REPLACED,
+    SETTINGS, VERSION,
 };
 use session::{Parameters, Server, Session, SessionError};
 use tls::TlsParameters;
@@ -385,10 +389,37 @@ impl Target for PostgresTarget {
         Ok(())
     }
 
-    fn finish_replacing(&mut self) -> Result<(), LoadError> {
+    fn files_without_rows(&mut self) -> Result<Vec<StoredFile>, LoadError> {
+        self.flush()?;
+        let rows = self.with(|session| session.query(FILES_WITHOUT_ROWS, &[]))?;
+        let file = |row: &Row| StoredFile {
+            path: row.get(0),
+            path_b64: Some(row.get(1)).filter(|encoded: &String| !encoded.is_empty()),
+        };
+        Ok(rows.iter().map(file).collect())
+    }
+
+    fn finish_replacing(&mut self, files: &ReplacedFiles) -> Result<(), LoadError> {
         self.flush()?;
         self.is_replacing = false;
-        self.remove_rows(REMOVE_REPLACED, &[])
+        let columns = |files: &'_ [StoredFile]| -> (Vec<String>, Vec<String>) {
+            let encoded = |file: &StoredFile| file.path_b64.clone().unwrap_or_default();
+            files
+                .iter()
+                .map(|file| (file.path.clone(), encoded(file)))
+                .unzip()
+        };
+        let (paths, encoded) = columns(&files.without_rows);
+        let (incomplete, incomplete_encoded) = columns(&files.incomplete);
+        self.remove_rows(
+            REMOVE_REPLACED,
+            &[&paths, &encoded, &incomplete, &incomplete_encoded],
+        )
+    }
+
+    fn changed(&mut self) -> Result<ChangedRows, LoadError> {
+        self.flush()?;
+        Ok(self.changed)
     }
 
     fn commit(&mut self) -> Result<ChangedRows, LoadError> {

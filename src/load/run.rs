@@ -19,6 +19,7 @@ use super::input::{
 use super::loader::Loader;
 #[cfg(feature = "postgres")]
 use super::postgres::PostgresTarget;
+use super::scan_feed::{RecordFeed, record_feed};
 use super::sqlite::SqliteTarget;
 use super::target::Target;
 use super::target_name::TargetName;
@@ -54,6 +55,50 @@ pub fn load(job: &LoadJob, report: &mut dyn LoadReport) -> Result<LoadCounts, Lo
     Ok(loader.counts)
 }
 
+/// Result of a scan and a load that ran together.
+#[derive(Debug)]
+pub struct LoadedScan<T> {
+    /// The result of the scan.
+    pub scanned: T,
+    /// The numbers of the load. If it is an error, the scan was ended early.
+    pub loaded: Result<LoadCounts, LoadError>,
+}
+
+/// Loads the records that `scan` feeds, which runs on a thread of its own. The inputs of the job have no meaning. If the feed is not
+/// ended, the rows that were not committed are dropped.
+///
+/// # Errors
+///
+/// The target cannot be opened. Nothing was scanned.
+pub fn load_scan<T: Send>(
+    job: &LoadJob,
+    report: &mut dyn LoadReport,
+    scan: impl FnOnce(RecordFeed) -> T + Send,
+) -> Result<LoadedScan<T>, LoadError> {
+    let report: SharedReport<'_> = Rc::new(RefCell::new(report));
+    let target = open(job, &report)?;
+    let (feed, records) = record_feed(target.line_texts());
+    let mut loader = Loader::new(target, job, report);
+    thread::scope(|scope| {
+        let scanning = thread::Builder::new().name("scan".to_owned());
+        let scanning = scanning
+            .spawn_scoped(scope, move || scan(feed))
+            .map_err(|error| {
+                LoadError::io(format!("cannot start a thread: {error}")).caused_by(error)
+            })?;
+        let loaded = loader.load_scan(&records);
+        // So that a scan that waits for a failed load ends.
+        drop(records);
+        let scanned = scanning
+            .join()
+            .unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+        Ok(LoadedScan {
+            scanned,
+            loaded: loaded.map(|()| loader.counts),
+        })
+    })
+}
+
 /// Checks, before a database is created, that the inputs are there, and that none of them is mail that was not scanned.
 fn check_inputs(job: &LoadJob) -> Result<(), LoadError> {
     for input in job.inputs.iter().filter(|path| *path != Path::new("-")) {
@@ -79,7 +124,7 @@ fn check_inputs(job: &LoadJob) -> Result<(), LoadError> {
         };
         if is_unscanned {
             return Err(LoadError::unusable(format!(
-                "{name} holds no records; scan it first: urlspool scan {name} | urlspool load --into {target}"
+                "{name} holds no records; scan it: urlspool scan --into {target} {name}"
             )));
         }
     }
@@ -153,8 +198,7 @@ fn open<'r>(job: &LoadJob, report: &SharedReport<'r>) -> Result<Box<dyn Target +
         TargetName::Elasticsearch { server, index } => Ok(Box::new(ElasticsearchTarget::open(
             server,
             index,
-            &job.credentials,
-            job.mode,
+            job,
             Rc::clone(report),
         )?)),
     }

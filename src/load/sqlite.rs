@@ -12,6 +12,8 @@ mod schema;
 #[cfg(feature = "audit")]
 pub(crate) use connection::open_to_extend;
 pub(crate) use connection::{open_to_read, sqlite_error};
+#[cfg(feature = "cli")]
+pub(crate) use file_check::files_of_database;
 #[cfg(any(feature = "audit", feature = "cli"))]
 pub(crate) use file_check::is_file_of_database;
 
@@ -20,7 +22,9 @@ use std::path::{Path, PathBuf};
 use rusqlite::{Connection, OptionalExtension, Params, params, params_from_iter};
 
 use super::LoadError;
-use super::target::{ChangedRows, LoadRow, SegmentId, SegmentStatus, Target, today};
+use super::target::{
+    ChangedRows, LoadRow, ReplacedFiles, SegmentId, SegmentStatus, StoredFile, Target, today,
+};
 use crate::record::{FieldId, GoneLine};
 use connection::DatabaseFile;
 use link_updates::LinkUpdates;
@@ -263,11 +267,19 @@ impl Target for SqliteTarget {
         self.named(rows::begin_replacing(&self.db))
     }
 
-    fn finish_replacing(&mut self) -> Result<(), LoadError> {
+    fn files_without_rows(&mut self) -> Result<Vec<StoredFile>, LoadError> {
+        self.named(rows::files_without_rows(&self.db))
+    }
+
+    fn finish_replacing(&mut self, files: &ReplacedFiles) -> Result<(), LoadError> {
         self.is_replacing = false;
         self.batch.has_removed = true;
-        self.batch.changed.removed += self.named(rows::remove_replaced(&self.db))?;
+        self.batch.changed.removed += self.named(rows::remove_replaced(&self.db, files))?;
         Ok(())
+    }
+
+    fn changed(&mut self) -> Result<ChangedRows, LoadError> {
+        Ok(self.batch.changed)
     }
 
     fn commit(&mut self) -> Result<ChangedRows, LoadError> {

@@ -3,6 +3,12 @@
 #[cfg(any(feature = "elasticsearch", feature = "postgres"))]
 use std::collections::{BTreeMap, BTreeSet};
 
+use std::ffi::OsString;
+use std::os::unix::ffi::OsStringExt;
+use std::path::{Path, PathBuf};
+
+use data_encoding::BASE64;
+
 use super::LoadError;
 use crate::decode::FIRST_MESSAGE_DAY;
 #[cfg(any(feature = "elasticsearch", feature = "postgres"))]
@@ -96,6 +102,43 @@ pub(super) enum LineTexts {
     Drop,
 }
 
+/// A file, as its rows name it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct StoredFile {
+    pub(super) path: String,
+    /// The bytes of the path, if they are not UTF-8.
+    pub(super) path_b64: Option<String>,
+}
+
+impl StoredFile {
+    /// The names in the rows of the file at `path`.
+    pub(super) fn at(path: &Path) -> StoredFile {
+        let bytes = path.as_os_str().as_encoded_bytes();
+        StoredFile {
+            path: String::from_utf8_lossy(bytes).into_owned(),
+            path_b64: str::from_utf8(bytes).is_err().then(|| BASE64.encode(bytes)),
+        }
+    }
+
+    /// The path; `None` if somebody changed the database.
+    pub(super) fn path(&self) -> Option<PathBuf> {
+        let bytes = match &self.path_b64 {
+            Some(encoded) => BASE64.decode(encoded.as_bytes()).ok()?,
+            None => self.path.clone().into_bytes(),
+        };
+        Some(OsString::from_vec(bytes).into())
+    }
+}
+
+/// The files whose rows are replaced, as far as they differ from those that have rows in the input.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct ReplacedFiles {
+    /// Files that have no row in the input.
+    pub(super) without_rows: Vec<StoredFile>,
+    /// Files that have some in it, which are not all.
+    pub(super) incomplete: Vec<StoredFile>,
+}
+
 /// A database or an index.
 ///
 /// A database shows nothing of a transaction to others before [`Target::commit`]; after an error, and if the process ends,
@@ -129,8 +172,14 @@ pub(super) trait Target {
     /// From now to the next commit, remembers the files and the rows of the input.
     fn begin_replacing(&mut self) -> Result<(), LoadError>;
 
+    /// Returns the stored files of which the input had no row since [`Target::begin_replacing`].
+    fn files_without_rows(&mut self) -> Result<Vec<StoredFile>, LoadError>;
+
     /// Removes the rows of the files of the input that the input does not hold.
-    fn finish_replacing(&mut self) -> Result<(), LoadError>;
+    fn finish_replacing(&mut self, files: &ReplacedFiles) -> Result<(), LoadError>;
+
+    /// Returns the number of rows that were changed since [`Target::begin`], for a transaction that is rolled back.
+    fn changed(&mut self) -> Result<ChangedRows, LoadError>;
 
     /// Makes everything since [`Target::begin`] durable. Returns the rows that were changed.
     fn commit(&mut self) -> Result<ChangedRows, LoadError>;

@@ -2,7 +2,8 @@
 //! findings and hands batches in before they grow large.
 
 use std::collections::HashMap;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::path::Path;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::Job;
 use super::messages::{InputFailure, InputStep, StreamEnd, StreamExtent, StreamStorage};
@@ -469,6 +470,8 @@ pub(super) struct Chunk {
     pub(super) events: Vec<Event>,
     /// Everything that was counted.
     pub(super) summary: Summary,
+    /// The paths of the files that are counted as read, or are empty.
+    pub(super) read_files: Vec<Arc<Path>>,
     /// The error of a byte range of the file that is being read: the file does not count as read to its end.
     pub(super) broken: Option<DiagnosticKind>,
     /// A file to be read in blocks after this chunk: its records may need more memory than a chunk should hold.
@@ -542,6 +545,7 @@ impl Chunk {
     pub(super) fn read_whole(&mut self, source: &Source) {
         if source.member().is_empty() {
             self.summary.read_file();
+            self.read_files.push(Arc::clone(&source.path));
         } else {
             self.summary.read_member();
         }
@@ -552,6 +556,9 @@ impl Chunk {
         let is_file = source.member().is_empty();
         if is_file {
             self.summary.skip_file(reason);
+            if reason == SkipReason::Empty {
+                self.read_files.push(Arc::clone(&source.path));
+            }
         } else {
             self.summary.skip_member(reason);
         }

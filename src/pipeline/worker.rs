@@ -144,7 +144,7 @@ impl Worker<'_> {
             }
             Ok(format) => {
                 let chunk = self.builder.chunk();
-                chunk.summary.read_file();
+                chunk.read_whole(&file.source);
                 chunk.summary.bytes_read += size;
                 let block = MessageBlock {
                     source: file.source.clone(),

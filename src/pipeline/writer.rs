@@ -72,6 +72,9 @@ impl<'w> Writer<'w> {
         for event in &chunk.events {
             self.report.event(event)?;
         }
+        for path in &chunk.read_files {
+            self.report.file_read(path);
+        }
         if !chunk.rejects.is_empty() {
             self.report.rejects(&chunk.rejects)?;
         }

@@ -467,6 +467,13 @@ impl FieldId {
         FieldId::ALL.iter().copied().filter(is_slim).collect()
     }
 
+    /// Returns the fields that loaders read, in the order of the record.
+    #[must_use]
+    pub fn loaded() -> Vec<FieldId> {
+        let is_loaded = |field: &FieldId| field.field().is_loaded;
+        FieldId::ALL.iter().copied().filter(is_loaded).collect()
+    }
+
     /// Returns the columns of a table for which no fields are chosen.
     #[must_use]
     pub fn table_columns() -> Vec<FieldId> {

@@ -35,6 +35,18 @@ pub(super) fn string(bytes: &[u8], out: &mut Vec<u8>) {
     serde_json::to_writer(out, &text(bytes)).expect("a Vec takes all bytes");
 }
 
+/// Appends a text as a JSON string, with the escapes that it needs, to a text.
+#[cfg(feature = "load")]
+pub(super) fn push_escaped(text: &str, out: &mut String) {
+    if is_plain_json(text.as_bytes()) {
+        out.push('"');
+        out.push_str(text);
+        out.push('"');
+    } else {
+        out.push_str(&serde_json::to_string(text).expect("a text serializes"));
+    }
+}
+
 /// Returns a value of numbers, texts and lists as one line of JSON.
 #[must_use]
 pub fn json_line(value: &impl Serialize) -> Vec<u8> {

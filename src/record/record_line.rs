@@ -13,6 +13,10 @@ use serde_json::value::RawValue;
 use thiserror::Error;
 
 use super::fields::{Field, FieldId, FieldType, FieldValues, GONE_FIELDS, Nullable, RECORD_FIELDS};
+#[cfg(feature = "load")]
+use super::json_text::push_escaped;
+#[cfg(feature = "load")]
+use super::owned::{Record, RecordValue};
 use super::{SCHEMA, hash_pieces};
 use crate::diagnostic::shortened;
 use crate::limits::MESSAGE_VALUE_CHARS;
@@ -30,7 +34,7 @@ pub enum RecordLine {
 }
 
 /// The record of a URL, as far as it is loaded.
-#[derive(Debug)]
+#[derive(Debug, PartialEq)]
 pub struct LoadedRecord {
     /// One for each field; null for those that are not loaded.
     values: [LoadedValue; FieldId::ALL.len()],
@@ -41,7 +45,7 @@ pub struct LoadedRecord {
 }
 
 /// The value of a field that is loaded.
-#[derive(Debug)]
+#[derive(Debug, PartialEq)]
 pub enum LoadedValue {
     /// The field does not apply.
     Null,
@@ -54,7 +58,7 @@ pub enum LoadedValue {
     /// A text without a NUL.
     Text(String),
     /// A list of texts, as the text of its JSON.
-    Texts(Box<RawValue>),
+    Texts(Box<str>),
 }
 
 /// Messages that are gone from their mailbox for good.
@@ -144,11 +148,7 @@ fn read_gone(line: &str) -> Result<RecordLine, LineError> {
 }
 
 fn read_url(line: &str) -> Result<RecordLine, LineError> {
-    let mut record = Box::new(LoadedRecord {
-        values: [const { LoadedValue::Null }; FieldId::ALL.len()],
-        source_key: 0,
-        record_key: 0,
-    });
+    let mut record = Box::new(LoadedRecord::without_values());
     let mut json = serde_json::Deserializer::from_str(line);
     let object = ObjectReader {
         name: None,
@@ -174,9 +174,7 @@ fn read_url(line: &str) -> Result<RecordLine, LineError> {
     }
     // Only an escape can give a NUL.
     record.check(line.contains("\\u0000"))?;
-    record.source_key = record.hash_of_names()?;
-    let id = record.text(FieldId::Id).unwrap_or_default();
-    record.record_key = hash_pieces(&[id.as_bytes(), &record.source_key.to_le_bytes()]);
+    record.set_keys(record.hash_of_names()?);
     Ok(RecordLine::Url(record))
 }
 
@@ -208,10 +206,15 @@ static MEMBERS: LazyLock<Vec<Member>> = LazyLock::new(|| {
         parent: field.parent(),
         key: field.key(),
         id: field.id(),
-        is_read: field.is_loaded && !matches!(field.values, FieldValues::Constant(_)),
+        is_read: is_read(field),
     };
     RECORD_FIELDS.iter().map(member).collect()
 });
+
+/// Returns `true` if the value of a field is loaded, and is not the same in each record.
+fn is_read(field: &Field) -> bool {
+    field.is_loaded && !matches!(field.values, FieldValues::Constant(_))
+}
 
 /// Reads the object of this name, or the line itself, into a record.
 struct ObjectReader<'r> {
@@ -324,12 +327,22 @@ fn read_value<'de, A: MapAccess<'de>>(field: &Field, map: &mut A) -> Result<Load
         FieldType::Number => of(field, map, LoadedValue::Number),
         FieldType::Boolean => of(field, map, LoadedValue::Boolean),
         FieldType::Texts | FieldType::Object | FieldType::List => {
-            of(field, map, LoadedValue::Texts)
+            of(field, map, |list: Box<RawValue>| {
+                LoadedValue::Texts(list.into())
+            })
         }
     }
 }
 
 impl LoadedRecord {
+    fn without_values() -> LoadedRecord {
+        LoadedRecord {
+            values: [const { LoadedValue::Null }; FieldId::ALL.len()],
+            source_key: 0,
+            record_key: 0,
+        }
+    }
+
     /// Returns the value of a field; null if it is not loaded.
     #[must_use]
     pub fn value(&self, field: FieldId) -> &LoadedValue {
@@ -341,7 +354,7 @@ impl LoadedRecord {
     pub fn text(&self, field: FieldId) -> Option<&str> {
         match self.value(field) {
             LoadedValue::Text(text) => Some(text),
-            LoadedValue::Texts(list) => Some(list.get()),
+            LoadedValue::Texts(list) => Some(list),
             _ => None,
         }
     }
@@ -360,7 +373,6 @@ impl LoadedRecord {
 
     /// Returns the hash of the path and of the names of the members. A list of names may have another form than texts.
     fn hash_of_names(&self) -> Result<u128, LineError> {
-        let mut joined = Vec::new();
         let path = match self.text(FieldId::SourcePathBase64) {
             Some(encoded) => from_base64(encoded, FieldId::SourcePathBase64)?,
             None => self
@@ -369,11 +381,13 @@ impl LoadedRecord {
                 .as_bytes()
                 .to_owned(),
         };
-        add_name(&mut joined, &path);
-        for name in self.member_bytes()? {
-            add_name(&mut joined, &name);
-        }
-        Ok(hash_pieces(&[&joined]))
+        Ok(hash_of_names(&path, self.member_bytes()?))
+    }
+
+    fn set_keys(&mut self, source_key: u128) {
+        self.source_key = source_key;
+        let id = self.text(FieldId::Id).unwrap_or_default();
+        self.record_key = hash_pieces(&[id.as_bytes(), &source_key.to_le_bytes()]);
     }
 
     fn member_bytes(&self) -> Result<Vec<Vec<u8>>, LineError> {
@@ -410,7 +424,7 @@ impl LoadedRecord {
                 LoadedValue::Null | LoadedValue::Boolean(_) => {}
                 LoadedValue::Integer(number) => require(0 <= *number, field)?,
                 LoadedValue::Number(number) => require((0.0..=1.0).contains(number), field)?,
-                LoadedValue::Texts(list) => require(is_list_of_texts(list.get()), field)?,
+                LoadedValue::Texts(list) => require(is_list_of_texts(list), field)?,
                 LoadedValue::Text(text) if may_have_nul && text.contains('\0') => {
                     return Err(invalid(field.name, "a text without a NUL"));
                 }
@@ -428,6 +442,65 @@ impl LoadedRecord {
         }
         Ok(())
     }
+}
+
+/// Takes the loaded values of a record of this process, which are those that its line would give.
+#[cfg(feature = "load")]
+impl From<&Record> for LoadedRecord {
+    fn from(record: &Record) -> LoadedRecord {
+        let mut loaded = LoadedRecord::without_values();
+        for id in FieldId::ALL.iter().filter(|id| is_read(id.field())) {
+            loaded.values[*id as usize] = match record.value(*id) {
+                RecordValue::Null => LoadedValue::Null,
+                RecordValue::Boolean(value) => LoadedValue::Boolean(value),
+                // Offsets are below 2^63.
+                RecordValue::Integer(number) => LoadedValue::Integer(number.cast_signed()),
+                RecordValue::Number(number) => LoadedValue::Number(number),
+                RecordValue::Text(text) => LoadedValue::Text(text.to_owned()),
+                RecordValue::List(_) => LoadedValue::Texts(json_list(record.texts(*id))),
+            };
+        }
+        let decoded = |text: &str| BASE64.decode(text.as_bytes()).unwrap_or_default();
+        let path = match record.text(FieldId::SourcePathBase64) {
+            Some(encoded) => decoded(encoded),
+            None => record.path().as_bytes().to_owned(),
+        };
+        let members: Vec<_> = if record.value(FieldId::SourceMemberBase64) == RecordValue::Null {
+            let names = record.texts(FieldId::SourceMember);
+            names.map(|name| name.as_bytes().to_owned()).collect()
+        } else {
+            record
+                .texts(FieldId::SourceMemberBase64)
+                .map(decoded)
+                .collect()
+        };
+        loaded.set_keys(hash_of_names(&path, members));
+        loaded
+    }
+}
+
+/// Returns a list of texts as JSON.
+#[cfg(feature = "load")]
+fn json_list<'t>(texts: impl Iterator<Item = &'t str>) -> Box<str> {
+    let mut json = "[".to_owned();
+    for (index, text) in texts.enumerate() {
+        if 0 < index {
+            json.push(',');
+        }
+        push_escaped(text, &mut json);
+    }
+    json.push(']');
+    json.into()
+}
+
+/// Returns the hash that names a file or member.
+fn hash_of_names(path: &[u8], members: Vec<Vec<u8>>) -> u128 {
+    let mut joined = Vec::new();
+    add_name(&mut joined, path);
+    for name in members {
+        add_name(&mut joined, &name);
+    }
+    hash_pieces(&[&joined])
 }
 
 /// Appends a name after its length, so that no two lists of names are the same bytes.

@@ -60,11 +60,9 @@ impl PathFilter {
 
     /// Skips these files, which the run itself writes, by whatever name they are found.
     #[must_use]
-    pub fn without_own_outputs(self, own_outputs: Vec<DeviceInode>) -> PathFilter {
-        PathFilter {
-            own_outputs,
-            ..self
-        }
+    pub fn without_own_outputs(mut self, own_outputs: Vec<DeviceInode>) -> PathFilter {
+        self.own_outputs.extend(own_outputs);
+        self
     }
 
     /// Returns `true` if the run itself writes the file.

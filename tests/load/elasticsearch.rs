@@ -66,6 +66,47 @@ fn gone(record: &Value) -> String {
 }
 
 #[test]
+fn a_scan_creates_the_documents_of_its_records() {
+    let (folder, server) = (Folder::new(), CheckingServer::start(1));
+    let mail = folder.file("a.mbox", MAIL);
+    let scan = |args: &[&str]| {
+        let mut command = urlspool(["scan", "--into"]);
+        command
+            .arg(server.target("mail"))
+            .args(args)
+            .arg(&mail)
+            .env("URLSPOOL_ELASTICSEARCH_API_KEY", API_KEY);
+        ended(&mut command, b"")
+    };
+    let scanned = scan(&["--context", "10"]);
+    assert_eq!(scanned.status, Some(0), "{}", scanned.stderr);
+    let mut records = ended(&mut urlspool(["scan", "--context", "10", &mail]), b"").records();
+    let mut documents: Vec<Value> = {
+        let state = server.state();
+        state
+            .documents
+            .of("mail")
+            .values()
+            .map(|document| Value::clone(document))
+            .collect()
+    };
+    for found in [&mut records, &mut documents] {
+        found.sort_by_key(name);
+    }
+    assert_eq!(documents, records);
+    for option in ["--replace", "--dry-run"] {
+        let refused = scan(&[option]);
+        assert_eq!(refused.status, Some(2), "{}", refused.stderr);
+        assert!(
+            refused.stderr.contains("a transaction"),
+            "{}",
+            refused.stderr
+        );
+    }
+    server.check();
+}
+
+#[test]
 fn records_are_created_once_however_often() {
     let (folder, server) = (Folder::new(), CheckingServer::start(1));
     let input = records(&folder, "a.mbox", MAIL);

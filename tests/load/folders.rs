@@ -115,9 +115,9 @@ fn mail_that_was_not_scanned_is_not_loaded() {
     for (input, reason) in [
         (
             folder.path("mail").display().to_string(),
-            "scan it first: urlspool scan ",
+            "scan it: urlspool scan --into ",
         ),
-        (file, "scan it first: urlspool scan "),
+        (file, "scan it: urlspool scan --into "),
         (
             folder.path("none").display().to_string(),
             "No such file or directory (os error 2); nothing was loaded",

@@ -49,6 +49,46 @@ fn records_are_loaded_once() {
     );
 }
 
+#[test]
+fn a_scan_loads_its_records_and_removes_the_rows_of_files_that_are_gone() {
+    let Some(server) = PostgresServer::start("", &[]) else {
+        return;
+    };
+    let folder = Folder::new();
+    for name in ["mail/a.mbox", "mail/b.mbox", "mail/c.mbox"] {
+        folder.write(name, MAIL);
+    }
+    let mail = folder.path("mail").display().to_string();
+    let target = server.target();
+    let scan = |args: &[&str]| {
+        let command = ["scan", "-v", "--into", &target, &mail];
+        let ended = ended(&mut urlspool([&command[..], args].concat()), b"");
+        assert_eq!(ended.status, Some(0), "{}", ended.stderr);
+        ended.stderr
+    };
+    let rows = || server.psql("SELECT * FROM records ORDER BY source_path, source_start");
+    scan(&[]);
+    let scanned = rows();
+    assert_eq!(scanned.lines().count(), 12);
+    server.psql("TRUNCATE urls, links, messages, sources");
+    loaded(&target, &ended(&mut urlspool(["scan", &mail]), b"").stdout);
+    assert_eq!(rows(), scanned);
+    // Changed; without any URL; gone.
+    folder.write("mail/a.mbox", first_message());
+    folder.write("mail/b.mbox", "");
+    std::fs::remove_file(folder.path("mail/c.mbox")).unwrap();
+    let counted = scan(&["--replace", "--dry-run"]);
+    assert!(counted.contains("9 rows removed"), "{counted}");
+    assert_eq!(rows(), scanned);
+    let summary = scan(&["--replace"]);
+    assert!(
+        summary.contains("3 records, 0 of them new, 9 rows removed"),
+        "{summary}"
+    );
+    assert_eq!(rows().lines().count(), 3);
+    assert_eq!(server.psql("SELECT sum(citations) FROM links"), "3");
+}
+
 /// A database of an earlier version has the old view, on which another one depends.
 #[test]
 fn the_view_names_the_mailbox_of_the_message() {

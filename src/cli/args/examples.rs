@@ -36,11 +36,16 @@ pub(super) const SCAN: &str = "Exit codes:
   0  done
   1  done, but some input could not be read, or is of a format that is not read; with --strict: there was any event
   2  the arguments cannot be used, or an output would overwrite a file that urlspool did not write
- 74  an output cannot be written
+ 69  --into: the server cannot be reached
+ 74  an output or the database cannot be written
+ 75  --into: another program is writing to the database
+ 78  --into: the database is damaged
 130  interrupted
 
 Examples:
   urlspool scan ~/Mail > urls.jsonl
+  urlspool scan --into urls.db ~/Mail
+  urlspool scan --into urls.db --replace ~/Mail       again later: also removes the rows of mail that is gone
   urlspool scan --format urls --unique run archive.mbox | lychee -
   urlspool scan list.mbox.gz news.tar.bz2 takeout.zip
   urlspool scan --since 1994 --until 1996-06 --exclude Spam ~/Mail
@@ -101,8 +106,8 @@ pub(super) const LOAD: &str = "Exit codes:
 130  interrupted; with --follow everything that was read is committed
 
 Examples:
-  urlspool scan ~/Mail | urlspool load --into urls.db
   urlspool load --into urls.db urls.jsonl
+  urlspool scan --into urls.db ~/Mail                   scans and loads in one process
   urlspool load --into urls.db --replace urls.jsonl     after a new scan of the same files
   urlspool load --into urls.db --follow /var/lib/urlspool/out";
 

@@ -2,10 +2,10 @@
 
 use std::path::PathBuf;
 
-use super::values::{DatePeriod, SearchFormat, date_period, named, scheme_name};
+use super::values::{DatePeriod, SearchFormat, date_period, named, scheme_name, target_name};
 use super::{GENERAL, INPUT, OUTPUT};
 use crate::config::NamedValue;
-use crate::load::{LoadError, SearchOrder, TargetName};
+use crate::load::{SearchOrder, TargetName};
 
 /// The arguments of `load`.
 #[derive(clap::Args, Debug)]
@@ -121,8 +121,4 @@ pub(crate) struct SearchArgs {
     /// The use of colours, which all commands have.
     #[arg(skip)]
     pub(crate) color: super::When,
-}
-
-fn target_name(text: &str) -> Result<TargetName, LoadError> {
-    TargetName::parse(text)
 }

@@ -4,6 +4,8 @@ use std::path::PathBuf;
 
 #[cfg(feature = "parquet")]
 use super::values::PartitionArgument;
+#[cfg(feature = "load")]
+use super::values::target_name;
 use super::values::{
     DatePeriod, FieldNameArgument, LimitSetting, OutputFormat, When, date_period, delimiter,
     field_name, host_of, item_size, limit_setting, limits_help, named, scheme_name, threads,
@@ -11,6 +13,8 @@ use super::values::{
 use super::{EXTRACT, GENERAL, INPUT, OUTPUT, SourceArgs};
 use crate::config::{Config, ExtractTable, NamedValue};
 use crate::extract::Unique;
+#[cfg(feature = "load")]
+use crate::load::TargetName;
 use crate::parse::Grammar;
 use crate::scan::Rules;
 
@@ -58,6 +62,8 @@ pub(crate) struct ScanArgs {
     pub(crate) domain: Vec<String>,
 
     /// Print the kind, size and path of each file that would be read, and scan nothing
+    ///
+    /// With --into the files are scanned, and the rows are counted that would be added and removed; the database is not changed.
     #[arg(long, conflicts_with_all = ["output", "format", "fields", "slim", "rejects", "events", "summary"], help_heading = INPUT)]
     pub(crate) dry_run: bool,
 
@@ -67,6 +73,22 @@ pub(crate) struct ScanArgs {
     /// compresses.
     #[arg(short, long, value_name = "FILE", help_heading = OUTPUT)]
     pub(crate) output: Option<PathBuf>,
+
+    /// Load the records into a database or an index in place of writing them: `scan` and `load` in one process
+    ///
+    /// TARGET is the one of `urlspool load`: `FILE` or `sqlite:FILE`, or the URL of a server.
+    #[cfg(feature = "load")]
+    #[arg(long, value_name = "TARGET", value_parser = target_name, conflicts_with_all = ["output", "format", "fields", "slim", "no_header_row", "delimiter", "no_formula_guard"], help_heading = OUTPUT)]
+    pub(crate) into: Option<TargetName>,
+
+    /// With --into: also remove the rows of files beneath the paths that are gone, and rows that their files no longer hold, in one
+    /// transaction
+    ///
+    /// A file that is not read, or not to its end, keeps its rows, and so do all files of a path that is missing or holds no file.
+    /// With --dry-run nothing is changed, and the rows are counted.
+    #[cfg(feature = "load")]
+    #[arg(long, requires = "into", conflicts_with_all = ["splits", "since", "until"], help_heading = OUTPUT)]
+    pub(crate) replace: bool,
 
     /// Output format [default: jsonl; grep on a terminal, unless another option asks for data]
     #[arg(long, value_parser = named::<OutputFormat>(), help_heading = OUTPUT)]

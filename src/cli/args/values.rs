@@ -15,7 +15,7 @@ use crate::config::{
 use crate::decode;
 use crate::limits::{Limit, LimitUnit, Limits};
 #[cfg(feature = "load")]
-use crate::load::SearchOrder;
+use crate::load::{LoadError, SearchOrder, TargetName};
 use crate::origin::SourceKind;
 use crate::parse::host_name;
 use crate::record::{self, FieldId};
@@ -209,6 +209,12 @@ pub(super) fn named<V: NamedValue>() -> impl TypedValueParser<Value = V> {
 pub(super) fn scheme_name(text: &str) -> Result<String, ConfigError> {
     let name = text.trim_matches(' ');
     check_scheme_name(name).map(|()| name.to_owned())
+}
+
+/// Parses the name of a database or an index.
+#[cfg(feature = "load")]
+pub(super) fn target_name(text: &str) -> Result<TargetName, LoadError> {
+    TargetName::parse(text)
 }
 
 /// Parses a number of threads.

@@ -65,6 +65,10 @@ impl NamedContent {
 
 /// Returns the format of the lines of a scan.
 pub(super) fn line_format(args: &ScanArgs) -> Result<LineFormat, CommandError> {
+    #[cfg(feature = "load")]
+    if let Some(target) = &args.into {
+        return Ok(LineFormat::Values(super::into::fields(target)));
+    }
     let is_on_stdout = match &args.output {
         None => true,
         Some(path) => OutputPlace::of(path) == OutputPlace::Stdout,

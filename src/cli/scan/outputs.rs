@@ -25,7 +25,11 @@ impl OutputPlaces {
     pub(super) fn of(args: &ScanArgs) -> OutputPlaces {
         let place = |path: &Option<_>| path.as_deref().map(OutputPlace::of);
         OutputPlaces {
-            records: place(&args.output).unwrap_or(OutputPlace::Stdout),
+            records: if is_loaded(args) {
+                nowhere()
+            } else {
+                place(&args.output).unwrap_or(OutputPlace::Stdout)
+            },
             rejects: place(&args.rejects),
             events: place(&args.events),
             summary: place(&args.summary),
@@ -34,12 +38,11 @@ impl OutputPlaces {
 
     /// The places of a run that reads nothing: files of records and rejects stay as they are, also those that an earlier run left.
     pub(super) fn without_records(mut self) -> OutputPlaces {
-        let nowhere = OutputPlace::Device("/dev/null".into());
         if matches!(self.records, OutputPlace::File(_)) {
-            self.records = nowhere.clone();
+            self.records = nowhere();
         }
         if matches!(self.rejects, Some(OutputPlace::File(_))) {
-            self.rejects = Some(nowhere);
+            self.rejects = Some(nowhere());
         }
         self
     }
@@ -59,6 +62,21 @@ impl OutputPlaces {
         ]
         .into_iter()
         .filter_map(|(content, place)| Some((content, place?)))
+    }
+}
+
+fn nowhere() -> OutputPlace {
+    OutputPlace::Device("/dev/null".into())
+}
+
+/// Returns `true` if the records are loaded and not written.
+fn is_loaded(args: &ScanArgs) -> bool {
+    #[cfg(feature = "load")]
+    return args.into.is_some();
+    #[cfg(not(feature = "load"))]
+    {
+        let _ = args;
+        false
     }
 }
 
@@ -154,6 +172,12 @@ impl Outputs {
         if let Some(rejects) = &mut self.rejects {
             rejects.discard();
         }
+    }
+
+    /// Gives up the outputs of a run whose records cannot be loaded. Returns the error, and what it leaves.
+    #[cfg(feature = "load")]
+    pub(super) fn not_loaded(&mut self, error: &CommandError) -> CommandError {
+        self.with_partial_files(error)
     }
 
     /// The error of a run that failed with `error`, and what it leaves.

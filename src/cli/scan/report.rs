@@ -1,14 +1,18 @@
 //! The receiver of a scan's results: records, rejects, events and progress.
 
 use std::io::{self, Write};
+#[cfg(feature = "load")]
+use std::path::Path;
 
 use indicatif::ProgressBar;
 
 use super::super::terminal::escaped;
 use super::outputs::SharedOutputs;
 use crate::diagnostic::{DiagnosticKind, Event};
+#[cfg(feature = "load")]
+use crate::load::{RecordFeed, ScannedFiles};
 use crate::pipeline::Report;
-#[cfg(feature = "parquet")]
+#[cfg(any(feature = "load", feature = "parquet"))]
 use crate::record::Record;
 use crate::record::{self, Summary};
 
@@ -18,8 +22,18 @@ pub(super) struct ScanReport {
     pub(super) events: EventOutput,
     pub(super) bar: ProgressBar,
     pub(super) counts: EventCounts,
+    /// The way of the records to a database, and the files that they come from, if they are loaded.
+    #[cfg(feature = "load")]
+    pub(super) loaded: Option<LoadedRecords>,
     /// `true` after the reader of the records has closed its end.
     pub(super) is_cut_short: bool,
+}
+
+/// The records' way to the load, and the files that they come from.
+#[cfg(feature = "load")]
+pub(super) struct LoadedRecords {
+    pub(super) feed: RecordFeed,
+    pub(super) files: ScannedFiles,
 }
 
 /// The output of events.
@@ -57,8 +71,13 @@ impl Report for ScanReport {
         Ok(wants_more)
     }
 
-    #[cfg(feature = "parquet")]
+    #[cfg(any(feature = "load", feature = "parquet"))]
     fn records(&mut self, records: Vec<Record>) -> io::Result<bool> {
+        #[cfg(feature = "load")]
+        if let Some(loaded) = &mut self.loaded {
+            return Ok(loaded.feed.put(&records));
+        }
+        #[cfg(feature = "parquet")]
         or_error(self.outputs.lock().put_records(records))?;
         Ok(true)
     }
@@ -69,6 +88,12 @@ impl Report for ScanReport {
 
     fn event(&mut self, event: &Event) -> io::Result<()> {
         let is_failure = event.diagnostic.kind.is_failure();
+        #[cfg(feature = "load")]
+        if let Some(loaded) = &mut self.loaded
+            && (is_failure || event.diagnostic.kind == DiagnosticKind::Vanished)
+        {
+            loaded.files.add_broken(&event.source.path);
+        }
         if is_failure {
             self.counts.failures += 1;
         } else {
@@ -87,6 +112,13 @@ impl Report for ScanReport {
                 self.bar.suspend(|| drop(writeln!(io::stderr(), "{line}")));
                 Ok(())
             }
+        }
+    }
+
+    #[cfg(feature = "load")]
+    fn file_read(&mut self, path: &Path) {
+        if let Some(loaded) = &mut self.loaded {
+            loaded.files.add_read(path);
         }
     }
 

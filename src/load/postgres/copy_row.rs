@@ -104,7 +104,7 @@ fn append_value(value: &LoadedValue, out: &mut String) {
         LoadedValue::Integer(number) => show(number, out),
         LoadedValue::Number(number) => show(number, out),
         LoadedValue::Text(text) => append_text(text, out),
-        LoadedValue::Texts(list) => append_text(list.get(), out),
+        LoadedValue::Texts(list) => append_text(list, out),
     }
 }
 

@@ -231,11 +231,20 @@ WITH gone AS (DELETE FROM urls USING messages, unnest($1::text[], $2::text[]) AS
   WHERE messages.id = urls.message AND messages.digest = message.digest AND md5(messages.mailbox) = md5(message.mailbox)
   RETURNING urls.id, urls.link, urls.message, urls.source),";
 
-/// Removes the rows of the input's files that are not rows of the input.
+/// Returns the files of which no row was remembered.
+pub(super) const FILES_WITHOUT_ROWS: &str = "
+SELECT path, coalesce(path_b64, '') FROM sources
+EXCEPT SELECT sources.path, coalesce(sources.path_b64, '')
+  FROM kept JOIN urls USING(record_key) JOIN sources ON sources.id = urls.source";
+
+/// Removes the rows of the input's files, and of others, but not of a third list, that are not rows of the input.
 pub(super) const REMOVE_REPLACED: &str = "
-WITH gone AS (DELETE FROM urls USING sources WHERE sources.id = urls.source
-  AND (sources.path, coalesce(sources.path_b64, '')) IN (SELECT s.path, coalesce(s.path_b64, '')
-    FROM kept JOIN urls AS u USING(record_key) JOIN sources AS s ON s.id = u.source)
+WITH replaced(path, path_b64) AS ((SELECT sources.path, coalesce(sources.path_b64, '')
+    FROM kept JOIN urls USING(record_key) JOIN sources ON sources.id = urls.source
+    UNION SELECT * FROM unnest($1::text[], $2::text[]))
+  EXCEPT SELECT * FROM unnest($3::text[], $4::text[])),
+gone AS (DELETE FROM urls USING sources WHERE sources.id = urls.source
+  AND (sources.path, coalesce(sources.path_b64, '')) IN (SELECT path, path_b64 FROM replaced)
   AND NOT EXISTS (SELECT FROM kept WHERE kept.record_key = urls.record_key)
   RETURNING urls.id, urls.link, urls.message, urls.source),";
 

@@ -145,6 +145,15 @@ impl Session {
         self.run(async |client: &Client| client.query_one(sql, parameters).await)
     }
 
+    /// Runs a query of any number of rows.
+    pub(super) fn query(
+        &mut self,
+        sql: &str,
+        parameters: Parameters<'_>,
+    ) -> Result<Vec<Row>, SessionError> {
+        self.run(async |client: &Client| client.query(sql, parameters).await)
+    }
+
     /// Runs a query of one row, or none.
     pub(super) fn query_opt(
         &mut self,

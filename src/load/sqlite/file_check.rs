@@ -13,6 +13,8 @@ use crate::load::LoadError;
 #[cfg(any(feature = "audit", feature = "cli"))]
 use crate::sink::FileIdentity;
 use crate::sink::resolve;
+#[cfg(feature = "cli")]
+use crate::walk::DeviceInode;
 
 /// Length in bytes of a file that `SQLite` takes for an empty one, and would overwrite.
 const TAKEN_FOR_EMPTY: u64 = 1;
@@ -97,6 +99,15 @@ pub(crate) fn is_file_of_database(database: &Path, file: &FileIdentity) -> bool 
     let database = resolve(database).unwrap_or_else(|_| database.to_owned());
     let mut ends = [""].into_iter().chain(LOGS);
     ends.any(|ending| FileIdentity::of(&beside(&database, ending)) == *file)
+}
+
+/// Returns the files of a database that exist: itself and its logs.
+#[cfg(feature = "cli")]
+pub(crate) fn files_of_database(database: &Path) -> impl Iterator<Item = DeviceInode> {
+    let database = resolve(database).unwrap_or_else(|_| database.to_owned());
+    let ends = [""].into_iter().chain(LOGS);
+    let found = ends.filter_map(move |ending| fs::metadata(beside(&database, ending)).ok());
+    found.map(|found| DeviceInode::of(&found))
 }
 
 /// The ends of the names of a database's logs.

@@ -8,7 +8,7 @@ use rusqlite::types::{ToSqlOutput, ValueRef};
 use rusqlite::{CachedStatement, Connection, OptionalExtension, ToSql, params, params_from_iter};
 
 use crate::load::columns::{Column, Table};
-use crate::load::target::LoadRow;
+use crate::load::target::{LoadRow, ReplacedFiles, StoredFile};
 use crate::record::{FieldId, GoneLine, LoadedRecord, LoadedValue};
 
 /// Rows that this transaction found or added last.
@@ -206,7 +206,7 @@ impl ToSql for LoadedValue {
             LoadedValue::Integer(number) => ValueRef::Integer(*number),
             LoadedValue::Number(number) => ValueRef::Real(*number),
             LoadedValue::Text(text) => ValueRef::Text(text.as_bytes()),
-            LoadedValue::Texts(list) => ValueRef::Text(list.get().as_bytes()),
+            LoadedValue::Texts(list) => ValueRef::Text(list.as_bytes()),
         }))
     }
 }
@@ -448,19 +448,53 @@ pub(super) fn keep(db: &Connection, record_key: u128) -> rusqlite::Result<()> {
     Ok(())
 }
 
-/// Removes the rows of the input's files that are not rows of the input. Returns their number. Paths that are not UTF-8 may
-/// differ only in `path_b64`.
-pub(super) fn remove_replaced(db: &Connection) -> rusqlite::Result<u64> {
+/// The paths of the files of which a row was remembered. Paths that are not UTF-8 may differ only in `path_b64`.
+const KEPT_FILES: &str = "SELECT path, ifnull(path_b64, '') FROM sources WHERE id IN
+  (SELECT source FROM urls JOIN kept USING(id))";
+
+/// Returns the files of which no row was remembered.
+pub(super) fn files_without_rows(db: &Connection) -> rusqlite::Result<Vec<StoredFile>> {
+    let sql = format!(
+        "SELECT DISTINCT path, path_b64 FROM sources WHERE (path, ifnull(path_b64, '')) NOT IN ({KEPT_FILES})"
+    );
+    let file = |row: &rusqlite::Row<'_>| {
+        Ok(StoredFile {
+            path: row.get(0)?,
+            path_b64: row.get(1)?,
+        })
+    };
+    db.prepare(&sql)?.query_map([], file)?.collect()
+}
+
+/// Removes the rows of the input's files that are not rows of the input. Returns their number.
+pub(super) fn remove_replaced(db: &Connection, files: &ReplacedFiles) -> rusqlite::Result<u64> {
+    db.execute_batch(&format!(
+        "CREATE TEMP TABLE IF NOT EXISTS replaced(path TEXT, path_b64 TEXT, PRIMARY KEY(path, path_b64));
+         DELETE FROM replaced; INSERT OR IGNORE INTO replaced {KEPT_FILES};"
+    ))?;
+    for (sql, files) in [
+        (
+            "INSERT OR IGNORE INTO replaced VALUES(?1, ifnull(?2, ''))",
+            &files.without_rows,
+        ),
+        (
+            "DELETE FROM replaced WHERE path=?1 AND path_b64=ifnull(?2, '')",
+            &files.incomplete,
+        ),
+    ] {
+        let mut statement = db.prepare(sql)?;
+        for file in files {
+            statement.execute(params![file.path, file.path_b64])?;
+        }
+    }
     let doomed = db.execute(
         "INSERT INTO doomed SELECT urls.id FROM urls JOIN sources ON sources.id = urls.source
-         WHERE (sources.path, ifnull(sources.path_b64, '')) IN
-           (SELECT DISTINCT path, ifnull(path_b64, '') FROM sources WHERE id IN
-           (SELECT source FROM urls JOIN kept USING(id)))
+         WHERE (sources.path, ifnull(sources.path_b64, '')) IN (SELECT path, path_b64 FROM replaced)
          AND urls.id NOT IN (SELECT id FROM kept)",
         [],
     )?;
     db.execute_batch(REMOVE)?;
-    db.execute_batch("DELETE FROM kept")?;
+    db.execute_batch("DELETE FROM kept; DELETE FROM replaced")?;
     Ok(doomed as u64)
 }
 

@@ -1,0 +1,127 @@
+//! `urlspool scan --into`: a scan whose records are loaded while it runs.
+
+use std::io::{self, IsTerminal};
+use std::path::Path;
+
+use super::super::args::ScanArgs;
+use super::super::error::{CommandError, Exit};
+use super::super::load::{StderrReport, credentials, load_error, summary};
+use super::super::terminal::print_message;
+use super::report::{LoadedRecords, ScanReport};
+use crate::extract::Extractor;
+use crate::load::{
+    LoadCounts, LoadJob, LoadMode, LoadedScan, ScannedFiles, TargetName, files_of_database,
+    load_scan,
+};
+use crate::pipeline::{self, Job};
+use crate::record::{FieldId, Summary};
+use crate::walk::DeviceInode;
+
+/// Returns the load that the arguments ask for, if they do.
+///
+/// # Errors
+///
+/// A database that does not exist has no rows to be counted, and one that is read would be destroyed.
+pub(super) fn load_job(args: &ScanArgs, job: &Job) -> Result<Option<LoadJob>, CommandError> {
+    let Some(target) = &args.into else {
+        return Ok(None);
+    };
+    if let Some(database) = database(target) {
+        if args.dry_run && !database.exists() {
+            let name = database.display();
+            return Err(CommandError::new(
+                Exit::Usage,
+                format!("there is no database {name}, so that --dry-run has no rows to count"),
+            ));
+        }
+        let is_database =
+            |root: &&Path| identity(root).is_some_and(|id| identity(database) == Some(id));
+        let mut roots = job.roots.iter().map(AsRef::as_ref);
+        if let Some(root) = roots.find(is_database) {
+            let name = root.display();
+            return Err(CommandError::new(
+                Exit::Usage,
+                format!("{name} is both an input and the target; load into another file"),
+            ));
+        }
+    }
+    let mut load = LoadJob::new(target.clone(), Vec::new());
+    if args.replace {
+        load.mode = LoadMode::Replace;
+    }
+    load.is_dry_run = args.dry_run;
+    load.credentials = credentials();
+    Ok(Some(load))
+}
+
+/// The file of the target, if it is one.
+#[cfg_attr(
+    not(any(feature = "postgres", feature = "elasticsearch")),
+    expect(clippy::unnecessary_wraps, reason = "there may be other targets")
+)]
+pub(super) fn database(target: &TargetName) -> Option<&Path> {
+    match target {
+        TargetName::Sqlite(path) => Some(path),
+        #[cfg(any(feature = "postgres", feature = "elasticsearch"))]
+        _ => None,
+    }
+}
+
+fn identity(path: &Path) -> Option<DeviceInode> {
+    path.metadata().ok().map(|found| DeviceInode::of(&found))
+}
+
+/// The fields of the records that the target needs.
+pub(super) fn fields(target: &TargetName) -> Vec<FieldId> {
+    match target {
+        #[cfg(feature = "elasticsearch")]
+        TargetName::Elasticsearch { .. } => FieldId::ALL.to_vec(),
+        _ => FieldId::loaded(),
+    }
+}
+
+/// Scans and loads. Returns the result of the scan, and the numbers of the load.
+///
+/// # Errors
+///
+/// The target cannot be used, or the load has failed.
+pub(super) fn run(
+    load: &LoadJob,
+    job: &mut Job,
+    extractor: &Extractor,
+    report: &mut ScanReport,
+) -> Result<(io::Result<Summary>, LoadCounts), CommandError> {
+    let mut load_report = StderrReport::beneath(report.bar.clone());
+    let scan = |feed| {
+        if let Some(database) = database(&load.target) {
+            // They are there now.
+            let files = files_of_database(database).collect();
+            job.filter = std::mem::take(&mut job.filter).without_own_outputs(files);
+        }
+        let files = ScannedFiles::beneath(&job.roots);
+        report.loaded = Some(LoadedRecords { feed, files });
+        let run = pipeline::run(job, extractor, report);
+        if let (Ok(_), Some(LoadedRecords { feed, files })) = (&run, report.loaded.take()) {
+            feed.end(files);
+        }
+        run
+    };
+    let ended = load_scan(load, &mut load_report, scan);
+    report.bar.finish_and_clear();
+    load_report.finish();
+    let LoadedScan { scanned, loaded } = ended.map_err(|error| load_error(&error))?;
+    let counts = loaded.map_err(|error| load_error(&error))?;
+    Ok((scanned, counts))
+}
+
+/// Prints the numbers of the load: always those of a run that changes nothing, else on a terminal, or if they are wanted.
+pub(super) fn print_counts(args: &ScanArgs, counts: &LoadCounts) {
+    let summary = summary(counts);
+    if args.dry_run {
+        print_message(format_args!(
+            "urlspool: --dry-run changed nothing; a load: {summary}"
+        ));
+    } else if !args.quiet && (args.verbose || io::stderr().is_terminal()) {
+        print_message(format_args!("urlspool: {summary}"));
+    }
+}
