@@ -63,7 +63,7 @@ impl ExistingFiles {
 
 /// Context of the ingest of a file of one spool.
 pub(crate) struct IngestContext<'i> {
-    pub(crate) session: Session<'i>,
+    pub(crate) session: &'i Session,
     pub(crate) parsers: &'i ParserPool,
     pub(crate) extractor: &'i Extractor,
     pub(crate) counters: &'i mut Counters,
@@ -402,7 +402,7 @@ struct SniffedFile {
 
 impl SniffedFile {
     /// Opens a file of whose leading NUL bytes `nuls` are known.
-    fn open(file: &WalkedFile, nuls: u64, session: Session<'_>) -> io::Result<SniffedFile> {
+    fn open(file: &WalkedFile, nuls: u64, session: &Session) -> io::Result<SniffedFile> {
         let file = read::open(file)?;
         let version = FileVersion::of(&file.metadata()?);
         let start = SourceStart::read(&mut StartReader {
@@ -423,7 +423,7 @@ struct StartReader<'f> {
     file: &'f File,
     /// Number of leading NUL bytes that are known. They are skipped as if they were a hole.
     nuls: u64,
-    session: Session<'f>,
+    session: &'f Session,
 }
 
 impl SparseRead for StartReader<'_> {
@@ -450,7 +450,7 @@ impl Read for StartReader<'_> {
 }
 
 /// Returns `true` if a file can be read and its first bytes are those that the cursor covers.
-fn has_same_head(file: &WalkedFile, cursor: &MboxCursor, session: Session<'_>) -> bool {
+fn has_same_head(file: &WalkedFile, cursor: &MboxCursor, session: &Session) -> bool {
     let head = SniffedFile::open(file, 0, session)
         .and_then(|opened| head_hash(&opened.file, opened.start.offset, cursor));
     head.is_ok_and(|head| head == cursor.head)

@@ -512,7 +512,6 @@ pub(crate) fn why_locked(file: &WalkedFile) -> Option<String> {
 mod tests {
     use super::*;
     use crate::config::Config;
-    use crate::daemon::host::Heartbeat;
     use crate::daemon::ingest::ParserPool;
     use crate::daemon::ingest::message_ingest::MailboxProgress;
     use crate::daemon::status::Counters;
@@ -523,6 +522,7 @@ mod tests {
     use std::collections::VecDeque;
     use std::fs;
     use std::path::PathBuf;
+    use std::sync::Arc;
 
     /// An mbox and the daemon's state of it.
     struct Scene {
@@ -568,8 +568,7 @@ mod tests {
             config.output.tombstones = true;
             let shared = SharedCommitter::open(&config, &mut self.store)?;
             opened();
-            let heartbeat = Heartbeat::default();
-            let session = shared.session(&heartbeat).unwrap();
+            let session = &shared.session(&Arc::default()).unwrap();
             let (parsers, extractor) = (
                 ParserPool::new(LineFormat::default()),
                 Extractor::new(config.options()),

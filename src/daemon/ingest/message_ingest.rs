@@ -33,7 +33,7 @@ use crate::split::{Block, BlockRole, Format, Message, SplitOutput, messages};
 
 /// Adds messages of one mailbox to the batch.
 pub(super) struct MessageIngest<'i> {
-    pub(super) session: Session<'i>,
+    pub(super) session: &'i Session,
     pub(super) parsers: &'i ParserPool,
     pub(super) extractor: &'i Extractor,
     pub(super) counters: &'i mut Counters,
@@ -65,7 +65,8 @@ pub(super) struct MboxPosition {
 /// A message and its identity.
 struct IdentifiedMessage<'m, 'b> {
     message: &'m Message<'b>,
-    header: HeaderState,
+    /// `true` if the program panicked on its header.
+    has_panicked: bool,
     end: EndCertainty,
     digest: u128,
     /// The number of bytes of its canonical content.
@@ -257,7 +258,7 @@ impl MessageIngest<'_> {
             let digest = hash_pieces(&[message.raw]);
             IdentifiedMessage {
                 message,
-                header: HeaderState::Panicked,
+                has_panicked: true,
                 end,
                 digest,
                 len: message.raw.len() as u64,
@@ -286,7 +287,7 @@ impl MessageIngest<'_> {
         };
         IdentifiedMessage {
             message,
-            header: HeaderState::Readable,
+            has_panicked: false,
             end,
             digest,
             len,
@@ -342,18 +343,86 @@ impl MessageIngest<'_> {
         if is_existing && identified.end == EndCertainty::Certain {
             return MessageOutput::default();
         }
-        let request = OutputRequest {
-            message: identified.message,
-            header: identified.header,
-            end: identified.end,
-            earlier,
-            source: &self.source,
-        };
-        let mut output = MessageOutput::of(&request, self.extractor, writer);
+        let mut output = self.output(identified, earlier, writer);
         if is_existing {
             // When it has grown, its earlier URLs are recognised.
             (output.lines, output.records) = (Vec::new(), 0);
         }
+        output
+    }
+
+    /// Extracts the URLs of a message. URLs that are in one of `earlier`, the versions of the message before it grew,
+    /// are not recorded again. After a panic, which becomes an event, the message is read as one text; so it is if its header panicked.
+    fn output(
+        &self,
+        identified: &IdentifiedMessage<'_, '_>,
+        earlier: &[GrowingMessage],
+        writer: &mut RecordWriter,
+    ) -> MessageOutput {
+        let mut attempt = |extract: ExtractFn| {
+            let read = || self.output_of(identified, earlier, writer, extract);
+            catch_unwind(AssertUnwindSafe(read)).ok()
+        };
+        let structured = if identified.has_panicked {
+            None
+        } else {
+            attempt(extract)
+        };
+        structured.unwrap_or_else(|| {
+            let flat = attempt(extract_flat);
+            let outcome = match flat {
+                Some(_) => "read it as text",
+                None => "skipped it",
+            };
+            let mut output = flat.unwrap_or_default();
+            let text = format!(
+                "urlspool failed on this message and {outcome}; please report this as a bug"
+            );
+            let event = Diagnostic::at(DiagnosticKind::Panic, identified.message.start, text);
+            output.events.push(event.of(&self.source));
+            output
+        })
+    }
+
+    fn output_of(
+        &self,
+        identified: &IdentifiedMessage<'_, '_>,
+        earlier: &[GrowingMessage],
+        writer: &mut RecordWriter,
+        extract: ExtractFn,
+    ) -> MessageOutput {
+        let recorded: HashSet<u128> = earlier
+            .iter()
+            .flat_map(|version| version.ids.iter().copied())
+            .collect();
+        let has_ids = identified.end != EndCertainty::Certain || !recorded.is_empty();
+        let mut output = MessageOutput::default();
+        let mut counts = HashMap::new();
+        writer.begin(match identified.end {
+            EndCertainty::MidLine => MessageTail::Truncated,
+            EndCertainty::Certain | EndCertainty::EndOfFile => MessageTail::Complete,
+        });
+        let (message, source) = (identified.message, &self.source);
+        extract(
+            message,
+            source,
+            self.extractor,
+            &mut |finding| match finding {
+                Finding::Url(record) | Finding::Unwrapped(record) => {
+                    if has_ids {
+                        let id = url_id(record.found.full, &mut counts);
+                        output.url_ids.push(id);
+                        if recorded.contains(&id) {
+                            return;
+                        }
+                    }
+                    output.records += 1;
+                    writer.write(record, &mut output.lines);
+                }
+                Finding::Diagnostic(diagnostic) => output.events.push(diagnostic.of(source)),
+                _ => {}
+            },
+        );
         output
     }
 
@@ -456,7 +525,7 @@ impl MessageIngest<'_> {
         output: &MessageOutput,
         given: Option<&GivenMessage>,
     ) -> Option<GrowingMessage> {
-        if message.end == EndCertainty::Certain || message.header == HeaderState::Panicked {
+        if message.end == EndCertainty::Certain || message.has_panicked {
             return None;
         }
         let prefix = stable_prefix(message.message, self.extractor.limits().header_bytes)?;
@@ -563,112 +632,19 @@ impl MailboxProgress {
 
 /// Encoded records of a message, and its events.
 #[derive(Default)]
-pub(super) struct MessageOutput {
+struct MessageOutput {
     /// Lines of JSON.
-    pub(super) lines: Vec<u8>,
+    lines: Vec<u8>,
     /// Number of lines.
-    pub(super) records: u64,
+    records: u64,
     /// Identifiers of all URLs of a message that may grow or has grown, with those recorded before. Empty for others.
-    pub(super) url_ids: Vec<u128>,
+    url_ids: Vec<u128>,
     /// Events of the message.
-    pub(super) events: Vec<Event>,
-}
-
-impl MessageOutput {
-    /// Extracts the URLs of a message. URLs that are in one of `earlier`, the versions of the message before it grew,
-    /// are not recorded again. After a panic, which becomes an event, the message is read as one text; so it is if its header panicked.
-    pub(super) fn of(
-        request: &OutputRequest<'_>,
-        extractor: &Extractor,
-        writer: &mut RecordWriter,
-    ) -> MessageOutput {
-        let attempt = |writer: &mut RecordWriter, extract: ExtractFn| {
-            let read = || MessageOutput::extracted(request, extractor, writer, extract);
-            catch_unwind(AssertUnwindSafe(read)).ok()
-        };
-        let structured = match request.header {
-            HeaderState::Readable => attempt(writer, extract),
-            HeaderState::Panicked => None,
-        };
-        structured.unwrap_or_else(|| {
-            let flat = attempt(writer, extract_flat);
-            let outcome = match flat {
-                Some(_) => "read it as text",
-                None => "skipped it",
-            };
-            let mut output = flat.unwrap_or_default();
-            let text = format!(
-                "urlspool failed on this message and {outcome}; please report this as a bug"
-            );
-            let event = Diagnostic::at(DiagnosticKind::Panic, request.message.start, text);
-            output.events.push(event.of(request.source));
-            output
-        })
-    }
-
-    fn extracted(
-        request: &OutputRequest<'_>,
-        extractor: &Extractor,
-        writer: &mut RecordWriter,
-        extract: ExtractFn,
-    ) -> MessageOutput {
-        let OutputRequest {
-            message,
-            end,
-            earlier,
-            source,
-            ..
-        } = *request;
-        let recorded: HashSet<u128> = earlier
-            .iter()
-            .flat_map(|version| version.ids.iter().copied())
-            .collect();
-        let has_ids = end != EndCertainty::Certain || !recorded.is_empty();
-        let mut output = MessageOutput::default();
-        let mut counts = HashMap::new();
-        writer.begin(match end {
-            EndCertainty::MidLine => MessageTail::Truncated,
-            EndCertainty::Certain | EndCertainty::EndOfFile => MessageTail::Complete,
-        });
-        extract(message, source, extractor, &mut |finding| match finding {
-            Finding::Url(record) | Finding::Unwrapped(record) => {
-                if has_ids {
-                    let id = url_id(record.found.full, &mut counts);
-                    output.url_ids.push(id);
-                    if recorded.contains(&id) {
-                        return;
-                    }
-                }
-                output.records += 1;
-                writer.write(record, &mut output.lines);
-            }
-            Finding::Diagnostic(diagnostic) => output.events.push(diagnostic.of(source)),
-            _ => {}
-        });
-        output
-    }
+    events: Vec<Event>,
 }
 
 /// [`extract`], or [`extract_flat`].
 type ExtractFn = fn(&Message<'_>, &Source, &Extractor, &mut dyn FnMut(Finding<'_>));
-
-/// A message whose URLs are asked for.
-pub(super) struct OutputRequest<'r> {
-    pub(super) message: &'r Message<'r>,
-    pub(super) header: HeaderState,
-    pub(super) end: EndCertainty,
-    /// The versions of the message before it grew.
-    pub(super) earlier: &'r [GrowingMessage],
-    pub(super) source: &'r Source,
-}
-
-/// The outcome of reading a message's header.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum HeaderState {
-    Readable,
-    /// The program panicked on it.
-    Panicked,
-}
 
 /// Returns the identifier of a URL within its message: a hash of the URL and of the number of its earlier occurrences.
 fn url_id(url: &[u8], counts: &mut HashMap<u128, u64>) -> u128 {
@@ -746,7 +722,6 @@ impl ParserPool {
 mod tests {
     use super::*;
     use crate::config::Config;
-    use crate::daemon::host::Heartbeat;
     use crate::daemon::store::StoreFixture;
     use crate::limits::COMMIT_BATCH_BYTES;
     use crate::record::LineFormat;
@@ -759,9 +734,8 @@ mod tests {
             ParserPool::new(LineFormat::default()),
             Extractor::new(Config::default().options()),
         );
-        let (heartbeat, mut counters, mut events) =
-            (Heartbeat::default(), Counters::default(), Vec::new());
-        let session = shared.session(&heartbeat).unwrap();
+        let (mut counters, mut events) = (Counters::default(), Vec::new());
+        let session = &shared.session(&Arc::default()).unwrap();
         let id = session.update(|state| state.mailbox(2, 2, 0)).unwrap();
         let urls = "http://a.example/\n".repeat(1000);
         let letter = |n| format!("From a@b Mon\nSubject: {n}\n\n{urls}\n").into_bytes();
@@ -819,20 +793,13 @@ mod tests {
             offset: 0,
             role: BlockRole::Whole,
         };
-        let (heartbeats, mut counters) = (
-            [Heartbeat::default(), Heartbeat::default()],
-            [Counters::default(), Counters::default()],
-        );
-        let session = shared.session(&heartbeats[0]).unwrap();
-        let id = session.update(|state| state.mailbox(2, 2, 0)).unwrap();
+        let mut counters = [Counters::default(), Counters::default()];
+        let sessions = [(); 2].map(|()| shared.session(&Arc::default()).unwrap());
+        let id = sessions[0].update(|state| state.mailbox(2, 2, 0)).unwrap();
         let mut events = [Vec::new(), Vec::new()];
         let mut ingests = Vec::new();
-        for ((heartbeat, counters), events) in heartbeats.iter().zip(&mut counters).zip(&mut events)
-        {
-            let (session, source) = (
-                shared.session(heartbeat).unwrap(),
-                Source::at("inbox".into()),
-            );
+        for ((session, counters), events) in sessions.iter().zip(&mut counters).zip(&mut events) {
+            let source = Source::at("inbox".into());
             let (parsers, extractor, mailbox) = (&parsers, &extractor, MailboxProgress::new(id, 2));
             ingests.push(MessageIngest {
                 session,

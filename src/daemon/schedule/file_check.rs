@@ -3,7 +3,6 @@
 use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 use super::reader::{HeldLock, RESCAN_DELAY_MS, ReaderHost, SpoolReader, UnsettledFile};
 use super::reader::{InodeVersion, SpoolFile};
@@ -78,15 +77,13 @@ impl SpoolReader {
         {
             return self.unread_standing(&checked);
         }
-        let committer = Arc::clone(&self.shared.committer);
-        let heartbeat = Arc::clone(&self.heartbeat);
-        let Some(session) = committer.session(&heartbeat) else {
+        let Some(session) = self.session() else {
             return Ok(FileStanding::Unread(None));
         };
         let mut nuls = 0;
         loop {
             let IngestedFile { outcome, standing } =
-                self.ingest(&checked, &mut nuls, session, host)?;
+                self.ingest(&checked, &mut nuls, &session, host)?;
             let is_partial = matches!(outcome, FileOutcome::Partial);
             self.plan_next_check(&checked, outcome, host);
             if is_planted(PlantedFault::AdvanceOnRead) {
@@ -140,7 +137,7 @@ impl SpoolReader {
         &mut self,
         checked: &CheckedFile<'_>,
         nuls: &mut u64,
-        session: Session<'_>,
+        session: &Session,
         host: &mut dyn ReaderHost,
     ) -> Result<IngestedFile, DaemonError> {
         let (file, version) = (checked.file, checked.version);
@@ -195,19 +192,15 @@ impl SpoolReader {
 
     /// Returns what is known of a file that cannot be read now.
     fn unread_standing(&mut self, checked: &CheckedFile<'_>) -> Result<FileStanding, DaemonError> {
-        let committer = Arc::clone(&self.shared.committer);
-        let heartbeat = Arc::clone(&self.heartbeat);
-        let Some(session) = committer
-            .session(&heartbeat)
-            .filter(|_| self.config.output.tombstones)
-        else {
+        let tracks_holders = self.config.output.tombstones;
+        let Some(session) = self.session().filter(|_| tracks_holders) else {
             return Ok(FileStanding::Unread(None));
         };
         let mut events = Vec::new();
         let spool = &self.spools[checked.spool].spool;
         let identity = session.spool_identity(&spool.path)?;
         let mut context = IngestContext {
-            session,
+            session: &session,
             parsers: &self.shared.parsers,
             extractor: &self.shared.extractor,
             counters: &mut self.counters,

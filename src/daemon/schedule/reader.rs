@@ -405,7 +405,7 @@ impl SpoolReader {
     }
 
     /// The right to write; `None` during a pause.
-    pub(super) fn session(&self) -> Option<Session<'_>> {
+    pub(super) fn session(&self) -> Option<Session> {
         self.shared.committer.session(&self.heartbeat)
     }
 
@@ -641,7 +641,7 @@ mod tests {
                 return;
             }
             let committer = &reader.shared.committer;
-            let heartbeat = Heartbeat::default();
+            let heartbeat = Arc::default();
             let full = committer
                 .session(&heartbeat)
                 .unwrap()

@@ -2,9 +2,9 @@
 //! [`PURGE_DAYS`] days is purged.
 
 use std::collections::HashMap;
+use std::io;
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::{fmt, io};
 
 use super::reader::{RESCAN_DELAY_MS, ReaderHost, SpoolReader, UnsettledFile};
 use super::watched_spool::{ExistingState, UnreadablePaths, WatchedSpool};
@@ -12,8 +12,7 @@ use super::watched_spool::{SpoolCensus, modification_time};
 use crate::config::ExistingMail;
 use crate::daemon::DaemonError;
 use crate::daemon::host::{LogRecord, MonotonicTime};
-use crate::daemon::ingest::ExistingFiles;
-use crate::daemon::ingest::FileVersion;
+use crate::daemon::ingest::{ExistingFiles, FileVersion};
 use crate::daemon::store::{Hash128, SeenFiles, SpoolIdentity};
 use crate::diagnostic::{DiagnosticKind, Event, counted};
 use crate::limits::{EXISTING_FILES, PURGE_DAYS, SURVEYED_FILES};
@@ -141,7 +140,7 @@ impl SpoolReader {
         }
         scan.unreadable.add(event);
         if let Some(survey) = &mut scan.survey {
-            survey.mark_incomplete(SurveyGap::UnreadableFolder);
+            survey.mark_incomplete("some folders cannot be read");
         }
         if let Some(census) = &mut scan.census {
             census.mark_incomplete();
@@ -258,9 +257,7 @@ impl SpoolReader {
             Some(existing) if self.spools[spool].existing == ExistingState::Unknown => existing,
             _ => return Ok(()),
         };
-        let committer = Arc::clone(&self.shared.committer);
-        let heartbeat = Arc::clone(&self.heartbeat);
-        let Some(session) = committer.session(&heartbeat) else {
+        let Some(session) = self.session() else {
             return Ok(());
         };
         let root = self.spools[spool].spool.path.clone();
@@ -333,9 +330,7 @@ impl SpoolReader {
         {
             return Ok(());
         }
-        let committer = Arc::clone(&self.shared.committer);
-        let heartbeat = Arc::clone(&self.heartbeat);
-        let Some(session) = committer.session(&heartbeat) else {
+        let Some(session) = self.session() else {
             return Ok(());
         };
         for watched in self.spools.iter_mut().filter(|watched| is_noted(watched)) {
@@ -366,31 +361,7 @@ pub(super) struct SpoolSurvey {
     files: usize,
     seen: SeenFiles,
     /// Reason for which a file that was not seen may exist; `None` if all were seen.
-    gap: Option<SurveyGap>,
-}
-
-/// Reason for which a survey is incomplete.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum SurveyGap {
-    /// A folder could not be read.
-    UnreadableFolder,
-    /// The metadata of a file could not be read.
-    UnknownMetadata,
-    /// A file could not be read.
-    UnreadableFile,
-    /// The spool has more files than [`SURVEYED_FILES`].
-    TooManyFiles,
-}
-
-impl fmt::Display for SurveyGap {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            SurveyGap::UnreadableFolder => f.write_str("some folders cannot be read"),
-            SurveyGap::UnknownMetadata => f.write_str("the metadata of some files cannot be read"),
-            SurveyGap::UnreadableFile => f.write_str("some files cannot be read"),
-            SurveyGap::TooManyFiles => write!(f, "it has more than {SURVEYED_FILES} files"),
-        }
-    }
+    gap: Option<String>,
 }
 
 impl SpoolSurvey {
@@ -406,17 +377,17 @@ impl SpoolSurvey {
                 self.files += 1;
             }
             Err(error) if error.kind() == io::ErrorKind::NotFound => {}
-            Err(_) => self.mark_incomplete(SurveyGap::UnknownMetadata),
+            Err(_) => self.mark_incomplete("the metadata of some files cannot be read"),
         }
         if SURVEYED_FILES < self.files {
-            self.mark_incomplete(SurveyGap::TooManyFiles);
+            self.mark_incomplete(&format!("it has more than {SURVEYED_FILES} files"));
             self.seen.files = Vec::new();
         }
     }
 
     /// Records that files may exist that were not seen, so that nothing is purged.
-    pub(super) fn mark_incomplete(&mut self, gap: SurveyGap) {
-        self.gap = Some(gap);
+    pub(super) fn mark_incomplete(&mut self, gap: &str) {
+        self.gap = Some(gap.to_owned());
     }
 }
 
@@ -457,9 +428,9 @@ impl SpoolReader {
     ) -> Result<(), DaemonError> {
         let root = self.spools[spool].spool.path.clone();
         if self.failures.has_any_in(spool) {
-            survey.mark_incomplete(SurveyGap::UnreadableFile);
+            survey.mark_incomplete("some files cannot be read");
         }
-        if let Some(gap) = survey.gap {
+        if let Some(gap) = &survey.gap {
             host.log(&LogRecord::Warn(format!(
                 "{}: no state is purged today: {gap}",
                 root.display()
@@ -467,7 +438,7 @@ impl SpoolReader {
         }
         survey.seen.files.sort_unstable();
         let stats = self.shared.committer.between_batches(|committer| {
-            let stats = match survey.gap {
+            let stats = match &survey.gap {
                 None => Some(
                     committer
                         .db

@@ -16,7 +16,7 @@ use crate::daemon::store::{Hash128, HolderKey, SpoolIdentity, path_key};
 use crate::diagnostic::{Event, counted};
 use crate::limits::{REMEMBERED_FAILURES, SURVEYED_FILES};
 use crate::origin::FormatHint;
-use crate::walk::WalkedFile;
+use crate::walk::{DeviceInode, WalkedFile};
 
 /// A spool, and the time of its next scan.
 #[derive(Debug)]
@@ -38,8 +38,8 @@ pub(super) struct WatchedSpool {
     pub(super) existing: ExistingState,
     /// Mailboxes on file systems that are not mounted.
     pub(super) absent: u64,
-    /// Identity of the root at the last scan; `None` if it did not exist.
-    root: Option<RootId>,
+    /// Identity of the root at the last scan; `None` if it did not exist. If it changes, notifications of the earlier root are useless.
+    root: Option<DeviceInode>,
     pub(super) files: u64,
     /// Files that are missing, if tombstones are written.
     pub(super) missing: MissingFiles,
@@ -74,13 +74,6 @@ pub(super) struct UnreadablePaths {
     count: u64,
     /// The first one, with the reason.
     first: Option<String>,
-}
-
-/// Identity of a spool's root: if it changes, notifications of the earlier root are useless.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct RootId {
-    dev: u64,
-    ino: u64,
 }
 
 impl WatchedSpool {
@@ -120,7 +113,7 @@ impl WatchedSpool {
 
     /// Returns `true` if the root is another one than at the last call.
     pub(super) fn follow_root(&mut self) -> bool {
-        let root = RootId::at(&self.spool.path);
+        let root = self.present_root();
         if root == self.root {
             return false;
         }
@@ -131,7 +124,12 @@ impl WatchedSpool {
 
     /// Returns `true` if the root is that of the last call of [`WatchedSpool::follow_root`], or none was made.
     pub(super) fn has_same_root(&self) -> bool {
-        self.root.is_none() || RootId::at(&self.spool.path) == self.root
+        self.root.is_none() || self.present_root() == self.root
+    }
+
+    fn present_root(&self) -> Option<DeviceInode> {
+        let metadata = self.spool.path.metadata().ok()?;
+        Some(DeviceInode::of(&metadata))
     }
 
     /// Requests that notifications are requested again, as if the root were another one.
@@ -200,16 +198,6 @@ impl UnreadablePaths {
     /// Returns `true` if everything could be examined.
     pub(super) fn is_empty(&self) -> bool {
         self.count == 0
-    }
-}
-
-impl RootId {
-    fn at(path: &Path) -> Option<RootId> {
-        let metadata = path.metadata().ok()?;
-        Some(RootId {
-            dev: metadata.dev(),
-            ino: metadata.ino(),
-        })
     }
 }
 

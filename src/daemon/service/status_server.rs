@@ -11,6 +11,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use crate::daemon::status::Status;
+use crate::walk::DeviceInode;
 
 /// The time in which a client must send its request and receive the answer.
 const CLIENT_TIMEOUT: Duration = Duration::from_secs(2);
@@ -189,8 +190,7 @@ fn read_request(client: &mut impl Read) -> Vec<u8> {
 #[derive(Debug)]
 pub(super) struct SocketFile {
     path: PathBuf,
-    dev: u64,
-    ino: u64,
+    id: DeviceInode,
 }
 
 /// A socket that listens, and its name.
@@ -216,8 +216,7 @@ impl BoundSocket {
         let metadata = fs::symlink_metadata(path)?;
         let file = SocketFile {
             path: path.to_owned(),
-            dev: metadata.dev(),
-            ino: metadata.ino(),
+            id: DeviceInode::of(&metadata),
         };
         // The group needs the right to write, or it cannot connect. The umask of a daemon removes it from the bound socket.
         let group = (metadata.mode() & 0o040) >> 1;
@@ -231,8 +230,8 @@ impl BoundSocket {
 
 impl Drop for SocketFile {
     fn drop(&mut self) {
-        let is_own = fs::symlink_metadata(&self.path)
-            .is_ok_and(|found| found.dev() == self.dev && found.ino() == self.ino);
+        let is_own =
+            fs::symlink_metadata(&self.path).is_ok_and(|found| DeviceInode::of(&found) == self.id);
         if is_own {
             // Nobody listens there any more, so the next start replaces a name that cannot be removed.
             let _ = fs::remove_file(&self.path);

@@ -108,11 +108,12 @@ impl StateDb {
         purged += self.purge_cursors(&mut mailboxes, seen, day)?;
         let given = self.given_mailboxes()?;
         for (id, mailbox) in mailboxes {
-            let entry = SurveyedEntry {
-                is_present: mailbox.is_present,
-                missing_since: mailbox.missing_since,
+            let retention = if mailbox.is_present {
+                Retention::of_present(mailbox.missing_since)
+            } else {
+                Retention::of_missing(mailbox.missing_since, day)
             };
-            match Retention::decide(entry, day) {
+            match retention {
                 Retention::Purge if !mailbox.has_entries && !given.contains(&id) => {
                     purged += self.purge_mailbox(id)?;
                 }
@@ -188,11 +189,12 @@ impl StateDb {
     ) -> Result<(), DaemonError> {
         let is_present = seen.has(row.key.cast_unsigned());
         mailbox.is_present |= is_present;
-        let entry = SurveyedEntry {
-            is_present,
-            missing_since: row.missing_since,
+        let retention = if is_present {
+            Retention::of_present(row.missing_since)
+        } else {
+            Retention::of_missing(row.missing_since, day)
         };
-        match Retention::decide(entry, day) {
+        match retention {
             // The messages of a holder are gone before it is purged.
             Retention::Purge
                 if purged.len() < PURGED_PER_SURVEY
@@ -337,11 +339,12 @@ impl StateDb {
             let key = hash128(row, 6)?;
             let is_present = seen.has(id.hash_in(key));
             mailbox.is_present |= is_present;
-            let entry = SurveyedEntry {
-                is_present,
-                missing_since: optional(row, 4)?,
+            let missing_since = optional(row, 4)?;
+            let mut retention = if is_present {
+                Retention::of_present(missing_since)
+            } else {
+                Retention::of_missing(missing_since, day)
             };
-            let mut retention = Retention::decide(entry, day);
             if retention == Retention::Purge && row.get(5)? {
                 retention = Retention::Keep;
             }
@@ -401,7 +404,7 @@ impl StateDb {
 
 /// Retention decision for one state entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Retention {
+enum Retention {
     /// It stays as it is.
     Keep,
     /// It is marked as missing since a day, or as present again.
@@ -410,26 +413,22 @@ pub(super) enum Retention {
     Purge,
 }
 
-/// A state entry on the day of a survey.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct SurveyedEntry {
-    /// `true` if its file exists.
-    pub(super) is_present: bool,
-    /// Day since which its file was missing at the last survey; `None` if it existed.
-    pub(super) missing_since: Option<u64>,
-}
-
 impl Retention {
-    /// Decides on an entry on this day.
-    pub(super) fn decide(entry: SurveyedEntry, day: u64) -> Retention {
-        let is_present = entry.is_present;
-        match entry.missing_since {
-            None if is_present => Retention::Keep,
+    /// Decides on an entry whose file exists.
+    fn of_present(missing_since: Option<u64>) -> Retention {
+        match missing_since {
+            None => Retention::Keep,
+            Some(_) => Retention::Mark {
+                missing_since: None,
+            },
+        }
+    }
+
+    /// Decides on an entry whose file is missing on this day.
+    fn of_missing(missing_since: Option<u64>, day: u64) -> Retention {
+        match missing_since {
             None => Retention::Mark {
                 missing_since: Some(day),
-            },
-            Some(_) if is_present => Retention::Mark {
-                missing_since: None,
             },
             Some(since) if since + PURGE_DAYS <= day => Retention::Purge,
             Some(_) => Retention::Keep,
@@ -510,24 +509,11 @@ mod tests {
     #[test]
     fn missing_entries_are_purged_after_their_time_and_not_before() {
         let mark = |missing_since| Retention::Mark { missing_since };
-        let present = |missing_since, day| {
-            let entry = SurveyedEntry {
-                is_present: true,
-                missing_since,
-            };
-            Retention::decide(entry, day)
-        };
-        let missing = |missing_since, day| {
-            let entry = SurveyedEntry {
-                is_present: false,
-                missing_since,
-            };
-            Retention::decide(entry, day)
-        };
-        assert_eq!(present(None, 9), Retention::Keep);
+        let missing = Retention::of_missing;
+        assert_eq!(Retention::of_present(None), Retention::Keep);
         assert_eq!(missing(None, 9), mark(Some(9)));
         assert_eq!(missing(Some(9), 8 + PURGE_DAYS), Retention::Keep);
-        assert_eq!(present(Some(9), 9 + PURGE_DAYS), mark(None));
+        assert_eq!(Retention::of_present(Some(9)), mark(None));
         assert_eq!(missing(Some(9), 9 + PURGE_DAYS), Retention::Purge);
         assert_eq!(
             missing(Some(9), 2),

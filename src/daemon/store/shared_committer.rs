@@ -34,14 +34,14 @@ pub(crate) struct SharedCommitter {
 
 /// The right of one reader to write to one committer. It ends when that committer fails; what was read for it must then be
 /// read again.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Session<'c> {
-    shared: &'c SharedCommitter,
-    heartbeat: &'c Heartbeat,
+#[derive(Clone, Debug)]
+pub(crate) struct Session {
+    shared: Arc<SharedCommitter>,
+    heartbeat: Arc<Heartbeat>,
     epoch: u64,
 }
 
-impl Session<'_> {
+impl Session {
     /// Records progress of the reader that adds nothing to the batch.
     pub(crate) fn beat(&self) {
         self.heartbeat.beat();
@@ -135,11 +135,11 @@ impl SharedCommitter {
     }
 
     /// The right to write for the reader with this heartbeat; `None` during a pause.
-    pub(crate) fn session<'c>(&'c self, heartbeat: &'c Heartbeat) -> Option<Session<'c>> {
+    pub(crate) fn session(self: &Arc<Self>, heartbeat: &Arc<Heartbeat>) -> Option<Session> {
         let pace = self.lock();
         pace.open().map(|_| Session {
-            shared: self,
-            heartbeat,
+            shared: Arc::clone(self),
+            heartbeat: Arc::clone(heartbeat),
             epoch: pace.epoch,
         })
     }
@@ -618,7 +618,7 @@ mod tests {
     use crate::daemon::store::tests::StoreFixture;
 
     /// Puts a line into the batch.
-    fn put(session: Session<'_>) -> Result<(), DaemonError> {
+    fn put(session: &Session) -> Result<(), DaemonError> {
         session.with(|committer| {
             committer.transaction()?.mark_seen(1, 2)?;
             committer.put(b"{}\n", 1);
@@ -630,14 +630,14 @@ mod tests {
     fn what_was_read_before_a_pause_cannot_be_written_after_it() {
         let mut fixture = StoreFixture::new("pause");
         let committer = fixture.committer();
-        let (one, other) = (Heartbeat::default(), Heartbeat::default());
+        let (one, other) = (Arc::default(), Arc::<Heartbeat>::default());
         let (before, beside) = (
             committer.session(&one).unwrap(),
             committer.session(&other).unwrap(),
         );
-        put(before).unwrap();
+        put(&before).unwrap();
         let full = beside.with(|_| Err::<(), _>(DaemonError::out_of_space("no space yet")));
-        assert!(full.is_err() && put(before).is_err() && committer.session(&one).is_none());
+        assert!(full.is_err() && put(&before).is_err() && committer.session(&one).is_none());
         // The pause is reported once, and lasts until there is space.
         let retry = committer.ready(&mut fixture).unwrap().unwrap();
         assert_eq!(
@@ -647,10 +647,10 @@ mod tests {
         fixture.now = retry;
         assert_eq!(committer.ready(&mut fixture).unwrap(), None);
         assert!(
-            put(before).is_err() && put(beside).is_err(),
+            put(&before).is_err() && put(&beside).is_err(),
             "the committer is another"
         );
-        put(committer.session(&one).unwrap()).unwrap();
+        put(&committer.session(&one).unwrap()).unwrap();
         committer.close().unwrap();
         let lines = std::fs::read(fixture.folder.join("out/0000000001.jsonl")).unwrap();
         assert_eq!((fixture.segments().len(), lines), (1, b"{}\n".to_vec()));
@@ -660,15 +660,15 @@ mod tests {
     fn a_reader_that_was_replaced_writes_nothing() {
         let mut fixture = StoreFixture::new("replaced");
         let committer = fixture.committer();
-        let (old, new) = (Heartbeat::default(), Heartbeat::default());
+        let (old, new) = (Arc::default(), Arc::<Heartbeat>::default());
         let session = committer.session(&old).unwrap();
         old.retire();
-        assert!(put(session).is_err() && put(committer.session(&old).unwrap()).is_err());
+        assert!(put(&session).is_err() && put(&committer.session(&old).unwrap()).is_err());
         assert!(!committer.is_paused());
         let session = committer.session(&new).unwrap();
-        put(session).unwrap();
+        put(&session).unwrap();
         committer.close().unwrap();
-        assert!(put(session).is_err() && !committer.is_paused());
+        assert!(put(&session).is_err() && !committer.is_paused());
         assert_eq!(fixture.segments().len(), 1);
     }
 
@@ -676,7 +676,7 @@ mod tests {
     fn half_a_message_is_not_committed() {
         let mut fixture = StoreFixture::new("half");
         let committer = fixture.committer();
-        let pulse = Heartbeat::default();
+        let pulse = Arc::default();
         let session = committer.session(&pulse).unwrap();
         let failed = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
             session.with(|committer| -> Result<(), DaemonError> {
@@ -684,7 +684,7 @@ mod tests {
                 panic!("between two steps");
             })
         }));
-        assert!(failed.is_err() && put(session).is_err());
+        assert!(failed.is_err() && put(&session).is_err());
         committer.ready(&mut fixture).unwrap();
         fixture.now = fixture.now.after(RETRY_MS);
         assert_eq!(committer.ready(&mut fixture).unwrap(), None);
