@@ -1,13 +1,16 @@
-//! New mail's URLs, exactly once: which files are scanned and when, and which records are committed.
+//! New mail's URLs, exactly once: which files are scanned and when, and which records are
+//! committed.
 //!
-//! The `service` starts reader threads. Each runs one [`SpoolReader`]: a loop over [`DaemonEvent`], in which events only mark
-//! work. Time and events come from a [`ReaderHost`], so that a test can be one. Every scan of a file takes the same way
-//! (`ingest`), whatever its reason, and everything is written by one committer, which the readers share (`store`).
+//! The `service` starts reader threads. Each runs one [`SpoolReader`]: a loop over [`DaemonEvent`],
+//! in which events only mark work. Time and events come from a [`ReaderHost`], so that a test can
+//! be one. Every scan of a file takes the same way (`ingest`), whatever its reason, and everything
+//! is written by one committer, which the readers share (`store`).
 //!
-//! **The promise.** For every message that is complete while the daemon scans its file, or still there at the next scan, its
-//! records appear exactly once in the sealed segments and the committed part of the open one. Not promised: mail that came and
-//! went between two scans; writers that neither lock nor finish within the settle time; storage that reports a sync that did
-//! not happen; consumers that read hidden files.
+//! **The promise.** For every message that is complete while the daemon scans its file, or still
+//! there at the next scan, its records appear exactly once in the sealed segments and the committed
+//! part of the open one. Not promised: mail that came and went between two scans; writers that
+//! neither lock nor finish within the settle time; storage that reports a sync that did not happen;
+//! consumers that read hidden files.
 //!
 //! **Order of the rooms.** Each uses only those above it:
 //!
@@ -53,7 +56,8 @@ const REBUILD: &str = "run `urlspool watch --rebuild-state`";
 /// The error beneath one of the daemon.
 type Cause = Arc<dyn StdError + Send + Sync>;
 
-/// An error that pauses or ends the daemon. Sources never cause one: what is wrong with them is a diagnostic.
+/// An error that pauses or ends the daemon. Sources never cause one: what is wrong with them is a
+/// diagnostic.
 #[derive(Clone, Debug, Error)]
 #[non_exhaustive]
 pub enum DaemonError {
@@ -65,7 +69,8 @@ pub enum DaemonError {
         /// The error beneath.
         source: Option<Cause>,
     },
-    /// The daemon's own output or state cannot be read or written, or the system refuses what it needs.
+    /// The daemon's own output or state cannot be read or written, or the system refuses what it
+    /// needs.
     #[error("{message}")]
     Io {
         /// The reason.
@@ -130,7 +135,8 @@ impl DaemonError {
         self
     }
 
-    /// Returns `true` if `error` is lack of space: of the disk, of a quota, or a limit on file sizes.
+    /// Returns `true` if `error` is lack of space: of the disk, of a quota, or a limit on file
+    /// sizes.
     pub(crate) fn is_lack_of_space(error: &io::Error) -> bool {
         matches!(
             error.raw_os_error(),

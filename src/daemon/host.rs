@@ -1,4 +1,5 @@
-//! What the daemon needs of its host: the clock and the log; and the heartbeat by which the supervisor watches a reader.
+//! What the daemon needs of its host: the clock and the log; and the heartbeat by which the
+//! supervisor watches a reader.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
@@ -6,7 +7,8 @@ use std::time::Duration;
 use super::status::SealedSegment;
 use crate::diagnostic::Event;
 
-/// A point in time of a clock that never goes back. Only differences count, so the system clock may jump.
+/// A point in time of a clock that never goes back. Only differences count, so the system clock may
+/// jump.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct MonotonicTime {
     /// Milliseconds since an arbitrary start.
@@ -32,7 +34,8 @@ pub trait DaemonHost {
     /// The current time.
     fn now(&mut self) -> MonotonicTime;
 
-    /// Seconds since 1970 by the system clock, or `None` without one. It may jump; only days between two runs count by it.
+    /// Seconds since 1970 by the system clock, or `None` without one. It may jump; only days
+    /// between two runs count by it.
     fn unix_time(&mut self) -> Option<u64> {
         None
     }

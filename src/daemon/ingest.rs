@@ -47,9 +47,11 @@ enum EndCertainty {
 /// Knowledge about a version of a file before it is opened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum FileStanding {
-    /// It was not read, or not completely. What was read of an mbox is held by this pass, if holders are tracked.
+    /// It was not read, or not completely. What was read of an mbox is held by this pass, if
+    /// holders are tracked.
     Unread(Option<HolderKey>),
-    /// It is empty, so that there is nothing to read. What was read of an mbox before is held by this pass, if holders are tracked.
+    /// It is empty, so that there is nothing to read. What was read of an mbox before is held by
+    /// this pass, if holders are tracked.
     Empty(Option<HolderKey>),
     /// It was read completely, as this holder if holders are tracked.
     Read(HolderKey),

@@ -1,6 +1,7 @@
 //! Which files are scanned, and when: notifications of the kernel, rescans, retries.
 //!
-//! Each file imports only those above it. The methods of [`SpoolReader`] are divided by subject over the last three.
+//! Each file imports only those above it. The methods of [`SpoolReader`] are divided by subject
+//! over the last three.
 //!
 //! | file | subject |
 //! |---|---|

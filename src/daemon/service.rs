@@ -1,7 +1,8 @@
 //! The daemon as a process: supervisor and reader threads, signals, status, log, sandbox.
 //!
-//! [`run`] (`process.rs`) drives the supervisor, which starts a [`reader_thread`] for each group of spools. Each thread runs a
-//! loop that is the host of its reader. The status of all is published by `status_server`.
+//! [`run`] (`process.rs`) drives the supervisor, which starts a [`reader_thread`] for each group of
+//! spools. Each thread runs a loop that is the host of its reader. The status of all is published
+//! by `status_server`.
 
 mod process;
 mod process_host;

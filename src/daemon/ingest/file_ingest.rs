@@ -1,5 +1,6 @@
-//! Ingest of one file: whether it has something new, whether that is complete, and which reader it needs. Mboxes are read by
-//! `mbox.rs`; other files, compressed files and archives once from start to end, here.
+//! Ingest of one file: whether it has something new, whether that is complete, and which reader it
+//! needs. Mboxes are read by `mbox.rs`; other files, compressed files and archives once from start
+//! to end, here.
 
 use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::fs::File;
@@ -26,7 +27,8 @@ use crate::record::is_written_file;
 use crate::split::{Block, BlockReader, BlockRole, Format, SourceStart};
 use crate::walk::WalkedFile;
 
-/// The files that were there when their spool was watched for the first time, each with its version at that time.
+/// The files that were there when their spool was watched for the first time, each with its version
+/// at that time.
 #[derive(Debug, Default)]
 pub(crate) struct ExistingFiles(HashMap<FileId, ExistingFile>);
 
@@ -50,7 +52,8 @@ impl ExistingFiles {
         self.end_in(version) == u64::MAX
     }
 
-    /// Returns the offset up to which this version of a file was there: 0 if the file is new, or shorter than it was.
+    /// Returns the offset up to which this version of a file was there: 0 if the file is new, or
+    /// shorter than it was.
     fn end_in(&self, version: FileVersion) -> u64 {
         match self.0.get(&version.id) {
             // Offsets in a compressed file are those of its content.
@@ -72,7 +75,8 @@ pub(crate) struct IngestContext<'i> {
     pub(crate) spool: &'i Spool,
     /// The spool as the state knows it.
     pub(crate) identity: &'i SpoolIdentity,
-    /// The files that were there when the spool was watched for the first time, if their URLs are not written.
+    /// The files that were there when the spool was watched for the first time, if their URLs are
+    /// not written.
     pub(crate) existing: &'i ExistingFiles,
 }
 
@@ -206,9 +210,10 @@ impl IngestContext<'_> {
         })
     }
 
-    /// Reports an mbox that was truncated while no daemon watched it, and resets its cursor: messages that were written
-    /// after the last scan and removed by the truncation are lost. A file whose first bytes are unchanged is not
-    /// reported: a mail program removed messages from it.
+    /// Reports an mbox that was truncated while no daemon watched it, and resets its cursor:
+    /// messages that were written after the last scan and removed by the truncation are lost. A
+    /// file whose first bytes are unchanged is not reported: a mail program removed messages from
+    /// it.
     pub(crate) fn report_truncation(
         &mut self,
         file: &WalkedFile,
@@ -240,8 +245,9 @@ impl IngestContext<'_> {
         Ok(())
     }
 
-    /// Ingests what is new in a file: of an mbox at most one chunk. `nuls` is the number of its leading NUL bytes as far as it is
-    /// known from the chunk before, so that they are not read for each chunk again.
+    /// Ingests what is new in a file: of an mbox at most one chunk. `nuls` is the number of its
+    /// leading NUL bytes as far as it is known from the chunk before, so that they are not read for
+    /// each chunk again.
     pub(crate) fn ingest(
         &mut self,
         file: &WalkedFile,
@@ -309,7 +315,8 @@ impl IngestContext<'_> {
             };
             return mbox.ingest(&mut ingest);
         }
-        // A message that is delivered into a Maildir is complete from the first moment (maildir(5)).
+        // A message that is delivered into a Maildir is complete from the first moment
+        // (maildir(5)).
         if settle_state == SettleState::Changing && file.hint != FormatHint::Maildir {
             return Ok(FileOutcome::Waiting);
         }
@@ -340,7 +347,8 @@ impl IngestContext<'_> {
         Ok(outcome)
     }
 
-    /// Returns the messages of a mailbox that may still grow, those of its older scopes too. Only these formats can have any.
+    /// Returns the messages of a mailbox that may still grow, those of its older scopes too. Only
+    /// these formats can have any.
     fn growing(
         &mut self,
         format: Format,
@@ -381,7 +389,8 @@ fn held_pass(state: &StateDb, cursors: &[MboxCursor]) -> Result<Option<HolderKey
     Ok(state.is_holder(cursor.pass)?.then_some(cursor.pass))
 }
 
-/// The standing of a file that was read. If holders are tracked, it must be one, or its messages are not known.
+/// The standing of a file that was read. If holders are tracked, it must be one, or its messages
+/// are not known.
 fn read_standing(
     state: &StateDb,
     holder: HolderKey,
@@ -469,7 +478,8 @@ pub(super) fn ingest_file(
     let mut read = Vec::new();
     let is_whole = version.size.saturating_sub(start.offset) <= max_message_bytes as u64;
     if is_whole {
-        // The whole file is read before any message is ingested, so that a change in the meantime is noticed.
+        // The whole file is read before any message is ingested, so that a change in the meantime
+        // is noticed.
         let result = file.append(max_message_bytes, &mut read);
         match result.and_then(|_| file.metadata()) {
             Ok(metadata) if FileVersion::of(&metadata) != version => {
@@ -493,7 +503,8 @@ pub(super) fn ingest_file(
     ingest_blocks(reader, version.size, end, ingest)
 }
 
-/// Ingests all messages of a stream. `end` is the end of the message that ends at `size`, the size of the stream.
+/// Ingests all messages of a stream. `end` is the end of the message that ends at `size`, the size
+/// of the stream.
 fn ingest_blocks<R: SparseRead>(
     mut reader: BlockReader<R>,
     size: u64,
@@ -551,8 +562,8 @@ impl BlockIngest {
     }
 }
 
-/// Ingests everything in a compressed file or an archive. Damage in it is reported once and does not make it fail,
-/// because it is permanent.
+/// Ingests everything in a compressed file or an archive. Damage in it is reported once and does
+/// not make it fail, because it is permanent.
 pub(super) fn ingest_container(
     context: &mut IngestContext<'_>,
     file: &WalkedFile,
@@ -662,7 +673,8 @@ impl Members<'_, '_> {
         self.events.push(diagnostic.of(source));
     }
 
-    /// Marks the container as read, unless the device or the server failed: then another try may succeed.
+    /// Marks the container as read, unless the device or the server failed: then another try may
+    /// succeed.
     fn finish(self) -> Result<FileOutcome, DaemonError> {
         if let Some(event) = self
             .events

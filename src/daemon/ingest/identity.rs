@@ -17,7 +17,8 @@ use crate::decode::{HeaderFields, canonical, covers_all, digest};
 use crate::origin::{FormatHint, SourceKind, mailbox, unrotated};
 use crate::split::Message;
 
-/// File identity, size and modification time at one moment. A file with the same version has the same content.
+/// File identity, size and modification time at one moment. A file with the same version has the
+/// same content.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct FileVersion {
     pub(crate) id: FileId,
@@ -50,8 +51,8 @@ impl FileVersion {
         }
     }
 
-    /// Keys by which a survey finds what the state has of a present file: as one that was read completely, and as an mbox of each
-    /// mailbox to which it can belong.
+    /// Keys by which a survey finds what the state has of a present file: as one that was read
+    /// completely, and as an mbox of each mailbox to which it can belong.
     pub(crate) fn presence(
         &self,
         path: &Path,
@@ -67,12 +68,13 @@ impl FileVersion {
         keys
     }
 
-    /// The key in the state of a file that was read completely. It differs between files, and between two versions of
-    /// one file.
+    /// The key in the state of a file that was read completely. It differs between files, and
+    /// between two versions of one file.
     ///
-    /// The key of a numbered file contains its folder but not its name, because MH renumbers messages. In a Maildir
-    /// the base name identifies the message, so that a change of flags does not cause another read.
-    /// The folder counts as the state knows it, however the spool is spelled.
+    /// The key of a numbered file contains its folder but not its name, because MH renumbers
+    /// messages. In a Maildir the base name identifies the message, so that a change of flags does
+    /// not cause another read. The folder counts as the state knows it, however the spool is
+    /// spelled.
     pub(crate) fn key(&self, path: &Path, hint: FormatHint, spool: &SpoolIdentity) -> u64 {
         let path = &*spool.path_of(path);
         let up = |levels: usize| {
@@ -104,7 +106,8 @@ impl FileVersion {
     }
 }
 
-/// Returns the name of a Maildir message without its flags and without the fields that servers add before them.
+/// Returns the name of a Maildir message without its flags and without the fields that servers add
+/// before them.
 fn base_name(path: &Path) -> &[u8] {
     let name = path.file_name().map_or(&b""[..], OsStrExt::as_bytes);
     let end = name
@@ -134,7 +137,8 @@ pub(crate) fn mailbox_key(
     }
 }
 
-/// Returns the keys of the mailboxes that a file's messages may belong to, whatever its format and the scope of its spool.
+/// Returns the keys of the mailboxes that a file's messages may belong to, whatever its format and
+/// the scope of its spool.
 pub(crate) fn mailbox_scopes(path: &Path, hint: FormatHint, spool: &SpoolIdentity) -> Vec<Hash128> {
     let path = &*spool.path_of(path);
     let up = |levels| path.ancestors().nth(levels).unwrap_or(path).to_owned();
@@ -146,7 +150,8 @@ pub(crate) fn mailbox_scopes(path: &Path, hint: FormatHint, spool: &SpoolIdentit
     scopes.chain(spool.keys()).collect()
 }
 
-/// Returns `true` if files of two spools can belong to one mailbox: a file and its rotations, the folders of a Maildir.
+/// Returns `true` if files of two spools can belong to one mailbox: a file and its rotations, the
+/// folders of a Maildir.
 pub(crate) fn can_share(one: &Path, other: &Path) -> bool {
     let of_maildir = |path: &Path| {
         path.file_name()
@@ -156,8 +161,8 @@ pub(crate) fn can_share(one: &Path, other: &Path) -> bool {
         || one.parent() == other.parent() && of_maildir(one) && of_maildir(other)
 }
 
-/// Returns the key in the state of the place of a file of one message, whatever its content: a draft may be replaced by a
-/// longer one. `path` is the one by which the state knows the file.
+/// Returns the key in the state of the place of a file of one message, whatever its content: a
+/// draft may be replaced by a longer one. `path` is the one by which the state knows the file.
 pub(crate) fn place_key(path: &Path) -> u64 {
     XxHash3_64::oneshot(path.as_os_str().as_bytes())
 }
@@ -211,10 +216,11 @@ pub(crate) fn content_digest(
     }
 }
 
-/// Returns the number of bytes at the start of a message whose canonical content has `len` bytes; `None` unless all of it has more.
+/// Returns the number of bytes at the start of a message whose canonical content has `len` bytes;
+/// `None` unless all of it has more.
 ///
-/// Storage adds bytes to a message (header fields, CR, dots, `>`), so that this may be more than `len`. Costs one pass over the
-/// message for each binary digit of its size.
+/// Storage adds bytes to a message (header fields, CR, dots, `>`), so that this may be more than
+/// `len`. Costs one pass over the message for each binary digit of its size.
 pub(crate) fn raw_prefix_len(
     message: &Message<'_>,
     header_bytes: usize,
@@ -243,8 +249,8 @@ pub(crate) fn raw_prefix_len(
     Some(high)
 }
 
-/// Returns the digest that the records of a message have; of a piece of a larger one, that of its beginning. `content` is its
-/// [`content_digest`].
+/// Returns the digest that the records of a message have; of a piece of a larger one, that of its
+/// beginning. `content` is its [`content_digest`].
 pub(crate) fn record_digest(
     message: &Message<'_>,
     fields: &HeaderFields,
@@ -261,10 +267,11 @@ pub(crate) fn record_digest(
     }
 }
 
-/// Returns the prefix of a message that cannot change when it grows at its end; `None` if that is empty.
+/// Returns the prefix of a message that cannot change when it grows at its end; `None` if that is
+/// empty.
 ///
-/// The prefix excludes an unterminated line, which may continue differently; line ends at the end; and a final
-/// `From ` line, which the next line may turn into the separator of the next message.
+/// The prefix excludes an unterminated line, which may continue differently; line ends at the end;
+/// and a final `From ` line, which the next line may turn into the separator of the next message.
 pub(crate) fn stable_prefix(message: &Message<'_>, header_bytes: usize) -> Option<StablePrefix> {
     let mut end = memchr::memrchr(b'\n', message.raw)? + 1;
     let last_line = memchr::memrchr(b'\n', &message.raw[..end - 1]).map_or(0, |at| at + 1);

@@ -1,9 +1,12 @@
-//! Ingest of the new messages of an mbox: one chunk at a time, read under the lock that its writers honour.
+//! Ingest of the new messages of an mbox: one chunk at a time, read under the lock that its writers
+//! honour.
 //!
-//! A message is complete when the next one follows it, or when its file has settled. Before a chunk is read, the last
-//! message that was ingested is read again and compared, so that a rewritten mailbox is noticed; one that was written again
-//! with an equal size is noticed by its time. A rewritten mailbox is read from its start; messages that are recorded are recognised by their content. Its start is the first byte that is not NUL:
-//! a writer that kept its offset after the file was truncated leaves a hole before it.
+//! A message is complete when the next one follows it, or when its file has settled. Before a chunk
+//! is read, the last message that was ingested is read again and compared, so that a rewritten
+//! mailbox is noticed; one that was written again with an equal size is noticed by its time. A
+//! rewritten mailbox is read from its start; messages that are recorded are recognised by their
+//! content. Its start is the first byte that is not NUL: a writer that kept its offset after the
+//! file was truncated leaves a hole before it.
 
 use std::fs::File;
 use std::os::unix::fs::FileExt;
@@ -62,7 +65,8 @@ struct MboxChunk {
 /// The passes over a file that may be the next.
 #[derive(Clone, Copy)]
 struct PassChoice {
-    /// `true` if the last pass may go on. Without one, messages of the file may have been read that no holder holds.
+    /// `true` if the last pass may go on. Without one, messages of the file may have been read that
+    /// no holder holds.
     is_known: bool,
     /// A new pass, from the start of the file; 0 if holders are not tracked.
     next: HolderKey,
@@ -70,9 +74,11 @@ struct PassChoice {
 
 /// Progress of the ingest of an mbox.
 struct MboxProgress<'p> {
-    /// The last message that was ingested, and its hash. The other fields are those before the ingest.
+    /// The last message that was ingested, and its hash. The other fields are those before the
+    /// ingest.
     cursor: MboxCursor,
-    /// The first bytes from the start of the file on. Not read again: the file may have been rewritten since.
+    /// The first bytes from the start of the file on. Not read again: the file may have been
+    /// rewritten since.
     head: &'p [u8],
     /// The version of the file, if all of it was ingested.
     complete: Option<FileVersion>,
@@ -170,7 +176,8 @@ impl MboxFile<'_> {
         }
     }
 
-    /// Ingests a message that is too large to be held, piece by piece. Returns `None` if it can be held.
+    /// Ingests a message that is too large to be held, piece by piece. Returns `None` if it can be
+    /// held.
     fn ingest_oversized(
         &self,
         cursor: MboxCursor,
@@ -247,7 +254,8 @@ impl MboxFile<'_> {
         self.save(&progress, ingest).map(Some)
     }
 
-    /// Returns the holder of the messages if the file is read from its start, and whether it must be.
+    /// Returns the holder of the messages if the file is read from its start, and whether it must
+    /// be.
     fn pass(
         &self,
         known: Option<MboxCursor>,
@@ -263,7 +271,8 @@ impl MboxFile<'_> {
             }
             let (id, mailbox) = (self.version.id, ingest.mailbox.key);
             let mut next = id.next_pass(mailbox, last);
-            // A pass of an earlier time, when the mailbox was one of an older scope, is not continued.
+            // A pass of an earlier time, when the mailbox was one of an older scope, is not
+            // continued.
             while state.is_holding(next)? {
                 next = id.next_pass(mailbox, next);
             }
@@ -295,7 +304,8 @@ impl MboxFile<'_> {
         })
     }
 
-    /// A position from which something is unread. `cursor` lacks the hash of `head`, the first bytes from the start of the file on.
+    /// A position from which something is unread. `cursor` lacks the hash of `head`, the first
+    /// bytes from the start of the file on.
     fn position(&self, cursor: MboxCursor, head: &[u8]) -> MboxPosition {
         let head_bytes = head_bytes(self.start, &cursor).min(head.len() as u64);
         let cursor = MboxCursor {
@@ -310,8 +320,9 @@ impl MboxFile<'_> {
         }
     }
 
-    /// Reads up to `bytes` bytes from the start of the last message that was ingested, or from the start of the file if
-    /// that message has changed. `None` if the start is no longer there: the file was truncated since it was opened.
+    /// Reads up to `bytes` bytes from the start of the last message that was ingested, or from the
+    /// start of the file if that message has changed. `None` if the start is no longer there: the
+    /// file was truncated since it was opened.
     fn read_chunk(
         &self,
         known: Option<MboxCursor>,
@@ -344,7 +355,8 @@ impl MboxFile<'_> {
         }))
     }
 
-    /// Returns `true` if the file has no NUL byte at its start, and one before it unless that is 0. An empty file has none.
+    /// Returns `true` if the file has no NUL byte at its start, and one before it unless that is 0.
+    /// An empty file has none.
     fn starts_after_nuls(&self) -> io::Result<bool> {
         let before = self.start.saturating_sub(1);
         let bytes = read_at(self.file, before, 1 + self.start - before)?;
@@ -355,8 +367,9 @@ impl MboxFile<'_> {
         })
     }
 
-    /// Returns `true` if the file up to the cursor is unchanged, so that at most something was appended. A file that was written
-    /// again with an equal size may have changed anywhere; one that has grown is compared at its start and its last message.
+    /// Returns `true` if the file up to the cursor is unchanged, so that at most something was
+    /// appended. A file that was written again with an equal size may have changed anywhere; one
+    /// that has grown is compared at its start and its last message.
     fn is_valid(&self, cursor: &MboxCursor, version: FileVersion) -> io::Result<bool> {
         let is_overwritten = cursor.size == version.size && cursor.mtime != version.mtime;
         if is_overwritten || version.size < cursor.last || cursor.first < self.start {
@@ -374,13 +387,15 @@ impl MboxFile<'_> {
     }
 }
 
-/// Returns the hash of the first bytes of a file, which begins at `start`, at most up to the cursor.
+/// Returns the hash of the first bytes of a file, which begins at `start`, at most up to the
+/// cursor.
 pub(super) fn head_hash(file: &File, start: u64, cursor: &MboxCursor) -> io::Result<u64> {
     let head = read_at(file, start, head_bytes(start, cursor))?;
     Ok(guard_hash(&head))
 }
 
-/// Returns the number of bytes that the head hash of a cursor covers, in a file that begins at `start`.
+/// Returns the number of bytes that the head hash of a cursor covers, in a file that begins at
+/// `start`.
 fn head_bytes(start: u64, cursor: &MboxCursor) -> u64 {
     cursor.last.saturating_sub(start).min(HEAD_BYTES)
 }
@@ -401,10 +416,11 @@ fn read_at(file: &File, offset: u64, len: u64) -> io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// Returns the messages that are complete even if the file is still written: those that another one follows.
+/// Returns the messages that are complete even if the file is still written: those that another one
+/// follows.
 fn terminated_messages<'f, 'b>(messages: &'f [Message<'b>]) -> &'f [Message<'b>] {
-    // An unterminated line `http:` may become a header field or text, and only in the first case is the line before it
-    // a separator.
+    // An unterminated line `http:` may become a header field or text, and only in the first case is
+    // the line before it a separator.
     let is_undecided = messages
         .last()
         .is_some_and(|last| memchr::memchr(b'\n', last.raw).is_none());
@@ -443,7 +459,8 @@ impl io::Read for OffsetReader<'_> {
 pub(crate) enum WriterLock {
     /// A file beside the mbox, at this path.
     File(PathBuf),
-    /// A lock of fcntl(2), held by this process; `None` if it is of another machine or PID namespace.
+    /// A lock of fcntl(2), held by this process; `None` if it is of another machine or PID
+    /// namespace.
     Record(Option<Pid>),
 }
 
@@ -490,15 +507,16 @@ pub(super) fn with_lock<T>(
     done.map(Ok)
 }
 
-/// Returns the process that holds a lock of fcntl(2); `None` if the lock is gone by now, or the process is not known.
+/// Returns the process that holds a lock of fcntl(2); `None` if the lock is gone by now, or the
+/// process is not known.
 fn record_lock_holder(file: &File) -> Option<Pid> {
     fcntl_getlk(file, &Flock::from(FlockType::ReadLock))
         .ok()??
         .pid
 }
 
-/// Returns the reason for which a writer may be about to write a file: it holds a lock, or that cannot be told. `None` if the file is
-/// not locked, or missing.
+/// Returns the reason for which a writer may be about to write a file: it holds a lock, or that
+/// cannot be told. `None` if the file is not locked, or missing.
 pub(crate) fn why_locked(file: &WalkedFile) -> Option<String> {
     let with_lock = |opened| with_lock(&opened, &file.source.path, || Ok(()));
     match read::open(file).and_then(with_lock) {
@@ -561,7 +579,9 @@ mod tests {
             }
         }
 
-        /// Ingests the mbox, whose text is `text`, after `opened` was called with the state open. Then releases the holders of all passes but the last one, and counts the messages that are gone.
+        /// Ingests the mbox, whose text is `text`, after `opened` was called with the state open.
+        /// Then releases the holders of all passes but the last one, and counts the messages that
+        /// are gone.
         fn ingest(&mut self, text: &str, opened: impl FnOnce()) -> Result<Ingested, DaemonError> {
             fs::write(&self.path, text).unwrap();
             let mut config = self.store.config();

@@ -1,5 +1,5 @@
-//! Ingest of messages: skips those that are recorded, extracts the others on several threads, and adds records and state to the
-//! batch. Reading and committing keep the order of the messages.
+//! Ingest of messages: skips those that are recorded, extracts the others on several threads, and
+//! adds records and state to the batch. Reading and committing keep the order of the messages.
 
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::fmt;
@@ -43,15 +43,17 @@ pub(super) struct MessageIngest<'i> {
     pub(super) mailbox: MailboxProgress,
     /// Messages of the mailbox that may still grow.
     pub(super) growing: Vec<GrowingMessage>,
-    /// Lengths of the canonical content that a file of one message had when it was read before, the longest first.
+    /// Lengths of the canonical content that a file of one message had when it was read before, the
+    /// longest first.
     pub(super) earlier_lengths: Vec<u64>,
-    /// The offset up to which the file was there when its spool was watched for the first time: URLs of messages before it are not
-    /// written. 0 if they are.
+    /// The offset up to which the file was there when its spool was watched for the first time:
+    /// URLs of messages before it are not written. 0 if they are.
     pub(super) existing_end: u64,
     /// The holder of the messages; `None` if holders are not tracked.
     pub(super) holder: Option<HolderKey>,
-    /// The positions after the next messages, of an mbox whose holders are tracked. A commit between two messages stores the one
-    /// between them: else messages that are removed from the mbox before it is read again would stay held.
+    /// The positions after the next messages, of an mbox whose holders are tracked. A commit
+    /// between two messages stores the one between them: else messages that are removed from the
+    /// mbox before it is read again would stay held.
     pub(super) positions: VecDeque<MboxPosition>,
 }
 
@@ -83,7 +85,8 @@ struct IdentifiedMessage<'m, 'b> {
 enum ExtractionReason {
     /// It is not recorded.
     New,
-    /// It is recorded, but it is not known if it has records: it has none, or it was read before holders were tracked.
+    /// It is recorded, but it is not known if it has records: it has none, or it was read before
+    /// holders were tracked.
     Unlearnt,
 }
 
@@ -98,7 +101,8 @@ impl MessageIngest<'_> {
         found
     }
 
-    /// Makes a file of the spool at `spool` the holder of the messages that are ingested from now on, if holders are tracked.
+    /// Makes a file of the spool at `spool` the holder of the messages that are ingested from now
+    /// on, if holders are tracked.
     pub(super) fn open_holder(
         &mut self,
         holder: HolderKey,
@@ -111,8 +115,8 @@ impl MessageIngest<'_> {
         Ok(())
     }
 
-    /// Ingests consecutive messages, or one piece of a larger message. `end` is the end of the last message; the
-    /// ends of the others are certain. Returns the digest of the last message.
+    /// Ingests consecutive messages, or one piece of a larger message. `end` is the end of the last
+    /// message; the ends of the others are certain. Returns the digest of the last message.
     pub(super) fn ingest(
         &mut self,
         messages: &[Message<'_>],
@@ -139,8 +143,9 @@ impl MessageIngest<'_> {
         Ok(digest)
     }
 
-    /// Recognises the message of a file that has grown since it was recorded: its beginning, as long as the whole message was before,
-    /// is a message that is recorded. What a growing message of an mbox has in the state is computed from it.
+    /// Recognises the message of a file that has grown since it was recorded: its beginning, as
+    /// long as the whole message was before, is a message that is recorded. What a growing message
+    /// of an mbox has in the state is computed from it.
     pub(super) fn find_earlier(
         &mut self,
         block: &Block,
@@ -299,7 +304,8 @@ impl MessageIngest<'_> {
         }
     }
 
-    /// Returns the keys of the messages that are searched, those that are not recorded yet, each with the reason.
+    /// Returns the keys of the messages that are searched, those that are not recorded yet, each
+    /// with the reason.
     fn unrecorded(
         &self,
         identified: &[IdentifiedMessage<'_, '_>],
@@ -351,8 +357,9 @@ impl MessageIngest<'_> {
         output
     }
 
-    /// Extracts the URLs of a message. URLs that are in one of `earlier`, the versions of the message before it grew,
-    /// are not recorded again. After a panic, which becomes an event, the message is read as one text; so it is if its header panicked.
+    /// Extracts the URLs of a message. URLs that are in one of `earlier`, the versions of the
+    /// message before it grew, are not recorded again. After a panic, which becomes an event, the
+    /// message is read as one text; so it is if its header panicked.
     fn output(
         &self,
         identified: &IdentifiedMessage<'_, '_>,
@@ -426,7 +433,8 @@ impl MessageIngest<'_> {
         output
     }
 
-    /// Adds the records of a message to the batch, together with its state. `output` is `None` for a duplicate.
+    /// Adds the records of a message to the batch, together with its state. `output` is `None` for
+    /// a duplicate.
     fn add_to_batch(
         &mut self,
         message: &IdentifiedMessage<'_, '_>,
@@ -480,14 +488,15 @@ impl MessageIngest<'_> {
                 .retain(|version| !message.earlier.contains(version));
         }
         self.growing.extend(growing);
-        // One file, or one chunk of it, can exceed a batch. When the file is read again, the messages that were
-        // committed are recognised by their keys.
+        // One file, or one chunk of it, can exceed a batch. When the file is read again, the
+        // messages that were committed are recognised by their keys.
         self.session.commit_if_full()?;
         self.count(output);
         Ok(())
     }
 
-    /// Returns the row of a message with records, or of one whose earlier versions have some; `None` if holders are not tracked.
+    /// Returns the row of a message with records, or of one whose earlier versions have some;
+    /// `None` if holders are not tracked.
     fn given_message(
         &self,
         message: &IdentifiedMessage<'_, '_>,
@@ -518,7 +527,8 @@ impl MessageIngest<'_> {
         mailbox.into_os_string().into_vec()
     }
 
-    /// Returns the state by which a message is recognised when it has grown; `None` if its end is certain.
+    /// Returns the state by which a message is recognised when it has grown; `None` if its end is
+    /// certain.
     fn growing_state(
         &self,
         message: &IdentifiedMessage<'_, '_>,
@@ -637,7 +647,8 @@ struct MessageOutput {
     lines: Vec<u8>,
     /// Number of lines.
     records: u64,
-    /// Identifiers of all URLs of a message that may grow or has grown, with those recorded before. Empty for others.
+    /// Identifiers of all URLs of a message that may grow or has grown, with those recorded before.
+    /// Empty for others.
     url_ids: Vec<u128>,
     /// Events of the message.
     events: Vec<Event>,
@@ -646,7 +657,8 @@ struct MessageOutput {
 /// [`extract`], or [`extract_flat`].
 type ExtractFn = fn(&Message<'_>, &Source, &Extractor, &mut dyn FnMut(Finding<'_>));
 
-/// Returns the identifier of a URL within its message: a hash of the URL and of the number of its earlier occurrences.
+/// Returns the identifier of a URL within its message: a hash of the URL and of the number of its
+/// earlier occurrences.
 fn url_id(url: &[u8], counts: &mut HashMap<u128, u64>) -> u128 {
     let earlier = counts.entry(record::record_id(0, "", url, 0)).or_default();
     let id = record::record_id(0, "", url, *earlier);
@@ -671,7 +683,8 @@ impl fmt::Debug for ParserPool {
 }
 
 impl ParserPool {
-    /// A pool with one thread per core, at most [`DAEMON_PARSER_THREADS`], for records in this format.
+    /// A pool with one thread per core, at most [`DAEMON_PARSER_THREADS`], for records in this
+    /// format.
     pub(crate) fn new(format: LineFormat) -> ParserPool {
         let threads = available_parallelism()
             .map_or(1, NonZero::get)
@@ -698,8 +711,8 @@ impl ParserPool {
             .map_or(1, rayon::ThreadPool::current_num_threads)
     }
 
-    /// Calls `work` for each item and returns the results in the order of the items. Each thread passes its writer
-    /// from one item to the next.
+    /// Calls `work` for each item and returns the results in the order of the items. Each thread
+    /// passes its writer from one item to the next.
     pub(crate) fn map<T: Sync, R: Send>(
         &self,
         items: &[T],

@@ -1,8 +1,9 @@
 //! Messages that are gone because their files are missing, if tombstones are written.
 //!
-//! Each complete scan of a spool is a census: it lists the holders of messages that are present. A holder that is missing in two
-//! censuses at least, for `watch.gone_after`, is released, and messages without another holder are gone. No holder is missing
-//! because of an error: not if a folder could not be read, nor if its file system is not mounted. As long as a file was not read
+//! Each complete scan of a spool is a census: it lists the holders of messages that are present. A
+//! holder that is missing in two censuses at least, for `watch.gone_after`, is released, and
+//! messages without another holder are gone. No holder is missing because of an error: not if a
+//! folder could not be read, nor if its file system is not mounted. As long as a file was not read
 //! that may hold the messages of a missing one, that one waits.
 
 use std::collections::{BTreeSet, HashMap};
@@ -81,7 +82,8 @@ impl SpoolReader {
         watched.mark(earliest.map_or(soon, |earliest| earliest.max(soon)));
     }
 
-    /// Marks a spool to be scanned when a holder whose file was rewritten has been missing for `watch.gone_after`.
+    /// Marks a spool to be scanned when a holder whose file was rewritten has been missing for
+    /// `watch.gone_after`.
     pub(super) fn mark_replaced(&mut self, spool: usize, holder: HolderKey, now: MonotonicTime) {
         let gone_after = self.config.watch.gone_after;
         let watched = &mut self.spools[spool];
@@ -143,7 +145,8 @@ impl SpoolReader {
         self.failures.why(path).map(str::to_owned).or_else(lock)
     }
 
-    /// Names the files because of which messages of a spool are not reported as gone: in the status, and each once in the log.
+    /// Names the files because of which messages of a spool are not reported as gone: in the
+    /// status, and each once in the log.
     fn report_withheld(&mut self, spool: usize, host: &mut dyn ReaderHost) {
         let blocked = &self.spools[spool].missing.blocked;
         let lasting = self
@@ -169,7 +172,8 @@ impl SpoolReader {
         self.spools[spool].missing.withheld = withheld;
     }
 
-    /// Releases the holders that are missing for long. Returns the number of messages that are gone.
+    /// Releases the holders that are missing for long. Returns the number of messages that are
+    /// gone.
     fn release_missing(
         &mut self,
         census: &SpoolCensus,
@@ -196,7 +200,8 @@ impl SpoolReader {
         Ok(gone)
     }
 
-    /// Returns `true` if a holder is missing for long, and its messages can be nowhere else. Notes if they can.
+    /// Returns `true` if a holder is missing for long, and its messages can be nowhere else. Notes
+    /// if they can.
     fn is_due(&mut self, census: &SpoolCensus, holder: HolderKey) -> Result<bool, DaemonError> {
         let has_blocks = |watched: &WatchedSpool| !watched.missing.blocks.is_empty();
         let mailboxes = if self.spools.iter().any(has_blocks) {
@@ -253,7 +258,8 @@ impl SpoolReader {
         }
     }
 
-    /// Writes the messages that no file was found to hold since the state was rebuilt. Returns their number.
+    /// Writes the messages that no file was found to hold since the state was rebuilt. Returns
+    /// their number.
     fn release_orphans(
         &mut self,
         census: &SpoolCensus,
@@ -294,8 +300,9 @@ impl SpoolReader {
         Ok(gone)
     }
 
-    /// Returns `true` if messages of these mailboxes that are missing since `since`, and were last seen at `present`, may be in a
-    /// file that was not read. A file that appeared much later holds no message that was moved then.
+    /// Returns `true` if messages of these mailboxes that are missing since `since`, and were last
+    /// seen at `present`, may be in a file that was not read. A file that appeared much later holds
+    /// no message that was moved then.
     fn is_blocked(
         &mut self,
         spool: usize,
@@ -322,7 +329,8 @@ impl SpoolReader {
         !blocks.is_empty()
     }
 
-    /// Runs the steps of a release until nothing is left or the reader stops. Returns the number of messages that are gone.
+    /// Runs the steps of a release until nothing is left or the reader stops. Returns the number of
+    /// messages that are gone.
     fn release(
         &mut self,
         host: &mut dyn ReaderHost,

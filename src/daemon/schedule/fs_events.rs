@@ -1,4 +1,5 @@
-//! Notifications of the kernel that something changed in a spool. They only mark work; a rescan makes up for lost ones.
+//! Notifications of the kernel that something changed in a spool. They only mark work; a rescan
+//! makes up for lost ones.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -15,7 +16,8 @@ use crate::walk;
 pub(crate) struct FsEvents {
     queue: SyncSender<DaemonEvent>,
     overflow: OverflowFlag,
-    /// `None` before the first watch, and where the kernel offers none (no inotify, no instance left).
+    /// `None` before the first watch, and where the kernel offers none (no inotify, no instance
+    /// left).
     watcher: Option<RecommendedWatcher>,
 }
 
@@ -32,8 +34,8 @@ impl FsEvents {
         }
     }
 
-    /// Watches these folders and files as they exist now, and no others. Returns the paths of which not all changes will be
-    /// reported, each with the reason.
+    /// Watches these folders and files as they exist now, and no others. Returns the paths of which
+    /// not all changes will be reported, each with the reason.
     pub(crate) fn watch(&mut self, paths: &[PathBuf]) -> Vec<(PathBuf, String)> {
         let (queue, overflow) = (self.queue.clone(), Arc::clone(&self.overflow));
         let send = move |notification: notify::Result<notify::Event>| {
@@ -62,8 +64,9 @@ impl FsEvents {
             return Err("the kernel delivers no notifications".to_owned());
         };
         let watched = watched_path(path);
-        // Not a recursive watch, which would read the metadata of each file to find the folders. Each folder is watched
-        // before it is listed, so that a new entry is either listed or reported.
+        // Not a recursive watch, which would read the metadata of each file to find the folders.
+        // Each folder is watched before it is listed, so that a new entry is either listed or
+        // reported.
         let inside = (watched == path)
             .then(|| walk::list_folders(root, path))
             .into_iter()
@@ -95,7 +98,8 @@ impl FsEvents {
     }
 }
 
-/// The reason for which the kernel refused a watch. The text of the error itself names the paths once more.
+/// The reason for which the kernel refused a watch. The text of the error itself names the paths
+/// once more.
 fn refusal(error: &notify::Error) -> String {
     match &error.kind {
         ErrorKind::Io(error) => error.to_string(),
@@ -108,9 +112,11 @@ fn refusal(error: &notify::Error) -> String {
     }
 }
 
-/// Returns `true` for a path on a file system that other machines or programs can change without this kernel.
+/// Returns `true` for a path on a file system that other machines or programs can change without
+/// this kernel.
 fn is_shared_file_system(path: &Path) -> bool {
-    /// Magic numbers of statfs(2): NFS, CIFS, SMB, SMB2, FUSE, 9P, Ceph, AFS (two), Coda, OCFS2, GFS2, Lustre.
+    /// Magic numbers of statfs(2): NFS, CIFS, SMB, SMB2, FUSE, 9P, Ceph, AFS (two), Coda, OCFS2,
+    /// GFS2, Lustre.
     const SHARED: [u32; 13] = [
         0x6969,
         0xFF53_4D42,
@@ -130,8 +136,8 @@ fn is_shared_file_system(path: &Path) -> bool {
         .is_ok_and(|info| u32::try_from(info.f_type).is_ok_and(|number| SHARED.contains(&number)))
 }
 
-/// Returns the path that is watched for a spool: a folder itself. A file is replaced by renaming another over it, so its
-/// folder is watched, also for a path that does not exist.
+/// Returns the path that is watched for a spool: a folder itself. A file is replaced by renaming
+/// another over it, so its folder is watched, also for a path that does not exist.
 pub(crate) fn watched_path(path: &Path) -> &Path {
     if path.is_dir() {
         path

@@ -48,8 +48,8 @@ pub struct SpoolReader {
     pub(super) config: Config,
     pub(super) shared: ReaderResources,
     pub(super) heartbeat: Arc<Heartbeat>,
-    /// Epoch of the committer for which all spools were scanned or marked to be.
-    epoch: u64,
+    /// Term of the committer for which all spools were scanned or marked to be.
+    term: u64,
     pub(super) spools: Vec<WatchedSpool>,
     /// The files whose URLs are not written, because they were there before.
     pub(super) existing: ExistingFiles,
@@ -128,7 +128,7 @@ impl SpoolReader {
                 .iter()
                 .map(|spool| WatchedSpool::new(spool, now))
                 .collect(),
-            epoch: shared.committer.epoch(),
+            term: shared.committer.term(),
             config,
             shared,
             heartbeat: Arc::default(),
@@ -170,7 +170,7 @@ impl SpoolReader {
         if let Some(retry) = self.shared.committer.ready(host)? {
             return Ok(retry);
         }
-        self.follow_epoch(host.now());
+        self.follow_term(host.now());
         match self.round(host) {
             Ok(()) => Ok(self.next_deadline()),
             Err(DaemonError::OutOfSpace { .. }) => Ok(self
@@ -198,7 +198,7 @@ impl SpoolReader {
                 .unsettled
                 .values()
                 .all(|file| file.reported_lock().is_some())
-            && self.shared.committer.is_idle(self.epoch)
+            && self.shared.committer.is_idle(self.term)
             && !self.spools.iter().any(is_due)
     }
 
@@ -367,9 +367,9 @@ impl SpoolReader {
 
     /// Rescans everything if a pause ended since the last call: uncommitted work was lost, and no spool was observed
     /// meanwhile.
-    fn follow_epoch(&mut self, now: MonotonicTime) {
-        let epoch = self.shared.committer.epoch();
-        if std::mem::replace(&mut self.epoch, epoch) != epoch {
+    fn follow_term(&mut self, now: MonotonicTime) {
+        let term = self.shared.committer.term();
+        if std::mem::replace(&mut self.term, term) != term {
             self.rescan_all(now);
             self.spools
                 .iter_mut()

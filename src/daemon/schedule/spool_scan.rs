@@ -1,5 +1,5 @@
-//! Scan of a whole spool, and the time of the next one. Once a day a survey is made along with it: the state of files missing for
-//! [`PURGE_DAYS`] days is purged.
+//! Scan of a whole spool, and the time of the next one. Once a day a survey is made along with it:
+//! the state of files missing for [`PURGE_DAYS`] days is purged.
 
 use std::collections::HashMap;
 use std::io;
@@ -105,7 +105,8 @@ impl SpoolReader {
         Ok(is_present)
     }
 
-    /// Stores the folders and files that the scan could not examine; logs when all can be examined again.
+    /// Stores the folders and files that the scan could not examine; logs when all can be examined
+    /// again.
     fn replace_unreadable(
         &mut self,
         spool: usize,
@@ -124,7 +125,8 @@ impl SpoolReader {
         watched.unreadable = unreadable;
     }
 
-    /// Handles a folder or file that the scan cannot examine. It is reported once, not at each scan.
+    /// Handles a folder or file that the scan cannot examine. It is reported once, not at each
+    /// scan.
     fn fail(&mut self, scan: &mut SpoolScan, event: &Event, host: &mut dyn ReaderHost) {
         if event.diagnostic.kind == DiagnosticKind::Vanished {
             self.report(event, host);
@@ -185,8 +187,9 @@ impl SpoolReader {
         Ok(())
     }
 
-    /// Plans the next scan. A folder that changed during the scan is scanned again until it is stable: reading a folder
-    /// while its entries are renamed returns some of them twice and others not at all.
+    /// Plans the next scan. A folder that changed during the scan is scanned again until it is
+    /// stable: reading a folder while its entries are renamed returns some of them twice and others
+    /// not at all.
     fn plan_next_scan(&mut self, spool: usize, folders: HashMap<PathBuf, i64>, now: MonotonicTime) {
         let is_stable = folders.iter().all(|(path, before)| {
             modification_time(path) == Some(*before) && self.folders.get(path) == Some(before)
@@ -246,8 +249,8 @@ const EXISTING_NOTED: u64 = 1;
 const EXISTING_READ: u64 = 2;
 
 impl SpoolReader {
-    /// Notes the files of a spool that is watched for the first time, so that URLs of the mail that is there are not written. This
-    /// is repeated at each start until that mail was read.
+    /// Notes the files of a spool that is watched for the first time, so that URLs of the mail that
+    /// is there are not written. This is repeated at each start until that mail was read.
     pub(super) fn note_existing(
         &mut self,
         spool: usize,
@@ -318,7 +321,8 @@ impl SpoolReader {
         Ok(())
     }
 
-    /// Records that the mail that was there has been read, if it has. What is locked or cannot be read counts as new later.
+    /// Records that the mail that was there has been read, if it has. What is locked or cannot be
+    /// read counts as new later.
     pub(super) fn finish_existing(&mut self) -> Result<(), DaemonError> {
         let is_noted = |watched: &WatchedSpool| watched.existing == ExistingState::Noted;
         let is_waiting = |file: &UnsettledFile| {
@@ -348,7 +352,8 @@ impl SpoolReader {
     }
 }
 
-/// The name in the state of what is known of the mail that was in a spool when it was watched for the first time.
+/// The name in the state of what is known of the mail that was in a spool when it was watched for
+/// the first time.
 fn existing_name(spool: Hash128) -> String {
     format!("existing {spool:032x}")
 }
@@ -467,8 +472,9 @@ impl SpoolReader {
         Ok(())
     }
 
-    /// Returns `true` if a spool looks like the mount point of a file system that is not mounted: it does not exist, or it
-    /// is empty although there is state of its files. Then none of its files counts as missing.
+    /// Returns `true` if a spool looks like the mount point of a file system that is not mounted:
+    /// it does not exist, or it is empty although there is state of its files. Then none of its
+    /// files counts as missing.
     pub(super) fn is_absent(&self, spool: usize) -> Result<bool, DaemonError> {
         let root = &self.spools[spool].spool.path;
         let is_empty = std::fs::read_dir(root).is_ok_and(|mut entries| entries.next().is_none());

@@ -45,7 +45,7 @@ pub(super) struct WatchedSpool {
     pub(super) missing: MissingFiles,
 }
 
-/// What is known of the mail that was in a spool when it was watched for the first time.
+/// State of the mail that was in a spool when it was watched for the first time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum ExistingState {
     /// It was not asked for yet.
@@ -209,7 +209,7 @@ pub(super) struct SpoolCensus {
     /// The spool as the state knows it.
     pub(super) identity: Arc<SpoolIdentity>,
     pub(super) start: MonotonicTime,
-    /// Time of its end; that of its start until then.
+    /// Time at which the census ended, or started while it is being taken.
     pub(super) end: MonotonicTime,
     /// Holders whose files are present.
     pub(super) holders: Vec<HolderKey>,

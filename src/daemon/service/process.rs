@@ -31,12 +31,12 @@ const STATUS_INTERVAL: Duration = Duration::from_millis(500);
 /// The time between two updates of the file with metrics.
 const TEXTFILE_INTERVAL: Duration = Duration::from_secs(5);
 
-/// Runs the daemon with the configuration at `config_path`, which is read again on SIGHUP; without a path SIGHUP ends it. Returns the
-/// files that a run with [`RunMode::Once`] did not read.
+/// Runs the daemon with the configuration at `config_path`, which is read again on SIGHUP; without
+/// a path SIGHUP ends it. Returns the files that a run with [`RunMode::Once`] did not read.
 ///
 /// # Errors
 ///
-/// The error that ended it. A stop by the operator is none.
+/// The error that ended the daemon. A stop by the operator is not an error.
 pub fn run(
     config_path: Option<PathBuf>,
     config: Config,
@@ -155,7 +155,8 @@ fn restrict_file_modes() {
     umask(found | group_reads);
 }
 
-/// Publishes the status: at the sockets, to systemd, in the file with metrics. Removes the sockets when it is dropped.
+/// Publishes the status: at the sockets, to systemd, in the file with metrics. Removes the sockets
+/// when it is dropped.
 struct StatusPublisher {
     /// Keeps the names of the sockets.
     _control: SocketFile,
@@ -198,7 +199,8 @@ impl StatusPublisher {
     }
 }
 
-/// Serves metrics at `listen`, and logs the address or the error. Returns the name of their socket, if it has one.
+/// Serves metrics at `listen`, and logs the address or the error. Returns the name of their socket,
+/// if it has one.
 fn serve_metrics(snapshot: &StatusSnapshot, listen: &str) -> Option<SocketFile> {
     if listen.is_empty() {
         tracing::info!("metrics are not served: metrics.listen is empty");
@@ -228,7 +230,8 @@ fn publish_to_systemd(status: &Status) {
         status.counts.records
     );
     notify_systemd(&[NotifyState::Status(&line)]);
-    // The watchdog is fed by progress of a reader, or by the absence of work; a timer would prove nothing.
+    // The watchdog is fed by progress of a reader, or by the absence of work; a timer would prove
+    // nothing.
     if !status.is_stalled() || status.state == DaemonState::Paused {
         notify_systemd(&[NotifyState::Watchdog]);
     }
@@ -250,8 +253,9 @@ fn survive_file_size_limit(config: &Config) -> Result<(), DaemonError> {
         .at(&config.state.dir)
 }
 
-/// Starts a thread that turns signals into events. Without a configuration file, which means that lines may be printed, the second
-/// signal ends the process, since a reader of standard output may keep it from going on.
+/// Starts a thread that turns signals into events. Without a configuration file, which means that
+/// lines may be printed, the second signal ends the process, since a reader of standard output may
+/// keep it from going on.
 fn handle_signals(
     config_path: Option<PathBuf>,
     sender: Sender<SupervisorEvent>,

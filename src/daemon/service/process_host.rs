@@ -6,7 +6,8 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use crate::daemon::host::{DaemonHost, LogRecord, MonotonicTime};
 use crate::diagnostic::{DiagnosticKind, Event, printable};
 
-/// Maximum number of lines per second. Further ones are counted, and the number is reported in one line.
+/// Maximum number of lines per second. Further ones are counted, and the number is reported in one
+/// line.
 const LINES_PER_SECOND: u32 = 10;
 
 /// Clocks and log, shared by the threads of the daemon.

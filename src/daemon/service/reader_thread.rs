@@ -1,5 +1,6 @@
-//! The thread of a reader: as the supervisor sees it; its loop; and the host of its reader, with clock, log, and events from the
-//! kernel and the supervisor. A file system that does not answer blocks only its own reader.
+//! The thread of a reader: as the supervisor sees it; its loop; and the host of its reader, with
+//! clock, log, and events from the kernel and the supervisor. A file system that does not answer
+//! blocks only its own reader.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
@@ -25,7 +26,8 @@ pub(super) struct ReaderThread {
     heartbeat: Arc<Heartbeat>,
     shared: Arc<SharedReaderState>,
     wake: SyncSender<DaemonEvent>,
-    /// The reader's steps at the last progress that the supervisor observed; `None` if it waited for events.
+    /// The reader's steps at the last progress that the supervisor observed; `None` if it waited
+    /// for events.
     steps: Option<u64>,
     /// Time of that progress.
     progress_at: Instant,
@@ -83,7 +85,8 @@ impl ReaderThread {
         status.unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// The state of the reader's spools. Logs if the reader has stalled, or reads again, since the last call.
+    /// The state of the reader's spools. Logs if the reader has stalled, or reads again, since the
+    /// last call.
     pub(super) fn status(&mut self, log: &mut dyn DaemonHost) -> Status {
         let mut status = self.last_status();
         let was_reported = self.is_stall_reported;
@@ -131,8 +134,8 @@ const STATUS_INTERVAL: Duration = Duration::from_millis(500);
 /// Maximum sleep, so that roots that appear and disappear are noticed.
 const MAX_SLEEP: Duration = Duration::from_secs(1);
 
-/// The time for which [`RunMode::Once`] goes on, though some file is still written, without a new message or after everything
-/// that was there has been looked at.
+/// The time for which [`RunMode::Once`] continues, though some file is still written, without a new
+/// message or after everything that was there has been looked at.
 const ONCE_TIMEOUT: Duration = Duration::from_mins(1);
 
 /// State that a reader thread shares with the supervisor.
@@ -155,7 +158,8 @@ pub(super) struct ReaderLoop {
     is_watch_incomplete: bool,
 }
 
-/// Recognises that a run with [`RunMode::Once`] reads nothing any more, or only what arrives while it runs.
+/// Recognises that a run with [`RunMode::Once`] reads nothing any more, or only what arrives while
+/// it runs.
 struct OnceTimer {
     messages: u64,
     /// When the last message was read.
@@ -202,8 +206,8 @@ impl ReaderLoop {
         }
     }
 
-    /// Reads until the reader is asked to stop, or, with [`RunMode::Once`], until everything was read. Returns the files that
-    /// were not.
+    /// Reads until the reader is asked to stop, or, with [`RunMode::Once`], until everything was
+    /// read. Returns the files that were not.
     pub(super) fn run(
         &mut self,
         mut reader: SpoolReader,
@@ -381,8 +385,8 @@ pub enum StateSource {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct RunEnd {
-    /// With [`RunMode::Once`]: a sentence about each file that was not read, because it cannot be read, stayed locked or was still
-    /// written.
+    /// With [`RunMode::Once`]: a sentence about each file that was not read, because it cannot be
+    /// read, stayed locked or was still written.
     pub unread: Vec<String>,
     /// `true` if the operator ended it with SIGINT.
     pub interrupted: bool,

@@ -1,5 +1,6 @@
-//! The sandbox (Landlock): the process gives up for good all rights that it does not need. Code that a crafted message might
-//! inject can write nowhere else, run no program and open no connection.
+//! The sandbox (Landlock): the process gives up for good all rights that it does not need. Code
+//! that a crafted message might inject can write nowhere else, run no program and open no
+//! connection.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -26,8 +27,9 @@ pub(super) struct Sandbox {
     is_complete: bool,
 }
 
-/// Confines this thread, and all that it starts later, to what `config` needs, and reports the result in the log. `config_path` is the
-/// path of its file, if it has one. Returns `None` if the process is not confined.
+/// Confines this thread, and all that it starts later, to what `config` needs, and reports the
+/// result in the log. `config_path` is the path of its file, if it has one. Returns `None` if the
+/// process is not confined.
 ///
 /// # Errors
 ///
@@ -116,7 +118,8 @@ impl Sandbox {
             None => AccessFs::from_write(KNOWN_RIGHTS) | AccessFs::Execute,
             Some(_) => AccessFs::from_all(KNOWN_RIGHTS),
         };
-        // The first kernels with Landlock deny renames from one folder to another, and then no segment can be published.
+        // The first kernels with Landlock deny renames from one folder to another, and then no
+        // segment can be published.
         let rules = Ruleset::default()
             .set_compatibility(CompatLevel::HardRequirement)
             .handle_access(AccessFs::Refer)?
@@ -145,7 +148,8 @@ fn is_within(path: &Path, folders: &[PathBuf]) -> bool {
     folders.iter().any(|folder| path.starts_with(folder))
 }
 
-/// The folders that are written to: output, state, and those of the metrics' socket and file, created if they do not exist.
+/// The folders that are written to: output, state, and those of the metrics' socket and file,
+/// created if they do not exist.
 fn writable_folders(config: &Config) -> Vec<PathBuf> {
     let mut folders = vec![config.output.dir.clone(), config.state.dir.clone()];
     let socket = config.metrics.listen.strip_prefix("unix:").map(Path::new);
@@ -160,7 +164,8 @@ fn writable_folders(config: &Config) -> Vec<PathBuf> {
     folders
 }
 
-/// The folders that are read: the spools, that of the configuration, and the random numbers for `SQLite`.
+/// The folders that are read: the spools, that of the configuration, and the random numbers for
+/// `SQLite`.
 fn readable_folders(config_path: Option<&Path>, config: &Config) -> Vec<PathBuf> {
     let folder = config_path.map(|path| {
         path.parent()

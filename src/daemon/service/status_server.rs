@@ -1,5 +1,6 @@
-//! Serves the status: at the control socket for `urlspool status`, by HTTP for Prometheus and health checks. Only on this
-//! machine. Sockets in the file system are bound for owner and group, and removed when the daemon ends.
+//! Serves the status: at the control socket for `urlspool status`, by HTTP for Prometheus and
+//! health checks. Only on this machine. Sockets in the file system are bound for owner and group,
+//! and removed when the daemon ends.
 
 use std::fs;
 use std::io::{self, Read, Write};
@@ -33,7 +34,8 @@ pub(super) struct StatusSnapshot(Arc<Mutex<RenderedStatus>>);
 struct RenderedStatus {
     json: Vec<u8>,
     metrics: String,
-    /// The answer to a question for the health, while the snapshot is not too old: `None` if the daemon is healthy.
+    /// The answer to a question for the health, while the snapshot is not too old: `None` if the
+    /// daemon is healthy.
     issues: Option<String>,
     at: Instant,
 }
@@ -67,8 +69,8 @@ impl StatusSnapshot {
             .map(|_| file)
     }
 
-    /// Serves HTTP at `unix:PATH` or a loopback address, on a thread of its own. Returns the address for the log, and the name of a
-    /// socket in the file system.
+    /// Serves HTTP at `unix:PATH` or a loopback address, on a thread of its own. Returns the
+    /// address for the log, and the name of a socket in the file system.
     pub(super) fn serve_http(&self, listen: &str) -> io::Result<(String, Option<SocketFile>)> {
         if let Some(path) = listen.strip_prefix("unix:") {
             let BoundSocket { listener, file } = BoundSocket::bind(Path::new(path))?;
@@ -185,8 +187,8 @@ fn read_request(client: &mut impl Read) -> Vec<u8> {
     request
 }
 
-/// The name of a bound socket. It is removed when this is dropped, unless another socket has taken its place. As long as the
-/// socket listens, no other has its inode number.
+/// The name of a bound socket. It is removed when this is dropped, unless another socket has taken
+/// its place. As long as the socket listens, no other has its inode number.
 #[derive(Debug)]
 pub(super) struct SocketFile {
     path: PathBuf,
@@ -200,7 +202,8 @@ pub(super) struct BoundSocket {
 }
 
 impl BoundSocket {
-    /// Creates a socket for the owner and the group, as far as the umask allows. Replaces one at which nobody listens.
+    /// Creates a socket for the owner and the group, as far as the umask allows. Replaces one at
+    /// which nobody listens.
     ///
     /// # Errors
     ///
@@ -218,7 +221,8 @@ impl BoundSocket {
             path: path.to_owned(),
             id: DeviceInode::of(&metadata),
         };
-        // The group needs the right to write, or it cannot connect. The umask of a daemon removes it from the bound socket.
+        // The group needs the right to write, or it cannot connect. The umask of a daemon removes
+        // it from the bound socket.
         let group = (metadata.mode() & 0o040) >> 1;
         fs::set_permissions(
             path,
@@ -233,7 +237,8 @@ impl Drop for SocketFile {
         let is_own =
             fs::symlink_metadata(&self.path).is_ok_and(|found| DeviceInode::of(&found) == self.id);
         if is_own {
-            // Nobody listens there any more, so the next start replaces a name that cannot be removed.
+            // Nobody listens there any more, so the next start replaces a name that cannot be
+            // removed.
             let _ = fs::remove_file(&self.path);
         }
     }

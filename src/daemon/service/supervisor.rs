@@ -1,5 +1,6 @@
-//! The supervisor: starts a reader thread for each group of spools, commits at pace whatever the readers do, and replaces the
-//! readers when the configuration changes; the keys that have changed, for the log.
+//! The supervisor: starts a reader thread for each group of spools, commits at pace whatever the
+//! readers do, and replaces the readers when the configuration changes; the keys that have changed,
+//! for the log.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -164,8 +165,9 @@ impl Supervisor {
         self.running == 0 && self.mode == RunMode::Once
     }
 
-    /// Replaces the readers by readers of another configuration, as far as it takes effect without a restart. It waits while
-    /// [`RETIRED_READER_THREADS`] readers of earlier configurations have not ended; a later one takes its place.
+    /// Replaces the readers by readers of another configuration, as far as it takes effect without
+    /// a restart. It waits while [`RETIRED_READER_THREADS`] readers of earlier configurations have
+    /// not ended; a later one takes its place.
     pub(super) fn reload(&mut self, config: Box<Config>) -> Result<(), DaemonError> {
         if RETIRED_READER_THREADS < self.retired + self.running {
             tracing::warn!(
@@ -270,7 +272,8 @@ impl Supervisor {
         }
     }
 
-    /// The state of the daemon. Readers that have stalled, or that read again, are reported in the log.
+    /// The state of the daemon. Readers that have stalled, or that read again, are reported in the
+    /// log.
     pub(super) fn status(&mut self) -> Status {
         let mut status = self.process_status();
         for reader in &mut self.readers {
@@ -283,8 +286,8 @@ impl Supervisor {
         status
     }
 
-    /// Commits and seals what was read, and releases state and output. Without space for that, what is not committed is read
-    /// again at the next start.
+    /// Commits and seals what was read, and releases state and output. Without space for that, what
+    /// is not committed is read again at the next start.
     pub(super) fn close(&mut self) -> Result<(), DaemonError> {
         let was_paused = self.resources.committer.is_paused();
         match self.resources.committer.close() {
@@ -303,8 +306,8 @@ impl Supervisor {
     }
 }
 
-/// Divides spools into at most `max` groups, one for each reader. Spools that contain each other, or that may hold the same
-/// mailbox, are in one group.
+/// Divides spools into at most `max` groups, one for each reader. Spools that contain each other,
+/// or that may hold the same mailbox, are in one group.
 pub(super) fn group_spools(spools: &[Spool], max: usize) -> Vec<Vec<Spool>> {
     let mut groups: Vec<Vec<Spool>> = Vec::new();
     for spool in spools {
@@ -328,7 +331,8 @@ pub(super) fn group_spools(spools: &[Spool], max: usize) -> Vec<Vec<Spool>> {
     groups
 }
 
-/// Returns `true` if one spool contains the other, however they are spelled, or both may hold the same mailbox.
+/// Returns `true` if one spool contains the other, however they are spelled, or both may hold the
+/// same mailbox.
 fn overlap(one: &Spool, other: &Spool) -> bool {
     let (one, other) = (resolved(&one.path), resolved(&other.path));
     other.starts_with(&one) || one.starts_with(&other) || can_share(&one, &other)
@@ -343,7 +347,8 @@ pub(super) struct ConfigChange {
     pub(super) waits_for_restart: bool,
 }
 
-/// The keys that take effect after a restart: the open state and output, the open socket, and rights that were given up.
+/// The keys that take effect after a restart: the open state and output, the open socket, and
+/// rights that were given up.
 const AFTER_RESTART: [&str; 5] = [
     "output.dir",
     "output.tombstones",
@@ -387,7 +392,8 @@ pub(super) fn config_changes(old: &Config, new: &Config) -> Vec<ConfigChange> {
         .collect()
 }
 
-/// Applies the part of `new` that takes effect at once. The rest stays as in `old`, which is in force.
+/// Applies the part of `new` that takes effect at once. The rest stays as in `old`, which is in
+/// force.
 pub(super) fn merge(old: &Config, new: Config) -> Config {
     let mut merged = new;
     merged.output.dir.clone_from(&old.output.dir);

@@ -1,8 +1,10 @@
-//! The order of writes that makes records appear exactly once: lines to the segment, sync, one transaction.
+//! The order of writes that makes records appear exactly once: lines to the segment, sync, one
+//! transaction.
 //!
-//! A batch is what was read since the last commit: lines, and in the open transaction the keys and cursors that belong to
-//! them. After any error the whole committer is dropped: its transaction is rolled back, its descriptors are never synced
-//! again, and the batch is read again from its sources.
+//! A batch is what was read since the last commit: lines, and in the open transaction the keys and
+//! cursors that belong to them. After any error the whole committer is dropped: its transaction is
+//! rolled back, its descriptors are never synced again, and the batch is read again from its
+//! sources.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -65,7 +67,8 @@ pub(super) struct PendingBatch {
     pub(super) messages: u64,
     /// Number of messages that are gone; each has a line.
     pub(super) gone: u64,
-    /// The positions after the last messages of mboxes that are being read, which the commit stores.
+    /// The positions after the last messages of mboxes that are being read, which the commit
+    /// stores.
     cursors: HashMap<(FileId, MailboxId), MboxCursor>,
 }
 
@@ -95,7 +98,8 @@ impl Committer {
         })
     }
 
-    /// Adopts the spools of a configuration: see [`StateDb::adopt_spools`]. The batch must be empty. Returns warnings for the operator.
+    /// Adopts the spools of a configuration: see [`StateDb::adopt_spools`]. The batch must be
+    /// empty. Returns warnings for the operator.
     pub(super) fn adopt_spools(&mut self, spools: &[Spool]) -> Result<Vec<String>, DaemonError> {
         let identities = self.db.adopt_spools(spools)?.into_iter().map(Arc::new);
         let paths = spools.iter().map(|spool| spool.path.clone());
@@ -141,8 +145,9 @@ impl Committer {
         self.batch.gone += gone.len() as u64;
     }
 
-    /// Sets the position in an mbox that the next commit stores: after the last message that was added, so that no commit holds
-    /// messages after its position. Takes the place of the one before; costs no statement.
+    /// Sets the position in an mbox that the next commit stores: after the last message that was
+    /// added, so that no commit holds messages after its position. Takes the place of the one
+    /// before; costs no statement.
     pub(crate) fn move_cursor(&mut self, file: FileId, mailbox: MailboxId, cursor: MboxCursor) {
         self.batch.cursors.insert((file, mailbox), cursor);
     }
@@ -191,8 +196,8 @@ impl Committer {
         self.unsealed.seq
     }
 
-    /// Commits the batch: when this returns, it survives a power cut. A transaction without changes ends without a sync.
-    /// Returns what was committed; `None` if there was nothing.
+    /// Commits the batch: when this returns, it survives a power cut. A transaction without changes
+    /// ends without a sync. Returns what was committed; `None` if there was nothing.
     pub(super) fn commit(&mut self) -> Result<Option<PendingBatch>, DaemonError> {
         self.batch_since = None;
         if !self.is_dirty() {
@@ -225,7 +230,8 @@ impl Committer {
         Ok(Some(batch))
     }
 
-    /// Publishes the open segment if it holds anything, and begins the next. The batch must be empty.
+    /// Publishes the open segment if it holds anything, and begins the next. The batch must be
+    /// empty.
     pub(super) fn seal(&mut self) -> Result<bool, DaemonError> {
         if self.unsealed.len == 0 {
             return Ok(false);
@@ -241,7 +247,8 @@ impl Committer {
         std::mem::take(&mut self.sealed)
     }
 
-    /// The second part of sealing, from the recorded intent to the published segment. Repeats what a crash interrupted.
+    /// The second part of sealing, from the recorded intent to the published segment. Repeats what
+    /// a crash interrupted.
     pub(super) fn finish_seal(&mut self) -> Result<(), DaemonError> {
         let (seq, name) = (self.unsealed.seq, self.unsealed.name.clone());
         let (meta, part) = (meta_name(seq), self.dir.part(seq));
@@ -273,8 +280,8 @@ impl Committer {
         Ok(())
     }
 
-    /// Replaces the sidecars' copies by a snapshot of the state if there are at least `max` copies. Returns `true` if it
-    /// did.
+    /// Replaces the sidecars' copies by a snapshot of the state if there are at least `max` copies.
+    /// Returns `true` if it did.
     ///
     /// Both serve [`super::recovery::rebuild_state`]. The batch must be empty.
     pub(super) fn compact_sidecars(&self, max: usize) -> Result<bool, DaemonError> {
@@ -314,8 +321,8 @@ impl Committer {
         self.db.begin()
     }
 
-    /// Checks that the output folder is where it was opened: what is written into one that was removed is lost. Of standard output,
-    /// that somebody reads it.
+    /// Checks that the output folder is where it was opened: what is written into one that was
+    /// removed is lost. Of standard output, that somebody reads it.
     pub(super) fn check_output(&self) -> Result<(), DaemonError> {
         if self.lines_to == LinesTo::Stdout {
             return check_stdout();
@@ -350,7 +357,8 @@ impl Committer {
         Ok(())
     }
 
-    /// The first part of sealing, before any name changes: the sidecar and its copy, compression, the recorded intent.
+    /// The first part of sealing, before any name changes: the sidecar and its copy, compression,
+    /// the recorded intent.
     pub(super) fn prepare_seal(&mut self) -> Result<(), DaemonError> {
         let seq = self.unsealed.seq;
         let name = match self.compress {
@@ -368,7 +376,8 @@ impl Committer {
         Ok(())
     }
 
-    /// Writes the sidecar of the segment that will be published as `name`, and its copy in the state folder.
+    /// Writes the sidecar of the segment that will be published as `name`, and its copy in the
+    /// state folder.
     fn write_sidecar(&self, name: &str) -> Result<(), DaemonError> {
         let seq = self.unsealed.seq;
         let sidecar = Sidecar {
@@ -424,7 +433,8 @@ impl Committer {
 pub(super) enum LinesTo {
     /// Segments in the output folder, each line exactly once.
     Segments,
-    /// Standard output. Lines are printed before they are committed, so that each is printed at least once.
+    /// Standard output. Lines are printed before they are committed, so that each is printed at
+    /// least once.
     Stdout,
 }
 
@@ -461,8 +471,8 @@ fn check_stdout() -> Result<(), DaemonError> {
 
 /// Publishes a hidden file, if it is still there.
 ///
-/// Only the daemon removes names from the hidden folder, so a missing one was published before a crash. A consumer may have
-/// removed it since.
+/// Only the daemon removes names from the hidden folder, so a missing one was published before a
+/// crash. A consumer may have removed it since.
 pub(super) fn publish_if_hidden(
     dir: &SegmentDir,
     hidden: &Path,

@@ -1,7 +1,9 @@
-//! Release of holders whose files are missing, and removal of the messages that no holder holds any more.
+//! Release of holders whose files are missing, and removal of the messages that no holder holds any
+//! more.
 //!
-//! A message leaves the messages that were read in the transaction that writes its `gone` line. Every step can be interrupted
-//! and repeated: a holder that is being released counts as no holder any more, so that its file is read again if it comes back.
+//! A message leaves the messages that were read in the transaction that writes its `gone` line.
+//! Every step can be interrupted and repeated: a holder that is being released counts as no holder
+//! any more, so that its file is read again if it comes back.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -16,7 +18,8 @@ use crate::daemon::DaemonError;
 /// Rows of holders that are read at once.
 const HOLDER_ROWS: u32 = 10_000;
 
-/// Messages that are released in one step. Other readers wait for the committer no longer than that takes.
+/// Messages that are released in one step. Other readers wait for the committer no longer than that
+/// takes.
 const RELEASED_MESSAGES: u32 = 1_000;
 
 /// A holder of a spool.
@@ -66,8 +69,8 @@ impl StateDb {
         })
     }
 
-    /// The keys of the mailboxes whose messages a holder holds. With an older scope comes the key of its spool: any file of that may
-    /// hold its messages now.
+    /// The keys of the mailboxes whose messages a holder holds. With an older scope comes the key
+    /// of its spool: any file of that may hold its messages now.
     pub(crate) fn held_mailboxes(&self, holder: HolderKey) -> Result<Vec<Hash128>, DaemonError> {
         let sql = "WITH own AS (SELECT * FROM mailbox WHERE id IN (SELECT DISTINCT mailbox FROM held WHERE holder=?1))
              SELECT key FROM own UNION SELECT spool FROM own WHERE retired=1";
@@ -171,14 +174,15 @@ impl StateDb {
         self.count_holder(mailbox, digest, -1)
     }
 
-    /// Removes messages without a holder from those that were read. Returns a [`GoneMessage`] for each, with its earlier digests
-    /// that are removed together with it.
+    /// Removes messages without a holder from those that were read. Returns a [`GoneMessage`] for
+    /// each, with its earlier digests that are removed together with it.
     fn remove_messages(&self, mut unheld: UnheldRows) -> Result<Vec<GoneMessage>, DaemonError> {
         let mailboxes: BTreeSet<MailboxId> = unheld.keys().map(|(mailbox, _)| *mailbox).collect();
         for mailbox in mailboxes {
             self.remove_growing_of(mailbox, &unheld)?;
         }
-        // The last digest of a message has the longest list of earlier ones, which are removed with it.
+        // The last digest of a message has the longest list of earlier ones, which are removed with
+        // it.
         let mut order: Vec<(MailboxId, DigestBytes)> = unheld.keys().copied().collect();
         order.sort_by_key(|key| std::cmp::Reverse(unheld.get(key).map(|row| row.earlier.len())));
         let mut gone = Vec::new();
@@ -210,7 +214,8 @@ impl StateDb {
         Ok(gone)
     }
 
-    /// Returns `true` if another scope has a message with records that name this mailbox and digest: these stand.
+    /// Returns `true` if another scope has a message with records that name this mailbox and
+    /// digest: these stand.
     fn is_given_elsewhere(&self, row: &GivenRow, path: i64) -> Result<bool, DaemonError> {
         self.is_any(
             "SELECT 1 FROM given WHERE digest=?1 AND mailbox<>?2 AND path=?3
@@ -268,7 +273,8 @@ impl StateDb {
         Ok(())
     }
 
-    /// Removes the growing messages that are gone: their URLs must be written again if they come back.
+    /// Removes the growing messages that are gone: their URLs must be written again if they come
+    /// back.
     fn remove_growing_of(
         &self,
         mailbox: MailboxId,

@@ -1,11 +1,12 @@
 //! The rows with which gone messages are recognized: which files hold which messages.
 //!
-//! They are kept with `[output] tombstones = true` only. A holder is a file in the version in which it was read, or one pass over
-//! an mbox, from its start to the next rewrite. The digest of a message has a row in `given` if records were written under it; the
-//! row counts the holders. A message that grew may have several digests: whoever holds the last one holds the others too.
+//! They are kept with `[output] tombstones = true` only. A holder is a file in the version in which
+//! it was read, or one pass over an mbox, from its start to the next rewrite. The digest of a
+//! message has a row in `given` if records were written under it; the row counts the holders. A
+//! message that grew may have several digests: whoever holds the last one holds the others too.
 //!
-//! Rows are kept by scope. After a change of the configuration (`spool_scopes.rs`) a message has rows in an older scope and in the new
-//! one, and its records name the mailboxes of all of them.
+//! Rows are kept by scope. After a change of the configuration (`spool_scopes.rs`) a message has
+//! rows in an older scope and in the new one, and its records name the mailboxes of all of them.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -25,13 +26,15 @@ pub(super) type DigestBytes = [u8; 16];
 /// A message whose records were written.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct GivenMessage {
-    /// The digest, as its records have it. Texts, and messages in pieces, that differ far from their start have one digest.
+    /// The digest, as its records have it. Texts, and messages in pieces, that differ far from
+    /// their start have one digest.
     pub(crate) digest: u128,
     /// Its key, or that of a piece of it.
     pub(crate) key: Hash128,
     /// The mailbox, as its records name it.
     pub(crate) mailbox: Vec<u8>,
-    /// Other digests under which its URLs were written, before it had grown. These records stand as long as this message does.
+    /// Other digests under which its URLs were written, before it had grown. These records stand as
+    /// long as this message does.
     pub(crate) earlier: Vec<u128>,
 }
 
@@ -59,7 +62,8 @@ impl GivenRow {
         self.earlier.as_chunks::<16>().0
     }
 
-    /// Adds what another row with this digest has and this one has not. Returns `true` if there is any.
+    /// Adds what another row with this digest has and this one has not. Returns `true` if there is
+    /// any.
     fn merge(&mut self, other: &GivenRow) -> bool {
         let before = (self.keys.len(), self.earlier.len());
         for key in other.keys() {
@@ -82,8 +86,8 @@ impl StateDb {
         self.tracks_holders.get()
     }
 
-    /// Switches the tracking of holders on or off. Switched off, everything about them is removed; switched on, all files are
-    /// read again, since none of them is known as a holder.
+    /// Switches the tracking of holders on or off. Switched off, everything about them is removed;
+    /// switched on, all files are read again, since none of them is known as a holder.
     pub(super) fn set_tracking(&self, on: bool) -> Result<(), DaemonError> {
         self.tracks_holders.set(on);
         let is_tracked = "SELECT 1 FROM path";
@@ -99,15 +103,16 @@ impl StateDb {
         self.commit()
     }
 
-    /// After a rebuild: removes all holders, so that every file is read again. Messages that are not found again are gone.
+    /// After a rebuild: removes all holders, so that every file is read again. Messages that are
+    /// not found again are gone.
     pub(super) fn forget_holders(&self) -> Result<(), DaemonError> {
         self.remove_holders()?;
         self.batch("UPDATE given SET files=0")?;
         self.recompute_checksum()
     }
 
-    /// Begins a holder, or returns to one, in the spool at `spool` and on the file system `dev`. Returns `None` if holders are
-    /// not tracked.
+    /// Begins a holder, or returns to one, in the spool at `spool` and on the file system `dev`.
+    /// Returns `None` if holders are not tracked.
     pub(crate) fn open_holder(
         &self,
         holder: HolderKey,
@@ -130,8 +135,8 @@ impl StateDb {
         Ok(Some(holder))
     }
 
-    /// Makes a holder one of the spool at `spool`. Returns `false` if there is no such holder, or it is being released: then its file
-    /// must be read.
+    /// Makes a holder one of the spool at `spool`. Returns `false` if there is no such holder, or
+    /// it is being released: then its file must be read.
     pub(crate) fn adopt_holder(
         &self,
         holder: HolderKey,
@@ -177,7 +182,8 @@ impl StateDb {
         Ok(row.is_some_and(|row| row.keys().contains(&stored_key(key))))
     }
 
-    /// The digests under which URLs of a message were written, if its records have this one; empty if they were not.
+    /// The digests under which URLs of a message were written, if its records have this one; empty
+    /// if they were not.
     pub(crate) fn given_digests(
         &self,
         mailbox: MailboxId,
@@ -475,7 +481,8 @@ mod tests {
         let mailbox = state.mailbox(7, 7, 1).unwrap();
         state.open_holder(1, SPOOL.as_ref(), 1).unwrap();
         state.hold(1, mailbox, 5, 5).unwrap();
-        // The digest is known, but under another key: it is another message, which differs far from its start.
+        // The digest is known, but under another key: it is another message, which differs far from
+        // its start.
         state.put_given(mailbox, &message(6)).unwrap();
         state.hold(1, mailbox, 6, 6 << 100).unwrap();
         assert!(state.rows("SELECT * FROM held").is_empty());

@@ -1,4 +1,5 @@
-//! The rows about mail: mailboxes, messages that were read, files, positions in mboxes, growing messages.
+//! The rows about mail: mailboxes, messages that were read, files, positions in mboxes, growing
+//! messages.
 
 use rusqlite::params;
 
@@ -7,7 +8,8 @@ use super::state_db::{FileId, Hash128, MailboxId, stored_key};
 use super::state_db::{HashedTable, StateDb, hash128, unsigned};
 use crate::daemon::DaemonError;
 
-/// Lengths of one file that are compared with its content. More than one are left of a file that was rewritten and has grown.
+/// Lengths of one file that are compared with its content. More than one are left of a file that
+/// was rewritten and has grown.
 const EARLIER_LENGTHS: u32 = 8;
 
 /// Position up to which an mbox was read. It only saves work: its hashes tell if it is still valid.
@@ -25,11 +27,13 @@ pub(crate) struct MboxCursor {
     pub(crate) size: u64,
     /// Modification time at that moment.
     pub(crate) mtime: i64,
-    /// The holder of the messages that were read since the last rewrite; 0 if holders were not tracked.
+    /// The holder of the messages that were read since the last rewrite; 0 if holders were not
+    /// tracked.
     pub(crate) pass: HolderKey,
 }
 
-/// A message that was read at the end of a file and may be continued, recognised by its first bytes.
+/// A message that was read at the end of a file and may be continued, recognised by its first
+/// bytes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct GrowingMessage {
     /// Number of bytes that were read.
@@ -43,7 +47,8 @@ pub(crate) struct GrowingMessage {
 }
 
 impl StateDb {
-    /// Returns the number of a mailbox, one of whose files is on the file system `dev`. Adds the mailbox if it is new.
+    /// Returns the number of a mailbox, one of whose files is on the file system `dev`. Adds the
+    /// mailbox if it is new.
     pub(crate) fn mailbox(
         &self,
         key: Hash128,
@@ -79,7 +84,8 @@ impl StateDb {
         self.raise_many(mailbox, 1)
     }
 
-    /// Records that an archive holds messages of this mailbox and of others: then a missing mailbox cannot be detected.
+    /// Records that an archive holds messages of this mailbox and of others: then a missing mailbox
+    /// cannot be detected.
     pub(crate) fn mark_mixed_archive(&self, mailbox: MailboxId) -> Result<(), DaemonError> {
         self.raise_many(mailbox, 2)
     }
@@ -135,8 +141,8 @@ impl StateDb {
         Ok(())
     }
 
-    /// Records the length of the canonical content of a file that was read completely and whose message may grow. `place` is a hash of
-    /// its path.
+    /// Records the length of the canonical content of a file that was read completely and whose
+    /// message may grow. `place` is a hash of its path.
     pub(crate) fn mark_file_length(
         &self,
         key: u64,
@@ -150,15 +156,16 @@ impl StateDb {
         Ok(())
     }
 
-    /// Returns the lengths that the file at a place had when it was read, the longest first. At most [`EARLIER_LENGTHS`].
+    /// Returns the lengths that the file at a place had when it was read, the longest first. At
+    /// most [`EARLIER_LENGTHS`].
     pub(crate) fn earlier_lengths(&self, place: u64) -> Result<Vec<u64>, DaemonError> {
         let sql = "SELECT DISTINCT len FROM known WHERE place=?1 ORDER BY len DESC LIMIT ?2";
         let params = params![place.cast_signed(), EARLIER_LENGTHS];
         self.all(sql, params, |row| unsigned(row, 0))
     }
 
-    /// Positions up to which an mbox was read for the mailboxes of these keys, those of older scopes last. A file with names in two
-    /// mailboxes has two.
+    /// Positions up to which an mbox was read for the mailboxes of these keys, those of older
+    /// scopes last. A file with names in two mailboxes has two.
     pub(crate) fn cursors(
         &self,
         id: FileId,
@@ -189,7 +196,8 @@ impl StateDb {
             .collect())
     }
 
-    /// Stores the position up to which an mbox was read. Those of older scopes are removed: they will not be used again.
+    /// Stores the position up to which an mbox was read. Those of older scopes are removed: they
+    /// will not be used again.
     pub(crate) fn put_cursor(
         &self,
         id: FileId,

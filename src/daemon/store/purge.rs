@@ -1,8 +1,9 @@
-//! Purges the state of files that are missing for long, and of messages and mailboxes together with them; measures that time.
+//! Purges the state of files that are missing for long, and of messages and mailboxes together with
+//! them; measures that time.
 //!
-//! A survey lists the files that exist. The others are marked as missing since that day, and after their retention time they are
-//! purged. Only mailboxes of the surveyed spool count, and of these only the ones on mounted file systems. Every step can be
-//! interrupted and repeated.
+//! A survey lists the files that exist. The others are marked as missing since that day, and after
+//! their retention time they are purged. Only mailboxes of the surveyed spool count, and of these
+//! only the ones on mounted file systems. Every step can be interrupted and repeated.
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
@@ -92,7 +93,8 @@ impl StateDb {
         )
     }
 
-    /// Marks what is missing from a spool, and purges what is missing for long. No transaction may be open.
+    /// Marks what is missing from a spool, and purges what is missing for long. No transaction may
+    /// be open.
     pub(crate) fn survey(
         &self,
         spool: Hash128,
@@ -154,7 +156,8 @@ impl StateDb {
         Ok(SurveyedSpool { mailboxes, frozen })
     }
 
-    /// Marks the files that were read completely. Returns those to purge, at most [`PURGED_PER_SURVEY`].
+    /// Marks the files that were read completely. Returns those to purge, at most
+    /// [`PURGED_PER_SURVEY`].
     fn mark_files(
         &self,
         mailboxes: &mut BTreeMap<MailboxId, SurveyedMailbox>,
@@ -237,7 +240,8 @@ impl StateDb {
         })
     }
 
-    /// Purges files, and with each its message, unless another file holds the same message. Returns the number of entries.
+    /// Purges files, and with each its message, unless another file holds the same message. Returns
+    /// the number of entries.
     fn purge_files(&self, files: &[PurgedFile]) -> Result<u64, DaemonError> {
         if files.is_empty() {
             return Ok(0);
@@ -361,7 +365,8 @@ impl StateDb {
         Ok(changes)
     }
 
-    /// Purges a mailbox without files in the state, its own row last. Returns the number of entries.
+    /// Purges a mailbox without files in the state, its own row last. Returns the number of
+    /// entries.
     fn purge_mailbox(&self, id: MailboxId) -> Result<u64, DaemonError> {
         let mut purged = 1;
         loop {
@@ -392,7 +397,8 @@ impl StateDb {
         Ok(purged)
     }
 
-    /// Removes messages of a mailbox within a range of keys, at most [`CHUNK_ROWS`]. Returns their number.
+    /// Removes messages of a mailbox within a range of keys, at most [`CHUNK_ROWS`]. Returns their
+    /// number.
     fn purge_seen(&self, mailbox: MailboxId, range: KeyRange) -> Result<u64, DaemonError> {
         self.delete(
             HashedTable::Seen,
@@ -440,8 +446,8 @@ const DAY_S: u64 = 86_400;
 
 /// The time for which the spools have been watched. The age of missing files is measured with it.
 ///
-/// The system clock may jump, and no state may be purged because of that. So the time counts during which the daemon runs, and of
-/// the time between two runs at most [`MAX_DOWNTIME_S`].
+/// The system clock may jump, and no state may be purged because of that. So the time counts during
+/// which the daemon runs, and of the time between two runs at most [`MAX_DOWNTIME_S`].
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct WatchTime {
     /// Seconds before `since`.

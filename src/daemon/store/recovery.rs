@@ -1,4 +1,5 @@
-//! Brings state and output into agreement after any end of the daemon, or reports that they contradict each other.
+//! Brings state and output into agreement after any end of the daemon, or reports that they
+//! contradict each other.
 //!
 //! Every step can be interrupted and repeated. Only files that the state names are removed.
 //!
@@ -20,7 +21,8 @@ use crate::daemon::{AtPath, DaemonError, REBUILD};
 use crate::record::Sidecar;
 use crate::sink::segment::{self, SegmentDir, number};
 
-/// Opens state and output, and completes or undoes what was interrupted. Warnings for the operator go to `warn`.
+/// Opens state and output, and completes or undoes what was interrupted. Warnings for the operator
+/// go to `warn`.
 pub(super) fn open(
     config: &Config,
     warn: &mut dyn FnMut(String),
@@ -133,7 +135,8 @@ fn complete_segment(
 ///
 /// # Errors
 ///
-/// [`DaemonError::Inconsistent`] if it is shorter than that or its content differs, or an I/O error.
+/// [`DaemonError::Inconsistent`] if it is shorter than that or its content differs, or an I/O
+/// error.
 fn cut_to_committed(
     part: &Path,
     unsealed: &UnsealedSegment,
@@ -198,8 +201,8 @@ fn set_unknown_files_aside(
 
 /// Rebuilds the state: the messages that sidecars list are known, everything else is read again.
 ///
-/// A complete segment with a sidecar is published; other unfinished segments are set aside, since no sidecar lists their
-/// messages. The old database is kept as `state.db.old`.
+/// A complete segment with a sidecar is published; other unfinished segments are set aside, since
+/// no sidecar lists their messages. The old database is kept as `state.db.old`.
 ///
 /// # Errors
 ///
@@ -317,7 +320,8 @@ fn read_sidecars(dir: &SegmentDir, paths: &StatePaths) -> Result<Vec<Sidecar>, D
     Ok(found.into_values().collect())
 }
 
-/// Publishes the segments that were about to be published. Returns the sidecars of all published ones.
+/// Publishes the segments that were about to be published. Returns the sidecars of all published
+/// ones.
 fn publish_complete(
     dir: &SegmentDir,
     mut sidecars: Vec<Sidecar>,
@@ -383,7 +387,8 @@ fn next_segment(dir: &SegmentDir, sidecars: &[Sidecar]) -> Result<u64, DaemonErr
     Ok(listed.unwrap_or(0).max(published) + 1)
 }
 
-/// The warning that records will be written twice; `None` if all `segments` that were written have sidecars.
+/// The warning that records will be written twice; `None` if all `segments` that were written have
+/// sidecars.
 fn repetition_warning(sidecars: &[Sidecar], segments: Range<u64>) -> Option<String> {
     if segments.end == 1 {
         return Some(
@@ -538,7 +543,8 @@ mod tests {
         assert_eq!(copies(), ["snapshot.db"]);
         commit_message(&mut committer, keys[2]);
         committer.close().unwrap();
-        // Sidecars that the consumer has not removed yet list nothing that is missing in the snapshot.
+        // Sidecars that the consumer has not removed yet list nothing that is missing in the
+        // snapshot.
         for _ in 0..2 {
             rebuild(&config, &mut |_| {}).unwrap();
             let mut committer = open(&config, &mut |_| {}).unwrap();

@@ -93,8 +93,8 @@ const ADD_HOLDERS: &[&str] = &[
      ALTER TABLE tail ADD COLUMN digests BLOB NOT NULL DEFAULT x''",
 ];
 
-/// From the version [`WITHOUT_SPOOLS`] to [`WITHOUT_LENGTHS`]. The configuration with which the mailboxes were read is taken to
-/// be the present one.
+/// From the version [`WITHOUT_SPOOLS`] to [`WITHOUT_LENGTHS`]. The configuration with which the
+/// mailboxes were read is taken to be the present one.
 const ADD_SPOOLS: &[&str] = &[
     "ALTER TABLE mailbox ADD COLUMN retired INTEGER NOT NULL DEFAULT 0;
      ALTER TABLE file RENAME TO old_file; ALTER TABLE fresh_file RENAME TO old_fresh_file;

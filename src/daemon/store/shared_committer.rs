@@ -1,5 +1,5 @@
-//! The committer that all readers share, and its pace: when a batch is committed, when a segment is sealed, when work pauses for lack
-//! of space and when it resumes.
+//! The committer that all readers share, and its pace: when a batch is committed, when a segment is
+//! sealed, when work pauses for lack of space and when it resumes.
 //!
 //! Nothing here accesses a spool, so a file system that does not answer blocks only its own reader.
 
@@ -32,13 +32,13 @@ pub(crate) struct SharedCommitter {
     _lock: InstanceLock,
 }
 
-/// The right of one reader to write to one committer. It ends when that committer fails; what was read for it must then be
-/// read again.
+/// The right of one reader to write to one committer. It ends when that committer fails; what was
+/// read for it must then be read again.
 #[derive(Clone, Debug)]
 pub(crate) struct Session {
     shared: Arc<SharedCommitter>,
     heartbeat: Arc<Heartbeat>,
-    epoch: u64,
+    term: u64,
 }
 
 impl Session {
@@ -56,14 +56,15 @@ impl Session {
     ///
     /// # Errors
     ///
-    /// Errors of `work`, which end the session and the committer; [`DaemonError::OutOfSpace`] if that has ended before.
+    /// Errors of `work`, which end the session and the committer; [`DaemonError::OutOfSpace`] if
+    /// that has ended before.
     pub(crate) fn with<T>(
         &self,
         work: impl FnOnce(&mut Committer) -> Result<T, DaemonError>,
     ) -> Result<T, DaemonError> {
         self.heartbeat.beat();
         let mut pace = self.shared.lock();
-        if pace.epoch != self.epoch || self.heartbeat.is_retired() {
+        if pace.term != self.term || self.heartbeat.is_retired() {
             return Err(DaemonError::out_of_space("work was paused meanwhile"));
         }
         pace.run(|pace| match &mut pace.state {
@@ -88,13 +89,14 @@ impl Session {
         self.with(|committer| work(committer.transaction()?))
     }
 
-    /// Commits if the batch is full, and seals if the segment is large: one file can hold more than either.
+    /// Commits if the batch is full, and seals if the segment is large: one file can hold more than
+    /// either.
     pub(crate) fn commit_if_full(&self) -> Result<(), DaemonError> {
         let mut pace = self.shared.lock();
         let is_full = pace
             .open()
             .is_some_and(|committer| pace.batch_bytes <= committer.pending_bytes());
-        if pace.epoch != self.epoch || !is_full {
+        if pace.term != self.term || !is_full {
             return Ok(());
         }
         pace.run(|pace| {
@@ -108,7 +110,8 @@ impl Session {
 }
 
 impl SharedCommitter {
-    /// Locks and opens state and output, and recovers them after a crash. Without space for that, it starts paused.
+    /// Locks and opens state and output, and recovers them after a crash. Without space for that,
+    /// it starts paused.
     ///
     /// # Errors
     ///
@@ -140,17 +143,17 @@ impl SharedCommitter {
         pace.open().map(|_| Session {
             shared: Arc::clone(self),
             heartbeat: Arc::clone(heartbeat),
-            epoch: pace.epoch,
+            term: pace.term,
         })
     }
 
     /// Increases when everything must be rescanned, because uncommitted work was lost.
-    pub(crate) fn epoch(&self) -> u64 {
-        self.lock().epoch
+    pub(crate) fn term(&self) -> u64 {
+        self.lock().term
     }
 
-    /// Updates the watch time, and resumes after a pause if there is space. Returns the time of the next attempt if there is
-    /// none, `None` if work can go on.
+    /// Updates the watch time, and resumes after a pause if there is space. Returns the time of the
+    /// next attempt if there is none, `None` if work continues.
     ///
     /// # Errors
     ///
@@ -162,8 +165,9 @@ impl SharedCommitter {
         self.lock().ready(host)
     }
 
-    /// Applies a new configuration with the same folders. What was read with the earlier one is committed before. During a pause
-    /// the end of it applies the rest. Returns warnings for the operator.
+    /// Applies a new configuration with the same folders. What was read with the earlier one is
+    /// committed before. During a pause the end of it applies the rest. Returns warnings for the
+    /// operator.
     ///
     /// # Errors
     ///
@@ -238,15 +242,17 @@ impl SharedCommitter {
         self.lock().pause_reason().is_some()
     }
 
-    /// Returns `true` if nothing waits for a commit or for space, and nothing was lost since `epoch`.
-    pub(crate) fn is_idle(&self, epoch: u64) -> bool {
+    /// Returns `true` if nothing waits for a commit or for space, and nothing was lost since
+    /// `term`.
+    pub(crate) fn is_idle(&self, term: u64) -> bool {
         let pace = self.lock();
-        pace.epoch == epoch
+        pace.term == term
             && pace.pause_reason().is_none()
             && !pace.open().is_some_and(Committer::is_dirty)
     }
 
-    /// The day, counted from the first on which the spools were watched; `None` before the state was opened.
+    /// The day, counted from the first on which the spools were watched; `None` before the state
+    /// was opened.
     pub(crate) fn watch_day(&self) -> Option<u64> {
         self.lock().watch_time.map(|watch_time| watch_time.day())
     }
@@ -262,15 +268,15 @@ impl SharedCommitter {
             })
     }
 
-    /// Commits and seals what was read, and ends all sessions. What was committed before stays committed. Returns the
-    /// segments that were sealed and not yet logged.
+    /// Commits and seals what was read, and ends all sessions. What was committed before stays
+    /// committed. Returns the segments that were sealed and not yet logged.
     ///
     /// # Errors
     ///
     /// An I/O error.
     pub(crate) fn close(&self) -> Result<Vec<SealedSegment>, DaemonError> {
         let mut pace = self.lock();
-        pace.epoch += 1;
+        pace.term += 1;
         let CommitterState::Open(mut committer) =
             std::mem::replace(&mut pace.state, CommitterState::Closed)
         else {
@@ -282,7 +288,8 @@ impl SharedCommitter {
         committer.close()
     }
 
-    /// Adds the state of the committer to a status. A pause takes precedence over the state of readers.
+    /// Adds the state of the committer to a status. A pause takes precedence over the state of
+    /// readers.
     pub(crate) fn add_status(&self, status: &mut Status) {
         let pace = self.lock();
         if let Some(reason) = pace.pause_reason() {
@@ -311,7 +318,8 @@ impl SharedCommitter {
     }
 }
 
-/// Milliseconds between two attempts to resume after a pause. Freed space is used within a few seconds.
+/// Milliseconds between two attempts to resume after a pause. Freed space is used within a few
+/// seconds.
 const RETRY_MS: u64 = 2_000;
 
 /// A committer with its state and its clocks. Used by one reader at a time.
@@ -319,8 +327,8 @@ const RETRY_MS: u64 = 2_000;
 struct CommitPace {
     config: Config,
     state: CommitterState,
-    /// Increases when a committer ends and when a pause ends. Work of an earlier epoch is void.
-    epoch: u64,
+    /// Number of times that a committer or a pause has ended. Work of an earlier term is void.
+    term: u64,
     /// `None` until the state was opened once.
     watch_time: Option<WatchTime>,
     batch_bytes: usize,
@@ -338,7 +346,8 @@ struct CommitPace {
 enum CommitterState {
     /// It accepts work.
     Open(Committer),
-    /// There is no space. The next attempt to resume is made at `retry`; `None` if the pause was not reported yet.
+    /// There is no space. The next attempt to resume is made at `retry`; `None` if the pause was
+    /// not reported yet.
     Paused {
         reason: String,
         retry: Option<MonotonicTime>,
@@ -353,7 +362,7 @@ impl CommitPace {
         CommitPace {
             config: config.clone(),
             state: CommitterState::Closed,
-            epoch: 0,
+            term: 0,
             watch_time: None,
             batch_bytes: COMMIT_BATCH_BYTES,
             counters: Counters::default(),
@@ -401,7 +410,7 @@ impl CommitPace {
         if self.open().is_none() {
             return;
         }
-        self.epoch += 1;
+        self.term += 1;
         self.state = match error {
             DaemonError::OutOfSpace { message, .. } => CommitterState::Paused {
                 reason: message.clone(),
@@ -460,7 +469,8 @@ impl CommitPace {
         }
     }
 
-    /// Reports the pause and frees the reserved space. Returns the time of the first attempt to resume.
+    /// Reports the pause and frees the reserved space. Returns the time of the first attempt to
+    /// resume.
     fn pause(&mut self, reason: String, host: &mut dyn DaemonHost) -> MonotonicTime {
         let retry = host.now().after(RETRY_MS);
         host.log(&LogRecord::Warn(format!(
@@ -478,7 +488,8 @@ impl CommitPace {
         retry
     }
 
-    /// Opens state and output again if there is space. Returns the time of the next attempt otherwise.
+    /// Opens state and output again if there is space. Returns the time of the next attempt
+    /// otherwise.
     fn resume(&mut self, host: &mut dyn DaemonHost) -> Result<Option<MonotonicTime>, DaemonError> {
         let opened = if has_space(&self.config) {
             self.open_committer(host)
@@ -491,7 +502,7 @@ impl CommitPace {
                     "space is available again: work resumes".into(),
                 ));
                 // Files that were scanned during the pause are scanned again.
-                self.epoch += 1;
+                self.term += 1;
                 Ok(None)
             }
             Err(DaemonError::OutOfSpace { .. }) => {
@@ -506,7 +517,8 @@ impl CommitPace {
         }
     }
 
-    /// Returns `true` if the batch is full or old enough. One without changes is committed at once, which costs nothing.
+    /// Returns `true` if the batch is full or old enough. One without changes is committed at once,
+    /// which costs nothing.
     fn is_commit_due(&mut self, now: MonotonicTime) -> bool {
         let (interval, batch_bytes) = (self.config.state.commit_interval, self.batch_bytes);
         let Some(committer) = self.open_mut() else {
@@ -532,7 +544,8 @@ impl CommitPace {
         Ok(())
     }
 
-    /// Seals the segment if it is large or old enough, compacts the sidecars after it, and reports what was sealed.
+    /// Seals the segment if it is large or old enough, compacts the sidecars after it, and reports
+    /// what was sealed.
     fn seal_if_due(&mut self, host: &mut dyn DaemonHost) -> Result<(), DaemonError> {
         let (now, interval) = (host.now(), self.config.output.seal_interval);
         let is_large = self.is_segment_large();
@@ -583,7 +596,7 @@ impl CommitPace {
                 ));
                 Ok(())
             }
-            // The sidecars hold the same, and work goes on with the space there is.
+            // The sidecars hold the same state, and work continues with the space there is.
             Err(DaemonError::OutOfSpace { message, .. }) => {
                 host.log(&LogRecord::Warn(format!(
                     "cannot write a snapshot of the state: {message}"

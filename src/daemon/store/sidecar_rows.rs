@@ -1,4 +1,5 @@
-//! The changes since the last segment was sealed, as a sidecar lists them; and the way back from sidecars to the state.
+//! The changes since the last segment was sealed, as a sidecar lists them; and the way back from
+//! sidecars to the state.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -37,8 +38,8 @@ impl StateDb {
         Ok(all.into_values().collect())
     }
 
-    /// Applies the changes of a mailbox that a sidecar lists. Sidecars must be applied in their order. Returns the number of
-    /// messages.
+    /// Applies the changes of a mailbox that a sidecar lists. Sidecars must be applied in their
+    /// order. Returns the number of messages.
     pub(super) fn apply_sidecar(
         &self,
         changes: &sidecar::SidecarMailbox,

@@ -1,15 +1,19 @@
-//! Spools as the state knows them, and the scopes in which their messages were read before the configuration changed.
+//! Spools as the state knows them, and the scopes in which their messages were read before the
+//! configuration changed.
 //!
-//! A mailbox is the scope in which a message is written once. The configuration of a spool decides which mailboxes its files
-//! have: its path, `kind` and `dedupe`. When that changes, the mailboxes of the spool are retired, in one transaction: nothing is
-//! read into them any more, but what they hold counts as written in the new ones. A retired mailbox that is used again is a
-//! normal one again.
+//! A mailbox is the scope in which a message is written once. The configuration of a spool decides
+//! which mailboxes its files have: its path, `kind` and `dedupe`. When that changes, the mailboxes
+//! of the spool are retired, in one transaction: nothing is read into them any more, but what they
+//! hold counts as written in the new ones. A retired mailbox that is used again is a normal one
+//! again.
 //!
-//! The records of a message name the mailbox for which they were written, and stand as long as any mailbox holds the message. So
-//! with tombstones a message also counts as written if its records would name a mailbox that records of it name already.
+//! The records of a message name the mailbox for which they were written, and stand as long as any
+//! mailbox holds the message. So with tombstones a message also counts as written if its records
+//! would name a mailbox that records of it name already.
 //!
-//! A spool is recognized by its name in the configuration or by the folder that this leads to, however it is spelled. The state
-//! keeps it under the path by which it was known first, with which all hashes of paths begin.
+//! A spool is recognized by its name in the configuration or by the folder that this leads to,
+//! however it is spelled. The state keeps it under the path by which it was known first, with which
+//! all hashes of paths begin.
 
 use std::borrow::Cow;
 use std::collections::{BTreeSet, HashSet};
@@ -83,7 +87,8 @@ impl SpoolIdentity {
         0 < self.retired || !self.earlier.is_empty()
     }
 
-    /// Keys of the spool and of those whose files it has taken over: mailboxes that hold the messages of whole spools.
+    /// Keys of the spool and of those whose files it has taken over: mailboxes that hold the
+    /// messages of whole spools.
     pub(crate) fn keys(&self) -> impl Iterator<Item = Hash128> {
         std::iter::once(self.key).chain(self.earlier.iter().copied())
     }
@@ -139,8 +144,9 @@ impl SpoolRow {
 }
 
 impl StateDb {
-    /// Adopts the spools of a configuration, and retires mailboxes whose scope has changed, in one transaction. None may be
-    /// open. Returns the spools as the state knows them, in the same order.
+    /// Adopts the spools of a configuration, and retires mailboxes whose scope has changed, in one
+    /// transaction. None may be open. Returns the spools as the state knows them, in the same
+    /// order.
     pub(crate) fn adopt_spools(&self, spools: &[Spool]) -> Result<Vec<SpoolIdentity>, DaemonError> {
         let known = self.spool_rows()?;
         let rows = self.configured_rows(spools, &known)?;
@@ -225,8 +231,8 @@ impl StateDb {
         Ok(())
     }
 
-    /// Returns the number of the mailbox of a whole spool for a file without messages. It stays retired, because nothing is read
-    /// into it.
+    /// Returns the number of the mailbox of a whole spool for a file without messages. It stays
+    /// retired, because nothing is read into it.
     pub(crate) fn mailbox_without_messages(
         &self,
         spool: Hash128,
@@ -246,8 +252,9 @@ impl StateDb {
         self.mark_changed(mailbox)
     }
 
-    /// The mailboxes in which messages of a file may have been read before the configuration of its spool changed.
-    /// `candidates` are the keys of those to which its path belongs, whatever its format. They come first.
+    /// The mailboxes in which messages of a file may have been read before the configuration of its
+    /// spool changed. `candidates` are the keys of those to which its path belongs, whatever its
+    /// format. They come first.
     pub(crate) fn older_scopes(
         &self,
         mailbox: Hash128,
@@ -284,7 +291,8 @@ impl StateDb {
                 near.push(OlderScope { id, key: *key });
             }
         }
-        // A message that was written for one file of a spool is not written for another, if the spool is the scope.
+        // A message that was written for one file of a spool is not written for another, if the
+        // spool is the scope.
         if mailbox == spool.key {
             others.truncate(OLDER_SCOPES.saturating_sub(near.len()));
             near.append(&mut others);
@@ -293,9 +301,9 @@ impl StateDb {
         Ok(near)
     }
 
-    /// Takes over a message from the older scopes, and from mailboxes that hold it with records of the new one: what is known of it
-    /// there is known in the new one. `record_digest` is the digest in its records, if holders are tracked. Returns `true` if it was
-    /// read in one of them.
+    /// Takes over a message from the older scopes, and from mailboxes that hold it with records of
+    /// the new one: what is known of it there is known in the new one. `record_digest` is the
+    /// digest in its records, if holders are tracked. Returns `true` if it was read in one of them.
     pub(crate) fn take_over(
         &self,
         scope: NewScope<'_>,
@@ -338,8 +346,8 @@ impl StateDb {
         Ok(())
     }
 
-    /// Takes over rows with a digest, as far as `is_same` accepts them: those of older scopes, and those with records that name the
-    /// mailbox of the new one. Returns `true` if there is one.
+    /// Takes over rows with a digest, as far as `is_same` accepts them: those of older scopes, and
+    /// those with records that name the mailbox of the new one. Returns `true` if there is one.
     fn take_over_given(
         &self,
         scope: NewScope<'_>,
@@ -439,8 +447,8 @@ impl StateDb {
         Ok(rows)
     }
 
-    /// The path under which a spool without a row is kept: one under which it has mailboxes, which a program of an earlier
-    /// version or a rebuild left, or else the one without links.
+    /// The path under which a spool without a row is kept: one under which it has mailboxes, which
+    /// a program of an earlier version or a rebuild left, or else the one without links.
     fn first_path(&self, row: &SpoolRow, configured: &Path) -> Result<PathBuf, DaemonError> {
         for path in [configured, &row.name, &row.target] {
             if self.has_spool(path_key(path))? {
@@ -450,7 +458,8 @@ impl StateDb {
         Ok(row.target.clone())
     }
 
-    /// Retires the mailboxes of a spool whose scope has changed, and lets it inherit those of others.
+    /// Retires the mailboxes of a spool whose scope has changed, and lets it inherit those of
+    /// others.
     fn adopt_spool(
         &self,
         row: &SpoolRow,
@@ -481,10 +490,12 @@ impl StateDb {
         Ok(())
     }
 
-    /// Makes the holders of a spool that is not read any more those of one that contains or is part of it, as far as all of their
-    /// messages were written for mailboxes within. Files that are there unchanged would be adopted one by one, but those that are
-    /// gone must be missing from some spool. A holder with a message that was written for a mailbox outside may be a file outside, into
-    /// which the others were moved: nothing is gone from a file that no spool contains any more.
+    /// Makes the holders of a spool that is not read any more those of one that contains or is part
+    /// of it, as far as all of their messages were written for mailboxes within. Files that are
+    /// there unchanged would be adopted one by one, but those that are gone must be missing from
+    /// some spool. A holder with a message that was written for a mailbox outside may be a file
+    /// outside, into which the others were moved: nothing is gone from a file that no spool
+    /// contains any more.
     fn adopt_holders(&self, row: &SpoolRow, other: &SpoolRow) -> Result<(), DaemonError> {
         let mut roots = vec![row.name.clone(), row.target.clone()];
         let names = [&other.name, &other.target, &other.path];
@@ -555,8 +566,9 @@ impl StateDb {
     }
 }
 
-/// Returns a path without `.`, `..` and a slash at its end, however its spool was spelled when it was recorded. No file system is
-/// asked, because one may not answer: spellings with links stay different.
+/// Returns a path without `.`, `..` and a slash at its end, however its spool was spelled when it
+/// was recorded. No file system is asked, because one may not answer: spellings with links stay
+/// different.
 fn plain_path(path: &[u8]) -> PathBuf {
     let mut plain = PathBuf::new();
     for component in Path::new(OsStr::from_bytes(path)).components() {

@@ -1,18 +1,21 @@
-//! The state: one `SQLite` database, one connection; the identifiers of mailboxes, messages and files in it.
+//! The state: one `SQLite` database, one connection; the identifiers of mailboxes, messages and
+//! files in it.
 //!
-//! Everything between [`StateDb::begin`] and [`StateDb::commit`] is one transaction. The segment is synced before the commit,
-//! and only then is the work done. Offsets only save work; the keys of messages decide what is a duplicate.
+//! Everything between [`StateDb::begin`] and [`StateDb::commit`] is one transaction. The segment is
+//! synced before the commit, and only then is the work done. Offsets only save work; the keys of
+//! messages decide what is a duplicate.
 //!
-//! `SQLite` detects damage to its structure, not to its content. A clean shutdown writes the hash of the file beside it, and the
-//! next start removes it before the first write. After any other end there is none: then the checksums of the write-ahead log,
-//! `SQLite`'s check of the structure, and the checksum of the rows must do.
+//! `SQLite` detects damage to its structure, not to its content. A clean shutdown writes the hash
+//! of the file beside it, and the next start removes it before the first write. After any other end
+//! there is none: then the checksums of the write-ahead log, `SQLite`'s check of the structure, and
+//! the checksum of the rows must do.
 //!
-//! Every transaction saves the sum of the hashes of the rows of each [`HashedTable`]: those that prevent duplicates and losses. A
-//! start after another end adds them up again. The other tables are compared with files each time they are used, or only decide
-//! what may be purged.
+//! Every transaction saves the sum of the hashes of the rows of each [`HashedTable`]: those that
+//! prevent duplicates and losses. A start after another end adds them up again. The other tables
+//! are compared with files each time they are used, or only decide what may be purged.
 //!
-//! The tables are in `schema.rs`; the queries in `mail_rows.rs`, `holders.rs`, `gone.rs`, `sidecar_rows.rs`, `spool_scopes.rs` and
-//! `purge.rs`.
+//! The tables are in `schema.rs`; the queries in `mail_rows.rs`, `holders.rs`, `gone.rs`,
+//! `sidecar_rows.rs`, `spool_scopes.rs` and `purge.rs`.
 
 use std::cell::Cell;
 use std::fs::{self, File};
@@ -185,7 +188,8 @@ impl StateDb {
             state.check_structure()?;
             state.verify_checksum()?;
         }
-        // After a failed sync of the log the kernel may hold what the disk does not, without an error: it is written again.
+        // After a failed sync of the log the kernel may hold what the disk does not, without an
+        // error: it is written again.
         state.checkpoint()?;
         state.run("UPDATE meta SET value=0 WHERE name='clean'", [])?;
         Ok(state)
@@ -305,8 +309,8 @@ impl StateDb {
         Ok(())
     }
 
-    /// Inserts a row into a table that the checksum covers, unless it is there. `values` is the rest of the statement. Returns
-    /// `true` if the row is new.
+    /// Inserts a row into a table that the checksum covers, unless it is there. `values` is the
+    /// rest of the statement. Returns `true` if the row is new.
     pub(super) fn insert(
         &self,
         table: HashedTable,
@@ -325,7 +329,8 @@ impl StateDb {
         Ok(is_new)
     }
 
-    /// Deletes the rows for which `filter` holds from a table that the checksum covers. Returns their number.
+    /// Deletes the rows for which `filter` holds from a table that the checksum covers. Returns
+    /// their number.
     pub(super) fn delete(
         &self,
         table: HashedTable,
@@ -495,7 +500,8 @@ pub(super) fn hash128(row: &Row<'_>, column: usize) -> rusqlite::Result<Hash128>
     row.get(column).map(Hash128::from_be_bytes)
 }
 
-/// Compares a database with the hash that the last clean shutdown wrote, and removes the hash. Returns `false` if there is none.
+/// Compares a database with the hash that the last clean shutdown wrote, and removes the hash.
+/// Returns `false` if there is none.
 ///
 /// # Errors
 ///
@@ -588,8 +594,9 @@ fn write_error(path: &Path, message: String) -> DaemonError {
 
 /// Writes a file beside the database. Returns the error, if that fails.
 ///
-/// `SQLite` reports only ENOSPC as lack of space, and only if a write met it: the end of a quota (EDQUOT) and a limit on file
-/// sizes (EFBIG) look to it like any other error. So the test write is as far from the file's start as its own writes.
+/// `SQLite` reports only ENOSPC as lack of space, and only if a write met it: the end of a quota
+/// (EDQUOT) and a limit on file sizes (EFBIG) look to it like any other error. So the test write is
+/// as far from the file's start as its own writes.
 fn probe_write(path: &Path) -> Option<std::io::Error> {
     let mut log = path.as_os_str().to_owned();
     log.push("-wal");
@@ -611,7 +618,8 @@ pub(crate) type Hash128 = u128;
 /// Number of a mailbox in the state.
 pub(crate) type MailboxId = i64;
 
-/// Bytes of a message's hash that are stored. Among ten million messages, two are taken for one with a chance of 1 in 10^20.
+/// Bytes of a message's hash that are stored. Among ten million messages, two are taken for one
+/// with a chance of 1 in 10^20.
 pub(super) const STORED_KEY_BYTES: usize = 14;
 
 /// The stored bytes of a message's hash.
@@ -675,7 +683,8 @@ pub(crate) struct FileId {
 }
 
 impl FileId {
-    /// A hash of the identity and of a mailbox to which one of the file's names belongs, as [`super::SeenFiles`] lists it.
+    /// A hash of the identity and of a mailbox to which one of the file's names belongs, as
+    /// [`super::SeenFiles`] lists it.
     pub(crate) fn hash_in(self, mailbox: Hash128) -> u64 {
         self.next_pass(mailbox, 0)
     }
@@ -686,7 +695,8 @@ impl FileId {
         XxHash3_64::oneshot(numbers.map(u64::to_le_bytes).as_flattened())
     }
 
-    /// The pass over an mbox that follows the pass `last`, which is 0 before the first of this file in this mailbox.
+    /// The pass over an mbox that follows the pass `last`, which is 0 before the first of this file
+    /// in this mailbox.
     pub(crate) fn next_pass(self, mailbox: Hash128, last: u64) -> u64 {
         // The two halves of the key.
         let (low, high) = (mailbox as u64, (mailbox >> 64) as u64);
