@@ -135,8 +135,8 @@ pub struct Join {
     pub at: usize,
     /// The repairs made at this place.
     pub repairs: RepairSet,
-    /// The confidence that both sides belong together, from 0 to 1. Inside a wrapper below 1 only
-    /// at blanks within a line.
+    /// The probability, from 0 to 1, that both sides belong together, given that the sides of the
+    /// joins before do. Inside a wrapper below 1 only at blanks within a line.
     pub confidence: f32,
     /// The features of the line break in a bare URL. Empty inside a wrapper.
     pub features: Features,
@@ -284,15 +284,36 @@ struct LineEnd {
     next: usize,
 }
 
-/// Returns the end of the line that contains `at`. LF, CR and CRLF end lines.
+/// Returns the end of the line that contains `at`. LF, CR, CRLF and CR CR LF end lines.
 fn line_end(text: &[u8], at: usize) -> LineEnd {
     match memchr::memchr2(b'\n', b'\r', &text[at..]).map(|end| at + end) {
         None => LineEnd {
             end: text.len(),
             next: text.len(),
         },
-        Some(end) if text[end..].starts_with(b"\r\n") => LineEnd { end, next: end + 2 },
-        Some(end) => LineEnd { end, next: end + 1 },
+        Some(end) => LineEnd {
+            end,
+            next: end + line_end_len(&text[end..]),
+        },
+    }
+}
+
+/// The length of the line end at the start of `text`, which begins with a CR or LF. A file that was
+/// written in text mode twice has CR CR LF.
+fn line_end_len(text: &[u8]) -> usize {
+    match text {
+        [b'\r', b'\r', b'\n', ..] => 3,
+        [b'\r', b'\n', ..] => 2,
+        _ => 1,
+    }
+}
+
+/// The length of the line end at the end of `text`, which ends with a CR or LF.
+fn last_line_end_len(text: &[u8]) -> usize {
+    match text {
+        [.., b'\r', b'\r', b'\n'] => 3,
+        [.., b'\r', b'\n'] => 2,
+        _ => 1,
     }
 }
 

@@ -24,7 +24,7 @@ use crate::span::Span;
 mod tests;
 
 /// Confidence in a reading that exists, but hardly ever is the intended one.
-const UNLIKELY: f32 = 0.05;
+const UNLIKELY: f32 = 0.02;
 
 /// Confidence in a bare URL that ends before a character which its host or grammar refuses.
 const BEFORE_REFUSED_CONFIDENCE: f32 = 0.9;
@@ -94,17 +94,19 @@ impl CandidateParser<'_> {
         };
         let confidence = self.confidence_of(self.shortened(reading.full, b"", b"")?);
         let mut alternates = Alternates::of(reading.full);
+        let mut confidence = line
+            .joins()
+            .iter()
+            .map(|join| join.confidence)
+            .fold(confidence, f32::min);
         for other in readings {
             alternates.add(other.full, AlternateReason::HyphenDropped, UNLIKELY);
         }
+        confidence = confidence.min(1.0 - alternates.confidence());
         let choice = ReadingChoice {
             repairs,
             alternates: &alternates.list,
-            confidence: line
-                .joins()
-                .iter()
-                .map(|join| join.confidence)
-                .fold(confidence, f32::min),
+            confidence,
         };
         self.emit(reading, Span::new(0, line.text().len()), &choice, sink);
         Ok(())
@@ -208,14 +210,12 @@ impl CandidateParser<'_> {
         let is_last = joins == line.joins().len();
         let after = if is_last { self.candidate.after } else { b"" };
         let shortened = self.shortened(&text, &line.text()[end.url..end.word], after)?;
-        let confidence = line.joins()[..joins]
-            .iter()
-            .map(|join| join.confidence)
-            .fold(self.confidence_of(shortened), f32::min);
+        let mut confidence = self.confidence_of(shortened);
         let mut alternates = Alternates::of(&text);
         if self.scanner.rules() == Rules::Wide {
-            self.add_other_joins(joins, confidence, &mut alternates);
+            confidence = self.add_other_joins(joins, confidence, &mut alternates);
             self.add_longer_tail(end, &mut alternates);
+            confidence = confidence.min(1.0 - alternates.confidence());
         }
         let choice = ReadingChoice {
             repairs: self.repairs(joins),
@@ -226,21 +226,47 @@ impl CandidateParser<'_> {
         Ok(end.url)
     }
 
-    /// Adds the readings over more or fewer joins than were chosen.
-    fn add_other_joins(&self, chosen: usize, confidence: f32, alternates: &mut Alternates<'_>) {
+    /// Adds the readings over more or fewer joins than were chosen. Returns the confidence in the
+    /// chosen one.
+    ///
+    /// All readings share `confidence`: each one's part is the probability that the URL goes over
+    /// its joins and not over the next. A reading that is no URL has none.
+    fn add_other_joins(
+        &self,
+        chosen: usize,
+        confidence: f32,
+        alternates: &mut Alternates<'_>,
+    ) -> f32 {
         let line = self.candidate.line;
-        for joins in (0..=line.joins().len()).filter(|joins| *joins != chosen) {
-            let text = self.with_scheme(&line.text()[..self.end(joins).url]);
-            if self.reading(&text, TextContext::Bare).is_err() {
-                continue;
-            }
-            if joins < chosen {
-                alternates.add(&text, AlternateReason::HeadOnly, 1.0 - confidence);
+        let (mut others, mut own, mut total, mut reach) = (Vec::new(), 0.0, 0.0, 1.0);
+        for joins in 0..=line.joins().len() {
+            let next = line.joins().get(joins).map_or(0.0, |join| join.confidence);
+            let part = reach * (1.0 - next);
+            reach *= next;
+            if joins == chosen {
+                own = part;
             } else {
-                let confidence = line.joins()[joins - 1].confidence;
-                alternates.add(&text, AlternateReason::BareContinuation, confidence);
+                let text = self.with_scheme(&line.text()[..self.end(joins).url]);
+                if self.reading(&text, TextContext::Bare).is_err() {
+                    continue;
+                }
+                others.push((joins, part, text));
             }
+            total += part;
         }
+        // All parts of the readings that are URLs may be too small for a number.
+        if total <= 0.0 {
+            return confidence;
+        }
+        for (joins, part, text) in others {
+            let why = if joins < chosen {
+                AlternateReason::HeadOnly
+            } else {
+                AlternateReason::BareContinuation
+            };
+            alternates.add(&text, why, confidence * part / total);
+        }
+        confidence * own / total + alternates.of_chosen
     }
 
     /// Adds the reading with the trimmed characters that could belong to the URL.

@@ -276,6 +276,8 @@ impl AcceptedUrl<'_> {
 pub(super) struct Alternates<'l> {
     chosen: &'l [u8],
     pub(super) list: Vec<Alternate>,
+    /// The confidence of added readings that are equal to the chosen one.
+    pub(super) of_chosen: f32,
 }
 
 impl<'l> Alternates<'l> {
@@ -284,12 +286,24 @@ impl<'l> Alternates<'l> {
         Alternates {
             chosen,
             list: Vec::new(),
+            of_chosen: 0.0,
         }
     }
 
-    /// Adds a reading, unless it is equal to the chosen one or an earlier one.
+    /// The confidence that one of these readings is right.
+    pub(super) fn confidence(&self) -> f32 {
+        self.list.iter().map(|other| other.confidence).sum()
+    }
+
+    /// Adds a reading. If it is equal to the chosen one or an earlier one, only its confidence is
+    /// added to that.
     pub(super) fn add(&mut self, full: &[u8], why: AlternateReason, confidence: f32) {
-        if full == self.chosen || self.list.iter().any(|known| known.full == full) {
+        if full == self.chosen {
+            self.of_chosen += confidence;
+            return;
+        }
+        if let Some(known) = self.list.iter_mut().find(|known| known.full == full) {
+            known.confidence += confidence;
             return;
         }
         let url_len = memchr::memchr(b'#', full).unwrap_or(full.len());

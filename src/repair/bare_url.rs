@@ -34,7 +34,6 @@ pub fn unfold_bare_word(text: &[u8], word: &BareWord, line: &mut LogicalLine) {
 
 /// Appends the continuations of the bare URL `head`.
 fn append_continuations(text: &[u8], head: Span, line: &mut LogicalLine) {
-    let mut confidence = 1.0f32;
     for next in continuations(text, head) {
         let hyphen = line.text().last() == Some(&b'-');
         line.drop_last(next.dropped);
@@ -43,11 +42,9 @@ fn append_continuations(text: &[u8], head: Span, line: &mut LogicalLine) {
             hyphen.then_some(Repair::Hyphen),
             next.quoted.then_some(Repair::QuotePrefix),
         ];
-        // The whole URL is at most as likely as its least likely join.
-        confidence = confidence.min(next.confidence());
         line.join(
             repairs.into_iter().flatten().collect(),
-            confidence,
+            next.confidence(),
             next.features,
         );
         line.push(text, next.token.start, next.token.end);

@@ -16,6 +16,7 @@ pub use features::{Feature, Features};
 mod tests;
 
 use crate::limits::{CONTINUATION_BYTES, CONTINUATION_LINES};
+use crate::scan::guessed_scheme;
 use crate::span::Span;
 
 use line_break::LineBreak;
@@ -69,20 +70,20 @@ pub struct LineBreakEvidence {
 pub(crate) const JOIN_CONFIDENCE: f32 = 0.7;
 
 /// Minimum number of points of a likely continuation, after which further lines are read: the
-/// fewest points whose confidence is at least [`JOIN_CONFIDENCE`]. They are 0.73; a test compares
+/// fewest points whose confidence is at least [`JOIN_CONFIDENCE`]. They are 0.72; a test compares
 /// both. Points are multiples of a quarter.
-const LIKELY_POINTS: f32 = 1.0;
+const LIKELY_POINTS: f32 = 0.75;
 
-/// Number of points from which a continuation is reported as an alternate, a confidence of 0.12. At
-/// this value, one in eight is right.
+/// Number of points from which a continuation is reported as an alternate, a confidence of 0.04. Of
+/// those between it and 0.2, one in twelve is right.
 const POSSIBLE_POINTS: f32 = -2.0;
 
 /// Returns the possible continuations of the bare URL `head` in `text`, line by line.
 ///
-/// `head` is the first run of characters of the URL, from its scheme on. All continuations except
+/// `head` is the first run of characters of the URL, from its scheme or host on. All continuations except
 /// the last are likely; the last may be merely possible, with fewer than [`LIKELY_POINTS`] points.
-/// There are none if text other than blanks follows `head` on its line, or if no `//` follows its
-/// scheme.
+/// There are none if text other than blanks follows `head` on its line, or if it has a scheme that
+/// no `//` follows.
 ///
 /// Reads about twenty lines on each side of each line break, and a bounded number of bytes in
 /// total.
@@ -90,7 +91,7 @@ pub(super) fn continuations(text: &[u8], head: Span) -> Vec<Continuation> {
     let mut found = Vec::new();
     let mut next = LineBreak::after(text, head);
     let mut url = if next.is_some() {
-        head.of(text).to_vec()
+        with_scheme(head.of(text))
     } else {
         Vec::new()
     };
@@ -111,6 +112,14 @@ pub(super) fn continuations(text: &[u8], head: Span) -> Vec<Continuation> {
     found
 }
 
+/// The beginning of a URL, with the scheme that is guessed for it if it has none.
+fn with_scheme(head: &[u8]) -> Vec<u8> {
+    match guessed_scheme(head) {
+        Some(scheme) => [scheme.as_bytes(), b"://", head].concat(),
+        None => head.to_vec(),
+    }
+}
+
 /// Returns the evidence for each line break after the bare URL `head`, however weak it is: up to
 /// the first line break over which no URL can go, or after which other text follows the token.
 ///
@@ -120,7 +129,7 @@ pub(super) fn continuations(text: &[u8], head: Span) -> Vec<Continuation> {
 pub fn line_break_evidence(text: &[u8], head: Span) -> Vec<LineBreakEvidence> {
     let mut found = Vec::new();
     let mut next = LineBreak::after(text, head);
-    let mut url = head.of(text).to_vec();
+    let mut url = with_scheme(head.of(text));
     while let Some(line_break) = next
         && let Some(step) = features::evaluate(&line_break, &url, f32::NEG_INFINITY)
     {

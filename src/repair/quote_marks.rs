@@ -8,7 +8,7 @@ use crate::span::Span;
 pub(super) enum QuoteStyle {
     /// `>` and `|`. Blanks between them are ignored.
     Strict,
-    /// In addition `:`, and a person's initials before a `>` (`JD> `).
+    /// In addition `:`, `›`, `│`, and a person's initials before a `>` (`JD> `).
     Wide,
 }
 
@@ -88,6 +88,10 @@ fn mark(rest: &[u8], style: QuoteStyle, position: MarkPosition) -> usize {
     match (rest, style) {
         ([b'>', ..], _) | ([b'|', ..], QuoteStyle::Strict) => 1,
         (_, QuoteStyle::Strict) => 0,
+        (rest, QuoteStyle::Wide) if rest.starts_with(UNICODE_ARROW) => UNICODE_ARROW.len(),
+        (rest, QuoteStyle::Wide) if rest.starts_with(UNICODE_BAR) && position.blanks <= 1 => {
+            UNICODE_BAR.len()
+        }
         // These are quote marks only at the very start of a line or after other marks; elsewhere
         // they are text.
         ([b'|' | b':', after @ ..], QuoteStyle::Wide) => {
@@ -102,6 +106,12 @@ fn mark(rest: &[u8], style: QuoteStyle, position: MarkPosition) -> usize {
         _ => initials(rest),
     }
 }
+
+/// The quote mark `›` of some programs: U+203A.
+pub(super) const UNICODE_ARROW: &[u8] = "\u{203A}".as_bytes();
+
+/// The quote mark `│` of some programs, a line of a box: U+2502.
+pub(super) const UNICODE_BAR: &[u8] = "\u{2502}".as_bytes();
 
 /// Maximum number of letters in a person's initials or first name before a `>`: `J>`, `JD>`,
 /// `John>`.

@@ -203,6 +203,8 @@ pub(super) fn word_terminator_len(text: &[u8], rules: Rules) -> usize {
             ],
             Rules::Wide,
         ) => 3,
+        // Angle brackets of mathematics and of manual pages: U+2329, U+232A, U+27E8 to U+27EB.
+        ([0xE2, 0x8C, 0xA9 | 0xAA, ..] | [0xE2, 0x9F, 0xA8..=0xAB, ..], Rules::Wide) => 3,
         ([0xE3, 0x80, 0x80..=0x82 | 0x88..=0x91 | 0x94..=0x9B, ..], Rules::Wide) => 3,
         (
             [

@@ -168,7 +168,7 @@ fn remove_leading_nuls(bytes: &mut Vec<u8>) -> u64 {
 /// Line ends of a source.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum LineEnds {
-    /// LF or CRLF.
+    /// LF, CRLF, or CR CR LF.
     Lf,
     /// CR, which becomes LF where the source is read.
     Cr,
@@ -179,6 +179,8 @@ impl LineEnds {
     pub(super) fn of(start: &[u8]) -> LineEnds {
         let first = memchr::memchr2(b'\r', b'\n', start).map_or(&[][..], |at| &start[at..]);
         match first {
+            // A file that was written in text mode twice.
+            [b'\r', b'\r', b'\n', ..] => LineEnds::Lf,
             [b'\r', next, ..] if *next != b'\n' => LineEnds::Cr,
             _ => LineEnds::Lf,
         }
@@ -283,7 +285,7 @@ mod tests {
         cr_to_lf(&mut text);
         assert_eq!(text, b"a\nb\r\nc\n\nd\r");
         assert_eq!(LineEnds::of(b"a\rb"), LineEnds::Cr);
-        for text in [&b"a\r\nb"[..], b"a\nb\r", b"a\r", b"a", b""] {
+        for text in [&b"a\r\nb"[..], b"a\r\r\nb", b"a\nb\r", b"a\r", b"a", b""] {
             assert_eq!(LineEnds::of(text), LineEnds::Lf, "{text:?}");
         }
     }

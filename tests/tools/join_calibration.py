@@ -19,7 +19,9 @@ everything, in quarters of a point, as features.rs holds them; with --wrong the 
 with the program's own weights.
 
 With --fit only the weights of these features are fitted, and all others are those of the program (features.rs): so a new
-feature gets its weight, and no line break without it changes.
+feature gets its weight, and no line break without it changes. With --prior earlier all weights are fitted, and the mean of
+each one's prior is its weight of an earlier fit (EARLIER), through which labels count that are no longer kept. None of them is
+from an archive of class-c windows.
 
 The fit is a logistic regression with a normal prior on each weight: its mean is +1 or -1 by the direction that the feature
 is evidence for, -3 for the base, and its deviation 2. The direction is what a person knows without data, so that no label
@@ -42,10 +44,29 @@ AGAINST = set(
     "head-whole many-word tok-pair code list tok-host tok-site outdent two-blanks".split()
 )
 BASE = "base"
+# Weights of the earlier fit; of features that are newer than it, the weight that was expected before any fit.
+EARLIER = dict(
+    row.split("=")
+    for row in (
+        "base=-4 head-soft=2 head-hyphen=4 head-punct=-2 head-query=1.25 head-commit=2.25 head-whole=-2.25 cut-column=2 "
+        "awaits-commit=2.25 soft-blank=3 two-blanks=-1 head-escape=1.25 head-ext=-2.5 head-barehost=-1.75 "
+        "head-hostcut=2.25 head-scheme=1.25 short-alnum=-1.5 overlong=-1.75 filled=1.75 fits=-1.25 blank-between=-2 "
+        "url-first=1.5 chain=2.5 one=2 many-cap=-0.75 ends-para=0.75 tok-ext=2.75 folded=1.75 tok-strong=1.25 "
+        "tok-query=1.5 tok-dotext=1.5 tok-path=0.75 tok-mixed=0.5 tok-hyphens=1 many-word=-2.5 tok-long=1 tok-tiny=2.5 "
+        "tok-number=1.75 host-path=1 tok-compound=1.75 tok-slash=3.25 tok-cap=-3.5 tok-label=-2.75 tok-stop=-2.5 "
+        "tok-addr=-1.75 tok-pair=-1 code=-2.25 list=-6 tok-host=-1.75 tok-site=-1 closer=2 closing-quote=1.75 outdent=-2 "
+        "indent=0.25 capitals=2 digits=2 own-para=1 ext-cut=2 slash-file=0.5 "
+    ).split()
+)
 ROW = re.compile(r'row\(Feature::\w+, "([\w-]+)", (-?[\d.]+)\)')
 DEVIATION = 2.0
 # Generated line breaks count less than those that people sent: each program makes as many as the others, whatever its share.
 TIMES = collections.defaultdict(lambda: 1.0, generated=0.3)
+# How often a line break of a sample counts in the calibration, which shall hold for line breaks as they come: those that were
+# chosen for being difficult, and generated ones, count less.
+COUNTS = collections.defaultdict(lambda: 1.0, generated=0.3, stratified=0.5)
+# Minimum number of line breaks in a row of the pooled table.
+POOL = 100
 
 
 def read_labels(paths):
@@ -156,7 +177,12 @@ def program_weights():
     return {name: float(points) for name, points in ROW.findall(source.read_text(encoding="utf-8"))}
 
 
-def fit(breaks, names, fixed):
+def program_constant(name):
+    source = pathlib.Path(__file__).resolve().parents[2] / "src/repair/continuation/features.rs"
+    return float(re.search(rf"const {name}: f32 = (-?[\d.]+);", source.read_text(encoding="utf-8"))[1])
+
+
+def fit(breaks, names, fixed, prior=prior, deviation=DEVIATION):
     """The weights of `names` that are likeliest after the labels, by Newton's method, and the `fixed` weights of the others."""
     place = {name: at for at, name in enumerate(names)}
     groups = collections.Counter()
@@ -166,8 +192,8 @@ def fit(breaks, names, fixed):
     mean = [prior(name) for name in names]
     weights = mean[:]
     for _ in range(25):
-        gradient = [(weight - middle) / DEVIATION**2 for weight, middle in zip(weights, mean)]
-        curve = [[1 / DEVIATION**2 if row == column else 0.0 for column in range(len(names))] for row in range(len(names))]
+        gradient = [(weight - middle) / deviation**2 for weight, middle in zip(weights, mean)]
+        curve = [[1 / deviation**2 if row == column else 0.0 for column in range(len(names))] for row in range(len(names))]
         for (present, other_points, right), times in groups.items():
             expected = logistic(other_points + sum(weights[at] for at in present))
             slope = times * expected * (1 - expected)
@@ -238,12 +264,62 @@ def reliability(title, urls, confidence_of):
             print(f"| {tenth / 10:.1f}-{tenth / 10 + 0.1:.1f} | {total} | {stated / total:.3f} | {right / total:.3f} | {abs(low):.3f}-{high:.3f} |")
 
 
+def calibration(urls, points_of):
+    """The slope and offset from points to the logarithm of the odds that fit the labels best."""
+    slope, offset = 1.0, 0.0
+    steps = [(points_of(url)(step), step.right, COUNTS[url.label["sample"]]) for url in urls for step in url.breaks]
+    for _ in range(50):
+        gradient, curve = [0.0, 0.0], [[1e-9, 0.0], [0.0, 1e-9]]
+        for points, right, times in steps:
+            expected = logistic(slope * points + offset)
+            spread = times * expected * (1 - expected)
+            for at, value in enumerate((points, 1.0)):
+                gradient[at] += times * (expected - right) * value
+                for other, second in enumerate((points, 1.0)):
+                    curve[at][other] += spread * value * second
+        change = solve(curve, gradient)
+        slope, offset = slope - change[0], offset - change[1]
+        if max(map(abs, change)) < 1e-6:
+            break
+    return slope, offset
+
+
+def pooled(title, urls, confidence_of):
+    """Stated against observed confidence, by tenths; neighbours with fewer than POOL line breaks are counted together."""
+    bins = [[tenth, tenth + 1, 0, 0.0, 0.0, 0.0, 0.0] for tenth in range(10)]
+    for url in urls:
+        confidence, times = confidence_of(url), COUNTS[url.label["sample"]]
+        for step in url.breaks:
+            stated = confidence(step)
+            row = bins[min(9, int(stated * 10))]
+            for at, value in ((2, 1), (3, times), (4, times * stated), (5, times * step.right), (6, times * times)):
+                row[at] += value
+    rows = []
+    for row in bins:
+        # Neighbours are counted together until there are enough of them.
+        if rows and (rows[-1][2] < POOL or row[0] == 9 and row[2] < POOL):
+            rows[-1] = [rows[-1][0], row[1]] + [a + b for a, b in zip(rows[-1][2:], row[2:])]
+        else:
+            rows.append(row)
+    print(f"\n{title}\n\n| stated | line breaks | mean stated | observed | difference | interval (95 %) |\n|---|---|---|---|---|---|")
+    for first, last, count, times, stated, right, squares in rows:
+        if times:
+            # The number of equal cases that are as informative as these of different weight.
+            equal = times * times / squares
+            low, high = interval(right / times * equal, equal)
+            print(f"| {first / 10:.1f}-{last / 10:.1f} | {count} | {stated / times:.3f} | {right / times:.3f} | {right / times - stated / times:+.3f} | {abs(low):.3f}-{high:.3f} |")
+
+
 def main():
     options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     options.add_argument("program")
     options.add_argument("labels", nargs="+")
     options.add_argument("--threshold", type=float, default=0.7)
     options.add_argument("--fit", metavar="NAME,...")
+    options.add_argument("--prior", choices=["direction", "earlier"], default="direction")
+    options.add_argument("--deviation", type=float, default=DEVIATION)
+    options.add_argument("--slope", type=float, default=program_constant("SLOPE"))
+    options.add_argument("--offset", type=float, default=program_constant("OFFSET"))
     options.add_argument("--weights", action="store_true")
     options.add_argument("--wrong", action="store_true")
     args = options.parse_args()
@@ -254,22 +330,32 @@ def main():
     if BASE not in names:
         sys.exit("no line breaks in the labels")
     fixed = program_weights() if args.fit else {}
+    known = EARLIER if args.prior == "earlier" else {}
+    mean = lambda name: float(known.get(name, prior(name)))
     fitted = args.fit.split(",") if args.fit else names
     steps = lambda some: [step for url in some for step in url.breaks]
     archives = sorted({url.label["archive"] for url in urls})
     weights = {}
     for archive in archives:
-        weights[archive] = fit(steps(url for url in urls if url.label["archive"] != archive), fitted, fixed)
+        weights[archive] = fit(steps(url for url in urls if url.label["archive"] != archive), fitted, fixed, mean, args.deviation)
     held_out = lambda url: lambda step: logistic(sum(weights[url.label["archive"]][name] for name in step.features))
     stated = lambda url: lambda step: step.stated
     report(f"Held out by archive, threshold {args.threshold}", urls, held_out, args.threshold)
     reliability("Held out by archive: stated against observed, all samples", urls, held_out)
     natural = [url for url in urls if url.label["sample"] == "natural"]
     reliability("Held out by archive: stated against observed, natural sample", natural, held_out)
+    points = lambda url: lambda step: sum(weights[url.label["archive"]][name] for name in step.features)
+    slope, offset = calibration(urls, points)
+    print(f"\nSlope {slope:.2f} and offset {offset:+.2f} from points, held out by archive, to the logarithm of the odds")
+    sloped = lambda url: lambda step: logistic(args.slope * points(url)(step) + args.offset)
+    pooled("Held out by archive, with the slope and offset of the program: stated against observed", urls, sloped)
+    real = [url for url in urls if url.label["sample"] != "generated"]
+    pooled("The same without generated mail", real, sloped)
+    report(f"Held out by archive, with the slope and offset of the program, threshold {args.threshold}", urls, sloped, args.threshold)
     report(f"The program's weights, threshold {args.threshold}", urls, stated, args.threshold)
     reliability("The program's weights: stated against observed, all samples", urls, stated)
     if args.weights:
-        everything = fit(steps(urls), fitted, fixed)
+        everything = fit(steps(urls), fitted, fixed, mean, args.deviation)
         print("\nWeights")
         for name in fitted:
             print(f"  {name:16} {round(everything[name] * 4) / 4:+.2f}   ({everything[name]:+.2f})")

@@ -7,6 +7,7 @@ use super::line_layout::{FILLED_COLUMNS, columns, indentation};
 use super::token::ContinuationToken;
 use super::url_head::UrlHead;
 use crate::repair::is_blank;
+use crate::repair::quote_marks::UNICODE_BAR;
 
 /// Returns `true` if the token cannot belong to the URL, whatever the other features.
 pub(super) fn is_impossible(
@@ -37,14 +38,26 @@ pub(super) fn is_impossible(
     let listed = ends_with(b",;") && memmem::find(token.all, b"://").is_some();
     // A URL that begins in ASCII continues in ASCII.
     let foreign = !token.all.is_ascii() && url.is_ascii();
-    token.begins_url()
+    // `http://` alone continues with the host, whatever it is called.
+    let another = token.begins_url() && !(head.is_scheme() && token.begins_host_label());
+    // One site under the other, also under a full line.
+    let sites = token.begins_host()
+        && line_break.follow == FollowingLine::Site
+        && head.ends_with_alnum()
+        && !head.is_host_incomplete();
+    another
+        || token.begins_location()
+        || sites
         || is_separator(line_break, head, token)
         || is_reference(head, token)
-        || is_other_notation(line_break, token)
+        || is_other_notation(line_break, head, token)
         || listed
         || site
         || section
         || token.is_punctuation()
+        || token.is_heading()
+        || is_after_rule(url)
+        || is_line_number(line_break, token)
         || token.is_rule() && !inner_slashes
         || path_list
         || attribute
@@ -81,21 +94,74 @@ fn is_reference(head: &UrlHead<'_>, token: &ContinuationToken<'_>) -> bool {
     repository || token.is_reference() && head.ends_with_alnum()
 }
 
+/// Minimum number of hyphens or underscores of a rule that was glued to the end of a URL.
+const RULE_CHARS: usize = 4;
+
+/// Returns `true` if the URL ends with a rule of hyphens or underscores.
+fn is_after_rule(url: &[u8]) -> bool {
+    let is_rule =
+        |sign: u8| RULE_CHARS <= url.iter().rev().take_while(|&&byte| byte == sign).count();
+    is_rule(b'-') || is_rule(b'_')
+}
+
+/// Returns `true` if the lines are numbered, and the token is the number of its line: as many
+/// digits as the number before the URL, and a greater number.
+fn is_line_number(line_break: &LineBreak<'_>, token: &ContinuationToken<'_>) -> bool {
+    let before = line_break.before_url();
+    let before = &before[indentation(before)..];
+    let digits = before
+        .iter()
+        .take_while(|byte| byte.is_ascii_digit())
+        .count();
+    let (number, after) = before.split_at(digits);
+    2 <= digits
+        && after.first().is_none_or(|&byte| is_blank(byte))
+        && token.all.len() == digits
+        && token.all.iter().all(u8::is_ascii_digit)
+        && number < token.all
+}
+
 /// Returns `true` if the line of the token is written in another notation: a line of a diffstat
-/// (`name | 12 +-`), a directive of the C preprocessor, or a comment or command that begins with a
-/// number sign and a word.
-fn is_other_notation(line_break: &LineBreak<'_>, token: &ContinuationToken<'_>) -> bool {
+/// (`name | 12 +-`) or of a table, a directive of the C preprocessor, a request of roff, a line of
+/// a patch with another sign, the prompt of a shell, a variable that is set, or a comment or command
+/// that begins with a number sign and a word.
+fn is_other_notation(
+    line_break: &LineBreak<'_>,
+    head: &UrlHead<'_>,
+    token: &ContinuationToken<'_>,
+) -> bool {
     let rest = line_break.rest();
     let rest = &rest[indentation(rest)..];
+    let cells = |line: &[u8]| {
+        memchr::memchr_iter(b'|', line).count() + memmem::find_iter(line, UNICODE_BAR).count()
+    };
     let diffstat = rest.strip_prefix(b"|").is_some_and(|count| {
         let count = &count[indentation(count)..];
         count.first().is_some_and(u8::is_ascii_digit) || count.starts_with(b"Bin ")
     });
+    // One bar alone is a pipe of a shell.
+    let table = (rest.starts_with(b"|") || rest.starts_with(UNICODE_BAR))
+        && 2 <= cells(rest) + cells(line_break.before_url());
+    // Parameters are joined by `&` and follow a `?`.
+    let variable = token.is_variable() && !head.has_query();
+    let roff = token.is_roff() && line_break.lower_indentation().is_empty();
+    // A query may go on with the `+` that stands for a blank.
+    let plus = token.first() == b'+' && !head.has_query();
+    let minus = matches!(token.all, [b'-', b'\'' | b'"', ..]);
     let command = token.first() == b'#'
         && !line_break.whole_line
         && line_break
             .rest()
             .first()
             .is_some_and(|byte| is_blank(*byte));
-    diffstat || command || token.is_directive()
+    diffstat
+        || table
+        || variable
+        || roff
+        || plus
+        || minus
+        || command
+        || token.is_prompt()
+        || token.is_directive()
+        || line_break.changes_in_diff()
 }

@@ -14,7 +14,7 @@ use super::line_break::{FollowingLine, LineBreak, SoftBreak};
 use super::line_layout::{
     FILLED_COLUMNS, WIDEST_COLUMNS, columns, indentation, prose_columns, trim_end,
 };
-use super::token::{ContinuationToken, LONG_TOKEN};
+use super::token::{ContinuationToken, LONG_TOKEN, bare};
 use super::url_head::UrlHead;
 use crate::repair::is_blank;
 
@@ -83,8 +83,9 @@ pub enum Feature {
     /// The surrounding prose has lines long enough for the token to have fitted on the line of the
     /// URL: the line was not broken for lack of room.
     RoomForToken,
-    /// The lower line is quoted, a line with quote marks alone stands before it, and the token
-    /// begins it: some programs insert such lines, but most often they separate paragraphs.
+    /// The lower line is quoted, a line with quote marks alone stands before it, the first at a line
+    /// break of the URL, and the token begins the lower line: some programs insert such lines, but
+    /// most often they separate paragraphs.
     BlankBetween,
     /// The URL is the first text of its line, except for numbers, bullets and brackets: it was put
     /// on a line of its own because it is long.
@@ -163,8 +164,8 @@ pub enum Feature {
     /// The token contains the partner of the bracket or quote before the URL, which was not closed
     /// inside the URL: the URL extends up to it.
     ClosingPartner,
-    /// Like [`Feature::ClosingPartner`], and it is a quote that follows the token directly: quotes
-    /// are closed where the URL ends.
+    /// Like [`Feature::ClosingPartner`], and it is a quote or angle bracket that follows the token
+    /// directly: these are closed where the URL ends.
     ClosingQuote,
     /// The line of the token is indented less than the line of the URL: a new paragraph or list
     /// item.
@@ -172,10 +173,33 @@ pub enum Feature {
     /// The line of the token is indented more than the line of the URL, or up to the start of the
     /// URL: programs and people indent continuation lines.
     MoreIndented,
+    /// The URL fills its line and ends with a capital letter, digit or hyphen, and the token
+    /// consists of capital letters and digits and is alone: a name in capitals was cut.
+    CapitalsContinue,
+    /// The URL fills its line and ends with a digit, and the token consists of digits and hyphens
+    /// and is alone: a number was cut.
+    DigitsContinue,
+    /// The URL and the token are alone on their lines, with a blank line before them and one after
+    /// them, and the token is no name.
+    OwnParagraph,
+    /// The URL ends inside the extension of a file, and the token is its rest and alone.
+    CompletesExtension,
+    /// The URL ends with a slash, and the token is the name of a file with its extension, in no list
+    /// of such names.
+    FileAfterSlash,
 }
 
-/// Slope of the logistic function from points to confidence: points are the logarithm of the odds.
-const STEEPNESS: f32 = 1.0;
+/// Slope of the logarithm of the odds over the points. The sum of many weights, each of which was
+/// fitted with caution, is too small.
+const SLOPE: f32 = 1.5;
+
+/// The logarithm of the odds at 0 points.
+const OFFSET: f32 = -0.2;
+
+/// The probability that a URL continues over a line break with `points`.
+pub(super) fn confidence(points: f32) -> f32 {
+    1.0 / (1.0 + (-SLOPE * points - OFFSET).exp())
+}
 
 /// A feature with its name and weight.
 struct FeatureRow {
@@ -185,7 +209,7 @@ struct FeatureRow {
 }
 
 /// Every feature, in the order of declaration.
-const ROWS: [FeatureRow; 54] = [
+const ROWS: [FeatureRow; 59] = [
     row(Feature::Bias, "base", -4.0),
     row(Feature::SoftLineEnd, "head-soft", 2.0),
     row(Feature::EndsWithHyphen, "head-hyphen", 4.0),
@@ -208,19 +232,19 @@ const ROWS: [FeatureRow; 54] = [
     row(Feature::RoomForToken, "fits", -1.25),
     row(Feature::BlankBetween, "blank-between", -2.0),
     row(Feature::UrlStartsLine, "url-first", 1.5),
-    row(Feature::AlreadyContinued, "chain", 2.5),
+    row(Feature::AlreadyContinued, "chain", 2.25),
     row(Feature::TokenAlone, "one", 2.0),
-    row(Feature::CapitalBeforeText, "many-cap", -0.75),
+    row(Feature::CapitalBeforeText, "many-cap", -0.5),
     row(Feature::EndsParagraph, "ends-para", 0.75),
     row(Feature::TokenEndsWithExtension, "tok-ext", 2.75),
     row(Feature::FoldedProperty, "folded", 1.75),
-    row(Feature::TokenHasUrlPunctuation, "tok-strong", 1.25),
+    row(Feature::TokenHasUrlPunctuation, "tok-strong", 1.0),
     row(Feature::TokenBeginsQuery, "tok-query", 1.5),
     row(Feature::TokenBeginsExtension, "tok-dotext", 1.5),
     row(Feature::TokenHasTwoDelimiters, "tok-path", 0.75),
     row(Feature::MixedToken, "tok-mixed", 0.5),
     row(Feature::HyphenatedToken, "tok-hyphens", 1.0),
-    row(Feature::WordBeforeText, "many-word", -2.5),
+    row(Feature::WordBeforeText, "many-word", -2.75),
     row(Feature::LongToken, "tok-long", 1.0),
     row(Feature::TinyToken, "tok-tiny", 2.5),
     row(Feature::NumberToken, "tok-number", 1.75),
@@ -233,13 +257,18 @@ const ROWS: [FeatureRow; 54] = [
     row(Feature::AddressToken, "tok-addr", -1.75),
     row(Feature::WordPair, "tok-pair", -1.0),
     row(Feature::Code, "code", -2.25),
-    row(Feature::ListOfNames, "list", -6.0),
+    row(Feature::ListOfNames, "list", -6.25),
     row(Feature::HostToken, "tok-host", -1.75),
     row(Feature::SiteList, "tok-site", -1.0),
-    row(Feature::ClosingPartner, "closer", 2.0),
+    row(Feature::ClosingPartner, "closer", 2.25),
     row(Feature::ClosingQuote, "closing-quote", 1.75),
     row(Feature::LessIndented, "outdent", -2.0),
     row(Feature::MoreIndented, "indent", 0.25),
+    row(Feature::CapitalsContinue, "capitals", 2.0),
+    row(Feature::DigitsContinue, "digits", 2.0),
+    row(Feature::OwnParagraph, "own-para", 1.0),
+    row(Feature::CompletesExtension, "ext-cut", 2.0),
+    row(Feature::FileAfterSlash, "slash-file", 0.5),
 ];
 
 const fn row(feature: Feature, name: &'static str, points: f32) -> FeatureRow {
@@ -302,7 +331,7 @@ impl Features {
     /// The probability, from 0 to 1, that the URL continues over the line break.
     #[must_use]
     pub fn confidence(self) -> f32 {
-        1.0 / (1.0 + (-STEEPNESS * self.points()).exp())
+        confidence(self.points())
     }
 
     /// Adds each feature that is marked as present.
@@ -329,7 +358,7 @@ const SOFT_HYPHEN: &[u8] = "\u{AD}".as_bytes();
 
 /// Number of bytes after the token that are searched for the partner of a bracket before the URL: a
 /// full stop and the bracket.
-const CLOSER_BYTES: usize = 2;
+const CLOSER_BYTES: usize = 4;
 
 /// Evaluates the continuation of `url` by the token after `line_break`. `None` if it is impossible
 /// or has fewer than `least_points`.
@@ -431,8 +460,11 @@ fn add_line(
     let width = columns(line_break.upper_line());
     let was_cut = is_rejoined_cut(line_break);
     let soft_break = SoftBreak::at(line_break);
-    let of_its_own = token.is_stop_word() || token.is_address() && !head.ends_with(b"-");
+    let address =
+        token.is_address() && !head.ends_with(b"-") && !continues_number(line_break, head, token);
+    let of_its_own = token.is_stop_word() || address;
     let alone = line_break.whole_line && !of_its_own;
+    let url_starts_line = line_break.is_continued() || is_bullet(line_break.before_url());
     features.add([
         (
             Feature::ShortLine,
@@ -458,10 +490,7 @@ fn add_line(
             Feature::FullLine,
             (FILLED_COLUMNS..=WIDEST_COLUMNS).contains(&width),
         ),
-        (
-            Feature::UrlStartsLine,
-            line_break.is_continued() || is_bullet(line_break.before_url()),
-        ),
+        (Feature::UrlStartsLine, url_starts_line),
         (Feature::AlreadyContinued, line_break.is_continued()),
         (Feature::TokenAlone, alone),
         (
@@ -475,7 +504,50 @@ fn add_line(
             Feature::EndsParagraph,
             line_break.follow == FollowingLine::Blank,
         ),
+        (
+            Feature::OwnParagraph,
+            alone
+                && (!token.is_capitalized() || continues_capitals(line_break, head, token))
+                && url_starts_line
+                && !line_break.is_continued()
+                && line_break.follow == FollowingLine::Blank
+                && line_break.begins_paragraph(),
+        ),
     ]);
+}
+
+/// Returns `true` if the line of the URL is full or was cut, and the URL ends with one of `bytes`.
+fn fills_line(line_break: &LineBreak<'_>) -> bool {
+    (FILLED_COLUMNS..=WIDEST_COLUMNS).contains(&columns(line_break.upper_line()))
+}
+
+/// Returns `true` if a number in the URL was cut at the end of a full line, and the token is its
+/// rest.
+fn continues_number(
+    line_break: &LineBreak<'_>,
+    head: &UrlHead<'_>,
+    token: &ContinuationToken<'_>,
+) -> bool {
+    line_break.whole_line
+        && fills_line(line_break)
+        && token.is_digits()
+        && !head.ends_with_identifier()
+        && head.url.last().is_some_and(u8::is_ascii_digit)
+}
+
+/// Returns `true` if a name in capitals was cut at the end of a full line, and the token is its
+/// rest.
+fn continues_capitals(
+    line_break: &LineBreak<'_>,
+    head: &UrlHead<'_>,
+    token: &ContinuationToken<'_>,
+) -> bool {
+    let cut = |last: &u8| last.is_ascii_uppercase() || last.is_ascii_digit() || *last == b'-';
+    line_break.whole_line
+        && fills_line(line_break)
+        && token.is_capitals()
+        && !head.ends_with_identifier()
+        && head.url.last().is_some_and(cut)
 }
 
 /// Adds the features of the token. Uses the features of the URL and its line.
@@ -490,8 +562,12 @@ fn add_token(
     let parameter = token.begins_parameter() || token.begins_port();
     let query = token.begins_query() && !hash || parameter || token.begins_address_host();
     let extension = token.has_extension(head.url);
-    let label = token.is_labelled() && !features.has(Feature::EndsInsideHost);
-    let joint = head.ends_with(b"@=");
+    // Some servers have colons in their paths.
+    let colons = head.path_has_colon() && token.all.contains(&b':') && line_break.whole_line;
+    let label = token.is_labelled() && !features.has(Feature::EndsInsideHost) && !colons;
+    let capitals = continues_capitals(line_break, head, token);
+    let digits = continues_number(line_break, head, token);
+    let joint = head.ends_with(b"@=") || head.ends_inside_escape();
     let host = token.begins_host() && !head.is_host_incomplete() && !joint;
     let punctuation = query || token.begins_path() || token.has_delimiter_inside();
     features.add([
@@ -542,19 +618,37 @@ fn add_token(
         (Feature::TokenEndsWithSlash, token.bare.ends_with(b"/")),
         (
             Feature::CapitalizedToken,
-            token.is_capitalized() && !head.ends_with(b"-") && !head.ends_inside_escape(),
+            token.is_capitalized()
+                && !capitals
+                && !head.ends_with(b"-")
+                && !head.ends_inside_escape(),
+        ),
+        (Feature::CapitalsContinue, capitals),
+        (Feature::DigitsContinue, digits),
+        (
+            Feature::CompletesExtension,
+            line_break.whole_line && token.completes_extension(head.url),
+        ),
+        (
+            Feature::FileAfterSlash,
+            head.ends_with(b"/")
+                && token.has_extension(head.url)
+                && line_break.follow != FollowingLine::Alike,
         ),
         (Feature::FieldLabel, token.all.ends_with(b":") || label),
         (Feature::StopWord, token.is_stop_word()),
         (
             Feature::AddressToken,
-            token.is_address() && !head.ends_with(b"-") && !head.is_mailbox(),
+            token.is_address() && !digits && !head.ends_with(b"-") && !head.is_mailbox(),
         ),
         (
             Feature::WordPair,
             token.is_word_pair() && head.ends_with_alnum(),
         ),
-        (Feature::Code, token.is_code() || is_code_line(line_break)),
+        (
+            Feature::Code,
+            token.is_code() && !colons || is_code_line(line_break),
+        ),
         (Feature::HostToken, host),
         (Feature::SiteList, host && features.has(Feature::ShortLine)),
     ]);
@@ -571,7 +665,7 @@ fn add_layout(features: &mut Features, line_break: &LineBreak<'_>, head: &UrlHea
     let same = line_break.marks.same;
     let list = line_break.whole_line && line_break.follow == FollowingLine::Alike;
     features.add([
-        (Feature::BlankBetween, line_break.marks.blank_between),
+        (Feature::BlankBetween, line_break.is_first_blank()),
         (Feature::FoldedProperty, is_folded_property(line_break)),
         (Feature::ClosingQuote, is_quote_closed(line_break, head)),
         (
@@ -589,12 +683,14 @@ fn add_layout(features: &mut Features, line_break: &LineBreak<'_>, head: &UrlHea
 
 /// Returns `true` if the quote before the URL is closed directly after the token.
 fn is_quote_closed(line_break: &LineBreak<'_>, head: &UrlHead<'_>) -> bool {
-    line_break.opener().is_some_and(|quote| {
-        b"'\"".contains(&quote)
-            && !head.url.contains(&quote)
-            && (line_break.rest().first() == Some(&quote)
-                || line_break.token_and(0).ends_with(&[quote]))
-    })
+    let Some(closer) = closer(line_break.before_start()) else {
+        return false;
+    };
+    let is_quote = !matches!(closer, b")" | b"]" | b"}");
+    let token = bare(line_break.token_and(0));
+    is_quote
+        && memmem::find(head.url, closer).is_none()
+        && (line_break.rest().starts_with(closer) || token.ends_with(closer))
 }
 
 /// Returns `true` if the line of the URL begins with the name of a property, in capitals, and a `:`
@@ -621,18 +717,39 @@ fn is_code_line(line_break: &LineBreak<'_>) -> bool {
 /// Returns `true` if the bracket or quote before the URL is closed in or right after the token, and
 /// not in the URL.
 fn is_closed(line_break: &LineBreak<'_>, head: &UrlHead<'_>) -> bool {
-    let close = match line_break.opener() {
-        Some(b'(') => b')',
-        Some(b'[') => b']',
-        Some(b'{') => b'}',
-        Some(quote @ (b'\'' | b'"')) => quote,
-        _ => return false,
+    let before = line_break.before_start();
+    let Some(close) = closer(before) else {
+        return false;
     };
-    let open = line_break.opener().unwrap_or(close);
-    let count = |text: &[u8], bracket: u8| memchr::memchr_iter(bracket, text).count();
+    let open = before.last().copied().unwrap_or_default();
+    let count = |text: &[u8], bracket: &[u8]| memmem::find_iter(text, bracket).count();
     let token = line_break.token_and(CLOSER_BYTES);
-    let own = if open == close { 0 } else { count(token, open) };
-    !head.url.contains(&close) && own < count(token, close)
+    let has_pairs = matches!(close, b")" | b"]" | b"}");
+    let own = if has_pairs { count(token, &[open]) } else { 0 };
+    memmem::find(head.url, close).is_none() && own < count(token, close)
+}
+
+/// The partner of the bracket or quote at the end of `before`.
+fn closer(before: &[u8]) -> Option<&'static [u8]> {
+    const PAIRS: [(&str, &str); 13] = [
+        ("(", ")"),
+        ("[", "]"),
+        ("{", "}"),
+        ("'", "'"),
+        ("\"", "\""),
+        ("\u{27E8}", "\u{27E9}"),
+        ("\u{2329}", "\u{232A}"),
+        ("\u{3008}", "\u{3009}"),
+        ("\u{300A}", "\u{300B}"),
+        ("\u{300C}", "\u{300D}"),
+        ("\u{2039}", "\u{203A}"),
+        ("\u{201C}", "\u{201D}"),
+        ("\u{AB}", "\u{BB}"),
+    ];
+    PAIRS
+        .iter()
+        .find(|(open, _)| before.ends_with(open.as_bytes()))
+        .map(|(_, close)| close.as_bytes())
 }
 
 /// Returns `true` if the text before the URL on its line is only numbers, bullets, brackets and

@@ -4,8 +4,8 @@
 use memchr::memmem;
 
 use super::line_layout::{
-    FILLED_COLUMNS, LinePrefix, TextLine, columns, common_lead, indentation, nearby, rest_of_line,
-    trim_end,
+    FILLED_COLUMNS, LinePrefix, TextLine, columns, common_lead, diff_sign, indentation, is_diff,
+    line_before, nearby, rest_of_line, trim_end,
 };
 use super::token::ContinuationToken;
 use crate::limits::CONTINUATION_BYTES;
@@ -25,6 +25,8 @@ pub(super) enum FollowingLine {
     Blank,
     /// The line begins with a slash.
     Slash,
+    /// The line begins with a URL, or with a host that may be one.
+    Site,
     /// The line is a single word of the kind that the token is: both are names of files, paths or
     /// mail addresses.
     Alike,
@@ -46,6 +48,8 @@ struct UpperLine {
     /// The number of columns of the line before, if this line is the rest of it: see
     /// [`LineBreak::rejoined_columns`].
     cut_columns: usize,
+    /// `true` if a line with quote marks alone stood at an earlier line break of the URL.
+    had_blank: bool,
 }
 
 /// Quote marks of the lines at a line break.
@@ -55,7 +59,8 @@ pub(super) struct MarksAtBreak {
     pub(super) quoted: bool,
     /// `true` if both lines have the same number of quote marks.
     pub(super) same: bool,
-    /// `true` if a line with quote marks alone stands between the two lines.
+    /// `true` if a line with quote marks alone, or a blank one before a quoted line, stands between
+    /// the two lines.
     pub(super) blank_between: bool,
 }
 
@@ -99,6 +104,7 @@ impl<'t> LineBreak<'t> {
             is_continued: false,
             blanks_after: rest.span,
             cut_columns: 0,
+            had_blank: false,
         };
         LineBreak::between(text, upper, rest.next)
     }
@@ -113,6 +119,7 @@ impl<'t> LineBreak<'t> {
             is_continued: true,
             blanks_after: Span::new(self.token.end, self.lower.span.end),
             cut_columns: self.cut_columns(),
+            had_blank: self.upper.had_blank || self.marks.blank_between,
         };
         if self.lower.cut {
             None
@@ -126,8 +133,11 @@ impl<'t> LineBreak<'t> {
         let upper_marks = LinePrefix::first(upper_line);
         let upper_body = upper.piece.min(upper.line.start + upper_marks.len);
         let mut lower = rest_of_line(text, next, CONTINUATION_BYTES);
-        let blank_between =
-            !upper_marks.is_empty() && is_quoted_blank(lower.span.of(text), &upper_marks);
+        let blank_between = if upper_marks.is_empty() {
+            is_requoted(text, &upper, &lower)
+        } else {
+            is_quoted_blank(lower.span.of(text), &upper_marks)
+        };
         if blank_between {
             lower = rest_of_line(text, lower.next, CONTINUATION_BYTES);
         }
@@ -136,15 +146,27 @@ impl<'t> LineBreak<'t> {
             return None;
         }
         let lower_marks = upper_marks.next(line);
-        if blank_between && lower_marks.count() != upper_marks.count() {
+        let quotes_rest = upper_marks.is_empty() && !lower_marks.is_empty();
+        if blank_between && !quotes_rest && lower_marks.count() != upper_marks.count() {
+            return None;
+        }
+        // The `>` of `< URL >` on a line of its own is no quote mark.
+        let before = &text[upper_body..upper.piece];
+        if trim_end(before).ends_with(b"<") && upper_marks.count() < lower_marks.count() {
             return None;
         }
         let body = lower.span.start + lower_marks.len;
-        let lower_body = body
-            + common_lead(
-                &text[upper_body..upper.line.end],
-                &text[body..lower.span.end],
-            );
+        // A sign of a patch stands at the start of a line, or after the quote marks and one blank.
+        let after_marks = |marks: &LinePrefix<'_>, line: &'t [u8]| match line {
+            [b' ', after @ ..] if !marks.is_empty() => after,
+            _ => line,
+        };
+        let upper_text = after_marks(&upper_marks, &text[upper_body..upper.line.end]);
+        let lower_text = after_marks(&lower_marks, &text[body..lower.span.end]);
+        let lower_body = match common_lead(upper_text, lower_text) {
+            0 => body,
+            lead => lower.span.end - lower_text.len() + lead,
+        };
 
         let inner = &text[lower_body..lower.span.end];
         let start = lower_body + indentation(inner);
@@ -178,6 +200,12 @@ impl<'t> LineBreak<'t> {
     /// Returns `true` if the URL begins before the upper line and was continued in it.
     pub(super) fn is_continued(&self) -> bool {
         self.upper.is_continued
+    }
+
+    /// Returns `true` if a line with quote marks alone stands between the two lines, and none did
+    /// at an earlier line break of the URL: a program that inserts such lines does so again.
+    pub(super) fn is_first_blank(&self) -> bool {
+        self.marks.blank_between && !self.upper.had_blank
     }
 
     /// The upper line, up to the last byte of the URL.
@@ -223,14 +251,51 @@ impl<'t> LineBreak<'t> {
         &self.text[self.upper_body..self.upper.piece]
     }
 
-    /// The byte before the URL, if the URL begins in the upper line but not at its start.
-    pub(super) fn opener(&self) -> Option<u8> {
-        let has_none = self.upper.is_continued || self.upper.piece == self.upper.line.start;
-        if has_none {
-            None
+    /// The text before the URL on its line, if the URL begins there; otherwise empty.
+    pub(super) fn before_start(&self) -> &'t [u8] {
+        if self.upper.is_continued {
+            &[]
         } else {
-            Some(self.text[self.upper.piece - 1])
+            &self.text[self.upper.line.start..self.upper.piece]
         }
+    }
+
+    /// Returns `true` if the line before that of the URL is blank or does not exist, without quote
+    /// marks.
+    pub(super) fn begins_paragraph(&self) -> bool {
+        line_before(self.text, self.upper.line.start).is_none_or(|line| {
+            let body = &line[LinePrefix::first(line).len..];
+            indentation(body) == body.len()
+        })
+    }
+
+    /// Returns `true` if the two lines stand in a patch and have different signs: a patch breaks no
+    /// lines.
+    pub(super) fn changes_in_diff(&self) -> bool {
+        let body = |line: &'t [u8], at: usize, start: usize| {
+            let line = &line[at - start..];
+            if start < at {
+                line.strip_prefix(b" ").unwrap_or(line)
+            } else {
+                line
+            }
+        };
+        let lower = self.lower.span;
+        let lower_start = lower.start
+            + LinePrefix::first(self.upper_line())
+                .next(lower.of(self.text))
+                .len;
+        let upper = diff_sign(body(
+            self.upper_line(),
+            self.upper_body,
+            self.upper.line.start,
+        ));
+        let lower = diff_sign(body(lower.of(self.text), lower_start, lower.start));
+        upper != lower
+            && upper.is_some()
+            && lower.is_some()
+            && (upper != Some(b' ') || lower != Some(b' '))
+            && is_diff(self.nearby())
     }
 
     /// The token and at most `more` bytes of its line after it.
@@ -290,6 +355,21 @@ fn run(line: &[u8]) -> usize {
     line.len()
 }
 
+/// Returns `true` if `lower` is blank and the line after it is quoted, as a line above `upper` is:
+/// some programs move a quoted line that is too long out of the quote, and quote its rest.
+fn is_requoted(text: &[u8], upper: &UpperLine, lower: &TextLine) -> bool {
+    let is_blank = indentation(lower.span.of(text)) == lower.span.len() && !lower.cut;
+    let is_quoted = |line: &[u8]| !LinePrefix::first(line).is_empty();
+    let is_full = FILLED_COLUMNS <= columns(upper.line.of(text));
+    let follow = rest_of_line(text, lower.next, CONTINUATION_BYTES);
+    is_blank
+        && is_full
+        && !upper.is_continued
+        && !follow.cut
+        && is_quoted(follow.span.of(text))
+        && nearby(text, upper.line.start, text.len()).any(is_quoted)
+}
+
 /// Returns `true` if `line` has quote marks and no other text.
 fn is_quoted_blank(line: &[u8], upper: &LinePrefix<'_>) -> bool {
     let marks = upper.next(line);
@@ -313,9 +393,17 @@ fn following_line(text: &[u8], at: usize, upper: &LinePrefix<'_>, token: &[u8]) 
         None if row.cut => FollowingLine::Text,
         None => FollowingLine::Blank,
         Some(b'/') => FollowingLine::Slash,
+        Some(_) if begins_site(&body[indentation(body)..]) => FollowingLine::Site,
         Some(_) if is_alike(token, trim_end(&body[indentation(body)..])) => FollowingLine::Alike,
         Some(_) => FollowingLine::Text,
     }
+}
+
+/// Returns `true` if `line` begins with a URL or a host.
+fn begins_site(line: &[u8]) -> bool {
+    let end = run(line);
+    ContinuationToken::new(&line[..end])
+        .is_some_and(|token| token.begins_url() || token.begins_host())
 }
 
 /// Returns `true` if `token` and `line` are single words of one kind: both mail addresses, or both

@@ -6,8 +6,8 @@ use std::iter;
 
 use memchr::{memchr2, memmem, memrchr2};
 
-use crate::repair::quote_marks::INITIALS;
-use crate::repair::whitespace_len;
+use crate::repair::quote_marks::{INITIALS, UNICODE_ARROW, UNICODE_BAR};
+use crate::repair::{last_line_end_len, line_end_len, whitespace_len};
 use crate::span::Span;
 
 /// Maximum number of lines read on each side of a line break. A wrapped paragraph shows its width
@@ -44,8 +44,8 @@ pub(super) struct TextLine {
     pub(super) cut: bool,
 }
 
-/// Returns the rest of the line that contains `at`, at most `max_bytes` of it. LF, CR and CRLF end
-/// lines.
+/// Returns the rest of the line that contains `at`, at most `max_bytes` of it. LF, CR, CRLF and CR
+/// CR LF end lines.
 pub(super) fn rest_of_line(text: &[u8], at: usize, max_bytes: usize) -> TextLine {
     let limit = text.len().min(at.saturating_add(max_bytes));
     match memchr2(b'\n', b'\r', &text[at..limit]) {
@@ -56,14 +56,9 @@ pub(super) fn rest_of_line(text: &[u8], at: usize, max_bytes: usize) -> TextLine
         },
         Some(len) => {
             let end = at + len;
-            let line_end = if text[end..].starts_with(b"\r\n") {
-                2
-            } else {
-                1
-            };
             TextLine {
                 span: Span::new(at, end),
-                next: end + line_end,
+                next: end + line_end_len(&text[end..]),
                 cut: false,
             }
         }
@@ -148,7 +143,7 @@ pub(super) fn nearby(text: &[u8], start: usize, next: usize) -> impl Iterator<It
 fn above(text: &[u8], mut at: usize) -> impl Iterator<Item = &[u8]> {
     let floor = at.saturating_sub(NEARBY_BYTES);
     iter::from_fn(move || {
-        let end = at.checked_sub(if text[..at].ends_with(b"\r\n") { 2 } else { 1 })?;
+        let end = at.checked_sub(last_line_end_len(&text[..at]))?;
         let line = text.get(floor..end)?;
         let start = match memrchr2(b'\n', b'\r', line) {
             Some(line_end) => line_end + 1,
@@ -171,6 +166,46 @@ fn below(text: &[u8], mut at: usize) -> impl Iterator<Item = &[u8]> {
     })
 }
 
+/// The line before the one at `at`. `None` if there is none, or if it is too long.
+pub(super) fn line_before(text: &[u8], at: usize) -> Option<&[u8]> {
+    above(text, at).next()
+}
+
+/// Minimum number of lines with the sign of an added or removed line among the lines of a patch.
+const SIGNED_LINES: usize = 3;
+
+/// Returns `true` if lines of a patch are among `lines`: the header of a file or hunk, or several
+/// lines with the sign of an added or removed line.
+pub(super) fn is_diff<'t>(lines: impl Iterator<Item = &'t [u8]>) -> bool {
+    let mut signed = 0;
+    for line in lines {
+        let body = &line[LinePrefix::first(line).len..];
+        let body = body.strip_prefix(b" ").unwrap_or(body);
+        let is_header = [
+            &b"@@ -"[..],
+            b"diff --git ",
+            b"--- a/",
+            b"+++ b/",
+            b"Index: ",
+        ]
+        .iter()
+        .any(|header| body.starts_with(header));
+        // `- ` begins the items of lists.
+        signed += usize::from(
+            matches!(body, [b'+', ..]) || matches!(body, [b'-', next, ..] if is_word(*next)),
+        );
+        if is_header || SIGNED_LINES <= signed {
+            return true;
+        }
+    }
+    false
+}
+
+/// The sign of a line of a patch, without quote marks: `+`, `-` or a blank.
+pub(super) fn diff_sign(body: &[u8]) -> Option<u8> {
+    body.first().copied().filter(|sign| b"+- ".contains(sign))
+}
+
 /// Maximum number of quote marks read on one line. Nobody quotes so deeply, and a line may consist
 /// of marks.
 const MAX_MARKS: usize = 32;
@@ -190,11 +225,11 @@ impl<'t> LinePrefix<'t> {
     }
 
     /// Reads the marks of the next line. Initials and `:` count only if this line has them too,
-    /// since they may belong to the URL. The number of `>` and `|` does not matter: a mailer that
+    /// since they may belong to the URL. The number of arrows and bars does not matter: a mailer that
     /// breaks a quoted line leaves its second half unquoted.
     pub(super) fn next(&self, line: &'t [u8]) -> LinePrefix<'t> {
         LinePrefix::read(line, |mark| {
-            matches!(mark, b">" | b"|") || self.marks.contains(&mark)
+            matches!(mark, b">" | b"|" | UNICODE_ARROW | UNICODE_BAR) || self.marks.contains(&mark)
         })
     }
 
@@ -227,11 +262,14 @@ impl<'t> LinePrefix<'t> {
     }
 }
 
-/// Returns the mark `>`, alone or after a person's initials, which may follow a punctuation
+/// Returns the mark `>` or `›`, or a `>` after a person's initials, which may follow a punctuation
 /// character: `>`, `JD>`, `*JD>`.
 fn arrow(rest: &[u8]) -> Option<&[u8]> {
     if rest.first() == Some(&b'>') {
         return Some(&rest[..1]);
+    }
+    if rest.starts_with(UNICODE_ARROW) {
+        return Some(UNICODE_ARROW);
     }
     let sign = usize::from(
         rest.first()
@@ -247,9 +285,12 @@ fn arrow(rest: &[u8]) -> Option<&[u8]> {
     (capital && letters <= INITIALS && rest.get(len - 1) == Some(&b'>')).then(|| &rest[..len])
 }
 
-/// Returns the mark `|` or `:`, after at most one blank and before the end of the line, another
+/// Returns the mark `|`, `│` or `:`, after at most one blank and before the end of the line, another
 /// mark, a blank or a word.
 fn bar(rest: &[u8], blanks: usize) -> Option<&[u8]> {
+    if blanks <= 1 && rest.starts_with(UNICODE_BAR) {
+        return Some(UNICODE_BAR);
+    }
     let mark = matches!(rest.first(), Some(b'|' | b':')) && blanks <= 1;
     let is_before_text = match rest.get(1) {
         None | Some(b'>' | b'|' | b':' | b'_') => true,
@@ -267,7 +308,7 @@ fn is_blank(byte: u8) -> bool {
 struct CommentLead<'t> {
     /// `+` or `-`, or empty.
     sign: &'t [u8],
-    /// `*`, `#`, `//`, `;`, `%` or `dnl`, or empty.
+    /// `*`, `#`, `//`, `;`, `%`, `dnl` or roff's `.\"`, or empty.
     comment: &'t [u8],
     /// The length of the lead in bytes.
     len: usize,
@@ -312,7 +353,7 @@ fn comment(rest: &[u8]) -> &[u8] {
         [b'*' | b'%', ..] => 1,
         [b'#' | b';', ..] => run(rest[0]),
         [b'/', b'/', ..] => run(b'/'),
-        [b'd', b'n', b'l', ..] => 3,
+        [b'd', b'n', b'l', ..] | [b'.' | b'\'', b'\\', b'"', ..] => 3,
         _ => return &[],
     };
     if rest.get(len).is_some_and(|&byte| is_blank(byte)) {

@@ -154,6 +154,18 @@ impl ContinuationToken<'_> {
                 .any(|prefix| begins_with(self.all, prefix))
     }
 
+    /// Returns `true` if the token is the location of a file from before URLs: a host, a colon and
+    /// a path.
+    pub(super) fn begins_location(&self) -> bool {
+        let len = self
+            .all
+            .iter()
+            .take_while(|byte| byte.is_ascii_alphanumeric() || b".-".contains(byte))
+            .count();
+        let (host, rest) = self.all.split_at(len);
+        is_host(host) && matches!(rest, [b':', b'/' | b'~', ..])
+    }
+
     /// Returns `true` if the token is a `;` and an assignment, as between the parameters of a
     /// query.
     pub(super) fn begins_parameter(&self) -> bool {
@@ -428,6 +440,11 @@ impl ContinuationToken<'_> {
         name > 0 && host.contains(&b'.') && host.split(|&byte| byte == b'.').all(label)
     }
 
+    /// Returns `true` if the token begins with `www.` and another label.
+    pub(super) fn begins_host_label(&self) -> bool {
+        begins_with(self.all, "www.") && self.all.get(4).is_some_and(u8::is_ascii_alphanumeric)
+    }
+
     /// Returns `true` if the token begins with a host in one of [`TOP_DOMAINS`], with or without a
     /// port.
     pub(super) fn begins_host(&self) -> bool {
@@ -473,10 +490,17 @@ fn is_host(text: &[u8]) -> bool {
 
 /// Frequent English words that continue a sentence after a URL. URLs do not end with them. `a` and
 /// `i` are missing because they can be letters of a URL.
-const STOP_WORDS: [&str; 35] = [
+const STOP_WORDS: [&str; 36] = [
     "an", "and", "are", "as", "at", "but", "by", "can", "for", "from", "has", "have", "if", "in",
     "into", "is", "it", "its", "of", "on", "or", "so", "that", "the", "then", "there", "this",
-    "to", "via", "was", "we", "were", "which", "with", "you",
+    "to", "via", "vs", "was", "we", "were", "which", "with", "you",
+];
+
+/// English words and abbreviations of one or two letters that are not in [`STOP_WORDS`].
+const SHORT_WORDS: [&[u8]; 30] = [
+    b"a", b"i", b"ad", b"ah", b"am", b"be", b"cf", b"do", b"eg", b"go", b"he", b"hi", b"ie", b"me",
+    b"my", b"no", b"oh", b"ok", b"ox", b"pm", b"re", b"th", b"u", b"up", b"us", b"vs", b"ya",
+    b"ye", b"yo", b"yr",
 ];
 
 /// Words and labels of prose in the token.
@@ -488,7 +512,7 @@ impl ContinuationToken<'_> {
                 byte.is_ascii_lowercase() || byte.is_ascii_digit()
             })
             && !self.is_stop_word()
-            && ![&b"a"[..], b"i", b"me", b"my", b"no", b"ok", b"us"].contains(&self.bare)
+            && !SHORT_WORDS.contains(&self.bare)
     }
 
     /// Returns `true` if the token is a word of small letters.
@@ -525,11 +549,40 @@ impl ContinuationToken<'_> {
             && self.all.len() > name + 1
     }
 
-    /// Returns `true` if the token is one of [`STOP_WORDS`].
+    /// Returns `true` if the token is one of [`STOP_WORDS`] or [`SHORT_WORDS`], or several with
+    /// slashes between them: `and/or`.
     pub(super) fn is_stop_word(&self) -> bool {
-        STOP_WORDS
-            .iter()
-            .any(|word| word.as_bytes().eq_ignore_ascii_case(self.bare))
+        self.bare.split(|&byte| byte == b'/').all(|part| {
+            let frequent = STOP_WORDS
+                .iter()
+                .any(|word| word.as_bytes().eq_ignore_ascii_case(part));
+            // A letter alone may be the rest of a URL.
+            let short = SHORT_WORDS
+                .iter()
+                .any(|word| word.len() == 2 && word.eq_ignore_ascii_case(part));
+            frequent || short
+        })
+    }
+
+    /// Returns `true` if the token consists of capital letters and digits, with at least one
+    /// capital letter.
+    pub(super) fn is_capitals(&self) -> bool {
+        all(self.bare, |byte| {
+            byte.is_ascii_uppercase() || byte.is_ascii_digit()
+        }) && self.bare.iter().any(u8::is_ascii_uppercase)
+    }
+
+    /// Returns `true` if the token is a capitalized word and a colon.
+    pub(super) fn is_heading(&self) -> bool {
+        self.all.ends_with(b":") && self.is_capitalized()
+    }
+
+    /// Returns `true` if the token consists of digits, with hyphens and dots among them.
+    pub(super) fn is_digits(&self) -> bool {
+        self.has_digit()
+            && all(self.bare, |byte| {
+                byte.is_ascii_digit() || b"-.".contains(byte)
+            })
     }
 }
 
@@ -569,6 +622,19 @@ const RULES: [&str; 13] = [
     "--", "-o", "-*", "-=", "-~", "==", "__", "...", "~~", "//", "++", "##", "/*",
 ];
 
+/// Maximum number of letters of a macro of roff: those of `man`, `ms` and `mm` have at most three.
+const ROFF_LETTERS: usize = 3;
+
+/// Requests of roff in small letters that manual pages use, without those that are extensions of
+/// files (`.so`, `.ps`).
+const ROFF_REQUESTS: [&[u8]; 24] = [
+    b"ad", b"bp", b"br", b"ce", b"de", b"ds", b"el", b"fi", b"ft", b"hy", b"ie", b"if", b"ig",
+    b"in", b"na", b"ne", b"nf", b"nh", b"nr", b"rm", b"sp", b"ta", b"ti", b"tr",
+];
+
+/// Minimum number of letters of the name of a variable in capitals.
+const VARIABLE_LETTERS: usize = 3;
+
 /// Maximum number of digits of the number of an issue or of a footnote, such as `#12`.
 const ISSUE_DIGITS: usize = 6;
 
@@ -582,6 +648,52 @@ impl ContinuationToken<'_> {
         self.all
             .strip_prefix(b"#")
             .is_some_and(|name| DIRECTIVES.contains(&name))
+    }
+
+    /// Returns `true` if the token is a request or macro of roff, or its comment: `.UE`, `.br`,
+    /// `.\"`. Those that are also extensions of files are none.
+    pub(super) fn is_roff(&self) -> bool {
+        let Some(name) = self
+            .all
+            .strip_prefix(b".")
+            .or_else(|| self.all.strip_prefix(b"'"))
+        else {
+            return false;
+        };
+        let is_macro = (1..=ROFF_LETTERS).contains(&name.len())
+            && all(name, u8::is_ascii_uppercase)
+            && !has_extension(self.all);
+        name.starts_with(b"\\\"")
+            || name.starts_with(b"\\#")
+            || is_macro
+            || ROFF_REQUESTS.contains(&name)
+    }
+
+    /// Returns `true` if the token is the prompt of a shell: `joe@host:~/x$`, `joe@host:/x`.
+    pub(super) fn is_prompt(&self) -> bool {
+        let name = |text: &[u8]| {
+            text.iter()
+                .take_while(|&&byte| is_word(byte) || b".-".contains(&byte))
+                .count()
+        };
+        let user = name(self.all);
+        let Some(host) = self.all[user..].strip_prefix(b"@") else {
+            return false;
+        };
+        let len = name(host);
+        0 < user && 0 < len && matches!(host[len..], [b':', b'~' | b'/', ..] | [b'#' | b'$'])
+    }
+
+    /// Returns `true` if the token begins with a name in capitals and `=`: a variable is set.
+    pub(super) fn is_variable(&self) -> bool {
+        self.assigned_value().is_some_and(|value| {
+            let name = &self.all[..self.all.len() - value.len() - 1];
+            VARIABLE_LETTERS <= name.len()
+                && name[0].is_ascii_uppercase()
+                && all(name, |byte| {
+                    byte.is_ascii_uppercase() || byte.is_ascii_digit() || *byte == b'_'
+                })
+        })
     }
 
     /// Returns `true` if the token is a `#` and the short number of an issue.

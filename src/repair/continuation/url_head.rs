@@ -168,6 +168,11 @@ impl<'u> UrlHead<'u> {
         path.ends_with(b".git") && path.len() > ".git".len()
     }
 
+    /// Returns `true` if the path or query has a colon.
+    pub(super) fn path_has_colon(&self) -> bool {
+        self.path.contains(&b':')
+    }
+
     /// Returns `true` if the URL has a query.
     pub(super) fn has_query(&self) -> bool {
         self.path.contains(&b'?')
