@@ -280,6 +280,10 @@ mod tests {
             "pub/x @|ftp.a.example",
             "|www2.a.example",
             "(|FTP15.a.example)",
+            "see\u{a0}|www.a.example",
+            "\u{ff1a}|www.a.example",
+            "\u{3002}|www.a.example",
+            "_|www.a.example_",
         ] {
             check_host(marked);
         }
@@ -297,6 +301,8 @@ mod tests {
             "joe@www.a.example",
             "www2001.a.example",
             "awww2.a.example",
+            "lamp_www.7.txt",
+            "\u{e9}www.a.example",
         ] {
             check_host(text);
         }

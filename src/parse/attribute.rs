@@ -22,7 +22,15 @@ pub struct AttributeValue<'v> {
 }
 
 /// Schemes of values that name no location.
-const NO_LOCATION: [&[u8]; 5] = [b"data", b"javascript", b"vbscript", b"about", b"blob"];
+const NO_LOCATION: [&[u8]; 6] = [
+    b"data",
+    b"javascript",
+    b"vbscript",
+    b"about",
+    b"blob",
+    // A part of the same message (RFC 2392).
+    b"cid",
+];
 
 /// Confidence in a URL that was resolved against the base of its page.
 const RESOLVED_CONFIDENCE: f32 = 0.9;

@@ -230,8 +230,24 @@ fn may_precede_host(before: &[u8]) -> bool {
         b'@' => rest
             .last()
             .is_none_or(|&byte| matches!(byte, b' ' | b'\t' | b'\n' | b'(')),
+        // A name with underscores. One alone opens italic type.
+        b'_' => !rest.last().is_some_and(|&byte| is_word(byte)),
+        0x80.. => ends_with_separator(before),
         _ => !(is_word(last) || matches!(last, b'/' | b'%' | b'&' | b'?' | b'\\' | b'$')),
     }
+}
+
+/// Returns `true` if the character at the end of `text` separates words and is not ASCII: white
+/// space, East Asian punctuation (U+3000 to U+3002, U+3008 to U+3011), or a full-width form of ASCII
+/// punctuation (U+FF01 to U+FF0F, U+FF1A to U+FF20).
+fn ends_with_separator(text: &[u8]) -> bool {
+    matches!(
+        text,
+        [.., 0xC2, 0xA0]
+            | [.., 0xE2, 0x80, 0x80..=0x8A | 0xAF]
+            | [.., 0xE3, 0x80, 0x80..=0x82 | 0x88..=0x91]
+            | [.., 0xEF, 0xBC, 0x81..=0x8F | 0x9A..=0xA0]
+    )
 }
 
 fn is_word(byte: u8) -> bool {
