@@ -41,7 +41,8 @@ pub(super) fn is_impossible(
     // `http://` alone continues with the host, whatever it is called.
     let another = token.begins_url() && !(head.is_scheme() && token.begins_host_label());
     // One site under the other, also under a full line.
-    let sites = token.begins_host()
+    let sites = line_break.whole_line
+        && token.begins_host()
         && line_break.follow == FollowingLine::Site
         && head.ends_with_alnum()
         && !head.is_host_incomplete();

@@ -714,6 +714,9 @@ fn words_of_two_letters_and_pairs_of_frequent_words_are_prose() {
 #[test]
 fn a_list_of_sites_under_a_full_line_is_not_joined() {
     check(&format!("«{FULL}x»¶lists.example.net¶www.b.example.com/x¶"));
+    // More text follows: a host that was cut.
+    let cut = format!("{FULL}joe@in\nstitute.com/ [2]\nhttp://b.example/\n");
+    assert!(features(&cut).contains(&"tok-slash"));
 }
 
 #[test]
