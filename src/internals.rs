@@ -55,6 +55,11 @@ pub mod extract {
     pub use crate::extract::*;
 }
 
+#[cfg(feature = "stats")]
+pub mod stats {
+    pub use crate::stats::*;
+}
+
 #[cfg(feature = "files")]
 pub mod sink {
     pub use crate::sink::*;

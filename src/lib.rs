@@ -53,6 +53,7 @@
 //! | `files` | files and folders on all cores |
 //! | `daemon` | the daemon that watches live spools (`urlspool watch`) |
 //! | `load` | loads records into SQLite and searches them (`urlspool load`, `urlspool search`) |
+//! | `stats` | counts what is in mail, records and databases (`urlspool stats`) |
 //! | `audit` | audits the links of a loaded database (`urlspool audit`) |
 //! | `cli` | the command line |
 //!
@@ -119,6 +120,9 @@ mod parse;
 mod record;
 
 mod extract;
+
+#[cfg(feature = "stats")]
+mod stats;
 
 #[cfg(feature = "files")]
 mod sink;

@@ -9,12 +9,14 @@ mod audit;
 mod daemon;
 mod files;
 mod load;
+mod stats;
 mod text;
 
 pub use audit::*;
 pub use daemon::*;
 pub use files::*;
 pub use load::*;
+pub use stats::*;
 pub use text::*;
 
 /// A limit that a run can set.

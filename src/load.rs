@@ -20,6 +20,8 @@ mod run;
 mod scan_feed;
 mod search;
 mod sqlite;
+#[cfg(feature = "stats")]
+mod stats;
 mod target;
 mod target_name;
 mod words;
@@ -35,6 +37,11 @@ pub(crate) use sqlite::files_of_database;
 pub(crate) use sqlite::is_file_of_database;
 #[cfg(feature = "audit")]
 pub(crate) use sqlite::{open_to_extend, open_to_read, sqlite_error};
+#[cfg(feature = "stats")]
+pub use stats::{
+    RecordStatsReport, files_of_records, has_segments, is_named_as_records, stats_of_database,
+    stats_of_records,
+};
 #[cfg(feature = "elasticsearch")]
 pub use target_name::IndexServer;
 pub use target_name::{Credentials, Secret, TargetName};

@@ -29,7 +29,7 @@ pub use fields::{
     ClosedSet, EVENT_FIELDS, Field, FieldId, FieldType, FieldValues, GONE_FIELDS, Nullable,
     RECORD_FIELDS, REJECT_FIELDS,
 };
-#[cfg(feature = "audit")]
+#[cfg(any(feature = "audit", all(feature = "cli", feature = "stats")))]
 pub(crate) use format::is_formula;
 pub use format::{
     FormulaGuard, GrepStyle, HeaderRow, LineFormat, RecordWriter, Table, TableSyntax,
@@ -42,7 +42,7 @@ pub use other_lines::{write_event, write_gone, write_reject};
 pub use owned::{Record, RecordItems, RecordValue};
 pub use parts::{Parts, write_parsed};
 pub use record_line::{
-    GoneLine, LineError, LoadedRecord, LoadedValue, RecordLine, read_record_line,
+    GoneLine, LineError, LoadedRecord, LoadedValue, RecordLine, list_texts, read_record_line,
 };
 pub use schema::{
     ELASTICSEARCH_VERSION, SchemaLanguage, elasticsearch_template, record_reference, schema,

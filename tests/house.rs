@@ -26,6 +26,7 @@ const PURE: &[&str] = &[
     "parse",
     "record",
     "extract",
+    "stats",
 ];
 
 /// Items that use files, clocks, threads, the environment or the network. An address of `std::net` is only a value.

@@ -286,11 +286,12 @@ fn settable() -> String {
 }
 
 /// The sources of the constants, in the order of the page.
-const CONSTANTS: [&str; 5] = [
+const CONSTANTS: [&str; 6] = [
     include_str!("../src/limits/text.rs"),
     include_str!("../src/limits/files.rs"),
     include_str!("../src/limits/daemon.rs"),
     include_str!("../src/limits/load.rs"),
+    include_str!("../src/limits/stats.rs"),
     include_str!("../src/limits/audit.rs"),
 ];
 

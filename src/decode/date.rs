@@ -31,11 +31,17 @@ impl Date {
     /// [`LAST_MESSAGE_YEAR`].
     #[must_use]
     pub fn year(&self) -> Option<u16> {
-        let day = self.utc.as_deref()?.get(..FIRST_MESSAGE_DAY.len())?;
-        // A year before 0 or after 9999 has a sign.
-        let year: u16 = day.split('-').next()?.parse().ok()?;
-        (FIRST_MESSAGE_DAY <= day && year <= LAST_MESSAGE_YEAR).then_some(year)
+        message_year(self.utc.as_deref()?)
     }
+}
+
+/// Returns the year of a date in UTC, as [`Date::utc`] has it, if a message can have been sent at this date.
+#[must_use]
+pub fn message_year(utc: &str) -> Option<u16> {
+    let day = utc.get(..FIRST_MESSAGE_DAY.len())?;
+    // A year before 0 or after 9999 has a sign.
+    let year: u16 = day.split('-').next()?.parse().ok()?;
+    (FIRST_MESSAGE_DAY <= day && year <= LAST_MESSAGE_YEAR).then_some(year)
 }
 
 /// Knowledge of a date's zone.

@@ -187,6 +187,15 @@ impl Record {
         mark.is_some_and(|mark| self.value(mark) == RecordValue::Null)
     }
 
+    /// Returns `true` if both records were made while the same message was read.
+    #[cfg_attr(
+        not(feature = "stats"),
+        expect(dead_code, reason = "statistics count each message once")
+    )]
+    pub(crate) fn shares_message(&self, other: &Record) -> bool {
+        Arc::ptr_eq(&self.message, &other.message)
+    }
+
     /// Sets the number of occurrences of the URL.
     pub(crate) fn set_count(&mut self, count: Option<u64>) {
         let Place { index, .. } = PLACES[FieldId::Count as usize];

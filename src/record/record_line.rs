@@ -61,6 +61,15 @@ pub enum LoadedValue {
     Texts(Box<str>),
 }
 
+/// Returns the texts of a list of texts, given its JSON; none if it is another value.
+#[must_use]
+pub fn list_texts(json: &str) -> Vec<String> {
+    if json == "[]" {
+        return Vec::new();
+    }
+    serde_json::from_str(json).unwrap_or_default()
+}
+
 /// Messages that are gone from their mailbox for good.
 #[derive(Debug, Deserialize)]
 #[non_exhaustive]

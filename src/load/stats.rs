@@ -1,0 +1,188 @@
+//! Statistics of records: of lines, and of the rows of a database that was loaded.
+
+use std::convert::Infallible;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+
+use rusqlite::Row;
+use rusqlite::types::ValueRef;
+
+use super::LoadError;
+use super::input::{LoadInput, inputs_of, is_records, segments_in, unreadable};
+use super::lines::each_batch;
+use super::sqlite::{open_to_read, sqlite_error};
+use super::target::LineTexts;
+use crate::record::{FieldId, LineError, LoadedRecord, LoadedValue, RecordLine, list_texts};
+use crate::stats::{Stats, StatsMessage, StatsUrl};
+
+/// Receiver of what statistics of records do not count.
+pub trait RecordStatsReport {
+    /// Receives a line that is no record. Records of other lines are counted.
+    fn bad_line(&mut self, input: &str, line: u64, error: &LineError);
+
+    /// Receives an input that cannot be read, or not to its end.
+    fn failed_input(&mut self, error: &LoadError);
+}
+
+/// Returns the statistics of the records in files, in the files of folders, and on standard input (`-`).
+///
+/// Records of messages that are gone since are counted too.
+pub fn stats_of_records(paths: &[PathBuf], report: &mut dyn RecordStatsReport) -> Stats {
+    let mut stats = Stats::default();
+    for input in paths.iter().flat_map(|path| inputs_of(path)) {
+        match input {
+            Ok(input) => add_input(&input, &mut stats, report),
+            Err(error) => report.failed_input(&error),
+        }
+    }
+    stats.end_message();
+    stats
+}
+
+/// Returns `true` if a folder holds segments of a daemon.
+#[must_use]
+pub fn has_segments(folder: &Path) -> bool {
+    segments_in(folder, |_| true).is_ok_and(|segments| !segments.is_empty())
+}
+
+/// Returns `true` if the name of a file is one of records in folders.
+#[must_use]
+pub fn is_named_as_records(path: &Path) -> bool {
+    path.file_name()
+        .is_some_and(|name| is_records(name.as_bytes()))
+}
+
+/// Returns the files that are read of a path.
+#[must_use]
+pub fn files_of_records(path: &Path) -> Vec<PathBuf> {
+    let inputs = inputs_of(path).into_iter().flatten();
+    inputs
+        .filter_map(|input| match input {
+            LoadInput::Stdin => None,
+            LoadInput::File(path) => Some(vec![path]),
+            LoadInput::Segment(segment) => Some(vec![segment.path, segment.meta]),
+        })
+        .flatten()
+        .collect()
+}
+
+fn add_input(input: &LoadInput, stats: &mut Stats, report: &mut dyn RecordStatsReport) {
+    let name = input.name();
+    let mut message = None;
+    let read = each_batch(input, LineTexts::Drop, |lines| {
+        for line in lines.unwrap_or_default() {
+            match &line.content {
+                Ok(RecordLine::Url(record)) => add_record(record, &mut message, stats),
+                Ok(_) => {}
+                Err(error) => report.bad_line(&name, line.number, error),
+            }
+        }
+        Ok::<_, Infallible>(())
+    });
+    let Ok(end) = read;
+    if let Err(error) = end {
+        report.failed_input(&unreadable(&name, error));
+    }
+}
+
+/// Adds a record. `last` names the message of the record before.
+fn add_record(record: &LoadedRecord, last: &mut Option<(u128, i64)>, stats: &mut Stats) {
+    let start = match record.value(FieldId::MessageStart) {
+        LoadedValue::Integer(start) => *start,
+        _ => 0,
+    };
+    let place = (record.source_key, start);
+    if *last != Some(place) {
+        *last = Some(place);
+        let newsgroups = texts(record.text(FieldId::MessageNewsgroups));
+        stats.begin_message(&StatsMessage {
+            source: record.source_key as u64,
+            place: start.cast_unsigned(),
+            date: record.text(FieldId::MessageDate),
+            from: record.text(FieldId::MessageFrom),
+            list_id: record.text(FieldId::MessageListId),
+            newsgroups: newsgroups.iter().map(String::as_str).collect(),
+        });
+    }
+    let text = |field| record.text(field);
+    let url = StatsUrl {
+        key: text(FieldId::Key)
+            .or(text(FieldId::Url))
+            .unwrap_or_default(),
+        scheme: text(FieldId::Scheme).unwrap_or_default(),
+        host: text(FieldId::Host),
+        domain: text(FieldId::Domain),
+        wrapper: text(FieldId::Wrapper).unwrap_or_default(),
+        redirector: text(FieldId::UnwrappedBy),
+    };
+    let repairs = texts(text(FieldId::Repairs));
+    stats.add(&url, repairs.iter().map(String::as_str));
+}
+
+/// Returns the texts of a list, given its JSON.
+fn texts(json: Option<&str>) -> Vec<String> {
+    list_texts(json.unwrap_or_default())
+}
+
+/// Messages follow each other as they were loaded; one that was loaded in parts is begun again.
+const ROWS: &str = "SELECT urls.source, urls.message, messages.date, messages.sender, messages.list_id, messages.newsgroups,
+    ifnull(links.key, urls.url), urls.scheme, urls.host, urls.domain, urls.wrapper, urls.repairs, urls.unwrapped_by
+  FROM urls CROSS JOIN messages ON messages.id = urls.message LEFT JOIN links ON links.id = urls.link ORDER BY urls.id";
+
+/// Returns the statistics of the database at `path`. It holds each record once, also one that was found in copies of a message.
+///
+/// # Errors
+///
+/// The database cannot be read, or is not one that `urlspool load` made.
+pub fn stats_of_database(path: &Path) -> Result<Stats, LoadError> {
+    let named = |error: rusqlite::Error| sqlite_error(path, error);
+    let db = open_to_read(path)?;
+    let mut statement = db.prepare(ROWS).map_err(named)?;
+    let mut rows = statement.query([]).map_err(named)?;
+    let mut stats = Stats::default();
+    let mut message = None;
+    while let Some(row) = rows.next().map_err(named)? {
+        add_row(row, &mut message, &mut stats).map_err(named)?;
+    }
+    stats.end_message();
+    Ok(stats)
+}
+
+/// Adds a row. `last` names the message of the row before.
+fn add_row(
+    row: &Row<'_>,
+    last: &mut Option<(i64, i64)>,
+    stats: &mut Stats,
+) -> rusqlite::Result<()> {
+    let place = (row.get(0)?, row.get(1)?);
+    if *last != Some(place) {
+        *last = Some(place);
+        let newsgroups = texts(text(row, 5)?);
+        stats.begin_message(&StatsMessage {
+            source: place.0.cast_unsigned(),
+            place: place.1.cast_unsigned(),
+            date: text(row, 2)?,
+            from: text(row, 3)?,
+            list_id: text(row, 4)?,
+            newsgroups: newsgroups.iter().map(String::as_str).collect(),
+        });
+    }
+    let url = StatsUrl {
+        key: text(row, 6)?.unwrap_or_default(),
+        scheme: text(row, 7)?.unwrap_or_default(),
+        host: text(row, 8)?,
+        domain: text(row, 9)?,
+        wrapper: text(row, 10)?.unwrap_or_default(),
+        redirector: text(row, 12)?,
+    };
+    let repairs = texts(text(row, 11)?);
+    stats.add(&url, repairs.iter().map(String::as_str));
+    Ok(())
+}
+
+fn text<'r>(row: &'r Row<'_>, column: usize) -> rusqlite::Result<Option<&'r str>> {
+    match row.get_ref(column)? {
+        ValueRef::Null => Ok(None),
+        value => Ok(Some(value.as_str()?)),
+    }
+}

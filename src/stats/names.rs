@@ -1,0 +1,60 @@
+//! Names of senders and lists as they are counted: one form for what header fields write in several.
+
+/// Returns the address of a From field in lower case: that between angle brackets, or the first word with an at sign; the whole field
+/// if it has none.
+pub(super) fn sender_address(from: &str) -> String {
+    let is_address = |text: &&str| text.contains('@');
+    let in_brackets = bracketed(from).filter(is_address);
+    let word = || from.split_ascii_whitespace().find(is_address);
+    let is_around = |c: char| c.is_whitespace() || "<>(),;:\"".contains(c);
+    let address = in_brackets.or_else(word);
+    let address = address.map(|address| address.trim_matches(is_around));
+    address.unwrap_or(from.trim()).to_lowercase()
+}
+
+/// Returns the name of a list in lower case: that between angle brackets, or the whole field.
+pub(super) fn list_name(list_id: &str) -> String {
+    let name = bracketed(list_id).map(str::trim);
+    let name = name.filter(|name| !name.is_empty());
+    name.unwrap_or(list_id.trim()).to_lowercase()
+}
+
+/// Returns the text in the last pair of angle brackets.
+fn bracketed(text: &str) -> Option<&str> {
+    let (_, rest) = text.rsplit_once('<')?;
+    Some(rest.split_once('>')?.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_sender_is_an_address() {
+        for (from, address) in [
+            ("Jane Doe <Jane@A.example>", "jane@a.example"),
+            ("jane@a.example (Jane Doe)", "jane@a.example"),
+            ("\"x @ y\" <jane@a.example>", "jane@a.example"),
+            ("<jane@a.example>, <john@b.example>", "john@b.example"),
+            ("Jane <>", "jane <>"),
+            ("Jane <nobody> jane@a.example", "jane@a.example"),
+            ("jane at a.example (Jane)", "jane at a.example (jane)"),
+            ("The Editors", "the editors"),
+            ("<@>", "@"),
+            ("", ""),
+        ] {
+            assert_eq!(sender_address(from), address, "{from}");
+        }
+    }
+
+    #[test]
+    fn a_list_is_what_stands_in_brackets() {
+        for (list_id, name) in [
+            ("Lamps <Lamps.a.example>", "lamps.a.example"),
+            ("lamps.a.example", "lamps.a.example"),
+            ("Lamps <>", "lamps <>"),
+        ] {
+            assert_eq!(list_name(list_id), name, "{list_id}");
+        }
+    }
+}
