@@ -20,6 +20,8 @@ mod show;
 mod signals;
 mod sources;
 mod splits;
+#[cfg(feature = "stats")]
+mod stats;
 #[cfg(feature = "daemon")]
 mod status_page;
 mod terminal;
@@ -75,15 +77,23 @@ fn parse_args(arguments: &[OsString]) -> Result<Args, clap::Error> {
     Args::from_arg_matches_mut(&mut matches).map_err(|error| error.format(&mut command))
 }
 
+/// The command that counts URLs.
+const STATS: &str = if cfg!(feature = "stats") {
+    "stats PATH..."
+} else {
+    "scan -v -o /dev/null PATH..."
+};
+
 /// Names of commands that others have for what a command does here.
 const OTHER_NAMES: &[(&str, &str)] = &[
     ("extract", "scan PATH..."),
     ("find", "scan PATH..."),
     ("grep", "scan --format grep PATH..."),
-    ("summary", "scan -v -o /dev/null PATH..."),
-    ("stat", "scan -v -o /dev/null PATH..."),
-    ("stats", "scan -v -o /dev/null PATH..."),
-    ("top", "search DB WORD..."),
+    ("summary", STATS),
+    ("stat", STATS),
+    #[cfg(not(feature = "stats"))]
+    ("stats", STATS),
+    ("top", STATS),
     ("query", "search DB WORD..."),
     ("import", "load --into DB RECORDS..."),
     ("daemon", "watch --config FILE"),
@@ -164,6 +174,8 @@ fn command(args: Args) -> CommandResult {
     let color = args.color;
     match args.command {
         Command::Scan(args) => scan::scan(&args::ScanArgs { color, ..*args }),
+        #[cfg(feature = "stats")]
+        Command::Stats(args) => stats::stats(&args::StatsArgs { color, ..args }),
         #[cfg(feature = "daemon")]
         Command::Watch(args) => watch::watch(&args, color),
         #[cfg(feature = "daemon")]

@@ -127,7 +127,7 @@ mod stats;
 #[cfg(feature = "files")]
 mod sink;
 
-#[cfg(feature = "audit")]
+#[cfg(any(feature = "audit", all(feature = "cli", feature = "stats")))]
 mod page;
 
 #[cfg(feature = "files")]

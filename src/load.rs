@@ -39,7 +39,7 @@ pub(crate) use sqlite::is_file_of_database;
 pub(crate) use sqlite::{open_to_extend, open_to_read, sqlite_error};
 #[cfg(feature = "stats")]
 pub use stats::{
-    RecordStatsReport, files_of_records, has_segments, is_named_as_records, stats_of_database,
+    ReadStats, files_of_records, has_segments, is_named_as_records, stats_of_database,
     stats_of_records,
 };
 #[cfg(feature = "elasticsearch")]

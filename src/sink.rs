@@ -1,7 +1,7 @@
 //! Destinations of encoded records. A sink receives batches of encoded lines in order.
 
 mod file;
-#[cfg(feature = "audit")]
+#[cfg(any(feature = "audit", all(feature = "cli", feature = "stats")))]
 mod output_file;
 #[cfg(feature = "parquet")]
 pub mod parquet;
@@ -9,15 +9,15 @@ mod place;
 mod replacement;
 #[cfg(feature = "daemon")]
 pub mod segment;
-#[cfg(feature = "audit")]
+#[cfg(any(feature = "audit", all(feature = "cli", feature = "stats")))]
 mod table_files;
 
 pub use file::{FileSink, discardable_path, partial_path, resolve};
-#[cfg(feature = "audit")]
+#[cfg(any(feature = "audit", all(feature = "cli", feature = "stats")))]
 pub use output_file::{OutputError, OutputFile, ReportOutputs, TableFolder};
 pub use place::{FileIdentity, OutputPlace, open_device};
 pub use replacement::{PAGE_MARK, Replacement, check_replacement};
-#[cfg(feature = "audit")]
+#[cfg(any(feature = "audit", all(feature = "cli", feature = "stats")))]
 pub use table_files::{TableFiles, TableText};
 
 use std::io::{self, ErrorKind, Write};

@@ -7,6 +7,7 @@ mod options;
 mod outputs;
 mod reference;
 mod show;
+mod stats;
 mod stderr;
 mod terminal;
 

@@ -77,6 +77,7 @@ fn files_named_in_documents_exist() {
         ("docs/performance.md", ""),
         ("docs/python.md", ""),
         ("docs/recipes.md", ""),
+        ("docs/stats.md", ""),
         ("tests/tools/README.md", "tests/tools"),
     ];
     let mut found = 0;

@@ -69,18 +69,6 @@ impl Trials {
     }
 }
 
-/// Returns the quotient of two numbers of links; 0 if `whole` is 0.
-#[expect(
-    clippy::cast_precision_loss,
-    reason = "no database holds as many links as an `f64` has whole numbers"
-)]
-pub(super) fn ratio(part: u64, whole: u64) -> f64 {
-    if whole == 0 {
-        return 0.0;
-    }
-    part as f64 / whole as f64
-}
-
 /// The Wilson score interval of a share that was observed in a number of trials.
 fn wilson_interval(share: f64, trials: f64) -> Interval {
     let spread = Z * Z / trials;

@@ -6,6 +6,8 @@ mod examples;
 #[cfg(feature = "load")]
 mod load;
 mod scan;
+#[cfg(feature = "stats")]
+mod stats;
 mod values;
 
 use std::ffi::OsString;
@@ -25,6 +27,8 @@ pub(crate) use audit::{
 #[cfg(feature = "load")]
 pub(crate) use load::{LoadArgs, SearchArgs};
 pub(crate) use scan::{ScanArgs, SplitsArgs};
+#[cfg(feature = "stats")]
+pub(crate) use stats::StatsArgs;
 #[cfg(feature = "parquet")]
 pub(crate) use values::PartitionArgument;
 #[cfg(feature = "load")]
@@ -61,6 +65,10 @@ pub(crate) enum Command {
     /// Write the URLs of files and folders: records, lists or tables
     #[command(after_help = examples::SCAN)]
     Scan(Box<ScanArgs>),
+    /// Print what is in an archive: totals, years, and the most frequent domains, hosts, lists and senders
+    #[command(after_help = examples::STATS)]
+    #[cfg(feature = "stats")]
+    Stats(StatsArgs),
     /// Watch live spools and write the URLs of new mail, each message once, into segment files
     #[command(after_help = examples::WATCH)]
     #[cfg(feature = "daemon")]
@@ -327,6 +335,8 @@ pub(crate) struct ManArgs {
 const PAGES: &[&str] = &[
     "urlspool",
     "scan",
+    #[cfg(feature = "stats")]
+    "stats",
     "watch",
     "status",
     "parse",

@@ -3,7 +3,7 @@
 mod conflicts;
 mod dry_run;
 pub(super) mod format;
-mod hints;
+pub(super) mod hints;
 mod interrupt;
 #[cfg(feature = "load")]
 mod into;
@@ -11,8 +11,8 @@ pub(super) mod job;
 mod lines;
 mod output;
 mod outputs;
-mod progress;
-mod report;
+pub(super) mod progress;
+pub(super) mod report;
 mod summary;
 
 use std::io::{IsTerminal, stderr};
@@ -159,11 +159,7 @@ fn event_output(args: &ScanArgs) -> EventOutput {
         return EventOutput::Lines;
     }
     EventOutput::Stderr {
-        color: if args.color.colors(&stderr()) {
-            EventColor::On
-        } else {
-            EventColor::Off
-        },
+        color: EventColor::on_stderr(args.color),
         quiet: args.quiet,
     }
 }

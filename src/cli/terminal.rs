@@ -112,6 +112,20 @@ pub(super) fn print(bytes: &[u8]) -> CommandResult {
     Ok(Exit::Done)
 }
 
+/// Columns of a page whose width nobody knows.
+#[cfg(feature = "stats")]
+const USUAL_COLUMNS: usize = 80;
+
+/// The width of the terminal that standard output is, or a usual one.
+#[cfg(feature = "stats")]
+pub(super) fn stdout_columns() -> usize {
+    let size = rustix::termios::tcgetwinsize(rustix::stdio::stdout());
+    match size.map(|size| size.ws_col) {
+        Ok(columns @ 1..) => columns.into(),
+        _ => USUAL_COLUMNS,
+    }
+}
+
 /// Checks that standard output is not a file of the database that a command reads.
 #[cfg(feature = "load")]
 pub(super) fn check_is_not_database(database: &Path) -> Result<(), CommandError> {

@@ -1,42 +1,45 @@
 //! Statistics of records: of lines, and of the rows of a database that was loaded.
 
-use std::convert::Infallible;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 use rusqlite::Row;
 use rusqlite::types::ValueRef;
 
-use super::LoadError;
 use super::input::{LoadInput, inputs_of, is_records, segments_in, unreadable};
 use super::lines::each_batch;
 use super::sqlite::{open_to_read, sqlite_error};
 use super::target::LineTexts;
-use crate::record::{FieldId, LineError, LoadedRecord, LoadedValue, RecordLine, list_texts};
+use super::{LoadError, LoadReport};
+use crate::record::{FieldId, LoadedRecord, LoadedValue, RecordLine, list_texts};
 use crate::stats::{Stats, StatsMessage, StatsUrl};
 
-/// Receiver of what statistics of records do not count.
-pub trait RecordStatsReport {
-    /// Receives a line that is no record. Records of other lines are counted.
-    fn bad_line(&mut self, input: &str, line: u64, error: &LineError);
-
-    /// Receives an input that cannot be read, or not to its end.
-    fn failed_input(&mut self, error: &LoadError);
+/// Statistics of records that were read.
+#[derive(Debug)]
+pub struct ReadStats {
+    /// The statistics of all records.
+    pub stats: Stats,
+    /// Lines that are no records, and inputs that could not be read, or not to their end.
+    pub failures: u64,
 }
 
-/// Returns the statistics of the records in files, in the files of folders, and on standard input (`-`).
+/// Returns the statistics of the records in files, in the files of folders, and on standard input (`-`). What is none, or cannot be
+/// read, is reported, and the others are counted.
 ///
 /// Records of messages that are gone since are counted too.
-pub fn stats_of_records(paths: &[PathBuf], report: &mut dyn RecordStatsReport) -> Stats {
-    let mut stats = Stats::default();
+pub fn stats_of_records(paths: &[PathBuf], report: &mut dyn LoadReport) -> ReadStats {
+    let mut read = ReadStats {
+        stats: Stats::default(),
+        failures: 0,
+    };
     for input in paths.iter().flat_map(|path| inputs_of(path)) {
-        match input {
-            Ok(input) => add_input(&input, &mut stats, report),
-            Err(error) => report.failed_input(&error),
+        if let Err(error) = input.and_then(|input| add_input(&input, &mut read, report)) {
+            read.failures += 1;
+            report.failed_input(&error);
         }
     }
-    stats.end_message();
-    stats
+    read.stats.end_message();
+    read
 }
 
 /// Returns `true` if a folder holds segments of a daemon.
@@ -66,23 +69,27 @@ pub fn files_of_records(path: &Path) -> Vec<PathBuf> {
         .collect()
 }
 
-fn add_input(input: &LoadInput, stats: &mut Stats, report: &mut dyn RecordStatsReport) {
+fn add_input(
+    input: &LoadInput,
+    read: &mut ReadStats,
+    report: &mut dyn LoadReport,
+) -> Result<(), LoadError> {
     let name = input.name();
     let mut message = None;
-    let read = each_batch(input, LineTexts::Drop, |lines| {
+    let end = each_batch(input, LineTexts::Drop, |lines| {
         for line in lines.unwrap_or_default() {
             match &line.content {
-                Ok(RecordLine::Url(record)) => add_record(record, &mut message, stats),
+                Ok(RecordLine::Url(record)) => add_record(record, &mut message, &mut read.stats),
                 Ok(_) => {}
-                Err(error) => report.bad_line(&name, line.number, error),
+                Err(error) => {
+                    read.failures += 1;
+                    report.bad_line(&name, line.number, error);
+                }
             }
         }
-        Ok::<_, Infallible>(())
-    });
-    let Ok(end) = read;
-    if let Err(error) = end {
-        report.failed_input(&unreadable(&name, error));
-    }
+        Ok(())
+    })?;
+    end.map(|_| ()).map_err(|error| unreadable(&name, error))
 }
 
 /// Adds a record. `last` names the message of the record before.

@@ -137,12 +137,14 @@ pub(crate) fn bars(
         }
     };
     let legend = html! {
-        ul.legend { @for series in series { li {
-            svg aria-hidden="true" focusable="false" {
-                rect width="100%" height="100%" class=(series.class) {}
-            }
-            (series.name)
-        } } } "\n"
+        @if 1 < series.len() {
+            ul.legend { @for series in series { li {
+                svg aria-hidden="true" focusable="false" {
+                    rect width="100%" height="100%" class=(series.class) {}
+                }
+                (series.name)
+            } } } "\n"
+        }
     };
     figure(height, caption, description, &chart, &legend)
 }

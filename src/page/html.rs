@@ -57,6 +57,18 @@ pub(crate) fn card(title: &str, figure: &Markup, note: &Markup) -> Markup {
     }
 }
 
+/// Returns the quotient of two numbers; 0 if `whole` is 0.
+#[expect(
+    clippy::cast_precision_loss,
+    reason = "no archive holds as many things as an `f64` has whole numbers"
+)]
+pub(crate) fn ratio(part: u64, whole: u64) -> f64 {
+    if whole == 0 {
+        return 0.0;
+    }
+    part as f64 / whole as f64
+}
+
 /// A column of a table.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Column {
@@ -85,6 +97,8 @@ pub(crate) enum Cell<'t> {
     Own(&'static str),
     /// A number of things.
     Count(u64),
+    /// A share of a whole, in percent and as a bar.
+    Share(f64),
     /// A measured or an estimated value.
     Measure {
         text: String,
@@ -99,6 +113,7 @@ impl Cell<'_> {
         match self {
             Cell::Foreign(_) | Cell::Own(_) => None,
             Cell::Count(count) => Some(count.to_string()),
+            Cell::Share(share) => Some(coordinate(share * 100.0)),
             Cell::Measure { value, .. } => Some(coordinate(*value)),
         }
     }
@@ -111,6 +126,11 @@ impl Render for Cell<'_> {
             Cell::Foreign(text) => foreign(text),
             Cell::Own(text) => html! { (text) },
             Cell::Count(count) => html! { (grouped(*count)) },
+            Cell::Share(share) => html! {
+                (percent(*share)) " " svg.share aria-hidden="true" focusable="false" {
+                    rect height="100%" width={ (coordinate(share * 100.0)) "%" } class="urls" {}
+                }
+            },
             Cell::Measure { text, .. } => html! { (text) },
         }
     }

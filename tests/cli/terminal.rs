@@ -8,15 +8,37 @@ use std::process::{Command, Stdio};
 
 use rustix::fs::{Mode, OFlags, open};
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
+use rustix::termios::{Winsize, tcsetwinsize};
 
 use super::MAIL;
 use crate::scene::{Folder, ended, urlspool};
 
 /// Runs a command with standard error, and standard output unless it has one, on a terminal. Returns what the terminal shows.
 fn on_terminal(command: &mut Command, is_stdout: bool) -> String {
+    shown_on(new_terminal(), command, is_stdout)
+}
+
+/// Runs a command on a terminal of this width. Returns what the terminal shows.
+pub(super) fn on_terminal_of(columns: u16, command: &mut Command) -> String {
+    let master = new_terminal();
+    let size = Winsize {
+        ws_row: 24,
+        ws_col: columns,
+        ws_xpixel: 0,
+        ws_ypixel: 0,
+    };
+    tcsetwinsize(&master, size).unwrap();
+    shown_on(master, command, true)
+}
+
+fn new_terminal() -> OwnedFd {
     let master = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
     grantpt(&master).unwrap();
     unlockpt(&master).unwrap();
+    master
+}
+
+fn shown_on(master: OwnedFd, command: &mut Command, is_stdout: bool) -> String {
     let name = ptsname(&master, Vec::new()).unwrap();
     let terminal = open(name, OFlags::RDWR | OFlags::NOCTTY, Mode::empty()).unwrap();
     if is_stdout {
@@ -337,8 +359,9 @@ fn words_that_are_no_command_lead_to_one() {
             &["grep", "inbox"],
             "did you mean: urlspool scan --format grep",
         ),
-        (&["top"], "did you mean: urlspool search"),
-        (&["stats"], "did you mean: urlspool scan -v"),
+        (&["top"], "did you mean: urlspool stats PATH"),
+        (&["stat", "inbox"], "did you mean: urlspool stats PATH"),
+        (&["summary"], "did you mean: urlspool stats PATH"),
     ] {
         let ended = ended(urlspool(args).current_dir(folder.root()), b"");
         assert_eq!(ended.status, Some(2), "{args:?}");
@@ -358,7 +381,8 @@ fn words_that_are_no_command_lead_to_one() {
     );
     let hint = ended(&mut urlspool(["scan", &path]), b"").stderr;
     assert!(
-        hint.contains("holds what urlspool wrote; `urlspool load --into DB"),
+        hint.contains("holds what urlspool wrote; `urlspool stats ")
+            && hint.contains("`urlspool load --into DB"),
         "{hint}"
     );
     let items = crate::scene::done(&["splits", folder.path("mail").to_str().unwrap()]).stdout;

@@ -50,6 +50,17 @@ fn the_readme_names_the_exit_codes_of_the_help() {
 }
 
 #[test]
+fn the_page_of_statistics_names_the_exit_codes_of_the_help() {
+    let page = read("docs/stats.md");
+    let (_, section) = page.split_once("## Exit codes").unwrap();
+    let (help, page) = (in_help(&["stats"]), table(section));
+    assert!(help.keys().eq(page.keys()), "{help:?} {page:?}");
+    for (code, text) in &help {
+        assert_eq!(page[code].trim_end_matches(" |"), text);
+    }
+}
+
+#[test]
 fn the_page_of_audits_names_the_exit_codes_of_each_step() {
     let page = read("docs/audit.md");
     let (_, section) = page.split_once("## Exit codes").unwrap();

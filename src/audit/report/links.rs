@@ -13,9 +13,9 @@ use rusqlite::{Connection, Row, Rows, Statement};
 use crate::audit::AuditError;
 use crate::audit::database::AuditDb;
 use crate::audit::state::{CheckFailure, LinkState};
-use crate::audit::statistics::ratio;
 use crate::grammar::encode;
 use crate::limits::{REPORT_CITATIONS, REPORT_DEAD_LINKS};
+use crate::page::html::ratio;
 
 const LINKS: &str =
     "SELECT key, url, host, domain, scheme, tld, first_cited, last_cited, citations, messages,

@@ -8,13 +8,13 @@ use super::figures::{DEAD_PROTOCOLS, Figures, Period, Survival, Tally, TallyMap}
 use super::links::{ArchiveAnswer, Citation, CitedLink, DeadLink, Provenance};
 use crate::audit::plan::Exclusion;
 use crate::audit::state::LinkState;
-use crate::audit::statistics::{HalfLife, Share, SurvivalCurve, ratio};
+use crate::audit::statistics::{HalfLife, Share, SurvivalCurve};
 use crate::diagnostic::{counted, grouped};
 use crate::limits::REPORT_GROUPS;
 use crate::page::charts::{BarRow, BarScale, BarSeries, bars};
 use crate::page::document;
 use crate::page::html::{
-    Cell, Column, Text, card, date, day, foreign, number_column, percent, table, text_column,
+    Cell, Column, Text, card, date, day, foreign, number_column, percent, ratio, table, text_column,
 };
 
 /// The method in words: definitions, statistics, limits.

@@ -4,7 +4,7 @@
 pub(super) const PROGRAM: &str = "Exit codes:
   0  done
   1  done, but some input could not be read (`parse --check`: some URL was rejected;
-     `load`: a line is no record; `audit import`: a result is refused;
+     `load`, `stats`: a line is no record; `audit import`: a result is refused;
      `audit archive`: a URL has no answer)
   2  the arguments or the configuration cannot be used
  69  `status`: no daemon answers; `load`: the server cannot be reached;
@@ -28,6 +28,7 @@ Files:
                    the configuration of `watch`, `status` and `check-config`; `scan` does not read it
 
 Examples:
+  urlspool stats ~/Mail
   urlspool scan ~/Mail > urls.jsonl
   urlspool scan --help
   urlspool man scan | man -l -";
@@ -51,6 +52,21 @@ Examples:
   urlspool scan --since 1994 --until 1996-06 --exclude Spam ~/Mail
   urlspool scan --dry-run archive/
   urlspool scan --schemes gopher,wais,prospero --summary sums.json news/";
+
+#[cfg(feature = "stats")]
+pub(super) const STATS: &str = "Exit codes:
+  0  done
+  1  done, but some input could not be read, or a line is no record
+  2  the arguments cannot be used, or an output would overwrite an input or a file that urlspool did not write
+ 74  an output cannot be written, or the database cannot be read
+ 78  the database is damaged
+
+Examples:
+  urlspool stats ~/Mail
+  urlspool stats --html mail.html --csv mail-tables ~/Mail
+  urlspool stats --json urls.db | jq .distinct_urls.count
+  urlspool scan ~/Mail | tee urls.jsonl | urlspool stats
+  urlspool stats --top 50 /var/lib/urlspool/out";
 
 #[cfg(feature = "daemon")]
 pub(super) const WATCH: &str = "Exit codes:

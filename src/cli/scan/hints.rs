@@ -118,12 +118,12 @@ const UNREAD_FORMATS: &[(&[u8], &str, &str)] = &[
     (
         b"SQLite format 3\0",
         "a database of SQLite",
-        "one that was loaded is searched: `urlspool search FILE WORD`",
+        "one that was loaded is searched (`urlspool search FILE WORD`) and counted (`urlspool stats FILE`)",
     ),
 ];
 
 /// A line for each file that the user named and that has a format which is not read, with the way out.
-pub(super) fn unread_inputs(job: &Job) -> Vec<String> {
+pub(in crate::cli) fn unread_inputs(job: &Job) -> Vec<String> {
     let roots = job.roots.iter().filter(|_| job.items.is_none());
     let line = |root: &PathBuf| {
         let start = start_of(root)?;
@@ -147,7 +147,8 @@ fn own_records(job: &Job) -> Vec<String> {
         let name = root.display();
         if is_written_line(&start) {
             Some(format!(
-                "{name} holds what urlspool wrote; `urlspool load --into DB {name}` makes a database of records"
+                "{name} holds what urlspool wrote; `urlspool stats {name}` counts its records, and `urlspool load --into DB {name}` makes \
+                 a database of them"
             ))
         } else {
             let line = start.split(|&byte| byte == b'\n').next()?;

@@ -31,7 +31,6 @@ pub(in crate::cli) fn config(args: &ScanArgs) -> Result<Config, CommandError> {
 pub(in crate::cli) fn job(args: &ScanArgs) -> Result<Job, CommandError> {
     check_period(args.since, args.until)
         .map_err(|reason| CommandError::new(Exit::Usage, reason))?;
-    let cores = std::thread::available_parallelism().map_or(1, usize::from);
     let filter = args.sources.filter()?;
     let items = args.splits.as_deref().map(split_items).transpose()?;
     let roots = match &args.files_from {
@@ -49,12 +48,18 @@ pub(in crate::cli) fn job(args: &ScanArgs) -> Result<Job, CommandError> {
         filter,
         links: args.sources.links(),
         format: args.sources.format(),
-        threads: args.threads.map_or(cores, usize::from),
+        threads: threads(args.threads),
         line_format: format::line_format(args)?,
         rejects: args.rejects.is_some(),
         since: args.since.map(|period| period.start),
         until: args.until.map(|period| period.end),
     })
+}
+
+/// The number of threads: that which is given, or the number of processors.
+pub(in crate::cli) fn threads(given: Option<u16>) -> usize {
+    let cores = || std::thread::available_parallelism().map_or(1, usize::from);
+    given.map_or_else(cores, usize::from)
 }
 
 /// Reads the paths that a file, or standard input, lists: separated by NUL if it has any, else by line ends.

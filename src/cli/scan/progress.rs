@@ -9,6 +9,7 @@ use std::os::unix::fs::FileTypeExt;
 
 use super::super::args::{ScanArgs, When};
 use crate::pipeline::Job;
+use crate::record::Summary;
 use crate::sink::OutputPlace;
 use crate::walk::{self, WalkStep};
 
@@ -27,6 +28,24 @@ pub(super) fn progress_bar(args: &ScanArgs, records: &OutputPlace, job: &Job) ->
     } else {
         ProgressBar::hidden()
     }
+}
+
+/// The progress bar of a command that prints nothing before it has read everything; hidden where standard error is no terminal.
+pub(in crate::cli) fn bar_on_stderr(job: &Job) -> ProgressBar {
+    if When::Auto.on_stderr() {
+        visible_bar(total_bytes(job))
+    } else {
+        ProgressBar::hidden()
+    }
+}
+
+/// Shows what was read so far.
+pub(in crate::cli) fn show_progress(bar: &ProgressBar, summary: &Summary) {
+    bar.set_position(summary.bytes_read);
+    bar.set_message(format!(
+        "{} messages, {} URLs",
+        summary.messages, summary.records
+    ));
 }
 
 /// Destination of the records, as it matters for a progress bar.

@@ -6,8 +6,10 @@ use std::path::Path;
 
 use indicatif::ProgressBar;
 
+use super::super::args::When;
 use super::super::terminal::escaped;
 use super::outputs::SharedOutputs;
+use super::progress::show_progress;
 use crate::diagnostic::{DiagnosticKind, Event};
 #[cfg(feature = "load")]
 use crate::load::{RecordFeed, ScannedFiles};
@@ -50,9 +52,20 @@ pub(super) enum EventOutput {
 
 /// The use of colours for events.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum EventColor {
+pub(in crate::cli) enum EventColor {
     On,
     Off,
+}
+
+impl EventColor {
+    /// The use of colours on standard error.
+    pub(in crate::cli) fn on_stderr(when: When) -> EventColor {
+        if when.colors(&io::stderr()) {
+            EventColor::On
+        } else {
+            EventColor::Off
+        }
+    }
 }
 
 /// Numbers of events.
@@ -107,9 +120,7 @@ impl Report for ScanReport {
             }
             EventOutput::Stderr { quiet: true, .. } if !is_failure => Ok(()),
             EventOutput::Stderr { color, .. } => {
-                let line = event_text(event, *color);
-                // An error on standard error cannot be reported anywhere.
-                self.bar.suspend(|| drop(writeln!(io::stderr(), "{line}")));
+                print_event(event, *color, &self.bar);
                 Ok(())
             }
         }
@@ -123,12 +134,15 @@ impl Report for ScanReport {
     }
 
     fn progress(&mut self, summary: &Summary) {
-        self.bar.set_position(summary.bytes_read);
-        self.bar.set_message(format!(
-            "{} messages, {} URLs",
-            summary.messages, summary.records
-        ));
+        show_progress(&self.bar, summary);
     }
+}
+
+/// Reports an event on standard error, above the bar.
+pub(in crate::cli) fn print_event(event: &Event, color: EventColor, bar: &ProgressBar) {
+    let line = event_text(event, color);
+    // An error on standard error cannot be reported anywhere.
+    bar.suspend(|| drop(writeln!(io::stderr(), "{line}")));
 }
 
 /// The result for the pipeline. The outputs keep the error itself.

@@ -1,0 +1,431 @@
+//! Statistics as a page for people: aligned tables and bars in the width of the terminal.
+
+use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
+
+use super::overview::Overview;
+use crate::diagnostic::{counted, grouped, printable};
+use crate::record::Summary;
+use crate::stats::{DEAD_PROTOCOLS, Estimate, Stats, TopList};
+
+/// The look of a page.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct PageStyle {
+    /// Width of the terminal.
+    pub(super) columns: usize,
+    /// Titles are bold.
+    pub(super) has_colors: bool,
+}
+
+/// Width below which lines are not shortened any more.
+const LEAST_COLUMNS: usize = 26;
+
+/// Width above which bars do not grow.
+const MOST_COLUMNS: usize = 110;
+
+/// Width of the names of totals.
+const TOTAL_COLUMNS: usize = 13;
+
+/// Width that names of lists leave to bars.
+const BAR_COLUMNS: usize = 16;
+
+/// Width from which there are bars, and shares.
+const BARS_FROM: usize = 50;
+const SHARES_FROM: usize = 36;
+
+/// Returns the page. Nothing in it is obeyed by a terminal but the codes of bold titles.
+pub(super) fn page(overview: &Overview, style: PageStyle) -> String {
+    let mut page = TextPage {
+        text: String::new(),
+        columns: style.columns.clamp(LEAST_COLUMNS, MOST_COLUMNS),
+        has_colors: style.has_colors,
+    };
+    page.title(&format!("URLs in {}", overview.name));
+    totals(overview, &mut page);
+    let stats = &overview.stats;
+    if stats.urls == 0 {
+        return page.text;
+    }
+    let years = stats.years.iter();
+    let years: Vec<_> = years
+        .map(|(year, urls)| (year.to_string(), *urls))
+        .collect();
+    let years = Rows {
+        rows: years,
+        total: stats.urls,
+    };
+    let mut tables = vec![("URLs by year".to_owned(), years)];
+    for list in overview.lists() {
+        tables.push(listed(list.title, list.names, overview));
+        if list.key == "schemes" {
+            tables.push(dead_protocols(stats));
+        }
+    }
+    let names = tables.iter().flat_map(|(_, table)| &table.rows);
+    let name_columns = names
+        .map(|(name, _)| shown(name).width())
+        .max()
+        .unwrap_or(0);
+    let numbers = tables.iter().flat_map(|(_, table)| &table.rows);
+    let number_columns = numbers.map(|(_, urls)| grouped(*urls).len()).max();
+    let layout = Layout::of(page.columns, name_columns, number_columns.unwrap_or(0));
+    for (title, table) in &tables {
+        if !table.rows.is_empty() {
+            page.table(title, table, layout);
+        }
+    }
+    page.text
+}
+
+fn totals(overview: &Overview, page: &mut TextPage) {
+    let stats = &overview.stats;
+    let distinct = stats.distinct();
+    let sources = estimated(distinct.sources, "source", "sources");
+    if let Some(summary) = &overview.summary {
+        page.total("Files", &files(summary));
+        if 0 < summary.members {
+            page.total("In archives", &members(summary));
+        }
+        let with_urls = estimated(distinct.messages, "of them with URLs", "of them with URLs");
+        page.total(
+            "Messages",
+            &format!("{}, {with_urls}", grouped(summary.messages_scanned)),
+        );
+    } else {
+        let messages = estimated(distinct.messages, "message", "messages");
+        page.total("Messages", &format!("{messages} with URLs, in {sources}"));
+    }
+    let urls = grouped(stats.urls);
+    page.total(
+        "URLs",
+        &format!(
+            "{urls}, {}",
+            estimated(distinct.urls, "distinct", "distinct")
+        ),
+    );
+    if let (Some(first), Some(last)) = (&stats.first, &stats.last) {
+        page.total("Dates", &format!("{} to {}", day(first), day(last)));
+    }
+    for (name, count, one, many) in [
+        (
+            "Undated",
+            stats.undated,
+            "URL in a message",
+            "URLs in messages",
+        ),
+        (
+            "Joined",
+            stats.joined,
+            "URL had been broken",
+            "URLs had been broken",
+        ),
+        (
+            "Redirectors",
+            stats.unwrapped,
+            "URL was read",
+            "URLs were read",
+        ),
+    ] {
+        let more = match name {
+            "Undated" => " without a usable date",
+            "Joined" => " over several lines",
+            _ => " out of those of redirectors",
+        };
+        if 0 < count {
+            page.total(name, &(counted(count, one, many) + more));
+        }
+    }
+    if let Some(summary) = &overview.summary {
+        let parts = counted(
+            summary.parts_other,
+            "part without text",
+            "parts without text",
+        );
+        page.total("Attachments", &format!("{parts}, not read"));
+    }
+}
+
+fn files(summary: &Summary) -> String {
+    let mut text = format!(
+        "{} read ({})",
+        grouped(summary.files_read),
+        indicatif::HumanBytes(summary.bytes_read)
+    );
+    add_unread(
+        &mut text,
+        summary.files_skipped.sum(),
+        summary.files_failed.sum(),
+    );
+    text
+}
+
+fn members(summary: &Summary) -> String {
+    let mut text = format!("{} read", grouped(summary.members_read));
+    let (skipped, failed) = (summary.members_skipped.sum(), summary.members_failed.sum());
+    add_unread(&mut text, skipped, failed);
+    text
+}
+
+fn add_unread(text: &mut String, skipped: u64, failed: u64) {
+    for (count, words) in [(skipped, "skipped"), (failed, "not readable")] {
+        if 0 < count {
+            *text += &format!(", {} {words}", grouped(count));
+        }
+    }
+}
+
+/// Returns a number with its noun: `about 2,345,678 (±0.8 %) messages` if it is an estimate.
+pub(super) fn estimated(estimate: Estimate, one: &str, many: &str) -> String {
+    let Estimate { count, error } = estimate;
+    match error {
+        None => counted(count, one, many),
+        Some(error) => format!(
+            "about {} (\u{b1}{:.1} %) {many}",
+            grouped(count),
+            error * 100.0
+        ),
+    }
+}
+
+/// Returns the day of a date.
+pub(super) fn day(date: &str) -> &str {
+    date.split('T').next().unwrap_or(date)
+}
+
+/// Names with numbers of URLs.
+struct Rows {
+    rows: Vec<(String, u64)>,
+    /// The number that shares are of.
+    total: u64,
+}
+
+fn listed(title: &str, list: &TopList, overview: &Overview) -> (String, Rows) {
+    let top = list.top(overview.top);
+    let names = list.names();
+    let mut title = title.to_owned();
+    if top.len() as u64 != names.count || names.error.is_some() {
+        let of = estimated(names, "", "");
+        title += &format!(" ({} of {})", top.len(), of.trim_end());
+    }
+    if 0 < list.error() {
+        title += &format!(
+            ", numbers are too small by at most {}",
+            grouped(list.error())
+        );
+    }
+    let rows = top.into_iter().map(|top| (top.name.to_owned(), top.count));
+    let table = Rows {
+        rows: rows.collect(),
+        total: overview.stats.urls,
+    };
+    (title, table)
+}
+
+fn dead_protocols(stats: &Stats) -> (String, Rows) {
+    let years = &stats.dead_protocols;
+    let row = |(index, name): (usize, &&str)| {
+        let counts = years.iter().map(|(year, counts)| (*year, counts[index]));
+        let found: Vec<_> = counts.filter(|(_, urls)| 0 < *urls).collect();
+        let dated = found.iter().filter_map(|(year, _)| *year);
+        let name = match (dated.clone().min(), dated.max()) {
+            (Some(first), Some(last)) if first == last => format!("{name} {first}"),
+            (Some(first), Some(last)) => format!("{name} {first}\u{2013}{last}"),
+            _ => (*name).to_owned(),
+        };
+        let urls = found.iter().map(|(_, urls)| urls).sum();
+        (0 < urls).then_some((name, urls))
+    };
+    let rows = DEAD_PROTOCOLS.iter().enumerate().filter_map(row);
+    let table = Rows {
+        rows: rows.collect(),
+        total: stats.urls,
+    };
+    (
+        "Protocols that browsers do not speak any more".to_owned(),
+        table,
+    )
+}
+
+/// Widths of the columns of all tables, so that they stand below each other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Layout {
+    name: usize,
+    number: usize,
+    /// `false` if the terminal is too narrow.
+    has_shares: bool,
+    bar: usize,
+}
+
+/// Width of a share with the blanks before it.
+const SHARE_COLUMNS: usize = 9;
+
+/// Width of the margin of tables, and of the gap after a column.
+const GAP: usize = 2;
+
+impl Layout {
+    fn of(columns: usize, longest_name: usize, number: usize) -> Layout {
+        let has_shares = SHARES_FROM <= columns;
+        let mut rest = columns.saturating_sub(GAP + GAP + number);
+        if has_shares {
+            rest = rest.saturating_sub(SHARE_COLUMNS);
+        }
+        let least_bar = if BARS_FROM <= columns {
+            BAR_COLUMNS + GAP
+        } else {
+            0
+        };
+        let name = longest_name.min(rest.saturating_sub(least_bar)).max(4);
+        let bar = if least_bar == 0 {
+            0
+        } else {
+            rest.saturating_sub(name + GAP)
+        };
+        Layout {
+            name,
+            number,
+            has_shares,
+            bar,
+        }
+    }
+}
+
+struct TextPage {
+    text: String,
+    columns: usize,
+    has_colors: bool,
+}
+
+impl TextPage {
+    fn title(&mut self, title: &str) {
+        let title = cut(&shown(title), self.columns);
+        if self.has_colors {
+            self.text += &format!("\u{1b}[1m{title}\u{1b}[0m\n");
+        } else {
+            self.text += &format!("{title}\n");
+        }
+    }
+
+    /// Appends a name and a text, which is continued below itself where the terminal ends.
+    fn total(&mut self, name: &str, text: &str) {
+        let columns = self.columns.saturating_sub(GAP + TOTAL_COLUMNS).max(8);
+        let mut line = format!("{:GAP$}{name:<TOTAL_COLUMNS$}", "");
+        let mut used = 0;
+        for word in text.split(' ') {
+            if 0 < used && columns < used + 1 + word.width() {
+                self.text += line.trim_end();
+                self.text.push('\n');
+                line = " ".repeat(GAP + TOTAL_COLUMNS);
+                used = 0;
+            }
+            if 0 < used {
+                line.push(' ');
+                used += 1;
+            }
+            line += word;
+            used += word.width();
+        }
+        self.text += line.trim_end();
+        self.text.push('\n');
+    }
+
+    fn table(&mut self, title: &str, table: &Rows, layout: Layout) {
+        self.text.push('\n');
+        self.title(title);
+        let largest = table.rows.iter().map(|(_, urls)| *urls).max().unwrap_or(1);
+        for (name, urls) in &table.rows {
+            let name = cut(&shown(name), layout.name);
+            let blanks = layout.name.saturating_sub(name.width());
+            let number = grouped(*urls);
+            let mut line = format!(
+                "{:GAP$}{name}{:blanks$}{:GAP$}{number:>width$}",
+                "",
+                "",
+                "",
+                width = layout.number
+            );
+            if layout.has_shares {
+                line += &format!("{:>SHARE_COLUMNS$}", share(*urls, table.total));
+            }
+            if 0 < layout.bar {
+                line += &format!("{:GAP$}{}", "", bar(*urls, largest, layout.bar));
+            }
+            self.text += line.trim_end();
+            self.text.push('\n');
+        }
+    }
+}
+
+/// Returns a text of others without what a terminal would obey.
+fn shown(text: &str) -> String {
+    printable(text)
+}
+
+/// Returns a text that is at most `columns` wide, with an ellipsis if it is longer.
+fn cut(text: &str, columns: usize) -> String {
+    if text.width() <= columns {
+        return text.to_owned();
+    }
+    let mut width = 1;
+    let fits = |c: &char| {
+        width += c.width().unwrap_or(0);
+        width <= columns
+    };
+    text.chars().take_while(fits).collect::<String>() + "\u{2026}"
+}
+
+/// Returns a share in percent.
+pub(super) fn share(part: u64, whole: u64) -> String {
+    // In tenths of a percent, rounded: an `f64` would lose digits.
+    let tenths = (u128::from(part) * 2_000 + u128::from(whole)) / (u128::from(whole) * 2).max(1);
+    format!("{}.{} %", tenths / 10, tenths % 10)
+}
+
+/// The parts of a block, from an eighth to a whole one.
+const BLOCKS: [char; 8] = [
+    '\u{258f}', '\u{258e}', '\u{258d}', '\u{258c}', '\u{258b}', '\u{258a}', '\u{2589}', '\u{2588}',
+];
+
+/// Returns a bar as long as the share of the largest number, at least an eighth of a column.
+fn bar(urls: u64, largest: u64, columns: usize) -> String {
+    let eighths = u128::from(urls) * 8 * columns as u128 / u128::from(largest.max(1));
+    let eighths = usize::try_from(eighths)
+        .unwrap_or(usize::MAX)
+        .clamp(1, 8 * columns);
+    let mut bar = BLOCKS[7].to_string().repeat(eighths / 8);
+    if let Some(last) = (eighths % 8).checked_sub(1) {
+        bar.push(BLOCKS[last]);
+    }
+    bar
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bars_and_shares_are_relative() {
+        assert_eq!(bar(8, 8, 2), "\u{2588}\u{2588}");
+        assert_eq!(bar(3, 8, 2), "\u{258a}");
+        assert_eq!(bar(1, 1_000_000, 10), "\u{258f}");
+        assert_eq!(share(1, 3), "33.3 %");
+        assert_eq!(share(2, 3), "66.7 %");
+        assert_eq!(share(u64::MAX, u64::MAX), "100.0 %");
+    }
+
+    #[test]
+    fn a_text_is_cut_at_the_width_of_its_characters() {
+        assert_eq!(cut("abcdef", 6), "abcdef");
+        assert_eq!(cut("abcdefg", 6), "abcde\u{2026}");
+        let wide = "\u{30e1}\u{30fc}\u{30eb}";
+        assert_eq!(cut(wide, 5), "\u{30e1}\u{30fc}\u{2026}");
+    }
+
+    #[test]
+    fn names_leave_room_for_bars_on_wide_terminals_alone() {
+        let wide = Layout::of(80, 200, 6);
+        assert_eq!((wide.bar, wide.has_shares), (BAR_COLUMNS, true));
+        assert_eq!(2 + wide.name + 2 + 6 + 9 + 2 + wide.bar, 80);
+        let narrow = Layout::of(40, 200, 6);
+        assert_eq!((narrow.bar, narrow.has_shares), (0, true));
+        assert!(!Layout::of(30, 200, 6).has_shares);
+    }
+}

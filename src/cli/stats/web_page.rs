@@ -1,0 +1,270 @@
+//! Statistics as an HTML page with charts.
+
+use maud::{Markup, html};
+
+use super::overview::{NamedList, Overview};
+use super::text::{day, estimated};
+use crate::diagnostic::{counted, grouped};
+use crate::page::charts::{BarRow, BarScale, BarSeries, bars};
+use crate::page::document;
+use crate::page::html::{Cell, card, foreign, number_column, ratio, table, text_column};
+use crate::stats::{DEAD_PROTOCOLS, Estimate};
+
+/// Names of a list that a chart shows.
+const CHARTED_NAMES: usize = 12;
+
+/// Returns the page. Texts of the archive are escaped, and lead nowhere.
+pub(super) fn page(overview: &Overview) -> String {
+    let lists: Vec<_> = overview
+        .lists()
+        .into_iter()
+        .filter(|list| 0 < list.names.names().count)
+        .collect();
+    let header = html! {
+        p { "In " (foreign(&overview.name)) "." } "\n"
+        nav aria-label="Sections" { ul {
+            li { a href="#years" { "By year" } }
+            @for list in &lists { li { a href={ "#" (list.key) } { (list.title) } } }
+            li { a href="#protocols" { "Dead protocols" } }
+            li { a href="#method" { "What is counted" } }
+        } } "\n"
+    };
+    let main = html! {
+        (cards(overview))
+        (years(overview))
+        @for list in &lists { (names(list, overview)) }
+        (protocols(overview))
+        (method(overview))
+    };
+    document("URLs in an archive", &header, &main)
+}
+
+fn cards(overview: &Overview) -> Markup {
+    let stats = &overview.stats;
+    let distinct = stats.distinct();
+    let text = |text: String| html! { (text) };
+    let messages = estimated(distinct.messages, "with URLs", "with URLs");
+    let dates = match (&stats.first, &stats.last) {
+        (Some(first), Some(last)) => format!("{} \u{2013} {}", year(first), year(last)),
+        _ => "none".to_owned(),
+    };
+    let range = match (&stats.first, &stats.last) {
+        (Some(first), Some(last)) => html! { (day(first)) " to " (day(last)) },
+        _ => html! {},
+    };
+    html! {
+        section aria-label="Summary" { "\n"
+            dl.cards { "\n"
+                (card(
+                    "URLs",
+                    &text(grouped(stats.urls)),
+                    &text(counted(stats.joined, "had been broken over lines", "had been broken over lines")),
+                ))
+                (card(
+                    "Distinct URLs",
+                    &text(grouped(distinct.urls.count)),
+                    &text(error(distinct.urls)),
+                ))
+                @if let Some(summary) = &overview.summary {
+                    (card("Messages", &text(grouped(summary.messages_scanned)), &text(messages)))
+                } @else {
+                    (card(
+                        "Messages with URLs",
+                        &text(grouped(distinct.messages.count)),
+                        &text(error(distinct.messages)),
+                    ))
+                }
+                (card("Years", &text(dates), &range))
+            } "\n"
+            (facts(overview))
+        } "\n"
+    }
+}
+
+/// Returns the error of an estimate, or nothing.
+fn error(estimate: Estimate) -> String {
+    let percent = |error: f64| format!("estimated, \u{b1}{:.1}\u{a0}%", error * 100.0);
+    estimate.error.map_or_else(String::new, percent)
+}
+
+fn year(date: &str) -> &str {
+    date.split('-').next().unwrap_or(date)
+}
+
+fn facts(overview: &Overview) -> Markup {
+    let stats = &overview.stats;
+    html! {
+        dl.facts { "\n"
+            @if let Some(summary) = &overview.summary {
+                dt { "Files" } dd {
+                    (grouped(summary.files_read)) " read, "
+                    (grouped(summary.files_skipped.sum())) " skipped, "
+                    (grouped(summary.files_failed.sum())) " not readable"
+                } "\n"
+                dt { "Bytes" } dd { (grouped(summary.bytes_read)) } "\n"
+                dt { "Attachments" } dd {
+                    (counted(summary.parts_other, "part without text", "parts without text"))
+                    ", not read"
+                } "\n"
+            }
+            dt { "Sources with URLs" } dd {
+                (grouped(stats.distinct().sources.count)) " " (error(stats.distinct().sources))
+            } "\n"
+            dt { "Undated" } dd {
+                (counted(stats.undated, "URL", "URLs")) " in messages without a usable date"
+            } "\n"
+            dt { "Redirectors" } dd {
+                (counted(stats.unwrapped, "URL", "URLs")) " read out of the URLs of redirectors"
+            } "\n"
+        } "\n"
+    }
+}
+
+fn years(overview: &Overview) -> Markup {
+    let stats = &overview.stats;
+    let names: Vec<_> = stats.years.keys().map(u16::to_string).collect();
+    let largest = stats.years.values().copied().max().unwrap_or(1);
+    let rows: Vec<_> = names
+        .iter()
+        .zip(stats.years.values())
+        .map(|(name, urls)| row(name, *urls, largest))
+        .collect();
+    html! {
+        section #years { "\n"
+            h2 { "By year" } "\n"
+            @if rows.is_empty() {
+                p { "No message with a URL has a usable date." } "\n"
+            } @else {
+                (bars("URLs by year of the message", "numbers of URLs", &[URLS], &rows, BarScale::Numbers))
+            }
+        } "\n"
+    }
+}
+
+const URLS: BarSeries = BarSeries {
+    class: "urls",
+    name: "URLs",
+};
+
+fn row(name: &str, urls: u64, largest: u64) -> BarRow<'_> {
+    BarRow {
+        name,
+        parts: vec![ratio(urls, largest)],
+        count: urls,
+    }
+}
+
+/// Returns the most frequent names of a list: some as bars, more in a table.
+fn names(list: &NamedList<'_>, overview: &Overview) -> Markup {
+    let top = list.names.top(overview.top.max(CHARTED_NAMES));
+    let names = list.names.names();
+    let largest = top.first().map_or(1, |top| top.count);
+    let charted = top.iter().take(CHARTED_NAMES);
+    let rows: Vec<_> = charted
+        .map(|top| row(top.name, top.count, largest))
+        .collect();
+    let columns = [
+        text_column(list.noun),
+        number_column("URLs"),
+        number_column("Share"),
+    ];
+    let total = overview.stats.urls;
+    let cells = top.iter().map(|top| {
+        vec![
+            Cell::Foreign(top.name),
+            Cell::Count(top.count),
+            Cell::Share(ratio(top.count, total)),
+        ]
+    });
+    html! {
+        section id=(list.key) { "\n"
+            h2 { (list.title) } "\n"
+            p {
+                (counted(top.len() as u64, "name", "names")) " of " (grouped(names.count)) ". "
+                @if let Some(error) = names.error {
+                    "The number of names is estimated, within \u{b1}" (format!("{:.1}", error * 100.0)) "\u{a0}%. "
+                }
+                @if 0 < list.names.error() {
+                    "Numbers of URLs are too small by at most " (grouped(list.names.error())) "."
+                }
+            } "\n"
+            (bars(list.title, "numbers of URLs; the table below has the values", &[URLS], &rows, BarScale::Numbers))
+            @if CHARTED_NAMES < top.len() {
+                (table(list.title, &columns, cells, None))
+            }
+        } "\n"
+    }
+}
+
+fn protocols(overview: &Overview) -> Markup {
+    const CLASSES: [&str; DEAD_PROTOCOLS.len()] = ["p1", "p2", "p3", "p4", "p5"];
+    let protocols = &overview.stats.dead_protocols;
+    let years = protocols.keys();
+    let years: Vec<_> = years
+        .map(|year| year.map_or_else(|| "undated".to_owned(), |year| year.to_string()))
+        .collect();
+    let sum = |counts: &[u64]| counts.iter().sum::<u64>();
+    let largest = protocols
+        .values()
+        .map(|counts| sum(counts))
+        .max()
+        .unwrap_or(1);
+    let rows: Vec<_> = years
+        .iter()
+        .zip(protocols.values())
+        .map(|(name, counts)| BarRow {
+            name,
+            parts: counts.iter().map(|urls| ratio(*urls, largest)).collect(),
+            count: sum(counts),
+        })
+        .collect();
+    let series: [BarSeries; DEAD_PROTOCOLS.len()] = std::array::from_fn(|index| BarSeries {
+        class: CLASSES[index],
+        name: DEAD_PROTOCOLS[index],
+    });
+    let mut columns = vec![text_column("Year")];
+    columns.extend(DEAD_PROTOCOLS.map(number_column));
+    let cells = years.iter().zip(protocols.values()).map(|(year, counts)| {
+        let mut cells = vec![Cell::Foreign(year)];
+        cells.extend(counts.iter().map(|urls| Cell::Count(*urls)));
+        cells
+    });
+    html! {
+        section #protocols { "\n"
+            h2 { "Dead protocols" } "\n"
+            p { "URLs of schemes that browsers do not open any more." } "\n"
+            @if rows.is_empty() {
+                p { "There are none." } "\n"
+            } @else {
+                (bars("URLs of dead protocols by year", "numbers of URLs; the table below has the values", &series, &rows, BarScale::Numbers))
+                (table("URLs of dead protocols", &columns, cells, None))
+            }
+        } "\n"
+    }
+}
+
+fn method(overview: &Overview) -> Markup {
+    html! {
+        section #method { "\n"
+            h2 { "What is counted" } "\n"
+            p {
+                "Each URL counts as often as it was found. "
+                @match overview.kind {
+                    "database" => "A database holds each record once, also one of a message that was found in copies. ",
+                    "records" => "Records of messages that are gone since are counted too. ",
+                    _ => "",
+                }
+                "Two URLs are the same if their forms for comparing are: case of scheme and host, \
+                 default ports and escapes of plain characters do not matter. The year is that of \
+                 the message in UTC, from 1970 to 2099. The domain is the registrable domain by the \
+                 public suffix list. A sender is an address, a list its List-Id."
+            } "\n"
+            p {
+                "Numbers are exact unless an error is named. Beyond 1.8 million distinct URLs, \
+                 messages or sources their number is estimated (HyperLogLog); 19 of 20 estimates \
+                 stay within the error. Beyond 100,000 names of a list the numbers of rare names are \
+                 dropped (Misra-Gries), and all others may be too small by the number that is named."
+            } "\n"
+        } "\n"
+    }
+}
