@@ -37,5 +37,6 @@ pub(crate) use spool_scopes::{NewScope, OlderScope, SpoolIdentity};
 pub(crate) use state_db::{
     FileId, Hash128, MailboxId, StateDb, message_key, message_link, path_key,
 };
+pub(crate) use state_paths::is_state_database;
 #[cfg(test)]
 pub(crate) use tests::StoreFixture;

@@ -472,6 +472,28 @@ fn a_locked_mailbox_is_named_and_causes_no_commits() {
     );
 }
 
+/// Through a bind mount, which a test cannot make without rights: each commit changed the file, and was followed by another one.
+#[test]
+fn the_state_in_a_spool_causes_no_commits() {
+    let folder = Folder::in_memory();
+    let root = folder.root();
+    configure(root, "");
+    watch_with(root, "sweep = \"1s\"");
+    fs::write(root.join("spool/inbox"), mbox_message(1, 1)).unwrap();
+    let daemon = Operated::start(root, program_command());
+    let count = |name: &str| daemon.status()["counts"][name].as_u64().unwrap();
+    daemon.until("the mail is committed", |_| count("messages") == 1);
+    for name in ["state.db", "state.db-wal"] {
+        fs::hard_link(root.join("state").join(name), root.join("spool").join(name)).unwrap();
+    }
+    let scans = count("sweeps");
+    daemon.until("the links are seen", |_| scans + 2 < count("sweeps"));
+    let (commits, scans) = (count("commits"), count("sweeps"));
+    daemon.until("it scans again", |_| scans + 2 < count("sweeps"));
+    assert_eq!(count("commits"), commits, "there is nothing to commit");
+    daemon.stop();
+}
+
 /// It stayed healthy, and wrote into a folder that was gone.
 #[test]
 fn a_removed_output_folder_is_noticed_and_its_mail_is_read_again() {

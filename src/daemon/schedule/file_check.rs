@@ -12,7 +12,7 @@ use crate::daemon::ingest::{
     FileOutcome, FileStanding, FileVersion, IngestContext, SettleState, WriterLock,
 };
 use crate::daemon::status::{LastError, read_error_kind};
-use crate::daemon::store::{Committer, Session};
+use crate::daemon::store::{Committer, Session, is_state_database};
 use crate::diagnostic::{Diagnostic, DiagnosticKind, Event, SkipReason};
 use crate::limits::UNSETTLED_FILES;
 use crate::origin::{FormatHint, Source};
@@ -64,6 +64,11 @@ impl SpoolReader {
                 });
             }
         };
+        let name = file.source.path.file_name().unwrap_or_default();
+        if is_state_database(&self.config.state.dir, name, &metadata) {
+            // It is in the spool through a bind mount. To record that it was read would change it again, and so on.
+            return Ok(FileStanding::Empty(None));
+        }
         let checked = CheckedFile {
             file,
             spool,

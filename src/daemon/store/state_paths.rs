@@ -1,7 +1,8 @@
 //! Files of the state folder: their names, the lock that keeps a second instance away, and the reserve of disk space for closing a
 //! segment on a full disk.
 
-use std::fs::{self, File, OpenOptions};
+use std::ffi::OsStr;
+use std::fs::{self, File, Metadata, OpenOptions};
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
@@ -10,6 +11,7 @@ use rustix::fs::{FallocateFlags, FlockOperation, fallocate, flock};
 use crate::config::Config;
 use crate::daemon::{AtPath, DaemonError};
 use crate::sink::segment::{self, SegmentDir};
+use crate::walk::DeviceInode;
 
 /// The files and folders of the state.
 pub(super) struct StatePaths {
@@ -47,6 +49,13 @@ impl StatePaths {
             .max()
             .unwrap_or(0))
     }
+}
+
+/// Returns `true` if a file with this name and these metadata is the database of the state in the folder `dir`, or one of its logs.
+pub(crate) fn is_state_database(dir: &Path, name: &OsStr, metadata: &Metadata) -> bool {
+    const NAMES: [&str; 3] = ["state.db", "state.db-wal", "state.db-shm"];
+    let is_same = |own: Metadata| DeviceInode::of(&own) == DeviceInode::of(metadata);
+    NAMES.iter().any(|own| name == *own) && fs::metadata(dir.join(name)).is_ok_and(is_same)
 }
 
 /// Name of the sidecar of segment `seq`.
