@@ -3,10 +3,10 @@
 //! `SQLite` divides texts itself. [`Words`] does the same for indexes that do not, so that both find the same rows: it asks `SQLite`'s
 //! tokenizer about each character that it meets, once. A character that is not assigned is a letter, since it may become one.
 
-#[cfg(feature = "postgres")]
+#[cfg(any(feature = "postgres", test))]
 use std::collections::HashMap;
 
-#[cfg(feature = "postgres")]
+#[cfg(any(feature = "postgres", test))]
 use rusqlite::Connection;
 
 /// The tokenizer of the full-text indexes in `SQLite`.
@@ -19,7 +19,7 @@ pub(super) fn tokenizer() -> String {
 }
 
 /// Divides texts into words.
-#[cfg(feature = "postgres")]
+#[cfg(any(feature = "postgres", test))]
 pub(super) struct Words {
     /// A database in memory with a full-text index, and a table of the words in it.
     db: Connection,
@@ -27,7 +27,7 @@ pub(super) struct Words {
     known: HashMap<char, Option<char>>,
 }
 
-#[cfg(feature = "postgres")]
+#[cfg(any(feature = "postgres", test))]
 impl Words {
     pub(super) fn new() -> rusqlite::Result<Words> {
         let db = Connection::open_in_memory()?;
@@ -124,7 +124,7 @@ const NEWER_SEPARATORS: &[(char, char)] = &[
     ('\u{1FAE0}', '\u{1FAE7}'), ('\u{1FAF0}', '\u{1FAF6}'), ('\u{1FB00}', '\u{1FB92}'), ('\u{1FB94}', '\u{1FBCA}'),
 ];
 
-#[cfg(all(test, feature = "postgres"))]
+#[cfg(test)]
 mod tests {
     use super::*;
 
