@@ -7,7 +7,7 @@
 use FieldType::{Boolean, Integer, List, Number, Object, Text, Texts};
 use FieldValues::{Any, Base64, Constant, Digest, Instant, Names, Region, Unit, Version};
 
-use crate::decode::{BodyRegion, EXTERNAL_BODY_REGION, link_attributes};
+use crate::decode::{BodyRegion, EXTERNAL_BODY_REGION, InfoFields, link_attributes};
 use crate::diagnostic::{DiagnosticKind, SkipReason};
 use crate::grammar::{RejectKind, RejectPart, UrlForm, Warning};
 use crate::origin::SourceKind;
@@ -34,6 +34,8 @@ pub struct Field {
     pub description: &'static str,
     /// The values that the value depends on.
     pub(super) scope: FieldScope,
+    /// The header data of the message that the value is computed from.
+    pub(super) info: InfoFields,
     /// `true` for a field of slim records.
     pub(super) is_slim: bool,
     /// The place among the columns of a table for which no fields are chosen, from 1.
@@ -120,6 +122,7 @@ impl Field {
             values: Any,
             description: "",
             scope: FieldScope::Record,
+            info: InfoFields::NONE,
             is_slim: false,
             table_column: None,
             is_indexed: false,
@@ -157,6 +160,14 @@ impl Field {
         Field {
             scope: FieldScope::Message,
             ..self
+        }
+    }
+
+    /// A field of the message that is computed from its header.
+    const fn of_header(self, info: InfoFields) -> Field {
+        Field {
+            info,
+            ..self.of_message()
         }
     }
 
@@ -394,28 +405,28 @@ record_fields! {
         "Offset of the message's first byte, its `From ` line included";
     MessageEnd => Field::new("message.end", Integer).of_message(),
         "Offset after its last byte";
-    MessageId => Field::new("message.id", Text).or_null().of_message().slim().column(8).indexed(),
+    MessageId => Field::new("message.id", Text).or_null().of_header(InfoFields::ID).slim().column(8).indexed(),
         "Message-ID with its brackets";
     MessageDigest => Field::new("message.digest", Text).with(Digest).of_message().indexed(),
         "Hash of the message, the same for every copy";
     MessageDate => Field::new("message.date", Text)
-        .with(Instant).or_null().of_message().slim().column(5).indexed(),
+        .with(Instant).or_null().of_header(InfoFields::DATE).slim().column(5).indexed(),
         "Date in UTC";
-    MessageYear => Field::new("message.year", Integer).or_null().of_message().column(4).indexed().not_loaded(),
+    MessageYear => Field::new("message.year", Integer).or_null().of_header(InfoFields::DATE).column(4).indexed().not_loaded(),
         "Year of the date in UTC; null without a date, and if it is before 1970-01-02 or after 2099";
-    MessageDateRaw => Field::new("message.date_raw", Text).or_null().of_message(),
+    MessageDateRaw => Field::new("message.date_raw", Text).or_null().of_header(InfoFields::DATE),
         "Date field as written, if it is no date or its zone is unknown";
     MessageFrom => Field::new("message.from", Text)
-        .or_null().of_message().slim().column(6).indexed().prose(),
+        .or_null().of_header(InfoFields::FROM).slim().column(6).indexed().prose(),
         "From field";
     MessageSubject => Field::new("message.subject", Text)
-        .or_null().of_message().slim().column(7).indexed().prose(),
+        .or_null().of_header(InfoFields::SUBJECT).slim().column(7).indexed().prose(),
         "Subject field";
-    MessageNewsgroups => Field::new("message.newsgroups", Texts).of_message(),
+    MessageNewsgroups => Field::new("message.newsgroups", Texts).of_header(InfoFields::NEWSGROUPS),
         "Newsgroups";
-    MessageListId => Field::new("message.list_id", Text).or_null().of_message().indexed(),
+    MessageListId => Field::new("message.list_id", Text).or_null().of_header(InfoFields::LIST_ID).indexed(),
         "List-Id field";
-    MessageReferences => Field::new("message.references", Texts).of_message(),
+    MessageReferences => Field::new("message.references", Texts).of_header(InfoFields::REFERENCES),
         "Message-IDs of the messages that it answers";
     => Field::new("part", Object).or_null().not_loaded(),
         "MIME part that holds the URL; null in the message's header and in texts without parts";

@@ -132,18 +132,7 @@ impl LineFormat {
     /// Returns the header data of the message that is in the lines.
     #[must_use]
     pub fn info(&self) -> InfoFields {
-        let wanted = self.fields().iter().map(|field| match field {
-            FieldId::MessageId => InfoFields::ID,
-            FieldId::MessageDate | FieldId::MessageYear | FieldId::MessageDateRaw => {
-                InfoFields::DATE
-            }
-            FieldId::MessageFrom => InfoFields::FROM,
-            FieldId::MessageSubject => InfoFields::SUBJECT,
-            FieldId::MessageNewsgroups => InfoFields::NEWSGROUPS,
-            FieldId::MessageListId => InfoFields::LIST_ID,
-            FieldId::MessageReferences => InfoFields::REFERENCES,
-            _ => InfoFields::NONE,
-        });
+        let wanted = self.fields().iter().map(|id| id.field().info);
         wanted.fold(InfoFields::NONE, InfoFields::with)
     }
 

@@ -146,6 +146,30 @@ fn all_fields_chosen_give_the_whole_record() {
     }
 }
 
+/// What a field is computed from is read for it alone too.
+#[test]
+fn a_field_chosen_alone_has_its_value() {
+    let folder = Folder::new();
+    let header =
+        "Newsgroups: a.b,c.d\nReferences: <2@m.example> <3@m.example>\nList-Id: <l.m.example>\n";
+    let mail = MAIL.replacen("Date:", &format!("{header}Date:"), 1);
+    let file = folder.file("mail", &mail);
+    let lines = |args: &[&str]| {
+        let lines = done(&[&["scan", &file], args].concat());
+        let values = lines.text().lines().map(serde_json::from_str::<Value>);
+        values.map(Result::unwrap).collect::<Vec<_>>()
+    };
+    let whole = lines(&[]);
+    assert!(!whole[0]["message"]["references"][1].is_null());
+    for field in all_fields(&whole[0]).split(',') {
+        let expected: Vec<_> = whole
+            .iter()
+            .map(|record| projected(record, &[field]))
+            .collect();
+        assert_eq!(lines(&["--fields", field]), expected, "{field}");
+    }
+}
+
 #[test]
 fn chosen_fields_keep_their_shape() {
     let whole = text(scan(&["--unique", "message"]));
