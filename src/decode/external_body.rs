@@ -8,6 +8,7 @@ use std::borrow::Cow;
 use super::OffsetMap;
 use super::field_names::KnownField;
 use super::header::{HeaderFields, field_text};
+use crate::grammar::encode;
 use crate::span::{ByteMap, Span};
 
 /// The media type of a part whose body stands elsewhere.
@@ -119,15 +120,7 @@ fn escaped(text: &str, also: &str) -> String {
             || b"$-_.+!*'(),".contains(&byte)
             || also.as_bytes().contains(&byte)
     };
-    let mut url = String::with_capacity(text.len());
-    for byte in text.bytes() {
-        if is_kept(byte) {
-            url.push(char::from(byte));
-        } else {
-            url.push_str(&format!("%{byte:02X}"));
-        }
-    }
-    url
+    encode(text.as_bytes(), is_kept)
 }
 
 #[cfg(test)]

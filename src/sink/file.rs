@@ -164,10 +164,8 @@ impl Sink for FileSink {
         }
         self.file.sync_all()?;
         self.check_name()?;
-        fs::rename(&self.partial, &self.target)?;
+        rename(&self.partial, &self.target)?;
         self.state = FileState::Ended;
-        // A folder that may not be read cannot be synced. The file is complete all the same.
-        let _ = File::open(folder_of(&self.target)).and_then(|folder| folder.sync_all());
         Ok(())
     }
 }
@@ -178,6 +176,14 @@ impl Drop for FileSink {
             self.discard();
         }
     }
+}
+
+/// Gives a file or folder that is complete its name.
+pub(super) fn rename(partial: &Path, target: &Path) -> io::Result<()> {
+    fs::rename(partial, target)?;
+    // A folder that may not be read cannot be synced. What was renamed is complete all the same.
+    let _ = File::open(folder_of(target)).and_then(|folder| folder.sync_all());
+    Ok(())
 }
 
 /// Returns the path of the file while it is written.

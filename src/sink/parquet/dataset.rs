@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 use super::{GroupWriter, LeftParquet};
 use crate::limits::{DATASET_GROUPS_BYTES, DATASET_OPEN_FILES};
 use crate::record::{Columns, FieldId, Record};
+use crate::sink::file::rename;
 use crate::sink::{Sink, partial_path, resolve};
 
 /// The values by which records are divided into folders.
@@ -136,14 +137,8 @@ impl Dataset {
         self.close_all()?;
         File::open(&self.partial).and_then(|folder| folder.sync_all())?;
         // An empty folder is replaced.
-        fs::rename(&self.partial, &self.target)?;
+        rename(&self.partial, &self.target)?;
         self.has_ended = true;
-        let parent = self
-            .target
-            .parent()
-            .filter(|path| !path.as_os_str().is_empty());
-        // A folder that may not be read cannot be synced. The files are complete all the same.
-        let _ = File::open(parent.unwrap_or(Path::new("."))).and_then(|folder| folder.sync_all());
         Ok(())
     }
 
