@@ -72,35 +72,29 @@ struct LycheeUrl {
 pub(super) fn lychee_answers(json: &[u8]) -> Result<Vec<Answer>, serde_json::Error> {
     let output: LycheeOutput = serde_json::from_slice(json)?;
     let mut answers = Vec::new();
-    for (map, kind) in [
-        (output.successes, MapKind::Answered),
-        (output.errors, MapKind::Answered),
-        (output.timeouts, MapKind::Timeout),
-        (output.excluded, MapKind::Excluded),
+    for (map, failure) in [
+        (output.successes, None),
+        (output.errors, None),
+        (output.timeouts, Some(CheckFailure::Timeout)),
+        (output.excluded, Some(CheckFailure::Excluded)),
     ] {
         let bodies = map.into_values().flatten();
-        answers.extend(bodies.map(|body| answer(body, kind)));
+        answers.extend(bodies.map(|body| answer(body, failure)));
     }
     Ok(answers)
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum MapKind {
-    Answered,
-    Timeout,
-    Excluded,
-}
-
-fn answer(body: Body, kind: MapKind) -> Answer {
+/// Returns the answer in `body`, which stands in a map of failures of one kind, or in another map.
+fn answer(body: Body, of_map: Option<CheckFailure>) -> Answer {
     let last = body
         .redirects
         .and_then(|list| list.redirects.into_iter().next_back());
     let last_url = last.as_ref().map_or(&body.url, |redirect| &redirect.url);
-    let outcome = match (body.status.code, kind) {
-        (_, MapKind::Excluded) => CheckOutcome::Failed(CheckFailure::Excluded),
+    let outcome = match (body.status.code, of_map) {
+        (_, Some(CheckFailure::Excluded)) => CheckOutcome::Failed(CheckFailure::Excluded),
         (Some(code), _) => CheckOutcome::Status(code),
-        (None, MapKind::Timeout) => CheckOutcome::Failed(CheckFailure::Timeout),
-        (None, MapKind::Answered) => {
+        (None, Some(failure)) => CheckOutcome::Failed(failure),
+        (None, None) => {
             CheckOutcome::Failed(failure(&body.status.text, last_url.starts_with("https:")))
         }
     };

@@ -140,16 +140,8 @@ fn make(audit: &AuditDb, job: &PlanJob) -> Result<PlanCounts, AuditError> {
     drop(facts);
     let mut counts = links.counts;
     if let Some(sample) = job.sample {
-        let populations = links.strata.populations();
-        check_size(sample, populations.len() as u64)?;
-        let taken = allocation(&populations, sample.size)
-            .into_iter()
-            .map(|(name, taken)| (name.to_owned(), taken))
-            .collect::<BTreeMap<_, _>>();
-        let size = |stratum: u32| links.strata.name(stratum).and_then(|name| taken.get(name));
-        let chosen = select(links.candidates, |stratum| {
-            size(stratum).copied().unwrap_or(0)
-        });
+        check_size(sample, links.candidates.len() as u64)?;
+        let chosen = select(links.candidates, sample.size);
         counts.planned = chosen.len() as u64;
         audit.named(mark(audit, &chosen))?;
     }
@@ -178,12 +170,12 @@ fn check_size(sample: Sample, strata: u64) -> Result<(), AuditError> {
 }
 
 /// Marks the links of the sample.
-fn mark(audit: &AuditDb, chosen: &[SampleCandidate]) -> rusqlite::Result<()> {
+fn mark(audit: &AuditDb, chosen: &[i64]) -> rusqlite::Result<()> {
     let mut statement = audit.db.prepare(
         "UPDATE audit_links SET planned=1 WHERE key=(SELECT key FROM links WHERE id=?1)",
     )?;
-    for candidate in chosen {
-        statement.execute(params![candidate.link])?;
+    for link in chosen {
+        statement.execute(params![link])?;
     }
     Ok(())
 }
@@ -219,15 +211,8 @@ fn write_meta(audit: &AuditDb, job: &PlanJob) -> Result<(), AuditError> {
     Ok(())
 }
 
-/// A link that may be in the sample.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-struct SampleCandidate {
-    /// Index of its stratum.
-    stratum: u32,
-    /// Rank by which links are taken, from [`rank`].
-    rank: u64,
-    link: i64,
-}
+/// The links that may be in the sample, by stratum: the rank of each, from [`rank`], and its identifier.
+type Candidates = BTreeMap<String, Vec<(u64, i64)>>;
 
 /// Returns the rank of a link: it depends on the seed and the key alone, so that a plan that is
 /// made again after more was loaded, or a larger sample, takes the same links as far as it can.
@@ -255,18 +240,21 @@ fn allocation(populations: &BTreeMap<String, u64>, size: u64) -> BTreeMap<&str, 
     taken
 }
 
-/// Sorts the candidates, and keeps `size(stratum)` of each stratum.
-fn select(mut candidates: Vec<SampleCandidate>, size: impl Fn(u32) -> u64) -> Vec<SampleCandidate> {
-    candidates.sort_unstable();
-    let (mut stratum, mut taken) = (None, 0);
-    candidates.retain(|candidate| {
-        if stratum != Some(candidate.stratum) {
-            (stratum, taken) = (Some(candidate.stratum), 0);
-        }
-        taken += 1;
-        taken <= size(candidate.stratum)
-    });
-    candidates
+/// Returns the links of a sample of `size`: the lowest ranks of each stratum.
+fn select(candidates: Candidates, size: u64) -> Vec<i64> {
+    let populations = candidates
+        .iter()
+        .map(|(name, links)| (name.clone(), links.len() as u64))
+        .collect();
+    let taken = allocation(&populations, size);
+    let mut chosen = Vec::new();
+    for (name, mut links) in candidates {
+        let taken = taken.get(&*name).copied().unwrap_or(0);
+        links.sort_unstable();
+        links.truncate(usize::try_from(taken).unwrap_or(usize::MAX));
+        chosen.extend(links.into_iter().map(|(_, link)| link));
+    }
+    chosen
 }
 
 #[cfg(test)]
@@ -327,17 +315,21 @@ mod tests {
 
     #[test]
     fn the_lowest_ranks_of_each_stratum_are_taken() {
-        let candidates: Vec<_> = (0..100)
-            .map(|link| SampleCandidate {
-                stratum: u32::from(link % 3 == 1) + 2 * u32::from(link % 3 == 2),
-                rank: rank(7, &link.to_string()),
-                link,
-            })
-            .collect();
-        let taken = select(candidates.clone(), |stratum| u64::from(stratum) * 4);
+        let mut candidates = Candidates::new();
+        for link in 0..100 {
+            let links: &mut Vec<_> = candidates.entry((link % 3).to_string()).or_default();
+            links.push((rank(7, &link.to_string()), link));
+        }
+        let taken = select(candidates.clone(), 12);
         assert_eq!(taken.len(), 12);
-        let larger = select(candidates, |stratum| u64::from(stratum) * 8);
-        assert!(taken.iter().all(|candidate| larger.contains(candidate)));
+        for (stratum, links) in &candidates {
+            let is_taken = |link: &&(u64, i64)| taken.contains(&link.1);
+            let lowest = links.iter().filter(is_taken).max().unwrap();
+            let lower = links.iter().filter(|link| *link <= lowest).count();
+            assert_eq!(lower, 4, "{stratum}");
+        }
+        let larger = select(candidates, 24);
+        assert!(taken.iter().all(|link| larger.contains(link)));
     }
 
     #[test]

@@ -4,13 +4,12 @@
 //! properties of all its rows.
 
 use std::borrow::Cow;
-use std::collections::{BTreeMap, HashMap};
 
 use rusqlite::{CachedStatement, Connection, Row, params};
 use url::Url;
 
 use super::exclusion::{Exclusion, Lifted, LinkFacts, MIN_CONFIDENCE, exclusion};
-use super::{PlanCounts, Sample, SampleCandidate, StratumKind, rank};
+use super::{Candidates, PlanCounts, Sample, StratumKind, rank};
 use crate::audit::state::without_fragment;
 
 /// Links that were added to the plan.
@@ -20,48 +19,8 @@ pub(super) struct PlannedLinks<'l> {
     lifted: &'l Lifted<'l>,
     /// Numbers so far. Without a sample all links are planned that are not excluded.
     pub(super) counts: PlanCounts,
-    pub(super) strata: Strata,
     /// Links that the sample is taken from.
-    pub(super) candidates: Vec<SampleCandidate>,
-}
-
-/// Names of strata, and the number of their links.
-#[derive(Debug, Default)]
-pub(super) struct Strata {
-    ids: HashMap<String, u32>,
-    names: Vec<String>,
-    populations: Vec<u64>,
-}
-
-impl Strata {
-    /// Counts a link of the stratum `name`. Returns the stratum's index.
-    fn count(&mut self, name: &str) -> u32 {
-        let id = match self.ids.get(name) {
-            Some(&id) => id,
-            None => {
-                let id = self.names.len() as u32;
-                self.ids.insert(name.to_owned(), id);
-                self.names.push(name.to_owned());
-                self.populations.push(0);
-                id
-            }
-        };
-        if let Some(population) = self.populations.get_mut(id as usize) {
-            *population += 1;
-        }
-        id
-    }
-
-    /// Returns the name of a stratum.
-    pub(super) fn name(&self, stratum: u32) -> Option<&str> {
-        self.names.get(stratum as usize).map(String::as_str)
-    }
-
-    /// Returns the number of links of each stratum.
-    pub(super) fn populations(&self) -> BTreeMap<String, u64> {
-        let populations = self.populations.iter().copied();
-        self.names.iter().cloned().zip(populations).collect()
-    }
+    pub(super) candidates: Candidates,
 }
 
 /// A link of the database, as `links` has it.
@@ -139,8 +98,7 @@ impl<'l> PlannedLinks<'l> {
             sample,
             lifted,
             counts: PlanCounts::default(),
-            strata: Strata::default(),
-            candidates: Vec::new(),
+            candidates: Candidates::new(),
         }
     }
 
@@ -223,12 +181,11 @@ impl<'l> PlannedLinks<'l> {
         match self.sample {
             None => self.counts.planned += 1,
             Some(sample) => {
-                let candidate = SampleCandidate {
-                    stratum: self.strata.count(stratum),
-                    rank: rank(sample.seed, &link.key),
-                    link: link.id,
-                };
-                self.candidates.push(candidate);
+                let candidate = (rank(sample.seed, &link.key), link.id);
+                match self.candidates.get_mut(stratum) {
+                    Some(links) => links.push(candidate),
+                    None => drop(self.candidates.insert(stratum.to_owned(), vec![candidate])),
+                }
             }
         }
     }
