@@ -46,21 +46,26 @@ impl AuditDb {
 
     /// Opens a database with a plan, to store results.
     pub(super) fn open_to_write(path: &Path) -> Result<AuditDb, AuditError> {
-        let audit = AuditDb {
-            db: open_to_extend(path)?,
-            path: path.to_owned(),
-        };
-        audit.require_plan()?;
-        Ok(audit)
+        AuditDb::with_plan(open_to_extend(path)?, path)
     }
 
     /// Opens a database with a plan, to read it.
     pub(super) fn open_to_read(path: &Path) -> Result<AuditDb, AuditError> {
+        AuditDb::with_plan(open_to_read(path)?, path)
+    }
+
+    fn with_plan(db: Connection, path: &Path) -> Result<AuditDb, AuditError> {
         let audit = AuditDb {
-            db: open_to_read(path)?,
+            db,
             path: path.to_owned(),
         };
-        audit.require_plan()?;
+        if !audit.has_tables()? {
+            let name = path.display();
+            return Err(AuditError::unusable(format!(
+                "{name} has no plan of an audit; make one with `urlspool audit plan {name}`"
+            )));
+        }
+        audit.check_version()?;
         Ok(audit)
     }
 
@@ -106,16 +111,6 @@ impl AuditDb {
     /// Adds the name of the file to an error.
     pub(super) fn named<T>(&self, result: rusqlite::Result<T>) -> Result<T, AuditError> {
         result.map_err(|error| sqlite_error(&self.path, error).into())
-    }
-
-    fn require_plan(&self) -> Result<(), AuditError> {
-        if !self.has_tables()? {
-            let name = self.path.display();
-            return Err(AuditError::unusable(format!(
-                "{name} has no plan of an audit; make one with `urlspool audit plan {name}`"
-            )));
-        }
-        self.check_version()
     }
 
     fn has_tables(&self) -> Result<bool, AuditError> {

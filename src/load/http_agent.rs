@@ -14,7 +14,7 @@ use ureq::{Agent, Body};
 pub(crate) enum TrustedAuthorities {
     /// Those that this machine trusts.
     Machine,
-    /// These.
+    /// Only these, which a file holds.
     #[cfg_attr(
         not(feature = "elasticsearch"),
         expect(dead_code, reason = "archives have public certificates")

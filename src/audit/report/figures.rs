@@ -177,8 +177,8 @@ impl Ages {
             self.checked_again += 1;
         }
         let checks = checks_at_ages(link);
-        let dead = lifetime(&checks, EndOfLife::Dead);
-        let strict = lifetime(&checks, EndOfLife::DeadOrRedirected);
+        let dead = lifetime(&checks, LinkState::is_dead);
+        let strict = lifetime(&checks, is_dead_or_redirected);
         let (Some(dead), Some(strict)) = (dead, strict) else {
             self.without_age += 1;
             return;
@@ -348,22 +348,9 @@ pub(super) struct ArchiveShares {
 /// Length of a month in seconds: a twelfth of 365.25 days.
 const MONTH_SECONDS: i64 = 2_629_800;
 
-/// The end of a link.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum EndOfLife {
-    /// The page or its host is gone.
-    Dead,
-    /// The page or its host is gone, or the link redirects to another domain or a front page.
-    DeadOrRedirected,
-}
-
-impl EndOfLife {
-    fn holds(self, state: LinkState) -> bool {
-        match self {
-            EndOfLife::Dead => state.is_dead(),
-            EndOfLife::DeadOrRedirected => state.is_dead() || state == LinkState::Redirected,
-        }
-    }
+/// Returns `true` for the end of a link if one that redirects to another domain or a front page has ended.
+fn is_dead_or_redirected(state: LinkState) -> bool {
+    state.is_dead() || state == LinkState::Redirected
 }
 
 /// A result of a check.
@@ -377,13 +364,13 @@ struct StateAtAge {
 /// Returns the lifetime that checks show, which are in the order of their time: it ended between
 /// the last check that found the link living and the first after it that found it dead. Checks
 /// without a result, and those before the first citation, show nothing.
-fn lifetime(checks: &[StateAtAge], end: EndOfLife) -> Option<Lifetime> {
+fn lifetime(checks: &[StateAtAge], is_end: fn(LinkState) -> bool) -> Option<Lifetime> {
     let mut found = None;
     let known = checks
         .iter()
         .filter(|check| check.state != LinkState::Unknown && 0 <= check.age_seconds);
     for check in known {
-        found = Some(match (found, end.holds(check.state)) {
+        found = Some(match (found, is_end(check.state)) {
             (_, false) => Lifetime {
                 after: whole_months(check.age_seconds),
                 until: None,
@@ -474,7 +461,7 @@ mod tests {
                 state,
             })
             .collect();
-        let found = lifetime(&checks, EndOfLife::Dead).map(|life| (life.after, life.until));
+        let found = lifetime(&checks, LinkState::is_dead).map(|life| (life.after, life.until));
         assert_eq!(found, expected, "{states:?}");
     }
 
@@ -510,7 +497,7 @@ mod tests {
             age_seconds: 0,
             state: LinkState::Redirected,
         }];
-        let strict = lifetime(&checks, EndOfLife::DeadOrRedirected).unwrap();
+        let strict = lifetime(&checks, is_dead_or_redirected).unwrap();
         assert_eq!((strict.after, strict.until), (0, Some(1)));
     }
 }

@@ -23,7 +23,7 @@ pub(super) struct BulkRows {
     items: Vec<BulkItem>,
 }
 
-/// One document.
+/// A document that waits.
 #[derive(Debug)]
 struct BulkItem {
     /// The end of its lines.

@@ -31,7 +31,6 @@ pub(super) struct HttpClient<'r> {
     pub(super) report: SharedReport<'r>,
 }
 
-/// A request.
 #[derive(Debug)]
 pub(super) struct HttpRequest {
     method: Method,

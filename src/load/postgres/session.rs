@@ -83,7 +83,6 @@ impl Server {
         self.config.password(password);
     }
 
-    /// Connects.
     pub(super) fn connect(&self) -> Result<Session, SessionError> {
         let runtime = Builder::new_current_thread()
             .enable_all()

@@ -25,13 +25,13 @@ use crate::load::target_name::MACHINE_AUTHORITIES;
 /// The encryption of a connection, and the check of the server's certificate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum TlsMode {
-    /// None.
+    /// No encryption.
     Disable,
-    /// If the server has it.
+    /// Encryption, if the server has it.
     Prefer,
-    /// Always.
+    /// Encryption.
     Require,
-    /// Always, with a certificate of a trusted authority for the host.
+    /// Encryption, with a certificate of a trusted authority for the host.
     VerifyFull,
 }
 
