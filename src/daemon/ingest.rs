@@ -19,7 +19,7 @@ use std::io;
 use crate::daemon::store::HolderKey;
 use crate::diagnostic::SkipReason;
 
-pub(crate) use file_ingest::{ExistingFiles, IngestContext};
+pub(crate) use file_ingest::{ExistingFiles, IngestContext, file_standing};
 pub(crate) use identity::{FileVersion, can_share, mailbox_scopes};
 pub(crate) use mbox::{WriterLock, why_locked};
 pub(crate) use message_ingest::ParserPool;

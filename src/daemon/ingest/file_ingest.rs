@@ -165,51 +165,6 @@ impl IngestContext<'_> {
 }
 
 impl IngestContext<'_> {
-    /// Returns what is known of this version of the file. Opens no file.
-    pub(crate) fn standing(
-        &mut self,
-        file: &WalkedFile,
-        version: FileVersion,
-    ) -> Result<FileStanding, DaemonError> {
-        let identity = self.identity;
-        let spool = &identity.path;
-        let mailboxes = mailbox_scopes(&file.source.path, file.hint, identity);
-        self.session.with(|committer| {
-            // A holder may be found to belong to this spool now.
-            let state = if committer.db.tracks_holders() {
-                committer.transaction()?
-            } else {
-                &committer.db
-            };
-            if version.size == 0 {
-                let cursors = state.cursors(version.id, &mailboxes)?;
-                return Ok(FileStanding::Empty(held_pass(state, &cursors)?));
-            }
-            let key = version.key(&file.source.path, file.hint, identity);
-            if state.is_file_read(key)? {
-                return read_standing(state, key, spool);
-            }
-            if file.hint == FormatHint::Maildir {
-                return Ok(FileStanding::Unread(None));
-            }
-            let is_current =
-                |cursor: &&MboxCursor| cursor.size == version.size && cursor.mtime == version.mtime;
-            let cursors = state.cursors(version.id, &mailboxes)?;
-            // A position of an older scope may name no holder; one of the present scope then does.
-            let mut standing = None;
-            for cursor in cursors.iter().filter(is_current) {
-                match read_standing(state, cursor.pass, spool)? {
-                    FileStanding::Read(holder) => return Ok(FileStanding::Read(holder)),
-                    other => standing = Some(other),
-                }
-            }
-            match standing {
-                Some(standing) => Ok(standing),
-                None => Ok(FileStanding::Unread(held_pass(state, &cursors)?)),
-            }
-        })
-    }
-
     /// Reports an mbox that was truncated while no daemon watched it, and resets its cursor:
     /// messages that were written after the last scan and removed by the truncation are lost. A
     /// file whose first bytes are unchanged is not reported: a mail program removed messages from
@@ -379,6 +334,51 @@ impl IngestContext<'_> {
         self.mark_read(file, version, &mailbox)?;
         Ok(FileOutcome::Skipped(reason))
     }
+}
+
+/// Returns what is known of this version of the file. Opens no file.
+pub(crate) fn file_standing(
+    session: &Session,
+    identity: &SpoolIdentity,
+    file: &WalkedFile,
+    version: FileVersion,
+) -> Result<FileStanding, DaemonError> {
+    let spool = &identity.path;
+    let mailboxes = mailbox_scopes(&file.source.path, file.hint, identity);
+    session.with(|committer| {
+        // A holder may be found to belong to this spool now.
+        let state = if committer.db.tracks_holders() {
+            committer.transaction()?
+        } else {
+            &committer.db
+        };
+        if version.size == 0 {
+            let cursors = state.cursors(version.id, &mailboxes)?;
+            return Ok(FileStanding::Empty(held_pass(state, &cursors)?));
+        }
+        let key = version.key(&file.source.path, file.hint, identity);
+        if state.is_file_read(key)? {
+            return read_standing(state, key, spool);
+        }
+        if file.hint == FormatHint::Maildir {
+            return Ok(FileStanding::Unread(None));
+        }
+        let is_current =
+            |cursor: &&MboxCursor| cursor.size == version.size && cursor.mtime == version.mtime;
+        let cursors = state.cursors(version.id, &mailboxes)?;
+        // A position of an older scope may name no holder; one of the present scope then does.
+        let mut standing = None;
+        for cursor in cursors.iter().filter(is_current) {
+            match read_standing(state, cursor.pass, spool)? {
+                FileStanding::Read(holder) => return Ok(FileStanding::Read(holder)),
+                other => standing = Some(other),
+            }
+        }
+        match standing {
+            Some(standing) => Ok(standing),
+            None => Ok(FileStanding::Unread(held_pass(state, &cursors)?)),
+        }
+    })
 }
 
 /// The pass that holds what was read of an mbox; `None` if holders are not tracked.

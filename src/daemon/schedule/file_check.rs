@@ -9,7 +9,7 @@ use super::reader::{InodeVersion, SpoolFile};
 use crate::daemon::DaemonError;
 use crate::daemon::host::{LogRecord, MonotonicTime};
 use crate::daemon::ingest::{
-    FileOutcome, FileStanding, FileVersion, IngestContext, SettleState, WriterLock,
+    FileOutcome, FileStanding, FileVersion, IngestContext, SettleState, WriterLock, file_standing,
 };
 use crate::daemon::status::{LastError, read_error_kind};
 use crate::daemon::store::{Committer, Session, is_state_database};
@@ -164,7 +164,7 @@ impl SpoolReader {
         if !watched.scanned {
             context.report_truncation(file, version)?;
         }
-        let mut standing = context.standing(file, version)?;
+        let mut standing = file_standing(session, &identity, file, version)?;
         let before = standing;
         let is_read = !matches!(standing, FileStanding::Unread(_));
         let outcome = if is_read {
@@ -179,7 +179,10 @@ impl SpoolReader {
         if !is_read && self.config.output.tombstones {
             // The file may have changed while it was read.
             standing = match file.source.path.symlink_metadata() {
-                Ok(metadata) => context.standing(file, FileVersion::of(&metadata))?,
+                Ok(metadata) => {
+                    let version = FileVersion::of(&metadata);
+                    file_standing(session, &identity, file, version)?
+                }
                 Err(_) => FileStanding::Unread(None),
             };
         }
@@ -196,25 +199,13 @@ impl SpoolReader {
     }
 
     /// Returns what is known of a file that cannot be read now.
-    fn unread_standing(&mut self, checked: &CheckedFile<'_>) -> Result<FileStanding, DaemonError> {
+    fn unread_standing(&self, checked: &CheckedFile<'_>) -> Result<FileStanding, DaemonError> {
         let tracks_holders = self.config.output.tombstones;
         let Some(session) = self.session().filter(|_| tracks_holders) else {
             return Ok(FileStanding::Unread(None));
         };
-        let mut events = Vec::new();
-        let spool = &self.spools[checked.spool].spool;
-        let identity = session.spool_identity(&spool.path)?;
-        let mut context = IngestContext {
-            session: &session,
-            parsers: &self.shared.parsers,
-            extractor: &self.shared.extractor,
-            counters: &mut self.counters,
-            events: &mut events,
-            spool,
-            identity: &identity,
-            existing: &self.existing,
-        };
-        context.standing(checked.file, checked.version)
+        let identity = session.spool_identity(&self.spools[checked.spool].spool.path)?;
+        file_standing(&session, &identity, checked.file, checked.version)
     }
 
     /// Marks the spool of a file that was read to be scanned, if the file may hold fewer messages than before.

@@ -527,8 +527,7 @@ impl StateDb {
         self.run(
             "UPDATE segment SET len=?2, hash=?3, records=?4 WHERE seq=?1",
             params![seq, len, hash, records],
-        )?;
-        Ok(())
+        )
     }
 
     /// Number of messages whose records are in the segment that is not sealed.
@@ -542,8 +541,7 @@ impl StateDb {
         self.run(
             "UPDATE segment SET phase=1, name=?2 WHERE seq=?1",
             params![seq.cast_signed(), name],
-        )?;
-        Ok(())
+        )
     }
 
     /// Replaces the published segment `seq` by the next one, in a transaction of its own.
@@ -563,7 +561,6 @@ impl StateDb {
 
     /// In a new state: makes `seq` the first segment.
     pub(super) fn set_first_segment(&self, seq: u64) -> Result<(), DaemonError> {
-        self.run("UPDATE segment SET seq=?1", params![seq.cast_signed()])?;
-        Ok(())
+        self.run("UPDATE segment SET seq=?1", params![seq.cast_signed()])
     }
 }

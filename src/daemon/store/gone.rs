@@ -269,8 +269,7 @@ impl StateDb {
         self.run(
             "INSERT OR IGNORE INTO fresh_unread VALUES(?1,?2)",
             params![mailbox, key],
-        )?;
-        Ok(())
+        )
     }
 
     /// Removes the growing messages that are gone: their URLs must be written again if they come

@@ -279,8 +279,7 @@ impl StateDb {
     /// Adds a message to those that the next sidecar lists as given.
     fn mark_given(&self, mailbox: MailboxId, digest: DigestBytes) -> Result<(), DaemonError> {
         let sql = "INSERT OR IGNORE INTO fresh_given VALUES(?1,?2)";
-        self.run(sql, params![mailbox, digest])?;
-        Ok(())
+        self.run(sql, params![mailbox, digest])
     }
 
     /// Records that a holder holds a message. No effect if no records of it were written.

@@ -113,8 +113,7 @@ impl StateDb {
         self.run(
             "INSERT INTO fresh VALUES(?1,?2)",
             params![mailbox, key.to_be_bytes()],
-        )?;
-        Ok(())
+        )
     }
 
     /// Returns `true` if a file was read completely in its present version.
@@ -137,8 +136,7 @@ impl StateDb {
             "INSERT OR REPLACE INTO known VALUES(?1,?2,?3,NULL,NULL,NULL)",
             params![key, mailbox, message],
         )?;
-        self.run("INSERT OR IGNORE INTO fresh_known VALUES(?1)", params![key])?;
-        Ok(())
+        self.run("INSERT OR IGNORE INTO fresh_known VALUES(?1)", params![key])
     }
 
     /// Records the length of the canonical content of a file that was read completely and whose
@@ -152,8 +150,7 @@ impl StateDb {
         self.run(
             "UPDATE known SET place=?2, len=?3 WHERE key=?1",
             params![key.cast_signed(), place.cast_signed(), len.cast_signed()],
-        )?;
-        Ok(())
+        )
     }
 
     /// Returns the lengths that the file at a place had when it was read, the longest first. At
@@ -237,8 +234,7 @@ impl StateDb {
         self.run(
             "INSERT OR IGNORE INTO fresh_file VALUES(?1,?2,?3,?4)",
             params![dev, ino, id.btime, mailbox],
-        )?;
-        Ok(())
+        )
     }
 
     /// Makes an mbox be read from its start.
@@ -250,8 +246,7 @@ impl StateDb {
         self.run(
             "INSERT OR IGNORE INTO fresh_file SELECT dev, ino, btime, mailbox FROM file WHERE dev=?1 AND ino=?2 AND btime=?3",
             params![id.dev.cast_signed(), id.ino.cast_signed(), id.btime],
-        )?;
-        Ok(())
+        )
     }
 
     /// The growing messages of a mailbox.
@@ -316,7 +311,7 @@ impl StateDb {
 
     fn raise_many(&self, mailbox: MailboxId, many: i64) -> Result<(), DaemonError> {
         let sql = "UPDATE mailbox SET many=?2 WHERE id=?1 AND many<?2";
-        match self.run(sql, params![mailbox, many])? {
+        match self.count_changes(sql, params![mailbox, many])? {
             0 => Ok(()),
             _ => self.mark_changed(mailbox),
         }
@@ -327,7 +322,6 @@ impl StateDb {
         self.run(
             "INSERT OR IGNORE INTO fresh_mailbox VALUES(?1)",
             params![mailbox],
-        )?;
-        Ok(())
+        )
     }
 }

@@ -59,16 +59,9 @@ struct SurveyedMailbox {
 struct ReadFileRow {
     key: i64,
     mailbox: MailboxId,
+    /// Link to its only message.
     message: Option<i64>,
     missing_since: Option<u64>,
-}
-
-/// A file that is purged.
-struct PurgedFile {
-    key: i64,
-    mailbox: MailboxId,
-    /// Link to its only message, if that may be purged with it.
-    message: Option<i64>,
 }
 
 /// A change to the cursor of an mbox.
@@ -163,7 +156,7 @@ impl StateDb {
         mailboxes: &mut BTreeMap<MailboxId, SurveyedMailbox>,
         seen: &SeenFiles,
         day: u64,
-    ) -> Result<Vec<PurgedFile>, DaemonError> {
+    ) -> Result<Vec<ReadFileRow>, DaemonError> {
         let mut purged = Vec::new();
         let mut last = None;
         loop {
@@ -175,7 +168,7 @@ impl StateDb {
             self.begin()?;
             for row in rows {
                 if let Some(mailbox) = mailboxes.get_mut(&row.mailbox) {
-                    self.mark_file(&row, mailbox, seen, day, &mut purged)?;
+                    self.mark_file(row, mailbox, seen, day, &mut purged)?;
                 }
             }
             self.commit()?;
@@ -184,11 +177,11 @@ impl StateDb {
 
     fn mark_file(
         &self,
-        row: &ReadFileRow,
+        row: ReadFileRow,
         mailbox: &mut SurveyedMailbox,
         seen: &SeenFiles,
         day: u64,
-        purged: &mut Vec<PurgedFile>,
+        purged: &mut Vec<ReadFileRow>,
     ) -> Result<(), DaemonError> {
         let is_present = seen.has(row.key.cast_unsigned());
         mailbox.is_present |= is_present;
@@ -203,11 +196,9 @@ impl StateDb {
                 if purged.len() < PURGED_PER_SURVEY
                     && !self.is_holder(row.key.cast_unsigned())? =>
             {
-                purged.push(PurgedFile {
-                    key: row.key,
-                    mailbox: row.mailbox,
-                    message: row.message.filter(|_| !mailbox.has_multi_message_files),
-                });
+                // Its message is purged only if it cannot be in another file.
+                let message = row.message.filter(|_| !mailbox.has_multi_message_files);
+                purged.push(ReadFileRow { message, ..row });
                 return Ok(());
             }
             Retention::Mark { missing_since } => {
@@ -242,7 +233,7 @@ impl StateDb {
 
     /// Purges files, and with each its message, unless another file holds the same message. Returns
     /// the number of entries.
-    fn purge_files(&self, files: &[PurgedFile]) -> Result<u64, DaemonError> {
+    fn purge_files(&self, files: &[ReadFileRow]) -> Result<u64, DaemonError> {
         if files.is_empty() {
             return Ok(0);
         }
@@ -269,7 +260,7 @@ impl StateDb {
     /// The messages of these files that no other file holds, each with its mailbox.
     fn unshared_messages(
         &self,
-        files: &[PurgedFile],
+        files: &[ReadFileRow],
     ) -> Result<HashSet<(MailboxId, i64)>, DaemonError> {
         let keys: HashSet<i64> = files.iter().map(|file| file.key).collect();
         let mut messages: HashSet<(MailboxId, i64)> = files
@@ -311,7 +302,7 @@ impl StateDb {
                 } else {
                     let sql =
                         "DELETE FROM file WHERE dev=?1 AND ino=?2 AND btime=?3 AND mailbox=?4";
-                    let changed = self.run(sql, params![dev, ino, id.btime, mailbox])?;
+                    let changed = self.count_changes(sql, params![dev, ino, id.btime, mailbox])?;
                     purged += changed as u64;
                 }
             }

@@ -328,7 +328,7 @@ fn publish_complete(
 ) -> Result<Vec<Sidecar>, DaemonError> {
     let mut damaged = HashSet::new();
     for sidecar in &sidecars {
-        if publish(dir, sidecar)? == LeftoverPart::Damaged {
+        if !publish(dir, sidecar)? {
             damaged.insert(sidecar.seq);
         }
     }
@@ -337,33 +337,25 @@ fn publish_complete(
     Ok(sidecars)
 }
 
-/// State of the hidden file of a segment with a sidecar.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum LeftoverPart {
-    /// It is published.
-    Published,
-    /// It differs from its sidecar.
-    Damaged,
-}
-
-/// Publishes a segment that was about to be published when the state was lost.
-fn publish(dir: &SegmentDir, sidecar: &Sidecar) -> Result<LeftoverPart, DaemonError> {
+/// Publishes a segment that was about to be published when the state was lost. Returns `false` if its
+/// hidden file differs from its sidecar.
+fn publish(dir: &SegmentDir, sidecar: &Sidecar) -> Result<bool, DaemonError> {
     let part = dir.part(sidecar.seq);
     if !part.exists() || dir.published(&sidecar.name).exists() {
-        return Ok(LeftoverPart::Published);
+        return Ok(true);
     }
     let hash = u64::from_str_radix(&sidecar.xxh3_64, 16).ok();
     let is_complete = fs::metadata(&part).is_ok_and(|metadata| metadata.len() == sidecar.len)
         && segment::hash_of(&part, sidecar.len).is_ok_and(|found| found == hash);
     if !is_complete {
-        return Ok(LeftoverPart::Damaged);
+        return Ok(false);
     }
     dir.remember(sidecar.seq).at(dir.path())?;
     let meta = meta_name(sidecar.seq);
     publish_if_hidden(dir, &dir.hidden(&meta), &meta)?;
     publish_if_hidden(dir, &part, &format!("{:010}.jsonl", sidecar.seq))?;
     dir.sync().at(dir.path())?;
-    Ok(LeftoverPart::Published)
+    Ok(true)
 }
 
 fn set_hidden_files_aside(

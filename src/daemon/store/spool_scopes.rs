@@ -227,8 +227,7 @@ impl StateDb {
         self.run(
             "INSERT OR IGNORE INTO inheritance VALUES(?1,?2)",
             params![spool.to_be_bytes(), earlier.to_be_bytes()],
-        )?;
-        Ok(())
+        )
     }
 
     /// Returns the number of the mailbox of a whole spool for a file without messages. It stays

@@ -272,8 +272,7 @@ impl StateDb {
                 "{path}: the path is not UTF-8, which SQLite requires"
             ))
         })?;
-        self.run("VACUUM INTO ?1", params![name])?;
-        Ok(())
+        self.run("VACUUM INTO ?1", params![name])
     }
 
     /// Begins a transaction.
@@ -305,8 +304,7 @@ impl StateDb {
     /// Stores the value of `name` in the table `meta`.
     pub(crate) fn set_meta_value(&self, name: &str, value: u64) -> Result<(), DaemonError> {
         let sql = "INSERT OR REPLACE INTO meta VALUES(?1,?2)";
-        self.run(sql, params![name, value.cast_signed()])?;
-        Ok(())
+        self.run(sql, params![name, value.cast_signed()])
     }
 
     /// Inserts a row into a table that the checksum covers, unless it is there. `values` is the
@@ -388,8 +386,17 @@ impl StateDb {
         self.name_file(self.connection.execute_batch(sql))
     }
 
+    /// Runs a statement.
+    pub(super) fn run(&self, sql: &str, params: impl Params) -> Result<(), DaemonError> {
+        self.count_changes(sql, params).map(|_| ())
+    }
+
     /// Runs a statement. Returns the number of rows that it changed.
-    pub(super) fn run(&self, sql: &str, params: impl Params) -> Result<usize, DaemonError> {
+    pub(super) fn count_changes(
+        &self,
+        sql: &str,
+        params: impl Params,
+    ) -> Result<usize, DaemonError> {
         let statement = self.connection.prepare_cached(sql);
         self.name_file(statement.and_then(|mut statement| statement.execute(params)))
     }
