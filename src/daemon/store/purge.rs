@@ -168,7 +168,7 @@ impl StateDb {
             self.begin()?;
             for row in rows {
                 if let Some(mailbox) = mailboxes.get_mut(&row.mailbox) {
-                    self.mark_file(row, mailbox, seen, day, &mut purged)?;
+                    self.mark_file(&row, mailbox, seen, day, &mut purged)?;
                 }
             }
             self.commit()?;
@@ -177,7 +177,7 @@ impl StateDb {
 
     fn mark_file(
         &self,
-        row: ReadFileRow,
+        row: &ReadFileRow,
         mailbox: &mut SurveyedMailbox,
         seen: &SeenFiles,
         day: u64,
@@ -198,7 +198,7 @@ impl StateDb {
             {
                 // Its message is purged only if it cannot be in another file.
                 let message = row.message.filter(|_| !mailbox.has_multi_message_files);
-                purged.push(ReadFileRow { message, ..row });
+                purged.push(ReadFileRow { message, ..*row });
                 return Ok(());
             }
             Retention::Mark { missing_since } => {
