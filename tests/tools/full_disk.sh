@@ -14,7 +14,7 @@ trap 'kill "${daemon:-0}" 2>/dev/null || true; umount "$work/small" 2>/dev/null 
 mkdir "$work/small"
 passed=0 failed=0
 check() { if [ "$2" = "$3" ]; then passed=$((passed + 1)); else failed=$((failed + 1)); echo "$1: $2 instead of $3"; fi; }
-status() { "$program" status --config "$work/c.toml" 2>/dev/null | grep -o '"state":"[a-z]*"' || true; }
+status() { "$program" status --config "$work/c.toml" 2>/dev/null | grep -o '"state":"[a-z]*"' | head -n 1 || true; }
 wait_for_status() { for _ in $(seq "$2"); do [ "$(status)" = "\"state\":\"$1\"" ] && break; sleep 0.1; done; check "$3" "$(status)" "\"state\":\"$1\""; }
 run() { # name, options of the small file system, folder on it (out or state), options that enlarge it
   rm -rf "$work/spool" "$work/out" "$work/state"
