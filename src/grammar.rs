@@ -39,7 +39,6 @@ mod host;
 mod reject;
 mod scheme;
 
-#[cfg(feature = "load")]
 pub(crate) use escape::encode;
 pub use escape::{decode, escaped_byte, normalize};
 pub use forms::{

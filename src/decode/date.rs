@@ -27,8 +27,8 @@ pub const FIRST_MESSAGE_DAY: &str = "1970-01-02";
 const LAST_MESSAGE_YEAR: u16 = 2099;
 
 impl Date {
-    /// Returns the year in UTC, if a message can have been sent at this date: from [`FIRST_MESSAGE_DAY`] to the end of
-    /// [`LAST_MESSAGE_YEAR`].
+    /// Returns the year in UTC, if a message can have been sent at this date: from `FIRST_MESSAGE_DAY` to the end of
+    /// `LAST_MESSAGE_YEAR`.
     #[must_use]
     pub fn year(&self) -> Option<u16> {
         message_year(self.utc.as_deref()?)

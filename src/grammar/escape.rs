@@ -41,7 +41,6 @@ fn hex(digit: u8) -> Option<u8> {
 }
 
 /// Encodes the bytes of `text` that `is_kept` refuses: a space becomes `%20`.
-#[cfg(feature = "load")]
 pub(crate) fn encode(text: &[u8], is_kept: impl Fn(u8) -> bool) -> String {
     let mut encoded = String::with_capacity(text.len());
     for &byte in text {

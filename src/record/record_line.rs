@@ -10,7 +10,6 @@ use serde::Deserialize;
 use serde::de::{DeserializeSeed, Deserializer, Error as _, IgnoredAny, MapAccess, Visitor};
 use serde_json::Value;
 use serde_json::value::RawValue;
-use thiserror::Error;
 
 use super::fields::{Field, FieldId, FieldType, FieldValues, GONE_FIELDS, Nullable, RECORD_FIELDS};
 #[cfg(feature = "load")]
@@ -81,15 +80,24 @@ pub struct GoneLine {
 }
 
 /// The reason why a line cannot be loaded.
-#[derive(Clone, Debug, Error, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum LineError {
     /// It is no line that urlspool wrote. The others can be loaded.
-    #[error("no record: {0}")]
     NoRecord(String),
     /// It is a record of a URL, but of another version, or without a field that is needed. Others will be like it.
-    #[error("a record that cannot be loaded: {0}")]
     Unsuitable(String),
 }
+
+impl fmt::Display for LineError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            LineError::NoRecord(reason) => write!(f, "no record: {reason}"),
+            LineError::Unsuitable(reason) => write!(f, "a record that cannot be loaded: {reason}"),
+        }
+    }
+}
+
+impl std::error::Error for LineError {}
 
 /// The fields by which the type of a line is recognized.
 #[derive(Deserialize)]
