@@ -84,7 +84,10 @@ pub(super) fn check(
     if replacement == Replacement::Refused {
         for (content, place) in places.all() {
             if let OutputPlace::File(path) = place {
+                // The partial file of a run that was killed is replaced too; it may be a user's own.
+                let target = resolve(path).unwrap_or_else(|_| path.clone());
                 check_replacement(path, None)
+                    .and_then(|()| check_replacement(&partial_path(&target), None))
                     .map_err(|reason| refused(format!("{}: {reason}", content.option())))?;
             }
         }

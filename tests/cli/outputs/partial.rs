@@ -125,7 +125,10 @@ fn a_partial_table_is_counted_in_records() {
 fn a_partial_file_stays_if_no_input_exists() {
     let folder = Folder::new();
     let partial = folder.write("out.partial", "old\n");
-    let ended = scan_in(&folder, &["-o", "out", "--rejects", "rejects", "none"]);
+    let ended = scan_in(
+        &folder,
+        &["--force", "-o", "out", "--rejects", "rejects", "none"],
+    );
     assert_eq!(ended.status, Some(1), "{}", ended.stderr);
     assert_eq!(fs::read(&partial).unwrap(), b"old\n");
     assert!(!folder.path("out").exists() && !folder.path("rejects").exists());

@@ -194,6 +194,25 @@ fn a_foreign_file_beneath_a_scanned_folder_is_not_replaced() {
     assert_eq!(scan_in(&folder, &["."]).records().len(), 2);
 }
 
+/// `scan -o out` removed a file of the user that was called `out.partial`.
+#[test]
+fn a_partial_file_that_urlspool_did_not_write_is_removed_only_by_force() {
+    let folder = Folder::new();
+    folder.write("a.mbox", MAIL);
+    folder.write("out.partial", "notes\n");
+    let ended = scan_in(&folder, &["-o", "out", "a.mbox"]);
+    assert_eq!(ended.status, Some(2), "{}", ended.stderr);
+    assert!(
+        ended.stderr.contains("out.partial would be replaced") && ended.stderr.contains("--force"),
+        "{}",
+        ended.stderr
+    );
+    assert_eq!(fs::read(folder.path("out.partial")).unwrap(), b"notes\n");
+    let forced = scan_in(&folder, &["--force", "-o", "out", "a.mbox"]);
+    assert_eq!(forced.status, Some(0), "{}", forced.stderr);
+    assert!(folder.path("out").exists() && !folder.path("out.partial").exists());
+}
+
 /// It replaced the first mailbox: `scan -o *.mbox`.
 #[test]
 fn a_file_that_urlspool_did_not_write_is_replaced_only_by_force() {
