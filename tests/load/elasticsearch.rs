@@ -267,7 +267,9 @@ fn replacing_is_refused() {
     let ended = load(&server, &["--replace"], &records(&folder, "a.mbox", MAIL));
     assert_eq!(ended.status, Some(2), "{}", ended.stderr);
     assert!(
-        ended.stderr.contains("--replace needs a transaction"),
+        ended
+            .stderr
+            .contains("--replace and --dry-run need a transaction"),
         "{}",
         ended.stderr
     );
