@@ -64,7 +64,7 @@ pub enum DaemonError {
     /// No space left (ENOSPC, EDQUOT, EFBIG). The daemon pauses, and resumes when there is space.
     #[error("{message}")]
     OutOfSpace {
-        /// What has no space, or why work that began before a pause is void.
+        /// The file system without space, or the reason why work that began before a pause is void.
         message: String,
         /// The error beneath.
         source: Option<Cause>,

@@ -114,7 +114,7 @@ pub struct StatsUrl<'u> {
     pub redirector: Option<&'u str>,
 }
 
-/// What the URLs of a message have in common, and their number, which is added to its counts when the message ends.
+/// Values that the URLs of a message share, and their number, which is added to its counts when the message ends.
 #[derive(Clone, Debug, Default)]
 struct PendingMessage {
     urls: u64,

@@ -120,13 +120,13 @@ pub struct WatchTable {
     /// The rights that the daemon gives up.
     #[serde(with = "named")]
     pub confine: Confinement,
-    /// What becomes of the mail that is in a spool when it is watched for the first time. No key of the file: a configured daemon
+    /// Handling of the mail that is in a spool when it is watched for the first time. No key of the file: a configured daemon
     /// writes its URLs.
     #[serde(skip)]
     pub existing: Option<ExistingMail>,
 }
 
-/// What becomes of the mail that is in a spool when it is watched for the first time.
+/// Handling of the mail that is in a spool when it is watched for the first time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ExistingMail {
     /// Its URLs are written.

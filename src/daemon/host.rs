@@ -1,4 +1,4 @@
-//! What the daemon needs of its host: the clock and the log; and the heartbeat by which the
+//! The daemon's host: the clock and the log; and the heartbeat by which the
 //! supervisor watches a reader.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};

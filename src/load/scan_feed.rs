@@ -40,7 +40,7 @@ enum ScanMessage {
     End(ScannedFiles),
 }
 
-/// What the load does next.
+/// The next step of the load.
 pub(super) enum FedStep {
     Records(Vec<ParsedLine>),
     /// No record came for [`LOAD_BATCH_SECONDS`].

@@ -1,4 +1,4 @@
-//! What all outputs of `stats` show.
+//! The overview that all outputs of `stats` show.
 
 use crate::record::Summary;
 use crate::stats::{Stats, TopList};
