@@ -74,7 +74,7 @@ pub(super) fn line(overview: &Overview) -> Vec<u8> {
     let distinct = stats.distinct();
     let protocols = stats.dead_protocols.iter();
     let lists = overview.lists().into_iter();
-    let lists = lists.map(|list| (list.key, list_json(list.names, overview.top)));
+    let lists = lists.map(|list| (list.kind.key, list_json(list.names, overview.top)));
     let json = StatsJson {
         line_type: "stats",
         input: &overview.name,

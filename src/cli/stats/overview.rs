@@ -17,8 +17,8 @@ pub(super) struct Overview {
     pub(super) names_senders: bool,
 }
 
-/// A list of names, as the outputs have it.
-pub(super) struct NamedList<'o> {
+/// A kind of list, as the outputs have it.
+pub(super) struct ListKind {
     pub(super) title: &'static str,
     /// The name in JSON.
     pub(super) key: &'static str,
@@ -26,58 +26,94 @@ pub(super) struct NamedList<'o> {
     pub(super) noun: &'static str,
     /// The CSV file.
     pub(super) file: &'static str,
+    /// Selects the list of this kind.
+    of: fn(&Stats) -> &TopList,
+}
+
+/// A list of names and its kind.
+pub(super) struct NamedList<'o> {
+    pub(super) kind: &'static ListKind,
     pub(super) names: &'o TopList,
 }
 
 impl Overview {
     /// The lists in the order in which they are shown.
     pub(super) fn lists(&self) -> Vec<NamedList<'_>> {
-        let stats = &self.stats;
-        let list = |(title, key, noun, file), names| NamedList {
-            title,
-            key,
-            noun,
-            file,
-            names,
-        };
-        let names = [
-            &stats.domains,
-            &stats.hosts,
-            &stats.schemes,
-            &stats.lists,
-            &stats.newsgroups,
-            &stats.senders,
-            &stats.wrappers,
-            &stats.repairs,
-            &stats.redirectors,
-        ];
-        let lists = LISTS.into_iter().zip(names);
-        lists
-            .map(|(texts, names)| list(texts, names))
-            .filter(|list| self.names_senders || list.key != "senders")
+        let kinds = LISTS
+            .iter()
+            .filter(|kind| self.names_senders || kind.key != "senders");
+        kinds
+            .map(|kind| NamedList {
+                kind,
+                names: (kind.of)(&self.stats),
+            })
             .collect()
     }
 }
 
-/// Title, key, noun and CSV file of each list.
-pub(super) const LISTS: [(&str, &str, &str, &str); 9] = [
-    ("Domains", "domains", "domain", "urls-by-domain.csv"),
-    ("Hosts", "hosts", "host", "urls-by-host.csv"),
-    ("Schemes", "schemes", "scheme", "urls-by-scheme.csv"),
-    ("Mailing lists", "lists", "list", "urls-by-list.csv"),
-    (
-        "Newsgroups",
-        "newsgroups",
-        "newsgroup",
-        "urls-by-newsgroup.csv",
-    ),
-    ("Senders", "senders", "sender", "urls-by-sender.csv"),
-    ("Wrappers", "wrappers", "wrapper", "urls-by-wrapper.csv"),
-    ("Repairs", "repairs", "repair", "urls-by-repair.csv"),
-    (
-        "Redirectors",
-        "redirectors",
-        "redirector",
-        "urls-by-redirector.csv",
-    ),
+/// The kinds of lists, in the order in which they are shown.
+pub(super) static LISTS: [ListKind; 9] = [
+    ListKind {
+        title: "Domains",
+        key: "domains",
+        noun: "domain",
+        file: "urls-by-domain.csv",
+        of: |stats| &stats.domains,
+    },
+    ListKind {
+        title: "Hosts",
+        key: "hosts",
+        noun: "host",
+        file: "urls-by-host.csv",
+        of: |stats| &stats.hosts,
+    },
+    ListKind {
+        title: "Schemes",
+        key: "schemes",
+        noun: "scheme",
+        file: "urls-by-scheme.csv",
+        of: |stats| &stats.schemes,
+    },
+    ListKind {
+        title: "Mailing lists",
+        key: "lists",
+        noun: "list",
+        file: "urls-by-list.csv",
+        of: |stats| &stats.lists,
+    },
+    ListKind {
+        title: "Newsgroups",
+        key: "newsgroups",
+        noun: "newsgroup",
+        file: "urls-by-newsgroup.csv",
+        of: |stats| &stats.newsgroups,
+    },
+    ListKind {
+        title: "Senders",
+        key: "senders",
+        noun: "sender",
+        file: "urls-by-sender.csv",
+        of: |stats| &stats.senders,
+    },
+    ListKind {
+        title: "Wrappers",
+        key: "wrappers",
+        noun: "wrapper",
+        file: "urls-by-wrapper.csv",
+        of: |stats| &stats.wrappers,
+    },
+    ListKind {
+        title: "Repairs",
+        key: "repairs",
+        noun: "repair",
+        file: "urls-by-repair.csv",
+        of: |stats| &stats.repairs,
+    },
+    ListKind {
+        title: "Redirectors",
+        key: "redirectors",
+        noun: "redirector",
+        file: "urls-by-redirector.csv",
+        of: |stats| &stats.redirectors,
+    },
 ];

@@ -17,8 +17,8 @@ pub(super) fn headers() -> [(&'static str, String); 3 + LISTS.len()] {
     headers[0] = (TOTALS, "name,count,relative_error".to_owned());
     headers[1] = (YEARS, "year,urls".to_owned());
     headers[2] = (PROTOCOLS, format!("year,{}", DEAD_PROTOCOLS.join(",")));
-    for (header, (_, _, noun, file)) in headers[3..].iter_mut().zip(LISTS) {
-        *header = (file, format!("{noun},urls,urls_at_most"));
+    for (header, kind) in headers[3..].iter_mut().zip(&LISTS) {
+        *header = (kind.file, format!("{},urls,urls_at_most", kind.noun));
     }
     headers
 }
@@ -42,7 +42,7 @@ pub(super) fn write(overview: &Overview, files: &mut TableFiles) -> Result<(), O
         let error = list.names.error();
         let rows = list.names.top(usize::MAX).into_iter();
         let rows = rows.map(|top| (TableText(top.name), top.count, top.count + error));
-        files.write(list.file, rows)?;
+        files.write(list.kind.file, rows)?;
     }
     Ok(())
 }

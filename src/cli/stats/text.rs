@@ -55,8 +55,8 @@ pub(super) fn page(overview: &Overview, style: PageStyle) -> String {
     };
     let mut tables = vec![("URLs by year".to_owned(), years)];
     for list in overview.lists() {
-        tables.push(listed(list.title, list.names, overview));
-        if list.key == "schemes" {
+        tables.push(listed(list.kind.title, list.names, overview));
+        if list.kind.key == "schemes" {
             tables.push(dead_protocols(stats));
         }
     }

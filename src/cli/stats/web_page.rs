@@ -24,7 +24,7 @@ pub(super) fn page(overview: &Overview) -> String {
         p { "In " (foreign(&overview.name)) "." } "\n"
         nav aria-label="Sections" { ul {
             li { a href="#years" { "By year" } }
-            @for list in &lists { li { a href={ "#" (list.key) } { (list.title) } } }
+            @for list in &lists { li { a href={ "#" (list.kind.key) } { (list.kind.title) } } }
             li { a href="#protocols" { "Dead protocols" } }
             li { a href="#method" { "What is counted" } }
         } } "\n"
@@ -164,7 +164,7 @@ fn names(list: &NamedList<'_>, overview: &Overview) -> Markup {
         .map(|top| row(top.name, top.count, largest))
         .collect();
     let columns = [
-        text_column(list.noun),
+        text_column(list.kind.noun),
         number_column("URLs"),
         number_column("Share"),
     ];
@@ -177,8 +177,8 @@ fn names(list: &NamedList<'_>, overview: &Overview) -> Markup {
         ]
     });
     html! {
-        section id=(list.key) { "\n"
-            h2 { (list.title) } "\n"
+        section id=(list.kind.key) { "\n"
+            h2 { (list.kind.title) } "\n"
             p {
                 (counted(top.len() as u64, "name", "names")) " of " (grouped(names.count)) ". "
                 @if let Some(error) = names.error {
@@ -188,9 +188,9 @@ fn names(list: &NamedList<'_>, overview: &Overview) -> Markup {
                     "Numbers of URLs are too small by at most " (grouped(list.names.error())) "."
                 }
             } "\n"
-            (bars(list.title, "numbers of URLs; the table below has the values", &[URLS], &rows, BarScale::Numbers))
+            (bars(list.kind.title, "numbers of URLs; the table below has the values", &[URLS], &rows, BarScale::Numbers))
             @if CHARTED_NAMES < top.len() {
-                (table(list.title, &columns, cells, None))
+                (table(list.kind.title, &columns, cells, None))
             }
         } "\n"
     }
