@@ -168,7 +168,7 @@ fn read_url(line: &str) -> Result<RecordLine, LineError> {
     let mut record = Box::new(LoadedRecord::without_values());
     let mut json = serde_json::Deserializer::from_str(line);
     let object = ObjectReader {
-        name: None,
+        members: &MEMBERS,
         record: &mut record,
     };
     let read = object.deserialize(&mut json).and_then(|()| json.end());
@@ -209,33 +209,41 @@ fn other_schema(schema: u64) -> LineError {
 /// A row of the table of the fields, as it is looked up for each name in a line.
 struct Member {
     field: &'static Field,
-    /// The name of the object that holds it.
-    parent: Option<&'static str>,
     key: &'static str,
     id: Option<FieldId>,
     /// `true` if its value is read.
     is_read: bool,
+    /// The members of its value, if that is an object.
+    members: Vec<Member>,
 }
 
-static MEMBERS: LazyLock<Vec<Member>> = LazyLock::new(|| {
+/// The members of a record, in the order in which they are written.
+static MEMBERS: LazyLock<Vec<Member>> = LazyLock::new(|| members_of(None));
+
+/// Returns the members of the object of this name, or of the record itself.
+fn members_of(object: Option<&str>) -> Vec<Member> {
     let member = |field: &'static Field| Member {
         field,
-        parent: field.parent(),
         key: field.key(),
         id: field.id(),
         is_read: is_read(field),
+        members: members_of(Some(field.name)),
     };
-    RECORD_FIELDS.iter().map(member).collect()
-});
+    let fields = RECORD_FIELDS.iter();
+    fields
+        .filter(|field| field.parent() == object)
+        .map(member)
+        .collect()
+}
 
 /// Returns `true` if the value of a field is loaded, and is not the same in each record.
 fn is_read(field: &Field) -> bool {
     field.is_loaded && !matches!(field.values, FieldValues::Constant(_))
 }
 
-/// Reads the object of this name, or the line itself, into a record.
+/// Reads an object with these members into a record.
 struct ObjectReader<'r> {
-    name: Option<&'static str>,
+    members: &'static [Member],
     record: &'r mut LoadedRecord,
 }
 
@@ -255,35 +263,30 @@ impl<'de> Visitor<'de> for ObjectReader<'_> {
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<(), A::Error> {
-        let members: &[Member] = &MEMBERS;
+        let members = self.members;
         let mut has_read = [false; RECORD_FIELDS.len()];
         // Lines that we wrote have the order of the table.
         let mut next = 0;
-        while let Some(found) = map.next_key_seed(MemberName {
-            parent: self.name,
-            next,
-        })? {
+        while let Some(found) = map.next_key_seed(MemberName { members, next })? {
+            next = found.map_or(next, |place| place + 1);
             let Some(place) = found.filter(|place| members[*place].is_read) else {
                 map.next_value::<IgnoredAny>()?;
-                next = found.map_or(next, |place| place + 1);
                 continue;
             };
-            next = place + 1;
-            let Member { field, key, id, .. } = members[place];
+            let member = &members[place];
             if std::mem::replace(&mut has_read[place], true) {
-                return Err(A::Error::duplicate_field(key));
+                return Err(A::Error::duplicate_field(member.key));
             }
-            match id {
-                Some(id) => self.record.values[id as usize] = read_value(field, &mut map)?,
+            match member.id {
+                Some(id) => self.record.values[id as usize] = read_value(member.field, &mut map)?,
                 None => map.next_value_seed(ObjectReader {
-                    name: Some(field.name),
+                    members: &member.members,
                     record: self.record,
                 })?,
             }
         }
         let is_missing = |(member, has_read): &(&Member, bool)| {
-            let is_needed = member.is_read && member.field.nullable == Nullable::No;
-            is_needed && !has_read && member.parent == self.name
+            member.is_read && member.field.nullable == Nullable::No && !has_read
         };
         match members.iter().zip(has_read).find(is_missing) {
             Some((member, _)) => Err(A::Error::missing_field(member.key)),
@@ -294,7 +297,7 @@ impl<'de> Visitor<'de> for ObjectReader<'_> {
 
 /// Finds the place of a name among the members of an object, from `next` on at first.
 struct MemberName {
-    parent: Option<&'static str>,
+    members: &'static [Member],
     next: usize,
 }
 
@@ -314,8 +317,8 @@ impl Visitor<'_> for MemberName {
     }
 
     fn visit_str<E>(self, name: &str) -> Result<Option<usize>, E> {
-        let is_it = |member: &Member| member.key == name && member.parent == self.parent;
-        let (before, after) = MEMBERS.split_at(self.next);
+        let is_it = |member: &Member| member.key == name;
+        let (before, after) = self.members.split_at(self.next);
         let found = after.iter().position(is_it).map(|place| self.next + place);
         Ok(found.or_else(|| before.iter().position(is_it)))
     }
