@@ -18,7 +18,6 @@ mod search;
 mod show;
 #[cfg(feature = "load")]
 mod signals;
-mod sources;
 mod splits;
 #[cfg(feature = "stats")]
 mod stats;

@@ -7,7 +7,7 @@ use std::fmt;
 
 use super::args::{Command, ScanArgs};
 use super::error::CommandError;
-use super::scan::{self, format, job};
+use super::scan::{self, job};
 use super::{parse_args, run_arguments};
 use crate::extract::Options;
 use crate::pipeline::Job;
@@ -75,7 +75,7 @@ pub fn scan_request(
 
 fn request(args: &ScanArgs) -> Result<ScanRequest, CommandError> {
     let config = job::config(args)?;
-    let fields = format::chosen_fields(args).map(|chosen| {
+    let fields = job::chosen_fields(args).map(|chosen| {
         let all = FieldId::ALL.iter().copied();
         all.filter(|field| chosen.contains(field)).collect()
     });

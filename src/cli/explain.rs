@@ -2,9 +2,7 @@
 //!
 //! This file opens the file and finds the message; the page prints it. The stages give values; the words are here.
 
-mod candidates;
 mod page;
-mod wording;
 
 use std::ffi::{OsStr, OsString};
 use std::fmt::Display;
@@ -14,8 +12,8 @@ use std::path::Path;
 
 use data_encoding::BASE64;
 
-use self::page::{Page, PageStyle};
-use self::wording::format_text;
+use self::page::{Page, PageStyle, format_text};
+
 use super::args::{ExplainArgs, When};
 use super::error::{CommandError, CommandResult, Exit};
 use super::location::{FileLocation, MemberStream, open_member, without_url};

@@ -2,18 +2,13 @@
 
 mod conflicts;
 mod dry_run;
-pub(super) mod format;
 pub(super) mod hints;
 mod interrupt;
 #[cfg(feature = "load")]
 mod into;
 pub(super) mod job;
-mod lines;
 mod output;
-mod outputs;
-pub(super) mod progress;
 pub(super) mod report;
-mod summary;
 
 use std::io::{IsTerminal, stderr};
 use std::path::Path;
@@ -22,7 +17,7 @@ use std::time::Instant;
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
 use self::conflicts::{NamedInputs, OwnFiles};
-use self::outputs::{OutputPlaces, Outputs, SharedOutputs};
+use self::output::{OutputPlaces, Outputs, SharedOutputs};
 use self::report::{EventColor, EventCounts, EventOutput, ScanReport};
 use super::args::ScanArgs;
 use super::config_path::scan_config;
@@ -134,12 +129,12 @@ fn open_outputs(
     } else {
         places
     };
-    let encoding = format::encoding(args, &job.line_format)?;
+    let encoding = job::encoding(args, &job.line_format)?;
     let mut outputs = Outputs::open(&places, &encoding)?;
     files.extend(outputs.files());
     job.filter = std::mem::take(&mut job.filter).without_own_outputs(files);
     let outputs = SharedOutputs::new(outputs);
-    let bar = progress::progress_bar(args, &places.records, job);
+    let bar = report::progress_bar(args, &places.records, job);
     interrupt::leave_outputs_on_signals(outputs.clone(), bar.clone()).map_err(|error| {
         CommandError::new(Exit::Output, format!("cannot wait for signals: {error}"))
     })?;
@@ -214,12 +209,12 @@ fn print_totals(args: &ScanArgs, summary: &Summary, counts: EventCounts, begun: 
         return;
     }
     if args.verbose {
-        print_message(format_args!("{}", summary::text(summary)));
+        print_message(format_args!("{}", report::summary_text(summary)));
     }
-    if stderr().is_terminal() && !progress::may_be_paged(&OutputPlaces::of(args).records) {
+    if stderr().is_terminal() && !report::may_be_paged(&OutputPlaces::of(args).records) {
         print_message(format_args!(
             "{}",
-            summary::last_line(summary, counts, begun.elapsed())
+            report::last_line(summary, counts, begun.elapsed())
         ));
     }
 }

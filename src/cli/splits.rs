@@ -1,8 +1,8 @@
-//! `urlspool splits`.
+//! `urlspool splits`, and the sources that its arguments and those of `scan` ask for.
 
 use std::io;
 
-use super::args::SplitsArgs;
+use super::args::{SourceArgs, SplitsArgs};
 use super::error::{CommandError, CommandResult, Exit};
 use super::terminal::{StdoutLines, escaped, print_message};
 use crate::diagnostic::EscapeForm;
@@ -10,7 +10,7 @@ use crate::origin::{FileRange, Source};
 use crate::read;
 use crate::record::write_item;
 use crate::split::{Format, SourceStart};
-use crate::walk::{self, WalkStep, WalkedFile};
+use crate::walk::{self, PathFilter, SymlinkPolicy, WalkStep, WalkedFile};
 
 pub(super) fn splits(args: &SplitsArgs) -> CommandResult {
     let filter = args.sources.filter()?;
@@ -74,4 +74,30 @@ fn items(file: &WalkedFile, given: Option<Format>, max_bytes: u64) -> io::Result
         nuls: if part == 0 { 0 } else { start.offset },
     };
     Ok((0..parts).map(item).collect())
+}
+
+impl SourceArgs {
+    /// The format of all sources, if it is not to be recognized.
+    pub(super) fn format(&self) -> Option<Format> {
+        self.kind.map(Format::of)
+    }
+
+    /// The filter by the patterns that are given.
+    pub(super) fn filter(&self) -> Result<PathFilter, CommandError> {
+        PathFilter::new(&self.include, &self.exclude).map_err(|bad| {
+            CommandError::new(
+                Exit::Usage,
+                format!("cannot use the pattern {:?}: {}", bad.glob, bad.message),
+            )
+        })
+    }
+
+    /// The treatment of symbolic links.
+    pub(super) fn links(&self) -> SymlinkPolicy {
+        if self.follow {
+            SymlinkPolicy::Follow
+        } else {
+            SymlinkPolicy::Skip
+        }
+    }
 }

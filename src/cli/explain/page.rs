@@ -1,4 +1,6 @@
-//! The page of `urlspool explain`: the message, its header and its parts.
+//! The page of `urlspool explain`: the message, its header and its parts, the candidates in them, and the words for all of it.
+
+use std::fmt::Write;
 
 use super::super::terminal::escaped;
 use crate::decode::{
@@ -6,9 +8,12 @@ use crate::decode::{
     TextPolicy, texts,
 };
 use crate::diagnostic::Diagnostic;
-use crate::extract::Options;
+use crate::extract::{Extractor, Finding, Options};
 use crate::origin::Source;
-use crate::split::{HeaderForm, Message};
+use crate::parse::{AlternateReason, Grammar, RejectReason, Wrapper};
+use crate::record::{FoundRecord, RecordOrigin};
+use crate::repair::{Join, Repair};
+use crate::split::{Format, HeaderForm, MboxDialect, Message, mbox_dialect};
 
 /// The text that explains one message, and the options by which it is read.
 pub(super) struct Page {
@@ -256,6 +261,224 @@ fn skipped_row(SkippedPart { part, raw }: SkippedPart, base: u64) -> PartRow {
     PartRow {
         part,
         outcome: format!("skipped: no text; {bytes} bytes, {start} to {end}"),
+    }
+}
+
+impl Page {
+    /// Explains the candidates of a message.
+    pub(super) fn candidates(&mut self, message: &Message<'_>, source: &Source) {
+        self.line(0, "Its candidates, in their order:");
+        let extractor = Extractor::new(self.options.clone());
+        let mut count = 0;
+        extractor.extract(message, source, &mut |finding| match finding {
+            Finding::Url(record) => {
+                count += 1;
+                self.url(record);
+            }
+            Finding::Unwrapped(record) => {
+                let by = record
+                    .redirected_from
+                    .map_or("a redirector", |from| from.redirector);
+                let url = shortened(record.found.full);
+                self.line(2, &format!("inside it, redirected by {by}: {url}"));
+            }
+            Finding::Reject {
+                reason,
+                text,
+                origin: place,
+            } => {
+                count += 1;
+                let text = shortened(text);
+                self.candidate(&range(&place), CandidateVerdict::Rejected, &text);
+                self.line(2, &reject_text(reason));
+            }
+            Finding::Filtered
+            | Finding::Duplicate { .. }
+            | Finding::Diagnostic(_)
+            | Finding::Parts { .. } => {}
+        });
+        if count == 0 {
+            self.line(1, "none: no text looks like the start of a URL");
+        }
+    }
+
+    fn url(&mut self, record: &FoundRecord<'_>) {
+        let found = record.found;
+        let quoted = match record.quote_depth {
+            0 => String::new(),
+            depth => format!(", quoted {depth} deep"),
+        };
+        let (range, region, url) = (range(&record.origin), record.region, shortened(found.full));
+        let place = format!("{range}, {region}{quoted}");
+        self.candidate(&place, CandidateVerdict::Accepted, &url);
+        let wrapper = wrapper_text(found.wrapper);
+        let confidence = found.confidence;
+        self.line(
+            2,
+            &format!("set off by {wrapper}; confidence {confidence:.2}"),
+        );
+        for repair in found.repairs.iter() {
+            self.line(2, &format!("{}: {}", repair.name(), repair_text(repair)));
+        }
+        self.verdicts(record);
+        for join in record.joins {
+            self.join(join);
+        }
+        for other in found.alternates {
+            let (why, url) = (alternate_text(other.why), shortened(&other.full));
+            let confidence = other.confidence;
+            self.line(2, &format!("or, {why}, confidence {confidence:.2}: {url}"));
+        }
+    }
+
+    fn verdicts(&mut self, record: &FoundRecord<'_>) {
+        let Some(verdicts) = record.found.verdicts else {
+            let text = "longer than the limit on URLs: not checked by the grammars";
+            return self.line(2, text);
+        };
+        let names: Vec<&str> = verdicts.conforms().map(Grammar::name).collect();
+        let names = if names.is_empty() {
+            "no grammar".to_owned()
+        } else {
+            names.join(", ")
+        };
+        self.line(2, &format!("accepted by {names}"));
+        if let Err(reject) = &verdicts.rfc1738 {
+            self.line(2, &format!("rejected by rfc1738: {reject}"));
+        }
+    }
+
+    /// Explains why a bare URL goes on in the next line, or does not. Joins of other kinds have no features.
+    fn join(&mut self, join: &Join) {
+        let mut list = String::new();
+        for feature in join.features.iter() {
+            let _ = write!(list, " {} {:+},", feature.name(), feature.points());
+        }
+        if list.is_empty() {
+            return;
+        }
+        let sum = join.features.points();
+        let (at, confidence) = (join.at, join.confidence);
+        let list = list.trim_end_matches(',');
+        self.line(
+            2,
+            &format!(
+                "the next line, after byte {at}:{list}; {sum:+} points, confidence {confidence:.2}"
+            ),
+        );
+    }
+}
+
+/// The bytes and the line of a candidate.
+fn range(place: &RecordOrigin<'_>) -> String {
+    let about = if place.exact { "" } else { "about " };
+    let (start, end, line) = (place.start, place.end, place.line);
+    format!("{about}bytes {start} to {end}, line {line}")
+}
+
+/// Bytes as text, cut after 300 characters.
+fn shortened(bytes: &[u8]) -> String {
+    const MAX_CHARS: usize = 300;
+    let text = String::from_utf8_lossy(bytes);
+    let kept: String = text.chars().take(MAX_CHARS).collect();
+    if kept.len() < text.len() {
+        format!("{kept} ... ({} bytes)", bytes.len())
+    } else {
+        kept
+    }
+}
+
+/// The format of a file, and how it was recognized from its first bytes.
+pub(super) fn format_text(format: Format, start: &[u8]) -> String {
+    let name = format.kind().name();
+    let how = match format {
+        Format::Mbox | Format::Mboxcl => {
+            let dialect = mbox_dialect(start);
+            let (name_of_dialect, how) = (dialect.name(), dialect_text(dialect));
+            return format!("{name} ({name_of_dialect}): {how}");
+        }
+        Format::Rnews => "a line before each article has its length",
+        Format::Mmdf => "lines of four control-A divide it",
+        Format::Babyl => "it starts with the options of Rmail",
+        Format::Emlx => "its first line is the length of one message of Apple Mail",
+        Format::Single(_) => "it starts with a header and is one message",
+        Format::Html => "it starts as an HTML page",
+        Format::Text => "it does not start with a header",
+    };
+    format!("{name}: {how}")
+}
+
+fn dialect_text(dialect: MboxDialect) -> &'static str {
+    match dialect {
+        MboxDialect::Mboxo => "`From ` lines divide it",
+        MboxDialect::Mboxrd => "`From ` lines divide it; quoted ones in bodies are quoted again",
+        MboxDialect::Mboxcl | MboxDialect::Mboxcl2 => {
+            "`From ` lines divide it, and Content-Length fields where they are correct"
+        }
+    }
+}
+
+/// The reason why a candidate is not a URL.
+pub(super) fn reject_text(reason: RejectReason) -> String {
+    let text = match reason {
+        RejectReason::Grammar(reject) => {
+            return format!("RFC 1738 rejects it, and no other grammar may accept it: {reject}");
+        }
+        RejectReason::Host => "its scheme has a host, and the text there cannot be a host",
+        RejectReason::Implausible => {
+            "the text after the scheme is not like that of bare URLs of that scheme"
+        }
+        RejectReason::Shortened => {
+            "its author cut the host short, so that nobody knows the location"
+        }
+        RejectReason::Machine => {
+            "the host is named as a machine, in a trace field or a certificate, and not cited"
+        }
+        RejectReason::TwoUrls => "two URLs start in one wrapper; each is read alone",
+        RejectReason::Unclosed => "the wrapper does not close; its text is read without it",
+        RejectReason::Relative => "relative to a page whose address is unknown",
+        RejectReason::NoLocation => "data or a program, not a location",
+        RejectReason::Reread => "the same bytes gave this URL in another reading of the message",
+    };
+    text.to_owned()
+}
+
+/// The text that sets a URL off.
+pub(super) fn wrapper_text(wrapper: Wrapper) -> &'static str {
+    match wrapper {
+        Wrapper::UrlBracket => "`<URL:` and `>`",
+        Wrapper::Angle => "`<` and `>`",
+        Wrapper::UrlPrefix => "`URL:` before it",
+        Wrapper::Bare => "its scheme, and by white space or punctuation after it",
+        Wrapper::Attr => "the quotes of an attribute",
+        Wrapper::Schemeless => "a host that starts with `www.` or `ftp.`; its scheme is a guess",
+    }
+}
+
+/// The change that a repair made.
+pub(super) fn repair_text(repair: Repair) -> &'static str {
+    match repair {
+        Repair::Whitespace => "white space in a line was removed",
+        Repair::LineBreak => "a line break and the white space around it were removed",
+        Repair::Hyphen => "a hyphen before a line break was kept",
+        Repair::HyphenDropped => "a hyphen before a line break was removed",
+        Repair::QuotePrefix => "quote marks at the start of a line were removed",
+        Repair::PageBreak => "the text between two printed pages was removed",
+        Repair::BareContinuation => "the next line was joined",
+        Repair::AtSign => "`at`, which an archive wrote for `@`, was replaced",
+        Repair::QuotedPrintable => "quoted-printable in a text without that label was decoded",
+        Repair::Slashes => "the slashes after the scheme were corrected",
+        Repair::SchemeGuessed => "the missing scheme was guessed",
+    }
+}
+
+/// The difference between an alternate and the URL.
+pub(super) fn alternate_text(why: AlternateReason) -> &'static str {
+    match why {
+        AlternateReason::HyphenDropped => "without the hyphens before line breaks",
+        AlternateReason::TrimmedTail => "with the punctuation that was cut off its end",
+        AlternateReason::BareContinuation => "joined with the next line",
+        AlternateReason::HeadOnly => "without the next line",
     }
 }
 

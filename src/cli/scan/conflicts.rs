@@ -10,7 +10,7 @@ use rustix::stdio::{stderr, stdin, stdout};
 
 use super::super::error::{CommandError, Exit};
 use super::super::location::FileLocation;
-use super::outputs::OutputPlaces;
+use super::output::OutputPlaces;
 use crate::diagnostic::SkipReason;
 use crate::origin::Source;
 use crate::record::{ParsedGrepLine, is_written_line, parse_grep_line};

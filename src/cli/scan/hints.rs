@@ -5,7 +5,7 @@ use std::io::{IsTerminal, Read};
 use std::path::{Path, PathBuf};
 
 use super::super::args::ScanArgs;
-use super::format::NamedContent;
+use super::job::NamedContent;
 use crate::config::Config;
 use crate::diagnostic::{SkipReason, counted};
 use crate::grammar::Scheme;

@@ -1,9 +1,8 @@
 //! Interruption of a scan: what was written is left in whole lines, and the program ends.
 
 use std::io::{self, Write};
-use std::process;
-use std::thread;
 use std::time::{Duration, Instant};
+use std::{process, thread};
 
 use indicatif::ProgressBar;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
@@ -11,7 +10,7 @@ use signal_hook::iterator::Signals;
 
 use super::super::error::Exit;
 use super::super::terminal::escaped;
-use super::outputs::SharedOutputs;
+use super::output::SharedOutputs;
 use crate::limits::INTERRUPT_WAIT_MS;
 
 /// Pause between two attempts to get hold of the outputs.

@@ -1,20 +1,29 @@
-//! The job that the arguments of `scan` ask for.
+//! The job that the arguments of `scan` ask for: its inputs, and the format and encoding of its output.
 
 use std::ffi::OsStr;
 use std::fs::File;
-use std::io::{self, BufRead, BufReader, Read};
+use std::io::{self, BufRead, BufReader, IsTerminal, Read};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
-use super::super::args::{ScanArgs, check_period};
+#[cfg(feature = "parquet")]
+use super::super::args::PartitionArgument;
+use super::super::args::{FieldNameArgument, OutputFormat, ScanArgs, check_period};
 use super::super::config_path::{read_config, scan_config};
 use super::super::error::{CommandError, Exit};
-use super::format;
+use super::output::{LineSyntax, OutputCompression, RecordEncoding};
 use crate::config::Config;
 use crate::extract::Options;
 use crate::origin::{FileRange, Source};
 use crate::pipeline::Job;
-use crate::record;
+use crate::record::{
+    self, FieldId, FormulaGuard, GrepStyle, HeaderRow, JsonFields, LineFormat, Table, TableSyntax,
+};
+use crate::sink::OutputPlace;
+#[cfg(feature = "parquet")]
+use crate::sink::parquet::Partition;
+#[cfg(feature = "parquet")]
+use crate::sink::resolve;
 
 /// The configuration file, if one is given, overridden by the flags.
 pub(in crate::cli) fn config(args: &ScanArgs) -> Result<Config, CommandError> {
@@ -49,7 +58,7 @@ pub(in crate::cli) fn job(args: &ScanArgs) -> Result<Job, CommandError> {
         links: args.sources.links(),
         format: args.sources.format(),
         threads: threads(args.threads),
-        line_format: format::line_format(args)?,
+        line_format: line_format(args)?,
         rejects: args.rejects.is_some(),
         since: args.since.map(|period| period.start),
         until: args.until.map(|period| period.end),
@@ -120,4 +129,252 @@ fn split_items(path: &Path) -> Result<Vec<FileRange>, CommandError> {
         }
     }
     Ok(items)
+}
+
+/// What the name of an output file says about its content: `urls.csv.gz` is a compressed table.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct NamedContent {
+    /// The format; `None` if the ending is unknown, or there is none.
+    pub(super) format: Option<OutputFormat>,
+    pub(super) compression: Option<OutputCompression>,
+    /// `true` if there is an ending that names no format.
+    pub(super) is_unknown: bool,
+}
+
+impl NamedContent {
+    /// The content of the records' output; nothing is said of standard output and devices.
+    pub(super) fn of(args: &ScanArgs) -> NamedContent {
+        match args.output.as_deref().map(OutputPlace::of) {
+            Some(OutputPlace::File(path)) => NamedContent::of_name(&path),
+            _ => NamedContent::default(),
+        }
+    }
+
+    fn of_name(path: &Path) -> NamedContent {
+        let ending = |path: &Path| {
+            path.extension()
+                .map(|ending| ending.to_string_lossy().to_ascii_lowercase())
+        };
+        let compression = ending(path).and_then(|ending| OutputCompression::of_ending(&ending));
+        let bare = match compression {
+            Some(_) => path.with_extension(""),
+            None => path.to_owned(),
+        };
+        let ending = ending(&bare);
+        let format = match ending.as_deref() {
+            Some("jsonl" | "ndjson" | "json") => Some(OutputFormat::Jsonl),
+            Some("csv") => Some(OutputFormat::Csv),
+            Some("tsv") => Some(OutputFormat::Tsv),
+            Some("txt") => Some(OutputFormat::Urls),
+            #[cfg(feature = "parquet")]
+            Some("parquet") => Some(OutputFormat::Parquet),
+            _ => None,
+        };
+        NamedContent {
+            format,
+            compression,
+            is_unknown: format.is_none() && ending.is_some(),
+        }
+    }
+}
+
+/// Returns the format of the lines of a scan.
+pub(super) fn line_format(args: &ScanArgs) -> Result<LineFormat, CommandError> {
+    #[cfg(feature = "load")]
+    if let Some(target) = &args.into {
+        return Ok(LineFormat::Values(super::into::fields(target)));
+    }
+    let is_on_stdout = match &args.output {
+        None => true,
+        Some(path) => OutputPlace::of(path) == OutputPlace::Stdout,
+    };
+    let is_on_terminal = is_on_stdout && io::stdout().is_terminal();
+    let fields = chosen_fields(args);
+    let format = format(args, is_on_terminal);
+    let has_fields = !matches!(
+        format,
+        OutputFormat::Urls | OutputFormat::Hrefs | OutputFormat::Grep
+    );
+    if fields.is_some() && !has_fields {
+        return Err(no_use("--fields and --slim", "jsonl, csv or tsv"));
+    }
+    if args.no_formula_guard && format != OutputFormat::Csv {
+        return Err(no_use("--no-formula-guard", "csv"));
+    }
+    if args.delimiter.is_some() && format != OutputFormat::Csv {
+        return Err(no_use("--delimiter", "csv"));
+    }
+    if args.no_header_row && !matches!(format, OutputFormat::Csv | OutputFormat::Tsv) {
+        return Err(no_use("--no-header-row", "csv or tsv"));
+    }
+    let header = if args.no_header_row {
+        HeaderRow::Omitted
+    } else {
+        HeaderRow::Written
+    };
+    let table = |syntax| {
+        let columns = fields.clone().unwrap_or_else(FieldId::table_columns);
+        LineFormat::Table(Table::new(columns, syntax, header))
+    };
+    Ok(match format {
+        OutputFormat::Jsonl => LineFormat::Json(
+            fields.map_or_else(JsonFields::default, |fields| JsonFields::new(&fields)),
+        ),
+        #[cfg(feature = "parquet")]
+        OutputFormat::Parquet => {
+            LineFormat::Values(fields.unwrap_or_else(|| FieldId::ALL.to_vec()))
+        }
+        OutputFormat::Urls => LineFormat::Urls,
+        OutputFormat::Hrefs => LineFormat::Hrefs,
+        OutputFormat::Csv => table(TableSyntax::Csv {
+            guard: if args.no_formula_guard {
+                FormulaGuard::Off
+            } else {
+                FormulaGuard::On
+            },
+            delimiter: args.delimiter.unwrap_or(b','),
+        }),
+        OutputFormat::Tsv => table(TableSyntax::Tsv),
+        OutputFormat::Grep if is_on_stdout && args.color.colors(&io::stdout()) => {
+            LineFormat::Grep(GrepStyle::Colored)
+        }
+        OutputFormat::Grep if is_on_terminal => LineFormat::Grep(GrepStyle::Escaped),
+        OutputFormat::Grep => LineFormat::Grep(GrepStyle::Plain),
+    })
+}
+
+/// Returns the way in which the records of a scan, which have this format, are written to their output.
+#[cfg_attr(
+    not(feature = "parquet"),
+    expect(
+        clippy::unnecessary_wraps,
+        reason = "only Parquet has options that can be wrong"
+    )
+)]
+pub(super) fn encoding(
+    args: &ScanArgs,
+    format: &LineFormat,
+) -> Result<RecordEncoding, CommandError> {
+    #[cfg(feature = "parquet")]
+    {
+        let is_parquet = self::format(args, false) == OutputFormat::Parquet;
+        if args.partition.is_some() && !is_parquet {
+            return Err(no_use("--partition", "parquet"));
+        }
+        if is_parquet && NamedContent::of(args).compression.is_some() {
+            let message = "Parquet is compressed within the file; name it without `.gz` or `.zst`";
+            return Err(CommandError::new(Exit::Usage, message));
+        }
+        if is_parquet {
+            return parquet_encoding(args, format);
+        }
+    }
+    Ok(RecordEncoding::Lines {
+        syntax: LineSyntax::of(format),
+        compression: NamedContent::of(args).compression,
+    })
+}
+
+#[cfg(feature = "parquet")]
+fn parquet_encoding(args: &ScanArgs, format: &LineFormat) -> Result<RecordEncoding, CommandError> {
+    let usage = |message: &str| Err(CommandError::new(Exit::Usage, message));
+    let place = args.output.as_deref().map(OutputPlace::of);
+    if !matches!(place, Some(OutputPlace::File(_))) {
+        return usage("--format parquet writes a file; name it with -o");
+    }
+    let fields = match format {
+        LineFormat::Values(fields) => fields.clone(),
+        _ => FieldId::ALL.to_vec(),
+    };
+    let partition = args
+        .partition
+        .map(|PartitionArgument::Year| Partition::Year);
+    if partition.is_some() && !fields.contains(&FieldId::MessageDate) {
+        return usage("--partition year needs the field message.date");
+    }
+    let folder = args.output.as_deref().filter(|_| partition.is_some());
+    if folder.is_some_and(|folder| args.paths.iter().any(|root| is_beneath(folder, root))) {
+        return usage("the folder of --partition lies in a folder that is read; name another");
+    }
+    Ok(RecordEncoding::Parquet { fields, partition })
+}
+
+/// Returns `true` if `path`, which may not exist yet, lies in `folder`.
+#[cfg(feature = "parquet")]
+fn is_beneath(path: &Path, folder: &Path) -> bool {
+    match (resolve(path), folder.canonicalize()) {
+        (Ok(path), Ok(folder)) => path.starts_with(folder),
+        _ => false,
+    }
+}
+
+/// The format that is asked for, or the one that the output's name has; without one, lines for people on a terminal, as long as no
+/// argument asks for data.
+fn format(args: &ScanArgs, is_on_terminal: bool) -> OutputFormat {
+    let asks_for_data = args.output.is_some()
+        || !args.fields.is_empty()
+        || args.slim
+        || args.extract.context.is_some();
+    let named = args.format.or(NamedContent::of(args).format);
+    named.unwrap_or(if is_on_terminal && !asks_for_data {
+        OutputFormat::Grep
+    } else {
+        OutputFormat::Jsonl
+    })
+}
+
+/// The fields that are chosen, each once, in the order of the arguments. `None` if none are.
+pub(in crate::cli) fn chosen_fields(args: &ScanArgs) -> Option<Vec<FieldId>> {
+    if args.slim {
+        return Some(FieldId::slim());
+    }
+    let mut chosen = Vec::new();
+    for field in args.fields.iter().flat_map(FieldNameArgument::fields) {
+        if !chosen.contains(&field) {
+            chosen.push(field);
+        }
+    }
+    (!chosen.is_empty()).then_some(chosen)
+}
+
+fn no_use(option: &str, formats: &str) -> CommandError {
+    CommandError::new(
+        Exit::Usage,
+        format!("{option} can only be used with --format {formats}"),
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_name_of_an_output_says_its_format_and_its_compression() {
+        let content = |name: &str| {
+            let NamedContent {
+                format,
+                compression,
+                is_unknown,
+            } = NamedContent::of_name(Path::new(name));
+            (format, compression.is_some(), is_unknown)
+        };
+        for (name, expected) in [
+            ("urls.csv", (Some(OutputFormat::Csv), false, false)),
+            ("a.b/urls.TSV", (Some(OutputFormat::Tsv), false, false)),
+            ("urls.txt", (Some(OutputFormat::Urls), false, false)),
+            ("urls.ndjson", (Some(OutputFormat::Jsonl), false, false)),
+            ("out", (None, false, false)),
+            ("urls.db", (None, false, true)),
+        ] {
+            assert_eq!(content(name), expected, "{name}");
+        }
+        #[cfg(feature = "archives")]
+        for (name, expected) in [
+            ("urls.csv.gz", (Some(OutputFormat::Csv), true, false)),
+            ("urls.jsonl.zst", (Some(OutputFormat::Jsonl), true, false)),
+            ("urls.gz", (None, true, false)),
+        ] {
+            assert_eq!(content(name), expected, "{name}");
+        }
+    }
 }

@@ -1,22 +1,28 @@
-//! The receiver of a scan's results: records, rejects, events and progress.
+//! The receiver of a scan's results: records, rejects and events; the progress bar; and the summary for standard error.
 
-use std::io::{self, Write};
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::{self, IsTerminal, Write};
+use std::os::unix::fs::FileTypeExt;
 #[cfg(feature = "load")]
 use std::path::Path;
+use std::time::Duration;
 
-use indicatif::ProgressBar;
+use indicatif::{HumanBytes, ProgressBar, ProgressDrawTarget, ProgressStyle};
+use rustix::stdio::stdout;
 
-use super::super::args::When;
+use super::super::args::{ScanArgs, When};
 use super::super::terminal::escaped;
-use super::outputs::SharedOutputs;
-use super::progress::show_progress;
-use crate::diagnostic::{DiagnosticKind, Event};
+use super::output::SharedOutputs;
+use crate::diagnostic::{DiagnosticKind, Event, counted};
 #[cfg(feature = "load")]
 use crate::load::{RecordFeed, ScannedFiles};
-use crate::pipeline::Report;
+use crate::pipeline::{Job, Report};
 #[cfg(any(feature = "load", feature = "parquet"))]
 use crate::record::Record;
 use crate::record::{self, Summary};
+use crate::sink::OutputPlace;
+use crate::walk::{self, WalkStep};
 
 /// The report of `urlspool scan`.
 pub(super) struct ScanReport {
@@ -181,4 +187,211 @@ fn colored(words: &str, kind: DiagnosticKind, color: EventColor) -> String {
         _ => 33,
     };
     format!("\u{1b}[{code}m{words}\u{1b}[0m")
+}
+
+/// The progress bar of a scan, hidden if none is wanted.
+pub(super) fn progress_bar(args: &ScanArgs, records: &OutputPlace, job: &Job) -> ProgressBar {
+    let target = match records {
+        OutputPlace::Stdout => standard_output(),
+        OutputPlace::Device(_) | OutputPlace::File(_) => RecordTarget::Elsewhere,
+    };
+    let is_wanted = match args.progress {
+        When::Auto => !args.quiet && target == RecordTarget::Elsewhere && args.progress.on_stderr(),
+        When::Always | When::Never => args.progress.on_stderr(),
+    };
+    if is_wanted {
+        visible_bar(total_bytes(job))
+    } else {
+        ProgressBar::hidden()
+    }
+}
+
+/// The progress bar of a command that prints nothing before it has read everything; hidden where standard error is no terminal.
+pub(in crate::cli) fn bar_on_stderr(job: &Job) -> ProgressBar {
+    if When::Auto.on_stderr() {
+        visible_bar(total_bytes(job))
+    } else {
+        ProgressBar::hidden()
+    }
+}
+
+/// Shows what was read so far.
+pub(in crate::cli) fn show_progress(bar: &ProgressBar, summary: &Summary) {
+    bar.set_position(summary.bytes_read);
+    bar.set_message(format!(
+        "{} messages, {} URLs",
+        summary.messages, summary.records
+    ));
+}
+
+/// Destination of the records, as it matters for a progress bar.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum RecordTarget {
+    /// A terminal, or a pipe that may end in a pager: the bar would be drawn over the records.
+    Screen,
+    Elsewhere,
+}
+
+/// Returns `true` if the records go through a pipe, perhaps to a pager, which would be overwritten.
+pub(super) fn may_be_paged(records: &OutputPlace) -> bool {
+    *records == OutputPlace::Stdout && is_pipe()
+}
+
+fn is_pipe() -> bool {
+    stdout()
+        .try_clone_to_owned()
+        .and_then(|fd| File::from(fd).metadata())
+        .is_ok_and(|metadata| metadata.file_type().is_fifo())
+}
+
+fn standard_output() -> RecordTarget {
+    if is_pipe() || std::io::stdout().is_terminal() {
+        RecordTarget::Screen
+    } else {
+        RecordTarget::Elsewhere
+    }
+}
+
+/// A progress bar on standard error.
+fn visible_bar(total_bytes: Option<u64>) -> ProgressBar {
+    let bar = ProgressBar::with_draw_target(total_bytes, ProgressDrawTarget::stderr());
+    let style = ProgressStyle::with_template(template(total_bytes));
+    bar.with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()))
+}
+
+fn template(total_bytes: Option<u64>) -> &'static str {
+    match total_bytes {
+        Some(_) => "{bytes}/{total_bytes} {bar:12} {bytes_per_sec} {eta} left, {wide_msg}",
+        None => "{bytes} {bytes_per_sec}, {wide_msg}",
+    }
+}
+
+/// The number of bytes to read; `None` if an input is a stream. Walks all roots.
+fn total_bytes(job: &Job) -> Option<u64> {
+    let size = |step| match step {
+        WalkStep::File(file) => Some(file.size),
+        WalkStep::Part { file, item } => Some(item.end.min(file.size).saturating_sub(item.start)),
+        WalkStep::Stdin | WalkStep::Stream(_) => None,
+        WalkStep::Skipped { .. } | WalkStep::Failed(_) => Some(0),
+    };
+    match &job.items {
+        Some(items) => walk::walk_items(items, &job.filter).map(size).sum(),
+        None => walk::walk(&job.roots, &job.filter, job.links)
+            .map(size)
+            .sum(),
+    }
+}
+
+/// The summary in four lines.
+pub(super) fn summary_text(summary: &Summary) -> String {
+    format!(
+        "urlspool: {} files: {} read, {} skipped{}, {} failed{}\n\
+         urlspool: {} members: {} read, {} skipped{}, {} failed{}; {} bytes unpacked\n\
+         urlspool: {} messages: {} scanned, {} skipped{}; {} bytes\n\
+         urlspool: {} candidates: {} records, {} rejects{}, {} filtered, {} duplicates",
+        summary.files,
+        summary.files_read,
+        summary.files_skipped.sum(),
+        by_name(&summary.files_skipped),
+        summary.files_failed.sum(),
+        by_name(&summary.files_failed),
+        summary.members,
+        summary.members_read,
+        summary.members_skipped.sum(),
+        by_name(&summary.members_skipped),
+        summary.members_failed.sum(),
+        by_name(&summary.members_failed),
+        summary.bytes_unpacked,
+        summary.messages,
+        summary.messages_scanned,
+        summary.messages_skipped.sum(),
+        by_name(&summary.messages_skipped),
+        summary.bytes_read,
+        summary.candidates,
+        summary.records,
+        summary.rejects.sum(),
+        by_name(&summary.rejects),
+        summary.filtered,
+        summary.duplicates,
+    )
+}
+
+/// The last line on a terminal.
+pub(super) fn last_line(summary: &Summary, counts: EventCounts, elapsed: Duration) -> String {
+    let files = summary.files_read + summary.files_failed.sum();
+    let mut line = format!(
+        "urlspool: {} in {} of {} ({}), {:.1} s",
+        counted(summary.records + summary.unwrapped, "URL", "URLs"),
+        counted(summary.messages, "message", "messages"),
+        counted(files, "file", "files"),
+        HumanBytes(summary.bytes_read),
+        elapsed.as_secs_f64(),
+    );
+    for (number, one, many) in [
+        (counts.failures, "failure", "failures"),
+        (counts.notes, "note", "notes"),
+    ] {
+        if number > 0 {
+            line += ", ";
+            line += &counted(number, one, many);
+        }
+    }
+    line
+}
+
+/// The counts in parentheses, or an empty text.
+fn by_name(counts: &BTreeMap<String, u64>) -> String {
+    let counts: Vec<String> = counts
+        .iter()
+        .map(|(name, count)| format!("{count} {name}"))
+        .collect();
+    if counts.is_empty() {
+        String::new()
+    } else {
+        format!(" ({})", counts.join(", "))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_stream_has_no_total() {
+        let job = |roots: &[&str]| Job {
+            roots: roots.iter().map(Into::into).collect(),
+            ..Job::default()
+        };
+        assert_eq!(total_bytes(&job(&["Cargo.toml", "-"])), None);
+        assert_eq!(total_bytes(&job(&["/dev/null"])), None);
+        assert!(total_bytes(&job(&["Cargo.toml"])).is_some_and(|total| 0 < total));
+        assert!(!template(None).contains("total"));
+    }
+
+    /// The bar took two lines of a terminal of 80 columns, and each drawing left one.
+    #[test]
+    fn the_counts_are_cut_at_the_width_of_the_terminal() {
+        for total in [None, Some(1)] {
+            assert!(template(total).ends_with("{wide_msg}"));
+        }
+        let fixed = "1023.99 MiB/1023.99 MiB  1023.99 MiB/s 59m left, ";
+        assert!(fixed.len() + 12 + "12,345 messages".len() <= 80);
+    }
+
+    #[test]
+    fn the_last_line_has_the_totals() {
+        let mut summary = Summary::default();
+        summary.read_file();
+        summary.records = 1_201;
+        summary.messages = 34_342;
+        summary.bytes_read = 1 << 20;
+        let counts = EventCounts {
+            failures: 0,
+            notes: 9,
+        };
+        assert_eq!(
+            last_line(&summary, counts, Duration::from_millis(1_940)),
+            "urlspool: 1,201 URLs in 34,342 messages of 1 file (1.00 MiB), 1.9 s, 9 notes"
+        );
+    }
 }
