@@ -1,7 +1,6 @@
 //! Parsers of option values, among them those of `--limit`, `--since` and `--until`.
 
 use std::ffi::OsStr;
-use std::fmt;
 
 use clap::builder::{PossibleValue, PossibleValuesParser, StringValueParser, TypedValueParser};
 use clap::{Arg, Command};
@@ -112,23 +111,6 @@ impl FieldNameArgument {
     }
 }
 
-/// No field has the name, and perhaps one has a similar name.
-#[derive(Clone, Debug, PartialEq, Eq)]
-struct FieldNameError {
-    nearest: Option<&'static str>,
-}
-
-impl fmt::Display for FieldNameError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.nearest {
-            Some(name) => write!(f, "unknown field; did you mean `{name}`?"),
-            None => f.write_str("unknown field; `urlspool man record` lists the fields"),
-        }
-    }
-}
-
-impl std::error::Error for FieldNameError {}
-
 /// Parser of the name of a field.
 pub(super) fn field_name() -> impl TypedValueParser<Value = FieldNameArgument> {
     let parser = StringValueParser::new().try_map(parse_field_name);
@@ -136,12 +118,14 @@ pub(super) fn field_name() -> impl TypedValueParser<Value = FieldNameArgument> {
     OfferedNames { parser, names }
 }
 
-fn parse_field_name(name: String) -> Result<FieldNameArgument, FieldNameError> {
+fn parse_field_name(name: String) -> Result<FieldNameArgument, String> {
     if field_names().any(|known| known == name) {
         return Ok(FieldNameArgument(name));
     }
-    let nearest = nearest(&name, field_names());
-    Err(FieldNameError { nearest })
+    Err(match nearest(&name, field_names()) {
+        Some(name) => format!("unknown field; did you mean `{name}`?"),
+        None => "unknown field; `urlspool man record` lists the fields".to_owned(),
+    })
 }
 
 fn field_names() -> impl Iterator<Item = &'static str> {
@@ -218,66 +202,33 @@ pub(super) fn target_name(text: &str) -> Result<TargetName, LoadError> {
 }
 
 /// Parses a number of threads.
-pub(super) fn threads(text: &str) -> Result<u16, ThreadsError> {
+pub(super) fn threads(text: &str) -> Result<u16, String> {
     let number = text.parse().ok();
     number
         .filter(|number| (1..=MAX_THREADS).contains(number))
-        .ok_or(ThreadsError)
+        .ok_or_else(|| format!("write a number from 1 to {MAX_THREADS}"))
 }
 
 /// Maximum number of threads.
 const MAX_THREADS: u16 = 1024;
 
-/// The number of threads cannot be used.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct ThreadsError;
-
-impl fmt::Display for ThreadsError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "write a number from 1 to {MAX_THREADS}")
-    }
-}
-
-impl std::error::Error for ThreadsError {}
-
-/// The size of a split item cannot be read.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct ItemSizeError;
-
-impl fmt::Display for ItemSizeError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("write it as 64MiB, 1GB or a number of bytes above 0")
-    }
-}
-
-impl std::error::Error for ItemSizeError {}
-
 /// Parses a size in bytes above 0.
-pub(super) fn item_size(text: &str) -> Result<u64, ItemSizeError> {
+pub(super) fn item_size(text: &str) -> Result<u64, &'static str> {
     match parse_size(text) {
         Some(bytes) if bytes > 0 => Ok(bytes as u64),
-        _ => Err(ItemSizeError),
+        _ => Err("write it as 64MiB, 1GB or a number of bytes above 0"),
     }
 }
-
-/// The character cannot stand between cells.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct DelimiterError;
-
-impl fmt::Display for DelimiterError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("write one sign, such as `;`, `|` or `:`, or `tab`; quotes, `.`, `-`, `_` and `\\` have other uses")
-    }
-}
-
-impl std::error::Error for DelimiterError {}
 
 /// Parses the character between two cells: a sign that no name of a column holds, or a tab.
-pub(super) fn delimiter(text: &str) -> Result<u8, DelimiterError> {
+pub(super) fn delimiter(text: &str) -> Result<u8, &'static str> {
     match text.as_bytes() {
         b"tab" | b"\\t" | b"\t" => Ok(b'\t'),
         [sign] if sign.is_ascii_punctuation() && !b"\"'`.-_\\".contains(sign) => Ok(*sign),
-        _ => Err(DelimiterError),
+        _ => Err(
+            "write one sign, such as `;`, `|` or `:`, or `tab`; quotes, `.`, `-`, `_` and `\\` have \
+             other uses",
+        ),
     }
 }
 
@@ -294,57 +245,31 @@ impl LimitSetting {
     }
 }
 
-/// The reason why a limit cannot be set.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum LimitError {
-    /// There is no `=`.
-    Form,
-    /// No limit has this name.
-    Unknown(String),
-    /// The value is no number, or no size.
-    Value(LimitUnit),
-    /// The value is below the smallest one.
-    TooSmall(usize),
-}
-
-impl fmt::Display for LimitError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            LimitError::Form => f.write_str("write it as NAME=VALUE"),
-            LimitError::Unknown(name) => {
-                write!(f, "unknown limit `{name}`")?;
-                match nearest(name, Limits::ALL.iter().map(|limit| limit.name)) {
-                    Some(near) => write!(f, "; did you mean `{near}`?"),
-                    None => f.write_str("; `urlspool scan --help` lists the limits"),
-                }
-            }
-            LimitError::Value(LimitUnit::Bytes) => {
-                f.write_str("write the value as 64KiB, 1MB or a number of bytes")
-            }
-            LimitError::Value(LimitUnit::Number) => f.write_str("write the value as a number"),
-            LimitError::TooSmall(min) => write!(f, "the value must be at least {min}"),
-        }
-    }
-}
-
-impl std::error::Error for LimitError {}
-
 /// Parses `NAME=VALUE`.
-pub(super) fn limit_setting(text: &str) -> Result<LimitSetting, LimitError> {
-    let (name, value) = text.split_once('=').ok_or(LimitError::Form)?;
+pub(super) fn limit_setting(text: &str) -> Result<LimitSetting, String> {
+    let (name, value) = text.split_once('=').ok_or("write it as NAME=VALUE")?;
     let limit = Limits::ALL
         .iter()
         .find(|limit| limit.name == name)
-        .ok_or_else(|| LimitError::Unknown(name.to_owned()))?;
-    let value = match limit.unit {
-        LimitUnit::Bytes => parse_size(value),
-        LimitUnit::Number => value.parse().ok(),
+        .ok_or_else(|| unknown_limit(name))?;
+    let (value, form) = match limit.unit {
+        LimitUnit::Bytes => (parse_size(value), "64KiB, 1MB or a number of bytes"),
+        LimitUnit::Number => (value.parse().ok(), "a number"),
     };
-    let value = value.ok_or(LimitError::Value(limit.unit))?;
-    if value < limit.min {
-        return Err(LimitError::TooSmall(limit.min));
+    let value = value.ok_or_else(|| format!("write the value as {form}"))?;
+    let min = limit.min;
+    if value < min {
+        return Err(format!("the value must be at least {min}"));
     }
     Ok(LimitSetting { limit, value })
+}
+
+fn unknown_limit(name: &str) -> String {
+    let advice = match nearest(name, Limits::ALL.iter().map(|limit| limit.name)) {
+        Some(near) => format!("did you mean `{near}`?"),
+        None => "`urlspool scan --help` lists the limits".to_owned(),
+    };
+    format!("unknown limit `{name}`; {advice}")
 }
 
 /// The help of `--limit`, with the names of all limits.
@@ -384,24 +309,15 @@ pub(crate) fn check_period(
     }
 }
 
-/// A text is not a date.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct DateError;
-
-impl fmt::Display for DateError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("write a date as 1996, 1996-07, 1996-07-02 or 1996-07-02T13:45:00Z, or a time before now as 24h, 7d or 12w")
-    }
-}
-
-impl std::error::Error for DateError {}
-
 /// Parses a year, a month, a day, a time in any form that mail has, or a time before now, such as `7d`.
-pub(super) fn date_period(text: &str) -> Result<DatePeriod, DateError> {
+pub(super) fn date_period(text: &str) -> Result<DatePeriod, &'static str> {
     calendar_period(text)
         .or_else(|| moment(text))
         .or_else(|| moment_ago(text))
-        .ok_or(DateError)
+        .ok_or(
+            "write a date as 1996, 1996-07, 1996-07-02 or 1996-07-02T13:45:00Z, or a time before now \
+             as 24h, 7d or 12w",
+        )
 }
 
 /// Parses `YYYY`, `YYYY-MM` or `YYYY-MM-DD`.
@@ -477,7 +393,7 @@ mod tests {
             );
         }
         for text in ["d", "7", "7x", "-7d", "7 d", "99999999999d", "\u{e9}d"] {
-            assert_eq!(date_period(text), Err(DateError), "{text}");
+            assert!(date_period(text).is_err(), "{text}");
         }
     }
 
@@ -500,7 +416,7 @@ mod tests {
             ("mime_depth=1KiB", "a number"),
             ("mime_depth=0", "at least 1"),
         ] {
-            let error = limit_setting(text).unwrap_err().to_string();
+            let error = limit_setting(text).unwrap_err();
             assert!(error.contains(message), "{text}: {error}");
         }
     }
@@ -547,7 +463,7 @@ mod date_tests {
             "-1996",
             "199607",
         ] {
-            assert_eq!(date_period(text), Err(DateError), "{text}");
+            assert!(date_period(text).is_err(), "{text}");
         }
     }
 }
