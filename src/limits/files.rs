@@ -33,6 +33,10 @@ pub const BATCH_FILES: usize = 256;
 /// A stream may have no end: `/dev/zero` is read for about a second. Files have an end, and no such limit.
 pub const STREAM_NUL_BYTES: u64 = 4 << 30;
 
+/// Milliseconds for which a pipe or a device must give nothing before the messages in it that have ended are written, without the rest
+/// of their block. Programs that write as fast as they can do not pause for so long.
+pub const STREAM_PAUSE_MS: i64 = 100;
+
 /// Number of bytes at the start of a source from which its format is recognized.
 pub const SNIFF_BYTES: usize = 64 << 10;
 

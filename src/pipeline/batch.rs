@@ -520,7 +520,10 @@ impl Chunk {
             InputStep::ArchiveBroken { source, kind } => self.count_failure(&source, kind),
             InputStep::Failed(InputFailure { event, .. }) => self.failed(event),
             InputStep::Warning(event) => self.event(event),
-            InputStep::Opened { .. } | InputStep::Block(_) | InputStep::Unread(_) => {}
+            InputStep::Opened { .. }
+            | InputStep::Block(_)
+            | InputStep::Unread(_)
+            | InputStep::Waiting => {}
         }
     }
 

@@ -147,6 +147,12 @@ impl MessageSource {
             .map_or(self.block_bytes, Streams::bytes_read)
     }
 
+    /// Returns `true` if the next step may wait for bytes that have not come yet.
+    pub(super) fn is_waiting(&self) -> bool {
+        let current = self.current.as_ref();
+        current.is_some_and(|current| current.blocks.is_waiting())
+    }
+
     /// Opens a stream.
     fn open(&mut self, stream: Box<dyn SparseRead>, source: Source, hint: FormatHint) -> InputStep {
         let is_unpacked = self.streams.as_ref().is_some_and(Streams::is_unpacked);
@@ -184,7 +190,10 @@ impl MessageSource {
                 unread,
             });
         }
-        match current.blocks.next_block() {
+        let next = current.blocks.next_block();
+        // The start of an mbox that has paused may not show yet that it has lengths.
+        let format = current.blocks.format();
+        match next {
             Ok(Some(block)) => {
                 self.block_bytes += block.bytes.len() as u64;
                 self.current = Some(current);
@@ -193,6 +202,10 @@ impl MessageSource {
                     format,
                     block,
                 })
+            }
+            Ok(None) if current.blocks.is_waiting() => {
+                self.current = Some(current);
+                InputStep::Waiting
             }
             Ok(None) => self.end(&current, None),
             Err(error) => self.end(&current, Some(error)),
@@ -305,6 +318,8 @@ pub enum InputStep {
     Block(MessageBlock),
     /// Messages of the stream that are still to be read. Only after `MessageSource::with_unread_blocks`.
     Unread(UnreadMessages),
+    /// No message of the stream has ended, and no more bytes have come: the next step waits for them.
+    Waiting,
     /// The end of the stream.
     Ended(StreamEnd),
     /// A file or a member that is not read.

@@ -152,11 +152,13 @@ impl Coordinator<'_, '_> {
         Ok(true)
     }
 
-    /// Gives the units to the threads, and writes what is ready before each one.
-    fn give_out(&mut self, units: Units<'_>, lane: Lane, order: &Order) -> io::Result<bool> {
+    /// Gives the units to the threads, and writes what is ready before each one. Before it waits for more bytes of a stream it writes
+    /// everything.
+    fn give_out(&mut self, mut units: Units<'_>, lane: Lane, order: &Order) -> io::Result<bool> {
         let threads = self.context.job.threads;
         let max_bytes = threads as u64 * BLOCK_BYTES_PER_THREAD;
-        for unit in units {
+        let nothing = InProgress { units: 0, bytes: 0 };
+        while let Some(unit) = units.next() {
             let max = InProgress {
                 units: threads * unit.max_per_thread() + 1,
                 // One unit may be larger than everything that may be in progress.
@@ -166,8 +168,11 @@ impl Coordinator<'_, '_> {
                 return Ok(false);
             }
             order.add(lane, unit);
+            if units.is_waiting() && !self.write_batches(lane, nothing, order)? {
+                return Ok(false);
+            }
         }
-        self.write_batches(lane, InProgress { units: 0, bytes: 0 }, order)
+        self.write_batches(lane, nothing, order)
     }
 
     /// Writes the batches of a lane that are ready, and waits for more until no more than `max` is in progress.

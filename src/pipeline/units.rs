@@ -65,6 +65,8 @@ pub(super) struct Units<'j> {
     current: Option<CurrentInput>,
     /// A walk step that waits until the small files before it were given.
     next_step: Option<WalkStep>,
+    /// `true` if the next unit may wait for bytes of a stream that have not come yet.
+    is_waiting: bool,
     /// Maximum number of distinct roots per batch. Each root holds one directory descriptor open.
     max_roots: usize,
 }
@@ -88,6 +90,7 @@ impl<'j> Units<'j> {
             walk,
             current: None,
             next_step: None,
+            is_waiting: false,
             max_roots: walk::max_roots_per_batch(job.threads * BATCHES_PER_THREAD + 2),
         }
     }
@@ -106,6 +109,7 @@ impl<'j> Units<'j> {
             walk: Box::new(std::iter::empty()),
             current: None,
             next_step: None,
+            is_waiting: false,
             max_roots: 1,
         };
         let hint = walk::path_hint(&part.source.path);
@@ -139,8 +143,14 @@ impl<'j> Units<'j> {
             walk: Box::new(std::iter::once(WalkStep::File(large))),
             current: None,
             next_step: None,
+            is_waiting: false,
             max_roots: 1,
         }
+    }
+
+    /// Returns `true` if the next unit may wait for bytes that have not come yet: what was read before is to be written first.
+    pub(super) fn is_waiting(&self) -> bool {
+        self.is_waiting
     }
 
     /// A batch of small files, or the next step of the walk if it is something else.
@@ -171,26 +181,23 @@ impl<'j> Units<'j> {
             WalkStep::Part { file, item } => self.begin_part(file, &item),
             WalkStep::Stdin => {
                 let source = Source::at(Source::STDIN.into());
-                let input = Input::stream(io::stdin());
-                self.begin(self.messages(input, source, FormatHint::None));
-                None
+                Some(self.begin_stream(Input::stdin(), source))
             }
-            WalkStep::Stream(source) => self.begin_stream(source),
+            // A pipe or a device is opened by its name: the user gave it.
+            WalkStep::Stream(source) => match read::open_stream(&source.path) {
+                Ok(input) => Some(self.begin_stream(input, source)),
+                Err(error) => Some(InputStep::Failed(InputFailure::new(&source, error))),
+            },
             WalkStep::Skipped { source, reason } => Some(InputStep::Skipped { source, reason }),
             WalkStep::Failed(event) => Some(InputStep::Failed(InputFailure { event, error: None })),
         }
     }
 
-    /// Begins a pipe or a device, which is opened by its name: the user gave it.
-    fn begin_stream(&mut self, source: Source) -> Option<InputStep> {
-        match read::open_stream(&source.path) {
-            Ok(stream) => {
-                let input = Input::stream(stream);
-                self.begin(self.messages(input, source, FormatHint::None));
-                None
-            }
-            Err(error) => Some(InputStep::Failed(InputFailure::new(&source, error))),
-        }
+    /// Begins a stream, which may wait for its writer.
+    fn begin_stream(&mut self, input: Input, source: Source) -> InputStep {
+        self.begin(self.messages(input, source, FormatHint::None));
+        self.is_waiting = true;
+        InputStep::Waiting
     }
 
     fn begin_file(&mut self, file: WalkedFile) -> Option<InputStep> {
@@ -238,12 +245,16 @@ impl<'j> Units<'j> {
         let mut is_end = false;
         while !is_end && steps.len() < BATCH_FILES && bytes < FILE_BATCH_BYTES / 2 {
             match input.messages.next() {
-                Some(InputStep::Opened { .. }) => {}
+                Some(InputStep::Opened { .. } | InputStep::Waiting) => {}
                 Some(step) => {
                     bytes += step.message_bytes();
                     steps.push(UnitStep::Input(step));
                 }
                 None => is_end = true,
+            }
+            self.is_waiting = input.messages.is_waiting();
+            if self.is_waiting {
+                break;
             }
         }
         let bytes_read = input.messages.bytes_read();

@@ -6,15 +6,18 @@
 use std::cell::Cell;
 use std::fs::{File, OpenOptions};
 use std::io::{self, BufRead, IoSliceMut, Read, Seek, SeekFrom};
+use std::os::fd::AsFd;
 use std::os::unix::fs::{FileExt, OpenOptionsExt};
 use std::path::Path;
 use std::rc::Rc;
 use std::sync::Arc;
 
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fs::OFlags;
 use rustix::io::{Errno, ReadWriteFlags};
 
 use super::sparse_read::{SparseRead, UnreadRange, hole_len};
+use crate::limits::STREAM_PAUSE_MS;
 use crate::origin::Source;
 use crate::walk;
 
@@ -23,7 +26,7 @@ pub enum Input {
     /// Bytes that can be read in any order.
     Seekable(SeekableInput),
     /// Bytes that can be read once, in their order.
-    Stream(Box<dyn Read>),
+    Stream(Box<dyn SparseRead>),
 }
 
 /// Object whose bytes can be read in any order, such as one in an object store.
@@ -239,9 +242,32 @@ impl Input {
     /// Creates an input of a stream. After its end it is not read again: a terminal would wait for
     /// more.
     pub fn stream(stream: impl Read + 'static) -> Input {
-        Input::Stream(Box::new(EndingStream {
+        let stream: Box<dyn Read> = Box::new(EndingStream {
             stream,
             has_ended: false,
+        });
+        Input::Stream(Box::new(stream))
+    }
+
+    /// Creates the input of standard input. More bytes may come after a pause.
+    pub(crate) fn stdin() -> Input {
+        match io::stdin().as_fd().try_clone_to_owned() {
+            Ok(stdin) => Input::live(File::from(stdin)),
+            Err(_) => Input::stream(io::stdin()),
+        }
+    }
+
+    /// Creates the input of a pipe or a device. More bytes may come after a pause.
+    fn live(file: File) -> Input {
+        if file.metadata().is_ok_and(|metadata| metadata.is_file()) {
+            return Input::stream(file);
+        }
+        Input::Stream(Box::new(LiveStream {
+            stream: EndingStream {
+                stream: file,
+                has_ended: false,
+            },
+            is_paused: false,
         }))
     }
 
@@ -277,7 +303,7 @@ impl Input {
     pub(super) fn into_stream(self) -> Box<dyn SparseRead> {
         match self {
             Input::Seekable(input) => Box::new(input.range(0, u64::MAX)),
-            Input::Stream(stream) => Box::new(stream),
+            Input::Stream(stream) => stream,
         }
     }
 }
@@ -299,6 +325,84 @@ impl<R: Read> Read for EndingStream<R> {
     }
 }
 
+/// Stream whose writer may pause, such as a pipe from a program that follows a file.
+struct LiveStream {
+    stream: EndingStream<File>,
+    /// `true` if the last `append` ended in a pause.
+    is_paused: bool,
+}
+
+impl Read for LiveStream {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        self.stream.read(buffer)
+    }
+}
+
+impl SparseRead for LiveStream {
+    fn append(&mut self, max: usize, bytes: &mut Vec<u8>) -> io::Result<usize> {
+        // Searching what has come takes longer the more it is.
+        let patience = PATIENT_READS + bytes.len() / PIECE_BYTES;
+        let mut pieces = Pieces {
+            may_wait: std::mem::take(&mut self.is_paused),
+            stream: self,
+            patience,
+        };
+        Read::take(&mut pieces, max as u64).read_to_end(bytes)
+    }
+
+    fn is_paused(&self) -> bool {
+        self.is_paused
+    }
+}
+
+/// Number of small pieces that are read before a stream that gives nothing else counts as paused as soon as it is empty.
+const PATIENT_READS: usize = 16;
+
+/// Maximum size of a small piece. Pipes of programs that write as fast as they can give more at once.
+const SMALL_PIECE_BYTES: usize = 4 << 10;
+
+/// Bytes that were read for each further small piece.
+const PIECE_BYTES: usize = 64 << 10;
+
+/// Reader of a live stream that ends in a pause.
+struct Pieces<'s> {
+    stream: &'s mut LiveStream,
+    /// `true` if the next read waits for however long it takes: a pause was reported, and more is asked for.
+    may_wait: bool,
+    /// Number of small pieces after which a pause begins at once.
+    patience: usize,
+}
+
+impl Read for Pieces<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let pause_ms = if self.patience == 0 {
+            0
+        } else {
+            STREAM_PAUSE_MS
+        };
+        if !std::mem::take(&mut self.may_wait) && !has_input(&self.stream.stream.stream, pause_ms) {
+            self.stream.is_paused = true;
+            return Ok(0);
+        }
+        let read = self.stream.read(buffer)?;
+        if read <= SMALL_PIECE_BYTES {
+            self.patience = self.patience.saturating_sub(1);
+        }
+        Ok(read)
+    }
+}
+
+/// Returns `true` if a read of `file` would not wait, or no longer than so many milliseconds.
+fn has_input(file: &File, max_ms: i64) -> bool {
+    let mut polled = [PollFd::new(file, PollFlags::IN)];
+    let timeout = Timespec {
+        tv_sec: 0,
+        tv_nsec: max_ms * 1_000_000,
+    };
+    // After an error the read itself says what is wrong.
+    rustix::io::retry_on_intr(|| poll(&mut polled, Some(&timeout))) != Ok(0)
+}
+
 /// Returns `true` if a file is on tmpfs, which is all memory.
 fn is_memory(file: &File) -> bool {
     rustix::fs::fstatfs(file).is_ok_and(|stat| stat.f_type == libc::TMPFS_MAGIC)
@@ -318,13 +422,13 @@ pub fn open(file: &walk::WalkedFile) -> io::Result<File> {
 /// # Errors
 ///
 /// The error of the system.
-pub(crate) fn open_stream(path: &Path) -> io::Result<Box<dyn Read>> {
+pub(crate) fn open_stream(path: &Path) -> io::Result<Input> {
     match File::open(path) {
         // Linux opens no socket by a name, also not by `/dev/stdin`.
         Err(error) if error.raw_os_error() == Some(libc::ENXIO) && Source::is_stdin_path(path) => {
-            Ok(Box::new(io::stdin()))
+            Ok(Input::stdin())
         }
-        opened => Ok(Box::new(opened?)),
+        opened => opened.map(Input::live),
     }
 }
 
@@ -412,6 +516,20 @@ impl<R: Read> Read for CountingReader<R> {
         let read = self.inner.read(buffer)?;
         self.count.set(self.count.get() + read as u64);
         Ok(read)
+    }
+}
+
+impl<R: SparseRead> SparseRead for CountingReader<R> {
+    fn append(&mut self, max: usize, bytes: &mut Vec<u8>) -> io::Result<usize> {
+        let before = bytes.len();
+        let result = self.inner.append(max, bytes);
+        let appended = (bytes.len() - before) as u64;
+        self.count.set(self.count.get() + appended);
+        result
+    }
+
+    fn is_paused(&self) -> bool {
+        self.inner.is_paused()
     }
 }
 

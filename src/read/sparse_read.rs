@@ -34,6 +34,12 @@ pub trait SparseRead: Read {
         Read::take(self, max as u64).read_to_end(bytes)
     }
 
+    /// Returns `true` if the last [`SparseRead::append`] ended early because no more bytes have come
+    /// yet. The next one waits for some.
+    fn is_paused(&self) -> bool {
+        false
+    }
+
     /// Fills `buffer` with the bytes that start `ahead` bytes after the current position, which
     /// does not change. Returns `false` where there are fewer bytes, and where the stream cannot do
     /// this.
@@ -70,6 +76,10 @@ impl<S: SparseRead + ?Sized> SparseRead for Box<S> {
         (**self).append(max, bytes)
     }
 
+    fn is_paused(&self) -> bool {
+        (**self).is_paused()
+    }
+
     fn peek_ahead(&self, ahead: u64, buffer: &mut [u8]) -> bool {
         (**self).peek_ahead(ahead, buffer)
     }
@@ -90,6 +100,10 @@ impl<S: SparseRead + ?Sized> SparseRead for &mut S {
 
     fn append(&mut self, max: usize, bytes: &mut Vec<u8>) -> io::Result<usize> {
         (**self).append(max, bytes)
+    }
+
+    fn is_paused(&self) -> bool {
+        (**self).is_paused()
     }
 
     fn peek_ahead(&self, ahead: u64, buffer: &mut [u8]) -> bool {

@@ -12,6 +12,7 @@ use super::compression::{Compression, UnpackLimits, UnpackRatio, decompress};
 use super::error::error_diagnostic;
 use super::input::{ByteCount, Input};
 use super::packed_news_batch::batch_line_bytes;
+use super::sparse_read::SparseRead;
 use super::stream_step::StreamStep;
 use crate::diagnostic::{Diagnostic, DiagnosticKind};
 use crate::limits::{Limits, MAGIC_BYTES};
@@ -141,7 +142,8 @@ impl Streams {
                 &mut io::sink(),
             );
             debug_assert!(line.is_ok());
-            input = Input::Stream(decompress(stream, compression, self.unpack_limits(depth)));
+            let unpacked = decompress(stream, compression, self.unpack_limits(depth));
+            input = Input::Stream(Box::new(unpacked));
         }
     }
 
@@ -235,7 +237,7 @@ impl Streams {
                     self.pending = Some(PendingInput {
                         source,
                         hint,
-                        input: Input::Stream(stream),
+                        input: Input::Stream(Box::new(stream)),
                         depth: level.depth,
                     });
                 }
@@ -294,19 +296,70 @@ impl Input {
                 PeekedInput { start, input }
             }
             Input::Stream(mut stream) => {
-                let error = (&mut stream)
-                    .take(MAGIC_BYTES as u64)
-                    .read_to_end(&mut start)
-                    .err();
-                let again = Cursor::new(start.clone());
-                let rest: Box<dyn Read> = match error {
+                let mut error = None;
+                while error.is_none() && start.len() < MAGIC_BYTES {
+                    error = stream.append(MAGIC_BYTES - start.len(), &mut start).err();
+                    if !stream.is_paused() || is_known(&start) {
+                        break;
+                    }
+                }
+                let rest: Box<dyn SparseRead> = match error {
                     Some(error) => Box::new(FailingReader(Some(error))),
                     None => stream,
                 };
-                let input = Input::Stream(Box::new(again.chain(rest)));
+                let input = Input::Stream(Box::new(ReadAgain {
+                    start: Cursor::new(start.clone()),
+                    rest,
+                }));
                 PeekedInput { start, input }
             }
         }
+    }
+}
+
+/// Returns `true` if the first bytes of a stream show what it is although more may follow within [`MAGIC_BYTES`]: objects of git, or
+/// text that begins no container.
+fn is_known(start: &[u8]) -> bool {
+    let first_line = memchr::memchr(b'\n', start).map(|end| &start[..end]);
+    // The header of a tar archive has NUL bytes, and the line of a packed batch says nothing else.
+    let is_text = first_line.is_some() && memchr::memchr(0, start).is_none();
+    let may_be_git =
+        first_line.is_some_and(|line| line.ends_with(b" missing") || line.ends_with(b" ambiguous"));
+    is_archive(start)
+        || is_text
+            && !may_be_git
+            && Compression::of(start).is_none()
+            && batch_line_bytes(start) == 0
+            && !start.starts_with(b"PK")
+}
+
+/// The first bytes of a stream, which were read, and the rest.
+struct ReadAgain {
+    start: Cursor<Vec<u8>>,
+    rest: Box<dyn SparseRead>,
+}
+
+impl Read for ReadAgain {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        match self.start.read(buffer)? {
+            0 => self.rest.read(buffer),
+            read => Ok(read),
+        }
+    }
+}
+
+impl SparseRead for ReadAgain {
+    fn append(&mut self, max: usize, bytes: &mut Vec<u8>) -> io::Result<usize> {
+        let read = self.start.append(max, bytes)?;
+        // A pause after the start has been reported: what there is of it comes first.
+        if max == read || 0 < read && self.rest.is_paused() {
+            return Ok(read);
+        }
+        Ok(read + self.rest.append(max - read, bytes)?)
+    }
+
+    fn is_paused(&self) -> bool {
+        self.rest.is_paused()
     }
 }
 
@@ -318,3 +371,5 @@ impl Read for FailingReader {
         self.0.take().map_or(Ok(0), Err)
     }
 }
+
+impl SparseRead for FailingReader {}

@@ -10,11 +10,13 @@ use std::io;
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::format::Format;
+use super::format::{Format, mbox_format};
 use super::source_start::{LineEnds, SourceStart, cr_to_lf, is_zero};
 use super::{AtEof, Block, BlockRole, FragmentHead, babyl, content_length, mbox, mmdf, news};
 use crate::diagnostic::SkipReason;
-use crate::limits::{BLOCK_BYTES, MESSAGE_PREFIX_BYTES, OPEN_WRAPPER_BYTES, SEPARATOR_BYTES};
+use crate::limits::{
+    BLOCK_BYTES, MESSAGE_PREFIX_BYTES, OPEN_WRAPPER_BYTES, SEPARATOR_BYTES, SNIFF_BYTES,
+};
 use crate::origin::FormatHint;
 use crate::read::{SparseRead, UnreadRange};
 
@@ -96,6 +98,10 @@ pub struct BlockReader<R> {
     line_ends: LineEnds,
     /// Number of blocks to read before `next_unread_block` peeks ahead again.
     peek_pause_blocks: usize,
+    /// First bytes of an mbox that has paused within [`SNIFF_BYTES`]: those that follow within them may show that it has lengths.
+    sniffed: Option<Vec<u8>>,
+    /// `true` if `buffer` came before a pause, and was not searched for borders yet.
+    is_unsearched: bool,
 }
 
 impl<R: SparseRead> BlockReader<R> {
@@ -117,6 +123,8 @@ impl<R: SparseRead> BlockReader<R> {
             stop: None,
             line_ends: LineEnds::Lf,
             peek_pause_blocks: 0,
+            sniffed: None,
+            is_unsearched: false,
         }
     }
 
@@ -127,7 +135,10 @@ impl<R: SparseRead> BlockReader<R> {
         format: Format,
         max_message_bytes: usize,
     ) -> BlockReader<R> {
+        let is_mbox = matches!(format, Format::Mbox | Format::Mboxcl);
         BlockReader {
+            sniffed: (start.is_paused && is_mbox).then(|| start.bytes.clone()),
+            is_unsearched: start.is_paused,
             buffer: start.bytes,
             offset: start.offset,
             start: start.offset,
@@ -166,7 +177,14 @@ impl<R: SparseRead> BlockReader<R> {
         self.offset
     }
 
-    /// Returns the next block, or `None` at the end of the stream.
+    /// Returns `true` if no message has ended in the bytes that have come, and more may come: the next block waits for them.
+    #[must_use]
+    pub fn is_waiting(&self) -> bool {
+        !self.ended && self.stream.is_paused()
+    }
+
+    /// Returns the next block, or `None` at the end of the stream. Of a stream that has paused, a block holds the messages that have
+    /// ended; `None` if there are none, and [`BlockReader::is_waiting`] is `true`.
     ///
     /// Buffers at most twice the larger of one block and the largest message within the limit.
     ///
@@ -183,9 +201,17 @@ impl<R: SparseRead> BlockReader<R> {
             let wanted = stop.saturating_sub(self.offset) as usize;
             target = target.min(wanted.saturating_add(AFTER_RANGE_BYTES));
         }
+        while self.is_waiting() && target <= self.buffer.len() {
+            target = (target * 2).min(self.max_message_bytes);
+        }
         loop {
             self.skip_hole();
-            self.fill(target);
+            if !std::mem::take(&mut self.is_unsearched) {
+                self.fill(target);
+            }
+            if self.is_waiting() {
+                return Ok(self.cut_ended());
+            }
             if self.buffer.is_empty() {
                 return self.error.take().map_or(Ok(None), Err);
             }
@@ -228,12 +254,45 @@ impl<R: SparseRead> BlockReader<R> {
         // A CR at the end of the buffer becomes LF or stays, depending on the next byte.
         let undecided = self.buffer.len().saturating_sub(1);
         self.buffer.reserve(missing);
+        let before = self.buffer.len();
         match self.stream.append(missing, &mut self.buffer) {
-            Ok(read) => self.ended = read < missing,
+            Ok(read) => self.ended = read < missing && !self.stream.is_paused(),
             Err(error) => (self.ended, self.error) = (true, Some(error)),
         }
         if self.line_ends == LineEnds::Cr {
             cr_to_lf(&mut self.buffer[undecided..]);
+        }
+        self.sniff_more(before);
+    }
+
+    /// Detects again whether an mbox has lengths, by its first [`SNIFF_BYTES`] bytes, of which more have come: those from `before` on.
+    fn sniff_more(&mut self, before: usize) {
+        let Some(sniffed) = &mut self.sniffed else {
+            return;
+        };
+        let more = &self.buffer[before..];
+        sniffed.extend_from_slice(&more[..more.len().min(SNIFF_BYTES - sniffed.len())]);
+        self.format = mbox_format(sniffed);
+        if self.ended || sniffed.len() == SNIFF_BYTES {
+            self.sniffed = None;
+        }
+    }
+
+    /// Cuts the messages that have ended from the buffer of a stream that has paused. A text is cut by its length alone, and any other
+    /// single message ends with the stream.
+    fn cut_ended(&mut self) -> Option<Block> {
+        match (self.format, &self.fragment) {
+            (Format::Single(_) | Format::Emlx | Format::Html | Format::Text, _) => None,
+            (_, Some(_)) => {
+                let at = self.next_message()?;
+                let role = self.role();
+                self.fragment = None;
+                Some(self.take_block(at, role))
+            }
+            (_, None) => {
+                let at = self.last_border()?;
+                Some(self.cut_messages(at))
+            }
         }
     }
 

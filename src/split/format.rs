@@ -3,7 +3,7 @@
 use memchr::memmem;
 
 use super::content_length::{content_length, header_end};
-use super::mbox::{blank_lines, envelope, is_field, next_message, separator};
+use super::mbox::{blank_lines, envelope, is_decided, is_field, next_message, separator};
 use super::{AtEof, babyl, emlx, mmdf, news};
 use crate::diagnostic::SkipReason;
 use crate::limits::SNIFF_BYTES;
@@ -109,8 +109,20 @@ pub(super) fn sniff(start: &[u8], hint: FormatHint) -> Result<Format, SkipReason
     }
 }
 
+/// Returns `true` if `start` begins a file of several messages in any of the formats, whatever follows.
+pub(super) fn begins_several(start: &[u8]) -> bool {
+    let text = start.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(start);
+    let text = &text[blank_lines(text)..];
+    magic(start).is_none()
+        && (separator(text, 0) && is_decided(text, 0, AtEof::No)
+            || matches!(
+                marked_format(start),
+                Some(Format::Rnews | Format::Mmdf | Format::Babyl)
+            ))
+}
+
 /// Returns the format of an mbox that begins with `start`: with or without Content-Length fields.
-fn mbox_format(start: &[u8]) -> Format {
+pub(super) fn mbox_format(start: &[u8]) -> Format {
     if mbox_dialect(start).has_lengths() {
         Format::Mboxcl
     } else {

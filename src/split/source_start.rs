@@ -4,7 +4,7 @@
 
 use std::io::{self, Seek, SeekFrom};
 
-use super::format::{Format, detect_format, sniff};
+use super::format::{Format, begins_several, detect_format, sniff};
 use crate::diagnostic::SkipReason;
 use crate::limits::{MAGIC_BYTES, SNIFF_BYTES};
 use crate::origin::FormatHint;
@@ -24,6 +24,8 @@ pub struct SourceStart {
     /// The error that ended the bytes early.
     pub(super) error: Option<io::Error>,
     is_container: bool,
+    /// `true` if more bytes follow within [`SNIFF_BYTES`], which had not come yet.
+    pub(super) is_paused: bool,
 }
 
 impl SourceStart {
@@ -33,6 +35,8 @@ impl SourceStart {
     /// # Errors
     ///
     /// The error of the stream, if no byte but NUL came before it.
+    ///
+    /// Fewer bytes are enough of a stream that has paused, if they begin a file of several messages.
     ///
     /// A stream that is no file is binary after [`STREAM_NUL_BYTES`](crate::limits::STREAM_NUL_BYTES) NUL bytes.
     pub fn read<S: SparseRead + ?Sized>(stream: &mut S) -> io::Result<SourceStart> {
@@ -65,6 +69,9 @@ impl SourceStart {
     ) -> io::Result<SourceStart> {
         let mut bytes = Vec::with_capacity(SNIFF_BYTES);
         let mut error = fill(stream, &mut bytes);
+        while error.is_none() && stream.is_paused() && !has_marked_start(&bytes) {
+            error = fill(stream, &mut bytes);
+        }
         let is_container = is_container(&bytes[..bytes.len().min(MAGIC_BYTES)]);
         let mut offset = 0;
         while bytes.len() == SNIFF_BYTES && is_zero(&bytes) {
@@ -83,6 +90,7 @@ impl SourceStart {
         match error {
             Some(error) if bytes.is_empty() => Err(error),
             error => Ok(SourceStart {
+                is_paused: error.is_none() && stream.is_paused(),
                 error,
                 ..SourceStart::of_text(offset + nuls, bytes, is_container)
             }),
@@ -109,6 +117,7 @@ impl SourceStart {
             line_ends,
             error: None,
             is_container,
+            is_paused: false,
         }
     }
 
@@ -150,7 +159,15 @@ pub(super) fn is_zero(bytes: &[u8]) -> bool {
         .all(|chunk| chunk == &NULS[..chunk.len()])
 }
 
-/// Reads until there are [`SNIFF_BYTES`] bytes, or the stream ends or fails. Returns its error.
+/// Returns `true` if `start` begins a file of several messages in any of the formats, whatever follows. Its lines end in LF or CRLF.
+fn has_marked_start(start: &[u8]) -> bool {
+    memchr::memchr(b'\n', start).is_some()
+        && memchr::memchr(0, start).is_none()
+        && LineEnds::of(start) == LineEnds::Lf
+        && begins_several(start)
+}
+
+/// Reads until there are [`SNIFF_BYTES`] bytes, or the stream ends, fails or pauses. Returns its error.
 fn fill<S: SparseRead + ?Sized>(stream: &mut S, bytes: &mut Vec<u8>) -> Option<io::Error> {
     stream.append(SNIFF_BYTES - bytes.len(), bytes).err()
 }

@@ -1,7 +1,8 @@
 //! Reads that wait: a FIFO, an interrupt.
 
-use std::io::Write;
+use std::io::{BufRead, BufReader, Write};
 use std::process::{Child, Command, Stdio};
+use std::sync::mpsc::channel;
 use std::time::{Duration, Instant};
 use std::{fs, thread};
 
@@ -112,5 +113,56 @@ fn an_interrupt_ends_a_read_that_waits() {
         };
         assert_eq!(status.code(), Some(130), "{status}");
         drop(stdin);
+    }
+}
+
+/// A program that follows a file gives a message when it arrives, and does not end: the message is written when the next one begins.
+#[test]
+fn messages_of_a_pipe_are_written_when_they_have_ended() {
+    let mail = |number: usize| {
+        format!("From: a@b.example\nSubject: {number}\n\nsee http://h.example/{number} now\n")
+    };
+    let mbox = |number| format!("From a@b Mon Jan  1 00:00:00 1996\n{}\n", mail(number));
+    let mboxcl = |number| {
+        let body = format!("see http://h.example/{number} now\n");
+        let fields = format!("From: a@b.example\nContent-Length: {}", body.len());
+        format!("From a@b Mon Jan  1 00:00:00 1996\n{fields}\n\n{body}\n")
+    };
+    let mmdf = |number| format!("\x01\x01\x01\x01\n{}\x01\x01\x01\x01\n", mail(number));
+    let rnews = |number| format!("#! rnews {}\n{}", mail(number).len(), mail(number));
+    let babyl = |number| {
+        let start = if number == 0 { "BABYL OPTIONS:\n" } else { "" };
+        format!("{start}\x1F\x0C\n0,,\n*** EOOH ***\n{}", mail(number))
+    };
+    let formats: [&dyn Fn(usize) -> String; 5] = [&mbox, &mboxcl, &mmdf, &rnews, &babyl];
+    for message in formats {
+        for threads in ["1", "2"] {
+            let mut child = urlspool(["scan", "-q", "-j", threads, "--format", "urls", "-"])
+                .stdin(Stdio::piped())
+                .stdout(Stdio::piped())
+                .spawn()
+                .unwrap();
+            let mut stdin = child.stdin.take().unwrap();
+            let lines = BufReader::new(child.stdout.take().unwrap()).lines();
+            let (sender, received) = channel();
+            thread::spawn(move || {
+                lines
+                    .map_while(Result::ok)
+                    .try_for_each(|line| sender.send(line))
+            });
+            stdin.write_all(message(0).as_bytes()).unwrap();
+            for number in 1..=3 {
+                let text = message(number);
+                let (start, rest) = text.split_at(text.len() / 2);
+                stdin.write_all(start.as_bytes()).unwrap();
+                thread::sleep(Duration::from_millis(150));
+                stdin.write_all(rest.as_bytes()).unwrap();
+                // The pipe stays open.
+                let line = received.recv_timeout(RACE_TIMEOUT);
+                assert_eq!(line.unwrap(), format!("http://h.example/{}", number - 1));
+            }
+            drop(stdin);
+            assert!(child.wait().unwrap().success());
+        }
     }
 }

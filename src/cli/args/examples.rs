@@ -49,6 +49,7 @@ Examples:
   urlspool scan --into urls.db --replace ~/Mail       again later: also removes the rows of mail that is gone
   urlspool scan --format urls --unique run archive.mbox | lychee -
   urlspool scan list.mbox.gz news.tar.bz2 takeout.zip
+  tail -F inbox | urlspool scan -                  each message when the next one begins
   urlspool scan --since 1994 --until 1996-06 --exclude Spam ~/Mail
   urlspool scan --dry-run archive/
   urlspool scan --schemes gopher,wais,prospero --summary sums.json news/";

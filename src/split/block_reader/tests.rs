@@ -10,6 +10,7 @@ use super::super::{BlockRole, FragmentHead};
 use super::super::{SplitOutput, messages};
 use super::BlockReader;
 use crate::limits::{BLOCK_BYTES, MESSAGE_PREFIX_BYTES};
+use crate::origin::FormatHint;
 use crate::read::SparseRead;
 
 /// Returns the length, offset and role of each block of a text that is read in small pieces.
@@ -253,6 +254,122 @@ fn byte_ranges_of_an_mbox_hold_all_messages_wherever_it_is_cut() {
                     .chain(starts(cut, text.len()))
                     .collect();
                 assert_eq!(both, whole, "{format:?} cut at {cut}");
+            }
+        }
+    }
+}
+
+/// Stream that pauses after each piece.
+struct PausingStream<'p> {
+    bytes: &'p [u8],
+    piece: usize,
+    is_paused: bool,
+}
+
+impl Read for PausingStream<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        self.bytes.read(buffer)
+    }
+}
+
+impl SparseRead for PausingStream<'_> {
+    fn append(&mut self, max: usize, bytes: &mut Vec<u8>) -> io::Result<usize> {
+        let piece = max.min(self.piece) as u64;
+        let read = Read::take(&mut *self, piece).read_to_end(bytes)?;
+        self.is_paused = read < max && !self.bytes.is_empty();
+        Ok(read)
+    }
+
+    fn is_paused(&self) -> bool {
+        self.is_paused
+    }
+}
+
+/// Start, bytes and, if it is a fragment of a message, role of each message.
+type Divided = Vec<(u64, Vec<u8>, Option<BlockRole>)>;
+
+/// Returns the messages of a stream, and the number of pauses after which some of them had ended.
+fn divided(stream: impl SparseRead, max_message_bytes: usize) -> (Divided, usize) {
+    let mut stream = stream;
+    let start = SourceStart::read(&mut stream).unwrap();
+    let format = start.format(None, FormatHint::None).unwrap();
+    let mut reader = BlockReader::after_start(stream, start, format, max_message_bytes);
+    let (mut found, mut pauses) = (Divided::new(), 0);
+    loop {
+        let block = reader.next_block().unwrap();
+        pauses += usize::from(block.is_some() && reader.is_waiting());
+        let Some(block) = block else {
+            if reader.is_waiting() {
+                continue;
+            }
+            return (found, pauses);
+        };
+        let role = (block.role != BlockRole::Whole).then(|| block.role.clone());
+        messages(&block, reader.format(), &mut |output| {
+            if let SplitOutput::Message(message) = output {
+                found.push((message.start, message.raw.to_vec(), role.clone()));
+            }
+        });
+    }
+}
+
+/// Where a writer pauses decides when messages come, not which.
+#[test]
+fn a_stream_that_pauses_has_the_same_messages() {
+    let mail = |number: usize| {
+        let body = "words and http://a.example/ words\n".repeat(number * number % 90);
+        format!("From: a@b.example\nSubject: {number}\n\n{body}\nFrom here on\n{body}")
+    };
+    let mbox = |number: usize| format!("From a@b Mon Jan  1 00:00:00 1996\n{}\n", mail(number));
+    let mboxcl = |number: usize| {
+        let mail = mail(number);
+        let body = mail.len() - mail.find("\n\n").unwrap() - 2;
+        format!("From a@b Mon Jan  1 00:00:00 1996\nContent-Length: {body}\n{mail}\n")
+    };
+    let mmdf = |number: usize| {
+        let line = "\x01\x01\x01\x01\n";
+        format!("{line}{}{line}", mail(number))
+    };
+    let rnews = |number: usize| format!("#! rnews {}\n{}", mail(number).len(), mail(number));
+    let babyl = |number: usize| format!("\x1F\x0C\n0,,\n*** EOOH ***\n{}", mail(number));
+    let all = |message: &dyn Fn(usize) -> String| (0..60).map(message).collect::<String>();
+    let cases = [
+        all(&mbox),
+        all(&mboxcl),
+        mbox(0) + &mbox(1) + &all(&mboxcl),
+        // Lengths that come after the bytes by which the format is detected do not count.
+        all(&mbox) + &all(&mbox) + &all(&mboxcl),
+        all(&mmdf),
+        all(&rnews),
+        "BABYL OPTIONS:\n".to_owned() + &all(&babyl),
+        "\n\n".to_owned() + &all(&mbox),
+        // A message that is read in fragments.
+        mbox(1) + &mbox(2).replace("words", &"long ".repeat(30_000)) + &mbox(3),
+        mail(80),
+        "words and words\n".repeat(20_000),
+    ];
+    for (case, text) in cases.iter().enumerate() {
+        for (ends, max) in [
+            ("\n", BLOCK_BYTES),
+            ("\r\n", BLOCK_BYTES),
+            ("\n", BLOCK_BYTES / 8 * 9),
+        ] {
+            let text = text.replace('\n', ends);
+            let (whole, _) = divided(text.as_bytes(), max);
+            for piece in [701, 5_003, 70_001] {
+                if text.len() > 1_000 * piece {
+                    continue;
+                }
+                let stream = PausingStream {
+                    bytes: text.as_bytes(),
+                    piece,
+                    is_paused: false,
+                };
+                let (found, pauses) = divided(stream, max);
+                let shown = format!("case {case}, pieces of {piece} bytes, at most {max}");
+                assert!(found == whole, "{shown}");
+                let has_borders = case < 9;
+                assert_eq!(0 < pauses, has_borders, "{shown}");
             }
         }
     }
