@@ -45,7 +45,7 @@ pub use host::{DaemonHost, LogRecord, MonotonicTime};
 pub use schedule::{DaemonEvent, ReaderHost, SpoolReader};
 pub use service::{RunEnd, RunMode, StateSource, ask, run};
 pub use status::{
-    DaemonState, FailedFile, LastError, LastSealed, LockedFile, SealedSegment, SpoolState,
+    DaemonState, FailedFile, LastError, LastSealed, LockedFile, Notices, SealedSegment, SpoolState,
     SpoolStatus, Status, UnixTime, WithheldBy,
 };
 pub use store::rebuild_state;

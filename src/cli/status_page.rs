@@ -82,10 +82,14 @@ pub(super) fn status_page(status: &Value) -> String {
         );
     }
     for spool in status["spools"].as_array().into_iter().flatten() {
-        let reports = if spool["notices"] == true {
-            "changes are reported"
-        } else {
-            "polled"
+        let seconds = |value: &Value| grouped(value.as_u64().unwrap_or(0) / 1_000);
+        let reports = match spool["notices"].as_str() {
+            Some("arrived") => format!(
+                "changes are reported, the last {} s ago",
+                seconds(&spool["last_notice_ms"])
+            ),
+            Some("set") => "changes are to be reported, none was yet".to_owned(),
+            _ => "polled".to_owned(),
         };
         page.row(
             "spool",
@@ -94,7 +98,7 @@ pub(super) fn status_page(status: &Value) -> String {
                 text(&spool["path"]),
                 text(&spool["state"]),
                 number(&spool["files"]),
-                grouped(spool["lag_ms"].as_u64().unwrap_or(0) / 1_000)
+                seconds(&spool["lag_ms"])
             ),
         );
     }
@@ -132,7 +136,7 @@ mod tests {
             "segment": 3, "committed_bytes": 12_345, "queue": 0, "resting": 1, "locked": 0, "failing": 1, "quarantined": 0,
             "last_sealed": {"name": "0000000002.jsonl", "time": "2026-11-24T10:05:00Z", "records": 1_000},
             "failures": [{"path": "/m/a", "why": "Permission denied"}],
-            "spools": [{"path": "/m", "state": "ok", "notices": true, "files": 4, "lag_ms": 2_500}],
+            "spools": [{"path": "/m", "state": "ok", "notices": "arrived", "last_notice_ms": 61_000, "files": 4, "lag_ms": 2_500}],
             "counts": {"records": 1_234, "messages": 600, "gone": 1, "commits": 9},
             "last_error": null,
         });
@@ -148,7 +152,7 @@ mod tests {
             "segment     3 is open, with 12,345 bytes",
             "sealed      0000000002.jsonl at 2026-11-24T10:05:00Z, 1,000 records",
             "            - /m/a: Permission denied",
-            "spool       /m: ok, 4 files, changes are reported, 2 s behind",
+            "spool       /m: ok, 4 files, changes are reported, the last 61 s ago, 2 s behind",
         ] {
             assert!(lines.contains(&line), "{line}\n{page}");
         }

@@ -153,14 +153,47 @@ pub struct SpoolStatus {
     pub absent: u64,
     /// Files because of which messages that are gone are not reported, at most [`REPORTED_FAILURES`].
     pub withheld: Vec<WithheldBy>,
-    /// `true` if the kernel reports changes in it; otherwise it is polled.
-    pub notices: bool,
+    /// What is known of the kernel's reports of changes in it.
+    pub notices: Notices,
+    /// Milliseconds since the last such report; `None` if none has arrived.
+    pub last_notice_ms: Option<u64>,
     /// Files in it at the last full scan.
     pub files: u64,
     /// Milliseconds since its next scan became due; 0 if none is.
     pub lag_ms: u64,
     /// Milliseconds for which its file system has not answered; 0 while it does.
     pub stalled_ms: u64,
+}
+
+/// What is known of the kernel's reports of changes in a spool.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Notices {
+    /// The kernel does not report all changes: the spool is polled.
+    None,
+    /// The kernel has accepted the request to report them. None has arrived, which says nothing of a quiet spool.
+    #[default]
+    Set,
+    /// At least one report has arrived.
+    Arrived,
+}
+
+impl Notices {
+    /// The name in the status.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Notices::None => "none",
+            Notices::Set => "set",
+            Notices::Arrived => "arrived",
+        }
+    }
+}
+
+impl Serialize for Notices {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.name())
+    }
 }
 
 /// A file that cannot be read and may hold messages that are gone elsewhere.

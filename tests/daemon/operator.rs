@@ -283,6 +283,28 @@ fn the_status_names_process_start_last_segment_and_last_error() {
     daemon.stop();
 }
 
+/// The kernel accepts a request to report changes also where it then reports none.
+#[test]
+fn the_status_claims_notices_only_after_one_has_arrived() {
+    let folder = Folder::in_memory();
+    let root = folder.root();
+    configure(root, "");
+    let daemon = Operated::start(root, program_command());
+    let notices = |daemon: &Operated<'_>| {
+        let spool = &daemon.status()["spools"][0];
+        (spool["notices"].clone(), spool["last_notice_ms"].is_u64())
+    };
+    daemon.until("the spool was scanned", |daemon| {
+        daemon.status()["counts"]["sweeps"] != 0
+    });
+    assert_eq!(notices(&daemon), ("set".into(), false));
+    fs::write(root.join("spool/inbox"), mbox_message(1, 1)).unwrap();
+    daemon.until("the report is in the status", |daemon| {
+        notices(daemon) == ("arrived".into(), true)
+    });
+    daemon.stop();
+}
+
 #[test]
 fn sockets_are_removed_at_exit() {
     let folder = Folder::in_memory();

@@ -481,7 +481,7 @@ impl SpoolReader {
     }
 
     /// Returns the spool that contains a path; of several the innermost.
-    fn spool_of(&self, path: &Path) -> Option<usize> {
+    pub(super) fn spool_of(&self, path: &Path) -> Option<usize> {
         let contains = |(index, root): (usize, &Path)| {
             path.starts_with(root)
                 .then_some((root.components().count(), index))

@@ -148,6 +148,9 @@ impl SpoolReader {
     pub fn handle(&mut self, event: DaemonEvent, now: MonotonicTime) {
         match event {
             DaemonEvent::Changed(path) => {
+                if let Some(spool) = self.spool_of(&path) {
+                    self.spools[spool].noticed = Some(now);
+                }
                 self.changed.insert(path);
             }
             DaemonEvent::Overflow => {

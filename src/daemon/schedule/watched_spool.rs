@@ -11,7 +11,7 @@ use std::time::Duration;
 use crate::config::Spool;
 use crate::daemon::host::MonotonicTime;
 use crate::daemon::ingest::{FileStanding, FileVersion, mailbox_scopes, why_locked};
-use crate::daemon::status::{SpoolState, SpoolStatus, WithheldBy};
+use crate::daemon::status::{Notices, SpoolState, SpoolStatus, WithheldBy};
 use crate::daemon::store::{Hash128, HolderKey, SpoolIdentity, path_key};
 use crate::diagnostic::{Event, counted};
 use crate::limits::{REMEMBERED_FAILURES, SURVEYED_FILES};
@@ -30,6 +30,8 @@ pub(super) struct WatchedSpool {
     pub(super) unstable_scans: u32,
     /// `true` if the kernel reports changes in it; otherwise it is polled.
     pub(super) notices: bool,
+    /// Time of the last report of the kernel about this root; `None` if none has arrived.
+    pub(super) noticed: Option<MonotonicTime>,
     pub(super) present: bool,
     /// Folders and files that the last scan could not examine.
     pub(super) unreadable: UnreadablePaths,
@@ -85,6 +87,7 @@ impl WatchedSpool {
             scan_reason: ScanReason::Needed,
             unstable_scans: 0,
             notices: true,
+            noticed: None,
             present: true,
             unreadable: UnreadablePaths::default(),
             scanned: false,
@@ -119,6 +122,7 @@ impl WatchedSpool {
         }
         self.root = root;
         self.notices = true;
+        self.noticed = None;
         true
     }
 
@@ -147,7 +151,12 @@ impl WatchedSpool {
             error: self.unreadable.first.clone(),
             absent: self.absent,
             withheld: self.missing.withheld.clone(),
-            notices: self.notices,
+            notices: match (self.notices, self.noticed) {
+                (false, _) => Notices::None,
+                (true, None) => Notices::Set,
+                (true, Some(_)) => Notices::Arrived,
+            },
+            last_notice_ms: self.noticed.map(|at| now.ms.saturating_sub(at.ms)),
             files: self.files,
             lag_ms: self.due.map_or(0, |due| now.ms.saturating_sub(due.ms)),
             stalled_ms: 0,
