@@ -4,7 +4,7 @@
 //! of the line does not matter: dates, zones, `remote from`, Mozilla's `-` and the numbers of USENET archives all occur there,
 //! and body lines that begin with `From ` are followed by prose. Two programs omit the blank line: Pipermail after attachments that it
 //! removed, recognized by the sender that it names on both lines, and Netscape after a body without a final line end, recognized by
-//! the `From - DATE` and the status field that only it writes.
+//! the `From - ` with a date or nothing after it that only it writes.
 //!
 //! The lines around a position decide if a separator is there (`separator.rs`), so that a file can be entered at any offset. Files
 //! whose messages have a Content-Length field are divided in `content_length.rs`.
@@ -22,8 +22,8 @@ use crate::origin::SourceKind;
 use crate::planted_faults::{PlantedFault, is_planted};
 use crate::span::Span;
 
-use separator::has_time;
 pub(super) use separator::{begins_message, is_field, separator};
+use separator::{has_time, is_usual};
 
 /// Finds the line end before each line that begins with `From `.
 static FROM: LazyLock<memmem::Finder<'static>> = LazyLock::new(|| memmem::Finder::new(b"\nFrom "));
@@ -209,30 +209,6 @@ fn report_unseparated<'b>(
     }
 }
 
-/// Returns `true` if a line is a field that most messages have.
-fn is_usual(line: &[u8]) -> bool {
-    const USUAL: [&[u8]; 12] = [
-        b"from:",
-        b"date:",
-        b"message-id:",
-        b"subject:",
-        b"received:",
-        b"return-path:",
-        b"to:",
-        b"newsgroups:",
-        b"path:",
-        b"x-received:",
-        b"mime-version:",
-        b"status:",
-    ];
-    let Some(first) = line.first().map(u8::to_ascii_lowercase) else {
-        return false;
-    };
-    let begins =
-        |name: &&[u8]| line.len() >= name.len() && line[..name.len()].eq_ignore_ascii_case(name);
-    USUAL.iter().filter(|name| name[0] == first).any(begins)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -325,8 +301,25 @@ mod tests {
         assert_eq!(divided(&message.repeat(3)).len(), 3);
         assert_eq!(divided(&message.repeat(3).replace('\n', "\r\n")).len(), 3);
         for text in [
-            "From - Tue Apr  2 15:52:00 1996\nFrom: b\n",
+            "From - Tue Apr  2 15:52:00 1996\nReceived: b\n",
+            "From - Tue Apr  2 15:52:00 1996\nContent-Type: text/plain\n",
+            "From - \nX-Mozilla-Status: 0001\n",
+            "From -\nReturn-path: <b>\n",
+            "From - \nFCC: /Mail/Sent\n",
+        ] {
+            assert_eq!(divided(&format!("{message}{text}")).len(), 2, "{text}");
+            let crlf = format!("{message}{text}").replace('\n', "\r\n");
+            assert_eq!(divided(&crlf).len(), 2, "{text} CRLF");
+        }
+        for text in [
             "From - the desk\nX-Mozilla-Status: 0001\n",
+            "From - the desk at 10:30\nFrom: b\n",
+            "From - Tue Apr  2 15:52:00 1996\nit is prose\n",
+            "From - Tue, at 10:30\nSubject: b\n",
+            "From - \nNote: it is prose\n",
+            "From - \nhttp://a.example/\n",
+            "> From - \nFrom: b\n",
+            "From -- \nFrom: b\n",
         ] {
             assert_eq!(divided(&format!("{message}{text}")).len(), 1, "{text}");
         }

@@ -12,11 +12,72 @@ pub(in crate::split) fn begins_message(bytes: &[u8], at: usize) -> bool {
             || is_netscape_separator(bytes, at))
 }
 
-/// Returns `true` if the lines at `at` are Netscape's or Mozilla's: `From - Tue Apr  2 15:52:00 1996`, and `X-Mozilla-Status: 0001`.
+/// Returns `true` if the lines at `at` are Netscape's or Mozilla's: `From - Tue Apr  2 15:52:00 1996` and a field.
+///
+/// Some versions write no date (`From - `). Prose can have that line too, so that the field after it must be one with which
+/// their messages begin.
 fn is_netscape_separator(bytes: &[u8], at: usize) -> bool {
     let window = &bytes[at..bytes.len().min(at + SEPARATOR_BYTES)];
     let (line, next) = window.split_at(memchr::memchr(b'\n', window).unwrap_or(window.len()));
-    line.starts_with(b"From - ") && has_time(line) && next.starts_with(b"\nX-Mozilla-Status:")
+    let Some(date) = line.strip_prefix(b"From -") else {
+        return false;
+    };
+    let next = next.get(1..).unwrap_or_default();
+    match date.trim_ascii() {
+        b"" => is_usual(next) || begins_netscape_header(next),
+        date => is_ctime(date) && is_field(next),
+    }
+}
+
+/// Returns `true` if a text begins as a date of C's `ctime` does, with the day of the week and the month, and has a time.
+fn is_ctime(text: &[u8]) -> bool {
+    const DAYS: &[u8] = b"SunMonTueWedThuFriSat";
+    const MONTHS: &[u8] = b"JanFebMarAprMayJunJulAugSepOctNovDec";
+    let is_one_of = |names: &[u8], word: Option<&[u8]>| {
+        word.is_some_and(|word| names.chunks(3).any(|name| name == word))
+    };
+    let mut words = text.split(|&byte| byte == b' ');
+    is_one_of(DAYS, words.next()) && is_one_of(MONTHS, words.next()) && has_time(text)
+}
+
+/// Returns `true` if a line is a field that Netscape and Mozilla put before those of a message.
+fn begins_netscape_header(line: &[u8]) -> bool {
+    const NAMES: [&[u8]; 5] = [
+        b"x-mozilla-",
+        b"x-uidl:",
+        b"x-account-key:",
+        b"x-identity-key:",
+        b"fcc:",
+    ];
+    let begins = |name: &&[u8]| {
+        line.get(..name.len())
+            .is_some_and(|start| start.eq_ignore_ascii_case(name))
+    };
+    NAMES.iter().any(begins)
+}
+
+/// Returns `true` if a line is a field that most messages have.
+pub(super) fn is_usual(line: &[u8]) -> bool {
+    const USUAL: [&[u8]; 12] = [
+        b"from:",
+        b"date:",
+        b"message-id:",
+        b"subject:",
+        b"received:",
+        b"return-path:",
+        b"to:",
+        b"newsgroups:",
+        b"path:",
+        b"x-received:",
+        b"mime-version:",
+        b"status:",
+    ];
+    let Some(first) = line.first().map(u8::to_ascii_lowercase) else {
+        return false;
+    };
+    let begins =
+        |name: &&[u8]| line.len() >= name.len() && line[..name.len()].eq_ignore_ascii_case(name);
+    USUAL.iter().filter(|name| name[0] == first).any(begins)
 }
 
 /// Returns `true` if the lines at `at` are Pipermail's: `From user at host  Fri Apr  2 15:52:00 2004`, and `From: user at host`.
