@@ -5,12 +5,13 @@
 
 use std::cell::Cell;
 use std::fs::{File, OpenOptions};
-use std::io::{self, BufRead, IoSliceMut, Read, Seek, SeekFrom};
+use std::io::{self, BufRead, Cursor, IoSliceMut, Read, Seek, SeekFrom};
 use std::os::fd::AsFd;
 use std::os::unix::fs::{FileExt, OpenOptionsExt};
 use std::path::Path;
 use std::rc::Rc;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fs::OFlags;
@@ -249,11 +250,20 @@ impl Input {
         Input::Stream(Box::new(stream))
     }
 
-    /// Creates the input of standard input. More bytes may come after a pause.
+    /// Creates the input of standard input, which begins with the bytes that [`stdin_start`] returned. More bytes may come after a pause.
     pub(crate) fn stdin() -> Input {
-        match io::stdin().as_fd().try_clone_to_owned() {
-            Ok(stdin) => Input::live(File::from(stdin)),
-            Err(_) => Input::stream(io::stdin()),
+        let Ok(stdin) = io::stdin().as_fd().try_clone_to_owned() else {
+            return Input::stream(io::stdin());
+        };
+        let live = Input::live(File::from(stdin));
+        let mut start = vec![0; BUFFERED_STDIN.swap(0, Ordering::Relaxed)];
+        // They are in the buffer: this neither waits nor fails.
+        match io::stdin().read_exact(&mut start) {
+            Ok(()) if !start.is_empty() => Input::Stream(Box::new(ReadAgain {
+                start: Cursor::new(start),
+                rest: live.into_stream(),
+            })),
+            _ => live,
         }
     }
 
@@ -305,6 +315,52 @@ impl Input {
             Input::Seekable(input) => Box::new(input.range(0, u64::MAX)),
             Input::Stream(stream) => stream,
         }
+    }
+}
+
+/// Number of bytes that [`stdin_start`] left in the buffer of standard input, of which the process has one.
+static BUFFERED_STDIN: AtomicUsize = AtomicUsize::new(0);
+
+/// Returns the first bytes of standard input that come at once. They stay in its buffer, and whoever reads it later gets them.
+///
+/// # Errors
+///
+/// The error of the system.
+#[cfg(feature = "cli")]
+pub(crate) fn stdin_start() -> io::Result<Vec<u8>> {
+    let mut stdin = io::stdin().lock();
+    let start = stdin.fill_buf()?.to_vec();
+    BUFFERED_STDIN.store(start.len(), Ordering::Relaxed);
+    Ok(start)
+}
+
+/// The first bytes of a stream, which were read, and the rest.
+pub(super) struct ReadAgain {
+    pub(super) start: Cursor<Vec<u8>>,
+    pub(super) rest: Box<dyn SparseRead>,
+}
+
+impl Read for ReadAgain {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        match self.start.read(buffer)? {
+            0 => self.rest.read(buffer),
+            read => Ok(read),
+        }
+    }
+}
+
+impl SparseRead for ReadAgain {
+    fn append(&mut self, max: usize, bytes: &mut Vec<u8>) -> io::Result<usize> {
+        let read = self.start.append(max, bytes)?;
+        // A pause after the start has been reported: what there is of it comes first.
+        if max == read || 0 < read && self.rest.is_paused() {
+            return Ok(read);
+        }
+        Ok(read + self.rest.append(max - read, bytes)?)
+    }
+
+    fn is_paused(&self) -> bool {
+        self.rest.is_paused()
     }
 }
 

@@ -10,7 +10,7 @@ use std::io::{self, Cursor, Read};
 use super::archive::{Archive, ArchiveEntry, EntryContent, is_archive};
 use super::compression::{Compression, UnpackLimits, UnpackRatio, decompress};
 use super::error::error_diagnostic;
-use super::input::{ByteCount, Input};
+use super::input::{ByteCount, Input, ReadAgain};
 use super::packed_news_batch::batch_line_bytes;
 use super::sparse_read::SparseRead;
 use super::stream_step::StreamStep;
@@ -331,36 +331,6 @@ fn is_known(start: &[u8]) -> bool {
             && Compression::of(start).is_none()
             && batch_line_bytes(start) == 0
             && !start.starts_with(b"PK")
-}
-
-/// The first bytes of a stream, which were read, and the rest.
-struct ReadAgain {
-    start: Cursor<Vec<u8>>,
-    rest: Box<dyn SparseRead>,
-}
-
-impl Read for ReadAgain {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        match self.start.read(buffer)? {
-            0 => self.rest.read(buffer),
-            read => Ok(read),
-        }
-    }
-}
-
-impl SparseRead for ReadAgain {
-    fn append(&mut self, max: usize, bytes: &mut Vec<u8>) -> io::Result<usize> {
-        let read = self.start.append(max, bytes)?;
-        // A pause after the start has been reported: what there is of it comes first.
-        if max == read || 0 < read && self.rest.is_paused() {
-            return Ok(read);
-        }
-        Ok(read + self.rest.append(max - read, bytes)?)
-    }
-
-    fn is_paused(&self) -> bool {
-        self.rest.is_paused()
-    }
 }
 
 /// Reader that returns one error and then ends.

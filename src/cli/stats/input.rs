@@ -1,13 +1,14 @@
 //! The inputs of `stats`: mail, records or a database, which their beginning shows.
 
 use std::fs::File;
-use std::io::{self, BufRead, Read};
+use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use super::super::args::StatsArgs;
 use super::super::error::{CommandError, Exit};
 use crate::load::{self, is_file_of_database};
 use crate::origin::Source;
+use crate::read;
 use crate::record::is_written_line;
 use crate::sink::FileIdentity;
 
@@ -158,7 +159,9 @@ fn has_options(args: &StatsArgs) -> bool {
 /// Returns the kind of a path; `None` if it does not exist.
 fn kind_of(path: &Path) -> Result<Option<InputKind>, CommandError> {
     if path.as_os_str() == Source::STDIN {
-        return kind_of_start(path, &stdin_start()?).map(Some);
+        let start = read::stdin_start()
+            .map_err(|error| CommandError::unreadable(Path::new("standard input"), error))?;
+        return kind_of_start(path, &start).map(Some);
     }
     let Ok(metadata) = path.metadata() else {
         return Ok(None);
@@ -183,15 +186,6 @@ fn kind_of(path: &Path) -> Result<Option<InputKind>, CommandError> {
         let _ = file.take(START_BYTES).read_to_end(&mut start);
     }
     kind_of_start(path, &start).map(Some)
-}
-
-/// The bytes of standard input that were read at once. They stay in its buffer.
-fn stdin_start() -> Result<Vec<u8>, CommandError> {
-    let mut stdin = io::stdin().lock();
-    let start = stdin.fill_buf();
-    let start =
-        start.map_err(|error| CommandError::unreadable(Path::new("standard input"), error))?;
-    Ok(start.to_vec())
 }
 
 fn kind_of_start(path: &Path, start: &[u8]) -> Result<InputKind, CommandError> {
