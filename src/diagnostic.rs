@@ -11,7 +11,7 @@ pub(crate) use printable::counted;
 ))]
 pub(crate) use printable::grouped;
 pub use printable::{EscapeForm, printable, printable_lines, shortened, shortened_inside};
-pub use skip::SkipReason;
+pub use skip::{SkipReason, UrlFilter};
 
 use crate::origin::Source;
 

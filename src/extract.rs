@@ -19,13 +19,13 @@ use message_pass::MessagePass;
 use crate::decode::{
     DecodeReport, HeaderFields, HeaderPolicy, HtmlPolicy, InfoFields, TextPolicy, texts,
 };
-use crate::diagnostic::{Diagnostic, DiagnosticKind};
+use crate::diagnostic::{Diagnostic, DiagnosticKind, UrlFilter};
 use crate::limits::Limits;
 use crate::origin::Source;
-use crate::parse::{FoundUrl, Grammar, RejectReason, Site, components};
+use crate::parse::{FoundUrl, Grammar, Hazard, RejectReason, Site, components, hazards};
 #[cfg(feature = "files")]
 use crate::record::hash_pieces;
-use crate::record::{Demand, FoundRecord, RecordOrigin};
+use crate::record::{Demand, FoundRecord, MISMATCH, RecordOrigin};
 use crate::scan::{Rules, Scanner, SchemelessPolicy};
 use crate::split::Message;
 #[cfg(feature = "files")]
@@ -53,6 +53,12 @@ pub struct Options {
     pub hosts: Vec<String>,
     /// Domains to report with the hosts beneath them, in the same form; empty for all. A URL passes if either list has it.
     pub domains: Vec<String>,
+    /// Regions to report, as the field `region` of records has them; `header` and `html` stand for all that begin so. Empty for all.
+    pub region_names: Vec<String>,
+    /// `true` to report only links whose text names another host.
+    pub mismatch: bool,
+    /// Hazards of which a reported URL has one, as the field `hazards` of records has them; empty for no such filter.
+    pub hazards: Vec<String>,
     /// The repetitions of a URL that are left out.
     pub unique: Unique,
     /// Maximum number of bytes of context on each side of a URL; 0 for none.
@@ -63,7 +69,7 @@ pub struct Options {
     pub ids: Demand,
     /// The use of the numbers of lines. Without it they are 0, and a scan is faster.
     pub line_numbers: Demand,
-    /// The use of regions. Without it they are empty, and a scan is faster.
+    /// The use of regions. Without it and without a filter for them they are empty, and a scan is faster.
     pub regions: Demand,
     /// The header data of messages that records need. Without the others a scan is faster.
     pub info: InfoFields,
@@ -92,22 +98,61 @@ pub struct Extractor {
 }
 
 impl Options {
-    /// Returns `true` if a URL passes the filters.
-    fn wants(&self, found: &FoundUrl<'_>) -> bool {
+    /// Returns the first filter that holds a URL back. `mismatch` is `true` if it is a link whose text names another host.
+    fn filter_of(
+        &self,
+        found: &FoundUrl<'_>,
+        region: &str,
+        mismatch: impl Fn() -> bool,
+    ) -> Option<UrlFilter> {
         let has_hosts = !self.hosts.is_empty() || !self.domains.is_empty();
-        if self.accept.is_empty() && self.schemes.is_empty() && !has_hosts {
-            return true;
-        }
+        let passes = |filter: &UrlFilter| match filter {
+            UrlFilter::Accept => self.accept.is_empty() || self.accepts(found),
+            UrlFilter::Schemes => self.schemes.is_empty() || self.wants_scheme(found),
+            UrlFilter::Host => !has_hosts || self.wants_host(Site::of(&components(found.url()))),
+            UrlFilter::Region => self.region_names.is_empty() || self.wants_region(region),
+            UrlFilter::Mismatch => !self.mismatch || mismatch(),
+            UrlFilter::Hazard => self.hazards.is_empty() || self.wants_hazard(found, &mismatch),
+        };
+        UrlFilter::ALL.into_iter().find(|filter| !passes(filter))
+    }
+
+    /// Returns `true` if a grammar that is wanted accepts a URL.
+    fn accepts(&self, found: &FoundUrl<'_>) -> bool {
         let accepts = |grammar: &Grammar| {
             found
                 .verdicts
                 .is_some_and(|verdicts| verdicts.conforms().any(|other| other == *grammar))
         };
-        let components = components(found.url());
-        let named = |name: &String| name.as_bytes().eq_ignore_ascii_case(components.scheme);
-        (self.accept.is_empty() || self.accept.iter().any(accepts))
-            && (self.schemes.is_empty() || self.schemes.iter().any(named))
-            && (!has_hosts || self.wants_host(Site::of(&components)))
+        self.accept.iter().any(accepts)
+    }
+
+    /// Returns `true` if the scheme of a URL is among those that are wanted.
+    fn wants_scheme(&self, found: &FoundUrl<'_>) -> bool {
+        let scheme = components(found.url()).scheme;
+        let named = |name: &String| name.as_bytes().eq_ignore_ascii_case(scheme);
+        self.schemes.iter().any(named)
+    }
+
+    /// Returns `true` if a region is among those that are wanted.
+    fn wants_region(&self, region: &str) -> bool {
+        let is_in = |wanted: &String| match region.split_at_checked(wanted.len()) {
+            Some((start, "")) => start.eq_ignore_ascii_case(wanted),
+            // `header` and `html` hold others.
+            Some((start, rest)) => rest.starts_with(':') && start.eq_ignore_ascii_case(wanted),
+            None => false,
+        };
+        self.region_names.iter().any(is_in)
+    }
+
+    /// Returns `true` if a URL has one of the hazards that are wanted.
+    fn wants_hazard(&self, found: &FoundUrl<'_>, mismatch: impl Fn() -> bool) -> bool {
+        let wants = |name: &str| self.hazards.iter().any(|wanted| wanted == name);
+        let of_url = |hazard: &Hazard| wants(hazard.name());
+        let has_hazard = found
+            .verdicts
+            .is_some_and(|verdicts| hazards(found.url(), verdicts).iter().any(of_url));
+        has_hazard || wants(MISMATCH) && mismatch()
     }
 
     /// Returns `true` if the host of a URL is among those that are wanted.
@@ -126,7 +171,10 @@ impl Options {
 impl Extractor {
     /// Prepares the options.
     #[must_use]
-    pub fn new(options: Options) -> Extractor {
+    pub fn new(mut options: Options) -> Extractor {
+        if !options.region_names.is_empty() {
+            options.regions = Demand::Needed;
+        }
         let scanner = Scanner::new(options.rules, options.schemeless, &options.extra_schemes);
         Extractor { options, scanner }
     }
@@ -183,8 +231,8 @@ impl Extractor {
 pub enum Finding<'f> {
     /// A URL.
     Url(&'f FoundRecord<'f>),
-    /// A URL that a filter of the options holds back.
-    Filtered,
+    /// A URL that a filter of the options holds back. The URLs inside it pass the filters by themselves.
+    Filtered(UrlFilter),
     /// A URL whose key occurred in this message before. Only with [`Unique::Message`].
     Duplicate {
         /// The hash of its key.

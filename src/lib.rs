@@ -158,7 +158,7 @@ pub use decode::{
     Date, FieldRoles, HeaderField, HeaderFields, HeaderPolicy, HtmlPolicy, InfoFields, KnownField,
     MessageInfo, MimePart, Zone,
 };
-pub use diagnostic::{Diagnostic, DiagnosticKind, Event as InputEvent, SkipReason};
+pub use diagnostic::{Diagnostic, DiagnosticKind, Event as InputEvent, SkipReason, UrlFilter};
 pub use extract::{ExtractedUrl, Extractor, Finding, Options, Unique, urls};
 pub use limits::{Limit, LimitUnit, Limits};
 pub use origin::{Source, SourceKind};

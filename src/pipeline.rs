@@ -54,6 +54,8 @@ pub struct Job {
     pub since: Option<i64>,
     /// Skips messages dated at this time or later.
     pub until: Option<i64>,
+    /// Skips messages of no list and no newsgroup of these names; empty for none.
+    pub lists: Vec<String>,
 }
 
 /// Receiver of the results of a run, in the order of its input.

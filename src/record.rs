@@ -25,6 +25,7 @@ mod written_line;
 
 #[cfg(feature = "arrow")]
 pub use columns::{Columns, arrow_schema};
+pub(crate) use fields::MISMATCH;
 pub use fields::{
     ClosedSet, EVENT_FIELDS, Field, FieldId, FieldType, FieldValues, GONE_FIELDS, Nullable,
     RECORD_FIELDS, REJECT_FIELDS,

@@ -43,6 +43,26 @@ def test_options_choose_files_messages_and_fields(folder: Path) -> None:
     assert {record["host"] for record in urlspool.scan(folder, domain=sorted(hosts), fields="host")} == hosts
 
 
+def test_filters_choose_regions_hazards_and_lists(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (folder / "list.eml").write_text(
+        "From: a@b.example\nSubject: http://a.example/\nList-Id: <x.example>\nContent-Type: text/html\n\n"
+        '<a href="http://evil.example:99/">http://bank.example/</a>\n'
+    )
+
+    def urls(**options: object) -> list[str]:
+        records = urlspool.scan(folder, list="X.example", fields="url", **options)  # type: ignore[arg-type]
+        return sorted(str(record["url"]) for record in records)
+
+    assert urls() == ["http://a.example/", "http://bank.example/", "http://evil.example:99/"]
+    assert urls(region=["header"]) == ["http://a.example/"]
+    assert urls(mismatch=True) == urls(hazard=["odd-port", "password"]) == ["http://evil.example:99/"]
+    with pytest.raises(ValueError, match="footers"):
+        urls(region="footers")
+    monkeypatch.chdir(folder)
+    [path] = {record["source"]["path"] for record in urlspool.scan("list.eml", absolute=True)}  # type: ignore[index]
+    assert path == str(folder / "list.eml")
+
+
 def test_summary_and_events_are_there_at_the_end(folder: Path) -> None:
     (folder / "broken.gz").write_bytes((folder / "b.mbox.gz").read_bytes()[:200])
     records = urlspool.scan(folder)

@@ -6,6 +6,7 @@ use super::date::{Date, parse_date};
 use super::field_names::KnownField;
 use super::header::{HeaderField, HeaderFields, field_text};
 use crate::limits::REPEATED_NAMES;
+use crate::split::{HeaderForm, Message};
 
 /// Header fields of a message that its records repeat. Texts are unfolded, with encoded words
 /// decoded.
@@ -80,6 +81,39 @@ impl MessageInfo {
     #[must_use]
     pub fn of(raw: &[u8], fields: &HeaderFields, max_bytes: usize) -> MessageInfo {
         MessageInfo::wanted(raw, fields, max_bytes, InfoFields::ALL)
+    }
+
+    /// Reads the header of a message in whatever form it is, for the `wanted` fields. `None` if there is no header.
+    #[must_use]
+    pub fn of_message(
+        message: &Message<'_>,
+        fields: &HeaderFields,
+        max_bytes: usize,
+        wanted: InfoFields,
+    ) -> Option<MessageInfo> {
+        match message.header {
+            HeaderForm::Present | HeaderForm::Copied { .. } => {
+                Some(MessageInfo::wanted(message.raw, fields, max_bytes, wanted))
+            }
+            HeaderForm::ANews => Some(MessageInfo::of_a_news(message.raw, max_bytes)),
+            HeaderForm::Absent | HeaderForm::Page => None,
+        }
+    }
+
+    /// Returns `true` if the message is of a mailing list, named as in List-Id between the angle brackets or as a whole, or of a
+    /// newsgroup. Case does not count.
+    #[must_use]
+    pub fn is_of_list(&self, name: &str) -> bool {
+        let name = name.to_lowercase();
+        let is_list = |list_id: &String| {
+            let list_id = list_id.to_lowercase();
+            list_id == name || list_id.contains(&format!("<{name}>"))
+        };
+        self.list_id.as_ref().is_some_and(is_list)
+            || self
+                .newsgroups
+                .iter()
+                .any(|group| group.to_lowercase() == name)
     }
 
     /// Does the same as [`MessageInfo::of`] for the `wanted` fields; the others stay empty.

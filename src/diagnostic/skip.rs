@@ -1,4 +1,4 @@
-//! Reasons for which a file, a member of an archive or a message is skipped.
+//! Reasons for which a file, a member of an archive or a message is skipped, and filters that hold URLs back.
 
 named_enum! {
     /// Reason for which something is not read although nothing about it failed. A closed set, except for what later formats add.
@@ -81,8 +81,30 @@ named_enum! {
         Panic = "panic",
         /// A message outside the requested range of dates.
         Date = "date",
+        /// A message of no list and no newsgroup that is requested.
+        List = "list",
         /// A copy of an article that was read in another group.
         CrossPost = "cross-post",
+    }
+}
+
+named_enum! {
+    /// Filter of the options that holds a URL back.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+    #[non_exhaustive]
+    pub enum UrlFilter {
+        /// No requested grammar accepts it.
+        Accept = "accept",
+        /// Its scheme is none of those that are requested.
+        Schemes = "schemes",
+        /// Its host is none of the requested hosts, and beneath no requested domain.
+        Host = "host",
+        /// It is in no requested region.
+        Region = "region",
+        /// It is no link whose text names another host.
+        Mismatch = "mismatch",
+        /// It has no requested hazard.
+        Hazard = "hazard",
     }
 }
 

@@ -5,6 +5,7 @@ use twox_hash::{XxHash3_64, XxHash3_128};
 use super::message_pass::{ExtractLimit, MessagePass};
 use super::{Extractor, Finding, Options, Unique};
 use crate::decode::{MimePart, OffsetMap};
+use crate::diagnostic::UrlFilter;
 use crate::parse::{
     FoundUrl, RedirectTarget, RejectReason, key, mismatch, parse_nested, parse_replacement,
     redirect_target, redirect_target_of, without_recipient,
@@ -32,6 +33,20 @@ pub(super) struct Location<'t> {
     pub(super) has_other_readings: bool,
 }
 
+impl<'t> Location<'t> {
+    /// Returns the text that a page shows for the link, up to `max_bytes` of it.
+    fn shown_text(&self, max_bytes: usize) -> Option<&'t [u8]> {
+        self.anchor
+            .map(|anchor| &anchor[..anchor.len().min(max_bytes)])
+    }
+
+    /// Returns `true` if that text names another host than the URL; `None` if there is no such text.
+    fn mismatch(&self, found: &FoundUrl<'_>, max_bytes: usize) -> Option<bool> {
+        let shown = self.shown_text(max_bytes)?;
+        Some(mismatch(shown, found.url()))
+    }
+}
+
 /// The identifiers in a record; 0 where they are not needed.
 #[derive(Clone, Copy, Default)]
 struct RecordIds {
@@ -54,8 +69,16 @@ impl MessagePass<'_, '_> {
             });
             return;
         }
-        if !options.wants(found) {
-            (self.sink)(Finding::Filtered);
+        if let Some(filter) = self.filter_of(location, found) {
+            (self.sink)(Finding::Filtered(filter));
+            if self.target_in(found).is_none() {
+                self.hold_back(location, found);
+            } else if options.unique != Unique::Message
+                || self.held_back_keys.insert(key_hash(found))
+            {
+                let id = self.hold_back_outer(location, found);
+                self.emit_targets(location, found, id);
+            }
             return;
         }
         if options.unique == Unique::Message {
@@ -110,9 +133,8 @@ impl MessagePass<'_, '_> {
         {
             self.reached.note(ExtractLimit::Field, origin.start);
         }
-        let anchor = location
-            .anchor
-            .map(|anchor| &anchor[..anchor.len().min(limits.field_bytes)]);
+        let anchor = location.shown_text(limits.field_bytes);
+        let mismatch = location.mismatch(found, limits.field_bytes);
         let record = FoundRecord {
             found,
             id: ids.record,
@@ -126,7 +148,7 @@ impl MessagePass<'_, '_> {
             context: (*context_bytes > 0)
                 .then(|| context(location.bytes, found.raw, *context_bytes)),
             anchor: anchor.filter(|anchor| !anchor.is_empty()),
-            mismatch: anchor.map(|anchor| mismatch(anchor, found.url())),
+            mismatch,
             redirected_from: parent,
             joins: location.joins,
         };
@@ -148,9 +170,32 @@ impl MessagePass<'_, '_> {
         ids.record
     }
 
-    /// Returns the identifiers of the next record of this URL in its part.
-    fn next_ids(&mut self, location: &Location<'_>, found: &FoundUrl<'_>) -> RecordIds {
-        let digests = self.digests();
+    /// Returns the filter that holds a URL back.
+    fn filter_of(&self, location: &Location<'_>, found: &FoundUrl<'_>) -> Option<UrlFilter> {
+        let options = &self.extractor.options;
+        let mismatch = || location.mismatch(found, options.limits.field_bytes) == Some(true);
+        options.filter_of(found, location.region, mismatch)
+    }
+
+    /// Counts a URL that a filter holds back, so that the records of others are the same as without the filter.
+    fn hold_back(&mut self, location: &Location<'_>, found: &FoundUrl<'_>) {
+        self.count_steps(written_bytes(found), location.offset_map, found.raw);
+        if self.extractor.options.ids == Demand::Needed {
+            self.next_occurrence(location, found);
+        }
+    }
+
+    /// Counts a URL that a filter holds back, and returns the id that its record would have: the URLs inside it refer to it.
+    fn hold_back_outer(&mut self, location: &Location<'_>, found: &FoundUrl<'_>) -> u128 {
+        self.count_steps(written_bytes(found), location.offset_map, found.raw);
+        match self.extractor.options.ids {
+            Demand::Needed => self.next_ids(location, found).record,
+            Demand::Unneeded => 0,
+        }
+    }
+
+    /// Returns the number of records of this URL in its part so far, and counts one more.
+    fn next_occurrence(&mut self, location: &Location<'_>, found: &FoundUrl<'_>) -> u32 {
         let path = location.part.map_or("", |part| part.path.as_str());
         let before = self
             .occurrences
@@ -159,25 +204,40 @@ impl MessagePass<'_, '_> {
                 found.full,
             ))
             .or_default();
-        let record = record_id(digests.fragment, path, found.full, u64::from(*before));
+        let number = *before;
         *before = before.saturating_add(1);
+        number
+    }
+
+    /// Returns the identifiers of the next record of this URL in its part.
+    fn next_ids(&mut self, location: &Location<'_>, found: &FoundUrl<'_>) -> RecordIds {
+        let digests = self.digests();
+        let path = location.part.map_or("", |part| part.path.as_str());
+        let before = u64::from(self.next_occurrence(location, found));
+        let record = record_id(digests.fragment, path, found.full, before);
         RecordIds {
             record,
             message: digests.message,
         }
     }
 
-    /// Emits the URLs inside a redirector's URL, each as a child of the one around it.
-    pub(super) fn emit_targets(&mut self, location: &Location<'_>, found: &FoundUrl<'_>, id: u128) {
-        let Extractor { scanner, options } = self.extractor;
-        if found.truncated.is_some() || options.rules == Rules::Rfc1738 || !self.may_take_steps() {
-            return;
-        }
-        let mut parent = id;
-        let mut target = match found.verdicts {
+    /// Returns the first URL inside a redirector's URL. `None` also where none is searched.
+    fn target_in(&self, found: &FoundUrl<'_>) -> Option<RedirectTarget> {
+        let is_searched = found.truncated.is_none()
+            && self.extractor.options.rules != Rules::Rfc1738
+            && self.may_take_steps();
+        match found.verdicts {
+            _ if !is_searched => None,
             Some(verdicts) => redirect_target_of(found.full, &verdicts.components),
             None => redirect_target(found.full),
-        };
+        }
+    }
+
+    /// Emits the URLs inside a redirector's URL that pass the filters, each as a child of the one around it.
+    pub(super) fn emit_targets(&mut self, location: &Location<'_>, found: &FoundUrl<'_>, id: u128) {
+        let Extractor { scanner, options } = self.extractor;
+        let mut parent = id;
+        let mut target = self.target_in(found);
         for _ in 0..options.limits.unwrap_depth {
             let Some(RedirectTarget { url, redirector }) = target else {
                 return;
@@ -189,16 +249,16 @@ impl MessagePass<'_, '_> {
                 scanner,
                 options.limits.url_bytes,
                 &mut |inside| {
-                    if options.wants(inside) {
-                        child = Some(self.emit(
-                            location,
-                            inside,
-                            Some(RedirectSource {
+                    child = Some(match self.filter_of(location, inside) {
+                        Some(_) => self.hold_back_outer(location, inside),
+                        None => {
+                            let outer = RedirectSource {
                                 record_id: parent,
                                 redirector,
-                            }),
-                        ));
-                    }
+                            };
+                            self.emit(location, inside, Some(outer))
+                        }
+                    });
                 },
             );
             let Some(id) = child else { return };

@@ -11,7 +11,7 @@ use crate::origin::Source;
 use crate::record::{Demand, RecordOrigin, hash_pieces};
 use crate::repair::LogicalLine;
 use crate::span::Span;
-use crate::split::{HeaderForm, Message};
+use crate::split::Message;
 
 /// The state of one pass over a message.
 pub(super) struct MessagePass<'s, 'm> {
@@ -27,6 +27,8 @@ pub(super) struct MessagePass<'s, 'm> {
     pub(super) occurrences: HashMap<u64, u32>,
     /// Keys that were reported. Only used if each is reported once.
     pub(super) reported_keys: HashSet<u128>,
+    /// Keys of redirectors that a filter held back, likewise.
+    pub(super) held_back_keys: HashSet<u128>,
     /// Raw ranges and URLs that were reported, of bytes that have several readings: one record
     /// each. 128-bit hashes, so that no URL can be made to collide with another and hide.
     pub(super) reported_readings: HashSet<u128>,
@@ -94,6 +96,7 @@ impl<'s, 'm> MessagePass<'s, 'm> {
                 .map(Digests::of_whole),
             occurrences: HashMap::new(),
             reported_keys: HashSet::new(),
+            held_back_keys: HashSet::new(),
             reported_readings: HashSet::new(),
             urls: 0,
             counted: CountedLine {
@@ -180,18 +183,9 @@ impl<'s, 'm> MessagePass<'s, 'm> {
             field_bytes,
             ..
         } = *self.extractor.limits();
-        let of = |message: &Message<'_>, fields: &HeaderFields| match message.header {
-            HeaderForm::Present | HeaderForm::Copied { .. } => {
-                let wanted = self.extractor.options.info;
-                Some(MessageInfo::wanted(
-                    message.raw,
-                    fields,
-                    field_bytes,
-                    wanted,
-                ))
-            }
-            HeaderForm::ANews => Some(MessageInfo::of_a_news(message.raw, field_bytes)),
-            HeaderForm::Absent | HeaderForm::Page => None,
+        let wanted = self.extractor.options.info;
+        let of = |message: &Message<'_>, fields: &HeaderFields| {
+            MessageInfo::of_message(message, fields, field_bytes, wanted)
         };
         match self
             .message

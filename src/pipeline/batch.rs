@@ -142,9 +142,9 @@ impl<'w> BatchBuilder<'w> {
                 summary.count_url(record.found);
                 self.add_record(record);
             }
-            Finding::Filtered => {
+            Finding::Filtered(filter) => {
                 summary.candidates += 1;
-                summary.filtered += 1;
+                summary.count_filtered(filter);
             }
             Finding::Duplicate { key } => {
                 summary.candidates += 1;

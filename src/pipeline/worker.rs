@@ -8,7 +8,7 @@ use super::Job;
 use super::batch::{ArticleChunk, ArticlePart, Batch, BatchBuilder, Chunk, HandIn, ScratchPool};
 use super::messages::{InputStep, MessageBlock, MessageSource, UnreadMessages, shrunk_before};
 use super::units::{Unit, UnitStep};
-use crate::decode::{HeaderFields, KnownField, digest, parse_date};
+use crate::decode::{HeaderFields, InfoFields, KnownField, MessageInfo, digest, parse_date};
 use crate::diagnostic::{Diagnostic, DiagnosticKind, SkipReason};
 use crate::extract::{Extractor, ParsedHeader, extract_flat, extract_parsed};
 use crate::limits::{SMALL_CONTAINER_BYTES, SMALL_FILE_BYTES};
@@ -335,12 +335,12 @@ impl Worker<'_> {
         KnownMessage { header, article }
     }
 
-    /// Extracts the URLs of a message, unless its date excludes it.
+    /// Extracts the URLs of a message, unless its date or its list excludes it.
     fn try_message(&mut self, message: &Message<'_>, header: &ParsedHeader, source: &Source) {
         let is_fragment = message.head().is_some();
-        if !self.is_in_time(message, &header.fields) {
+        if let Some(reason) = self.exclusion(message, &header.fields) {
             if !is_fragment {
-                self.builder.chunk().summary.skip_message(SkipReason::Date);
+                self.builder.chunk().summary.skip_message(reason);
             }
             return;
         }
@@ -358,22 +358,41 @@ impl Worker<'_> {
         builder.end_message();
     }
 
-    /// Returns `true` if the message's date lies within the bounds of the job, or the message has no date.
-    fn is_in_time(&self, message: &Message<'_>, fields: &HeaderFields) -> bool {
-        let Job { since, until, .. } = self.context.job;
-        if since.is_none() && until.is_none() {
-            return true;
+    /// Returns the reason for which the job excludes a message. A message without a date is in every period.
+    fn exclusion(&self, message: &Message<'_>, fields: &HeaderFields) -> Option<SkipReason> {
+        let Job {
+            since,
+            until,
+            lists,
+            ..
+        } = self.context.job;
+        if since.is_none() && until.is_none() && lists.is_empty() {
+            return None;
         }
-        let date = match message.head().map(|head| head.message(message.kind)) {
-            None => date_of(message, fields),
-            Some(head) => {
-                let header_bytes = self.context.extractor.limits().header_bytes;
-                date_of(&head, &HeaderFields::in_message(&head, header_bytes))
-            }
+        let limits = self.context.extractor.limits();
+        let head = message.head().map(|head| head.message(message.kind));
+        let head_fields = head
+            .as_ref()
+            .map(|head| HeaderFields::in_message(head, limits.header_bytes));
+        let (message, fields) = match (&head, &head_fields) {
+            (Some(head), Some(fields)) => (head, fields),
+            _ => (message, fields),
         };
-        date.is_none_or(|date| {
+        let date = (since.is_some() || until.is_some())
+            .then(|| date_of(message, fields))
+            .flatten();
+        let is_in_time = date.is_none_or(|date| {
             since.is_none_or(|since| since <= date) && until.is_none_or(|until| date < until)
-        })
+        });
+        if !is_in_time {
+            return Some(SkipReason::Date);
+        }
+        let is_wanted = || {
+            let wanted = InfoFields::LIST_ID.with(InfoFields::NEWSGROUPS);
+            MessageInfo::of_message(message, fields, limits.field_bytes, wanted)
+                .is_some_and(|info| lists.iter().any(|list| info.is_of_list(list)))
+        };
+        (!lists.is_empty() && !is_wanted()).then_some(SkipReason::List)
     }
 }
 

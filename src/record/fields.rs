@@ -580,7 +580,7 @@ const SOURCE_END: Field = Field::new("source.end", Integer)
     .or_null();
 
 /// The name in `hazards` of a link whose text names another host.
-pub(super) const MISMATCH: &str = "mismatch";
+pub(crate) const MISMATCH: &str = "mismatch";
 
 /// A closed set of names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

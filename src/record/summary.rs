@@ -6,7 +6,7 @@ use std::ops::Deref;
 use serde::{Serialize, Serializer};
 
 use super::json_text::append_json_line;
-use crate::diagnostic::{DiagnosticKind, SkipReason};
+use crate::diagnostic::{DiagnosticKind, SkipReason, UrlFilter};
 use crate::grammar::{SCHEMES, Scheme};
 use crate::parse::{FoundUrl, Grammar, RejectReason, Wrapper, scheme};
 use crate::repair::Repair;
@@ -53,8 +53,8 @@ pub struct Summary {
     pub records: u64,
     /// Candidates that are no URLs, by reason.
     pub rejects: NamedCounts,
-    /// URLs that a filter excluded.
-    pub filtered: u64,
+    /// URLs that filters held back, by the first filter that did.
+    pub filtered: NamedCounts,
     /// URLs that were written before; `folded` in JSON.
     #[serde(rename = "folded")]
     pub duplicates: u64,
@@ -158,6 +158,11 @@ impl Summary {
         self.rejects.add(reason.name(), 1);
     }
 
+    /// Counts a URL that a filter holds back, in `filtered` alone.
+    pub fn count_filtered(&mut self, filter: UrlFilter) {
+        self.filtered.add(filter.name(), 1);
+    }
+
     /// Counts an event.
     pub fn count_event(&mut self, kind: DiagnosticKind) {
         self.events.add(kind.name(), 1);
@@ -223,7 +228,7 @@ impl Summary {
     }
 
     /// Returns all fields that are one number.
-    fn numbers(&mut self) -> [&mut u64; 16] {
+    fn numbers(&mut self) -> [&mut u64; 15] {
         [
             &mut self.files,
             &mut self.files_read,
@@ -237,7 +242,6 @@ impl Summary {
             &mut self.parts_other,
             &mut self.candidates,
             &mut self.records,
-            &mut self.filtered,
             &mut self.duplicates,
             &mut self.unwrapped,
             &mut self.lines,
@@ -255,7 +259,7 @@ impl Summary {
     }
 
     /// Returns all fields that are counted by name.
-    fn counts(&mut self) -> [&mut NamedCounts; 8] {
+    fn counts(&mut self) -> [&mut NamedCounts; 9] {
         [
             &mut self.files_skipped,
             &mut self.files_failed,
@@ -263,6 +267,7 @@ impl Summary {
             &mut self.members_failed,
             &mut self.messages_skipped,
             &mut self.rejects,
+            &mut self.filtered,
             &mut self.events,
             &mut self.schemes.others,
         ]
@@ -284,7 +289,7 @@ impl Summary {
         let files = self.files_read + self.files_skipped.sum() + self.files_failed.sum();
         let members = self.members_read + self.members_skipped.sum() + self.members_failed.sum();
         let messages = self.messages_scanned + self.messages_skipped.sum();
-        let candidates = self.records + self.rejects.sum() + self.filtered + self.duplicates;
+        let candidates = self.records + self.rejects.sum() + self.filtered.sum() + self.duplicates;
         [
             Balance::of("files", self.files, files),
             Balance::of("members", self.members, members),

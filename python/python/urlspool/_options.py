@@ -47,6 +47,14 @@ class StreamOptions(RecordOptions, total=False):
     """Hosts of the URLs to report."""
     domain: str | Sequence[str]
     """Domains of the URLs to report, with the hosts beneath them."""
+    region: str | Sequence[str]
+    """Regions of the URLs to report, as the field `region` has them; `header` and `html` stand for all that begin so."""
+    mismatch: bool
+    """Only links whose text names another host than the link has."""
+    hazard: str | Sequence[str]
+    """Hazards of which a URL has one, as the field `hazards` has them."""
+    list: str | Sequence[str]
+    """Mailing lists, by the name in List-Id, and newsgroups of the messages to read."""
     kind: str
     """`auto` (the default), `mbox`, `maildir`, `mh`, `news`, `rnews`, `mmdf`, `babyl`, `message` or `text`."""
     since: str | int
@@ -66,9 +74,11 @@ class ScanOptions(StreamOptions, total=False):
     include: str | Sequence[str]
     exclude: str | Sequence[str]
     follow: bool
+    absolute: bool
+    """Absolute paths in the records."""
 
 
-_LISTS = frozenset(["accept", "schemes", "extra_schemes", "fields", "host", "domain"])
+_LISTS = frozenset(["accept", "schemes", "extra_schemes", "fields", "host", "domain", "region", "hazard", "list"])
 _REPEATED = frozenset(["include", "exclude"])
 
 

@@ -8,7 +8,8 @@ use super::values::PartitionArgument;
 use super::values::target_name;
 use super::values::{
     DatePeriod, FieldNameArgument, LimitSetting, OutputFormat, When, date_period, delimiter,
-    field_name, host_of, item_size, limit_setting, limits_help, named, scheme_name, threads,
+    field_name, hazard_name, host_of, item_size, limit_setting, limits_help, list_name, named,
+    region_name, scheme_name, threads,
 };
 use super::{EXTRACT, GENERAL, INPUT, OUTPUT, SourceArgs};
 use crate::config::{Config, ExtractTable, NamedValue};
@@ -61,6 +62,33 @@ pub(crate) struct ScanArgs {
     #[arg(long, value_name = "DOMAIN,...", value_delimiter = ',', value_parser = host_of, help_heading = EXTRACT)]
     pub(crate) domain: Vec<String>,
 
+    /// Write only URLs in these regions (comma-separated list, such as `body,header`)
+    ///
+    /// Regions are body, signature, forwarded, footer and external-body, `header` or one field (`header:List-Archive`), `html`, its text
+    /// (`html:text`) or one attribute (`html:a.href`), as the field `region` of records has them.
+    #[arg(long, value_name = "REGION,...", value_delimiter = ',', value_parser = region_name, help_heading = EXTRACT)]
+    pub(crate) region: Vec<String>,
+
+    /// Read only messages of these mailing lists and newsgroups (comma-separated list)
+    ///
+    /// A list has the name that its messages have in List-Id between the angle brackets, such as `www-talk.w3.org`.
+    #[arg(long, value_name = "LIST,...", value_delimiter = ',', value_parser = list_name, help_heading = INPUT)]
+    pub(crate) list: Vec<String>,
+
+    /// Write only links whose text names another host than the link has
+    #[arg(long, help_heading = EXTRACT)]
+    pub(crate) mismatch: bool,
+
+    /// Write only URLs that have one of these hazards (comma-separated list)
+    #[arg(long, value_name = "HAZARD,...", value_delimiter = ',', value_parser = hazard_name(), help_heading = EXTRACT)]
+    pub(crate) hazard: Vec<String>,
+
+    /// Write absolute paths of files, whatever paths are given
+    ///
+    /// Links in them are not resolved.
+    #[arg(long, help_heading = OUTPUT)]
+    pub(crate) absolute: bool,
+
     /// Print the kind, size and path of each file that would be read, and scan nothing
     ///
     /// With --into the files are scanned, and the rows are counted that would be added and removed; the database is not changed.
@@ -87,7 +115,7 @@ pub(crate) struct ScanArgs {
     /// A file that is not read, or not to its end, keeps its rows, and so do all files of a path that is missing or holds no file.
     /// With --dry-run nothing is changed, and the rows are counted.
     #[cfg(feature = "load")]
-    #[arg(long, requires = "into", conflicts_with_all = ["splits", "since", "until"], help_heading = OUTPUT)]
+    #[arg(long, requires = "into", conflicts_with_all = ["splits", "since", "until", "list"], help_heading = OUTPUT)]
     pub(crate) replace: bool,
 
     /// Output format [default: jsonl; grep on a terminal, unless another option asks for data]

@@ -11,13 +11,13 @@ use jiff::{Span, ToSpan};
 use crate::config::{
     ConfigError, NamedValue, check_scheme_name, named_values, nearest, parse_size,
 };
-use crate::decode;
+use crate::decode::{self, BodyRegion, EXTERNAL_BODY_REGION, link_attributes};
 use crate::limits::{Limit, LimitUnit, Limits};
 #[cfg(feature = "load")]
 use crate::load::{LoadError, SearchOrder, TargetName};
 use crate::origin::SourceKind;
 use crate::parse::host_name;
-use crate::record::{self, FieldId};
+use crate::record::{self, ClosedSet, FieldId};
 
 /// The value of `--kind`: `None` is `auto`. An alias, since clap makes the value of an `Option` optional.
 pub(super) type KindOption = Option<SourceKind>;
@@ -294,6 +294,44 @@ pub(crate) struct DatePeriod {
 /// Parses the name of a host, in the form that records have.
 pub(super) fn host_of(text: &str) -> Result<String, &'static str> {
     host_name(text).ok_or("write the name of a host alone, such as info.cern.ch")
+}
+
+/// Parses the name of a region, or of all those in headers or HTML.
+pub(super) fn region_name(text: &str) -> Result<String, &'static str> {
+    let name = text.trim_matches(' ');
+    let is = |other: &str| name.eq_ignore_ascii_case(other);
+    let is_attribute = |rest: &str| {
+        let attribute = rest.split_once('.').map(|(_, attribute)| attribute);
+        rest == "text" || attribute.is_some_and(|name| link_attributes().any(|other| other == name))
+    };
+    let is_known = match name.to_ascii_lowercase().split_once(':') {
+        None => {
+            BodyRegion::ALL.iter().any(|region| is(region.name()))
+                || [EXTERNAL_BODY_REGION, "header", "html"].into_iter().any(is)
+        }
+        Some(("header", field)) => !field.is_empty() && !field.contains([' ', ':']),
+        Some(("html", rest)) => is_attribute(rest),
+        Some(_) => false,
+    };
+    is_known.then(|| name.to_owned()).ok_or(
+        "write body, signature, forwarded, footer, external-body, header, html, header:FIELD, html:text or html:ELEMENT.ATTRIBUTE",
+    )
+}
+
+/// Parses the name of a mailing list or a newsgroup.
+pub(super) fn list_name(text: &str) -> Result<String, &'static str> {
+    let name = text.trim();
+    let name = name.strip_prefix('<').unwrap_or(name);
+    let name = name.strip_suffix('>').unwrap_or(name);
+    let is_name = !name.is_empty() && !name.contains(['<', '>']);
+    is_name
+        .then(|| name.to_owned())
+        .ok_or("write the name of a list alone, such as www-talk.w3.org")
+}
+
+/// The parser of the name of a hazard.
+pub(super) fn hazard_name() -> impl TypedValueParser<Value = String> {
+    PossibleValuesParser::new(ClosedSet::Hazards.names())
 }
 
 /// Checks that a period does not end before it begins. The error is a message.

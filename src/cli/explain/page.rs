@@ -292,7 +292,7 @@ impl Page {
                 self.candidate(&range(&place), CandidateVerdict::Rejected, &text);
                 self.line(2, &reject_text(reason));
             }
-            Finding::Filtered
+            Finding::Filtered(_)
             | Finding::Duplicate { .. }
             | Finding::Diagnostic(_)
             | Finding::Parts { .. } => {}

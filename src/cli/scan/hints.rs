@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use super::super::args::ScanArgs;
 use super::job::NamedContent;
 use crate::config::Config;
-use crate::diagnostic::{SkipReason, counted};
+use crate::diagnostic::{SkipReason, UrlFilter, counted};
 use crate::grammar::Scheme;
 use crate::origin::Source;
 use crate::pipeline::Job;
@@ -37,6 +37,7 @@ pub(super) fn after(args: &ScanArgs, job: &Job, summary: &Summary) -> Vec<String
     let mut hints = Vec::new();
     let filtered = count(&summary.files_skipped, SkipReason::Filtered);
     let dated = count(&summary.messages_skipped, SkipReason::Date);
+    let unlisted = count(&summary.messages_skipped, SkipReason::List);
     if summary.files == 0 && job.items.is_none() {
         let excluded = if args.sources.exclude.is_empty() {
             ""
@@ -72,17 +73,18 @@ pub(super) fn after(args: &ScanArgs, job: &Job, summary: &Summary) -> Vec<String
         hints.push(format!(
             "no message is within --since and --until ({dated} skipped)"
         ));
-    } else if summary.records == 0
+    } else if unlisted > 0 && summary.messages_scanned == 0 {
+        hints.push(format!(
+            "no message is of a list or newsgroup of --list ({unlisted} skipped)"
+        ));
+    } else if summary.records + summary.unwrapped == 0
         && 0 < summary.files_read + count(&summary.files_skipped, SkipReason::Empty)
     {
-        hints.push(match summary.filtered {
+        let filters = filters(&summary.filtered);
+        hints.push(match summary.filtered.sum() {
             0 => "no URL was found".to_owned(),
-            1 => {
-                "the one URL that was found is not among those of --schemes, --accept, --host and --domain".to_owned()
-            }
-            urls => format!(
-                "none of the {urls} URLs that were found is among those of --schemes, --accept, --host and --domain"
-            ),
+            1 => format!("the one URL that was found is not among those of {filters}"),
+            urls => format!("none of the {urls} URLs that were found is among those of {filters}"),
         });
     }
     hints
@@ -222,6 +224,19 @@ fn unknown_schemes(args: &ScanArgs, config: &Config) -> Vec<String> {
     unknown
         .map(|name| format!("{origin}: {name} is an unknown scheme: of its URLs only those with `{name}://` are found"))
         .collect()
+}
+
+/// The options that held URLs back, as a list in a sentence.
+fn filters(counts: &NamedCounts) -> String {
+    let options: Vec<String> = counts
+        .iter()
+        .filter(|(_, urls)| 0 < **urls)
+        .map(|(name, _)| match name.as_str() {
+            name if name == UrlFilter::Host.name() => "--host and --domain".to_owned(),
+            name => format!("--{name}"),
+        })
+        .collect();
+    options.join(", ")
 }
 
 fn count(counts: &NamedCounts, reason: SkipReason) -> u64 {

@@ -41,8 +41,8 @@ pub(in crate::cli) fn job(args: &ScanArgs) -> Result<Job, CommandError> {
     check_period(args.since, args.until)
         .map_err(|reason| CommandError::new(Exit::Usage, reason))?;
     let filter = args.sources.filter()?;
-    let items = args.splits.as_deref().map(split_items).transpose()?;
-    let roots = match &args.files_from {
+    let mut items = args.splits.as_deref().map(split_items).transpose()?;
+    let mut roots = match &args.files_from {
         None if args.paths.is_empty() => vec![PathBuf::from(Source::STDIN)],
         None => args.paths.clone(),
         Some(list) => {
@@ -51,6 +51,14 @@ pub(in crate::cli) fn job(args: &ScanArgs) -> Result<Job, CommandError> {
             roots
         }
     };
+    if args.absolute {
+        for item in items.iter_mut().flatten() {
+            item.source.path = absolute(&item.source.path)?.into();
+        }
+        for root in &mut roots {
+            *root = absolute(root)?;
+        }
+    }
     Ok(Job {
         roots,
         items,
@@ -62,6 +70,7 @@ pub(in crate::cli) fn job(args: &ScanArgs) -> Result<Job, CommandError> {
         rejects: args.rejects.is_some(),
         since: args.since.map(|period| period.start),
         until: args.until.map(|period| period.end),
+        lists: args.list.clone(),
     })
 }
 
@@ -69,6 +78,18 @@ pub(in crate::cli) fn job(args: &ScanArgs) -> Result<Job, CommandError> {
 pub(in crate::cli) fn threads(given: Option<u16>) -> usize {
     let cores = || std::thread::available_parallelism().map_or(1, usize::from);
     given.map_or_else(cores, usize::from)
+}
+
+/// Returns a path from the root of the file system on. Links in it stay; standard input has no path.
+fn absolute(path: &Path) -> Result<PathBuf, CommandError> {
+    if path.as_os_str() == Source::STDIN || path.as_os_str().is_empty() {
+        return Ok(path.to_owned());
+    }
+    let shown = path.display();
+    std::path::absolute(path).map_err(|error| {
+        let message = format!("cannot make {shown} absolute: {error}");
+        CommandError::new(Exit::Usage, message)
+    })
 }
 
 /// Reads the paths that a file, or standard input, lists: separated by NUL if it has any, else by line ends.
@@ -100,6 +121,9 @@ pub(in crate::cli) fn options(args: &ScanArgs, config: &Config, job: &Job) -> Op
     let mut options = config.options();
     options.hosts.clone_from(&args.host);
     options.domains.clone_from(&args.domain);
+    options.region_names.clone_from(&args.region);
+    options.mismatch = args.mismatch;
+    options.hazards.clone_from(&args.hazard);
     options.ids = job.line_format.ids();
     options.line_numbers = job.line_format.line_numbers();
     options.regions = job.line_format.regions();

@@ -288,7 +288,7 @@ pub(super) fn summary_text(summary: &Summary) -> String {
         "urlspool: {} files: {} read, {} skipped{}, {} failed{}\n\
          urlspool: {} members: {} read, {} skipped{}, {} failed{}; {} bytes unpacked\n\
          urlspool: {} messages: {} scanned, {} skipped{}; {} bytes\n\
-         urlspool: {} candidates: {} records, {} rejects{}, {} filtered, {} duplicates",
+         urlspool: {} candidates: {} records, {} rejects{}, {} filtered{}, {} duplicates",
         summary.files,
         summary.files_read,
         summary.files_skipped.sum(),
@@ -311,7 +311,8 @@ pub(super) fn summary_text(summary: &Summary) -> String {
         summary.records,
         summary.rejects.sum(),
         by_name(&summary.rejects),
-        summary.filtered,
+        summary.filtered.sum(),
+        by_name(&summary.filtered),
         summary.duplicates,
     )
 }

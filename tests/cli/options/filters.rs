@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::{DATED, MIXED, found};
 use crate::scene::{Folder, done, ended, urlspool};
@@ -320,7 +320,7 @@ fn hosts_and_domains_choose() {
     let summary: Value = serde_json::from_slice(&fs::read(summary).unwrap()).unwrap();
     assert_eq!(
         (&summary["records"], &summary["filtered"]),
-        (&1.into(), &5.into())
+        (&1.into(), &json!({ "host": 5 }))
     );
     let refused = ended(
         &mut urlspool(["scan", "--host", "http://cern.ch/", &path]),
@@ -332,4 +332,215 @@ fn hosts_and_domains_choose() {
         "{}",
         refused.stderr
     );
+}
+
+/// Mail of two lists with URLs in each region, some of them twice in a part, a misleading link, hazards, and redirectors in redirectors.
+const OF_ALL_KINDS: &str = "From a@b Mon Jan  1 00:00:00 1996
+From: Jane <jane@a.example>
+List-Id: Talk about the web <www-talk.w3.org>
+List-Archive: <http://list.example/archive>
+Content-Type: multipart/alternative; boundary=x
+
+--x
+Content-Type: text/plain
+
+http://twice.example/ and http://web.archive.org/web/2002/http://web.archive.org/web/2001/ftp://in.example/f
+http://web.archive.org/web/2002/http://web.archive.org/web/2001/ftp://in.example/f
+telnet://jane:secret@odd.example:99/
+
+-- 
+http://twice.example/ http://sign.example/
+--x
+Content-Type: text/html
+
+<p>http://text.example/ <a href=\"http://evil.example/\">http://bank.example/</a>
+--x--
+
+From a@b Mon Jan  1 00:00:00 1996
+From: Jane <jane@a.example>
+List-Id: <Other.example>
+
+http://10.0.0.1/ http://other.example/
+
+From a@b Mon Jan  1 00:00:00 1996
+Newsgroups: comp.infosystems.www,alt.test
+Subject: http://news.example/
+
+http://twice.example/
+
+";
+
+/// A filter chooses among the lines that a scan without it writes, and changes none of them: also the URLs inside a redirector that it
+/// holds back, and their references to it.
+#[test]
+fn each_filter_chooses_lines_and_is_counted() {
+    type Choice = fn(&Value) -> bool;
+    fn region(line: &Value) -> &str {
+        line["region"].as_str().unwrap()
+    }
+    fn has_hazard(line: &Value, names: &[&str]) -> bool {
+        let hazards = line["hazards"].as_array().unwrap();
+        hazards
+            .iter()
+            .any(|hazard| names.iter().any(|name| hazard == name))
+    }
+    let folder = Folder::new();
+    let path = folder.file("inbox", OF_ALL_KINDS);
+    let summary_path = folder.path("sums.json");
+    let scan = |options: &[&str]| {
+        let summary = summary_path.to_str().unwrap();
+        let ended = done(&[&["scan", &path, "--summary", summary], options].concat());
+        let summary: Value = serde_json::from_slice(&fs::read(&summary_path).unwrap()).unwrap();
+        (ended.records(), summary)
+    };
+    let (all, _) = scan(&[]);
+    let cases: &[(&[&str], &str, Choice)] = &[
+        (&["--host", "in.example"], "host", |line| {
+            line["host"] == "in.example"
+        }),
+        (&["--schemes", "ftp"], "schemes", |line| {
+            line["scheme"] == "ftp"
+        }),
+        (&["--region", "body"], "region", |line| {
+            region(line) == "body"
+        }),
+        (&["--region", "signature,html:text"], "region", |line| {
+            ["signature", "html:text"].contains(&region(line))
+        }),
+        (&["--region", "HEADER"], "region", |line| {
+            region(line).starts_with("header:")
+        }),
+        (&["--region", "header:subject"], "region", |line| {
+            region(line) == "header:Subject"
+        }),
+        (&["--region", "html:a.href"], "region", |line| {
+            region(line) == "html:a.href"
+        }),
+        (&["--mismatch"], "mismatch", |line| line["mismatch"] == true),
+        (&["--hazard", "password"], "hazard", |line| {
+            has_hazard(line, &["password"])
+        }),
+        (&["--hazard", "mismatch,numeric-host"], "hazard", |line| {
+            has_hazard(line, &["mismatch", "numeric-host"])
+        }),
+        (
+            &["--list", "<WWW-Talk.w3.org>,other.example"],
+            "list",
+            |line| line["message"]["list_id"].is_string(),
+        ),
+        (&["--list", "alt.test"], "list", |line| {
+            line["message"]["newsgroups"] != json!([])
+        }),
+    ];
+    for (options, name, choice) in cases {
+        let (lines, summary) = scan(options);
+        let chosen: Vec<Value> = all.iter().filter(|line| choice(line)).cloned().collect();
+        assert!(
+            !chosen.is_empty() && chosen.len() < all.len(),
+            "{options:?}"
+        );
+        assert_eq!(lines, chosen, "{options:?}");
+        if *name == "list" {
+            let skipped = if options[1].contains(',') { 1 } else { 2 };
+            assert_eq!(summary["messages_skipped"], json!({ "list": skipped }));
+            continue;
+        }
+        let records = summary["records"].as_u64().unwrap();
+        let held_back = summary["candidates"].as_u64().unwrap() - records;
+        assert_eq!(
+            summary["filtered"],
+            json!({ *name: held_back }),
+            "{options:?}"
+        );
+    }
+    // Each filter counts what those before it let pass.
+    let (lines, summary) = scan(&[
+        "--schemes",
+        "http",
+        "--region",
+        "header",
+        "--format",
+        "jsonl",
+    ]);
+    assert_eq!(lines.len(), 2);
+    assert_eq!(summary["filtered"]["schemes"], 1);
+    assert!(summary["filtered"]["region"].as_u64() > Some(1));
+}
+
+/// Of a redirector that a filter holds back again and again, `--unique message` writes the target once.
+#[test]
+fn the_target_of_a_redirector_that_is_held_back_is_written_once_in_a_message() {
+    let urls =
+        |options: &[&str]| found(OF_ALL_KINDS, &[&["--host", "in.example"], options].concat());
+    assert_eq!(urls(&[]), ["ftp://in.example/f"; 2]);
+    assert_eq!(urls(&["--unique", "message"]), ["ftp://in.example/f"]);
+    assert_eq!(urls(&["--unique", "run"]), ["ftp://in.example/f"]);
+}
+
+#[test]
+fn filters_that_nothing_can_pass_are_refused() {
+    for (option, value, way_out) in [
+        ("--region", "header:", "html:ELEMENT.ATTRIBUTE"),
+        ("--region", "footers", "write body, signature"),
+        ("--region", "html:a.hrefs", "html:text"),
+        ("--hazard", "odd", "odd-port"),
+        ("--list", " ", "the name of a list alone"),
+    ] {
+        let refused = ended(
+            &mut urlspool(["scan", option, value, "text/appendix.txt"]),
+            b"",
+        );
+        assert_eq!(refused.status, Some(2), "{value}");
+        assert!(refused.stderr.contains(way_out), "{}", refused.stderr);
+    }
+    let hint = |options: &[&str]| {
+        let folder = Folder::new();
+        let path = folder.file("inbox", OF_ALL_KINDS);
+        done(&[&["scan", &path], options].concat()).stderr
+    };
+    let none = hint(&["--mismatch", "--region", "signature"]);
+    assert!(
+        none.contains("is among those of --mismatch, --region"),
+        "{none}"
+    );
+    let none = hint(&["--list", "none.example"]);
+    assert!(
+        none.contains("no message is of a list or newsgroup of --list (3 skipped)"),
+        "{none}"
+    );
+}
+
+/// Paths that are given, listed and in work items become absolute; standard input has none.
+#[test]
+fn paths_become_absolute() {
+    let folder = Folder::new();
+    folder.write("sub/inbox", OF_ALL_KINDS);
+    let root = folder.root().to_str().unwrap().to_owned();
+    let paths = |args: &[&str], input: &[u8]| {
+        let ended = ended(
+            urlspool(["scan", "--absolute", "--fields", "source.path"])
+                .args(args)
+                .current_dir(folder.root()),
+            input,
+        );
+        assert_eq!(ended.status, Some(0), "{}", ended.stderr);
+        let mut paths: Vec<Value> = ended.records();
+        paths.dedup();
+        paths
+    };
+    let path = |path: &str| json!({ "source": { "path": path } });
+    let inbox = path(&format!("{root}/sub/inbox"));
+    assert_eq!(paths(&["sub"], b""), std::slice::from_ref(&inbox));
+    assert_eq!(
+        paths(&["./sub/inbox", "--include", "inbox"], b""),
+        std::slice::from_ref(&inbox)
+    );
+    assert_eq!(
+        paths(&["--files-from", "-"], b"sub\n"),
+        std::slice::from_ref(&inbox)
+    );
+    let mut splits = urlspool(["splits", "sub"]);
+    let items = ended(splits.current_dir(folder.root()), b"").stdout;
+    assert_eq!(paths(&["--splits", "-"], &items), [inbox]);
+    assert_eq!(paths(&["-"], b"http://a.example/"), [path("-")]);
 }
