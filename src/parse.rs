@@ -19,6 +19,7 @@ mod found;
 mod guessed;
 mod hazard;
 mod hyphen;
+mod mismatch;
 mod redirector;
 mod shortened;
 mod verdict;
@@ -30,7 +31,8 @@ pub use found::{
     Alternate, AlternateReason, Candidate, FoundUrl, ParseOutcome, RejectReason, RejectReasonKind,
     UrlTruncation, Wrapper,
 };
-pub use hazard::{Hazard, hazards, mismatch};
+pub use hazard::{Hazard, hazards};
+pub use mismatch::mismatch;
 pub(crate) use redirector::redirector_names;
 pub use redirector::{RedirectTarget, redirect_target, redirect_target_of, without_recipient};
 pub use verdict::{Grammar, Verdicts, WhatwgReading};

@@ -39,7 +39,7 @@ pub(super) struct ParsedHtml {
     pub(super) text: Vec<u8>,
     /// From offsets in `text` to those in the HTML text.
     pub(super) map: ByteMap,
-    /// The URLs in attributes and styles, ordered by [`HtmlLink::at`].
+    /// The URLs in attributes and styles, ordered by [`HtmlLink::at`], then by place.
     pub(super) links: Vec<HtmlLink>,
     /// The first `<base href>`.
     pub(super) base: Option<Vec<u8>>,
@@ -101,7 +101,7 @@ pub(super) fn parse(html: &[u8]) -> ParsedHtml {
     }
     let mut page = reader.page;
     page.map.push_same(page.text.len(), html.len());
-    page.links.sort_by_key(|link| link.at);
+    page.links.sort_by_key(|link| (link.at, link.span.start));
     page
 }
 
@@ -128,6 +128,8 @@ struct HtmlReader<'h> {
     /// Offset of the content of the comment that the text ends in.
     open_comment: Option<usize>,
     anchor: Option<OpenAnchor>,
+    /// The edge of a link between the visible text so far and the text that follows.
+    edge: Option<LinkEdge>,
     meta: MetaAttributes,
     conditional: Vec<ConditionalComment>,
 }
@@ -142,6 +144,7 @@ impl<'h> HtmlReader<'h> {
             hidden: None,
             open_comment: None,
             anchor: None,
+            edge: None,
             meta: MetaAttributes::default(),
             conditional: Vec::new(),
         }
@@ -232,6 +235,7 @@ impl<'h> HtmlReader<'h> {
             self.anchor = Some(OpenAnchor {
                 first_link: self.page.links.len(),
                 start: self.page.text.len(),
+                is_in_url: ends_in_url(&self.page.text),
             });
         }
     }
@@ -244,6 +248,14 @@ impl<'h> HtmlReader<'h> {
             b"style" => hidden(b"style"),
             _ => self.hidden,
         };
+        if self.element == b"a"
+            && let Some(anchor) = &self.anchor
+            && anchor.first_link < self.page.links.len()
+            && !anchor.is_in_url
+        {
+            // The end of the link before says more.
+            self.edge.get_or_insert(LinkEdge::Start);
+        }
         if let MetaAttributes {
             is_refresh: true,
             content: Some(AttributeText { value, span }),
@@ -264,9 +276,13 @@ impl<'h> HtmlReader<'h> {
 
     /// Ends the open `<a>`, and sets the anchor of its links.
     fn close_anchor(&mut self) {
-        if let Some(OpenAnchor { first_link, start }) = self.anchor.take() {
-            let anchor = Span::new(start, self.page.text.len());
-            self.page.links[first_link..]
+        if let Some(open) = self.anchor.take() {
+            let anchor = Span::new(open.start, self.page.text.len());
+            let links = &mut self.page.links[open.first_link..];
+            if !links.is_empty() && !open.is_in_url {
+                self.edge = Some(LinkEdge::End);
+            }
+            links
                 .iter_mut()
                 .filter(|link| link.element == "a")
                 .for_each(|link| link.anchor = Some(anchor));
@@ -292,6 +308,10 @@ impl<'h> HtmlReader<'h> {
             Some(b"style") => self.style(value, span),
             Some(_) => {}
             None => {
+                let edge = self.edge.take();
+                if edge.is_some_and(|edge| edge.joins_words(&self.page.text, value)) {
+                    self.page.text.push(b' ');
+                }
                 tokens::align(
                     span.of(self.html),
                     span.start,
@@ -442,7 +462,49 @@ struct OpenAnchor {
     first_link: usize,
     /// Offset of its text in the visible text.
     start: usize,
+    /// `true` if a URL began before it that its text continues: `git://<a>a.example</a>/b`.
+    is_in_url: bool,
 }
+
+/// The edge of a link. It is no line break, but a URL on one side of it ends there, which browsers
+/// show by colours alone.
+#[derive(Clone, Copy)]
+enum LinkEdge {
+    Start,
+    End,
+}
+
+impl LinkEdge {
+    /// Returns `true` if the texts before and after the edge would be read as one word, in which
+    /// the URL of the link has no start or no end.
+    fn joins_words(self, before: &[u8], after: &[u8]) -> bool {
+        let (Some(&last), Some(&next)) = (before.last(), after.first()) else {
+            return false;
+        };
+        let is_apart = last.is_ascii_whitespace() || next.is_ascii_whitespace();
+        !is_apart
+            && match self {
+                // A scheme may begin with any of these.
+                LinkEdge::Start => {
+                    last.is_ascii_alphanumeric() || b"+-.@_".contains(&last) || !last.is_ascii()
+                }
+                LinkEdge::End => !b"<>".contains(&next),
+            }
+    }
+}
+
+/// Returns `true` if a text ends with the start of a URL up to its host, or to the user before it.
+fn ends_in_url(text: &[u8]) -> bool {
+    let near = &text[text.len().saturating_sub(USER_BYTES)..];
+    let word = near
+        .iter()
+        .rposition(|byte| byte.is_ascii_whitespace() || b"<>\"".contains(byte));
+    let word = &near[word.map_or(0, |before| before + 1)..];
+    word.ends_with(b"://") || word.ends_with(b"@") && memchr::memmem::find(word, b"://").is_some()
+}
+
+/// Maximum length of a scheme and a user name before a link that shows their host.
+const USER_BYTES: usize = 128;
 
 struct ConditionalComment {
     span: Span,
@@ -584,7 +646,7 @@ fn url_attribute(name: &[u8]) -> Option<&'static str> {
 fn breaks_lines(name: &[u8]) -> bool {
     matches!(
         name,
-        b"a" | b"address"
+        b"address"
             | b"article"
             | b"aside"
             | b"blockquote"
@@ -687,6 +749,37 @@ mod tests {
     }
 
     #[test]
+    fn a_link_ends_words_and_no_lines() {
+        for (html, visible) in [
+            ("a <a href=u>b</a> c", "a b c"),
+            ("a<a href=u>b</a>c", "a b c"),
+            ("a<a name=u>b</a>c", "abc"),
+            (
+                "(<a href=u>http://b.example/</a>).",
+                "(http://b.example/ ).",
+            ),
+            (
+                "&lt;<a href=u>http://b.example/</a>&gt;",
+                "<http://b.example/>",
+            ),
+            (
+                "<a href=u>http://b.example/</a><a href=u>http://c.example/</a>d",
+                "http://b.example/ http://c.example/ d",
+            ),
+            (
+                "<a href=u>http://b.example/</a><p>c",
+                "http://b.example/\nc",
+            ),
+            (
+                "git+ssh://joe@<a href=u>b.example</a>:22/c",
+                "git+ssh://joe@b.example:22/c",
+            ),
+        ] {
+            assert_eq!(shown(html).1, visible, "{html}");
+        }
+    }
+
+    #[test]
     fn the_map_leads_back_over_tags_and_character_references() {
         let html = b"<p>see http://a<b>.example</b>/?x&amp;y=1 now";
         let page = parse(html);
@@ -726,7 +819,7 @@ mod tests {
             "x<!-- y <a href=http://a.example/>z</a>",
             comment,
             &["a.href=http://a.example/ [z]"],
-            "x\n y \nz",
+            "x\n y z",
         );
         unclosed("<!--<!--x<!--y--", comment, &[], "x\ny--");
         unclosed(
@@ -766,7 +859,7 @@ mod tests {
             "x<a href=\"http://a.example/?a=1&amp;b='y\">z",
             tag.filter(|_| false),
             &["a.href=http://a.example/?a=1&b='y"],
-            "x\nz",
+            "x z",
         );
         for closed in [
             "x<!-->",
@@ -816,7 +909,7 @@ mod tests {
             (links, text),
             (
                 vec!["a.href=http://a.example/ [x]".to_owned()],
-                "x\n<b>".to_owned()
+                "x<b>".to_owned()
             )
         );
     }

@@ -54,11 +54,13 @@ pub fn parse_attribute(
     sink: &mut dyn FnMut(&FoundUrl<'_>),
 ) -> Result<(), RejectReason> {
     let trimmed = value.text.trim_ascii();
-    let is_broken = memchr::memchr3(b'\t', b'\n', b'\r', trimmed).is_some();
-    let text = if is_broken {
-        Cow::Owned(without_line_ends(trimmed))
-    } else {
-        Cow::Borrowed(trimmed)
+    let removed = match memchr::memchr2(b'\n', b'\r', trimmed) {
+        Some(_) => Some(Repair::LineBreak),
+        None => memchr::memchr(b'\t', trimmed).map(|_| Repair::Whitespace),
+    };
+    let text = match removed {
+        Some(_) => Cow::Owned(without_line_ends(trimmed)),
+        None => Cow::Borrowed(trimmed),
     };
     let AbsoluteValue {
         full,
@@ -74,11 +76,7 @@ pub fn parse_attribute(
         verdicts: accept(&full, context, scanner, url_bytes)?,
     };
     let choice = ReadingChoice {
-        repairs: is_broken
-            .then_some(Repair::LineBreak)
-            .into_iter()
-            .chain(repair)
-            .collect(),
+        repairs: removed.into_iter().chain(repair).collect(),
         alternates: &[],
         confidence,
     };

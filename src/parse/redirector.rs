@@ -2,7 +2,8 @@
 //! function for each form.
 //!
 //! One level at a time: the caller decides how many levels to follow. Opaque URLs (short links,
-//! Mimecast) have no target. The known redirectors are in `redirector/table.rs`.
+//! Mimecast) have no target. The known redirectors are in `redirector/table.rs`, and those that mail
+//! gateways put in place of a link without its target.
 
 mod table;
 
@@ -12,7 +13,7 @@ use memchr::memmem;
 use super::components::{UrlComponents, components};
 use crate::grammar::{decode, is_scheme_char};
 use crate::scan::{CutText, cut};
-use table::{REDIRECTORS, Redirector, TargetForm};
+use table::{OPAQUE_REWRITERS, OpaqueRewriter, REDIRECTORS, Redirector, TargetForm, is_host};
 
 /// The target of a redirector's URL.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -44,6 +45,32 @@ pub fn redirect_target(url: &[u8]) -> Option<RedirectTarget> {
 #[must_use]
 pub fn redirect_target_of(url: &[u8], components: &UrlComponents<'_>) -> Option<RedirectTarget> {
     target_of(&WebAddress::of_components(url, components)?)
+}
+
+/// A URL that a program put in place of a link, which does not hold the link's target.
+pub(super) struct LinkRewriter {
+    /// The host of the target, where the URL names it.
+    pub(super) target_host: Option<Vec<u8>>,
+}
+
+impl LinkRewriter {
+    /// Returns the rewriter that made `url`; `None` if no known one did.
+    pub(super) fn of(url: &[u8]) -> Option<LinkRewriter> {
+        let address = WebAddress::of(url)?;
+        if Redirector::of(&address).is_some() {
+            return Some(LinkRewriter { target_host: None });
+        }
+        let host = address.host.to_ascii_lowercase();
+        let is_rewriter = |row: &OpaqueRewriter| {
+            is_host(&host, row.host) && address.path.starts_with(row.path.as_bytes())
+        };
+        OPAQUE_REWRITERS
+            .iter()
+            .any(is_rewriter)
+            .then(|| LinkRewriter {
+                target_host: value(&address, "domain").map(decode),
+            })
+    }
 }
 
 fn target_of(address: &WebAddress<'_>) -> Option<RedirectTarget> {
@@ -83,7 +110,10 @@ pub fn without_recipient(url: &[u8]) -> Option<Vec<u8>> {
 /// after the saved bytes.
 fn without_token(url: &[u8], address: &WebAddress<'_>) -> Option<Vec<u8>> {
     let table = url.len() - address.rest.len() + memmem::find(address.rest, b"__;")?;
-    let end = table + memchr::memchr(b'!', &url[table..])? + 1;
+    let rest = &url[table..];
+    let plain = memchr::memchr(b'!', rest).map(|at| table + at + 1);
+    let escaped = memmem::find(rest, b"%21").map(|at| table + at + 3);
+    let end = plain.into_iter().chain(escaped).min()?;
     (end < url.len()).then(|| url[..end].to_vec())
 }
 
@@ -194,12 +224,15 @@ fn scheme_len(text: &[u8]) -> usize {
 
 /// Puts the saved bytes back: `*` is the next one; `**` and a character of base64 are a run of 2 to
 /// 65 of them.
+///
+/// All escapes of the target are among the saved bytes. Others were made on the way, where a
+/// program escaped the `!` or the `*` of the form itself.
 fn saved(rest: &[u8]) -> Option<Vec<u8>> {
     const RUN_LENGTHS: &[u8] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
-    let end = memmem::find(rest, b"__;")?;
+    let rest = decode(rest);
+    let end = memmem::find(&rest, b"__;")?;
     let table = base64(cut(&rest[end + 3..], b'!').before)?;
-    let (text, mut saved, mut out) = (decode(&rest[..end]), &table[..], Vec::new());
-    let mut text = &text[..];
+    let (mut text, mut saved, mut out) = (&rest[..end], &table[..], Vec::new());
     while let Some(star) = memchr::memchr(b'*', text) {
         let (run, after) = match &text[star + 1..] {
             [b'*', code, after @ ..] => (
@@ -324,7 +357,12 @@ symantec https://clicktime.symantec.com/15x?h=x=&u={E}   avanan https://url.avan
 linkedin https://www.linkedin.com/safety/go/?url={E}   google http://www.google.co.uk/url?sa=t&q={E}&usg=x
 duckduckgo https://duckduckgo.com/l/?uddg={E}&rut=x   bing https://www.bing.com/ck/a?!&&p=x&u=a1{B}&ntb=1
 reddit https://out.reddit.com/t3_x?url={E}&token=x   steam https://steamcommunity.com/linkfilter/?u={E}
-slack https://slack-redir.net/link?url={E}";
+slack https://slack-redir.net/link?url={E}   urldefense-v3 https://urldefense.com/v3/__https:/t.example/*7E?b=c&d*e__;JSM%21%21o%21t$
+urldefense-v3 https://urldefense.com/v3/__https%3A/t.example/%2A7E?b=c&d%2Ae__%3BJSM%21%21org%21token%24
+dereferrer https://deref-web.de/mail/client/6WQ-JnuE/dereferrer/?redirectUrl={E}&lm   barracuda https://linkprotect.cudasvc.com/?a={E}
+dereferrer https://deref-gmx.net/mail/client/dereferrer/?redirectUrl={E}   libraesva https://urlsand.esvalabs.com/?u={E}&e=1
+edgepilot https://link.edgepilot.com/s/e2b6ca7e/M2-CUd?u={E}   trustwave http://scanmail.trustwave.com/?c=2&d=3cS&u={E}
+url-protection https://checkpoint.url-protection.com/v1/r07/url?o={E}&g=N==&h=M==";
     const TARGET: &str = "https://t.example/%7E?b=c&d#e";
     const ESCAPED: &str = "https%3a%2F%2Ft.example%2F%257E%3Fb%3Dc%26d%23e";
 

@@ -370,7 +370,8 @@ record_fields! {
     Anchor => Field::new("anchor", Text).or_null().prose(),
         "Text of the link";
     Mismatch => Field::new("mismatch", Boolean).or_null().indexed(),
-        "True if the text of the link names another host; null if the URL is no attribute";
+        "True if the text of the link names another host than its target does, also through \
+         redirectors; null if the URL is no attribute";
     UnwrappedFrom => Field::new("unwrapped_from", Text).with(Digest).or_null(),
         "Id of the record of the redirector's URL that held this one";
     UnwrappedBy => Field::new("unwrapped_by", Text).with(Names(ClosedSet::Redirectors)).or_null(),

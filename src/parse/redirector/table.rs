@@ -140,7 +140,7 @@ pub(super) static REDIRECTORS: &[Redirector] = &[
     redirector(
         "barracuda",
         &["linkprotect.cudasvc.com"],
-        &["/url"],
+        &["/url", ""],
         Escaped(&["a"]),
     ),
     // Cisco Secure Email: `/<token>/<escaped target>`.
@@ -175,6 +175,37 @@ pub(super) static REDIRECTORS: &[Redirector] = &[
             start: "___",
             end: "___.",
         },
+    ),
+    // Check Point Harmony Email before `/v2/`, and SonicWall, which sells it: `/v1/[r07/]url?o=`.
+    redirector(
+        "url-protection",
+        &[".url-protection.com"],
+        &["/v1/*"],
+        Escaped(&["o"]),
+    ),
+    // Libraesva's URLSand: `?u=<target>&e=&h=`.
+    redirector("libraesva", &["urlsand.esvalabs.com"], &[""], U),
+    // EdgePilot of AppRiver, and of OpenText: `/s/<token>/<token>?u=`.
+    redirector("edgepilot", &["link.edgepilot.com"], &["/s/*", "/x/*"], U),
+    // Trustwave's SEG Cloud: `?c=<number>&d=<token>&u=`.
+    redirector("trustwave", &["scanmail.trustwave.com"], &[""], U),
+    // Web pages for mail of WEB.DE, GMX, mail.com and IONOS: `/mail/client/[<session>/]dereferrer/`.
+    redirector(
+        "dereferrer",
+        &[
+            "deref-web.de",
+            "deref-web-02.de",
+            "deref-gmx.net",
+            "deref-gmx.com",
+            "deref-gmx.fr",
+            "deref-gmx.co.uk",
+            "deref-mail.com",
+            "deref-mail-02.com",
+            "deref-1und1.de",
+            "deref-1und1-02.de",
+        ],
+        &["/mail/client/*"],
+        Escaped(&["redirectUrl"]),
     ),
     // Results.
     redirector(
@@ -216,6 +247,27 @@ pub(super) static REDIRECTORS: &[Redirector] = &[
     // The Wayback Machine, published: `/web/<time>[id_]/<target>`.
     redirector("wayback", &[".archive.org"], &["/web/*"], Snapshot),
 ];
+
+/// A mail gateway whose links do not hold their target, but only, as `domain`, its host.
+pub(super) struct OpaqueRewriter {
+    /// The pattern of its hosts, as in [`Redirector::hosts`].
+    pub(super) host: &'static str,
+    /// The start of its paths.
+    pub(super) path: &'static str,
+}
+
+/// The opaque rewriters, as mail in public archives shows them.
+pub(super) static OPAQUE_REWRITERS: &[OpaqueRewriter] = &[
+    // Mimecast's URL Protect: `protect-us.` and the like, since 2020 `url.us.m.` under the second.
+    opaque(".mimecast.com", "/s/"),
+    opaque(".mimecastprotect.com", "/s/"),
+    // INKY Phish Fence.
+    opaque("shared.outlook.inky.com", "/link"),
+];
+
+const fn opaque(host: &'static str, path: &'static str) -> OpaqueRewriter {
+    OpaqueRewriter { host, path }
+}
 
 const fn redirector(
     name: &'static str,
