@@ -29,8 +29,8 @@ pub use input::open;
 #[cfg(feature = "cli")]
 pub(crate) use input::stdin_start;
 #[cfg(feature = "files")]
-#[cfg(feature = "files")]
 pub use input::{Input, ReadAt, SeekableInput};
+#[cfg(feature = "files")]
 pub(crate) use input::{open_stream, read_small};
 pub use packed_news_batch::{PackedNewsBatch, packed_news_batch};
 #[cfg(all(feature = "files", not(feature = "archives")))]

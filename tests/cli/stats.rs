@@ -353,6 +353,21 @@ fn check_page(html: &str) {
 }
 
 #[test]
+fn names_beside_bars_are_cut_and_tables_have_them_whole() {
+    let host = format!("{}er.example", "long-".repeat(9));
+    let mail = format!("Subject: x\n\nhttp://{host}/ gopher://g.example/\n");
+    let folder = Folder::with("a.eml", mail + "\n");
+    let html = stats(&folder, &["--html", "-", "a.eml"], b"");
+    let html = html.text();
+    assert!(html.contains(&format!("<bdi>{host}</bdi>")), "{html}");
+    assert!(
+        html.contains("long-long-long-long-long\u{2026}</text>"),
+        "{html}"
+    );
+    assert_eq!(html.matches("undated</text>").count(), 1);
+}
+
+#[test]
 fn a_page_has_charts_and_tables_have_all_names() {
     let folder = Folder::with("mbox", MBOX);
     let written = stats(

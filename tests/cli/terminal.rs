@@ -386,10 +386,49 @@ fn words_that_are_no_command_lead_to_one() {
         "{hint}"
     );
     let items = crate::scene::done(&["splits", folder.path("mail").to_str().unwrap()]).stdout;
-    let path = folder.file("items", items);
+    let path = folder.file("items", &items);
     let hint = ended(&mut urlspool(["scan", &path]), b"").stderr;
     assert!(
         hint.contains("holds work items; `urlspool scan --splits"),
         "{hint}"
     );
+    for args in [&["scan", "-"][..], &["scan"]] {
+        let piped = ended(&mut urlspool(args), &items);
+        assert!(
+            piped
+                .stderr
+                .contains("standard input holds work items; `urlspool scan --splits -` scans"),
+            "{}",
+            piped.stderr
+        );
+    }
+    let records = std::fs::read(folder.path("records.jsonl")).unwrap();
+    let piped = ended(&mut urlspool(["scan", "-"]), &records);
+    assert!(
+        piped
+            .stderr
+            .contains("standard input holds what urlspool wrote; `urlspool stats -`"),
+        "{}",
+        piped.stderr
+    );
+}
+
+/// The first bytes of standard input, by which the hints are chosen, are read all the same.
+#[test]
+fn mail_from_a_pipe_is_read_from_its_first_byte() {
+    let urls = |count: usize| -> String {
+        (0..count)
+            .map(|n| format!("http://a.example/{n}\n"))
+            .collect()
+    };
+    for count in [1, 400, 2_000, 20_000] {
+        for threads in ["1", "3"] {
+            let piped = ended(
+                &mut urlspool(["scan", "-j", threads, "--format", "urls", "-"]),
+                urls(count).as_bytes(),
+            );
+            assert!(piped.text() == urls(count), "{count}");
+            assert_eq!(piped.stderr, "");
+        }
+    }
 }

@@ -11,6 +11,7 @@ use crate::diagnostic::{SkipReason, UrlFilter, counted};
 use crate::grammar::Scheme;
 use crate::origin::Source;
 use crate::pipeline::Job;
+use crate::read;
 use crate::record::{NamedCounts, Summary, is_written_line, read_item};
 
 /// The hints before a scan.
@@ -141,15 +142,25 @@ pub(in crate::cli) fn unread_inputs(job: &Job) -> Vec<String> {
     roots.filter_map(line).collect()
 }
 
-/// A hint for each named file that begins with records or work items of urlspool: their URLs would be found a second time.
+/// A hint for each input that begins with records or work items of urlspool: their URLs would be found a second time.
 fn own_records(job: &Job) -> Vec<String> {
     let roots = job.roots.iter().filter(|_| job.items.is_none());
     let hint = |root: &PathBuf| {
-        let start = start_of(root)?;
-        let name = root.display();
+        let is_stdin = root.as_os_str() == Source::STDIN;
+        let start = if is_stdin {
+            start_of_stdin(job)?
+        } else {
+            start_of(root)?
+        };
+        let path = root.display();
+        let name = if is_stdin {
+            "standard input".to_owned()
+        } else {
+            path.to_string()
+        };
         if is_written_line(&start) {
             Some(format!(
-                "{name} holds what urlspool wrote; `urlspool stats {name}` counts its records, and `urlspool load --into DB {name}` makes \
+                "{name} holds what urlspool wrote; `urlspool stats {path}` counts its records, and `urlspool load --into DB {path}` makes \
                  a database of them"
             ))
         } else {
@@ -157,12 +168,20 @@ fn own_records(job: &Job) -> Vec<String> {
             let is_item = read_item(str::from_utf8(line).ok()?).is_ok();
             is_item.then(|| {
                 format!(
-                    "{name} holds work items; `urlspool scan --splits {name}` scans what they name"
+                    "{name} holds work items; `urlspool scan --splits {path}` scans what they name"
                 )
             })
         }
     };
     roots.filter_map(hint).collect()
+}
+
+/// Returns the first bytes of standard input, which it waits for: only if nothing else is read, and nobody types it.
+fn start_of_stdin(job: &Job) -> Option<Vec<u8>> {
+    let is_typed = std::io::stdin().is_terminal();
+    (job.roots.len() == 1 && !is_typed)
+        .then(read::stdin_start)?
+        .ok()
 }
 
 /// Returns the first bytes of a regular file. A pipe would be waited for.

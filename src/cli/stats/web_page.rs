@@ -1,17 +1,23 @@
 //! Statistics as an HTML page with charts.
 
+use std::borrow::Cow;
+
 use maud::{Markup, html};
+use unicode_width::UnicodeWidthChar;
 
 use super::overview::{NamedList, Overview};
 use super::text::{day, estimated};
-use crate::diagnostic::{counted, grouped};
+use crate::diagnostic::{counted, grouped, shortened};
 use crate::page::charts::{BarRow, BarScale, BarSeries, bars};
 use crate::page::document;
 use crate::page::html::{Cell, card, foreign, number_column, ratio, table, text_column};
-use crate::stats::{DEAD_PROTOCOLS, Estimate};
+use crate::stats::{DEAD_PROTOCOLS, DeadProtocolCounts, Estimate};
 
 /// Names of a list that a chart shows.
 const CHARTED_NAMES: usize = 12;
+
+/// Columns of a name beside its bar, for which there is room. The table has the whole name.
+const CHARTED_COLUMNS: usize = 24;
 
 /// Returns the page. Texts of the archive are escaped, and lead nowhere.
 pub(super) fn page(overview: &Overview) -> String {
@@ -160,8 +166,12 @@ fn names(list: &NamedList<'_>, overview: &Overview) -> Markup {
     let names = list.names.names();
     let largest = top.first().map_or(1, |top| top.count);
     let charted = top.iter().take(CHARTED_NAMES);
+    let charted: Vec<_> = charted
+        .map(|top| (name_beside_bar(top.name), top.count))
+        .collect();
     let rows: Vec<_> = charted
-        .map(|top| row(top.name, top.count, largest))
+        .iter()
+        .map(|(name, urls)| row(name, *urls, largest))
         .collect();
     let columns = [
         text_column(list.kind.noun),
@@ -189,29 +199,48 @@ fn names(list: &NamedList<'_>, overview: &Overview) -> Markup {
                 }
             } "\n"
             (bars(list.kind.title, "numbers of URLs; the table below has the values", &[URLS], &rows, BarScale::Numbers))
-            @if CHARTED_NAMES < top.len() {
-                (table(list.kind.title, &columns, cells, None))
-            }
+            (table(list.kind.title, &columns, cells, None))
         } "\n"
     }
 }
 
+/// Returns the beginning of a name that has room beside its bar, with an ellipsis if there is more.
+fn name_beside_bar(name: &str) -> Cow<'_, str> {
+    let half_columns = |c: char| match c {
+        'm' | 'w' | 'M' | 'W' | '@' => 3,
+        c => 2 * c.width().unwrap_or(0),
+    };
+    let mut width = 0;
+    let fits = |c: &char| {
+        width += half_columns(*c);
+        width <= 2 * CHARTED_COLUMNS
+    };
+    shortened(name, name.chars().take_while(fits).count())
+}
+
 fn protocols(overview: &Overview) -> Markup {
     const CLASSES: [&str; DEAD_PROTOCOLS.len()] = ["p1", "p2", "p3", "p4", "p5"];
-    let protocols = &overview.stats.dead_protocols;
-    let years = protocols.keys();
+    // Undated ones last.
+    let (undated, dated): (Vec<_>, Vec<_>) = overview
+        .stats
+        .dead_protocols
+        .iter()
+        .partition(|(year, _)| year.is_none());
+    let protocols: Vec<_> = dated.into_iter().chain(undated).collect();
+    let years = protocols.iter().map(|(year, _)| year);
     let years: Vec<_> = years
         .map(|year| year.map_or_else(|| "undated".to_owned(), |year| year.to_string()))
         .collect();
-    let sum = |counts: &[u64]| counts.iter().sum::<u64>();
+    let sum = |counts: &DeadProtocolCounts| counts.iter().sum::<u64>();
     let largest = protocols
-        .values()
+        .iter()
+        .map(|(_, counts)| counts)
         .map(|counts| sum(counts))
         .max()
         .unwrap_or(1);
     let rows: Vec<_> = years
         .iter()
-        .zip(protocols.values())
+        .zip(protocols.iter().map(|(_, counts)| counts))
         .map(|(name, counts)| BarRow {
             name,
             parts: counts.iter().map(|urls| ratio(*urls, largest)).collect(),
@@ -224,11 +253,14 @@ fn protocols(overview: &Overview) -> Markup {
     });
     let mut columns = vec![text_column("Year")];
     columns.extend(DEAD_PROTOCOLS.map(number_column));
-    let cells = years.iter().zip(protocols.values()).map(|(year, counts)| {
-        let mut cells = vec![Cell::Foreign(year)];
-        cells.extend(counts.iter().map(|urls| Cell::Count(*urls)));
-        cells
-    });
+    let cells = years
+        .iter()
+        .zip(protocols.iter().map(|(_, counts)| counts))
+        .map(|(year, counts)| {
+            let mut cells = vec![Cell::Foreign(year)];
+            cells.extend(counts.iter().map(|urls| Cell::Count(*urls)));
+            cells
+        });
     html! {
         section #protocols { "\n"
             h2 { "Dead protocols" } "\n"
@@ -266,5 +298,23 @@ fn method(overview: &Overview) -> Markup {
                  dropped (Misra-Gries), and all others may be too small by the number that is named."
             } "\n"
         } "\n"
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_beside_bars_are_cut_where_the_room_ends() {
+        for (name, shown) in [
+            ("info.cern.ch".to_owned(), "info.cern.ch".to_owned()),
+            ("i".repeat(24), "i".repeat(24)),
+            ("i".repeat(25), "i".repeat(24) + "\u{2026}"),
+            ("m".repeat(17), "m".repeat(16) + "\u{2026}"),
+            ("\u{65e5}".repeat(13), "\u{65e5}".repeat(12) + "\u{2026}"),
+        ] {
+            assert_eq!(name_beside_bar(&name), shown);
+        }
     }
 }
