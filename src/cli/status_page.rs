@@ -9,117 +9,124 @@ const NAME_CHARS: usize = 12;
 
 /// Returns the page of a status, as the daemon answers it: what needs the operator first.
 pub(super) fn status_page(status: &Value) -> String {
-    let mut page = Page::default();
-    let text = |value: &Value| value.as_str().unwrap_or("none").to_owned();
-    let number = |value: &Value| grouped(value.as_u64().unwrap_or(0));
-    let counts = &status["counts"];
+    let mut page = String::new();
+    push_state(&mut page, status);
+    push_output(&mut page, status);
+    push_files(&mut page, status);
+    for spool in items(&status["spools"]) {
+        push_row(&mut page, "spool", &spool_text(spool));
+    }
+    if let Some(error) = status["last_error"].as_str() {
+        let time = text(&status["last_error_time"]);
+        push_row(&mut page, "last error", &format!("{time}: {error}"));
+    }
+    page
+}
+
+/// Appends the state, the issues and the process.
+fn push_state(page: &mut String, status: &Value) {
     let state = match status["why"].as_str() {
         Some(why) => format!("{} ({why})", text(&status["state"])),
-        None => text(&status["state"]),
+        None => text(&status["state"]).to_owned(),
     };
     let health = if status["healthy"] == true {
         "healthy"
     } else {
         "needs the operator"
     };
-    page.row("state", &format!("{state}, {health}"));
-    for issue in status["issues"].as_array().into_iter().flatten() {
-        page.row("", &format!("- {}", text(issue)));
+    push_row(page, "state", &format!("{state}, {health}"));
+    for issue in items(&status["issues"]) {
+        push_row(page, "", &format!("- {}", text(issue)));
     }
-    page.row(
-        "process",
-        &format!(
-            "urlspool {}, pid {}, since {}",
-            text(&status["version"]),
-            status["pid"],
-            text(&status["started"])
-        ),
+    let process = format!(
+        "urlspool {}, pid {}, since {}",
+        text(&status["version"]),
+        status["pid"],
+        text(&status["started"])
     );
-    page.row(
-        "written",
-        &format!(
-            "{} records of {} messages, {} gone, in {} commits",
-            number(&counts["records"]),
-            number(&counts["messages"]),
-            number(&counts["gone"]),
-            number(&counts["commits"])
-        ),
-    );
-    page.row(
-        "segment",
-        &format!(
-            "{} is open, with {} bytes",
-            number(&status["segment"]),
-            number(&status["committed_bytes"])
-        ),
-    );
-    if let Value::Object(sealed) = &status["last_sealed"] {
-        page.row(
-            "sealed",
-            &format!(
-                "{} at {}, {} records",
-                text(&sealed["name"]),
-                text(&sealed["time"]),
-                number(&sealed["records"])
-            ),
-        );
-    }
-    page.row(
-        "files",
-        &format!(
-            "{} wait, {} may still be written, {} locked, {} retried, {} given up",
-            number(&status["queue"]),
-            number(&status["resting"]),
-            number(&status["locked"]),
-            number(&status["failing"]),
-            number(&status["quarantined"])
-        ),
-    );
-    for failure in status["failures"].as_array().into_iter().flatten() {
-        page.row(
-            "",
-            &format!("- {}: {}", text(&failure["path"]), text(&failure["why"])),
-        );
-    }
-    for spool in status["spools"].as_array().into_iter().flatten() {
-        let seconds = |value: &Value| grouped(value.as_u64().unwrap_or(0) / 1_000);
-        let reports = match spool["notices"].as_str() {
-            Some("arrived") => format!(
-                "changes are reported, the last {} s ago",
-                seconds(&spool["last_notice_ms"])
-            ),
-            Some("set") => "changes are to be reported, none was yet".to_owned(),
-            _ => "polled".to_owned(),
-        };
-        page.row(
-            "spool",
-            &format!(
-                "{}: {}, {} files, {reports}, {} s behind",
-                text(&spool["path"]),
-                text(&spool["state"]),
-                number(&spool["files"]),
-                seconds(&spool["lag_ms"])
-            ),
-        );
-    }
-    if let Some(error) = status["last_error"].as_str() {
-        let time = text(&status["last_error_time"]);
-        page.row("last error", &format!("{time}: {error}"));
-    }
-    page.text
+    push_row(page, "process", &process);
 }
 
-/// Lines of a name and a text.
-#[derive(Default)]
-struct Page {
-    text: String,
+/// Appends the counts of what is written, and the segments.
+fn push_output(page: &mut String, status: &Value) {
+    let counts = &status["counts"];
+    let written = format!(
+        "{} records of {} messages, {} gone, in {} commits",
+        number(&counts["records"]),
+        number(&counts["messages"]),
+        number(&counts["gone"]),
+        number(&counts["commits"])
+    );
+    push_row(page, "written", &written);
+    let segment = format!(
+        "{} is open, with {} bytes",
+        number(&status["segment"]),
+        number(&status["committed_bytes"])
+    );
+    push_row(page, "segment", &segment);
+    let sealed = &status["last_sealed"];
+    if sealed.is_object() {
+        let sealed = format!(
+            "{} at {}, {} records",
+            text(&sealed["name"]),
+            text(&sealed["time"]),
+            number(&sealed["records"])
+        );
+        push_row(page, "sealed", &sealed);
+    }
 }
 
-impl Page {
-    /// Appends a line. What mail or file names hold cannot control a terminal.
-    fn row(&mut self, name: &str, text: &str) {
-        self.text += &format!("{name:<NAME_CHARS$}{}\n", printable(text));
+/// Appends the numbers of files that wait, and the failures.
+fn push_files(page: &mut String, status: &Value) {
+    let files = format!(
+        "{} wait, {} may still be written, {} locked, {} retried, {} given up",
+        number(&status["queue"]),
+        number(&status["resting"]),
+        number(&status["locked"]),
+        number(&status["failing"]),
+        number(&status["quarantined"])
+    );
+    push_row(page, "files", &files);
+    for failure in items(&status["failures"]) {
+        let (path, why) = (text(&failure["path"]), text(&failure["why"]));
+        push_row(page, "", &format!("- {path}: {why}"));
     }
+}
+
+fn spool_text(spool: &Value) -> String {
+    let seconds = |value: &Value| grouped(value.as_u64().unwrap_or(0) / 1_000);
+    let reports = match spool["notices"].as_str() {
+        Some("arrived") => format!(
+            "changes are reported, the last {} s ago",
+            seconds(&spool["last_notice_ms"])
+        ),
+        Some("set") => "changes are to be reported, none was yet".to_owned(),
+        _ => "polled".to_owned(),
+    };
+    format!(
+        "{}: {}, {} files, {reports}, {} s behind",
+        text(&spool["path"]),
+        text(&spool["state"]),
+        number(&spool["files"]),
+        seconds(&spool["lag_ms"])
+    )
+}
+
+/// Appends a line. What mail or file names hold cannot control a terminal.
+fn push_row(page: &mut String, name: &str, text: &str) {
+    *page += &format!("{name:<NAME_CHARS$}{}\n", printable(text));
+}
+
+fn items(list: &Value) -> impl Iterator<Item = &Value> {
+    list.as_array().into_iter().flatten()
+}
+
+fn text(value: &Value) -> &str {
+    value.as_str().unwrap_or("none")
+}
+
+fn number(value: &Value) -> String {
+    grouped(value.as_u64().unwrap_or(0))
 }
 
 #[cfg(test)]
