@@ -14,6 +14,7 @@ mod json;
 mod json_text;
 mod other_lines;
 mod owned;
+mod parsed;
 mod parts;
 mod record_line;
 mod schema;
@@ -41,7 +42,8 @@ pub use json::JsonFields;
 pub use json_text::json_line;
 pub use other_lines::{write_event, write_gone, write_reject};
 pub use owned::{Record, RecordItems, RecordValue};
-pub use parts::{Parts, write_parsed};
+pub use parsed::write_parsed;
+pub use parts::Parts;
 pub use record_line::{
     GoneLine, LineError, LoadedRecord, LoadedValue, RecordLine, list_texts, read_record_line,
 };

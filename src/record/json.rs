@@ -287,12 +287,18 @@ impl<'o> JsonSink<'o> {
         self.out
     }
 
-    fn append(&mut self, value: &impl serde::Serialize) {
+    /// Appends a value of types of this crate.
+    pub(super) fn append(&mut self, value: &impl Serialize) {
         serde_json::to_writer(&mut *self.out, value)
             .expect("types of this crate serialize, and a Vec takes all bytes");
     }
 
-    fn list<T>(&mut self, items: impl Iterator<Item = T>, append: impl Fn(T, &mut Vec<u8>)) {
+    /// Appends a list, whose items `append` writes.
+    pub(super) fn list<T>(
+        &mut self,
+        items: impl Iterator<Item = T>,
+        append: impl Fn(T, &mut Vec<u8>),
+    ) {
         self.out.push(b'[');
         for (index, item) in items.enumerate() {
             if 0 < index {

@@ -35,6 +35,14 @@ pub(super) fn string(bytes: &[u8], out: &mut Vec<u8>) {
     serde_json::to_writer(out, &text(bytes)).expect("a Vec takes all bytes");
 }
 
+/// Appends a text as a JSON string, with NUL as an escape.
+pub(super) fn exact_string(text: &str, out: &mut Vec<u8>) {
+    if is_plain_json(text.as_bytes()) {
+        return quoted(text.as_bytes(), out);
+    }
+    serde_json::to_writer(out, text).expect("a Vec takes all bytes");
+}
+
 /// Appends a text as a JSON string, with the escapes that it needs, to a text.
 #[cfg(feature = "load")]
 pub(super) fn push_escaped(text: &str, out: &mut String) {

@@ -1,16 +1,8 @@
 //! The components of a URL with the names of the record: RFC 1738's words, one set of names for each
-//! form; and the line of `urlspool parse`, which shows them with the readings of all grammars.
+//! form.
 
-use serde::ser::{Serialize, SerializeMap, Serializer};
-use serde_json::Value;
-
-use super::json_text::{append_json_line, text};
-use super::other_lines::GrammarErrorJson;
-use crate::grammar::{
-    FtpPath, HostKind, HostPort, Login, NewsUrl, SchemeClass, Url, UrlForm, WaisPart, Warning,
-    decode,
-};
-use crate::parse::{Grammar, Hazard, UrlComponents, Verdicts, hazards, key};
+use crate::grammar::{FtpPath, HostKind, HostPort, Login, NewsUrl, Url, UrlForm, WaisPart};
+use crate::parse::UrlComponents;
 use PartValue::{Assignments, Char, Flag, Name, Port, Text, Texts};
 
 /// The components, as written.
@@ -23,7 +15,7 @@ pub enum Parts<'p> {
 }
 
 /// The value of a component.
-enum PartValue<'v, 'u> {
+pub(super) enum PartValue<'v, 'u> {
     /// A text of the URL; `None` if the URL lacks it.
     Text(Option<&'v [u8]>),
     /// Texts of the URL.
@@ -39,7 +31,7 @@ enum PartValue<'v, 'u> {
 }
 
 /// Receiver of names and values.
-type PutPart<'f> = dyn FnMut(&'static str, PartValue<'_, '_>) + 'f;
+pub(super) type PutPart<'f> = dyn FnMut(&'static str, PartValue<'_, '_>) + 'f;
 
 impl Parts<'_> {
     /// Passes the components to `put` as texts, one for each item of a list, without those that are
@@ -61,7 +53,7 @@ impl Parts<'_> {
     }
 
     /// Passes the components to `put`, in the order of the record.
-    fn for_each(&self, put: &mut PutPart<'_>) {
+    pub(super) fn for_each(&self, put: &mut PutPart<'_>) {
         match self {
             Parts::Rfc1738(url) => for_each_of_form(url, put),
             Parts::Generic(components) => {
@@ -77,7 +69,7 @@ impl Parts<'_> {
 }
 
 /// Passes the components of a URL to `put`, as its form by RFC 1738 names them.
-fn for_each_of_form(url: &Url<'_>, put: &mut PutPart<'_>) {
+pub(super) fn for_each_of_form(url: &Url<'_>, put: &mut PutPart<'_>) {
     let port = url.effective_port();
     match &url.form {
         UrlForm::Http(http) => {
@@ -188,162 +180,5 @@ fn kind_name(kind: HostKind) -> &'static str {
     match kind {
         HostKind::Name => "name",
         HostKind::Number => "number",
-    }
-}
-
-/// The components as an object: absent ones are null.
-struct PartsJson<'p>(Parts<'p>);
-
-impl Serialize for PartsJson<'_> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut values = Vec::new();
-        let as_written = |part: &[u8]| text(part).into();
-        self.0
-            .for_each(&mut |name, value| values.push((name, part_json(value, as_written))));
-        serializer.collect_map(values)
-    }
-}
-
-/// Components in which escapes may stand for other characters.
-const DECODED: [&str; 16] = [
-    "user",
-    "password",
-    "segments",
-    "search",
-    "cwd",
-    "name",
-    "gtype",
-    "selector",
-    "gopher_plus",
-    "addr",
-    "unique",
-    "database",
-    "wtype",
-    "wpath",
-    "hsoname",
-    "fields",
-];
-
-/// The components in [`DECODED`] with their escapes decoded once, each byte as the character of the
-/// same number.
-struct DecodedJson<'p>(&'p Url<'p>);
-
-impl Serialize for DecodedJson<'_> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut values = Vec::new();
-        let decoded = |part: &[u8]| latin1(decode(part)).into();
-        for_each_of_form(self.0, &mut |name, value| {
-            if DECODED.contains(&name) {
-                values.push((name, part_json(value, decoded)));
-            }
-        });
-        serializer.collect_map(values)
-    }
-}
-
-fn part_json(value: PartValue<'_, '_>, json: impl Fn(&[u8]) -> Value) -> Value {
-    match value {
-        Text(text) => text.map_or(Value::Null, json),
-        Texts(texts) => texts.map(json).collect(),
-        Assignments(pairs) => pairs
-            .map(|pair| Value::from_iter(pair.map(&json)))
-            .collect(),
-        Name(name) => name.into(),
-        Port(port) => port.into(),
-        Flag(flag) => flag.into(),
-        Char(byte) => byte.map(|byte| String::from(char::from(byte))).into(),
-    }
-}
-
-/// Returns each byte as the character of the same number.
-fn latin1(bytes: Vec<u8>) -> String {
-    bytes.into_iter().map(char::from).collect()
-}
-
-/// Appends RFC 1738's reading of `input`, of which the first `url_len` bytes are the URL, as one line.
-///
-/// Returns `true` if RFC 1738 accepts it.
-pub fn write_parsed(input: &[u8], url_len: usize, out: &mut Vec<u8>) -> bool {
-    let verdicts = Verdicts::of(input, url_len);
-    append_json_line(
-        out,
-        &ParsedJson {
-            input,
-            url_len,
-            verdicts: &verdicts,
-        },
-    );
-    verdicts.rfc1738.is_ok()
-}
-
-/// The line of one URL.
-struct ParsedJson<'p> {
-    input: &'p [u8],
-    url_len: usize,
-    verdicts: &'p Verdicts<'p>,
-}
-
-impl Serialize for ParsedJson<'_> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let ParsedJson {
-            input,
-            url_len,
-            verdicts,
-        } = *self;
-        let reading = verdicts.rfc1738.as_ref();
-        // No other text has a scheme, a key or hazards.
-        let is_accepted = verdicts.conforms().next().is_some();
-        let scheme = is_accepted.then_some(verdicts.components.scheme);
-        let generic = is_accepted.then_some(Parts::Generic(verdicts.components));
-        // Without a fragment split off, a `#` and what follows it are part of nothing.
-        let url = &input[..memchr::memchr(b'#', input).map_or(url_len, |hash| hash.min(url_len))];
-        let mut map = serializer.serialize_map(None)?;
-        map.serialize_entry("input", &text(input))?;
-        map.serialize_entry("ok", &reading.is_ok())?;
-        map.serialize_entry(
-            "scheme",
-            &scheme.map(|scheme| text(scheme).to_ascii_lowercase()),
-        )?;
-        map.serialize_entry(
-            "scheme_class",
-            &scheme.map(|scheme| SchemeClass::of(scheme).name()),
-        )?;
-        map.serialize_entry("form", &reading.ok().map(|url| url.form.name()))?;
-        if let Some(fragment) = input.get(url_len + 1..) {
-            map.serialize_entry("fragment", &text(fragment))?;
-        }
-        let parts = reading.ok().map(Parts::Rfc1738).or(generic);
-        map.serialize_entry("parts", &parts.map(PartsJson))?;
-        map.serialize_entry("decoded", &reading.ok().map(DecodedJson))?;
-        match reading.map(|url| &url.form) {
-            Ok(UrlForm::Ftp(ftp)) => {
-                let commands = ftp.commands().into_iter();
-                let commands = commands.map(|command| (command.verb, latin1(command.argument)));
-                map.serialize_entry("commands", &commands.collect::<Vec<_>>())?;
-            }
-            Ok(UrlForm::Gopher(gopher)) => {
-                map.serialize_entry("request", &latin1(gopher.request()))?;
-            }
-            _ => {}
-        }
-        let warnings = reading
-            .iter()
-            .flat_map(|url| url.warnings())
-            .map(Warning::name);
-        map.serialize_entry("warnings", &warnings.collect::<Vec<_>>())?;
-        map.serialize_entry("error", &reading.err().copied().map(GrammarErrorJson::from))?;
-        let conforms = verdicts.conforms().map(Grammar::name);
-        map.serialize_entry("conforms", &conforms.collect::<Vec<_>>())?;
-        map.serialize_entry("href", &verdicts.href())?;
-        let key = is_accepted.then(|| key(url));
-        map.serialize_entry("key", &key.as_deref().map(text))?;
-        let hazards = if is_accepted {
-            hazards(url, verdicts)
-        } else {
-            Vec::new()
-        };
-        let hazards = hazards.into_iter().map(Hazard::name);
-        map.serialize_entry("hazards", &hazards.collect::<Vec<_>>())?;
-        map.end()
     }
 }

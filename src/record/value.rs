@@ -283,25 +283,25 @@ impl<'v, 'r> RecordValues<'v, 'r> {
     }
 }
 
-fn put_text(text: Option<&[u8]>, sink: &mut impl ValueSink) {
+pub(super) fn put_text(text: Option<&[u8]>, sink: &mut impl ValueSink) {
     match text {
         Some(text) => sink.text(text),
         None => sink.null(),
     }
 }
 
-fn put_str(text: Option<&str>, sink: &mut impl ValueSink) {
+pub(super) fn put_str(text: Option<&str>, sink: &mut impl ValueSink) {
     put_text(text.map(str::as_bytes), sink);
 }
 
-fn put_name(name: Option<&'static str>, sink: &mut impl ValueSink) {
+pub(super) fn put_name(name: Option<&'static str>, sink: &mut impl ValueSink) {
     match name {
         Some(name) => sink.name(name),
         None => sink.null(),
     }
 }
 
-fn put_integer(number: Option<impl Into<u64>>, sink: &mut impl ValueSink) {
+pub(super) fn put_integer(number: Option<impl Into<u64>>, sink: &mut impl ValueSink) {
     match number {
         Some(number) => sink.integer(number.into()),
         None => sink.null(),
