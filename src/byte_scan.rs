@@ -1,8 +1,9 @@
 //! Byte-parallel primitives: loops that test 8 or 16 bytes in a few instructions.
 //!
-//! Each has a simple twin beside it that defines its result; tests compare the two on random input. A loop belongs here
-//! only if it saves at least 2 % of all instructions of a scan, by `valgrind --tool=callgrind urlspool scan -j1` against
-//! a build with the twin. Measured in November 2026, on archives of 3 MB:
+//! Each has a simple twin beside it that defines its result; tests compare the two on random input.
+//! A loop belongs here only if it saves at least 2 % of all instructions of a scan, by
+//! `valgrind --tool=callgrind urlspool scan -j1` against a build with the twin. Measured in
+//! November 2026, on archives of 3 MB:
 //!
 //! | loop | mail of 2025 | news of 2016 | mail of 1996 | `dense.mbox` of `benches/inputs.rs` |
 //! |---|---|---|---|---|
@@ -11,10 +12,12 @@
 //! | [`is_plain_json`] | 4.5 % | 3.7 % | 3.3 % | 10.6 % |
 //! | [`is_inert_value`] | 1.2 % | 1.6 % | 1.9 % | 0.1 % |
 //!
-//! On small news articles of 1993, of which a third is header fields, [`is_inert_value`] saves 3.3 %.
+//! On small news articles of 1993, of which a third is header fields, [`is_inert_value`] saves
+//! 3.3 %.
 //!
-//! `whole_message_after_message` in `benches/stages.rs` measures their time. Loops that saved less were removed:
-//! continuation lines of header fields (1.7 % at most), and host names in one pass (0.9 %).
+//! `whole_message_after_message` in `benches/stages.rs` measures their time. Loops that saved less
+//! were removed: continuation lines of header fields (1.7 % at most), and host names in one pass
+//! (0.9 %).
 
 /// The lowest bit of each byte.
 const ONES: u64 = u64::MAX / 255;
@@ -25,13 +28,14 @@ const HIGHEST: u64 = ONES << 7;
 /// The bit in which a lower-case letter differs from its upper-case letter, in each byte.
 const CASE: u64 = ONES * 0x20;
 
-/// Length of the field name that `line` begins with: printable ASCII except the colon (RFC 5322 section 2.2).
+/// Length of the field name that `line` begins with: printable ASCII except the colon (RFC 5322
+/// section 2.2).
 pub(crate) fn field_name_len(line: &[u8]) -> usize {
     let (blocks, rest) = line.as_chunks::<8>();
     for (index, block) in blocks.iter().enumerate() {
         let block = u64::from_le_bytes(*block);
-        // In each term the highest bit of a byte is set if the byte ends the name. A carry reaches only later bytes, so
-        // the first bit that is set is right.
+        // In each term the highest bit of a byte is set if the byte ends the name. A carry reaches
+        // only later bytes, so the first bit that is set is right.
         let below = block.wrapping_sub(ONES * u64::from(b'!')) & !block;
         let above = block.wrapping_add(ONES * u64::from(0x7F - b'~')) | block;
         let colon = block ^ (ONES * u64::from(b':'));
@@ -56,8 +60,8 @@ fn ends_field_name(byte: u8) -> bool {
     !matches!(byte, b'!'..=b'~') || byte == b':'
 }
 
-/// Returns `true` if the bytes need no escape in a JSON string (RFC 8259 section 7): ASCII from the blank on, without
-/// quotation marks and backslashes.
+/// Returns `true` if the bytes need no escape in a JSON string (RFC 8259 section 7): ASCII from the
+/// blank on, without quotation marks and backslashes.
 pub(crate) fn is_plain_json(bytes: &[u8]) -> bool {
     // Without an early exit inside a block the compiler tests all its bytes at once.
     let is_plain = |block: &[u8; 16]| {
@@ -86,8 +90,8 @@ fn is_escaped(byte: u8) -> bool {
     byte.wrapping_sub(b' ') >= 0x60 || byte == b'"' || byte == b'\\'
 }
 
-/// Returns `true` if no URL can begin in the value of a header field, and nothing in it is encoded: one pass over the value
-/// that decides for most values.
+/// Returns `true` if no URL can begin in the value of a header field, and nothing in it is encoded:
+/// one pass over the value that decides for most values.
 ///
 /// Prefilter without false negatives: a value that is not inert may hold no URL.
 pub(crate) fn is_inert_value(value: &[u8]) -> bool {
@@ -125,7 +129,8 @@ pub(crate) fn is_inert_value(value: &[u8]) -> bool {
     is_inert && !(bracket && colon)
 }
 
-/// The simple twin of [`is_inert_value`]. It accepts a few values more: those that end in `:` or `<`.
+/// The simple twin of [`is_inert_value`]. It accepts a few values more: those that end in `:` or
+/// `<`.
 #[cfg(test)]
 fn is_inert_value_simple(value: &[u8]) -> bool {
     let next = |at: usize| value.get(at + 1).copied().unwrap_or(b' ');
@@ -133,8 +138,9 @@ fn is_inert_value_simple(value: &[u8]) -> bool {
     !(any || value.contains(&b'<') && value.contains(&b':'))
 }
 
-/// Returns `true` for a byte outside ASCII, a `?` of an encoded word (RFC 2047), a colon that no white space follows, and
-/// the first of the last two letters of `www` or `ftp`: few words of names and addresses have them.
+/// Returns `true` for a byte outside ASCII, a `?` of an encoded word (RFC 2047), a colon that no
+/// white space follows, and the first of the last two letters of `www` or `ftp`: few words of names
+/// and addresses have them.
 fn may_begin_url(byte: u8, next: u8) -> bool {
     let (lower, next_lower) = (byte | 0x20, next | 0x20);
     byte >= 0x80
@@ -146,7 +152,8 @@ fn may_begin_url(byte: u8, next: u8) -> bool {
 
 /// A prefix of field names, to be compared without regard to case, 8 bytes at a time.
 ///
-/// It consists of lower-case letters, digits and hyphens, at most [`CaselessPrefix::MAX_LEN`] of them.
+/// It consists of lower-case letters, digits and hyphens, at most [`CaselessPrefix::MAX_LEN`] of
+/// them.
 #[derive(Clone, Copy)]
 pub(crate) struct CaselessPrefix {
     len: usize,
@@ -182,8 +189,9 @@ impl CaselessPrefix {
 
     /// Returns `true` if `text` begins with the prefix, in upper or lower case.
     ///
-    /// `first` is [`first_letters`] of `text`. As many bytes of `text` as the prefix is long must be part of a field name:
-    /// other bytes are taken for those that differ from them in the bit `0x20`. `text` is at least as long as the prefix.
+    /// `first` is [`first_letters`] of `text`. As many bytes of `text` as the prefix is long must
+    /// be part of a field name: other bytes are taken for those that differ from them in the bit
+    /// `0x20`. `text` is at least as long as the prefix.
     pub(crate) fn begins(&self, text: &[u8], first: u64) -> bool {
         self.blocks[0].matches(first)
             && (8..self.len)

@@ -48,7 +48,8 @@ use terminal::{print, print_message};
 /// Runs the program with the arguments of the process.
 #[must_use]
 pub fn command_line() -> ExitCode {
-    // A panic in a message is caught and becomes an event; what the standard library prints of it helps nobody.
+    // A panic in a message is caught and becomes an event; what the standard library prints of it
+    // helps nobody.
     if std::env::var_os("RUST_BACKTRACE").is_none() {
         std::panic::set_hook(Box::new(|_| {}));
     }
@@ -98,7 +99,8 @@ const OTHER_NAMES: &[(&str, &str)] = &[
     ("daemon", "watch --config FILE"),
 ];
 
-/// Returns the command that was probably meant by a word which is none: a file to be scanned, or the name that another program has.
+/// Returns the command that was probably meant by a word which is none: a file to be scanned, or
+/// the name that another program has.
 fn meant_command(error: &clap::Error) -> Option<String> {
     let Some(ContextValue::String(word)) = error.get(ContextKind::InvalidSubcommand) else {
         return None;
@@ -114,7 +116,8 @@ fn meant_command(error: &clap::Error) -> Option<String> {
     ))
 }
 
-/// Removes the advice to write an option that is not known as a value (`-- --flag`): it is never meant.
+/// Removes the advice to write an option that is not known as a value (`-- --flag`): it is never
+/// meant.
 fn without_escape_advice(mut error: clap::Error) -> clap::Error {
     if let Some(ContextValue::StyledStrs(advice)) = error.remove(ContextKind::Suggested) {
         let is_other = |line: &StyledStr| !line.to_string().contains("use '-- ");
@@ -144,8 +147,8 @@ fn color_choice(arguments: &[OsString]) -> ColorChoice {
 
 /// Prints the help, the version, or the error in the arguments.
 ///
-/// An error repeats an argument, which may be a hostile file name. It is that of the arguments without what a terminal would
-/// obey, since its own text holds control characters for colours.
+/// An error repeats an argument, which may be a hostile file name. It is that of the arguments
+/// without what a terminal would obey, since its own text holds control characters for colours.
 fn usage(error: &clap::Error, arguments: &[OsString]) -> Exit {
     if let Some(message) = meant_command(error) {
         print_message(format_args!("urlspool: {}", printable(&message)));

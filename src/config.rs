@@ -1,8 +1,8 @@
 //! The configuration: a file in TOML, checked, with a default for every key.
 //!
-//! Flags override it; an unknown key is an error. Each limit, rule and option is written once, with its name: the
-//! limits in [`crate::limits`], option values in [`NamedValue`]. This module knows the domain types, and they do not
-//! know how they are written.
+//! Flags override it; an unknown key is an error. Each limit, rule and option is written once, with
+//! its name: the limits in [`crate::limits`], option values in [`NamedValue`]. This module knows
+//! the domain types, and they do not know how they are written.
 
 mod check;
 mod daemon;
@@ -119,8 +119,8 @@ impl Config {
             .map_err(|error| error.in_file(path))
     }
 
-    /// Reads a configuration from a stream. In its paths `~/` is replaced by the user's home folder, and relative paths by absolute
-    /// ones: those that the current folder makes of them.
+    /// Reads a configuration from a stream. In its paths `~/` is replaced by the user's home
+    /// folder, and relative paths by absolute ones: those that the current folder makes of them.
     ///
     /// # Errors
     ///
@@ -144,7 +144,8 @@ impl Config {
     ///
     /// # Errors
     ///
-    /// The text is not TOML, or has an unknown key or value; the message has the line and the column.
+    /// The text is not TOML, or has an unknown key or value; the message has the line and the
+    /// column.
     pub fn parse(text: &str) -> Result<Config, ConfigError> {
         unknown_key::check_keys(text)?;
         let config: Config =

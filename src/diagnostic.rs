@@ -26,7 +26,8 @@ named_enum! {
         Damage = "damage",
         /// An input was skipped on purpose.
         Skip = "skip",
-        /// The input breaks the rules of its format, or can be interpreted in two ways; all of it was read.
+        /// The input breaks the rules of its format, or can be interpreted in two ways; all of it
+        /// was read.
         Ambiguous = "ambiguous",
         /// An input could not be read: permissions, an I/O error, a missing path.
         Unreadable = "unreadable",
@@ -53,7 +54,8 @@ impl DiagnosticKind {
 pub struct Diagnostic {
     /// The kind.
     pub kind: DiagnosticKind,
-    /// The offset in raw bytes from the start of the source; `None` if the problem concerns the whole source.
+    /// The offset in raw bytes from the start of the source; `None` if the problem concerns the
+    /// whole source.
     pub offset: Option<u64>,
     /// The message, without source and offset.
     pub message: String,

@@ -1,8 +1,8 @@
 //! Finds the URLs of one message, on one thread and without I/O.
 //!
 //! [`Extractor::extract`] pushes everything it finds to a closure, in the order of the message;
-//! [`urls`], [`Message::urls`] and [`Extractor::urls`] collect the URLs as owned values. The start of a URL
-//! is found by `scan`, its continuation by `repair`, its end by `parse`; the loop in
+//! [`urls`], [`Message::urls`] and [`Extractor::urls`] collect the URLs as owned values. The start
+//! of a URL is found by `scan`, its continuation by `repair`, its end by `parse`; the loop in
 //! `extract/text_scan.rs` resumes after it.
 
 mod emission;
@@ -49,9 +49,11 @@ pub struct Options {
     pub accept: Vec<Grammar>,
     /// Schemes to report, in lower case; empty for all.
     pub schemes: Vec<String>,
-    /// Hosts to report, as the field `host` of records has them: in lower case, with A-labels; empty for all.
+    /// Hosts to report, as the field `host` of records has them: in lower case, with A-labels;
+    /// empty for all.
     pub hosts: Vec<String>,
-    /// Domains to report with the hosts beneath them, in the same form; empty for all. A URL passes if either list has it.
+    /// Domains to report with the hosts beneath them, in the same form; empty for all. A URL passes
+    /// if either list has it.
     pub domains: Vec<String>,
     /// Regions to report, as the field `region` of records has them; `header` and `html` stand for all that begin so. Empty for all.
     pub region_names: Vec<String>,
@@ -77,7 +79,8 @@ pub struct Options {
     pub limits: Limits,
 }
 
-/// Repetitions of a URL that are left out. Two URLs are the same if their keys and their fragments are.
+/// Repetitions of a URL that are left out. Two URLs are the same if their keys and their fragments
+/// are.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Unique {
     /// No repetition is left out.
@@ -85,8 +88,8 @@ pub enum Unique {
     None,
     /// Repetitions within a message; the record holds their number.
     Message,
-    /// Repetitions within a run of `pipeline`. In [`Extractor::extract`], which sees one message alone, this
-    /// is [`Unique::None`].
+    /// Repetitions within a run of `pipeline`. In [`Extractor::extract`], which sees one message
+    /// alone, this is [`Unique::None`].
     Run,
 }
 

@@ -1,8 +1,9 @@
 //! A strict parser for the URL grammar of RFC 1738.
 //!
-//! [`Url::parse`] takes a text or bytes and returns a [`Url`] that borrows from them, or a [`Reject`] that names the kind of error, the
-//! part of the URL and the offset. It trims, unfolds and guesses nothing: URLs as people write them in running text are
-//! handled by the stages above this module.
+//! [`Url::parse`] takes a text or bytes and returns a [`Url`] that borrows from them, or a
+//! [`Reject`] that names the kind of error, the part of the URL and the offset. It trims, unfolds
+//! and guesses nothing: URLs as people write them in running text are handled by the stages above
+//! this module.
 //!
 //! ```
 //! use urlspool::grammar::{RejectKind, RejectPart, Url, UrlForm};
@@ -19,18 +20,20 @@
 //! assert_eq!(reject.to_string(), "byte 17 cannot stand in or after the path");
 //! ```
 //!
-//! The grammar is that of section 5; sections 2 to 4 give its parts their meaning. Where the RFC leaves a question open,
-//! this module decides:
+//! The grammar is that of section 5; sections 2 to 4 give its parts their meaning. Where the RFC
+//! leaves a question open, this module decides:
 //!
-//! - Acceptance follows section 5. Where the prose is narrower, the URL is accepted with a [`Warning`]. Where the prose
-//!   gives a meaning that the grammar does not, the prose decides how the URL is divided into parts.
-//! - A predefined scheme is parsed by its own rule only: `http:foo` is rejected, although `otherurl` derives it.
+//! - Acceptance follows section 5. Where the prose is narrower, the URL is accepted with a
+//!   [`Warning`]. Where the prose gives a meaning that the grammar does not, the prose decides how
+//!   the URL is divided into parts.
+//! - A predefined scheme is parsed by its own rule only: `http:foo` is rejected, although
+//!   `otherurl` derives it.
 //! - Literals such as `;type=` are case-sensitive; only the scheme is not (section 2.1).
 //! - `n*[...]` is a group: the brackets do not make the repeated element optional.
 //! - The bare `/` in `gopherurl` is a misprint for `"/"`.
 //!
-//! Every production reads its input once from left to right, so the time is linear in the length of the text.
-//! The module imports nothing from the rest of the crate.
+//! Every production reads its input once from left to right, so the time is linear in the length of
+//! the text. The module imports nothing from the rest of the crate.
 
 mod chars;
 mod escape;
@@ -97,13 +100,14 @@ pub fn is_fragment(text: &[u8]) -> bool {
 impl<'a> Url<'a> {
     /// Parses all of `input`, a text or bytes, as `url` (RFC 1738 section 5).
     ///
-    /// A fragment is not part of a URL, and the prefix `URL:` is parsed as a scheme: the caller removes both beforehand.
+    /// A fragment is not part of a URL, and the prefix `URL:` is parsed as a scheme: the caller
+    /// removes both beforehand.
     ///
     /// # Errors
     ///
-    /// Returns a [`Reject`] whose offset is the length of the longest prefix of `input` that can be completed to a URL of
-    /// its scheme: the leftmost byte at which no URL can continue. If that prefix ends in an unfinished escape, the offset
-    /// is that of its `%`.
+    /// Returns a [`Reject`] whose offset is the length of the longest prefix of `input` that can be
+    /// completed to a URL of its scheme: the leftmost byte at which no URL can continue. If that
+    /// prefix ends in an unfinished escape, the offset is that of its `%`.
     ///
     /// # Examples
     ///
@@ -169,7 +173,8 @@ impl<'a> Url<'a> {
 
     /// The port that a client connects to: that of the URL, or else the default of the scheme.
     ///
-    /// `None` if the URL has no host, if its port is above 65535, or if the scheme has no known default.
+    /// `None` if the URL has no host, if its port is above 65535, or if the scheme has no known
+    /// default.
     #[must_use]
     pub fn effective_port(&self) -> Option<u16> {
         match self.hostport()? {
@@ -238,8 +243,8 @@ impl fmt::Display for Url<'_> {
     }
 }
 
-/// Warnings of section 3.4: the type is one graphic character, the search string matches `search`, and the selector
-/// holds no line end.
+/// Warnings of section 3.4: the type is one graphic character, the search string matches `search`,
+/// and the selector holds no line end.
 fn gopher_warnings(url: &GopherUrl<'_>) -> impl Iterator<Item = Warning> {
     let path = url.path;
     let bad_type = !url.effective_gtype().is_ascii_graphic();

@@ -1,4 +1,5 @@
-//! The modules of this crate, for its own tests, fuzz targets, benchmarks and Python package (feature `internals`).
+//! The modules of this crate, for its own tests, fuzz targets, benchmarks and Python package
+//! (feature `internals`).
 //!
 //! Nothing here is promised to anybody else: it changes without a word in the changelog.
 

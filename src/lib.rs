@@ -8,7 +8,8 @@
 //! }
 //! ```
 //!
-//! **URLs in a message.** Header fields and every text part, decoded; ranges lead back to the raw bytes:
+//! **URLs in a message.** Header fields and every text part, decoded; ranges lead back to the raw
+//! bytes:
 //!
 //! ```
 //! use urlspool::Message;
@@ -57,16 +58,19 @@
 //! | `audit` | audits the links of a loaded database (`urlspool audit`) |
 //! | `cli` | the command line |
 //!
-//! All are on by default. Developed and tested on Linux (x86-64); without features nothing depends on the platform, and
-//! `files` needs a Unix.
+//! All are on by default. Developed and tested on Linux (x86-64); without features nothing depends
+//! on the platform, and `files` needs a Unix.
 //!
-//! There is no `unsafe` code, no memory mapping, no recursion on input, no regular expression, no unpacking to disk and no
-//! tree of an HTML document. What is found depends on the input and the options alone: on no clock, no randomness and no environment.
+//! There is no `unsafe` code, no memory mapping, no recursion on input, no regular expression, no
+//! unpacking to disk and no tree of an HTML document. What is found depends on the input and the
+//! options alone: on no clock, no randomness and no environment.
 
-// The modules are declared from the ground up, and each uses only those above it (ARCHITECTURE has the drawing; `tests/house.rs`
-// checks it). They are private: what is public is named at the end of this file.
+// The modules are declared from the ground up, and each uses only those above it (ARCHITECTURE has
+// the drawing; `tests/house.rs` checks it). They are private: what is public is named at the end of
+// this file.
 
-// With the feature `internals`, which every test has, public items of the private modules below are in use. Without it many are not.
+// With the feature `internals`, which every test has, public items of the private modules below are
+// in use. Without it many are not.
 #![cfg_attr(
     not(feature = "internals"),
     allow(

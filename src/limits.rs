@@ -1,7 +1,8 @@
 //! Every limit of the program, each with its unit, its default and the reason for it.
 //!
-//! Reaching one gives a [`crate::diagnostic::Diagnostic`]; what is beyond it is still scanned as text. Work is limited
-//! in bytes and steps, never in seconds, so that the output does not depend on the machine.
+//! Reaching one gives a [`crate::diagnostic::Diagnostic`]; what is beyond it is still scanned as
+//! text. Work is limited in bytes and steps, never in seconds, so that the output does not depend
+//! on the machine.
 //!
 //! The limits that a run can set are here; the constants are in a file for each subject.
 
@@ -45,7 +46,8 @@ pub enum LimitUnit {
     Number,
 }
 
-/// Writes each limit that a run can set once; [`Limits`], its defaults and [`Limits::ALL`] are made from it.
+/// Writes each limit that a run can set once; [`Limits`], its defaults and [`Limits::ALL`] are made
+/// from it.
 macro_rules! limits {
     ($(
         $(#[doc = $doc:literal])+
@@ -80,7 +82,8 @@ macro_rules! limits {
 }
 
 limits! {
-    /// Maximum size of a message that is held in memory and parsed as MIME; the rest of it is scanned as text.
+    /// Maximum size of a message that is held in memory and parsed as MIME; the rest of it is
+    /// scanned as text.
     ///
     /// Larger than any message that mail servers accept by default (10 to 64 MB).
     message_bytes: Bytes, at least 1, default 32 << 20;
@@ -102,8 +105,8 @@ limits! {
 
     /// Maximum size of a header field in a record. The whole field is scanned for URLs.
     ///
-    /// Every record of a message repeats the fields, so that a message of `n` bytes could otherwise give `n * n` bytes of
-    /// output.
+    /// Every record of a message repeats the fields, so that a message of `n` bytes could otherwise
+    /// give `n * n` bytes of output.
     field_bytes: Bytes, at least 1, default 4 << 10;
 
     /// Maximum size of the text between `<` and `>` by the wide rules.
@@ -111,7 +114,8 @@ limits! {
     /// Real URLs are below 2,000 bytes; tracking links are longer.
     wrapper_bytes: Bytes, at least 1, default 8 << 10;
 
-    /// Maximum size of a URL in a record. A longer one is cut, and the record has its full length and hash.
+    /// Maximum size of a URL in a record. A longer one is cut, and the record has its full length
+    /// and hash.
     ///
     /// Browsers and servers take 2 to 8 KiB; longer ones hold data.
     url_bytes: Bytes, at least 1, default 16 << 10;
@@ -121,12 +125,13 @@ limits! {
     /// A digest of links has hundreds, a list of sites thousands.
     message_urls: Number, at least 0, default 100_000;
 
-    /// Maximum number of steps for each byte of a message, besides those that any message may take. Beyond it only the
-    /// beginnings of bare words are read; wrappers, relative links and redirectors are not undone.
+    /// Maximum number of steps for each byte of a message, besides those that any message may take.
+    /// Beyond it only the beginnings of bare words are read; wrappers, relative links and
+    /// redirectors are not undone.
     ///
-    /// A step is one byte, after the first 640, of a word or wrapper that is read, or of a URL that is
-    /// resolved, unwrapped or written. Ordinary mail takes less than one for each byte; a page of short links that a long
-    /// `<base>` resolves takes thousands.
+    /// A step is one byte, after the first 640, of a word or wrapper that is read, or of a URL that
+    /// is resolved, unwrapped or written. Ordinary mail takes less than one for each byte; a page
+    /// of short links that a long `<base>` resolves takes thousands.
     steps_per_byte: Number, at least 1, default 64;
 
     /// Maximum number of redirectors, one inside the other, that are undone.
@@ -149,12 +154,14 @@ limits! {
     /// As `PATH_MAX` of Linux.
     member_name_bytes: Bytes, at least 1, default 4 << 10;
 
-    /// Maximum size of the window or dictionary that a zstd or xz file may ask for. A file that asks for more is not read.
+    /// Maximum size of the window or dictionary that a zstd or xz file may ask for. A file that
+    /// asks for more is not read.
     ///
     /// `zstd --ultra` alone takes 128 MiB.
     window_bytes: Bytes, at least 0, default 128 << 20;
 
-    /// Maximum number of unpacked bytes for each compressed byte, for every compression. The rest is not read.
+    /// Maximum number of unpacked bytes for each compressed byte, for every compression. The rest
+    /// is not read.
     ///
     /// A repetitive mbox gives 19; zeros give 1,030 in gzip and thousands in others.
     unpack_ratio: Number, at least 1, default 1_000;
@@ -164,9 +171,11 @@ limits! {
     /// They are read in a second; an honest archive may begin with a run of zeros.
     unpack_ratio_from_bytes: Bytes, at least 0, default 256 << 20;
 
-    /// Maximum number of unpacked bytes for each compressed byte of what is inside another container. The rest is not read.
+    /// Maximum number of unpacked bytes for each compressed byte of what is inside another
+    /// container. The rest is not read.
     ///
-    /// Ratios multiply: two levels at this one are as much as one level at ten times `unpack_ratio`.
+    /// Ratios multiply: two levels at this one are as much as one level at ten times
+    /// `unpack_ratio`.
     nested_ratio: Number, at least 1, default 100;
 
     /// Number of unpacked bytes up to which `nested_ratio` is not checked.

@@ -1,7 +1,9 @@
-//! Loads records into databases and search indexes, each exactly once, and searches what was loaded.
+//! Loads records into databases and search indexes, each exactly once, and searches what was
+//! loaded.
 //!
-//! A target takes rows and commits them together with the segments that they came from (`load/target.rs`); a load that is
-//! interrupted at any moment and repeated gives the same rows. `load/loader.rs` reads the lines and decides when to commit.
+//! A target takes rows and commits them together with the segments that they came from
+//! (`load/target.rs`); a load that is interrupted at any moment and repeated gives the same rows.
+//! `load/loader.rs` reads the lines and decides when to commit.
 
 #[cfg(any(feature = "elasticsearch", feature = "postgres"))]
 mod authority_file;
@@ -73,7 +75,8 @@ pub struct LoadJob {
     pub is_dry_run: bool,
     /// The credentials for the target.
     pub credentials: Credentials,
-    /// Set by another thread, or by a signal, to end [`LoadMode::Follow`] when what was read is committed.
+    /// Set by another thread, or by a signal, to end [`LoadMode::Follow`] when what was read is
+    /// committed.
     pub stop: Arc<AtomicBool>,
 }
 
@@ -147,21 +150,22 @@ pub trait LoadReport {
     /// Reports a record that the target refused. The others are loaded.
     fn refused_record(&mut self, input: &str, line: u64, reason: &str);
 
-    /// Reports an input that cannot be read, or not to its end, or a segment that was loaded and cannot be removed.
+    /// Reports an input that cannot be read, or not to its end, or a segment that was loaded and
+    /// cannot be removed.
     fn failed_input(&mut self, error: &LoadError);
 
-    /// Reports that [`LoadMode::Replace`] removed no rows, because an input was not read whole or has lines that are no records:
-    /// the rows that it lacks may be those.
+    /// Reports that [`LoadMode::Replace`] removed no rows, because an input was not read whole or
+    /// has lines that are no records: the rows that it lacks may be those.
     fn kept_rows(&mut self);
 
-    /// Reports that [`LoadMode::Replace`] removed no rows of files beneath a root of a scan, because the root is missing, or holds no
-    /// file.
+    /// Reports that [`LoadMode::Replace`] removed no rows of files beneath a root of a scan,
+    /// because the root is missing, or holds no file.
     fn kept_root(&mut self, root: &Path) {
         let _ = root;
     }
 
-    /// Reports that a server did not accept a request, which is sent again: the number of attempts so far, and of those that are
-    /// made.
+    /// Reports that a server did not accept a request, which is sent again: the number of attempts
+    /// so far, and of those that are made.
     fn retried(&mut self, error: &LoadError, attempts: u32, max_attempts: u32) {
         let _ = (error, attempts, max_attempts);
     }
@@ -226,7 +230,8 @@ impl LoadError {
         LoadError::new(LoadErrorKind::Inconsistent, message)
     }
 
-    /// Creates the error of a target whose name leads to another database or index than when it was opened, or to none.
+    /// Creates the error of a target whose name leads to another database or index than when it was
+    /// opened, or to none.
     fn replaced(target: &str) -> LoadError {
         LoadError::io(format!(
             "{target} was removed, renamed or replaced while it was being loaded; no segment was removed since. Put it back and \

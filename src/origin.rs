@@ -40,7 +40,8 @@ impl SourceKind {
 
 /// A hint about a file's format, taken from its path.
 ///
-/// The content decides the format. The hint decides the [`SourceKind`] of a file that holds a single message.
+/// The content decides the format. The hint decides the [`SourceKind`] of a file that holds a
+/// single message.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum FormatHint {
     /// The path gives no hint.
@@ -54,7 +55,8 @@ pub enum FormatHint {
     Timehash,
 }
 
-/// A byte range of a file, as a unit of work for another machine or thread: the messages that begin in the range.
+/// A byte range of a file, as a unit of work for another machine or thread: the messages that begin
+/// in the range.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FileRange {
     /// The file.
@@ -63,8 +65,8 @@ pub struct FileRange {
     pub start: u64,
     /// The offset after the last byte.
     pub end: u64,
-    /// The kind of the file, if known. Only an mbox is divided into ranges; of any other file, the range at offset 0
-    /// stands for the whole file.
+    /// The kind of the file, if known. Only an mbox is divided into ranges; of any other file, the
+    /// range at offset 0 stands for the whole file.
     pub kind: Option<SourceKind>,
     /// Number of NUL bytes at the start of the file, as far as known. They are not read again.
     pub nuls: u64,
@@ -73,10 +75,11 @@ pub struct FileRange {
 /// A source of bytes: a file, standard input, or a member of an archive.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Source {
-    /// The path of the file, as given and extended by the walk; [`Source::STDIN`] for standard input.
+    /// The path of the file, as given and extended by the walk; [`Source::STDIN`] for standard
+    /// input.
     pub path: Arc<Path>,
-    /// The names of the members, from the outermost archive inwards; `None` for the file itself. They are labels and
-    /// never used as paths.
+    /// The names of the members, from the outermost archive inwards; `None` for the file itself.
+    /// They are labels and never used as paths.
     member: Option<Arc<[Vec<u8>]>>,
 }
 
@@ -117,8 +120,8 @@ impl Source {
     }
 }
 
-/// Returns the mailbox of the file at `path`: the folder of a Maildir, an MH folder or a newsgroup, else the path without the
-/// suffixes of rotation and compression.
+/// Returns the mailbox of the file at `path`: the folder of a Maildir, an MH folder or a newsgroup,
+/// else the path without the suffixes of rotation and compression.
 #[must_use]
 pub fn mailbox(path: &Path, kind: SourceKind) -> PathBuf {
     let levels_up = match kind {
@@ -159,7 +162,8 @@ fn beginning(name: &OsStr, len: usize) -> &OsStr {
 
 fn without_suffix(name: &[u8]) -> Option<&[u8]> {
     const COMPRESSED: [&[u8]; 6] = [b".gz", b".bz2", b".xz", b".zst", b".lz4", b".Z"];
-    /// Maximum number of digits of a rotation counter. A date has eight digits, with a time ten or fourteen.
+    /// Maximum number of digits of a rotation counter. A date has eight digits, with a time ten or
+    /// fourteen.
     const COUNTER_DIGITS: usize = 3;
     if let Some(shorter) = COMPRESSED.iter().find_map(|end| name.strip_suffix(*end)) {
         return Some(shorter);

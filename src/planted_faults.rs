@@ -1,5 +1,5 @@
-//! Faults that tests plant in the program, to prove that the tests catch them. Without the feature `planted-faults` there
-//! are none.
+//! Faults that tests plant in the program, to prove that the tests catch them. Without the feature
+//! `planted-faults` there are none.
 
 /// A fault. `URLSPOOL_PLANTED` names it by its variant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

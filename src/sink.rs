@@ -24,7 +24,8 @@ use std::io::{self, ErrorKind, Write};
 
 /// Receives encoded records.
 pub trait Sink {
-    /// Appends a batch of whole lines. Returns `Ok(false)` if the sink wants no more, because its reader has gone; that is not an error.
+    /// Appends a batch of whole lines. Returns `Ok(false)` if the sink wants no more, because its
+    /// reader has gone; that is not an error.
     ///
     /// # Errors
     ///

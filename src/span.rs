@@ -1,7 +1,7 @@
 //! Half-open byte ranges, and the map from offsets in a decoded text back to the raw bytes.
 //!
-//! A [`ByteMap`] covers one decoding step. A text that was decoded in several steps has one map for each of them, in
-//! `decode`'s `OffsetMap`.
+//! A [`ByteMap`] covers one decoding step. A text that was decoded in several steps has one map for
+//! each of them, in `decode`'s `OffsetMap`.
 
 /// A half-open range of byte offsets: it includes `start` and excludes `end`. `start <= end`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -50,20 +50,22 @@ enum RunOrigin {
     Same(usize),
     /// Decoded as a whole from these raw bytes: `=3D`, a converted character, an entity.
     Whole(Span),
-    /// Decoded from base64: the first byte begins in the digit with this index. Indexes count the digits of the whole
-    /// text, without line ends.
+    /// Decoded from base64: the first byte begins in the digit with this index. Indexes count the
+    /// digits of the whole text, without line ends.
     Base64(usize),
 }
 
-/// The map from offsets in a decoded text to the raw bytes it was decoded from, for one decoding step.
+/// The map from offsets in a decoded text to the raw bytes it was decoded from, for one decoding
+/// step.
 ///
-/// The runs are in the order of the text, and a lookup is a binary search. A map takes one entry (about 40 bytes) for
-/// every run that does not continue the copy before it.
+/// The runs are in the order of the text, and a lookup is a binary search. A map takes one entry
+/// (about 40 bytes) for every run that does not continue the copy before it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ByteMap {
     /// The start of each run in the decoded text, in ascending order, and its origin.
     runs: Vec<(usize, RunOrigin)>,
-    /// Base64 only: the index of the first digit of each uninterrupted sequence of digits, and its raw offset.
+    /// Base64 only: the index of the first digit of each uninterrupted sequence of digits, and its
+    /// raw offset.
     digits: Vec<(usize, usize)>,
 }
 
@@ -93,18 +95,20 @@ impl ByteMap {
         self.runs.push((text, RunOrigin::Same(raw)));
     }
 
-    /// Adds a run: the bytes from offset `text` on were decoded from the raw bytes `raw` as a whole.
+    /// Adds a run: the bytes from offset `text` on were decoded from the raw bytes `raw` as a
+    /// whole.
     pub fn push_whole(&mut self, text: usize, raw: Span) {
         self.runs.push((text, RunOrigin::Whole(raw)));
     }
 
-    /// Adds a run: from offset `text` on, bytes were decoded from base64 digits, the first of which has the index `digit`.
+    /// Adds a run: from offset `text` on, bytes were decoded from base64 digits, the first of which
+    /// has the index `digit`.
     pub fn push_base64(&mut self, text: usize, digit: usize) {
         self.runs.push((text, RunOrigin::Base64(digit)));
     }
 
-    /// Records that the base64 digit with the index `digit` is at raw offset `raw`. Those after it follow without a gap,
-    /// up to the digit of the next call.
+    /// Records that the base64 digit with the index `digit` is at raw offset `raw`. Those after it
+    /// follow without a gap, up to the digit of the next call.
     pub fn push_digits(&mut self, digit: usize, raw: usize) {
         self.digits.push((digit, raw));
     }

@@ -1,8 +1,9 @@
 //! Statistics of records: totals, dates, and the most frequent domains, hosts, lists and senders.
 //!
-//! The records come from a scan, from lines or from a database: whoever reads them begins each message and adds its URLs. All numbers
-//! are of URLs, each as often as it was found. Numbers of distinct things are exact up to a limit, and estimates with a known error
-//! beyond it (`limits/stats.rs`), so that the memory is bounded.
+//! The records come from a scan, from lines or from a database: whoever reads them begins each
+//! message and adds its URLs. All numbers are of URLs, each as often as it was found. Numbers of
+//! distinct things are exact up to a limit, and estimates with a known error beyond it
+//! (`limits/stats.rs`), so that the memory is bounded.
 
 mod distinct;
 mod names;
@@ -21,7 +22,8 @@ use crate::repair::Repair;
 use distinct::DistinctCount;
 use names::{list_name, sender_address};
 
-/// Schemes whose URLs neither browsers nor link checkers open any more, in the order of their columns.
+/// Schemes whose URLs neither browsers nor link checkers open any more, in the order of their
+/// columns.
 pub const DEAD_PROTOCOLS: [&str; 5] = ["gopher", "wais", "prospero", "telnet", "ftp"];
 
 /// Numbers of URLs by [`DEAD_PROTOCOLS`].
@@ -114,7 +116,8 @@ pub struct StatsUrl<'u> {
     pub redirector: Option<&'u str>,
 }
 
-/// Values that the URLs of a message share, and their number, which is added to its counts when the message ends.
+/// Values that the URLs of a message share, and their number, which is added to its counts when the
+/// message ends.
 #[derive(Clone, Debug, Default)]
 struct PendingMessage {
     urls: u64,

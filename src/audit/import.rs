@@ -1,8 +1,8 @@
 //! Imports results of checks that were made elsewhere: the JSON of lychee, or the CSV of any
 //! checker.
 //!
-//! CSV has the columns `url,status,checked_at`, and perhaps `final_url,error`, in any order and beside
-//! other columns.
+//! CSV has the columns `url,status,checked_at`, and perhaps `final_url,error`, in any order and
+//! beside other columns.
 
 use std::fs::File;
 use std::io::{self, Read};

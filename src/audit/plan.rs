@@ -211,7 +211,8 @@ fn write_meta(audit: &AuditDb, job: &PlanJob) -> Result<(), AuditError> {
     Ok(())
 }
 
-/// The links that may be in the sample, by stratum: the rank of each, from [`rank`], and its identifier.
+/// The links that may be in the sample, by stratum: the rank of each, from [`rank`], and its
+/// identifier.
 type Candidates = BTreeMap<String, Vec<(u64, i64)>>;
 
 /// Returns the rank of a link: it depends on the seed and the key alone, so that a plan that is

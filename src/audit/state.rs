@@ -32,7 +32,8 @@ pub(crate) struct StateWords {
     pub(crate) count: [&'static str; 2],
 }
 
-/// The table of states, in the order of [`LinkState::ALL`]: name, class, title, words for a link, words after a number.
+/// The table of states, in the order of [`LinkState::ALL`]: name, class, title, words for a link,
+/// words after a number.
 const STATES: [StateWords; LinkState::ALL.len()] = [
     words("alive", "alive", "Alive", "alive", ["alive"; 2]),
     words(
@@ -77,7 +78,8 @@ const fn words(
 }
 
 impl LinkState {
-    /// All states, in the order in which they are reported. The last one is that of links without a result.
+    /// All states, in the order in which they are reported. The last one is that of links without a
+    /// result.
     pub const ALL: [LinkState; 5] = [
         LinkState::Alive,
         LinkState::Redirected,
@@ -165,7 +167,8 @@ impl CheckFailure {
         }
     }
 
-    /// Returns `true` for a failure of the link, for which a server was asked; not one of its check.
+    /// Returns `true` for a failure of the link, for which a server was asked; not one of its
+    /// check.
     pub(super) fn is_of_link(self) -> bool {
         !matches!(self, CheckFailure::Excluded | CheckFailure::Unanswered)
     }

@@ -1,10 +1,11 @@
 //! The statistics of a report: shares with intervals, and survival from censored lifetimes.
 //!
-//! Survival is Turnbull's non-parametric maximum likelihood estimate from interval-censored lifetimes: links are checked now and then.
-//! The likelihood can be raised only by probability in the innermost intervals: those from the
-//! start of one lifetime to the end of another with no start or end between. Rounds of expectation
-//! and maximization alternate with the iterative convex minorant (Wellner and Zhan 1997) until the
-//! gradient proves that no estimate is likelier by more than [`DISTANCE`].
+//! Survival is Turnbull's non-parametric maximum likelihood estimate from interval-censored
+//! lifetimes: links are checked now and then. The likelihood can be raised only by probability in
+//! the innermost intervals: those from the start of one lifetime to the end of another with no
+//! start or end between. Rounds of expectation and maximization alternate with the iterative convex
+//! minorant (Wellner and Zhan 1997) until the gradient proves that no estimate is likelier by more
+//! than [`DISTANCE`].
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,5 @@
-//! The arguments, as clap parses them. `--help`, the manual page and the completions are made from these comments.
+//! The arguments, as clap parses them. `--help`, the manual page and the completions are made from
+//! these comments.
 
 #[cfg(feature = "audit")]
 mod audit;
@@ -44,8 +45,8 @@ const GENERAL: &str = "General";
 
 /// Finds, repairs and parses the URLs in mail and USENET archives.
 ///
-/// Reads mbox files, Maildirs, news spools, single messages and plain text; undoes line breaks, quote marks and
-/// encodings; and writes one JSON line for each URL, with the bytes it came from.
+/// Reads mbox files, Maildirs, news spools, single messages and plain text; undoes line breaks,
+/// quote marks and encodings; and writes one JSON line for each URL, with the bytes it came from.
 #[derive(Parser, Debug)]
 #[command(name = "urlspool", version, max_term_width = 100, after_help = examples::PROGRAM)]
 pub(crate) struct Args {
@@ -54,8 +55,8 @@ pub(crate) struct Args {
 
     /// Use colours
     ///
-    /// `auto` uses them on a terminal. There NO_COLOR, CLICOLOR=0 and TERM=dumb turn them off; CLICOLOR_FORCE turns them
-    /// on anywhere.
+    /// `auto` uses them on a terminal. There NO_COLOR, CLICOLOR=0 and TERM=dumb turn them off;
+    /// CLICOLOR_FORCE turns them on anywhere.
     #[arg(long, global = true, value_name = "WHEN", value_parser = named::<When>(), default_value = When::default().name(), help_heading = GENERAL)]
     pub(crate) color: When,
 }
@@ -65,7 +66,8 @@ pub(crate) enum Command {
     /// Write the URLs of files and folders: records, lists or tables
     #[command(after_help = examples::SCAN)]
     Scan(Box<ScanArgs>),
-    /// Print what is in an archive: totals, years, and the most frequent domains, hosts, lists and senders
+    /// Print what is in an archive: totals, years, and the most frequent domains, hosts, lists and
+    /// senders
     #[command(after_help = examples::STATS)]
     #[cfg(feature = "stats")]
     Stats(StatsArgs),
@@ -97,7 +99,8 @@ pub(crate) enum Command {
     #[command(after_help = examples::SEARCH)]
     #[cfg(feature = "load")]
     Search(SearchArgs),
-    /// Audit the links of a database that `load` made: which are alive, which are dead, which are archived
+    /// Audit the links of a database that `load` made: which are alive, which are dead, which are
+    /// archived
     #[command(after_help = examples::AUDIT, disable_help_subcommand = true)]
     #[cfg(feature = "audit")]
     Audit(AuditArgs),
@@ -128,10 +131,11 @@ pub(crate) struct SourceArgs {
 
     /// Skip files and folders that match GLOB; can be given again
     ///
-    /// A GLOB without a slash is compared with the names of files and folders. One with a slash is compared with the path
-    /// beneath the PATH that was given, and with the whole path; a slash at its start stands for that PATH, one at its end
-    /// is ignored. `*` stands for any characters but a slash, `**` for any folders, `?` for one character, `[a-z]` for one
-    /// of these, `{a,b}` for either. `--exclude` takes precedence over `--include`.
+    /// A GLOB without a slash is compared with the names of files and folders. One with a slash is
+    /// compared with the path beneath the PATH that was given, and with the whole path; a slash at
+    /// its start stands for that PATH, one at its end is ignored. `*` stands for any characters but
+    /// a slash, `**` for any folders, `?` for one character, `[a-z]` for one of these, `{a,b}` for
+    /// either. `--exclude` takes precedence over `--include`.
     #[arg(long, value_name = "GLOB", help_heading = INPUT)]
     pub(crate) exclude: Vec<String>,
 
@@ -163,8 +167,8 @@ pub(crate) struct ParseArgs {
 /// The arguments of `show`.
 #[derive(clap::Args, Debug)]
 pub(crate) struct ShowArgs {
-    /// PATH:START-END, in bytes, or PATH:START for the rest of the line, with PATH!MEMBER for a member of an archive;
-    /// without it, records are read from standard input
+    /// PATH:START-END, in bytes, or PATH:START for the rest of the line, with PATH!MEMBER for a
+    /// member of an archive; without it, records are read from standard input
     #[arg(value_name = "PLACE")]
     pub(crate) place: Option<OsString>,
 }
@@ -172,12 +176,13 @@ pub(crate) struct ShowArgs {
 /// The arguments of `explain`.
 #[derive(clap::Args, Debug)]
 pub(crate) struct ExplainArgs {
-    /// A file, a member of it if it is an archive, and the offset of a byte of the message; without an offset, the first
-    /// message
+    /// A file, a member of it if it is an archive, and the offset of a byte of the message; without
+    /// an offset, the first message
     #[arg(value_name = "FILE[!MEMBER][:OFFSET]")]
     pub(crate) place: OsString,
 
-    /// FILE is written in base64, as the field `source.path_b64` of records has names that are not UTF-8
+    /// FILE is written in base64, as the field `source.path_b64` of records has names that are not
+    /// UTF-8
     #[arg(long)]
     pub(crate) base64: bool,
 
@@ -197,10 +202,11 @@ pub(crate) struct ExplainArgs {
 )]
 #[derive(clap::Args, Debug)]
 pub(crate) struct WatchArgs {
-    /// Files and folders to watch without a configuration: new URLs are printed as mail arrives, and nothing is kept
+    /// Files and folders to watch without a configuration: new URLs are printed as mail arrives,
+    /// and nothing is kept
     ///
-    /// Mailboxes, Maildirs and folders of mail. Each URL is a line as `scan --format grep` prints it. The state is in a temporary
-    /// folder, so that the next run begins anew.
+    /// Mailboxes, Maildirs and folders of mail. Each URL is a line as `scan --format grep` prints
+    /// it. The state is in a temporary folder, so that the next run begins anew.
     #[arg(value_name = "PATH", conflicts_with = "config")]
     pub(crate) paths: Vec<PathBuf>,
 
@@ -217,12 +223,14 @@ pub(crate) struct WatchArgs {
 
     /// Print records as JSON lines, each at least once
     ///
-    /// Lines are printed and flushed, then the state is committed: after a crash between the two, the last lines are printed
-    /// again. Their `id` is the same. The state is kept in the folder of --state.
+    /// Lines are printed and flushed, then the state is committed: after a crash between the two,
+    /// the last lines are printed again. Their `id` is the same. The state is kept in the folder of
+    /// --state.
     #[arg(long, requires = "paths", conflicts_with = "config")]
     pub(crate) stdout: bool,
 
-    /// Keep the state of --stdout in FOLDER [default: a folder in ~/.local/state/urlspool, for these PATHs]
+    /// Keep the state of --stdout in FOLDER [default: a folder in ~/.local/state/urlspool, for
+    /// these PATHs]
     ///
     /// If the variable XDG_STATE_HOME is set, it takes the place of ~/.local/state.
     #[arg(long, value_name = "FOLDER", requires = "stdout")]
@@ -230,7 +238,8 @@ pub(crate) struct WatchArgs {
 
     /// Take the mail that is there already for new
     ///
-    /// Without it, the URLs of mail that is there when a PATH is watched for the first time are not shown and not written.
+    /// Without it, the URLs of mail that is there when a PATH is watched for the first time are not
+    /// shown and not written.
     #[arg(long, requires = "paths", conflicts_with = "config")]
     pub(crate) from_start: bool,
 
@@ -248,8 +257,8 @@ pub(crate) struct WatchArgs {
 
     /// Rebuild a lost or damaged state from the sidecars first
     ///
-    /// Messages that no sidecar lists are read again, and their records written again; the log says so. The old database is
-    /// kept as state.db.old.
+    /// Messages that no sidecar lists are read again, and their records written again; the log says
+    /// so. The old database is kept as state.db.old.
     #[arg(long)]
     pub(crate) rebuild_state: bool,
 
@@ -294,7 +303,8 @@ pub(crate) struct StatusArgs {
 /// The arguments of `check-config`.
 #[derive(clap::Args, Debug)]
 pub(crate) struct CheckConfigArgs {
-    /// The configuration file; `-` is standard input [default: the first that exists of the places of `watch --config`]
+    /// The configuration file; `-` is standard input [default: the first that exists of the places
+    /// of `watch --config`]
     #[arg(value_name = "FILE")]
     pub(crate) file: Option<PathBuf>,
 
@@ -331,7 +341,8 @@ pub(crate) struct ManArgs {
     pub(crate) all: Option<PathBuf>,
 }
 
-/// The names of the pages, for completion; the page of a new command is found without its name here.
+/// The names of the pages, for completion; the page of a new command is found without its name
+/// here.
 const PAGES: &[&str] = &[
     "urlspool",
     "scan",

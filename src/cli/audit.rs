@@ -1,4 +1,5 @@
-//! `urlspool audit`: the steps of an audit, their progress on a terminal, and the summaries that they print.
+//! `urlspool audit`: the steps of an audit, their progress on a terminal, and the summaries that
+//! they print.
 
 use std::fmt;
 use std::io::IsTerminal;

@@ -17,7 +17,8 @@ const VARIABLE: &str = "URLSPOOL_CONFIG";
 /// The configuration file of the machine.
 const SYSTEM_FILE: &str = "/etc/urlspool/urlspool.toml";
 
-/// The configuration file of a scan: the one that is given, or the one that `URLSPOOL_CONFIG` names.
+/// The configuration file of a scan: the one that is given, or the one that `URLSPOOL_CONFIG`
+/// names.
 ///
 /// The default places belong to the daemon: a scan prints the same on every machine.
 pub(super) fn scan_config(given: Option<&Path>) -> Option<PathBuf> {
@@ -25,7 +26,8 @@ pub(super) fn scan_config(given: Option<&Path>) -> Option<PathBuf> {
     given.map(Path::to_owned).or_else(named)
 }
 
-/// The configuration file of the daemon: as for a scan, or the first of the default places that exists.
+/// The configuration file of the daemon: as for a scan, or the first of the default places that
+/// exists.
 pub(super) fn daemon_config(given: Option<&Path>) -> Result<PathBuf, CommandError> {
     if let Some(path) = scan_config(given) {
         return Ok(path);

@@ -1,5 +1,5 @@
-//! The command line for programs that embed this crate, such as the Python package: a command as a call, and the options of
-//! `scan` without its output.
+//! The command line for programs that embed this crate, such as the Python package: a command as a
+//! call, and the options of `scan` without its output.
 
 use std::error::Error;
 use std::ffi::OsString;
@@ -45,7 +45,8 @@ impl From<CommandError> for OptionError {
     }
 }
 
-/// Runs a command with these arguments, the first of which is the name of the program, and returns its exit code.
+/// Runs a command with these arguments, the first of which is the name of the program, and returns
+/// its exit code.
 ///
 /// Writes to standard output and standard error as the program does.
 #[must_use]

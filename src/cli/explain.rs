@@ -1,6 +1,7 @@
 //! `urlspool explain`: what each stage makes of one message, in words.
 //!
-//! This file opens the file and finds the message; the page prints it. The stages give values; the words are here.
+//! This file opens the file and finds the message; the page prints it. The stages give values; the
+//! words are here.
 
 mod page;
 
@@ -165,8 +166,8 @@ struct MessageLocation {
 }
 
 impl MessageLocation {
-    /// Parses `FILE[!MEMBER][:OFFSET]`. Without an offset, it is the first message. If the whole text names an existing
-    /// file, it is that file.
+    /// Parses `FILE[!MEMBER][:OFFSET]`. Without an offset, it is the first message. If the whole
+    /// text names an existing file, it is that file.
     fn parse(text: &OsStr) -> MessageLocation {
         let (names, offset) = if Path::new(text).exists() {
             (text.as_bytes(), 0)

@@ -43,7 +43,8 @@ impl FileLocation {
     }
 }
 
-/// Returns a place without the URL that `scan --format grep` and `search` print after it: `PATH:START` of `PATH:START: URL`.
+/// Returns a place without the URL that `scan --format grep` and `search` print after it:
+/// `PATH:START` of `PATH:START: URL`.
 pub(super) fn without_url(text: &OsStr) -> Cow<'_, OsStr> {
     let line = [text.as_bytes(), b"\n"].concat();
     match parse_grep_line(&line) {

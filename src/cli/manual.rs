@@ -1,5 +1,6 @@
-//! `urlspool completions`, as clap writes them, and `urlspool man`: a page for the program and each subcommand, from the arguments; urlspool.toml(5), from the commented
-//! default; urlspool-record(5), from the schema.
+//! `urlspool completions`, as clap writes them, and `urlspool man`: a page for the program and each
+//! subcommand, from the arguments; urlspool.toml(5), from the commented default;
+//! urlspool-record(5), from the schema.
 
 use std::path::Path;
 use std::{fs, io};
@@ -83,7 +84,8 @@ fn pages() -> Vec<ManualPage> {
     pages
 }
 
-/// The subcommands with the names of their pages, the steps of a subcommand after it: `audit`, `audit-plan`.
+/// The subcommands with the names of their pages, the steps of a subcommand after it: `audit`,
+/// `audit-plan`.
 fn named_commands(program: &Command) -> Vec<(String, &Command)> {
     let mut commands = Vec::new();
     for command in program.get_subcommands() {
@@ -95,8 +97,8 @@ fn named_commands(program: &Command) -> Vec<(String, &Command)> {
     commands
 }
 
-/// The command and its subcommands with what `clap_mangen` leaves out: the help of options that only the long help shows, and the
-/// values in the synopsis.
+/// The command and its subcommands with what `clap_mangen` leaves out: the help of options that
+/// only the long help shows, and the values in the synopsis.
 fn with_usage(command: Command) -> Command {
     let with_steps = |command: Command| with_options(command.mut_subcommands(with_options));
     with_options(command.mut_subcommands(with_steps))
@@ -401,7 +403,8 @@ fn fields(object: &Value) -> Vec<ManualField> {
     found
 }
 
-/// The fields of an object in the order of the line, which `required` has: an object of `serde_json` is sorted by name.
+/// The fields of an object in the order of the line, which `required` has: an object of
+/// `serde_json` is sorted by name.
 fn children<'s>(prefix: &str, schema: &'s Value) -> Vec<PendingField<'s>> {
     let names = list(&schema["required"]).iter().filter_map(Value::as_str);
     names

@@ -93,7 +93,8 @@ impl ParsePrinter<'_> {
         Ok(())
     }
 
-    /// Prints the parts of one URL. Returns `false` if the reader of standard output has closed its end.
+    /// Prints the parts of one URL. Returns `false` if the reader of standard output has closed its
+    /// end.
     fn print_url(&mut self, input: &[u8]) -> Result<bool, CommandError> {
         let hash = self.args.fragment.then(|| memchr::memchr(b'#', input));
         let url_len = hash.flatten().unwrap_or(input.len());

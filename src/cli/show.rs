@@ -68,7 +68,8 @@ impl From<SourceRange> for Place {
     }
 }
 
-/// Parses `PATH:START-END` or `PATH:START`, with members as `PATH!MEMBER!MEMBER`, as [`FileLocation::parse`] does.
+/// Parses `PATH:START-END` or `PATH:START`, with members as `PATH!MEMBER!MEMBER`, as
+/// [`FileLocation::parse`] does.
 fn parse_place(text: &OsStr) -> Result<Place, CommandError> {
     let place = || {
         let bytes = text.as_bytes();
@@ -135,7 +136,8 @@ fn place_of_grep_line(line: &str) -> Option<Place> {
     })
 }
 
-/// Returns `true` for an empty line, and for one that `search` prints above a place: a date or none, and two spaces.
+/// Returns `true` for an empty line, and for one that `search` prints above a place: a date or
+/// none, and two spaces.
 fn is_heading(line: &str) -> bool {
     let date = line.split("  ").next().unwrap_or_default();
     let is_date = date.len() == 10

@@ -26,7 +26,8 @@ impl EndSignal {
     }
 }
 
-/// Sets `stop` at the first SIGINT, SIGTERM or SIGHUP (a closed terminal); the second one ends the program.
+/// Sets `stop` at the first SIGINT, SIGTERM or SIGHUP (a closed terminal); the second one ends the
+/// program.
 pub(super) fn stop_on_signals(stop: &Arc<AtomicBool>) -> Result<EndSignal, CommandError> {
     let code = i32::from(Exit::Interrupted.code());
     let end = EndSignal::default();

@@ -51,8 +51,9 @@ fn failed(source: &Source, message: &str) -> Exit {
     Exit::SomeFailed
 }
 
-/// The items of a file: ranges of about equal size, at most `max_bytes` each, if it can be divided; else the whole file. Leading NUL
-/// bytes belong to the first range, which may be larger by them; the others name them, so that nobody reads them again.
+/// The items of a file: ranges of about equal size, at most `max_bytes` each, if it can be divided;
+/// else the whole file. Leading NUL bytes belong to the first range, which may be larger by them;
+/// the others name them, so that nobody reads them again.
 fn items(file: &WalkedFile, given: Option<Format>, max_bytes: u64) -> io::Result<Vec<FileRange>> {
     let start = SourceStart::read(&mut read::open(file)?)?;
     let format = start.format(given, file.hint).ok();

@@ -1,7 +1,8 @@
-//! Standard output and standard error: on a terminal nothing that it would obey, and colours only where they are wanted.
+//! Standard output and standard error: on a terminal nothing that it would obey, and colours only
+//! where they are wanted.
 //!
-//! A reader that closes standard output early is a normal end. A message that cannot be written to standard error is lost, since
-//! nothing else could report it.
+//! A reader that closes standard output early is a normal end. A message that cannot be written to
+//! standard error is lost, since nothing else could report it.
 
 use std::borrow::Cow;
 use std::ffi::OsString;
@@ -20,7 +21,8 @@ use crate::load::is_file_of_database;
 use crate::sink::FileIdentity;
 use crate::sink::{PipeSink, Sink};
 
-/// The escapes in lines of data, which are needed on a terminal only: files and pipes get the lines as they are.
+/// The escapes in lines of data, which are needed on a terminal only: files and pipes get the lines
+/// as they are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum TerminalEscapes {
     /// Nothing is escaped.
@@ -85,7 +87,8 @@ impl When {
     }
 }
 
-/// Returns `true` if the environment asks for colours (no-color.org, bixense.com/clicolors), or leaves them to terminals.
+/// Returns `true` if the environment asks for colours (no-color.org, bixense.com/clicolors), or
+/// leaves them to terminals.
 ///
 /// As clap decides for the help.
 fn wants_colors(variable: impl Fn(&str) -> Option<OsString>, is_terminal: bool) -> bool {
@@ -156,7 +159,8 @@ impl StdoutLines {
         }
     }
 
-    /// Standard output for lines whose writer has escaped what a terminal would obey, and perhaps added colours.
+    /// Standard output for lines whose writer has escaped what a terminal would obey, and perhaps
+    /// added colours.
     pub(super) fn of_escaped_lines() -> StdoutLines {
         StdoutLines {
             escapes: TerminalEscapes::Off,
@@ -177,7 +181,8 @@ impl StdoutLines {
     }
 }
 
-/// Writes a line to standard error. `eprintln!` panics if the disk is full or the reader of a pipe has gone.
+/// Writes a line to standard error. `eprintln!` panics if the disk is full or the reader of a pipe
+/// has gone.
 pub(super) fn print_message(line: fmt::Arguments<'_>) {
     // In one piece, so that lines of several threads do not mix.
     let _ = io::stderr().write_all(format!("{line}\n").as_bytes());

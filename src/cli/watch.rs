@@ -40,7 +40,8 @@ pub(super) fn watch(args: &WatchArgs, color: When) -> CommandResult {
         print_message(format_args!("urlspool: {}", escaped(&line)));
     }
     let config = watch.config.clone();
-    // The sandbox of this thread and its children does not keep the state from being removed after it.
+    // The sandbox of this thread and its children does not keep the state from being removed after
+    // it.
     std::thread::scope(|scope| scope.spawn(|| run(args, None, config)).join()).unwrap_or_else(
         |_| {
             let message = "the program failed; please report this as a bug";
@@ -113,7 +114,8 @@ pub(super) fn status(args: &StatusArgs) -> CommandResult {
     }
 }
 
-/// The absolute path. It stays relative if the current folder is gone, which is reported when it is used.
+/// The absolute path. It stays relative if the current folder is gone, which is reported when it is
+/// used.
 fn absolute(path: &Path) -> PathBuf {
     std::path::absolute(path).unwrap_or_else(|_| path.to_owned())
 }

@@ -67,8 +67,8 @@ impl Config {
         self.check_folders()
     }
 
-    /// Checks that the daemon's folders are two, and outside the spools, where it would read its own records, and that the spools
-    /// differ.
+    /// Checks that the daemon's folders are two, and outside the spools, where it would read its
+    /// own records, and that the spools differ.
     ///
     /// Looks at the file system to resolve links.
     ///
@@ -180,7 +180,8 @@ impl Config {
     /// Makes all paths absolute. An empty one stands for no file.
     pub(super) fn with_absolute_paths(mut self) -> Config {
         let absolute = |_: &str, path: &mut PathBuf| -> Result<(), Infallible> {
-            // It fails if the current folder is gone: then a relative path leads nowhere, which is reported when it is used.
+            // It fails if the current folder is gone: then a relative path leads nowhere, which is
+            // reported when it is used.
             if !path.as_os_str().is_empty()
                 && let Ok(absolute) = std::path::absolute(&path)
             {

@@ -16,7 +16,8 @@ use crate::record::LineFormat;
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct OutputTable {
-    /// The folder of the sealed segments. Outside every spool; unfinished segments are in `.open/` in it.
+    /// The folder of the sealed segments. Outside every spool; unfinished segments are in `.open/`
+    /// in it.
     pub dir: PathBuf,
     /// The compression of sealed segments.
     #[serde(with = "named")]
@@ -27,9 +28,11 @@ pub struct OutputTable {
     /// The time after which a segment with any records is sealed.
     #[serde(with = "duration")]
     pub seal_interval: Duration,
-    /// `true` to write a line of type `gone` for each message that is gone from its mailbox for good.
+    /// `true` to write a line of type `gone` for each message that is gone from its mailbox for
+    /// good.
     pub tombstones: bool,
-    /// The lines that are printed on standard output in place of segments; `None` to write segments. No key of the file.
+    /// The lines that are printed on standard output in place of segments; `None` to write
+    /// segments. No key of the file.
     #[serde(skip)]
     pub stdout: Option<LineFormat>,
 }
@@ -85,7 +88,8 @@ named_values! {
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct StateTable {
-    /// The folder of the state database, the copies of the sidecars and the control socket. Outside every spool.
+    /// The folder of the state database, the copies of the sidecars and the control socket. Outside
+    /// every spool.
     pub dir: PathBuf,
     /// The maximum time that records wait before they are committed.
     #[serde(with = "duration")]
@@ -111,17 +115,19 @@ pub struct WatchTable {
     /// The time between two rescans of all spools.
     #[serde(with = "duration")]
     pub sweep: Duration,
-    /// The time for which an mbox may be locked before it is reported, and before `--once` ends without it.
+    /// The time for which an mbox may be locked before it is reported, and before `--once` ends
+    /// without it.
     #[serde(with = "duration")]
     pub lock_timeout: Duration,
-    /// The time for which a message must be missing before it counts as gone, see [`OutputTable::tombstones`].
+    /// The time for which a message must be missing before it counts as gone, see
+    /// [`OutputTable::tombstones`].
     #[serde(with = "duration")]
     pub gone_after: Duration,
     /// The rights that the daemon gives up.
     #[serde(with = "named")]
     pub confine: Confinement,
-    /// Handling of the mail that is in a spool when it is watched for the first time. No key of the file: a configured daemon
-    /// writes its URLs.
+    /// Handling of the mail that is in a spool when it is watched for the first time. No key of the
+    /// file: a configured daemon writes its URLs.
     #[serde(skip)]
     pub existing: Option<ExistingMail>,
 }
@@ -153,10 +159,12 @@ impl Default for WatchTable {
 pub enum Confinement {
     /// No right is given up.
     None,
-    /// Writing outside the output, state and metrics folders, running programs, and TCP (the default).
+    /// Writing outside the output, state and metrics folders, running programs, and TCP (the
+    /// default).
     #[default]
     Writes,
-    /// Also reading anything but the spools and the daemon's own files. New spools and new mounts need a restart.
+    /// Also reading anything but the spools and the daemon's own files. New spools and new mounts
+    /// need a restart.
     Reads,
 }
 

@@ -125,7 +125,8 @@ impl SyntaxError {
         SyntaxError::at(text, &at, &plain(&message))
     }
 
-    /// The line with a mark below the characters at fault, as lines to print after the message. Empty if it is long.
+    /// The line with a mark below the characters at fault, as lines to print after the message.
+    /// Empty if it is long.
     #[must_use]
     pub fn excerpt(&self) -> Vec<String> {
         if QUOTED_CHARS < self.quoted.chars().count() {

@@ -1,8 +1,8 @@
 //! Option values that users write by name.
 //!
-//! Each value has its name and its meaning in one place: here, beside its type if it is one of the configuration or of
-//! the command line, or, the name, beside its type if records have it too. The flags, the configuration file and the help
-//! are made from them.
+//! Each value has its name and its meaning in one place: here, beside its type if it is one of the
+//! configuration or of the command line, or, the name, beside its type if records have it too. The
+//! flags, the configuration file and the help are made from them.
 
 use serde::de::{Deserialize, Deserializer, Error};
 use serde::ser::{Serialize, Serializer};
@@ -202,7 +202,8 @@ pub fn nearest<'n>(word: &str, names: impl IntoIterator<Item = &'n str>) -> Opti
         .map(|(_, name)| name)
 }
 
-/// The clause `; did you mean NAME?` for the nearest name, or, without one, `; expected one of NAMES`.
+/// The clause `; did you mean NAME?` for the nearest name, or, without one,
+/// `; expected one of NAMES`.
 pub(super) fn suggestion(word: &str, names: &[&str]) -> String {
     match nearest(word, names.iter().copied()) {
         Some(name) => format!("; did you mean `{name}`?"),

@@ -1,4 +1,5 @@
-//! Sizes in bytes: a number, or a number with a unit such as `64MiB`. The crate `bytesize` reads the units.
+//! Sizes in bytes: a number, or a number with a unit such as `64MiB`. The crate `bytesize` reads
+//! the units.
 
 use bytesize::ByteSize;
 use serde::de::{Deserializer, Error, Visitor};

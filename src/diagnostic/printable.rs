@@ -2,7 +2,8 @@
 
 use std::borrow::Cow;
 
-/// Escapes control characters, line feeds among them, and characters that change the direction of writing.
+/// Escapes control characters, line feeds among them, and characters that change the direction of
+/// writing.
 ///
 /// One message is one line, and cannot look like two.
 #[must_use]
@@ -27,8 +28,8 @@ pub fn shortened(text: &str, max_chars: usize) -> Cow<'_, str> {
     }
 }
 
-/// Returns the first and the last characters of a text, with an ellipsis between them if it has more than `max_chars`: errors of parsers
-/// quote a value first, and name its line last.
+/// Returns the first and the last characters of a text, with an ellipsis between them if it has
+/// more than `max_chars`: errors of parsers quote a value first, and name its line last.
 #[must_use]
 pub fn shortened_inside(text: &str, max_chars: usize) -> Cow<'_, str> {
     if text.char_indices().nth(max_chars).is_none() {

@@ -1,7 +1,8 @@
 //! Reasons for which a file, a member of an archive or a message is skipped, and filters that hold URLs back.
 
 named_enum! {
-    /// Reason for which something is not read although nothing about it failed. A closed set, except for what later formats add.
+    /// Reason for which something is not read although nothing about it failed. A closed set,
+    /// except for what later formats add.
     #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
     #[non_exhaustive]
     pub enum SkipReason {

@@ -1,6 +1,8 @@
-//! The character classes of RFC 1738 section 5: one readable function, and the table computed from it.
+//! The character classes of RFC 1738 section 5: one readable function, and the table computed from
+//! it.
 
-/// A character class, or several: a set of bits, one for each class. A lookup in one table tests any of them.
+/// A character class, or several: a set of bits, one for each class. A lookup in one table tests
+/// any of them.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) struct CharSet(u16);
 

@@ -17,7 +17,8 @@ pub(super) fn run(set: CharSet, input: &[u8]) -> (&[u8], &[u8]) {
     input.split_at(len)
 }
 
-/// Returns the byte that the escape at the start of `input` encodes, or `None` if `input` does not start with an escape.
+/// Returns the byte that the escape at the start of `input` encodes, or `None` if `input` does not
+/// start with an escape.
 ///
 /// ```
 /// use urlspool::grammar::escaped_byte;
@@ -86,8 +87,9 @@ pub fn decode(text: &[u8]) -> Vec<u8> {
 
 /// Appends `text` to `out` in the form used for comparing URLs.
 ///
-/// Escapes of unreserved characters are decoded, all others are written in upper-case hexadecimal. Both spellings mean
-/// the same by section 2.2; RFC 3986 section 6.2.2.2 adds `~` to the characters decoded.
+/// Escapes of unreserved characters are decoded, all others are written in upper-case hexadecimal.
+/// Both spellings mean the same by section 2.2; RFC 3986 section 6.2.2.2 adds `~` to the characters
+/// decoded.
 ///
 /// ```
 /// let mut key = Vec::new();

@@ -1,4 +1,5 @@
-//! The forms of `url`, one for each predefined scheme (RFC 1738 sections 3.2 to 3.11): one function for each production.
+//! The forms of `url`, one for each predefined scheme (RFC 1738 sections 3.2 to 3.11): one function
+//! for each production.
 
 use super::chars::CharSet;
 use super::escape::{decode, escaped_byte, run};
@@ -54,7 +55,8 @@ impl UrlForm<'_> {
         "otherurl-ip",
     ];
 
-    /// The name used in a record's `form`: a production of section 5, or our name for one of its alternatives.
+    /// The name used in a record's `form`: a production of section 5, or our name for one of its
+    /// alternatives.
     #[must_use]
     pub fn name(&self) -> &'static str {
         match self {
@@ -204,7 +206,8 @@ impl<'a> FtpPath<'a> {
 impl FtpUrl<'_> {
     /// The FTP commands of section 3.2.2, in order.
     ///
-    /// There is no `USER` if the URL has no user name: the client supplies "anonymous" (section 3.2.1).
+    /// There is no `USER` if the URL has no user name: the client supplies "anonymous"
+    /// (section 3.2.1).
     #[must_use]
     pub fn commands(&self) -> Vec<FtpCommand> {
         let mut commands = Vec::new();
@@ -288,7 +291,8 @@ fn ftpurl(input: &[u8]) -> Result<FtpUrl<'_>, ProductionError> {
     )
 }
 
-/// Parses `fpath = fsegment *[ "/" fsegment ]`; `fsegment = *[ uchar | "?" | ":" | "@" | "&" | "=" ]`.
+/// Parses `fpath = fsegment *[ "/" fsegment ]`;
+/// `fsegment = *[ uchar | "?" | ":" | "@" | "&" | "=" ]`.
 fn fpath(input: &[u8]) -> (&[u8], &[u8]) {
     let mut rest = run(CharSet::FSEGMENT, input).1;
     while let Some(next) = rest.strip_prefix(b"/") {
@@ -297,7 +301,8 @@ fn fpath(input: &[u8]) -> (&[u8], &[u8]) {
     input.split_at(input.len() - rest.len())
 }
 
-/// Parses `";type=" ftptype`. The literal is lower-case: only schemes are case-insensitive (section 2.1).
+/// Parses `";type=" ftptype`. The literal is lower-case: only schemes are case-insensitive
+/// (section 2.1).
 fn typecode(input: &[u8]) -> Production<'_, u8> {
     const LITERAL: &[u8] = b";type=";
     let matching = input
@@ -378,7 +383,8 @@ fn httpurl(input: &[u8]) -> Result<HttpUrl<'_>, ProductionError> {
     )
 }
 
-/// Parses `hpath = hsegment *[ "/" hsegment ]`; `hsegment = *[ uchar | ";" | ":" | "@" | "&" | "=" ]`
+/// Parses `hpath = hsegment *[ "/" hsegment ]`;
+/// `hsegment = *[ uchar | ";" | ":" | "@" | "&" | "=" ]`
 fn hpath(input: &[u8]) -> (&[u8], &[u8]) {
     let mut rest = run(CharSet::HSEGMENT, input).1;
     while let Some(next) = rest.strip_prefix(b"/") {
@@ -405,8 +411,8 @@ pub struct GopherUrl<'a> {
 
 /// The text after the slash, and its division into fields.
 ///
-/// By section 5 a selector may contain `%09`, which makes the division ambiguous. Section 3.4 says that a selector
-/// contains no tab, so the first two `%09` after the type separate the fields.
+/// By section 5 a selector may contain `%09`, which makes the division ambiguous. Section 3.4 says
+/// that a selector contains no tab, so the first two `%09` after the type separate the fields.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct GopherPath<'a> {
     /// The whole text, as written.
@@ -430,8 +436,8 @@ impl GopherUrl<'_> {
             .map_or(b'1', |gtype| escaped_byte(gtype).unwrap_or(gtype[0]))
     }
 
-    /// The line that a client sends (sections 3.4.1 to 3.4.9), without its line end: the decoded selector, then the
-    /// search and gopher+ strings, each after a tab.
+    /// The line that a client sends (sections 3.4.1 to 3.4.9), without its line end: the decoded
+    /// selector, then the search and gopher+ strings, each after a tab.
     #[must_use]
     pub fn request(&self) -> Vec<u8> {
         let Some(path) = self.path else {
@@ -920,7 +926,8 @@ fn field(input: &[u8]) -> Production<'_, ProsperoField<'_>> {
 pub struct OtherUrl<'a> {
     /// The text after the colon.
     pub schemepart: &'a [u8],
-    /// The parts of the text as an `ip-schemepart`, if it matches that production. Every such text is also `*xchar`.
+    /// The parts of the text as an `ip-schemepart`, if it matches that production. Every such text
+    /// is also `*xchar`.
     pub ip: Option<IpSchemepart<'a>>,
 }
 

@@ -80,8 +80,8 @@ fn number(digits: &[u8]) -> Option<u32> {
 ///
 /// # Errors
 ///
-/// Without an `@`, the text may be the beginning of a user name, or a host and port. The error is that of the reading that
-/// gets further.
+/// Without an `@`, the text may be the beginning of a user name, or a host and port. The error is
+/// that of the reading that gets further.
 pub(super) fn login(input: &[u8]) -> Production<'_, Login<'_>> {
     let (user, rest) = run(CharSet::USER, input);
     let (password, rest) = match rest.strip_prefix(b":") {
@@ -105,7 +105,8 @@ pub(super) fn login(input: &[u8]) -> Production<'_, Login<'_>> {
     ))
 }
 
-/// Parses a login that has no `@`. `unread` is the rest of `input` that a user name and password cannot begin with.
+/// Parses a login that has no `@`. `unread` is the rest of `input` that a user name and password
+/// cannot begin with.
 fn login_without_user<'a>(input: &'a [u8], unread: &'a [u8]) -> Production<'a, Login<'a>> {
     let host = hostport(input);
     let remaining = match &host {
@@ -113,7 +114,8 @@ fn login_without_user<'a>(input: &'a [u8], unread: &'a [u8]) -> Production<'a, L
         Ok((_, rest)) => Some(rest.len()),
         Err(error) => Some(error.remaining()),
     };
-    // A bad escape is part of no host, so that there the other reading gets as far as its `%`, or further.
+    // A bad escape is part of no host, so that there the other reading gets as far as its `%`, or
+    // further.
     match remaining {
         Some(remaining) if unread.len() < remaining || starts_bad_escape(unread) => {
             Err(if unread.is_empty() {
@@ -177,7 +179,8 @@ pub(super) fn digits(input: &[u8]) -> (&[u8], &[u8]) {
 
 /// Parses `host = hostname | hostnumber`.
 ///
-/// Both are labels separated by dots. The last label decides: it begins with a letter in a `hostname`.
+/// Both are labels separated by dots. The last label decides: it begins with a letter in a
+/// `hostname`.
 pub(super) fn host(input: &[u8]) -> Production<'_, Host<'_>> {
     let mut rest = input;
     let mut labels = 0;

@@ -17,13 +17,15 @@ named_enum! {
         BadEscape = "bad-escape",
         /// A literal of the grammar (`:`, `//`, `;type=`, ...) is missing.
         Missing = "missing",
-        /// A host label is not allowed: it begins or ends with a hyphen, or is the last one and begins with a digit.
+        /// A host label is not allowed: it begins or ends with a hyphen, or is the last one and
+        /// begins with a digit.
         BadLabel = "bad-label",
     }
 }
 
 named_enum! {
-    /// The part of the URL in which a grammar error was found. A new variant is a new version of the record format.
+    /// The part of the URL in which a grammar error was found. A new variant is a new version of
+    /// the record format.
     #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
     #[non_exhaustive]
     pub enum RejectPart {
@@ -161,7 +163,8 @@ pub(super) fn end<T>(value: T, part: RejectPart, rest: &[u8]) -> Result<T, Produ
 
 /// The error for the first byte of `rest`, which `part` cannot contain. `rest` must not be empty.
 ///
-/// A complete escape is `Unexpected`: it is in a place where no escape is allowed (`telnet://h%41`).
+/// A complete escape is `Unexpected`: it is in a place where no escape is allowed
+/// (`telnet://h%41`).
 pub(super) fn unexpected(part: RejectPart, rest: &[u8]) -> ProductionError {
     let kind = if starts_bad_escape(rest) {
         RejectKind::BadEscape

@@ -1,4 +1,5 @@
-//! The table of schemes: rule, class, default port, and the requirement for a bare URL in running text.
+//! The table of schemes: rule, class, default port, and the requirement for a bare URL in running
+//! text.
 
 use super::chars::CharSet;
 use super::reject::{Production, RejectKind, RejectPart};
@@ -54,8 +55,9 @@ pub enum BareRequirement {
     Host,
     /// `//`; the host may be absent (`file:///etc/motd`).
     Slashes,
-    /// A mailbox: a local part, `@`, and a host with a dot. After the host one of these characters may follow, and then any
-    /// others that the grammar allows: the parameters of `sip:`, the resource of `xmpp:`.
+    /// A mailbox: a local part, `@`, and a host with a dot. After the host one of these characters
+    /// may follow, and then any others that the grammar allows: the parameters of `sip:`, the
+    /// resource of `xmpp:`.
     Mailbox(&'static str),
     /// `*`, a newsgroup with at least two components, or the identifier of an article.
     News,
@@ -179,7 +181,8 @@ impl Scheme {
         Scheme::index(name).map(|row| &SCHEMES[row])
     }
 
-    /// Returns the index of that row in [`SCHEMES`]. Compares only the names that begin with the same letter.
+    /// Returns the index of that row in [`SCHEMES`]. Compares only the names that begin with the
+    /// same letter.
     #[must_use]
     pub fn index(name: &[u8]) -> Option<usize> {
         let rows = &ROWS[letter(*name.first()?)];
@@ -195,7 +198,8 @@ impl Scheme {
 
 /// For each letter, the indexes of the rows whose names begin with it, followed by `u8::MAX`.
 ///
-/// Reason: a name is looked up for every colon that may end a scheme, and a letter has at most four rows.
+/// Reason: a name is looked up for every colon that may end a scheme, and a letter has at most four
+/// rows.
 const ROWS: [[u8; 5]; 32] = {
     let mut rows = [[u8::MAX; 5]; 32];
     let mut row = 0;
@@ -211,7 +215,8 @@ const ROWS: [[u8; 5]; 32] = {
     rows
 };
 
-/// The index of a letter in [`ROWS`], the same in either case. Other bytes share the indexes of letters.
+/// The index of a letter in [`ROWS`], the same in either case. Other bytes share the indexes of
+/// letters.
 const fn letter(byte: u8) -> usize {
     (byte & 0x1F) as usize
 }
@@ -236,7 +241,8 @@ pub fn is_scheme_char(byte: u8) -> bool {
     CharSet::SCHEME.has(byte)
 }
 
-/// Parses `scheme ":"`, where `scheme = 1*[ lowalpha | digit | "+" | "-" | "." ]` matches either case (section 2.1).
+/// Parses `scheme ":"`, where `scheme = 1*[ lowalpha | digit | "+" | "-" | "." ]` matches either
+/// case (section 2.1).
 pub(super) fn scheme(input: &[u8]) -> Production<'_, &[u8]> {
     let len = input
         .iter()

@@ -5,65 +5,79 @@
 /// A commit costs a sync; a batch of this size takes about a second.
 pub const LOAD_BATCH_ROWS: usize = 50_000;
 
-/// Time, in seconds, after which a batch is committed although it is small, and for which a load waits for a line before it commits.
+/// Time, in seconds, after which a batch is committed although it is small, and for which a load
+/// waits for a line before it commits.
 ///
-/// While a batch is open no other program can write to the database, and many wait for five seconds.
+/// While a batch is open no other program can write to the database, and many wait for five
+/// seconds.
 pub const LOAD_BATCH_SECONDS: u64 = 2;
 
-/// Maximum size, in bytes, of a line that is loaded. A record repeats a URL of `Limits::url_bytes` less than twenty times.
+/// Maximum size, in bytes, of a line that is loaded. A record repeats a URL of `Limits::url_bytes`
+/// less than twenty times.
 pub const LOAD_LINE_BYTES: usize = 16 << 20;
 
-/// Size, in bytes, of the lines that the thread which parses hands over at once; a longer line is handed over alone.
+/// Size, in bytes, of the lines that the thread which parses hands over at once; a longer line is
+/// handed over alone.
 pub const LOAD_PARSED_BYTES: u64 = 256 << 10;
 
-/// Number of batches of [`LOAD_PARSED_BYTES`] that are parsed before the rows of the one before are written.
+/// Number of batches of [`LOAD_PARSED_BYTES`] that are parsed before the rows of the one before are
+/// written.
 pub const LOAD_PARSED_BATCHES: usize = 4;
 
 /// Number of links whose numbers are held in memory before they are written to the database.
 pub const LOAD_PENDING_LINKS: usize = 100_000;
 
-/// Size, in bytes, of the keys of these links. A key is as long as a URL, which may have `Limits::url_bytes`.
+/// Size, in bytes, of the keys of these links. A key is as long as a URL, which may have
+/// `Limits::url_bytes`.
 pub const LOAD_PENDING_LINK_BYTES: usize = 32 << 20;
 
 /// Size, in bytes, of the rows that are sent to a server at once.
 pub const LOAD_STAGED_BYTES: usize = 16 << 20;
 
-/// Memory, in KiB, for pages of the database of a load. The index of the keys is read at random places.
+/// Memory, in KiB, for pages of the database of a load. The index of the keys is read at random
+/// places.
 pub const LOAD_CACHE_KIB: u32 = 128 << 10;
 
 /// Time, in seconds, for which a load waits for another program that is writing to the database.
 pub const LOAD_LOCK_SECONDS: u64 = 60;
 
-/// Interval, in milliseconds, at which a load tries again to merge the log of a `SQLite` database, while another program reads.
+/// Interval, in milliseconds, at which a load tries again to merge the log of a `SQLite` database,
+/// while another program reads.
 pub const LOAD_LOG_POLL_MS: u64 = 50;
 
 /// Number of these attempts: for a minute, as long as a load waits for a program that writes.
 pub const LOAD_LOG_ATTEMPTS: u32 = 1_200;
 
-/// Number of attempts, at the same interval, to find the header of a database: another program may be writing it.
+/// Number of attempts, at the same interval, to find the header of a database: another program may
+/// be writing it.
 pub const LOAD_HEADER_ATTEMPTS: u32 = 100;
 
-/// Number of attempts, at the same interval, to find a database as long as its header says: another program that merges its log writes
-/// the header first.
+/// Number of attempts, at the same interval, to find a database as long as its header says: another
+/// program that merges its log writes the header first.
 pub const LOAD_LENGTH_ATTEMPTS: u32 = 400;
 
-/// Size, in bytes, of the lines in one request of `_bulk`, before compression; a longer line is sent alone. Servers accept
-/// 100 MiB by default, and recommend 5 to 15.
+/// Size, in bytes, of the lines in one request of `_bulk`, before compression; a longer line is
+/// sent alone. Servers accept 100 MiB by default, and recommend 5 to 15.
 pub const LOAD_BULK_BYTES: usize = 8 << 20;
 
-/// Number of messages that are gone and whose removal from an index may wait for others. A server accepts 65,536 terms a query.
+/// Number of messages that are gone and whose removal from an index may wait for others. A server
+/// accepts 65,536 terms a query.
 pub const LOAD_PENDING_GONE: usize = 10_000;
 
-/// Number of mailboxes in one request that removes messages. A server accepts 1,024 clauses a query.
+/// Number of mailboxes in one request that removes messages. A server accepts 1,024 clauses a
+/// query.
 pub const LOAD_QUERY_MAILBOXES: usize = 500;
 
-/// Size, in bytes, of an answer of a server: that to a request of [`LOAD_BULK_BYTES`] whose items are all refused is smaller.
+/// Size, in bytes, of an answer of a server: that to a request of [`LOAD_BULK_BYTES`] whose items
+/// are all refused is smaller.
 pub const LOAD_REPLY_BYTES: u64 = 64 << 20;
 
-/// Time, in seconds, for a connection to a server and for its silence, unless the target names another.
+/// Time, in seconds, for a connection to a server and for its silence, unless the target names
+/// another.
 pub const LOAD_CONNECT_SECONDS: u64 = 30;
 
-/// Time, in seconds, after which the kernel asks whether a silent server is there. Its own default is two hours.
+/// Time, in seconds, after which the kernel asks whether a silent server is there. Its own default
+/// is two hours.
 pub const LOAD_KEEPALIVE_SECONDS: u64 = 30;
 
 /// Size, in bytes, of the messages in which rows are copied to a server.
@@ -72,7 +86,8 @@ pub const LOAD_COPY_BYTES: usize = 64 << 10;
 /// Time, in seconds, for an answer of a server to a request that may be much work.
 pub const LOAD_REPLY_SECONDS: u64 = 60;
 
-/// Number of attempts to have a server accept a request or an item, without progress, before it counts as away.
+/// Number of attempts to have a server accept a request or an item, without progress, before it
+/// counts as away.
 pub const LOAD_ATTEMPTS: u32 = 6;
 
 /// Time, in milliseconds, after which a request is repeated the first time. It doubles each time.
@@ -81,15 +96,16 @@ pub const LOAD_BACKOFF_MS: u64 = 100;
 /// Longest time, in seconds, for which a server can ask to wait by `Retry-After`.
 pub const LOAD_RETRY_AFTER_SECONDS: u64 = 30;
 
-/// Time, in seconds, after which a loader that is silent has lost the lock of an index: longer than [`LOAD_REPLY_SECONDS`] and
-/// [`LOAD_RENEW_SECONDS`] together, so that it does not lose the lock while it waits for an answer.
+/// Time, in seconds, after which a loader that is silent has lost the lock of an index: longer than
+/// [`LOAD_REPLY_SECONDS`] and [`LOAD_RENEW_SECONDS`] together, so that it does not lose the lock
+/// while it waits for an answer.
 pub const LOAD_LEASE_SECONDS: u64 = 90;
 
 /// Age, in seconds, at which a loader renews its lock of an index before the next request.
 pub const LOAD_RENEW_SECONDS: u64 = 20;
 
-/// Time, in seconds, for which a load waits for the lock of an index: longer than [`LOAD_LEASE_SECONDS`], so that a load that
-/// was killed can be repeated.
+/// Time, in seconds, for which a load waits for the lock of an index: longer than
+/// [`LOAD_LEASE_SECONDS`], so that a load that was killed can be repeated.
 pub const LOAD_INDEX_LOCK_SECONDS: u64 = 120;
 
 /// Interval, in milliseconds, at which a load that waits looks at the lock of an index.

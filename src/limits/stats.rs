@@ -1,10 +1,11 @@
 //! Limits of statistics, which hold in at most 256 MiB whatever the archive holds.
 
-/// Maximum number of distinct URLs, of messages and of sources that are counted exactly. Each takes up to 22 bytes while the table
-/// grows; more are estimated.
+/// Maximum number of distinct URLs, of messages and of sources that are counted exactly. Each takes
+/// up to 22 bytes while the table grows; more are estimated.
 pub const STATS_EXACT: usize = 1_800_000;
 
-/// Bits of a hash that choose a register of an estimate: 65,536 registers of a byte, for a standard error of 0.41 %.
+/// Bits of a hash that choose a register of an estimate: 65,536 registers of a byte, for a standard
+/// error of 0.41 %.
 pub const STATS_REGISTER_BITS: u32 = 16;
 
 /// Maximum number of names of a list, such as that of hosts, that are counted exactly.

@@ -1,20 +1,25 @@
-//! Limits on the text of a message: its URLs, its broken lines, and the values that its records repeat.
+//! Limits on the text of a message: its URLs, its broken lines, and the values that its records
+//! repeat.
 
 /// Maximum number of bytes between `<` and `>` by the strict rules.
 ///
-/// The appendix of RFC 1738 gives no limit. Without a `>` within these bytes the `<` is an ordinary character.
+/// The appendix of RFC 1738 gives no limit. Without a `>` within these bytes the `<` is an ordinary
+/// character.
 pub const RFC1738_WRAPPER_BYTES: usize = 2_000;
 
-/// Number of bytes after a `<` within which a text is not cut into blocks before a `>`. Twice the default of `wrapper_bytes`, for
-/// line breaks and quote marks inside.
+/// Number of bytes after a `<` within which a text is not cut into blocks before a `>`. Twice the
+/// default of `wrapper_bytes`, for line breaks and quote marks inside.
 pub const OPEN_WRAPPER_BYTES: usize = 16 << 10;
 
-/// Maximum number of hyphens before line ends for which every combination of kept and dropped hyphens is tried.
+/// Maximum number of hyphens before line ends for which every combination of kept and dropped
+/// hyphens is tried.
 ///
-/// The number of combinations doubles with each hyphen. With more hyphens only two are tried: all kept and all dropped.
+/// The number of combinations doubles with each hyphen. With more hyphens only two are tried: all
+/// kept and all dropped.
 pub const AMBIGUOUS_HYPHENS: usize = 4;
 
-/// Maximum number of characters of a foreign value that a message quotes. A message is read on a terminal, and most URLs are shorter.
+/// Maximum number of characters of a foreign value that a message quotes. A message is read on a
+/// terminal, and most URLs are shorter.
 pub const MESSAGE_VALUE_CHARS: usize = 200;
 
 /// Maximum number of characters in the name of a scheme. The longest registered one has 36.
@@ -25,15 +30,18 @@ pub const SCHEME_CHARS: usize = 40;
 /// A longer line has no quote marks worth finding.
 pub const LINE_LOOKBACK_BYTES: usize = 1_024;
 
-/// Maximum number of bytes before and after a URL that are searched for more residue of quoted-printable.
+/// Maximum number of bytes before and after a URL that are searched for more residue of
+/// quoted-printable.
 ///
 /// A dozen lines: a text that was encoded has a soft line break or an escape in one of them.
 pub const RESIDUE_SEARCH_BYTES: usize = 1_024;
 
-/// Maximum size, in bytes, of the run of characters in which residue of quoted-printable is decoded.
+/// Maximum size, in bytes, of the run of characters in which residue of quoted-printable is
+/// decoded.
 ///
-/// An encoded line has at most 76 characters (RFC 2045, section 6.7). Programs that removed the soft line breaks leave URLs of
-/// a few KiB. Bounds the work on a word that holds thousands of URL starts, each of which reads the rest of it.
+/// An encoded line has at most 76 characters (RFC 2045, section 6.7). Programs that removed the
+/// soft line breaks leave URLs of a few KiB. Bounds the work on a word that holds thousands of URL
+/// starts, each of which reads the rest of it.
 pub const RESIDUE_WORD_BYTES: usize = 4 << 10;
 
 /// Maximum number of lines by which a bare URL is continued.
@@ -41,9 +49,11 @@ pub const RESIDUE_WORD_BYTES: usize = 4 << 10;
 /// Mailers break lines at about 72 columns, and URLs above 800 bytes are rare.
 pub const CONTINUATION_LINES: usize = 12;
 
-/// Maximum size, in bytes, of a bare URL that is continued over lines, and of the first token of a line.
+/// Maximum size, in bytes, of a bare URL that is continued over lines, and of the first token of a
+/// line.
 ///
-/// As large as the default of `Limits::wrapper_bytes`. URLs that programs break over lines are far shorter.
+/// As large as the default of `Limits::wrapper_bytes`. URLs that programs break over lines are far
+/// shorter.
 pub const CONTINUATION_BYTES: usize = 8 << 10;
 
 /// Maximum number of newsgroups, and of references, of one message that its records repeat.
@@ -51,10 +61,12 @@ pub const CONTINUATION_BYTES: usize = 8 << 10;
 /// Every record of a message repeats them.
 pub const REPEATED_NAMES: usize = 100;
 
-/// Maximum size, in bytes, of a media type, charset, encoding or name that records repeat. Real ones have less than 80.
+/// Maximum size, in bytes, of a media type, charset, encoding or name that records repeat. Real
+/// ones have less than 80.
 pub const NAME_BYTES: usize = 256;
 
-/// Number of bytes of a text without a charset label, from the first 8-bit byte on, from which its charset is detected.
+/// Number of bytes of a text without a charset label, from the first 8-bit byte on, from which its
+/// charset is detected.
 ///
 /// Enough for the detector; more would only cost time.
 pub const DETECTED_BYTES: usize = 16 << 10;
@@ -62,10 +74,11 @@ pub const DETECTED_BYTES: usize = 16 << 10;
 /// Maximum size, in bytes, of the name of an HTML element. The longest one of HTML has ten.
 pub const ELEMENT_BYTES: usize = 32;
 
-/// Number of bytes at the start of a word in which the prefilter looks for its scheme and host, or its mailbox.
+/// Number of bytes at the start of a word in which the prefilter looks for its scheme and host, or
+/// its mailbox.
 ///
-/// A host has at most 255 bytes (RFC 1035, section 2.3.4), a scheme at most [`SCHEME_CHARS`]; the rest is room for a user
-/// name.
+/// A host has at most 255 bytes (RFC 1035, section 2.3.4), a scheme at most [`SCHEME_CHARS`]; the
+/// rest is room for a user name.
 pub const PREFILTER_BYTES: usize = 640;
 
 /// Number of bytes before a host without a scheme that are searched for the name of a trace field.
@@ -73,31 +86,34 @@ pub const PREFILTER_BYTES: usize = 640;
 /// Servers fold `Received` fields into lines of at most 78 bytes.
 pub const TRACE_FIELD_BYTES: usize = 512;
 
-/// Maximum number of lines of a trace field that are read before a host without a scheme. Servers write up to five.
+/// Maximum number of lines of a trace field that are read before a host without a scheme. Servers
+/// write up to five.
 pub const TRACE_FIELD_LINES: usize = 6;
 
-/// Maximum number of times that the bytes of a message may be read for long words that are rejected, when one begins
-/// inside the other.
+/// Maximum number of times that the bytes of a message may be read for long words that are
+/// rejected, when one begins inside the other.
 ///
-/// Words without blanks that contain thousands of URL starts are made to be slow. Once the limit is reached, only
-/// [`PREFILTER_BYTES`] of each word are read.
+/// Words without blanks that contain thousands of URL starts are made to be slow. Once the limit is
+/// reached, only [`PREFILTER_BYTES`] of each word are read.
 pub const REJECTED_WORDS_RATIO: usize = 4;
 
-/// Number of bytes of long words that may be rejected in any message, whatever its size: dozens of starts in the lines of
-/// programs and tables.
+/// Number of bytes of long words that may be rejected in any message, whatever its size: dozens of
+/// starts in the lines of programs and tables.
 pub const REJECTED_WORDS_BYTES: usize = 256 << 10;
 
-/// Number of steps that any message may take, besides `Limits::steps_per_byte` for each of its bytes.
+/// Number of steps that any message may take, besides `Limits::steps_per_byte` for each of its
+/// bytes.
 ///
 /// As for [`REJECTED_WORDS_BYTES`], and as much again: a small message may hold a few long words.
 pub const MESSAGE_STEPS: u64 = 512 << 10;
 
-/// Maximum number of boundaries that are searched for in a multipart: several fields may name one each.
+/// Maximum number of boundaries that are searched for in a multipart: several fields may name one
+/// each.
 pub const MULTIPART_BOUNDARIES: usize = 8;
 
 /// Maximum number of Content-Type fields of one header that are parsed.
 pub const CONTENT_TYPE_FIELDS: usize = 8;
 
-/// Maximum number of encoded words of one field that are decoded; later ones stay as they are. Bounds the time for a field of a
-/// million words, which nobody reads.
+/// Maximum number of encoded words of one field that are decoded; later ones stay as they are.
+/// Bounds the time for a field of a million words, which nobody reads.
 pub const ENCODED_WORDS: usize = 1_000;

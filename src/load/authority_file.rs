@@ -11,7 +11,8 @@ use rustls::pki_types::pem::{self, PemObject};
 use super::LoadError;
 use crate::grammar::decode;
 
-/// Reads the certificates of a file in PEM: at least one, and each can be the certificate of an authority.
+/// Reads the certificates of a file in PEM: at least one, and each can be the certificate of an
+/// authority.
 pub(super) fn certificates(path: &Path) -> Result<Vec<CertificateDer<'static>>, LoadError> {
     let name = path.display();
     let found: Vec<_> = CertificateDer::pem_file_iter(path)

@@ -1,9 +1,10 @@
-//! The columns that fields of the record fill in `SQLite` and `PostgreSQL`, made from the table of the fields; and the view `records`,
-//! which puts them together again.
+//! The columns that fields of the record fill in `SQLite` and `PostgreSQL`, made from the table of
+//! the fields; and the view `records`, which puts them together again.
 
 use crate::record::{Field, FieldId, Nullable};
 
-/// A table with columns of fields. Those of `links` and `segments` are written out where these are created.
+/// A table with columns of fields. Those of `links` and `segments` are written out where these are
+/// created.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Table {
     Sources,
@@ -20,8 +21,8 @@ pub(super) enum Column {
     Cited,
 }
 
-/// Loaded fields without a column: those that are the same in each row, the key, which is a link, and the place of the message,
-/// which differs among its copies.
+/// Loaded fields without a column: those that are the same in each row, the key, which is a link,
+/// and the place of the message, which differs among its copies.
 const NO_COLUMN: &[FieldId] = &[
     FieldId::Schema,
     FieldId::Type,
@@ -64,8 +65,9 @@ impl Table {
         })
     }
 
-    /// Returns the columns of fields: first those that identify a row, then the others in the order of the record. The record's id
-    /// is not among them: columns of other kinds stand between it and the others.
+    /// Returns the columns of fields: first those that identify a row, then the others in the order
+    /// of the record. The record's id is not among them: columns of other kinds stand between it
+    /// and the others.
     pub(super) fn columns(self) -> Vec<Column> {
         let first: &[FieldId] = match self {
             Table::Sources => &[
@@ -143,7 +145,8 @@ pub(super) fn names(columns: &[Column], prefix: &str) -> String {
     names.join(", ")
 }
 
-/// Returns the statement that creates the view `records`: a row for each record, with the names of the record's fields.
+/// Returns the statement that creates the view `records`: a row for each record, with the names of
+/// the record's fields.
 pub(super) fn records_view() -> String {
     let mut columns = Vec::new();
     for field in FieldId::ALL

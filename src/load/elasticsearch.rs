@@ -1,8 +1,10 @@
-//! The target Elasticsearch or `OpenSearch`: documents that are created by `_bulk`, each under the key of its record.
+//! The target Elasticsearch or `OpenSearch`: documents that are created by `_bulk`, each under the
+//! key of its record.
 //!
-//! A server has no transactions, so that an interrupted batch leaves documents behind. It is repeated from its begin: a document
-//! that is there is not created again, and the names of segments are stored after their documents. So that no other loader
-//! creates a document again that a tombstone removed meanwhile, a batch holds a lock.
+//! A server has no transactions, so that an interrupted batch leaves documents behind. It is
+//! repeated from its begin: a document that is there is not created again, and the names of
+//! segments are stored after their documents. So that no other loader creates a document again that
+//! a tombstone removed meanwhile, a batch holds a lock.
 
 mod documents;
 mod http;
@@ -30,8 +32,9 @@ use lock::IndexLock;
 
 /// An index that is being loaded.
 ///
-/// Documents that wait are created before messages that wait are removed. This is the order of the input: a document of a message
-/// that is among the latter is only added after these are removed, and all others are not affected by the removal.
+/// Documents that wait are created before messages that wait are removed. This is the order of the
+/// input: a document of a message that is among the latter is only added after these are removed,
+/// and all others are not affected by the removal.
 pub(super) struct ElasticsearchTarget<'r> {
     client: HttpClient<'r>,
     /// The name of the index.
@@ -62,7 +65,8 @@ struct SegmentDocument {
 #[derive(Deserialize)]
 struct SegmentSource {
     hash: String,
-    /// The identifiers of the indexes that its documents went to; empty in documents of older versions.
+    /// The identifiers of the indexes that its documents went to; empty in documents of older
+    /// versions.
     #[serde(default)]
     indexes: Vec<String>,
 }
@@ -157,7 +161,8 @@ impl<'r> ElasticsearchTarget<'r> {
         Ok(SegmentStatus::of(segment, has_documents.then_some(hash)))
     }
 
-    /// Checks that the names still lead to the indexes that they led to before. An alias may get more of them.
+    /// Checks that the names still lead to the indexes that they led to before. An alias may get
+    /// more of them.
     fn check_indexes(&mut self) -> Result<(), LoadError> {
         for (index, known) in [
             (&self.names.records, &mut self.records_ids),
@@ -363,7 +368,8 @@ fn is_there(client: &HttpClient<'_>, index: &str) -> Result<bool, LoadError> {
     Ok(true)
 }
 
-/// Returns the identifiers of the indexes that a name leads to, by their names; none if there is no index.
+/// Returns the identifiers of the indexes that a name leads to, by their names; none if there is no
+/// index.
 fn ids(client: &HttpClient<'_>, index: &str) -> Result<BTreeMap<String, String>, LoadError> {
     let path = format!("/{index}/_settings?filter_path=*.settings.index.uuid");
     let reply = client.send(&HttpRequest::get(path))?;

@@ -22,7 +22,8 @@ pub(crate) enum TrustedAuthorities {
     Named(Vec<CertificateDer<'static>>),
 }
 
-/// Creates a client of `server`, a URL. It follows no redirects and uses no proxy, and a request ends after `timeout`.
+/// Creates a client of `server`, a URL. It follows no redirects and uses no proxy, and a request
+/// ends after `timeout`.
 pub(crate) fn http_agent(
     server: &str,
     authorities: &TrustedAuthorities,

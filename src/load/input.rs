@@ -59,8 +59,8 @@ pub(super) fn unreadable(name: impl Display, error: io::Error) -> LoadError {
     LoadError::io(format!("cannot read {name}: {error}")).caused_by(error)
 }
 
-/// Returns the inputs that an argument names: of a folder the files of records beneath it, in the order of their names. Links
-/// are followed; a folder that several links lead to is listed once.
+/// Returns the inputs that an argument names: of a folder the files of records beneath it, in the
+/// order of their names. Links are followed; a folder that several links lead to is listed once.
 pub(super) fn inputs_of(argument: &Path) -> Vec<Result<LoadInput, LoadError>> {
     if argument == Path::new(STDIN) {
         return vec![Ok(LoadInput::Stdin)];
@@ -93,7 +93,8 @@ pub(super) fn inputs_of(argument: &Path) -> Vec<Result<LoadInput, LoadError>> {
 /// Names in the output folder of a daemon, which has no segments until it seals one.
 const DAEMON_FILES: [&[u8]; 2] = [b".open", b".last"];
 
-/// Returns `true` if a folder holds files, and none of them, at whatever depth, is one of records or of a daemon's output.
+/// Returns `true` if a folder holds files, and none of them, at whatever depth, is one of records
+/// or of a daemon's output.
 pub(super) fn holds_only_other_files(folder: &Path) -> bool {
     let mut has_files = false;
     for entry in WalkDir::new(folder)
@@ -115,8 +116,8 @@ pub(super) fn holds_only_other_files(folder: &Path) -> bool {
 /// Bytes of a file's beginning that show whether it holds records.
 const START_BYTES: u64 = 64 << 10;
 
-/// Returns `true` if a file begins with text of which no line is JSON, as mail does. A compressed file, or one that cannot be read, does
-/// not.
+/// Returns `true` if a file begins with text of which no line is JSON, as mail does. A compressed
+/// file, or one that cannot be read, does not.
 pub(super) fn begins_without_records(path: &Path) -> bool {
     let mut start = Vec::new();
     let read = fs::File::open(path).and_then(|file| file.take(START_BYTES).read_to_end(&mut start));
@@ -170,8 +171,8 @@ fn entries_of(folder: &Path, listed: &mut HashSet<DeviceInode>) -> io::Result<Ve
     Ok(entries)
 }
 
-/// Returns the segments of a folder whose paths satisfy `is_new`, in the order of their numbers. Files without a sidecar are
-/// skipped: the sidecar is published first, so they are no segments.
+/// Returns the segments of a folder whose paths satisfy `is_new`, in the order of their numbers.
+/// Files without a sidecar are skipped: the sidecar is published first, so they are no segments.
 pub(super) fn segments_in(
     folder: &Path,
     mut is_new: impl FnMut(&Path) -> bool,
@@ -212,8 +213,8 @@ pub(super) struct SegmentFile {
 }
 
 impl SegmentFile {
-    /// Returns the segment at `path`; `None` if the name has no number, there is no sidecar beside it, or one of
-    /// them is no regular file.
+    /// Returns the segment at `path`; `None` if the name has no number, there is no sidecar beside
+    /// it, or one of them is no regular file.
     pub(super) fn at(path: &Path) -> Option<SegmentFile> {
         let number = number(path)?;
         let meta = path.with_file_name(format!("{number}.meta"));

@@ -1,8 +1,8 @@
-//! The lines of an input: unpacked, counted, limited in length, hashed for segments, and parsed on a thread of their own while
-//! rows are written.
+//! The lines of an input: unpacked, counted, limited in length, hashed for segments, and parsed on
+//! a thread of their own while rows are written.
 //!
-//! Parsing takes a third of the work of a load into `SQLite`, and needs nothing of the target. Lines come in the order of the input, in
-//! batches over a channel of bounded length.
+//! Parsing takes a third of the work of a load into `SQLite`, and needs nothing of the target.
+//! Lines come in the order of the input, in batches over a channel of bounded length.
 
 use std::hash::Hasher;
 use std::io::{self, BufRead, BufReader, Read};
@@ -47,11 +47,13 @@ struct ParsedBatch {
     end: Option<io::Result<LinesRead>>,
 }
 
-/// Reads an input on a thread, and gives its lines to `take`, in batches; `None` if no line came for [`LOAD_BATCH_SECONDS`], because
-/// the input is a pipe whose writer is slow. If `take` fails, the rest is not read. Returns the end, or the reason why the input
-/// cannot be read, or not to its end.
+/// Reads an input on a thread, and gives its lines to `take`, in batches; `None` if no line came
+/// for [`LOAD_BATCH_SECONDS`], because the input is a pipe whose writer is slow. If `take` fails,
+/// the rest is not read. Returns the end, or the reason why the input cannot be read, or not to its
+/// end.
 ///
-/// Lines go back to the thread to be freed: memory is freed faster where it was allocated, and the thread has time.
+/// Lines go back to the thread to be freed: memory is freed faster where it was allocated, and the
+/// thread has time.
 pub(super) fn each_batch<E>(
     input: &LoadInput,
     texts: LineTexts,
@@ -61,8 +63,9 @@ pub(super) fn each_batch<E>(
         // The receiver is dropped before the scope waits for the thread, which then ends.
         let (sender, receiver) = sync_channel::<ParsedBatch>(LOAD_PARSED_BATCHES);
         let (used_sender, used) = channel();
-        // Lines that were loaded are at most `LOAD_PARSED_BATCHES` and two batches, since they are freed whenever one is sent. It
-        // returns `false` if nobody takes the batch: the load has failed already.
+        // Lines that were loaded are at most `LOAD_PARSED_BATCHES` and two batches, since they are
+        // freed whenever one is sent. It returns `false` if nobody takes the batch: the load has
+        // failed already.
         let send = move |batch| {
             used.try_iter().for_each(drop::<Vec<ParsedLine>>);
             sender.send(batch).is_ok()
@@ -244,7 +247,8 @@ impl InputLines {
     }
 }
 
-/// Reads a file to its end. Returns the length and the hash of its lines, unpacked, as sidecars have them.
+/// Reads a file to its end. Returns the length and the hash of its lines, unpacked, as sidecars
+/// have them.
 pub(super) fn len_and_hash(path: &Path) -> io::Result<(u64, String)> {
     let mut lines = InputLines::of_file(path)?;
     let mut line = Vec::new();

@@ -118,7 +118,8 @@ impl<'r> Loader<'r> {
         })
     }
 
-    /// Removes the rows of files that were scanned and that the scan did not find, and of files that are gone.
+    /// Removes the rows of files that were scanned and that the scan did not find, and of files
+    /// that are gone.
     fn replace_files(&mut self, files: &ScannedFiles) -> Result<(), LoadError> {
         if self.counts.failures() > 0 {
             self.report.borrow_mut().kept_rows();
@@ -138,7 +139,8 @@ impl<'r> Loader<'r> {
             ..ReplacedFiles::default()
         };
         for (root, files) in by_root {
-            // After its files were looked for: else a file system could have been unmounted in between.
+            // After its files were looked for: else a file system could have been unmounted in
+            // between.
             if ScannedFiles::holds_files(&root) {
                 replaced.without_rows.extend(files);
             } else {
@@ -236,7 +238,8 @@ impl<'r> Loader<'r> {
             }
             SegmentStatus::Loaded => {
                 if self.segments == LoadedSegments::Delete {
-                    // It, or its sidecar, may be another than the one that was loaded. A missing one was removed by another load.
+                    // It, or its sidecar, may be another than the one that was loaded. A missing
+                    // one was removed by another load.
                     self.or_commit(check_file(segment, name, "it was not removed"))?;
                 }
                 self.batch.counts.known_segments += 1;
@@ -277,7 +280,8 @@ impl<'r> Loader<'r> {
         match read {
             // It may have changed since.
             Ok(read) => check_segment(segment, name, read.len, &read.hash, omitted)?,
-            // Somebody has removed it since it was listed, and not a load into this target, which would hold it.
+            // Somebody has removed it since it was listed, and not a load into this target, which
+            // would hold it.
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
                 self.failed(&unreadable(name, error));
                 return Ok(false);
@@ -289,8 +293,8 @@ impl<'r> Loader<'r> {
         Ok(true)
     }
 
-    /// Commits the inputs before a segment that cannot be loaded. Nothing of the segment was written yet. None is removed: the
-    /// sidecar of one may be that of the file that is damaged.
+    /// Commits the inputs before a segment that cannot be loaded. Nothing of the segment was
+    /// written yet. None is removed: the sidecar of one may be that of the file that is damaged.
     fn or_commit<T>(&mut self, checked: Result<T, LoadError>) -> Result<T, LoadError> {
         if checked.is_err() {
             self.batch.to_delete.clear();
@@ -445,8 +449,8 @@ impl<'r> Loader<'r> {
     }
 }
 
-/// Reads a segment, and compares it with its sidecar. Returns `false` if it is missing: it was removed since it was listed. The clause
-/// `omitted` says what is not done with another one.
+/// Reads a segment, and compares it with its sidecar. Returns `false` if it is missing: it was
+/// removed since it was listed. The clause `omitted` says what is not done with another one.
 fn check_file(segment: &SegmentFile, name: &str, omitted: &str) -> Result<bool, LoadError> {
     match len_and_hash(&segment.path) {
         Ok((len, hash)) => check_segment(segment, name, len, &hash, omitted).map(|()| true),

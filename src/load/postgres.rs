@@ -38,7 +38,8 @@ pub(super) struct PostgresTarget {
     rows: CopyRows,
     /// Rows to be copied, in the format of `COPY`.
     staged: String,
-    /// Messages whose rows are removed after those that wait were added. No row that waits came after its message was gone.
+    /// Messages whose rows are removed after those that wait were added. No row that waits came
+    /// after its message was gone.
     gone: GoneMessages,
     /// Rows that were changed and not reported yet.
     changed: ChangedRows,
@@ -139,7 +140,8 @@ impl PostgresTarget {
         self.batch_execute(&format!("COMMIT; {}", schema::staging()))
     }
 
-    /// Returns the table or view of another program that has the name of one of ours, in the schema where ours would be created.
+    /// Returns the table or view of another program that has the name of one of ours, in the schema
+    /// where ours would be created.
     fn foreign_table(&mut self) -> Result<Option<String>, LoadError> {
         let sql =
             "SELECT relname::text FROM pg_class WHERE relnamespace = to_regnamespace(current_schema())
@@ -246,7 +248,8 @@ fn password(config: &Config, credentials: &Credentials) -> Option<String> {
     })
 }
 
-/// Has commits wait until they are written, if the server does not do so by default. Other settings wait for more.
+/// Has commits wait until they are written, if the server does not do so by default. Other settings
+/// wait for more.
 const COMMIT_DURABLY: &str = "SELECT set_config('synchronous_commit', 'local', false)
   WHERE current_setting('synchronous_commit') = 'off'";
 
@@ -432,8 +435,8 @@ impl Target for PostgresTarget {
         Ok(std::mem::take(&mut self.changed))
     }
 
-    /// Nothing is left to check: the rows were committed by a connection whose tables were locked and checked, and which waited
-    /// until the server had written them.
+    /// Nothing is left to check: the rows were committed by a connection whose tables were locked
+    /// and checked, and which waited until the server had written them.
     fn check_kept(&mut self) -> Result<(), LoadError> {
         Ok(())
     }

@@ -1,4 +1,5 @@
-//! The entry of a load: opens the target, loads the inputs, and follows folders of segments, each of which is loaded when it is sealed.
+//! The entry of a load: opens the target, loads the inputs, and follows folders of segments, each
+//! of which is loaded when it is sealed.
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
@@ -31,7 +32,8 @@ use crate::walk::DeviceInode;
 ///
 /// # Errors
 ///
-/// The target cannot be used, or the input contradicts it. What was committed before stays; the load can be repeated.
+/// The target cannot be used, or the input contradicts it. What was committed before stays; the
+/// load can be repeated.
 pub fn load(job: &LoadJob, report: &mut dyn LoadReport) -> Result<LoadCounts, LoadError> {
     refuse_target_among_inputs(job)?;
     check_inputs(job)?;
@@ -64,8 +66,8 @@ pub struct LoadedScan<T> {
     pub loaded: Result<LoadCounts, LoadError>,
 }
 
-/// Loads the records that `scan` feeds, which runs on a thread of its own. The inputs of the job have no meaning. If the feed is not
-/// ended, the rows that were not committed are dropped.
+/// Loads the records that `scan` feeds, which runs on a thread of its own. The inputs of the job
+/// have no meaning. If the feed is not ended, the rows that were not committed are dropped.
 ///
 /// # Errors
 ///
@@ -99,7 +101,8 @@ pub fn load_scan<T: Send>(
     })
 }
 
-/// Checks, before a database is created, that the inputs are there, and that none of them is mail that was not scanned.
+/// Checks, before a database is created, that the inputs are there, and that none of them is mail
+/// that was not scanned.
 fn check_inputs(job: &LoadJob) -> Result<(), LoadError> {
     for input in job.inputs.iter().filter(|path| *path != Path::new("-")) {
         let name = input.display();
@@ -204,7 +207,8 @@ fn open<'r>(job: &LoadJob, report: &SharedReport<'r>) -> Result<Box<dyn Target +
     }
 }
 
-/// Opens the target. Waits while it cannot be reached, and while another loader holds it; `None` if the load is stopped meanwhile.
+/// Opens the target. Waits while it cannot be reached, and while another loader holds it; `None` if
+/// the load is stopped meanwhile.
 fn open_patiently<'r>(
     job: &LoadJob,
     report: &SharedReport<'r>,
@@ -218,8 +222,8 @@ fn open_patiently<'r>(
     Ok(None)
 }
 
-/// Loads the segments that appear in the folders among `arguments`, until the load is stopped. Waits while the target cannot
-/// be reached, and while another loader holds it.
+/// Loads the segments that appear in the folders among `arguments`, until the load is stopped.
+/// Waits while the target cannot be reached, and while another loader holds it.
 fn follow(loader: &mut Loader<'_>, arguments: &[PathBuf]) -> Result<(), LoadError> {
     let mut folders: Vec<_> = arguments
         .iter()
@@ -243,7 +247,8 @@ fn follow(loader: &mut Loader<'_>, arguments: &[PathBuf]) -> Result<(), LoadErro
     Ok(())
 }
 
-/// Loads the inputs. Waits while the target cannot be reached, unless an input is standard input, which is read once.
+/// Loads the inputs. Waits while the target cannot be reached, unless an input is standard input,
+/// which is read once.
 fn load_patiently(loader: &mut Loader<'_>, arguments: &[PathBuf]) -> Result<(), LoadError> {
     let is_repeatable = !arguments.iter().any(|path| path == Path::new("-"));
     loop {
@@ -289,7 +294,8 @@ impl SegmentVersion {
 /// A folder of segments.
 struct FollowedFolder {
     path: PathBuf,
-    /// Segments that were loaded and not yet removed. One that another instance writes under the same name is another file.
+    /// Segments that were loaded and not yet removed. One that another instance writes under the
+    /// same name is another file.
     loaded: BTreeMap<PathBuf, SegmentVersion>,
     /// `true` if it could not be listed the last time, which is reported once.
     has_failed: bool,

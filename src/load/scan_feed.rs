@@ -1,6 +1,8 @@
-//! The records of a scan in the same process as rows: no line is written by the one, or read by the other.
+//! The records of a scan in the same process as rows: no line is written by the one, or read by the
+//! other.
 //!
-//! The scan runs on a thread of its own and waits if the rows before are not written yet, so that memory is bounded.
+//! The scan runs on a thread of its own and waits if the rows before are not written yet, so that
+//! memory is bounded.
 
 use std::collections::{BTreeSet, HashSet};
 use std::io;
@@ -68,8 +70,8 @@ pub(super) fn record_feed(texts: LineTexts) -> (RecordFeed, FedRecords) {
 }
 
 impl RecordFeed {
-    /// Sends records, which have at least the fields that are loaded. Returns `false` if the load has failed: the scan need not
-    /// go on.
+    /// Sends records, which have at least the fields that are loaded. Returns `false` if the load
+    /// has failed: the scan need not go on.
     pub fn put(&mut self, records: &[Record]) -> bool {
         self.used.try_iter().for_each(drop);
         let rows = records.iter().map(|record| self.row(record)).collect();
@@ -160,15 +162,16 @@ impl ScannedFiles {
         path.ancestors().find(|folder| self.roots.contains(*folder))
     }
 
-    /// Returns `true` if the rows of a stored file, of which there is no record, are to be removed: it was read and holds no URL any
-    /// more, or it is gone. A file that the scan did not read, or not to its end, keeps its rows.
+    /// Returns `true` if the rows of a stored file, of which there is no record, are to be removed:
+    /// it was read and holds no URL any more, or it is gone. A file that the scan did not read, or
+    /// not to its end, keeps its rows.
     pub(super) fn is_without_urls(&self, path: &Path) -> bool {
         let was_read = || self.read.contains(&path_hash(path)) || is_missing(path);
         !self.broken.contains(path) && was_read()
     }
 
-    /// Returns `true` if a root is standard input, a file that is not empty, or a folder with a file in it. That of a file system
-    /// that is not mounted is none of these.
+    /// Returns `true` if a root is standard input, a file that is not empty, or a folder with a
+    /// file in it. That of a file system that is not mounted is none of these.
     pub(super) fn holds_files(root: &Path) -> bool {
         match root.metadata() {
             Ok(found) if found.is_dir() => {
@@ -186,7 +189,8 @@ fn path_hash(path: &Path) -> u128 {
     hash_pieces(&[path.as_os_str().as_encoded_bytes()])
 }
 
-/// Returns `true` if there is certainly nothing at a path. A folder that cannot be read may hold it.
+/// Returns `true` if there is certainly nothing at a path. A folder that cannot be read may hold
+/// it.
 fn is_missing(path: &Path) -> bool {
     let is_missing = |error: io::Error| {
         matches!(

@@ -10,7 +10,8 @@ use super::sqlite::{open_to_read, sqlite_error};
 use crate::parse::key;
 use crate::record::{FoundMessage, FoundRow, FoundSource};
 
-/// Searches the database at `path`, and gives each match to `found` until that returns `false`, in the order of [`SearchOrder`].
+/// Searches the database at `path`, and gives each match to `found` until that returns `false`, in
+/// the order of [`SearchOrder`].
 ///
 /// # Errors
 ///
@@ -64,8 +65,8 @@ fn found_row(row: &Row<'_>) -> rusqlite::Result<FoundRow> {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct SearchQuery {
-    /// Words of which each must occur in the URL, the text of the link, the subject or the sender. A star at the end stands for
-    /// further letters.
+    /// Words of which each must occur in the URL, the text of the link, the subject or the sender.
+    /// A star at the end stands for further letters.
     pub words: Vec<String>,
     /// The scheme of the URL.
     pub scheme: Option<String>,
@@ -77,7 +78,8 @@ pub struct SearchQuery {
     pub sender: Option<String>,
     /// The `List-Id` of a list, or a newsgroup.
     pub list: Option<String>,
-    /// A host, or a registrable domain with all its hosts, as records have them ([`crate::parse::host_name`]).
+    /// A host, or a registrable domain with all its hosts, as records have them
+    /// ([`crate::parse::host_name`]).
     pub host: Option<String>,
     /// The earliest date: the first second, in seconds since 1970.
     pub since: Option<i64>,
@@ -89,7 +91,8 @@ pub struct SearchQuery {
     pub order: SearchOrder,
 }
 
-/// Order of the matches. Those without a plausible date come last; those of one time in the order of their files and places.
+/// Order of the matches. Those without a plausible date come last; those of one time in the order
+/// of their files and places.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum SearchOrder {
     /// The last citations first.
@@ -118,8 +121,8 @@ const TABLES: &str =
 const MAX_LIMIT: u64 = i64::MAX.unsigned_abs();
 
 impl SearchOrder {
-    /// Returns the clause of SQL. Matches of one time come in the order of their files and places, and at last of their keys, so that
-    /// it is the same in whatever order they were loaded.
+    /// Returns the clause of SQL. Matches of one time come in the order of their files and places,
+    /// and at last of their keys, so that it is the same in whatever order they were loaded.
     fn clause(self) -> &'static str {
         match self {
             SearchOrder::Newest => {
@@ -199,7 +202,8 @@ impl SearchQuery {
         };
         let order = self.order.clause();
         Statement {
-            // Only what the order needs is sorted. A cross join keeps its order: the matches are found first.
+            // Only what the order needs is sorted. A cross join keeps its order: the matches are
+            // found first.
             sql: format!(
                 "{COLUMNS} FROM (SELECT urls.id AS found FROM urls CROSS JOIN sources ON sources.id = urls.source{filter} \
                  {order}{limit}) JOIN urls ON urls.id = found {TABLES} {order}"
@@ -225,7 +229,8 @@ impl SearchQuery {
             || self.until.is_some()
     }
 
-    /// The words as a query of FTS5: each is a phrase of its runs of letters and digits. `None` if there are no words.
+    /// The words as a query of FTS5: each is a phrase of its runs of letters and digits. `None` if
+    /// there are no words.
     fn full_text(&self) -> Option<String> {
         let phrases: Vec<_> = self
             .words

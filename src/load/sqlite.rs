@@ -1,7 +1,8 @@
 //! The target `SQLite`: one file, which plain SQL can read.
 //!
-//! The rows of a batch are written in one transaction, which begins with the lock for writing: between its begin and its
-//! commit nobody else changes the tables, so that identifiers can be kept in memory.
+//! The rows of a batch are written in one transaction, which begins with the lock for writing:
+//! between its begin and its commit nobody else changes the tables, so that identifiers can be kept
+//! in memory.
 
 mod connection;
 mod file_check;
@@ -123,8 +124,8 @@ impl SqliteTarget {
 }
 
 impl SqliteBatch {
-    /// Adds the row of a record, and what it refers to, unless it is there. A row that is there belongs to the mailbox for which the
-    /// record was loaded last.
+    /// Adds the row of a record, and what it refers to, unless it is there. A row that is there
+    /// belongs to the mailbox for which the record was loaded last.
     fn put(
         &mut self,
         links: &mut LinkUpdates,

@@ -23,8 +23,8 @@ pub struct ReadStats {
     pub failures: u64,
 }
 
-/// Returns the statistics of the records in files, in the files of folders, and on standard input (`-`). What is none, or cannot be
-/// read, is reported, and the others are counted.
+/// Returns the statistics of the records in files, in the files of folders, and on standard input
+/// (`-`). What is none, or cannot be read, is reported, and the others are counted.
 ///
 /// Records of messages that are gone since are counted too.
 pub fn stats_of_records(paths: &[PathBuf], report: &mut dyn LoadReport) -> ReadStats {
@@ -136,7 +136,8 @@ const ROWS: &str = "SELECT urls.source, urls.message, messages.date, messages.se
     ifnull(links.key, urls.url), urls.scheme, urls.host, urls.domain, urls.wrapper, urls.repairs, urls.unwrapped_by
   FROM urls CROSS JOIN messages ON messages.id = urls.message LEFT JOIN links ON links.id = urls.link ORDER BY urls.id";
 
-/// Returns the statistics of the database at `path`. It holds each record once, also one that was found in copies of a message.
+/// Returns the statistics of the database at `path`. It holds each record once, also one that was
+/// found in copies of a message.
 ///
 /// # Errors
 ///

@@ -141,9 +141,10 @@ pub(super) struct ReplacedFiles {
 
 /// A database or an index.
 ///
-/// A database shows nothing of a transaction to others before [`Target::commit`]; after an error, and if the process ends,
-/// nothing of it ever happened. An index has no transactions: it may show rows earlier. In both a batch that was interrupted is
-/// repeated from its begin, which gives the same rows.
+/// A database shows nothing of a transaction to others before [`Target::commit`]; after an error,
+/// and if the process ends, nothing of it ever happened. An index has no transactions: it may show
+/// rows earlier. In both a batch that was interrupted is repeated from its begin, which gives the
+/// same rows.
 pub(super) trait Target {
     /// Returns [`LineTexts::Keep`] if the target takes the lines themselves.
     fn line_texts(&self) -> LineTexts {
@@ -154,7 +155,8 @@ pub(super) trait Target {
     ///
     /// # Errors
     ///
-    /// [`LoadError::replaced`] if the name of the target leads to another database or index than before.
+    /// [`LoadError::replaced`] if the name of the target leads to another database or index than
+    /// before.
     fn begin(&mut self) -> Result<(), LoadError>;
 
     /// Looks a segment up.
@@ -178,14 +180,15 @@ pub(super) trait Target {
     /// Removes the rows of the files of the input that the input does not hold.
     fn finish_replacing(&mut self, files: &ReplacedFiles) -> Result<(), LoadError>;
 
-    /// Returns the number of rows that were changed since [`Target::begin`], for a transaction that is rolled back.
+    /// Returns the number of rows that were changed since [`Target::begin`], for a transaction that
+    /// is rolled back.
     fn changed(&mut self) -> Result<ChangedRows, LoadError>;
 
     /// Makes everything since [`Target::begin`] durable. Returns the rows that were changed.
     fn commit(&mut self) -> Result<ChangedRows, LoadError>;
 
-    /// Checks that all rows that were committed are durable, and that the name of the target still leads to them: only then their
-    /// segments may be removed.
+    /// Checks that all rows that were committed are durable, and that the name of the target still
+    /// leads to them: only then their segments may be removed.
     ///
     /// # Errors
     ///
@@ -207,8 +210,8 @@ const FIRST_HTTP_DAY: &str = "1991-01-01";
 /// Length of a date in a record: `1996-07-02T13:45:00Z`.
 const DATE_BYTES: usize = 20;
 
-/// Returns `true` if a message of `date` can cite a URL of `scheme`: not before there were such URLs, and not after
-/// `last_day`, the day of loading.
+/// Returns `true` if a message of `date` can cite a URL of `scheme`: not before there were such
+/// URLs, and not after `last_day`, the day of loading.
 fn is_plausible(scheme: &str, date: &str, last_day: &str) -> bool {
     let first_day = match scheme {
         "http" | "https" => FIRST_HTTP_DAY,

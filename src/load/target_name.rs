@@ -1,5 +1,6 @@
-//! Names of targets: `urls.db`, `sqlite:urls.db`, `postgresql://user@host/db`, `elasticsearch+https://host:9200/index`; and the
-//! credentials for servers, which come from the environment, never from arguments, and are never shown.
+//! Names of targets: `urls.db`, `sqlite:urls.db`, `postgresql://user@host/db`,
+//! `elasticsearch+https://host:9200/index`; and the credentials for servers, which come from the
+//! environment, never from arguments, and are never shown.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -42,7 +43,8 @@ pub struct IndexServer {
 }
 
 impl TargetName {
-    /// Parses the name of a target. A text without `://` and without a known prefix is the path of a `SQLite` file.
+    /// Parses the name of a target. A text without `://` and without a known prefix is the path of
+    /// a `SQLite` file.
     ///
     /// # Errors
     ///
@@ -84,7 +86,8 @@ fn is_connection_text(text: &str) -> bool {
     text.split_ascii_whitespace().any(is_keyword)
 }
 
-/// Returns the scheme of a name that begins like a URL. A single letter, or a name with a slash before the colon, is no scheme.
+/// Returns the scheme of a name that begins like a URL. A single letter, or a name with a slash
+/// before the colon, is no scheme.
 fn unknown_scheme(text: &str) -> Option<&str> {
     let (scheme, _) = text.split_once(':')?;
     let is_scheme = 1 < scheme.len()
@@ -141,7 +144,8 @@ fn postgres(url: &str, rest: &str) -> Result<TargetName, LoadError> {
     }
 }
 
-/// The target of an Elasticsearch URL: a server, perhaps with a path, an index after the last slash, and perhaps a parameter.
+/// The target of an Elasticsearch URL: a server, perhaps with a path, an index after the last
+/// slash, and perhaps a parameter.
 fn elasticsearch(scheme: &str, rest: &str) -> Result<TargetName, LoadError> {
     let (place, query) = match rest.split_once('?') {
         Some((place, query)) => (place, Some(query)),
@@ -244,11 +248,12 @@ impl<'q> IndexParameters<'q> {
     }
 }
 
-/// The value of `sslrootcert` that names the authorities of the machine, as for `PostgreSQL`'s own programs. A file of this name
-/// is `./system`.
+/// The value of `sslrootcert` that names the authorities of the machine, as for `PostgreSQL`'s own
+/// programs. A file of this name is `./system`.
 pub(super) const MACHINE_AUTHORITIES: &str = "system";
 
-/// Maximum size of the name of an index, in bytes: servers accept 255, and the index of segments has a longer name.
+/// Maximum size of the name of an index, in bytes: servers accept 255, and the index of segments
+/// has a longer name.
 const INDEX_NAME_BYTES: usize = 240;
 
 fn is_index_name(name: &str) -> bool {

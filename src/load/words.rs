@@ -1,7 +1,8 @@
 //! Words of a text, as all full-text indexes have them: runs of letters and digits, in lower case.
 //!
-//! `SQLite` divides texts itself. [`Words`] does the same for indexes that do not, so that both find the same rows: it asks `SQLite`'s
-//! tokenizer about each character that it meets, once. A character that is not assigned is a letter, since it may become one.
+//! `SQLite` divides texts itself. [`Words`] does the same for indexes that do not, so that both
+//! find the same rows: it asks `SQLite`'s tokenizer about each character that it meets, once. A
+//! character that is not assigned is a letter, since it may become one.
 
 #[cfg(any(feature = "postgres", test))]
 use std::collections::HashMap;
@@ -23,7 +24,8 @@ pub(super) fn tokenizer() -> String {
 pub(super) struct Words {
     /// A database in memory with a full-text index, and a table of the words in it.
     db: Connection,
-    /// Characters that were met: the character that stands for each in words; `None` for those that separate words.
+    /// Characters that were met: the character that stands for each in words; `None` for those that
+    /// separate words.
     known: HashMap<char, Option<char>>,
 }
 
@@ -83,8 +85,8 @@ impl Words {
     }
 }
 
-/// Ranges of separators that `SQLite` takes for letters, since they are newer than its tables, which are older than Unicode's: it is
-/// given them as separators.
+/// Ranges of separators that `SQLite` takes for letters, since they are newer than its tables,
+/// which are older than Unicode's: it is given them as separators.
 #[rustfmt::skip]
 const NEWER_SEPARATORS: &[(char, char)] = &[
     ('\u{58D}', '\u{58E}'), ('\u{605}', '\u{605}'), ('\u{61C}', '\u{61D}'), ('\u{7FE}', '\u{7FF}'), ('\u{888}', '\u{888}'),

@@ -12,11 +12,11 @@ use rustix::io::Errno;
 use super::Sink;
 use crate::walk::DeviceInode;
 
-/// Sink that writes a regular file aside, as `FILE.partial`, and renames it when it is complete. The partial file is locked
-/// meanwhile, so that no other run removes it.
+/// Sink that writes a regular file aside, as `FILE.partial`, and renames it when it is complete.
+/// The partial file is locked meanwhile, so that no other run removes it.
 ///
-/// The partial file holds whole batches only, even after a failed write. One that holds nothing is removed when the sink is
-/// dropped.
+/// The partial file holds whole batches only, even after a failed write. One that holds nothing is
+/// removed when the sink is dropped.
 #[derive(Debug)]
 pub struct FileSink {
     file: File,
@@ -38,19 +38,21 @@ enum FileState {
 }
 
 impl FileSink {
-    /// Begins the file at `path`. If that is a symbolic link, the file that it leads to is replaced. An existing file stays as
-    /// it is until [`Sink::finish`], which replaces it by one with its mode and, if the system allows it, its owner.
+    /// Begins the file at `path`. If that is a symbolic link, the file that it leads to is
+    /// replaced. An existing file stays as it is until [`Sink::finish`], which replaces it by one
+    /// with its mode and, if the system allows it, its owner.
     ///
     /// # Errors
     ///
-    /// The error of the system; also if the existing file is no regular file, or may not be written, or if another run is
-    /// writing it.
+    /// The error of the system; also if the existing file is no regular file, or may not be
+    /// written, or if another run is writing it.
     pub fn create(path: &Path) -> io::Result<FileSink> {
         FileSink::create_aside(path, partial_path)
     }
 
-    /// Begins the file at `path` as [`FileSink::create`] does, but writes it as `FILE.urlspool-partial`: for files that are never
-    /// left on purpose, so that a user's `FILE.partial` stays.
+    /// Begins the file at `path` as [`FileSink::create`] does, but writes it as
+    /// `FILE.urlspool-partial`: for files that are never left on purpose, so that a user's
+    /// `FILE.partial` stays.
     ///
     /// # Errors
     ///
@@ -127,7 +129,8 @@ impl FileSink {
         }
     }
 
-    /// Checks that the name of the partial file still leads to it: locks do not work on every file system.
+    /// Checks that the name of the partial file still leads to it: locks do not work on every file
+    /// system.
     fn check_name(&self) -> io::Result<()> {
         let named = fs::symlink_metadata(&self.partial);
         match named {
@@ -141,7 +144,8 @@ impl FileSink {
 }
 
 impl Sink for FileSink {
-    /// Appends a batch. After a failed write it truncates the file to the last complete batch, if the system allows that.
+    /// Appends a batch. After a failed write it truncates the file to the last complete batch, if
+    /// the system allows that.
     fn put(&mut self, batch: &[u8]) -> io::Result<bool> {
         match self.file.write_all(batch) {
             Ok(()) => {
@@ -149,7 +153,8 @@ impl Sink for FileSink {
                 Ok(true)
             }
             Err(error) => {
-                // The first error is the one to report; if truncating fails as well, the file is no worse.
+                // The first error is the one to report; if truncating fails as well, the file is no
+                // worse.
                 let _ = self.file.set_len(self.committed_bytes);
                 let _ = self.file.seek(io::SeekFrom::Start(self.committed_bytes));
                 Err(error)
@@ -251,8 +256,8 @@ fn writable_file(target: &Path) -> io::Result<Option<Metadata>> {
     }
 }
 
-/// Removes the partial file that an earlier run left, unless its run still writes it. Removed instead of truncated: it may have
-/// other names.
+/// Removes the partial file that an earlier run left, unless its run still writes it. Removed
+/// instead of truncated: it may have other names.
 fn remove_left(partial: &Path) -> io::Result<()> {
     match fs::symlink_metadata(partial) {
         Ok(metadata) if metadata.is_file() => {
@@ -338,7 +343,8 @@ mod tests {
         fs::remove_dir_all(&folder).unwrap();
     }
 
-    /// A second run removed the partial file of the first, which then gave the second's unfinished file the final name.
+    /// A second run removed the partial file of the first, which then gave the second's unfinished
+    /// file the final name.
     #[test]
     fn two_runs_do_not_write_one_file() {
         let folder = folder("two-runs");

@@ -161,8 +161,8 @@ pub struct ReportOutputs<'o> {
 }
 
 impl ReportOutputs<'_> {
-    /// Checks that no output is an input, another output, or, unless that is allowed, a file that urlspool did not write. `input`
-    /// names the input that a file is, if it is one.
+    /// Checks that no output is an input, another output, or, unless that is allowed, a file that
+    /// urlspool did not write. `input` names the input that a file is, if it is one.
     ///
     /// # Errors
     ///

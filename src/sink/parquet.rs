@@ -1,7 +1,8 @@
-//! Parquet: records become row groups of columns, in one file, or in a folder of files for each year.
+//! Parquet: records become row groups of columns, in one file, or in a folder of files for each
+//! year.
 //!
-//! The files are written aside as those of other formats are. One that is left after an error or an interruption is complete:
-//! it holds the first records.
+//! The files are written aside as those of other formats are. One that is left after an error or an
+//! interruption is complete: it holds the first records.
 
 mod dataset;
 
@@ -37,7 +38,8 @@ pub struct LeftParquet {
 }
 
 impl ParquetFile {
-    /// Begins the file at `path` of records with the fields `chosen`; `None` stands for whole records.
+    /// Begins the file at `path` of records with the fields `chosen`; `None` stands for whole
+    /// records.
     ///
     /// # Errors
     ///
@@ -170,7 +172,8 @@ impl Write for PartialFile {
     }
 }
 
-/// Columns whose values differ in most records: a dictionary of them would be about as large as they are.
+/// Columns whose values differ in most records: a dictionary of them would be about as large as
+/// they are.
 const DISTINCT_COLUMNS: &[&str] = &[
     "id",
     "url",
@@ -186,8 +189,8 @@ const DISTINCT_COLUMNS: &[&str] = &[
     "source.end",
 ];
 
-/// Columns without minimum, maximum and number of nulls: their texts are in no order, so that each row group has all of their range
-/// and no reader can skip one.
+/// Columns without minimum, maximum and number of nulls: their texts are in no order, so that each
+/// row group has all of their range and no reader can skip one.
 const UNORDERED_COLUMNS: &[&str] = &[
     "id",
     "url",
@@ -258,7 +261,8 @@ mod tests {
 
     use super::*;
 
-    /// A column that is misspelt, or whose field has another name now, would have the properties of all others.
+    /// A column that is misspelt, or whose field has another name now, would have the properties of
+    /// all others.
     #[test]
     fn columns_with_properties_of_their_own_are_columns_of_records() {
         let schema = Columns::new(None).schema();

@@ -56,8 +56,8 @@ impl OutputPlace {
     }
 }
 
-/// Opens a device or a pipe for writing. One of the process's own open files is written at its end; standard error, which messages
-/// are written to as well, where they end.
+/// Opens a device or a pipe for writing. One of the process's own open files is written at its end;
+/// standard error, which messages are written to as well, where they end.
 ///
 /// # Errors
 ///

@@ -20,10 +20,12 @@ pub enum Replacement {
     Allowed,
 }
 
-/// Bytes of a file's beginning that are looked at. Longer than most lines; a longer one of chosen fields is not recognized.
+/// Bytes of a file's beginning that are looked at. Longer than most lines; a longer one of chosen
+/// fields is not recognized.
 const START_BYTES: u64 = 64 << 10;
 
-/// Bytes of a Parquet file's end that are looked at: the last fields of its metadata name the program that wrote it.
+/// Bytes of a Parquet file's end that are looked at: the last fields of its metadata name the
+/// program that wrote it.
 const PARQUET_END_BYTES: u64 = 512;
 
 /// The first and the last bytes of a Parquet file.
@@ -32,8 +34,9 @@ const PARQUET_MAGIC: &[u8] = b"PAR1";
 /// The end of the name that a Parquet file has for the program that wrote it, before the version.
 const PARQUET_CREATOR: &[u8] = b"urlspool ";
 
-/// Checks that an output replaces only what urlspool wrote: an empty file, or one that begins with a record, an event, a summary, the
-/// header of a table, an HTML page with [`PAGE_MARK`], or the columns `header`. A Parquet file names its program at its end.
+/// Checks that an output replaces only what urlspool wrote: an empty file, or one that begins with
+/// a record, an event, a summary, the header of a table, an HTML page with [`PAGE_MARK`], or the
+/// columns `header`. A Parquet file names its program at its end.
 ///
 /// # Errors
 ///
@@ -52,7 +55,8 @@ pub fn check_replacement(output: &Path, header: Option<&str>) -> Result<(), Stri
     ))
 }
 
-/// Returns `true` if a file is empty or shows that urlspool wrote it. One that cannot be read shows nothing.
+/// Returns `true` if a file is empty or shows that urlspool wrote it. One that cannot be read shows
+/// nothing.
 fn shows_urlspool(path: &Path, header: Option<&str>) -> bool {
     let Ok(mut file) = File::open(path) else {
         return false;

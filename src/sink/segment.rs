@@ -1,7 +1,9 @@
-//! Segment files: a segment is written in the hidden folder `.open`, and never changes after it is published.
+//! Segment files: a segment is written in the hidden folder `.open`, and never changes after it is
+//! published.
 //!
-//! Consumers rely on the listing of the folder: a name without a leading dot is a complete segment or its sidecar. The state decides
-//! when data counts as written: it commits a length after [`Segment::sync`].
+//! Consumers rely on the listing of the folder: a name without a leading dot is a complete segment
+//! or its sidecar. The state decides when data counts as written: it commits a length after
+//! [`Segment::sync`].
 
 use std::fs::{self, File, OpenOptions};
 use std::hash::Hasher;
@@ -15,8 +17,9 @@ use walkdir::{DirEntry, WalkDir};
 
 use crate::walk::DeviceInode;
 
-/// Name of the file with the highest number of a segment that may have been published. Consumers remove segments; without it, a
-/// state that was lost or restored from a backup would use their numbers again.
+/// Name of the file with the highest number of a segment that may have been published. Consumers
+/// remove segments; without it, a state that was lost or restored from a backup would use their
+/// numbers again.
 const LAST_NUMBER: &str = ".last";
 
 /// Output folder with its segments.
@@ -87,8 +90,9 @@ impl SegmentDir {
         })
     }
 
-    /// Returns `false` if the file of `segment`, which has this number, was removed or replaced since it was begun. An error that
-    /// says neither, of a server that is away, counts for nothing.
+    /// Returns `false` if the file of `segment`, which has this number, was removed or replaced
+    /// since it was begun. An error that says neither, of a server that is away, counts for
+    /// nothing.
     #[must_use]
     pub fn holds(&self, seq: u64, segment: &Segment) -> bool {
         let opened = segment.file.metadata().map(|found| DeviceInode::of(&found));
@@ -105,7 +109,8 @@ impl SegmentDir {
         !fs::metadata(&self.open).is_err_and(|error| error.kind() == io::ErrorKind::NotFound)
     }
 
-    /// Writes a hidden file and syncs it. Replaces a file that a crash left there: no consumer has seen it.
+    /// Writes a hidden file and syncs it. Replaces a file that a crash left there: no consumer has
+    /// seen it.
     ///
     /// # Errors
     ///
@@ -114,7 +119,8 @@ impl SegmentDir {
         write_synced(&self.hidden(name), bytes)
     }
 
-    /// Renames a hidden file to its published name. Never replaces a file. The caller syncs afterwards.
+    /// Renames a hidden file to its published name. Never replaces a file. The caller syncs
+    /// afterwards.
     ///
     /// # Errors
     ///
@@ -130,7 +136,8 @@ impl SegmentDir {
         )?)
     }
 
-    /// Moves an unknown hidden file to `.lost+found`: it is neither published nor deleted. Returns its new path.
+    /// Moves an unknown hidden file to `.lost+found`: it is neither published nor deleted. Returns
+    /// its new path.
     ///
     /// # Errors
     ///
@@ -181,7 +188,8 @@ impl SegmentDir {
             .collect()
     }
 
-    /// Records durably that the segment `seq` may have been published. A segment that is removed keeps its number.
+    /// Records durably that the segment `seq` may have been published. A segment that is removed
+    /// keeps its number.
     ///
     /// # Errors
     ///
@@ -216,7 +224,8 @@ impl SegmentDir {
         })
     }
 
-    /// Returns the highest number of a segment or sidecar that was published, even if it was removed since; 0 if there is none.
+    /// Returns the highest number of a segment or sidecar that was published, even if it was
+    /// removed since; 0 if there is none.
     ///
     /// # Errors
     ///
@@ -261,7 +270,8 @@ impl std::fmt::Debug for Segment {
 }
 
 impl Segment {
-    /// Appends whole lines. After an error the caller drops the segment: its content on disk is undefined.
+    /// Appends whole lines. After an error the caller drops the segment: its content on disk is
+    /// undefined.
     ///
     /// # Errors
     ///
@@ -275,7 +285,8 @@ impl Segment {
 
     /// Returns the segment once all appended data is durable.
     ///
-    /// Consumes the segment if it fails: a second sync of the same descriptor would succeed although the data is lost.
+    /// Consumes the segment if it fails: a second sync of the same descriptor would succeed
+    /// although the data is lost.
     ///
     /// # Errors
     ///
@@ -363,7 +374,8 @@ pub fn take_place(next: &Path, path: &Path) -> io::Result<()> {
     sync_dir(path.parent().unwrap_or(Path::new(".")))
 }
 
-/// Replaces the content of a file durably: writes a new file beside it, syncs it, renames it, and syncs the folder.
+/// Replaces the content of a file durably: writes a new file beside it, syncs it, renames it, and
+/// syncs the folder.
 ///
 /// # Errors
 ///

@@ -75,7 +75,8 @@ fn put(file: &mut Writer<OutputFile>, row: impl Serialize) -> Result<(), OutputE
         .map_err(|error| OutputError::unwritable(file.get_ref().path(), error.into()))
 }
 
-/// A text of others in a table. One that a spreadsheet would take for a formula begins with an apostrophe.
+/// A text of others in a table. One that a spreadsheet would take for a formula begins with an
+/// apostrophe.
 pub struct TableText<'t>(pub &'t str);
 
 impl Serialize for TableText<'_> {

@@ -1,7 +1,7 @@
 //! The number of distinct values: exact up to a limit, then an estimate (`HyperLogLog`).
 //!
-//! P. Flajolet, É. Fusy, O. Gandouet and F. Meunier, "`HyperLogLog`: the analysis of a near-optimal cardinality estimation
-//! algorithm", 2007. Hashes of 64 bits need no correction for large numbers.
+//! P. Flajolet, É. Fusy, O. Gandouet and F. Meunier, "`HyperLogLog`: the analysis of a near-optimal
+//! cardinality estimation algorithm", 2007. Hashes of 64 bits need no correction for large numbers.
 
 use std::collections::HashSet;
 
@@ -81,8 +81,8 @@ impl DistinctCount {
 /// Number of registers.
 const REGISTERS: usize = 1 << STATS_REGISTER_BITS;
 
-/// The registers of an estimate: for each group of hashes, the largest number of zeros that one begins with after the bits of its
-/// group, and one.
+/// The registers of an estimate: for each group of hashes, the largest number of zeros that one
+/// begins with after the bits of its group, and one.
 #[derive(Clone, Debug)]
 pub(super) struct Registers(Vec<u8>);
 

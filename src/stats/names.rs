@@ -1,7 +1,8 @@
-//! Names of senders and lists as they are counted: one form for what header fields write in several.
+//! Names of senders and lists as they are counted: one form for what header fields write in
+//! several.
 
-/// Returns the address of a From field in lower case: that between angle brackets, or the first word with an at sign; the whole field
-/// if it has none.
+/// Returns the address of a From field in lower case: that between angle brackets, or the first
+/// word with an at sign; the whole field if it has none.
 pub(super) fn sender_address(from: &str) -> String {
     let is_address = |text: &&str| text.contains('@');
     let in_brackets = bracketed(from).filter(is_address);

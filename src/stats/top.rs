@@ -1,8 +1,8 @@
 //! The most frequent names: exact counts up to a limit, then counts with a bound of their error.
 //!
-//! J. Misra and D. Gries, "Finding repeated elements", 1982, with the decrement of a whole batch: when there is no room for a new
-//! name, the median of all counts is taken from each count, and names without a count are dropped. This takes constant time for each
-//! name on average.
+//! J. Misra and D. Gries, "Finding repeated elements", 1982, with the decrement of a whole batch:
+//! when there is no room for a new name, the median of all counts is taken from each count, and
+//! names without a count are dropped. This takes constant time for each name on average.
 
 use std::collections::HashMap;
 
@@ -92,8 +92,8 @@ impl TopList {
         self.bytes = self.counts.keys().map(|name| name.len()).sum();
     }
 
-    /// Returns the largest number that any count may be too small by: a name that is missing has at most as many URLs. 0 if all
-    /// counts are exact.
+    /// Returns the largest number that any count may be too small by: a name that is missing has at
+    /// most as many URLs. 0 if all counts are exact.
     #[must_use]
     pub fn error(&self) -> u64 {
         self.taken
@@ -111,7 +111,8 @@ impl TopList {
         }
     }
 
-    /// Returns the names with most URLs, at most `max` of them; those with as many URLs in the order of their names.
+    /// Returns the names with most URLs, at most `max` of them; those with as many URLs in the
+    /// order of their names.
     #[must_use]
     pub fn top(&self, max: usize) -> Vec<TopName<'_>> {
         let names = self.counts.iter();

@@ -234,7 +234,8 @@ fn page(batch: &[String]) -> String {
     page
 }
 
-/// Waits for the end of the checker. Returns `None` if it was killed, because the check was stopped.
+/// Waits for the end of the checker. Returns `None` if it was killed, because the check was
+/// stopped.
 fn wait(child: &mut Child, stop: &AtomicBool) -> io::Result<Option<ExitStatus>> {
     loop {
         if let Some(status) = child.try_wait()? {

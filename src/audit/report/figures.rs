@@ -348,7 +348,8 @@ pub(super) struct ArchiveShares {
 /// Length of a month in seconds: a twelfth of 365.25 days.
 const MONTH_SECONDS: i64 = 2_629_800;
 
-/// Returns `true` for the end of a link if one that redirects to another domain or a front page has ended.
+/// Returns `true` for the end of a link if one that redirects to another domain or a front page has
+/// ended.
 fn is_dead_or_redirected(state: LinkState) -> bool {
     state.is_dead() || state == LinkState::Redirected
 }

@@ -117,7 +117,8 @@ pub(crate) struct AuditCheckArgs {
     #[arg(long, value_name = "ARGS", allow_hyphen_values = true, default_value = "", hide_default_value = true, help_heading = CHECKER)]
     pub(crate) checker_args: String,
 
-    /// Contact this host, a name or an address, although it is private; those of the plan need no option
+    /// Contact this host, a name or an address, although it is private; those of the plan need no
+    /// option
     #[arg(long, value_name = "HOST", value_parser = host, help_heading = CHECKER)]
     pub(crate) allow_private: Vec<String>,
 

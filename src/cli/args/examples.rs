@@ -1,5 +1,5 @@
-//! The texts after the options: examples, exit codes, environment, files. Blocks with a title; the manual makes a section of
-//! each.
+//! The texts after the options: examples, exit codes, environment, files. Blocks with a title; the
+//! manual makes a section of each.
 
 pub(super) const PROGRAM: &str = "Exit codes:
   0  done

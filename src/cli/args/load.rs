@@ -16,22 +16,25 @@ use crate::load::{SearchOrder, TargetName};
 pub(crate) struct LoadArgs {
     /// Files of records, segments, and folders of these; `-`, or no path at all, is standard input
     ///
-    /// Compressed files are unpacked. Of a folder the files `*.jsonl` are read, also compressed ones (`*.jsonl.zst`).
+    /// Compressed files are unpacked. Of a folder the files `*.jsonl` are read, also compressed
+    /// ones (`*.jsonl.zst`).
     #[arg(value_name = "PATH")]
     pub(crate) paths: Vec<PathBuf>,
 
     /// The database or index: `FILE` or `sqlite:FILE` for SQLite, or the URL of a server
     ///
-    /// A file that does not exist is created. `postgresql://USER@HOST/DATABASE` is a database of PostgreSQL, and
-    /// `elasticsearch+https://HOST:PORT/INDEX` (or `elasticsearch+http`) an index of Elasticsearch or OpenSearch; these need a
-    /// program that was built with the features `postgres` and `elasticsearch`. A password is never part of the argument:
-    /// it comes from `PGPASSWORD` or `~/.pgpass`, an API key from `URLSPOOL_ELASTICSEARCH_API_KEY`. A server may be silent for 30
-    /// seconds; `?connect_timeout=SECONDS` after the URL changes that.
+    /// A file that does not exist is created. `postgresql://USER@HOST/DATABASE` is a database of
+    /// PostgreSQL, and `elasticsearch+https://HOST:PORT/INDEX` (or `elasticsearch+http`) an index
+    /// of Elasticsearch or OpenSearch; these need a program that was built with the features
+    /// `postgres` and `elasticsearch`. A password is never part of the argument: it comes from
+    /// `PGPASSWORD` or `~/.pgpass`, an API key from `URLSPOOL_ELASTICSEARCH_API_KEY`. A server may
+    /// be silent for 30 seconds; `?connect_timeout=SECONDS` after the URL changes that.
     #[expect(clippy::doc_markdown, reason = "a name in the help, which is no code")]
     #[arg(long, value_name = "TARGET", required = true, value_parser = target_name)]
     pub(crate) into: TargetName,
 
-    /// Also remove rows of the files in the input that the input no longer holds, in one transaction
+    /// Also remove rows of the files in the input that the input no longer holds, in one
+    /// transaction
     #[arg(long, conflicts_with = "follow", help_heading = INPUT)]
     pub(crate) replace: bool,
 
@@ -61,8 +64,9 @@ pub(crate) struct SearchArgs {
 
     /// Words that occur in the URL, the text of the link, the subject or the sender; all must occur
     ///
-    /// Words are runs of letters and digits, and upper and lower case are the same. An argument of several words, such as
-    /// `info.cern.ch`, is found where they follow each other. `goph*` finds words that begin so.
+    /// Words are runs of letters and digits, and upper and lower case are the same. An argument of
+    /// several words, such as `info.cern.ch`, is found where they follow each other. `goph*` finds
+    /// words that begin so.
     #[arg(value_name = "WORD")]
     pub(crate) words: Vec<String>,
 
@@ -94,19 +98,21 @@ pub(crate) struct SearchArgs {
 
     /// Find citations of DATE and later
     ///
-    /// DATE is a year (1996), a month (1996-07), a day (1996-07-02) or a time (1996-07-02T13:45:00Z), in UTC,
-    /// or a time before now (24h, 7d, 12w). Citations
-    /// without a plausible date are not found.
+    /// DATE is a year (1996), a month (1996-07), a day (1996-07-02) or a time
+    /// (1996-07-02T13:45:00Z), in UTC, or a time before now (24h, 7d, 12w). Citations without a
+    /// plausible date are not found.
     #[arg(long, value_name = "DATE", value_parser = date_period, help_heading = INPUT)]
     pub(crate) since: Option<DatePeriod>,
 
     /// Find citations up to the end of DATE
     ///
-    /// `--since 1996 --until 1996` finds the citations of that year. If DATE is a time, citations before it are found.
+    /// `--since 1996 --until 1996` finds the citations of that year. If DATE is a time, citations
+    /// before it are found.
     #[arg(long, value_name = "DATE", value_parser = date_period, help_heading = INPUT)]
     pub(crate) until: Option<DatePeriod>,
 
-    /// Order of the matches; those without a plausible date come last, those of one date by file and place
+    /// Order of the matches; those without a plausible date come last, those of one date by file
+    /// and place
     #[arg(long, value_name = "ORDER", value_parser = named::<SearchOrder>(), default_value = SearchOrder::default().name(), help_heading = OUTPUT)]
     pub(crate) sort: SearchOrder,
 

@@ -12,9 +12,11 @@ use super::{GENERAL, OUTPUT, SourceArgs, When};
     reason = "each is a flag that is given or not"
 )]
 pub(crate) struct StatsArgs {
-    /// Files and folders of mail; or a database that `load` made; or records (JSON lines), and folders of segments
+    /// Files and folders of mail; or a database that `load` made; or records (JSON lines), and
+    /// folders of segments
     ///
-    /// `-`, or no path at all, is standard input: mail or records. What a path is shows its beginning.
+    /// `-`, or no path at all, is standard input: mail or records. What a path is shows its
+    /// beginning.
     #[arg(value_name = "PATH")]
     pub(crate) paths: Vec<PathBuf>,
 
@@ -33,7 +35,8 @@ pub(crate) struct StatsArgs {
     #[arg(long, value_name = "FOLDER", help_heading = OUTPUT)]
     pub(crate) csv: Option<PathBuf>,
 
-    /// Write a page with charts to FILE, which is replaced when it is complete; `-` is standard output
+    /// Write a page with charts to FILE, which is replaced when it is complete; `-` is standard
+    /// output
     #[arg(long, value_name = "FILE", help_heading = OUTPUT)]
     pub(crate) html: Option<PathBuf>,
 

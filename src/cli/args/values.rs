@@ -19,7 +19,8 @@ use crate::origin::SourceKind;
 use crate::parse::host_name;
 use crate::record::{self, ClosedSet, FieldId};
 
-/// The value of `--kind`: `None` is `auto`. An alias, since clap makes the value of an `Option` optional.
+/// The value of `--kind`: `None` is `auto`. An alias, since clap makes the value of an `Option`
+/// optional.
 pub(super) type KindOption = Option<SourceKind>;
 
 /// The choice of doing something that suits a terminal.
@@ -133,7 +134,8 @@ fn field_names() -> impl Iterator<Item = &'static str> {
     names.filter(|name| FieldId::named(name).next().is_some())
 }
 
-/// Parser with names that completion offers. The parser decides what is accepted, and an error does not list all names.
+/// Parser with names that completion offers. The parser decides what is accepted, and an error does
+/// not list all names.
 #[derive(Clone)]
 pub(super) struct OfferedNames<P> {
     pub(super) parser: P,
@@ -347,7 +349,8 @@ pub(crate) fn check_period(
     }
 }
 
-/// Parses a year, a month, a day, a time in any form that mail has, or a time before now, such as `7d`.
+/// Parses a year, a month, a day, a time in any form that mail has, or a time before now, such as
+/// `7d`.
 pub(super) fn date_period(text: &str) -> Result<DatePeriod, &'static str> {
     calendar_period(text)
         .or_else(|| moment(text))

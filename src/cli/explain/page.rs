@@ -1,4 +1,5 @@
-//! The page of `urlspool explain`: the message, its header and its parts, the candidates in them, and the words for all of it.
+//! The page of `urlspool explain`: the message, its header and its parts, the candidates in them,
+//! and the words for all of it.
 
 use std::fmt::Write;
 
@@ -100,7 +101,8 @@ impl Page {
         self.text += end;
     }
 
-    /// Explains a message of `source`. `diagnostics` are those of its split from the messages around it.
+    /// Explains a message of `source`. `diagnostics` are those of its split from the messages
+    /// around it.
     pub(super) fn message(
         &mut self,
         message: &Message<'_>,
@@ -348,7 +350,8 @@ impl Page {
         }
     }
 
-    /// Explains why a bare URL goes on in the next line, or does not. Joins of other kinds have no features.
+    /// Explains why a bare URL goes on in the next line, or does not. Joins of other kinds have no
+    /// features.
     fn join(&mut self, join: &Join) {
         let mut list = String::new();
         for feature in join.features.iter() {

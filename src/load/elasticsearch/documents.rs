@@ -1,4 +1,5 @@
-//! Documents that wait to be created and the results of their creation, and the removal of documents of messages that are gone.
+//! Documents that wait to be created and the results of their creation, and the removal of
+//! documents of messages that are gone.
 
 use std::collections::BTreeSet;
 use std::io::{self, Write};
@@ -213,7 +214,8 @@ fn item_outcomes(reply: HttpReply, count: usize) -> Result<Vec<ItemOutcome>, Loa
 impl ItemResult {
     /// # Errors
     ///
-    /// The server will take no document: a right or the index is missing, or the index is read-only.
+    /// The server will take no document: a right or the index is missing, or the index is
+    /// read-only.
     fn outcome(self) -> Result<ItemOutcome, LoadError> {
         let error = self
             .error

@@ -1,4 +1,5 @@
-//! Requests to a server, its answers, and repetition: a server that is busy, or whose connection broke, is asked again after a while.
+//! Requests to a server, its answers, and repetition: a server that is busy, or whose connection
+//! broke, is asked again after a while.
 
 use std::rc::Rc;
 use std::time::Duration;

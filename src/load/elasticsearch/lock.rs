@@ -1,8 +1,9 @@
-//! The lock of an index: a document in the index of segments, which only one loader at a time can own.
+//! The lock of an index: a document in the index of segments, which only one loader at a time can
+//! own.
 //!
-//! Its owner renews it. One that stays silent for the time that the document states was killed, and the next loader takes the
-//! lock over: it compares no clocks of two machines, but waits for that time by its own. The version of the document decides
-//! between two that try at the same moment.
+//! Its owner renews it. One that stays silent for the time that the document states was killed, and
+//! the next loader takes the lock over: it compares no clocks of two machines, but waits for that
+//! time by its own. The version of the document decides between two that try at the same moment.
 
 use std::hash::{BuildHasher, Hasher, RandomState};
 use std::thread;

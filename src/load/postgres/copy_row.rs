@@ -71,7 +71,8 @@ impl CopyRows {
         Ok(())
     }
 
-    /// Appends the tsvector of the texts that are searched. Between two texts is a gap, so that no phrase spans them.
+    /// Appends the tsvector of the texts that are searched. Between two texts is a gap, so that no
+    /// phrase spans them.
     fn append_words(&mut self, record: &LoadedRecord, out: &mut String) -> rusqlite::Result<()> {
         let fields = [
             FieldId::Url,

@@ -103,17 +103,20 @@ pub(super) const ADD_INSTANCE: &str =
 pub(super) const HAS_INSTANCE: &str = "SELECT count(*) FROM pg_attribute
   WHERE attrelid = 'urlspool_version'::regclass AND attname = 'instance' AND NOT attisdropped";
 
-/// Returns 1 if the view `records` is one of an earlier version, which has the mailboxes of the table `sources`, and may be replaced.
+/// Returns 1 if the view `records` is one of an earlier version, which has the mailboxes of the
+/// table `sources`, and may be replaced.
 pub(super) const HAS_OLD_VIEW: &str =
     "SELECT count(*) FROM pg_class WHERE oid = to_regclass('records')
   AND pg_get_viewdef(oid) LIKE '%sources.mailbox%' AND pg_has_role(relowner, 'USAGE')";
 
-/// Returns the identifier of the tables. A copy has the same, but its database and its table have other numbers.
+/// Returns the identifier of the tables. A copy has the same, but its database and its table have
+/// other numbers.
 pub(super) const INSTANCE: &str =
     "SELECT concat_ws('/', instance, pg_database.oid, 'urls'::regclass::oid)
   FROM urlspool_version, pg_database WHERE datname = current_database()";
 
-/// Returns the columns of the table `staging` that are made from fields. The mailbox stands in two tables.
+/// Returns the columns of the table `staging` that are made from fields. The mailbox stands in two
+/// tables.
 pub(super) fn staged_columns() -> Vec<Column> {
     let mut columns = Table::Urls.columns();
     columns.extend(Table::Sources.columns());
@@ -126,7 +129,8 @@ pub(super) fn staged_columns() -> Vec<Column> {
     columns
 }
 
-/// Returns the statements that create the table that rows are copied into, and others, of this connection only.
+/// Returns the statements that create the table that rows are copied into, and others, of this
+/// connection only.
 pub(super) fn staging() -> String {
     let columns = staged_columns();
     let definitions: Vec<_> = columns
@@ -148,13 +152,14 @@ CREATE TEMP TABLE changed_messages(id bigint PRIMARY KEY) ON COMMIT DELETE ROWS;
     )
 }
 
-/// Settings of the connection: to compile statements costs more than it saves, and a sort of the staged rows needs more memory than
-/// the server gives by default.
+/// Settings of the connection: to compile statements costs more than it saves, and a sort of the
+/// staged rows needs more memory than the server gives by default.
 pub(super) const SETTINGS: &str = "SET jit = off;
   SELECT set_config('work_mem', '64MB', false) WHERE pg_size_bytes(current_setting('work_mem')) < 64 << 20";
 
-/// Returns the statements that move the staged rows that are new into the tables, but for [`insert_urls`], which comes after them.
-/// Those after the removal of known rows use the table `staging` alone, so that each row is decided on once.
+/// Returns the statements that move the staged rows that are new into the tables, but for
+/// [`insert_urls`], which comes after them. Those after the removal of known rows use the table
+/// `staging` alone, so that each row is decided on once.
 pub(super) fn merge() -> String {
     let [sources, messages] =
         [Table::Sources, Table::Messages].map(|table| names(&table.columns(), ""));
@@ -237,7 +242,8 @@ SELECT path, coalesce(path_b64, '') FROM sources
 EXCEPT SELECT sources.path, coalesce(sources.path_b64, '')
   FROM kept JOIN urls USING(record_key) JOIN sources ON sources.id = urls.source";
 
-/// Removes the rows of the input's files, and of others, but not of a third list, that are not rows of the input.
+/// Removes the rows of the input's files, and of others, but not of a third list, that are not rows
+/// of the input.
 pub(super) const REMOVE_REPLACED: &str = "
 WITH replaced(path, path_b64) AS ((SELECT sources.path, coalesce(sources.path_b64, '')
     FROM kept JOIN urls USING(record_key) JOIN sources ON sources.id = urls.source
@@ -248,7 +254,8 @@ gone AS (DELETE FROM urls USING sources WHERE sources.id = urls.source
   AND NOT EXISTS (SELECT FROM kept WHERE kept.record_key = urls.record_key)
   RETURNING urls.id, urls.link, urls.message, urls.source),";
 
-/// Notes what the rows `gone` referred to, and returns these rows. It is the end of the two statements before.
+/// Notes what the rows `gone` referred to, and returns these rows. It is the end of the two
+/// statements before.
 pub(super) const NOTE_PARENTS: &str = "
   links AS (INSERT INTO changed_links SELECT DISTINCT link FROM gone WHERE link IS NOT NULL ON CONFLICT DO NOTHING),
   places AS (INSERT INTO changed_sources SELECT DISTINCT source FROM gone ON CONFLICT DO NOTHING),

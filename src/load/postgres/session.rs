@@ -1,7 +1,8 @@
 //! A connection to a server, and a limit on its silence.
 //!
-//! A statement may take as long as it needs. If it takes longer than the limit, the server is asked by another connection: it is waited
-//! for as long as it answers there, whatever it says. A machine that is gone is noticed by the kernel.
+//! A statement may take as long as it needs. If it takes longer than the limit, the server is asked
+//! by another connection: it is waited for as long as it answers there, whatever it says. A machine
+//! that is gone is noticed by the kernel.
 
 use std::future::{Future, poll_fn};
 use std::io::{self, Cursor};
@@ -167,7 +168,8 @@ impl Session {
         self.run(async |client: &Client| {
             let mut copy = pin!(client.copy_in(sql).await?);
             for chunk in lines.as_bytes().chunks(LOAD_COPY_BYTES) {
-                // The error of a write is that of the connection, which the end of the copy reports.
+                // The error of a write is that of the connection, which the end of the copy
+                // reports.
                 if copy.feed(Cursor::new(chunk.to_vec())).await.is_err() {
                     break;
                 }

@@ -1,7 +1,9 @@
-//! TLS: the parameters `sslmode` and `sslrootcert` of a target, and the certificates that are trusted.
+//! TLS: the parameters `sslmode` and `sslrootcert` of a target, and the certificates that are
+//! trusted.
 //!
-//! The modes are those of `PostgreSQL`'s own programs. `prefer` and `require` encrypt, but check no certificate unless
-//! `sslrootcert` names the authority; `require` and `verify-full` never connect without encryption.
+//! The modes are those of `PostgreSQL`'s own programs. `prefer` and `require` encrypt, but check no
+//! certificate unless `sslrootcert` names the authority; `require` and `verify-full` never connect
+//! without encryption.
 
 use std::error::Error;
 use std::io;
@@ -44,7 +46,8 @@ pub(super) struct TlsParameters {
 }
 
 impl TlsParameters {
-    /// Takes the parameters out of the URL of a target. Returns the rest of the URL, which the client reads.
+    /// Takes the parameters out of the URL of a target. Returns the rest of the URL, which the
+    /// client reads.
     ///
     /// # Errors
     ///
@@ -96,7 +99,8 @@ impl TlsParameters {
     ///
     /// # Errors
     ///
-    /// There are no certificates of authorities to check that of the server, or they cannot be read.
+    /// There are no certificates of authorities to check that of the server, or they cannot be
+    /// read.
     pub(super) fn connector(&self) -> Result<MakeRustlsConnect, LoadError> {
         let provider = Arc::new(ring::default_provider());
         let builder = ClientConfig::builder_with_provider(provider.clone())
@@ -164,8 +168,8 @@ fn mode(name: &str) -> Result<TlsMode, LoadError> {
     }
 }
 
-/// Returns `true` if a connection failed because the server has no TLS, or a certificate that is not trusted: another attempt
-/// would fail too.
+/// Returns `true` if a connection failed because the server has no TLS, or a certificate that is
+/// not trusted: another attempt would fail too.
 pub(super) fn is_refusal(error: &tokio_postgres::Error) -> bool {
     let Some(cause) = error.source() else {
         return false;
@@ -179,7 +183,8 @@ pub(super) fn is_refusal(error: &tokio_postgres::Error) -> bool {
         || cause.to_string() == "server does not support TLS"
 }
 
-/// A check of certificates that ignores the name of the server, and its authority too unless that was named.
+/// A check of certificates that ignores the name of the server, and its authority too unless that
+/// was named.
 #[derive(Debug)]
 struct NamelessVerifier {
     authorities: Option<Arc<WebPkiServerVerifier>>,

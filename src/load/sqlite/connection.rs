@@ -41,11 +41,13 @@ pub(super) struct DatabaseFile {
     path: PathBuf,
     /// Another file at `path` would not get the rows.
     identity: DeviceInode,
-    /// The open file. It must be closed after the connection: the locks of a process on a file end when it closes the file once.
+    /// The open file. It must be closed after the connection: the locks of a process on a file end
+    /// when it closes the file once.
     file: File,
 }
 
-/// Opens a database for a load, as [`open_to_write`] does. Returns its file too, which must be dropped after the connection.
+/// Opens a database for a load, as [`open_to_write`] does. Returns its file too, which must be
+/// dropped after the connection.
 pub(super) fn open_to_load(path: &Path) -> Result<(Connection, DatabaseFile), LoadError> {
     check_to_write(path)?;
     // SQLite does not name the file that it opens: one that is there before and after is it.
@@ -72,8 +74,8 @@ impl DatabaseFile {
         }
     }
 
-    /// Checks that nobody has truncated or overwritten the file. If another load was killed while it merged the log, the log is
-    /// merged.
+    /// Checks that nobody has truncated or overwritten the file. If another load was killed while
+    /// it merged the log, the log is merged.
     pub(super) fn check_whole(&self, db: &Connection) -> Result<(), LoadError> {
         for attempt in 1.. {
             self.check_place()?;
@@ -120,8 +122,8 @@ fn place(path: &Path) -> Option<DeviceInode> {
     fs::metadata(path).ok().map(|found| DeviceInode::of(&found))
 }
 
-/// Writes all committed rows from the log into the database file, and syncs it. Waits for programs that read older rows, but keeps
-/// nobody from writing meanwhile.
+/// Writes all committed rows from the log into the database file, and syncs it. Waits for programs
+/// that read older rows, but keeps nobody from writing meanwhile.
 pub(super) fn merge_log(db: &Connection, path: &Path) -> Result<(), LoadError> {
     for _ in 0..LOAD_LOG_ATTEMPTS {
         if merge_once(db).map_err(|error| sqlite_error(path, error))? {
@@ -136,7 +138,8 @@ pub(super) fn merge_log(db: &Connection, path: &Path) -> Result<(), LoadError> {
     )))
 }
 
-/// Writes as many rows from the log into the database file as other programs let it. Returns `true` if these are all.
+/// Writes as many rows from the log into the database file as other programs let it. Returns `true`
+/// if these are all.
 fn merge_once(db: &Connection) -> rusqlite::Result<bool> {
     db.query_row("PRAGMA wal_checkpoint(PASSIVE)", [], |row| {
         let (busy, frames, merged): (i64, i64, i64) = (row.get(0)?, row.get(1)?, row.get(2)?);
@@ -179,7 +182,8 @@ fn open_unchanged(path: &Path) -> Result<(Connection, Owner), LoadError> {
     {
         return Err(sqlite_error(path, error));
     }
-    // SQLite needs files beside the database, which this user cannot create. Without a log the database is the whole.
+    // SQLite needs files beside the database, which this user cannot create. Without a log the
+    // database is the whole.
     let has_log = fs::metadata(beside(path, "-wal")).is_ok_and(|log| 0 < log.len());
     if has_log {
         let name = path.display();
@@ -199,7 +203,8 @@ fn immutable(path: &Path) -> PathBuf {
     format!("file:{path}?immutable=1").into()
 }
 
-/// The error of opening a file to write it. `SQLite` does not have the reason, which another attempt gives.
+/// The error of opening a file to write it. `SQLite` does not have the reason, which another
+/// attempt gives.
 fn open_error(path: &Path, error: rusqlite::Error) -> LoadError {
     match OpenOptions::new().append(true).create(true).open(path) {
         Err(reason) if error.sqlite_error_code() == Some(ErrorCode::CannotOpen) => {
@@ -213,7 +218,8 @@ fn not_opened(path: &Path, error: io::Error) -> LoadError {
     LoadError::io(format!("cannot open {}: {error}", path.display())).caused_by(error)
 }
 
-/// A path that `SQLite` takes for the name of a file: neither as `:memory:`, nor as a URI (`file:urls.db?mode=memory`).
+/// A path that `SQLite` takes for the name of a file: neither as `:memory:`, nor as a URI
+/// (`file:urls.db?mode=memory`).
 fn plain(path: &Path) -> PathBuf {
     Path::new(".").join(path)
 }
@@ -253,7 +259,8 @@ fn prepare(db: &Connection, path: &Path) -> Result<(), LoadError> {
     }
 }
 
-/// Turns the write-ahead log on. `SQLite` does not wait for another connection that does the same: it reports "busy" at once.
+/// Turns the write-ahead log on. `SQLite` does not wait for another connection that does the same:
+/// it reports "busy" at once.
 fn use_log(db: &Connection) -> rusqlite::Result<()> {
     for _ in 0..LOAD_LOCK_SECONDS * 1_000 / LOAD_LOG_POLL_MS {
         match db.execute_batch("PRAGMA journal_mode=WAL") {

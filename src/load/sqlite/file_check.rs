@@ -71,8 +71,8 @@ fn check_kind(path: &Path, found: &fs::Metadata) -> Result<(), LoadError> {
     }
 }
 
-/// Checks that nothing stands in the places of the logs of a database that is missing or empty: `SQLite` removes it, whoever made it,
-/// also if it is empty.
+/// Checks that nothing stands in the places of the logs of a database that is missing or empty:
+/// `SQLite` removes it, whoever made it, also if it is empty.
 fn check_logs(path: &Path) -> Result<(), LoadError> {
     // The logs are named after the file that a link leads to.
     let database = resolve(path).unwrap_or_else(|_| path.to_owned());
@@ -113,7 +113,8 @@ pub(crate) fn files_of_database(database: &Path) -> impl Iterator<Item = DeviceI
 /// The ends of the names of a database's logs.
 const LOGS: [&str; 3] = ["-wal", "-shm", JOURNAL];
 
-/// The end of the name of the only log that a database without content can have, which is being created.
+/// The end of the name of the only log that a database without content can have, which is being
+/// created.
 const JOURNAL: &str = "-journal";
 
 /// Returns `true` for a file with content.
@@ -121,8 +122,9 @@ fn holds(path: &Path) -> bool {
     fs::metadata(path).is_ok_and(|found| 0 < found.len())
 }
 
-/// Returns `true` for a file that begins as a rollback journal of a database that had no pages before: it is empty, or has the magic
-/// number, or zeros until it is complete, and at byte 16 no number of pages (section 3 of `SQLite`'s file format).
+/// Returns `true` for a file that begins as a rollback journal of a database that had no pages
+/// before: it is empty, or has the magic number, or zeros until it is complete, and at byte 16 no
+/// number of pages (section 3 of `SQLite`'s file format).
 fn is_journal_of_new_database(path: &Path) -> bool {
     // A pipe would be waited for without end.
     if !fs::symlink_metadata(path).is_ok_and(|found| found.is_file()) {
@@ -136,7 +138,8 @@ fn is_journal_of_new_database(path: &Path) -> bool {
 
 const JOURNAL_MAGIC: [u8; 8] = [0xd9, 0xd5, 0x05, 0xf9, 0x20, 0xa1, 0x63, 0xd7];
 
-/// The values on the first page of a database that say whose it is (section 1.3 of the file format).
+/// The values on the first page of a database that say whose it is (section 1.3 of the file
+/// format).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct FirstPage {
     pub(super) application_id: i32,
@@ -145,16 +148,19 @@ pub(super) struct FirstPage {
     pub(super) is_empty: bool,
 }
 
-/// Length in bytes of the start of the first page: the header, and the number of rows of the table of tables.
+/// Length in bytes of the start of the first page: the header, and the number of rows of the table
+/// of tables.
 const PAGE_START: usize = 105;
 
 const DATABASE_MAGIC: &[u8; 16] = b"SQLite format 3\0";
 
 impl FirstPage {
-    /// Reads the first page of a database as its last transaction left it; `None` if the file is empty or cannot be read.
+    /// Reads the first page of a database as its last transaction left it; `None` if the file is
+    /// empty or cannot be read.
     ///
-    /// It is read as bytes: `SQLite` would merge the log of a database that it opens, and change its index, also if it only reads.
-    /// This process must not have the database open, since the locks that it holds on a file end when it closes the file.
+    /// It is read as bytes: `SQLite` would merge the log of a database that it opens, and change
+    /// its index, also if it only reads. This process must not have the database open, since the
+    /// locks that it holds on a file end when it closes the file.
     ///
     /// # Errors
     ///
@@ -242,8 +248,8 @@ const LEAF_PAGE: u8 = 0x0d;
 const LOG_HEADER: u64 = 32;
 const FRAME_HEADER: u64 = 24;
 
-/// Returns the start of the first page that the last transaction of a log left; `None` if no transaction has changed it (section 4 of the
-/// file format).
+/// Returns the start of the first page that the last transaction of a log left; `None` if no
+/// transaction has changed it (section 4 of the file format).
 fn page_start_in(log: &File) -> io::Result<Option<[u8; PAGE_START]>> {
     let (mut changed, mut committed) = (None, None);
     for frame in LogFrames::of(log) {
@@ -265,7 +271,8 @@ fn page_start_in(log: &File) -> io::Result<Option<[u8; PAGE_START]>> {
 
 /// Returns `true` if transactions of the log of a database left all of these pages.
 ///
-/// A merge of the log writes the first page before the last ones. If it was killed between, the file is short, and the log is whole.
+/// A merge of the log writes the first page before the last ones. If it was killed between, the
+/// file is short, and the log is whole.
 pub(super) fn log_holds(database: &Path, pages: &RangeInclusive<u32>) -> bool {
     let database = resolve(database).unwrap_or_else(|_| database.to_owned());
     let Ok(log) = File::open(beside(&database, "-wal")) else {

@@ -1,7 +1,7 @@
 //! The numbers of links, collected while rows are added and written together.
 //!
-//! Links that were found or added stay in memory after a commit, until another program changes the database: the next batch
-//! cites many of them again.
+//! Links that were found or added stay in memory after a commit, until another program changes the
+//! database: the next batch cites many of them again.
 
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;

@@ -1,8 +1,10 @@
-//! Rows of sources, messages and records: their identifiers, the statements by which they are added, and their removal.
+//! Rows of sources, messages and records: their identifiers, the statements by which they are
+//! added, and their removal.
 //!
-//! Records of one message follow each other, so the last source and message are kept. A new one has an identifier before it has a row:
-//! its row is added with the first record that is added, since records before may turn out to be there. The statements are held while
-//! many rows are added, since finding each again costs as much as a lookup.
+//! Records of one message follow each other, so the last source and message are kept. A new one has
+//! an identifier before it has a row: its row is added with the first record that is added, since
+//! records before may turn out to be there. The statements are held while many rows are added,
+//! since finding each again costs as much as a lookup.
 
 use rusqlite::types::{ToSqlOutput, ValueRef};
 use rusqlite::{CachedStatement, Connection, OptionalExtension, ToSql, params, params_from_iter};
@@ -111,7 +113,8 @@ impl RowIds {
         Ok(row)
     }
 
-    /// Adds the rows of the last source and message, if they are new. Returns the texts of the message.
+    /// Adds the rows of the last source and message, if they are new. Returns the texts of the
+    /// message.
     pub(super) fn store(
         &mut self,
         statements: &mut RowStatements<'_>,
@@ -168,7 +171,8 @@ struct RowInsert<'db> {
 }
 
 impl<'db> RowInsert<'db> {
-    /// Prepares the statement for a table that has `leading` columns before those of fields. `then` stands at its end.
+    /// Prepares the statement for a table that has `leading` columns before those of fields. `then`
+    /// stands at its end.
     fn prepare(
         db: &'db Connection,
         table: Table,
@@ -229,8 +233,8 @@ pub(super) struct KnownUrl {
     pub(super) has_same_mailbox: bool,
 }
 
-/// The texts of a row of `messages` that are searched. They are those of the record that was loaded first: a later one of its
-/// digest may have others.
+/// The texts of a row of `messages` that are searched. They are those of the record that was loaded
+/// first: a later one of its digest may have others.
 #[derive(Clone, Debug)]
 pub(super) struct MessageTexts {
     pub(super) subject: Option<String>,
@@ -252,8 +256,8 @@ const FIND_MESSAGE: &str =
 
 const FIND_LINK: &str = "SELECT id FROM links WHERE key=?1";
 
-/// Copies of a message cite the same links, so the search ends at the first copy; the order of a plain join could be that of the
-/// link's rows, which are many.
+/// Copies of a message cite the same links, so the search ends at the first copy; the order of a
+/// plain join could be that of the link's rows, which are many.
 const IS_CITED: &str = "SELECT EXISTS(SELECT 1 FROM messages CROSS JOIN urls
   ON urls.link=?1 AND urls.message = messages.id WHERE messages.digest=?2)";
 
@@ -261,7 +265,8 @@ impl<'db> RowStatements<'db> {
     pub(super) fn prepare(db: &'db Connection) -> rusqlite::Result<RowStatements<'db>> {
         Ok(RowStatements {
             find_url: db.prepare_cached(FIND_URL)?,
-            // It finds out itself if the record is there: a lookup of its own would search the index twice.
+            // It finds out itself if the record is there: a lookup of its own would search the
+            // index twice.
             insert_url: RowInsert::prepare(
                 db,
                 Table::Urls,
@@ -314,7 +319,8 @@ impl<'db> RowStatements<'db> {
         Ok(0 < added)
     }
 
-    /// Indexes the texts of a row, as the view `texts` has them: with others the index could not be kept up to date.
+    /// Indexes the texts of a row, as the view `texts` has them: with others the index could not be
+    /// kept up to date.
     pub(super) fn insert_text(
         &mut self,
         id: i64,
@@ -385,8 +391,9 @@ impl<'db> RowStatements<'db> {
     }
 }
 
-/// Creates the tables of rows to be removed, and of what refers to them. The numbers of links are computed once, before the commit: the
-/// rows of a popular link are not counted again for each message that is gone.
+/// Creates the tables of rows to be removed, and of what refers to them. The numbers of links are
+/// computed once, before the commit: the rows of a popular link are not counted again for each
+/// message that is gone.
 const BEGIN_REMOVAL: &str = "CREATE TEMP TABLE IF NOT EXISTS doomed(id INTEGER PRIMARY KEY);
   CREATE TEMP TABLE IF NOT EXISTS changed_links(id INTEGER PRIMARY KEY);
   CREATE TEMP TABLE IF NOT EXISTS changed_messages(id INTEGER PRIMARY KEY);
@@ -448,7 +455,8 @@ pub(super) fn keep(db: &Connection, record_key: u128) -> rusqlite::Result<()> {
     Ok(())
 }
 
-/// The paths of the files of which a row was remembered. Paths that are not UTF-8 may differ only in `path_b64`.
+/// The paths of the files of which a row was remembered. Paths that are not UTF-8 may differ only
+/// in `path_b64`.
 const KEPT_FILES: &str = "SELECT path, ifnull(path_b64, '') FROM sources WHERE id IN
   (SELECT source FROM urls JOIN kept USING(id))";
 

@@ -10,7 +10,8 @@ pub(super) const APPLICATION_ID: i32 = 0x7572_6C73;
 /// `PRAGMA user_version`: the version of the tables.
 pub(super) const VERSION: i32 = 1;
 
-/// Returns the statement that creates the full-text index. The table `search` holds only the index of the texts, which the view gives.
+/// Returns the statement that creates the full-text index. The table `search` holds only the index
+/// of the texts, which the view gives.
 fn search_table() -> String {
     format!(
         "CREATE VIRTUAL TABLE search USING fts5(url, anchor, subject, sender,
@@ -28,7 +29,8 @@ fn sql_type(field: &Field) -> &'static str {
     }
 }
 
-/// Returns the statements that create all tables and views. `docs/loading.md` describes them for users.
+/// Returns the statements that create all tables and views. `docs/loading.md` describes them for
+/// users.
 pub(super) fn tables() -> String {
     let [sources, messages, urls] =
         [Table::Sources, Table::Messages, Table::Urls].map(|table| table.definitions(sql_type));

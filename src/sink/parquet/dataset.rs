@@ -1,4 +1,5 @@
-//! A folder of Parquet files, one folder for each year, as DuckDB, Spark and pyarrow read it: `year=1996/part-00000.parquet`.
+//! A folder of Parquet files, one folder for each year, as DuckDB, Spark and pyarrow read it:
+//! `year=1996/part-00000.parquet`.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -41,11 +42,13 @@ struct OpenPart {
 }
 
 impl Dataset {
-    /// Begins the folder at `target` of records with the fields `chosen`, among them the date; `None` stands for whole records.
+    /// Begins the folder at `target` of records with the fields `chosen`, among them the date;
+    /// `None` stands for whole records.
     ///
     /// # Errors
     ///
-    /// The error of the system; also if there is a folder that is not empty, or one that another run left.
+    /// The error of the system; also if there is a folder that is not empty, or one that another
+    /// run left.
     pub fn create(target: &Path, chosen: Option<&[FieldId]>) -> io::Result<Dataset> {
         match fs::read_dir(target).map(|mut entries| entries.next().is_none()) {
             Ok(true) => {}
@@ -155,7 +158,8 @@ impl Dataset {
         Ok(())
     }
 
-    /// Begins the next file of a year, and completes the one that was not used for longest if too many are open.
+    /// Begins the next file of a year, and completes the one that was not used for longest if too
+    /// many are open.
     fn open_part(&mut self, year: &str) -> io::Result<()> {
         if DATASET_OPEN_FILES <= self.open.len() {
             let oldest = self.open.iter().min_by_key(|(_, part)| part.last_batch);
