@@ -12,9 +12,11 @@ use rusqlite::Connection;
 
 /// The tokenizer of the full-text indexes in `SQLite`.
 pub(super) fn tokenizer() -> String {
+    // SQLite puts each into a sorted list, which it searches from the start: the last comes first.
     let separators: String = NEWER_SEPARATORS
         .iter()
-        .flat_map(|&(first, last)| first..=last)
+        .rev()
+        .flat_map(|&(first, last)| (first..=last).rev())
         .collect();
     format!("unicode61 remove_diacritics 0 categories 'L* N* M* Co' separators '{separators}'")
 }
