@@ -1,4 +1,5 @@
-//! Lines of JSON, read back as far as a loader needs them: records of URLs, and messages that are gone.
+//! Lines of JSON, read back as far as a loader needs them: records of URLs, and messages that are
+//! gone.
 //!
 //! The table of the fields says which are read, and which values they can have.
 
@@ -6,6 +7,7 @@ use std::fmt;
 use std::sync::LazyLock;
 
 use data_encoding::BASE64;
+use memchr::memmem;
 use serde::Deserialize;
 use serde::de::{DeserializeSeed, Deserializer, Error as _, IgnoredAny, MapAccess, Visitor};
 use serde_json::Value;
@@ -39,7 +41,8 @@ pub struct LoadedRecord {
     values: [LoadedValue; FieldId::ALL.len()],
     /// The hash that names the file or member: of its path and the names of its members, as bytes.
     pub source_key: u128,
-    /// The hash that names the record: of `id` and of the file or member. It is the same for each copy of the record.
+    /// The hash that names the record: of `id` and of the file or member. It is the same for each
+    /// copy of the record.
     pub record_key: u128,
 }
 
@@ -84,7 +87,8 @@ pub struct GoneLine {
 pub enum LineError {
     /// It is no line that urlspool wrote. The others can be loaded.
     NoRecord(String),
-    /// It is a record of a URL, but of another version, or without a field that is needed. Others will be like it.
+    /// It is a record of a URL, but of another version, or without a field that is needed. Others
+    /// will be like it.
     Unsuitable(String),
 }
 
@@ -189,8 +193,8 @@ fn read_url(line: &str) -> Result<RecordLine, LineError> {
     {
         return Err(other_schema(schema.cast_unsigned()));
     }
-    // Only an escape can give a NUL.
-    record.check(line.contains("\\u0000"))?;
+    // Only an escape of four digits can give a NUL.
+    record.check_texts(memmem::find(line.as_bytes(), b"\\u").is_some())?;
     record.set_keys(record.hash_of_names()?);
     Ok(RecordLine::Url(record))
 }
@@ -206,34 +210,47 @@ fn other_schema(schema: u64) -> LineError {
     ))
 }
 
-/// A row of the table of the fields, as it is looked up for each name in a line.
+/// The members of an object, as they are looked up for each name in a line.
+struct Members {
+    /// The members, in the order in which they are written.
+    list: Vec<Member>,
+    /// The bits of those that a record must have.
+    needed: u64,
+}
+
+/// A row of the table of the fields.
 struct Member {
     field: &'static Field,
     key: &'static str,
     id: Option<FieldId>,
-    /// `true` if its value is read.
-    is_read: bool,
+    /// A bit of its own within its object; 0 if its value is not read.
+    bit: u64,
     /// The members of its value, if that is an object.
-    members: Vec<Member>,
+    members: Option<Members>,
 }
 
-/// The members of a record, in the order in which they are written.
-static MEMBERS: LazyLock<Vec<Member>> = LazyLock::new(|| members_of(None));
+/// The members of a record.
+static MEMBERS: LazyLock<Members> = LazyLock::new(|| members_of(None));
 
-/// Returns the members of the object of this name, or of the record itself.
-fn members_of(object: Option<&str>) -> Vec<Member> {
-    let member = |field: &'static Field| Member {
+/// Returns the members of the object of this name, or of the record itself. Recurses to the depth
+/// of the table.
+fn members_of(object: Option<&str>) -> Members {
+    let fields = RECORD_FIELDS
+        .iter()
+        .filter(|field| field.parent() == object);
+    let member = |(place, field): (usize, &'static Field)| Member {
         field,
         key: field.key(),
         id: field.id(),
-        is_read: is_read(field),
-        members: members_of(Some(field.name)),
+        bit: if is_read(field) { 1 << place } else { 0 },
+        members: (field.json_type == FieldType::Object).then(|| members_of(Some(field.name))),
     };
-    let fields = RECORD_FIELDS.iter();
-    fields
-        .filter(|field| field.parent() == object)
-        .map(member)
-        .collect()
+    let list: Vec<Member> = fields.enumerate().map(member).collect();
+    let needed = list
+        .iter()
+        .filter(|member| member.field.nullable == Nullable::No);
+    let needed = needed.fold(0, |bits, member| bits | member.bit);
+    Members { list, needed }
 }
 
 /// Returns `true` if the value of a field is loaded, and is not the same in each record.
@@ -243,7 +260,7 @@ fn is_read(field: &Field) -> bool {
 
 /// Reads an object with these members into a record.
 struct ObjectReader<'r> {
-    members: &'static [Member],
+    members: &'static Members,
     record: &'r mut LoadedRecord,
 }
 
@@ -263,41 +280,44 @@ impl<'de> Visitor<'de> for ObjectReader<'_> {
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<(), A::Error> {
-        let members = self.members;
-        let mut has_read = [false; RECORD_FIELDS.len()];
+        let Members { list, needed } = self.members;
+        let mut has_read = 0;
         // Lines that we wrote have the order of the table.
         let mut next = 0;
-        while let Some(found) = map.next_key_seed(MemberName { members, next })? {
+        while let Some(found) = map.next_key_seed(MemberName { list, next })? {
             next = found.map_or(next, |place| place + 1);
-            let Some(place) = found.filter(|place| members[*place].is_read) else {
+            let member = found.map(|place| &list[place]);
+            let Some(member) = member.filter(|member| member.bit != 0) else {
                 map.next_value::<IgnoredAny>()?;
                 continue;
             };
-            let member = &members[place];
-            if std::mem::replace(&mut has_read[place], true) {
+            if has_read & member.bit != 0 {
                 return Err(A::Error::duplicate_field(member.key));
             }
-            match member.id {
-                Some(id) => self.record.values[id as usize] = read_value(member.field, &mut map)?,
-                None => map.next_value_seed(ObjectReader {
-                    members: &member.members,
+            has_read |= member.bit;
+            match (member.id, &member.members) {
+                (Some(id), _) => {
+                    self.record.values[id as usize] = read_value(member.field, &mut map)?;
+                }
+                (None, Some(members)) => map.next_value_seed(ObjectReader {
+                    members,
                     record: self.record,
                 })?,
+                (None, None) => drop(map.next_value::<IgnoredAny>()?),
             }
         }
-        let is_missing = |(member, has_read): &(&Member, bool)| {
-            member.is_read && member.field.nullable == Nullable::No && !has_read
-        };
-        match members.iter().zip(has_read).find(is_missing) {
-            Some((member, _)) => Err(A::Error::missing_field(member.key)),
-            None => Ok(()),
+        let missing = needed & !has_read;
+        if missing == 0 {
+            return Ok(());
         }
+        let first = &list[missing.trailing_zeros() as usize];
+        Err(A::Error::missing_field(first.key))
     }
 }
 
-/// Finds the place of a name among the members of an object, from `next` on at first.
+/// Finds the place of a name among the members of an object, and looks at `next` first.
 struct MemberName {
-    members: &'static [Member],
+    list: &'static [Member],
     next: usize,
 }
 
@@ -318,37 +338,44 @@ impl Visitor<'_> for MemberName {
 
     fn visit_str<E>(self, name: &str) -> Result<Option<usize>, E> {
         let is_it = |member: &Member| member.key == name;
-        let (before, after) = self.members.split_at(self.next);
-        let found = after.iter().position(is_it).map(|place| self.next + place);
-        Ok(found.or_else(|| before.iter().position(is_it)))
+        Ok(match self.list.get(self.next) {
+            Some(member) if is_it(member) => Some(self.next),
+            _ => self.list.iter().position(is_it),
+        })
     }
 }
 
-/// Reads the value of a field.
+/// Reads the value of a field. Of texts only the type is checked.
 fn read_value<'de, A: MapAccess<'de>>(field: &Field, map: &mut A) -> Result<LoadedValue, A::Error> {
     fn of<'de, A: MapAccess<'de>, T: Deserialize<'de>>(
         field: &Field,
         map: &mut A,
-        value: impl FnOnce(T) -> LoadedValue,
+        value: impl FnOnce(T) -> Option<LoadedValue>,
     ) -> Result<LoadedValue, A::Error> {
-        match field.nullable {
-            Nullable::No => map.next_value().map(value),
-            Nullable::Yes => map
-                .next_value::<Option<T>>()
-                .map(|found| found.map_or(LoadedValue::Null, value)),
+        let found = match field.nullable {
+            Nullable::No => Some(map.next_value()?),
+            Nullable::Yes => map.next_value()?,
+        };
+        match found {
+            None => Ok(LoadedValue::Null),
+            Some(found) => value(found).ok_or_else(|| A::Error::custom(expected(field))),
         }
     }
     match field.json_type {
-        FieldType::Text => of(field, map, LoadedValue::Text),
-        FieldType::Integer if is_port(field) => {
-            of(field, map, |port: u16| LoadedValue::Integer(port.into()))
-        }
-        FieldType::Integer => of(field, map, LoadedValue::Integer),
-        FieldType::Number => of(field, map, LoadedValue::Number),
-        FieldType::Boolean => of(field, map, LoadedValue::Boolean),
+        FieldType::Text => of(field, map, |text| Some(LoadedValue::Text(text))),
+        FieldType::Integer => of(field, map, |number| {
+            let is_right = (0..=max_integer(field)).contains(&number);
+            is_right.then_some(LoadedValue::Integer(number))
+        }),
+        FieldType::Number => of(field, map, |number| {
+            let is_right = (0.0..=1.0).contains(&number);
+            is_right.then_some(LoadedValue::Number(number))
+        }),
+        FieldType::Boolean => of(field, map, |value| Some(LoadedValue::Boolean(value))),
         FieldType::Texts | FieldType::Object | FieldType::List => {
             of(field, map, |list: Box<RawValue>| {
-                LoadedValue::Texts(list.into())
+                let is_list = list.get().starts_with('[');
+                is_list.then(|| LoadedValue::Texts(list.into()))
             })
         }
     }
@@ -369,7 +396,8 @@ impl LoadedRecord {
         &self.values[field as usize]
     }
 
-    /// Returns the text of a field; `None` if it is null, or has another type. Of a list it is the JSON.
+    /// Returns the text of a field; `None` if it is null, or has another type. Of a list it is the
+    /// JSON.
     #[must_use]
     pub fn text(&self, field: FieldId) -> Option<&str> {
         match self.value(field) {
@@ -391,7 +419,8 @@ impl LoadedRecord {
         self.text(FieldId::MessageDigest).unwrap_or_default()
     }
 
-    /// Returns the hash of the path and of the names of the members. A list of names may have another form than texts.
+    /// Returns the hash of the path and of the names of the members. A list of names may have
+    /// another form than texts.
     fn hash_of_names(&self) -> Result<u128, LineError> {
         let path = match self.text(FieldId::SourcePathBase64) {
             Some(encoded) => from_base64(encoded, FieldId::SourcePathBase64)?,
@@ -425,7 +454,9 @@ impl LoadedRecord {
 
     /// The texts of a list; none if it is null.
     fn names(&self, field: FieldId) -> Result<Vec<String>, LineError> {
-        let list = self.text(field).unwrap_or("[]");
+        let Some(list) = self.text(field) else {
+            return Ok(Vec::new());
+        };
         serde_json::from_str(list).map_err(|_| invalid(field.name(), expected(field.field())))
     }
 
@@ -436,28 +467,29 @@ impl LoadedRecord {
         Some(hash_pieces(&[key.as_bytes()]))
     }
 
-    /// Checks the values, and that no text has a NUL if the line may have one.
-    fn check(&self, may_have_nul: bool) -> Result<(), LineError> {
+    /// Checks the texts that name the record, and that no text has a NUL if the line may have one.
+    fn check_texts(&self, may_have_nul: bool) -> Result<(), LineError> {
+        for id in [FieldId::Id, FieldId::Url] {
+            if self.text(id) == Some("") {
+                return Err(invalid(id.name(), "a text that is not empty"));
+            }
+        }
+        if !is_digest(self.digest()) {
+            let expected = format!("a text of 1 to {DIGEST_BYTES} bytes");
+            return Err(invalid(FieldId::MessageDigest.name(), &expected));
+        }
+        if !may_have_nul {
+            return Ok(());
+        }
         for (id, value) in FieldId::ALL.iter().zip(&self.values) {
-            let field = id.field();
             match value {
-                LoadedValue::Null | LoadedValue::Boolean(_) => {}
-                LoadedValue::Integer(number) => require(0 <= *number, field)?,
-                LoadedValue::Number(number) => require((0.0..=1.0).contains(number), field)?,
-                LoadedValue::Texts(list) => require(is_list_of_texts(list), field)?,
-                LoadedValue::Text(text) if may_have_nul && text.contains('\0') => {
-                    return Err(invalid(field.name, "a text without a NUL"));
+                LoadedValue::Text(text) if text.contains('\0') => {
+                    return Err(invalid(id.name(), "a text without a NUL"));
                 }
-                LoadedValue::Text(text) => match id {
-                    FieldId::Id | FieldId::Url if text.is_empty() => {
-                        return Err(invalid(field.name, "a text that is not empty"));
-                    }
-                    FieldId::MessageDigest if !is_digest(text) => {
-                        let expected = format!("a text of 1 to {DIGEST_BYTES} bytes");
-                        return Err(invalid(field.name, &expected));
-                    }
-                    _ => {}
-                },
+                LoadedValue::Texts(list) if !is_clean_list(list) => {
+                    return Err(invalid(id.name(), expected(id.field())));
+                }
+                _ => {}
             }
         }
         Ok(())
@@ -534,24 +566,15 @@ fn from_base64(text: &str, field: FieldId) -> Result<Vec<u8>, LineError> {
     decoded.map_err(|_| invalid(field.name(), "a text in base64"))
 }
 
-/// Checks that JSON is a list, whose texts are texts. Only escapes can give a NUL, or half a pair of surrogates.
-fn is_list_of_texts(json: &str) -> bool {
+/// Returns `true` if the texts of a list are texts without a NUL. An escape may give a NUL, or half
+/// a pair of surrogates.
+fn is_clean_list(json: &str) -> bool {
     let has_nul = |value: &Value| value.as_str().is_some_and(|text| text.contains('\0'));
-    let is_clean =
-        || serde_json::from_str::<Vec<Value>>(json).is_ok_and(|values| !values.iter().any(has_nul));
-    json.starts_with('[') && (!json.contains("\\u") || is_clean())
+    serde_json::from_str::<Vec<Value>>(json).is_ok_and(|values| !values.iter().any(has_nul))
 }
 
 fn is_digest(text: &str) -> bool {
     (1..=DIGEST_BYTES).contains(&text.len())
-}
-
-fn require(is_right: bool, field: &Field) -> Result<(), LineError> {
-    if is_right {
-        Ok(())
-    } else {
-        Err(invalid(field.name, expected(field)))
-    }
 }
 
 /// The error of a field whose value is not as expected.
@@ -637,15 +660,11 @@ fn expected(field: &Field) -> &'static str {
 }
 
 fn is_expected(value: &Value, field: &Field) -> bool {
-    let is_integer = |max: i64| {
-        value
-            .as_i64()
-            .is_some_and(|number| (0..=max).contains(&number))
-    };
     match field.json_type {
         FieldType::Text => value.is_string(),
-        FieldType::Integer if is_port(field) => is_integer(u16::MAX.into()),
-        FieldType::Integer => is_integer(i64::MAX),
+        FieldType::Integer => value
+            .as_i64()
+            .is_some_and(|number| (0..=max_integer(field)).contains(&number)),
         FieldType::Number => value
             .as_f64()
             .is_some_and(|number| (0.0..=1.0).contains(&number)),
@@ -655,6 +674,15 @@ fn is_expected(value: &Value, field: &Field) -> bool {
             .is_some_and(|items| items.iter().all(Value::is_string)),
         FieldType::Object => value.is_object(),
         FieldType::List => value.is_array(),
+    }
+}
+
+/// The largest value of a field of whole numbers.
+fn max_integer(field: &Field) -> i64 {
+    if is_port(field) {
+        u16::MAX.into()
+    } else {
+        i64::MAX
     }
 }
 

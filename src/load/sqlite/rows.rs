@@ -7,7 +7,7 @@
 //! since finding each again costs as much as a lookup.
 
 use rusqlite::types::{ToSqlOutput, ValueRef};
-use rusqlite::{CachedStatement, Connection, OptionalExtension, ToSql, params, params_from_iter};
+use rusqlite::{CachedStatement, Connection, OptionalExtension, ToSql, params};
 
 use crate::load::columns::{Column, Table};
 use crate::load::target::{LoadRow, ReplacedFiles, StoredFile};
@@ -193,12 +193,19 @@ impl<'db> RowInsert<'db> {
         record: &LoadedRecord,
         cited: Option<&str>,
     ) -> rusqlite::Result<usize> {
-        let values = self.columns.iter().map(|column| match column {
-            Column::Field(field) => record.value(*field) as &dyn ToSql,
-            Column::Cited => &cited,
-        });
-        let values = leading.iter().copied().chain(values);
-        self.statement.execute(params_from_iter(values))
+        let statement = &mut self.statement;
+        for (index, value) in (1..).zip(leading) {
+            statement.raw_bind_parameter(index, value)?;
+        }
+        for (index, column) in (1 + leading.len()..).zip(&self.columns) {
+            match column {
+                Column::Field(field) => {
+                    statement.raw_bind_parameter(index, record.value(*field))?
+                }
+                Column::Cited => statement.raw_bind_parameter(index, cited)?,
+            }
+        }
+        statement.raw_execute()
     }
 }
 
