@@ -28,7 +28,7 @@ pub use named::{NamedValue, nearest};
 use serde::{Deserialize, Serialize};
 pub use size::parse_size;
 
-use crate::decode::{HeaderPolicy, HtmlPolicy, InfoFields};
+use crate::decode::{AttachmentPolicy, HeaderPolicy, HtmlPolicy, InfoFields};
 use crate::extract::{Options, Unique};
 use crate::limits::Limits;
 use crate::parse::Grammar;
@@ -84,6 +84,9 @@ pub struct ExtractTable {
     pub headers: bool,
     /// `true` to search HTML: parts of messages, and pages.
     pub html: bool,
+    /// The attachments that are searched.
+    #[serde(with = "named")]
+    pub attachments: AttachmentPolicy,
     /// `true` to find hosts without a scheme.
     pub schemeless: bool,
     /// `true` to take the recipient's address out of redirectors' URLs.
@@ -101,6 +104,7 @@ impl Default for ExtractTable {
             context: 0,
             headers: true,
             html: true,
+            attachments: AttachmentPolicy::default(),
             schemeless: true,
             strip_recipient: false,
         }
@@ -194,6 +198,7 @@ impl Config {
             } else {
                 HtmlPolicy::Skip
             },
+            attachments: extract.attachments,
             accept: extract.accept.clone(),
             schemes: extract
                 .schemes

@@ -26,8 +26,8 @@
 //!   zone from UTC (`date.rs`);
 //! - `addrparse` would split From into mailboxes, but a record shows the field as it was written;
 //! - `msgidparse` rejects a whole References field for one damaged ID (`message_info.rs`);
-//! - `parse_content_disposition`: no decision depends on that field. An attachment is skipped for
-//!   its type, not because it is attached.
+//! - `parse_content_disposition`: of that field only the parameter `filename` and the word
+//!   `attachment` are used, which `parse_content_type` gives too (`mime_walk.rs`).
 
 mod binary;
 mod charset;
@@ -42,6 +42,7 @@ mod html;
 mod message_info;
 mod mime_walk;
 mod part;
+mod part_kind;
 mod region;
 mod seven_bit;
 mod transfer;
@@ -56,6 +57,7 @@ pub use part::MimePart;
 pub use region::{BodyRegion, EXTERNAL_BODY_REGION, Regions};
 
 use std::borrow::Cow;
+use std::sync::Arc;
 
 use crate::diagnostic::Diagnostic;
 use crate::limits::Limits;
@@ -81,6 +83,9 @@ pub struct OffsetMap {
     base: usize,
     /// One map per decoding step, in the order of the steps.
     maps: Vec<ByteMap>,
+    /// Leads on to the message, from the decoded bytes of an attachment; `None` in the message
+    /// itself. Shared by all texts of the attachment.
+    outer: Option<Arc<OffsetMap>>,
 }
 
 impl OffsetMap {
@@ -89,8 +94,22 @@ impl OffsetMap {
     pub fn verbatim(base: usize) -> OffsetMap {
         OffsetMap {
             base,
-            maps: Vec::new(),
+            ..OffsetMap::default()
         }
+    }
+
+    /// The map of bytes that begin at `base` of the decoded bytes of an attachment.
+    fn within(outer: Option<&Arc<OffsetMap>>, base: usize) -> OffsetMap {
+        OffsetMap {
+            base,
+            maps: Vec::new(),
+            outer: outer.cloned(),
+        }
+    }
+
+    /// Returns the number of bytes of memory that its own steps take.
+    fn memory_bytes(&self) -> usize {
+        self.maps.iter().map(ByteMap::memory_bytes).sum()
     }
 
     /// This map, with one more decoding step.
@@ -104,14 +123,16 @@ impl OffsetMap {
     pub fn raw(&self, text: Span) -> RawRange {
         let mut span = text;
         let mut exact = true;
-        for map in self.maps.iter().rev() {
-            exact &= map.exact(span);
-            span = map.raw(span);
+        let mut layer = Some(self);
+        while let Some(OffsetMap { base, maps, outer }) = layer {
+            for map in maps.iter().rev() {
+                exact &= map.exact(span);
+                span = map.raw(span);
+            }
+            span = Span::new(base + span.start, base + span.end);
+            layer = outer.as_deref();
         }
-        RawRange {
-            span: Span::new(self.base + span.start, self.base + span.end),
-            exact,
-        }
+        RawRange { span, exact }
     }
 }
 
@@ -284,6 +305,21 @@ pub struct TextPolicy {
     pub headers: HeaderPolicy,
     /// Handling of HTML parts.
     pub html: HtmlPolicy,
+    /// Handling of attachments.
+    pub attachments: AttachmentPolicy,
+}
+
+/// Attachments that are texts: parts that are labelled as attached or whose media type is of no
+/// text.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum AttachmentPolicy {
+    /// None of them.
+    None,
+    /// Those that are text by their type, name or content, and messages.
+    Text,
+    /// All that can be read, archives included (the default).
+    #[default]
+    All,
 }
 
 /// Handling of HTML parts.
@@ -335,8 +371,8 @@ fn page(
 fn plain(message: &Message<'_>, sink: &mut dyn FnMut(DecodedText<'_>)) -> DecodeReport {
     let ConvertedText { bytes, map } = charset::decode(message.raw, None);
     let offset_map = OffsetMap {
-        base: 0,
         maps: map.into_iter().collect(),
+        ..OffsetMap::default()
     };
     sink(DecodedText::plain(bytes, offset_map, Region::Body, None));
     DecodeReport {

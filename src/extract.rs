@@ -17,7 +17,8 @@ pub(crate) use emission::key_hash;
 use message_pass::MessagePass;
 
 use crate::decode::{
-    DecodeReport, HeaderFields, HeaderPolicy, HtmlPolicy, InfoFields, TextPolicy, texts,
+    AttachmentPolicy, DecodeReport, HeaderFields, HeaderPolicy, HtmlPolicy, InfoFields,
+    SkippedPart, TextPolicy, texts,
 };
 use crate::diagnostic::{Diagnostic, DiagnosticKind, UrlFilter};
 use crate::limits::Limits;
@@ -45,6 +46,8 @@ pub struct Options {
     pub headers: HeaderPolicy,
     /// The treatment of HTML parts.
     pub html: HtmlPolicy,
+    /// The treatment of attachments.
+    pub attachments: AttachmentPolicy,
     /// Grammars, one of which must accept a URL; empty for no such filter.
     pub accept: Vec<Grammar>,
     /// Schemes to report, in lower case; empty for all.
@@ -258,8 +261,8 @@ pub enum Finding<'f> {
     Parts {
         /// Parts that hold text and were scanned.
         text: usize,
-        /// Parts that hold no text and were skipped.
-        skipped: usize,
+        /// Parts that were skipped.
+        skipped: &'f [SkippedPart],
     },
 }
 
@@ -326,6 +329,7 @@ pub(crate) fn extract_parsed(
         TextPolicy {
             headers: extractor.options.headers,
             html: extractor.options.html,
+            attachments: extractor.options.attachments,
         },
         &mut |text| pass.text(&text),
     );
@@ -340,6 +344,6 @@ pub(crate) fn extract_parsed(
     }
     (pass.sink)(Finding::Parts {
         text: text_parts,
-        skipped: skipped_parts.len(),
+        skipped: &skipped_parts,
     });
 }

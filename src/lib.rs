@@ -159,8 +159,8 @@ pub mod internals;
 #[cfg(feature = "cli")]
 pub use cli::command_line;
 pub use decode::{
-    Date, FieldRoles, HeaderField, HeaderFields, HeaderPolicy, HtmlPolicy, InfoFields, KnownField,
-    MessageInfo, MimePart, Zone,
+    AttachmentPolicy, Date, FieldRoles, HeaderField, HeaderFields, HeaderPolicy, HtmlPolicy,
+    InfoFields, KnownField, MessageInfo, MimePart, Zone,
 };
 pub use diagnostic::{Diagnostic, DiagnosticKind, Event as InputEvent, SkipReason, UrlFilter};
 pub use extract::{ExtractedUrl, Extractor, Finding, Options, Unique, urls};

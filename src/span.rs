@@ -113,6 +113,12 @@ impl ByteMap {
         self.digits.push((digit, raw));
     }
 
+    /// Returns the number of bytes of memory that the map takes.
+    #[must_use]
+    pub fn memory_bytes(&self) -> usize {
+        size_of_val(self.runs.as_slice()) + size_of_val(self.digits.as_slice())
+    }
+
     /// Returns the range of raw bytes that the decoded bytes `text` came from.
     ///
     /// An empty range gives an empty range, before the raw byte of its offset.

@@ -7,6 +7,7 @@
 use serde::de::{Deserialize, Deserializer, Error};
 use serde::ser::{Serialize, Serializer};
 
+use crate::decode::AttachmentPolicy;
 use crate::extract::Unique;
 use crate::origin::SourceKind;
 use crate::parse::Grammar;
@@ -65,6 +66,11 @@ named_values! {
         None = "none": "Write every URL",
         Message = "message": "Write a URL once per message",
         Run = "run": "Write a URL once per run",
+    }
+    AttachmentPolicy {
+        None = "none": "No attachment",
+        Text = "text": "Texts and messages, also those with another label",
+        All = "all": "All that can be read: texts, messages, archives",
     }
     SchemaLanguage {
         JsonSchema = "json-schema": "JSON Schema of records, rejects, events and messages that are gone",

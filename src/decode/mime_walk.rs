@@ -2,26 +2,32 @@
 //! Boundaries (RFC 2046 section 5.1.1): the strings that a header names, and the lines that hold
 //! them.
 //!
-//! Headers are read and bodies decoded by `part`, and values of header fields by `header`.
+//! Messages whose bytes must be decoded first, those of attachments, are layers on a stack: the
+//! decoded bytes and the walk over them. The layer below waits until they are read.
+//!
+//! Headers are read and bodies decoded by `part`, values of header fields by `header`, and readers
+//! of attachments chosen by `part_kind`.
 
-use std::sync::LazyLock;
+use std::rc::Rc;
+use std::sync::{Arc, LazyLock};
 
 use memchr::memmem::Finder;
 
 use super::external_body::{EXTERNAL_BODY, ExternalBody, MissingParameters, external_body};
 use super::field_names::KnownField;
-use super::header::{HeaderFields, field_text, searchable_text};
-use super::part::{DefaultType, EnclosingMessage, MimePart, PartBody, PartNumber, TextForm};
+use super::header::{HeaderField, HeaderFields, field_text, searchable_text};
+use super::part::{DefaultType, EnclosingMessage, MimePart, PartBody, PartNumber, repeated_name};
+use super::part_kind::{PartReader, PartStart, TextForm, reader};
 use super::transfer::TransferEncoding;
 use super::{
-    DecodeReport, DecodedText, HeaderPolicy, HtmlPolicy, LineLayout, OffsetMap, Region,
-    SkippedPart, TextPolicy,
+    AttachmentPolicy, DecodeReport, DecodedText, HeaderPolicy, HtmlPolicy, LineLayout, OffsetMap,
+    Region, SkippedPart, TextPolicy,
 };
 use crate::diagnostic::{Diagnostic, DiagnosticKind};
-use crate::limits::{Limits, MULTIPART_BOUNDARIES};
+use crate::limits::{ATTACHED_RATIO, Limits, MULTIPART_BOUNDARIES};
 use crate::planted_faults::{PlantedFault, panic_at_mark};
 use crate::span::Span;
-use crate::split::Message;
+use crate::split::{Block, Format, Message, SplitOutput, messages};
 
 /// Passes all texts of a message with a header to `sink`, in the order of the raw bytes.
 pub(super) fn walk<'m>(
@@ -32,15 +38,16 @@ pub(super) fn walk<'m>(
     sink: &mut dyn FnMut(DecodedText<'_>),
 ) -> DecodeReport {
     panic_at_mark(PlantedFault::PanicInMessage, message.raw);
-    let mut walk = PartWalk {
-        message,
+    let mut state = WalkState {
+        raw_start: message.raw_start(),
         limits,
         policy,
         sink,
-        open: OpenMultiparts::default(),
         report: DecodeReport::default(),
         parts: 0,
+        held_bytes: 0,
         is_nesting_reported: false,
+        is_count_reported: false,
     };
     let outermost = EntityStart {
         at: 0,
@@ -48,23 +55,209 @@ pub(super) fn walk<'m>(
         default_type: DefaultType::Text,
         enclosing: EnclosingMessage::default(),
     };
-    let mut next = walk.entity(outermost, fields, None);
-    loop {
-        next = match next {
-            EntityStep::End => break,
-            EntityStep::Between { at } => walk.between(at),
-            EntityStep::Entity(entity) => walk.inner_entity(entity),
-        };
+    let mut first = EntityLayer {
+        bytes: LayerBytes::Message(message.raw),
+        outer: None,
+        is_dot_stuffed: message.wire,
+        open: OpenMultiparts::default(),
+        next: EntityStep::End,
+        held_bytes: 0,
+    };
+    first.next = first.walk(&mut state).entity(outermost, fields, None);
+    let mut layers = vec![Layer::Entities(first)];
+    while let Some(mut layer) = layers.pop() {
+        match layer.advance(&mut state) {
+            Some(inner) => {
+                state.held_bytes += inner.held_bytes();
+                layers.push(layer);
+                layers.push(inner);
+            }
+            None => state.held_bytes -= layer.held_bytes(),
+        }
     }
-    walk.report
+    state.report
 }
 
-/// The next step of the walk.
+/// Bytes that are being read: the message's, or those of an attachment in the layer below.
+enum Layer<'m> {
+    Entities(EntityLayer<'m>),
+    Mailbox(MailboxLayer),
+}
+
+impl Layer<'_> {
+    /// Reads on, up to the next attachment, which it returns, or to the end.
+    fn advance(&mut self, state: &mut WalkState<'_>) -> Option<Layer<'static>> {
+        match self {
+            Layer::Entities(layer) => layer.advance(state),
+            Layer::Mailbox(layer) => layer.next_message(state.limits),
+        }
+    }
+
+    /// Bytes of memory that it holds, besides the message itself. Constant until its end.
+    fn held_bytes(&self) -> usize {
+        match self {
+            Layer::Entities(layer) => layer.held_bytes,
+            Layer::Mailbox(layer) => layer.held_bytes,
+        }
+    }
+}
+
+/// A message and the place that was reached in it.
+struct EntityLayer<'m> {
+    bytes: LayerBytes<'m>,
+    /// Leads from its bytes to the message's; `None` for the message itself.
+    outer: Option<Arc<OffsetMap>>,
+    /// `true` if lines that begin with a dot are dot-stuffed.
+    is_dot_stuffed: bool,
+    open: OpenMultiparts,
+    next: EntityStep,
+    /// Bytes of memory that it holds, besides those of the layers below it.
+    held_bytes: usize,
+}
+
+/// The bytes of a layer.
+enum LayerBytes<'m> {
+    Message(&'m [u8]),
+    /// A range of the decoded bytes of an attachment.
+    Attached(Rc<Vec<u8>>, Span),
+}
+
+impl LayerBytes<'_> {
+    fn get(&self) -> &[u8] {
+        match self {
+            LayerBytes::Message(bytes) => bytes,
+            LayerBytes::Attached(bytes, span) => span.of(bytes),
+        }
+    }
+}
+
+impl EntityLayer<'_> {
+    fn walk<'w, 's>(&'w mut self, state: &'w mut WalkState<'s>) -> PartWalk<'w, 's> {
+        PartWalk {
+            raw: self.bytes.get(),
+            outer: self.outer.as_ref(),
+            is_dot_stuffed: self.is_dot_stuffed,
+            open: &mut self.open,
+            state,
+        }
+    }
+
+    /// Reads on, up to the next attachment, which it returns, or to the end.
+    fn advance(&mut self, state: &mut WalkState<'_>) -> Option<Layer<'static>> {
+        loop {
+            let step = std::mem::replace(&mut self.next, EntityStep::End);
+            self.next = match step {
+                EntityStep::End => return None,
+                EntityStep::Between { at } => self.walk(state).between(at),
+                EntityStep::Entity(entity) => self.walk(state).inner_entity(entity),
+                EntityStep::Attachment { layer, then } => {
+                    self.next = *then;
+                    return Some(*layer);
+                }
+            };
+        }
+    }
+}
+
+/// A mailbox in an attachment, and the messages in it that are still to be read.
+struct MailboxLayer {
+    bytes: Rc<Vec<u8>>,
+    outer: Arc<OffsetMap>,
+    /// The ranges of its messages in reverse order.
+    messages: Vec<Span>,
+    number: PartNumber,
+    enclosing: EnclosingMessage,
+    /// Number of its messages that were read.
+    read: usize,
+    /// Bytes of memory that it holds, besides those of the layers below it.
+    held_bytes: usize,
+}
+
+impl MailboxLayer {
+    fn new(attached: AttachedBytes, format: Format) -> MailboxLayer {
+        let attached_bytes = attached.held_bytes();
+        let AttachedBytes {
+            bytes,
+            outer,
+            number,
+            enclosing,
+        } = attached;
+        let block = Block {
+            bytes,
+            ..Block::default()
+        };
+        let mut spans = Vec::new();
+        messages(&block, format, &mut |output| {
+            if let SplitOutput::Message(message) = output {
+                let start = message.raw_start() as usize;
+                spans.push(Span::new(start, start + message.raw.len()));
+            }
+        });
+        spans.reverse();
+        MailboxLayer {
+            held_bytes: attached_bytes + size_of_val(spans.as_slice()),
+            bytes: Rc::new(block.bytes),
+            outer,
+            messages: spans,
+            number,
+            enclosing,
+            read: 0,
+        }
+    }
+
+    fn next_message(&mut self, limits: &Limits) -> Option<Layer<'static>> {
+        let span = self.messages.pop()?;
+        self.read += 1;
+        let outer = OffsetMap::within(Some(&self.outer), span.start);
+        let number = self.number.part(self.read);
+        let bytes = LayerBytes::Attached(Rc::clone(&self.bytes), span);
+        let layer = message_layer(bytes, outer, number, &self.enclosing, limits);
+        Some(Layer::Entities(layer))
+    }
+}
+
+/// The decoded bytes of an attachment.
+struct AttachedBytes {
+    bytes: Vec<u8>,
+    /// Leads from the bytes to the message.
+    outer: Arc<OffsetMap>,
+    /// The number of the part.
+    number: PartNumber,
+    enclosing: EnclosingMessage,
+}
+
+/// The layer of a message in the part `number`. `offset_map` leads from its bytes to the outermost
+/// message.
+fn message_layer(
+    bytes: LayerBytes<'static>,
+    offset_map: OffsetMap,
+    number: PartNumber,
+    enclosing: &EnclosingMessage,
+    limits: &Limits,
+) -> EntityLayer<'static> {
+    let fields = HeaderFields::of(bytes.get(), limits.header_bytes);
+    let message = EntityStart::of_message(0, bytes.get(), &fields, number, enclosing);
+    EntityLayer {
+        bytes,
+        outer: Some(Arc::new(offset_map)),
+        is_dot_stuffed: false,
+        open: OpenMultiparts::default(),
+        next: EntityStep::Entity(message),
+        held_bytes: 0,
+    }
+}
+
+/// The next step of the walk over a layer.
 enum EntityStep {
     /// A header and its body.
     Entity(EntityStart),
     /// Bytes that belong to no part, up to a boundary.
     Between { at: usize },
+    /// The decoded bytes of an attachment, and the step after them.
+    Attachment {
+        layer: Box<Layer<'static>>,
+        then: Box<EntityStep>,
+    },
     /// The end of the message.
     End,
 }
@@ -78,18 +271,62 @@ struct EntityStart {
     enclosing: EnclosingMessage,
 }
 
-struct PartWalk<'w, 'm> {
-    message: &'w Message<'m>,
-    limits: &'w Limits,
+impl EntityStart {
+    /// The message at `at` in the part `number`. `fields` is its header, ranges of `raw`.
+    fn of_message(
+        at: usize,
+        raw: &[u8],
+        fields: &HeaderFields,
+        number: PartNumber,
+        enclosing: &EnclosingMessage,
+    ) -> EntityStart {
+        let id = fields
+            .first_known(KnownField::MessageId)
+            .map(|field| field_text(field.value.of(raw)));
+        EntityStart {
+            at,
+            number: number.message(),
+            default_type: DefaultType::Text,
+            enclosing: enclosing.inner(id.as_deref()),
+        }
+    }
+}
+
+/// The state of the walk over all layers of a message.
+struct WalkState<'s> {
+    /// Offset of the message's raw bytes in their source.
+    raw_start: u64,
+    limits: &'s Limits,
     policy: TextPolicy,
-    sink: &'w mut dyn FnMut(DecodedText<'_>),
-    open: OpenMultiparts,
+    sink: &'s mut dyn FnMut(DecodedText<'_>),
     report: DecodeReport,
     /// Number of entities so far.
     parts: usize,
+    /// Bytes of memory that the layers hold.
+    held_bytes: usize,
     /// `true` once the nesting limit was reached, which is reported once: a message may have
     /// thousands of parts beyond it.
     is_nesting_reported: bool,
+    /// The same for the number of parts.
+    is_count_reported: bool,
+}
+
+/// The walk over one layer.
+struct PartWalk<'w, 's> {
+    /// Its bytes.
+    raw: &'w [u8],
+    /// Leads from them to the message; `None` for the message itself.
+    outer: Option<&'w Arc<OffsetMap>>,
+    is_dot_stuffed: bool,
+    open: &'w mut OpenMultiparts,
+    state: &'w mut WalkState<'s>,
+}
+
+/// The range of a body, and the boundary that ends it.
+#[derive(Clone, Copy)]
+struct BodyRange {
+    span: Span,
+    boundary: Option<BoundaryLine>,
 }
 
 impl PartWalk<'_, '_> {
@@ -110,36 +347,48 @@ impl PartWalk<'_, '_> {
         fields: &HeaderFields,
         part: Option<MimePart>,
     ) -> EntityStep {
-        let body = fields.body.min(self.message.raw.len());
+        let body = fields.body.min(self.raw.len());
         if fields.is_truncated {
-            let max = self.limits.header_bytes;
+            let max = self.state.limits.header_bytes;
             let message = format!("a header of more than {max} bytes: the rest is read as body");
             self.report(DiagnosticKind::Limit, entity.at, message);
         }
         self.header_texts(fields, part.as_ref());
+        let is_inner = part.is_some();
         let part = part.unwrap_or_else(|| self.describe(&entity, fields));
         if part.media_type == EXTERNAL_BODY {
             self.external_body(fields, &part);
         }
-        self.parts += 1;
-        if self.parts > self.limits.mime_parts {
-            let max = self.limits.mime_parts;
-            let message = format!("more than {max} parts: the rest is read as one text");
-            self.report(DiagnosticKind::Limit, entity.at, message);
+        self.state.parts += 1;
+        if self.state.parts > self.state.limits.mime_parts {
+            let max = self.state.limits.mime_parts;
+            if !std::mem::replace(&mut self.state.is_count_reported, true) {
+                let message = format!("more than {max} parts: the rest is read as one text");
+                self.report(DiagnosticKind::Limit, entity.at, message);
+            }
             return self.rest(body, &part);
         }
         if part.is_multipart() {
-            self.multipart(entity, fields, body, &part)
-        } else if part.is_message() && part.transfer_encoding() == TransferEncoding::Identity {
+            return self.multipart(entity, fields, body, &part);
+        }
+        let is_encoded = part.transfer_encoding() != TransferEncoding::Identity;
+        let is_encoded_message = part.is_message() && is_encoded;
+        if is_inner && self.is_unwanted_attachment(fields) {
+            let body = self.body_range(body, &part);
+            self.skip(body, part)
+        } else if part.form == TextForm::Other || is_encoded_message {
+            self.attachment(entity, fields, body, part)
+        } else if part.is_message() {
             self.message_in_part(entity, body, &part)
         } else {
-            self.leaf(body, &part)
+            let body = self.body_range(body, &part);
+            self.leaf(body, part)
         }
     }
 
     fn describe(&self, entity: &EntityStart, fields: &HeaderFields) -> MimePart {
         MimePart::new(
-            self.message.raw,
+            self.raw,
             fields,
             &entity.number,
             entity.default_type,
@@ -147,11 +396,16 @@ impl PartWalk<'_, '_> {
         )
     }
 
+    /// The map of bytes of the layer that begin at `at`.
+    fn offset_map(&self, at: usize) -> OffsetMap {
+        OffsetMap::within(self.outer, at)
+    }
+
     /// Reads the header at `at`. It ends at a boundary at the latest, even at one that looks like a
     /// field (`--x: y`).
     fn fields(&self, at: usize) -> HeaderFields {
-        let raw = self.message.raw;
-        let read = |text: &[u8]| HeaderFields::of(text, self.limits.header_bytes).shifted(at);
+        let raw = self.raw;
+        let read = |text: &[u8]| HeaderFields::of(text, self.state.limits.header_bytes).shifted(at);
         let fields = read(&raw[at..]);
         let end = fields.body.min(raw.len());
         match self.open.boundary_before(raw, at, end) {
@@ -163,20 +417,20 @@ impl PartWalk<'_, '_> {
     /// Passes the values of a header's fields to the sink. `part` is `None` for the message's own
     /// header.
     fn header_texts(&mut self, fields: &HeaderFields, part: Option<&MimePart>) {
-        if self.policy.headers == HeaderPolicy::Skip {
+        if self.state.policy.headers == HeaderPolicy::Skip {
             return;
         }
-        let raw = self.message.raw;
+        let raw = self.raw;
         for field in fields.all.iter().filter(|field| !field.roles.is_trace) {
             let Some(converted) = searchable_text(field.value.of(raw)) else {
                 continue;
             };
             let offset_map = OffsetMap {
-                base: field.value.start,
                 maps: converted.map.into_iter().collect(),
+                ..self.offset_map(field.value.start)
             };
             let region = Region::Header(field.name.of(raw));
-            (self.sink)(DecodedText {
+            (self.state.sink)(DecodedText {
                 lines: LineLayout::Folded,
                 ..DecodedText::plain(converted.bytes, offset_map, region, part)
             });
@@ -185,11 +439,15 @@ impl PartWalk<'_, '_> {
 
     /// Passes the URL of a body that stands elsewhere to the sink.
     fn external_body(&mut self, fields: &HeaderFields, part: &MimePart) {
-        match external_body(self.message.raw, fields) {
+        match external_body(self.raw, fields) {
             Ok(None) => {}
             Ok(Some(ExternalBody { url, offset_map })) => {
+                let offset_map = OffsetMap {
+                    outer: self.outer.cloned(),
+                    ..offset_map
+                };
                 let region = Region::ExternalBody;
-                (self.sink)(DecodedText::plain(
+                (self.state.sink)(DecodedText::plain(
                     url.into(),
                     offset_map,
                     region,
@@ -211,14 +469,14 @@ impl PartWalk<'_, '_> {
         body: usize,
         part: &MimePart,
     ) -> EntityStep {
-        let boundaries = named_boundaries(self.message.raw, fields);
+        let boundaries = named_boundaries(self.raw, fields);
         if boundaries.is_empty() {
             let message = "a multipart without a boundary: read as one text".to_owned();
             self.report(DiagnosticKind::Ambiguous, entity.at, message);
-            return self.leaf(body, part);
         }
-        if self.is_too_deep(&entity) {
-            return self.leaf(body, part);
+        if boundaries.is_empty() || self.is_too_deep(&entity) {
+            let body = self.body_range(body, part);
+            return self.leaf(body, part.clone());
         }
         let default_type = match part.media_type.as_str() {
             "multipart/digest" => DefaultType::Message,
@@ -237,65 +495,193 @@ impl PartWalk<'_, '_> {
     /// Enters the message inside a part; reads it as one text if it is nested too deeply.
     fn message_in_part(&mut self, entity: EntityStart, body: usize, part: &MimePart) -> EntityStep {
         if self.is_too_deep(&entity) {
-            return self.leaf(body, part);
+            let body = self.body_range(body, part);
+            return self.leaf(body, part.clone());
         }
-        let raw = &self.message.raw[body..];
-        let inner = HeaderFields::of(raw, self.limits.header_bytes);
-        let id = inner
-            .first_known(KnownField::MessageId)
-            .map(|field| field_text(field.value.of(raw)));
-        EntityStep::Entity(EntityStart {
-            at: body,
-            number: entity.number.message(),
-            default_type: DefaultType::Text,
-            enclosing: entity.enclosing.inner(id.as_deref()),
-        })
+        let raw = &self.raw[body..];
+        let inner = HeaderFields::of(raw, self.state.limits.header_bytes);
+        let EntityStart {
+            number, enclosing, ..
+        } = entity;
+        EntityStep::Entity(EntityStart::of_message(
+            body, raw, &inner, number, &enclosing,
+        ))
     }
 
     /// Returns `true`, and reports the first case, if the parts of `entity` would exceed the
     /// nesting limit.
     fn is_too_deep(&mut self, entity: &EntityStart) -> bool {
-        let max = self.limits.mime_depth;
-        let is_too_deep = max <= self.open.0.len() + entity.enclosing.depth;
-        if is_too_deep && !std::mem::replace(&mut self.is_nesting_reported, true) {
+        let max = self.state.limits.mime_depth;
+        let is_too_deep = max <= self.depth(entity);
+        if is_too_deep && !std::mem::replace(&mut self.state.is_nesting_reported, true) {
             let message = format!("more than {max} levels of parts: the rest is read as one text");
             self.report(DiagnosticKind::Limit, entity.at, message);
         }
         is_too_deep
     }
 
-    /// Reads a body without parts of its own, up to the next boundary.
-    fn leaf(&mut self, body: usize, part: &MimePart) -> EntityStep {
-        let raw = self.message.raw;
-        let boundary = match part.transfer_encoding() {
-            TransferEncoding::Base64 => self.open.boundary_after_base64(raw, body),
-            _ => self.open.boundary(raw, body),
+    /// The number of multiparts and messages around the parts of `entity`.
+    fn depth(&self, entity: &EntityStart) -> usize {
+        self.open.0.len() + entity.enclosing.depth
+    }
+
+    /// Returns `true` if a part is labelled as attached, and attachments are not wanted.
+    fn is_unwanted_attachment(&self, fields: &HeaderFields) -> bool {
+        self.state.policy.attachments == AttachmentPolicy::None
+            && disposition(self.raw, fields).is_some_and(|disposition| {
+                disposition
+                    .mimetype
+                    .trim()
+                    .eq_ignore_ascii_case("attachment")
+            })
+    }
+
+    /// Reads a part that is no text by its media type, or a message that is encoded: by the reader
+    /// of its kind, or not at all.
+    fn attachment(
+        &mut self,
+        entity: EntityStart,
+        fields: &HeaderFields,
+        body: usize,
+        part: MimePart,
+    ) -> EntityStep {
+        let range = self.body_range(body, &part);
+        let part = MimePart {
+            name: attachment_name(self.raw, fields),
+            ..part
         };
-        let end = boundary.map_or(raw.len(), |boundary| boundary.start.max(body));
-        let is_unwanted_html = part.form == TextForm::Html && self.policy.html == HtmlPolicy::Skip;
-        if part.form == TextForm::Other || is_unwanted_html {
-            self.report.skipped_parts.push(SkippedPart {
-                part: part.clone(),
-                raw: Span::new(body, end),
-            });
-        } else {
-            self.report.text_parts += 1;
-            self.text(Span::new(body, end), part);
+        match self.reader(range.span, &part) {
+            PartReader::Unread | PartReader::Archive => self.skip(range, part),
+            PartReader::Text(form) => self.leaf(range, MimePart { form, ..part }),
+            PartReader::Message if part.transfer_encoding() == TransferEncoding::Identity => {
+                let form = TextForm::Plain;
+                self.message_in_part(entity, body, &MimePart { form, ..part })
+            }
+            _ if self.is_too_deep(&entity) => {
+                let form = TextForm::Plain;
+                self.leaf(range, MimePart { form, ..part })
+            }
+            reader => {
+                let at = entity.at;
+                let attached = self.attached_bytes(entity, range.span, &part);
+                let max = self
+                    .state
+                    .limits
+                    .message_bytes
+                    .saturating_mul(ATTACHED_RATIO);
+                if max < self.state.held_bytes.saturating_add(attached.held_bytes()) {
+                    let message = format!(
+                        "attachments inside each other hold more than {max} bytes: the rest is \
+                         read as one text"
+                    );
+                    self.report(DiagnosticKind::Limit, at, message);
+                    let form = TextForm::Plain;
+                    return self.leaf(range, MimePart { form, ..part });
+                }
+                let layer = match reader {
+                    PartReader::Mailbox(format) => {
+                        Layer::Mailbox(MailboxLayer::new(attached, format))
+                    }
+                    _ => Layer::Entities(attached.message(self.state.limits)),
+                };
+                EntityStep::Attachment {
+                    layer: Box::new(layer),
+                    then: Box::new(self.after(range.boundary)),
+                }
+            }
         }
-        self.after(boundary)
+    }
+
+    /// The reader of the body at `body`, if attachments of its kind are wanted.
+    fn reader(&self, body: Span, part: &MimePart) -> PartReader {
+        if part.is_message() {
+            // A colon is no base64 digit: the body is a text all the same.
+            let decoder = PartBody::new(body.of(self.raw), OffsetMap::default(), false, part);
+            return if decoder.is_mislabelled_base64() {
+                PartReader::Text(TextForm::Plain)
+            } else {
+                PartReader::Message
+            };
+        }
+        let found = || {
+            reader(&PartStart {
+                media_type: &part.media_type,
+                name: part.name.as_deref(),
+                raw: body.of(self.raw),
+                encoding: part.transfer_encoding(),
+            })
+        };
+        match self.state.policy.attachments {
+            AttachmentPolicy::None => PartReader::Unread,
+            AttachmentPolicy::Text => match found() {
+                PartReader::Archive => PartReader::Unread,
+                reader => reader,
+            },
+            AttachmentPolicy::All => found(),
+        }
+    }
+
+    /// Decodes the body at `body`.
+    fn attached_bytes(&self, entity: EntityStart, body: Span, part: &MimePart) -> AttachedBytes {
+        let map = self.offset_map(body.start);
+        let decoder = PartBody::new(body.of(self.raw), map, self.is_dot_stuffed, part);
+        let (bytes, offset_map) = decoder.bytes();
+        AttachedBytes {
+            bytes,
+            outer: Arc::new(offset_map),
+            enclosing: entity.enclosing.around(part, self.depth(&entity)),
+            number: entity.number,
+        }
+    }
+
+    /// The range of the body at `body`, up to the next boundary.
+    fn body_range(&self, body: usize, part: &MimePart) -> BodyRange {
+        let boundary = match part.transfer_encoding() {
+            TransferEncoding::Base64 => self.open.boundary_after_base64(self.raw, body),
+            _ => self.open.boundary(self.raw, body),
+        };
+        let end = boundary.map_or(self.raw.len(), |boundary| boundary.start.max(body));
+        BodyRange {
+            span: Span::new(body, end),
+            boundary,
+        }
+    }
+
+    /// Reads a body without parts of its own.
+    fn leaf(&mut self, body: BodyRange, part: MimePart) -> EntityStep {
+        let is_unwanted_html =
+            part.form == TextForm::Html && self.state.policy.html == HtmlPolicy::Skip;
+        if is_unwanted_html {
+            return self.skip(body, part);
+        }
+        self.state.report.text_parts += 1;
+        self.text(body.span, &part);
+        self.after(body.boundary)
+    }
+
+    /// Counts a body that is not read.
+    fn skip(&mut self, body: BodyRange, part: MimePart) -> EntityStep {
+        let raw = self
+            .offset_map(body.span.start)
+            .raw(Span::new(0, body.span.len()));
+        self.state.report.skipped_parts.push(SkippedPart {
+            part,
+            raw: raw.span,
+        });
+        self.after(body.boundary)
     }
 
     /// Reads the rest of the message as one text, with all boundaries in it.
     fn rest(&mut self, body: usize, part: &MimePart) -> EntityStep {
-        self.report.text_parts += 1;
-        self.text(Span::new(body, self.message.raw.len()), &part.as_rest());
+        self.state.report.text_parts += 1;
+        self.text(Span::new(body, self.raw.len()), &part.as_rest());
         EntityStep::End
     }
 
     /// Reads bytes before the first part or after the last one. No mail reader shows them, but a
     /// URL in them is found.
     fn between(&mut self, at: usize) -> EntityStep {
-        let raw = self.message.raw;
+        let raw = self.raw;
         let boundary = self.open.boundary(raw, at);
         let end = boundary.map_or(raw.len(), |boundary| boundary.start.max(at));
         let between = Span::new(at, end);
@@ -332,10 +718,11 @@ impl PartWalk<'_, '_> {
 
     /// Decodes a body and passes it to the sink.
     fn text(&mut self, body: Span, part: &MimePart) {
-        let decoder = PartBody::new(self.message, body, part);
-        if let Some(open) = decoder.decode(self.sink) {
-            let diagnostic = open.diagnostic(self.message.raw_start());
-            self.report.diagnostics.push(diagnostic);
+        let map = self.offset_map(body.start);
+        let decoder = PartBody::new(body.of(self.raw), map, self.is_dot_stuffed, part);
+        if let Some(open) = decoder.decode(self.state.sink) {
+            let diagnostic = open.diagnostic(self.state.raw_start);
+            self.state.report.diagnostics.push(diagnostic);
         }
         if decoder.is_mislabelled_base64() {
             let message = "a part in base64 that holds plain text: read as both".to_owned();
@@ -343,12 +730,69 @@ impl PartWalk<'_, '_> {
         }
     }
 
-    /// Reports a diagnostic at an offset in the raw bytes.
+    /// Reports a diagnostic at an offset in the layer's bytes.
     fn report(&mut self, kind: DiagnosticKind, at: usize, message: String) {
-        let offset = self.message.raw_start() + at as u64;
+        let raw = self.offset_map(at).raw(Span::new(0, 0)).span;
+        let offset = self.state.raw_start + raw.start as u64;
         let diagnostic = Diagnostic::at(kind, offset, message);
-        self.report.diagnostics.push(diagnostic);
+        self.state.report.diagnostics.push(diagnostic);
     }
+}
+
+impl AttachedBytes {
+    /// Bytes of memory that they take, with their map.
+    fn held_bytes(&self) -> usize {
+        self.bytes.len() + self.outer.memory_bytes()
+    }
+
+    /// The layer of the message that the bytes are.
+    fn message(self, limits: &Limits) -> EntityLayer<'static> {
+        let held_bytes = self.held_bytes();
+        let AttachedBytes {
+            bytes,
+            outer,
+            number,
+            enclosing,
+        } = self;
+        let all = Span::new(0, bytes.len());
+        let bytes = LayerBytes::Attached(Rc::new(bytes), all);
+        let offset_map = OffsetMap::within(Some(&outer), 0);
+        EntityLayer {
+            held_bytes,
+            ..message_layer(bytes, offset_map, number, &enclosing, limits)
+        }
+    }
+}
+
+/// Parses the first Content-Disposition field (RFC 2183) of a header whose fields are ranges of
+/// `raw`. Its type is in the place of the media type.
+fn disposition(raw: &[u8], fields: &HeaderFields) -> Option<mailparse::ParsedContentType> {
+    let is_disposition = |field: &&HeaderField| {
+        field
+            .name
+            .of(raw)
+            .eq_ignore_ascii_case(b"content-disposition")
+    };
+    let field = fields.all.iter().find(is_disposition)?;
+    Some(mailparse::parse_content_type(&field_text(
+        field.value.of(raw),
+    )))
+}
+
+/// The name of an attachment: `filename` of its Content-Disposition, or `name` of its Content-Type.
+fn attachment_name(raw: &[u8], fields: &HeaderFields) -> Option<String> {
+    let by_type = || {
+        fields.each(KnownField::ContentType).find_map(|field| {
+            mailparse::parse_content_type(&field_text(field.value.of(raw)))
+                .params
+                .remove("name")
+        })
+    };
+    disposition(raw, fields)
+        .and_then(|mut disposition| disposition.params.remove("filename"))
+        .or_else(by_type)
+        .map(|name| repeated_name(name.trim()).to_owned())
+        .filter(|name| !name.is_empty())
 }
 
 /// Finds line ends before lines that begin like a boundary.
@@ -381,7 +825,7 @@ struct OpenMultipart {
 }
 
 /// The open multiparts, the outermost first.
-#[derive(Clone, Debug, Default)]
+#[derive(Debug, Default)]
 struct OpenMultiparts(pub(super) Vec<OpenMultipart>);
 
 impl OpenMultiparts {

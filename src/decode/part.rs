@@ -7,7 +7,8 @@ use mailparse::ParsedContentType;
 
 use super::field_names::KnownField;
 use super::header::{HeaderFields, field_text};
-use super::transfer::{DelSp, TransferEncoding, base64, quoted_printable, unflow, unfold, unstuff};
+use super::part_kind::{TextForm, text_form};
+use super::transfer::{TransferEncoding, base64, quoted_printable, unflow, unfold, unstuff};
 use super::{DecodedText, HtmlPage, LineLayout, MappedBytes, OffsetMap, Region, charset, html};
 use crate::diagnostic::{Diagnostic, DiagnosticKind};
 use crate::limits::{CONTENT_TYPE_FIELDS, NAME_BYTES};
@@ -25,9 +26,14 @@ pub struct MimePart {
     pub charset: Option<String>,
     /// Its transfer encoding in lower case; `7bit` if its header names none.
     pub encoding: String,
+    /// Its name, if its media type is of no text and its header names one.
+    pub name: Option<String>,
     /// The Message-ID of the innermost message inside a part that this part belongs to.
     pub message_id: Option<String>,
+    /// The layout of its text; [`TextForm::Other`] if its media type is of no text.
     pub(super) form: TextForm,
+    /// The transfer encoding of the outermost encoded attachment that holds it.
+    pub(super) outer_encoding: Option<String>,
     /// Transfer encodings that its header names after the first one.
     pub(super) other_encodings: Vec<TransferEncoding>,
 }
@@ -48,6 +54,8 @@ pub(super) struct EnclosingMessage {
     /// Number of messages inside parts that it is nested in, itself included; 0 for the outermost
     /// message.
     pub(super) depth: usize,
+    /// The transfer encoding of the outermost encoded attachment that holds it.
+    encoding: Option<String>,
 }
 
 impl MimePart {
@@ -69,7 +77,9 @@ impl MimePart {
             other_encodings: encodings
                 .map(|name| TransferEncoding::named(&name))
                 .collect(),
+            name: None,
             message_id: enclosing.message_id.clone(),
+            outer_encoding: enclosing.encoding.clone(),
             form: content.form,
         }
     }
@@ -116,6 +126,13 @@ impl MimePart {
     /// The first transfer encoding that its header names.
     pub(super) fn transfer_encoding(&self) -> TransferEncoding {
         TransferEncoding::named(&self.encoding)
+    }
+
+    /// The transfer encoding of its bytes in the source: its own, or the one of the encoded
+    /// attachment that holds it.
+    #[must_use]
+    pub fn source_encoding(&self) -> &str {
+        self.outer_encoding.as_deref().unwrap_or(&self.encoding)
     }
 
     /// Returns `true` if its body consists of parts.
@@ -175,6 +192,19 @@ impl EnclosingMessage {
         EnclosingMessage {
             message_id: message_id.map(|id| repeated_name(id.trim()).to_owned()),
             depth: self.depth + 1,
+            encoding: self.encoding.clone(),
+        }
+    }
+
+    /// This message, as the one around the decoded bytes of its attachment `part`, which begin anew
+    /// at `depth`.
+    pub(super) fn around(&self, part: &MimePart, depth: usize) -> EnclosingMessage {
+        let is_encoded = part.transfer_encoding() != TransferEncoding::Identity;
+        let encoding = || is_encoded.then(|| part.encoding.clone());
+        EnclosingMessage {
+            message_id: self.message_id.clone(),
+            depth,
+            encoding: self.encoding.clone().or_else(encoding),
         }
     }
 }
@@ -186,21 +216,6 @@ pub(super) struct ContentType {
     pub(super) media_type: String,
     pub(super) charset: Option<String>,
     pub(super) form: TextForm,
-}
-
-/// The layout of a part's text.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) enum TextForm {
-    /// Lines as sent.
-    #[default]
-    Plain,
-    /// `format=flowed` (RFC 3676).
-    Flowed(DelSp),
-    Html,
-    /// Long lines folded as in a vCard or calendar (RFC 5545 section 3.1).
-    Folded,
-    /// Not text.
-    Other,
 }
 
 /// The type of a part whose header names none.
@@ -294,8 +309,14 @@ impl ContentType {
             "text/plain".to_owned()
         };
         let charset = parameters("charset").filter(|charset| !charset.is_empty());
+        let parameter =
+            |name: &str| parameters(name).map(|value| value.trim().to_ascii_lowercase());
         ContentType {
-            form: text_form(&media_type, parameters),
+            form: text_form(
+                &media_type,
+                parameter("format").as_deref(),
+                parameter("delsp").as_deref(),
+            ),
             charset: charset.map(|charset| repeated_name(charset).to_owned()),
             media_type: shortened(media_type),
         }
@@ -321,7 +342,7 @@ fn encoding_names(raw: &[u8], fields: &HeaderFields) -> Vec<String> {
 }
 
 /// Returns the first [`NAME_BYTES`] characters of a name: as much as records repeat.
-fn repeated_name(name: &str) -> &str {
+pub(super) fn repeated_name(name: &str) -> &str {
     if name.len() <= NAME_BYTES {
         return name;
     }
@@ -334,46 +355,6 @@ fn repeated_name(name: &str) -> &str {
 fn shortened(mut name: String) -> String {
     name.truncate(repeated_name(&name).len());
     name
-}
-
-/// The layout of a part's text, by its media type in lower case; for `application/octet-stream` by
-/// the extension of its name.
-fn text_form(media_type: &str, parameters: &ContentParameters<'_>) -> TextForm {
-    let parameter = |name: &str| parameters(name).map(|value| value.trim().to_ascii_lowercase());
-    match media_type {
-        "text/html" | "application/xhtml+xml" => TextForm::Html,
-        "text/calendar" | "text/vcard" | "text/x-vcard" | "text/directory" => TextForm::Folded,
-        "text/plain" if parameter("format").as_deref() == Some("flowed") => {
-            TextForm::Flowed(match parameter("delsp").as_deref() {
-                Some("yes") => DelSp::Yes,
-                _ => DelSp::No,
-            })
-        }
-        "application/xml" | "application/pgp" | "application/text" => TextForm::Plain,
-        "application/octet-stream" => {
-            parameter("name").map_or(TextForm::Other, |name| form_by_extension(&name))
-        }
-        other if is_text(other) => TextForm::Plain,
-        _ => TextForm::Other,
-    }
-}
-
-/// Returns `true` for the types that are read as text, whatever their subtype.
-fn is_text(media_type: &str) -> bool {
-    ["text/", "message/", "multipart/"]
-        .iter()
-        .any(|start| media_type.starts_with(start))
-}
-
-/// The layout of an attachment, by the extension of its name in lower case.
-fn form_by_extension(name: &str) -> TextForm {
-    match name.rsplit_once('.').map_or("", |(_, extension)| extension) {
-        "htm" | "html" | "shtml" | "xhtml" => TextForm::Html,
-        "txt" | "text" | "asc" | "log" | "patch" | "diff" | "eml" | "md" | "csv" | "url" => {
-            TextForm::Plain
-        }
-        _ => TextForm::Other,
-    }
 }
 
 /// Media types whose bodies consist of header fields: reports of delivery (RFC 3464), of receipt
@@ -391,8 +372,8 @@ const FIELDS: [&str; 6] = [
 pub(super) struct PartBody<'b> {
     /// Its raw bytes.
     raw: &'b [u8],
-    /// Offset of `raw` in the message.
-    start: usize,
+    /// From offsets in `raw` to those in the message.
+    offset_map: OffsetMap,
     part: &'b MimePart,
     /// `true` if lines that begin with a dot are dot-stuffed (RFC 3977 section 3.1.1).
     is_dot_stuffed: bool,
@@ -400,21 +381,28 @@ pub(super) struct PartBody<'b> {
 }
 
 impl<'b> PartBody<'b> {
-    /// The body of `part`, the range `body` of `message`.
+    /// The body of `part`: `raw`, from which `offset_map` leads to the message.
     pub(super) fn new(
-        message: &'b crate::split::Message<'_>,
-        body: Span,
+        raw: &'b [u8],
+        offset_map: OffsetMap,
+        is_dot_stuffed: bool,
         part: &'b MimePart,
     ) -> PartBody<'b> {
-        let raw = body.of(message.raw);
         PartBody {
             raw,
-            start: body.start,
+            offset_map,
             part,
-            is_dot_stuffed: message.wire,
+            is_dot_stuffed,
             is_mislabelled_base64: part.transfer_encoding() == TransferEncoding::Base64
                 && memchr::memmem::find(raw, b"://").is_some(),
         }
+    }
+
+    /// Returns its decoded bytes, by the first transfer encoding that its header names, and the map
+    /// back to the message.
+    pub(super) fn bytes(self) -> (Vec<u8>, OffsetMap) {
+        let DecodingSteps { bytes, offset_map } = self.transferred(self.part.transfer_encoding());
+        (bytes.into_owned(), offset_map)
     }
 
     /// Returns `true` if the body is declared as base64 and holds `://`, so that it is plain text:
@@ -442,13 +430,9 @@ impl<'b> PartBody<'b> {
         open
     }
 
-    fn decode_as(
-        &self,
-        encoding: TransferEncoding,
-        has_other_readings: bool,
-        sink: &mut dyn FnMut(DecodedText<'_>),
-    ) -> Option<OpenMarkup> {
-        let mut steps = DecodingSteps::new(self.raw, self.start);
+    /// Undoes what was done for the transfer of the body.
+    fn transferred(&self, encoding: TransferEncoding) -> DecodingSteps<'b> {
+        let mut steps = DecodingSteps::new(self.raw, self.offset_map.clone());
         if self.is_dot_stuffed {
             steps.apply_if(unstuff);
         }
@@ -457,6 +441,16 @@ impl<'b> PartBody<'b> {
             TransferEncoding::QuotedPrintable => steps.apply(quoted_printable),
             TransferEncoding::Base64 => steps.apply(base64),
         }
+        steps
+    }
+
+    fn decode_as(
+        &self,
+        encoding: TransferEncoding,
+        has_other_readings: bool,
+        sink: &mut dyn FnMut(DecodedText<'_>),
+    ) -> Option<OpenMarkup> {
+        let mut steps = self.transferred(encoding);
         match self.part.form {
             TextForm::Html => steps.convert_page(self.part.charset.as_deref()),
             _ => steps.convert(self.part.charset.as_deref()),
@@ -484,7 +478,7 @@ pub(super) fn page<'m>(
     part: &'m MimePart,
     sink: &mut dyn FnMut(DecodedText<'_>),
 ) -> Option<OpenMarkup> {
-    let mut steps = DecodingSteps::new(raw, 0);
+    let mut steps = DecodingSteps::new(raw, OffsetMap::verbatim(0));
     steps.convert_page(part.charset.as_deref());
     let (text, open) = steps.page(part);
     sink(text);
@@ -515,10 +509,10 @@ struct DecodingSteps<'r> {
 }
 
 impl<'r> DecodingSteps<'r> {
-    fn new(raw: &'r [u8], start: usize) -> DecodingSteps<'r> {
+    fn new(raw: &'r [u8], offset_map: OffsetMap) -> DecodingSteps<'r> {
         DecodingSteps {
             bytes: raw.into(),
-            offset_map: OffsetMap::verbatim(start),
+            offset_map,
         }
     }
 

@@ -111,6 +111,16 @@ pub const MESSAGE_STEPS: u64 = 512 << 10;
 /// each.
 pub const MULTIPART_BOUNDARIES: usize = 8;
 
+/// Maximum number of media types of which a summary has the number of parts that were not read. Real archives have about a
+/// hundred.
+pub const PART_TYPES: usize = 1_000;
+
+/// Maximum size of the attachments, one inside the other, whose decoded bytes are held at a time, as a multiple of
+/// `Limits::message_bytes`; the maps of their offsets included. A deeper one is read as one text.
+///
+/// Two levels of base64 take 1.3 times the size of their message.
+pub const ATTACHED_RATIO: usize = 2;
+
 /// Maximum number of Content-Type fields of one header that are parsed.
 pub const CONTENT_TYPE_FIELDS: usize = 8;
 

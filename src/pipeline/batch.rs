@@ -172,7 +172,7 @@ impl<'w> BatchBuilder<'w> {
             }
             Finding::Parts { text, skipped } => {
                 summary.parts_text += text as u64;
-                summary.parts_other += skipped as u64;
+                summary.skip_parts(skipped);
             }
         }
         self.hand_in_large_message();

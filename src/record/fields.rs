@@ -438,7 +438,7 @@ record_fields! {
     PartCharset => Field::new("part.charset", Text).or_null().not_loaded(),
         "Charset that the part names";
     PartEncoding => Field::new("part.encoding", Text).not_loaded(),
-        "Transfer encoding in lower case";
+        "Transfer encoding in lower case; that of the attachment if the part is in an encoded one";
     PartMessageId => Field::new("part.message_id", Text).or_null().not_loaded(),
         "Message-ID of the message/rfc822 part that holds the part";
     => Field::new("context", Object).or_null().not_loaded(),

@@ -6,8 +6,10 @@ use std::ops::Deref;
 use serde::{Serialize, Serializer};
 
 use super::json_text::append_json_line;
+use crate::decode::SkippedPart;
 use crate::diagnostic::{DiagnosticKind, SkipReason, UrlFilter};
 use crate::grammar::{SCHEMES, Scheme};
+use crate::limits::PART_TYPES;
 use crate::parse::{FoundUrl, Grammar, RejectReason, Wrapper, scheme};
 use crate::repair::Repair;
 
@@ -45,8 +47,10 @@ pub struct Summary {
     pub messages_skipped: NamedCounts,
     /// Parts that were scanned.
     pub parts_text: u64,
-    /// Parts without text.
+    /// Parts that were not read.
     pub parts_other: u64,
+    /// Parts that were not read, by media type; `other` for types beyond [`PART_TYPES`](crate::limits::PART_TYPES).
+    pub parts_other_types: PartTypeCounts,
     /// Starts that matched a scheme or the opening of a wrapper.
     pub candidates: u64,
     /// Records that were written for candidates.
@@ -163,6 +167,17 @@ impl Summary {
         self.filtered.add(filter.name(), 1);
     }
 
+    /// Counts parts that were not read.
+    pub fn skip_parts(&mut self, parts: &[SkippedPart]) {
+        self.parts_other += parts.len() as u64;
+        for SkippedPart { part, .. } in parts {
+            // A damaged header can leave parameters after the type.
+            let media_type = part.media_type.split_ascii_whitespace().next();
+            self.parts_other_types
+                .add(media_type.unwrap_or_default(), 1);
+        }
+    }
+
     /// Counts an event.
     pub fn count_event(&mut self, kind: DiagnosticKind) {
         self.events.add(kind.name(), 1);
@@ -225,6 +240,7 @@ impl Summary {
         for (sum, counts) in self.counts().into_iter().zip(other.counts()) {
             counts.drain_into(sum);
         }
+        self.parts_other_types.absorb(&mut other.parts_other_types);
     }
 
     /// Returns all fields that are one number.
@@ -379,6 +395,49 @@ impl Deref for NamedCounts {
     }
 }
 
+/// Numbers of parts by media type. Those of the first [`PART_TYPES`] types in alphabetical order are kept: the result does not
+/// depend on the order in which they come.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct PartTypeCounts {
+    by_type: BTreeMap<String, u64>,
+    others: u64,
+}
+
+impl PartTypeCounts {
+    fn add(&mut self, media_type: &str, number: u64) {
+        match self.by_type.get_mut(media_type) {
+            Some(count) => *count += number,
+            None => {
+                self.by_type.insert(media_type.to_owned(), number);
+            }
+        }
+        if PART_TYPES < self.by_type.len()
+            && let Some((_, number)) = self.by_type.pop_last()
+        {
+            self.others += number;
+        }
+    }
+
+    /// Adds `other` and empties it.
+    fn absorb(&mut self, other: &mut PartTypeCounts) {
+        for (media_type, number) in std::mem::take(&mut other.by_type) {
+            self.add(&media_type, number);
+        }
+        self.others += std::mem::take(&mut other.others);
+    }
+}
+
+impl Serialize for PartTypeCounts {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        let others = Some(("other", self.others)).filter(|(_, number)| 0 < *number);
+        let named = self
+            .by_type
+            .iter()
+            .map(|(media_type, number)| (media_type.as_str(), *number));
+        to.collect_map(named.chain(others))
+    }
+}
+
 /// Numbers of URLs by scheme: by index for the schemes of the table, by name for all others.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SchemeCounts {
@@ -481,6 +540,24 @@ mod tests {
             shown["verdicts"],
             serde_json::json!({ "rfc1738": 2, "rfc3986": 2, "whatwg": 2 })
         );
+    }
+
+    #[test]
+    fn the_types_that_are_kept_do_not_depend_on_their_order() {
+        let names: Vec<String> = (0..PART_TYPES + 50)
+            .map(|at| format!("a/{at:05}"))
+            .collect();
+        let mut forwards = PartTypeCounts::default();
+        names.iter().for_each(|name| forwards.add(name, 2));
+        let mut backwards = PartTypeCounts::default();
+        for half in names.rchunks(PART_TYPES / 2) {
+            let mut counts = PartTypeCounts::default();
+            half.iter().rev().for_each(|name| counts.add(name, 2));
+            backwards.absorb(&mut counts);
+            assert_eq!(counts, PartTypeCounts::default());
+        }
+        assert_eq!(forwards, backwards);
+        assert_eq!((forwards.by_type.len(), forwards.others), (PART_TYPES, 100));
     }
 
     #[test]

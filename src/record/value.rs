@@ -13,7 +13,7 @@ use super::json_text::is_lossless;
 use super::parts::Parts;
 use super::{FoundRecord, SCHEMA};
 use crate::byte_scan::is_plain_json;
-use crate::decode::{Date, MessageInfo, Zone};
+use crate::decode::{Date, MessageInfo, MimePart, Zone};
 use crate::grammar::{Reject, Url, Warning};
 use crate::origin::mailbox;
 use crate::parse::{
@@ -229,7 +229,7 @@ impl<'v, 'r> RecordValues<'v, 'r> {
             F::PartPath => put_str(record.part.map(|part| &*part.path), sink),
             F::PartType => put_str(record.part.map(|part| &*part.media_type), sink),
             F::PartCharset => put_str(record.part.and_then(|part| part.charset.as_deref()), sink),
-            F::PartEncoding => put_str(record.part.map(|part| &*part.encoding), sink),
+            F::PartEncoding => put_str(record.part.map(MimePart::source_encoding), sink),
             F::PartMessageId => {
                 put_str(
                     record.part.and_then(|part| part.message_id.as_deref()),

@@ -182,6 +182,63 @@ fn found(config: &str, flags: &[&str]) -> Vec<String> {
     done(&[&["scan", &mail, "--config", &config], flags].concat()).urls()
 }
 
+/// The parts that `--attachments` chooses, by flag, configuration and default, and the numbers of the others in the summary.
+#[test]
+fn attachments_are_searched_as_far_as_they_are_wanted() {
+    const MAIL: &str = "From: j@m.example\nContent-Type: multipart/mixed; boundary=x\n\n\
+        --x\n\nhttp://body.example/\n--x\nContent-Type: text/plain\nContent-Disposition: Attachment; filename=a.txt\n\nhttp://attached.example/\n\
+        --x\nContent-Type: application/octet-stream; name=a.txt\n\nhttp://octets.example/\n\
+        --x\nContent-Type: application/octet-stream\nContent-Disposition: attachment; filename=a.eml\n\nFrom: a@b.example\nSubject: http://message.example/\n\nx\n\
+        --x\nContent-Type: image/png\n\nhttp://never.example/\n--x--\n";
+    let folder = Folder::new();
+    let (mail, config) = (
+        folder.file("mail", MAIL),
+        folder.file("c.toml", "[extract]\nattachments = \"none\"\n"),
+    );
+    let (body, others) = (
+        "http://body.example/",
+        [
+            "http://attached.example/",
+            "http://octets.example/",
+            "http://message.example/",
+        ],
+    );
+    let all = [&[body], &others[..]].concat();
+    for (flags, expected, other, types) in [
+        (vec![], all.clone(), 1, serde_json::json!({"image/png": 1})),
+        (
+            vec!["--attachments", "text"],
+            all.clone(),
+            1,
+            serde_json::json!({"image/png": 1}),
+        ),
+        (
+            vec!["--config", &config],
+            vec![body],
+            4,
+            serde_json::json!({"application/octet-stream": 2, "image/png": 1, "text/plain": 1}),
+        ),
+        (
+            vec!["--config", &config, "--attachments", "all"],
+            all,
+            1,
+            serde_json::json!({"image/png": 1}),
+        ),
+    ] {
+        let summary = folder.path("summary").display().to_string();
+        let flags = [
+            &["scan", &mail, "--summary", &summary, "--force"],
+            flags.as_slice(),
+        ]
+        .concat();
+        assert_eq!(done(&flags).urls(), expected, "{flags:?}");
+        let summary = std::fs::read_to_string(&summary).unwrap();
+        let summary: serde_json::Value = serde_json::from_str(&summary).unwrap();
+        assert_eq!(summary["parts_other"], other, "{flags:?}");
+        assert_eq!(summary["parts_other_types"], types, "{flags:?}");
+    }
+}
+
 #[test]
 fn every_flag_has_a_reverse() {
     let (header, text, html) = (

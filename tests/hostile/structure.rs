@@ -34,6 +34,60 @@ fn row_61_parts_nested_100_000_deep_are_read_flat_beyond_the_limit() {
     }
 }
 
+/// Quoted-printable leaves a message as it is, so that it can be nested at no cost.
+#[test]
+fn row_61_messages_in_attachments_are_read_flat_beyond_the_limits() {
+    let planted = "http://deep.example/";
+    let attached = |encoding: &str, levels: usize| {
+        let header = format!(
+            "Content-Type: application/octet-stream; name=\"x.eml\"\nContent-Transfer-Encoding: {encoding}\n\n"
+        );
+        format!("{}Subject: x\n\n{planted}\n", header.repeat(levels))
+    };
+    let depth = Limits::default().mime_depth;
+    for (levels, events) in [(depth / 2, 0), (depth + 50, 1), (100_000, 1)] {
+        for encoding in ["7bit", "quoted-printable"] {
+            let mail = attached(encoding, levels);
+            check(&format!("{levels} {encoding}"), mail.as_str(), &[planted]);
+            let scan = scan(&mail, &["--kind", "message"]);
+            assert_eq!(
+                scan.urls(),
+                BTreeSet::from([planted]),
+                "{levels} {encoding}"
+            );
+            assert_eq!(scan.events, vec!["limit"; events], "{levels} {encoding}");
+        }
+    }
+}
+
+/// Layers hold their decoded bytes.
+#[test]
+fn row_61_attachments_inside_each_other_hold_a_bounded_number_of_bytes() {
+    let header = "Content-Type: application/octet-stream; name=\"x.eml\"\nContent-Transfer-Encoding: quoted-printable\n\n";
+    let planted = "http://deep.example/";
+    let filler = "0123456789\n".repeat(20_000);
+    let mail = format!("{}Subject: x\n\n{filler}{planted}\n", header.repeat(50));
+    assert_eq!(scan(&mail, &["--kind", "message"]).events, [""; 0]);
+    let small = ["--kind", "message", "--limit", "message_bytes=300KiB"];
+    let scan = scan(&mail, &small);
+    assert_eq!(scan.urls(), BTreeSet::from([planted]));
+    assert_eq!(scan.events, ["limit"]);
+}
+
+#[test]
+fn row_62_messages_of_an_attached_mailbox_are_read_flat_beyond_the_limit() {
+    let max = Limits::default().mime_parts;
+    let mailbox =
+        "From a@b Mon Jan  1 00:00:00 1996\nFrom: a\n\nhttp://each.example/\n\n".repeat(2 * max);
+    let mail = message(
+        "Content-Type: application/octet-stream; name=\"x.mbox\"\n",
+        &mailbox,
+    );
+    let scan = scan(&mail, &["--kind", "message"]);
+    assert_eq!(scan.records.len(), 2 * max);
+    assert_eq!(scan.events, ["limit"]);
+}
+
 // Row 62: many parts.
 
 #[test]

@@ -24,6 +24,8 @@ class ExtractOptions(TypedDict, total=False):
     """Bytes of the text before and after each URL."""
     no_header_urls: bool
     no_html: bool
+    attachments: str
+    """`none`, `text` or `all` (the default)."""
     no_schemeless: bool
     strip_recipient: bool
     limit: Mapping[str, int | str]

@@ -13,6 +13,7 @@ use super::values::{
 };
 use super::{EXTRACT, GENERAL, INPUT, OUTPUT, SourceArgs};
 use crate::config::{Config, ExtractTable, NamedValue};
+use crate::decode::AttachmentPolicy;
 use crate::extract::Unique;
 #[cfg(feature = "load")]
 use crate::load::TargetName;
@@ -277,6 +278,10 @@ pub(crate) struct ExtractArgs {
     #[arg(long, overrides_with = "no_html", hide_short_help = true, help_heading = EXTRACT)]
     html: bool,
 
+    /// Attachments that are searched
+    #[arg(long, value_name = "WHICH", value_parser = named::<AttachmentPolicy>(), help_heading = EXTRACT)]
+    pub(crate) attachments: Option<AttachmentPolicy>,
+
     /// Skip hosts without a scheme (www.example.org)
     #[arg(long, overrides_with = "schemeless", help_heading = EXTRACT)]
     no_schemeless: bool,
@@ -312,11 +317,13 @@ impl ExtractArgs {
             context,
             headers,
             html,
+            attachments,
             schemeless,
             strip_recipient,
         } = &mut config.extract;
         *rules = self.rules.unwrap_or(*rules);
         *unique = self.unique.unwrap_or(*unique);
+        *attachments = self.attachments.unwrap_or(*attachments);
         *context = self.context.unwrap_or(*context);
         set_list(accept, &self.accept, self.no_accept);
         set_list(schemes, &self.schemes, self.no_schemes);

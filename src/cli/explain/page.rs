@@ -212,7 +212,8 @@ impl Page {
         let limits = &self.options.limits;
         let policy = TextPolicy {
             headers: HeaderPolicy::Skip,
-            ..TextPolicy::default()
+            html: self.options.html,
+            attachments: self.options.attachments,
         };
         let decoded = texts(message, fields, limits, policy, &mut |text| {
             rows.extend(text_row(&text));
@@ -262,7 +263,7 @@ fn skipped_row(SkippedPart { part, raw }: SkippedPart, base: u64) -> PartRow {
     let bytes = raw.len();
     PartRow {
         part,
-        outcome: format!("skipped: no text; {bytes} bytes, {start} to {end}"),
+        outcome: format!("skipped; {bytes} bytes, {start} to {end}"),
     }
 }
 
@@ -508,7 +509,7 @@ mod tests {
             "The message is in bytes 1000 to",
             "Message-ID: <i@x>",
             "1 text/plain, 7bit; read:",
-            "2 image/png, base64; skipped: no text",
+            "2 image/png, base64; skipped",
             "accepted: http://a.example/",
             "line-break: a line break and the white space around it were removed",
             "accepted by rfc1738, rfc3986, whatwg",
