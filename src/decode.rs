@@ -38,6 +38,7 @@ mod field_names;
 #[cfg(feature = "internals")]
 pub mod fuzzing;
 mod header;
+mod header_block;
 mod html;
 mod message_info;
 mod mime_walk;

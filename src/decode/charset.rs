@@ -121,36 +121,60 @@ fn is_utf7(label: &str) -> bool {
 fn named(label: &str) -> Option<&'static Encoding> {
     let label = plain_label(label);
     Encoding::for_label(label.as_bytes()).or_else(|| {
-        let (_, name) = ALIASES.iter().find(|(alias, _)| *alias == label)?;
-        Encoding::for_label(name.as_bytes())
+        let family = family(&label)?;
+        Encoding::for_label(family.as_bytes())
     })
 }
 
-/// Labels that mailers made up and `encoding_rs` does not know, and the names of their encodings.
-const ALIASES: [(&str, &str); 23] = [
-    ("windows1250", "windows-1250"),
-    ("windows1251", "windows-1251"),
-    ("cp-1251", "windows-1251"),
-    ("windows1252", "windows-1252"),
-    ("cp-1252", "windows-1252"),
-    ("ansi", "windows-1252"),
-    ("ansi_x3.4", "windows-1252"),
-    ("iso8859_1", "iso-8859-1"),
-    ("8859-1", "iso-8859-1"),
-    ("iso_8859_1", "iso-8859-1"),
-    ("latin-1", "iso-8859-1"),
-    ("iso-8859-15-windows", "iso-8859-15"),
-    ("latin-9", "iso-8859-15"),
-    ("latin9", "iso-8859-15"),
-    ("utf8mb4", "utf-8"),
-    ("utf_8", "utf-8"),
-    ("shift-jis-2004", "shift_jis"),
-    ("cp932", "shift_jis"),
+/// Returns the label of the charset whose name is in a label that `encoding_rs` does not know:
+/// `x-gb2312`, `eucgb2312_cn` (`JavaMail`), `cp-1251`, `ISO8859_15`.
+fn family(label: &str) -> Option<String> {
+    let mut name = label.to_owned();
+    name.retain(|c| c.is_ascii_alphanumeric());
+    if let Some((_, family)) = FAMILIES.iter().find(|(part, _)| name.contains(part)) {
+        return Some((*family).to_owned());
+    }
+    let digits = |after: &str, max: usize| {
+        let rest = &name[name.find(after)? + after.len()..];
+        let len = rest
+            .bytes()
+            .take(max)
+            .take_while(u8::is_ascii_digit)
+            .count();
+        (len > 0).then(|| rest[..len].to_owned())
+    };
+    digits("8859", 2)
+        .map(|part| format!("iso-8859-{part}"))
+        .or_else(|| digits("125", 1).map(|page| format!("windows-125{page}")))
+        .or_else(|| digits("latin", 2).map(|number| format!("latin{number}")))
+}
+
+/// Letters and digits of names that occur in labels, and the label of the encoding; the first that
+/// occurs counts.
+const FAMILIES: [(&str, &str); 23] = [
+    ("utf8", "utf-8"),
+    ("uft8", "utf-8"),
+    ("gb2312", "gbk"),
+    ("gb18030", "gbk"),
+    ("gbk", "gbk"),
+    ("euccn", "gbk"),
     ("cp936", "gbk"),
-    ("gb18030-2000", "gbk"),
-    ("cp949", "euc-kr"),
+    ("ms936", "gbk"),
+    ("big5", "big5"),
     ("cp950", "big5"),
-    ("koi-8", "koi8-r"),
+    ("ms950", "big5"),
+    ("euckr", "euc-kr"),
+    ("ksc5601", "euc-kr"),
+    ("cp949", "euc-kr"),
+    ("eucjp", "euc-jp"),
+    ("shiftjis", "shift_jis"),
+    ("sjis", "shift_jis"),
+    ("cp932", "shift_jis"),
+    ("ms932", "shift_jis"),
+    ("koi8u", "koi8-u"),
+    ("koi8", "koi8-r"),
+    ("latin9", "iso-8859-15"),
+    ("ansi", "windows-1252"),
 ];
 
 /// Returns `true` if at most one byte in a hundred is invalid UTF-8.
@@ -309,15 +333,56 @@ mod tests {
     }
 
     #[test]
-    fn aliases_are_labels_that_the_library_does_not_know() {
-        for (alias, name) in ALIASES {
-            assert_eq!(Encoding::for_label(alias.as_bytes()), None, "{alias}");
-            assert_eq!(
-                named(alias),
-                Encoding::for_label(name.as_bytes()),
-                "{alias}"
-            );
-            assert!(named(alias).is_some(), "{alias}");
+    fn names_in_labels_that_the_library_does_not_know_are_found() {
+        for (label, name) in [
+            ("eucgb2312_cn", "GBK"),
+            ("x-gb2312-80", "GBK"),
+            ("euc-cn", "GBK"),
+            ("cp936", "GBK"),
+            ("gb18030-2000", "GBK"),
+            ("x-euc_kr", "EUC-KR"),
+            ("cp949", "EUC-KR"),
+            ("cp950", "Big5"),
+            ("ms950", "Big5"),
+            ("big5-eten", "Big5"),
+            ("x-eucjp-ms", "EUC-JP"),
+            ("shift-jis-2004", "Shift_JIS"),
+            ("cp932", "Shift_JIS"),
+            ("windows1250", "windows-1250"),
+            ("windows1251", "windows-1251"),
+            ("cp-1251", "windows-1251"),
+            ("win-1251", "windows-1251"),
+            ("windows1252", "windows-1252"),
+            ("cp-1252", "windows-1252"),
+            ("ansi", "windows-1252"),
+            ("ansi_x3.4", "windows-1252"),
+            ("iso8859_1", "windows-1252"),
+            ("8859-1", "windows-1252"),
+            ("8859_15", "ISO-8859-15"),
+            ("iso_8859_1", "windows-1252"),
+            ("latin-1", "windows-1252"),
+            ("iso-8859-15-windows", "ISO-8859-15"),
+            ("latin-9", "ISO-8859-15"),
+            ("latin9", "ISO-8859-15"),
+            ("utf8mb4", "UTF-8"),
+            ("utf_8", "UTF-8"),
+            ("uft-8", "UTF-8"),
+            ("koi-8", "KOI8-R"),
+            ("koi8_u", "KOI8-U"),
+        ] {
+            assert_eq!(Encoding::for_label(label.as_bytes()), None, "{label}");
+            assert_eq!(named(label).map(Encoding::name), Some(name), "{label}");
+        }
+        for label in [
+            "",
+            "iso-8859-",
+            "iso-8859-x",
+            "iso-8859-99",
+            "bar",
+            "125",
+            "latin",
+        ] {
+            assert_eq!(named(label), None, "{label}");
         }
         // Labels that were aliases here, and are WHATWG's.
         for (label, name) in [

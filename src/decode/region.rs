@@ -4,6 +4,8 @@ use std::sync::LazyLock;
 
 use memchr::memmem::Finder;
 
+use super::header_block::blocks;
+
 /// The value of a record's `region` for a body that stands elsewhere.
 pub const EXTERNAL_BODY_REGION: &str = "external-body";
 
@@ -15,7 +17,8 @@ named_enum! {
         Body = "body",
         /// Below the line `-- `.
         Signature = "signature",
-        /// Below a line that announces a forwarded message, or one that was answered in full.
+        /// Below a line that announces a forwarded message, or one that was answered in full, and
+        /// below the first of the header lines that Outlook puts before such a message.
         Forwarded = "forwarded",
         /// Below a mailing list's rule, at the end of the text.
         Footer = "footer",
@@ -80,6 +83,7 @@ impl Regions {
         );
         let begun = FORWARDED.find_iter(text).filter(at_line);
         found.extend(begun.map(|at| (at, BodyRegion::Forwarded)));
+        found.extend(blocks(text).map(|at| (at, BodyRegion::Forwarded)));
         let tail = text.len().saturating_sub(FOOTER_BYTES);
         let rule = RULES
             .find_iter(&text[tail..])
@@ -115,6 +119,15 @@ mod tests {
         assert_eq!(at("name"), BodyRegion::Signature);
         assert_eq!(at("old"), BodyRegion::Forwarded);
         assert_eq!(at("list"), BodyRegion::Footer);
+    }
+
+    #[test]
+    fn a_message_follows_the_header_lines_of_outlook() {
+        let text = b"new\n\nVon: Joe\nGesendet: Montag\nAn: Jane\nBetreff: x\n\nold";
+        let regions = Regions::of(text);
+        assert_eq!(regions.at(4), BodyRegion::Body);
+        assert_eq!(regions.at(5), BodyRegion::Forwarded);
+        assert_eq!(regions.at(text.len() - 1), BodyRegion::Forwarded);
     }
 
     #[test]

@@ -366,7 +366,7 @@ record_fields! {
          (`header:NAME`), the text of HTML (`html:text`), an attribute (`html:ELEMENT.ATTRIBUTE`), the \
          parameters of `message/external-body` (`external-body`)";
     QuoteDepth => Field::new("quote_depth", Integer),
-        "Number of quote marks before the line on which the URL begins";
+        "Number of quote marks before the line on which the URL begins; the bars of a table are none";
     Anchor => Field::new("anchor", Text).or_null().prose(),
         "Text of the link";
     Mismatch => Field::new("mismatch", Boolean).or_null().indexed(),

@@ -1,6 +1,6 @@
 //! Quote marks: the characters that replies insert before the lines they quote.
 
-use super::{is_blank, line_start};
+use super::{LineEnd, is_blank, line_end, line_start};
 use crate::span::Span;
 
 /// The characters that count as quote marks.
@@ -145,16 +145,42 @@ fn skip_blanks(text: &[u8], from: usize, end: usize) -> usize {
 }
 
 /// The quote depth of the line that contains `at`: the number of quote marks before `at`, without
-/// `:`.
+/// `:`, and without the bars of a table.
 #[must_use]
 pub fn quote_depth(text: &[u8], at: usize) -> usize {
     let found = marks_before(text, at, QuoteStyle::Wide);
-    found
-        .marks
-        .iter()
-        .filter(|mark| mark.of(text) != b":")
-        .count()
+    let is_bar = |mark: &&Span| matches!(mark.of(text), b"|" | UNICODE_BAR);
+    let colons = found.marks.iter().filter(|mark| mark.of(text) == b":");
+    let bars = match found.marks.iter().filter(is_bar).count() {
+        0 => 0,
+        _ if !is_row(text, found.end, at) => 0,
+        bars => bars,
+    };
+    found.marks.len() - colons.count() - bars
 }
+
+/// Returns `true` if the line that contains `at`, whose quote marks end at `marks_end`, is the row
+/// of a table: it ends with a bar too, has two more, or is next to a rule of hyphens between bars
+/// (`|---|---|`).
+fn is_row(text: &[u8], marks_end: usize, at: usize) -> bool {
+    let LineEnd { end, next } = line_end(text, at);
+    let rest = text[marks_end..end].trim_ascii_end();
+    let bar = |text: &[u8]| memchr::memmem::find_iter(text, UNICODE_BAR).count();
+    let bars = memchr::memchr_iter(b'|', rest).count() + bar(rest);
+    let is_closed = rest.ends_with(b"|") || rest.ends_with(UNICODE_BAR);
+    let below = Span::new(next, line_end(text, next).end);
+    is_closed || 2 <= bars || is_rule(below.of(text))
+}
+
+/// Returns `true` for the line between the head of a table and its rows.
+fn is_rule(line: &[u8]) -> bool {
+    let line = &line[..line.len().min(RULE_BYTES)];
+    let hyphens = memchr::memchr_iter(b'-', line).count();
+    3 <= hyphens && line.contains(&b'|') && line.iter().all(|byte| b"|-:+=> \t".contains(byte))
+}
+
+/// Maximum length of a rule that is looked at.
+const RULE_BYTES: usize = 1_000;
 
 #[cfg(test)]
 mod tests {
@@ -180,6 +206,26 @@ mod tests {
         assert_eq!(end(": x", QuoteStyle::Wide), 1);
         assert_eq!(end(":8080/", QuoteStyle::Wide), 0);
         assert_eq!(quote_depth(b"a\n> JD> : http:", 11), 2);
+    }
+
+    #[test]
+    fn the_bars_of_a_table_quote_nothing() {
+        for (line, depth) in [
+            ("| http://a.example/", 1),
+            ("> | http://a.example/", 2),
+            ("\u{203a} \u{203a} http://a.example/", 2),
+            ("\u{2502} http://a.example/", 1),
+            ("| a | http://a.example/ |", 0),
+            ("| http://a.example/ | a | b", 0),
+            ("| http://a.example/ |\r\n", 0),
+            ("> | http://a.example/ | 1 |", 1),
+            ("\u{2502} http://a.example/ \u{2502}", 0),
+            ("| http://a.example/ | b\n|---|---|\n", 0),
+            ("| http://a.example/ | b\n| c", 1),
+        ] {
+            let at = line.find("http").unwrap();
+            assert_eq!(quote_depth(line.as_bytes(), at), depth, "{line}");
+        }
     }
 
     #[test]
