@@ -113,7 +113,7 @@ pub(crate) enum Command {
     /// Print a completion script
     #[command(after_help = examples::COMPLETIONS)]
     Completions(CompletionsArgs),
-    /// Print a manual page
+    /// Show a manual page, or print it as roff where there is no terminal
     #[command(after_help = examples::MAN)]
     Man(ManArgs),
 }

@@ -2,11 +2,15 @@
 //! subcommand, from the arguments; urlspool.toml(5), from the commented default;
 //! urlspool-record(5), from the schema.
 
+use std::fs::{self, File};
+use std::io::{self, IsTerminal, Seek, Write};
+use std::os::unix::process::CommandExt;
 use std::path::Path;
-use std::{fs, io};
+use std::process;
 
 use clap::{Command, CommandFactory};
 use clap_mangen::Man;
+use rustix::fs::{MemfdFlags, memfd_create};
 use serde_json::Value;
 
 use super::args::{Args, CompletionsArgs, ManArgs};
@@ -46,9 +50,31 @@ pub(super) fn man(args: &ManArgs) -> CommandResult {
         .iter()
         .find(|page| page.name == name || page.title == name)
     {
-        Some(page) => print(page.text.as_bytes()),
+        Some(page) => show(page.text.as_bytes()),
         None => Err(unknown_page(name, &pages)),
     }
+}
+
+/// Shows a page on a terminal as man(1) does, and prints it as roff elsewhere, or if there is no `man`.
+fn show(page: &[u8]) -> CommandResult {
+    if io::stdout().is_terminal()
+        && let Ok(file) = in_memory(page)
+    {
+        // Takes the place of this process, so that the keys of its pager reach nobody else. It returns if it cannot be started.
+        let _ = process::Command::new("man")
+            .args(["-l", "-"])
+            .stdin(file)
+            .exec();
+    }
+    print(page)
+}
+
+/// Returns a file of these bytes that exists in memory alone, at its start.
+fn in_memory(bytes: &[u8]) -> io::Result<File> {
+    let mut file = File::from(memfd_create("page", MemfdFlags::CLOEXEC)?);
+    file.write_all(bytes)?;
+    file.rewind()?;
+    Ok(file)
 }
 
 /// All pages: the program's first.

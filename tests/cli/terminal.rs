@@ -3,6 +3,7 @@
 use std::fs::File;
 use std::io::Read;
 use std::os::fd::OwnedFd;
+use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
@@ -431,4 +432,25 @@ fn mail_from_a_pipe_is_read_from_its_first_byte() {
             assert_eq!(piped.stderr, "");
         }
     }
+}
+
+/// On a terminal `man` gets the page; without it, and elsewhere, the page is printed.
+#[test]
+fn the_manual_is_opened_on_a_terminal() {
+    let folder = Folder::new();
+    let man = folder.file(
+        "man",
+        "#!/bin/sh\nPATH=/usr/bin:/bin\necho \"man $*\"\nwc -c\n",
+    );
+    std::fs::set_permissions(man, std::fs::Permissions::from_mode(0o755)).unwrap();
+    let printed = ended(&mut urlspool(["man", "scan"]), b"");
+    assert!(printed.text().starts_with(".ie "), "{}", printed.text());
+    let bytes = printed.text().len();
+    let opened = on_terminal(urlspool(["man", "scan"]).env("PATH", folder.root()), true);
+    assert_eq!(opened, format!("man -l -\r\n{bytes}\r\n"));
+    let nowhere = on_terminal(
+        urlspool(["man", "scan"]).env("PATH", folder.path("none")),
+        true,
+    );
+    assert_eq!(nowhere.replace("\r\n", "\n"), printed.text());
 }

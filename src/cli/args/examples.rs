@@ -234,7 +234,7 @@ pub(super) const COMPLETIONS: &str = "Examples:
   urlspool completions fish > ~/.config/fish/completions/urlspool.fish";
 
 pub(super) const MAN: &str = "Examples:
-  urlspool man | man -l -
-  urlspool man scan | man -l -
-  urlspool man urlspool.toml | man -l -
+  urlspool man
+  urlspool man scan
+  urlspool man urlspool.toml > urlspool.toml.5       roff, as for every output but a terminal
   urlspool man --all ~/.local/share/man";
