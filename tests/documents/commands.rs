@@ -14,7 +14,7 @@ use std::process::Command;
 use std::{env, fs};
 
 use super::read;
-use crate::scene::{Folder, corpus, done, ended};
+use crate::scene::{Folder, corpus, done, ended, urlspool};
 
 /// The pages for users.
 fn pages() -> Vec<String> {
@@ -60,6 +60,11 @@ const NOT_RUN: &[(&str, &str, &str)] = &[
         "docs/recipes.md",
         "tail -n 0 -F",
         "it does not end; `tree::waiting` feeds a pipe",
+    ),
+    (
+        "docs/recipes.md",
+        "urlspool scan -o urls.parquet",
+        "it needs the feature `parquet`",
     ),
     (
         "docs/recipes.md",
@@ -268,6 +273,70 @@ fn commands_print_what_the_picture_shows() {
     assert_eq!(run(&session), Vec::<String>::new(), "run docs/session.py");
 }
 
+/// The consumer of the recipes is killed before, within and after its transaction; then it is run again.
+#[test]
+fn the_consumer_of_segments_takes_each_record_once_wherever_it_dies() {
+    const DIES: &str = "__import__('os')._exit(9)";
+    const INSERT: &str = "db.execute(\"INSERT INTO urls";
+    let page = read("docs/recipes.md");
+    let session = fences(&page)
+        .iter()
+        .filter(|fence| fence.language == "console")
+        .map(session)
+        .find(|session| session[0].command.starts_with("cat > consume.py"))
+        .unwrap();
+    let script = session[0].command.lines();
+    let script: Vec<&str> = script.skip(1).take_while(|line| *line != "END").collect();
+    let script = script.join("\n");
+    let spool = Folder::new();
+    let config = "[output]\ndir = \"out\"\n[state]\ndir = \"state\"\n[watch]\nsettle = \"1s\"\n[metrics]\nlisten = \"\"\n[[spool]]\npath = \"spool\"\n";
+    spool.write("urlspool.toml", config);
+    for (name, text) in [
+        ("spool/one", "http://a.example/1 http://a.example/2\n"),
+        (
+            "spool/two",
+            "http://a.example/3 http://a.example/4 http://a.example/5\n",
+        ),
+    ] {
+        spool.write(name, text);
+        let watch = ["watch", "--config", "urlspool.toml", "--once"];
+        let ended = ended(urlspool(watch).current_dir(spool.root()), b"");
+        assert_eq!(ended.status, Some(0), "{}", ended.stderr);
+    }
+    let segments = ["0000000001.jsonl", "0000000002.jsonl"];
+    for (at, dying) in [
+        ("    with db:", format!("    {DIES}\n    with db:")),
+        (INSERT, format!("{DIES}\n                {INSERT}")),
+        (
+            INSERT,
+            format!(
+                "db.execute('SELECT count(*) FROM urls').fetchone()[0] == 3 and {DIES}\n                {INSERT}"
+            ),
+        ),
+        ("    segment.unlink()", format!("    {DIES}")),
+        (
+            "    segment.with_suffix",
+            format!("    {DIES}\n    segment.with_suffix"),
+        ),
+    ] {
+        let folder = Folder::new();
+        for name in segments {
+            let segment = fs::read(spool.path("out").join(name)).unwrap();
+            folder.write(format!("out/{name}"), segment);
+        }
+        assert!(script.contains(at), "{at}");
+        let dying = folder.file("dying.py", script.replacen(at, &dying, 1));
+        let whole = folder.file("consume.py", &script);
+        let consume = |script: &str| {
+            let mut python = Command::new("python3");
+            ended(python.args([script, "out"]).current_dir(folder.root()), b"")
+        };
+        assert_eq!(consume(&dying).status, Some(9), "{at}");
+        assert_eq!(consume(&whole).text(), "5 URLs\n", "{at}");
+        assert_eq!(consume(&whole).text(), "5 URLs\n", "{at}");
+    }
+}
+
 #[test]
 fn commands_print_what_the_pages_show() {
     run_sessions(None);
@@ -321,7 +390,7 @@ fn every_fence_is_run_or_has_a_reason() {
             excused += usize::from(is_excused);
             assert!(
                 is_excused
-                    || matches!(fence.language, "console" | "text" | "toml" | "rust")
+                    || matches!(fence.language, "console" | "text" | "toml" | "yaml" | "rust")
                     // `python/tests/test_docs.py` runs them.
                     || (page == "docs/python.md" && fence.language == "python"),
                 "{page}:{}: a fence `{}` that no test runs",
