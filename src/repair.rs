@@ -7,6 +7,7 @@
 mod at_sign;
 mod bare_url;
 mod continuation;
+mod notation;
 mod page_break;
 mod prefilter;
 mod quote_marks;
@@ -18,6 +19,8 @@ pub use at_sign::{AT_SIGN_CONFIDENCE, restore_at_sign};
 pub use bare_url::unfold_bare_word;
 pub(crate) use continuation::JOIN_CONFIDENCE;
 pub use continuation::{Feature, Features, LineBreakEvidence, line_break_evidence};
+pub(crate) use notation::{CORRECTED_CONFIDENCE, DEFANGED_CONFIDENCE, UNESCAPED_CONFIDENCE};
+pub use notation::{has_other_notation, restore_spelling};
 pub use prefilter::{PrefilterReject, prefilter};
 pub use quote_marks::quote_depth;
 pub use url_run::{BareWord, LineBreakPolicy, url_run_end};
@@ -54,11 +57,22 @@ pub enum Repair {
     Slashes,
     /// There was no scheme in an attribute, and one was guessed.
     SchemeGuessed,
+    /// The scheme or the slashes after it were mistyped, or cut off at the start: `http//`, `ttp://`.
+    SchemeCorrected,
+    /// The URL was changed on purpose so that it was no link: `hxxp://a[.]example`.
+    Defang,
+    /// Escapes of roff, the language of manual pages, were undone.
+    Roff,
+    /// Backslashes with which another language escapes punctuation were removed: Markdown, a shell,
+    /// JSON.
+    Escape,
+    /// The angle brackets around the identifier of a message were removed: `news:<id@host>`.
+    Brackets,
 }
 
 impl Repair {
     /// All repairs, in the order of declaration.
-    pub const ALL: [Repair; 11] = [
+    pub const ALL: [Repair; 16] = [
         Repair::Whitespace,
         Repair::LineBreak,
         Repair::Hyphen,
@@ -70,6 +84,11 @@ impl Repair {
         Repair::QuotedPrintable,
         Repair::Slashes,
         Repair::SchemeGuessed,
+        Repair::SchemeCorrected,
+        Repair::Defang,
+        Repair::Roff,
+        Repair::Escape,
+        Repair::Brackets,
     ];
 
     /// The name used in a record's `repairs`.
@@ -87,6 +106,11 @@ impl Repair {
             Repair::QuotedPrintable => "quoted-printable",
             Repair::Slashes => "slashes",
             Repair::SchemeGuessed => "scheme-guessed",
+            Repair::SchemeCorrected => "scheme-corrected",
+            Repair::Defang => "defang",
+            Repair::Roff => "roff",
+            Repair::Escape => "escape",
+            Repair::Brackets => "brackets",
         }
     }
 }
@@ -177,7 +201,7 @@ impl LogicalLine {
     }
 
     /// Returns the repairs that were made outside the joins: [`Repair::AtSign`] in a bare address,
-    /// and [`Repair::QuotedPrintable`].
+    /// [`Repair::QuotedPrintable`], and other notations.
     #[must_use]
     pub fn repairs(&self) -> RepairSet {
         self.repairs

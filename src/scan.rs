@@ -6,6 +6,7 @@
 mod host;
 mod host_prefix;
 mod machine_name;
+mod spelling;
 mod trigger;
 
 pub(crate) use host::{
@@ -13,6 +14,7 @@ pub(crate) use host::{
 };
 pub(crate) use host_prefix::guessed_scheme;
 pub(crate) use machine_name::names_machine;
+pub(crate) use spelling::{Spelling, defanged_mark, spelled_head};
 pub use trigger::UrlStarts;
 
 use crate::grammar::{BareRequirement, SCHEMES, Scheme};
@@ -302,6 +304,8 @@ mod tests {
             "www2001.a.example",
             "awww2.a.example",
             "lamp_www.7.txt",
+            "a[.]www.b.example",
+            "joe[at]www.b.example",
             "\u{e9}www.a.example",
         ] {
             check_host(text);

@@ -15,8 +15,8 @@ use crate::parse::{
 };
 use crate::record::Demand;
 use crate::repair::{
-    BareWord, Join, LineBreakPolicy, LogicalLine, WrappedText, prefilter, quote_depth,
-    unfold_bare_word, unfold_wrapper,
+    BareWord, Join, LineBreakPolicy, LogicalLine, WrappedText, has_other_notation, prefilter,
+    quote_depth, unfold_bare_word, unfold_wrapper,
 };
 use crate::scan::{Opening, UrlStart, names_machine};
 use crate::span::Span;
@@ -171,7 +171,9 @@ impl MessagePass<'_, '_> {
                 PREFILTER_BYTES
             },
         };
-        if let Err(reason) = self.prefilter(&text.bytes, start, &bare) {
+        if !has_other_notation(&text.bytes, &bare)
+            && let Err(reason) = self.prefilter(&text.bytes, start, &bare)
+        {
             return Err(ParseOutcome {
                 resume: start.resume,
                 reject: Some(reason),

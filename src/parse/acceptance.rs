@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use super::components::{UrlComponents, components};
+use super::components::{UrlComponents, components, names_message, scheme, url_len};
 use super::found::RejectReason;
 use super::verdict::Verdicts;
 use crate::grammar::{self, BareRequirement, Reject, Url};
@@ -37,10 +37,12 @@ pub(super) fn accept<'u>(
     scanner: &Scanner,
     url_bytes: usize,
 ) -> Result<Option<Verdicts<'u>>, RejectReason> {
-    let url_len = memchr::memchr(b'#', full).unwrap_or(full.len());
     match scanner.rules() {
-        Rules::Rfc1738 => accept_strictly(full, url_len, url_bytes),
-        Rules::Wide => accept_widely(full, url_len, context, scanner, url_bytes),
+        Rules::Rfc1738 => {
+            let hash = memchr::memchr(b'#', full).unwrap_or(full.len());
+            accept_strictly(full, hash, url_bytes)
+        }
+        Rules::Wide => accept_widely(full, url_len(full), context, scanner, url_bytes),
     }
 }
 
@@ -81,7 +83,8 @@ fn accept_widely<'u>(
         Err(reject)
             if !verdicts.rfc3986
                 && !is_special(full, &verdicts, context)
-                && !is_browser_url(&verdicts, context, scanner) =>
+                && !is_browser_url(&verdicts, context, scanner)
+                && !is_message(&full[..url_len]) =>
         {
             Err(RejectReason::Grammar(reject))
         }
@@ -109,6 +112,24 @@ fn is_browser_url(verdicts: &Verdicts<'_>, context: TextContext, scanner: &Scann
         && scanner.knows(verdicts.components.scheme)
 }
 
+/// Returns `true` for the identifier of a message after `news:` or `mid:`, whatever its characters.
+///
+/// News readers put a Message-ID into their attribution as it is, though a URL has escapes for `%`,
+/// `#`, `^` and others (RFC 5538, section 2.2).
+fn is_message(url: &[u8]) -> bool {
+    let scheme = scheme(url);
+    let rest = url.get(scheme.len() + 1..).unwrap_or_default();
+    let host = |at: usize| {
+        let host = &rest[at + 1..];
+        host.split(|&byte| byte == b'/').next().unwrap_or_default()
+    };
+    names_message(scheme)
+        && rest
+            .iter()
+            .all(|&byte| byte.is_ascii_graphic() && !b"<>\"".contains(&byte))
+        && memchr::memchr(b'@', rest).is_some_and(|at| 0 < at && plausible_host(host(at)))
+}
+
 /// Checks by scheme and host alone that a text can be a URL by the wide rules.
 fn check_plausible(
     url: &[u8],
@@ -120,11 +141,10 @@ fn check_plausible(
     let needs_host = !matches!(requirement, BareRequirement::Slashes);
     if let Some(host) = components.host.filter(|_| needs_host) {
         // Browsers decode the escapes of a host (WHATWG URL, section 3.5).
-        let host = match context {
-            TextContext::Attribute if host.contains(&b'%') && !host.starts_with(b"[") => {
-                Cow::Owned(grammar::decode(host))
-            }
-            _ => Cow::Borrowed(host),
+        let host = if host.contains(&b'%') && !host.starts_with(b"[") {
+            Cow::Owned(grammar::decode(host))
+        } else {
+            Cow::Borrowed(host)
         };
         let is_likely = plausible_host(&host)
             && (context != TextContext::Guessed || likely_host(&host))
@@ -163,7 +183,11 @@ fn has_mailbox(requirement: BareRequirement, components: &UrlComponents<'_>) -> 
 fn meets(requirement: BareRequirement, rest: &[u8]) -> bool {
     match requirement {
         BareRequirement::Host | BareRequirement::Never => false,
-        BareRequirement::Slashes => rest.starts_with(b"//") && 3 < rest.len(),
+        // A host alone names no file (RFC 1738, section 3.10). A step of a job (JCL) begins with `//`,
+        // which some program made a link of: `file://SYSIN DD *`.
+        BareRequirement::Slashes => rest
+            .strip_prefix(b"//")
+            .is_some_and(|site| memchr::memchr2(b'/', b'\\', site).is_some() && 1 < site.len()),
         BareRequirement::Mailbox(tail) => is_mailbox(rest, tail),
         BareRequirement::News => is_news(rest),
         BareRequirement::Urn => rest
@@ -233,5 +257,32 @@ mod tests {
         assert!(!is_mailbox(b"a@b.example;x", "") && !is_mailbox(b"a@b;c.example", ";"));
         assert!(is_news(b"comp.lang.c") && is_news(b"id@h") && is_news(b"*"));
         assert!(!is_news(b"the") && !is_news(b"x..y") && !is_news(b"1.2"));
+    }
+
+    #[test]
+    fn identifiers_of_messages_have_any_characters() {
+        for url in [
+            "news:M0%Xa.1$q@a.example",
+            "news:a#b@c",
+            "MID:^{a}@b.example/c%@b.example",
+        ] {
+            assert!(is_message(url.as_bytes()), "{url}");
+        }
+        for url in [
+            "news:a b@c",
+            "news:@c",
+            "mailto:a%@b.example",
+            "news:a%",
+            "news:a@b%c",
+        ] {
+            assert!(!is_message(url.as_bytes()), "{url}");
+        }
+    }
+
+    #[test]
+    fn files_have_a_path() {
+        let met = |rest: &[u8]| meets(BareRequirement::Slashes, rest);
+        assert!(met(b"///etc/motd") && met(b"//c:\\x") && met(b"//localhost/x"));
+        assert!(!met(b"//SYSIN") && !met(b"//*---") && !met(b"///") && !met(b"//"));
     }
 }

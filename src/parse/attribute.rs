@@ -3,10 +3,12 @@
 use std::borrow::Cow;
 
 use super::acceptance::{TextContext, accept};
-use super::components::scheme_of_absolute;
+use super::components::{scheme_of_absolute, url_len};
 use super::found::{AcceptedUrl, FoundUrl, ReadingChoice, RejectReason, Wrapper};
 use super::verdict::Verdicts;
-use crate::repair::{AT_SIGN_CONFIDENCE, Repair, restore_at_sign};
+use crate::repair::{
+    AT_SIGN_CONFIDENCE, DEFANGED_CONFIDENCE, Repair, restore_at_sign, restore_spelling,
+};
 use crate::scan::{HostAndPort, Scanner, guessed_scheme};
 use crate::span::Span;
 
@@ -131,9 +133,12 @@ fn absolute<'v>(text: &'v [u8], base: Option<&[u8]>) -> Result<AbsoluteValue<'v>
                 AbsoluteValue::new(full, Some(Repair::Slashes), SLASHES_CONFIDENCE)
             }))
         }
-        Some(_) => Ok(match restore_at_sign(text) {
-            Some(full) => AbsoluteValue::new(full, Some(Repair::AtSign), AT_SIGN_CONFIDENCE),
-            None => AbsoluteValue::new(text, None, 1.0),
+        Some(_) => Ok(if let Some((full, repair)) = restore_spelling(text) {
+            AbsoluteValue::new(full, Some(repair), DEFANGED_CONFIDENCE)
+        } else if let Some(full) = restore_at_sign(text) {
+            AbsoluteValue::new(full, Some(Repair::AtSign), AT_SIGN_CONFIDENCE)
+        } else {
+            AbsoluteValue::new(text, None, 1.0)
         }),
         None => resolved()
             .or_else(|| with_guessed_scheme(text))
@@ -218,7 +223,7 @@ pub fn parse_replacement(
     url_bytes: usize,
     sink: &mut dyn FnMut(&FoundUrl<'_>),
 ) {
-    let url_len = memchr::memchr(b'#', full).unwrap_or(full.len());
+    let url_len = url_len(full);
     let verdicts = (full.len() <= url_bytes).then(|| Verdicts::of(full, url_len));
     emit_in_place_of(replaced, full, url_bytes, verdicts, sink);
 }
@@ -310,6 +315,10 @@ mod tests {
             ("http://50%@a.example/", "http://50%@a.example/"),
             ("http://u%:p@%61.example/", "http://u%:p@%61.example/"),
             ("mailto:joe at a.example", "mailto:joe@a.example"),
+            ("hxxps://a[.]example/b[.]c", "https://a.example/b.c"),
+            ("http://a[.]b.example/", "http://a.b.example/"),
+            ("htp://a.example/b", "http://a.example/b"),
+            ("http://[::1]/a[.]b", "http://[::1]/a[.]b"),
         ] {
             assert_eq!(parse(value, None), Ok(url.to_owned()), "{value}");
         }

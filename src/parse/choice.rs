@@ -16,8 +16,11 @@ use super::guessed::with_guessed_scheme;
 use super::hyphen::without_hyphens;
 use super::shortened::{ShortenedComponent, bracketed_mark_len, shortened_component};
 use super::verdict::Verdicts;
-use crate::repair::{AT_SIGN_CONFIDENCE, JOIN_CONFIDENCE, Repair, RepairSet};
-use crate::scan::{Opening, Rules, Scanner, guessed_scheme, is_cut_short};
+use crate::repair::{
+    AT_SIGN_CONFIDENCE, CORRECTED_CONFIDENCE, DEFANGED_CONFIDENCE, JOIN_CONFIDENCE, Repair,
+    RepairSet, UNESCAPED_CONFIDENCE,
+};
+use crate::scan::{Opening, Rules, Scanner, defanged_mark, guessed_scheme, is_cut_short};
 use crate::span::Span;
 
 #[cfg(test)]
@@ -37,6 +40,10 @@ const SCHEMELESS_CONFIDENCE: f32 = 0.9;
 
 /// Confidence in a URL whose path its author cut short.
 const SHORTENED_CONFIDENCE: f32 = 0.7;
+
+/// Part of the confidence in a URL with an overline that the reading with a tilde has: no server has
+/// overlines in its paths.
+const TILDE_CONFIDENCE: f32 = 0.9;
 
 /// Parses the URL of a candidate and passes it to `sink`, if there is one.
 ///
@@ -102,6 +109,12 @@ impl CandidateParser<'_> {
         for other in readings {
             alternates.add(other.full, AlternateReason::HyphenDropped, UNLIKELY);
         }
+        self.add_tildes(
+            reading.full,
+            TextContext::Wrapped,
+            confidence,
+            &mut alternates,
+        );
         confidence = confidence.min(1.0 - alternates.confidence());
         let choice = ReadingChoice {
             repairs,
@@ -215,6 +228,7 @@ impl CandidateParser<'_> {
         if self.scanner.rules() == Rules::Wide {
             confidence = self.add_other_joins(joins, confidence, &mut alternates);
             self.add_longer_tail(end, &mut alternates);
+            self.add_tildes(&text, TextContext::Bare, confidence, &mut alternates);
             confidence = confidence.min(1.0 - alternates.confidence());
         }
         let choice = ReadingChoice {
@@ -282,6 +296,24 @@ impl CandidateParser<'_> {
         }
     }
 
+    /// Adds the reading with tildes for overlines.
+    fn add_tildes(
+        &self,
+        full: &[u8],
+        context: TextContext,
+        confidence: f32,
+        alternates: &mut Alternates<'_>,
+    ) {
+        if full.is_ascii() || self.scanner.rules() == Rules::Rfc1738 {
+            return;
+        }
+        if let Some(full) = with_tildes(full)
+            && self.reading(&full, context).is_ok()
+        {
+            alternates.add(&full, AlternateReason::Tilde, TILDE_CONFIDENCE * confidence);
+        }
+    }
+
     /// Returns the end of the URL that goes over `joins` joins.
     fn end(&self, joins: usize) -> UrlEnd {
         let line = self.candidate.line;
@@ -314,6 +346,13 @@ impl CandidateParser<'_> {
     ) -> Result<Option<ShortenedComponent>, RejectReason> {
         if self.scanner.rules() == Rules::Rfc1738 {
             return Ok(None);
+        }
+        // `http://a [.] b.example`: what stands before the blank is half of a host.
+        if after.first() == Some(&b' ')
+            && defanged_mark(&after[1..]).is_some_and(|mark| mark.byte == b'.')
+            && components(full).path.is_empty()
+        {
+            return Err(RejectReason::Shortened);
         }
         match shortened_component(full, tail, after) {
             Some(ShortenedComponent::Host) => Err(RejectReason::Shortened),
@@ -353,6 +392,9 @@ impl CandidateParser<'_> {
         let of_repair = |repair| match repair {
             Repair::AtSign => AT_SIGN_CONFIDENCE,
             Repair::QuotedPrintable => DECODED_CONFIDENCE,
+            Repair::SchemeCorrected => CORRECTED_CONFIDENCE,
+            Repair::Defang => DEFANGED_CONFIDENCE,
+            Repair::Roff | Repair::Escape => UNESCAPED_CONFIDENCE,
             _ => 1.0,
         };
         self.candidate
@@ -407,6 +449,18 @@ impl CandidateParser<'_> {
         };
         url.emit(choice, sink);
     }
+}
+
+/// Returns `url` with a tilde for each overline (U+203E), if it has one: as a character, or as its
+/// UTF-8 that was read as windows-1252 (`â€¾`).
+///
+/// In the Japanese character sets JIS X 0201 and `Shift_JIS` the byte of the tilde is an overline.
+fn with_tildes(url: &[u8]) -> Option<Vec<u8>> {
+    let url = std::str::from_utf8(url).ok()?;
+    let restored = url
+        .replace("\u{e2}\u{20ac}\u{be}", "~")
+        .replace('\u{203e}', "~");
+    (restored.len() < url.len()).then(|| restored.into_bytes())
 }
 
 /// Returns the number of bytes at the start of a trimmed tail that could belong to the URL after

@@ -59,6 +59,28 @@ pub fn components(text: &[u8]) -> UrlComponents<'_> {
     }
 }
 
+/// Returns the length of `full` without its fragment: up to the first `#`.
+///
+/// An article and a message have no fragment, but the identifiers of some have that character before
+/// their `@` (RFC 5322, section 3.2.3).
+pub(super) fn url_len(full: &[u8]) -> usize {
+    let Some(hash) = memchr::memchr(b'#', full) else {
+        return full.len();
+    };
+    let is_identifier = names_message(scheme(full))
+        && memchr::memchr(b'@', &full[..hash]).is_none()
+        && memchr::memchr(b'@', &full[hash..]).is_some();
+    if is_identifier { full.len() } else { hash }
+}
+
+/// Returns `true` for the schemes whose URLs are identifiers of messages: `news:`, `snews:` and
+/// `mid:`.
+pub(super) fn names_message(scheme: &[u8]) -> bool {
+    [&b"news"[..], b"snews", b"mid"]
+        .iter()
+        .any(|name| name.eq_ignore_ascii_case(scheme))
+}
+
 /// Returns the scheme of `text` as [`components`] divides it: the bytes before the first colon, or
 /// none.
 #[must_use]

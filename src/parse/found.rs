@@ -3,6 +3,7 @@
 
 use twox_hash::XxHash3_128;
 
+use super::components::url_len;
 use super::verdict::Verdicts;
 use crate::grammar::Reject;
 use crate::repair::{LogicalLine, PrefilterReject, RepairSet};
@@ -127,6 +128,8 @@ named_enum! {
         BareContinuation = "bare-continuation",
         /// The next line is not joined.
         HeadOnly = "head-only",
+        /// A tilde stands for each overline, which another character set has in its place.
+        Tilde = "tilde",
     }
 }
 
@@ -252,7 +255,7 @@ pub(super) struct ReadingChoice<'a> {
 impl AcceptedUrl<'_> {
     /// Truncates the URL at the limit and passes it to `sink`.
     pub(super) fn emit(&self, choice: &ReadingChoice<'_>, sink: &mut dyn FnMut(&FoundUrl<'_>)) {
-        let url_len = memchr::memchr(b'#', self.full).unwrap_or(self.full.len());
+        let url_len = url_len(self.full);
         let kept = self.full.len().min(self.url_bytes);
         let truncated = (kept < self.full.len()).then(|| UrlTruncation {
             full_length: self.full.len(),
@@ -306,7 +309,7 @@ impl<'l> Alternates<'l> {
             known.confidence += confidence;
             return;
         }
-        let url_len = memchr::memchr(b'#', full).unwrap_or(full.len());
+        let url_len = url_len(full);
         self.list.push(Alternate {
             full: full.to_vec(),
             url_len,

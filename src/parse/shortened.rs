@@ -4,7 +4,7 @@
 //! Git cuts lines to a width with `..` at the end, web mailers and social networks cut the text of
 //! a link with `…` or `...`, and people write `...` or `[...]` for what they leave out.
 
-use super::components::{Site, components, has_known_suffix};
+use super::components::{Site, components, has_known_suffix, url_len};
 
 /// Component of a URL that its author cut short.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -41,7 +41,7 @@ pub(super) fn shortened_component(
     if !is_marked && !has_ellipsis(full) {
         return None;
     }
-    let url = &full[..memchr::memchr(b'#', full).unwrap_or(full.len())];
+    let url = &full[..url_len(full)];
     let components = components(url);
     if components.scheme.eq_ignore_ascii_case(b"mailto") {
         return (is_marked || has_ellipsis(url))

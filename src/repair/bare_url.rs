@@ -3,6 +3,7 @@
 
 use super::at_sign::append_hidden_host;
 use super::continuation::continuations;
+use super::notation::bracketed_identifier;
 use super::quoted_printable::{ResidueText, holds_residue, push_over_soft_breaks};
 use super::url_run::{BareWord, LineBreakPolicy, url_run_end};
 use super::{LogicalLine, Repair};
@@ -12,9 +13,25 @@ use crate::span::Span;
 /// Unfolds `word` into `line`: its run of characters and, by the wide rules, the runs at the start
 /// of the next lines that may continue it, each after a join with its confidence. Also by the wide
 /// rules, residue of quoted-printable is decoded, and an address whose `@` was hidden gets it back;
-/// then no other lines are joined.
+/// then no other lines are joined. Last, other notations are undone.
 pub fn unfold_bare_word(text: &[u8], word: &BareWord, line: &mut LogicalLine) {
     line.clear();
+    if word.rules == Rules::Wide
+        && let Some(identifier) = bracketed_identifier(text, word.from)
+    {
+        line.push(text, word.from, identifier.start - 1);
+        line.push(text, identifier.start, identifier.end);
+        line.repairs.add(Repair::Brackets);
+        return;
+    }
+    unfold_word(text, word, line);
+    if word.rules == Rules::Wide {
+        line.undo_notations();
+    }
+}
+
+/// Unfolds a word that is no identifier in brackets, as it is written.
+fn unfold_word(text: &[u8], word: &BareWord, line: &mut LogicalLine) {
     let end = url_run_end(text, word.from, word.before, word.rules, word.max_bytes);
     let is_encoded = holds_residue(text, word, end);
     let is_joined = is_encoded && push_over_soft_breaks(text, word, end, line);

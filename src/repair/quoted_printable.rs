@@ -223,7 +223,7 @@ impl LogicalLine {
     }
 
     /// Appends a part of another line.
-    fn append_part(&mut self, other: &LogicalLine, part: Span) {
+    pub(super) fn append_part(&mut self, other: &LogicalLine, part: Span) {
         let mut at = part.start;
         while at < part.end {
             let next = other.pieces.partition_point(|piece| piece.logical <= at);

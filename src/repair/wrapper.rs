@@ -61,6 +61,9 @@ pub fn unfold_wrapper(
                     return WrappedText::SeveralUrls(at);
                 }
                 content.decode(Span::new(start.content, at), line);
+                if rules == Rules::Wide {
+                    line.undo_notations();
+                }
                 return WrappedText::Closed(at);
             }
             b'<' => return WrappedText::Unclosed,
@@ -85,6 +88,9 @@ pub fn unfold_wrapper(
                     {
                         return WrappedText::Unclosed;
                     }
+                }
+                if rules == Rules::Wide && gap.repairs.has(Repair::LineBreak) {
+                    content.drop_continuation_mark(at, line);
                 }
                 // Several words on one line are prose after a missing `>`.
                 gaps = if gap.repairs.has(Repair::LineBreak) {
@@ -276,6 +282,15 @@ impl<'t> WrapperContent<'t> {
             && is_line_end(self.text[at])
             && (line.repairs().has(Repair::QuotedPrintable)
                 || is_residue(self.text, Span::new(begin, at)))
+    }
+
+    /// Removes the backslash with which a shell or a program's source continues its line, if it stands
+    /// before the line end at `at`.
+    fn drop_continuation_mark(&self, at: usize, line: &mut LogicalLine) {
+        if 0 < at && self.text[at - 1] == b'\\' && line.text().ends_with(b"\\") {
+            line.drop_last(1);
+            line.repairs.add(Repair::Escape);
+        }
     }
 
     /// Decodes residue of quoted-printable in the content at `content`.

@@ -107,6 +107,15 @@ fn is_template(host: &[u8], refused: &[u8]) -> bool {
     is_variable && matches!(host.last(), Some(b'.' | b'-')) || is_open && continues()
 }
 
+/// Returns `true` if a domain or an IPv4 address is at the start of `text`.
+pub(super) fn names_site(text: &[u8]) -> bool {
+    let is_host_byte = |byte: &&u8| LABEL[usize::from(**byte)] || **byte == b'.';
+    let run = text.iter().take(256).take_while(is_host_byte).count();
+    let host = &text[..run];
+    let host = host.strip_suffix(b".").unwrap_or(host);
+    plausible_host(host) && (is_domain(host) || is_ipv4(host))
+}
+
 /// Returns `true` if the last of at least two labels can be a top-level domain.
 fn is_domain(host: &[u8]) -> bool {
     host.contains(&b'.') && ends_in_top_level_domain(host)

@@ -1,9 +1,12 @@
-//! The search for hosts that say by their first label what they serve: `www.`, `ftp.`, and those
-//! with a number after it, as `www2.` and `ftp5.`, in any case.
+//! The search for what starts a URL without a colon: hosts that say by their first label what they
+//! serve (`www.`, `ftp.`, and those with a number after it, as `www2.` and `ftp5.`, in any case), and
+//! schemes whose colon is missing (`http//`).
 
 use std::sync::LazyLock;
 
 use aho_corasick::{AhoCorasick, Input, packed};
+
+use super::spelling::defanged_mark;
 
 /// Maximum number of digits of such a label: large sites had some hundreds of mirrors.
 const DIGITS: usize = 3;
@@ -20,17 +23,37 @@ pub(super) struct HostPrefix {
     pub(super) scheme: &'static str,
 }
 
-/// Returns the offset of the first dot in `text` that is at `from` or later and ends such a label.
-pub(super) fn find_dot(text: &[u8], from: usize) -> Option<usize> {
+/// Returns the offset of the first byte in `text` at `from` or later that ends such a label or such a
+/// scheme: a dot, perhaps in brackets, or the first of two slashes.
+pub(super) fn find_end(text: &[u8], from: usize) -> Option<usize> {
     let mut begin = from.saturating_sub(MAX_BYTES).min(text.len());
     while let Some(word) = find_word(text, begin) {
-        let dot = word + 3 + digits(text[word + 3..].iter());
-        if text.get(dot) == Some(&b'.') && from <= dot {
-            return Some(dot);
+        let end = if text[word + 1] == b'/' {
+            word + 1
+        } else {
+            word + 3 + digits(text[word + 3..].iter())
+        };
+        if from <= end && text.get(end).is_some_and(|&byte| ends_word(byte)) {
+            return Some(end);
         }
         begin = word + 1;
     }
     None
+}
+
+/// Returns `true` for a byte after which [`find_end`] stops: a dot, the bracket before one, or a slash.
+pub(super) fn ends_word(byte: u8) -> bool {
+    matches!(byte, b'.' | b'[' | b'(' | b'{' | b'/')
+}
+
+/// Returns the length of the dot at the start of `text`, perhaps with the brackets of a defanged one.
+pub(super) fn dot_len(text: &[u8]) -> Option<usize> {
+    match text.first()? {
+        b'.' => Some(1),
+        _ => defanged_mark(text)
+            .filter(|mark| mark.byte == b'.')
+            .map(|mark| mark.len),
+    }
 }
 
 /// Returns the label that ends before the dot at `dot`.
@@ -65,7 +88,8 @@ fn digits<'b>(bytes: impl Iterator<Item = &'b u8>) -> usize {
         .count()
 }
 
-/// Returns the offset of the first `www` or `ftp` in `text` that begins at `from` or later.
+/// Returns the offset of the first `www`, `ftp`, `p//` or `s//` in `text` that begins at `from` or
+/// later.
 fn find_word(text: &[u8], from: usize) -> Option<usize> {
     match &*SEARCHER {
         HostPrefixSearcher::Packed(searcher) => searcher.find_in(text, (from..text.len()).into()),
@@ -74,7 +98,7 @@ fn find_word(text: &[u8], from: usize) -> Option<usize> {
     .map(|found| found.start())
 }
 
-/// A search for the sixteen spellings of the two words.
+/// A search for the sixteen spellings of the two words, and for the ends of schemes without a colon.
 enum HostPrefixSearcher {
     /// Vector instructions, if the machine has them.
     Packed(packed::Searcher),
@@ -83,12 +107,17 @@ enum HostPrefixSearcher {
 }
 
 static SEARCHER: LazyLock<HostPrefixSearcher> = LazyLock::new(|| {
-    // All spellings are listed because the packed search does not ignore case.
-    let words = [spellings("www"), spellings("ftp")].concat();
+    // All spellings are listed because the packed search does not ignore case. It puts every eighth
+    // word, and all that differ from it in case alone, into one of eight classes, and stops where the
+    // bytes are those of a class, mixed: with the words in this order each has a class of its own.
+    let ends = ["p//", "s//", "P//", "S//"].map(|end| end.as_bytes().to_vec());
+    let (first, others) = ends.split_at(2);
+    let (www, ftp) = (spellings("www"), spellings("ftp"));
+    let words = [&www[..1], &ftp[..1], first, &www[1..], &ftp[1..], others].concat();
     match packed::Searcher::new(&words) {
         Some(searcher) => HostPrefixSearcher::Packed(searcher),
         None => {
-            HostPrefixSearcher::Automaton(AhoCorasick::new(&words).expect("sixteen short words"))
+            HostPrefixSearcher::Automaton(AhoCorasick::new(&words).expect("twenty short words"))
         }
     }
 });
@@ -119,9 +148,10 @@ mod tests {
             ("www1234. ww.x wwww. xftp9.", &[18, 25]),
             ("www", &[]),
             ("www12", &[]),
+            ("www[.]a http//b ftp(dot)c x://d", &[3, 12, 19]),
         ] {
             let mut found = Vec::new();
-            while let Some(dot) = find_dot(text.as_bytes(), found.last().map_or(0, |dot| dot + 1)) {
+            while let Some(dot) = find_end(text.as_bytes(), found.last().map_or(0, |dot| dot + 1)) {
                 found.push(dot);
             }
             assert_eq!(found, dots, "{text}");

@@ -7,6 +7,7 @@
 use memchr::memchr;
 
 use super::host_prefix::{self, HostPrefix};
+use super::spelling::{self, spelled_head};
 use super::{Opening, Rules, Scanner, UrlStart};
 use crate::grammar::{BareRequirement, Scheme, SchemeClass, SchemeRule, is_scheme_char};
 use crate::limits::SCHEME_CHARS;
@@ -21,8 +22,9 @@ pub struct UrlStarts<'t> {
     text: &'t [u8],
     /// The first unchecked colon, or the length of the text.
     colon: usize,
-    /// The first unchecked dot after `www`, `ftp` or one with a number, or the length of the text.
-    dot: usize,
+    /// The first unchecked end of a word that needs no colon (see `host_prefix`), or the length of
+    /// the text.
+    word_end: usize,
 }
 
 impl<'t> UrlStarts<'t> {
@@ -31,10 +33,10 @@ impl<'t> UrlStarts<'t> {
             scanner,
             text,
             colon: 0,
-            dot: 0,
+            word_end: 0,
         };
         starts.colon = starts.next_colon(0);
-        starts.dot = starts.next_dot(0);
+        starts.word_end = starts.next_word_end(0);
         starts
     }
 
@@ -44,23 +46,23 @@ impl<'t> UrlStarts<'t> {
         if self.colon < from {
             self.colon = self.next_colon(from);
         }
-        if self.dot < from {
-            self.dot = self.next_dot(from);
+        if self.word_end < from {
+            self.word_end = self.next_word_end(from);
         }
-        while self.colon.min(self.dot) < self.text.len() {
+        while self.colon.min(self.word_end) < self.text.len() {
             // A trigger with a start is kept: after a skipped bracket, its colon is checked again.
-            if self.colon < self.dot {
+            if self.colon < self.word_end {
                 let start = start_at_colon(self.scanner, self.text, from, self.colon);
                 if start.is_some() {
                     return start;
                 }
                 self.colon = self.next_colon(self.colon + 1);
             } else {
-                let start = start_at_dot(self.text, from, self.dot);
+                let start = start_at_word_end(self.scanner, self.text, from, self.word_end);
                 if start.is_some() {
                     return start;
                 }
-                self.dot = self.next_dot(self.dot + 1);
+                self.word_end = self.next_word_end(self.word_end + 1);
             }
         }
         None
@@ -71,24 +73,80 @@ impl<'t> UrlStarts<'t> {
         memchr(b':', rest).map_or(self.text.len(), |at| from + at)
     }
 
-    fn next_dot(&self, from: usize) -> usize {
-        if !self.scanner.schemeless {
+    fn next_word_end(&self, from: usize) -> usize {
+        if self.scanner.rules == Rules::Rfc1738 {
             return self.text.len();
         }
-        host_prefix::find_dot(self.text, from).unwrap_or(self.text.len())
+        host_prefix::find_end(self.text, from).unwrap_or(self.text.len())
     }
 }
 
 /// Returns the start that the colon at `colon` belongs to, if its opening is at `floor` or later.
 fn start_at_colon(scanner: &Scanner, text: &[u8], floor: usize, colon: usize) -> Option<UrlStart> {
     let before = &text[floor..colon];
-    if !is_scheme_char(*before.last()?) {
-        return None;
+    let last = *before.last()?;
+    if !is_scheme_char(last) {
+        return match last {
+            b'[' | b'(' => start_of_spelling(scanner, text, floor, colon - 1),
+            _ => None,
+        };
     }
-    if !text[colon + 1..].starts_with(b"//") && !scanner.suffixes.may_end(before) {
-        return None;
+    if !text[colon + 1..].starts_with(b"//") {
+        if let Some(b'/' | b'\\') = text.get(colon + 1)
+            && let Some(start) = start_of_spelling(scanner, text, floor, colon)
+        {
+            return Some(start);
+        }
+        if !scanner.suffixes.may_end(before) {
+            return None;
+        }
     }
     start_of_name(scanner, text, floor, colon)
+}
+
+/// Returns the start at the scheme that ends at `end`, if it or the delimiter after it is spelled in
+/// another way than in URLs, or has the escaped slashes of JSON.
+///
+/// Before the scheme there is no word and no path: in `/http:/` it is a folder of an archive of
+/// pages.
+fn start_of_spelling(scanner: &Scanner, text: &[u8], floor: usize, end: usize) -> Option<UrlStart> {
+    if scanner.rules == Rules::Rfc1738 {
+        return None;
+    }
+    let lowest = floor.max(end.saturating_sub(spelling::MAX_BYTES));
+    let letters = text[lowest..end]
+        .iter()
+        .rev()
+        .take_while(|byte| byte.is_ascii_alphabetic())
+        .count();
+    let begin = end - letters;
+    let before = begin.checked_sub(1).map(|at| text[at]);
+    let is_inside =
+        before.is_some_and(|byte| byte.is_ascii_alphanumeric() || b"/\\%=&?@_-.+".contains(&byte));
+    if letters == 0 || is_inside {
+        return None;
+    }
+    let has_escaped_slashes = || {
+        text[end..].starts_with(b":\\/\\/")
+            && Scheme::named(&text[begin..end]).is_some_and(|row| row.bare == BareRequirement::Host)
+    };
+    if spelled_head(&text[begin..]).is_none() && !has_escaped_slashes() {
+        return None;
+    }
+    Some(match before {
+        Some(b'<') if floor < begin => UrlStart {
+            at: begin - 1,
+            content: begin,
+            opening: Opening::Angle,
+            resume: begin,
+        },
+        _ => UrlStart {
+            at: begin,
+            content: begin,
+            opening: Opening::Bare,
+            resume: end + 1,
+        },
+    })
 }
 
 /// Returns the start at the name before the colon, if there is one.
@@ -194,20 +252,51 @@ fn wide_scheme(scanner: &Scanner, name: &[u8], after: &[u8]) -> Option<usize> {
     (!needs_slashes).then_some(known)
 }
 
-/// Returns the start at the label, such as `www` or `ftp5`, that ends with the dot at `dot`.
+/// Returns the start at the label, such as `www` or `ftp5`, that ends with the dot at `end`, or at the
+/// scheme without a colon that ends with the slashes there.
 ///
-/// `None` if it does not begin a word at `floor` or later, or if no label follows.
-fn start_at_dot(text: &[u8], floor: usize, dot: usize) -> Option<UrlStart> {
+/// `None` if it does not begin a word at `floor` or later, or if no label follows the dot.
+fn start_at_word_end(scanner: &Scanner, text: &[u8], floor: usize, end: usize) -> Option<UrlStart> {
+    if text[end] == b'/' {
+        return start_of_spelling(scanner, text, floor, end);
+    }
     let HostPrefix { at, scheme } =
-        host_prefix::before_dot(text, dot).filter(|prefix| prefix.at >= floor)?;
+        host_prefix::before_dot(text, end).filter(|prefix| prefix.at >= floor)?;
+    let next = end + host_prefix::dot_len(&text[end..])?;
     let label_follows = text
-        .get(dot + 1)
+        .get(next)
         .is_some_and(|&next| next.is_ascii_alphanumeric() || next >= 0x80);
-    (may_precede_host(&text[..at]) && label_follows).then_some(UrlStart {
+    if !label_follows {
+        return None;
+    }
+    if let Some(start) = start_before_site(scanner, text, floor, at) {
+        return Some(start);
+    }
+    (scanner.schemeless && may_precede_host(&text[..at])).then_some(UrlStart {
         at,
         content: at,
         opening: Opening::Schemeless(scheme),
-        resume: dot + 1,
+        resume: end + 1,
+    })
+}
+
+/// Returns the start at the mistyped scheme before the host at `site`, such as `http;//www`.
+fn start_before_site(
+    scanner: &Scanner,
+    text: &[u8],
+    floor: usize,
+    site: usize,
+) -> Option<UrlStart> {
+    let lowest = floor.max(site.saturating_sub(spelling::MAX_BYTES));
+    let before = &text[lowest..site];
+    if !matches!(before.last(), Some(b'/' | b'\\' | b':')) {
+        return None;
+    }
+    let is_delimiter = |byte: &&u8| matches!(byte, b'/' | b'\\' | b':' | b';' | b'.');
+    let delimiters = before.iter().rev().take_while(is_delimiter).count();
+    start_of_spelling(scanner, text, floor, site - delimiters).map(|start| UrlStart {
+        resume: site,
+        ..start
     })
 }
 
@@ -232,9 +321,20 @@ fn may_precede_host(before: &[u8]) -> bool {
             .is_none_or(|&byte| matches!(byte, b' ' | b'\t' | b'\n' | b'(')),
         // A name with underscores. One alone opens italic type.
         b'_' => !rest.last().is_some_and(|&byte| is_word(byte)),
+        b']' | b')' | b'}' => !ends_with_defanged_mark(before),
         0x80.. => ends_with_separator(before),
         _ => !(is_word(last) || matches!(last, b'/' | b'%' | b'&' | b'?' | b'\\' | b'$')),
     }
+}
+
+/// Returns `true` if a delimiter in brackets is at the end of `text`, after a word: the host continues
+/// there (`a[.]www.b.example`).
+fn ends_with_defanged_mark(text: &[u8]) -> bool {
+    let longest = text.len().saturating_sub(spelling::MARK_BYTES);
+    (longest..text.len()).any(|at| {
+        spelling::defanged_mark(&text[at..]).is_some_and(|mark| at + mark.len == text.len())
+            && text[..at].last().is_some_and(|&byte| is_word(byte))
+    })
 }
 
 /// Returns `true` if the character at the end of `text` separates words and is not ASCII: white
@@ -370,14 +470,37 @@ mod tests {
     use super::super::SchemelessPolicy;
     use super::*;
 
-    /// The simple twin of [`UrlStarts::next_from`]: checks every colon and dot, without prefilter
+    /// The simple twin of [`UrlStarts::next_from`]: checks every colon, dot, bracket and slash, without prefilter
     /// and search.
     fn next_from_simple(scanner: &Scanner, text: &[u8], from: usize) -> Option<UrlStart> {
         (from..text.len()).find_map(|at| match text[at] {
-            b':' if at > from && is_scheme_char(text[at - 1]) => {
-                start_of_name(scanner, text, from, at)
+            b':' if at > from && matches!(text[at - 1], b'[' | b'(') => {
+                start_of_spelling(scanner, text, from, at - 1)
             }
-            b'.' if scanner.schemeless => start_at_dot(text, from, at),
+            b':' if at > from && is_scheme_char(text[at - 1]) => {
+                let is_spelled = !text[at + 1..].starts_with(b"//")
+                    && matches!(text.get(at + 1), Some(b'/' | b'\\'));
+                let spelled = if is_spelled {
+                    start_of_spelling(scanner, text, from, at)
+                } else {
+                    None
+                };
+                spelled.or_else(|| start_of_name(scanner, text, from, at))
+            }
+            b'/' if scanner.rules == Rules::Wide
+                && text[at..].starts_with(b"//")
+                && text[..at]
+                    .last()
+                    .is_some_and(|last| matches!(last | 0x20, b'p' | b's')) =>
+            {
+                start_at_word_end(scanner, text, from, at)
+            }
+            byte if scanner.rules == Rules::Wide
+                && byte != b'/'
+                && host_prefix::ends_word(byte) =>
+            {
+                start_at_word_end(scanner, text, from, at)
+            }
             _ => None,
         })
     }
@@ -391,7 +514,7 @@ mod tests {
     }
 
     fn text() -> impl Strategy<Value = Vec<u8>> {
-        let pieces = "http HTTPS news mailto urn url URL foo9 q ftp. www. WwW. ftp www w p5. tohttp git+ :// : : // / < > x . @ - + 9 12 é";
+        let pieces = "http HTTPS news mailto urn url URL foo9 q ftp. www. WwW. ftp www w p5. tohttp git+ http// http:/ hxxp [:] [.] \\ ; a.b :// : : // / < > x . @ - + 9 12 é";
         let mut pieces: Vec<&str> = pieces.split(' ').collect();
         pieces.extend([" ", "\n"]);
         vec(select(pieces), 0..40).prop_map(|pieces| pieces.concat().into_bytes())

@@ -71,6 +71,10 @@ fn the_bytes_of_every_record_of_the_corpus_are_found_again() {
                 "quoted-printable",
                 "slashes",
                 "scheme-guessed",
+                "scheme-corrected",
+                "defang",
+                "roff",
+                "escape",
             ];
             // In `<URL:...>` the scheme may be missing as well.
             let guessed = record["wrapper"] == "schemeless"

@@ -473,6 +473,11 @@ pub(super) fn repair_text(repair: Repair) -> &'static str {
         Repair::QuotedPrintable => "quoted-printable in a text without that label was decoded",
         Repair::Slashes => "the slashes after the scheme were corrected",
         Repair::SchemeGuessed => "the missing scheme was guessed",
+        Repair::SchemeCorrected => "the mistyped scheme or slashes were corrected",
+        Repair::Defang => "it was defanged, so that it was no link, and that was undone",
+        Repair::Roff => "escapes of roff were undone",
+        Repair::Escape => "backslashes of another language were removed",
+        Repair::Brackets => "the angle brackets around a Message-ID were removed",
     }
 }
 
@@ -483,6 +488,7 @@ pub(super) fn alternate_text(why: AlternateReason) -> &'static str {
         AlternateReason::TrimmedTail => "with the punctuation that was cut off its end",
         AlternateReason::BareContinuation => "joined with the next line",
         AlternateReason::HeadOnly => "without the next line",
+        AlternateReason::Tilde => "with a tilde for an overline",
     }
 }
 
