@@ -45,7 +45,10 @@ pub(super) fn end_of_run(word: &[u8], prior: &[u8], rules: Rules) -> UrlEnd {
 /// Returns the end of the URL at the start of a run of characters.
 fn end_in_run(run: &[u8], prior: &[u8], rules: Rules) -> UrlEnd {
     let word = match rules {
-        Rules::Wide => end_before_markup(run, prior),
+        Rules::Wide => {
+            let end = end_before_markup(run, prior);
+            end - rule_len(&run[..end])
+        }
         Rules::Rfc1738 => run.len(),
     };
     UrlEnd {
@@ -73,9 +76,11 @@ pub(super) fn trimmed(word: &[u8], before: Option<u8>, rules: Rules) -> usize {
             }
             0x80.. if rules == Rules::Wide => {
                 let invisible = invisible_tail_len(&word[..end]);
+                let closer = || closing_tail_len(&word[..end]);
+                let len = if invisible > 0 { invisible } else { closer() };
                 // The last byte is taken off below.
-                end -= invisible.saturating_sub(1);
-                invisible > 0
+                end -= len.saturating_sub(1);
+                len > 0
             }
             _ => false,
         };
@@ -85,6 +90,20 @@ pub(super) fn trimmed(word: &[u8], before: Option<u8>, rules: Rules) -> usize {
         end -= 1;
     }
     end
+}
+
+/// Minimum number of equal signs in a row that are a rule: base64 ends with two, a dash has two or
+/// three hyphens.
+const RULE_SIGNS: usize = 4;
+
+/// Returns the length of the rule of underscores, hyphens or equals signs at the end of `word`, which
+/// a signature or a mailer has put under it. Otherwise 0.
+fn rule_len(word: &[u8]) -> usize {
+    let Some(&sign @ (b'_' | b'-' | b'=')) = word.last() else {
+        return 0;
+    };
+    let signs = word.iter().rev().take_while(|&&byte| byte == sign).count();
+    if RULE_SIGNS <= signs { signs } else { 0 }
 }
 
 /// Returns `true` if the asterisk before `end` is one of two that close bold type.
@@ -144,30 +163,128 @@ fn end_before_markup(run: &[u8], prior: &[u8]) -> usize {
     } else {
         run.len()
     };
+    let end = end_before_italics(&run[..end], prior);
     if run.is_ascii() {
         end
     } else {
+        let end = end_before_partner(&run[..end], prior);
         end_before_kana(&run[..end])
     }
+}
+
+/// Returns the end of the URL before the underscore or slash at the end of `run` that closes italics
+/// of several words: `_see http://a.example/b_`, `/get http://a.example/b.zip!/`. Sentence punctuation
+/// may follow it. A slash is that of a folder, unless punctuation or the ending of a file precedes it.
+fn end_before_italics(run: &[u8], prior: &[u8]) -> usize {
+    let sentence = |byte: &&u8| b".,;:!?)'".contains(byte);
+    let end = run.len() - run.iter().rev().take_while(sentence).count();
+    let Some((&mark @ (b'_' | b'/'), before)) = run[..end].split_last() else {
+        return run.len();
+    };
+    let closes = mark == b'_' || ends_sentence_or_file(before);
+    if closes && LineBefore::new(prior).opens_italics(mark) {
+        end - 1
+    } else {
+        run.len()
+    }
+}
+
+/// Returns `true` if `url` has a path that ends with punctuation of a sentence or with a dot and the
+/// ending of a file's name.
+fn ends_sentence_or_file(url: &[u8]) -> bool {
+    let authority = memchr::memmem::find(url, b"//").map_or(0, |slashes| slashes + 2);
+    let Some(slash) = memchr::memrchr(b'/', &url[authority..]) else {
+        return false;
+    };
+    let name = &url[authority + slash + 1..];
+    let ending = memchr::memrchr(b'.', name).map_or(&b""[..], |dot| &name[dot + 1..]);
+    matches!(url.last(), Some(b'!' | b'?' | b'.' | b',' | b')'))
+        || matches!(ending.len(), 2..=4)
+            && ending.iter().all(u8::is_ascii_alphanumeric)
+            && ending.iter().any(u8::is_ascii_alphabetic)
+}
+
+/// Returns the end of the URL before the partner of the bracket or quote that precedes it: one of
+/// Unicode's that also occur in URLs.
+fn end_before_partner(run: &[u8], prior: &[u8]) -> usize {
+    let open = prior.len() - prior.len().min(4);
+    let pair = prior[open..]
+        .utf8_chunks()
+        .last()
+        .filter(|chunk| chunk.invalid().is_empty())
+        .and_then(|chunk| chunk.valid().chars().next_back())
+        .and_then(partner);
+    let mut close = [0; 4];
+    pair.and_then(|close_char| {
+        memchr::memmem::find(run, close_char.encode_utf8(&mut close).as_bytes())
+    })
+    .unwrap_or(run.len())
+}
+
+/// Returns the closing bracket or quote of an opening one outside ASCII that does not end every word
+/// (Unicode's general categories Ps and Pi, and the next character of Pe and Pf).
+fn partner(open: char) -> Option<char> {
+    let code = u32::from(open);
+    let next =
+        match code {
+            0x0F3A | 0x0F3C | 0x169B | 0x2045 | 0x207D | 0x208D | 0x2308 | 0x230A => 1,
+            0x2768..=0x2774 | 0x27E6..=0x27EE | 0xFE36..=0xFE44 if code.is_multiple_of(2) => 1,
+            0x2983..=0x2997 | 0xFE35..=0xFE43 | 0x2E55..=0x2E5B if !code.is_multiple_of(2) => 1,
+            0x27C5 | 0x29D8 | 0x29DA | 0x29FC | 0x2E02 | 0x2E04 | 0x2E09 | 0x2E0C | 0x2E1C
+            | 0x2E20 => 1,
+            0x2E22 | 0x2E24 | 0x2E26 | 0x2E28 | 0xFE17 | 0xFE47 | 0xFE59 | 0xFE5B | 0xFE5D
+            | 0xFF5F => 1,
+            // Full-width square brackets have the backslash between them.
+            0xFF3B => 2,
+            _ => return None,
+        };
+    char::from_u32(code + next)
+}
+
+/// Returns the length of the closing bracket or quote at the end of `word`, if it is one outside ASCII
+/// whose partner is not in the word before it. Otherwise 0.
+fn closing_tail_len(word: &[u8]) -> usize {
+    let from = word.len() - word.len().min(4);
+    let last = word[from..]
+        .utf8_chunks()
+        .last()
+        .filter(|chunk| chunk.invalid().is_empty())
+        .and_then(|chunk| chunk.valid().chars().next_back());
+    let Some(last) = last else { return 0 };
+    let opens = |back: u32| {
+        let open = char::from_u32(u32::from(last) - back)?;
+        (partner(open) == Some(last)).then_some(open)
+    };
+    let Some(open) = opens(1).or_else(|| opens(2)) else {
+        return 0;
+    };
+    let is_open = memchr::memmem::find(word, open.encode_utf8(&mut [0; 4]).as_bytes()).is_some();
+    if is_open { 0 } else { last.len_utf8() }
 }
 
 fn end_before_ascii_markup(run: &[u8], prior: &[u8]) -> usize {
     let mut line = LineBefore::new(prior);
     let mut brackets = 0usize;
+    let is_in_tag = is_after_tag(prior);
     for (at, &byte) in run.iter().enumerate() {
         let rest = &run[at + 1..];
         let ends = match byte {
             b'[' => {
                 brackets += 1;
-                false
+                is_closing_tag(rest) || is_note(&run[..at], rest)
             }
-            // `[text](destination)` (CommonMark, section 6.3), in which the URL is the text.
-            b']' if brackets == 0 => rest.first() == Some(&b'('),
+            // `[text](destination)` (CommonMark, section 6.3), in which the URL is the text, and
+            // `[url=destination]text[/url]` (BBCode).
+            b']' if brackets == 0 => is_in_tag || rest.first() == Some(&b'('),
             b']' => {
                 brackets -= 1;
                 false
             }
-            b'\\' => is_literal_escape(rest) || is_line_escape(rest) && line.is_in_literal(),
+            b'\\' => {
+                is_literal_escape(rest)
+                    || is_font_escape(rest)
+                    || is_line_escape(rest) && line.is_in_literal()
+            }
             b'*' => closes_bold(rest) && line.is_bold(),
             _ => false,
         };
@@ -190,6 +307,104 @@ fn is_literal_escape(rest: &[u8]) -> bool {
             })
 }
 
+/// Returns `true` if `text` ends with a tag of `BBCode` that is open up to its `]`: `[url=`.
+fn is_after_tag(text: &[u8]) -> bool {
+    let Some(tag) = text.strip_suffix(b"=") else {
+        return false;
+    };
+    let name = tag
+        .iter()
+        .rev()
+        .take(8)
+        .take_while(|byte| byte.is_ascii_alphabetic())
+        .count();
+    0 < name && tag[..tag.len() - name].last() == Some(&b'[')
+}
+
+/// Returns `true` if `rest`, after a `[`, is the rest of a tag that closes (BBCode): `/url]`.
+fn is_closing_tag(rest: &[u8]) -> bool {
+    let Some(name) = rest.strip_prefix(b"/") else {
+        return false;
+    };
+    let letters = name
+        .iter()
+        .take(8)
+        .take_while(|byte| byte.is_ascii_alphabetic())
+        .count();
+    0 < letters && name.get(letters) == Some(&b']')
+}
+
+/// Returns `true` if `rest`, which follows a `[` after `url`, belongs to a note on the URL: its number
+/// (`http://a.example/b[1]`), or what a mailer made of a link: its picture or its destination
+/// (`[Image.jpeg]`, `[http://a.example/b]`).
+///
+/// An index of a query (`?a[1]=`), a list of numbers (`0.[123]`) and a folder of VMS (`disk:[a.b]`)
+/// are parts of a URL.
+fn is_note(url: &[u8], rest: &[u8]) -> bool {
+    let is_word_end = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'/' | b'=');
+    let authority = memchr::memmem::find(url, b"//").map_or(0, |slashes| slashes + 2);
+    if url.len() <= authority || !url.last().is_some_and(is_word_end) {
+        return false;
+    }
+    let begins = |name: &[u8]| {
+        rest.get(..name.len())
+            .is_some_and(|start| start.eq_ignore_ascii_case(name))
+    };
+    if [&b"http://"[..], b"https://", b"mailto:", b"cid:", b"www."]
+        .iter()
+        .any(|name| begins(name))
+    {
+        return true;
+    }
+    let Some(len) = memchr::memchr(b']', rest) else {
+        return false;
+    };
+    // A host ends before a bracket unless it is a template (see [`end_before_refused`]).
+    if memchr::memchr3(b'/', b'?', b'#', &url[authority..]).is_none() {
+        return false;
+    }
+    let (content, after) = (&rest[..len], &rest[len + 1..]);
+    let is_number = matches!(content.len(), 1..=3) && content.iter().all(u8::is_ascii_digit);
+    (is_number && !is_index(url) || is_picture(content)) && ends_run(after)
+}
+
+/// Returns `true` if a number in brackets after `url` can be the index of a field of its query, whose
+/// value would follow.
+fn is_index(url: &[u8]) -> bool {
+    memchr::memchr(b'?', url).is_some_and(|query| {
+        let field = url[query..]
+            .rsplit(|&byte| matches!(byte, b'?' | b'&'))
+            .next()
+            .unwrap_or_default();
+        !field.contains(&b'=') && !field.contains(&b'#')
+    })
+}
+
+/// Returns `true` for the name of a picture.
+fn is_picture(name: &[u8]) -> bool {
+    const ENDINGS: [&[u8]; 8] = [
+        b"jpeg", b"jpg", b"png", b"gif", b"bmp", b"svg", b"tif", b"webp",
+    ];
+    let ending = memchr::memrchr(b'.', name).map_or(&b""[..], |dot| &name[dot + 1..]);
+    ENDINGS
+        .iter()
+        .any(|known| known.eq_ignore_ascii_case(ending))
+}
+
+/// Returns `true` if only punctuation and further numbers in brackets are in `rest`.
+fn ends_run(rest: &[u8]) -> bool {
+    rest.iter()
+        .all(|byte| byte.is_ascii_digit() || b".,;:!?)'[]*_".contains(byte))
+        && !rest.first().is_some_and(u8::is_ascii_digit)
+}
+
+/// Returns `true` if `rest`, after a backslash, changes the font in roff (`\fR`): nothing of a URL.
+fn is_font_escape(rest: &[u8]) -> bool {
+    matches!(rest, [b'f', b'B' | b'I' | b'R' | b'P', next @ ..] if !next.first().is_some_and(u8::is_ascii_lowercase))
+        || rest.starts_with(b"f[")
+        || rest.starts_with(b"m[")
+}
+
 /// Returns `true` if `rest`, after a backslash, begins with the letter of a line feed, carriage
 /// return or tab.
 fn is_line_escape(rest: &[u8]) -> bool {
@@ -197,17 +412,53 @@ fn is_line_escape(rest: &[u8]) -> bool {
 }
 
 /// Returns `true` if the asterisk before `rest` can close bold type: another asterisk follows, or
-/// no word.
+/// no word, or only punctuation of the sentence.
 fn closes_bold(rest: &[u8]) -> bool {
-    rest.first()
-        .is_none_or(|byte| !byte.is_ascii_alphanumeric() && !b"/.-_~%?&=#".contains(byte))
+    rest.iter().all(|byte| b".,;:!?)'".contains(byte))
+        || rest
+            .first()
+            .is_none_or(|byte| !byte.is_ascii_alphanumeric() && !b"/.-_~%?&=#".contains(byte))
 }
+
+/// Number of lines before that of a URL in which bold type or italics may begin.
+const TYPE_LINES: usize = 2;
 
 /// The line before a URL, looked at on demand.
 struct LineBefore<'t> {
     line: &'t [u8],
+    /// The line and up to [`TYPE_LINES`] lines of its paragraph before it.
+    lines: &'t [u8],
     is_bold: Option<bool>,
     is_in_literal: Option<bool>,
+}
+
+/// Returns the start of the first line in `prior` that belongs to the paragraph of the line at `line`
+/// and is at most [`TYPE_LINES`] lines before it, and at `lowest` or later.
+fn paragraph_start(prior: &[u8], lowest: usize, line: usize) -> usize {
+    let mut start = line;
+    for _ in 0..TYPE_LINES {
+        let ([above @ .., b'\r', b'\n'] | [above @ .., b'\n' | b'\r']) = &prior[lowest..start]
+        else {
+            break;
+        };
+        let from = memchr::memrchr2(b'\n', b'\r', above).map_or(0, |at| at + 1);
+        let is_blank = |byte: &u8| byte.is_ascii_whitespace() || matches!(byte, b'>' | b'|');
+        if above[from..].iter().all(is_blank) {
+            break;
+        }
+        start = lowest + from;
+    }
+    start
+}
+
+/// Returns `true` if bold type was opened: the last asterisk follows no word, and a word follows it.
+fn opens_bold(text: &[u8]) -> bool {
+    memchr::memrchr(b'*', text).is_some_and(|at| {
+        let opens = text[..at]
+            .last()
+            .is_none_or(|byte| byte.is_ascii_whitespace() || b"(\"'>[*_".contains(byte));
+        opens && !text.get(at + 1).is_some_and(u8::is_ascii_whitespace)
+    })
 }
 
 impl<'t> LineBefore<'t> {
@@ -217,23 +468,40 @@ impl<'t> LineBefore<'t> {
             memchr::memrchr2(b'\n', b'\r', &prior[lowest..]).map_or(lowest, |end| lowest + end + 1);
         LineBefore {
             line: &prior[start..],
+            lines: &prior[paragraph_start(prior, lowest, start)..],
             is_bold: None,
             is_in_literal: None,
         }
     }
 
-    /// Returns `true` if bold type was opened: the last asterisk follows no word, and a word
-    /// follows it. Gmail writes bold type as `*word word*` in the text that it makes of HTML.
+    /// Returns `true` if bold type was opened. Gmail writes it as `*word word*` in the text that it
+    /// makes of HTML, and breaks the lines of that.
     fn is_bold(&mut self) -> bool {
-        let line = self.line;
-        *self.is_bold.get_or_insert_with(|| {
-            memchr::memrchr(b'*', line).is_some_and(|at| {
-                let opens = line[..at]
-                    .last()
-                    .is_none_or(|byte| byte.is_ascii_whitespace() || b"(\"'>[*_".contains(byte));
-                opens && !line.get(at + 1).is_some_and(u8::is_ascii_whitespace)
+        let lines = self.lines;
+        *self.is_bold.get_or_insert_with(|| opens_bold(lines))
+    }
+
+    /// Returns `true` if italics were opened by `mark`: its last occurrence follows no word, and a word
+    /// follows it that is no path. Both an underscore and a slash stand in names, too.
+    fn opens_italics(&self, mark: u8) -> bool {
+        let mut words = self.lines.split(u8::is_ascii_whitespace).rev();
+        // What stands directly before the URL, as in `_http://a.example/b_`, is compared when the end
+        // is trimmed.
+        let adjacent = words.next().unwrap_or_default();
+        if adjacent.last() == Some(&mark) {
+            return false;
+        }
+        words
+            .map(<[u8]>::trim_ascii_start)
+            .find(|word| word.contains(&mark))
+            .is_some_and(|word| {
+                let word = match word.first() {
+                    Some(b'(' | b'"' | b'\'' | b'*' | b'>') => &word[1..],
+                    _ => word,
+                };
+                matches!(word, [first, second, rest @ ..]
+                    if *first == mark && second.is_ascii_alphabetic() && !rest.contains(&mark))
             })
-        })
     }
 
     /// Returns `true` if the URL is in a string literal: an odd number of quotes without
@@ -356,6 +624,13 @@ pub(super) fn end_before_refused(word: &[u8], scanner: &Scanner) -> Option<usize
         (None, BareRequirement::Mailbox(_)) => {
             let host = mailbox_host(&rest[..end - begin])?;
             end_of_site(word, Span::new(begin + host.start, begin + host.end))?
+        }
+        (None, BareRequirement::News) if rest.contains(&b'@') => {
+            let at = memchr::memchr(b'@', rest).unwrap_or(0);
+            match end_of_site(word, Span::new(begin + at + 1, word.len()))? {
+                SiteEnd::Plausible => return None,
+                before @ SiteEnd::Before(_) => before,
+            }
         }
         (None, BareRequirement::News) => {
             end_of_group(word, begin).map_or(SiteEnd::Plausible, SiteEnd::Before)

@@ -108,7 +108,7 @@ const fn inert(others: &[u8]) -> [bool; 256] {
 }
 
 /// Returns the offset of the comma, semicolon or bar before the `scheme://` whose colon is at
-/// `colon`.
+/// `colon`, or of that scheme, if it is glued to a word.
 ///
 /// Only after one of these does another URL begin: after a slash or an equals sign it is part of
 /// this one.
@@ -122,8 +122,37 @@ fn list_separator(text: &[u8], from: usize, colon: usize) -> Option<usize> {
         .rev()
         .take_while(|&&byte| is_scheme_char(byte))
         .count();
+    if let Some(len) = glued_scheme_len(&text[lowest..colon]) {
+        return Some(colon - len);
+    }
     let at = (colon - name).checked_sub(1).filter(|&at| at > from)?;
     (name > 0 && matches!(text[at], b',' | b';' | b'|')).then_some(at)
+}
+
+/// Returns the length of the scheme at the end of `text` if a letter or digit precedes it: two URLs
+/// without a blank between them (`HTTP://A.EXAMPLEHTTP://B.EXAMPLE`). The end of an escape (`%3D`)
+/// precedes the scheme of a URL in a query.
+fn glued_scheme_len(text: &[u8]) -> Option<usize> {
+    let scheme = [&b"https"[..], b"http"]
+        .into_iter()
+        .find(|scheme| ends_with(text, scheme))?;
+    let before = &text[..text.len() - scheme.len()];
+    let is_escape = matches!(before, [.., b'%', high, low]
+        if high.is_ascii_hexdigit() && low.is_ascii_hexdigit());
+    let is_word = before.last().is_some_and(u8::is_ascii_alphanumeric);
+    let is_protocol = [&b"s"[..], b"u"].iter().any(|letter| {
+        ends_with(before, letter)
+            && !before[..before.len() - 1]
+                .last()
+                .is_some_and(u8::is_ascii_alphanumeric)
+    });
+    (is_word && !is_escape && !is_protocol).then_some(scheme.len())
+}
+
+fn ends_with(text: &[u8], name: &[u8]) -> bool {
+    text.len()
+        .checked_sub(name.len())
+        .is_some_and(|at| text[at..].eq_ignore_ascii_case(name))
 }
 
 /// Returns `true` for `&gt;`, `&lt;` or `&quot;` in any case: angle brackets and quotes of a text
@@ -258,7 +287,7 @@ mod tests {
         #[test]
         fn the_table_and_its_simple_twin_agree(
             pieces in vec(select(vec![
-                "http", "://", ":", ",", ";", "|", "&", "&gt;", "&LT;", "&quot;", "(", ")", "[", "]", "{", "}", "'",
+                "http", "HTTPS", "%3D", "s", "://", ":", ",", ";", "|", "&", "&gt;", "&LT;", "&quot;", "(", ")", "[", "]", "{", "}", "'",
                 "\"", "<", ">", "`", " ", "\n", "\u{1}", "\u{7f}", "\u{a0}", "\u{2019}", "\u{3002}", "\u{e9}", "x", "/",
             ]), 0..24),
             before in select(vec![None, Some(b'('), Some(b'['), Some(b'{'), Some(b'\''), Some(b'x')]),

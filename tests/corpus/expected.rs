@@ -93,18 +93,6 @@ pub(super) const GAPS: &[Gap] = &[
         reason: "as above",
     },
     Gap {
-        path: "text/markup.txt",
-        difference: Difference::Missing,
-        url: "http://ma24.example/x/",
-        reason: "bold type is looked for in the line of the URL only",
-    },
-    Gap {
-        path: "text/markup.txt",
-        difference: Difference::Surplus,
-        url: "http://ma24.example/x/*",
-        reason: "as above",
-    },
-    Gap {
         path: "text/refused.txt",
         difference: Difference::Missing,
         url: "http://ra21.example",
