@@ -28,6 +28,10 @@ pub mod read {
     pub use crate::read::*;
 }
 
+pub mod documents {
+    pub use crate::documents::*;
+}
+
 pub mod split {
     pub use crate::split::*;
 }

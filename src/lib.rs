@@ -107,6 +107,8 @@ mod walk;
 
 mod read;
 
+mod documents;
+
 #[cfg_attr(
     not(feature = "files"),
     expect(dead_code, reason = "finds where streams can be cut")

@@ -20,7 +20,7 @@ pub(crate) enum PlantedFault {
     LostSeparator,
     /// The last byte of base64 is dropped.
     DroppedLastByte,
-    /// The walk over the parts of a message panics, as do the next four, if it sees [`MARK`].
+    /// The walk over the parts of a message panics, as do the next five, if it sees [`MARK`].
     PanicInMessage,
     /// The header of a message.
     PanicInHeader,
@@ -30,6 +30,9 @@ pub(crate) enum PlantedFault {
     PanicInDecompressor,
     /// The reader of an archive, on the name of a member.
     PanicInArchive,
+    /// The reader of a document.
+    #[cfg(feature = "documents")]
+    PanicInDocument,
 }
 
 /// The bytes on which the program panics if one of these faults is planted.

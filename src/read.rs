@@ -22,6 +22,8 @@ mod stream_step;
 #[cfg(feature = "archives")]
 mod streams;
 
+#[cfg(feature = "documents")]
+pub use archive::{ZipMember, ZipMembers, is_office_document};
 #[cfg(feature = "files")]
 pub use error::{error_diagnostic, panicked};
 #[cfg(feature = "files")]

@@ -20,6 +20,7 @@ const PURE: &[&str] = &[
     "limits",
     "origin",
     "diagnostic",
+    "documents",
     "decode",
     "scan",
     "repair",

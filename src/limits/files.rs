@@ -144,3 +144,22 @@ pub const RECORD_CACHE_ENTRY_BYTES: usize = 4 << 10;
 /// files end with a whole line: longer than a disk takes, and short enough for who pressed Ctrl-C
 /// while the reader of a pipe has stopped.
 pub const INTERRUPT_WAIT_MS: u64 = 1_000;
+
+/// Maximum number of events about one document.
+///
+/// Each of its thousands of parts may be damaged, and the first events show what is wrong.
+pub const DOCUMENT_PROBLEMS: usize = 8;
+
+/// Maximum size, in bytes, of the instruction of a field in Word or RTF. A longer one is cut. Real ones hold one link with its title.
+pub const FIELD_INSTRUCTION_BYTES: usize = 64 << 10;
+
+/// Maximum size, in bytes, of one string of a PDF that is read. A longer one is skipped: it is no link.
+pub const PDF_STRING_BYTES: usize = 64 << 10;
+
+/// Maximum number of streams of a message of Outlook that are read. Each costs a walk along its chain of sectors.
+///
+/// An attachment has five of them.
+pub const OUTLOOK_STREAMS: usize = 5_000;
+
+/// Maximum nesting of the groups of an RTF whose state is kept. Deeper ones share one state.
+pub const RTF_GROUPS: usize = 1_000;

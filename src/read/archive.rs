@@ -6,6 +6,8 @@
 //! reads from the current member of the one below.
 
 mod git;
+#[cfg(feature = "documents")]
+mod members;
 mod tar;
 mod zip;
 
@@ -15,15 +17,24 @@ use std::rc::Rc;
 
 use super::compression::{Compression, UnpackLimits, decompress};
 use super::error;
-use super::input::Input;
+use super::input::{Input, SeekableInput};
 use crate::diagnostic::{DiagnosticKind, SkipReason};
 use crate::planted_faults::{PlantedFault, panic_at_mark};
 use git::GitReader;
+#[cfg(feature = "documents")]
+pub use members::{ZipMember, ZipMembers};
 use tar::TarReader;
+#[cfg(feature = "documents")]
+pub use zip::is_office_document;
 use zip::{ZipDirectory, ZipStream};
 
-/// Returns `true` if a source that begins with `start`, its first 512 bytes, is an archive.
+/// Returns `true` if a source that begins with `start`, its first 512 bytes, is an archive. With the feature `documents` a document
+/// is none, although it is a zip.
 pub(super) fn is_archive(start: &[u8]) -> bool {
+    #[cfg(feature = "documents")]
+    if is_office_document(start) {
+        return false;
+    }
     tar::is_tar(start) || zip::is_zip(start) || git::is_git_stream(start)
 }
 
@@ -49,14 +60,19 @@ impl Archive {
                 Archive::Git(GitReader::new(ArchiveFeed::new(input.into_stream())))
             }
             Input::Stream(stream) => Archive::ZipStream(ZipStream::new(ArchiveFeed::new(stream))),
-            Input::Seekable(input) => match ZipDirectory::find(&input) {
-                Ok(Some(directory)) => Archive::ZipDirectory(directory),
-                // A truncated zip has lost its directory; its members can be read all the same.
-                Ok(None) | Err(_) => {
-                    let stream = Input::Seekable(input).into_stream();
-                    Archive::ZipStream(ZipStream::new(ArchiveFeed::new(stream)))
-                }
-            },
+            Input::Seekable(input) => Archive::zip(input),
+        }
+    }
+
+    /// Creates the reader of a zip.
+    fn zip(input: SeekableInput) -> Archive {
+        match ZipDirectory::find(&input) {
+            Ok(Some(directory)) => Archive::ZipDirectory(directory),
+            // A truncated zip has lost its directory; its members can be read all the same.
+            Ok(None) | Err(_) => {
+                let stream = Input::Seekable(input).into_stream();
+                Archive::ZipStream(ZipStream::new(ArchiveFeed::new(stream)))
+            }
         }
     }
 

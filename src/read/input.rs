@@ -63,6 +63,15 @@ enum Storage {
 }
 
 impl SeekableInput {
+    /// Creates an input of bytes in memory.
+    #[must_use]
+    pub fn memory(bytes: Vec<u8>) -> SeekableInput {
+        SeekableInput {
+            storage: Storage::Memory(Arc::new(bytes)),
+            count: ByteCount::default(),
+        }
+    }
+
     /// Returns the same bytes, read without being counted.
     #[cfg(feature = "archives")]
     pub(super) fn uncounted(&self) -> SeekableInput {
@@ -284,10 +293,7 @@ impl Input {
     /// Creates an input of bytes in memory.
     #[must_use]
     pub fn memory(bytes: Vec<u8>) -> Input {
-        Input::Seekable(SeekableInput {
-            storage: Storage::Memory(Arc::new(bytes)),
-            count: ByteCount::default(),
-        })
+        Input::Seekable(SeekableInput::memory(bytes))
     }
 
     /// Creates an input of an object.

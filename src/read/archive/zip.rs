@@ -40,6 +40,28 @@ pub(super) fn is_zip(start: &[u8]) -> bool {
     start.starts_with(LOCAL_HEADER) || start.starts_with(END_RECORD)
 }
 
+/// Returns `true` if a zip that begins with `start` is a document of Office Open XML or ODF, by the name and the content of
+/// its first member.
+#[cfg(feature = "documents")]
+#[must_use]
+pub fn is_office_document(start: &[u8]) -> bool {
+    /// First members that programs write; ECMA-376 prescribes names, not their order.
+    const OFFICE_OPEN_XML: [&[u8]; 6] = [
+        b"[Content_Types].xml",
+        b"_rels/.rels",
+        b"docProps/",
+        b"word/",
+        b"xl/",
+        b"ppt/",
+    ];
+    /// ISO/IEC 26300 part 2, section 3.3.
+    const OPEN_DOCUMENT: &[u8] = b"mimetypeapplication/vnd.oasis.opendocument";
+    let name = start.get(LOCAL_HEADER_BYTES as usize..).unwrap_or_default();
+    let begins = |mark: &[u8]| name.starts_with(mark);
+    start.starts_with(LOCAL_HEADER)
+        && (OFFICE_OPEN_XML.into_iter().any(begins) || begins(OPEN_DOCUMENT))
+}
+
 /// Properties of a member as its header states them.
 struct StatedMember {
     flags: u16,
