@@ -33,6 +33,7 @@ mod binary;
 mod charset;
 mod date;
 mod digest;
+mod document;
 mod external_body;
 mod field_names;
 #[cfg(feature = "internals")]
@@ -111,6 +112,13 @@ impl OffsetMap {
     /// Returns the number of bytes of memory that its own steps take.
     fn memory_bytes(&self) -> usize {
         self.maps.iter().map(ByteMap::memory_bytes).sum()
+    }
+
+    /// The map of a text that was made of the raw bytes `raw` as a whole.
+    fn whole(raw: Span) -> OffsetMap {
+        let mut map = ByteMap::new();
+        map.push_whole(0, raw);
+        OffsetMap::verbatim(0).then(map)
     }
 
     /// This map, with one more decoding step.
@@ -293,6 +301,7 @@ pub fn texts<'m>(
     match message.header {
         HeaderForm::Absent | HeaderForm::ANews => plain(message, sink),
         HeaderForm::Page => page(message, policy, sink),
+        HeaderForm::Document(kind) => document::source_texts(message, kind, limits, policy, sink),
         HeaderForm::Present | HeaderForm::Copied { .. } => {
             mime_walk::walk(message, fields, limits, policy, sink)
         }

@@ -28,6 +28,7 @@ pub use format::{Format, MboxDialect, detect_format, mbox_dialect};
 pub use source_start::SourceStart;
 
 use crate::diagnostic::{Diagnostic, DiagnosticKind};
+use crate::documents::DocumentKind;
 use crate::origin::SourceKind;
 use crate::planted_faults::{PlantedFault, panic_at_mark};
 
@@ -109,6 +110,8 @@ pub enum HeaderForm {
     Absent,
     /// No header: an HTML page from the first byte on.
     Page,
+    /// No header: a document, or a fragment of one.
+    Document(DocumentKind),
 }
 
 impl<'b> Message<'b> {
@@ -194,17 +197,28 @@ pub fn messages<'b>(block: &'b Block, format: Format, sink: &mut dyn FnMut(Split
     };
     let (at_eof, sink): (AtEof, &mut dyn FnMut(SplitOutput<'b>)) =
         if block.role == BlockRole::FirstFragment {
-            first_fragment(SplitOutput::Diagnostic(too_large(block)));
+            first_fragment(SplitOutput::Diagnostic(too_large(block, format)));
             (AtEof::No, &mut first_fragment)
         } else {
             (AtEof::Yes, sink)
         };
     match (&block.role, format) {
         (BlockRole::LaterFragment(fragment), _) => {
+            let header = match format {
+                Format::Document(kind) => HeaderForm::Document(kind),
+                _ => HeaderForm::Absent,
+            };
             sink(SplitOutput::Message(Message {
                 extent: Extent::LaterFragment(message_head(fragment, format)),
-                ..sole_message(block, format, HeaderForm::Absent)
+                ..sole_message(block, format, header)
             }));
+        }
+        (_, Format::Document(kind)) => {
+            sink(SplitOutput::Message(sole_message(
+                block,
+                format,
+                HeaderForm::Document(kind),
+            )));
         }
         (_, Format::Text) => {
             sink(SplitOutput::Message(sole_message(
@@ -250,11 +264,16 @@ pub fn messages<'b>(block: &'b Block, format: Format, sink: &mut dyn FnMut(Split
 }
 
 /// Returns the diagnostic about a message beyond the limit, of which `block` is the first fragment.
-fn too_large(block: &Block) -> Diagnostic {
-    let text = format!(
-        "a message larger than message_bytes: after its first {} bytes it is read as text",
-        block.bytes.len()
-    );
+fn too_large(block: &Block, format: Format) -> Diagnostic {
+    let bytes = block.bytes.len();
+    let text = match format {
+        Format::Document(_) => {
+            format!("a document larger than message_bytes, of more than {bytes} bytes, is not read")
+        }
+        _ => format!(
+            "a message larger than message_bytes: after its first {bytes} bytes it is read as text"
+        ),
+    };
     Diagnostic::at(DiagnosticKind::Limit, block.offset, text)
 }
 
@@ -286,6 +305,7 @@ fn message_head(fragment: &FragmentHead, format: Format) -> MessageHead<'_> {
     let (envelope, header) = match format {
         Format::Text => (0, HeaderForm::Absent),
         Format::Html => (0, HeaderForm::Page),
+        Format::Document(kind) => (0, HeaderForm::Document(kind)),
         Format::Mbox | Format::Mboxcl => (mbox::envelope(bytes), HeaderForm::Present),
         // The line that separates messages.
         Format::Rnews | Format::Mmdf | Format::Babyl | Format::Emlx => {

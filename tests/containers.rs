@@ -94,7 +94,7 @@ pub(crate) fn gzip(bytes: &[u8]) -> Vec<u8> {
     writer.finish().unwrap()
 }
 
-fn deflate(bytes: &[u8]) -> Vec<u8> {
+pub(crate) fn deflate(bytes: &[u8]) -> Vec<u8> {
     let mut writer = flate2::write::DeflateEncoder::new(Vec::new(), flate2::Compression::default());
     writer.write_all(bytes).unwrap();
     writer.finish().unwrap()
@@ -124,7 +124,7 @@ pub(crate) fn tar(members: &[(&str, &[u8])]) -> Vec<u8> {
 }
 
 /// A member of a zip, and the values of its headers.
-struct Zipped<'z> {
+pub(crate) struct Zipped<'z> {
     name: &'z str,
     method: u16,
     flags: u16,
@@ -134,7 +134,7 @@ struct Zipped<'z> {
 }
 
 impl<'z> Zipped<'z> {
-    fn new(name: &'z str, bytes: &[u8]) -> Zipped<'z> {
+    pub(crate) fn new(name: &'z str, bytes: &[u8]) -> Zipped<'z> {
         let mut crc = flate2::Crc::new();
         crc.update(bytes);
         Zipped {
@@ -145,6 +145,13 @@ impl<'z> Zipped<'z> {
             size: bytes.len() as u32,
             bytes: deflate(bytes),
         }
+    }
+
+    /// Changes a byte in the middle of the packed bytes.
+    #[cfg(feature = "documents")]
+    pub(crate) fn damage(&mut self) {
+        let middle = self.bytes.len() / 2;
+        self.bytes[middle] ^= 0xFF;
     }
 
     /// Returns the fields that the local header and the directory entry have in common.
@@ -163,7 +170,7 @@ impl<'z> Zipped<'z> {
 }
 
 /// A zip. A member with the flag of a data descriptor has its sizes after it.
-fn zip(members: &[Zipped<'_>]) -> Vec<u8> {
+pub(crate) fn zip(members: &[Zipped<'_>]) -> Vec<u8> {
     let (mut out, mut directory) = (Vec::new(), Vec::new());
     for member in members {
         let is_known = member.flags & 8 == 0;

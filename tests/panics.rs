@@ -164,6 +164,13 @@ fn row_78_a_panic_of_a_decompressor_costs_the_rest_of_its_file() {
     }
 }
 
+#[cfg(feature = "documents")]
+#[test]
+fn row_78_a_panic_on_a_document_costs_the_document() {
+    let rtf = format!("{{\\rtf1 {MARK} http://rtf.example/}}");
+    check("a.rtf", rtf.as_bytes(), "PanicInDocument", &[]);
+}
+
 #[test]
 fn row_78_a_panic_of_an_archive_costs_its_rest() {
     let first = message(0, "s");

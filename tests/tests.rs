@@ -24,6 +24,8 @@ mod panics;
 mod parquet;
 mod peers;
 mod pipeline;
+#[cfg(feature = "documents")]
+mod read_documents;
 mod regression;
 mod scene;
 mod tree;

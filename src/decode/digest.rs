@@ -49,7 +49,7 @@ pub fn canonical(
 ) {
     if matches!(
         message.header,
-        HeaderForm::Absent | HeaderForm::Page | HeaderForm::ANews
+        HeaderForm::Absent | HeaderForm::Page | HeaderForm::Document(_) | HeaderForm::ANews
     ) {
         body(message, message.raw, body_bytes, put);
         return;

@@ -96,7 +96,9 @@ impl HeaderFields {
                 body,
                 ..HeaderFields::of(message.raw, max_bytes)
             },
-            HeaderForm::Absent | HeaderForm::Page | HeaderForm::ANews => HeaderFields::default(),
+            HeaderForm::Absent | HeaderForm::Page | HeaderForm::Document(_) | HeaderForm::ANews => {
+                HeaderFields::default()
+            }
         }
     }
 

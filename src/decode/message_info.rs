@@ -3,6 +3,7 @@
 use std::cell::Cell;
 
 use super::date::{Date, parse_date};
+use super::document::document_header;
 use super::field_names::KnownField;
 use super::header::{HeaderField, HeaderFields, field_text};
 use crate::limits::REPEATED_NAMES;
@@ -96,6 +97,10 @@ impl MessageInfo {
                 Some(MessageInfo::wanted(message.raw, fields, max_bytes, wanted))
             }
             HeaderForm::ANews => Some(MessageInfo::of_a_news(message.raw, max_bytes)),
+            HeaderForm::Document(kind) => {
+                let (raw, fields) = document_header(message, kind)?;
+                Some(MessageInfo::wanted(&raw, &fields, max_bytes, wanted))
+            }
             HeaderForm::Absent | HeaderForm::Page => None,
         }
     }

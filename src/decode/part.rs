@@ -107,6 +107,16 @@ impl MimePart {
         }
     }
 
+    /// A source that is a document of this type.
+    pub(super) fn document(media_type: &str) -> MimePart {
+        MimePart {
+            path: PartNumber::outermost().body_path(),
+            media_type: media_type.to_owned(),
+            encoding: "binary".to_owned(),
+            ..MimePart::default()
+        }
+    }
+
     /// This part, read as plain text together with everything that follows it.
     ///
     /// Base64 is not kept: the encoding of one part does not apply to the parts that follow.
@@ -483,6 +493,20 @@ pub(super) fn page<'m>(
     let (text, open) = steps.page(part);
     sink(text);
     open
+}
+
+/// Passes a page in UTF-8 to `sink` that was made of something else. `offset_map` leads from the page to that.
+pub(super) fn converted_page(
+    page: Vec<u8>,
+    offset_map: OffsetMap,
+    part: &MimePart,
+    sink: &mut dyn FnMut(DecodedText<'_>),
+) {
+    let steps = DecodingSteps {
+        bytes: page.into(),
+        offset_map,
+    };
+    sink(steps.page(part).0);
 }
 
 /// Something that is not closed up to the end of an HTML text.

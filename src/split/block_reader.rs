@@ -282,7 +282,14 @@ impl<R: SparseRead> BlockReader<R> {
     /// single message ends with the stream.
     fn cut_ended(&mut self) -> Option<Block> {
         match (self.format, &self.fragment) {
-            (Format::Single(_) | Format::Emlx | Format::Html | Format::Text, _) => None,
+            (
+                Format::Single(_)
+                | Format::Emlx
+                | Format::Html
+                | Format::Document(_)
+                | Format::Text,
+                _,
+            ) => None,
             (_, Some(_)) => {
                 let at = self.next_message()?;
                 let role = self.role();
@@ -325,7 +332,7 @@ impl<R: SparseRead> BlockReader<R> {
             Format::Rnews => news::last_batch_border(buffer, max),
             Format::Mmdf => mmdf::last_line(buffer),
             Format::Babyl => babyl::last_border(buffer),
-            Format::Single(_) | Format::Emlx | Format::Html => {
+            Format::Single(_) | Format::Emlx | Format::Html | Format::Document(_) => {
                 (self.ended && buffer.len() == max).then_some(buffer.len())
             }
             // However much of it is in the buffer, a text is cut at the same places.
@@ -387,7 +394,11 @@ impl<R: SparseRead> BlockReader<R> {
             Format::Rnews => news::next_batch_line(&self.buffer, from, at_eof),
             Format::Mmdf => mmdf::next_line(&self.buffer, from),
             Format::Babyl => babyl::next_border(&self.buffer, from),
-            Format::Emlx | Format::Single(_) | Format::Html | Format::Text => None,
+            Format::Emlx
+            | Format::Single(_)
+            | Format::Html
+            | Format::Document(_)
+            | Format::Text => None,
         }
     }
 

@@ -6,6 +6,7 @@ use super::content_length::{content_length, header_end};
 use super::mbox::{blank_lines, envelope, is_decided, is_field, next_message, separator};
 use super::{AtEof, babyl, emlx, mmdf, news};
 use crate::diagnostic::SkipReason;
+use crate::documents::DocumentKind;
 use crate::limits::SNIFF_BYTES;
 use crate::origin::{FormatHint, SourceKind};
 use crate::read::{PackedNewsBatch, packed_news_batch};
@@ -29,6 +30,8 @@ pub enum Format {
     Single(SourceKind),
     /// An HTML page without a header.
     Html,
+    /// A document that is no text by itself.
+    Document(DocumentKind),
     /// Text without a header.
     Text,
 }
@@ -44,7 +47,7 @@ impl Format {
             Format::Babyl => SourceKind::Babyl,
             Format::Emlx => SourceKind::Message,
             Format::Single(kind) => kind,
-            Format::Html | Format::Text => SourceKind::Text,
+            Format::Html | Format::Document(_) | Format::Text => SourceKind::Text,
         }
     }
 
@@ -71,6 +74,9 @@ pub(super) fn sniff(start: &[u8], hint: FormatHint) -> Result<Format, SkipReason
     let start = &start[..start.len().min(SNIFF_BYTES)];
     if start.is_empty() {
         return Err(SkipReason::Empty);
+    }
+    if let Some(kind) = DocumentKind::of(start) {
+        return Ok(Format::Document(kind));
     }
     if let Some(reason) = magic(start) {
         return Err(reason);
@@ -159,7 +165,7 @@ pub fn detect_format(
         (Err(SkipReason::Empty), _) => Err(SkipReason::Empty),
         (_, Some(Format::Mbox)) => Ok(mbox_format(&start[..start.len().min(SNIFF_BYTES)])),
         (Ok(Format::Emlx), Some(Format::Single(SourceKind::Message))) => Ok(Format::Emlx),
-        (Ok(Format::Html), Some(Format::Text)) => Ok(Format::Html),
+        (Ok(format @ (Format::Html | Format::Document(_))), Some(Format::Text)) => Ok(format),
         (_, Some(format)) | (Ok(format), None) => Ok(format),
         (Err(reason), None) => Err(reason),
     }

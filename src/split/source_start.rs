@@ -6,6 +6,7 @@ use std::io::{self, Seek, SeekFrom};
 
 use super::format::{Format, begins_several, detect_format, sniff};
 use crate::diagnostic::SkipReason;
+use crate::documents::DocumentKind;
 use crate::limits::{MAGIC_BYTES, SNIFF_BYTES};
 use crate::origin::FormatHint;
 use crate::read::{SparseRead, is_container};
@@ -107,7 +108,10 @@ impl SourceStart {
 
     fn of_text(offset: u64, mut bytes: Vec<u8>, is_container: bool) -> SourceStart {
         // A stream shows no more than these.
-        let line_ends = LineEnds::of(&bytes[..bytes.len().min(SNIFF_BYTES)]);
+        let line_ends = match DocumentKind::of(&bytes) {
+            Some(_) => LineEnds::Lf,
+            None => LineEnds::of(&bytes[..bytes.len().min(SNIFF_BYTES)]),
+        };
         if line_ends == LineEnds::Cr {
             cr_to_lf(&mut bytes);
         }

@@ -310,6 +310,11 @@ fn a_named_file_of_another_format_is_not_read_and_its_way_out_is_named() {
     ];
     for (name, bytes, way_out) in files {
         let path = folder.file(name, bytes);
+        // With the feature `documents` these are read, or damaged.
+        if cfg!(feature = "documents") && ["a.msg", "a.pdf"].contains(&name) {
+            std::fs::remove_file(path).unwrap();
+            continue;
+        }
         let named = ended(&mut urlspool(["scan", &path]), b"");
         assert_eq!(named.status, Some(1), "{name}: {}", named.stderr);
         let line = named

@@ -9,6 +9,7 @@ use crate::decode::{
     TextPolicy, texts,
 };
 use crate::diagnostic::Diagnostic;
+use crate::documents::DocumentKind;
 use crate::extract::{Extractor, Finding, Options};
 use crate::origin::Source;
 use crate::parse::{AlternateReason, Grammar, RejectReason, Wrapper};
@@ -138,7 +139,9 @@ impl Page {
                 body,
                 ..HeaderFields::of(message.raw, header_bytes)
             },
-            HeaderForm::Absent | HeaderForm::Page | HeaderForm::ANews => HeaderFields::default(),
+            HeaderForm::Absent | HeaderForm::Page | HeaderForm::Document(_) | HeaderForm::ANews => {
+                HeaderFields::default()
+            }
         }
     }
 
@@ -163,6 +166,12 @@ impl Page {
                 return self.line(
                     0,
                     "It has no header: it is an HTML page from its first byte on.",
+                );
+            }
+            HeaderForm::Document(_) => {
+                return self.line(
+                    0,
+                    "It has no header: it is a document, of which all links have the same range.",
                 );
             }
             HeaderForm::ANews => {
@@ -407,6 +416,12 @@ pub(super) fn format_text(format: Format, start: &[u8]) -> String {
         Format::Emlx => "its first line is the length of one message of Apple Mail",
         Format::Single(_) => "it starts with a header and is one message",
         Format::Html => "it starts as an HTML page",
+        Format::Document(kind) => match kind {
+            DocumentKind::Office => "it is a zip that starts as a document of an office program",
+            DocumentKind::Pdf => "it starts as a PDF",
+            DocumentKind::Rtf => "it starts as an RTF",
+            DocumentKind::Compound => "it starts as a message of Outlook or a document of Office",
+        },
         Format::Text => "it does not start with a header",
     };
     format!("{name}: {how}")

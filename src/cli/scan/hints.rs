@@ -8,7 +8,9 @@ use super::super::args::ScanArgs;
 use super::job::NamedContent;
 use crate::config::Config;
 use crate::diagnostic::{SkipReason, UrlFilter, counted};
+use crate::documents::{DocumentKind, DocumentReading, read_document};
 use crate::grammar::Scheme;
+use crate::limits::Limits;
 use crate::origin::Source;
 use crate::pipeline::Job;
 use crate::read;
@@ -134,12 +136,31 @@ pub(in crate::cli) fn unread_inputs(job: &Job) -> Vec<String> {
             .iter()
             .find(|(magic, ..)| start.starts_with(magic));
         let (_, name, way_out) = format?;
+        if is_read_document(root, &start) {
+            return None;
+        }
         let path = root.display();
         Some(format!(
             "{path} was not read, because it is {name}; {way_out}"
         ))
     };
     roots.filter_map(line).collect()
+}
+
+/// Returns `true` for a document of which something is read.
+fn is_read_document(path: &Path, start: &[u8]) -> bool {
+    let Some(kind) = DocumentKind::of(start) else {
+        return false;
+    };
+    let limits = Limits::default();
+    let mut bytes = Vec::new();
+    let file = File::open(path);
+    let read = file.and_then(|file| {
+        file.take(limits.message_bytes as u64)
+            .read_to_end(&mut bytes)
+    });
+    // Why a damaged or too large one is not read is in an event.
+    read.is_ok() && read_document(kind, &bytes, &limits) != DocumentReading::default()
 }
 
 /// A hint for each input that begins with records or work items of urlspool: their URLs would be found a second time.

@@ -1,0 +1,99 @@
+//! Documents: a page of text and links, or a message, each byte of which comes from the document as a whole.
+
+use super::header::HeaderFields;
+use super::part::{MimePart, converted_page};
+use super::{DecodeReport, DecodedText, HtmlPage, OffsetMap, SkippedPart, TextPolicy, mime_walk};
+use crate::diagnostic::Diagnostic;
+use crate::documents::{DocumentContent, DocumentKind, DocumentReading, read_document};
+use crate::limits::Limits;
+use crate::span::Span;
+use crate::split::{Extent, Message};
+
+/// Passes the texts of a source that is a document to `sink`.
+pub(super) fn source_texts(
+    message: &Message<'_>,
+    kind: DocumentKind,
+    limits: &Limits,
+    policy: TextPolicy,
+    sink: &mut dyn FnMut(DecodedText<'_>),
+) -> DecodeReport {
+    let raw = Span::new(0, message.raw.len());
+    let mut part = MimePart::document(kind.media_type());
+    let mut report = DecodeReport::default();
+    match message.extent {
+        Extent::Whole => {}
+        // It is larger than what is held in memory.
+        Extent::FirstFragment => {
+            report.skipped_parts.push(SkippedPart { part, raw });
+            return report;
+        }
+        Extent::LaterFragment(_) => return report,
+    }
+    let DocumentReading {
+        content,
+        media_type,
+        problems,
+    } = read_document(kind, message.raw, limits);
+    if let Some(media_type) = media_type {
+        part.media_type = media_type;
+    }
+    let at = message.raw_start();
+    let problems = problems.into_iter();
+    let problems = problems.map(|problem| Diagnostic::at(problem.kind, at, problem.message));
+    report.diagnostics.extend(problems);
+    let whole = OffsetMap::whole(raw);
+    match content {
+        DocumentContent::Page(page) => {
+            converted_page(page, whole, &part, sink);
+            report.text_parts += 1;
+        }
+        DocumentContent::Message(inner) => {
+            let inner = Message::parse(&inner);
+            let fields = HeaderFields::of(inner.raw, limits.header_bytes);
+            let read = mime_walk::walk(&inner, &fields, limits, policy, &mut |text| {
+                sink(DecodedText {
+                    offset_map: whole.clone(),
+                    page: text.page.map(|page| HtmlPage {
+                        offset_map: whole.clone(),
+                        ..page
+                    }),
+                    ..text
+                });
+            });
+            report.text_parts += read.text_parts;
+            let skipped = read.skipped_parts.into_iter();
+            report
+                .skipped_parts
+                .extend(skipped.map(|skipped| SkippedPart { raw, ..skipped }));
+            let diagnostics = read.diagnostics.into_iter();
+            report
+                .diagnostics
+                .extend(diagnostics.map(|diagnostic| Diagnostic {
+                    offset: Some(at),
+                    ..diagnostic
+                }));
+        }
+        DocumentContent::Unread => report.skipped_parts.push(SkippedPart { part, raw }),
+    }
+    report
+}
+
+/// The header of a document that is a message: its bytes, and its fields in them.
+///
+/// Reads the document again, with the default limits: its size is limited already. Only messages of Outlook with links need it.
+pub(super) fn document_header(
+    message: &Message<'_>,
+    kind: DocumentKind,
+) -> Option<(Vec<u8>, HeaderFields)> {
+    if kind != DocumentKind::Compound || message.extent != Extent::Whole {
+        return None;
+    }
+    let limits = &Limits::default();
+    match read_document(kind, message.raw, limits).content {
+        DocumentContent::Message(inner) => {
+            let fields = HeaderFields::of(&inner, limits.header_bytes);
+            Some((inner, fields))
+        }
+        DocumentContent::Page(_) | DocumentContent::Unread => None,
+    }
+}

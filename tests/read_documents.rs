@@ -1,0 +1,388 @@
+//! Documents named on the command line, with the feature `documents`: what is read, and what hostile ones cost.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::time::{Duration, Instant};
+
+use urlspool::internals::diagnostic::DiagnosticKind;
+use urlspool::internals::documents::{
+    DocumentContent, DocumentKind, DocumentReading, read_document,
+};
+use urlspool::internals::limits::Limits;
+
+use crate::containers::{Zipped, zip};
+use crate::scene::{self, Folder, corpus, done, ended, names, scan, url, urlspool};
+
+/// The names of the fixtures.
+fn fixtures() -> Vec<String> {
+    let names = names(&corpus().join("documents"));
+    assert!(7 < names.len(), "{names:?}");
+    names
+}
+
+fn fixture(name: &str) -> Vec<u8> {
+    fs::read(corpus().join("documents").join(name)).unwrap()
+}
+
+fn read(bytes: &[u8], limits: &Limits) -> DocumentReading {
+    let kind = DocumentKind::of(bytes).expect("a document");
+    read_document(kind, bytes, limits)
+}
+
+/// The text of the page or of the message.
+fn content(reading: &DocumentReading) -> String {
+    match &reading.content {
+        DocumentContent::Page(bytes) | DocumentContent::Message(bytes) => {
+            String::from_utf8_lossy(bytes).into_owned()
+        }
+        DocumentContent::Unread => String::new(),
+    }
+}
+
+fn kinds(reading: &DocumentReading) -> Vec<DiagnosticKind> {
+    reading
+        .problems
+        .iter()
+        .map(|problem| problem.kind)
+        .collect()
+}
+
+#[test]
+fn a_document_gives_its_links_and_its_text_and_no_namespace() {
+    let mut expected: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    for line in fs::read_to_string(corpus().join("EXPECTED.tsv"))
+        .unwrap()
+        .lines()
+    {
+        if let Some(row) = line.strip_prefix("documents/") {
+            let mut columns = row.split('\t').map(str::to_owned);
+            let (name, url) = (columns.next().unwrap(), columns.next().unwrap());
+            expected.entry(name).or_default().push(url);
+        }
+    }
+    let mut found = BTreeMap::new();
+    for name in fixtures() {
+        let path = format!("documents/{name}");
+        let ended = done(&["scan", "-q", &path]);
+        let records = ended.records();
+        for record in &records {
+            let source = &record["source"];
+            assert_eq!(source["exact"], false, "{record}");
+            assert_eq!(
+                (source["start"].as_u64(), source["end"].as_u64()),
+                (Some(0), Some(fixture(&name).len() as u64)),
+                "{record}"
+            );
+        }
+        found.insert(name, records.iter().map(url).collect::<Vec<_>>());
+    }
+    assert_eq!(found, expected);
+}
+
+#[test]
+fn a_message_of_outlook_has_the_facts_of_its_header() {
+    let ended = done(&["scan", "-q", "documents/document.msg"]);
+    for record in ended.records() {
+        let message = &record["message"];
+        assert_eq!(message["subject"], "A message of Outlook");
+        assert_eq!(message["from"], "Ann <ann@msg.example>");
+        assert_eq!(message["id"], "<one@msg.example>");
+        assert_eq!(message["date"], "1996-03-04T18:00:00Z");
+    }
+}
+
+#[test]
+fn documents_in_folders_archives_and_pipes_are_read() {
+    let folder = Folder::new();
+    let pdf = fixture("document.pdf");
+    folder.write("a.pdf", &pdf);
+    folder.write(
+        "b.zip",
+        zip(&[Zipped::new("inner.docx", &fixture("document.docx"))]),
+    );
+    let beneath = ended(
+        urlspool(["scan", "-q", "."]).current_dir(folder.root()),
+        b"",
+    );
+    assert_eq!(beneath.status, Some(0), "{}", beneath.stderr);
+    let urls = beneath.urls();
+    assert_eq!(urls.len(), 8, "{urls:?}");
+    assert!(
+        urls.contains(&"http://docx-link.example/?a=1&b=2".to_owned()),
+        "{urls:?}"
+    );
+    let piped = ended(&mut urlspool(["scan", "-q", "-"]), &pdf);
+    assert_eq!(piped.urls().len(), 4, "{}", piped.stderr);
+}
+
+/// The bytes of a PDF are packed: a carriage return in them is no line end.
+#[test]
+fn line_ends_of_a_pdf_are_not_changed() {
+    let text = fixture("document.pdf");
+    let carriage_returns: Vec<u8> = text
+        .iter()
+        .map(|&byte| if byte == b'\n' { b'\r' } else { byte })
+        .collect();
+    assert!(DocumentKind::of(&carriage_returns).is_some());
+    let plain = b"%PDF-1.4\r1 0 obj <</A <</S/URI/URI(http://cr.example/\\\ra)>> >> endobj\r";
+    assert_eq!(
+        scan(plain, &[]).urls().into_iter().collect::<Vec<_>>(),
+        ["http://cr.example/a"]
+    );
+}
+
+#[test]
+fn a_document_that_is_cut_gives_no_other_urls() {
+    for name in fixtures() {
+        let bytes = fixture(&name);
+        let whole = content(&read(&bytes, &Limits::default()));
+        for len in 8..bytes.len() {
+            let Some(kind) = DocumentKind::of(&bytes[..len]) else {
+                continue;
+            };
+            let cut = content(&read_document(kind, &bytes[..len], &Limits::default()));
+            let targets = cut
+                .split("href=\"")
+                .skip(1)
+                .filter_map(|rest| rest.split_once('"'));
+            for (target, _) in targets {
+                assert!(whole.contains(target), "{name} at {len}: {target}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_document_with_wrong_bytes_never_panics() {
+    let limits = Limits::default();
+    for name in fixtures() {
+        let bytes = fixture(&name);
+        for at in 8..bytes.len() {
+            for value in [0, 0xFF, bytes[at] ^ 1] {
+                let mut wrong = bytes.clone();
+                wrong[at] = value;
+                if let Some(kind) = DocumentKind::of(&wrong) {
+                    let reading = read_document(kind, &wrong, &limits);
+                    assert!(
+                        !kinds(&reading).contains(&DiagnosticKind::Panic),
+                        "{name} at {at}"
+                    );
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn a_file_that_is_not_read_says_why_and_the_way_out() {
+    let folder = Folder::new();
+    let encrypted = b"%PDF-1.4\n1 0 obj <</A <</S/URI/URI(\x01\x02\x03)>> >> endobj\ntrailer <</Encrypt 2 0 R>>\n";
+    let path = folder.file("a.pdf", encrypted);
+    let ended = ended(&mut urlspool(["scan", "-q", &path]), b"");
+    assert_eq!(ended.status, Some(1));
+    assert!(ended.stderr.contains("pdftotext"), "{}", ended.stderr);
+    assert_eq!(ended.records().len(), 0);
+}
+
+/// Documents are held in memory up to `message_bytes`.
+#[test]
+fn a_document_that_is_too_large_is_one_event_and_no_text() {
+    let mut pdf =
+        b"%PDF-1.4\n1 0 obj <</A <</S/URI/URI(http://large.example/)>> >> endobj\n".to_vec();
+    pdf.extend(b"% http://comment-never.example/\n".repeat(200_000));
+    let config = Folder::new();
+    let config = config.file("c.toml", "[limits]\nmessage_bytes = \"2MiB\"\n");
+    let limited = scan(&pdf, &["--config", &config]);
+    assert_eq!(limited.urls().len(), 0, "{:?}", limited.urls());
+    assert_eq!(limited.events, ["limit"]);
+    assert!(
+        limited.messages[0].contains("message_bytes"),
+        "{:?}",
+        limited.messages
+    );
+    assert_eq!(scan(&pdf, &[]).urls().len(), 1);
+}
+
+/// Row 83: a bomb stops at the limit, and what precedes it is kept.
+#[test]
+fn row_83_bombs_in_documents_are_bounded() {
+    let limits = Limits {
+        message_bytes: 4 << 20,
+        ..Limits::default()
+    };
+    let rels = "<Relationships><Relationship Id='a' Type='x/hyperlink' Target='http://kept.example/' TargetMode='External'/></Relationships>";
+    let text = [b"<w:t>".to_vec(), vec![b'x'; 16 << 20]].concat();
+    let docx = zip(&[
+        Zipped::new("[Content_Types].xml", b""),
+        Zipped::new("word/_rels/document.xml.rels", rels.as_bytes()),
+        Zipped::new("word/document.xml", &text),
+    ]);
+    let packed = zlib(
+        &[
+            b"/URI (http://packed.example/) ".as_slice(),
+            &vec![b' '; 16 << 20],
+        ]
+        .concat(),
+    );
+    let pdf = [
+        b"%PDF-1.5\n1 0 obj <</URI (http://kept.example/)>> endobj 2 0 obj <</Type/ObjStm/Filter/FlateDecode>> stream\n".as_slice(),
+        &packed,
+        b"\nendstream endobj",
+    ]
+    .concat();
+    for bomb in [docx, pdf] {
+        let reading = read(&bomb, &limits);
+        assert!(content(&reading).contains("http://kept.example/"));
+        assert!(content(&reading).len() <= limits.message_bytes + 1_000);
+        assert!(
+            kinds(&reading).contains(&DiagnosticKind::Limit),
+            "{:?}",
+            reading.problems
+        );
+    }
+}
+
+fn zlib(bytes: &[u8]) -> Vec<u8> {
+    use std::io::Write;
+    let mut encoder = flate2::write::ZlibEncoder::new(Vec::new(), flate2::Compression::fast());
+    encoder.write_all(bytes).unwrap();
+    encoder.finish().unwrap()
+}
+
+/// Objects that refer to each other in a circle, a table of cross-references that leads nowhere, and one that leads to itself.
+#[test]
+fn circles_in_a_pdf_are_read_once() {
+    let pdf = b"%PDF-1.4\n1 0 obj <</Type/Pages/Kids[1 0 R 2 0 R]/Parent 2 0 R/URI 3 0 R>> endobj\n\
+        2 0 obj <</Type/Pages/Kids[1 0 R]/A<</S/URI/URI(http://circle.example/)>> >> endobj\n3 0 obj 3 0 R endobj\n\
+        xref\n0 9\n9999999999 99999 n\ntrailer <</Root 1 0 R/Prev 9/Size 4294967295>>\nstartxref\n-5\n%%EOF";
+    let reading = read(pdf, &Limits::default());
+    assert_eq!(reading.problems, []);
+    assert_eq!(
+        content(&reading).matches("http://circle.example/").count(),
+        1
+    );
+}
+
+/// Sectors of a compound file that follow each other in a circle are damage, and end at once.
+#[test]
+fn circles_in_a_compound_file_are_damage() {
+    let bytes = fixture("document.msg");
+    let table = bytes.len() - 512;
+    let mut circles = 0;
+    for sector in 0..20 {
+        for next in 0..20_u32 {
+            let mut circle = bytes.clone();
+            circle[table + 4 * sector..][..4].copy_from_slice(&next.to_le_bytes());
+            let reading = read(&circle, &Limits::default());
+            assert!(!kinds(&reading).contains(&DiagnosticKind::Panic));
+            circles += usize::from(kinds(&reading).contains(&DiagnosticKind::Damage));
+        }
+    }
+    assert!(100 < circles, "{circles}");
+}
+
+#[test]
+fn a_part_that_is_damaged_costs_its_rest() {
+    let mut damaged = Zipped::new(
+        "word/document.xml",
+        &b"<w:p><w:t>http://lost.example/</w:t></w:p>".repeat(1_000),
+    );
+    damaged.damage();
+    let docx = zip(&[
+        Zipped::new("[Content_Types].xml", b""),
+        damaged,
+        Zipped::new(
+            "word/footnotes.xml",
+            b"<w:p><w:t>http://kept.example/</w:t></w:p>",
+        ),
+    ]);
+    let reading = read(&docx, &Limits::default());
+    assert!(content(&reading).contains("http://kept.example/"));
+    assert_eq!(kinds(&reading), [DiagnosticKind::Damage]);
+}
+
+/// Words for an input, and the input of a length.
+type Input<'i> = (&'i str, &'i dyn Fn(usize) -> Vec<u8>);
+
+/// The time for each of these inputs grows with its length, not with the square of it.
+#[test]
+fn hostile_documents_take_linear_time() {
+    let office = |xml: &str, times: usize| {
+        let xml = xml.repeat(times);
+        zip(&[
+            Zipped::new("[Content_Types].xml", b""),
+            Zipped::new("word/document.xml", xml.as_bytes()),
+        ])
+    };
+    let repeated =
+        |start: &str, text: &str, times: usize| [start, &text.repeat(times)].concat().into_bytes();
+    let inputs: [Input<'_>; 16] = [
+        ("unclosed comments", &|n| office("<!--", n)),
+        ("unclosed sections", &|n| office("<![CDATA[", n)),
+        ("unclosed tags", &|n| office("<a b=\"", n)),
+        ("nested tags", &|n| office("<w:t>", n)),
+        ("fields", &|n| {
+            office(
+                "<w:fldChar w:fldCharType=\"begin\"/><w:instrText>HYPERLINK \"x",
+                n,
+            )
+        }),
+        ("references", &|n| office("&#x1;&", n)),
+        ("open parentheses", &|n| repeated("%PDF-1.4\n", "(", n)),
+        ("open brackets", &|n| repeated("%PDF-1.4\n", "<", n)),
+        ("streams without an end", &|n| {
+            repeated("%PDF-1.4\n", "<</Length 9>> stream ", n)
+        }),
+        ("streams", &|n| {
+            repeated("%PDF-1.4\n", "/ObjStm stream endstream ", n)
+        }),
+        ("packed streams", &|n| {
+            repeated(
+                "%PDF-1.4\n",
+                "/ObjStm /FlateDecode stream\nx\nendstream ",
+                n,
+            )
+        }),
+        ("references to targets", &|n| {
+            repeated("%PDF-1.4\n5 0 obj (a:b) endobj ", "/URI 5 0 R ", n)
+        }),
+        ("groups", &|n| repeated("{\\rtf1 ", "{", n)),
+        ("fields of RTF", &|n| {
+            repeated("{\\rtf1 ", "{\\field{\\*\\fldinst HYPERLINK x", n)
+        }),
+        ("controls", &|n| repeated("{\\rtf1 ", "\\u1 ", n)),
+        ("binary", &|n| repeated("{\\rtf1 ", "\\bin1 x", n)),
+    ];
+    for (name, input) in inputs {
+        let limits = Limits {
+            nested_ratio: 1_000_000,
+            ..Limits::default()
+        };
+        let time = |times: usize| {
+            let bytes = input(times);
+            let started = Instant::now();
+            let reading = read(&bytes, &limits);
+            assert!(!kinds(&reading).contains(&DiagnosticKind::Panic), "{name}");
+            started.elapsed()
+        };
+        // A square would take minutes for the second.
+        let (small, large) = (time(5_000), time(50_000));
+        assert!(
+            large < small * 40 + Duration::from_secs(2),
+            "{name}: {small:?} and {large:?}"
+        );
+    }
+}
+
+/// Hides nothing: what a document says of itself does not keep its links from being found.
+#[test]
+fn what_looks_encrypted_or_skipped_is_read_all_the_same() {
+    let pdf =
+        b"%PDF-1.4\n1 0 obj <</Encrypt 1 0 R /A <</S/URI/URI(http://shown.example/)>> >> endobj";
+    assert!(content(&read(pdf, &Limits::default())).contains("http://shown.example/"));
+    let ended = scene::ended(
+        &mut urlspool(["scan", "-q", "-"]),
+        b"{\\rtf1 } http://after.example/",
+    );
+    assert_eq!(ended.urls(), ["http://after.example/"]);
+}
