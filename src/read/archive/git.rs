@@ -120,10 +120,14 @@ impl GitReader {
                 is_blob,
                 bytes,
             } => Ok(Some(self.object(oid, is_blob, bytes))),
-            GitLine::Unresolved { name } => Ok(Some(ArchiveEntry {
-                name: name.to_owned(),
-                content: EntryContent::Skipped(SkipReason::MissingObject),
-            })),
+            GitLine::Unresolved { name } => {
+                // No line end of a content follows.
+                self.last = None;
+                Ok(Some(ArchiveEntry {
+                    name: name.to_owned(),
+                    content: EntryContent::Skipped(SkipReason::MissingObject),
+                }))
+            }
             GitLine::Damaged => self.damage(line.len() as u64).map(Some),
         }
     }
@@ -231,6 +235,8 @@ mod tests {
             object(SHA1, "blob", ""),
             object(SHA1, "tree", "\0\n"),
             object(SHA1, "tag", "y"),
+            // The commit that was made last deletes a message.
+            format!("{SHA1}:m missing\n"),
         ]
         .concat();
         assert!(is_git_stream(stream.as_bytes()));
@@ -242,7 +248,8 @@ mod tests {
                 "64 From: a\n\nx\n",
                 "40 ",
                 "40 folder",
-                "40 folder"
+                "40 folder",
+                "42 missing-object"
             ]
         );
     }
