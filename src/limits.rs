@@ -2,7 +2,7 @@
 //!
 //! Reaching one gives a [`crate::diagnostic::Diagnostic`]; what is beyond it is still scanned as
 //! text. Work is limited in bytes and steps, never in seconds, so that the output does not depend
-//! on the machine.
+//! on the machine; only another program may not be silent for ever.
 //!
 //! The limits that a run can set are here; the constants are in a file for each subject.
 
@@ -148,6 +148,18 @@ limits! {
     ///
     /// A year of a busy news server has fewer.
     archive_entries: Number, at least 0, default 1_000_000;
+
+    /// Maximum size of a blob of a git repository. A larger one is not read.
+    ///
+    /// Git holds a blob in memory; mail servers accept 10 to 64 MB.
+    git_blob_bytes: Bytes, at least 1, default 128 << 20;
+
+    /// Maximum number of seconds for which `git` may give nothing while a repository is read. Then
+    /// it is ended, and the rest is not read.
+    ///
+    /// It lists the commits of a large repository in less than a minute, and on a slow disk or
+    /// server in several.
+    git_silence_s: Number, at least 1, default 600;
 
     /// Maximum size of a member's name; a longer one is cut.
     ///

@@ -122,17 +122,30 @@ impl Source {
 
 /// Returns the mailbox of the file at `path`: the folder of a Maildir, an MH folder or a newsgroup,
 /// else the path without the suffixes of rotation and compression.
+/// An epoch of a mailing list of public-inbox, `LIST/git/0.git`, belongs to the list.
 #[must_use]
 pub fn mailbox(path: &Path, kind: SourceKind) -> PathBuf {
     let levels_up = match kind {
         SourceKind::Maildir => 2,
         SourceKind::Mh | SourceKind::News => 1,
+        _ if is_epoch(path) => 2,
         _ => return unrotated(path),
     };
     match path.ancestors().nth(levels_up) {
         Some(folder) if folder.as_os_str().is_empty() => PathBuf::from("."),
         folder => folder.unwrap_or(path).to_owned(),
     }
+}
+
+/// Returns `true` for the path of a repository that public-inbox makes for a part of a mailing
+/// list, such as `git/0.git`.
+fn is_epoch(path: &Path) -> bool {
+    let number = path.as_os_str().as_encoded_bytes().strip_suffix(b".git");
+    let Some(number) = number.filter(|rest| rest.last().is_some_and(u8::is_ascii_digit)) else {
+        return false;
+    };
+    let end = number.iter().rposition(|byte| !byte.is_ascii_digit());
+    end.is_some_and(|end| number[..=end].ends_with(b"/git/") || number[..=end] == *b"git/")
 }
 
 /// Returns a path without the suffixes of rotation and compression: `.1`, `-20260101`, `.gz`.
@@ -218,5 +231,19 @@ mod tests {
         assert_eq!(of("list.mbox.1.gz", SourceKind::Mbox), "list.mbox");
         assert_eq!(of("-", SourceKind::Mbox), "-");
         assert_eq!(of("12", SourceKind::Mh), ".");
+        assert_eq!(
+            of("lists/meta/git/0.git", SourceKind::Message),
+            "lists/meta"
+        );
+        assert_eq!(of("git/12.git", SourceKind::Message), ".");
+        for other in [
+            "meta/0.git",
+            "git/x.git",
+            "git/.git",
+            "x/nogit/0.git",
+            "a.git",
+        ] {
+            assert_eq!(of(other, SourceKind::Message), other);
+        }
     }
 }

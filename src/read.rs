@@ -13,6 +13,8 @@ mod error;
 #[cfg(feature = "files")]
 mod input;
 mod packed_news_batch;
+#[cfg(feature = "archives")]
+mod repository;
 #[cfg(all(feature = "files", not(feature = "archives")))]
 mod single_stream;
 #[cfg(feature = "files")]
@@ -35,6 +37,8 @@ pub use input::{Input, ReadAt, SeekableInput};
 #[cfg(feature = "files")]
 pub(crate) use input::{open_stream, read_small};
 pub use packed_news_batch::{PackedNewsBatch, packed_news_batch};
+#[cfg(feature = "archives")]
+pub use repository::{Repository, RepositoryContent};
 #[cfg(all(feature = "files", not(feature = "archives")))]
 pub use single_stream::{SingleStream as Streams, is_container};
 #[cfg(feature = "files")]

@@ -7,8 +7,10 @@
 //! `walkdir`.
 
 mod format_hint;
+mod listing;
 mod path_filter;
 mod preopened;
+mod repository;
 mod rooted_path;
 mod tree;
 
@@ -31,6 +33,7 @@ use crate::limits::SMALL_FILE_BYTES;
 use crate::origin::{FileRange, FormatHint, Source};
 use format_hint::is_maildir_tmp;
 use preopened::{DescriptorBudget, ExaminedFile, PreopenedFile};
+pub use repository::is_repository;
 use rooted_path::RootedPath;
 use tree::{TreeEntry, TreeError, TreeWalk};
 
@@ -89,6 +92,8 @@ pub enum WalkStep {
         /// The range.
         item: FileRange,
     },
+    /// A git repository, which is read as a whole.
+    Repository(Source),
     /// Standard input.
     Stdin,
     /// A pipe or a character device that the user named. It is read as a stream.
@@ -185,6 +190,9 @@ fn item_step(item: &FileRange, filter: &PathFilter) -> WalkStep {
             return WalkStep::Failed(diagnostic.of(&item.source));
         }
     };
+    if metadata.is_dir() && is_repository(path) {
+        return WalkStep::Repository(item.source.clone());
+    }
     let skip_reason = if !metadata.is_file() {
         Some(SkipReason::NotRegular)
     } else if filter.is_own_output(|| DeviceInode::of(&metadata)) {
@@ -297,6 +305,10 @@ impl<'w> RootWalk<'w> {
                 place,
                 folder,
             } => self.file_step(path, place, folder.as_deref()),
+            TreeEntry::Repository(path) if self.filter.wants(self.root, &path) => {
+                RootStep::Step(WalkStep::Repository(Source::at(path)))
+            }
+            TreeEntry::Repository(path) => skipped(path, SkipReason::Filtered),
             TreeEntry::Link(path) => skipped(path, SkipReason::Symlink),
             TreeEntry::Stream(path) => RootStep::Step(WalkStep::Stream(Source::at(path))),
             TreeEntry::Other(path) => skipped(path, SkipReason::NotRegular),

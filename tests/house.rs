@@ -95,6 +95,7 @@ const USES_ENVIRONMENT: &[&str] = &[
     "cli/watch/paths.rs",
     "daemon/service/process.rs",
     "planted_faults.rs",
+    "read/repository/process.rs",
 ];
 
 /// The network, and the files that may use it (the table in ARCHITECTURE).

@@ -371,10 +371,10 @@ fn the_page_of_limits_has_the_tables_of_the_sources() {
     assert!(page == made, "run this test with URLSPOOL_BLESS=1");
 }
 
-/// Every limit that can be set is reached by a test of this file.
+/// Every limit that can be set is reached by a test of this file, or of the one on git.
 #[test]
 fn every_limit_is_reached_by_a_test() {
-    let tests = include_str!("limits.rs");
+    let tests = [include_str!("limits.rs"), include_str!("git_repository.rs")].concat();
     for limit in Limits::ALL {
         let case = format!("(\"{}\"", limit.name);
         let set = format!("\"{}=", limit.name);

@@ -11,6 +11,7 @@ mod corpus;
 mod daemon;
 mod documents;
 mod formats;
+mod git_repository;
 mod git_stream;
 mod grammar;
 mod hostile;

@@ -17,7 +17,7 @@ use self::page::{Page, PageStyle, format_text};
 
 use super::args::{ExplainArgs, When};
 use super::error::{CommandError, CommandResult, Exit};
-use super::location::{FileLocation, MemberStream, open_member, without_url};
+use super::location::{FileLocation, MemberStream, open_member, repository_streams, without_url};
 use super::terminal::StdoutLines;
 use crate::diagnostic::Diagnostic;
 use crate::extract::Options;
@@ -46,9 +46,13 @@ pub(super) fn explain(args: &ExplainArgs, color: When) -> CommandResult {
     };
     let mut page = Page::new(options, style);
     let limits = page.options.limits;
-    let file = walked_file(path)?;
-    let input = Input::file(read::open(&file).map_err(unreadable)?);
-    let streams = Streams::new(input, file.source, file.hint, &limits);
+    let streams = if walk::is_repository(path) {
+        repository_streams(path, &location.file.member, &limits).map_err(unreadable)?
+    } else {
+        let file = walked_file(path)?;
+        let input = Input::file(read::open(&file).map_err(unreadable)?);
+        Streams::new(input, file.source, file.hint, &limits)
+    };
     let MemberStream {
         source,
         hint,

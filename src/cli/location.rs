@@ -3,13 +3,16 @@
 use std::borrow::Cow;
 use std::ffi::OsStr;
 use std::fmt;
+use std::io;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 use crate::diagnostic::{Diagnostic, SkipReason};
+use crate::limits::Limits;
 use crate::origin::{FormatHint, Source};
 use crate::read::{SparseRead, StreamStep, Streams};
 use crate::record::parse_grep_line;
+use crate::walk::is_repository;
 
 /// A file, or a member of an archive: `FILE` or `FILE!MEMBER!MEMBER`.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -21,12 +24,13 @@ pub(super) struct FileLocation {
 }
 
 impl FileLocation {
-    /// Parses a location. The longest text before a `!` that names an existing file is the file.
+    /// Parses a location. The longest text before a `!` that names an existing file or git
+    /// repository is the file.
     pub(super) fn parse(text: impl AsRef<OsStr>) -> FileLocation {
         let text = text.as_ref().as_bytes();
         let path = |end: usize| Path::new(OsStr::from_bytes(&text[..end]));
         let ends = memchr::memchr_iter(b'!', text).chain([text.len()]);
-        let is_file = |end: &usize| path(*end).is_file();
+        let is_file = |end: &usize| path(*end).is_file() || is_repository(path(*end));
         let end = ends.rev().find(is_file).unwrap_or(text.len());
         FileLocation {
             path: path(end).to_owned(),
@@ -112,6 +116,22 @@ impl fmt::Display for MemberError {
 }
 
 impl std::error::Error for MemberError {}
+
+/// The streams in the git repository at `path` that the member of these names is among: those of
+/// one blob.
+pub(super) fn repository_streams(
+    path: &Path,
+    names: &[Vec<u8>],
+    limits: &Limits,
+) -> io::Result<Streams> {
+    let source = Source::at(path.to_owned());
+    match names.first() {
+        Some(oid) => Streams::of_blob(oid, source, limits),
+        None => Err(io::Error::other(
+            "it is a git repository; name the blob of a message: REPOSITORY!OBJECT_ID",
+        )),
+    }
+}
 
 /// Opens the member of these names; without names, the source itself, unpacked.
 pub(super) fn open_member(

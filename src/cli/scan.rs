@@ -78,7 +78,7 @@ pub(super) fn scan(args: &ScanArgs) -> CommandResult {
     if !report.is_cut_short {
         print_hints(args, &hints::after(args, &job, &summary));
     }
-    let mut unread = hints::unread_inputs(&job);
+    let mut unread = hints::unread_inputs(&job, &summary);
     unread.extend(hints::encrypted_members(&job, &summary));
     for line in &unread {
         print_message(format_args!("urlspool: {}", escaped(line)));

@@ -9,7 +9,7 @@ use memchr::memrchr;
 
 use super::args::ShowArgs;
 use super::error::{CommandError, CommandResult, Exit};
-use super::location::{FileLocation, open_member, without_url};
+use super::location::{FileLocation, open_member, repository_streams, without_url};
 use super::terminal::{StdoutLines, escaped, print_message};
 use crate::diagnostic::EscapeForm;
 use crate::limits::{Limits, MAGIC_BYTES};
@@ -177,6 +177,10 @@ fn bytes(place: &Place) -> io::Result<Vec<u8>> {
 
 /// The bytes from the start of a place on, unpacked.
 fn stream(range: &Place) -> io::Result<Box<dyn Read>> {
+    if walk::is_repository(&range.path) {
+        let streams = repository_streams(&range.path, &range.member, &Limits::default())?;
+        return member_from(streams, range);
+    }
     let file = walk::WalkedFile::named(range.path.clone());
     let mut opened = read::open(&file)?;
     let mut start = Vec::new();
@@ -193,6 +197,11 @@ fn stream(range: &Place) -> io::Result<Box<dyn Read>> {
         FormatHint::None,
         &Limits::default(),
     );
+    member_from(streams, range)
+}
+
+/// The bytes from the start of a place on, which is in a member.
+fn member_from(streams: Streams, range: &Place) -> io::Result<Box<dyn Read>> {
     let mut stream = open_member(streams, &range.member)
         .map_err(io::Error::other)?
         .stream;

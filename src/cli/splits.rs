@@ -25,6 +25,7 @@ pub(super) fn splits(args: &SplitsArgs) -> CommandResult {
                 Ok(items) => items.iter().for_each(|item| write_item(item, &mut lines)),
                 Err(error) => exit = failed(&file.source, &error.to_string()),
             },
+            WalkStep::Repository(source) => write_item(&whole(source), &mut lines),
             WalkStep::Part { item, .. } => write_item(&item, &mut lines),
             WalkStep::Stdin | WalkStep::Stream(_) => {
                 let message = "standard input and pipes cannot be divided; name files or folders";
@@ -39,6 +40,17 @@ pub(super) fn splits(args: &SplitsArgs) -> CommandResult {
     }
     out.finish()?;
     Ok(exit)
+}
+
+/// The item of something that cannot be divided, and has no size.
+fn whole(source: Source) -> FileRange {
+    FileRange {
+        source,
+        start: 0,
+        end: u64::MAX,
+        kind: None,
+        nuls: 0,
+    }
 }
 
 fn failed(source: &Source, message: &str) -> Exit {

@@ -106,11 +106,11 @@ fn overview(args: &StatsArgs, input: &StatsInput) -> Result<(Overview, Exit), Co
     let (stats, summary) = match input {
         StatsInput::Mail(paths) => {
             let mut job = mail_job(args, paths)?;
-            let unread = hints::unread_inputs(&job);
+            let (stats, summary, failures) = scanned(args, &mut job)?;
+            let unread = hints::unread_inputs(&job, &summary);
             for line in &unread {
                 print_message(format_args!("urlspool: {}", escaped(line)));
             }
-            let (stats, summary, failures) = scanned(args, &mut job)?;
             if 0 < failures || !unread.is_empty() {
                 exit = Exit::SomeFailed;
             }

@@ -32,6 +32,10 @@ named_enum! {
         MaildirTmp = "maildir-tmp",
         /// A name in a stream of git objects for which git has no object.
         MissingObject = "missing-object",
+        /// A message that a commit of a git repository deletes.
+        Deleted = "deleted",
+        /// A git repository whose files are not the messages of a mailing list.
+        Repository = "git-repository",
         /// An encrypted member of a zip.
         Encrypted = "encrypted",
         /// A member of a zip compressed by a method that is not supported.

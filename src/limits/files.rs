@@ -41,8 +41,9 @@ pub const BATCH_FILES: usize = 256;
 /// limit.
 pub const STREAM_NUL_BYTES: u64 = 4 << 30;
 
-/// Milliseconds for which a pipe or a device must give nothing before the messages in it that have ended are written, without the rest
-/// of their block. Programs that write as fast as they can do not pause for so long.
+/// Milliseconds for which a pipe or a device must give nothing before the messages in it that have
+/// ended are written, without the rest of their block. Programs that write as fast as they can do
+/// not pause for so long.
 pub const STREAM_PAUSE_MS: i64 = 100;
 
 /// Number of bytes at the start of a source from which its format is recognized.
@@ -66,6 +67,20 @@ pub const TAR_EXTENSION_BYTES: u64 = 1 << 20;
 /// Maximum size, in bytes, of the line before an object in a stream of git objects. The name in a
 /// line about a missing object can be a path, at most `PATH_MAX` of Linux.
 pub const GIT_LINE_BYTES: usize = 4 << 10;
+
+/// Size, in bytes, of the memory that a `git` process may allocate. Besides one blob and what it is
+/// made from it holds the commits of a branch, some two hundred bytes each.
+pub const GIT_MEMORY_BYTES: u64 = 2 << 30;
+
+/// Maximum size, in bytes, of the list of a repository's root by which its layout is recognized.
+/// That of a mailing list has at most 256 entries.
+pub const GIT_ROOT_BYTES: usize = 64 << 10;
+
+/// Number of bytes of names that wait between two `git` processes, besides those in their pipes.
+pub const GIT_PIPE_BYTES: usize = 64 << 10;
+
+/// Maximum number of bytes that are kept of what a `git` process says on standard error.
+pub const GIT_MESSAGE_BYTES: usize = 4 << 10;
 
 /// Number of bytes at the start of a message read in pieces that are kept for the later pieces,
 /// which need its header and digest.

@@ -177,7 +177,12 @@ impl ScannedFiles {
             Ok(found) if found.is_dir() => {
                 let (roots, all) = ([root.to_owned()], PathFilter::default());
                 let mut steps = walk(&roots, &all, SymlinkPolicy::default());
-                steps.any(|step| matches!(step, WalkStep::File(_) | WalkStep::Skipped { .. }))
+                steps.any(|step| {
+                    matches!(
+                        step,
+                        WalkStep::File(_) | WalkStep::Repository(_) | WalkStep::Skipped { .. }
+                    )
+                })
             }
             Ok(found) => !found.is_file() || 0 < found.len(),
             Err(_) => root.as_os_str() == Source::STDIN,

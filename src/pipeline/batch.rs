@@ -570,6 +570,7 @@ impl Chunk {
             | SkipReason::Filtered
             | SkipReason::HardLink
             | SkipReason::ControlFile
+            | SkipReason::Deleted
             | SkipReason::OwnOutput => true,
             // The target of a link in an archive may be missing from the archive.
             SkipReason::Symlink => is_file,

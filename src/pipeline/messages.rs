@@ -11,6 +11,8 @@ use crate::diagnostic::{Diagnostic, DiagnosticKind, Event, SkipReason};
 use crate::limits::Limits;
 use crate::origin::{FileRange, FormatHint, Source};
 use crate::read::{self, Input, SparseRead, StreamStep, Streams};
+#[cfg(feature = "archives")]
+use crate::read::{Repository, RepositoryContent};
 use crate::split::{
     self, Block, BlockReader, Format, OpenedStream, SplitOutput, UnreadBlock, messages,
 };
@@ -70,6 +72,46 @@ impl MessageSource {
             size,
             ..MessageSource::empty(given, limits)
         }
+    }
+
+    /// The messages of the git repository in the folder `source`.
+    ///
+    /// # Errors
+    ///
+    /// The step that says why it is not read.
+    #[cfg(feature = "archives")]
+    pub fn of_repository(
+        source: Source,
+        given: Option<Format>,
+        limits: &Limits,
+    ) -> Result<MessageSource, InputStep> {
+        let failed = |error| InputStep::Failed(InputFailure::new(&source, error));
+        match Repository::open(&source.path, limits).map_err(failed)? {
+            RepositoryContent::Skipped(reason) => Err(InputStep::Skipped { source, reason }),
+            RepositoryContent::Mail(repository) => {
+                let streams = Streams::of_repository(&repository, source.clone(), limits);
+                Ok(MessageSource {
+                    streams: Some(streams.map_err(failed)?),
+                    input: Some(source),
+                    ..MessageSource::empty(given, limits)
+                })
+            }
+        }
+    }
+
+    /// Git repositories are archives.
+    ///
+    /// # Errors
+    ///
+    /// Always.
+    #[cfg(not(feature = "archives"))]
+    pub fn of_repository(
+        source: Source,
+        _: Option<Format>,
+        _: &Limits,
+    ) -> Result<MessageSource, InputStep> {
+        let reason = SkipReason::Repository;
+        Err(InputStep::Skipped { source, reason })
     }
 
     /// The messages of one stream, which is not a compressed file or an archive.

@@ -179,6 +179,7 @@ impl<'j> Units<'j> {
         match step {
             WalkStep::File(file) => self.begin_file(file),
             WalkStep::Part { file, item } => self.begin_part(file, &item),
+            WalkStep::Repository(source) => self.begin_repository(source),
             WalkStep::Stdin => {
                 let source = Source::at(Source::STDIN.into());
                 Some(self.begin_stream(Input::stdin(), source))
@@ -207,6 +208,17 @@ impl<'j> Units<'j> {
                 None
             }
             Err(error) => Some(InputStep::Failed(InputFailure::new(&file.source, error))),
+        }
+    }
+
+    /// Begins the messages of a git repository.
+    fn begin_repository(&mut self, source: Source) -> Option<InputStep> {
+        match MessageSource::of_repository(source, self.job.format, self.limits) {
+            Ok(messages) => {
+                self.begin(messages);
+                None
+            }
+            Err(step) => Some(step),
         }
     }
 

@@ -1,5 +1,5 @@
-//! Archives: tar, zip and streams of git objects, read member by member as streams. Nothing is
-//! unpacked to disk.
+//! Archives: tar, zip, git repositories and streams of git objects, read member by member as
+//! streams. Nothing is unpacked to disk.
 //!
 //! The archive and the reader of its current member own the bytes of the archive together, because
 //! a member may be an archive itself: archives in archives are on a stack (`streams`), and each
@@ -8,6 +8,7 @@
 mod git;
 #[cfg(feature = "documents")]
 mod members;
+mod repository;
 mod tar;
 mod zip;
 
@@ -17,12 +18,14 @@ use std::rc::Rc;
 
 use super::compression::{Compression, UnpackLimits, decompress};
 use super::error;
-use super::input::{Input, SeekableInput};
+use super::input::{ByteCount, CountingReader, Input, SeekableInput};
+use super::repository::{RepositoryObjects, SharedObjects};
 use crate::diagnostic::{DiagnosticKind, SkipReason};
 use crate::planted_faults::{PlantedFault, panic_at_mark};
 use git::GitReader;
 #[cfg(feature = "documents")]
 pub use members::{ZipMember, ZipMembers};
+use repository::RepositoryReader;
 use tar::TarReader;
 #[cfg(feature = "documents")]
 pub use zip::is_office_document;
@@ -47,6 +50,8 @@ pub(super) enum Archive {
     ZipStream(ZipStream),
     /// The output of `git cat-file --batch`.
     Git(GitReader),
+    /// A git repository.
+    Repository(RepositoryReader),
 }
 
 impl Archive {
@@ -76,6 +81,14 @@ impl Archive {
         }
     }
 
+    /// Creates the reader of a git repository. The bytes of its objects are counted in `count`.
+    pub(super) fn of_repository(objects: RepositoryObjects, count: &ByteCount) -> Archive {
+        let objects = SharedObjects(Rc::new(RefCell::new(objects)));
+        let counted = CountingReader::new(objects.clone(), count);
+        let stream = GitReader::new(ArchiveFeed::new(Box::new(counted)));
+        Archive::Repository(RepositoryReader::new(objects, stream))
+    }
+
     /// Returns the next entry, or `None` at the end. Skips the rest of the current member.
     pub(super) fn next_entry(&mut self) -> io::Result<Option<ArchiveEntry>> {
         let entry = match self {
@@ -83,6 +96,7 @@ impl Archive {
             Archive::ZipDirectory(directory) => directory.next_entry(),
             Archive::ZipStream(stream) => stream.next_entry(),
             Archive::Git(git) => git.next_entry(),
+            Archive::Repository(repository) => repository.next_entry(),
         };
         if let Ok(Some(entry)) = &entry {
             panic_at_mark(PlantedFault::PanicInArchive, &entry.name);
@@ -94,14 +108,17 @@ impl Archive {
     /// to read. Each object of a git stream has its own bytes, and mirrors of mailing lists have
     /// millions.
     pub(super) fn limits_entries(&self) -> bool {
-        !matches!(self, Archive::Git(_))
+        !matches!(self, Archive::Git(_) | Archive::Repository(_))
     }
 
     /// Returns the warning about an archive that was read to its end.
     pub(super) fn warning(&self) -> Option<&'static str> {
         match self {
             Archive::Tar(tar) => tar.warning(),
-            Archive::ZipDirectory(_) | Archive::ZipStream(_) | Archive::Git(_) => None,
+            Archive::ZipDirectory(_)
+            | Archive::ZipStream(_)
+            | Archive::Git(_)
+            | Archive::Repository(_) => None,
         }
     }
 
@@ -112,6 +129,7 @@ impl Archive {
             Archive::Tar(tar) => tar.feed().member_failure(),
             Archive::ZipStream(stream) => stream.feed().member_failure(),
             Archive::Git(git) => git.feed().member_failure(),
+            Archive::Repository(repository) => repository.feed().member_failure(),
             Archive::ZipDirectory(_) => None,
         }
     }

@@ -3,6 +3,8 @@
 //!
 //! A compressed file is then skipped as `binary` by `split`; a tar archive is read as text.
 
+use std::io;
+
 use super::input::{ByteCount, Input};
 use super::stream_step::StreamStep;
 use crate::limits::Limits;
@@ -34,6 +36,17 @@ impl SingleStream {
             }),
             bytes_read,
         }
+    }
+
+    /// Git repositories are archives, which this build does not read.
+    ///
+    /// # Errors
+    ///
+    /// Always.
+    pub fn of_blob(_: &[u8], _: Source, _: &Limits) -> io::Result<SingleStream> {
+        Err(io::Error::other(
+            "it is a git repository, and this build reads no archives",
+        ))
     }
 
     /// The number of bytes of the source that were read so far.

@@ -12,6 +12,7 @@ use super::compression::{Compression, UnpackLimits, UnpackRatio, decompress};
 use super::error::error_diagnostic;
 use super::input::{ByteCount, Input, ReadAgain};
 use super::packed_news_batch::batch_line_bytes;
+use super::repository::{Repository, RepositoryObjects, one_object};
 use super::sparse_read::SparseRead;
 use super::stream_step::StreamStep;
 use crate::diagnostic::{Diagnostic, DiagnosticKind};
@@ -78,6 +79,47 @@ impl Streams {
             pending,
             queue: VecDeque::new(),
             archives: Vec::new(),
+            is_unpacked: false,
+        }
+    }
+
+    /// Creates the steps through the messages of a git repository.
+    ///
+    /// # Errors
+    ///
+    /// Git cannot be run.
+    pub fn of_repository(
+        repository: &Repository,
+        source: Source,
+        limits: &Limits,
+    ) -> io::Result<Streams> {
+        Ok(Streams::of_objects(repository.messages()?, source, limits))
+    }
+
+    /// Creates the step through the blob `oid` of the git repository that is named `source`.
+    ///
+    /// # Errors
+    ///
+    /// Git cannot be run.
+    pub fn of_blob(oid: &[u8], source: Source, limits: &Limits) -> io::Result<Streams> {
+        let objects = one_object(&source.path, oid, limits)?;
+        Ok(Streams::of_objects(objects, source, limits))
+    }
+
+    fn of_objects(objects: RepositoryObjects, source: Source, limits: &Limits) -> Streams {
+        let bytes_read = ByteCount::default();
+        let archive = OpenArchive {
+            source,
+            archive: Archive::of_repository(objects, &bytes_read),
+            depth: 1,
+            entries: 0,
+        };
+        Streams {
+            limits: *limits,
+            bytes_read,
+            pending: None,
+            queue: VecDeque::new(),
+            archives: vec![archive],
             is_unpacked: false,
         }
     }
@@ -317,8 +359,8 @@ impl Input {
     }
 }
 
-/// Returns `true` if the first bytes of a stream show what it is although more may follow within [`MAGIC_BYTES`]: objects of git, or
-/// text that begins no container.
+/// Returns `true` if the first bytes of a stream show what it is although more may follow within
+/// [`MAGIC_BYTES`]: objects of git, or text that begins no container.
 fn is_known(start: &[u8]) -> bool {
     let first_line = memchr::memchr(b'\n', start).map(|end| &start[..end]);
     // The header of a tar archive has NUL bytes, and the line of a packed batch says nothing else.

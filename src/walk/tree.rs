@@ -6,21 +6,21 @@
 //! meanwhile cannot be opened.
 
 use std::collections::HashSet;
-use std::ffi::{OsStr, OsString};
+use std::ffi::OsStr;
 use std::fs::Metadata;
 use std::os::fd::OwnedFd;
-use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::os::unix::fs::FileTypeExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::{io, vec};
 
-use rustix::fs::{AtFlags, Dir, FileType, OFlags, fstat, statat};
-use rustix::io::Errno;
+use rustix::fs::FileType;
 
 use super::SymlinkPolicy;
 use super::format_hint::is_maildir_tmp;
+use super::listing::{FolderEntry, Listing};
 use super::path_filter::PathFilter;
+use super::repository::{repository_of, sort_epochs};
 use super::rooted_path::{RootedPath, joined};
 use crate::origin::Source;
 
@@ -34,6 +34,8 @@ pub(super) enum TreeEntry {
         /// The folder that contains it, if that is open.
         folder: Option<Arc<OwnedFd>>,
     },
+    /// A folder that is a git repository, and is not entered.
+    Repository(PathBuf),
     /// A symbolic link that is not followed.
     Link(PathBuf),
     /// A root that is a pipe or a character device.
@@ -147,7 +149,7 @@ impl<'t> TreeWalk<'t> {
             Ok(Listing {
                 folder,
                 inode,
-                entries,
+                mut entries,
             }) => {
                 if let Some(above) = self.levels.iter().find(|level| level.inode == inode) {
                     let ancestor = above.path.clone();
@@ -156,6 +158,10 @@ impl<'t> TreeWalk<'t> {
                         error: TreeError::Cycle { ancestor },
                     });
                 }
+                if let Some(repository) = repository_of(&path, &entries) {
+                    return Some(TreeEntry::Repository(repository));
+                }
+                sort_epochs(&path, &mut entries);
                 self.levels.push(TreeLevel {
                     path,
                     place,
@@ -334,66 +340,6 @@ impl Iterator for Folders {
 struct FolderPlace {
     path: PathBuf,
     place: RootedPath,
-}
-
-/// Entry of a folder.
-struct FolderEntry {
-    pub(super) name: OsString,
-    /// Its type; links are not followed.
-    file_type: FileType,
-}
-
-/// Content of a folder.
-struct Listing {
-    pub(super) folder: OwnedFd,
-    /// Its device and inode.
-    pub(super) inode: (u64, u64),
-    /// Its entries, ordered by name.
-    entries: Vec<FolderEntry>,
-}
-
-impl Listing {
-    /// Lists the entries of the folder at `place` whose type is wanted. The folder is opened
-    /// beneath its root.
-    pub(super) fn of(
-        place: &RootedPath,
-        is_wanted: impl Fn(FileType) -> bool,
-    ) -> io::Result<Listing> {
-        let folder = place.open(OFlags::DIRECTORY)?;
-        let stat = fstat(&folder)?;
-        let mut entries = Vec::new();
-        for entry in Dir::read_from(&folder)? {
-            let entry = entry?;
-            let name = entry.file_name().to_bytes();
-            if name == b"." || name == b".." {
-                continue;
-            }
-            let file_type = match entry.file_type() {
-                // Some file systems do not return the type. An entry that has vanished meanwhile is
-                // no longer there.
-                FileType::Unknown => {
-                    match statat(&folder, entry.file_name(), AtFlags::SYMLINK_NOFOLLOW) {
-                        Ok(stat) => FileType::from_raw_mode(stat.st_mode),
-                        Err(Errno::NOENT) => continue,
-                        Err(error) => return Err(error.into()),
-                    }
-                }
-                file_type => file_type,
-            };
-            if is_wanted(file_type) {
-                entries.push(FolderEntry {
-                    name: OsString::from_vec(name.to_vec()),
-                    file_type,
-                });
-            }
-        }
-        entries.sort_by(|one, other| one.name.as_bytes().cmp(other.name.as_bytes()));
-        Ok(Listing {
-            folder,
-            inode: (stat.st_dev, stat.st_ino),
-            entries,
-        })
-    }
 }
 
 #[cfg(test)]

@@ -25,6 +25,7 @@ pub(super) fn dry_run(job: &Job, args: &ScanArgs) -> CommandResult {
         let line = match step {
             WalkStep::Stdin => line(STREAM, "-", &Source::at(Source::STDIN.into())),
             WalkStep::Stream(source) => line(STREAM, "-", &source),
+            WalkStep::Repository(source) => line(GIT, "-", &source),
             WalkStep::Part { file, item } => {
                 let kind = item.kind.map_or(AUTO, crate::origin::SourceKind::name);
                 let range = format!("{}-{}", item.start, item.end);
@@ -63,6 +64,9 @@ pub(super) fn dry_run(job: &Job, args: &ScanArgs) -> CommandResult {
 
 /// The kind of standard input and of pipes, which are not read to recognize it.
 const STREAM: &str = "stream";
+
+/// The kind of git repositories, which are not read to recognize it.
+const GIT: &str = "git";
 
 /// The kind of a part whose item does not name it.
 const AUTO: &str = "auto";

@@ -14,7 +14,10 @@ use crate::limits::Limits;
 use crate::origin::Source;
 use crate::pipeline::Job;
 use crate::read;
+#[cfg(feature = "archives")]
+use crate::read::{Repository, RepositoryContent};
 use crate::record::{NamedCounts, Summary, is_written_line, read_item};
+use crate::walk::is_repository;
 
 /// The hints before a scan.
 pub(super) fn before(args: &ScanArgs, job: &Job, config: &Config) -> Vec<String> {
@@ -128,9 +131,17 @@ const UNREAD_FORMATS: &[(&[u8], &str, &str)] = &[
 ];
 
 /// A line for each file that the user named and that has a format which is not read, with the way out.
-pub(in crate::cli) fn unread_inputs(job: &Job) -> Vec<String> {
+pub(in crate::cli) fn unread_inputs(job: &Job, summary: &Summary) -> Vec<String> {
+    let has_skipped_repository = 0 < count(&summary.files_skipped, SkipReason::Repository);
     let roots = job.roots.iter().filter(|_| job.items.is_none());
     let line = |root: &PathBuf| {
+        if has_skipped_repository && is_skipped_repository(root) {
+            return Some(format!(
+                "{0} was not read, because it is a git repository without the messages of a mailing list; \
+                 check it out and scan its files: `git clone {0} FOLDER`",
+                root.display()
+            ));
+        }
         let start = start_of(root)?;
         let format = UNREAD_FORMATS
             .iter()
@@ -161,6 +172,19 @@ fn is_read_document(path: &Path, start: &[u8]) -> bool {
     });
     // Why a damaged or too large one is not read is in an event.
     read.is_ok() && read_document(kind, &bytes, &limits) != DocumentReading::default()
+}
+
+/// Returns `true` for a git repository that is not read: one of program code, for example.
+#[cfg(feature = "archives")]
+fn is_skipped_repository(root: &Path) -> bool {
+    let skipped = RepositoryContent::Skipped(SkipReason::Repository);
+    is_repository(root)
+        && Repository::open(root, &Limits::default()).is_ok_and(|content| content == skipped)
+}
+
+#[cfg(not(feature = "archives"))]
+fn is_skipped_repository(root: &Path) -> bool {
+    is_repository(root)
 }
 
 /// A hint for each input that begins with records or work items of urlspool: their URLs would be found a second time.

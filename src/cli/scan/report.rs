@@ -271,7 +271,7 @@ fn total_bytes(job: &Job) -> Option<u64> {
     let size = |step| match step {
         WalkStep::File(file) => Some(file.size),
         WalkStep::Part { file, item } => Some(item.end.min(file.size).saturating_sub(item.start)),
-        WalkStep::Stdin | WalkStep::Stream(_) => None,
+        WalkStep::Stdin | WalkStep::Stream(_) | WalkStep::Repository(_) => None,
         WalkStep::Skipped { .. } | WalkStep::Failed(_) => Some(0),
     };
     match &job.items {

@@ -169,6 +169,7 @@ impl SpoolReader {
                     self.fail(scan, &event, host);
                 }
                 WalkStep::Part { .. }
+                | WalkStep::Repository(_)
                 | WalkStep::Skipped { .. }
                 | WalkStep::Stdin
                 | WalkStep::Stream(_) => {}

@@ -15,6 +15,7 @@ use super::{ArchiveEntry, ArchiveFeed, EntryContent, EntryData, truncated_member
 use crate::diagnostic::SkipReason;
 use crate::limits::GIT_LINE_BYTES;
 use crate::read::error;
+use crate::read::repository::is_oid;
 
 /// Returns `true` if a source that begins with `start` is such a stream: after lines about missing
 /// objects, if any, it has the header of an object.
@@ -61,12 +62,6 @@ impl GitLine<'_> {
             _ => GitLine::Damaged,
         }
     }
-}
-
-/// Returns `true` for a SHA-1 or SHA-256 in hex.
-fn is_oid(word: &[u8]) -> bool {
-    let is_hex = |byte: &u8| matches!(byte, b'0'..=b'9' | b'a'..=b'f');
-    matches!(word.len(), 40 | 64) && word.iter().all(is_hex)
 }
 
 /// Parses a decimal number of up to 19 digits.

@@ -1,0 +1,634 @@
+//! Git repositories of mailing lists, as public-inbox writes them, read by `git` in processes of
+//! their own.
+//!
+//! In the layout of version 2 each commit has one message as the blob `m`, and a commit that
+//! deletes a message has it as the blob `d`. In that of version 1 a message is a file that is named
+//! by the hash of its Message-ID, `ab/cdef...`, and a commit adds or deletes one. A git repository
+//! without either layout is not read.
+//!
+//! `rev-list` (for version 1 with `diff-tree`) names the blobs, `cat-file --batch-check` gives
+//! their sizes, and `cat-file --batch` their bytes. One thread moves the names from one to the next
+//! whenever it would wait for bytes.
+
+mod process;
+
+use std::cell::RefCell;
+use std::collections::VecDeque;
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+use std::process::Stdio;
+use std::rc::Rc;
+
+use self::process::{Awaited, GitAnswer, GitProcess, PipeRead, wait};
+use super::error;
+use crate::diagnostic::SkipReason;
+use crate::limits::{GIT_LINE_BYTES, GIT_PIPE_BYTES, GIT_ROOT_BYTES, Limits};
+
+/// Content of a git repository.
+#[derive(Debug, PartialEq, Eq)]
+pub enum RepositoryContent {
+    /// The messages of a mailing list.
+    Mail(Repository),
+    /// Something else, which is not read.
+    Skipped(SkipReason),
+}
+
+/// Git repository with the messages of a mailing list.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Repository {
+    path: PathBuf,
+    layout: Layout,
+    /// The object id of its last commit.
+    tip: String,
+    limits: GitLimits,
+}
+
+/// Layout of the messages in a repository.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Layout {
+    /// Each commit adds a file, or deletes one.
+    V1,
+    /// Each commit has a message as `m`, or a deleted one as `d`.
+    V2,
+}
+
+/// Limits on what git does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct GitLimits {
+    /// Maximum size of a blob.
+    blob_bytes: u64,
+    /// Seconds for which git may be silent.
+    silence_s: u64,
+}
+
+impl GitLimits {
+    fn of(limits: &Limits) -> GitLimits {
+        GitLimits {
+            blob_bytes: limits.git_blob_bytes as u64,
+            silence_s: limits.git_silence_s as u64,
+        }
+    }
+}
+
+/// The branches that are read: the first that has a commit. Public-inbox writes the second,
+/// whatever branch the user's default is.
+const BRANCHES: [&str; 2] = ["HEAD^{commit}", "refs/heads/master^{commit}"];
+
+impl Repository {
+    /// Opens the repository in the folder `path`.
+    ///
+    /// # Errors
+    ///
+    /// Git cannot be run, or cannot read the repository.
+    pub fn open(path: &Path, limits: &Limits) -> io::Result<RepositoryContent> {
+        let limits = GitLimits::of(limits);
+        let Some(tip) = tip(path, limits)? else {
+            return Ok(RepositoryContent::Skipped(SkipReason::Empty));
+        };
+        let arguments = ["ls-tree", &tip];
+        let answer = GitProcess::run(path, &arguments, GIT_ROOT_BYTES, limits.silence_s)?;
+        let layout = match answer {
+            GitAnswer::Printed(root) => layout(&root),
+            GitAnswer::Nothing => Some(Layout::V1),
+            GitAnswer::TooLong => None,
+        };
+        Ok(match layout {
+            Some(layout) => RepositoryContent::Mail(Repository {
+                path: path.to_owned(),
+                layout,
+                tip,
+                limits,
+            }),
+            None => RepositoryContent::Skipped(SkipReason::Repository),
+        })
+    }
+
+    /// Starts to read all messages, in the order of their commits.
+    ///
+    /// # Errors
+    ///
+    /// Git cannot be run.
+    pub(super) fn messages(&self) -> io::Result<RepositoryObjects> {
+        let (path, tip) = (&self.path, self.tip.as_str());
+        let revisions = ["rev-list", "--reverse", tip];
+        let mut commits = GitProcess::start(path, &revisions, Stdio::null())?;
+        let (names, before) = match self.layout {
+            Layout::V2 => (commits, None),
+            Layout::V1 => {
+                let changes = [
+                    "diff-tree",
+                    "--stdin",
+                    "--root",
+                    "-r",
+                    "--raw",
+                    "--no-renames",
+                    "--no-abbrev",
+                ];
+                let stdin = commits.take_stdout()?;
+                (GitProcess::start(path, &changes, stdin)?, Some(commits))
+            }
+        };
+        let source = NameSource {
+            names,
+            before,
+            layout: self.layout,
+            lines: LineBuffer::default(),
+        };
+        RepositoryObjects::start(path, Some(source), self.limits)
+    }
+}
+
+/// Starts to read one blob of the repository in the folder `path`.
+///
+/// # Errors
+///
+/// Git cannot be run.
+pub(super) fn one_object(
+    path: &Path,
+    oid: &[u8],
+    limits: &Limits,
+) -> io::Result<RepositoryObjects> {
+    let mut objects = RepositoryObjects::start(path, None, GitLimits::of(limits))?;
+    if is_oid(oid) {
+        objects.check.send(&[oid, b"\n"].concat());
+        objects.unanswered = 1;
+    }
+    Ok(objects)
+}
+
+/// Returns the object id of the last commit of the repository in the folder `path`, if it has any.
+fn tip(path: &Path, limits: GitLimits) -> io::Result<Option<String>> {
+    for branch in BRANCHES {
+        let arguments = ["rev-parse", "--verify", "--quiet", branch];
+        let answer = GitProcess::run(path, &arguments, GIT_LINE_BYTES, limits.silence_s)?;
+        let line = match answer {
+            GitAnswer::Printed(line) => line,
+            GitAnswer::TooLong => return Err(unexpected("rev-parse", b"more than a line")),
+            GitAnswer::Nothing => continue,
+        };
+        let oid = line.strip_suffix(b"\n").filter(|oid| is_oid(oid));
+        return match oid.and_then(|oid| str::from_utf8(oid).ok()) {
+            Some(oid) => Ok(Some(oid.to_owned())),
+            None => Err(unexpected("rev-parse", &line)),
+        };
+    }
+    Ok(None)
+}
+
+/// Returns the layout of a repository whose last commit has this tree, as `ls-tree` prints it. One
+/// of version 1 may have no message left.
+fn layout(root: &[u8]) -> Option<Layout> {
+    let mut entries = root
+        .split(|&byte| byte == b'\n')
+        .filter(|line| !line.is_empty());
+    let is_message = |line: &[u8]| {
+        let is_blob = line.starts_with(b"100") && memchr::memmem::find(line, b" blob ").is_some();
+        is_blob && (line.ends_with(b"\tm") || line.ends_with(b"\td"))
+    };
+    let is_fan_out = |line: &[u8]| match line.split_last_chunk::<3>() {
+        Some((before, [b'\t', name @ ..])) => {
+            memchr::memmem::find(before, b" tree ").is_some() && is_hex(name)
+        }
+        _ => false,
+    };
+    if entries.clone().all(is_fan_out) {
+        return Some(Layout::V1);
+    }
+    entries.all(is_message).then_some(Layout::V2)
+}
+
+/// Returns `true` for the path of a message in version 1. Messages that share a Message-ID are in a
+/// folder of that name.
+fn is_message_path(path: &[u8]) -> bool {
+    let mut names = path.splitn(3, |&byte| byte == b'/');
+    let mut is_hex_name = |len| {
+        names
+            .next()
+            .is_some_and(|name| name.len() == len && is_hex(name))
+    };
+    is_hex_name(2) && is_hex_name(38)
+}
+
+/// Returns `true` for a SHA-1 or SHA-256 in hex.
+pub(super) fn is_oid(word: &[u8]) -> bool {
+    matches!(word.len(), 40 | 64) && is_hex(word)
+}
+
+fn is_hex(text: &[u8]) -> bool {
+    text.iter()
+        .all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'))
+}
+
+fn unexpected(command: &str, answer: &[u8]) -> io::Error {
+    let answer = String::from_utf8_lossy(&answer[..answer.len().min(80)]).into_owned();
+    error::damage(format!(
+        "git {command} answered {answer:?}, which is not its format"
+    ))
+}
+
+/// Objects of a repository that are being read.
+#[derive(Debug)]
+pub(super) struct RepositoryObjects {
+    /// `None` if all names were given.
+    source: Option<NameSource>,
+    /// Answers a name with its object id, type and size.
+    check: GitProcess,
+    answers: LineBuffer,
+    /// Answers an object id with the object.
+    contents: GitProcess,
+    /// What comes next. The objects among it were asked for in this order.
+    expected: VecDeque<Expected>,
+    /// Number of names that `check` has not answered.
+    unanswered: u64,
+    limits: GitLimits,
+}
+
+/// Process that prints the names of objects.
+#[derive(Debug)]
+struct NameSource {
+    names: GitProcess,
+    /// The process that prints its input.
+    before: Option<GitProcess>,
+    layout: Layout,
+    lines: LineBuffer,
+}
+
+/// Something that a repository has next.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Expected {
+    /// A message, whose object comes.
+    Message,
+    /// A message that a commit deletes, whose object comes.
+    Deleted,
+    /// A name without a message. Its object comes if it is a deleted message.
+    PerhapsDeleted(Vec<u8>),
+    /// A blob that is larger than the limit.
+    TooLarge { oid: Vec<u8>, bytes: u64 },
+    /// A name for which there is no blob.
+    Unresolved(Vec<u8>),
+}
+
+/// The word after the object id of a deleted message.
+const DELETED: &[u8] = b"d";
+
+impl RepositoryObjects {
+    fn start(
+        path: &Path,
+        source: Option<NameSource>,
+        limits: GitLimits,
+    ) -> io::Result<RepositoryObjects> {
+        let format = "--batch-check=%(objectname) %(objecttype) %(objectsize) %(rest)";
+        Ok(RepositoryObjects {
+            source,
+            check: GitProcess::start(path, &["cat-file", format, "--buffer"], Stdio::piped())?,
+            answers: LineBuffer::default(),
+            contents: GitProcess::start(
+                path,
+                &["cat-file", "--batch", "--buffer"],
+                Stdio::piped(),
+            )?,
+            expected: VecDeque::new(),
+            unanswered: 0,
+            limits,
+        })
+    }
+
+    /// Returns what comes next, or `None` after everything.
+    pub(super) fn next_expected(&mut self) -> io::Result<Option<Expected>> {
+        loop {
+            if let Some(expected) = self.expected.pop_front() {
+                return Ok(Some(expected));
+            }
+            if self.check.is_read() && self.answers.is_empty() {
+                return Ok(None);
+            }
+            if !self.advance()? {
+                self.wait(false)?;
+            }
+        }
+    }
+
+    /// Checks, after everything was read, that no process failed.
+    pub(super) fn finish(&mut self) -> io::Result<()> {
+        let silence_s = self.limits.silence_s;
+        self.check.finish(silence_s)?;
+        self.contents.finish(silence_s)?;
+        let mut is_answered = self.unanswered == 0;
+        if let Some(NameSource { names, before, .. }) = &mut self.source {
+            is_answered &= names.is_read();
+            if is_answered {
+                if let Some(before) = before {
+                    before.finish(silence_s)?;
+                }
+                names.finish(silence_s)?;
+            }
+        }
+        if is_answered {
+            Ok(())
+        } else {
+            Err(error::damage("git has ended before the last answer"))
+        }
+    }
+
+    /// Moves names from one process to the next, without waiting. Returns `true` if something was
+    /// moved.
+    fn advance(&mut self) -> io::Result<bool> {
+        let mut has_moved = self.read_names()?;
+        has_moved |= self.check.write()?;
+        has_moved |= self.read_answers()?;
+        has_moved |= self.contents.write()?;
+        self.check.read_messages();
+        self.contents.read_messages();
+        Ok(has_moved)
+    }
+
+    fn read_names(&mut self) -> io::Result<bool> {
+        let Some(NameSource {
+            names,
+            before,
+            layout,
+            lines,
+        }) = &mut self.source
+        else {
+            self.check.end_input();
+            return Ok(false);
+        };
+        names.read_messages();
+        if let Some(before) = before {
+            before.read_messages();
+        }
+        if !self.check.has_room() {
+            return Ok(false);
+        }
+        let read = lines.read(names)?;
+        while let Some(line) = lines.next_line()? {
+            let query = query(line, *layout).ok_or_else(|| unexpected("rev-list", line))?;
+            self.unanswered += u64::from(!query.is_empty());
+            self.check.send(&query);
+        }
+        if names.is_read() {
+            self.check.end_input();
+        }
+        Ok(read)
+    }
+
+    fn read_answers(&mut self) -> io::Result<bool> {
+        if !self.has_room() {
+            return Ok(false);
+        }
+        let read = self.answers.read(&mut self.check)?;
+        while let Some(line) = self.answers.next_line()? {
+            let expected = Expected::of(line, self.limits.blob_bytes)
+                .ok_or_else(|| unexpected("cat-file", line))?;
+            match &expected {
+                Expected::Message | Expected::Deleted => {
+                    let oid = line.split(|&byte| byte == b' ').next().unwrap_or_default();
+                    self.contents.send(&[oid, b"\n"].concat());
+                }
+                Expected::PerhapsDeleted(name) => {
+                    let commit = &name[..name.len() - 1];
+                    self.contents.send(&[commit, DELETED, b"\n"].concat());
+                }
+                Expected::TooLarge { .. } | Expected::Unresolved(_) => {}
+            }
+            self.expected.push_back(expected);
+            self.unanswered = self.unanswered.saturating_sub(1);
+        }
+        if self.check.is_read() {
+            self.contents.end_input();
+        }
+        Ok(read)
+    }
+
+    /// Returns `true` if answers may be read: what they lead to is bounded.
+    fn has_room(&self) -> bool {
+        self.contents.has_room() && self.expected.len() < GIT_PIPE_BYTES / 16
+    }
+
+    /// Waits until something can be moved, or an object be read if `reads_objects`.
+    fn wait(&self, reads_objects: bool) -> io::Result<()> {
+        let mut awaited = vec![
+            Awaited {
+                process: &self.check,
+                reads_output: self.has_room(),
+            },
+            Awaited {
+                process: &self.contents,
+                reads_output: reads_objects,
+            },
+        ];
+        if let Some(NameSource { names, before, .. }) = &self.source {
+            awaited.push(Awaited {
+                process: names,
+                reads_output: self.check.has_room(),
+            });
+            awaited.extend(before.as_ref().map(Awaited::reading));
+        }
+        wait(&awaited, self.limits.silence_s)
+    }
+
+    /// Reads the objects, one after the other.
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        loop {
+            match self.contents.read(buffer)? {
+                PipeRead::Bytes(read) => return Ok(read),
+                PipeRead::Ended => return Ok(0),
+                PipeRead::Empty => {
+                    if !self.advance()? {
+                        self.wait(true)?;
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// Returns the query about the object that a line of the source of names has: empty if it has none,
+/// and `None` if git prints no such line.
+fn query(line: &[u8], layout: Layout) -> Option<Vec<u8>> {
+    if layout == Layout::V2 {
+        return is_oid(line).then(|| [line, b":m\n"].concat());
+    }
+    if is_oid(line) {
+        // The commit whose changes follow.
+        return Some(Vec::new());
+    }
+    // `:OLD_MODE NEW_MODE OLD_OID NEW_OID STATUS<tab>PATH`.
+    let words: Vec<&[u8]> = line
+        .strip_prefix(b":")?
+        .splitn(5, |&byte| byte == b' ')
+        .collect();
+    let &[_, _, old, new, [status, b'\t', path @ ..]] = &words[..] else {
+        return None;
+    };
+    Some(match status {
+        b'A' | b'M' if is_message_path(path) && is_oid(new) => [new, b"\n"].concat(),
+        b'D' if is_message_path(path) && is_oid(old) => [old, b" ", DELETED, b"\n"].concat(),
+        _ => Vec::new(),
+    })
+}
+
+impl Expected {
+    /// Reads an answer of `cat-file --batch-check`. `None` if git answers no such line.
+    fn of(line: &[u8], max_bytes: u64) -> Option<Expected> {
+        let words: Vec<&[u8]> = line.splitn(4, |&byte| byte == b' ').collect();
+        let name = *words.first()?;
+        let is_known = is_oid(name) || name.strip_suffix(b":m").is_some_and(is_oid);
+        if !is_known || words.len() < 2 {
+            return None;
+        }
+        let &[oid, b"blob", digits, rest] = &words[..] else {
+            return Some(if name.ends_with(b":m") {
+                Expected::PerhapsDeleted(name.to_owned())
+            } else {
+                Expected::Unresolved(name.to_owned())
+            });
+        };
+        let bytes = str::from_utf8(digits).ok()?.parse().ok()?;
+        Some(if max_bytes < bytes {
+            let oid = oid.to_owned();
+            Expected::TooLarge { oid, bytes }
+        } else if rest == DELETED {
+            Expected::Deleted
+        } else {
+            Expected::Message
+        })
+    }
+}
+
+/// Lines of a process, as they come.
+#[derive(Debug, Default)]
+struct LineBuffer {
+    bytes: Vec<u8>,
+    /// Offset of the first line that was not taken.
+    next: usize,
+}
+
+impl LineBuffer {
+    /// Reads what the process has printed, without waiting. Returns `true` if there is something
+    /// new, or its end.
+    fn read(&mut self, process: &mut GitProcess) -> io::Result<bool> {
+        if process.is_read() {
+            return Ok(false);
+        }
+        self.bytes.drain(..self.next);
+        self.next = 0;
+        let before = self.bytes.len();
+        self.bytes.resize(before + GIT_PIPE_BYTES, 0);
+        let read = process.read(&mut self.bytes[before..]);
+        let len = match read {
+            Ok(PipeRead::Bytes(read)) => read,
+            _ => 0,
+        };
+        self.bytes.truncate(before + len);
+        match read? {
+            PipeRead::Empty => Ok(false),
+            PipeRead::Bytes(_) | PipeRead::Ended => Ok(true),
+        }
+    }
+
+    /// Takes the next whole line, without its line end.
+    fn next_line(&mut self) -> io::Result<Option<&[u8]>> {
+        let rest = &self.bytes[self.next..];
+        match memchr::memchr(b'\n', rest) {
+            Some(end) => {
+                self.next += end + 1;
+                Ok(Some(&rest[..end]))
+            }
+            None if GIT_LINE_BYTES < rest.len() => Err(unexpected("", rest)),
+            None => Ok(None),
+        }
+    }
+
+    /// Returns `true` if no whole line is left.
+    fn is_empty(&self) -> bool {
+        memchr::memchr(b'\n', &self.bytes[self.next..]).is_none()
+    }
+}
+
+/// The objects of a repository, shared by their reader and by who asks what comes next.
+#[derive(Clone, Debug)]
+pub(super) struct SharedObjects(pub(super) Rc<RefCell<RepositoryObjects>>);
+
+impl Read for SharedObjects {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        self.0.borrow_mut().read(buffer)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const OID: &str = "0123456789abcdef0123456789abcdef01234567";
+
+    #[test]
+    fn a_root_shows_the_layout() {
+        let tree = |name: &str| format!("040000 tree {OID}\t{name}\n");
+        let blob = |name: &str| format!("100644 blob {OID}\t{name}\n");
+        for (root, expected) in [
+            (blob("m"), Some(Layout::V2)),
+            (blob("d"), Some(Layout::V2)),
+            (tree("0a"), Some(Layout::V1)),
+            (tree("00") + &tree("ff"), Some(Layout::V1)),
+            (String::new(), Some(Layout::V1)),
+            (tree("0a") + &blob("README"), None),
+            (blob("README") + &blob("m"), None),
+            (tree("m"), None),
+            (blob("0a"), None),
+            (tree("src"), None),
+            (format!("120000 blob {OID}\tm\n"), None),
+        ] {
+            assert_eq!(layout(root.as_bytes()), expected, "{root}");
+        }
+    }
+
+    #[test]
+    fn a_change_of_version_1_names_a_message() {
+        let zero = "0".repeat(40);
+        let path = format!("0a/{}", &OID[..38]);
+        let check = |status: &str, path: &str, expected: &str| {
+            let line = format!(":000000 100644 {zero} {OID} {status}\t{path}");
+            let found = query(line.as_bytes(), Layout::V1).unwrap();
+            assert_eq!(String::from_utf8(found).unwrap(), expected, "{line}");
+        };
+        check("A", &path, &format!("{OID}\n"));
+        check("M", &path, &format!("{OID}\n"));
+        check("D", &path, &format!("{zero} d\n"));
+        check("A", &format!("{path}/b"), &format!("{OID}\n"));
+        check("A", &path[1..], "");
+        check("A", "README", "");
+        check("T", &path, "");
+        assert_eq!(query(OID.as_bytes(), Layout::V1), Some(Vec::new()));
+        let name = format!("{OID}:m\n").into_bytes();
+        assert_eq!(query(OID.as_bytes(), Layout::V2), Some(name));
+        for other in [&b"fatal"[..], b":1 2 3", b""] {
+            assert_eq!(query(other, Layout::V1), None);
+            assert_eq!(query(other, Layout::V2), None);
+        }
+    }
+
+    #[test]
+    fn an_answer_says_what_comes() {
+        let check = |line: &str, expected: Option<Expected>| {
+            assert_eq!(Expected::of(line.as_bytes(), 100), expected, "{line}");
+        };
+        let name = format!("{OID}:m");
+        let oid = OID.as_bytes().to_vec();
+        check(&format!("{OID} blob 100 "), Some(Expected::Message));
+        check(&format!("{OID} blob 100 d"), Some(Expected::Deleted));
+        let too_large = Expected::TooLarge {
+            oid: oid.clone(),
+            bytes: 101,
+        };
+        check(&format!("{OID} blob 101 "), Some(too_large));
+        let perhaps = Expected::PerhapsDeleted(name.clone().into_bytes());
+        check(&format!("{name} missing"), Some(perhaps));
+        let unresolved = || Some(Expected::Unresolved(oid.clone()));
+        check(&format!("{OID} missing"), unresolved());
+        check(&format!("{OID} tree 3 "), unresolved());
+        for other in ["", OID, "fatal: no", &format!("{OID} blob x ")] {
+            check(other, None);
+        }
+    }
+}

@@ -1,0 +1,66 @@
+//! Git repositories among the folders of a walk, recognised by the names in them, as git does.
+//! Their content is left to `read`.
+
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+
+use rustix::fs::FileType;
+
+use super::listing::FolderEntry;
+
+/// Returns `true` if the folder at `path` is a git repository: one without a working tree, or the
+/// folder `.git` of one that has it.
+#[must_use]
+pub fn is_repository(path: &Path) -> bool {
+    path.join("HEAD")
+        .symlink_metadata()
+        .is_ok_and(|head| !head.is_dir())
+        && path.join("objects").is_dir()
+        && path.join("refs").is_dir()
+}
+
+/// Returns the repository that the folder at `path` with these entries, ordered by name, is or has
+/// checked out. The working tree of a mailing list has nothing but its messages, which are in the
+/// repository.
+pub(super) fn repository_of(path: &Path, entries: &[FolderEntry]) -> Option<PathBuf> {
+    let has = |name: &str, is_type: fn(FileType) -> bool| {
+        let found = entries.binary_search_by(|entry| entry.name.as_bytes().cmp(name.as_bytes()));
+        found.is_ok_and(|at| is_type(entries[at].file_type))
+    };
+    let is_folder = |found: FileType| found.is_dir() || found.is_symlink();
+    if has("HEAD", |found| !found.is_dir()) && has("objects", is_folder) && has("refs", is_folder) {
+        return Some(path.to_owned());
+    }
+    let git = path.join(".git");
+    (has(".git", FileType::is_dir) && is_checked_out_mail(entries) && is_repository(&git))
+        .then_some(git)
+}
+
+/// Returns `true` if a working tree has the names of a mailing list: `m` or `d`, or the first two
+/// digits of hashes.
+fn is_checked_out_mail(entries: &[FolderEntry]) -> bool {
+    let files = || entries.iter().filter(|entry| entry.name != ".git");
+    let is_fan_out = |entry: &FolderEntry| {
+        let is_hex = |byte: &u8| matches!(byte, b'0'..=b'9' | b'a'..=b'f');
+        entry.name.len() == 2
+            && entry.name.as_bytes().iter().all(is_hex)
+            && entry.file_type.is_dir()
+    };
+    let is_message = |entry: &FolderEntry| entry.name == "m" || entry.name == "d";
+    files().next().is_some() && (files().all(is_fan_out) || files().all(is_message))
+}
+
+/// Orders the epochs of a mailing list of public-inbox, `0.git`, `1.git` and so on, by their
+/// numbers, which the order of names is not.
+pub(super) fn sort_epochs(path: &Path, entries: &mut [FolderEntry]) {
+    let number = |entry: &FolderEntry| {
+        let name = entry.name.to_str()?.strip_suffix(".git")?;
+        name.bytes()
+            .all(|byte| byte.is_ascii_digit())
+            .then(|| name.parse::<u64>().ok())?
+    };
+    if path.file_name().is_some_and(|name| name == "git") {
+        // Other names keep their order, after the epochs.
+        entries.sort_by_key(|entry| number(entry).unwrap_or(u64::MAX));
+    }
+}

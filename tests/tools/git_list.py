@@ -1,0 +1,129 @@
+#!/usr/bin/env python3
+"""Makes git repositories as public-inbox does, from the messages of archives, and compares a scan of one with the recipe of
+docs/recipes.md that pipes `git cat-file` into a scan.
+
+    git_list.py make v1|v2 COUNT REPOSITORY ARCHIVE...    writes COUNT messages, the archives repeated if need be
+    git_list.py compare PROGRAM REPOSITORY                records, and processor time of both ways (version 2)
+
+Each hundredth message is deleted later, by a commit of its own. Repeated messages get a Message-ID of their own.
+"""
+
+import hashlib
+import json
+import os
+import re
+import resource
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+SEPARATOR = re.compile(rb"(?:\A|(?<=\n))From [^\n]*\n(?=[!-9;-~]+:)")
+
+
+def messages(paths):
+    """The messages of mboxes, and of folders with a message in each file."""
+    for path in map(Path, paths):
+        for file in sorted(file for file in path.rglob("*") if file.is_file()) if path.is_dir() else [path]:
+            content = file.read_bytes()
+            starts = [(found.start(), found.end()) for found in SEPARATOR.finditer(content)]
+            if not content.startswith(b"From ") or not starts:
+                yield content
+                continue
+            ends = [start for start, _ in starts[1:]] + [len(content)]
+            for (_, start), end in zip(starts, ends):
+                yield content[start:end].removesuffix(b"\n")
+
+
+def repeated(paths, count):
+    """`count` messages that differ."""
+    seen, turn = set(), 0
+    while True:
+        before = len(seen)
+        for number, message in enumerate(messages(paths)):
+            if turn:
+                message = b"X-Turn: %d.%d\n" % (turn, number) + message
+            digest = hashlib.sha1(message).digest()
+            if message and digest not in seen:
+                seen.add(digest)
+                yield message
+                if len(seen) == count:
+                    return
+        if len(seen) == before:
+            sys.exit("the archives hold no messages")
+        turn += 1
+
+
+def commit(out, number, change):
+    out.write(b"commit refs/heads/master\ncommitter A <a@b.example> %d +0000\ndata 2\ns\n\n%s\n" % (1000000000 + number, change))
+
+
+def make(layout, count, repository, paths):
+    subprocess.run(["git", "init", "-q", "--bare", repository], check=True)
+    subprocess.run(["git", "-C", repository, "symbolic-ref", "HEAD", "refs/heads/master"], check=True)
+    importer = subprocess.Popen(["git", "-C", repository, "fast-import", "--quiet"], stdin=subprocess.PIPE)
+    out, deleted = importer.stdin, 0
+    for number, message in enumerate(repeated(paths, count), 1):
+        digest = hashlib.sha1(message).hexdigest()
+        name = f"{digest[:2]}/{digest[2:]}".encode() if layout == "v1" else b"m"
+        out.write(b"blob\nmark :%d\ndata %d\n%s\n" % (number, len(message), message))
+        remove_d = b"D d\n" if layout == "v2" else b""
+        commit(out, number, remove_d + b"M 100644 :%d %s\n" % (number, name))
+        if number % 100 == 50:
+            deleted += 1
+            commit(out, number, b"D %s\n" % name if layout == "v1" else b"D m\nM 100644 :%d d\n" % number)
+    out.close()
+    if importer.wait():
+        sys.exit("git fast-import failed")
+    print(f"{repository}: {count} messages, {deleted} of them deleted")
+
+
+def processor_time(command, **options):
+    """Seconds of user and system time that a command and its children take."""
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    subprocess.run(command, check=True, **options)
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+
+
+def records(path):
+    """Records without what names the source."""
+    for line in open(path, "rb"):
+        record = json.loads(line)
+        for field in ("path", "path_b64", "mailbox"):
+            record["source"].pop(field)
+        yield record
+
+
+def compare(program, repository):
+    with tempfile.TemporaryDirectory() as folder:
+        direct, piped = f"{folder}/direct.jsonl", f"{folder}/piped.jsonl"
+        scan = [program, "scan", "-q", repository, "--force", "-o", direct, "--summary", f"{folder}/summary.json"]
+        recipe = (
+            f"git --git-dir='{repository}' rev-list --reverse HEAD | sed 's/$/:m/' | "
+            f"git --git-dir='{repository}' cat-file --batch --buffer | '{program}' scan -q - --force -o '{piped}'"
+        )
+        times = [(processor_time(scan), processor_time(["sh", "-c", recipe])) for _ in range(5)]
+        best = [min(time) for time in zip(*times)]
+        count = 0
+        pairs = zip(records(direct), records(piped), strict=True)
+        for count, (one, other) in enumerate(pairs, 1):
+            if one != other:
+                sys.exit(f"record {count} differs:\n{one}\n{other}")
+        summary = json.load(open(f"{folder}/summary.json"))
+        print(f"{count} records are equal; {summary['messages']} messages, skipped {summary['members_skipped']}")
+        print(f"processor time: {best[0]:.2f} s, by the recipe {best[1]:.2f} s, ratio {best[0] / best[1]:.3f} (best of five)")
+
+
+def main():
+    match sys.argv[1:]:
+        case ["make", ("v1" | "v2") as layout, count, repository, *paths] if paths:
+            make(layout, int(count), repository, paths)
+        case ["compare", program, repository]:
+            compare(os.path.realpath(program), os.path.realpath(repository))
+        case _:
+            sys.exit(__doc__)
+
+
+if __name__ == "__main__":
+    main()
