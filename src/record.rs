@@ -6,6 +6,7 @@
 mod cache;
 #[cfg(feature = "arrow")]
 mod columns;
+mod defang;
 mod fields;
 mod format;
 #[cfg(feature = "load")]
@@ -26,6 +27,7 @@ mod written_line;
 
 #[cfg(feature = "arrow")]
 pub use columns::{Columns, arrow_schema};
+pub use defang::Links;
 pub(crate) use fields::MISMATCH;
 pub use fields::{
     ClosedSet, EVENT_FIELDS, Field, FieldId, FieldType, FieldValues, GONE_FIELDS, Nullable,

@@ -3,6 +3,7 @@
 //!
 //! A format is resolved once for a run ([`LineFormat`]), so that no name is looked up for a record.
 
+use super::defang::{Links, write_defanged, write_defanged_host};
 use super::json::{Caches, JsonSink};
 use super::json_text::text;
 use super::owned::{Record, RecordBuilder};
@@ -20,13 +21,13 @@ pub enum LineFormat {
     /// All or some fields of the record, as JSON.
     Json(JsonFields),
     /// The URL and its fragment.
-    Urls,
+    Urls(Links),
     /// The URL that a browser would fetch; no line if there is none.
-    Hrefs,
+    Hrefs(Links),
     /// Some fields of the record, as a line of a table.
     Table(Table),
     /// The source, the offset and the URL.
-    Grep(GrepStyle),
+    Grep(GrepStyle, Links),
     /// No lines: values of these fields, which [`Record`](super::Record) holds.
     Values(Vec<FieldId>),
 }
@@ -75,9 +76,9 @@ impl LineFormat {
         match self {
             LineFormat::Json(_) | LineFormat::Values(_) => {}
             LineFormat::Table(table) => return table.write(values, out),
-            LineFormat::Urls => write_url(record, out),
-            LineFormat::Hrefs => write_href(record, out),
-            LineFormat::Grep(style) => write_grep(record, *style, out),
+            LineFormat::Urls(links) => write_url(record, *links, out),
+            LineFormat::Hrefs(links) => write_href(record, *links, out),
+            LineFormat::Grep(style, links) => write_grep(record, *style, *links, out),
         }
         None
     }
@@ -142,20 +143,27 @@ impl LineFormat {
             LineFormat::Json(fields) => fields.chosen(),
             LineFormat::Table(table) => table.columns(),
             LineFormat::Values(fields) => fields,
-            LineFormat::Urls | LineFormat::Hrefs | LineFormat::Grep(_) => &[],
+            LineFormat::Urls(_) | LineFormat::Hrefs(_) | LineFormat::Grep(..) => &[],
         }
     }
 }
 
-fn write_url(record: &FoundRecord<'_>, out: &mut Vec<u8>) {
-    out.extend_from_slice(text(record.found.full).as_bytes());
+fn write_url(record: &FoundRecord<'_>, links: Links, out: &mut Vec<u8>) {
+    write_link(&text(record.found.full), links, out);
     out.push(b'\n');
 }
 
-fn write_href(record: &FoundRecord<'_>, out: &mut Vec<u8>) {
+fn write_href(record: &FoundRecord<'_>, links: Links, out: &mut Vec<u8>) {
     if let Some(href) = record.found.verdicts.and_then(|verdicts| verdicts.href()) {
-        out.extend_from_slice(href.as_bytes());
+        write_link(href, links, out);
         out.push(b'\n');
+    }
+}
+
+fn write_link(url: &str, links: Links, out: &mut Vec<u8>) {
+    match links {
+        Links::Live => out.extend_from_slice(url.as_bytes()),
+        Links::Defanged => write_defanged(url, out),
     }
 }
 
@@ -194,13 +202,20 @@ const NO_COLORS: Colors = Colors {
 };
 
 /// Appends the line of a record.
-fn write_grep(record: &FoundRecord<'_>, style: GrepStyle, out: &mut Vec<u8>) {
+fn write_grep(record: &FoundRecord<'_>, style: GrepStyle, links: Links, out: &mut Vec<u8>) {
     let source = record.origin.source;
+    let mut url = Vec::new();
+    if links == Links::Defanged {
+        write_defanged(&text(record.found.full), &mut url);
+    }
     let line = GrepLine {
         path: source.path.as_os_str().as_encoded_bytes(),
         member: source.member(),
         start: record.origin.start,
-        url: record.found.full,
+        url: match links {
+            Links::Live => record.found.full,
+            Links::Defanged => &url,
+        },
     };
     line.write(style, out);
 }
@@ -266,6 +281,7 @@ pub struct Table {
     columns: Vec<FieldId>,
     syntax: TableSyntax,
     header: HeaderRow,
+    links: Links,
 }
 
 /// The line of the columns' names before the rows.
@@ -329,7 +345,14 @@ impl Table {
             columns,
             syntax,
             header,
+            links: Links::Live,
         }
+    }
+
+    /// Does the same with the URLs in all cells written so. Paths of sources stay as they are.
+    #[must_use]
+    pub fn with_links(self, links: Links) -> Table {
+        Table { links, ..self }
     }
 
     /// The fields, in the order of the columns.
@@ -373,7 +396,12 @@ impl Table {
             values.put(*field, &mut cell);
             match cell.content {
                 CellContent::Count => count_at = Some(start),
-                content => self.finish_cell(content, start, out),
+                content => {
+                    if self.links == Links::Defanged {
+                        defang_cell(*field, start, out);
+                    }
+                    self.finish_cell(content, start, out);
+                }
             }
         }
         out.push(b'\n');
@@ -402,6 +430,19 @@ impl Table {
                 }
             }
         }
+    }
+}
+
+/// Defangs the URLs in the cell from `start` to the end of `out`. Paths of sources stay as they are.
+fn defang_cell(field: FieldId, start: usize, out: &mut Vec<u8>) {
+    let cell = out.split_off(start);
+    let cell = text(&cell);
+    match field {
+        FieldId::SourcePath | FieldId::SourceMailbox | FieldId::SourceMember => {
+            out.extend_from_slice(cell.as_bytes());
+        }
+        FieldId::Host | FieldId::Domain | FieldId::Parts => write_defanged_host(&cell, out),
+        _ => write_defanged(&cell, out),
     }
 }
 

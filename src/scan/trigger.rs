@@ -130,7 +130,9 @@ fn start_of_spelling(scanner: &Scanner, text: &[u8], floor: usize, end: usize) -
         text[end..].starts_with(b":\\/\\/")
             && Scheme::named(&text[begin..end]).is_some_and(|row| row.bare == BareRequirement::Host)
     };
-    if spelled_head(&text[begin..]).is_none() && !has_escaped_slashes() {
+    let has_defanged_colon =
+        || text[end..].starts_with(b"[:]") && Scheme::named(&text[begin..end]).is_some();
+    if spelled_head(&text[begin..]).is_none() && !has_escaped_slashes() && !has_defanged_colon() {
         return None;
     }
     Some(match before {

@@ -288,6 +288,73 @@ fn fields_that_do_not_exist_are_refused_with_the_nearest_name() {
     refused(&["--no-formula-guard", "--format", "tsv"], "--format csv");
 }
 
+/// A text with URLs of several kinds.
+const LINKS: &str = "http://www.a.example/b.html#c https://d.example/?u=http://e.example/ \
+    mailto:joe@f.example ftp://ftp.g.example/h\n";
+
+#[test]
+fn defanged_urls_are_no_links_and_are_read_back() {
+    let folder = Folder::new();
+    let file = folder.file("mail.txt", LINKS);
+    let scan = |path: &str, args: &[&str]| {
+        done(&[&["scan", "--kind", "text", path], args].concat())
+            .text()
+            .to_owned()
+    };
+    let urls = scan(&file, &["--format", "urls", "--defang"]);
+    assert_eq!(
+        urls,
+        "hxxp://www[.]a[.]example/b.html#c\n\
+         hxxps://d[.]example/?u=hxxp://e[.]example/\n\
+         mailto[:]joe[at]f[.]example\n\
+         ftp[:]//ftp[.]g[.]example/h\n"
+    );
+    for format in ["urls", "hrefs", "grep", "csv", "tsv"] {
+        let text = scan(&file, &["--format", format, "--defang"]);
+        for link in [
+            "http:",
+            "https:",
+            "ftp:",
+            "mailto:",
+            "www.",
+            "d.example",
+            "f.example",
+        ] {
+            assert!(!text.contains(link), "{format}: {text}");
+        }
+        assert!(text.contains("hxxps://d[.]example/"), "{format}: {text}");
+    }
+    let all = scan(
+        &file,
+        &[
+            "--format",
+            "tsv",
+            "--defang",
+            "--fields",
+            "raw,host,domain,key,parts",
+        ],
+    );
+    assert!(
+        !all.contains("http://") && !all.contains("a.example"),
+        "{all}"
+    );
+
+    let defanged = folder.file("defanged.txt", &urls);
+    let live = |path: &str| scan(path, &["--format", "urls"]);
+    let expected = live(&file).replace("u=http://e.example/", "u=hxxp://e.example/");
+    assert_eq!(live(&defanged), expected);
+}
+
+#[test]
+fn records_for_programs_are_not_defanged() {
+    for args in [&["--defang", "--format", "jsonl"][..], &["--defang"]] {
+        let ended = ended(&mut urlspool([&["scan"], args].concat()), b"");
+        assert_eq!(ended.status, Some(2), "{args:?}");
+        let formats = "--format urls, hrefs, grep, csv or tsv";
+        assert!(ended.stderr.contains(formats), "{}", ended.stderr);
+    }
+}
+
 /// A name with a line feed cut a line in two.
 #[test]
 fn a_name_with_a_line_feed_is_written_in_one_line_of_grep() {

@@ -107,7 +107,7 @@ pub(crate) struct ScanArgs {
     ///
     /// TARGET is the one of `urlspool load`: `FILE` or `sqlite:FILE`, or the URL of a server.
     #[cfg(feature = "load")]
-    #[arg(long, value_name = "TARGET", value_parser = target_name, conflicts_with_all = ["output", "format", "fields", "slim", "no_header_row", "delimiter", "no_formula_guard"], help_heading = OUTPUT)]
+    #[arg(long, value_name = "TARGET", value_parser = target_name, conflicts_with_all = ["output", "format", "fields", "slim", "no_header_row", "delimiter", "no_formula_guard", "defang"], help_heading = OUTPUT)]
     pub(crate) into: Option<TargetName>,
 
     /// With --into: also remove the rows of files beneath the paths that are gone, and rows that their files no longer hold, in one
@@ -152,6 +152,12 @@ pub(crate) struct ScanArgs {
     /// Write texts to csv as they are, also those that a spreadsheet would take for formulas
     #[arg(long, help_heading = OUTPUT)]
     pub(crate) no_formula_guard: bool,
+
+    /// Write URLs so that nobody can click them, as `hxxp://a[.]example/b`; for urls, hrefs, grep, csv and tsv
+    ///
+    /// In csv and tsv this holds for the URLs and hosts in all columns, but not for the paths of sources.
+    #[arg(long, help_heading = OUTPUT)]
+    pub(crate) defang: bool,
 
     /// Replace existing files, also those that do not show that urlspool wrote them
     ///

@@ -17,7 +17,8 @@ use crate::extract::Options;
 use crate::origin::{FileRange, Source};
 use crate::pipeline::Job;
 use crate::record::{
-    self, FieldId, FormulaGuard, GrepStyle, HeaderRow, JsonFields, LineFormat, Table, TableSyntax,
+    self, FieldId, FormulaGuard, GrepStyle, HeaderRow, JsonFields, LineFormat, Links, Table,
+    TableSyntax,
 };
 use crate::sink::OutputPlace;
 #[cfg(feature = "parquet")]
@@ -222,6 +223,9 @@ pub(super) fn line_format(args: &ScanArgs) -> Result<LineFormat, CommandError> {
     if fields.is_some() && !has_fields {
         return Err(no_use("--fields and --slim", "jsonl, csv or tsv"));
     }
+    if args.defang && !is_for_readers(format) {
+        return Err(no_use("--defang", "urls, hrefs, grep, csv or tsv"));
+    }
     if args.no_formula_guard && format != OutputFormat::Csv {
         return Err(no_use("--no-formula-guard", "csv"));
     }
@@ -231,6 +235,11 @@ pub(super) fn line_format(args: &ScanArgs) -> Result<LineFormat, CommandError> {
     if args.no_header_row && !matches!(format, OutputFormat::Csv | OutputFormat::Tsv) {
         return Err(no_use("--no-header-row", "csv or tsv"));
     }
+    let links = if args.defang {
+        Links::Defanged
+    } else {
+        Links::Live
+    };
     let header = if args.no_header_row {
         HeaderRow::Omitted
     } else {
@@ -238,7 +247,7 @@ pub(super) fn line_format(args: &ScanArgs) -> Result<LineFormat, CommandError> {
     };
     let table = |syntax| {
         let columns = fields.clone().unwrap_or_else(FieldId::table_columns);
-        LineFormat::Table(Table::new(columns, syntax, header))
+        LineFormat::Table(Table::new(columns, syntax, header).with_links(links))
     };
     Ok(match format {
         OutputFormat::Jsonl => LineFormat::Json(
@@ -248,8 +257,8 @@ pub(super) fn line_format(args: &ScanArgs) -> Result<LineFormat, CommandError> {
         OutputFormat::Parquet => {
             LineFormat::Values(fields.unwrap_or_else(|| FieldId::ALL.to_vec()))
         }
-        OutputFormat::Urls => LineFormat::Urls,
-        OutputFormat::Hrefs => LineFormat::Hrefs,
+        OutputFormat::Urls => LineFormat::Urls(links),
+        OutputFormat::Hrefs => LineFormat::Hrefs(links),
         OutputFormat::Csv => table(TableSyntax::Csv {
             guard: if args.no_formula_guard {
                 FormulaGuard::Off
@@ -260,11 +269,26 @@ pub(super) fn line_format(args: &ScanArgs) -> Result<LineFormat, CommandError> {
         }),
         OutputFormat::Tsv => table(TableSyntax::Tsv),
         OutputFormat::Grep if is_on_stdout && args.color.colors(&io::stdout()) => {
-            LineFormat::Grep(GrepStyle::Colored)
+            LineFormat::Grep(GrepStyle::Colored, links)
         }
-        OutputFormat::Grep if is_on_terminal => LineFormat::Grep(GrepStyle::Escaped),
-        OutputFormat::Grep => LineFormat::Grep(GrepStyle::Plain),
+        OutputFormat::Grep if is_on_terminal => LineFormat::Grep(GrepStyle::Escaped, links),
+        OutputFormat::Grep => LineFormat::Grep(GrepStyle::Plain, links),
     })
+}
+
+/// Returns `true` for the formats whose URLs may be defanged: those that people read. Records of the
+/// others are data for programs, which need the URL.
+fn is_for_readers(format: OutputFormat) -> bool {
+    match format {
+        OutputFormat::Jsonl => false,
+        #[cfg(feature = "parquet")]
+        OutputFormat::Parquet => false,
+        OutputFormat::Urls
+        | OutputFormat::Hrefs
+        | OutputFormat::Grep
+        | OutputFormat::Csv
+        | OutputFormat::Tsv => true,
+    }
 }
 
 /// Returns the way in which the records of a scan, which have this format, are written to their output.

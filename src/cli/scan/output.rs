@@ -607,8 +607,8 @@ impl LineSyntax {
                 TableSyntax::Csv { .. } => LineSyntax::Csv(table.header_row()),
                 TableSyntax::Tsv => LineSyntax::Tsv(table.header_row()),
             },
-            LineFormat::Grep(GrepStyle::Colored) => LineSyntax::Colored,
-            LineFormat::Grep(_) | LineFormat::Urls | LineFormat::Hrefs => LineSyntax::Text,
+            LineFormat::Grep(GrepStyle::Colored, _) => LineSyntax::Colored,
+            LineFormat::Grep(..) | LineFormat::Urls(_) | LineFormat::Hrefs(_) => LineSyntax::Text,
             _ => LineSyntax::Json,
         }
     }

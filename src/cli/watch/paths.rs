@@ -15,7 +15,7 @@ use super::absolute;
 use crate::config::{Config, DedupeScope, ExistingMail, Spool, resolved};
 use crate::limits::SHOWN_SETTLE_MS;
 use crate::origin::Source;
-use crate::record::{GrepStyle, LineFormat, hash_pieces};
+use crate::record::{GrepStyle, LineFormat, Links, hash_pieces};
 
 /// Watched paths, and the place of what is kept of them.
 pub(super) struct PathWatch {
@@ -103,11 +103,11 @@ fn lines(args: &WatchArgs, color: When) -> LineFormat {
     if args.stdout {
         LineFormat::default()
     } else if color.colors(&stdout) {
-        LineFormat::Grep(GrepStyle::Colored)
+        LineFormat::Grep(GrepStyle::Colored, Links::Live)
     } else if stdout.is_terminal() {
-        LineFormat::Grep(GrepStyle::Escaped)
+        LineFormat::Grep(GrepStyle::Escaped, Links::Live)
     } else {
-        LineFormat::Grep(GrepStyle::Plain)
+        LineFormat::Grep(GrepStyle::Plain, Links::Live)
     }
 }
 
