@@ -177,8 +177,8 @@ fn check_summary(counts: &CheckCounts) -> String {
     }
     if counts.due == 0 {
         text.push_str(if counts.planned == 0 {
-            "; the plan holds no links to check, and `urlspool audit plan` prints why they are left \
-             out"
+            "; the plan holds no links to check, and `urlspool audit plan` prints why they are \
+             left out"
         } else {
             "; each planned link has a result that is not older than `--max-age`"
         });

@@ -42,9 +42,10 @@ pub(super) fn daemon_config(given: Option<&Path>) -> Result<PathBuf, CommandErro
         CommandError::new(
             Exit::Usage,
             format!(
-                "there is no configuration file: {VARIABLE} is not set, and none of {} exists; name a file with --config, or \
-                 write the default to one of these places with `urlspool check-config --default`; without a configuration, \
-                 `urlspool watch ~/Maildir` shows new URLs as mail arrives",
+                "there is no configuration file: {VARIABLE} is not set, and none of {} exists; \
+                 name a file with --config, or write the default to one of these places with \
+                 `urlspool check-config --default`; without a configuration, `urlspool watch \
+                 ~/Maildir` shows new URLs as mail arrives",
                 places.join(", ")
             ),
         )

@@ -196,14 +196,16 @@ impl LoadReport for StderrReport {
 
     fn kept_rows(&mut self) {
         self.print(format_args!(
-            "urlspool: --replace removed no rows, because the input was not read whole; mend it and load it again"
+            "urlspool: --replace removed no rows, because the input was not read whole; mend it \
+             and load it again"
         ));
     }
 
     fn kept_root(&mut self, root: &Path) {
         let root = root.display().to_string();
         self.print(format_args!(
-            "urlspool: {} is missing, or holds no file: rows of its files were not removed; is its file system mounted?",
+            "urlspool: {} is missing, or holds no file: rows of its files were not removed; is its \
+             file system mounted?",
             escaped(&root)
         ));
     }

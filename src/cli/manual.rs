@@ -266,7 +266,8 @@ fn command_page(command: &Command) -> String {
     page.paragraph(if command.get_name() == "audit" {
         "urlspool(1), urlspool-load(1), and a page for each step, such as urlspool-audit-plan(1)"
     } else if is_program {
-        "urlspool.toml(5), urlspool-record(5), and a page for each subcommand, such as urlspool-scan(1)"
+        "urlspool.toml(5), urlspool-record(5), and a page for each subcommand, such as \
+         urlspool-scan(1)"
     } else {
         "urlspool(1), urlspool.toml(5), urlspool-record(5)"
     });
@@ -290,8 +291,9 @@ fn config_page() -> String {
     let mut page = RoffPage::of_format("urlspool.toml", "the configuration of urlspool");
     page.section("description");
     page.paragraph(
-        "A file in TOML. `urlspool watch --config FILE` and `urlspool status --config FILE` read it, and `urlspool scan \
-         --config FILE` reads its tables [extract] and [limits]. Unknown keys are errors.",
+        "A file in TOML. `urlspool watch --config FILE` and `urlspool status --config FILE` read \
+         it, and `urlspool scan --config FILE` reads its tables [extract] and [limits]. Unknown \
+         keys are errors.",
     );
     let mut comments = Vec::new();
     for line in Config::commented_default().lines() {
@@ -310,10 +312,11 @@ fn config_page() -> String {
     }
     page.section("files");
     page.paragraph(
-        "Without --config, `urlspool watch`, `urlspool status` and `urlspool check-config` read the file that \
-         URLSPOOL_CONFIG names, or the first that exists of $XDG_CONFIG_HOME/urlspool/urlspool.toml \
-         (~/.config/urlspool/urlspool.toml) and /etc/urlspool/urlspool.toml. `urlspool scan` reads only the file of \
-         --config or URLSPOOL_CONFIG.",
+        "Without --config, `urlspool watch`, `urlspool status` and `urlspool check-config` read \
+         the file that URLSPOOL_CONFIG names, or the first that exists of \
+         $XDG_CONFIG_HOME/urlspool/urlspool.toml (~/.config/urlspool/urlspool.toml) and \
+         /etc/urlspool/urlspool.toml. `urlspool scan` reads only the file of --config or \
+         URLSPOOL_CONFIG.",
     );
     page.section("examples");
     page.verbatim(
@@ -373,8 +376,9 @@ fn record_page() -> String {
     let mut page = RoffPage::of_format("urlspool-record", "the lines that urlspool writes");
     page.section("description");
     page.paragraph(
-        "`urlspool scan` and `urlspool watch` write one JSON object per line. The field `type` says what a line is. \
-         `urlspool schema` prints the JSON Schema from which this page is made.",
+        "`urlspool scan` and `urlspool watch` write one JSON object per line. The field `type` \
+         says what a line is. `urlspool schema` prints the JSON Schema from which this page is \
+         made.",
     );
     for line in list(&schema["oneOf"]) {
         let name = line["properties"]["type"]["const"].as_str();

@@ -74,7 +74,8 @@ pub(super) fn search(args: &SearchArgs) -> CommandResult {
     out.finish()?;
     if !has_found {
         print_message(format_args!(
-            "urlspool: nothing found; all conditions must hold, and a word is found as a whole, or by its first letters with a star: `goph*`"
+            "urlspool: nothing found; all conditions must hold, and a word is found as a whole, or \
+             by its first letters with a star: `goph*`"
         ));
     }
     Ok(Exit::Done)
@@ -87,8 +88,8 @@ fn check_is_file(args: &SearchArgs) -> Result<(), CommandError> {
         Some((scheme, _)) if !args.database.exists() => Err(CommandError::new(
             Exit::Usage,
             format!(
-                "search reads a SQLite database, and `{scheme}://` names a server: ask that with its own programs \
-                 (docs/loading.md has queries), or load the records into a file"
+                "search reads a SQLite database, and `{scheme}://` names a server: ask that with \
+                 its own programs (docs/loading.md has queries), or load the records into a file"
             ),
         )),
         _ => Ok(()),

@@ -17,7 +17,8 @@ impl Config {
         self.check_positive()?;
         if !is_local(&self.metrics.listen) {
             return Err(ConfigError::Unusable(format!(
-                "metrics.listen {:?} is neither \"unix:\" with a full path, a loopback address with a port (\"127.0.0.1:9464\") nor \"\"",
+                "metrics.listen {:?} is neither \"unix:\" with a full path, a loopback address \
+                 with a port (\"127.0.0.1:9464\") nor \"\"",
                 self.metrics.listen
             )));
         }
@@ -85,7 +86,8 @@ impl Config {
             let mut spools = self.spool.iter().map(|spool| &spool.path);
             if let Some(spool) = spools.find(|path| resolved_dir.starts_with(resolved(path))) {
                 return Err(ConfigError::Unusable(format!(
-                    "{key} {} is in the spool {}, which would be read again; choose a folder outside it",
+                    "{key} {} is in the spool {}, which would be read again; choose a folder \
+                     outside it",
                     shown(dir),
                     shown(spool)
                 )));
@@ -148,7 +150,8 @@ pub fn check_scheme_name(name: &str) -> Result<(), ConfigError> {
         return Ok(());
     }
     Err(ConfigError::Unusable(format!(
-        "{name:?} is not the name of a scheme: letters, digits, '+', '-' and '.' only, without the colon"
+        "{name:?} is not the name of a scheme: letters, digits, '+', '-' and '.' only, without the \
+         colon"
     )))
 }
 
@@ -224,7 +227,8 @@ fn expand(key: &'static str, path: &mut PathBuf, home: Option<&Path>) -> Result<
             Ok(())
         }
         _ => Err(ConfigError::Unusable(format!(
-            "{key} {}: only `~/` stands for a home folder, and only if HOME is set; write the whole path",
+            "{key} {}: only `~/` stands for a home folder, and only if HOME is set; write the \
+             whole path",
             shown(path)
         ))),
     }

@@ -75,7 +75,8 @@ named_values! {
     }
     Confinement {
         None = "none": "No confinement",
-        Writes = "writes": "Writing only in the output, state and metrics folders; no programs, no TCP",
+        Writes = "writes": "Writing only in the output, state and metrics folders; no programs, no \
+                            TCP",
         Reads = "reads": "Also reading only in the spools and the daemon's own folders",
     }
     DedupeScope {

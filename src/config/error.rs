@@ -146,7 +146,9 @@ impl SyntaxError {
 fn plain(message: &str) -> String {
     const DURATION: &str = "failed to parse input in the \"friendly\" duration format";
     if message.starts_with(DURATION) {
-        return "this is no duration; write a number and its unit, such as \"250ms\", \"60s\" or \"5m\"".to_owned();
+        return "this is no duration; write a number and its unit, such as \"250ms\", \"60s\" or \
+                \"5m\""
+            .to_owned();
     }
     let number = message
         .strip_prefix("invalid type: integer `")

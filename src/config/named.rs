@@ -73,11 +73,14 @@ named_values! {
         All = "all": "All that can be read: texts, messages, archives",
     }
     SchemaLanguage {
-        JsonSchema = "json-schema": "JSON Schema of records, rejects, events and messages that are gone",
+        JsonSchema = "json-schema": "JSON Schema of records, rejects, events and messages that are \
+                                     gone",
         Arrow = "arrow": "Python expression for pyarrow, `pa.schema(...)`",
         Duckdb = "duckdb": "Table of DuckDB, which COPY loads",
-        Postgresql = "postgresql": "Table of PostgreSQL, which psql's \\copy loads: jsonb and generated columns",
-        Elasticsearch = "elasticsearch": "Index template of Elasticsearch and OpenSearch, with the mapping of `urlspool load`",
+        Postgresql = "postgresql": "Table of PostgreSQL, which psql's \\copy loads: jsonb and \
+                                    generated columns",
+        Elasticsearch = "elasticsearch": "Index template of Elasticsearch and OpenSearch, with the \
+                                          mapping of `urlspool load`",
     }
 }
 

@@ -1,6 +1,7 @@
-//! The daemon's state as `urlspool status` prints it: the JSON keys are the field names, in this order. Its health: the conditions
-//! that need the operator, as `status` lists them and `/healthz` answers. Its metrics, in the text format of Prometheus; their labels
-//! come from closed sets, never from mail.
+//! The daemon's state as `urlspool status` prints it: the JSON keys are the field names, in this
+//! order. Its health: the conditions that need the operator, as `status` lists them and `/healthz`
+//! answers. Its metrics, in the text format of Prometheus; their labels come from closed sets,
+//! never from mail.
 //!
 //! `docs/daemon.md` describes the fields for operators.
 
@@ -57,7 +58,8 @@ pub struct Status {
     pub segment: u64,
     /// Committed bytes of the open segment.
     pub committed_bytes: u64,
-    /// The segment that was sealed last; `None` if there was none since the start and no sidecar of an earlier one is left.
+    /// The segment that was sealed last; `None` if there was none since the start and no sidecar of
+    /// an earlier one is left.
     pub last_sealed: Option<LastSealed>,
     /// Files that wait to be scanned.
     pub queue: usize,
@@ -151,7 +153,8 @@ pub struct SpoolStatus {
     pub error: Option<String>,
     /// Mailboxes on file systems that are not mounted: their state is kept.
     pub absent: u64,
-    /// Files because of which messages that are gone are not reported, at most [`REPORTED_FAILURES`].
+    /// Files because of which messages that are gone are not reported, at most
+    /// [`REPORTED_FAILURES`].
     pub withheld: Vec<WithheldBy>,
     /// What is known of the kernel's reports of changes in it.
     pub notices: Notices,
@@ -171,7 +174,8 @@ pub struct SpoolStatus {
 pub enum Notices {
     /// The kernel does not report all changes: the spool is polled.
     None,
-    /// The kernel has accepted the request to report them. None has arrived, which says nothing of a quiet spool.
+    /// The kernel has accepted the request to report them. None has arrived, which says nothing of
+    /// a quiet spool.
     #[default]
     Set,
     /// At least one report has arrived.
@@ -303,7 +307,8 @@ impl SpoolStatus {
 }
 
 impl Status {
-    /// A sentence about each condition in which mail is not read as it should be; empty for a healthy daemon.
+    /// A sentence about each condition in which mail is not read as it should be; empty for a
+    /// healthy daemon.
     pub(crate) fn health_issues(&self) -> Vec<String> {
         let mut issues = Vec::new();
         match self.state {
@@ -441,8 +446,8 @@ pub(crate) fn read_error_kind(error: &io::Error) -> &'static str {
     }
 }
 
-/// Writes metrics in the text format of Prometheus, one per line of the table: kind, name without the prefix `urlspool_`, value,
-/// help.
+/// Writes metrics in the text format of Prometheus, one per line of the table: kind, name without
+/// the prefix `urlspool_`, value, help.
 macro_rules! write_metrics {
     ($text:ident: $($kind:ident $name:ident = $value:expr, $help:literal;)*) => {
         $(
@@ -562,7 +567,8 @@ fn write_header(text: &mut String, kind: &str, name: &str, help: &str) {
     );
 }
 
-/// A time of the system clock, in whole seconds. Displayed and serialized in UTC: `2026-11-22T07:20:40Z`.
+/// A time of the system clock, in whole seconds. Displayed and serialized in UTC:
+/// `2026-11-22T07:20:40Z`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[non_exhaustive]
 pub struct UnixTime {

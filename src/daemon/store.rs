@@ -1,9 +1,10 @@
 //! State and output: what is known of mail, and which records are committed.
 //!
-//! [`SharedCommitter`] is the entrance: readers write through its [`Session`]s. A [`Committer`] writes lines to the open segment,
-//! syncs it, and commits one transaction of the [`StateDb`] that names its length, the messages that were read and the positions
-//! in mboxes; only then is the work done. `recovery.rs` brings both into agreement after a crash, and replaces a lost
-//! state. Files further down this list use only those above them:
+//! [`SharedCommitter`] is the entrance: readers write through its [`Session`]s. A [`Committer`]
+//! writes lines to the open segment, syncs it, and commits one transaction of the [`StateDb`] that
+//! names its length, the messages that were read and the positions in mboxes; only then is the work
+//! done. `recovery.rs` brings both into agreement after a crash, and replaces a lost state. Files
+//! further down this list use only those above them:
 //!
 //! | files | subject |
 //! |---|---|

@@ -34,7 +34,8 @@ pub(super) fn certificates(path: &Path) -> Result<Vec<CertificateDer<'static>>, 
     for (certificate, number) in found.iter().zip(1..) {
         store.add(certificate.clone()).map_err(|error| {
             LoadError::unusable(format!(
-                "certificate {number} in {name} cannot be read: {error}; name a file of certificates of authorities in PEM"
+                "certificate {number} in {name} cannot be read: {error}; name a file of \
+                 certificates of authorities in PEM"
             ))
             .caused_by(error)
         })?;

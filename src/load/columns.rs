@@ -195,13 +195,14 @@ mod tests {
             ),
             (
                 Table::Messages,
-                "digest mailbox message_id date date_raw sender subject newsgroups list_id reference_ids",
+                "digest mailbox message_id date date_raw sender subject newsgroups list_id \
+                 reference_ids",
             ),
             (
                 Table::Urls,
-                "url fragment scheme host domain port href cited conforms warnings hazards form wrapper repairs \
-                 confidence truncated region quote_depth anchor mismatch unwrapped_from unwrapped_by start \"end\" \
-                 line exact count",
+                "url fragment scheme host domain port href cited conforms warnings hazards form \
+                 wrapper repairs confidence truncated region quote_depth anchor mismatch \
+                 unwrapped_from unwrapped_by start \"end\" line exact count",
             ),
         ] {
             let columns = table.columns();

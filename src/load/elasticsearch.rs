@@ -213,7 +213,8 @@ fn authorities(server: &IndexServer) -> Result<TrustedAuthorities, LoadError> {
 
 fn no_transactions() -> LoadError {
     LoadError::unusable(
-        "--replace and --dry-run need a transaction, which Elasticsearch does not have; load into a new index, and let an alias name it",
+        "--replace and --dry-run need a transaction, which Elasticsearch does not have; load into \
+         a new index, and let an alias name it",
     )
 }
 
@@ -355,7 +356,8 @@ fn is_there(client: &HttpClient<'_>, index: &str) -> Result<bool, LoadError> {
             Some(ELASTICSEARCH_VERSION) => {}
             Some(version) => {
                 return Err(LoadError::unusable(format!(
-                    "the index {index} has version {version}; this program needs version {ELASTICSEARCH_VERSION}; load into a new index"
+                    "the index {index} has version {version}; this program needs version \
+                     {ELASTICSEARCH_VERSION}; load into a new index"
                 )));
             }
             None => {

@@ -210,7 +210,8 @@ impl<'r> Loader<'r> {
         if let LoadInput::Segment(segment) = input {
             if self.mode == LoadMode::Replace {
                 return Err(LoadError::unusable(format!(
-                    "{name} is a segment, which holds only what was new in its files; --replace needs the whole scan of a file"
+                    "{name} is a segment, which holds only what was new in its files; --replace \
+                     needs the whole scan of a file"
                 )));
             }
             return self.load_segment(input, segment, &name);
@@ -252,8 +253,9 @@ impl<'r> Loader<'r> {
                     hash,
                 } = &segment.id;
                 return self.or_commit(Err(LoadError::inconsistent(format!(
-                    "{name}: segment {seq} of instance {instance}, epoch {epoch}, has the hash {hash}, but one with the hash {other} \
-                     was loaded; the output of a restored state must be loaded into a new database"
+                    "{name}: segment {seq} of instance {instance}, epoch {epoch}, has the hash \
+                     {hash}, but one with the hash {other} was loaded; the output of a restored \
+                     state must be loaded into a new database"
                 ))));
             }
         }

@@ -108,13 +108,15 @@ impl PostgresTarget {
     fn prepare(&mut self) -> Result<(), LoadError> {
         let wait = LOAD_LOCK_SECONDS;
         self.batch_execute(&format!(
-            "SET lock_timeout='{wait}s'; SET client_min_messages=warning; {COMMIT_DURABLY}; {SETTINGS}; BEGIN; SELECT pg_advisory_xact_lock(1970435187)"
+            "SET lock_timeout='{wait}s'; SET client_min_messages=warning; {COMMIT_DURABLY}; \
+             {SETTINGS}; BEGIN; SELECT pg_advisory_xact_lock(1970435187)"
         ))?;
         if self.number("SELECT count(to_regclass('urlspool_version'))")? == 1 {
             let version = self.number("SELECT version::bigint FROM urlspool_version")?;
             if version != i64::from(VERSION) {
                 return Err(LoadError::unusable(format!(
-                    "{} has tables of version {version}; this program needs version {VERSION}; load into a new database",
+                    "{} has tables of version {version}; this program needs version {VERSION}; \
+                     load into a new database",
                     self.name
                 )));
             }
@@ -122,8 +124,8 @@ impl PostgresTarget {
             return Err(LoadError::replaced(&self.name));
         } else if let Some(table) = self.foreign_table()? {
             return Err(LoadError::unusable(format!(
-                "{} has a table or view `{table}` of another program; load into a new database, or create a schema and name it in the \
-                 target: ?options=-csearch_path%3DSCHEMA",
+                "{} has a table or view `{table}` of another program; load into a new database, or \
+                 create a schema and name it in the target: ?options=-csearch_path%3DSCHEMA",
                 self.name
             )));
         } else {

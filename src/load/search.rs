@@ -126,10 +126,12 @@ impl SearchOrder {
     fn clause(self) -> &'static str {
         match self {
             SearchOrder::Newest => {
-                "ORDER BY urls.cited DESC NULLS LAST, sources.path, sources.member, urls.start, urls.record_key"
+                "ORDER BY urls.cited DESC NULLS LAST, sources.path, sources.member, urls.start, \
+                 urls.record_key"
             }
             SearchOrder::Oldest => {
-                "ORDER BY urls.cited NULLS LAST, sources.path, sources.member, urls.start, urls.record_key"
+                "ORDER BY urls.cited NULLS LAST, sources.path, sources.member, urls.start, \
+                 urls.record_key"
             }
         }
     }
@@ -152,7 +154,8 @@ impl SearchQuery {
         }
         if let Some(host) = &self.host {
             add(
-                "urls.link IN (SELECT id FROM links WHERE host = ? UNION SELECT id FROM links WHERE domain = ?)",
+                "urls.link IN (SELECT id FROM links WHERE host = ? UNION SELECT id FROM links \
+                 WHERE domain = ?)",
                 host.to_ascii_lowercase().into(),
             );
         }
@@ -174,7 +177,8 @@ impl SearchQuery {
         }
         if let Some(sender) = &self.sender {
             add(
-                "urls.message IN (SELECT id FROM messages WHERE instr(lower(sender), lower(?)) > 0)",
+                "urls.message IN (SELECT id FROM messages WHERE instr(lower(sender), lower(?)) > \
+                 0)",
                 sender.clone().into(),
             );
         }
@@ -205,8 +209,9 @@ impl SearchQuery {
             // Only what the order needs is sorted. A cross join keeps its order: the matches are
             // found first.
             sql: format!(
-                "{COLUMNS} FROM (SELECT urls.id AS found FROM urls CROSS JOIN sources ON sources.id = urls.source{filter} \
-                 {order}{limit}) JOIN urls ON urls.id = found {TABLES} {order}"
+                "{COLUMNS} FROM (SELECT urls.id AS found FROM urls CROSS JOIN sources ON \
+                 sources.id = urls.source{filter} {order}{limit}) JOIN urls ON urls.id = found \
+                 {TABLES} {order}"
             ),
             values,
         }

@@ -55,8 +55,8 @@ impl TargetName {
         }
         match text.split_once("://") {
             None if is_connection_text(text) => Err(LoadError::unusable(
-                "a server is named by a URL: write postgresql://USER@HOST/DATABASE, with other parameters after a `?`; \
-                 sqlite:FILE is a file of any name",
+                "a server is named by a URL: write postgresql://USER@HOST/DATABASE, with other \
+                 parameters after a `?`; sqlite:FILE is a file of any name",
             )),
             None => match unknown_scheme(text) {
                 Some(scheme) => Err(LoadError::unusable(format!(
@@ -69,8 +69,8 @@ impl TargetName {
             Some(("elasticsearch+http", rest)) => elasticsearch("http", rest),
             Some(("elasticsearch+https", rest)) => elasticsearch("https", rest),
             Some((scheme, _)) => Err(LoadError::unusable(format!(
-                "`{scheme}://` is no target; write FILE, sqlite:FILE, postgresql://USER@HOST/DATABASE or \
-                 elasticsearch+https://HOST:PORT/INDEX"
+                "`{scheme}://` is no target; write FILE, sqlite:FILE, \
+                 postgresql://USER@HOST/DATABASE or elasticsearch+https://HOST:PORT/INDEX"
             ))),
         }
     }
@@ -184,21 +184,23 @@ fn elasticsearch(scheme: &str, rest: &str) -> Result<TargetName, LoadError> {
 
 fn no_index() -> LoadError {
     LoadError::unusable(
-        "an index is named by lower-case letters, digits, `-`, `_` and `.`, after the server: elasticsearch+https://HOST:PORT/INDEX",
+        "an index is named by lower-case letters, digits, `-`, `_` and `.`, after the server: \
+         elasticsearch+https://HOST:PORT/INDEX",
     )
 }
 
 fn has_password() -> LoadError {
     LoadError::unusable(
-        "a password in an argument is seen by every user of the machine; put it into the environment (PGPASSWORD, ~/.pgpass, \
-         URLSPOOL_ELASTICSEARCH_API_KEY)",
+        "a password in an argument is seen by every user of the machine; put it into the \
+         environment (PGPASSWORD, ~/.pgpass, URLSPOOL_ELASTICSEARCH_API_KEY)",
     )
 }
 
 #[cfg(not(all(feature = "postgres", feature = "elasticsearch")))]
 fn not_built(feature: &str) -> LoadError {
     LoadError::unusable(format!(
-        "this program was built without the feature `{feature}`; build it with `--features {feature}`"
+        "this program was built without the feature `{feature}`; build it with `--features \
+         {feature}`"
     ))
 }
 
@@ -226,8 +228,9 @@ impl<'q> IndexParameters<'q> {
             let (name, value) = parameter.split_once('=').unwrap_or((parameter, ""));
             let unusable = || {
                 LoadError::unusable(format!(
-                    "`{name}` is no parameter of this target, or has no value that it can have; an index has ?connect_timeout=SECONDS, \
-                     from 1 to {LOAD_REPLY_SECONDS}, and elasticsearch+https also sslrootcert=FILE, where FILE may be `system`"
+                    "`{name}` is no parameter of this target, or has no value that it can have; an \
+                     index has ?connect_timeout=SECONDS, from 1 to {LOAD_REPLY_SECONDS}, and \
+                     elasticsearch+https also sslrootcert=FILE, where FILE may be `system`"
                 ))
             };
             match name {

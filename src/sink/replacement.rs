@@ -50,7 +50,8 @@ pub fn check_replacement(output: &Path, header: Option<&str>) -> Result<(), Stri
         return Ok(());
     }
     Err(format!(
-        "{} would be replaced, and its beginning does not show that urlspool wrote it; name another file, or add `--force`",
+        "{} would be replaced, and its beginning does not show that urlspool wrote it; name \
+         another file, or add `--force`",
         path.display()
     ))
 }

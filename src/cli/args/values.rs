@@ -170,7 +170,8 @@ named_values! {
     OutputFormat {
         Jsonl = "jsonl": "Records as JSON, one per line",
         Urls = "urls": "URLs with their fragments, one per line",
-        Hrefs = "hrefs": "What a browser would fetch, one per line; nothing for a URL that it cannot fetch",
+        Hrefs = "hrefs": "What a browser would fetch, one per line; nothing for a URL that it \
+                          cannot fetch",
         Csv = "csv": "Comma-separated values after a line of names, with the fields of --fields",
         Tsv = "tsv": "The same with tabs; tabs and line feeds in a text are written \\t and \\n",
         Grep = "grep": "PATH:START: URL for people, and for `urlspool explain`",
@@ -228,8 +229,8 @@ pub(super) fn delimiter(text: &str) -> Result<u8, &'static str> {
         b"tab" | b"\\t" | b"\t" => Ok(b'\t'),
         [sign] if sign.is_ascii_punctuation() && !b"\"'`.-_\\".contains(sign) => Ok(*sign),
         _ => Err(
-            "write one sign, such as `;`, `|` or `:`, or `tab`; quotes, `.`, `-`, `_` and `\\` have \
-             other uses",
+            "write one sign, such as `;`, `|` or `:`, or `tab`; quotes, `.`, `-`, `_` and `\\` \
+             have other uses",
         ),
     }
 }
@@ -316,7 +317,8 @@ pub(super) fn region_name(text: &str) -> Result<String, &'static str> {
         Some(_) => false,
     };
     is_known.then(|| name.to_owned()).ok_or(
-        "write body, signature, forwarded, footer, external-body, header, html, header:FIELD, html:text or html:ELEMENT.ATTRIBUTE",
+        "write body, signature, forwarded, footer, external-body, header, html, header:FIELD, \
+         html:text or html:ELEMENT.ATTRIBUTE",
     )
 }
 
@@ -356,8 +358,8 @@ pub(super) fn date_period(text: &str) -> Result<DatePeriod, &'static str> {
         .or_else(|| moment(text))
         .or_else(|| moment_ago(text))
         .ok_or(
-            "write a date as 1996, 1996-07, 1996-07-02 or 1996-07-02T13:45:00Z, or a time before now \
-             as 24h, 7d or 12w",
+            "write a date as 1996, 1996-07, 1996-07-02 or 1996-07-02T13:45:00Z, or a time before \
+             now as 24h, 7d or 12w",
         )
 }
 

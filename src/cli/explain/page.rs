@@ -121,7 +121,8 @@ impl Page {
             self.line(1, &text);
         }
         if message.wire {
-            let text = "It is in wire format: dots at line starts are doubled, and its last line is a dot.";
+            let text = "It is in wire format: dots at line starts are doubled, and its last line \
+                        is a dot.";
             self.line(1, text);
         }
         self.diagnostics(diagnostics);

@@ -120,7 +120,8 @@ fn check_path(path: &Path) -> Result<(), CommandError> {
     };
     if path.as_os_str() == Source::STDIN {
         return refused(
-            "standard input ends; read it with `urlspool scan -`, as in `tail -F mbox | urlspool scan -`",
+            "standard input ends; read it with `urlspool scan -`, as in `tail -F mbox | urlspool \
+             scan -`",
         );
     }
     if path.extension().is_some_and(|ending| ending == "toml") && path.is_file() {
@@ -224,7 +225,8 @@ impl TemporaryFolder {
                 Err(error) => {
                     let name = path.display();
                     let message = format!(
-                        "cannot make the folder {name} for the state: {error}; TMPDIR names another place"
+                        "cannot make the folder {name} for the state: {error}; TMPDIR names \
+                         another place"
                     );
                     return Err(CommandError::new(Exit::Output, message));
                 }

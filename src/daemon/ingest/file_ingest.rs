@@ -192,8 +192,8 @@ impl IngestContext<'_> {
             .update(|state| state.reset_cursor(version.id))?;
         let (size, last) = (version.size, cursor.last);
         let text = format!(
-            "truncated to {size} bytes while the daemon was not watching; messages written after byte {last}, up to \
-             which the file had been read, may be lost"
+            "truncated to {size} bytes while the daemon was not watching; messages written after \
+             byte {last}, up to which the file had been read, may be lost"
         );
         self.events
             .push(Diagnostic::at(DiagnosticKind::Vanished, last, text).of(&file.source));

@@ -165,7 +165,8 @@ impl SpoolReader {
         for WithheldBy { path, why } in &withheld {
             if !before.iter().any(|known| known.path == *path) {
                 host.log(&LogRecord::Warn(format!(
-                    "{path}: messages that are gone from its mailbox are not reported, because it may hold them: {why}"
+                    "{path}: messages that are gone from its mailbox are not reported, because it \
+                     may hold them: {why}"
                 )));
             }
         }

@@ -46,8 +46,8 @@ impl CheckedFile<'_> {
 }
 
 impl SpoolReader {
-    /// Ingests everything in a file that is new and complete, whatever the reason for the check. Returns what is known of the
-    /// file after that.
+    /// Ingests everything in a file that is new and complete, whatever the reason for the check.
+    /// Returns what is known of the file after that.
     pub(super) fn check_file(
         &mut self,
         spool: usize,
@@ -66,7 +66,8 @@ impl SpoolReader {
         };
         let name = file.source.path.file_name().unwrap_or_default();
         if is_state_database(&self.config.state.dir, name, &metadata) {
-            // It is in the spool through a bind mount. To record that it was read would change it again, and so on.
+            // It is in the spool through a bind mount. To record that it was read would change it
+            // again, and so on.
             return Ok(FileStanding::Empty(None));
         }
         let checked = CheckedFile {
@@ -127,7 +128,8 @@ impl SpoolReader {
         host.log(&LogRecord::Diagnostic(event));
     }
 
-    /// Runs between two files: marks the work of new events, reports progress, and commits what is due.
+    /// Runs between two files: marks the work of new events, reports progress, and commits what is
+    /// due.
     pub(super) fn between_files(&mut self, host: &mut dyn ReaderHost) -> Result<(), DaemonError> {
         while let Some(event) = host.event() {
             let now = host.now();
@@ -137,7 +139,8 @@ impl SpoolReader {
         self.commit(host)
     }
 
-    /// Ingests one chunk of a file, unless this version of it was read. `nuls` is the number of its leading NUL bytes that are known.
+    /// Ingests one chunk of a file, unless this version of it was read. `nuls` is the number of its
+    /// leading NUL bytes that are known.
     fn ingest(
         &mut self,
         checked: &CheckedFile<'_>,
@@ -170,8 +173,8 @@ impl SpoolReader {
         let outcome = if is_read {
             FileOutcome::Complete
         } else {
-            // A panic outside the messages costs this file, not the daemon; one while the batch is written stops it, because
-            // the batch may hold half a message.
+            // A panic outside the messages costs this file, not the daemon; one while the batch is
+            // written stops it, because the batch may hold half a message.
             let ingest = || context.ingest(file, settle_state, nuls);
             catch_unwind(AssertUnwindSafe(ingest))
                 .unwrap_or_else(|_| Ok(FileOutcome::Failed(read::panicked())))?
@@ -208,7 +211,8 @@ impl SpoolReader {
         file_standing(&session, &identity, checked.file, checked.version)
     }
 
-    /// Marks the spool of a file that was read to be scanned, if the file may hold fewer messages than before.
+    /// Marks the spool of a file that was read to be scanned, if the file may hold fewer messages
+    /// than before.
     fn mark_rewritten(
         &mut self,
         checked: &CheckedFile<'_>,
@@ -293,7 +297,8 @@ impl SpoolReader {
         self.failures.remove(path);
     }
 
-    /// Returns the lock under which a file was found, and reports it if the file was locked for longer than `watch.lock_timeout`.
+    /// Returns the lock under which a file was found, and reports it if the file was locked for
+    /// longer than `watch.lock_timeout`.
     fn held_lock(
         &mut self,
         source: &Source,
@@ -332,7 +337,8 @@ impl SpoolReader {
         }
     }
 
-    /// Plans to check a file again when it has settled. `lock` is the lock under which it was found.
+    /// Plans to check a file again when it has settled. `lock` is the lock under which it was
+    /// found.
     fn wait_to_settle(
         &mut self,
         checked: &CheckedFile<'_>,

@@ -91,7 +91,8 @@ impl FsEvents {
             return Err(refusal(&error));
         }
         if is_shared_file_system(watched) {
-            let reason = "it is on a shared file system, where the kernel does not report changes by other machines";
+            let reason = "it is on a shared file system, where the kernel does not report changes \
+                          by other machines";
             return Err(reason.to_owned());
         }
         Ok(())

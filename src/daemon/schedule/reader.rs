@@ -1,7 +1,8 @@
 //! One reader: a loop over [`DaemonEvent`] for some of the spools.
 //!
-//! Events only mark work; [`SpoolReader::work`] does it. Time and events come from the [`ReaderHost`], so that a test can
-//! be one. How a spool is scanned is in `spool_scan.rs`. Files that could not be read are retried later, and after a day quarantined.
+//! Events only mark work; [`SpoolReader::work`] does it. Time and events come from the
+//! [`ReaderHost`], so that a test can be one. How a spool is scanned is in `spool_scan.rs`. Files
+//! that could not be read are retried later, and after a day quarantined.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fs::Metadata;
@@ -58,7 +59,8 @@ pub struct SpoolReader {
     pub(super) failures: RetryTable,
     /// Modification times of folders whose entries are renamed while they are read.
     pub(super) folders: HashMap<PathBuf, i64>,
-    /// Folders of which a file that urlspool wrote was reported: such a file changes at each commit. At most [`REMEMBERED_FAILURES`].
+    /// Folders of which a file that urlspool wrote was reported: such a file changes at each
+    /// commit. At most [`REMEMBERED_FAILURES`].
     noted_outputs: BTreeSet<PathBuf>,
     pub(super) counters: Counters,
     pub(super) stopping: bool,
@@ -105,8 +107,8 @@ impl UnsettledFile {
 }
 
 impl SpoolReader {
-    /// Opens state and output, recovers them after a crash, and marks all spools of the configuration to be scanned by one
-    /// reader.
+    /// Opens state and output, recovers them after a crash, and marks all spools of the
+    /// configuration to be scanned by one reader.
     ///
     /// # Errors
     ///
@@ -168,7 +170,8 @@ impl SpoolReader {
     ///
     /// # Errors
     ///
-    /// Errors that end the daemon. Lack of space does not: work pauses, and resumes when there is space.
+    /// Errors that end the daemon. Lack of space does not: work pauses, and resumes when there is
+    /// space.
     pub fn work(&mut self, host: &mut dyn ReaderHost) -> Result<MonotonicTime, DaemonError> {
         if let Some(retry) = self.shared.committer.ready(host)? {
             return Ok(retry);
@@ -185,8 +188,8 @@ impl SpoolReader {
         }
     }
 
-    /// Returns `true` if everything was read and committed, as far as possible at `now`. Files that were locked for longer than
-    /// `watch.lock_timeout` do not count.
+    /// Returns `true` if everything was read and committed, as far as possible at `now`. Files that
+    /// were locked for longer than `watch.lock_timeout` do not count.
     #[must_use]
     pub fn is_done(&self, now: MonotonicTime) -> bool {
         let is_due = |watched: &WatchedSpool| {
@@ -252,7 +255,8 @@ impl SpoolReader {
         }
     }
 
-    /// The files that have been locked for longer than `watch.lock_timeout`, at most [`REPORTED_FAILURES`].
+    /// The files that have been locked for longer than `watch.lock_timeout`, at most
+    /// [`REPORTED_FAILURES`].
     fn reported_locks(&self, now: MonotonicTime) -> Vec<LockedFile> {
         let mut locked: Vec<_> = self
             .unsettled
@@ -272,7 +276,8 @@ impl SpoolReader {
             .collect()
     }
 
-    /// A sentence about each file that was not read: it is locked, it is still written, or it cannot be read.
+    /// A sentence about each file that was not read: it is locked, it is still written, or it
+    /// cannot be read.
     pub(crate) fn unread_files(&self, now: MonotonicTime) -> Vec<String> {
         let sentence = |(path, file): (&PathBuf, &UnsettledFile)| match &file.lock {
             Some(HeldLock { lock, since, .. }) => {
@@ -336,8 +341,9 @@ impl SpoolReader {
         self.counters.messages_read
     }
 
-    /// Returns `true` if roots appeared, disappeared or were replaced since the last call: mounted, restored, renamed.
-    /// Then notifications must be requested again, and everything rescanned after that. The state keeps what disappeared.
+    /// Returns `true` if roots appeared, disappeared or were replaced since the last call: mounted,
+    /// restored, renamed. Then notifications must be requested again, and everything rescanned
+    /// after that. The state keeps what disappeared.
     pub(crate) fn roots_changed(&mut self) -> bool {
         let mut changed = false;
         for watched in &mut self.spools {
@@ -346,7 +352,8 @@ impl SpoolReader {
         changed
     }
 
-    /// Returns `true` if a file of the same folder was reported as one that urlspool wrote. Remembers the folder.
+    /// Returns `true` if a file of the same folder was reported as one that urlspool wrote.
+    /// Remembers the folder.
     pub(super) fn is_noted_output(&mut self, path: &Path) -> bool {
         let folder = path.parent().unwrap_or(path);
         let has_room = self.noted_outputs.len() < REMEMBERED_FAILURES;
@@ -368,8 +375,8 @@ impl SpoolReader {
         }
     }
 
-    /// Rescans everything if a pause ended since the last call: uncommitted work was lost, and no spool was observed
-    /// meanwhile.
+    /// Rescans everything if a pause ended since the last call: uncommitted work was lost, and no
+    /// spool was observed meanwhile.
     fn follow_term(&mut self, now: MonotonicTime) {
         let term = self.shared.committer.term();
         if std::mem::replace(&mut self.term, term) != term {
@@ -437,8 +444,8 @@ pub enum DaemonEvent {
     Stop,
 }
 
-/// Version of a file at the time of a failure, with its inode's time of change: permissions that are granted change only
-/// that time. `None` if the file's metadata could not be read either.
+/// Version of a file at the time of a failure, with its inode's time of change: permissions that
+/// are granted change only that time. `None` if the file's metadata could not be read either.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct InodeVersion(Option<(FileVersion, i64)>);
 
@@ -475,7 +482,8 @@ struct RetryEntry {
 }
 
 impl RetryTable {
-    /// Records a failure and plans the next attempt. Returns what to report of it; `None` if it was reported before.
+    /// Records a failure and plans the next attempt. Returns what to report of it; `None` if it was
+    /// reported before.
     pub(super) fn record(
         &mut self,
         path: &Path,
@@ -509,7 +517,8 @@ impl RetryTable {
     ) -> Diagnostic {
         if REMEMBERED_FAILURES <= self.files.len() && !self.files.contains_key(path) {
             let text = format!(
-                "limit of {REMEMBERED_FAILURES} remembered unreadable files reached; this one is retried at each rescan: {error}"
+                "limit of {REMEMBERED_FAILURES} remembered unreadable files reached; this one is \
+                 retried at each rescan: {error}"
             );
             return Diagnostic::new(DiagnosticKind::Limit, text);
         }
@@ -536,7 +545,8 @@ impl RetryTable {
         self.files.get(path).map(|entry| &*entry.why)
     }
 
-    /// Returns `true` if a file may be read: it has not failed, its next attempt is due, or it has changed.
+    /// Returns `true` if a file may be read: it has not failed, its next attempt is due, or it has
+    /// changed.
     pub(crate) fn may_read(&self, path: &Path, version: InodeVersion, now: MonotonicTime) -> bool {
         let must_wait = |entry: &RetryEntry| {
             entry.version == version && entry.retry.is_none_or(|retry| now < retry)

@@ -303,8 +303,8 @@ impl SpoolReader {
             {
                 if EXISTING_FILES < self.existing.insert(FileVersion::of(&metadata)) {
                     return Err(DaemonError::io(format!(
-                        "{}: more than {EXISTING_FILES} files are there; watch some of its folders, or take all mail for new with \
-                         --from-start",
+                        "{}: more than {EXISTING_FILES} files are there; watch some of its \
+                         folders, or take all mail for new with --from-start",
                         roots[0].display()
                     )));
                 }

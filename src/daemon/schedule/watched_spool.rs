@@ -1,5 +1,5 @@
-//! A spool as its reader sees it: its next scan, what could not be examined; the files that a scan finds in it, and those that are
-//! missing, if tombstones are written.
+//! A spool as its reader sees it: its next scan, what could not be examined; the files that a scan
+//! finds in it, and those that are missing, if tombstones are written.
 
 use std::collections::{BTreeSet, HashMap};
 use std::io;
@@ -40,7 +40,8 @@ pub(super) struct WatchedSpool {
     pub(super) existing: ExistingState,
     /// Mailboxes on file systems that are not mounted.
     pub(super) absent: u64,
-    /// Identity of the root at the last scan; `None` if it did not exist. If it changes, notifications of the earlier root are useless.
+    /// Identity of the root at the last scan; `None` if it did not exist. If it changes,
+    /// notifications of the earlier root are useless.
     root: Option<DeviceInode>,
     pub(super) files: u64,
     /// Files that are missing, if tombstones are written.
@@ -105,7 +106,8 @@ impl WatchedSpool {
         self.scan_reason = ScanReason::Needed;
     }
 
-    /// Marks the spool to be scanned at `at` because an interval has passed, or earlier if another scan is planned.
+    /// Marks the spool to be scanned at `at` because an interval has passed, or earlier if another
+    /// scan is planned.
     pub(super) fn mark_interval(&mut self, at: MonotonicTime) {
         let is_planned = self.due.is_some();
         self.mark(at);
@@ -126,7 +128,8 @@ impl WatchedSpool {
         true
     }
 
-    /// Returns `true` if the root is that of the last call of [`WatchedSpool::follow_root`], or none was made.
+    /// Returns `true` if the root is that of the last call of [`WatchedSpool::follow_root`], or
+    /// none was made.
     pub(super) fn has_same_root(&self) -> bool {
         self.root.is_none() || self.present_root() == self.root
     }
@@ -228,7 +231,8 @@ pub(super) struct SpoolCensus {
     pub(super) unread: Vec<UnreadFile>,
     /// Files without content.
     pub(super) empty: Vec<UnreadFile>,
-    /// Folders whose entries are renamed by mail programs, with their modification times before the scan.
+    /// Folders whose entries are renamed by mail programs, with their modification times before the
+    /// scan.
     pub(super) folders: HashMap<PathBuf, Option<i64>>,
     /// `true` if files may be present that are not listed.
     pub(super) is_incomplete: bool,
@@ -248,7 +252,8 @@ pub(super) struct UnreadFile {
 enum UnreadContent {
     /// Any messages.
     Unknown,
-    /// The messages that were read of an earlier version of it. Others only if they came with a change after that.
+    /// The messages that were read of an earlier version of it. Others only if they came with a
+    /// change after that.
     ReadBefore,
     /// No messages, unless its writer is about to write them.
     Locked {
@@ -286,9 +291,11 @@ pub(super) struct MissingFiles {
     pub(super) holders: HashMap<HolderKey, MissingHolder>,
     /// The last census at which each mailbox with messages without a holder was blocked.
     pub(super) orphans_blocked: HashMap<Hash128, MonotonicTime>,
-    /// Since when each file has not been read. By the hashes of their identities, which outlive a rename.
+    /// Since when each file has not been read. By the hashes of their identities, which outlive a
+    /// rename.
     pub(super) unread: HashMap<u64, UnreadSince>,
-    /// Files among these that are not read by waiting. At most [`crate::limits::REMEMBERED_FAILURES`].
+    /// Files among these that are not read by waiting. At most
+    /// [`crate::limits::REMEMBERED_FAILURES`].
     pub(super) lasting: Vec<LastingFile>,
     /// Mailboxes of which messages are missing that may be in files that were not read.
     pub(super) blocked: BTreeSet<Hash128>,
@@ -315,7 +322,8 @@ pub(super) struct MissingHolder {
     pub(super) present: Option<MonotonicTime>,
     /// Time after the first census at which it was missing.
     pub(super) since: MonotonicTime,
-    /// Time after the last census at which its messages may have been somewhere else; after the first one, if there is none.
+    /// Time after the last census at which its messages may have been somewhere else; after the
+    /// first one, if there is none.
     pub(super) blocked: MonotonicTime,
 }
 
@@ -326,14 +334,14 @@ pub(super) struct CensusBlock {
     pub(super) since: MonotonicTime,
     /// `true` if the files cannot be read, so that waiting may not help.
     pub(super) is_failure: bool,
-    /// If these files were read before and cannot be read now: the time at which a change of them was noticed last. Messages that
-    /// were present long after it are not in them.
+    /// If these files were read before and cannot be read now: the time at which a change of them
+    /// was noticed last. Messages that were present long after it are not in them.
     pub(super) changed: Option<MonotonicTime>,
 }
 
 impl CensusBlock {
-    /// Returns `true` if a message may be in the files: it was moved within `window` of a change of them. `present` is the last
-    /// time at which the message was seen elsewhere.
+    /// Returns `true` if a message may be in the files: it was moved within `window` of a change of
+    /// them. `present` is the last time at which the message was seen elsewhere.
     pub(super) fn may_hold(&self, present: Option<MonotonicTime>, window: Duration) -> bool {
         let is_later =
             |changed: MonotonicTime| present.is_some_and(|present| changed.plus(window) < present);
@@ -397,7 +405,8 @@ impl SpoolCensus {
         self.holders.binary_search(&holder).is_ok()
     }
 
-    /// Folders in which entries were renamed during the scan, so that the scan may have listed neither name.
+    /// Folders in which entries were renamed during the scan, so that the scan may have listed
+    /// neither name.
     fn changed_folders(&self) -> impl Iterator<Item = &PathBuf> {
         let is_changed =
             |(path, before): &(&PathBuf, &Option<i64>)| modification_time(path) != **before;
@@ -411,8 +420,9 @@ impl MissingFiles {
         self.is_waiting
     }
 
-    /// Updates the files that were not read, and the mailboxes that they block. `why` gives the reason for which a file cannot be
-    /// read. An empty file that is locked for `lock_timeout` holds no more than it held before: its lock was left behind.
+    /// Updates the files that were not read, and the mailboxes that they block. `why` gives the
+    /// reason for which a file cannot be read. An empty file that is locked for `lock_timeout`
+    /// holds no more than it held before: its lock was left behind.
     pub(super) fn follow_unread(
         &mut self,
         census: &SpoolCensus,
@@ -424,7 +434,8 @@ impl MissingFiles {
         let mut unread = HashMap::new();
         let mut blocks = std::mem::take(&mut self.blocks);
         blocks.clear();
-        // A mail program that takes no lock rewrites a mailbox in place, which is empty for a moment.
+        // A mail program that takes no lock rewrites a mailbox in place, which is empty for a
+        // moment.
         let is_new = |file: &&UnreadFile| {
             self.empty.get(&file.version.id.hash()) != Some(&file.version.mtime)
         };
@@ -490,8 +501,8 @@ impl MissingFiles {
 }
 
 impl LastingFile {
-    /// Returns `true` if messages are not reported as gone because of the file. `blocked` are the mailboxes of which messages are
-    /// missing that may be in files that were not read.
+    /// Returns `true` if messages are not reported as gone because of the file. `blocked` are the
+    /// mailboxes of which messages are missing that may be in files that were not read.
     pub(super) fn withholds(&self, blocked: &BTreeSet<Hash128>) -> bool {
         let is_blocked = |mailbox: &Hash128| blocked.contains(mailbox);
         self.is_emptied || self.mailboxes.iter().any(is_blocked)

@@ -104,7 +104,8 @@ impl ReaderThread {
         }
         if !std::mem::replace(&mut self.is_stall_reported, true) {
             log.log(&LogRecord::Warn(format!(
-                "{}: no progress for {} s, the file system does not answer; other spools are read as usual",
+                "{}: no progress for {} s, the file system does not answer; other spools are read \
+                 as usual",
                 spool_paths(&status),
                 stalled.as_secs()
             )));

@@ -75,7 +75,8 @@ pub(super) fn enter(
         None => "",
     };
     tracing::info!(
-        "Landlock is on: {reading}writing is allowed only in output, state and metrics folders{missing_rights}"
+        "Landlock is on: {reading}writing is allowed only in output, state and metrics \
+         folders{missing_rights}"
     );
     Ok(Some(sandbox))
 }

@@ -129,7 +129,8 @@ impl StateDb {
             return Ok(Some(holder));
         }
         self.run(
-            "UPDATE holder SET spool=?2, dev=?3, released=0 WHERE key=?1 AND (spool, dev, released)<>(?2, ?3, 0)",
+            "UPDATE holder SET spool=?2, dev=?3, released=0 WHERE key=?1 AND (spool, dev, \
+             released)<>(?2, ?3, 0)",
             params![key, spool, dev.cast_signed()],
         )?;
         Ok(Some(holder))
@@ -144,7 +145,8 @@ impl StateDb {
     ) -> Result<bool, DaemonError> {
         let (holder, spool) = (holder.cast_signed(), spool.as_os_str().as_encoded_bytes());
         let is_own: Option<Option<bool>> = self.find(
-            "SELECT spool=(SELECT id FROM path WHERE path=?2) FROM holder WHERE key=?1 AND released=0",
+            "SELECT spool=(SELECT id FROM path WHERE path=?2) FROM holder WHERE key=?1 AND \
+             released=0",
             params![holder, spool],
             |row| row.get(0),
         )?;
@@ -212,7 +214,8 @@ impl StateDb {
     ) -> Result<(), DaemonError> {
         let is_new = self.insert(
             HashedTable::OtherPath,
-            "SELECT ?1,?2,?3 WHERE NOT EXISTS (SELECT 1 FROM given WHERE digest=?1 AND mailbox=?2 AND path=?3)",
+            "SELECT ?1,?2,?3 WHERE NOT EXISTS (SELECT 1 FROM given WHERE digest=?1 AND mailbox=?2 \
+             AND path=?3)",
             params![digest, mailbox, path],
         )?;
         if is_new {

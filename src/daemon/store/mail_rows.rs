@@ -56,7 +56,8 @@ impl StateDb {
         dev: u64,
     ) -> Result<MailboxId, DaemonError> {
         let (key, spool, dev) = (key.to_be_bytes(), spool.to_be_bytes(), dev.cast_signed());
-        let sql = "SELECT id, spool=?2 AND dev=?3 AND gone IS NULL AND retired=0 FROM mailbox WHERE key=?1";
+        let sql = "SELECT id, spool=?2 AND dev=?3 AND gone IS NULL AND retired=0 FROM mailbox \
+                   WHERE key=?1";
         let found: Option<(MailboxId, bool)> = self.find(sql, params![key, spool, dev], |row| {
             Ok((row.get(0)?, row.get(1)?))
         })?;
@@ -240,11 +241,13 @@ impl StateDb {
     /// Makes an mbox be read from its start.
     pub(crate) fn reset_cursor(&self, id: FileId) -> Result<(), DaemonError> {
         self.run(
-            "UPDATE file SET first=0, last=0, guard=0, head=0, size=0, mtime=0 WHERE dev=?1 AND ino=?2 AND btime=?3",
+            "UPDATE file SET first=0, last=0, guard=0, head=0, size=0, mtime=0 WHERE dev=?1 AND \
+             ino=?2 AND btime=?3",
             params![id.dev.cast_signed(), id.ino.cast_signed(), id.btime],
         )?;
         self.run(
-            "INSERT OR IGNORE INTO fresh_file SELECT dev, ino, btime, mailbox FROM file WHERE dev=?1 AND ino=?2 AND btime=?3",
+            "INSERT OR IGNORE INTO fresh_file SELECT dev, ino, btime, mailbox FROM file WHERE \
+             dev=?1 AND ino=?2 AND btime=?3",
             params![id.dev.cast_signed(), id.ino.cast_signed(), id.btime],
         )
     }

@@ -296,7 +296,8 @@ impl StateDb {
             {
                 let (dev, ino) = (id.dev.cast_signed(), id.ino.cast_signed());
                 if let Retention::Mark { missing_since } = retention {
-                    let sql = "UPDATE file SET gone=?5 WHERE dev=?1 AND ino=?2 AND btime=?3 AND mailbox=?4";
+                    let sql = "UPDATE file SET gone=?5 WHERE dev=?1 AND ino=?2 AND btime=?3 AND \
+                               mailbox=?4";
                     let gone = missing_since.map(u64::cast_signed);
                     self.run(sql, params![dev, ino, id.btime, mailbox, gone])?;
                 } else {
@@ -393,7 +394,8 @@ impl StateDb {
     fn purge_seen(&self, mailbox: MailboxId, range: KeyRange) -> Result<u64, DaemonError> {
         self.delete(
             HashedTable::Seen,
-            "mailbox=?1 AND key IN (SELECT key FROM seen WHERE mailbox=?1 AND key BETWEEN ?2 AND ?3 LIMIT ?4)",
+            "mailbox=?1 AND key IN (SELECT key FROM seen WHERE mailbox=?1 AND key BETWEEN ?2 AND \
+             ?3 LIMIT ?4)",
             params![mailbox, range.first, range.last, CHUNK_ROWS],
         )
     }

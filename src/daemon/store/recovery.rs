@@ -106,7 +106,8 @@ fn check_age(
     let expected = unsealed.seq;
     if expected < found || published == expected && !unsealed.is_sealing {
         return Err(DaemonError::inconsistent(format!(
-            "state database {} is older than the output: it expects segment {expected}, but segment {found} was written; {REBUILD}",
+            "state database {} is older than the output: it expects segment {expected}, but \
+             segment {found} was written; {REBUILD}",
             paths.db.display()
         )));
     }
@@ -269,8 +270,8 @@ impl NewDatabase {
         StateDb::open(&self.path, MissingTables::Create).map_err(|error| match error {
             error @ DaemonError::Inconsistent { .. } if has_snapshot => {
                 let message = format!(
-                    "snapshot {} is damaged; restore it from a backup, or remove it: then messages that no sidecar lists are read \
-                     again, and their records appear twice",
+                    "snapshot {} is damaged; restore it from a backup, or remove it: then messages \
+                     that no sidecar lists are read again, and their records appear twice",
                     snapshot.display()
                 );
                 DaemonError::inconsistent(message).caused_by(error)
@@ -337,8 +338,8 @@ fn publish_complete(
     Ok(sidecars)
 }
 
-/// Publishes a segment that was about to be published when the state was lost. Returns `false` if its
-/// hidden file differs from its sidecar.
+/// Publishes a segment that was about to be published when the state was lost. Returns `false` if
+/// its hidden file differs from its sidecar.
 fn publish(dir: &SegmentDir, sidecar: &Sidecar) -> Result<bool, DaemonError> {
     let part = dir.part(sidecar.seq);
     if !part.exists() || dir.published(&sidecar.name).exists() {
@@ -365,7 +366,8 @@ fn set_hidden_files_aside(
     for name in dir.hidden_names().at(dir.path())? {
         let aside = dir.set_aside(&name).at(dir.path())?;
         log(LogRecord::Info(format!(
-            "renamed an unfinished file to {}: its messages will be read again and their records written to a new segment",
+            "renamed an unfinished file to {}: its messages will be read again and their records \
+             written to a new segment",
             aside.display()
         )));
     }
@@ -384,8 +386,8 @@ fn next_segment(dir: &SegmentDir, sidecars: &[Sidecar]) -> Result<u64, DaemonErr
 fn repetition_warning(sidecars: &[Sidecar], segments: Range<u64>) -> Option<String> {
     if segments.end == 1 {
         return Some(
-            "no sidecars and no snapshot were found: all mail in the spools will be read, and records that were written \
-             before will be written again"
+            "no sidecars and no snapshot were found: all mail in the spools will be read, and \
+             records that were written before will be written again"
                 .to_owned(),
         );
     }
@@ -399,8 +401,8 @@ fn repetition_warning(sidecars: &[Sidecar], segments: Range<u64>) -> Option<Stri
         _ => format!("segment {first} and {others} more"),
     };
     Some(format!(
-        "the sidecar of {which} is missing or damaged: messages of such segments that are still in the spools will be read, \
-         and their records written, again"
+        "the sidecar of {which} is missing or damaged: messages of such segments that are still in \
+         the spools will be read, and their records written, again"
     ))
 }
 

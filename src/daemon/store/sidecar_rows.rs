@@ -281,7 +281,8 @@ impl StateDb {
         id: MailboxId,
         mailbox: &mut sidecar::SidecarMailbox,
     ) -> Result<(), DaemonError> {
-        let sql = "SELECT lower(hex(key)), lower(hex(spool)), dev, many, retired FROM mailbox WHERE id=?1";
+        let sql = "SELECT lower(hex(key)), lower(hex(spool)), dev, many, retired FROM mailbox \
+                   WHERE id=?1";
         let found = self.find(sql, params![id], |row| {
             mailbox.mailbox = row.get(0)?;
             mailbox.spool = row.get(1)?;

@@ -74,8 +74,9 @@ impl SpoolIdentity {
     pub(super) fn warning(&self) -> Option<String> {
         ((OLDER_SCOPES as u64) < self.retired).then(|| {
             format!(
-                "{}: its configuration changed, and it has {} mailboxes from before; new messages are looked up in \
-                 {OLDER_SCOPES} of them, so copies of messages from before may be written again",
+                "{}: its configuration changed, and it has {} mailboxes from before; new messages \
+                 are looked up in {OLDER_SCOPES} of them, so copies of messages from before may be \
+                 written again",
                 self.configured.display(),
                 self.retired
             )

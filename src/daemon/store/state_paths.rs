@@ -1,5 +1,5 @@
-//! Files of the state folder: their names, the lock that keeps a second instance away, and the reserve of disk space for closing a
-//! segment on a full disk.
+//! Files of the state folder: their names, the lock that keeps a second instance away, and the
+//! reserve of disk space for closing a segment on a full disk.
 
 use std::ffi::OsStr;
 use std::fs::{self, File, Metadata, OpenOptions};
@@ -51,7 +51,8 @@ impl StatePaths {
     }
 }
 
-/// Returns `true` if a file with this name and these metadata is the database of the state in the folder `dir`, or one of its logs.
+/// Returns `true` if a file with this name and these metadata is the database of the state in the
+/// folder `dir`, or one of its logs.
 pub(crate) fn is_state_database(dir: &Path, name: &OsStr, metadata: &Metadata) -> bool {
     const NAMES: [&str; 3] = ["state.db", "state.db-wal", "state.db-shm"];
     let is_same = |own: Metadata| DeviceInode::of(&own) == DeviceInode::of(metadata);
@@ -94,7 +95,8 @@ pub(super) fn release_reserve(config: &Config) {
     let _ = fs::remove_file(StatePaths::new(config).reserve);
 }
 
-/// Returns `true` if state and output have space again: the state more than the reserve that was just freed.
+/// Returns `true` if state and output have space again: the state more than the reserve that was
+/// just freed.
 pub(super) fn has_space(config: &Config) -> bool {
     let state = config.state.dir.join("probe");
     is_free(&state, 2 * RESERVE_BYTES)
@@ -104,7 +106,8 @@ pub(super) fn has_space(config: &Config) -> bool {
 /// Returns `true` if a file of this size can be created.
 fn is_free(probe: &Path, bytes: u64) -> bool {
     let file = open_or_create(probe);
-    // Before the first start there is no folder. The start creates it, and reports lack of space itself.
+    // Before the first start there is no folder. The start creates it, and reports lack of space
+    // itself.
     if file
         .as_ref()
         .is_err_and(|error| error.kind() == io::ErrorKind::NotFound)
@@ -147,7 +150,8 @@ impl InstanceLock {
     ///
     /// # Errors
     ///
-    /// [`DaemonError::Locked`] with the process number of the instance that holds it, or an I/O error.
+    /// [`DaemonError::Locked`] with the process number of the instance that holds it, or an I/O
+    /// error.
     pub(crate) fn acquire(dir: &Path) -> Result<InstanceLock, DaemonError> {
         let path = dir.join("lock");
         std::fs::create_dir_all(dir).at(dir)?;

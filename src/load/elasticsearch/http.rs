@@ -138,7 +138,8 @@ impl HttpReply {
     pub(super) fn json<T: DeserializeOwned>(&self) -> Result<T, LoadError> {
         serde_json::from_slice(&self.body).map_err(|error| {
             LoadError::io(format!(
-                "the server gives an answer that is not known: {error}; is it Elasticsearch or OpenSearch?"
+                "the server gives an answer that is not known: {error}; is it Elasticsearch or \
+                 OpenSearch?"
             ))
             .caused_by(error)
         })
@@ -211,7 +212,8 @@ impl<'r> HttpClient<'r> {
         let server = &self.server;
         match status {
             401 | 403 => Err(LoadError::unusable(format!(
-                "{server}: {}; a key with the right to write comes from URLSPOOL_ELASTICSEARCH_API_KEY",
+                "{server}: {}; a key with the right to write comes from \
+                 URLSPOOL_ELASTICSEARCH_API_KEY",
                 reply.error()
             ))),
             300..=399 => Err(LoadError::unusable(format!(
@@ -288,8 +290,8 @@ impl<'r> HttpClient<'r> {
         }
         let message = match &error {
             ureq::Error::Timeout(_) => format!(
-                "{server}: the server has not answered in time; ?connect_timeout=SECONDS after the index allows up to \
-                 {LOAD_REPLY_SECONDS} s"
+                "{server}: the server has not answered in time; ?connect_timeout=SECONDS after the \
+                 index allows up to {LOAD_REPLY_SECONDS} s"
             ),
             _ => format!("{server}: {error}"),
         };
@@ -304,8 +306,8 @@ impl<'r> HttpClient<'r> {
         let unknown = rustls::Error::InvalidCertificate(CertificateError::UnknownIssuer);
         match self.authorities {
             TrustedAuthorities::Machine if *error == unknown => format!(
-                "{error}; this machine does not know the authority of the server's certificate: name its file by ?sslrootcert=FILE \
-                 after the index"
+                "{error}; this machine does not know the authority of the server's certificate: \
+                 name its file by ?sslrootcert=FILE after the index"
             ),
             _ => error.to_string(),
         }

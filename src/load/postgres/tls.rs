@@ -73,7 +73,8 @@ impl TlsParameters {
             (None | Some(TlsMode::VerifyFull), true) => TlsMode::VerifyFull,
             (Some(_), true) => {
                 return Err(LoadError::unusable(
-                    "`sslrootcert=system` needs `sslmode=verify-full`: anybody can have a certificate of one of these authorities",
+                    "`sslrootcert=system` needs `sslmode=verify-full`: anybody can have a \
+                     certificate of one of these authorities",
                 ));
             }
             (stated, false) => stated.unwrap_or(TlsMode::Prefer),

@@ -96,8 +96,9 @@ impl DatabaseFile {
             thread::sleep(Duration::from_millis(LOAD_LOG_POLL_MS));
         }
         Err(LoadError::io(format!(
-            "{} was truncated or overwritten while it was being loaded; no segment was removed since. Bring it back from a backup, or \
-             move it away with its files -wal and -shm; then repeat the load",
+            "{} was truncated or overwritten while it was being loaded; no segment was removed \
+             since. Bring it back from a backup, or move it away with its files -wal and -shm; \
+             then repeat the load",
             self.path.display()
         )))
     }
@@ -132,8 +133,9 @@ pub(super) fn merge_log(db: &Connection, path: &Path) -> Result<(), LoadError> {
         thread::sleep(Duration::from_millis(LOAD_LOG_POLL_MS));
     }
     Err(LoadError::locked(format!(
-        "another program has been reading {} for long, so that the rows of segments are still in its log; they were loaded, \
-         and will be removed by a load that is repeated when that program has ended",
+        "another program has been reading {} for long, so that the rows of segments are still in \
+         its log; they were loaded, and will be removed by a load that is repeated when that \
+         program has ended",
         path.display()
     )))
 }
@@ -188,8 +190,8 @@ fn open_unchanged(path: &Path) -> Result<(Connection, Owner), LoadError> {
     if has_log {
         let name = path.display();
         return Err(LoadError::io(format!(
-            "{name} has changes in {name}-wal that can be read only by a user who may write in its folder; run this once as that \
-             user, or copy both files elsewhere"
+            "{name} has changes in {name}-wal that can be read only by a user who may write in its \
+             folder; run this once as that user, or copy both files elsewhere"
         )));
     }
     let flags = flags | OpenFlags::SQLITE_OPEN_URI;
@@ -282,7 +284,8 @@ fn create(db: &Connection) -> rusqlite::Result<()> {
 
 /// Replaces the view of an earlier version, which has the mailboxes of the table `sources`.
 fn renew_view(db: &Connection) -> rusqlite::Result<()> {
-    let sql = "SELECT sql LIKE '%sources.mailbox%' FROM sqlite_master WHERE type='view' AND name='records'";
+    let sql = "SELECT sql LIKE '%sources.mailbox%' FROM sqlite_master WHERE type='view' AND \
+               name='records'";
     let is_old = db.query_row(sql, [], |row| row.get(0)).optional()?;
     if is_old == Some(true) {
         db.execute_batch("DROP VIEW records")?;
@@ -320,7 +323,8 @@ impl Owner {
         match self {
             Owner::Nobody | Owner::Ourselves { version: VERSION } => Ok(()),
             Owner::Ourselves { version } => Err(LoadError::unusable(format!(
-                "{name} has tables of version {version}; this program needs version {VERSION}; load into a new file"
+                "{name} has tables of version {version}; this program needs version {VERSION}; \
+                 load into a new file"
             ))),
             Owner::Other => Err(LoadError::unusable(format!(
                 "{name} is the database of another program; load into a new file"

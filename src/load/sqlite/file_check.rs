@@ -84,7 +84,8 @@ fn check_logs(path: &Path) -> Result<(), LoadError> {
         // The database is looked at last: if it holds something now, another loader made the log.
         if is_there && !is_another_loader && !holds(&database) {
             return Err(LoadError::unusable(format!(
-                "{} stands where the log of the new database {} would be written and removed; move it away, or load into another file",
+                "{} stands where the log of the new database {} would be written and removed; move \
+                 it away, or load into another file",
                 log.display(),
                 path.display()
             )));

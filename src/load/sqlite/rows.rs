@@ -470,7 +470,8 @@ const KEPT_FILES: &str = "SELECT path, ifnull(path_b64, '') FROM sources WHERE i
 /// Returns the files of which no row was remembered.
 pub(super) fn files_without_rows(db: &Connection) -> rusqlite::Result<Vec<StoredFile>> {
     let sql = format!(
-        "SELECT DISTINCT path, path_b64 FROM sources WHERE (path, ifnull(path_b64, '')) NOT IN ({KEPT_FILES})"
+        "SELECT DISTINCT path, path_b64 FROM sources WHERE (path, ifnull(path_b64, '')) NOT IN \
+         ({KEPT_FILES})"
     );
     let file = |row: &rusqlite::Row<'_>| {
         Ok(StoredFile {

@@ -45,7 +45,8 @@ fn put(target: &mut SqliteTarget, record: &LoadedRecord) -> u64 {
 /// The links with their numbers, and the numbers of their rows.
 fn links(path: &Path) -> Vec<(String, i64, i64, i64)> {
     let db = Connection::open(path).unwrap();
-    let sql = "SELECT key, citations, messages, (SELECT count(*) FROM urls WHERE link = links.id) FROM links ORDER BY key";
+    let sql = "SELECT key, citations, messages, (SELECT count(*) FROM urls WHERE link = links.id) \
+               FROM links ORDER BY key";
     let mut statement = db.prepare(sql).unwrap();
     let rows = statement.query_map([], |row| {
         Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?))
