@@ -31,6 +31,10 @@ pub const RESERVED_DESCRIPTORS: u64 = 64;
 /// one of its files waits.
 pub const BATCH_ROOTS: usize = 16;
 
+/// Maximum depth of braces within braces in a pattern for paths. It is that of `fast_glob`, which
+/// matches nothing beyond it.
+pub const PATTERN_BRACES: usize = 10;
+
 /// Maximum number of small files in one batch.
 pub const BATCH_FILES: usize = 256;
 

@@ -5,9 +5,10 @@ use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
-use globset::{Glob, GlobBuilder, GlobSet, GlobSetBuilder};
+use fast_glob::glob_match;
 
 use super::rooted_path::DeviceInode;
+use crate::limits::PATTERN_BRACES;
 
 /// Patterns that the path of a file, or of a folder that contains it, must match, or must not
 /// match.
@@ -24,9 +25,9 @@ pub struct PathFilter {
 #[derive(Clone, Debug)]
 struct Patterns {
     /// Patterns for paths beneath the root.
-    relative: GlobSet,
+    relative: Vec<String>,
     /// Patterns with a slash, for paths that begin with the root.
-    whole: GlobSet,
+    whole: Vec<String>,
     /// `true` if a pattern begins with a slash, and may be an absolute path.
     has_absolute: bool,
 }
@@ -36,7 +37,7 @@ struct Patterns {
 pub struct BadGlob {
     /// The pattern.
     pub glob: String,
-    /// The error of the parser.
+    /// What is wrong with it.
     pub message: String,
 }
 
@@ -96,28 +97,28 @@ impl PathFilter {
 impl Patterns {
     /// `None` if there are no patterns.
     fn new(globs: &[String]) -> Result<Option<Patterns>, BadGlob> {
-        let mut relative = GlobSetBuilder::new();
-        let mut whole = GlobSetBuilder::new();
+        let mut relative = Vec::new();
+        let mut whole = Vec::new();
         for glob in globs {
+            if let Some(flaw) = flaw(glob.as_bytes()) {
+                return Err(BadGlob {
+                    glob: glob.clone(),
+                    message: flaw.to_owned(),
+                });
+            }
             let pattern = glob.trim_end_matches('/');
             let pattern = pattern.strip_prefix("./").unwrap_or(pattern);
             if pattern.contains('/') {
-                relative.add(parsed(glob, pattern.strip_prefix('/').unwrap_or(pattern))?);
-                whole.add(parsed(glob, pattern)?);
-                if let Some(real) = real_pattern(pattern) {
-                    whole.add(parsed(glob, &real)?);
-                }
+                relative.push(positive(pattern.strip_prefix('/').unwrap_or(pattern)));
+                whole.push(positive(pattern));
+                whole.extend(real_pattern(pattern));
             } else {
-                relative.add(parsed(glob, &format!("**/{pattern}"))?);
+                relative.push(format!("**/{pattern}"));
             }
         }
-        let build = |builder: &GlobSetBuilder| {
-            let built = builder.build();
-            built.map_err(|error| bad(&globs.join(" "), &error))
-        };
         let patterns = Patterns {
-            relative: build(&relative)?,
-            whole: build(&whole)?,
+            relative,
+            whole,
             has_absolute: globs.iter().any(|glob| glob.starts_with('/')),
         };
         Ok((!globs.is_empty()).then_some(patterns))
@@ -132,11 +133,16 @@ impl Patterns {
             _ => Path::new(path.file_name().unwrap_or_default()),
         };
         let whole = path.strip_prefix("./").unwrap_or(path);
-        self.relative.is_match(relative)
-            || self.whole.is_match(whole)
+        is_match(&self.relative, relative)
+            || is_match(&self.whole, whole)
             || self.has_absolute
-                && real_path(root, path).is_some_and(|real| self.whole.is_match(real))
+                && real_path(root, path).is_some_and(|real| is_match(&self.whole, &real))
     }
+}
+
+fn is_match(patterns: &[String], path: &Path) -> bool {
+    let path = path.as_os_str().as_bytes();
+    patterns.iter().any(|pattern| glob_match(pattern, path))
 }
 
 /// The absolute path of an entry beneath a relative root, with the links of the root resolved;
@@ -154,22 +160,53 @@ fn real_pattern(pattern: &str) -> Option<String> {
     let real = pattern
         .starts_with('/')
         .then(|| Path::new(pattern).canonicalize().ok())??;
-    Some(globset::escape(real.to_str()?))
-}
-
-/// Parses a pattern, which the user wrote as `glob`.
-fn parsed(glob: &str, pattern: &str) -> Result<Glob, BadGlob> {
-    GlobBuilder::new(pattern)
-        .literal_separator(true)
-        .build()
-        .map_err(|error| bad(glob, &error))
-}
-
-fn bad(glob: &str, error: &globset::Error) -> BadGlob {
-    BadGlob {
-        glob: glob.to_owned(),
-        message: error.kind().to_string(),
+    let mut literal = String::new();
+    for c in real.to_str()?.chars() {
+        if "*?[]{}\\".contains(c) {
+            literal.push('\\');
+        }
+        literal.push(c);
     }
+    Some(literal)
+}
+
+/// A pattern in which an exclamation mark at the start stands for itself.
+fn positive(pattern: &str) -> String {
+    let mark = if pattern.starts_with('!') { "\\" } else { "" };
+    format!("{mark}{pattern}")
+}
+
+/// Returns the reason why a pattern would match nothing; `None` if there is none.
+fn flaw(pattern: &[u8]) -> Option<&'static str> {
+    let (mut at, mut depth) = (0, 0);
+    while let Some(byte) = pattern.get(at) {
+        at += 1;
+        match byte {
+            b'\\' if at == pattern.len() => return Some("a backslash stands at its end"),
+            b'\\' => at += 1,
+            b'{' if depth == PATTERN_BRACES => return Some("its braces are nested too deeply"),
+            b'{' => depth += 1,
+            b'}' if depth == 0 => return Some("a `}` has no `{` before it; write it as `[}]`"),
+            b'}' => depth -= 1,
+            b'[' => {
+                let class = &pattern[at..];
+                let negation = usize::from(matches!(class.first(), Some(b'!' | b'^')));
+                // A bracket at the start is one of the characters.
+                let mut rest = class.iter().skip(negation + 1);
+                let Some(len) = rest.position(|&byte| byte == b']') else {
+                    return Some("a `[` has no `]` after it; write it as `[[]`");
+                };
+                let end = negation + 1 + len;
+                let is_reversed = |range: &[u8]| range[1] == b'-' && range[2] < range[0];
+                if class[negation..end].windows(3).any(is_reversed) {
+                    return Some("the first character of a range comes after the last one");
+                }
+                at += end + 1;
+            }
+            _ => {}
+        }
+    }
+    (0 < depth).then_some("a `{` has no `}` after it; write it as `[{]`")
 }
 
 /// Names of files in which mail and news programs keep their own data: overviews, indexes,
@@ -332,10 +369,36 @@ mod tests {
 
     #[test]
     fn an_invalid_pattern_is_reported() {
-        assert_eq!(
-            PathFilter::new(&["[".to_owned()], &[]).unwrap_err().glob,
-            "["
+        let deep = format!(
+            "{}a{}",
+            "{b,".repeat(PATTERN_BRACES + 1),
+            "}".repeat(PATTERN_BRACES + 1)
         );
+        for glob in ["[", "a[!]", "{a", "a}", "{a,{b}", "[z-a]", "a\\", &deep] {
+            let error = PathFilter::new(&[glob.to_owned()], &[]).unwrap_err();
+            assert_eq!(error.glob, glob);
+            assert!(!error.message.is_empty());
+        }
+    }
+
+    #[test]
+    fn classes_and_alternatives_are_matched() {
+        for (glob, yes, no) in [
+            ("{*.mbox,*.eml}", "a/b.eml", "a/b.txt"),
+            ("[]ab]*", "]x", "cx"),
+            ("[!a-c]?", "dx", "ax"),
+            ("{old,new/{a,b}}/*", "new/b/1", "new/c/1"),
+            ("\\*", "*", "a"),
+            ("[}]", "}", "{"),
+            ("!a", "!a", "b"),
+            ("/!a", "!a", "b"),
+            ("a/{b/**,c}", "a/b/d/e", "a/d"),
+        ] {
+            assert!(wants(&[glob], &[], yes), "{glob} {yes}");
+            assert!(!wants(&[glob], &[], no), "{glob} {no}");
+        }
+        let path = Path::new(OsStr::from_bytes(b"/mail/\xFF.mbox"));
+        assert!(filter(&["*.mbox"], &[]).wants(Path::new("/mail"), path));
     }
 
     #[test]
