@@ -94,6 +94,8 @@ pub struct DocumentReading {
     pub content: DocumentContent,
     /// Its media type, if that is known more precisely than by its kind.
     pub media_type: Option<String>,
+    /// Number of bytes that were unpacked.
+    pub unpacked_bytes: usize,
     /// Damage and limits, at most [`DOCUMENT_PROBLEMS`](crate::limits::DOCUMENT_PROBLEMS) of them.
     pub problems: Vec<DocumentProblem>,
 }

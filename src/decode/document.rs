@@ -33,6 +33,7 @@ pub(super) fn source_texts(
         content,
         media_type,
         problems,
+        ..
     } = read_document(kind, message.raw, limits);
     if let Some(media_type) = media_type {
         part.media_type = media_type;

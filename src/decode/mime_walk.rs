@@ -16,7 +16,9 @@ use memchr::memmem::Finder;
 use super::external_body::{EXTERNAL_BODY, ExternalBody, MissingParameters, external_body};
 use super::field_names::KnownField;
 use super::header::{HeaderField, HeaderFields, field_text, searchable_text};
-use super::part::{DefaultType, EnclosingMessage, MimePart, PartBody, PartNumber, repeated_name};
+use super::part::{
+    DefaultType, EnclosingMessage, MimePart, PartBody, PartNumber, converted_page, repeated_name,
+};
 use super::part_kind::{PartReader, PartStart, TextForm, reader};
 use super::transfer::TransferEncoding;
 use super::{
@@ -24,7 +26,10 @@ use super::{
     Region, SkippedPart, TextPolicy,
 };
 use crate::diagnostic::{Diagnostic, DiagnosticKind};
-use crate::limits::{ATTACHED_RATIO, Limits, MULTIPART_BOUNDARIES};
+use crate::documents::{
+    DocumentContent, DocumentKind, DocumentProblem, DocumentReading, read_document,
+};
+use crate::limits::{ATTACHED_RATIO, DOCUMENTS_RATIO, Limits, MULTIPART_BOUNDARIES};
 use crate::planted_faults::{PlantedFault, panic_at_mark};
 use crate::span::Span;
 use crate::split::{Block, Format, Message, SplitOutput, messages};
@@ -48,6 +53,8 @@ pub(super) fn walk<'m>(
         held_bytes: 0,
         is_nesting_reported: false,
         is_count_reported: false,
+        document_bytes_left: limits.message_bytes.saturating_mul(DOCUMENTS_RATIO),
+        is_document_reported: false,
     };
     let outermost = EntityStart {
         at: 0,
@@ -309,6 +316,10 @@ struct WalkState<'s> {
     is_nesting_reported: bool,
     /// The same for the number of parts.
     is_count_reported: bool,
+    /// Number of bytes that documents may still unpack to.
+    document_bytes_left: usize,
+    /// `true` once a document was not read for that.
+    is_document_reported: bool,
 }
 
 /// The walk over one layer.
@@ -557,6 +568,7 @@ impl PartWalk<'_, '_> {
                 let form = TextForm::Plain;
                 self.message_in_part(entity, body, &MimePart { form, ..part })
             }
+            PartReader::Document(_) if self.is_too_deep(&entity) => self.skip(range, part),
             _ if self.is_too_deep(&entity) => {
                 let form = TextForm::Plain;
                 self.leaf(range, MimePart { form, ..part })
@@ -578,12 +590,82 @@ impl PartWalk<'_, '_> {
                     let form = TextForm::Plain;
                     return self.leaf(range, MimePart { form, ..part });
                 }
+                if let PartReader::Document(kind) = reader {
+                    return self.document(at, attached, kind, range, part);
+                }
                 let layer = match reader {
                     PartReader::Mailbox(format) => {
                         Layer::Mailbox(MailboxLayer::new(attached, format))
                     }
                     _ => Layer::Entities(attached.message(self.state.limits)),
                 };
+                EntityStep::Attachment {
+                    layer: Box::new(layer),
+                    then: Box::new(self.after(range.boundary)),
+                }
+            }
+        }
+    }
+
+    /// Reads a document that begins at `at`.
+    fn document(
+        &mut self,
+        at: usize,
+        attached: AttachedBytes,
+        kind: DocumentKind,
+        range: BodyRange,
+        part: MimePart,
+    ) -> EntityStep {
+        if self.state.document_bytes_left == 0 {
+            if !std::mem::replace(&mut self.state.is_document_reported, true) {
+                let max = self
+                    .state
+                    .limits
+                    .message_bytes
+                    .saturating_mul(DOCUMENTS_RATIO);
+                let message = format!(
+                    "documents that unpack to more than {max} bytes: further ones are not read"
+                );
+                self.report(DiagnosticKind::Limit, at, message);
+            }
+            return self.skip(range, part);
+        }
+        let limits = Limits {
+            message_bytes: self
+                .state
+                .limits
+                .message_bytes
+                .min(self.state.document_bytes_left),
+            ..*self.state.limits
+        };
+        let DocumentReading {
+            content,
+            problems,
+            unpacked_bytes,
+            ..
+        } = read_document(kind, &attached.bytes, &limits);
+        self.state.document_bytes_left -= unpacked_bytes;
+        for DocumentProblem { kind, message } in problems {
+            self.report(kind, at, message);
+        }
+        let whole = OffsetMap {
+            outer: Some(Arc::clone(&attached.outer)),
+            ..OffsetMap::whole(Span::new(0, attached.bytes.len()))
+        };
+        match content {
+            DocumentContent::Unread => self.skip(range, part),
+            DocumentContent::Page(page) => {
+                self.state.report.text_parts += 1;
+                converted_page(page, whole, &part, self.state.sink);
+                self.after(range.boundary)
+            }
+            DocumentContent::Message(bytes) => {
+                let message = AttachedBytes {
+                    bytes,
+                    outer: Arc::new(whole),
+                    ..attached
+                };
+                let layer = Layer::Entities(message.message(self.state.limits));
                 EntityStep::Attachment {
                     layer: Box::new(layer),
                     then: Box::new(self.after(range.boundary)),
@@ -612,9 +694,12 @@ impl PartWalk<'_, '_> {
             })
         };
         match self.state.policy.attachments {
+            // RTF is a text by its type.
+            AttachmentPolicy::None if part.media_type.starts_with("text/") => found(),
             AttachmentPolicy::None => PartReader::Unread,
             AttachmentPolicy::Text => match found() {
-                PartReader::Archive => PartReader::Unread,
+                reader @ PartReader::Document(DocumentKind::Rtf) => reader,
+                PartReader::Archive | PartReader::Document(_) => PartReader::Unread,
                 reader => reader,
             },
             AttachmentPolicy::All => found(),

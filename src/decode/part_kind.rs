@@ -5,6 +5,7 @@
 //! the content if the name says nothing. The content can always refuse: binary bytes are no text.
 
 use super::transfer::{DelSp, TransferEncoding, base64, quoted_printable};
+use crate::documents::DocumentKind;
 use crate::limits::SNIFF_BYTES;
 use crate::origin::FormatHint;
 #[cfg(feature = "archives")]
@@ -22,6 +23,8 @@ pub(super) enum PartReader {
     Mailbox(Format),
     /// An archive or a compressed file, each of whose members has a reader of its own.
     Archive,
+    /// A document: a page of its text and links, or a message.
+    Document(DocumentKind),
     /// None: the part is skipped and counted.
     #[default]
     Unread,
@@ -149,14 +152,52 @@ const KINDS: &[PartKind] = &[
         ],
         extensions: &["p7m", "p7s", "sig", "gpg", "pgp", "key"],
     },
-    // Documents and programs that are zip archives, whose members are no mail.
+    PartKind {
+        reader: PartReader::Document(DocumentKind::Office),
+        media_types: &[
+            "application/vnd.ms-excel.sheet.macroenabled.12",
+            "application/vnd.ms-powerpoint.presentation.macroenabled.12",
+            "application/vnd.ms-word.document.macroenabled.12",
+            "application/vnd.oasis.opendocument.graphics",
+            "application/vnd.oasis.opendocument.presentation",
+            "application/vnd.oasis.opendocument.spreadsheet",
+            "application/vnd.oasis.opendocument.text",
+            "application/vnd.openxmlformats-officedocument.presentationml.presentation",
+            "application/vnd.openxmlformats-officedocument.presentationml.slideshow",
+            "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
+            "application/vnd.openxmlformats-officedocument.wordprocessingml.document",
+            "application/vnd.openxmlformats-officedocument.wordprocessingml.template",
+        ],
+        extensions: &[
+            "docx", "docm", "dotx", "xlsx", "xlsm", "pptx", "ppsx", "odt", "ods", "odp", "odg",
+        ],
+    },
+    PartKind {
+        reader: PartReader::Document(DocumentKind::Pdf),
+        media_types: &["application/pdf", "application/x-pdf"],
+        extensions: &["pdf"],
+    },
+    PartKind {
+        reader: PartReader::Document(DocumentKind::Rtf),
+        media_types: &["application/rtf", "application/x-rtf", "text/rtf"],
+        extensions: &["rtf"],
+    },
+    // Most are of Office before 2007 and not read; some are RTF or HTML.
+    PartKind {
+        reader: PartReader::Document(DocumentKind::Compound),
+        media_types: &[
+            "application/msword",
+            "application/vnd.ms-excel",
+            "application/vnd.ms-outlook",
+            "application/vnd.ms-powerpoint",
+        ],
+        extensions: &["msg", "doc", "xls", "ppt"],
+    },
+    // Books and programs that are zip archives, whose members are no mail.
     PartKind {
         reader: PartReader::Unread,
         media_types: &[],
-        extensions: &[
-            "docx", "docm", "dotx", "xlsx", "xlsm", "pptx", "ppsx", "odt", "ods", "odp", "odg",
-            "epub", "jar", "war", "apk", "xpi", "kmz", "whl",
-        ],
+        extensions: &["epub", "jar", "war", "apk", "xpi", "kmz", "whl"],
     },
 ];
 
@@ -209,6 +250,10 @@ pub(super) fn text_form(media_type: &str, format: Option<&str>, delsp: Option<&s
     match kind_of_type(media_type) {
         Some(PartReader::Text(form)) => form,
         Some(PartReader::Message) => TextForm::Plain,
+        // RTF is text without the reader of documents, as it was.
+        Some(PartReader::Document(_)) if is_text(media_type) && !cfg!(feature = "documents") => {
+            TextForm::Plain
+        }
         Some(_) => TextForm::Other,
         None if is_text(media_type) => TextForm::Plain,
         None => TextForm::Other,
@@ -283,13 +328,21 @@ fn by_content(named: Option<PartReader>, start: &[u8]) -> PartReader {
         Ok(Format::Html) => PartReader::Text(TextForm::Html),
         Ok(Format::Text) => PartReader::Text(TextForm::Plain),
         Ok(Format::Single(_)) => PartReader::Message,
+        Ok(Format::Document(kind)) => PartReader::Document(kind),
         Ok(format) => PartReader::Mailbox(format),
     };
     match (named, found) {
+        (_, PartReader::Document(_)) => found,
         (Some(PartReader::Text(TextForm::Plain)), PartReader::Text(TextForm::Html)) => found,
         // The name of a text says more of its form. A text can begin as a message does: a patch.
         (Some(PartReader::Text(form)), _) => PartReader::Text(form),
         (Some(PartReader::Message), PartReader::Text(_)) => PartReader::Message,
+        // Word names pages and texts as its own documents.
+        (
+            Some(PartReader::Document(DocumentKind::Rtf | DocumentKind::Compound)),
+            PartReader::Text(_),
+        ) if cfg!(feature = "documents") => found,
+        (Some(PartReader::Document(_)), _) => PartReader::Unread,
         _ => found,
     }
 }
@@ -339,6 +392,11 @@ mod tests {
 
     const OCTETS: &str = "application/octet-stream";
     const PLAIN: PartReader = PartReader::Text(TextForm::Plain);
+    const PDF: PartReader = if cfg!(feature = "documents") {
+        PartReader::Document(DocumentKind::Pdf)
+    } else {
+        PartReader::Unread
+    };
     const HTML: PartReader = PartReader::Text(TextForm::Html);
 
     #[test]
@@ -361,6 +419,7 @@ mod tests {
             ("a.ics", PartReader::Text(TextForm::Folded)),
             ("dir/a.b.eml", PartReader::Message),
             ("a.docx", PartReader::Unread),
+            ("a.pdf", PartReader::Unread),
             ("a.asc.sig", PartReader::Unread),
         ] {
             assert_eq!(of(OCTETS, Some(name), b"some text\n"), expected, "{name}");
@@ -391,7 +450,7 @@ mod tests {
             (message, PartReader::Message),
             (mbox, PartReader::Mailbox(Format::Mbox)),
             (b"\x00\x01\x02\x03\x04", PartReader::Unread),
-            (b"%PDF-1.4\ntext", PartReader::Unread),
+            (b"%PDF-1.4\ntext", PDF),
             (b"", PartReader::Unread),
         ] {
             assert_eq!(of(OCTETS, None, content), expected);

@@ -58,6 +58,7 @@ pub(super) fn read(bytes: &[u8], limits: &Limits) -> DocumentReading {
     DocumentReading {
         content: DocumentContent::Page(reader.page.finish()),
         media_type: reader.media_type.or_else(|| open_document_type(bytes)),
+        unpacked_bytes: limits.message_bytes - reader.unpacked_left,
         problems: reader.problems.0,
     }
 }

@@ -50,6 +50,7 @@ pub(super) fn read(bytes: &[u8], limits: &Limits) -> DocumentReading {
     DocumentReading {
         content: DocumentContent::Message(message),
         media_type: None,
+        unpacked_bytes: limits.message_bytes - reader.read_left,
         problems: reader.problems.0,
     }
 }

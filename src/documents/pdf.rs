@@ -48,6 +48,7 @@ pub(super) fn read(bytes: &[u8], limits: &Limits) -> DocumentReading {
             DocumentContent::Page(reader.page.finish())
         },
         media_type: None,
+        unpacked_bytes: limits.message_bytes - reader.unpacked_left,
         problems: reader.problems.0,
     }
 }

@@ -41,6 +41,7 @@ pub(super) fn read(bytes: &[u8], limits: &Limits) -> DocumentReading {
     DocumentReading {
         content: DocumentContent::Page(reader.page.finish()),
         media_type: None,
+        unpacked_bytes: 0,
         problems: problems.0,
     }
 }

@@ -121,6 +121,12 @@ pub const PART_TYPES: usize = 1_000;
 /// Two levels of base64 take 1.3 times the size of their message.
 pub const ATTACHED_RATIO: usize = 2;
 
+/// Maximum number of bytes that the documents attached to one message unpack to, as a multiple of `Limits::message_bytes`. Further ones
+/// are not read.
+///
+/// Each may be a bomb that takes no more than 32 KiB of the message; of real ones, only text and links are unpacked.
+pub const DOCUMENTS_RATIO: usize = 4;
+
 /// Maximum number of Content-Type fields of one header that are parsed.
 pub const CONTENT_TYPE_FIELDS: usize = 8;
 
