@@ -112,6 +112,14 @@ impl Options {
         mismatch: impl Fn() -> bool,
     ) -> Option<UrlFilter> {
         let has_hosts = !self.hosts.is_empty() || !self.domains.is_empty();
+        let has_lists = !self.accept.is_empty()
+            || !self.schemes.is_empty()
+            || !self.region_names.is_empty()
+            || !self.hazards.is_empty();
+        // Nearly all scans.
+        if !has_hosts && !has_lists && !self.mismatch {
+            return None;
+        }
         let passes = |filter: &UrlFilter| match filter {
             UrlFilter::Accept => self.accept.is_empty() || self.accepts(found),
             UrlFilter::Schemes => self.schemes.is_empty() || self.wants_scheme(found),
