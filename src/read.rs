@@ -30,12 +30,12 @@ pub use archive::{ZipMember, ZipMembers, is_office_document};
 pub use error::{error_diagnostic, panicked};
 #[cfg(feature = "files")]
 pub use input::open;
-#[cfg(feature = "cli")]
-pub(crate) use input::stdin_start;
 #[cfg(feature = "files")]
 pub use input::{Input, ReadAt, SeekableInput};
 #[cfg(feature = "files")]
 pub(crate) use input::{open_stream, read_small};
+#[cfg(feature = "cli")]
+pub(crate) use input::{peek_stdin, start_of_stdin};
 pub use packed_news_batch::{PackedNewsBatch, packed_news_batch};
 #[cfg(feature = "archives")]
 pub use repository::{Repository, RepositoryContent};

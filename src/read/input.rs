@@ -10,8 +10,8 @@ use std::os::fd::AsFd;
 use std::os::unix::fs::{FileExt, OpenOptionsExt};
 use std::path::Path;
 use std::rc::Rc;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fs::OFlags;
@@ -259,21 +259,22 @@ impl Input {
         Input::Stream(Box::new(stream))
     }
 
-    /// Creates the input of standard input, which begins with the bytes that [`stdin_start`] returned. More bytes may come after a pause.
+    /// Creates the input of standard input, which begins with the bytes that [`peek_stdin`] returned. More bytes may come after a pause.
     pub(crate) fn stdin() -> Input {
         let Ok(stdin) = io::stdin().as_fd().try_clone_to_owned() else {
             return Input::stream(io::stdin());
         };
-        let live = Input::live(File::from(stdin));
+        let live = Input::live(File::from(stdin)).into_stream();
         let mut start = vec![0; BUFFERED_STDIN.swap(0, Ordering::Relaxed)];
         // They are in the buffer: this neither waits nor fails.
-        match io::stdin().read_exact(&mut start) {
-            Ok(()) if !start.is_empty() => Input::Stream(Box::new(ReadAgain {
+        let stream: Box<dyn SparseRead> = match io::stdin().read_exact(&mut start) {
+            Ok(()) if !start.is_empty() => Box::new(ReadAgain {
                 start: Cursor::new(start),
-                rest: live.into_stream(),
-            })),
+                rest: live,
+            }),
             _ => live,
-        }
+        };
+        Input::Stream(Box::new(KeptStart { stream }))
     }
 
     /// Creates the input of a pipe or a device. More bytes may come after a pause.
@@ -324,7 +325,7 @@ impl Input {
     }
 }
 
-/// Number of bytes that [`stdin_start`] left in the buffer of standard input, of which the process has one.
+/// Number of bytes that [`peek_stdin`] left in the buffer of standard input, of which the process has one.
 static BUFFERED_STDIN: AtomicUsize = AtomicUsize::new(0);
 
 /// Returns the first bytes of standard input that come at once. They stay in its buffer, and whoever reads it later gets them.
@@ -333,11 +334,58 @@ static BUFFERED_STDIN: AtomicUsize = AtomicUsize::new(0);
 ///
 /// The error of the system.
 #[cfg(feature = "cli")]
-pub(crate) fn stdin_start() -> io::Result<Vec<u8>> {
+pub(crate) fn peek_stdin() -> io::Result<Vec<u8>> {
     let mut stdin = io::stdin().lock();
     let start = stdin.fill_buf()?.to_vec();
     BUFFERED_STDIN.store(start.len(), Ordering::Relaxed);
     Ok(start)
+}
+
+/// Returns the first bytes of standard input, as far as they were read.
+#[cfg(feature = "cli")]
+pub(crate) fn start_of_stdin() -> Vec<u8> {
+    let start = STDIN_START.lock();
+    start.unwrap_or_else(PoisonError::into_inner).clone()
+}
+
+/// The first bytes of standard input, of which the process has one: not more than [`KEPT_BYTES`].
+static STDIN_START: Mutex<Vec<u8>> = Mutex::new(Vec::new());
+
+/// Number of bytes that show what the first line of a text is.
+const KEPT_BYTES: usize = 4 << 10;
+
+/// Standard input, whose first bytes are kept in [`STDIN_START`].
+struct KeptStart {
+    stream: Box<dyn SparseRead>,
+}
+
+impl KeptStart {
+    fn keep(bytes: &[u8]) {
+        let mut start = STDIN_START.lock().unwrap_or_else(PoisonError::into_inner);
+        let missing = KEPT_BYTES - start.len();
+        start.extend_from_slice(&bytes[..bytes.len().min(missing)]);
+    }
+}
+
+impl Read for KeptStart {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let read = self.stream.read(buffer)?;
+        KeptStart::keep(&buffer[..read]);
+        Ok(read)
+    }
+}
+
+impl SparseRead for KeptStart {
+    fn append(&mut self, max: usize, bytes: &mut Vec<u8>) -> io::Result<usize> {
+        let before = bytes.len();
+        let result = self.stream.append(max, bytes);
+        KeptStart::keep(&bytes[before..]);
+        result
+    }
+
+    fn is_paused(&self) -> bool {
+        self.stream.is_paused()
+    }
 }
 
 /// The first bytes of a stream, which were read, and the rest.

@@ -38,9 +38,12 @@ pub(super) fn before(args: &ScanArgs, job: &Job, config: &Config) -> Vec<String>
     hints
 }
 
-/// The hints after a scan that found nothing.
+/// The hints after a scan: what standard input held, and why nothing was found.
 pub(super) fn after(args: &ScanArgs, job: &Job, summary: &Summary) -> Vec<String> {
-    let mut hints = Vec::new();
+    // Before the scan it would have to be waited for.
+    let start = read::start_of_stdin();
+    let own = own_lines(&start, "standard input", Source::STDIN);
+    let mut hints: Vec<String> = own.into_iter().collect();
     let filtered = count(&summary.files_skipped, SkipReason::Filtered);
     let dated = count(&summary.messages_skipped, SkipReason::Date);
     let unlisted = count(&summary.messages_skipped, SkipReason::List);
@@ -187,46 +190,28 @@ fn is_skipped_repository(root: &Path) -> bool {
     is_repository(root)
 }
 
-/// A hint for each input that begins with records or work items of urlspool: their URLs would be found a second time.
+/// A hint for each named file that begins with records or work items of urlspool: their URLs would be found a second time.
 fn own_records(job: &Job) -> Vec<String> {
     let roots = job.roots.iter().filter(|_| job.items.is_none());
     let hint = |root: &PathBuf| {
-        let is_stdin = root.as_os_str() == Source::STDIN;
-        let start = if is_stdin {
-            start_of_stdin(job)?
-        } else {
-            start_of(root)?
-        };
-        let path = root.display();
-        let name = if is_stdin {
-            "standard input".to_owned()
-        } else {
-            path.to_string()
-        };
-        if is_written_line(&start) {
-            Some(format!(
-                "{name} holds what urlspool wrote; `urlspool stats {path}` counts its records, and `urlspool load --into DB {path}` makes \
-                 a database of them"
-            ))
-        } else {
-            let line = start.split(|&byte| byte == b'\n').next()?;
-            let is_item = read_item(str::from_utf8(line).ok()?).is_ok();
-            is_item.then(|| {
-                format!(
-                    "{name} holds work items; `urlspool scan --splits {path}` scans what they name"
-                )
-            })
-        }
+        let path = root.display().to_string();
+        own_lines(&start_of(root)?, &path, &path)
     };
     roots.filter_map(hint).collect()
 }
 
-/// Returns the first bytes of standard input, which it waits for: only if nothing else is read, and nobody types it.
-fn start_of_stdin(job: &Job) -> Option<Vec<u8>> {
-    let is_typed = std::io::stdin().is_terminal();
-    (job.roots.len() == 1 && !is_typed)
-        .then(read::stdin_start)?
-        .ok()
+/// A hint for an input that begins with records or work items. `name` is that of a sentence, `path` that of an argument.
+fn own_lines(start: &[u8], name: &str, path: &str) -> Option<String> {
+    if is_written_line(start) {
+        return Some(format!(
+            "{name} holds what urlspool wrote; `urlspool stats {path}` counts its records, and `urlspool load --into DB {path}` makes \
+             a database of them"
+        ));
+    }
+    let line = start.split(|&byte| byte == b'\n').next()?;
+    read_item(str::from_utf8(line).ok()?).is_ok().then(|| {
+        format!("{name} holds work items; `urlspool scan --splits {path}` scans what they name")
+    })
 }
 
 /// Returns the first bytes of a regular file. A pipe would be waited for.

@@ -159,7 +159,7 @@ fn has_options(args: &StatsArgs) -> bool {
 /// Returns the kind of a path; `None` if it does not exist.
 fn kind_of(path: &Path) -> Result<Option<InputKind>, CommandError> {
     if path.as_os_str() == Source::STDIN {
-        let start = read::stdin_start()
+        let start = read::peek_stdin()
             .map_err(|error| CommandError::unreadable(Path::new("standard input"), error))?;
         return kind_of_start(path, &start).map(Some);
     }
