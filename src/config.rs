@@ -14,9 +14,9 @@ mod unknown_key;
 
 use std::path::Path;
 
-pub use check::check_scheme_name;
 #[cfg(feature = "daemon")]
 pub(crate) use check::resolved;
+pub use check::{check_header_field, check_scheme_name};
 pub use daemon::{
     Confinement, DedupeScope, ExistingMail, MetricsTable, OutputTable, SegmentCompression, Spool,
     StateTable, WatchTable,
@@ -75,6 +75,8 @@ pub struct ExtractTable {
     pub schemes: Vec<String>,
     /// Further schemes that are found without `//`.
     pub extra_schemes: Vec<String>,
+    /// Header fields that records repeat.
+    pub header_fields: Vec<String>,
     /// The scope in which a URL is written once.
     #[serde(with = "named")]
     pub unique: Unique,
@@ -100,6 +102,7 @@ impl Default for ExtractTable {
             accept: Vec::new(),
             schemes: Vec::new(),
             extra_schemes: Vec::new(),
+            header_fields: Vec::new(),
             unique: Unique::default(),
             context: 0,
             headers: true,
@@ -210,6 +213,7 @@ impl Config {
             region_names: Vec::new(),
             mismatch: false,
             hazards: Vec::new(),
+            header_fields: extract.header_fields.clone(),
             unique: extract.unique,
             context_bytes: extract.context,
             strip_recipient: extract.strip_recipient,

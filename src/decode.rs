@@ -54,7 +54,7 @@ pub use digest::{canonical, covers_all, digest};
 pub use field_names::{FieldRoles, KnownField};
 pub use header::{HeaderField, HeaderFields};
 pub use html::{HtmlLink, link_attributes};
-pub use message_info::{InfoFields, MessageInfo};
+pub use message_info::{InfoFields, MessageInfo, NamedField};
 pub use part::MimePart;
 pub use region::{BodyRegion, EXTERNAL_BODY_REGION, Regions};
 

@@ -70,6 +70,9 @@ pub struct Options {
     pub context_bytes: usize,
     /// `true` to remove the recipient's address from the URLs of redirectors.
     pub strip_recipient: bool,
+    /// Names of header fields that records repeat in `message.fields`; empty for none. Case does not
+    /// count.
+    pub header_fields: Vec<String>,
     /// The use of the identifiers of records. Without it they are 0, and a scan is faster.
     pub ids: Demand,
     /// The use of the numbers of lines. Without it they are 0, and a scan is faster.

@@ -26,6 +26,7 @@ mod sqlite;
 mod stats;
 mod target;
 mod target_name;
+mod tracking;
 mod words;
 
 #[cfg(feature = "audit")]

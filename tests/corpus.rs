@@ -223,3 +223,57 @@ fn no_url_is_found_where_there_is_none() {
         .collect();
     assert!(wrong.is_empty(), "{wrong:?}");
 }
+
+/// The confidences of a URL and of the other readings of its place are parts of one probability. They
+/// are rounded to three digits.
+#[test]
+fn the_readings_of_a_place_add_up_to_at_most_1() {
+    let folder = Folder::new();
+    // Each word ends a full line, and each may go on in the next.
+    let heads = ["a-b-", "a/b/", "a.b.", "a_b", "A1", "a%2", "x=1&y"];
+    let tails = [
+        "c/d.html",
+        "c",
+        "C2",
+        "-d",
+        "c d",
+        "http://e.example/",
+        ".html and",
+    ];
+    let mut text = String::new();
+    for (n, head) in heads.iter().enumerate() {
+        for (m, tail) in tails.iter().enumerate() {
+            let filled = "p/".repeat(20);
+            let indent = ["", "  ", "> "][(n + m) % 3];
+            for url in [
+                format!("http://h{n}{m}.example/{filled}"),
+                format!("www.h{n}{m}.example/{filled}"),
+            ] {
+                text += &format!(
+                    "{indent}{url}{head}\n{indent}{tail}-\n{indent}{tail}\n\nThe prose around it fills its line to the end of it, as here.\n\n"
+                );
+            }
+        }
+    }
+    let generated = folder.file("generated", text);
+    let mut paths: Vec<_> = ["mail", "news", "text"]
+        .iter()
+        .map(|name| corpus().join(name).display().to_string())
+        .collect();
+    paths.push(generated);
+    let paths = paths.iter().map(String::as_str);
+    let scan = done(&["scan"].into_iter().chain(paths).collect::<Vec<_>>());
+    let mut doubtful = 0;
+    for record in scan.records() {
+        let of = |reading: &Value| reading["confidence"].as_f64().unwrap();
+        let alternates = record["alternates"].as_array().unwrap();
+        let sum = of(&record) + alternates.iter().map(of).sum::<f64>();
+        let rounding = 0.0005 + alternates.iter().map(|_| 0.0005).sum::<f64>();
+        assert!(
+            0.0 < of(&record) && sum <= 1.0 + rounding,
+            "{sum}: {record}"
+        );
+        doubtful += usize::from(!alternates.is_empty());
+    }
+    assert!(50 < doubtful, "{doubtful}");
+}

@@ -224,6 +224,44 @@ fn the_view_names_the_mailbox_of_the_message() {
     assert_eq!(value::<String>(&folder, view), new);
 }
 
+/// Tables of an earlier version have neither header fields nor keys without tracking parameters.
+#[test]
+fn columns_that_tables_lack_are_added_and_filled() {
+    let folder = Folder::new();
+    loaded(&folder, &[], &records(&folder, "a.mbox", MAIL));
+    let view = "SELECT sql FROM sqlite_master WHERE name='records'";
+    let new: String = value(&folder, view);
+    let old = new.replace(
+        ",\n    messages.fields AS message_fields,\n    links.clean_key",
+        "",
+    );
+    assert_ne!(old, new);
+    let db = Connection::open(folder.path("urls.db")).unwrap();
+    db.execute_batch(&format!(
+        "DROP VIEW records; ALTER TABLE messages DROP COLUMN fields;
+         ALTER TABLE links DROP COLUMN clean_key; {old}"
+    ))
+    .unwrap();
+    drop(db);
+    let mail = "From a\nMessage-ID: <9@m.example>\nReply-To: =?utf-8?q?J=C3=A9?= <j@m.example>\nreply-to: b\n\n\
+        http://t.example/?utm_source=a&id=1\n";
+    let path = folder.file("b.mbox", mail);
+    let scan = done(&["scan", "--header-fields", "Reply-To,X-None", &path]);
+    loaded(&folder, &[], &scan.stdout);
+    let fields = "SELECT message_fields FROM records WHERE clean_key = 'http://t.example/?id=1'";
+    assert_eq!(
+        value::<String>(&folder, fields),
+        "[{\"name\":\"Reply-To\",\"value\":\"J\u{e9} <j@m.example>\"},{\"name\":\"Reply-To\",\"value\":\"b\"}]"
+    );
+    let filled = "SELECT count(*) FROM links WHERE clean_key IS NOT NULL";
+    let all = "SELECT count(*) FROM links";
+    assert_eq!(value::<i64>(&folder, filled), value::<i64>(&folder, all));
+    let empty = "SELECT count(*) FROM messages WHERE fields IS NOT NULL";
+    assert_eq!(value::<i64>(&folder, empty), 1);
+    assert_eq!(value::<String>(&folder, view), new);
+    check_database(&folder.path("urls.db"));
+}
+
 #[test]
 fn gone_and_given_again_in_one_batch() {
     let folder = Folder::new();

@@ -10,6 +10,7 @@ use super::error::shown;
 use super::{Config, ConfigError};
 use crate::extract::Unique;
 use crate::grammar::is_scheme_char;
+use crate::limits::{NAME_BYTES, NAMED_FIELDS};
 
 impl Config {
     /// Checks what does not depend on the machine.
@@ -22,7 +23,8 @@ impl Config {
                 self.metrics.listen
             )));
         }
-        self.check_schemes()
+        self.check_schemes()?;
+        self.check_header_fields()
     }
 
     fn check_positive(&self) -> Result<(), ConfigError> {
@@ -46,6 +48,22 @@ impl Config {
         let extract = &self.extract;
         let mut names = extract.extra_schemes.iter().chain(&extract.schemes);
         names.try_for_each(|name| check_scheme_name(name))
+    }
+
+    /// Checks the names of the header fields that records repeat.
+    ///
+    /// # Errors
+    ///
+    /// There are too many, or one is none.
+    pub(crate) fn check_header_fields(&self) -> Result<(), ConfigError> {
+        let names = &self.extract.header_fields;
+        if NAMED_FIELDS < names.len() {
+            return Err(ConfigError::Unusable(format!(
+                "header_fields has {} names; at most {NAMED_FIELDS} are possible",
+                names.len()
+            )));
+        }
+        names.iter().try_for_each(|name| check_header_field(name))
     }
 
     /// Checks what `urlspool watch` needs besides, with [`Config::check_folders`].
@@ -152,6 +170,24 @@ pub fn check_scheme_name(name: &str) -> Result<(), ConfigError> {
     Err(ConfigError::Unusable(format!(
         "{name:?} is not the name of a scheme: letters, digits, '+', '-' and '.' only, without the \
          colon"
+    )))
+}
+
+/// Checks the name of a header field: printable ASCII without blanks and colons (RFC 5322, section
+/// 2.2), of at most [`NAME_BYTES`] bytes.
+///
+/// # Errors
+///
+/// It is none.
+pub fn check_header_field(name: &str) -> Result<(), ConfigError> {
+    let is_name = name
+        .bytes()
+        .all(|byte| byte.is_ascii_graphic() && byte != b':');
+    if is_name && (1..=NAME_BYTES).contains(&name.len()) {
+        return Ok(());
+    }
+    Err(ConfigError::Unusable(format!(
+        "{name:?} is not the name of a header field, such as Reply-To"
     )))
 }
 

@@ -29,8 +29,20 @@ pub struct MessageInfo {
     /// The Message-IDs of the messages that it answers: References, or In-Reply-To if there is no
     /// References field.
     pub references: Vec<String>,
+    /// The header fields that were asked for by name, in the order of the header; `None` if none
+    /// were.
+    pub named_fields: Option<Vec<NamedField>>,
     /// `true` if the source has more of one of these fields, or more names, than is kept.
     pub is_cut: bool,
+}
+
+/// A header field that was asked for by its name.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NamedField {
+    /// The name, as it was asked for.
+    pub name: String,
+    /// The value, unfolded, with encoded words decoded.
+    pub value: String,
 }
 
 /// A set of fields of [`MessageInfo`].
@@ -54,6 +66,8 @@ impl InfoFields {
     pub const LIST_ID: InfoFields = InfoFields(1 << 5);
     /// `references`.
     pub const REFERENCES: InfoFields = InfoFields(1 << 6);
+    /// `named_fields`.
+    pub const NAMED: InfoFields = InfoFields(1 << 7);
     /// All fields.
     pub const ALL: InfoFields = InfoFields(u8::MAX);
 
@@ -178,10 +192,46 @@ impl MessageInfo {
             list_id: text(InfoFields::LIST_ID, list_id),
             references: text(InfoFields::REFERENCES, references.or(in_reply_to))
                 .map_or(Vec::new(), |text| repeated(message_ids(&text))),
+            named_fields: None,
             is_cut: false,
         };
         info.is_cut = is_cut.get();
         info
+    }
+
+    /// Reads the fields of these names too, of each at most `max_bytes`. Names of Usenet's A news
+    /// are in no header, and give none.
+    #[must_use]
+    pub fn with_named_fields(
+        self,
+        message: &Message<'_>,
+        fields: &HeaderFields,
+        max_bytes: usize,
+        names: &[String],
+    ) -> MessageInfo {
+        let mut is_cut = self.is_cut;
+        let named = |field: &HeaderField| {
+            let found = field.name.of(message.raw);
+            let is_it = |name: &&String| name.as_bytes().eq_ignore_ascii_case(found);
+            Some((names.iter().find(is_it)?, field.value.of(message.raw)))
+        };
+        let mut list = Vec::new();
+        for (name, value) in fields.all.iter().filter_map(named) {
+            if REPEATED_NAMES <= list.len() {
+                is_cut = true;
+                break;
+            }
+            is_cut |= max_bytes < value.len();
+            list.push(NamedField {
+                name: name.clone(),
+                value: trimmed(&value[..value.len().min(max_bytes)]),
+            });
+        }
+        MessageInfo {
+            named_fields: Some(list),
+            is_cut,
+            ..self
+        }
     }
 
     /// Reads the five header lines of an A news article (RFC 850 section 2): at most `max_bytes` of

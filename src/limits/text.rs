@@ -56,10 +56,16 @@ pub const CONTINUATION_LINES: usize = 12;
 /// shorter.
 pub const CONTINUATION_BYTES: usize = 8 << 10;
 
-/// Maximum number of newsgroups, and of references, of one message that its records repeat.
+/// Maximum number of newsgroups, of references, and of header fields that were asked for by name, of
+/// one message that its records repeat.
 ///
 /// Every record of a message repeats them.
 pub const REPEATED_NAMES: usize = 100;
+
+/// Maximum number of names of header fields that records repeat if they are asked for.
+///
+/// Each field of a header is compared with all of them.
+pub const NAMED_FIELDS: usize = 64;
 
 /// Maximum size, in bytes, of a media type, charset, encoding or name that records repeat. Real
 /// ones have less than 80.

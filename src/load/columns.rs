@@ -31,6 +31,10 @@ const NO_COLUMN: &[FieldId] = &[
     FieldId::MessageEnd,
 ];
 
+/// Fields whose columns were added to tables of earlier versions. They are the last of their table
+/// and of the view.
+const ADDED_LATER: &[FieldId] = &[FieldId::MessageFields];
+
 /// Fields that have a column and are not in the view.
 const NOT_IN_VIEW: &[FieldId] = &[
     FieldId::SourcePathBase64,
@@ -135,6 +139,10 @@ impl Column {
     }
 }
 
+/// The column of `links` that [`clean_key`](super::tracking::clean_key) fills. Tables of earlier
+/// versions lack it.
+pub(super) const CLEAN_KEY: &str = "clean_key";
+
 /// Returns the names of columns as a list in SQL, each after `prefix`.
 #[cfg(feature = "postgres")]
 pub(super) fn names(columns: &[Column], prefix: &str) -> String {
@@ -149,10 +157,10 @@ pub(super) fn names(columns: &[Column], prefix: &str) -> String {
 /// the record's fields.
 pub(super) fn records_view() -> String {
     let mut columns = Vec::new();
-    for field in FieldId::ALL
+    let first = FieldId::ALL
         .iter()
-        .filter(|field| !NOT_IN_VIEW.contains(field))
-    {
+        .filter(|field| !NOT_IN_VIEW.contains(field) && !ADDED_LATER.contains(field));
+    for field in first.chain(ADDED_LATER) {
         let table = match (Table::of(*field), field) {
             (Some(table), _) => table.name(),
             (None, FieldId::Key) => "links",
@@ -168,6 +176,7 @@ pub(super) fn records_view() -> String {
             format!("{table}.{column} AS {name}")
         });
     }
+    columns.push(format!("links.{CLEAN_KEY}"));
     format!(
         "
 CREATE VIEW records AS
@@ -196,7 +205,7 @@ mod tests {
             (
                 Table::Messages,
                 "digest mailbox message_id date date_raw sender subject newsgroups list_id \
-                 reference_ids",
+                 reference_ids fields",
             ),
             (
                 Table::Urls,

@@ -18,6 +18,7 @@ use serde_json::{Value, json};
 
 use super::LoadError;
 use super::authority_file::certificates;
+use super::columns::CLEAN_KEY;
 use super::http_agent::TrustedAuthorities;
 use super::target::{
     ChangedRows, GoneMessages, LineTexts, LoadRow, RefusedRecord, ReplacedFiles, SegmentId,
@@ -25,7 +26,7 @@ use super::target::{
 };
 use super::target_name::IndexServer;
 use super::{LoadJob, LoadMode, SharedReport};
-use crate::record::{ELASTICSEARCH_VERSION, GoneLine, elasticsearch_template};
+use crate::record::{ELASTICSEARCH_VERSION, GoneLine, added_properties, elasticsearch_template};
 use documents::{BulkRows, remove_documents};
 use http::{HttpClient, HttpRequest, path_part};
 use lock::IndexLock;
@@ -329,6 +330,14 @@ fn prepare(client: &HttpClient<'_>, names: &IndexNames, index: &str) -> Result<(
             .send(&HttpRequest::put(template, &body))?
             .succeeded()?;
         create(client, &names.records, &json!({}))?;
+    } else if !has_mapping_of(client, &names.records, CLEAN_KEY)? {
+        let added = json!({"properties": added_properties()});
+        client
+            .send(&HttpRequest::put(
+                format!("/{}/_mapping", names.records),
+                &added,
+            ))?
+            .succeeded()?;
     }
     if !is_there(client, &names.segments)? {
         create(client, &names.segments, &segments_index())?;
@@ -368,6 +377,17 @@ fn is_there(client: &HttpClient<'_>, index: &str) -> Result<bool, LoadError> {
         }
     }
     Ok(true)
+}
+
+/// Returns `true` if all indexes that a name leads to have a mapping of this member of documents.
+fn has_mapping_of(client: &HttpClient<'_>, index: &str, name: &str) -> Result<bool, LoadError> {
+    let reply = client.send(&HttpRequest::get(format!("/{index}/_mapping")))?;
+    let found: Value = reply.succeeded()?.json()?;
+    let mut mappings = found
+        .as_object()
+        .into_iter()
+        .flat_map(|found| found.values());
+    Ok(mappings.all(|mapping| !mapping["mappings"]["properties"][name].is_null()))
 }
 
 /// Returns the identifiers of the indexes that a name leads to, by their names; none if there is no

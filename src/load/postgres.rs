@@ -14,14 +14,15 @@ use super::target::{
     Target, today,
 };
 use super::target_name::{Credentials, Secret};
+use super::tracking::clean_key;
 use super::{LoadError, LoadErrorKind};
 use crate::limits::{LOAD_LOCK_SECONDS, LOAD_STAGED_BYTES};
 use crate::record::GoneLine;
 use copy_row::CopyRows;
 use schema::{
-    ADD_INSTANCE, END_MERGE, FILES_WITHOUT_ROWS, HAS_INSTANCE, HAS_OLD_VIEW, INSTANCE,
-    NOTE_PARENTS, RECOMPUTE_LINKS, RELATIONS, REMOVE_GONE, REMOVE_PARENTS, REMOVE_REPLACED,
-    SETTINGS, VERSION,
+    ADD_CLEAN_KEYS, ADD_FIELDS, ADD_INSTANCE, END_MERGE, FILES_WITHOUT_ROWS, HAS_CLEAN_KEYS,
+    HAS_FIELDS, HAS_INSTANCE, HAS_OLD_VIEW, INSTANCE, NEXT_LINKS, NOTE_PARENTS, RECOMPUTE_LINKS,
+    RELATIONS, REMOVE_GONE, REMOVE_PARENTS, REMOVE_REPLACED, SET_CLEAN_KEYS, SETTINGS, VERSION,
 };
 use session::{Parameters, Server, Session, SessionError};
 use tls::TlsParameters;
@@ -135,11 +136,34 @@ impl PostgresTarget {
         if self.number(HAS_INSTANCE)? == 0 {
             self.batch_execute(ADD_INSTANCE)?;
         }
+        if self.number(HAS_FIELDS)? == 0 {
+            self.batch_execute(ADD_FIELDS)?;
+        }
+        if self.number(HAS_CLEAN_KEYS)? == 0 {
+            self.batch_execute(ADD_CLEAN_KEYS)?;
+            self.fill_clean_keys()?;
+        }
         if self.number(HAS_OLD_VIEW)? == 1 {
             // Not dropped: views and rights of other users may depend on it.
             self.batch_execute(&records_view().replacen("CREATE", "CREATE OR REPLACE", 1))?;
         }
         self.batch_execute(&format!("COMMIT; {}", schema::staging()))
+    }
+
+    /// Computes the keys without tracking parameters of all links, some thousand at a time.
+    fn fill_clean_keys(&mut self) -> Result<(), LoadError> {
+        let mut last = i64::MIN;
+        loop {
+            let rows = self.with(|session| session.query(NEXT_LINKS, &[&last]))?;
+            let ids: Vec<i64> = rows.iter().map(|row| row.get(0)).collect();
+            let keys: Vec<String> = rows.iter().map(|row| row.get(1)).collect();
+            let Some(end) = ids.last() else {
+                return Ok(());
+            };
+            last = *end;
+            let clean: Vec<_> = keys.iter().map(|key| clean_key(key)).collect();
+            self.with(|session| session.execute(SET_CLEAN_KEYS, &[&ids, &clean]))?;
+        }
     }
 
     /// Returns the table or view of another program that has the name of one of ours, in the schema

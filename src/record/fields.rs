@@ -429,6 +429,13 @@ record_fields! {
         "List-Id field";
     MessageReferences => Field::new("message.references", Texts).of_header(InfoFields::REFERENCES),
         "Message-IDs of the messages that it answers";
+    MessageFields => Field::new("message.fields", List).or_null().of_header(InfoFields::NAMED),
+        "Header fields that `--header-fields` asks for, in the order of the header; null without the \
+         option, and for a text without a header";
+    => Field::new("message.fields.name", Text).of_message().not_loaded(),
+        "Name of the field, as the option has it";
+    => Field::new("message.fields.value", Text).of_message().not_loaded(),
+        "Value of the field";
     => Field::new("part", Object).or_null().not_loaded(),
         "MIME part that holds the URL; null in the message's header and in texts without parts";
     PartPath => Field::new("part.path", Text).not_loaded(),

@@ -10,7 +10,7 @@ use super::owned::{Record, RecordBuilder};
 use super::parts::Parts;
 use super::value::{MessageTail, RecordValues, ValueSink};
 use super::{Demand, FieldId, FoundRecord, JsonFields};
-use crate::decode::InfoFields;
+use crate::decode::{InfoFields, NamedField};
 use crate::diagnostic::printable;
 use crate::parse::Alternate;
 
@@ -527,6 +527,10 @@ impl ValueSink for CellSink<'_> {
 
     fn parts(&mut self, parts: Option<Parts<'_>>) {
         self.json().parts(parts);
+    }
+
+    fn named_fields(&mut self, fields: &[NamedField]) {
+        self.json().named_fields(fields);
     }
 
     fn alternates(&mut self, alternates: &[Alternate]) {

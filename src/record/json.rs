@@ -14,6 +14,7 @@ use super::fields::{Field, FieldId, FieldScope, RECORD_FIELDS};
 use super::json_text::{quoted, string, text};
 use super::parts::Parts;
 use super::value::{RecordValues, ValueSink, rounded};
+use crate::decode::NamedField;
 use crate::parse::Alternate;
 
 /// Chosen fields of a record as JSON, in the order and the shape that they have in the whole
@@ -367,6 +368,21 @@ impl ValueSink for JsonSink<'_> {
                 self.out.push(b'}');
                 separator = b",";
             });
+        }
+        self.out.push(b']');
+    }
+
+    fn named_fields(&mut self, fields: &[NamedField]) {
+        self.out.push(b'[');
+        for (index, NamedField { name, value }) in fields.iter().enumerate() {
+            if 0 < index {
+                self.out.push(b',');
+            }
+            self.out.extend_from_slice(b"{\"name\":");
+            string(name.as_bytes(), self.out);
+            self.out.extend_from_slice(b",\"value\":");
+            string(value.as_bytes(), self.out);
+            self.out.push(b'}');
         }
         self.out.push(b']');
     }

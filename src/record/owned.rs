@@ -14,6 +14,7 @@ use super::fields::{Field, FieldId, FieldScope, FieldType, RECORD_FIELDS, fields
 use super::json_text::text;
 use super::parts::Parts;
 use super::value::{RecordValues, ValueSink, rounded};
+use crate::decode::NamedField;
 use crate::parse::Alternate;
 
 /// A URL that was found, with its place and its message.
@@ -454,6 +455,15 @@ impl ValueSink for RecordSink<'_> {
                     list.text_item(name);
                     list.text_item(&text(part));
                 });
+            }
+        });
+    }
+
+    fn named_fields(&mut self, fields: &[NamedField]) {
+        self.list(|list| {
+            for NamedField { name, value } in fields {
+                list.text_item(&text(name.as_bytes()));
+                list.text_item(&text(value.as_bytes()));
             }
         });
     }

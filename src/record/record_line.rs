@@ -13,11 +13,13 @@ use serde::de::{DeserializeSeed, Deserializer, Error as _, IgnoredAny, MapAccess
 use serde_json::Value;
 use serde_json::value::RawValue;
 
+#[cfg(feature = "load")]
+use super::fields::fields_of;
 use super::fields::{Field, FieldId, FieldType, FieldValues, GONE_FIELDS, Nullable, RECORD_FIELDS};
 #[cfg(feature = "load")]
 use super::json_text::push_escaped;
 #[cfg(feature = "load")]
-use super::owned::{Record, RecordValue};
+use super::owned::{Record, RecordItems, RecordValue};
 use super::{SCHEMA, hash_pieces};
 use crate::diagnostic::shortened;
 use crate::limits::MESSAGE_VALUE_CHARS;
@@ -509,6 +511,9 @@ impl From<&Record> for LoadedRecord {
                 RecordValue::Integer(number) => LoadedValue::Integer(number.cast_signed()),
                 RecordValue::Number(number) => LoadedValue::Number(number),
                 RecordValue::Text(text) => LoadedValue::Text(text.to_owned()),
+                RecordValue::List(items) if id.field().json_type == FieldType::List => {
+                    LoadedValue::Texts(json_objects(*id, items))
+                }
                 RecordValue::List(_) => LoadedValue::Texts(json_list(record.texts(*id))),
             };
         }
@@ -545,6 +550,35 @@ fn json_list<'t>(texts: impl Iterator<Item = &'t str>) -> Box<str> {
     json.into()
 }
 
+/// Returns a list of objects, whose fields are texts, as JSON.
+#[cfg(feature = "load")]
+fn json_objects(list: FieldId, mut items: RecordItems<'_>) -> Box<str> {
+    let keys: Vec<_> = fields_of(RECORD_FIELDS, Some(list.name()))
+        .map(Field::key)
+        .collect();
+    let mut json = "[".to_owned();
+    while let Some(first) = items.next() {
+        let values = std::iter::once(first).chain(items.by_ref());
+        for (index, (key, value)) in keys.iter().zip(values).enumerate() {
+            let before = match (index, json.len()) {
+                (0, 1) => "{",
+                (0, _) => ",{",
+                _ => ",",
+            };
+            json.push_str(before);
+            push_escaped(key, &mut json);
+            json.push(':');
+            match value {
+                RecordValue::Text(text) => push_escaped(text, &mut json),
+                _ => json.push_str("null"),
+            }
+        }
+        json.push('}');
+    }
+    json.push(']');
+    json.into()
+}
+
 /// Returns the hash that names a file or member.
 fn hash_of_names(path: &[u8], members: Vec<Vec<u8>>) -> u128 {
     let mut joined = Vec::new();
@@ -569,7 +603,11 @@ fn from_base64(text: &str, field: FieldId) -> Result<Vec<u8>, LineError> {
 /// Returns `true` if the texts of a list are texts without a NUL. An escape may give a NUL, or half
 /// a pair of surrogates.
 fn is_clean_list(json: &str) -> bool {
-    let has_nul = |value: &Value| value.as_str().is_some_and(|text| text.contains('\0'));
+    let is_nul = |value: &Value| value.as_str().is_some_and(|text| text.contains('\0'));
+    let has_nul = |value: &Value| match value {
+        Value::Object(members) => members.values().any(is_nul),
+        value => is_nul(value),
+    };
     serde_json::from_str::<Vec<Value>>(json).is_ok_and(|values| !values.iter().any(has_nul))
 }
 

@@ -4,8 +4,8 @@
 use serde_json::{Map, Value, json};
 
 use super::fields::{
-    ClosedSet, EVENT_FIELDS, Field, FieldType, FieldValues, GONE_FIELDS, Nullable, RECORD_FIELDS,
-    REJECT_FIELDS, fields_of, region_pattern,
+    ClosedSet, EVENT_FIELDS, Field, FieldId, FieldType, FieldValues, GONE_FIELDS, Nullable,
+    RECORD_FIELDS, REJECT_FIELDS, fields_of, region_pattern,
 };
 
 /// Languages of a schema.
@@ -151,15 +151,29 @@ const PRIORITY: u64 = 500;
 /// indexed.
 #[must_use]
 pub fn elasticsearch_template(pattern: &str) -> Value {
+    let mut properties = properties(None);
+    properties.insert("clean_key".to_owned(), keyword());
     json!({
         "index_patterns": [pattern],
         "priority": PRIORITY,
         "template": {"mappings": {
             "_meta": {"urlspool": ELASTICSEARCH_VERSION},
             "dynamic": false,
-            "properties": properties(None),
+            "properties": properties,
         }},
     })
+}
+
+/// Returns the mappings that indexes of earlier versions lack: that of the key without tracking
+/// parameters, which a loader computes, and that of header fields.
+#[must_use]
+pub fn added_properties() -> Map<String, Value> {
+    let fields = mapping(FieldId::MessageFields.field());
+    let message = json!({"properties": {FieldId::MessageFields.field().key(): fields}});
+    let mut added = Map::new();
+    added.insert("clean_key".to_owned(), keyword());
+    added.insert("message".to_owned(), message);
+    added
 }
 
 /// Returns the body of `PUT _index_template/urlspool`, with a line end.

@@ -13,7 +13,7 @@ use super::json_text::is_lossless;
 use super::parts::Parts;
 use super::{FoundRecord, SCHEMA};
 use crate::byte_scan::is_plain_json;
-use crate::decode::{Date, MessageInfo, MimePart, Zone};
+use crate::decode::{Date, MessageInfo, MimePart, NamedField, Zone};
 use crate::grammar::{Reject, Url, Warning};
 use crate::origin::mailbox;
 use crate::parse::{
@@ -53,6 +53,9 @@ pub(super) trait ValueSink {
 
     /// Receives the list of a URL's components; `None` if there are none.
     fn parts(&mut self, parts: Option<Parts<'_>>);
+
+    /// Receives a list of header fields.
+    fn named_fields(&mut self, fields: &[NamedField]);
 
     /// Receives the list of other readings.
     fn alternates(&mut self, alternates: &[Alternate]);
@@ -226,6 +229,10 @@ impl<'v, 'r> RecordValues<'v, 'r> {
             F::MessageNewsgroups => self.put_list(|info| &info.newsgroups, sink),
             F::MessageListId => put_str(info(|info| info.list_id.as_deref()), sink),
             F::MessageReferences => self.put_list(|info| &info.references, sink),
+            F::MessageFields => match record.message.and_then(|info| info.named_fields.as_ref()) {
+                Some(fields) => sink.named_fields(fields),
+                None => sink.null(),
+            },
             F::PartPath => put_str(record.part.map(|part| &*part.path), sink),
             F::PartType => put_str(record.part.map(|part| &*part.media_type), sink),
             F::PartCharset => put_str(record.part.and_then(|part| part.charset.as_deref()), sink),

@@ -5,9 +5,9 @@ mod filters;
 use std::collections::BTreeSet;
 use std::fs;
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
-use crate::scene::{Folder, done, lines, url};
+use crate::scene::{Folder, done, ended, lines, url, urlspool};
 
 /// Two dated messages and one without a date.
 const DATED: &str = "From a\nDate: Mon, 1 Jul 1996 00:00:00 GMT\nSubject: http://s.example/\n\nhttp://july.example/\n\n\
@@ -274,4 +274,56 @@ fn a_dry_run_prints_what_would_be_read() {
     let containers = done(&["scan", "--dry-run", "containers"]);
     assert!(containers.text().starts_with("compress\t"));
     assert_eq!(done(&["scan", "--dry-run"]).text(), "stream\t-\t-\n");
+}
+
+#[test]
+fn named_header_fields_are_in_the_records() {
+    let folder = Folder::new();
+    let mail = "From a\nSubject: x\nx-labels: =?utf-8?q?S=C3=A9nt?=,\n Inbox\nReply-To: b\nX-Labels: c\n\nhttp://a.example/\n\n\
+        From b\nSubject: y\n\nhttp://b.example/\n";
+    let file = folder.file("file", mail);
+    let fields = |options: &[&str]| -> Vec<Value> {
+        let scan = done(&[&["scan", &file], options].concat());
+        let records = scan.records();
+        let field = |record: &Value| record["message"]["fields"].clone();
+        records.iter().map(field).collect()
+    };
+    assert_eq!(fields(&[]), [Value::Null, Value::Null]);
+    let labels = |value: &str| json!({"name": "X-Labels", "value": value});
+    let first =
+        json!([labels("S\u{e9}nt, Inbox"), {"name": "Reply-To", "value": "b"}, labels("c")]);
+    assert_eq!(
+        fields(&["--header-fields", "X-Labels,Reply-To:"]),
+        [first, json!([])]
+    );
+    let config = folder.file("config.toml", "[extract]\nheader_fields = [\"reply-to\"]\n");
+    let of_config = json!([{"name": "reply-to", "value": "b"}]);
+    assert_eq!(fields(&["--config", &config])[0], of_config);
+    assert_eq!(
+        fields(&["--config", &config, "--no-header-fields"])[0],
+        Value::Null
+    );
+    let csv = done(&[
+        "scan",
+        "--format",
+        "csv",
+        "--fields",
+        "message.fields",
+        "--header-fields",
+        "Reply-To",
+        &file,
+    ]);
+    assert_eq!(
+        String::from_utf8_lossy(&csv.stdout),
+        "message.fields\n\"[{\"\"name\"\":\"\"Reply-To\"\",\"\"value\"\":\"\"b\"\"}]\"\n[]\n"
+    );
+    let many = vec!["X-A"; 65].join(",");
+    for (names, reason) in [("a b", "a b"), (":", "header field"), (&many, "65 names")] {
+        let ended = ended(
+            &mut urlspool(["scan", "--header-fields", names, &file]),
+            b"",
+        );
+        assert_eq!(ended.status, Some(2), "{names}");
+        assert!(ended.stderr.contains(reason), "{}", ended.stderr);
+    }
 }

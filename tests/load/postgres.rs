@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use super::kept_segments::{check_replaced, end_of, follow, is_empty, wait_until};
 use super::segments::segment;
 use super::{MAIL, first_message, records, second_in_another_mailbox};
-use crate::scene::{Ended, Folder, ended, urlspool};
+use crate::scene::{Ended, Folder, done, ended, urlspool};
 use server::PostgresServer;
 
 fn load(target: &str, input: &[u8]) -> Ended {
@@ -110,6 +110,43 @@ fn the_view_names_the_mailbox_of_the_message() {
         format!("other|1\n{}|3", folder.path("a.mbox").display())
     );
     assert_eq!(server.psql("SELECT count(*) FROM messages"), "2");
+}
+
+/// Tables of an earlier version have neither header fields nor keys without tracking parameters.
+#[test]
+fn columns_that_tables_lack_are_added_and_filled() {
+    let Some(server) = PostgresServer::start("", &[]) else {
+        return;
+    };
+    let folder = Folder::new();
+    let target = server.target();
+    loaded(&target, &records(&folder, "a.mbox", MAIL));
+    let new = server.psql("SELECT pg_get_viewdef('records'::regclass)");
+    let start = new.find(",\n    messages.fields").unwrap();
+    let end = start + new[start..].find("\n   FROM").unwrap();
+    server.psql(&format!(
+        "DROP VIEW records; ALTER TABLE messages DROP COLUMN fields; ALTER TABLE links DROP COLUMN clean_key;
+         CREATE VIEW records AS {}{}; CREATE VIEW mine AS SELECT url FROM records",
+        &new[..start],
+        &new[end..]
+    ));
+    let mail =
+        "From a\nMessage-ID: <9@m.example>\nReply-To: b\n\nhttp://t.example/?utm_source=a&id=1\n";
+    let path = folder.file("b.mbox", mail);
+    let scan = done(&["scan", "--header-fields", "Reply-To", &path]);
+    loaded(&target, &scan.stdout);
+    assert_eq!(
+        server.psql("SELECT message_fields->0->>'value' FROM records WHERE clean_key = 'http://t.example/?id=1'"),
+        "b"
+    );
+    assert_eq!(
+        server.psql("SELECT count(*) FROM links WHERE clean_key IS NULL"),
+        "0"
+    );
+    assert_eq!(
+        server.psql("SELECT pg_get_viewdef('records'::regclass)"),
+        new
+    );
 }
 
 #[test]

@@ -20,6 +20,8 @@ class ExtractOptions(TypedDict, total=False):
     """Schemes of the URLs to report."""
     extra_schemes: str | Sequence[str]
     """Further schemes that need no `//`."""
+    header_fields: str | Sequence[str]
+    """Header fields of the message that `message.fields` of its records lists."""
     context: int
     """Bytes of the text before and after each URL."""
     no_header_urls: bool
@@ -80,7 +82,7 @@ class ScanOptions(StreamOptions, total=False):
     """Absolute paths in the records."""
 
 
-_LISTS = frozenset(["accept", "schemes", "extra_schemes", "fields", "host", "domain", "region", "hazard", "list"])
+_LISTS = frozenset(["accept", "schemes", "extra_schemes", "header_fields", "fields", "host", "domain", "region", "hazard", "list"])
 _REPEATED = frozenset(["include", "exclude"])
 
 

@@ -65,6 +65,13 @@ class Source(TypedDict):
     exact: bool
 
 
+class HeaderField(TypedDict):
+    """A header field that `header_fields` asks for."""
+
+    name: str
+    value: str
+
+
 Message = TypedDict(
     "Message",
     {
@@ -80,6 +87,7 @@ Message = TypedDict(
         "newsgroups": list[str],
         "list_id": Optional[str],
         "references": list[str],
+        "fields": Optional[list[HeaderField]],
     },
 )
 """The message that holds a URL."""

@@ -8,8 +8,8 @@ use super::values::PartitionArgument;
 use super::values::target_name;
 use super::values::{
     DatePeriod, FieldNameArgument, LimitSetting, OutputFormat, When, date_period, delimiter,
-    field_name, hazard_name, host_of, item_size, limit_setting, limits_help, list_name, named,
-    region_name, scheme_name, threads,
+    field_name, hazard_name, header_field, host_of, item_size, limit_setting, limits_help,
+    list_name, named, region_name, scheme_name, threads,
 };
 use super::{EXTRACT, GENERAL, INPUT, OUTPUT, SourceArgs};
 use crate::config::{Config, ExtractTable, NamedValue};
@@ -260,6 +260,16 @@ pub(crate) struct ExtractArgs {
     #[arg(long, overrides_with = "extra_schemes", hide_short_help = true, help_heading = EXTRACT)]
     no_extra_schemes: bool,
 
+    /// Add these header fields of the message to its records (comma-separated list, such as `X-Gmail-Labels,Reply-To`)
+    ///
+    /// The field `message.fields` of records lists their names and values.
+    #[arg(long, value_name = "NAME,...", value_delimiter = ',', value_parser = header_field, help_heading = EXTRACT)]
+    header_fields: Vec<String>,
+
+    /// Add no header fields by name
+    #[arg(long, overrides_with = "header_fields", hide_short_help = true, help_heading = EXTRACT)]
+    no_header_fields: bool,
+
     /// Scope in which a URL is written once
     #[arg(long, value_name = "WITHIN", value_parser = named::<Unique>(), help_heading = EXTRACT)]
     pub(crate) unique: Option<Unique>,
@@ -319,6 +329,7 @@ impl ExtractArgs {
             accept,
             schemes,
             extra_schemes,
+            header_fields,
             unique,
             context,
             headers,
@@ -334,6 +345,7 @@ impl ExtractArgs {
         set_list(accept, &self.accept, self.no_accept);
         set_list(schemes, &self.schemes, self.no_schemes);
         set_list(extra_schemes, &self.extra_schemes, self.no_extra_schemes);
+        set_list(header_fields, &self.header_fields, self.no_header_fields);
         set_flag(headers, self.header_urls, self.no_header_urls);
         set_flag(html, self.html, self.no_html);
         set_flag(schemeless, self.schemeless, self.no_schemeless);

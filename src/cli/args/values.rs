@@ -9,7 +9,8 @@ use jiff::tz::TimeZone;
 use jiff::{Span, ToSpan};
 
 use crate::config::{
-    ConfigError, NamedValue, check_scheme_name, named_values, nearest, parse_size,
+    ConfigError, NamedValue, check_header_field, check_scheme_name, named_values, nearest,
+    parse_size,
 };
 use crate::decode::{self, BodyRegion, EXTERNAL_BODY_REGION, link_attributes};
 use crate::limits::{Limit, LimitUnit, Limits};
@@ -320,6 +321,13 @@ pub(super) fn region_name(text: &str) -> Result<String, &'static str> {
         "write body, signature, forwarded, footer, external-body, header, html, header:FIELD, \
          html:text or html:ELEMENT.ATTRIBUTE",
     )
+}
+
+/// Parses the name of a header field.
+pub(super) fn header_field(text: &str) -> Result<String, String> {
+    let name = text.trim_matches(' ').trim_end_matches(':');
+    check_header_field(name).map_err(|error| error.to_string())?;
+    Ok(name.to_owned())
 }
 
 /// Parses the name of a mailing list or a newsgroup.

@@ -34,6 +34,9 @@ pub(in crate::cli) fn config(args: &ScanArgs) -> Result<Config, CommandError> {
         None => Config::default(),
     };
     args.extract.apply(&mut config);
+    config
+        .check_header_fields()
+        .map_err(|error| CommandError::new(Exit::Usage, error.to_string()))?;
     Ok(config)
 }
 

@@ -13,8 +13,11 @@ use serde_json::{Value, json};
 use super::http::{HttpClient, HttpReply, HttpRequest, Refusal, ServerError};
 use super::lock::IndexLock;
 use crate::limits::{LOAD_BULK_BYTES, LOAD_QUERY_MAILBOXES};
+use crate::load::columns::CLEAN_KEY;
 use crate::load::target::{GoneMessages, LoadRow, RefusedRecord};
+use crate::load::tracking::clean_key;
 use crate::load::{LoadError, LoadErrorKind};
+use crate::record::FieldId;
 
 /// Documents that wait.
 #[derive(Debug, Default)]
@@ -77,7 +80,7 @@ impl BulkRows {
             row.record.record_key
         );
         self.lines.extend_from_slice(action.as_bytes());
-        self.lines.extend_from_slice(row.json);
+        self.push_document(row);
         self.lines.push(b'\n');
         let input = match self.items.last() {
             Some(last) if *last.input == *row.input => Rc::clone(&last.input),
@@ -88,6 +91,16 @@ impl BulkRows {
             input,
             number: row.number,
         });
+    }
+
+    /// Appends the record with the member [`CLEAN_KEY`], which no record has.
+    fn push_document(&mut self, row: &LoadRow<'_>) {
+        let key = row.record.text(FieldId::Key).map(clean_key);
+        let member = format!(",\"{CLEAN_KEY}\":{}}}", json!(key));
+        let json = row.json.trim_ascii_end();
+        self.lines
+            .extend_from_slice(json.strip_suffix(b"}").unwrap_or(json));
+        self.lines.extend_from_slice(member.as_bytes());
     }
 
     /// Returns `true` if no document waits.

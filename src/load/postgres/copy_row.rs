@@ -5,6 +5,7 @@ use std::fmt::{Display, Write};
 use super::schema::staged_columns;
 use crate::load::columns::Column;
 use crate::load::target::LoadRow;
+use crate::load::tracking::clean_key;
 use crate::load::words::Words;
 use crate::record::{FieldId, LoadedRecord, LoadedValue};
 
@@ -58,6 +59,13 @@ impl CopyRows {
         }
         append_value(record.value(FieldId::Id), out);
         append_value(record.value(FieldId::Key), out);
+        match record.text(FieldId::Key) {
+            Some(key) => {
+                out.push('\t');
+                append_text(&clean_key(key), out);
+            }
+            None => out.push_str("\t\\N"),
+        }
         for column in &self.columns {
             match column {
                 Column::Field(field) => append_value(record.value(*field), out),

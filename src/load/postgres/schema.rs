@@ -66,7 +66,8 @@ CREATE TABLE links(
   citations bigint NOT NULL,
   messages bigint NOT NULL,
   first text COLLATE \"C\",
-  last text COLLATE \"C\"
+  last text COLLATE \"C\",
+  clean_key text COLLATE \"C\"
 );
 CREATE INDEX links_by_host ON links USING hash(host);
 CREATE INDEX links_by_domain ON links USING hash(domain);
@@ -103,11 +104,32 @@ pub(super) const ADD_INSTANCE: &str =
 pub(super) const HAS_INSTANCE: &str = "SELECT count(*) FROM pg_attribute
   WHERE attrelid = 'urlspool_version'::regclass AND attname = 'instance' AND NOT attisdropped";
 
+/// Returns 1 if the table `messages` has the header fields that were asked for by name, else 0.
+pub(super) const HAS_FIELDS: &str = "SELECT count(*) FROM pg_attribute
+  WHERE attrelid = 'messages'::regclass AND attname = 'fields' AND NOT attisdropped";
+
+pub(super) const ADD_FIELDS: &str = "ALTER TABLE messages ADD COLUMN fields jsonb";
+
+/// Returns 1 if the table `links` has keys without tracking parameters, else 0.
+pub(super) const HAS_CLEAN_KEYS: &str = "SELECT count(*) FROM pg_attribute
+  WHERE attrelid = 'links'::regclass AND attname = 'clean_key' AND NOT attisdropped";
+
+pub(super) const ADD_CLEAN_KEYS: &str = "ALTER TABLE links ADD COLUMN clean_key text COLLATE \"C\"";
+
+/// Returns the next links after one, in the order of their identifiers.
+pub(super) const NEXT_LINKS: &str =
+    "SELECT id, key FROM links WHERE $1 < id ORDER BY id LIMIT 10000";
+
+/// Sets the keys without tracking parameters of these links.
+pub(super) const SET_CLEAN_KEYS: &str = "UPDATE links SET clean_key = new.clean_key
+  FROM unnest($1::bigint[], $2::text[]) AS new(id, clean_key) WHERE links.id = new.id";
+
 /// Returns 1 if the view `records` is one of an earlier version, which has the mailboxes of the
-/// table `sources`, and may be replaced.
+/// table `sources` or lacks columns, and may be replaced.
 pub(super) const HAS_OLD_VIEW: &str =
     "SELECT count(*) FROM pg_class WHERE oid = to_regclass('records')
-  AND pg_get_viewdef(oid) LIKE '%sources.mailbox%' AND pg_has_role(relowner, 'USAGE')";
+  AND (pg_get_viewdef(oid) LIKE '%sources.mailbox%' OR pg_get_viewdef(oid) NOT LIKE '%clean_key%')
+  AND pg_has_role(relowner, 'USAGE')";
 
 /// Returns the identifier of the tables. A copy has the same, but its database and its table have
 /// other numbers.
@@ -140,7 +162,7 @@ pub(super) fn staging() -> String {
     format!(
         "
 CREATE TEMP TABLE staging(
-  number bigint, record_key uuid, source_key uuid, key_hash uuid, record_id text, key text COLLATE \"C\", {}, search tsvector
+  number bigint, record_key uuid, source_key uuid, key_hash uuid, record_id text, key text COLLATE \"C\", clean_key text COLLATE \"C\", {}, search tsvector
 ) ON COMMIT DELETE ROWS;
 CREATE TEMP TABLE moved(url bigint, message bigint, number bigint) ON COMMIT DELETE ROWS;
 CREATE TEMP TABLE kept(record_key uuid PRIMARY KEY) ON COMMIT DELETE ROWS;
@@ -193,8 +215,8 @@ TRUNCATE moved;
 DELETE FROM staging USING urls WHERE urls.record_key = staging.record_key;
 INSERT INTO sources(key, {sources}) SELECT DISTINCT ON (source_key) source_key, {sources}
   FROM staging ORDER BY source_key, number ON CONFLICT DO NOTHING;
-INSERT INTO links(key, key_hash, scheme, host, domain, citations, messages)
-  SELECT DISTINCT ON (key_hash) key, key_hash, scheme, host, domain, 0, 0
+INSERT INTO links(key, key_hash, scheme, host, domain, citations, messages, clean_key)
+  SELECT DISTINCT ON (key_hash) key, key_hash, scheme, host, domain, 0, 0, clean_key
   FROM staging WHERE key_hash IS NOT NULL ORDER BY key_hash, number ON CONFLICT DO NOTHING;
 -- Before their messages are added: a digest that is not there costs one lookup. OFFSET keeps the server from reading all rows
 -- of the tables instead of looking these up.

@@ -20,7 +20,9 @@ use crate::limits::{
     LOAD_LOG_ATTEMPTS, LOAD_LOG_POLL_MS,
 };
 use crate::load::LoadError;
+use crate::load::columns::CLEAN_KEY;
 use crate::load::columns::records_view;
+use crate::load::tracking::clean_key;
 use crate::sink::resolve;
 use crate::walk::DeviceInode;
 
@@ -253,7 +255,7 @@ fn prepare(db: &Connection, path: &Path) -> Result<(), LoadError> {
         Owner::Nobody => create(db).map_err(named),
         owner => owner
             .check(path)
-            .and_then(|()| renew_view(db).map_err(named)),
+            .and_then(|()| add_columns(db).map_err(named)),
     };
     match created {
         Ok(()) => db.execute_batch("COMMIT").map_err(named),
@@ -282,10 +284,40 @@ fn create(db: &Connection) -> rusqlite::Result<()> {
     ))
 }
 
-/// Replaces the view of an earlier version, which has the mailboxes of the table `sources`.
+/// Adds the columns that tables of an earlier version lack, and replaces its view.
+fn add_columns(db: &Connection) -> rusqlite::Result<()> {
+    let has = |table: &str, column: &str| {
+        let sql = "SELECT count(*) FROM pragma_table_info(?1) WHERE name=?2";
+        db.query_row(sql, [table, column], |row| row.get::<_, i64>(0))
+    };
+    if has("messages", "fields")? == 0 {
+        db.execute_batch("ALTER TABLE messages ADD COLUMN fields TEXT")?;
+    }
+    if has("links", CLEAN_KEY)? == 0 {
+        db.execute_batch("ALTER TABLE links ADD COLUMN clean_key TEXT")?;
+        fill_clean_keys(db)?;
+    }
+    renew_view(db)
+}
+
+/// Computes the column of all links.
+fn fill_clean_keys(db: &Connection) -> rusqlite::Result<()> {
+    let mut next = db.prepare("SELECT id, key FROM links WHERE ?1 < id ORDER BY id LIMIT 1")?;
+    let mut update = db.prepare("UPDATE links SET clean_key=?2 WHERE id=?1")?;
+    let mut last = i64::MIN;
+    let row = |row: &rusqlite::Row<'_>| Ok((row.get::<_, i64>(0)?, row.get::<_, String>(1)?));
+    while let Some((id, key)) = next.query_row([last], row).optional()? {
+        update.execute(rusqlite::params![id, clean_key(&key)])?;
+        last = id;
+    }
+    Ok(())
+}
+
+/// Replaces the view of an earlier version, which has the mailboxes of the table `sources` or lacks
+/// columns.
 fn renew_view(db: &Connection) -> rusqlite::Result<()> {
-    let sql = "SELECT sql LIKE '%sources.mailbox%' FROM sqlite_master WHERE type='view' AND \
-               name='records'";
+    let sql = "SELECT sql LIKE '%sources.mailbox%' OR sql NOT LIKE '%clean_key%'
+      FROM sqlite_master WHERE type='view' AND name='records'";
     let is_old = db.query_row(sql, [], |row| row.get(0)).optional()?;
     if is_old == Some(true) {
         db.execute_batch("DROP VIEW records")?;

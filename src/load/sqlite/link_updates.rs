@@ -10,6 +10,7 @@ use rusqlite::{Connection, params};
 
 use super::rows::{MessageRow, RowStatements, next_id};
 use crate::limits::{LOAD_PENDING_LINK_BYTES, LOAD_PENDING_LINKS};
+use crate::load::tracking::clean_key;
 use crate::record::{FieldId, LoadedRecord};
 
 /// Links that were cited, with the changes of their numbers that are not written yet.
@@ -59,7 +60,7 @@ pub(super) struct NewCitation {
     is_first: bool,
 }
 
-const INSERT_LINK: &str = "INSERT INTO links VALUES(?1,?2,?3,?4,?5,?6,?7,?8,?9)";
+const INSERT_LINK: &str = "INSERT INTO links VALUES(?1,?2,?3,?4,?5,?6,?7,?8,?9,?10)";
 
 const UPDATE_LINK: &str = "UPDATE links SET citations = citations + ?2, messages = messages + ?3,
   first = CASE WHEN first IS NULL OR ?4 < first THEN ?4 ELSE first END,
@@ -191,8 +192,16 @@ impl LinkUpdates {
             match link.new.take() {
                 None => update.execute(params![link.id, citations, messages, first, last])?,
                 Some(new) => insert.execute(params![
-                    link.id, &*link.key, new.scheme, new.host, new.domain, citations, messages,
-                    first, last
+                    link.id,
+                    &*link.key,
+                    new.scheme,
+                    new.host,
+                    new.domain,
+                    citations,
+                    messages,
+                    first,
+                    last,
+                    clean_key(&link.key)
                 ])?,
             };
         }

@@ -52,7 +52,7 @@ CREATE TABLE messages(
 );
 
 -- One row for each key. citations: its rows in urls; messages: the distinct digests of these; first, last: the smallest and
--- the largest cited of these.
+-- the largest cited of these; clean_key: the key without parameters that count visitors.
 CREATE TABLE links(
   id INTEGER PRIMARY KEY,
   key TEXT NOT NULL UNIQUE,
@@ -62,7 +62,8 @@ CREATE TABLE links(
   citations INTEGER NOT NULL,
   messages INTEGER NOT NULL,
   first TEXT,
-  last TEXT
+  last TEXT,
+  clean_key TEXT
 );
 CREATE INDEX links_by_host ON links(host);
 CREATE INDEX links_by_domain ON links(domain);
