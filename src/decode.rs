@@ -29,6 +29,8 @@
 //! - `parse_content_disposition`: of that field only the parameter `filename` and the word
 //!   `attachment` are used, which `parse_content_type` gives too (`mime_walk.rs`).
 
+#[cfg(feature = "archives")]
+mod attached_archive;
 mod binary;
 mod charset;
 mod date;

@@ -194,6 +194,11 @@ limits! {
     ///
     /// Small members of one repeated line compress to almost nothing.
     nested_ratio_from_bytes: Bytes, at least 0, default 16 << 20;
+
+    /// Maximum number of bytes that are unpacked from the archives attached to one message. The rest is not read.
+    ///
+    /// Logs compress to a twentieth, and mail servers accept 10 to 64 MB by default.
+    attached_bytes: Bytes, at least 0, default 1 << 30;
 }
 
 #[cfg(test)]

@@ -2,6 +2,7 @@
 //!
 //! Rows are those of the failure catalogue for containers and the tree; odd trees are in `tree.rs`.
 
+mod attached;
 mod bounds;
 mod commands;
 mod order;

@@ -52,6 +52,13 @@ fn mail(header: &str, body: &str) -> String {
     format!("From: a@b.example\nSubject: s\n{header}\n{body}\n")
 }
 
+/// A part that is a gzip archive of 100 bytes.
+fn attached_archive() -> String {
+    let bytes = gzip(&[b'\n'; 100]);
+    let encoded = data_encoding::BASE64.encode(&bytes);
+    format!("--b\nContent-Type: application/gzip\nContent-Transfer-Encoding: base64\n\n{encoded}\n")
+}
+
 #[test]
 fn limits_on_the_structure_of_messages_are_events() {
     let large = mail("", &("words and words\n".repeat(200_000) + URL));
@@ -60,6 +67,10 @@ fn limits_on_the_structure_of_messages_are_events() {
     let parts = "--b\n\nx\n".repeat(3);
     let parts = mail(MIXED, &format!("{parts}--b\n\n{URL}\n--b--"));
     let header = mail(&"X-A: words and words\n".repeat(9), URL);
+    let archives = mail(
+        MIXED,
+        &format!("{URL}\n{}--b--", attached_archive().repeat(2)),
+    );
     for (limit, value, source, event) in [
         (
             "message_bytes",
@@ -70,6 +81,12 @@ fn limits_on_the_structure_of_messages_are_events() {
         ("mime_depth", 1, &nested, "more than 1 levels"),
         ("mime_parts", 2, &parts, "more than 2 parts"),
         ("header_bytes", 100, &header, "more than 100 bytes"),
+        (
+            "attached_bytes",
+            100,
+            &archives,
+            "more than 100 bytes in the archives",
+        ),
     ] {
         check(Case {
             limit,

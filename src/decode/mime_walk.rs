@@ -13,12 +13,16 @@ use std::sync::{Arc, LazyLock};
 
 use memchr::memmem::Finder;
 
+#[cfg(feature = "archives")]
+use super::attached_archive::{ArchiveStep, AttachedArchive, MemberNames};
 use super::external_body::{EXTERNAL_BODY, ExternalBody, MissingParameters, external_body};
 use super::field_names::KnownField;
 use super::header::{HeaderField, HeaderFields, field_text, searchable_text};
 use super::part::{
     DefaultType, EnclosingMessage, MimePart, PartBody, PartNumber, converted_page, repeated_name,
 };
+#[cfg(feature = "archives")]
+use super::part_kind::member_reader;
 use super::part_kind::{PartReader, PartStart, TextForm, reader};
 use super::transfer::TransferEncoding;
 use super::{
@@ -29,8 +33,12 @@ use crate::diagnostic::{Diagnostic, DiagnosticKind};
 use crate::documents::{
     DocumentContent, DocumentKind, DocumentProblem, DocumentReading, read_document,
 };
+#[cfg(feature = "archives")]
+use crate::limits::SNIFF_BYTES;
 use crate::limits::{ATTACHED_RATIO, DOCUMENTS_RATIO, Limits, MULTIPART_BOUNDARIES};
 use crate::planted_faults::{PlantedFault, panic_at_mark};
+#[cfg(feature = "archives")]
+use crate::span::ByteMap;
 use crate::span::Span;
 use crate::split::{Block, Format, Message, SplitOutput, messages};
 
@@ -55,6 +63,10 @@ pub(super) fn walk<'m>(
         is_count_reported: false,
         document_bytes_left: limits.message_bytes.saturating_mul(DOCUMENTS_RATIO),
         is_document_reported: false,
+        #[cfg(feature = "archives")]
+        is_unpacking_reported: false,
+        #[cfg(feature = "archives")]
+        unpacked_bytes: 0,
     };
     let outermost = EntityStart {
         at: 0,
@@ -71,15 +83,22 @@ pub(super) fn walk<'m>(
         held_bytes: 0,
     };
     first.next = first.walk(&mut state).entity(outermost, fields, None);
-    let mut layers = vec![Layer::Entities(first)];
-    while let Some(mut layer) = layers.pop() {
+    // Most messages have one layer.
+    let mut below: Vec<Layer<'_>> = Vec::new();
+    let mut layer = Layer::Entities(first);
+    loop {
         match layer.advance(&mut state) {
             Some(inner) => {
                 state.held_bytes += inner.held_bytes();
-                layers.push(layer);
-                layers.push(inner);
+                below.push(std::mem::replace(&mut layer, inner));
             }
-            None => state.held_bytes -= layer.held_bytes(),
+            None => {
+                state.held_bytes -= layer.held_bytes();
+                match below.pop() {
+                    Some(outer) => layer = outer,
+                    None => break,
+                }
+            }
         }
     }
     state.report
@@ -89,6 +108,8 @@ pub(super) fn walk<'m>(
 enum Layer<'m> {
     Entities(EntityLayer<'m>),
     Mailbox(MailboxLayer),
+    #[cfg(feature = "archives")]
+    Archive(Box<ArchiveLayer>),
 }
 
 impl Layer<'_> {
@@ -97,6 +118,8 @@ impl Layer<'_> {
         match self {
             Layer::Entities(layer) => layer.advance(state),
             Layer::Mailbox(layer) => layer.next_message(state.limits),
+            #[cfg(feature = "archives")]
+            Layer::Archive(layer) => layer.advance(state),
         }
     }
 
@@ -105,6 +128,8 @@ impl Layer<'_> {
         match self {
             Layer::Entities(layer) => layer.held_bytes,
             Layer::Mailbox(layer) => layer.held_bytes,
+            #[cfg(feature = "archives")]
+            Layer::Archive(layer) => layer.held_bytes,
         }
     }
 }
@@ -223,6 +248,134 @@ impl MailboxLayer {
     }
 }
 
+/// An archive in an attachment, and the members that are still to be read.
+#[cfg(feature = "archives")]
+struct ArchiveLayer {
+    archive: AttachedArchive,
+    /// The media type of the attachment.
+    media_type: String,
+    /// Range of the attachment in the message.
+    raw: Span,
+    /// Leads from any byte of a member to the attachment as a whole.
+    outer: Arc<OffsetMap>,
+    number: PartNumber,
+    enclosing: EnclosingMessage,
+    /// Number of its members that were read.
+    read: usize,
+    /// Bytes of memory that it holds, besides those of the layers below it.
+    held_bytes: usize,
+}
+
+#[cfg(feature = "archives")]
+impl ArchiveLayer {
+    fn new(attached: AttachedBytes, part: &MimePart, limits: &Limits) -> ArchiveLayer {
+        let all = Span::new(0, attached.bytes.len());
+        let raw = attached.outer.raw(all).span;
+        let mut map = ByteMap::new();
+        map.push_whole(0, raw);
+        ArchiveLayer {
+            held_bytes: attached.held_bytes(),
+            archive: AttachedArchive::new(attached.bytes, attached.enclosing.containers, limits),
+            media_type: part.media_type.clone(),
+            raw,
+            outer: Arc::new(OffsetMap::verbatim(0).then(map)),
+            number: attached.number,
+            enclosing: attached.enclosing,
+            read: 0,
+        }
+    }
+
+    /// Reads on, up to the next member that is a message or a mailbox, which it returns, or to the
+    /// end.
+    fn advance(&mut self, state: &mut WalkState<'_>) -> Option<Layer<'static>> {
+        loop {
+            let max = state.limits.attached_bytes;
+            let left = max.saturating_sub(state.unpacked_bytes);
+            if left == 0 {
+                if !std::mem::replace(&mut state.is_unpacking_reported, true) {
+                    let message = format!(
+                        "more than {max} bytes in the archives attached to one message \
+                         (attached_bytes): the rest is not read"
+                    );
+                    let at = state.raw_start + self.raw.start as u64;
+                    let diagnostic = Diagnostic::at(DiagnosticKind::Limit, at, message);
+                    state.report.diagnostics.push(diagnostic);
+                }
+                return None;
+            }
+            match self.archive.next(left)? {
+                ArchiveStep::Member { names, bytes } => {
+                    self.read += 1;
+                    state.unpacked_bytes += bytes.len();
+                    if let Some(layer) = self.member(&names, bytes, state) {
+                        return Some(layer);
+                    }
+                }
+                ArchiveStep::Skipped => self.skip(&self.enclosing, state),
+                ArchiveStep::Event(diagnostic) => {
+                    let offset = Some(state.raw_start + self.raw.start as u64);
+                    let diagnostic = Diagnostic {
+                        offset,
+                        ..diagnostic
+                    };
+                    state.report.diagnostics.push(diagnostic);
+                }
+            }
+        }
+    }
+
+    /// Reads a member; returns its layer if it is a message or a mailbox.
+    fn member(
+        &self,
+        names: &MemberNames,
+        bytes: Vec<u8>,
+        state: &mut WalkState<'_>,
+    ) -> Option<Layer<'static>> {
+        let enclosing = self.enclosing.around_member(names);
+        // What is compressed alone is the part itself.
+        let number = match names.last() {
+            Some(_) => self.number.part(self.read),
+            None => self.number.clone(),
+        };
+        let name = names.last().map(Vec::as_slice).unwrap_or_default();
+        let reader = member_reader(name, &bytes[..bytes.len().min(SNIFF_BYTES)]);
+        let is_unwanted_html =
+            reader == PartReader::Text(TextForm::Html) && state.policy.html == HtmlPolicy::Skip;
+        let attached = AttachedBytes {
+            bytes,
+            outer: Arc::clone(&self.outer),
+            number,
+            enclosing,
+        };
+        match reader {
+            PartReader::Text(form) if !is_unwanted_html => {
+                attached.text(&self.media_type, form, state);
+                None
+            }
+            PartReader::Message => Some(Layer::Entities(attached.message(state.limits))),
+            PartReader::Mailbox(format) => {
+                Some(Layer::Mailbox(MailboxLayer::new(attached, format)))
+            }
+            PartReader::Text(_)
+            | PartReader::Archive
+            | PartReader::Document(_)
+            | PartReader::Unread => {
+                self.skip(&attached.enclosing, state);
+                None
+            }
+        }
+    }
+
+    /// Counts a member that is not read.
+    fn skip(&self, enclosing: &EnclosingMessage, state: &mut WalkState<'_>) {
+        let part = MimePart::member(&self.media_type, TextForm::Other, &self.number, enclosing);
+        state.report.skipped_parts.push(SkippedPart {
+            part,
+            raw: self.raw,
+        });
+    }
+}
+
 /// The decoded bytes of an attachment.
 struct AttachedBytes {
     bytes: Vec<u8>,
@@ -300,6 +453,13 @@ impl EntityStart {
 }
 
 /// The state of the walk over all layers of a message.
+#[cfg_attr(
+    feature = "archives",
+    expect(
+        clippy::struct_excessive_bools,
+        reason = "each says whether one limit was reported"
+    )
+)]
 struct WalkState<'s> {
     /// Offset of the message's raw bytes in their source.
     raw_start: u64,
@@ -320,6 +480,12 @@ struct WalkState<'s> {
     document_bytes_left: usize,
     /// `true` once a document was not read for that.
     is_document_reported: bool,
+    /// The same for the bytes of archives.
+    #[cfg(feature = "archives")]
+    is_unpacking_reported: bool,
+    /// Bytes that were unpacked from archives.
+    #[cfg(feature = "archives")]
+    unpacked_bytes: usize,
 }
 
 /// The walk over one layer.
@@ -393,7 +559,7 @@ impl PartWalk<'_, '_> {
             self.message_in_part(entity, body, &part)
         } else {
             let body = self.body_range(body, &part);
-            self.leaf(body, part)
+            self.leaf(body, &part)
         }
     }
 
@@ -487,7 +653,7 @@ impl PartWalk<'_, '_> {
         }
         if boundaries.is_empty() || self.is_too_deep(&entity) {
             let body = self.body_range(body, part);
-            return self.leaf(body, part.clone());
+            return self.leaf(body, part);
         }
         let default_type = match part.media_type.as_str() {
             "multipart/digest" => DefaultType::Message,
@@ -507,7 +673,7 @@ impl PartWalk<'_, '_> {
     fn message_in_part(&mut self, entity: EntityStart, body: usize, part: &MimePart) -> EntityStep {
         if self.is_too_deep(&entity) {
             let body = self.body_range(body, part);
-            return self.leaf(body, part.clone());
+            return self.leaf(body, part);
         }
         let raw = &self.raw[body..];
         let inner = HeaderFields::of(raw, self.state.limits.header_bytes);
@@ -562,17 +728,13 @@ impl PartWalk<'_, '_> {
             ..part
         };
         match self.reader(range.span, &part) {
-            PartReader::Unread | PartReader::Archive => self.skip(range, part),
-            PartReader::Text(form) => self.leaf(range, MimePart { form, ..part }),
+            PartReader::Unread => self.skip(range, part),
+            PartReader::Text(form) => self.leaf(range, &MimePart { form, ..part }),
             PartReader::Message if part.transfer_encoding() == TransferEncoding::Identity => {
                 let form = TextForm::Plain;
                 self.message_in_part(entity, body, &MimePart { form, ..part })
             }
-            PartReader::Document(_) if self.is_too_deep(&entity) => self.skip(range, part),
-            _ if self.is_too_deep(&entity) => {
-                let form = TextForm::Plain;
-                self.leaf(range, MimePart { form, ..part })
-            }
+            reader if self.is_too_deep(&entity) => self.flat(range, part, reader),
             reader => {
                 let at = entity.at;
                 let attached = self.attached_bytes(entity, range.span, &part);
@@ -587,13 +749,17 @@ impl PartWalk<'_, '_> {
                          read as one text"
                     );
                     self.report(DiagnosticKind::Limit, at, message);
-                    let form = TextForm::Plain;
-                    return self.leaf(range, MimePart { form, ..part });
+                    return self.flat(range, part, reader);
                 }
                 if let PartReader::Document(kind) = reader {
                     return self.document(at, attached, kind, range, part);
                 }
                 let layer = match reader {
+                    #[cfg(feature = "archives")]
+                    PartReader::Archive => {
+                        let layer = ArchiveLayer::new(attached, &part, self.state.limits);
+                        Layer::Archive(Box::new(layer))
+                    }
                     PartReader::Mailbox(format) => {
                         Layer::Mailbox(MailboxLayer::new(attached, format))
                     }
@@ -674,6 +840,17 @@ impl PartWalk<'_, '_> {
         }
     }
 
+    /// Reads a part beyond a limit as one text; skips an archive, whose bytes are none.
+    fn flat(&mut self, body: BodyRange, part: MimePart, reader: PartReader) -> EntityStep {
+        match reader {
+            PartReader::Archive | PartReader::Document(_) => self.skip(body, part),
+            _ => {
+                let form = TextForm::Plain;
+                self.leaf(body, &MimePart { form, ..part })
+            }
+        }
+    }
+
     /// The reader of the body at `body`, if attachments of its kind are wanted.
     fn reader(&self, body: Span, part: &MimePart) -> PartReader {
         if part.is_message() {
@@ -733,14 +910,14 @@ impl PartWalk<'_, '_> {
     }
 
     /// Reads a body without parts of its own.
-    fn leaf(&mut self, body: BodyRange, part: MimePart) -> EntityStep {
+    fn leaf(&mut self, body: BodyRange, part: &MimePart) -> EntityStep {
         let is_unwanted_html =
             part.form == TextForm::Html && self.state.policy.html == HtmlPolicy::Skip;
         if is_unwanted_html {
-            return self.skip(body, part);
+            return self.skip(body, part.clone());
         }
         self.state.report.text_parts += 1;
-        self.text(body.span, &part);
+        self.text(body.span, part);
         self.after(body.boundary)
     }
 
@@ -828,6 +1005,17 @@ impl AttachedBytes {
     /// Bytes of memory that they take, with their map.
     fn held_bytes(&self) -> usize {
         self.bytes.len() + self.outer.memory_bytes()
+    }
+
+    /// Passes the text that they are to the sink: a member of an archive of this media type.
+    #[cfg(feature = "archives")]
+    fn text(&self, media_type: &str, form: TextForm, state: &mut WalkState<'_>) {
+        state.report.text_parts += 1;
+        let part = MimePart::member(media_type, form, &self.number, &self.enclosing);
+        let map = OffsetMap::within(Some(&self.outer), 0);
+        let open = PartBody::new(&self.bytes, map, false, &part).decode(state.sink);
+        let diagnostic = open.map(|open| open.diagnostic(state.raw_start));
+        state.report.diagnostics.extend(diagnostic);
     }
 
     /// The layer of the message that the bytes are.

@@ -2,6 +2,7 @@
 //! decides whether it is a text, and its body, decoded by each transfer encoding that it may be in.
 
 use std::borrow::Cow;
+use std::sync::Arc;
 
 use mailparse::ParsedContentType;
 
@@ -32,6 +33,9 @@ pub struct MimePart {
     pub message_id: Option<String>,
     /// The layout of its text; [`TextForm::Other`] if its media type is of no text.
     pub(super) form: TextForm,
+    /// The names of the member that holds it, from the outermost archive inwards; `None` outside the
+    /// archives in attachments.
+    pub member: Option<Arc<[Vec<u8>]>>,
     /// The transfer encoding of the outermost encoded attachment that holds it.
     pub(super) outer_encoding: Option<String>,
     /// Transfer encodings that its header names after the first one.
@@ -56,6 +60,10 @@ pub(super) struct EnclosingMessage {
     pub(super) depth: usize,
     /// The transfer encoding of the outermost encoded attachment that holds it.
     encoding: Option<String>,
+    /// The names of the member that it is in, of an archive in an attachment.
+    member: Option<Arc<[Vec<u8>]>>,
+    /// Number of archives and compressed files that it is in.
+    pub(super) containers: usize,
 }
 
 impl MimePart {
@@ -79,6 +87,7 @@ impl MimePart {
                 .collect(),
             name: None,
             message_id: enclosing.message_id.clone(),
+            member: enclosing.member.clone(),
             outer_encoding: enclosing.encoding.clone(),
             form: content.form,
         }
@@ -91,6 +100,26 @@ impl MimePart {
             path: number.map_or(String::new(), PartNumber::path),
             media_type: "text/plain".to_owned(),
             encoding: "7bit".to_owned(),
+            ..MimePart::default()
+        }
+    }
+
+    /// A member of an archive in the attachment `number`, of the media type `media_type`.
+    #[cfg(feature = "archives")]
+    pub(super) fn member(
+        media_type: &str,
+        form: TextForm,
+        number: &PartNumber,
+        enclosing: &EnclosingMessage,
+    ) -> MimePart {
+        MimePart {
+            path: number.path(),
+            media_type: media_type.to_owned(),
+            encoding: "binary".to_owned(),
+            message_id: enclosing.message_id.clone(),
+            member: enclosing.member.clone(),
+            outer_encoding: enclosing.encoding.clone(),
+            form,
             ..MimePart::default()
         }
     }
@@ -203,6 +232,8 @@ impl EnclosingMessage {
             message_id: message_id.map(|id| repeated_name(id.trim()).to_owned()),
             depth: self.depth + 1,
             encoding: self.encoding.clone(),
+            member: self.member.clone(),
+            containers: self.containers,
         }
     }
 
@@ -215,6 +246,20 @@ impl EnclosingMessage {
             message_id: self.message_id.clone(),
             depth,
             encoding: self.encoding.clone().or_else(encoding),
+            member: self.member.clone(),
+            containers: self.containers,
+        }
+    }
+
+    /// This message, as the one around a member of an archive; `names` are those of the member.
+    #[cfg(feature = "archives")]
+    pub(super) fn around_member(&self, names: &Arc<[Vec<u8>]>) -> EnclosingMessage {
+        let before = self.member.iter().flat_map(|names| names.iter());
+        let all: Vec<_> = before.chain(names.iter()).cloned().collect();
+        EnclosingMessage {
+            member: (!all.is_empty()).then(|| all.into()),
+            containers: self.containers + names.len().max(1),
+            ..self.clone()
         }
     }
 }

@@ -313,6 +313,16 @@ pub(super) fn reader(part: &PartStart<'_>) -> PartReader {
     }
 }
 
+/// Returns the reader of a member of an archive, which has a name and begins with `start`.
+#[cfg(feature = "archives")]
+pub(super) fn member_reader(name: &[u8], start: &[u8]) -> PartReader {
+    match kind_of_name(&String::from_utf8_lossy(name)) {
+        // A member that is an archive is entered before: what begins so otherwise is a text.
+        Some(PartReader::Archive) => by_content(None, start),
+        named => by_content(named, start),
+    }
+}
+
 /// Returns the reader of bytes that begin with `start`, of a kind that `named` suggests.
 fn by_content(named: Option<PartReader>, start: &[u8]) -> PartReader {
     #[cfg(feature = "archives")]

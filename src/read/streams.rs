@@ -124,6 +124,16 @@ impl Streams {
         }
     }
 
+    /// Creates the steps through `input`, which is in `depth` containers itself: a part of a message.
+    #[must_use]
+    pub fn in_containers(depth: usize, input: Input, source: Source, limits: &Limits) -> Streams {
+        let mut streams = Streams::new(input, source, FormatHint::None, limits);
+        if let Some(pending) = &mut streams.pending {
+            pending.depth = depth;
+        }
+        streams
+    }
+
     /// Returns the number of bytes of the source itself that were read so far.
     #[must_use]
     pub fn bytes_read(&self) -> u64 {

@@ -448,6 +448,8 @@ record_fields! {
         "Transfer encoding in lower case; that of the attachment if the part is in an encoded one";
     PartMessageId => Field::new("part.message_id", Text).or_null().not_loaded(),
         "Message-ID of the message/rfc822 part that holds the part";
+    PartMember => Field::new("part.member", Texts).or_null().not_loaded(),
+        "Names of the members of an attached archive, from the outermost inwards; null outside such";
     => Field::new("context", Object).or_null().not_loaded(),
         "Text around the URL, if `--context` asks for it";
     ContextBefore => Field::new("context.before", Text).prose().not_loaded(),

@@ -243,6 +243,10 @@ impl<'v, 'r> RecordValues<'v, 'r> {
                     sink,
                 );
             }
+            F::PartMember => match record.part.and_then(|part| part.member.as_deref()) {
+                None => sink.null(),
+                Some(names) => sink.texts(names.iter().map(Vec::as_slice)),
+            },
             F::ContextBefore => put_text(record.context.map(|context| context.before), sink),
             F::ContextAfter => put_text(record.context.map(|context| context.after), sink),
             F::TruncatedTail => sink.boolean(self.tail == MessageTail::Truncated),

@@ -1,0 +1,182 @@
+//! The members of an archive or a compressed file in an attachment, each held in memory as a whole.
+//!
+//! They are unpacked by `read`, within the limits of archives on disk; the message counts as one
+//! container. What is done with a member is left to `mime_walk`.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use crate::diagnostic::{Diagnostic, DiagnosticKind, Event, printable};
+use crate::limits::Limits;
+use crate::origin::Source;
+use crate::read::{Input, SparseRead, StreamStep, Streams, error_diagnostic};
+
+/// The names of a member, from the outermost archive inwards; empty for what a compressed file
+/// without a name holds.
+pub(super) type MemberNames = Arc<[Vec<u8>]>;
+
+/// Step through an archive.
+pub(super) enum ArchiveStep {
+    /// A member that is no container itself.
+    Member { names: MemberNames, bytes: Vec<u8> },
+    /// A member that is not read.
+    Skipped,
+    /// Damage, or a limit that was reached.
+    Event(Diagnostic),
+}
+
+/// The steps through an archive.
+pub(super) struct AttachedArchive {
+    streams: Streams,
+    /// Maximum size of a member.
+    member_bytes: usize,
+    /// A step to return before the next one.
+    ready: Option<ArchiveStep>,
+}
+
+impl AttachedArchive {
+    /// The members of `bytes`, which are a container inside `depth` others.
+    pub(super) fn new(bytes: Vec<u8>, depth: usize, limits: &Limits) -> AttachedArchive {
+        let source = Source::at(PathBuf::new());
+        AttachedArchive {
+            streams: Streams::in_containers(depth + 1, Input::memory(bytes), source, limits),
+            member_bytes: limits.message_bytes,
+            ready: None,
+        }
+    }
+
+    /// Returns the next step. A member has at most `max_bytes`.
+    pub(super) fn next(&mut self, max_bytes: usize) -> Option<ArchiveStep> {
+        if let Some(step) = self.ready.take() {
+            return Some(step);
+        }
+        loop {
+            return Some(match self.streams.next()? {
+                StreamStep::Stream { source, stream, .. } => {
+                    self.member(&source, stream, max_bytes)
+                }
+                StreamStep::Skipped { .. } => ArchiveStep::Skipped,
+                StreamStep::Failed(failed) => event(failed),
+                StreamStep::Warning(warning) => event(warning),
+                // An event about its last member was returned before.
+                StreamStep::ArchiveRead(_) | StreamStep::ArchiveBroken { .. } => continue,
+            });
+        }
+    }
+
+    /// Reads a member, as far as it can be read and held.
+    fn member(
+        &mut self,
+        source: &Source,
+        mut stream: Box<dyn SparseRead>,
+        max_bytes: usize,
+    ) -> ArchiveStep {
+        let mut bytes = Vec::new();
+        let max = self.member_bytes.min(max_bytes);
+        let read = stream.append(max, &mut bytes);
+        let diagnostic = match read {
+            Err(error) => Some(error_diagnostic(&error, None)),
+            Ok(_) if bytes.len() == max && has_more(&mut *stream) => {
+                let message = format!("a member of more than {max} bytes: its rest is not read");
+                Some(Diagnostic::new(DiagnosticKind::Limit, message))
+            }
+            Ok(_) => None,
+        };
+        self.ready = diagnostic.map(|diagnostic| event(diagnostic.of(source)));
+        ArchiveStep::Member {
+            names: source.member().into(),
+            bytes,
+        }
+    }
+}
+
+/// Returns `true` if a stream does not end here.
+fn has_more(stream: &mut dyn SparseRead) -> bool {
+    stream.append(1, &mut Vec::new()).is_ok_and(|more| more > 0)
+}
+
+/// The event, with the names of the member in its message: an offset in the message is all else
+/// that says where it is.
+fn event(event: Event) -> ArchiveStep {
+    let Event { source, diagnostic } = event;
+    let names = source.member().join(&b'!');
+    let place = if names.is_empty() {
+        "an attached archive".to_owned()
+    } else {
+        format!(
+            "{} in an attached archive",
+            printable(&String::from_utf8_lossy(&names))
+        )
+    };
+    let Diagnostic { kind, message, .. } = diagnostic;
+    ArchiveStep::Event(Diagnostic::new(kind, format!("{place}: {message}")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn tar(name: &str, bytes: &[u8]) -> Vec<u8> {
+        let mut header = [0; 512];
+        header[..name.len()].copy_from_slice(name.as_bytes());
+        header[100..107].copy_from_slice(b"0000644");
+        header[124..135].copy_from_slice(format!("{:011o}", bytes.len()).as_bytes());
+        header[156] = b'0';
+        header[257..263].copy_from_slice(b"ustar\0");
+        header[148..156].fill(b' ');
+        let sum: u32 = header.iter().map(|&byte| u32::from(byte)).sum();
+        header[148..155].copy_from_slice(format!("{sum:06o}\0").as_bytes());
+        let mut all = header.to_vec();
+        all.extend_from_slice(bytes);
+        all.resize(all.len().next_multiple_of(512), 0);
+        all
+    }
+
+    fn shown(bytes: Vec<u8>, limits: &Limits) -> Vec<String> {
+        let mut archive = AttachedArchive::new(bytes, 0, limits);
+        let steps = std::iter::from_fn(|| archive.next(usize::MAX)).map(|step| match step {
+            ArchiveStep::Member { names, bytes } => {
+                let names: Vec<_> = names
+                    .iter()
+                    .map(|name| String::from_utf8_lossy(name))
+                    .collect();
+                format!("{}: {}", names.join("!"), String::from_utf8_lossy(&bytes))
+            }
+            ArchiveStep::Skipped => "skipped".to_owned(),
+            ArchiveStep::Event(event) => format!("{}: {}", event.kind.name(), event.message),
+        });
+        steps.collect()
+    }
+
+    #[test]
+    fn archives_in_archives_are_entered() {
+        let inner = [tar("b", b"two"), vec![0; 1024]].concat();
+        let outer = [tar("a", b"one"), tar("c.tar", &inner), vec![0; 1024]].concat();
+        assert_eq!(shown(outer, &Limits::default()), ["a: one", "c.tar!b: two"]);
+    }
+
+    #[test]
+    fn members_are_cut_and_archives_in_too_many_others_left_alone() {
+        let inner = [tar("b", b"two"), vec![0; 1024]].concat();
+        let outer = [
+            tar("a", b"one and more"),
+            tar("c.tar", &inner),
+            vec![0; 1024],
+        ]
+        .concat();
+        let limits = Limits {
+            message_bytes: 3,
+            container_depth: 2,
+            ..Limits::default()
+        };
+        assert_eq!(
+            shown(outer, &limits),
+            [
+                "a: one",
+                "limit: a in an attached archive: a member of more than 3 bytes: its rest is not \
+                 read",
+                "limit: c.tar in an attached archive: a container inside 2 others is not read"
+            ]
+        );
+    }
+}

@@ -1,0 +1,130 @@
+//! Archives in attachments: the limits of archives on disk, and damage.
+
+use urlspool::internals::diagnostic::DiagnosticKind;
+use urlspool::internals::limits::Limits;
+
+use super::{Zipped, gzip, mail, scan_bytes, scan_limited, tar, zip};
+
+/// A message with these attachments.
+fn message(attachments: &[Vec<u8>]) -> Vec<u8> {
+    let mut all = b"From: a@b.example\nContent-Type: multipart/mixed; boundary=b\n\n".to_vec();
+    for bytes in attachments {
+        let encoded = data_encoding::BASE64.encode(bytes);
+        let header =
+            "--b\nContent-Type: application/octet-stream\nContent-Transfer-Encoding: base64\n\n";
+        all.extend_from_slice(format!("{header}{encoded}\n").as_bytes());
+    }
+    all.extend_from_slice(b"--b--\n");
+    all
+}
+
+/// Row 85, across messages: a message inside an archive inside a message.
+#[test]
+fn containers_in_messages_in_containers_end_at_a_depth() {
+    type Wrap = fn(&[u8]) -> Vec<u8>;
+    let wraps: [Wrap; 3] = [
+        |inner| gzip(inner),
+        |inner| tar(&[("x", inner)]),
+        |inner| zip(&[Zipped::new("x", inner)]),
+    ];
+    for (number, wrap) in wraps.into_iter().enumerate() {
+        let nest = |depth| (0..depth).fold(mail(1).into_bytes(), |inner, _| wrap(&inner));
+        let messages =
+            |depth| (0..depth).fold(mail(1).into_bytes(), |inner, _| message(&[wrap(&inner)]));
+        // The message counts as one container.
+        for inside in [message(&[nest(3)]), messages(3)] {
+            let output = scan_bytes(&inside);
+            assert_eq!(output.urls(), ["http://n1.example/"], "{number}");
+            assert_eq!(output.events, [], "{number}");
+        }
+        for inside in [
+            message(&[nest(4)]),
+            message(&[nest(60)]),
+            messages(4),
+            messages(20),
+        ] {
+            let output = scan_bytes(&inside);
+            assert_eq!(
+                (output.urls().len(), output.kinds()),
+                (0, vec![DiagnosticKind::Limit]),
+                "{number}"
+            );
+        }
+    }
+}
+
+/// Row 83: one archive, and many of them in one message.
+#[test]
+fn bombs_in_attachments_stop_at_a_limit_with_one_event() {
+    let zeros = vec![b'\n'; 1 << 20];
+    let limits = Limits {
+        nested_ratio_from_bytes: 16 << 10,
+        nested_ratio: 50,
+        ..Limits::default()
+    };
+    for bomb in [
+        gzip(&zeros),
+        zstd::encode_all(&zeros[..], 1).unwrap(),
+        zip(&[Zipped::new("bomb.gz", &gzip(&zeros))]),
+    ] {
+        let output = scan_limited(&message(&[bomb]), limits);
+        assert_eq!(
+            output.kinds(),
+            [DiagnosticKind::Limit],
+            "{:?}",
+            output.events
+        );
+    }
+    let limits = Limits {
+        attached_bytes: 3 << 20,
+        ..Limits::default()
+    };
+    let text = [&zeros[..], b"http://u.example/\n"].concat();
+    let output = scan_limited(&message(&vec![gzip(&text); 10]), limits);
+    assert_eq!(output.urls(), ["http://u.example/"; 2]);
+    assert_eq!(
+        output.kinds(),
+        [DiagnosticKind::Limit],
+        "{:?}",
+        output.events
+    );
+}
+
+/// Row 86.
+#[test]
+fn entries_of_attached_archives_beyond_the_limit_are_one_event() {
+    let limits = Limits {
+        archive_entries: 20,
+        ..Limits::default()
+    };
+    let names: Vec<String> = (0..50).map(|number| number.to_string()).collect();
+    let pairs: Vec<_> = names
+        .iter()
+        .map(|name| (name.as_str(), &b"http://u.example/"[..]))
+        .collect();
+    let output = scan_limited(&message(&[tar(&pairs)]), limits);
+    assert_eq!(
+        (output.urls().len(), output.kinds()),
+        (20, vec![DiagnosticKind::Limit])
+    );
+}
+
+/// Row 88: what is before the damage is read, and the parts after it.
+#[test]
+fn damage_in_an_attached_archive_is_one_event() {
+    let whole = tar(&[
+        ("1", b"http://one.example/\n"),
+        ("2", b"http://two.example/\n"),
+    ]);
+    let last = b"http://last.example/\n".to_vec();
+    let output = scan_bytes(&message(&[whole[..1024 + 300].to_vec(), last.clone()]));
+    assert_eq!(
+        output.urls(),
+        ["http://one.example/", "http://last.example/"]
+    );
+    assert_eq!(output.kinds(), [DiagnosticKind::Damage]);
+    let cut = gzip(b"http://one.example/ and more, of which the end is missing\n");
+    let output = scan_bytes(&message(&[cut[..cut.len() - 12].to_vec(), last]));
+    assert_eq!(output.urls().last().unwrap(), "http://last.example/");
+    assert_eq!(output.kinds(), [DiagnosticKind::Damage]);
+}
