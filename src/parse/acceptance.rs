@@ -183,11 +183,9 @@ fn has_mailbox(requirement: BareRequirement, components: &UrlComponents<'_>) -> 
 fn meets(requirement: BareRequirement, rest: &[u8]) -> bool {
     match requirement {
         BareRequirement::Host | BareRequirement::Never => false,
-        // A host alone names no file (RFC 1738, section 3.10). A step of a job (JCL) begins with `//`,
-        // which some program made a link of: `file://SYSIN DD *`.
         BareRequirement::Slashes => rest
             .strip_prefix(b"//")
-            .is_some_and(|site| memchr::memchr2(b'/', b'\\', site).is_some() && 1 < site.len()),
+            .is_some_and(|site| 1 < site.len() && !is_job_step(site)),
         BareRequirement::Mailbox(tail) => is_mailbox(rest, tail),
         BareRequirement::News => is_news(rest),
         BareRequirement::Urn => rest
@@ -198,6 +196,14 @@ fn meets(requirement: BareRequirement, rest: &[u8]) -> bool {
             start.len() < rest.len() && rest.starts_with(start.as_bytes())
         }
     }
+}
+
+/// Returns `true` if `site`, which follows `//`, is the name of a step of a job (JCL), or a comment in
+/// one: `//SYSIN`, `//*---`. Some program made links of such lines of listings. A file has a path after
+/// its host (RFC 1738, section 3.10), and hosts alone are not written in capitals.
+fn is_job_step(site: &[u8]) -> bool {
+    let is_in_path = |&byte: &u8| byte == b'/' || byte == b'\\';
+    !site.iter().any(is_in_path) && !site.iter().any(u8::is_ascii_lowercase)
 }
 
 /// Returns `true` for a local part, `@` and a host with a dot, perhaps with `?` and header fields
@@ -280,9 +286,9 @@ mod tests {
     }
 
     #[test]
-    fn files_have_a_path() {
+    fn steps_of_jobs_are_no_files() {
         let met = |rest: &[u8]| meets(BareRequirement::Slashes, rest);
-        assert!(met(b"///etc/motd") && met(b"//c:\\x") && met(b"//localhost/x"));
-        assert!(!met(b"//SYSIN") && !met(b"//*---") && !met(b"///") && !met(b"//"));
+        assert!(met(b"///etc/motd") && met(b"//C:\\X") && met(b"//LAMP/X") && met(b"//lamp"));
+        assert!(!met(b"//SYSIN") && !met(b"//*---") && !met(b"//") && !met(b"/x"));
     }
 }
