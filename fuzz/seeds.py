@@ -123,6 +123,8 @@ def main():
     put("containers", gzip.compress(gzip.compress(letter)) + gzip.compress(letter))
     for _, data in fixtures("containers"):
         put("containers", data)
+    for _, data in fixtures("documents"):
+        put("documents", data)
     default = (ROOT / "config/urlspool.toml").read_bytes()
     put("config", default)
     for piece in default.split(b"\n["):
