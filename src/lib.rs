@@ -56,9 +56,10 @@
 //! | `load` | loads records into SQLite and searches them (`urlspool load`, `urlspool search`) |
 //! | `stats` | counts what is in mail, records and databases (`urlspool stats`) |
 //! | `audit` | audits the links of a loaded database (`urlspool audit`) |
+//! | `documents` | office documents, PDF, RTF and messages of Outlook |
 //! | `cli` | the command line |
 //!
-//! All are on by default. Developed and tested on Linux (x86-64); without features nothing depends
+//! All but `documents` are on by default. Developed and tested on Linux (x86-64); without features nothing depends
 //! on the platform, and `files` needs a Unix.
 //!
 //! There is no `unsafe` code, no memory mapping, no recursion on input, no regular expression, no
