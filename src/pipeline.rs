@@ -12,6 +12,8 @@ mod units;
 mod worker;
 mod writer;
 
+#[cfg(feature = "cli")]
+pub(crate) use messages::is_earlier_output;
 pub use messages::{
     InputFailure, InputStep, MessageBlock, MessageSource, StreamEnd, StreamExtent, StreamStorage,
     UnreadMessages,

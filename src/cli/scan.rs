@@ -1,7 +1,7 @@
 //! `urlspool scan`.
 
 mod conflicts;
-mod dry_run;
+pub(super) mod dry_run;
 pub(super) mod hints;
 mod interrupt;
 #[cfg(feature = "load")]

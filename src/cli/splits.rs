@@ -4,6 +4,7 @@ use std::io;
 
 use super::args::{SourceArgs, SplitsArgs};
 use super::error::{CommandError, CommandResult, Exit};
+use super::scan::dry_run::is_skipped_output;
 use super::terminal::{StdoutLines, escaped, print_message};
 use crate::diagnostic::EscapeForm;
 use crate::origin::{FileRange, Source};
@@ -69,6 +70,9 @@ fn failed(source: &Source, message: &str) -> Exit {
 fn items(file: &WalkedFile, given: Option<Format>, max_bytes: u64) -> io::Result<Vec<FileRange>> {
     let start = SourceStart::read(&mut read::open(file)?)?;
     let format = start.format(given, file.hint).ok();
+    if format.is_some_and(|format| is_skipped_output(file, given, format, &start)) {
+        return Ok(Vec::new());
+    }
     let size = file.size.saturating_sub(start.offset);
     let parts = if start.splittable_format(given, file.hint).is_some() {
         size.div_ceil(max_bytes).max(1)

@@ -16,6 +16,8 @@ named_enum! {
         ControlFile = "control-file",
         /// A file that the run itself writes; in a spool of the daemon, any output of urlspool.
         OwnOutput = "own-output",
+        /// A file of a folder that urlspool wrote in an earlier run: records, events, a table.
+        EarlierOutput = "earlier-output",
         /// A further name of a file that is read under its first name.
         HardLink = "hard-link",
         /// A symbolic link that is not followed.

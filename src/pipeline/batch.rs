@@ -571,7 +571,8 @@ impl Chunk {
             | SkipReason::HardLink
             | SkipReason::ControlFile
             | SkipReason::Deleted
-            | SkipReason::OwnOutput => true,
+            | SkipReason::OwnOutput
+            | SkipReason::EarlierOutput => true,
             // The target of a link in an archive may be missing from the archive.
             SkipReason::Symlink => is_file,
             _ => false,

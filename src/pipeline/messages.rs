@@ -13,6 +13,7 @@ use crate::origin::{FileRange, FormatHint, Source};
 use crate::read::{self, Input, SparseRead, StreamStep, Streams};
 #[cfg(feature = "archives")]
 use crate::read::{Repository, RepositoryContent};
+use crate::record::is_written_file;
 use crate::split::{
     self, Block, BlockReader, Format, OpenedStream, SplitOutput, UnreadBlock, messages,
 };
@@ -29,6 +30,7 @@ pub struct MessageSource {
     /// Bytes of the input when it was opened, if known.
     size: Option<u64>,
     unread_blocks: UnreadBlocks,
+    earlier_outputs: EarlierOutputs,
     current: Option<CurrentStream>,
     /// The input. `None` for a single stream.
     input: Option<Source>,
@@ -43,6 +45,18 @@ pub struct MessageSource {
 enum UnreadBlocks {
     Read,
     HandOut,
+}
+
+/// Handling of texts that an earlier run of urlspool wrote.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum EarlierOutputs {
+    Read,
+    Skip,
+}
+
+/// Returns `true` for a text that begins with what urlspool wrote. In a folder its URLs would be found a second time.
+pub(crate) fn is_earlier_output(format: Format, start: &[u8]) -> bool {
+    format == Format::Text && is_written_file(start)
 }
 
 /// The stream that is being read.
@@ -165,6 +179,7 @@ impl MessageSource {
             max_message_bytes: limits.message_bytes,
             size: None,
             unread_blocks: UnreadBlocks::Read,
+            earlier_outputs: EarlierOutputs::Read,
             current: None,
             input: None,
             ready: None,
@@ -177,6 +192,15 @@ impl MessageSource {
     pub fn with_unread_blocks(self) -> MessageSource {
         MessageSource {
             unread_blocks: UnreadBlocks::HandOut,
+            ..self
+        }
+    }
+
+    /// Skips texts that an earlier run of urlspool wrote: those of a folder, which nobody named. A given format is believed.
+    #[must_use]
+    pub(super) fn without_earlier_outputs(self) -> MessageSource {
+        MessageSource {
+            earlier_outputs: EarlierOutputs::Skip,
             ..self
         }
     }
@@ -204,6 +228,16 @@ impl MessageSource {
             StreamStorage::Plain
         };
         match split::open(stream, self.given, hint, self.max_message_bytes) {
+            Ok(OpenedStream::Blocks(blocks))
+                if self.earlier_outputs == EarlierOutputs::Skip
+                    && self.given.is_none()
+                    && is_earlier_output(blocks.format(), blocks.buffered()) =>
+            {
+                InputStep::Skipped {
+                    source,
+                    reason: SkipReason::EarlierOutput,
+                }
+            }
             Ok(OpenedStream::Blocks(blocks)) => {
                 let format = blocks.format();
                 self.current = Some(CurrentStream {

@@ -204,7 +204,13 @@ impl<'j> Units<'j> {
     fn begin_file(&mut self, file: WalkedFile) -> Option<InputStep> {
         match read::open(&file) {
             Ok(opened) => {
-                self.begin(self.messages(Input::file(opened), file.source, file.hint));
+                let is_named = !file.is_in_root();
+                let messages = self.messages(Input::file(opened), file.source, file.hint);
+                self.begin(if is_named {
+                    messages
+                } else {
+                    messages.without_earlier_outputs()
+                });
                 None
             }
             Err(error) => Some(InputStep::Failed(InputFailure::new(&file.source, error))),

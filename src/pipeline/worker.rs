@@ -6,7 +6,9 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use super::Job;
 use super::batch::{ArticleChunk, ArticlePart, Batch, BatchBuilder, Chunk, HandIn, ScratchPool};
-use super::messages::{InputStep, MessageBlock, MessageSource, UnreadMessages, shrunk_before};
+use super::messages::{
+    InputStep, MessageBlock, MessageSource, UnreadMessages, is_earlier_output, shrunk_before,
+};
 use super::units::{Unit, UnitStep};
 use crate::decode::{HeaderFields, InfoFields, KnownField, MessageInfo, digest, parse_date};
 use crate::diagnostic::{Diagnostic, DiagnosticKind, SkipReason};
@@ -137,7 +139,16 @@ impl Worker<'_> {
     fn plain_file(&mut self, file: &WalkedFile, bytes: Vec<u8>) -> Vec<u8> {
         let size = bytes.len() as u64;
         let start = SourceStart::of_bytes(bytes);
-        match start.format(self.context.job.format, file.hint) {
+        let given = self.context.job.format;
+        let is_earlier = |format| {
+            given.is_none() && file.is_in_root() && is_earlier_output(format, &start.bytes)
+        };
+        match start.format(given, file.hint) {
+            Ok(format) if is_earlier(format) => {
+                let chunk = self.builder.chunk();
+                chunk.skipped(&file.source, SkipReason::EarlierOutput);
+                start.bytes
+            }
             Err(reason) => {
                 self.builder.chunk().skipped(&file.source, reason);
                 start.bytes
@@ -171,6 +182,11 @@ impl Worker<'_> {
             self.context.job.format,
             self.context.extractor.limits(),
         );
+        let messages = if file.is_in_root() {
+            messages.without_earlier_outputs()
+        } else {
+            messages
+        };
         let mut unpacked_bytes = 0;
         let mut steps = Vec::new();
         for step in messages {

@@ -149,6 +149,11 @@ impl<R: SparseRead> BlockReader<R> {
         }
     }
 
+    /// The bytes that were read and not yet returned in a block: after opening, the start of the stream.
+    pub(crate) fn buffered(&self) -> &[u8] {
+        &self.buffer
+    }
+
     /// Creates a reader of the messages of an mbox that begin in `range`. `stream` is positioned at its start, where a
     /// message begins.
     pub(super) fn in_range(

@@ -95,6 +95,42 @@ fn a_scan_skips_its_own_outputs() {
     );
 }
 
+/// A later scan of the folder found every URL of the earlier output again.
+#[test]
+fn an_earlier_output_in_a_folder_is_not_read_again() {
+    let folder = Folder::new();
+    fs::create_dir(folder.path("mail")).unwrap();
+    folder.write("mail/inbox", MAIL);
+    let large = "see http://m.example/lamp\n".repeat(2_000);
+    folder.write("mail/large.txt", large);
+    let clean = scan_in(&folder, &["--format", "urls", "mail"]).stdout;
+    for (options, name) in [
+        (&[][..], "mail/urls.jsonl"),
+        (&["--slim"], "mail/slim.jsonl"),
+        (&["--format", "csv"], "mail/urls.csv"),
+        (&[], "mail/packed.jsonl.gz"),
+    ] {
+        let args = [options, &["-o", name, "mail"]].concat();
+        assert_eq!(scan_in(&folder, &args).status, Some(0), "{args:?}");
+        let again = scan_in(&folder, &["--format", "urls", "mail"]);
+        assert_eq!(again.stdout, clean, "{name}");
+        assert!(
+            again.stderr.contains("what urlspool wrote, and w")
+                && again.stderr.contains("to read it"),
+            "{name}: {}",
+            again.stderr
+        );
+        let listed = scan_in(&folder, &["--dry-run", "mail"]).stdout;
+        let listed = String::from_utf8(listed).unwrap();
+        assert!(
+            name.ends_with(".gz") || !listed.contains(name),
+            "{name}: {listed}"
+        );
+    }
+    let named = scan_in(&folder, &["--format", "urls", "mail/slim.jsonl"]);
+    assert!(!named.stdout.is_empty(), "{}", named.stderr);
+}
+
 /// A second run with the same arguments was refused, although urlspool wrote the file.
 #[test]
 fn an_earlier_output_is_replaced_in_any_format_that_shows_its_writer() {

@@ -5,9 +5,9 @@ use std::io;
 use super::super::args::ScanArgs;
 use super::super::error::{CommandResult, Exit};
 use super::super::terminal::{StdoutLines, escaped, print_message};
-use crate::diagnostic::EscapeForm;
+use crate::diagnostic::{EscapeForm, SkipReason};
 use crate::origin::Source;
-use crate::pipeline::Job;
+use crate::pipeline::{Job, is_earlier_output};
 use crate::read;
 use crate::split::{Format, SourceStart};
 use crate::walk::{self, WalkStep, WalkedFile};
@@ -84,10 +84,23 @@ fn content(file: &WalkedFile, given: Option<Format>) -> io::Result<Content> {
     // The kind that is given is the one of the members of a container.
     let given = given.filter(|_| !start.is_container());
     Ok(match start.format(given, file.hint) {
+        Ok(format) if is_skipped_output(file, given, format, &start) => {
+            Content::Skipped(SkipReason::EarlierOutput.name())
+        }
         Ok(format) => Content::Read(format.kind().name()),
         Err(reason) if start.is_container() => Content::Read(reason.name()),
         Err(reason) => Content::Skipped(reason.name()),
     })
+}
+
+/// Returns `true` for a file of a folder that an earlier run wrote.
+pub(in crate::cli) fn is_skipped_output(
+    file: &WalkedFile,
+    given: Option<Format>,
+    format: Format,
+    start: &SourceStart,
+) -> bool {
+    given.is_none() && file.is_in_root() && is_earlier_output(format, &start.bytes)
 }
 
 fn line(kind: &str, size: &str, source: &Source) -> String {

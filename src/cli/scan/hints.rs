@@ -45,6 +45,14 @@ pub(super) fn after(args: &ScanArgs, job: &Job, summary: &Summary) -> Vec<String
     let own = own_lines(&start, "standard input", Source::STDIN);
     let mut hints: Vec<String> = own.into_iter().collect();
     let filtered = count(&summary.files_skipped, SkipReason::Filtered);
+    if let earlier @ 1.. = count(&summary.files_skipped, SkipReason::EarlierOutput) {
+        let files = counted(
+            earlier,
+            "file of the folders holds what urlspool wrote, and was not read; name it to read it",
+            "files of the folders hold what urlspool wrote, and were not read; name one to read it",
+        );
+        hints.push(files);
+    }
     let dated = count(&summary.messages_skipped, SkipReason::Date);
     let unlisted = count(&summary.messages_skipped, SkipReason::List);
     if summary.files == 0 && job.items.is_none() {
