@@ -3,6 +3,7 @@
 mod config;
 mod formats;
 mod manual;
+mod mistakes;
 mod options;
 mod outputs;
 mod reference;

@@ -108,7 +108,8 @@ fn overview(args: &StatsArgs, input: &StatsInput) -> Result<(Overview, Exit), Co
             let mut job = mail_job(args, paths)?;
             let (stats, summary, failures) = scanned(args, &mut job)?;
             let unread = hints::unread_inputs(&job, &summary);
-            for line in &unread {
+            let repeated = hints::repeated_paths(&job).filter(|_| !args.quiet);
+            for line in unread.iter().chain(&repeated) {
                 print_message(format_args!("urlspool: {}", escaped(line)));
             }
             if 0 < failures || !unread.is_empty() {

@@ -1,8 +1,9 @@
 //! Hints on standard error: what is probably not what the user wanted.
 
+use std::collections::HashSet;
 use std::fs::File;
 use std::io::{IsTerminal, Read};
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
 use super::super::args::ScanArgs;
 use super::job::NamedContent;
@@ -11,21 +12,24 @@ use crate::diagnostic::{SkipReason, UrlFilter, counted};
 use crate::documents::{DocumentKind, DocumentReading, read_document};
 use crate::grammar::Scheme;
 use crate::limits::Limits;
-use crate::origin::Source;
+use crate::origin::{FormatHint, Source, SourceKind};
 use crate::pipeline::Job;
 use crate::read;
 #[cfg(feature = "archives")]
 use crate::read::{Repository, RepositoryContent};
 use crate::record::{NamedCounts, Summary, is_written_line, read_item};
+use crate::split::SourceStart;
 use crate::walk::is_repository;
 
 /// The hints before a scan.
 pub(super) fn before(args: &ScanArgs, job: &Job, config: &Config) -> Vec<String> {
     let mut hints = unknown_schemes(args, config);
     if args.format.is_none() && NamedContent::of(args).is_unknown {
-        hints.push("the ending of the -o file names no format, so that JSON lines are written; --format names another".to_owned());
+        hints.push("the ending of the -o file names no format, so that JSON lines are written; --format names another, and --into makes a database".to_owned());
     }
     hints.extend(unmatched_globs(job));
+    hints.extend(repeated_paths(job));
+    hints.extend(contradicted_kinds(args, job));
     hints.extend(own_records(job));
     let reads_stdin = job.items.is_none()
         && job
@@ -153,15 +157,29 @@ pub(in crate::cli) fn unread_inputs(job: &Job, summary: &Summary) -> Vec<String>
                 root.display()
             ));
         }
-        let start = start_of(root)?;
+        let is_stdin = root.as_os_str() == Source::STDIN;
+        let start = if is_stdin {
+            read::start_of_stdin()
+        } else {
+            start_of(root)?
+        };
         let format = UNREAD_FORMATS
             .iter()
             .find(|(magic, ..)| start.starts_with(magic));
         let (_, name, way_out) = format?;
-        if is_read_document(root, &start) {
+        let is_read = if is_stdin {
+            DocumentKind::of(&start).is_some()
+        } else {
+            is_read_document(root, &start)
+        };
+        if is_read {
             return None;
         }
-        let path = root.display();
+        let path = if is_stdin {
+            "standard input".to_owned()
+        } else {
+            root.display().to_string()
+        };
         Some(format!(
             "{path} was not read, because it is {name}; {way_out}"
         ))
@@ -210,6 +228,11 @@ fn own_records(job: &Job) -> Vec<String> {
 
 /// A hint for an input that begins with records or work items. `name` is that of a sentence, `path` that of an argument.
 fn own_lines(start: &[u8], name: &str, path: &str) -> Option<String> {
+    if is_written_line(start) && !start.starts_with(b"{") {
+        return Some(format!(
+            "{name} is a table that urlspool wrote, and its URLs are found a second time; scan the mail that it came from"
+        ));
+    }
     if is_written_line(start) {
         return Some(format!(
             "{name} holds what urlspool wrote; `urlspool stats {path}` counts its records, and `urlspool load --into DB {path}` makes \
@@ -244,6 +267,91 @@ pub(super) fn encrypted_members(job: &Job, summary: &Summary) -> Option<String> 
         let members = counted(members, "encrypted member was", "encrypted members were");
         format!("{members} not read; unpack the archive with its password, and scan the folder")
     })
+}
+
+/// A hint about paths that are named twice, or are in a folder that is named: their URLs are found twice.
+pub(in crate::cli) fn repeated_paths(job: &Job) -> Option<String> {
+    // A path with `..` may lead anywhere.
+    let is_plain = |root: &&PathBuf| {
+        root.as_os_str() != Source::STDIN
+            && !root.components().any(|part| part == Component::ParentDir)
+    };
+    let roots = job.roots.iter().filter(|_| job.items.is_none());
+    let roots: Vec<PathBuf> = roots.filter(is_plain).map(|root| bare_path(root)).collect();
+    let named: HashSet<&Path> = roots.iter().map(PathBuf::as_path).collect();
+    let mut seen = HashSet::new();
+    let mut repeated = roots.iter().filter(|root| {
+        let is_inside = root
+            .ancestors()
+            .skip(1)
+            .any(|folder| named.contains(folder));
+        !seen.insert(root.as_path()) || is_inside
+    });
+    let first = repeated.next()?.display();
+    Some(match repeated.count() {
+        0 => format!(
+            "{first} is named twice, or is in a folder that is named: its URLs are found twice; name each file once"
+        ),
+        others => format!(
+            "{first} and {} are named twice, or are in folders that are named: their URLs are found twice; \
+             name each file once, as `find FOLDER -type f` does",
+            counted(others as u64, "other path", "other paths")
+        ),
+    })
+}
+
+/// The path without `.`: the current folder is empty.
+fn bare_path(path: &Path) -> PathBuf {
+    path.components()
+        .filter(|part| *part != Component::CurDir)
+        .collect()
+}
+
+/// A hint for each named file of several messages that is read as another kind, because the user named that.
+fn contradicted_kinds(args: &ScanArgs, job: &Job) -> Vec<String> {
+    let Some(given) = args.sources.kind.filter(|kind| *kind != SourceKind::Text) else {
+        return Vec::new();
+    };
+    let roots = job.roots.iter().filter(|_| job.items.is_none());
+    let hint = |root: &PathBuf| {
+        let start = SourceStart::of_bytes(start_of(root)?);
+        let found = start.format(None, FormatHint::None).ok()?.kind();
+        let is_several = matches!(
+            found,
+            SourceKind::Mbox | SourceKind::Rnews | SourceKind::Mmdf | SourceKind::Babyl
+        );
+        (is_several && found != given).then(|| {
+            format!(
+                "{} begins as {}, and --kind {} divides it in another way: its URLs may get the sender and the date of another \
+                 message; without --kind the format is recognized",
+                root.display(),
+                found.name(),
+                given.name()
+            )
+        })
+    };
+    roots.filter_map(hint).collect()
+}
+
+/// The reason why a named input is not loaded: it holds what urlspool wrote.
+pub(super) fn own_input(job: &Job, target: &str) -> Option<String> {
+    let roots = job.roots.iter().filter(|_| job.items.is_none());
+    let reason = |root: &PathBuf| {
+        let start = start_of(root)?;
+        let path = root.display();
+        if !is_written_line(&start) {
+            None
+        } else if start.starts_with(b"{") {
+            Some(format!(
+                "{path} holds what urlspool wrote, and no mail; load its records: urlspool load --into {target} {path}"
+            ))
+        } else {
+            Some(format!(
+                "{path} is a table that urlspool wrote, and no mail; scan the mail that it came from"
+            ))
+        }
+    };
+    roots.into_iter().find_map(reason)
 }
 
 /// A hint for each path that does not exist and looks like a pattern, which shells replace by the files that match.

@@ -7,6 +7,7 @@ use super::super::args::ScanArgs;
 use super::super::error::{CommandError, Exit};
 use super::super::load::{StderrReport, credentials, load_error, summary};
 use super::super::terminal::print_message;
+use super::hints::own_input;
 use super::report::{LoadedRecords, ScanReport};
 use crate::extract::Extractor;
 use crate::load::{
@@ -44,6 +45,11 @@ pub(super) fn load_job(args: &ScanArgs, job: &Job) -> Result<Option<LoadJob>, Co
                 format!("{name} is both an input and the target; load into another file"),
             ));
         }
+    }
+    let name =
+        database(target).map_or_else(|| "TARGET".to_owned(), |path| path.display().to_string());
+    if let Some(reason) = own_input(job, &name) {
+        return Err(CommandError::new(Exit::Usage, reason));
     }
     let mut load = LoadJob::new(target.clone(), Vec::new());
     if args.replace {

@@ -2,7 +2,7 @@
 
 use std::env;
 use std::fs::{self, File};
-use std::io::{self, IsTerminal};
+use std::io::{self, IsTerminal, Read};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
@@ -15,7 +15,7 @@ use super::absolute;
 use crate::config::{Config, DedupeScope, ExistingMail, Spool, resolved};
 use crate::limits::SHOWN_SETTLE_MS;
 use crate::origin::Source;
-use crate::record::{GrepStyle, LineFormat, Links, hash_pieces};
+use crate::record::{GrepStyle, LineFormat, Links, hash_pieces, is_written_file};
 
 /// Watched paths, and the place of what is kept of them.
 pub(super) struct PathWatch {
@@ -62,6 +62,11 @@ impl PathWatch {
             };
             // No segment is written.
             config.output.dir = config.state.dir.join("segments");
+        }
+        if args.once && temporary.is_some() && !args.from_start && !args.rebuild_state {
+            let message = "without a place where the state is kept, --once shows only mail that is there already: add \
+                           --from-start, or --out FOLDER";
+            return Err(CommandError::new(Exit::Usage, message));
         }
         check_places(args, &config)?;
         Ok(PathWatch { config, temporary })
@@ -127,6 +132,20 @@ fn check_path(path: &Path) -> Result<(), CommandError> {
     if path.extension().is_some_and(|ending| ending == "toml") && path.is_file() {
         return refused("it is a configuration; give it with --config");
     }
+    match what_is_no_mail(path) {
+        Some(NoMail::Database) => {
+            return refused(
+                "it is a database, and no mail; `urlspool search` and `urlspool stats` read it",
+            );
+        }
+        Some(NoMail::OwnLines) => {
+            return refused(
+                "it holds what urlspool wrote, and no mail; name the mailbox, Maildir or folder \
+                 that it came from",
+            );
+        }
+        None => {}
+    }
     let opened = match path.metadata() {
         Ok(metadata) if metadata.is_dir() => fs::read_dir(path).map(|_| ()),
         Ok(metadata) if metadata.is_file() => File::open(path).map(|_| ()),
@@ -143,6 +162,28 @@ fn check_path(path: &Path) -> Result<(), CommandError> {
         ),
         Err(error) => refused(&format!("{error}; run it as a user who may read it")),
         Ok(()) => Ok(()),
+    }
+}
+
+/// Content of a file that is never mail.
+enum NoMail {
+    Database,
+    OwnLines,
+}
+
+/// Returns the content of a file that holds no mail, as its beginning shows it.
+fn what_is_no_mail(path: &Path) -> Option<NoMail> {
+    const START_BYTES: u64 = 4 << 10;
+    const DATABASE_START: &[u8] = b"SQLite format 3\0";
+    // A pipe would be waited for.
+    path.metadata().ok().filter(fs::Metadata::is_file)?;
+    let mut start = Vec::new();
+    let file = File::open(path).ok()?;
+    file.take(START_BYTES).read_to_end(&mut start).ok()?;
+    if start.starts_with(DATABASE_START) {
+        Some(NoMail::Database)
+    } else {
+        is_written_file(&start).then_some(NoMail::OwnLines)
     }
 }
 

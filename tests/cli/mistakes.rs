@@ -1,0 +1,131 @@
+//! Mistakes that newcomers make: each ends with a message that names the way out, and none with wrong data and no word.
+
+use std::fs;
+
+use super::MAIL;
+use crate::scene::{Ended, Folder, ended, urlspool};
+
+const MBOX: &str = "From jane@m.example Mon Mar  4 09:12:44 1996\nFrom: jane@m.example\nSubject: a lamp\n\n\
+                    http://m.example/lamp\n\nFrom joe@m.example Mon Mar  4 10:12:44 1996\nFrom: joe@m.example\n\n\
+                    http://m.example/oil\n";
+
+/// Runs the program in the folder.
+fn run(folder: &Folder, args: &[&str], input: &[u8]) -> Ended {
+    ended(urlspool(args).current_dir(folder.root()), input)
+}
+
+/// Checks the exit code and words of the message, and that no file `e.db` is left behind.
+#[track_caller]
+fn check(folder: &Folder, args: &[&str], input: &[u8], code: i32, words: &[&str]) {
+    let ended = run(folder, args, input);
+    let message = &ended.stderr;
+    assert_eq!(ended.status, Some(code), "{args:?}: {message}");
+    for word in words {
+        assert!(message.contains(word), "{args:?}: no {word}: {message}");
+    }
+    assert!(!folder.path("e.db").exists(), "{args:?}");
+}
+
+/// A folder with mail, and with outputs of each kind.
+fn scene() -> Folder {
+    let folder = Folder::new();
+    folder.write("inbox", MBOX);
+    for args in [
+        ["scan", "-o", "urls.jsonl", "inbox"],
+        ["scan", "-o", "urls.csv", "inbox"],
+        ["scan", "--into", "urls.db", "inbox"],
+    ] {
+        assert_eq!(run(&folder, &args, b"").status, Some(0), "{args:?}");
+    }
+    folder
+}
+
+#[test]
+fn paths_that_are_named_twice_are_said() {
+    let folder = scene();
+    fs::create_dir(folder.path("mail")).unwrap();
+    folder.write("mail/a", MAIL);
+    folder.write("mail/b", MAIL);
+    for (command, paths, word) in [
+        ("scan", &["inbox", "./inbox"][..], "inbox is named twice"),
+        (
+            "scan",
+            &["mail", "mail/a"],
+            "mail/a is named twice, or is in",
+        ),
+        (
+            "scan",
+            &["mail/a", "mail/b", "mail"],
+            "mail/a and 1 other path",
+        ),
+        (
+            "stats",
+            &["mail", "mail/a"],
+            "mail/a is named twice, or is in",
+        ),
+    ] {
+        let args = [&[command][..], paths].concat();
+        check(&folder, &args, b"", 0, &[word, "name each file once"]);
+    }
+    for paths in [
+        &["mail/a", "mail/b"][..],
+        &["mail", "inbox", "../x"],
+        &["."],
+    ] {
+        let message = run(&folder, &[&["scan"][..], paths].concat(), b"").stderr;
+        assert!(!message.contains("twice"), "{paths:?}: {message}");
+    }
+}
+
+/// All URLs got the sender of the first message.
+#[test]
+fn a_kind_that_a_mailbox_contradicts_is_said() {
+    let folder = scene();
+    for kind in ["maildir", "message", "news", "babyl"] {
+        let words = ["inbox begins as mbox, and --kind", "without --kind"];
+        check(&folder, &["scan", "--kind", kind, "inbox"], b"", 0, &words);
+    }
+    for kind in ["mbox", "text", "auto"] {
+        let message = run(&folder, &["scan", "--kind", kind, "inbox"], b"").stderr;
+        assert_eq!(message, "", "{kind}");
+    }
+}
+
+#[test]
+fn what_urlspool_wrote_is_neither_scanned_into_a_database_nor_watched() {
+    let folder = scene();
+    let into = ["scan", "--into", "e.db"];
+    let args = |path| [&into[..], &[path]].concat();
+    let load = ["urlspool load --into e.db urls.jsonl"];
+    check(&folder, &args("urls.jsonl"), b"", 2, &load);
+    check(
+        &folder,
+        &args("urls.csv"),
+        b"",
+        2,
+        &["scan the mail that it came from"],
+    );
+    let watch = |path| ["watch", "--once", "--from-start", path];
+    check(
+        &folder,
+        &watch("urls.jsonl"),
+        b"",
+        2,
+        &["holds what urlspool wrote"],
+    );
+    check(&folder, &watch("urls.db"), b"", 2, &["`urlspool search`"]);
+    let once = ["watch", "--once", "inbox"];
+    check(&folder, &once, b"", 2, &["--from-start", "--out FOLDER"]);
+}
+
+/// A database on standard input ended the scan with 0, and without the way out.
+#[test]
+fn standard_input_that_is_not_read_ends_with_1() {
+    let folder = scene();
+    let database = fs::read(folder.path("urls.db")).unwrap();
+    let words = [
+        "standard input was not read, because it is a database",
+        "urlspool search",
+    ];
+    check(&folder, &["scan", "-"], &database, 1, &words);
+}
