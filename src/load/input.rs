@@ -116,17 +116,23 @@ pub(super) fn holds_only_other_files(folder: &Path) -> bool {
 /// Bytes of a file's beginning that show whether it holds records.
 const START_BYTES: u64 = 64 << 10;
 
-/// Returns `true` if a file begins with text of which no line is JSON, as mail does. A compressed
-/// file, or one that cannot be read, does not.
-pub(super) fn begins_without_records(path: &Path) -> bool {
+/// Returns the first bytes of a file, by which it shows what it holds.
+pub(super) fn start_of(path: &Path) -> io::Result<Vec<u8>> {
     let mut start = Vec::new();
-    let read = fs::File::open(path).and_then(|file| file.take(START_BYTES).read_to_end(&mut start));
+    fs::File::open(path)?
+        .take(START_BYTES)
+        .read_to_end(&mut start)?;
+    Ok(start)
+}
+
+/// Returns `true` for the beginning of a text of which no line is JSON, as that of mail. Compressed
+/// records are no text.
+pub(super) fn holds_no_records(start: &[u8]) -> bool {
     let mut lines = start
         .split(|&byte| byte == b'\n')
         .map(<[u8]>::trim_ascii_start);
-    let is_text = !start.is_empty() && !read::is_container(&start);
-    read.is_ok()
-        && is_text
+    !start.is_empty()
+        && !read::is_container(start)
         && !lines.any(|line| line.starts_with(b"{"))
         && !start.trim_ascii().is_empty()
 }

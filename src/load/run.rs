@@ -15,7 +15,8 @@ use super::LoadError;
 #[cfg(feature = "elasticsearch")]
 use super::elasticsearch::ElasticsearchTarget;
 use super::input::{
-    LoadInput, begins_without_records, holds_only_other_files, inputs_of, is_records, segments_in,
+    LoadInput, holds_no_records, holds_only_other_files, inputs_of, is_records, segments_in,
+    start_of,
 };
 use super::loader::Loader;
 #[cfg(feature = "postgres")]
@@ -26,6 +27,8 @@ use super::target::Target;
 use super::target_name::TargetName;
 use super::{LoadCounts, LoadJob, LoadMode, LoadReport, SharedReport};
 use crate::limits::{LOAD_FOLLOW_MS, LOAD_RETRY_MS};
+use crate::read;
+use crate::record::is_written_line;
 use crate::walk::DeviceInode;
 
 /// Loads records. Returns the numbers of the load; with [`LoadMode::Follow`] when it was stopped.
@@ -102,36 +105,80 @@ pub fn load_scan<T: Send>(
 }
 
 /// Checks, before a database is created, that the inputs are there, and that none of them is mail
-/// that was not scanned.
+/// that was not scanned, a table or a database.
 fn check_inputs(job: &LoadJob) -> Result<(), LoadError> {
-    for input in job.inputs.iter().filter(|path| *path != Path::new("-")) {
+    for input in &job.inputs {
+        let is_followed = job.mode == LoadMode::Follow;
         let name = input.display();
+        let failed = |error: io::Error| {
+            let message = format!("cannot read {name}: {error}; nothing was loaded");
+            LoadError::unusable(message).caused_by(error)
+        };
+        if input == Path::new("-") {
+            // Segments may be followed before it ends.
+            if !is_followed {
+                let start = read::peek_stdin().map_err(failed)?;
+                check_start(&start, "standard input", "-", &job.target)?;
+            }
+            continue;
+        }
         let found = match fs::metadata(input) {
             Ok(found) => found,
             // One that is followed may appear.
-            Err(_) if job.mode == LoadMode::Follow => continue,
-            Err(error) => {
-                let message = format!("cannot read {name}: {error}; nothing was loaded");
-                return Err(LoadError::unusable(message).caused_by(error));
+            Err(_) if is_followed => continue,
+            Err(error) => return Err(failed(error)),
+        };
+        let name = name.to_string();
+        if found.is_dir() {
+            if !is_followed && holds_only_other_files(input) {
+                return Err(unscanned(&name, &name, &job.target));
             }
-        };
-        let is_unscanned = if found.is_dir() {
-            job.mode != LoadMode::Follow && holds_only_other_files(input)
-        } else {
-            found.is_file() && begins_without_records(input)
-        };
-        let target = match &job.target {
-            TargetName::Sqlite(path) => path.display().to_string(),
-            #[cfg(any(feature = "postgres", feature = "elasticsearch"))]
-            _ => "TARGET".to_owned(),
-        };
-        if is_unscanned {
-            return Err(LoadError::unusable(format!(
-                "{name} holds no records; scan it: urlspool scan --into {target} {name}"
-            )));
+        } else if found.is_file() {
+            match start_of(input) {
+                Ok(start) => check_start(&start, &name, &name, &job.target)?,
+                // Of several inputs the others are loaded.
+                Err(error) if job.inputs.len() == 1 => return Err(failed(error)),
+                Err(_) => {}
+            }
         }
     }
     Ok(())
+}
+
+/// Checks that an input that begins with these bytes may hold records. `name` is its name in a
+/// sentence, `path` that of an argument.
+fn check_start(start: &[u8], name: &str, path: &str, target: &TargetName) -> Result<(), LoadError> {
+    if start.starts_with(DATABASE_START) {
+        return Err(LoadError::unusable(format!(
+            "{name} is a database, which holds no lines; `urlspool search` and `urlspool stats` \
+             read it as it is"
+        )));
+    }
+    if !holds_no_records(start) {
+        return Ok(());
+    }
+    if is_written_line(start) {
+        return Err(LoadError::unusable(format!(
+            "{name} is a table that urlspool wrote; load reads records, which `urlspool scan` \
+             writes as JSON lines"
+        )));
+    }
+    Err(unscanned(name, path, target))
+}
+
+/// The first bytes of a database.
+const DATABASE_START: &[u8] = b"SQLite format 3\0";
+
+/// The error of mail.
+fn unscanned(name: &str, path: &str, target: &TargetName) -> LoadError {
+    let target = match target {
+        TargetName::Sqlite(path) => path.display().to_string(),
+        #[cfg(any(feature = "postgres", feature = "elasticsearch"))]
+        _ => "TARGET".to_owned(),
+    };
+    LoadError::unusable(format!(
+        "{name} holds no records; scan it: urlspool scan --into {target} {path}"
+    ))
 }
 
 /// A file that is both read and written would be neither records nor a database.

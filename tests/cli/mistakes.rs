@@ -118,6 +118,39 @@ fn what_urlspool_wrote_is_neither_scanned_into_a_database_nor_watched() {
     check(&folder, &once, b"", 2, &["--from-start", "--out FOLDER"]);
 }
 
+/// Twenty equal lines were printed, and an empty database was left.
+#[test]
+fn a_load_of_something_else_leaves_no_database() {
+    let folder = scene();
+    let load = ["load", "--into", "e.db"];
+    let scan = "standard input holds no records; scan it: urlspool scan --into e.db -";
+    check(&folder, &load, MBOX.as_bytes(), 2, &[scan]);
+    check(&folder, &load, b"http://m.example/lamp\n", 2, &[scan]);
+    let table = fs::read(folder.path("urls.csv")).unwrap();
+    check(
+        &folder,
+        &load,
+        &table,
+        2,
+        &["a table that urlspool wrote", "JSON lines"],
+    );
+    let args = |path| ["load", "--into", "e.db", path];
+    check(
+        &folder,
+        &args("urls.csv"),
+        b"",
+        2,
+        &["a table that urlspool wrote", "JSON lines"],
+    );
+    check(
+        &folder,
+        &args("urls.db"),
+        b"",
+        2,
+        &["urls.db is a database", "`urlspool search`"],
+    );
+}
+
 /// A database on standard input ended the scan with 0, and without the way out.
 #[test]
 fn standard_input_that_is_not_read_ends_with_1() {
