@@ -15,7 +15,7 @@ mod table_files;
 pub use file::{FileSink, discardable_path, partial_path, resolve};
 #[cfg(any(feature = "audit", all(feature = "cli", feature = "stats")))]
 pub use output_file::{OutputError, OutputFile, ReportOutputs, TableFolder};
-pub use place::{FileIdentity, OutputPlace, open_device};
+pub use place::{FileIdentity, OutputPlace, open_device, way_out};
 pub use replacement::{PAGE_MARK, Replacement, check_replacement};
 #[cfg(any(feature = "audit", all(feature = "cli", feature = "stats")))]
 pub use table_files::{TableFiles, TableText};

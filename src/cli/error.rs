@@ -1,8 +1,8 @@
 //! The end of a command: its exit code, which scripts rely on, and its error.
 
+use std::fmt;
 use std::path::Path;
 use std::process::ExitCode;
-use std::{fmt, io};
 
 use crate::config::ConfigFileError;
 use crate::diagnostic::printable as escaped;
@@ -57,7 +57,7 @@ impl CommandError {
     }
 
     /// The output `name` cannot be written.
-    pub(super) fn output(name: &str, error: &io::Error) -> CommandError {
+    pub(super) fn output(name: &str, error: impl fmt::Display) -> CommandError {
         CommandError::new(Exit::Output, format!("cannot write {name}: {error}"))
     }
 }

@@ -63,7 +63,13 @@ impl TargetName {
                     "`{scheme}:` is no target; write FILE, postgresql://USER@HOST/DATABASE or \
                      elasticsearch+https://HOST:PORT/INDEX; sqlite:FILE is a file of any name"
                 ))),
-                None => sqlite(text),
+                None => match table_ending(text) {
+                    Some(ending) => Err(LoadError::unusable(format!(
+                        "a database is not named `.{ending}`: `urlspool scan -o {text} PATH` \
+                         writes a table; name it urls.db, or sqlite:{text} if it is one"
+                    ))),
+                    None => sqlite(text),
+                },
             },
             Some(("postgresql" | "postgres", rest)) => postgres(text, rest),
             Some(("elasticsearch+http", rest)) => elasticsearch("http", rest),
@@ -96,6 +102,14 @@ fn unknown_scheme(text: &str) -> Option<&str> {
             .chars()
             .all(|c| c.is_ascii_alphanumeric() || "+-.".contains(c));
     is_scheme.then_some(scheme)
+}
+
+/// Returns the ending of a name if it is one of tables, which are written and not loaded.
+fn table_ending(text: &str) -> Option<&'static str> {
+    let (_, ending) = text.rsplit_once('.')?;
+    ["csv", "tsv", "parquet"]
+        .into_iter()
+        .find(|table| ending.eq_ignore_ascii_case(table))
 }
 
 /// The target of the name of a `SQLite` file.

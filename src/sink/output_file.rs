@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 
 use super::{
     FileIdentity, FileSink, OutputPlace, PipeSink, Replacement, Sink, check_replacement,
-    discardable_path, open_device, resolve,
+    discardable_path, open_device, resolve, way_out,
 };
 
 /// The name of standard output in messages.
@@ -38,7 +38,11 @@ impl OutputError {
             _ => path,
         };
         OutputError::Failed {
-            message: format!("cannot write {}: {source}", name.display()),
+            message: format!(
+                "cannot write {}: {source}{}",
+                name.display(),
+                way_out(path, &source)
+            ),
             source,
         }
     }

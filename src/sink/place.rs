@@ -102,6 +102,30 @@ fn is_stderr(path: &Path) -> bool {
     STDERR_PATHS.iter().any(|name| path == Path::new(name))
 }
 
+/// Returns the end of a message about an output that cannot be written: the way out, if one is known.
+#[must_use]
+pub fn way_out(path: &Path, error: &io::Error) -> String {
+    match error.kind() {
+        io::ErrorKind::IsADirectory => {
+            format!(
+                "; name a file in it, such as {}",
+                path.join("urls").display()
+            )
+        }
+        io::ErrorKind::NotFound => match path.parent() {
+            Some(folder) if !folder.as_os_str().is_empty() && !folder.exists() => {
+                format!("; create the folder {} first", folder.display())
+            }
+            _ => String::new(),
+        },
+        io::ErrorKind::PermissionDenied => {
+            "; name a file in a folder that you may write".to_owned()
+        }
+        io::ErrorKind::StorageFull => "; make room, and run it again".to_owned(),
+        _ => String::new(),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -118,6 +118,40 @@ fn what_urlspool_wrote_is_neither_scanned_into_a_database_nor_watched() {
     check(&folder, &once, b"", 2, &["--from-start", "--out FOLDER"]);
 }
 
+#[test]
+fn names_that_promise_another_format_are_refused() {
+    let folder = scene();
+    for (name, word) in [
+        ("e.csv", "`urlspool scan -o e.csv PATH` writes a table"),
+        ("e.PARQUET", "sqlite:e.PARQUET"),
+    ] {
+        check(&folder, &["scan", "--into", name, "inbox"], b"", 2, &[word]);
+        assert!(!folder.path(name).exists(), "{name}");
+    }
+    #[cfg(not(feature = "parquet"))]
+    {
+        let args = ["scan", "-o", "e.parquet", "inbox"];
+        check(&folder, &args, b"", 2, &["--features parquet", ".csv"]);
+        assert!(!folder.path("e.parquet").exists());
+    }
+    fs::create_dir(folder.path("box")).unwrap();
+    let to = |name| ["scan", "-o", name, "inbox"];
+    check(
+        &folder,
+        &to("box"),
+        b"",
+        74,
+        &["name a file in it, such as box/urls"],
+    );
+    check(
+        &folder,
+        &to("no/u.csv"),
+        b"",
+        74,
+        &["create the folder no first"],
+    );
+}
+
 /// Twenty equal lines were printed, and an empty database was left.
 #[test]
 fn a_load_of_something_else_leaves_no_database() {

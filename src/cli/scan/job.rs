@@ -206,11 +206,26 @@ impl NamedContent {
     }
 }
 
+/// Returns `true` if the output's name asks for a format that this program does not write.
+#[cfg(not(feature = "parquet"))]
+fn is_named_parquet(args: &ScanArgs) -> bool {
+    let ending = args.output.as_deref().and_then(Path::extension);
+    ending.is_some_and(|ending| ending.eq_ignore_ascii_case("parquet"))
+}
+
 /// Returns the format of the lines of a scan.
 pub(super) fn line_format(args: &ScanArgs) -> Result<LineFormat, CommandError> {
     #[cfg(feature = "load")]
     if let Some(target) = &args.into {
         return Ok(LineFormat::Values(super::into::fields(target)));
+    }
+    #[cfg(not(feature = "parquet"))]
+    if args.format.is_none() && is_named_parquet(args) {
+        return Err(CommandError::new(
+            Exit::Usage,
+            "-o: this program was built without the feature `parquet`; build it with `--features parquet`, or name another \
+             ending, such as .csv",
+        ));
     }
     let is_on_stdout = match &args.output {
         None => true,

@@ -22,7 +22,7 @@ use crate::record::{FieldId, Record};
 use crate::record::{GrepStyle, HeaderRow, LineFormat, Summary, TableSyntax};
 #[cfg(feature = "parquet")]
 use crate::sink::parquet::{Dataset, LeftParquet, ParquetFile, Partition};
-use crate::sink::{FileSink, OutputPlace, PipeSink, Sink, open_device, partial_path};
+use crate::sink::{FileSink, OutputPlace, PipeSink, Sink, open_device, partial_path, way_out};
 use crate::walk::DeviceInode;
 
 /// Content of an output.
@@ -222,7 +222,12 @@ impl Output {
             ),
             OutputPlace::File(path) => (path.display().to_string(), encoding.create(path)),
         };
-        let sink = sink.map_err(|error| CommandError::output(&name, &error))?;
+        let sink = sink.map_err(|error| match place {
+            OutputPlace::File(path) | OutputPlace::Device(path) => {
+                CommandError::output(&name, format!("{error}{}", way_out(path, &error)))
+            }
+            OutputPlace::Stdout => CommandError::output(&name, &error),
+        })?;
         let syntax = encoding.syntax();
         Ok(Output {
             name,
