@@ -1,6 +1,7 @@
 //! `urlspool search`.
 
 use std::io::{self, IsTerminal};
+use std::path::Path;
 
 use super::args::check_period;
 use super::args::{SearchArgs, SearchFormat};
@@ -20,6 +21,7 @@ impl From<LoadError> for CommandError {
 
 pub(super) fn search(args: &SearchArgs) -> CommandResult {
     check_is_file(args)?;
+    check_is_there(args)?;
     let query = query(args)?;
     check_is_not_database(&args.database)?;
     let style = if args.color.colors(&io::stdout()) {
@@ -96,9 +98,30 @@ fn check_is_file(args: &SearchArgs) -> Result<(), CommandError> {
     }
 }
 
+/// Checks that the first argument is no word of a search whose database was forgotten or named last.
+fn check_is_there(args: &SearchArgs) -> Result<(), CommandError> {
+    if args.database.exists() {
+        return Ok(());
+    }
+    let name = args.database.display();
+    let named_last = args.words.iter().find(|word| Path::new(word).is_file());
+    let message = match named_last {
+        Some(file) => {
+            format!("there is no database {name}; it comes first: urlspool search {file} {name}")
+        }
+        None if args.words.is_empty() => format!(
+            "there is no database {name}; it comes first: urlspool search DB {name}, and \
+             `urlspool scan --into DB PATH` makes one"
+        ),
+        None => return Ok(()),
+    };
+    Err(CommandError::new(Exit::Usage, escaped(&message)))
+}
+
 /// The host as records have it.
 fn host(text: &str) -> Result<String, CommandError> {
-    host_name(text).ok_or_else(|| {
+    let found = host_name(text).filter(|_| !text.contains('*'));
+    found.ok_or_else(|| {
         let text = escaped(text);
         CommandError::new(
             Exit::Usage,

@@ -196,3 +196,58 @@ fn standard_input_that_is_not_read_ends_with_1() {
     ];
     check(&folder, &["scan", "-"], &database, 1, &words);
 }
+
+#[test]
+fn a_search_without_its_database_names_the_order() {
+    let folder = scene();
+    let swapped = ["there is no database lamp; it comes first: urlspool search urls.db lamp"];
+    check(&folder, &["search", "lamp", "urls.db"], b"", 2, &swapped);
+    check(
+        &folder,
+        &["search", "lamp"],
+        b"",
+        2,
+        &["urlspool search DB lamp", "scan --into DB PATH"],
+    );
+    let records = ["search", "urls.jsonl", "lamp"];
+    check(
+        &folder,
+        &records,
+        b"",
+        2,
+        &["is not a database of SQLite", "scan --into NEW.db PATH"],
+    );
+}
+
+#[test]
+fn numbers_and_hosts_have_messages_of_their_own() {
+    let folder = scene();
+    for (args, word) in [
+        (
+            &["scan", "--context", "10KB", "inbox"][..],
+            "a number of bytes without a unit",
+        ),
+        (
+            &["search", "urls.db", "lamp", "--limit", "0"],
+            "a whole number above 0",
+        ),
+        (
+            &["search", "urls.db", "lamp", "--limit", "ten"],
+            "a whole number above 0",
+        ),
+        (
+            &["stats", "--top", "all", "inbox"],
+            "a whole number above 0",
+        ),
+        (
+            &["scan", "--domain", "*.m.example", "inbox"],
+            "--domain cern.ch takes all hosts",
+        ),
+        (
+            &["search", "urls.db", "--domain", "*.m.example"],
+            "is not the name of a host",
+        ),
+    ] {
+        check(&folder, args, b"", 2, &[word]);
+    }
+}

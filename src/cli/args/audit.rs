@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use clap::Subcommand;
 
-use super::values::named;
+use super::values::{count, named};
 use super::{GENERAL, INPUT, OUTPUT, examples};
 use crate::audit::{CheckTime, Exclusion, StratumKind, host_in_url};
 use crate::config::NamedValue;
@@ -75,7 +75,7 @@ pub(crate) struct AuditPlanArgs {
     pub(crate) database: PathBuf,
 
     /// Plan a sample of N links, equally divided among the strata
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..), help_heading = INPUT)]
+    #[arg(long, value_name = "N", value_parser = count::<u64>, help_heading = INPUT)]
     pub(crate) sample: Option<u64>,
 
     /// The strata of the sample
@@ -137,7 +137,7 @@ pub(crate) struct AuditCheckArgs {
     pub(crate) max_age: Duration,
 
     /// Check at most N links: first those without a result, then those whose last result is oldest
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..), help_heading = INPUT)]
+    #[arg(long, value_name = "N", value_parser = count::<u64>, help_heading = INPUT)]
     pub(crate) limit: Option<u64>,
 
     /// Report only errors
@@ -192,7 +192,7 @@ pub(crate) struct AuditArchiveArgs {
     pub(crate) rate: u32,
 
     /// Ask for at most N links
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..), help_heading = INPUT)]
+    #[arg(long, value_name = "N", value_parser = count::<u64>, help_heading = INPUT)]
     pub(crate) limit: Option<u64>,
 
     /// Report only errors

@@ -2,7 +2,9 @@
 
 use std::path::PathBuf;
 
-use super::values::{DatePeriod, SearchFormat, date_period, named, scheme_name, target_name};
+use super::values::{
+    DatePeriod, SearchFormat, count, date_period, named, scheme_name, target_name,
+};
 use super::{GENERAL, INPUT, OUTPUT};
 use crate::config::NamedValue;
 use crate::load::{SearchOrder, TargetName};
@@ -117,7 +119,7 @@ pub(crate) struct SearchArgs {
     pub(crate) sort: SearchOrder,
 
     /// Print at most N matches, the first in that order
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..), help_heading = OUTPUT)]
+    #[arg(long, value_name = "N", value_parser = count::<u64>, help_heading = OUTPUT)]
     pub(crate) limit: Option<u64>,
 
     /// Output format [default: text on a terminal, else grep]

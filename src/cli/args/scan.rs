@@ -7,9 +7,9 @@ use super::values::PartitionArgument;
 #[cfg(feature = "load")]
 use super::values::target_name;
 use super::values::{
-    DatePeriod, FieldNameArgument, LimitSetting, OutputFormat, When, date_period, delimiter,
-    field_name, hazard_name, header_field, host_of, item_size, limit_setting, limits_help,
-    list_name, named, region_name, scheme_name, threads,
+    DatePeriod, FieldNameArgument, LimitSetting, OutputFormat, When, byte_count, date_period,
+    delimiter, field_name, hazard_name, header_field, host_of, item_size, limit_setting,
+    limits_help, list_name, named, region_name, scheme_name, threads,
 };
 use super::{EXTRACT, GENERAL, INPUT, OUTPUT, SourceArgs};
 use crate::config::{Config, ExtractTable, NamedValue};
@@ -275,7 +275,7 @@ pub(crate) struct ExtractArgs {
     pub(crate) unique: Option<Unique>,
 
     /// Add N bytes of the text before and after each URL (0: none)
-    #[arg(long, value_name = "N", help_heading = EXTRACT)]
+    #[arg(long, value_name = "N", value_parser = byte_count, help_heading = EXTRACT)]
     pub(crate) context: Option<usize>,
 
     /// Skip header fields of messages

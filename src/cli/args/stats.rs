@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use super::values::threads;
+use super::values::{count, threads};
 use super::{GENERAL, OUTPUT, SourceArgs, When};
 
 /// The arguments of `stats`.
@@ -24,7 +24,7 @@ pub(crate) struct StatsArgs {
     pub(crate) sources: SourceArgs,
 
     /// Show the N first names of each list
-    #[arg(long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u32).range(1..), help_heading = OUTPUT)]
+    #[arg(long, value_name = "N", default_value_t = 10, value_parser = count::<u32>, help_heading = OUTPUT)]
     pub(crate) top: u32,
 
     /// Print one line of JSON

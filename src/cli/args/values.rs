@@ -1,6 +1,7 @@
 //! Parsers of option values, among them those of `--limit`, `--since` and `--until`.
 
 use std::ffi::OsStr;
+use std::str::FromStr;
 
 use clap::builder::{PossibleValue, PossibleValuesParser, StringValueParser, TypedValueParser};
 use clap::{Arg, Command};
@@ -216,6 +217,20 @@ pub(super) fn threads(text: &str) -> Result<u16, String> {
 /// Maximum number of threads.
 const MAX_THREADS: u16 = 1024;
 
+/// Parses a number of bytes.
+pub(super) fn byte_count(text: &str) -> Result<usize, &'static str> {
+    text.parse()
+        .map_err(|_| "write a number of bytes without a unit, such as 40")
+}
+
+/// Parses a number above 0.
+pub(super) fn count<N: FromStr + Default + PartialOrd>(text: &str) -> Result<N, &'static str> {
+    let number: Option<N> = text.parse().ok();
+    number
+        .filter(|number| N::default() < *number)
+        .ok_or("write a whole number above 0, such as 10")
+}
+
 /// Parses a size in bytes above 0.
 pub(super) fn item_size(text: &str) -> Result<u64, &'static str> {
     match parse_size(text) {
@@ -297,6 +312,9 @@ pub(crate) struct DatePeriod {
 
 /// Parses the name of a host, in the form that records have.
 pub(super) fn host_of(text: &str) -> Result<String, &'static str> {
+    if text.contains('*') {
+        return Err("write it without `*`: --domain cern.ch takes all hosts beneath cern.ch too");
+    }
     host_name(text).ok_or("write the name of a host alone, such as info.cern.ch")
 }
 

@@ -47,7 +47,8 @@ pub(super) fn check_to_read(path: &Path) -> Result<(), LoadError> {
 /// The error of a file that is no database.
 pub(super) fn no_database(path: &Path) -> LoadError {
     LoadError::unusable(format!(
-        "{} is not a database of SQLite; name a new file, or one that was loaded",
+        "{} is not a database of SQLite; name a new file, or one that was loaded; \
+         `urlspool scan --into NEW.db PATH` makes one",
         path.display()
     ))
 }
