@@ -279,7 +279,8 @@ fn a_file_that_is_not_read_says_why_and_the_way_out() {
     let path = folder.file("a.pdf", encrypted);
     let ended = ended(&mut urlspool(["scan", "-q", &path]), b"");
     assert_eq!(ended.status, Some(1));
-    assert!(ended.stderr.contains("pdftotext"), "{}", ended.stderr);
+    let why = "an encrypted PDF document; convert it: `pdftotext";
+    assert!(ended.stderr.contains(why), "{}", ended.stderr);
     assert_eq!(ended.records().len(), 0);
 }
 

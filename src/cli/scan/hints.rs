@@ -130,12 +130,24 @@ const UNREAD_FORMATS: &[(&[u8], &str, &str)] = &[
     ),
     (
         b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1",
-        "an Outlook message or another file of Microsoft Office",
-        "convert a message: `msgconvert --outfile - FILE | urlspool scan -`",
+        if cfg!(feature = "documents") {
+            "a document of Microsoft Office from before 2007, or an encrypted one"
+        } else {
+            "an Outlook message or another file of Microsoft Office"
+        },
+        if cfg!(feature = "documents") {
+            "convert a document: `soffice --convert-to docx FILE`"
+        } else {
+            "convert a message: `msgconvert --outfile - FILE | urlspool scan -`"
+        },
     ),
     (
         b"%PDF-",
-        "a PDF document",
+        if cfg!(feature = "documents") {
+            "an encrypted PDF document"
+        } else {
+            "a PDF document"
+        },
         "convert it: `pdftotext FILE - | urlspool scan -`",
     ),
     (
