@@ -81,17 +81,11 @@ const BLOCK_BYTES: usize = 4_096;
 /// Maximum number of lines in a block between two fields, which a field was folded over.
 const FOLDED_LINES: usize = 8;
 
-/// Returns the offsets of the blocks in a text, in ascending order. Linear.
-pub(super) fn blocks(text: &[u8]) -> impl Iterator<Item = usize> {
-    let next = memchr::memchr_iter(b'\n', text).map(|end| end + 1);
-    std::iter::once(0)
-        .chain(next)
-        .filter(|&at| may_begin(&text[at..]) && is_block(&text[at..]))
-}
-
-/// Prefilter by the first byte of a line, without false negatives.
-fn may_begin(line: &[u8]) -> bool {
-    matches!(line, [b'F' | b'V' | b'D' | b'*' | 0xE5, ..])
+/// Returns `true` if a block begins at the start of `text`, which is the start of a line. Most lines
+/// are told by their first byte.
+#[inline]
+pub(super) fn begins_block(text: &[u8]) -> bool {
+    matches!(text, [b'F' | b'V' | b'D' | b'*' | 0xE5, ..]) && is_block(text)
 }
 
 /// Returns `true` if a block is at the start of `text`: the sender, the time, and last the subject,
@@ -160,7 +154,10 @@ mod tests {
 
     #[track_caller]
     fn check(text: &str, found: &[usize]) {
-        assert_eq!(blocks(text.as_bytes()).collect::<Vec<_>>(), found, "{text}");
+        let lines = text.match_indices('\n').map(|(end, _)| end + 1);
+        let starts = std::iter::once(0).chain(lines);
+        let blocks = starts.filter(|&at| begins_block(&text.as_bytes()[at..]));
+        assert_eq!(blocks.collect::<Vec<_>>(), found, "{text}");
     }
 
     #[test]

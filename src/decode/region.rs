@@ -4,7 +4,7 @@ use std::sync::LazyLock;
 
 use memchr::memmem::Finder;
 
-use super::header_block::blocks;
+use super::header_block::begins_block;
 
 /// The value of a record's `region` for a body that stands elsewhere.
 pub const EXTERNAL_BODY_REGION: &str = "external-body";
@@ -40,26 +40,21 @@ const FORWARDS: [&[u8]; 4] = [
 ];
 const BEGIN_FORWARDED: &[u8] = b"Begin forwarded message:";
 
-/// Finds the line ends before lines that begin with two hyphens.
-static DASHED: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(b"\n--"));
-
-/// Finds [`BEGIN_FORWARDED`].
-static FORWARDED: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(BEGIN_FORWARDED));
-
 /// Finds Mailman's rule.
 static RULES: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(RULE));
 
-/// The region that begins with a line of at least two hyphens.
-fn begun_by(line: &[u8]) -> Option<BodyRegion> {
-    match line {
+/// The region that begins with the line at the start of `text`. Most lines are told by their first
+/// byte.
+fn begun_by(text: &[u8]) -> Option<BodyRegion> {
+    let is_forward = match text {
         [b'-', b'-', b' ', b'\n', ..] | [b'-', b'-', b' ', b'\r', b'\n', ..] => {
-            Some(BodyRegion::Signature)
+            return Some(BodyRegion::Signature);
         }
-        _ => FORWARDS
-            .iter()
-            .any(|words| line.starts_with(words))
-            .then_some(BodyRegion::Forwarded),
-    }
+        [b'-', b'-', ..] => FORWARDS.iter().any(|words| text.starts_with(words)),
+        [b'B', ..] => text.starts_with(BEGIN_FORWARDED),
+        _ => begins_block(text),
+    };
+    is_forward.then_some(BodyRegion::Forwarded)
 }
 
 /// The regions of a text: offset and kind of each, in order. The first begins at 0, each ends where
@@ -72,18 +67,10 @@ impl Regions {
     #[must_use]
     pub fn of(text: &[u8]) -> Regions {
         let mut found = vec![(0, BodyRegion::Body)];
+        let lines = memchr::memchr_iter(b'\n', text).map(|end| end + 1);
+        let starts = std::iter::once(0).chain(lines);
+        found.extend(starts.filter_map(|at| Some((at, begun_by(&text[at..])?))));
         let at_line = |&at: &usize| at == 0 || text[at - 1] == b'\n';
-        let dashed = DASHED.find_iter(text).map(|at| at + 1);
-        let first = text.starts_with(b"--").then_some(0);
-        found.extend(
-            first
-                .into_iter()
-                .chain(dashed)
-                .filter_map(|at| Some((at, begun_by(&text[at..])?))),
-        );
-        let begun = FORWARDED.find_iter(text).filter(at_line);
-        found.extend(begun.map(|at| (at, BodyRegion::Forwarded)));
-        found.extend(blocks(text).map(|at| (at, BodyRegion::Forwarded)));
         let tail = text.len().saturating_sub(FOOTER_BYTES);
         let rule = RULES
             .find_iter(&text[tail..])

@@ -93,6 +93,10 @@ fn a_scan_creates_the_documents_of_its_records() {
     for found in [&mut records, &mut documents] {
         found.sort_by_key(name);
     }
+    for document in &mut documents {
+        let clean_key = document.as_object_mut().unwrap().remove("clean_key");
+        assert_eq!(clean_key.as_ref(), document.get("key"));
+    }
     assert_eq!(documents, records);
     for option in ["--replace", "--dry-run"] {
         let refused = scan(&[option]);
