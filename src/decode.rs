@@ -29,6 +29,7 @@
 //! - `parse_content_disposition`: of that field only the parameter `filename` and the word
 //!   `attachment` are used, which `parse_content_type` gives too (`mime_walk.rs`).
 
+mod archived_page;
 #[cfg(feature = "archives")]
 mod attached_archive;
 mod binary;
@@ -368,7 +369,8 @@ fn page(
             ..DecodeReport::default()
         };
     }
-    let open = part::page(message.raw, &part, sink);
+    let body = archived_page::body(message.raw);
+    let open = part::page(message.raw, body, &part, sink);
     DecodeReport {
         text_parts: 1,
         diagnostics: open

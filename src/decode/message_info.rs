@@ -2,6 +2,7 @@
 
 use std::cell::Cell;
 
+use super::archived_page::{self, PageFields};
 use super::date::{Date, parse_date};
 use super::document::document_header;
 use super::field_names::KnownField;
@@ -115,8 +116,34 @@ impl MessageInfo {
                 let (raw, fields) = document_header(message, kind)?;
                 Some(MessageInfo::wanted(&raw, &fields, max_bytes, wanted))
             }
-            HeaderForm::Absent | HeaderForm::Page => None,
+            HeaderForm::Page => MessageInfo::of_page(message.raw, max_bytes),
+            HeaderForm::Absent => None,
         }
+    }
+
+    /// Reads what a page of a mail archive says of its message. `None` for any other page.
+    fn of_page(html: &[u8], max_bytes: usize) -> Option<MessageInfo> {
+        let PageFields {
+            id,
+            date,
+            from,
+            subject,
+        } = archived_page::fields(html)?;
+        let mut is_cut = false;
+        let mut kept = |text: Option<String>| {
+            let mut text = text?;
+            is_cut |= max_bytes < text.len();
+            text.truncate(text.floor_char_boundary(max_bytes));
+            Some(text)
+        };
+        Some(MessageInfo {
+            id: kept(id),
+            date: kept(date).map(|raw| parse_date(&raw)),
+            from: kept(from),
+            subject: kept(subject),
+            is_cut,
+            ..MessageInfo::default()
+        })
     }
 
     /// Returns `true` if the message is of a mailing list, named as in List-Id between the angle brackets or as a whole, or of a

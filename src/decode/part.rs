@@ -506,16 +506,20 @@ impl<'b> PartBody<'b> {
         sink: &mut dyn FnMut(DecodedText<'_>),
     ) -> Option<OpenMarkup> {
         let mut steps = self.transferred(encoding);
-        match self.part.form {
+        let form = match self.part.form {
+            TextForm::Plain | TextForm::Flowed(_) if is_eudora_page(&steps.bytes) => TextForm::Html,
+            form => form,
+        };
+        match form {
             TextForm::Html => steps.convert_page(self.part.charset.as_deref()),
             _ => steps.convert(self.part.charset.as_deref()),
         }
-        match self.part.form {
+        match form {
             TextForm::Plain | TextForm::Other | TextForm::Html => {}
             TextForm::Flowed(delsp) => steps.apply_if(|text| unflow(text, delsp)),
             TextForm::Folded => steps.apply(unfold),
         }
-        let (text, open) = match self.part.form {
+        let (text, open) = match form {
             TextForm::Html => steps.page(self.part),
             _ => (steps.text(self.part), None),
         };
@@ -527,13 +531,24 @@ impl<'b> PartBody<'b> {
     }
 }
 
-/// Passes a source that is an HTML page to `sink`. Returns what the page leaves open.
+/// Returns `true` for a body that Eudora stored: it takes HTML out of its parts and puts it between
+/// `<x-html>` and `</x-html>`.
+fn is_eudora_page(text: &[u8]) -> bool {
+    const START: &[u8] = b"<x-html>";
+    let text = text.trim_ascii_start();
+    text.get(..START.len())
+        .is_some_and(|start| start.eq_ignore_ascii_case(START))
+}
+
+/// Passes the range `body` of a source that is an HTML page to `sink`. Returns what the page leaves
+/// open.
 pub(super) fn page<'m>(
     raw: &'m [u8],
+    body: Span,
     part: &'m MimePart,
     sink: &mut dyn FnMut(DecodedText<'_>),
 ) -> Option<OpenMarkup> {
-    let mut steps = DecodingSteps::new(raw, OffsetMap::verbatim(0));
+    let mut steps = DecodingSteps::new(body.of(raw), OffsetMap::verbatim(body.start));
     steps.convert_page(part.charset.as_deref());
     let (text, open) = steps.page(part);
     sink(text);

@@ -133,6 +133,10 @@ pub const ATTACHED_RATIO: usize = 2;
 /// Each may be a bomb that takes no more than 32 KiB of the message; of real ones, only text and links are unpacked.
 pub const DOCUMENTS_RATIO: usize = 4;
 
+/// Number of bytes at the start of an HTML page in which the start of a message's body is sought, to tell the pages of
+/// mail archives. Headings and links come before it, a few KiB.
+pub const ARCHIVED_PAGE_BYTES: usize = 64 << 10;
+
 /// Maximum number of Content-Type fields of one header that are parsed.
 pub const CONTENT_TYPE_FIELDS: usize = 8;
 
