@@ -38,7 +38,7 @@ pub(crate) use input::{open_stream, read_small};
 pub(crate) use input::{peek_stdin, start_of_stdin};
 pub use packed_news_batch::{PackedNewsBatch, packed_news_batch};
 #[cfg(feature = "archives")]
-pub use repository::{Repository, RepositoryContent};
+pub use repository::{GitHost, Repository, RepositoryContent, Selection, StartProgram};
 #[cfg(all(feature = "files", not(feature = "archives")))]
 pub use single_stream::{SingleStream as Streams, is_container};
 #[cfg(feature = "files")]

@@ -34,6 +34,7 @@ use crate::origin::{FileRange, FormatHint, Source};
 use format_hint::is_maildir_tmp;
 use preopened::{DescriptorBudget, ExaminedFile, PreopenedFile};
 pub use repository::is_repository;
+pub(crate) use repository::{RepositoryPath, RepositoryRole, repository_path};
 use rooted_path::RootedPath;
 use tree::{TreeEntry, TreeError, TreeWalk};
 

@@ -2,7 +2,7 @@
 //!
 //! `history` runs random lists of actions in this process against a simple model, `failures` single cases with a
 //! simulated clock. The others run the real program: `kills` stops it at random moments, `damage` changes its own files,
-//! `removals` does so with tombstones while messages are removed, `spools` does what mail programs do to mailboxes, `tombstones` removes messages, `scopes` changes what a mailbox is, `cli` checks commands and exit codes, `watched_paths` watches without a configuration, `operator` checks what an operator
+//! `removals` does so with tombstones while messages are removed, `spools` does what mail programs do to mailboxes, `tombstones` removes messages, `repositories` watches git, `scopes` changes what a mailbox is, `cli` checks commands and exit codes, `watched_paths` watches without a configuration, `operator` checks what an operator
 //! sees. Tests that need root or
 //! strace are in `tests/tools`.
 
@@ -15,6 +15,7 @@ mod lives;
 mod migration;
 mod operator;
 mod removals;
+mod repositories;
 mod scopes;
 mod spools;
 mod tombstones;

@@ -10,7 +10,7 @@ use serde_json::Value;
 use crate::scene::{Ended, Folder, done, ended, lines, urlspool};
 
 /// Returns `true` if git is installed.
-fn has_git() -> bool {
+pub(crate) fn has_git() -> bool {
     let version = Command::new("git")
         .arg("--version")
         .stdout(Stdio::null())
@@ -24,7 +24,7 @@ fn has_git() -> bool {
 
 /// Runs git, and returns what it prints.
 #[track_caller]
-fn git(arguments: &[&str], input: &[u8]) -> Vec<u8> {
+pub(crate) fn git(arguments: &[&str], input: &[u8]) -> Vec<u8> {
     let mut command = Command::new("git");
     command
         .args([
@@ -44,7 +44,7 @@ fn git(arguments: &[&str], input: &[u8]) -> Vec<u8> {
 }
 
 /// Change of one commit.
-enum Change<'c> {
+pub(crate) enum Change<'c> {
     /// The file has this content from now on, and is the only one with the name if that is `m`.
     Write(&'c str, &'c str),
     /// The file is no longer there.
@@ -54,7 +54,7 @@ enum Change<'c> {
 }
 
 /// Makes a repository without a working tree, with a commit for each change.
-fn repository(path: &str, changes: &[Change<'_>]) {
+pub(crate) fn repository(path: &str, changes: &[Change<'_>]) {
     git(&["init", "-q", "--bare", path], b"");
     git(
         &["-C", path, "symbolic-ref", "HEAD", "refs/heads/master"],

@@ -8,11 +8,13 @@
 //! | `message_ingest` | messages: duplicates, extraction on several threads, records and state of the batch |
 //! | `mbox` | mboxes, in chunks, under the lock of their writers |
 //! | `file_ingest` | the choice of the reader; other files and archives as a whole |
+//! | `repository` | git repositories |
 
 mod file_ingest;
 mod identity;
 mod mbox;
 mod message_ingest;
+mod repository;
 
 use std::io;
 

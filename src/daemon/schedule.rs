@@ -1,7 +1,7 @@
 //! Which files are scanned, and when: notifications of the kernel, rescans, retries.
 //!
 //! Each file imports only those above it. The methods of [`SpoolReader`] are divided by subject
-//! over the last three.
+//! over the last four.
 //!
 //! | file | subject |
 //! |---|---|
@@ -9,6 +9,7 @@
 //! | `reader` | what wakes a reader, its state, its loop; files that could not be read |
 //! | `fs_events` | notifications of the kernel |
 //! | `file_check` | the check of one file, and the time of its next one |
+//! | `repository_check` | the check of a git repository |
 //! | `census` | messages that are gone with missing files |
 //! | `spool_scan` | the scan of a whole spool, the time of its next one, and the purge of the state of missing files |
 
@@ -16,6 +17,7 @@ mod census;
 mod file_check;
 mod fs_events;
 mod reader;
+mod repository_check;
 mod spool_scan;
 mod watched_spool;
 

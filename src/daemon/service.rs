@@ -4,6 +4,7 @@
 //! spools. Each thread runs a loop that is the host of its reader. The status of all is published
 //! by `status_server`.
 
+mod git_starter;
 mod process;
 mod process_host;
 mod reader_thread;

@@ -1,8 +1,8 @@
-//! Iterates over the messages of one input: opens it, enters compressed files and archives, recognises the format of
-//! each stream, and cuts the stream into blocks at message borders.
+//! Iterates over the messages of one input: opens it, enters compressed files and archives,
+//! recognises the format of each stream, and cuts the stream into blocks at message borders.
 //!
-//! The one source of messages for `scan`, the daemon and `explain`. Leaves the walk over folders to `walk`, and the
-//! division of a block into messages to `split`.
+//! The one source of messages for `scan`, the daemon and `explain`. Leaves the walk over folders to
+//! `walk`, and the division of a block into messages to `split`.
 
 use std::io::{self, Seek};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -12,7 +12,7 @@ use crate::limits::Limits;
 use crate::origin::{FileRange, FormatHint, Source};
 use crate::read::{self, Input, SparseRead, StreamStep, Streams};
 #[cfg(feature = "archives")]
-use crate::read::{Repository, RepositoryContent};
+use crate::read::{GitHost, Repository, RepositoryContent, Selection};
 use crate::record::is_written_file;
 use crate::split::{
     self, Block, BlockReader, Format, OpenedStream, SplitOutput, UnreadBlock, messages,
@@ -20,7 +20,8 @@ use crate::split::{
 
 /// Pull iterator over the steps through one input.
 ///
-/// Holds one block, and the buffers of the decoders above it. Reads nothing before a step is asked for.
+/// Holds one block, and the buffers of the decoders above it. Reads nothing before a step is asked
+/// for.
 pub struct MessageSource {
     /// `None` for a single stream, which is `current` from the start.
     streams: Option<Streams>,
@@ -68,8 +69,8 @@ struct CurrentStream {
 }
 
 impl MessageSource {
-    /// The messages of `input`, which is named `source`, and of everything in it. `given` is the format of all streams,
-    /// if it is not to be recognised.
+    /// The messages of `input`, which is named `source`, and of everything in it. `given` is the
+    /// format of all streams, if it is not to be recognised.
     #[must_use]
     pub fn new(
         input: Input,
@@ -100,17 +101,35 @@ impl MessageSource {
         limits: &Limits,
     ) -> Result<MessageSource, InputStep> {
         let failed = |error| InputStep::Failed(InputFailure::new(&source, error));
-        match Repository::open(&source.path, limits).map_err(failed)? {
+        match Repository::open(&source.path, &GitHost::new(limits)).map_err(failed)? {
             RepositoryContent::Skipped(reason) => Err(InputStep::Skipped { source, reason }),
             RepositoryContent::Mail(repository) => {
-                let streams = Streams::of_repository(&repository, source.clone(), limits);
-                Ok(MessageSource {
-                    streams: Some(streams.map_err(failed)?),
-                    input: Some(source),
-                    ..MessageSource::empty(given, limits)
-                })
+                let all = &Selection::All;
+                MessageSource::of_commits(&repository, all, source.clone(), given, limits)
+                    .map_err(failed)
             }
         }
+    }
+
+    /// Some of the messages of a git repository.
+    ///
+    /// # Errors
+    ///
+    /// Git cannot be run.
+    #[cfg(feature = "archives")]
+    pub fn of_commits(
+        repository: &Repository,
+        selection: &Selection,
+        source: Source,
+        given: Option<Format>,
+        limits: &Limits,
+    ) -> io::Result<MessageSource> {
+        let streams = Streams::of_repository(repository, selection, source.clone(), limits)?;
+        Ok(MessageSource {
+            streams: Some(streams),
+            input: Some(source),
+            ..MessageSource::empty(given, limits)
+        })
     }
 
     /// Git repositories are archives.
@@ -142,7 +161,8 @@ impl MessageSource {
         messages
     }
 
-    /// The messages that begin in a part of an mbox. `None` if `opened`, the whole file, is no mbox.
+    /// The messages that begin in a part of an mbox. `None` if `opened`, the whole file, is no
+    /// mbox.
     ///
     /// # Errors
     ///
@@ -187,7 +207,8 @@ impl MessageSource {
         }
     }
 
-    /// Hands out blocks of plain mboxes unread where that is possible, so that other threads read them.
+    /// Hands out blocks of plain mboxes unread where that is possible, so that other threads read
+    /// them.
     #[must_use]
     pub fn with_unread_blocks(self) -> MessageSource {
         MessageSource {
@@ -303,8 +324,8 @@ impl MessageSource {
         })
     }
 
-    /// Ends the input after a panic of a decoder or of the program: what they hold cannot be relied on. `reading` is the
-    /// stream that was being read.
+    /// Ends the input after a panic of a decoder or of the program: what they hold cannot be relied
+    /// on. `reading` is the stream that was being read.
     fn end_panicked(&mut self, reading: Option<StreamEnd>) -> Option<InputStep> {
         self.streams = None;
         self.current = None;
@@ -378,9 +399,10 @@ pub(super) fn shrunk_before(source: &Source, end: u64) -> Event {
 
 /// One step through an input.
 ///
-/// A stream is the input itself, or a member of a compressed file or an archive. Each stream that is read gives `Opened`,
-/// its blocks, and `Ended`. Each other file or member, except folders, gives one of `Skipped`, `ArchiveRead`,
-/// `ArchiveBroken` and `Failed`. `Warning` comes in addition.
+/// A stream is the input itself, or a member of a compressed file or an archive. Each stream that
+/// is read gives `Opened`, its blocks, and `Ended`. Each other file or member, except folders,
+/// gives one of `Skipped`, `ArchiveRead`, `ArchiveBroken` and `Failed`. `Warning` comes in
+/// addition.
 #[non_exhaustive]
 pub enum InputStep {
     /// A stream whose messages follow.
@@ -392,9 +414,11 @@ pub enum InputStep {
     },
     /// Messages of the stream.
     Block(MessageBlock),
-    /// Messages of the stream that are still to be read. Only after `MessageSource::with_unread_blocks`.
+    /// Messages of the stream that are still to be read. Only after
+    /// `MessageSource::with_unread_blocks`.
     Unread(UnreadMessages),
-    /// No message of the stream has ended, and no more bytes have come: the next step waits for them.
+    /// No message of the stream has ended, and no more bytes have come: the next step waits for
+    /// them.
     Waiting,
     /// The end of the stream.
     Ended(StreamEnd),
@@ -407,14 +431,16 @@ pub enum InputStep {
     },
     /// An archive that was read to its end.
     ArchiveRead(Source),
-    /// An archive that could not be read to its end; an event about its last member was given before.
+    /// An archive that could not be read to its end; an event about its last member was given
+    /// before.
     ArchiveBroken {
         /// The archive.
         source: Source,
         /// The kind of that event.
         kind: DiagnosticKind,
     },
-    /// A file or a member that could not be opened or recognised, or an archive that could not be read to its end.
+    /// A file or a member that could not be opened or recognised, or an archive that could not be
+    /// read to its end.
     Failed(InputFailure),
     /// A condition that changes nothing in what is read.
     Warning(Event),

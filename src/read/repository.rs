@@ -13,19 +13,20 @@
 mod process;
 
 use std::cell::RefCell;
-use std::collections::VecDeque;
+use std::collections::{HashMap, VecDeque};
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::rc::Rc;
 
 use self::process::{Awaited, GitAnswer, GitProcess, PipeRead, wait};
+pub use self::process::{GitHost, StartProgram};
 use super::error;
 use crate::diagnostic::SkipReason;
-use crate::limits::{GIT_LINE_BYTES, GIT_PIPE_BYTES, GIT_ROOT_BYTES, Limits};
+use crate::limits::{GIT_LINE_BYTES, GIT_PIPE_BYTES, GIT_ROOT_BYTES};
 
 /// Content of a git repository.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Debug)]
 pub enum RepositoryContent {
     /// The messages of a mailing list.
     Mail(Repository),
@@ -34,13 +35,13 @@ pub enum RepositoryContent {
 }
 
 /// Git repository with the messages of a mailing list.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub struct Repository {
     path: PathBuf,
     layout: Layout,
     /// The object id of its last commit.
     tip: String,
-    limits: GitLimits,
+    host: GitHost,
 }
 
 /// Layout of the messages in a repository.
@@ -50,24 +51,6 @@ enum Layout {
     V1,
     /// Each commit has a message as `m`, or a deleted one as `d`.
     V2,
-}
-
-/// Limits on what git does.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct GitLimits {
-    /// Maximum size of a blob.
-    blob_bytes: u64,
-    /// Seconds for which git may be silent.
-    silence_s: u64,
-}
-
-impl GitLimits {
-    fn of(limits: &Limits) -> GitLimits {
-        GitLimits {
-            blob_bytes: limits.git_blob_bytes as u64,
-            silence_s: limits.git_silence_s as u64,
-        }
-    }
 }
 
 /// The branches that are read: the first that has a commit. Public-inbox writes the second,
@@ -80,13 +63,12 @@ impl Repository {
     /// # Errors
     ///
     /// Git cannot be run, or cannot read the repository.
-    pub fn open(path: &Path, limits: &Limits) -> io::Result<RepositoryContent> {
-        let limits = GitLimits::of(limits);
-        let Some(tip) = tip(path, limits)? else {
+    pub fn open(path: &Path, host: &GitHost) -> io::Result<RepositoryContent> {
+        let Some(tip) = tip(path, host)? else {
             return Ok(RepositoryContent::Skipped(SkipReason::Empty));
         };
         let arguments = ["ls-tree", &tip];
-        let answer = GitProcess::run(path, &arguments, GIT_ROOT_BYTES, limits.silence_s)?;
+        let answer = GitProcess::run(host, path, &arguments, GIT_ROOT_BYTES)?;
         let layout = match answer {
             GitAnswer::Printed(root) => layout(&root),
             GitAnswer::Nothing => Some(Layout::V1),
@@ -97,21 +79,69 @@ impl Repository {
                 path: path.to_owned(),
                 layout,
                 tip,
-                limits,
+                host: host.clone(),
             }),
             None => RepositoryContent::Skipped(SkipReason::Repository),
         })
     }
 
-    /// Starts to read all messages, in the order of their commits.
+    /// The object id of its last commit.
+    #[must_use]
+    pub fn tip(&self) -> &str {
+        &self.tip
+    }
+
+    /// The repository as it was when this was its last commit.
+    #[must_use]
+    pub fn at(self, tip: String) -> Repository {
+        Repository { tip, ..self }
+    }
+
+    /// Returns `true` if a commit is the last one or one before it.
     ///
     /// # Errors
     ///
     /// Git cannot be run.
-    pub(super) fn messages(&self) -> io::Result<RepositoryObjects> {
-        let (path, tip) = (&self.path, self.tip.as_str());
-        let revisions = ["rev-list", "--reverse", tip];
-        let mut commits = GitProcess::start(path, &revisions, Stdio::null())?;
+    pub fn contains(&self, commit: &str) -> io::Result<bool> {
+        let arguments = ["merge-base", "--is-ancestor", commit, &self.tip];
+        let answer = GitProcess::run(&self.host, &self.path, &arguments, GIT_LINE_BYTES);
+        match answer {
+            Ok(GitAnswer::Printed(_)) => Ok(true),
+            Ok(_) => Ok(false),
+            // It does not even know the commit.
+            Err(error) if error.to_string().contains("ended with status 128") => Ok(false),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Starts to read messages, in the order of their commits.
+    ///
+    /// # Errors
+    ///
+    /// Git cannot be run.
+    pub(super) fn messages(&self, selection: &Selection) -> io::Result<RepositoryObjects> {
+        let purpose = match selection {
+            Selection::Live => Purpose::Read {
+                deleted: self.deletions()?,
+            },
+            Selection::All | Selection::Since(_) => Purpose::Read {
+                deleted: HashMap::new(),
+            },
+        };
+        let excluded = match selection {
+            Selection::Since(commit) => format!("^{commit}"),
+            Selection::All | Selection::Live => String::new(),
+        };
+        let mut revisions = vec!["rev-list", "--reverse", &*self.tip];
+        revisions.extend((!excluded.is_empty()).then_some(&*excluded));
+        let source = self.names(&revisions)?;
+        RepositoryObjects::start(&self.path, Some(source), purpose, &self.host)
+    }
+
+    /// Starts the processes that name the objects of these revisions.
+    fn names(&self, revisions: &[&str]) -> io::Result<NameSource> {
+        let (host, path) = (&self.host, &self.path);
+        let mut commits = GitProcess::start(host, path, revisions, Stdio::null())?;
         let (names, before) = match self.layout {
             Layout::V2 => (commits, None),
             Layout::V1 => {
@@ -125,17 +155,61 @@ impl Repository {
                     "--no-abbrev",
                 ];
                 let stdin = commits.take_stdout()?;
-                (GitProcess::start(path, &changes, stdin)?, Some(commits))
+                let names = GitProcess::start(host, path, &changes, stdin)?;
+                (names, Some(commits))
             }
         };
-        let source = NameSource {
+        Ok(NameSource {
             names,
             before,
             layout: self.layout,
             lines: LineBuffer::default(),
-        };
-        RepositoryObjects::start(path, Some(source), self.limits)
+        })
     }
+
+    /// Counts how often commits delete each blob.
+    fn deletions(&self) -> io::Result<BlobCounts> {
+        let revisions = ["rev-list", "--reverse", &self.tip, "--", "d"];
+        let of_layout = match self.layout {
+            Layout::V1 => &revisions[..3],
+            Layout::V2 => &revisions,
+        };
+        let source = self.names(of_layout)?;
+        let purpose = Purpose::ListDeletions(HashMap::new());
+        let mut objects = RepositoryObjects::start(&self.path, Some(source), purpose, &self.host)?;
+        while objects.next_expected()?.is_some() {}
+        objects.contents.end_input();
+        objects.contents.write()?;
+        objects.finish()?;
+        match objects.purpose {
+            Purpose::ListDeletions(found) => Ok(found),
+            Purpose::Read { deleted } => Ok(deleted),
+        }
+    }
+}
+
+/// Choice among the messages of a repository.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Selection {
+    /// All that commits add.
+    All,
+    /// Those that commits add that this one does not contain.
+    Since(String),
+    /// Those that no later commit deletes.
+    Live,
+}
+
+/// Numbers by the object ids of blobs.
+type BlobCounts = HashMap<Vec<u8>, u64>;
+
+/// What the names of objects are for.
+#[derive(Debug)]
+enum Purpose {
+    /// Reads messages, but for the first ones of these blobs, as many as are counted: they are
+    /// deleted later.
+    Read { deleted: BlobCounts },
+    /// Counts the deletions of blobs.
+    ListDeletions(BlobCounts),
 }
 
 /// Starts to read one blob of the repository in the folder `path`.
@@ -143,12 +217,11 @@ impl Repository {
 /// # Errors
 ///
 /// Git cannot be run.
-pub(super) fn one_object(
-    path: &Path,
-    oid: &[u8],
-    limits: &Limits,
-) -> io::Result<RepositoryObjects> {
-    let mut objects = RepositoryObjects::start(path, None, GitLimits::of(limits))?;
+pub(super) fn one_object(path: &Path, oid: &[u8], host: &GitHost) -> io::Result<RepositoryObjects> {
+    let purpose = Purpose::Read {
+        deleted: HashMap::new(),
+    };
+    let mut objects = RepositoryObjects::start(path, None, purpose, host)?;
     if is_oid(oid) {
         objects.check.send(&[oid, b"\n"].concat());
         objects.unanswered = 1;
@@ -157,10 +230,10 @@ pub(super) fn one_object(
 }
 
 /// Returns the object id of the last commit of the repository in the folder `path`, if it has any.
-fn tip(path: &Path, limits: GitLimits) -> io::Result<Option<String>> {
+fn tip(path: &Path, host: &GitHost) -> io::Result<Option<String>> {
     for branch in BRANCHES {
         let arguments = ["rev-parse", "--verify", "--quiet", branch];
-        let answer = GitProcess::run(path, &arguments, GIT_LINE_BYTES, limits.silence_s)?;
+        let answer = GitProcess::run(host, path, &arguments, GIT_LINE_BYTES)?;
         let line = match answer {
             GitAnswer::Printed(line) => line,
             GitAnswer::TooLong => return Err(unexpected("rev-parse", b"more than a line")),
@@ -231,6 +304,7 @@ fn unexpected(command: &str, answer: &[u8]) -> io::Error {
 pub(super) struct RepositoryObjects {
     /// `None` if all names were given.
     source: Option<NameSource>,
+    purpose: Purpose,
     /// Answers a name with its object id, type and size.
     check: GitProcess,
     answers: LineBuffer,
@@ -240,7 +314,7 @@ pub(super) struct RepositoryObjects {
     expected: VecDeque<Expected>,
     /// Number of names that `check` has not answered.
     unanswered: u64,
-    limits: GitLimits,
+    host: GitHost,
 }
 
 /// Process that prints the names of objects.
@@ -275,21 +349,29 @@ impl RepositoryObjects {
     fn start(
         path: &Path,
         source: Option<NameSource>,
-        limits: GitLimits,
+        purpose: Purpose,
+        host: &GitHost,
     ) -> io::Result<RepositoryObjects> {
         let format = "--batch-check=%(objectname) %(objecttype) %(objectsize) %(rest)";
         Ok(RepositoryObjects {
             source,
-            check: GitProcess::start(path, &["cat-file", format, "--buffer"], Stdio::piped())?,
+            purpose,
+            check: GitProcess::start(
+                host,
+                path,
+                &["cat-file", format, "--buffer"],
+                Stdio::piped(),
+            )?,
             answers: LineBuffer::default(),
             contents: GitProcess::start(
+                host,
                 path,
                 &["cat-file", "--batch", "--buffer"],
                 Stdio::piped(),
             )?,
             expected: VecDeque::new(),
             unanswered: 0,
-            limits,
+            host: host.clone(),
         })
     }
 
@@ -310,17 +392,17 @@ impl RepositoryObjects {
 
     /// Checks, after everything was read, that no process failed.
     pub(super) fn finish(&mut self) -> io::Result<()> {
-        let silence_s = self.limits.silence_s;
-        self.check.finish(silence_s)?;
-        self.contents.finish(silence_s)?;
+        let host = &self.host;
+        self.check.finish(host)?;
+        self.contents.finish(host)?;
         let mut is_answered = self.unanswered == 0;
         if let Some(NameSource { names, before, .. }) = &mut self.source {
             is_answered &= names.is_read();
             if is_answered {
                 if let Some(before) = before {
-                    before.finish(silence_s)?;
+                    before.finish(host)?;
                 }
-                names.finish(silence_s)?;
+                names.finish(host)?;
             }
         }
         if is_answered {
@@ -361,9 +443,17 @@ impl RepositoryObjects {
             return Ok(false);
         }
         let read = lines.read(names)?;
+        let lists_deletions = matches!(self.purpose, Purpose::ListDeletions(_));
         while let Some(line) = lines.next_line()? {
-            let query = query(line, *layout).ok_or_else(|| unexpected("rev-list", line))?;
-            self.unanswered += u64::from(!query.is_empty());
+            let queries = queries(line, *layout).ok_or_else(|| unexpected("rev-list", line))?;
+            let query = if lists_deletions {
+                queries.deleted
+            } else if *layout == Layout::V1 {
+                [queries.deleted, queries.added].concat()
+            } else {
+                queries.added
+            };
+            self.unanswered += memchr::memchr_iter(b'\n', &query).count() as u64;
             self.check.send(&query);
         }
         if names.is_read() {
@@ -378,11 +468,25 @@ impl RepositoryObjects {
         }
         let read = self.answers.read(&mut self.check)?;
         while let Some(line) = self.answers.next_line()? {
-            let expected = Expected::of(line, self.limits.blob_bytes)
+            let expected = Expected::of(line, self.host.blob_bytes)
                 .ok_or_else(|| unexpected("cat-file", line))?;
+            self.unanswered = self.unanswered.saturating_sub(1);
+            let oid = line.split(|&byte| byte == b' ').next().unwrap_or_default();
+            let deleted = match &mut self.purpose {
+                Purpose::Read { deleted } => deleted,
+                Purpose::ListDeletions(found) => {
+                    if expected == Expected::Deleted {
+                        *found.entry(oid.to_owned()).or_default() += 1;
+                    }
+                    continue;
+                }
+            };
             match &expected {
+                Expected::Message if let Some(count @ 1..) = deleted.get_mut(oid) => {
+                    *count -= 1;
+                    continue;
+                }
                 Expected::Message | Expected::Deleted => {
-                    let oid = line.split(|&byte| byte == b' ').next().unwrap_or_default();
                     self.contents.send(&[oid, b"\n"].concat());
                 }
                 Expected::PerhapsDeleted(name) => {
@@ -392,7 +496,6 @@ impl RepositoryObjects {
                 Expected::TooLarge { .. } | Expected::Unresolved(_) => {}
             }
             self.expected.push_back(expected);
-            self.unanswered = self.unanswered.saturating_sub(1);
         }
         if self.check.is_read() {
             self.contents.end_input();
@@ -424,7 +527,7 @@ impl RepositoryObjects {
             });
             awaited.extend(before.as_ref().map(Awaited::reading));
         }
-        wait(&awaited, self.limits.silence_s)
+        wait(&awaited, &self.host)
     }
 
     /// Reads the objects, one after the other.
@@ -443,15 +546,26 @@ impl RepositoryObjects {
     }
 }
 
-/// Returns the query about the object that a line of the source of names has: empty if it has none,
-/// and `None` if git prints no such line.
-fn query(line: &[u8], layout: Layout) -> Option<Vec<u8>> {
+/// Queries about the objects of one line of the source of names.
+#[derive(Debug, Default, PartialEq, Eq)]
+struct Queries {
+    /// Those that a commit deletes.
+    deleted: Vec<u8>,
+    /// Those that it adds.
+    added: Vec<u8>,
+}
+
+/// Returns the queries about the objects of a line, or `None` if git prints no such line.
+fn queries(line: &[u8], layout: Layout) -> Option<Queries> {
     if layout == Layout::V2 {
-        return is_oid(line).then(|| [line, b":m\n"].concat());
+        return is_oid(line).then(|| Queries {
+            deleted: [line, b":d ", DELETED, b"\n"].concat(),
+            added: [line, b":m\n"].concat(),
+        });
     }
     if is_oid(line) {
         // The commit whose changes follow.
-        return Some(Vec::new());
+        return Some(Queries::default());
     }
     // `:OLD_MODE NEW_MODE OLD_OID NEW_OID STATUS<tab>PATH`.
     let words: Vec<&[u8]> = line
@@ -461,10 +575,16 @@ fn query(line: &[u8], layout: Layout) -> Option<Vec<u8>> {
     let &[_, _, old, new, [status, b'\t', path @ ..]] = &words[..] else {
         return None;
     };
-    Some(match status {
-        b'A' | b'M' if is_message_path(path) && is_oid(new) => [new, b"\n"].concat(),
-        b'D' if is_message_path(path) && is_oid(old) => [old, b" ", DELETED, b"\n"].concat(),
-        _ => Vec::new(),
+    let query = |oid: &[u8], is_it: bool, end: &[u8]| {
+        if is_it && is_message_path(path) && is_oid(oid) {
+            [oid, end].concat()
+        } else {
+            Vec::new()
+        }
+    };
+    Some(Queries {
+        deleted: query(old, matches!(status, b'D' | b'M'), b" d\n"),
+        added: query(new, matches!(status, b'A' | b'M'), b"\n"),
     })
 }
 
@@ -473,7 +593,8 @@ impl Expected {
     fn of(line: &[u8], max_bytes: u64) -> Option<Expected> {
         let words: Vec<&[u8]> = line.splitn(4, |&byte| byte == b' ').collect();
         let name = *words.first()?;
-        let is_known = is_oid(name) || name.strip_suffix(b":m").is_some_and(is_oid);
+        let of_commit = |suffix: &[u8]| name.strip_suffix(suffix).is_some_and(is_oid);
+        let is_known = is_oid(name) || of_commit(b":m") || of_commit(b":d");
         if !is_known || words.len() < 2 {
             return None;
         }
@@ -584,27 +705,40 @@ mod tests {
     }
 
     #[test]
-    fn a_change_of_version_1_names_a_message() {
-        let zero = "0".repeat(40);
+    fn a_change_of_version_1_names_messages() {
+        let old = "f".repeat(40);
         let path = format!("0a/{}", &OID[..38]);
-        let check = |status: &str, path: &str, expected: &str| {
-            let line = format!(":000000 100644 {zero} {OID} {status}\t{path}");
-            let found = query(line.as_bytes(), Layout::V1).unwrap();
-            assert_eq!(String::from_utf8(found).unwrap(), expected, "{line}");
+        let check = |status: &str, path: &str, deletes: bool, adds: bool| {
+            let line = format!(":000000 100644 {old} {OID} {status}\t{path}");
+            let query =
+                |is_it: bool, text: String| if is_it { text.into_bytes() } else { Vec::new() };
+            let expected = Queries {
+                deleted: query(deletes, format!("{old} d\n")),
+                added: query(adds, format!("{OID}\n")),
+            };
+            assert_eq!(
+                queries(line.as_bytes(), Layout::V1),
+                Some(expected),
+                "{line}"
+            );
         };
-        check("A", &path, &format!("{OID}\n"));
-        check("M", &path, &format!("{OID}\n"));
-        check("D", &path, &format!("{zero} d\n"));
-        check("A", &format!("{path}/b"), &format!("{OID}\n"));
-        check("A", &path[1..], "");
-        check("A", "README", "");
-        check("T", &path, "");
-        assert_eq!(query(OID.as_bytes(), Layout::V1), Some(Vec::new()));
-        let name = format!("{OID}:m\n").into_bytes();
-        assert_eq!(query(OID.as_bytes(), Layout::V2), Some(name));
+        check("A", &path, false, true);
+        check("M", &path, true, true);
+        check("D", &path, true, false);
+        check("A", &format!("{path}/b"), false, true);
+        check("A", &path[1..], false, false);
+        check("A", "README", false, false);
+        check("T", &path, false, false);
+        assert_eq!(
+            queries(OID.as_bytes(), Layout::V1),
+            Some(Queries::default())
+        );
+        let of_commit = queries(OID.as_bytes(), Layout::V2).unwrap();
+        assert_eq!(of_commit.added, format!("{OID}:m\n").into_bytes());
+        assert_eq!(of_commit.deleted, format!("{OID}:d d\n").into_bytes());
         for other in [&b"fatal"[..], b":1 2 3", b""] {
-            assert_eq!(query(other, Layout::V1), None);
-            assert_eq!(query(other, Layout::V2), None);
+            assert_eq!(queries(other, Layout::V1), None);
+            assert_eq!(queries(other, Layout::V2), None);
         }
     }
 

@@ -12,7 +12,7 @@ use super::compression::{Compression, UnpackLimits, UnpackRatio, decompress};
 use super::error::error_diagnostic;
 use super::input::{ByteCount, Input, ReadAgain};
 use super::packed_news_batch::batch_line_bytes;
-use super::repository::{Repository, RepositoryObjects, one_object};
+use super::repository::{GitHost, Repository, RepositoryObjects, Selection, one_object};
 use super::sparse_read::SparseRead;
 use super::stream_step::StreamStep;
 use crate::diagnostic::{Diagnostic, DiagnosticKind};
@@ -90,10 +90,12 @@ impl Streams {
     /// Git cannot be run.
     pub fn of_repository(
         repository: &Repository,
+        selection: &Selection,
         source: Source,
         limits: &Limits,
     ) -> io::Result<Streams> {
-        Ok(Streams::of_objects(repository.messages()?, source, limits))
+        let objects = repository.messages(selection)?;
+        Ok(Streams::of_objects(objects, source, limits))
     }
 
     /// Creates the step through the blob `oid` of the git repository that is named `source`.
@@ -102,7 +104,7 @@ impl Streams {
     ///
     /// Git cannot be run.
     pub fn of_blob(oid: &[u8], source: Source, limits: &Limits) -> io::Result<Streams> {
-        let objects = one_object(&source.path, oid, limits)?;
+        let objects = one_object(&source.path, oid, &GitHost::new(limits))?;
         Ok(Streams::of_objects(objects, source, limits))
     }
 

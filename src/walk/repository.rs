@@ -19,6 +19,47 @@ pub fn is_repository(path: &Path) -> bool {
         && path.join("refs").is_dir()
 }
 
+/// A path in a git repository.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct RepositoryPath {
+    pub(crate) repository: PathBuf,
+    pub(crate) role: RepositoryRole,
+}
+
+/// Role of a path in a git repository.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum RepositoryRole {
+    /// The repository itself, or something that names commits.
+    Reference,
+    /// Anything else, such as objects.
+    Other,
+}
+
+/// Returns the role of `path` in the repository in `root` that it is in.
+#[must_use]
+pub(crate) fn repository_path(root: &Path, path: &Path) -> Option<RepositoryPath> {
+    let repository = repository_above(root, path)?;
+    let inside = path.strip_prefix(&repository).ok()?;
+    let first = inside.iter().next().unwrap_or_default();
+    let names_commits = ["", "HEAD", "packed-refs", "refs", "reftable"]
+        .iter()
+        .any(|name| first == *name);
+    let is_lock = inside.extension().is_some_and(|end| end == "lock");
+    let role = if names_commits && !is_lock {
+        RepositoryRole::Reference
+    } else {
+        RepositoryRole::Other
+    };
+    Some(RepositoryPath { repository, role })
+}
+
+/// Returns the repository in `root` that `path` is, or is in. Examines the folders on the way.
+fn repository_above(root: &Path, path: &Path) -> Option<PathBuf> {
+    let inside = path.ancestors().take_while(|above| above.starts_with(root));
+    let found = inside.filter(|above| is_repository(above)).last();
+    found.map(Path::to_owned)
+}
+
 /// Returns the repository that the folder at `path` with these entries, ordered by name, is or has
 /// checked out. The working tree of a mailing list has nothing but its messages, which are in the
 /// repository.

@@ -20,7 +20,7 @@ use super::SymlinkPolicy;
 use super::format_hint::is_maildir_tmp;
 use super::listing::{FolderEntry, Listing};
 use super::path_filter::PathFilter;
-use super::repository::{repository_of, sort_epochs};
+use super::repository::{is_repository, repository_of, sort_epochs};
 use super::rooted_path::{RootedPath, joined};
 use crate::origin::Source;
 
@@ -313,7 +313,13 @@ impl Folders {
         if !self.seen.insert(inode) {
             return;
         }
+        let is_repository =
+            entries.iter().any(|entry| entry.name == "objects") && is_repository(&folder.path);
         for FolderEntry { name, .. } in entries {
+            // New objects of a repository mean nothing before a reference leads to them.
+            if is_repository && name != "refs" {
+                continue;
+            }
             if !is_maildir_tmp(&folder.path, &name) {
                 self.pending.push(FolderPlace {
                     path: folder.path.join(&name),

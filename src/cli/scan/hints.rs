@@ -16,7 +16,7 @@ use crate::origin::{FormatHint, Source, SourceKind};
 use crate::pipeline::Job;
 use crate::read;
 #[cfg(feature = "archives")]
-use crate::read::{Repository, RepositoryContent};
+use crate::read::{GitHost, Repository, RepositoryContent};
 use crate::record::{NamedCounts, Summary, is_written_line, read_item};
 use crate::split::SourceStart;
 use crate::walk::is_repository;
@@ -218,9 +218,9 @@ fn is_read_document(path: &Path, start: &[u8]) -> bool {
 /// Returns `true` for a git repository that is not read: one of program code, for example.
 #[cfg(feature = "archives")]
 fn is_skipped_repository(root: &Path) -> bool {
-    let skipped = RepositoryContent::Skipped(SkipReason::Repository);
+    let content = || Repository::open(root, &GitHost::new(&Limits::default()));
     is_repository(root)
-        && Repository::open(root, &Limits::default()).is_ok_and(|content| content == skipped)
+        && content().is_ok_and(|content| matches!(content, RepositoryContent::Skipped(reason) if reason == SkipReason::Repository))
 }
 
 #[cfg(not(feature = "archives"))]

@@ -30,7 +30,11 @@ use crate::walk::WalkedFile;
 /// The files that were there when their spool was watched for the first time, each with its version
 /// at that time.
 #[derive(Debug, Default)]
-pub(crate) struct ExistingFiles(HashMap<FileId, ExistingFile>);
+pub(crate) struct ExistingFiles {
+    files: HashMap<FileId, ExistingFile>,
+    /// The last commits of repositories.
+    tips: HashMap<FileId, String>,
+}
 
 /// Size and modification time of such a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -43,8 +47,19 @@ impl ExistingFiles {
     /// Adds a file. Returns the number of files.
     pub(crate) fn insert(&mut self, version: FileVersion) -> usize {
         let FileVersion { id, size, mtime } = version;
-        self.0.insert(id, ExistingFile { size, mtime });
-        self.0.len()
+        self.files.insert(id, ExistingFile { size, mtime });
+        self.files.len()
+    }
+
+    /// Adds a repository with its last commit. Returns the number of files.
+    pub(crate) fn insert_repository(&mut self, version: FileVersion, tip: String) -> usize {
+        self.tips.insert(version.id, tip);
+        self.insert(version)
+    }
+
+    /// The last commit that a repository had.
+    pub(super) fn tip(&self, version: FileVersion) -> Option<&str> {
+        self.tips.get(&version.id).map(String::as_str)
     }
 
     /// Returns `true` if the file with this version has not changed since.
@@ -55,7 +70,7 @@ impl ExistingFiles {
     /// Returns the offset up to which this version of a file was there: 0 if the file is new, or
     /// shorter than it was.
     fn end_in(&self, version: FileVersion) -> u64 {
-        match self.0.get(&version.id) {
+        match self.files.get(&version.id) {
             // Offsets in a compressed file are those of its content.
             Some(known) if (known.size, known.mtime) == (version.size, version.mtime) => u64::MAX,
             Some(known) if known.size <= version.size => known.size,
@@ -570,6 +585,23 @@ pub(super) fn ingest_container(
     opened: File,
     version: FileVersion,
 ) -> Result<FileOutcome, DaemonError> {
+    let messages = MessageSource::new(
+        Input::file(opened),
+        file.source.clone(),
+        file.hint,
+        context.configured_format(),
+        context.extractor.limits(),
+    );
+    ingest_members(context, file, version, messages)
+}
+
+/// Ingests all members of a container, which `messages` has.
+pub(super) fn ingest_members(
+    context: &mut IngestContext<'_>,
+    file: &WalkedFile,
+    version: FileVersion,
+    mut messages: MessageSource,
+) -> Result<FileOutcome, DaemonError> {
     let mut members = Members {
         context,
         file,
@@ -578,13 +610,6 @@ pub(super) fn ingest_container(
         events: Vec::new(),
         error: None,
     };
-    let mut messages = MessageSource::new(
-        Input::file(opened),
-        file.source.clone(),
-        file.hint,
-        members.context.configured_format(),
-        members.context.extractor.limits(),
-    );
     while let Some(step) = messages.next() {
         match step {
             InputStep::Opened { source, format } => {

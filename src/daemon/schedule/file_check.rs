@@ -17,19 +17,21 @@ use crate::diagnostic::{Diagnostic, DiagnosticKind, Event, SkipReason};
 use crate::limits::UNSETTLED_FILES;
 use crate::origin::{FormatHint, Source};
 use crate::planted_faults::{PlantedFault, is_planted};
-use crate::read;
-use crate::walk::{self, WalkedFile};
+use crate::read::{self, Repository};
+use crate::walk::{self, RepositoryPath, RepositoryRole, WalkedFile};
 
 /// Delay before a locked mailbox is checked again, if no notification comes earlier.
 const LOCK_RETRY_MS: u64 = 250;
 
 /// A file and its versions when its check began.
-struct CheckedFile<'f> {
-    file: &'f WalkedFile,
+pub(super) struct CheckedFile<'f> {
+    pub(super) file: &'f WalkedFile,
     /// Index of its spool.
-    spool: usize,
-    version: FileVersion,
-    inode_version: InodeVersion,
+    pub(super) spool: usize,
+    pub(super) version: FileVersion,
+    pub(super) inode_version: InodeVersion,
+    /// The git repository that it is; `None` for a file.
+    pub(super) repository: Option<&'f Repository>,
 }
 
 /// Result of the ingest of a file, or of one chunk of it.
@@ -75,6 +77,7 @@ impl SpoolReader {
             spool,
             version: FileVersion::of(&metadata),
             inode_version: InodeVersion::of(&metadata),
+            repository: None,
         };
         let now = host.now();
         if !self
@@ -83,15 +86,24 @@ impl SpoolReader {
         {
             return self.unread_standing(&checked);
         }
+        self.check_opened(&checked, host)
+    }
+
+    /// Ingests everything in a file that may be read now.
+    pub(super) fn check_opened(
+        &mut self,
+        checked: &CheckedFile<'_>,
+        host: &mut dyn ReaderHost,
+    ) -> Result<FileStanding, DaemonError> {
         let Some(session) = self.session() else {
             return Ok(FileStanding::Unread(None));
         };
         let mut nuls = 0;
         loop {
             let IngestedFile { outcome, standing } =
-                self.ingest(&checked, &mut nuls, &session, host)?;
+                self.ingest(checked, &mut nuls, &session, host)?;
             let is_partial = matches!(outcome, FileOutcome::Partial);
-            self.plan_next_check(&checked, outcome, host);
+            self.plan_next_check(checked, outcome, host);
             if is_planted(PlantedFault::AdvanceOnRead) {
                 session.with(advance_on_read)?;
             }
@@ -164,7 +176,7 @@ impl SpoolReader {
             identity: &identity,
             existing: &self.existing,
         };
-        if !watched.scanned {
+        if !watched.scanned && checked.repository.is_none() {
             context.report_truncation(file, version)?;
         }
         let mut standing = file_standing(session, &identity, file, version)?;
@@ -175,13 +187,19 @@ impl SpoolReader {
         } else {
             // A panic outside the messages costs this file, not the daemon; one while the batch is
             // written stops it, because the batch may hold half a message.
-            let ingest = || context.ingest(file, settle_state, nuls);
+            let ingest = || match checked.repository {
+                Some(repository) => context.ingest_repository(file, repository, version),
+                None => context.ingest(file, settle_state, nuls),
+            };
             catch_unwind(AssertUnwindSafe(ingest))
                 .unwrap_or_else(|_| Ok(FileOutcome::Failed(read::panicked())))?
         };
         if !is_read && self.config.output.tombstones {
             // The file may have changed while it was read.
             standing = match file.source.path.symlink_metadata() {
+                Ok(_) if checked.repository.is_some() => {
+                    file_standing(session, &identity, file, version)?
+                }
                 Ok(metadata) => {
                     let version = FileVersion::of(&metadata);
                     file_standing(session, &identity, file, version)?
@@ -368,7 +386,7 @@ impl SpoolReader {
     }
 
     /// Records that a file could not be read, and reports it unless that was reported before.
-    fn record_failure(
+    pub(super) fn record_failure(
         &mut self,
         spool: usize,
         source: &Source,
@@ -449,6 +467,12 @@ impl SpoolReader {
         host: &mut dyn ReaderHost,
     ) -> Result<(), DaemonError> {
         let root = self.spools[spool].spool.path.clone();
+        if let Some(RepositoryPath { repository, role }) = walk::repository_path(&root, path) {
+            if role == RepositoryRole::Reference {
+                self.check_repository(spool, &repository, host)?;
+            }
+            return Ok(());
+        }
         if let Some(file) = walk::find_beneath(&root, path) {
             self.check_file(spool, &file, host)?;
             return Ok(());
@@ -478,6 +502,9 @@ impl SpoolReader {
             match walk::find_beneath(&root, &path) {
                 Some(file) => {
                     self.check_file(spool, &file, host)?;
+                }
+                None if walk::is_repository(&path) => {
+                    self.check_repository(spool, &path, host)?;
                 }
                 None => self.check_missing(spool, &path, host),
             }

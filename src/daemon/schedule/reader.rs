@@ -25,6 +25,7 @@ use crate::limits::{
     QUARANTINE_MS, REMEMBERED_FAILURES, REPORTED_FAILURES, RETRY_FIRST_MS, RETRY_MAX_MS,
 };
 use crate::planted_faults::{PlantedFault, is_planted};
+use crate::read::GitHost;
 
 /// Delay before a new or changing folder is scanned again.
 pub(super) const RESCAN_DELAY_MS: u64 = 1_000;
@@ -73,6 +74,7 @@ pub(crate) struct ReaderResources {
     pub(crate) extractor: Arc<Extractor>,
     pub(crate) parsers: Arc<ParserPool>,
     pub(crate) committer: Arc<SharedCommitter>,
+    pub(crate) git: GitHost,
 }
 
 /// A file that may still be written.
@@ -116,6 +118,7 @@ impl SpoolReader {
     pub fn open(config: Config, host: &mut dyn DaemonHost) -> Result<SpoolReader, DaemonError> {
         let shared = ReaderResources {
             committer: SharedCommitter::open(&config, host)?,
+            git: GitHost::new(&config.options().limits),
             extractor: Arc::new(Extractor::new(config.options())),
             parsers: Arc::new(ParserPool::new(config.output.lines())),
         };

@@ -7,6 +7,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use super::reader::{RESCAN_DELAY_MS, ReaderHost, SpoolReader, UnsettledFile};
+use super::repository_check::CheckedRepository;
 use super::watched_spool::{ExistingState, UnreadablePaths, WatchedSpool};
 use super::watched_spool::{SpoolCensus, modification_time};
 use crate::config::ExistingMail;
@@ -165,11 +166,17 @@ impl SpoolReader {
                         census.add(&file, standing);
                     }
                 }
+                WalkStep::Repository(source) => {
+                    let checked = self.check_repository(scan.spool, &source.path, host)?;
+                    scan.files += 1;
+                    if let Some(checked) = checked {
+                        scan.add_repository(&checked);
+                    }
+                }
                 WalkStep::Failed(event) => {
                     self.fail(scan, &event, host);
                 }
                 WalkStep::Part { .. }
-                | WalkStep::Repository(_)
                 | WalkStep::Skipped { .. }
                 | WalkStep::Stdin
                 | WalkStep::Stream(_) => {}
@@ -226,6 +233,21 @@ impl SpoolScan {
         self.add_folder(file);
         if let Some(survey) = &mut self.survey {
             survey.add(file);
+        }
+    }
+
+    /// Adds a git repository.
+    fn add_repository(&mut self, checked: &CheckedRepository) {
+        let CheckedRepository {
+            file,
+            version,
+            standing,
+        } = checked;
+        if let Some(survey) = &mut self.survey {
+            survey.add_version(file, *version);
+        }
+        if let Some(census) = &mut self.census {
+            census.add(file, *standing);
         }
     }
 
@@ -298,10 +320,18 @@ impl SpoolReader {
             if self.stopping {
                 return Ok(());
             }
-            if let WalkStep::File(file) = step
-                && let Ok(metadata) = file.source.path.symlink_metadata()
-            {
-                if EXISTING_FILES < self.existing.insert(FileVersion::of(&metadata)) {
+            let noted = match step {
+                WalkStep::File(file) => {
+                    let metadata = file.source.path.symlink_metadata().ok();
+                    metadata.map(|metadata| self.existing.insert(FileVersion::of(&metadata)))
+                }
+                WalkStep::Repository(source) => self
+                    .repository_version(&source.path)
+                    .map(|(version, tip)| self.existing.insert_repository(version, tip)),
+                _ => None,
+            };
+            if let Some(noted) = noted {
+                if EXISTING_FILES < noted {
                     return Err(DaemonError::io(format!(
                         "{}: more than {EXISTING_FILES} files are there; watch some of its \
                          folders, or take all mail for new with --from-start",
@@ -375,12 +405,7 @@ impl SpoolSurvey {
     pub(super) fn add(&mut self, file: &WalkedFile) {
         match file.source.path.symlink_metadata() {
             Ok(metadata) => {
-                let version = FileVersion::of(&metadata);
-                self.seen.devs.insert(version.id.dev);
-                let path = &file.source.path;
-                let keys = version.presence(path, file.hint, &self.identity);
-                self.seen.files.extend(keys);
-                self.files += 1;
+                self.add_version(file, FileVersion::of(&metadata));
             }
             Err(error) if error.kind() == io::ErrorKind::NotFound => {}
             Err(_) => self.mark_incomplete("the metadata of some files cannot be read"),
@@ -389,6 +414,15 @@ impl SpoolSurvey {
             self.mark_incomplete(&format!("it has more than {SURVEYED_FILES} files"));
             self.seen.files = Vec::new();
         }
+    }
+
+    /// Adds a file that exists in this version.
+    fn add_version(&mut self, file: &WalkedFile, version: FileVersion) {
+        self.seen.devs.insert(version.id.dev);
+        let path = &file.source.path;
+        let keys = version.presence(path, file.hint, &self.identity);
+        self.seen.files.extend(keys);
+        self.files += 1;
     }
 
     /// Records that files may exist that were not seen, so that nothing is purged.

@@ -13,6 +13,7 @@ use sd_notify::NotifyState;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGXFSZ};
 use signal_hook::iterator::Signals;
 
+use super::git_starter;
 use super::process_host::ProcessHost;
 use super::reader_thread::{RunEnd, RunMode, StateSource};
 use super::sandbox::{self, Sandbox};
@@ -44,6 +45,7 @@ pub fn run(
     source: StateSource,
 ) -> Result<RunEnd, DaemonError> {
     restrict_file_modes();
+    let start_git = git_starter::start()?;
     // Landlock confines this thread and those that it starts later, so it comes before all of them.
     let sandbox = sandbox::enter(config_path.as_deref(), &config)?;
     survive_file_size_limit(&config)?;
@@ -51,7 +53,7 @@ pub fn run(
     if source == StateSource::Sidecars {
         rebuild_state(&config, &mut host)?;
     }
-    let mut supervisor = Supervisor::open(config, mode, host)?;
+    let mut supervisor = Supervisor::open(config, mode, start_git, host)?;
     let mut publisher = StatusPublisher::start(&mut supervisor)?;
     handle_signals(config_path, supervisor.sender())?;
     supervisor.start_readers()?;

@@ -81,6 +81,25 @@ pub(super) fn enter(
     Ok(Some(sandbox))
 }
 
+/// Gives up the rights of this thread to write files, except `/dev/null`, and to use TCP. Programs
+/// that it starts have none of them either. Without Landlock it keeps them.
+pub(super) fn confine_programs() {
+    let confine = || {
+        Ruleset::default()
+            .set_compatibility(CompatLevel::BestEffort)
+            .handle_access(AccessFs::from_write(KNOWN_RIGHTS))?
+            .handle_access(AccessNet::from_all(KNOWN_RIGHTS))?
+            .create()?
+            .add_rules(path_beneath_rules(
+                [Path::new("/dev/null")],
+                AccessFs::from_write(KNOWN_RIGHTS),
+            ))?
+            .restrict_self()
+    };
+    // Without Landlock the log says so, for the whole process.
+    let _: Result<_, RulesetError> = confine();
+}
+
 impl Sandbox {
     /// Warns of paths that another configuration needs and cannot use before a restart.
     pub(super) fn warn_of_denied(&self, config: &Config) {

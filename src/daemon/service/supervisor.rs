@@ -18,6 +18,7 @@ use crate::daemon::status::{Counters, DaemonState, Status, UnixTime};
 use crate::daemon::store::SharedCommitter;
 use crate::extract::Extractor;
 use crate::limits::{DAEMON_READER_THREADS, RETIRED_READER_THREADS};
+use crate::read::{GitHost, StartProgram};
 
 /// Maximum sleep between two commits.
 const MAX_SLEEP: Duration = Duration::from_millis(500);
@@ -81,12 +82,14 @@ impl Supervisor {
     pub(super) fn open(
         config: Config,
         mode: RunMode,
+        start_git: StartProgram,
         mut host: ProcessHost,
     ) -> Result<Supervisor, DaemonError> {
         let resources = ReaderResources {
             committer: SharedCommitter::open(&config, &mut host)?,
             extractor: Arc::new(Extractor::new(config.options())),
             parsers: Arc::new(ParserPool::new(config.output.lines())),
+            git: GitHost::new(&config.options().limits).started_by(start_git),
         };
         let (sender, events) = channel();
         Ok(Supervisor {
@@ -471,8 +474,10 @@ mod tests {
             place("mail")
         );
         let config = || Box::new(Config::parse(&text).expect("a configuration"));
+        let start_git: StartProgram = Arc::new(|mut command| command.spawn());
         let mut supervisor =
-            Supervisor::open(*config(), RunMode::Forever, ProcessHost::new()).expect("opens");
+            Supervisor::open(*config(), RunMode::Forever, start_git, ProcessHost::new())
+                .expect("opens");
         supervisor.start_readers().expect("starts");
         supervisor.retired = RETIRED_READER_THREADS;
         supervisor.reload(config()).expect("waits");

@@ -5,17 +5,19 @@
 //! Its pipes never block this process. The commands are left to `repository`.
 
 use std::ffi::OsString;
+use std::fmt;
 use std::io::{self, Read, Write};
 use std::os::fd::AsFd;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::Path;
 use std::process::{Child, ChildStderr, ChildStdin, ChildStdout, Command, ExitStatus, Stdio};
+use std::sync::Arc;
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{Pid, Signal, kill_process_group};
 
 use crate::diagnostic::{printable, shortened};
-use crate::limits::{GIT_MEMORY_BYTES, GIT_MESSAGE_BYTES, GIT_PIPE_BYTES};
+use crate::limits::{GIT_MEMORY_BYTES, GIT_MESSAGE_BYTES, GIT_PIPE_BYTES, Limits};
 
 /// Settings that come before every command. They are stronger than the configuration of the
 /// repository.
@@ -46,6 +48,74 @@ const ENVIRONMENT: &[(&str, &str)] = &[
     ("LC_ALL", "C"),
 ];
 
+/// Starts programs: this process itself, or one with the right to do so.
+pub type StartProgram = Arc<dyn Fn(Command) -> io::Result<Child> + Send + Sync>;
+
+/// What `git` processes are started with, and the limits on them.
+#[derive(Clone)]
+pub struct GitHost {
+    start: StartProgram,
+    /// Called about once a second while git is waited for.
+    beat: Arc<dyn Fn() + Send + Sync>,
+    /// Maximum size of a blob.
+    pub(super) blob_bytes: u64,
+    /// Seconds for which git may be silent.
+    silence_s: u64,
+}
+
+impl GitHost {
+    /// Starts git itself.
+    #[must_use]
+    pub fn new(limits: &Limits) -> GitHost {
+        GitHost {
+            start: Arc::new(|mut command| command.spawn()),
+            beat: Arc::new(|| {}),
+            blob_bytes: limits.git_blob_bytes as u64,
+            silence_s: limits.git_silence_s as u64,
+        }
+    }
+
+    /// Starts git by `start`.
+    #[must_use]
+    pub fn started_by(self, start: StartProgram) -> GitHost {
+        GitHost { start, ..self }
+    }
+
+    /// Calls `beat` about once a second while git is waited for.
+    #[must_use]
+    pub fn with_beat(self, beat: Arc<dyn Fn() + Send + Sync>) -> GitHost {
+        GitHost { beat, ..self }
+    }
+
+    /// Waits until one of these pipes can be used.
+    ///
+    /// # Errors
+    ///
+    /// None of them can for the time that git may be silent.
+    fn poll(&self, polled: &mut [PollFd<'_>]) -> io::Result<()> {
+        let second = Timespec {
+            tv_sec: 1,
+            tv_nsec: 0,
+        };
+        for _ in 0..self.silence_s {
+            (self.beat)();
+            if rustix::io::retry_on_intr(|| poll(polled, Some(&second)))? > 0 {
+                return Ok(());
+            }
+        }
+        Err(io::Error::other(format!(
+            "git has given nothing for {} s, and was ended; `git_silence_s` sets this limit",
+            self.silence_s
+        )))
+    }
+}
+
+impl fmt::Debug for GitHost {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("GitHost").finish_non_exhaustive()
+    }
+}
+
 /// Running `git` command. Dropping it ends it.
 #[derive(Debug)]
 pub(super) struct GitProcess {
@@ -67,7 +137,12 @@ pub(super) struct GitProcess {
 impl GitProcess {
     /// Starts `git` on the repository at `path`. `stdin` is its input; a pipe is written by
     /// [`GitProcess::send`].
-    pub(super) fn start(path: &Path, arguments: &[&str], stdin: Stdio) -> io::Result<GitProcess> {
+    pub(super) fn start(
+        host: &GitHost,
+        path: &Path,
+        arguments: &[&str],
+        stdin: Stdio,
+    ) -> io::Result<GitProcess> {
         let mut git_dir = OsString::from("--git-dir=");
         git_dir.push(path);
         let mut command = Command::new("git");
@@ -84,7 +159,7 @@ impl GitProcess {
             .stderr(Stdio::piped())
             // An interrupt of the terminal ends this process, which ends git.
             .process_group(0);
-        let mut child = command.spawn().map_err(|error| not_started(&error))?;
+        let mut child = (host.start)(command).map_err(|error| not_started(&error))?;
         let process = GitProcess {
             stdin: child.stdin.take(),
             stdout: child.stdout.take(),
@@ -111,12 +186,12 @@ impl GitProcess {
     /// Runs a command to its end. Returns its status and what it printed, of which it may print
     /// `max` bytes.
     pub(super) fn run(
+        host: &GitHost,
         path: &Path,
         arguments: &[&str],
         max: usize,
-        silence_s: u64,
     ) -> io::Result<GitAnswer> {
-        let mut process = GitProcess::start(path, arguments, Stdio::null())?;
+        let mut process = GitProcess::start(host, path, arguments, Stdio::null())?;
         let mut output = Vec::new();
         let mut buffer = [0; 4 << 10];
         loop {
@@ -124,13 +199,13 @@ impl GitProcess {
             match process.read(&mut buffer)? {
                 PipeRead::Ended => break,
                 PipeRead::Bytes(read) => output.extend_from_slice(&buffer[..read]),
-                PipeRead::Empty => wait(&[Awaited::reading(&process)], silence_s)?,
+                PipeRead::Empty => wait(&[Awaited::reading(&process)], host)?,
             }
             if max < output.len() {
                 return Ok(GitAnswer::TooLong);
             }
         }
-        let status = process.end(silence_s)?;
+        let status = process.end(host)?;
         if status.success() {
             return Ok(GitAnswer::Printed(output));
         }
@@ -225,9 +300,9 @@ impl GitProcess {
     }
 
     /// Waits for its end, after its output has ended.
-    fn end(&mut self, silence_s: u64) -> io::Result<ExitStatus> {
+    fn end(&mut self, host: &GitHost) -> io::Result<ExitStatus> {
         self.stdin = None;
-        self.wait_for_exit(silence_s)?;
+        self.wait_for_exit(host)?;
         let status = self.child.wait()?;
         self.has_ended = true;
         self.read_messages();
@@ -235,8 +310,8 @@ impl GitProcess {
     }
 
     /// Waits for its end, and fails if it did not succeed.
-    pub(super) fn finish(&mut self, silence_s: u64) -> io::Result<()> {
-        let status = self.end(silence_s)?;
+    pub(super) fn finish(&mut self, host: &GitHost) -> io::Result<()> {
+        let status = self.end(host)?;
         if status.success() {
             Ok(())
         } else {
@@ -245,21 +320,21 @@ impl GitProcess {
     }
 
     #[cfg(target_os = "linux")]
-    fn wait_for_exit(&mut self, silence_s: u64) -> io::Result<()> {
+    fn wait_for_exit(&mut self, host: &GitHost) -> io::Result<()> {
         use rustix::process::{PidfdFlags, pidfd_open};
 
         // Without pidfds, before Linux 5.3, the end of a process is not limited in time.
         match pidfd_open(self.pid(), PidfdFlags::empty()) {
             Ok(pidfd) => {
                 let mut polled = [PollFd::new(&pidfd, PollFlags::IN)];
-                poll_for(&mut polled, silence_s)
+                host.poll(&mut polled)
             }
             Err(_) => Ok(()),
         }
     }
 
     #[cfg(not(target_os = "linux"))]
-    fn wait_for_exit(&mut self, _: u64) -> io::Result<()> {
+    fn wait_for_exit(&mut self, _: &GitHost) -> io::Result<()> {
         Ok(())
     }
 
@@ -368,8 +443,8 @@ impl<'p> Awaited<'p> {
 ///
 /// # Errors
 ///
-/// None of them does for `silence_s` seconds.
-pub(super) fn wait(awaited: &[Awaited<'_>], silence_s: u64) -> io::Result<()> {
+/// None of them does for the time that git may be silent.
+pub(super) fn wait(awaited: &[Awaited<'_>], host: &GitHost) -> io::Result<()> {
     let mut polled = Vec::new();
     for Awaited {
         process,
@@ -384,21 +459,7 @@ pub(super) fn wait(awaited: &[Awaited<'_>], silence_s: u64) -> io::Result<()> {
         let stdin = stdin.filter(|_| !process.unwritten.is_empty());
         polled.extend(stdin.map(|pipe| PollFd::new(pipe, PollFlags::OUT)));
     }
-    poll_for(&mut polled, silence_s)
-}
-
-fn poll_for(polled: &mut [PollFd<'_>], silence_s: u64) -> io::Result<()> {
-    let timeout = Timespec {
-        tv_sec: i64::try_from(silence_s).unwrap_or(i64::MAX),
-        tv_nsec: 0,
-    };
-    match rustix::io::retry_on_intr(|| poll(polled, Some(&timeout))) {
-        Ok(0) => Err(io::Error::other(format!(
-            "git has given nothing for {silence_s} s, and was ended; `git_silence_s` sets this limit"
-        ))),
-        Ok(_) => Ok(()),
-        Err(error) => Err(error.into()),
-    }
+    host.poll(&mut polled)
 }
 
 fn not_started(error: &io::Error) -> io::Error {

@@ -1,0 +1,144 @@
+//! Git repositories that are watched: new commits, deletions, rewritten branches, with a simulated
+//! clock.
+
+use std::fs;
+
+use super::message;
+use super::tombstones::Scene;
+use crate::git_repository::{Change, git, has_git, repository};
+
+/// Writes the history of the repository `list.git` of a scene anew: a branch that is rewritten, or
+/// has more commits than before if these are the same.
+fn write(scene: &Scene, changes: &[Change<'_>]) {
+    let path = scene.path("list.git");
+    repository(path.to_str().unwrap(), changes);
+}
+
+fn messages(numbers: &[u64]) -> Vec<String> {
+    numbers.iter().map(|n| message(*n, 1)).collect()
+}
+
+fn scene(with_tombstones: bool) -> Scene {
+    let mut scene = Scene::new();
+    scene.config.output.tombstones = with_tombstones;
+    scene
+}
+
+#[test]
+fn new_commits_give_records_and_a_rewritten_branch_is_read_again() {
+    if !has_git() {
+        return;
+    }
+    let mut scene = scene(false);
+    let texts = messages(&[1, 2, 3, 4, 5]);
+    let written = |numbers: &[usize]| -> Vec<Change<'_>> {
+        let change = |n: &usize| Change::Write("m", &texts[n - 1]);
+        numbers.iter().map(change).collect()
+    };
+    write(&scene, &written(&[1, 2]));
+    scene.check(&[1, 2], 0);
+    assert_eq!(scene.host.logged("skipped"), 0);
+    // The same commits, and one more.
+    write(&scene, &written(&[1, 2, 3]));
+    scene.check(&[1, 2, 3], 0);
+    assert_eq!(scene.host.logged("rewritten"), 0);
+    // Nothing is read of the commits before: their blob is gone, and nobody misses it.
+    let list = scene.path("list.git");
+    let list = list.to_str().unwrap();
+    let blob = String::from_utf8(git(&["-C", list, "rev-parse", "HEAD~2:m"], b"")).unwrap();
+    fs::remove_file(format!(
+        "{list}/objects/{}/{}",
+        &blob[..2],
+        blob[2..].trim()
+    ))
+    .unwrap();
+    // A deletion gives no line without tombstones.
+    let mut changes = written(&[1, 2, 3]);
+    changes.push(Change::Delete(&texts[1]));
+    changes.push(Change::Write("m", &texts[3]));
+    write(&scene, &changes);
+    scene.check(&[1, 2, 3, 4], 0);
+    write(&scene, &written(&[1, 3, 5]));
+    scene.check(&[1, 2, 3, 4, 5], 0);
+    assert_eq!(scene.host.logged("its branch was rewritten"), 1);
+    write(&scene, &written(&[1, 3, 5, 2]));
+    let lives = scene.check(&[1, 2, 3, 4, 5], 0);
+    for n in 1..=5 {
+        assert_eq!(lives.times_written(n), 1, "{n}");
+    }
+}
+
+#[test]
+fn deleted_messages_are_gone_and_so_are_those_of_a_rewritten_branch() {
+    if !has_git() {
+        return;
+    }
+    let mut scene = scene(true);
+    let texts = messages(&[1, 2, 3, 4]);
+    let write_m = |n: usize| Change::Write("m", &texts[n - 1]);
+    write(&scene, &[write_m(1), write_m(2)]);
+    scene.check(&[1, 2], 0);
+    let deletion = || Change::Delete(&texts[0]);
+    write(&scene, &[write_m(1), write_m(2), deletion()]);
+    scene.check(&[2], 1);
+    write(&scene, &[write_m(1), write_m(2), deletion(), write_m(3)]);
+    scene.check(&[2, 3], 1);
+    // Once more what was deleted.
+    write(
+        &scene,
+        &[write_m(1), write_m(2), deletion(), write_m(3), write_m(1)],
+    );
+    let lives = scene.check(&[1, 2, 3], 1);
+    assert_eq!((lives.times_written(1), lives.times_gone(1)), (2, 1));
+    write(&scene, &[write_m(3), write_m(4)]);
+    scene.check(&[3, 4], 3);
+    fs::remove_dir_all(scene.path("list.git")).unwrap();
+    scene.check(&[], 5);
+}
+
+#[test]
+fn a_repository_of_version_1_is_followed() {
+    if !has_git() {
+        return;
+    }
+    for with_tombstones in [false, true] {
+        let mut scene = scene(with_tombstones);
+        let texts = messages(&[1, 2, 3]);
+        let names: Vec<String> = (1..=3)
+            .map(|n| format!("{n:02x}/{:038x}", n + 0xbeef))
+            .collect();
+        let write_file = |n: usize| Change::Write(&names[n - 1], &texts[n - 1]);
+        write(&scene, &[write_file(1), write_file(2)]);
+        scene.check(&[1, 2], 0);
+        write(
+            &scene,
+            &[
+                write_file(1),
+                write_file(2),
+                Change::Remove(&names[0]),
+                write_file(3),
+            ],
+        );
+        if with_tombstones {
+            scene.check(&[2, 3], 1);
+        } else {
+            scene.check(&[1, 2, 3], 0);
+        }
+    }
+}
+
+#[test]
+fn a_repository_of_program_code_is_reported_once() {
+    if !has_git() {
+        return;
+    }
+    let mut scene = scene(false);
+    write(
+        &scene,
+        &[Change::Write("README", "see http://readme.example/")],
+    );
+    scene.check(&[], 0);
+    scene.scan_after(100);
+    scene.scan_after(100);
+    assert_eq!(scene.host.logged("skipped: git-repository"), 2);
+}

@@ -1,0 +1,226 @@
+#!/usr/bin/env python3
+"""Watches a git repository of a mailing list while commits arrive, messages are deleted and the branch is rewritten, and kills the
+daemon again and again. Each message must be written once for each time that it appeared, and gone once for each time that it
+disappeared, or neither.
+
+    git_kills.py [--tombstones] PROGRAM [KILLS [REPOSITORY]]
+
+REPOSITORY, one that git_list.py made, is copied and used as the beginning. Needs git.
+"""
+
+import collections
+import json
+import os
+import random
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+CONFIG = """
+[output]
+dir = "{work}/out"
+seal_interval = "1s"
+tombstones = {tombstones}
+[state]
+dir = "{work}/state"
+commit_interval = "50ms"
+[watch]
+settle = "200ms"
+gone_after = "300ms"
+sweep = "2s"
+[metrics]
+listen = ""
+[[spool]]
+path = "{work}/spool"
+"""
+
+
+def mail(number):
+    return f"From: a@b.example\nSubject: s\nMessage-ID: <{number}@b.example>\n\nSee http://kill{number}.example/x\n".encode()
+
+
+class Repository:
+    """The branch `master` of a repository, and the messages that it has."""
+
+    def __init__(self, path):
+        self.path, self.number = path, 0
+        # The commits of this program: each adds a message, or deletes one.
+        self.commits = []
+        if not os.path.exists(path):
+            self.git("init", "-q", "--bare", path)
+        self.git("-C", path, "symbolic-ref", "HEAD", "refs/heads/master")
+        found = subprocess.run(["git", "-C", path, "rev-parse", "--verify", "-q", "master"], stdout=subprocess.PIPE)
+        self.base = found.stdout.decode().strip()
+
+    def git(self, *arguments, **options):
+        return subprocess.run(["git", *arguments], check=True, **options)
+
+    def write(self, first, commits, parent):
+        stream = b""
+        for index, (change, number) in enumerate(commits, first):
+            text = mail(number)
+            stream += b"commit refs/heads/master\ncommitter A <a@b.example> %d +0000\ndata 2\ns\n" % (1500000000 + index)
+            if parent:
+                stream += b"from %s\n" % parent.encode()
+                parent = ""
+            name = b"m" if change == "add" else b"d"
+            stream += b"deleteall\nM 100644 inline %s\ndata %d\n%s\n" % (name, len(text), text)
+        self.git("-C", self.path, "fast-import", "--quiet", "--force", input=stream)
+
+    def append(self, commits):
+        parent = "refs/heads/master^0" if self.base or self.commits else ""
+        self.write(len(self.commits), commits, parent)
+        self.commits += commits
+
+    def rewrite(self, commits):
+        """Replaces the commits of this program."""
+        if not self.base:
+            self.git("-C", self.path, "update-ref", "-d", "refs/heads/master")
+        self.commits = []
+        # A different time, so that no commit is the same.
+        self.write(random.randrange(10**6), commits, self.base)
+        self.commits = commits
+
+    def present(self):
+        counts = collections.Counter()
+        for change, number in self.commits:
+            counts[number] += 1 if change == "add" else -1
+        return {number for number, count in counts.items() if 0 < count}
+
+    def change(self):
+        present, choice = sorted(self.present()), random.random()
+        if choice < 0.75 or len(present) < 3:
+            new = [("add", self.number + offset) for offset in range(random.randint(1, 20))]
+            self.number += len(new)
+            self.append(new)
+        elif choice < 0.9:
+            self.append([("delete", number) for number in random.sample(present, random.randint(1, 2))])
+        else:
+            lost = set(random.sample(present, random.randint(1, 2)))
+            kept = [commit for commit in self.commits if commit[1] not in lost]
+            self.rewrite(kept + [("add", self.number)])
+            self.number += 1
+
+
+def lines(out):
+    for segment in sorted(Path(out).glob("*.jsonl")):
+        for line in segment.read_text().splitlines():
+            yield json.loads(line)
+
+
+def check(out, repository, tombstones, before):
+    """Compares the output with the repository."""
+    written, gone, other, digests = collections.Counter(), collections.Counter(), collections.Counter(), {}
+    for record in lines(out):
+        if record["type"] == "gone":
+            for digest in record["digests"]:
+                if digest in digests:
+                    gone[digests[digest]] += 1
+            continue
+        host = record["host"] or ""
+        if host.startswith("kill"):
+            number = int(host.removeprefix("kill").removesuffix(".example"))
+            digests[record["message"]["digest"]] = number
+            written[number] += 1
+        else:
+            other[record["source"]["member"][0], record["source"]["start"], record["url"]] += 1
+    present, problems = repository.present(), []
+    for number in range(repository.number):
+        lives = written[number] - gone[number]
+        if tombstones:
+            # One that came and went while the daemon was not looking has no line at all.
+            if lives != (number in present):
+                problems.append(f"message {number}: written {written[number]}, gone {gone[number]}, present {number in present}")
+        elif written[number] > 1 or (number in present and written[number] != 1) or gone[number]:
+            problems.append(f"message {number}: written {written[number]}, gone {gone[number]}, present {number in present}")
+    doubled = sum(count > 1 for count in other.values())
+    if doubled or len(other) != before:
+        problems.append(f"of the messages that were there: {len(other)} URLs of {before}, {doubled} of them twice")
+    print(f"{len(written)} of {repository.number} messages written, {sum(gone.values())} gone, {len(present)} present; "
+          f"{len(other)} URLs of earlier mail", flush=True)
+    return problems
+
+
+def urls_of(program, repository, tombstones):
+    """The places of the URLs of a repository; with tombstones those of messages that are not deleted."""
+    scan = [program, "scan", "-q", "--fields", "source.member,source.start,url", repository]
+    scanned = subprocess.run(scan, stdout=subprocess.PIPE, check=True)
+    deleted = set()
+    if tombstones:
+        git = ["git", "-C", repository]
+        names = subprocess.run([*git, "rev-list", "HEAD", "--", "d"], stdout=subprocess.PIPE, check=True).stdout
+        queries = b"".join(name + b":d\n" for name in names.split())
+        answers = subprocess.run([*git, "cat-file", "--batch-check"], input=queries, stdout=subprocess.PIPE, check=True)
+        deleted = {line.split()[0] for line in answers.stdout.decode().splitlines()}
+    records = map(json.loads, scanned.stdout.splitlines())
+    places = {(record["source"]["member"][0], record["source"]["start"], record["url"]) for record in records}
+    return {place for place in places if place[0] not in deleted}
+
+
+def main():
+    arguments = [argument for argument in sys.argv[1:] if argument != "--tombstones"]
+    tombstones = "--tombstones" in sys.argv
+    if not arguments:
+        sys.exit(__doc__)
+    program, kills = os.path.realpath(arguments[0]), int(arguments[1]) if 1 < len(arguments) else 200
+    seed = random.randrange(2**32)
+    random.seed(seed)
+    print(f"seed {seed}, {kills} kills, tombstones {tombstones}")
+    with tempfile.TemporaryDirectory() as work:
+        os.makedirs(f"{work}/spool")
+        before = 0
+        if len(arguments) > 2:
+            shutil.copytree(arguments[2], f"{work}/spool/list.git")
+            before = len(urls_of(program, f"{work}/spool/list.git", tombstones))
+        repository = Repository(f"{work}/spool/list.git")
+        if not repository.base:
+            repository.append([("add", 0)])
+            repository.number = 1
+        config = f"{work}/c.toml"
+        Path(config).write_text(CONFIG.format(work=work, tombstones=str(tombstones).lower()))
+        log = open(f"{work}/log", "wb")
+        begun = time.monotonic()
+        for kill in range(kills):
+            daemon = subprocess.Popen([program, "watch", "--config", config], stderr=log)
+            for _ in range(random.randint(1, 3)):
+                time.sleep(random.uniform(0, 0.25))
+                repository.change()
+            time.sleep(random.uniform(0, 0.3))
+            daemon.send_signal(signal.SIGKILL)
+            daemon.wait()
+        print(f"{kills} kills in {time.monotonic() - begun:.0f} s")
+        # Until everything was read, and what is gone was noticed.
+        for _ in range(3):
+            daemon = subprocess.Popen([program, "watch", "--config", config], stderr=log)
+            time.sleep(8)
+            daemon.terminate()
+            daemon.wait()
+        problems = check(f"{work}/out", repository, tombstones, before)
+        # A commit gives its records soon.
+        daemon = subprocess.Popen([program, "watch", "--config", config], stderr=log)
+        time.sleep(2)
+        repository.append([("add", repository.number)])
+        repository.number += 1
+        made = time.monotonic()
+        while not any(f"kill{repository.number - 1}.example" in line.get("url", "") for line in lines(f"{work}/out")):
+            if 20 < time.monotonic() - made:
+                problems.append("a new commit gave no records in 20 s")
+                break
+            time.sleep(0.05)
+        print(f"records of a new commit, in a sealed segment, after {time.monotonic() - made:.1f} s")
+        daemon.terminate()
+        daemon.wait()
+        for problem in problems[:20]:
+            print(problem)
+        if problems:
+            sys.stdout.write(Path(f"{work}/log").read_text()[-3000:])
+            sys.exit(1)
+        print("passed")
+
+
+if __name__ == "__main__":
+    main()
