@@ -37,6 +37,12 @@ pub(super) fn scan(args: &ScanArgs) -> CommandResult {
     #[cfg(feature = "load")]
     let load = into::load_job(args, &job)?;
     #[cfg(feature = "load")]
+    if let Some(load) = &load
+        && let Some(reason) = hints::own_input(&job, &into::name(&load.target))
+    {
+        return Err(CommandError::new(Exit::Usage, reason));
+    }
+    #[cfg(feature = "load")]
     let is_listing = args.dry_run && load.is_none();
     #[cfg(not(feature = "load"))]
     let is_listing = args.dry_run;

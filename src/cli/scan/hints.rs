@@ -346,6 +346,7 @@ fn contradicted_kinds(args: &ScanArgs, job: &Job) -> Vec<String> {
 }
 
 /// The reason why a named input is not loaded: it holds what urlspool wrote.
+#[cfg(feature = "load")]
 pub(super) fn own_input(job: &Job, target: &str) -> Option<String> {
     let roots = job.roots.iter().filter(|_| job.items.is_none());
     let reason = |root: &PathBuf| {

@@ -7,7 +7,6 @@ use super::super::args::ScanArgs;
 use super::super::error::{CommandError, Exit};
 use super::super::load::{StderrReport, credentials, load_error, summary};
 use super::super::terminal::print_message;
-use super::hints::own_input;
 use super::report::{LoadedRecords, ScanReport};
 use crate::extract::Extractor;
 use crate::load::{
@@ -46,11 +45,6 @@ pub(super) fn load_job(args: &ScanArgs, job: &Job) -> Result<Option<LoadJob>, Co
             ));
         }
     }
-    let name =
-        database(target).map_or_else(|| "TARGET".to_owned(), |path| path.display().to_string());
-    if let Some(reason) = own_input(job, &name) {
-        return Err(CommandError::new(Exit::Usage, reason));
-    }
     let mut load = LoadJob::new(target.clone(), Vec::new());
     if args.replace {
         load.mode = LoadMode::Replace;
@@ -58,6 +52,11 @@ pub(super) fn load_job(args: &ScanArgs, job: &Job) -> Result<Option<LoadJob>, Co
     load.is_dry_run = args.dry_run;
     load.credentials = credentials();
     Ok(Some(load))
+}
+
+/// The target in a command.
+pub(super) fn name(target: &TargetName) -> String {
+    database(target).map_or_else(|| "TARGET".to_owned(), |path| path.display().to_string())
 }
 
 /// The file of the target, if it is one.

@@ -63,17 +63,18 @@ impl PathWatch {
             // No segment is written.
             config.output.dir = config.state.dir.join("segments");
         }
-        if args.once && temporary.is_some() && !args.from_start && !args.rebuild_state {
-            let message = "without a place where the state is kept, --once shows only mail that is there already: add \
-                           --from-start, or --out FOLDER";
-            return Err(CommandError::new(Exit::Usage, message));
-        }
         check_places(args, &config)?;
         Ok(PathWatch { config, temporary })
     }
 
     /// The first line for the reader of standard error; `None` if the log says as much.
     pub(super) fn greeting(&self, args: &WatchArgs) -> Option<String> {
+        let is_skipping = self.config.watch.existing == Some(ExistingMail::Skip);
+        if args.once && self.temporary.is_some() && is_skipping {
+            return Some(
+                "nothing is kept, and mail that is there already is not shown: with --once, add --from-start, or --out FOLDER".to_owned(),
+            );
+        }
         if args.out.is_some() || args.once {
             return None;
         }
