@@ -154,7 +154,13 @@ trait AtPath<T> {
 impl<T> AtPath<T> for io::Result<T> {
     fn at(self, path: impl AsRef<Path>) -> Result<T, DaemonError> {
         self.map_err(|error| {
-            let message = format!("{}: {error}", path.as_ref().display());
+            let way_out = match error.kind() {
+                io::ErrorKind::PermissionDenied => {
+                    "; run it as a user who may write there, or name another folder"
+                }
+                _ => "",
+            };
+            let message = format!("{}: {error}{way_out}", path.as_ref().display());
             let created = if DaemonError::is_lack_of_space(&error) {
                 DaemonError::out_of_space(message)
             } else {

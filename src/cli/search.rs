@@ -75,12 +75,32 @@ pub(super) fn search(args: &SearchArgs) -> CommandResult {
     )?;
     out.finish()?;
     if !has_found {
+        if let Some(hint) = syntax_hint(&args.words) {
+            print_message(format_args!("urlspool: {}", escaped(&hint)));
+        }
         print_message(format_args!(
             "urlspool: nothing found; all conditions must hold, and a word is found as a whole, or \
              by its first letters with a star: `goph*`"
         ));
     }
     Ok(Exit::Done)
+}
+
+/// A hint about a word that other programs would take for a part of their syntax.
+fn syntax_hint(words: &[String]) -> Option<String> {
+    const OPERATORS: [&str; 3] = ["AND", "OR", "NOT"];
+    const OPTIONS: [&str; 5] = ["host", "domain", "scheme", "sender", "list"];
+    words.iter().find_map(|word| {
+        if OPERATORS.contains(&word.as_str()) {
+            return Some(format!(
+                "{word} is a word like others here; search once for each alternative"
+            ));
+        }
+        let (name, value) = word.split_once(':')?;
+        OPTIONS
+            .contains(&name)
+            .then(|| format!("{word} is searched as words; write --{name} {value}"))
+    })
 }
 
 /// Checks that the database is not one of a server.
@@ -144,6 +164,12 @@ fn query(args: &SearchArgs) -> Result<SearchQuery, CommandError> {
     query.order = args.sort;
     query.scheme.clone_from(&args.scheme);
     query.domain = args.domain.as_deref().map(host).transpose()?;
+    if let Some(url) = args.key.as_deref().filter(|url| !url.contains(':')) {
+        let url = escaped(url);
+        let message =
+            format!("--key {url} is no URL; write it whole, as http://{url}, or use --host {url}");
+        return Err(CommandError::new(Exit::Usage, message));
+    }
     query.url.clone_from(&args.key);
     query.sender.clone_from(&args.sender);
     query.list.clone_from(&args.list);

@@ -1,9 +1,10 @@
 //! `urlspool show`.
 
 use std::ffi::OsStr;
+use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom};
 use std::os::unix::ffi::OsStrExt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use memchr::memrchr;
 
@@ -15,10 +16,19 @@ use crate::diagnostic::EscapeForm;
 use crate::limits::{Limits, MAGIC_BYTES};
 use crate::origin::FormatHint;
 use crate::read::{self, Input, Streams};
-use crate::record::{self, SourceRange};
+use crate::record::{self, SourceRange, is_written_line};
 use crate::walk;
 
 pub(super) fn show(args: &ShowArgs) -> CommandResult {
+    if let Some(text) = &args.place
+        && Path::new(text).is_file()
+        && start_shows_records(Path::new(text))
+    {
+        let name = text.to_string_lossy();
+        let message =
+            format!("{name} holds records; give them on standard input: urlspool show < {name}");
+        return Err(CommandError::new(Exit::Usage, escaped(&message)));
+    }
     let ranges = match &args.place {
         Some(text) => vec![parse_place(&without_url(text))?],
         None => ranges_of_records(io::stdin().lock())?,
@@ -45,6 +55,14 @@ pub(super) fn show(args: &ShowArgs) -> CommandResult {
     }
     out.finish()?;
     Ok(exit)
+}
+
+/// Returns `true` if a file begins with a record.
+fn start_shows_records(path: &Path) -> bool {
+    const START_BYTES: u64 = 4 << 10;
+    let mut start = Vec::new();
+    let read = File::open(path).and_then(|file| file.take(START_BYTES).read_to_end(&mut start));
+    read.is_ok() && start.starts_with(b"{") && is_written_line(&start)
 }
 
 /// Bytes of a file or member to be printed.

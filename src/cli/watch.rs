@@ -40,6 +40,13 @@ pub(super) fn watch(args: &WatchArgs, color: When) -> CommandResult {
         print_message(format_args!("urlspool: {}", escaped(&line)));
     }
     let config = watch.config.clone();
+    if args.from_start && args.out.is_some() && config.state.dir.join(STATE_FILE).exists() {
+        tracing::info!(
+            "{} is the state of an earlier run: --from-start changes nothing for mail that was \
+             there then; another --out FOLDER takes all mail",
+            config.state.dir.display()
+        );
+    }
     // The sandbox of this thread and its children does not keep the state from being removed after
     // it.
     std::thread::scope(|scope| scope.spawn(|| run(args, None, config)).join()).unwrap_or_else(
@@ -50,8 +57,31 @@ pub(super) fn watch(args: &WatchArgs, color: When) -> CommandResult {
     )
 }
 
+/// The file that a folder of states holds after a run.
+const STATE_FILE: &str = "state.db";
+
+/// Checks that the folders of the daemon are none of the user's files.
+fn check_folders(config: &Config) -> Result<(), CommandError> {
+    let named = [
+        ("output.dir", &config.output.dir),
+        ("state.dir", &config.state.dir),
+    ];
+    let is_other = |folder: &Path| folder.exists() && !folder.is_dir();
+    match named.into_iter().find(|(_, folder)| is_other(folder)) {
+        None => Ok(()),
+        Some((key, folder)) => Err(CommandError::new(
+            Exit::Usage,
+            format!(
+                "{key} {} is no folder; name one, which is made if it does not exist",
+                folder.display()
+            ),
+        )),
+    }
+}
+
 /// Runs the daemon, and reports what it did not read.
 fn run(args: &WatchArgs, path: Option<PathBuf>, config: Config) -> CommandResult {
+    check_folders(&config)?;
     let mode = if args.once {
         RunMode::Once
     } else {

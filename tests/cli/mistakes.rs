@@ -251,3 +251,87 @@ fn numbers_and_hosts_have_messages_of_their_own() {
         check(&folder, args, b"", 2, &[word]);
     }
 }
+
+#[test]
+fn lists_and_places_that_are_something_else_name_the_way_out() {
+    let folder = scene();
+    let list = ["scan", "--files-from", "inbox"];
+    check(&folder, &list, b"", 2, &["scan it: urlspool scan inbox"]);
+    let paths = b"./inbox\n./urls.csv\n";
+    check(&folder, &["scan", "-"], paths, 0, &["`--files-from -`"]);
+    let splits = ["scan", "--splits", "inbox"];
+    check(&folder, &splits, b"", 2, &["`urlspool splits PATH`"]);
+    let show = ["show", "urls.jsonl"];
+    check(&folder, &show, b"", 2, &["urlspool show < urls.jsonl"]);
+    let shown = run(
+        &folder,
+        &["show"],
+        &fs::read(folder.path("urls.jsonl")).unwrap(),
+    );
+    assert!(shown.stdout.starts_with(b"http://m.example/lamp"));
+}
+
+#[test]
+fn a_search_in_the_syntax_of_others_names_the_options() {
+    let folder = scene();
+    for (words, expected) in [
+        (
+            &["oil", "OR", "candle"][..],
+            "search once for each alternative",
+        ),
+        (&["host:n.example"], "write --host n.example"),
+        (&["candle"], "nothing found"),
+    ] {
+        let args = [&["search", "urls.db"][..], words].concat();
+        check(&folder, &args, b"", 0, &[expected, "nothing found"]);
+    }
+    let key = ["search", "urls.db", "--key", "m.example"];
+    check(
+        &folder,
+        &key,
+        b"",
+        2,
+        &["http://m.example", "--host m.example"],
+    );
+}
+
+#[test]
+fn folders_of_a_watch_that_are_files_are_refused() {
+    let folder = scene();
+    let config = "[output]\ndir = \"inbox\"\n[state]\ndir = \"state\"\n[metrics]\nlisten = \"\"\n\
+                  [[spool]]\npath = \"mail\"\n";
+    folder.write("watch.toml", config);
+    let watch = ["watch", "--config", "watch.toml", "--once"];
+    check(&folder, &watch, b"", 2, &["inbox is no folder; name one"]);
+    assert_eq!(fs::read(folder.path("inbox")).unwrap(), MBOX.as_bytes());
+}
+
+#[test]
+fn a_state_that_was_begun_without_the_mail_that_was_there_is_said() {
+    let folder = scene();
+    let watch = ["watch", "--once", "--out", "out", "inbox"];
+    assert_eq!(run(&folder, &watch, b"").status, Some(0));
+    let again = [&watch[..], &["--from-start"]].concat();
+    check(
+        &folder,
+        &again,
+        b"",
+        0,
+        &["another --out FOLDER takes all mail"],
+    );
+}
+
+#[test]
+fn a_damaged_database_and_a_full_disk_have_a_way_out() {
+    let folder = scene();
+    let whole = fs::read(folder.path("urls.db")).unwrap();
+    folder.write("half.db", &whole[..20_000]);
+    let search = ["search", "half.db", "lamp"];
+    check(
+        &folder,
+        &search,
+        b"",
+        78,
+        &["is damaged", "load into a new file"],
+    );
+}

@@ -1,8 +1,10 @@
 //! Hints on standard error: what is probably not what the user wanted.
 
 use std::collections::HashSet;
+use std::ffi::OsStr;
 use std::fs::File;
 use std::io::{IsTerminal, Read};
+use std::os::unix::ffi::OsStrExt;
 use std::path::{Component, Path, PathBuf};
 
 use super::super::args::ScanArgs;
@@ -48,6 +50,12 @@ pub(super) fn after(args: &ScanArgs, job: &Job, summary: &Summary) -> Vec<String
     let start = read::start_of_stdin();
     let own = own_lines(&start, "standard input", Source::STDIN);
     let mut hints: Vec<String> = own.into_iter().collect();
+    if summary.records + summary.unwrapped == 0 && begins_with_a_path(&start) {
+        hints.push(
+            "standard input holds names of files; `--files-from -` reads the files that it names"
+                .to_owned(),
+        );
+    }
     let filtered = count(&summary.files_skipped, SkipReason::Filtered);
     if let earlier @ 1.. = count(&summary.files_skipped, SkipReason::EarlierOutput) {
         let files = counted(
@@ -226,6 +234,12 @@ fn is_skipped_repository(root: &Path) -> bool {
 #[cfg(not(feature = "archives"))]
 fn is_skipped_repository(root: &Path) -> bool {
     is_repository(root)
+}
+
+/// Returns `true` if the first line is the path of something that exists, as `find` prints it.
+fn begins_with_a_path(start: &[u8]) -> bool {
+    let line = start.split(|&byte| byte == b'\n' || byte == 0).next();
+    line.is_some_and(|line| !line.is_empty() && Path::new(OsStr::from_bytes(line)).exists())
 }
 
 /// A hint for each named file that begins with records or work items of urlspool: their URLs would be found a second time.

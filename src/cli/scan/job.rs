@@ -14,7 +14,8 @@ use super::super::error::{CommandError, Exit};
 use super::output::{LineSyntax, OutputCompression, RecordEncoding};
 use crate::config::Config;
 use crate::extract::Options;
-use crate::origin::{FileRange, Source};
+use crate::limits::SNIFF_BYTES;
+use crate::origin::{FileRange, FormatHint, Source, SourceKind};
 use crate::pipeline::Job;
 use crate::record::{
     self, FieldId, FormulaGuard, GrepStyle, HeaderRow, JsonFields, LineFormat, Links, Table,
@@ -25,6 +26,7 @@ use crate::sink::OutputPlace;
 use crate::sink::parquet::Partition;
 #[cfg(feature = "parquet")]
 use crate::sink::resolve;
+use crate::split::SourceStart;
 
 /// The configuration file, if one is given, overridden by the flags.
 pub(in crate::cli) fn config(args: &ScanArgs) -> Result<Config, CommandError> {
@@ -106,6 +108,14 @@ fn listed_paths(list: &Path) -> Result<Vec<PathBuf>, CommandError> {
         File::open(list).and_then(|mut file| file.read_to_end(&mut text))
     };
     read.map_err(|error| CommandError::new(Exit::Usage, format!("cannot read {name}: {error}")))?;
+    let start = SourceStart::of_bytes(text[..text.len().min(SNIFF_BYTES)].to_vec());
+    if let Ok(format) = start.format(None, FormatHint::None)
+        && format.kind() != SourceKind::Text
+    {
+        let message =
+            format!("{name} is mail, and no list of files; scan it: urlspool scan {name}");
+        return Err(CommandError::new(Exit::Usage, message));
+    }
     let separator = if text.contains(&0) { 0 } else { b'\n' };
     let paths = text
         .split(|&byte| byte == separator)
@@ -151,7 +161,7 @@ fn split_items(path: &Path) -> Result<Vec<FileRange>, CommandError> {
         if !line.trim().is_empty() {
             let item = record::read_item(&line);
             items.push(item.map_err(|error| {
-                let message = format!("{name}, line {number}: not a work item: {error}");
+                let message = format!("{name}, line {number}: not a work item: {error}; `urlspool splits PATH` prints them");
                 CommandError::new(Exit::Usage, message)
             })?);
         }

@@ -391,8 +391,18 @@ pub(crate) fn sqlite_error(path: &Path, error: rusqlite::Error) -> LoadError {
         )),
         Some(ErrorCode::NotADatabase) => no_database(path),
         Some(ErrorCode::DatabaseCorrupt) => {
-            LoadError::inconsistent(format!("{name} is damaged: {error}"))
+            LoadError::inconsistent(format!("{name} is damaged: {error}; load into a new file"))
         }
+        Some(ErrorCode::DiskFull) => LoadError::io(format!(
+            "cannot write {name}: {error}; make room, and run it again: what was committed stays"
+        )),
+        Some(ErrorCode::ReadOnly) => LoadError::io(format!(
+            "cannot write {name}: {error}; run it as a user who may write there, or name another \
+             file"
+        )),
+        Some(ErrorCode::CannotOpen) => LoadError::io(format!(
+            "cannot open {name}; run it as a user who may read it, and its folder: {error}"
+        )),
         _ => LoadError::io(format!("{name}: {error}")),
     };
     named.caused_by(error)
