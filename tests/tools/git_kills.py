@@ -195,10 +195,7 @@ def main():
         print(f"{kills} kills in {time.monotonic() - begun:.0f} s")
         # Until everything was read, and what is gone was noticed.
         for _ in range(3):
-            daemon = subprocess.Popen([program, "watch", "--config", config], stderr=log)
-            time.sleep(8)
-            daemon.terminate()
-            daemon.wait()
+            subprocess.run([program, "watch", "--once", "--config", config], stderr=log, check=True)
         problems = check(f"{work}/out", repository, tombstones, before)
         # A commit gives its records soon.
         daemon = subprocess.Popen([program, "watch", "--config", config], stderr=log)
