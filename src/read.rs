@@ -30,12 +30,14 @@ pub use archive::{ZipMember, ZipMembers, is_office_document};
 pub use error::{error_diagnostic, panicked};
 #[cfg(feature = "files")]
 pub use input::open;
+#[cfg(any(feature = "cli", feature = "load"))]
+pub(crate) use input::peek_stdin;
+#[cfg(feature = "cli")]
+pub(crate) use input::start_of_stdin;
 #[cfg(feature = "files")]
 pub use input::{Input, ReadAt, SeekableInput};
 #[cfg(feature = "files")]
 pub(crate) use input::{open_stream, read_small};
-#[cfg(feature = "cli")]
-pub(crate) use input::{peek_stdin, start_of_stdin};
 pub use packed_news_batch::{PackedNewsBatch, packed_news_batch};
 #[cfg(feature = "archives")]
 pub use repository::{GitHost, Repository, RepositoryContent, Selection, StartProgram};
