@@ -171,8 +171,8 @@ impl MessagePass<'_, '_> {
                 PREFILTER_BYTES
             },
         };
-        if !has_other_notation(&text.bytes, &bare)
-            && let Err(reason) = self.prefilter(&text.bytes, start, &bare)
+        if let Err(reason) = self.prefilter(&text.bytes, start, &bare)
+            && !has_other_notation(&text.bytes, &bare)
         {
             return Err(ParseOutcome {
                 resume: start.resume,
