@@ -97,6 +97,8 @@ mod planted_faults;
 
 mod byte_scan;
 
+mod word_search;
+
 mod limits;
 
 mod origin;

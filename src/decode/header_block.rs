@@ -81,17 +81,10 @@ const BLOCK_BYTES: usize = 4_096;
 /// Maximum number of lines in a block between two fields, which a field was folded over.
 const FOLDED_LINES: usize = 8;
 
-/// Returns `true` if a block begins at the start of `text`, which is the start of a line. Most lines
-/// are told by their first byte.
-#[inline]
+/// Returns `true` if a block begins at the start of `text`, which is the start of a line: the sender,
+/// the time, and last the subject, each once, with no other field in between. Of the time the name
+/// `Date` counts only before that of the recipient: copies of headers and patches have other orders.
 pub(super) fn begins_block(text: &[u8]) -> bool {
-    matches!(text, [b'F' | b'V' | b'D' | b'*' | 0xE5, ..]) && is_block(text)
-}
-
-/// Returns `true` if a block is at the start of `text`: the sender, the time, and last the subject,
-/// each once, with no other field in between. Of the time the name `Date` counts only before that
-/// of the recipient: copies of headers and patches have other orders.
-fn is_block(text: &[u8]) -> bool {
     let text = &text[..text.len().min(BLOCK_BYTES)];
     let Some(first) = field_name(text) else {
         return false;
@@ -139,10 +132,8 @@ const NAME_BYTES: usize = 32;
 fn field_name(line: &[u8]) -> Option<&[u8]> {
     let stars = line.iter().take_while(|&&byte| byte == b'*').count();
     let start = &line[stars..line.len().min(stars + NAME_BYTES)];
-    let end = memchr::memchr2(b':', b'\n', start);
-    let wide = memchr::memmem::find(start, "\u{ff1a}".as_bytes());
-    let end = end.into_iter().chain(wide).min()?;
-    let name = &start[..end];
+    // The colon may be full-width (U+FF1A). No name has a character with its first byte.
+    let name = &start[..memchr::memchr3(b':', b'\n', 0xEF, start)?];
     let name = name.strip_suffix("\u{a0}".as_bytes()).unwrap_or(name);
     let name = name.trim_ascii_end();
     Some(name.strip_suffix(b"*").unwrap_or(name)).filter(|name| !name.is_empty())

@@ -5,6 +5,7 @@ use std::sync::LazyLock;
 use memchr::memmem::Finder;
 
 use super::header_block::begins_block;
+use crate::word_search::WordSearcher;
 
 /// The value of a record's `region` for a body that stands elsewhere.
 pub const EXTERNAL_BODY_REGION: &str = "external-body";
@@ -40,11 +41,28 @@ const FORWARDS: [&[u8]; 4] = [
 ];
 const BEGIN_FORWARDED: &[u8] = b"Begin forwarded message:";
 
+/// Finds the line ends before lines that [`begun_by`] may know, by their first two bytes.
+static LINES: LazyLock<WordSearcher> = LazyLock::new(|| {
+    WordSearcher::new(&[
+        &b"\n--"[..],
+        b"\nBe",
+        b"\n*F",
+        b"\n*V",
+        b"\n*D",
+        b"\n**",
+        b"\nFr",
+        b"\nVo",
+        b"\nVa",
+        b"\nDe",
+        b"\nDa",
+        b"\n\xE5\x8F",
+    ])
+});
+
 /// Finds Mailman's rule.
 static RULES: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(RULE));
 
-/// The region that begins with the line at the start of `text`. Most lines are told by their first
-/// byte.
+/// The region that begins with the line at the start of `text`.
 fn begun_by(text: &[u8]) -> Option<BodyRegion> {
     let is_forward = match text {
         [b'-', b'-', b' ', b'\n', ..] | [b'-', b'-', b' ', b'\r', b'\n', ..] => {
@@ -67,8 +85,8 @@ impl Regions {
     #[must_use]
     pub fn of(text: &[u8]) -> Regions {
         let mut found = vec![(0, BodyRegion::Body)];
-        let lines = memchr::memchr_iter(b'\n', text).map(|end| end + 1);
-        let starts = std::iter::once(0).chain(lines);
+        let next_line = |after: &usize| LINES.find(text, *after).map(|end| end + 1);
+        let starts = std::iter::successors(Some(0), next_line);
         found.extend(starts.filter_map(|at| Some((at, begun_by(&text[at..])?))));
         let at_line = |&at: &usize| at == 0 || text[at - 1] == b'\n';
         let tail = text.len().saturating_sub(FOOTER_BYTES);

@@ -4,9 +4,8 @@
 
 use std::sync::LazyLock;
 
-use aho_corasick::{AhoCorasick, Input, packed};
-
 use super::spelling::defanged_mark;
+use crate::word_search::WordSearcher;
 
 /// Maximum number of digits of such a label: large sites had some hundreds of mirrors.
 const DIGITS: usize = 3;
@@ -27,7 +26,7 @@ pub(super) struct HostPrefix {
 /// scheme: a dot, perhaps in brackets, or the first of two slashes.
 pub(super) fn find_end(text: &[u8], from: usize) -> Option<usize> {
     let mut begin = from.saturating_sub(MAX_BYTES).min(text.len());
-    while let Some(word) = find_word(text, begin) {
+    while let Some(word) = WORDS.find(text, begin) {
         let end = if text[word + 1] == b'/' {
             word + 1
         } else {
@@ -88,25 +87,8 @@ fn digits<'b>(bytes: impl Iterator<Item = &'b u8>) -> usize {
         .count()
 }
 
-/// Returns the offset of the first `www`, `ftp`, `p//` or `s//` in `text` that begins at `from` or
-/// later.
-fn find_word(text: &[u8], from: usize) -> Option<usize> {
-    match &*SEARCHER {
-        HostPrefixSearcher::Packed(searcher) => searcher.find_in(text, (from..text.len()).into()),
-        HostPrefixSearcher::Automaton(automaton) => automaton.find(Input::new(text).range(from..)),
-    }
-    .map(|found| found.start())
-}
-
-/// A search for the sixteen spellings of the two words, and for the ends of schemes without a colon.
-enum HostPrefixSearcher {
-    /// Vector instructions, if the machine has them.
-    Packed(packed::Searcher),
-    /// An automaton, on any machine.
-    Automaton(AhoCorasick),
-}
-
-static SEARCHER: LazyLock<HostPrefixSearcher> = LazyLock::new(|| {
+/// The sixteen spellings of `www` and `ftp`, and the ends of schemes without a colon: `p//`, `s//`.
+static WORDS: LazyLock<WordSearcher> = LazyLock::new(|| {
     // All spellings are listed because the packed search does not ignore case. It puts every eighth
     // word, and all that differ from it in case alone, into one of eight classes, and stops where the
     // bytes are those of a class, mixed: with the words in this order each has a class of its own.
@@ -114,12 +96,7 @@ static SEARCHER: LazyLock<HostPrefixSearcher> = LazyLock::new(|| {
     let (first, others) = ends.split_at(2);
     let (www, ftp) = (spellings("www"), spellings("ftp"));
     let words = [&www[..1], &ftp[..1], first, &www[1..], &ftp[1..], others].concat();
-    match packed::Searcher::new(&words) {
-        Some(searcher) => HostPrefixSearcher::Packed(searcher),
-        None => {
-            HostPrefixSearcher::Automaton(AhoCorasick::new(&words).expect("twenty short words"))
-        }
-    }
+    WordSearcher::new(&words)
 });
 
 /// The eight spellings of a word of three letters.
