@@ -46,8 +46,15 @@ fn paths_that_are_named_twice_are_said() {
     fs::create_dir(folder.path("mail")).unwrap();
     folder.write("mail/a", MAIL);
     folder.write("mail/b", MAIL);
+    std::os::unix::fs::symlink("mail", folder.path("link")).unwrap();
     for (command, paths, word) in [
-        ("scan", &["inbox", "./inbox"][..], "inbox is named twice"),
+        ("scan", &["mail", "link"][..], "link is named twice"),
+        (
+            "scan",
+            &["mail", "mail/../mail/a"],
+            "mail/../mail/a is named twice",
+        ),
+        ("scan", &["inbox", "./inbox"], "inbox is named twice"),
         (
             "scan",
             &["mail", "mail/a"],

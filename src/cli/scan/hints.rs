@@ -5,7 +5,7 @@ use std::ffi::OsStr;
 use std::fs::File;
 use std::io::{IsTerminal, Read};
 use std::os::unix::ffi::OsStrExt;
-use std::path::{Component, Path, PathBuf};
+use std::path::{Path, PathBuf};
 
 use super::super::args::ScanArgs;
 use super::job::NamedContent;
@@ -295,25 +295,24 @@ pub(super) fn encrypted_members(job: &Job, summary: &Summary) -> Option<String> 
     })
 }
 
-/// A hint about paths that are named twice, or are in a folder that is named: their URLs are found twice.
+/// A hint about paths that are named twice, perhaps through a link, or are in a folder that is named: their URLs are found twice.
+/// Costs the resolution of each path.
 pub(in crate::cli) fn repeated_paths(job: &Job) -> Option<String> {
-    // A path with `..` may lead anywhere.
-    let is_plain = |root: &&PathBuf| {
-        root.as_os_str() != Source::STDIN
-            && !root.components().any(|part| part == Component::ParentDir)
-    };
     let roots = job.roots.iter().filter(|_| job.items.is_none());
-    let roots: Vec<PathBuf> = roots.filter(is_plain).map(|root| bare_path(root)).collect();
-    let named: HashSet<&Path> = roots.iter().map(PathBuf::as_path).collect();
+    let roots: Vec<(&PathBuf, PathBuf)> = roots
+        .filter(|root| root.as_os_str() != Source::STDIN)
+        .filter_map(|root| Some((root, root.canonicalize().ok()?)))
+        .collect();
+    let named: HashSet<&Path> = roots.iter().map(|(_, place)| place.as_path()).collect();
     let mut seen = HashSet::new();
-    let mut repeated = roots.iter().filter(|root| {
-        let is_inside = root
+    let mut repeated = roots.iter().filter(|(_, place)| {
+        let is_inside = place
             .ancestors()
             .skip(1)
             .any(|folder| named.contains(folder));
-        !seen.insert(root.as_path()) || is_inside
+        !seen.insert(place.as_path()) || is_inside
     });
-    let first = repeated.next()?.display();
+    let first = repeated.next()?.0.display();
     Some(match repeated.count() {
         0 => format!(
             "{first} is named twice, or is in a folder that is named: its URLs are found twice; name each file once"
@@ -324,13 +323,6 @@ pub(in crate::cli) fn repeated_paths(job: &Job) -> Option<String> {
             counted(others as u64, "other path", "other paths")
         ),
     })
-}
-
-/// The path without `.`: the current folder is empty.
-fn bare_path(path: &Path) -> PathBuf {
-    path.components()
-        .filter(|part| *part != Component::CurDir)
-        .collect()
 }
 
 /// A hint for each named file of several messages that is read as another kind, because the user named that.
