@@ -49,7 +49,7 @@ pub struct Summary {
     pub parts_text: u64,
     /// Parts that were not read.
     pub parts_other: u64,
-    /// Parts that were not read, by media type; `other` for types beyond [`PART_TYPES`](crate::limits::PART_TYPES).
+    /// Parts that were not read, by media type; `other` for types beyond `PART_TYPES` of the limits.
     pub parts_other_types: PartTypeCounts,
     /// Starts that matched a scheme or the opening of a wrapper.
     pub candidates: u64,
