@@ -139,7 +139,9 @@ const TRACE: &[&str] = &[
     "thread-index",
     "original-received",
     "x-hdr-*",
-    "x-gnus-*",
+    "x-gnus-article-number",
+    "x-gnus-mail-source",
+    "x-gnus-newsgroup",
     "x-sender",
     "supersedes",
 ];
@@ -319,6 +321,7 @@ mod tests {
             "X-Rspamd-Server",
             "Path",
             "X-UIDL",
+            "X-Gnus-Newsgroup",
         ] {
             assert!(roles_of(name.as_bytes()).is_trace, "{name}");
         }
@@ -329,6 +332,7 @@ mod tests {
             "List-Archive",
             "Subject",
             "X-URL",
+            "X-Gnus-GitHub",
             "Receive",
             "X-Spam",
             "ARC",
