@@ -481,11 +481,13 @@ impl RepositoryObjects {
                     continue;
                 }
             };
+            if expected == Expected::Message
+                && let Some(count @ 1..) = deleted.get_mut(oid)
+            {
+                *count -= 1;
+                continue;
+            }
             match &expected {
-                Expected::Message if let Some(count @ 1..) = deleted.get_mut(oid) => {
-                    *count -= 1;
-                    continue;
-                }
                 Expected::Message | Expected::Deleted => {
                     self.contents.send(&[oid, b"\n"].concat());
                 }
