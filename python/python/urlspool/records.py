@@ -101,6 +101,7 @@ class MimePart(TypedDict):
     charset: Optional[str]
     encoding: str
     message_id: Optional[str]
+    member: Optional[list[str]]
 
 
 class Context(TypedDict):
