@@ -90,7 +90,7 @@ impl DocumentKind {
 /// The result of reading a document.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct DocumentReading {
-    /// What the document holds.
+    /// Content of the document.
     pub content: DocumentContent,
     /// Its media type, if that is known more precisely than by its kind.
     pub media_type: Option<String>,

@@ -31,7 +31,7 @@ pub struct ReportJob {
     pub csv_folder: Option<PathBuf>,
     /// The naming of senders.
     pub senders: SenderPolicy,
-    /// What happens to existing files that urlspool did not write.
+    /// Treatment of existing files that urlspool did not write.
     pub replacement: Replacement,
 }
 

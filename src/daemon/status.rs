@@ -156,7 +156,7 @@ pub struct SpoolStatus {
     /// Files because of which messages that are gone are not reported, at most
     /// [`REPORTED_FAILURES`].
     pub withheld: Vec<WithheldBy>,
-    /// What is known of the kernel's reports of changes in it.
+    /// State of the kernel's reports of changes in it.
     pub notices: Notices,
     /// Milliseconds since the last such report; `None` if none has arrived.
     pub last_notice_ms: Option<u64>,
@@ -168,7 +168,7 @@ pub struct SpoolStatus {
     pub stalled_ms: u64,
 }
 
-/// What is known of the kernel's reports of changes in a spool.
+/// State of the kernel's reports of changes in a spool.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Notices {

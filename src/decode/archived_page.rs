@@ -32,7 +32,7 @@ const ARCHIVERS: [Archiver; 3] = [
     },
 ];
 
-/// What a page says of its message, as in header fields.
+/// Header fields of the message on a page.
 #[derive(Debug, Default)]
 pub(super) struct PageFields {
     pub(super) id: Option<String>,

@@ -474,13 +474,13 @@ struct WalkState<'s> {
     /// `true` once the nesting limit was reached, which is reported once: a message may have
     /// thousands of parts beyond it.
     is_nesting_reported: bool,
-    /// The same for the number of parts.
+    /// `true` once the limit on the number of parts was reached.
     is_count_reported: bool,
     /// Number of bytes that documents may still unpack to.
     document_bytes_left: usize,
     /// `true` once a document was not read for that.
     is_document_reported: bool,
-    /// The same for the bytes of archives.
+    /// `true` once an archive was not read because the limit on unpacked bytes was reached.
     #[cfg(feature = "archives")]
     is_unpacking_reported: bool,
     /// Bytes that were unpacked from archives.

@@ -202,7 +202,7 @@ pub enum Selection {
 /// Numbers by the object ids of blobs.
 type BlobCounts = HashMap<Vec<u8>, u64>;
 
-/// What the names of objects are for.
+/// Purpose of the names of objects.
 #[derive(Debug)]
 enum Purpose {
     /// Reads messages, but for the first ones of these blobs, as many as are counted: they are
@@ -310,7 +310,7 @@ pub(super) struct RepositoryObjects {
     answers: LineBuffer,
     /// Answers an object id with the object.
     contents: GitProcess,
-    /// What comes next. The objects among it were asked for in this order.
+    /// The next items. The objects among them were asked for in this order.
     expected: VecDeque<Expected>,
     /// Number of names that `check` has not answered.
     unanswered: u64,

@@ -160,7 +160,7 @@ pub struct ReportOutputs<'o> {
     pub folder: Option<&'o Path>,
     /// Names and columns of the tables.
     pub tables: &'o [(&'o str, String)],
-    /// What happens to existing files that urlspool did not write.
+    /// Treatment of existing files that urlspool did not write.
     pub replacement: Replacement,
 }
 

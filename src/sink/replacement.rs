@@ -10,7 +10,7 @@ use crate::record::is_written_line;
 /// A tag in the head of the HTML pages that urlspool writes, by which they are recognized.
 pub const PAGE_MARK: &str = "<meta name=\"generator\" content=\"urlspool\">";
 
-/// What happens to an existing file that does not show that urlspool wrote it.
+/// Treatment of an existing file that does not show that urlspool wrote it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Replacement {
     /// It stays, and the run ends before it does anything.

@@ -37,7 +37,7 @@ struct Patterns {
 pub struct BadGlob {
     /// The pattern.
     pub glob: String,
-    /// What is wrong with it.
+    /// The fault in it.
     pub message: String,
 }
 

@@ -169,7 +169,7 @@ fn split_items(path: &Path) -> Result<Vec<FileRange>, CommandError> {
     Ok(items)
 }
 
-/// What the name of an output file says about its content: `urls.csv.gz` is a compressed table.
+/// Content of an output file as its name states it: `urls.csv.gz` is a compressed table.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct NamedContent {
     /// The format; `None` if the ending is unknown, or there is none.

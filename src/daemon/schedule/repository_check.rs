@@ -12,7 +12,7 @@ use crate::origin::{FormatHint, Source};
 use crate::read::{GitHost, Repository, RepositoryContent};
 use crate::walk::WalkedFile;
 
-/// What a check found of a repository.
+/// Result of a check of a repository.
 pub(super) struct CheckedRepository {
     pub(super) file: WalkedFile,
     /// The version of the repository, or of its folder if it could not be read.

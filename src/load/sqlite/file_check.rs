@@ -205,7 +205,7 @@ impl FirstPage {
     }
 }
 
-/// What is left of a database in its file.
+/// Remains of a database in its file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum FileContent {
     /// A header, and at least as many pages as it says.

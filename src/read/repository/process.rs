@@ -51,7 +51,7 @@ const ENVIRONMENT: &[(&str, &str)] = &[
 /// Starts programs: this process itself, or one with the right to do so.
 pub type StartProgram = Arc<dyn Fn(Command) -> io::Result<Child> + Send + Sync>;
 
-/// What `git` processes are started with, and the limits on them.
+/// Means to start `git` processes, and the limits on them.
 #[derive(Clone)]
 pub struct GitHost {
     start: StartProgram,

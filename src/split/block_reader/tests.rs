@@ -313,7 +313,7 @@ fn divided(stream: impl SparseRead, max_message_bytes: usize) -> (Divided, usize
     }
 }
 
-/// Where a writer pauses decides when messages come, not which.
+/// The pauses of a writer decide when messages come, not which.
 #[test]
 fn a_stream_that_pauses_has_the_same_messages() {
     let mail = |number: usize| {
