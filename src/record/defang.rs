@@ -3,7 +3,7 @@
 //! `hxxp://a[.]example/b` is how people who report such mail write `http://a.example/b`; `scan` reads
 //! it back. What is a URL was decided before; here are only its characters.
 
-use memchr::{memchr_iter, memmem};
+use memchr::memchr_iter;
 
 use crate::grammar::is_scheme_char;
 
@@ -131,18 +131,18 @@ fn write_byte(byte: u8, out: &mut Vec<u8>) {
 }
 
 /// Appends `text`, in which no scheme is, with the dots of hosts in brackets that programs make links
-/// of without a scheme: those that begin with `www.` or `ftp.`.
+/// of without a scheme: those that begin with `www.` or `ftp.`. Linear.
 fn write_hosts(text: &[u8], out: &mut Vec<u8>) {
-    let lower = text.to_ascii_lowercase();
     let mut at = 0;
-    while let Some(host) = [&b"www."[..], b"ftp."]
-        .into_iter()
-        .filter_map(|prefix| memmem::find(&lower[at..], prefix))
-        .min()
-    {
-        out.extend_from_slice(&text[at..at + host]);
-        at += host;
-        at += write_authority(&text[at..], out);
+    for dot in memchr_iter(b'.', text) {
+        let Some(host) = dot.checked_sub(3).filter(|host| at <= *host) else {
+            continue;
+        };
+        let name = &text[host..dot];
+        if name.eq_ignore_ascii_case(b"www") || name.eq_ignore_ascii_case(b"ftp") {
+            out.extend_from_slice(&text[at..host]);
+            at = host + write_authority(&text[host..], out);
+        }
     }
     out.extend_from_slice(&text[at..]);
 }
@@ -182,10 +182,22 @@ mod tests {
             "hxxp://a[.]example/?u=hxxps://b[.]example/c&v=www[.]d[.]example",
         );
         check("Re: see www.a.example/b.c", "Re: see www[.]a[.]example/b.c");
+        check(
+            "ftp.a.example/.www. WWW.b.example, a.ww.b",
+            "ftp[.]a[.]example/.www[.] WWW[.]b[.]example, a.ww.b",
+        );
         check("10:30, a.b: c", "10:30, a.b: c");
         check("http://", "hxxp://");
         let mut out = Vec::new();
         write_defanged_host("u=http://a.example", &mut out);
         assert_eq!(out, b"u=http[:]//a[.]example");
+    }
+    /// Each host was found by a search for the other prefix to the end of the text.
+    #[test]
+    fn many_hosts_take_linear_time() {
+        const HOSTS: usize = 200_000;
+        let mut out = Vec::new();
+        write_defanged(&"www./".repeat(HOSTS), &mut out);
+        assert_eq!(out, "www[.]/".repeat(HOSTS).into_bytes());
     }
 }

@@ -349,7 +349,7 @@ impl Table {
         }
     }
 
-    /// Does the same with the URLs in all cells written so. Paths of sources stay as they are.
+    /// Returns the table with the URLs in all cells written so, but for the paths of sources.
     #[must_use]
     pub fn with_links(self, links: Links) -> Table {
         Table { links, ..self }
