@@ -127,16 +127,20 @@ fn between(head: &[u8], start: &[u8], end: &[u8]) -> Option<String> {
     Some(text).filter(|text| !text.is_empty())
 }
 
-/// Decodes the character references that archivers write.
+/// Decodes the character references that archivers write. Linear.
 fn references_decoded(text: &str) -> String {
+    /// Maximum length of the name of a reference: `#` and eight characters.
+    const NAME_BYTES: usize = 9;
     let mut decoded = String::with_capacity(text.len());
     let mut rest = text;
     while let Some(at) = rest.find('&') {
         let (before, reference) = rest.split_at(at);
         decoded.push_str(before);
-        let found = reference[1..]
-            .split_once(';')
-            .and_then(|(name, after)| Some((character(name)?, after)));
+        let mut name = reference.bytes().skip(1).take(NAME_BYTES + 1);
+        let found = name.position(|byte| byte == b';').and_then(|len| {
+            let character = character(&reference[1..=len])?;
+            Some((character, &reference[len + 2..]))
+        });
         match found {
             Some((character, after)) => {
                 decoded.push(character);
@@ -194,6 +198,7 @@ mod tests {
             "a <b@c> & d &x -"
         );
         assert_eq!(references_decoded("&#99999999999;&;"), "&#99999999999;&;");
+        assert_eq!(references_decoded("&#00000041;&#x0000041;"), ")A");
         assert_eq!(rot13("Wnpx @"), "Jack @");
     }
 
