@@ -37,8 +37,6 @@ use crate::documents::{
 use crate::limits::SNIFF_BYTES;
 use crate::limits::{ATTACHED_RATIO, DOCUMENTS_RATIO, Limits, MULTIPART_BOUNDARIES};
 use crate::planted_faults::{PlantedFault, panic_at_mark};
-#[cfg(feature = "archives")]
-use crate::span::ByteMap;
 use crate::span::Span;
 use crate::split::{Block, Format, Message, SplitOutput, messages};
 
@@ -271,14 +269,12 @@ impl ArchiveLayer {
     fn new(attached: AttachedBytes, part: &MimePart, limits: &Limits) -> ArchiveLayer {
         let all = Span::new(0, attached.bytes.len());
         let raw = attached.outer.raw(all).span;
-        let mut map = ByteMap::new();
-        map.push_whole(0, raw);
         ArchiveLayer {
             held_bytes: attached.held_bytes(),
             archive: AttachedArchive::new(attached.bytes, attached.enclosing.containers, limits),
             media_type: part.media_type.clone(),
             raw,
-            outer: Arc::new(OffsetMap::verbatim(0).then(map)),
+            outer: Arc::new(OffsetMap::whole(raw)),
             number: attached.number,
             enclosing: attached.enclosing,
             read: 0,
