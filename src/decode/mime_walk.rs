@@ -1071,11 +1071,11 @@ static DASHED: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(b"\n--")
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct BoundaryLine {
     /// End of the text before it, whose last line end belongs to the boundary.
-    pub(super) start: usize,
+    start: usize,
     /// Offset of the first byte after the line.
-    pub(super) end: usize,
+    end: usize,
     /// Index of its multipart among the open ones.
-    pub(super) level: usize,
+    level: usize,
     /// `true` for the closing boundary, which ends in `--`.
     closes: bool,
 }
@@ -1085,22 +1085,22 @@ struct BoundaryLine {
 struct OpenMultipart {
     /// Its boundary; more than one if its header names more.
     boundaries: Vec<Vec<u8>>,
-    pub(super) number: PartNumber,
+    number: PartNumber,
     /// Number of its parts so far.
-    pub(super) parts: usize,
+    parts: usize,
     /// The type of its parts that name no type.
-    pub(super) default_type: DefaultType,
-    pub(super) enclosing: EnclosingMessage,
+    default_type: DefaultType,
+    enclosing: EnclosingMessage,
 }
 
 /// The open multiparts, the outermost first.
 #[derive(Debug, Default)]
-struct OpenMultiparts(pub(super) Vec<OpenMultipart>);
+struct OpenMultiparts(Vec<OpenMultipart>);
 
 impl OpenMultiparts {
     /// The first boundary line at or after `from`. The innermost multipart is tried first on each
     /// line.
-    pub(super) fn boundary(&self, raw: &[u8], from: usize) -> Option<BoundaryLine> {
+    fn boundary(&self, raw: &[u8], from: usize) -> Option<BoundaryLine> {
         self.boundary_before(raw, from, raw.len())
     }
 
