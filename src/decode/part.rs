@@ -8,7 +8,7 @@ use mailparse::ParsedContentType;
 
 use super::field_names::KnownField;
 use super::header::{HeaderFields, field_text};
-use super::part_kind::{TextForm, text_form};
+use super::part_kind::{MESSAGES, TextForm, text_form};
 use super::transfer::{TransferEncoding, base64, quoted_printable, unflow, unfold, unstuff};
 use super::{DecodedText, HtmlPage, LineLayout, MappedBytes, OffsetMap, Region, charset, html};
 use crate::diagnostic::{Diagnostic, DiagnosticKind};
@@ -181,10 +181,7 @@ impl MimePart {
 
     /// Returns `true` if its body is a message.
     pub(super) fn is_message(&self) -> bool {
-        matches!(
-            self.media_type.as_str(),
-            "message/rfc822" | "message/news" | "message/global"
-        )
+        MESSAGES.contains(&self.media_type.as_str())
     }
 }
 

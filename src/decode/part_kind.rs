@@ -110,7 +110,7 @@ const KINDS: &[PartKind] = &[
     },
     PartKind {
         reader: PartReader::Message,
-        media_types: &["message/rfc822", "message/news", "message/global"],
+        media_types: &MESSAGES,
         extensions: &["eml"],
     },
     PartKind {
@@ -200,6 +200,9 @@ const KINDS: &[PartKind] = &[
         extensions: &["epub", "jar", "war", "apk", "xpi", "kmz", "whl"],
     },
 ];
+
+/// Media types of messages: RFC 2046 section 5.2.1, its form for news, and RFC 6532 section 3.7.
+pub(super) const MESSAGES: [&str; 3] = ["message/rfc822", "message/news", "message/global"];
 
 /// Media types that say nothing of what a part is. Types whose first word is unknown are among
 /// them (RFC 2046 section 4.5.1 wants unknown types to be treated as `application/octet-stream`).
