@@ -4,7 +4,7 @@
 //! A notation is undone in the logical line, so that `parse` reads the URL that is meant. Only by the
 //! wide rules.
 
-use memchr::{memchr, memchr_iter, memchr3};
+use memchr::{memchr, memchr3};
 
 use super::url_run::BareWord;
 use super::{LogicalLine, Repair, RepairSet};
@@ -341,6 +341,7 @@ fn roff_escape(rest: &[u8]) -> Option<Notation> {
 /// Punctuation of paths is escaped in Markdown (`CommonMark`, section 2.4), that of queries in shells.
 fn other_escape(rest: &[u8], before: &[u8], authority: Authority) -> Option<Notation> {
     let is_passed = authority == Authority::Passed;
+    let has_query = || memchr(b'?', before).is_some();
     let (len, meant): (usize, &'static [u8]) = match rest {
         [b'/', ..] => (2, b"/"),
         [b'_', ..] if is_passed => (2, b"_"),
@@ -349,8 +350,8 @@ fn other_escape(rest: &[u8], before: &[u8], authority: Authority) -> Option<Nota
         [b'#', ..] if is_passed => (2, b"#"),
         [b'+', ..] if is_passed => (2, b"+"),
         [b'?', ..] if is_passed => (2, b"?"),
-        [b'=', ..] if has_query(before) => (2, b"="),
-        [b'&', next, ..] if has_query(before) && next.is_ascii_alphanumeric() => (2, b"&"),
+        [b'=', ..] if has_query() => (2, b"="),
+        [b'&', next, ..] if has_query() && next.is_ascii_alphanumeric() => (2, b"&"),
         [b'u', b'0', b'0', b'2', b'6', ..] if is_passed => (6, b"&"),
         [b'u', b'0', b'0', b'3', b'd' | b'D', ..] if is_passed => (6, b"="),
         _ => return None,
@@ -360,10 +361,6 @@ fn other_escape(rest: &[u8], before: &[u8], authority: Authority) -> Option<Nota
         meant,
         repair: Repair::Escape,
     })
-}
-
-fn has_query(text: &[u8]) -> bool {
-    memchr_iter(b'?', text).next().is_some()
 }
 
 #[cfg(test)]
