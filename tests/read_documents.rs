@@ -81,9 +81,14 @@ fn a_document_gives_its_links_and_its_text_and_no_namespace() {
 
 #[test]
 fn a_message_of_outlook_has_the_facts_of_its_header() {
-    let ended = done(&["scan", "-q", "documents/document.msg"]);
+    let names = "date,X-None,subject";
+    let path = "documents/document.msg";
+    let ended = done(&["scan", "-q", "--header-fields", names, path]);
     for record in ended.records() {
         let message = &record["message"];
+        let fields = message["fields"].as_array().unwrap();
+        let named: Vec<_> = fields.iter().map(|field| &field["name"]).collect();
+        assert_eq!(named, ["subject", "date"]);
         assert_eq!(message["subject"], "A message of Outlook");
         assert_eq!(message["from"], "Ann <ann@msg.example>");
         assert_eq!(message["id"], "<one@msg.example>");

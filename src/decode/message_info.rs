@@ -99,26 +99,37 @@ impl MessageInfo {
         MessageInfo::wanted(raw, fields, max_bytes, InfoFields::ALL)
     }
 
-    /// Reads the header of a message in whatever form it is, for the `wanted` fields. `None` if there is no header.
+    /// Reads the header of a message in whatever form it is, for the `wanted` fields, and for those
+    /// named `names` if [`InfoFields::NAMED`] is among them. `None` if there is no header.
     #[must_use]
     pub fn of_message(
         message: &Message<'_>,
         fields: &HeaderFields,
         max_bytes: usize,
         wanted: InfoFields,
+        names: &[String],
     ) -> Option<MessageInfo> {
-        match message.header {
-            HeaderForm::Present | HeaderForm::Copied { .. } => {
-                Some(MessageInfo::wanted(message.raw, fields, max_bytes, wanted))
-            }
-            HeaderForm::ANews => Some(MessageInfo::of_a_news(message.raw, max_bytes)),
+        let document;
+        let (raw, fields) = match message.header {
             HeaderForm::Document(kind) => {
-                let (raw, fields) = document_header(message, kind)?;
-                Some(MessageInfo::wanted(&raw, &fields, max_bytes, wanted))
+                document = document_header(message, kind)?;
+                (document.0.as_slice(), &document.1)
             }
-            HeaderForm::Page => MessageInfo::of_page(message.raw, max_bytes),
-            HeaderForm::Absent => None,
-        }
+            _ => (message.raw, fields),
+        };
+        let info = match message.header {
+            HeaderForm::Present | HeaderForm::Copied { .. } | HeaderForm::Document(_) => {
+                MessageInfo::wanted(raw, fields, max_bytes, wanted)
+            }
+            HeaderForm::ANews => MessageInfo::of_a_news(raw, max_bytes),
+            HeaderForm::Page => MessageInfo::of_page(raw, max_bytes)?,
+            HeaderForm::Absent => return None,
+        };
+        Some(if names.is_empty() || !wanted.contains(InfoFields::NAMED) {
+            info
+        } else {
+            info.with_named_fields(raw, fields, max_bytes, names)
+        })
     }
 
     /// Reads what a page of a mail archive says of its message. `None` for any other page.
@@ -226,21 +237,20 @@ impl MessageInfo {
         info
     }
 
-    /// Reads the fields of these names too, of each at most `max_bytes`. Names of Usenet's A news
-    /// are in no header, and give none.
-    #[must_use]
-    pub fn with_named_fields(
+    /// Reads the fields of these names too, of each at most `max_bytes`. A page and an article of A
+    /// news have no field with a name, and give none.
+    fn with_named_fields(
         self,
-        message: &Message<'_>,
+        raw: &[u8],
         fields: &HeaderFields,
         max_bytes: usize,
         names: &[String],
     ) -> MessageInfo {
         let mut is_cut = self.is_cut;
         let named = |field: &HeaderField| {
-            let found = field.name.of(message.raw);
+            let found = field.name.of(raw);
             let is_it = |name: &&String| name.as_bytes().eq_ignore_ascii_case(found);
-            Some((names.iter().find(is_it)?, field.value.of(message.raw)))
+            Some((names.iter().find(is_it)?, field.value.of(raw)))
         };
         let mut list = Vec::new();
         for (name, value) in fields.all.iter().filter_map(named) {

@@ -4,7 +4,7 @@
 use std::collections::{HashMap, HashSet};
 
 use super::{Extractor, Finding, ParsedHeader};
-use crate::decode::{HeaderFields, InfoFields, MessageInfo, OffsetMap, RawRange, digest};
+use crate::decode::{HeaderFields, MessageInfo, OffsetMap, RawRange, digest};
 use crate::diagnostic::{Diagnostic, DiagnosticKind};
 use crate::limits::{Limits, MESSAGE_STEPS, PREFILTER_BYTES};
 use crate::origin::Source;
@@ -186,12 +186,7 @@ impl<'s, 'm> MessagePass<'s, 'm> {
         let wanted = self.extractor.options.info;
         let names = &self.extractor.options.header_fields;
         let of = |message: &Message<'_>, fields: &HeaderFields| {
-            let info = MessageInfo::of_message(message, fields, field_bytes, wanted)?;
-            Some(if names.is_empty() || !wanted.contains(InfoFields::NAMED) {
-                info
-            } else {
-                info.with_named_fields(message, fields, field_bytes, names)
-            })
+            MessageInfo::of_message(message, fields, field_bytes, wanted, names)
         };
         match self
             .message

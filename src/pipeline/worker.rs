@@ -405,7 +405,7 @@ impl Worker<'_> {
         }
         let is_wanted = || {
             let wanted = InfoFields::LIST_ID.with(InfoFields::NEWSGROUPS);
-            MessageInfo::of_message(message, fields, limits.field_bytes, wanted)
+            MessageInfo::of_message(message, fields, limits.field_bytes, wanted, &[])
                 .is_some_and(|info| lists.iter().any(|list| info.is_of_list(list)))
         };
         (!lists.is_empty() && !is_wanted()).then_some(SkipReason::List)
