@@ -10,7 +10,7 @@ use super::messages::{
     InputStep, MessageBlock, MessageSource, UnreadMessages, is_earlier_output, shrunk_before,
 };
 use super::units::{Unit, UnitStep};
-use crate::decode::{HeaderFields, InfoFields, KnownField, MessageInfo, digest, parse_date};
+use crate::decode::{HeaderFields, InfoFields, KnownField, MessageInfo, digest};
 use crate::diagnostic::{Diagnostic, DiagnosticKind, SkipReason};
 use crate::extract::{Extractor, ParsedHeader, extract_flat, extract_parsed};
 use crate::limits::{SMALL_CONTAINER_BYTES, SMALL_FILE_BYTES};
@@ -394,8 +394,10 @@ impl Worker<'_> {
             (Some(head), Some(fields)) => (head, fields),
             _ => (message, fields),
         };
+        let info =
+            |wanted| MessageInfo::of_message(message, fields, limits.field_bytes, wanted, &[]);
         let date = (since.is_some() || until.is_some())
-            .then(|| date_of(message, fields))
+            .then(|| info(InfoFields::DATE)?.date?.unix)
             .flatten();
         let is_in_time = date.is_none_or(|date| {
             since.is_none_or(|since| since <= date) && until.is_none_or(|until| date < until)
@@ -405,8 +407,7 @@ impl Worker<'_> {
         }
         let is_wanted = || {
             let wanted = InfoFields::LIST_ID.with(InfoFields::NEWSGROUPS);
-            MessageInfo::of_message(message, fields, limits.field_bytes, wanted, &[])
-                .is_some_and(|info| lists.iter().any(|list| info.is_of_list(list)))
+            info(wanted).is_some_and(|info| lists.iter().any(|list| info.is_of_list(list)))
         };
         (!lists.is_empty() && !is_wanted()).then_some(SkipReason::List)
     }
@@ -416,12 +417,6 @@ impl Worker<'_> {
 fn panicked(on: &str) -> Diagnostic {
     let message = format!("the program failed {on}; please report it");
     Diagnostic::new(DiagnosticKind::Panic, message)
-}
-
-/// The date of a message in seconds since 1970.
-fn date_of(message: &Message<'_>, fields: &HeaderFields) -> Option<i64> {
-    let field = fields.first_known(KnownField::Date)?;
-    parse_date(&String::from_utf8_lossy(field.value.of(message.raw))).unix
 }
 
 /// Identifies an article by its Message-ID and its digest. `None` if it has no Message-ID.

@@ -147,6 +147,35 @@ fn since_and_until_take_whole_periods() {
     );
 }
 
+/// The date of a record decides, in whatever form its message states it.
+#[test]
+fn since_and_until_count_the_dates_of_records() {
+    for message in [
+        // A news and B news (RFC 850).
+        "Aa.1\nnet.general\na!b\nThu Nov 19 17:28:00 1981\ntitle\nhttp://s.example/\n",
+        "From: x@b.UUCP\nNewsgroups: net.a\nPosted: Thu Nov 19 17:28:00 1981\n\nhttp://s.example/\n",
+        "<html>\n<!--X-Date: Thu, 19 Nov 1981 17:28:00 GMT -->\n<!--X-Body-of-Message-->\n\
+         <p>http://s.example/\n<!--X-Body-of-Message-End-->\n</html>\n",
+    ] {
+        let folder = Folder::new();
+        let file = folder.file("file", message);
+        let found = |options: &[&str]| {
+            let ended = ended(urlspool(["scan", &file]).args(options), b"");
+            let years = ended.records().into_iter();
+            years
+                .map(|record| record["message"]["year"].clone())
+                .collect::<Vec<_>>()
+        };
+        assert_eq!(
+            found(&["--since", "1981", "--until", "1981"]),
+            [1981],
+            "{message}"
+        );
+        assert_eq!(found(&["--since", "1982"]), [0; 0], "{message}");
+        assert_eq!(found(&["--until", "1980"]), [0; 0], "{message}");
+    }
+}
+
 #[test]
 fn patterns_choose_files_beneath_a_root() {
     let folder = Folder::new();
