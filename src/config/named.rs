@@ -70,7 +70,7 @@ named_values! {
     AttachmentPolicy {
         None = "none": "No attachment",
         Text = "text": "Texts and messages, also those with another label",
-        All = "all": "All that can be read: texts, messages, archives",
+        All = "all": "All that can be read: texts, messages, archives, documents",
     }
     SchemaLanguage {
         JsonSchema = "json-schema": "JSON Schema of records, rejects, events and messages that are \

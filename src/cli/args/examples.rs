@@ -31,7 +31,7 @@ Examples:
   urlspool stats ~/Mail
   urlspool scan ~/Mail > urls.jsonl
   urlspool scan --help
-  urlspool man scan | man -l -";
+  urlspool man scan";
 
 pub(super) const SCAN: &str = "Exit codes:
   0  done
