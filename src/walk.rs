@@ -34,7 +34,10 @@ use crate::origin::{FileRange, FormatHint, Source};
 use format_hint::is_maildir_tmp;
 use preopened::{DescriptorBudget, ExaminedFile, PreopenedFile};
 pub use repository::is_repository;
+#[cfg(feature = "daemon")]
 pub(crate) use repository::{RepositoryPath, RepositoryRole, repository_path};
+#[cfg(feature = "archives")]
+pub(crate) use repository::{is_fan_out, is_message_name};
 use rooted_path::RootedPath;
 use tree::{TreeEntry, TreeError, TreeWalk};
 

@@ -24,6 +24,7 @@ pub use self::process::{GitHost, StartProgram};
 use super::error;
 use crate::diagnostic::SkipReason;
 use crate::limits::{GIT_LINE_BYTES, GIT_PIPE_BYTES, GIT_ROOT_BYTES};
+use crate::walk;
 
 /// Content of a git repository.
 #[derive(Debug)]
@@ -254,16 +255,16 @@ fn layout(root: &[u8]) -> Option<Layout> {
     let mut entries = root
         .split(|&byte| byte == b'\n')
         .filter(|line| !line.is_empty());
-    let is_message = |line: &[u8]| {
-        let is_blob = line.starts_with(b"100") && memchr::memmem::find(line, b" blob ").is_some();
-        is_blob && (line.ends_with(b"\tm") || line.ends_with(b"\td"))
+    // `MODE TYPE OID<tab>NAME`.
+    let is_entry = |line: &[u8], kind: &[u8], is_name: fn(&[u8]) -> bool| {
+        let tab = memchr::memchr(b'\t', line);
+        tab.is_some_and(|tab| {
+            memchr::memmem::find(&line[..tab], kind).is_some() && is_name(&line[tab + 1..])
+        })
     };
-    let is_fan_out = |line: &[u8]| match line.split_last_chunk::<3>() {
-        Some((before, [b'\t', name @ ..])) => {
-            memchr::memmem::find(before, b" tree ").is_some() && is_hex(name)
-        }
-        _ => false,
-    };
+    let is_message =
+        |line: &[u8]| line.starts_with(b"100") && is_entry(line, b" blob ", walk::is_message_name);
+    let is_fan_out = |line: &[u8]| is_entry(line, b" tree ", walk::is_fan_out);
     if entries.clone().all(is_fan_out) {
         return Some(Layout::V1);
     }
@@ -274,12 +275,10 @@ fn layout(root: &[u8]) -> Option<Layout> {
 /// folder of that name.
 fn is_message_path(path: &[u8]) -> bool {
     let mut names = path.splitn(3, |&byte| byte == b'/');
-    let mut is_hex_name = |len| {
-        names
+    names.next().is_some_and(walk::is_fan_out)
+        && names
             .next()
-            .is_some_and(|name| name.len() == len && is_hex(name))
-    };
-    is_hex_name(2) && is_hex_name(38)
+            .is_some_and(|name| name.len() == 38 && is_hex(name))
 }
 
 /// Returns `true` for a SHA-1 or SHA-256 in hex.

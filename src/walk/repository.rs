@@ -81,14 +81,24 @@ pub(super) fn repository_of(path: &Path, entries: &[FolderEntry]) -> Option<Path
 /// digits of hashes.
 fn is_checked_out_mail(entries: &[FolderEntry]) -> bool {
     let files = || entries.iter().filter(|entry| entry.name != ".git");
-    let is_fan_out = |entry: &FolderEntry| {
-        let is_hex = |byte: &u8| matches!(byte, b'0'..=b'9' | b'a'..=b'f');
-        entry.name.len() == 2
-            && entry.name.as_bytes().iter().all(is_hex)
-            && entry.file_type.is_dir()
-    };
-    let is_message = |entry: &FolderEntry| entry.name == "m" || entry.name == "d";
+    let is_fan_out =
+        |entry: &FolderEntry| is_fan_out(entry.name.as_bytes()) && entry.file_type.is_dir();
+    let is_message = |entry: &FolderEntry| is_message_name(entry.name.as_bytes());
     files().next().is_some() && (files().all(is_fan_out) || files().all(is_message))
+}
+
+/// Returns `true` for the name of a folder of messages in version 1 of public-inbox: the first two
+/// digits of hashes.
+#[must_use]
+pub(crate) fn is_fan_out(name: &[u8]) -> bool {
+    let is_hex = |byte: &u8| matches!(byte, b'0'..=b'9' | b'a'..=b'f');
+    name.len() == 2 && name.iter().all(is_hex)
+}
+
+/// Returns `true` for the name of a message in version 2 of public-inbox, or of a deleted one.
+#[must_use]
+pub(crate) fn is_message_name(name: &[u8]) -> bool {
+    matches!(name, b"m" | b"d")
 }
 
 /// Orders the epochs of a mailing list of public-inbox, `0.git`, `1.git` and so on, by their
