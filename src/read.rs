@@ -30,7 +30,7 @@ pub use archive::{ZipMember, ZipMembers, is_office_document};
 pub use error::{error_diagnostic, panicked};
 #[cfg(feature = "files")]
 pub use input::open;
-#[cfg(any(feature = "cli", feature = "load"))]
+#[cfg(feature = "load")]
 pub(crate) use input::peek_stdin;
 #[cfg(feature = "cli")]
 pub(crate) use input::start_of_stdin;

@@ -333,7 +333,7 @@ static BUFFERED_STDIN: AtomicUsize = AtomicUsize::new(0);
 /// # Errors
 ///
 /// The error of the system.
-#[cfg(any(feature = "cli", feature = "load"))]
+#[cfg(feature = "load")]
 pub(crate) fn peek_stdin() -> io::Result<Vec<u8>> {
     let mut stdin = io::stdin().lock();
     let start = stdin.fill_buf()?.to_vec();

@@ -319,6 +319,7 @@ impl TableSyntax {
     }
 
     /// Appends a text as a cell.
+    #[cfg(feature = "load")]
     pub(super) fn write_text(self, text: &[u8], out: &mut Vec<u8>) {
         match self {
             TableSyntax::Csv { guard, delimiter } => write_csv_text(text, guard, delimiter, out),

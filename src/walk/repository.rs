@@ -20,6 +20,7 @@ pub fn is_repository(path: &Path) -> bool {
 }
 
 /// A path in a git repository.
+#[cfg(feature = "daemon")]
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct RepositoryPath {
     pub(crate) repository: PathBuf,
@@ -27,6 +28,7 @@ pub(crate) struct RepositoryPath {
 }
 
 /// Role of a path in a git repository.
+#[cfg(feature = "daemon")]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum RepositoryRole {
     /// The repository itself, or something that names commits.
@@ -36,6 +38,7 @@ pub(crate) enum RepositoryRole {
 }
 
 /// Returns the role of `path` in the repository in `root` that it is in.
+#[cfg(feature = "daemon")]
 #[must_use]
 pub(crate) fn repository_path(root: &Path, path: &Path) -> Option<RepositoryPath> {
     let repository = repository_above(root, path)?;
@@ -54,6 +57,7 @@ pub(crate) fn repository_path(root: &Path, path: &Path) -> Option<RepositoryPath
 }
 
 /// Returns the repository in `root` that `path` is, or is in. Examines the folders on the way.
+#[cfg(feature = "daemon")]
 fn repository_above(root: &Path, path: &Path) -> Option<PathBuf> {
     let inside = path.ancestors().take_while(|above| above.starts_with(root));
     let found = inside.filter(|above| is_repository(above)).last();

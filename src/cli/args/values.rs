@@ -1,7 +1,6 @@
 //! Parsers of option values, among them those of `--limit`, `--since` and `--until`.
 
 use std::ffi::OsStr;
-use std::str::FromStr;
 
 use clap::builder::{PossibleValue, PossibleValuesParser, StringValueParser, TypedValueParser};
 use clap::{Arg, Command};
@@ -224,7 +223,10 @@ pub(super) fn byte_count(text: &str) -> Result<usize, &'static str> {
 }
 
 /// Parses a number above 0.
-pub(super) fn count<N: FromStr + Default + PartialOrd>(text: &str) -> Result<N, &'static str> {
+#[cfg(feature = "load")]
+pub(super) fn count<N: std::str::FromStr + Default + PartialOrd>(
+    text: &str,
+) -> Result<N, &'static str> {
     let number: Option<N> = text.parse().ok();
     number
         .filter(|number| N::default() < *number)

@@ -207,6 +207,7 @@ pub(super) fn progress_bar(args: &ScanArgs, records: &OutputPlace, job: &Job) ->
 }
 
 /// The progress bar of a command that prints nothing before it has read everything; hidden where standard error is no terminal.
+#[cfg(feature = "stats")]
 pub(in crate::cli) fn bar_on_stderr(job: &Job) -> ProgressBar {
     if When::Auto.on_stderr() {
         visible_bar(total_bytes(job))
