@@ -280,6 +280,31 @@ fn a_file_whose_name_is_not_utf_8_is_explained() {
     );
 }
 
+/// An explanation shows the header that the records repeat, in whatever form the message has it.
+#[test]
+fn the_header_of_any_message_is_explained() {
+    let folder = Folder::new();
+    let page = "<html>\n<!--X-Subject: pages -->\n<!--X-Body-of-Message-->\n<p>x</html>\n";
+    for (text, lines) in [
+        (
+            "\u{feff}\nSubject: mark\nFrom: a\n\nx\n",
+            "Its header has 2 fields.\n  From: a\n  Subject: mark\n",
+        ),
+        (
+            page,
+            "It has no header: it is an HTML page from its first byte on.\n  Subject: pages\n",
+        ),
+        (
+            "<html>\n<p>x</html>\n",
+            "It has no header: it is an HTML page from its first byte on.\nIts parts:\n",
+        ),
+    ] {
+        let file = folder.file("file", text);
+        let explained = done(&["explain", &file]);
+        assert!(explained.text().contains(lines), "{}", explained.text());
+    }
+}
+
 /// The first file of the folder was explained, without its name.
 #[test]
 fn a_folder_is_not_explained() {

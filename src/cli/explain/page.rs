@@ -5,8 +5,8 @@ use std::fmt::Write;
 
 use super::super::terminal::escaped;
 use crate::decode::{
-    DecodedText, HeaderFields, HeaderPolicy, MessageInfo, MimePart, Region, SkippedPart,
-    TextPolicy, texts,
+    DecodedText, HeaderFields, HeaderPolicy, InfoFields, MessageInfo, MimePart, Region,
+    SkippedPart, TextPolicy, texts,
 };
 use crate::diagnostic::Diagnostic;
 use crate::documents::DocumentKind;
@@ -126,24 +126,10 @@ impl Page {
             self.line(1, text);
         }
         self.diagnostics(diagnostics);
-        let fields = self.fields(message);
+        let fields = HeaderFields::in_message(message, self.options.limits.header_bytes);
         self.header(message, &fields);
         self.parts(message, &fields);
         self.candidates(message, source);
-    }
-
-    fn fields(&self, message: &Message<'_>) -> HeaderFields {
-        let header_bytes = self.options.limits.header_bytes;
-        match message.header {
-            HeaderForm::Present => HeaderFields::of(message.raw, header_bytes),
-            HeaderForm::Copied { body } => HeaderFields {
-                body,
-                ..HeaderFields::of(message.raw, header_bytes)
-            },
-            HeaderForm::Absent | HeaderForm::Page | HeaderForm::Document(_) | HeaderForm::ANews => {
-                HeaderFields::default()
-            }
-        }
     }
 
     fn diagnostics(&mut self, diagnostics: &[Diagnostic]) {
@@ -159,40 +145,24 @@ impl Page {
     }
 
     fn header(&mut self, message: &Message<'_>, fields: &HeaderFields) {
-        let info = match message.header {
-            HeaderForm::Absent => {
-                return self.line(0, "It has no header: it is text from its first byte on.");
-            }
-            HeaderForm::Page => {
-                return self.line(
-                    0,
-                    "It has no header: it is an HTML page from its first byte on.",
-                );
-            }
-            HeaderForm::Document(_) => {
-                return self.line(
-                    0,
-                    "It has no header: it is a document, of which all links have the same range.",
-                );
-            }
-            HeaderForm::ANews => {
-                MessageInfo::of_a_news(message.raw, self.options.limits.field_bytes)
-            }
-            HeaderForm::Present | HeaderForm::Copied { .. } => {
-                MessageInfo::of(message.raw, fields, self.options.limits.field_bytes)
-            }
-        };
         let text = match message.header {
-            HeaderForm::ANews => {
-                "Its header is in the A news format: five lines without names.".to_owned()
+            HeaderForm::Absent => "It has no header: it is text from its first byte on.",
+            HeaderForm::Page => "It has no header: it is an HTML page from its first byte on.",
+            HeaderForm::Document(_) => {
+                "It has no header: it is a document, of which all links have the same range."
             }
+            HeaderForm::ANews => "Its header is in the A news format: five lines without names.",
             HeaderForm::Copied { .. } => {
-                "After its header is a copy of some fields, which is skipped.".to_owned()
+                "After its header is a copy of some fields, which is skipped."
             }
-            _ => format!("Its header has {} fields.", fields.all.len()),
+            HeaderForm::Present => &format!("Its header has {} fields.", fields.all.len()),
         };
-        self.line(0, &text);
-        self.info(info);
+        self.line(0, text);
+        let max_bytes = self.options.limits.field_bytes;
+        let info = MessageInfo::of_message(message, fields, max_bytes, InfoFields::ALL, &[]);
+        if let Some(info) = info {
+            self.info(info);
+        }
     }
 
     fn info(&mut self, info: MessageInfo) {
