@@ -173,9 +173,8 @@ impl MessageInfo {
                 .any(|group| group.to_lowercase() == name)
     }
 
-    /// Does the same as [`MessageInfo::of`] for the `wanted` fields; the others stay empty.
-    #[must_use]
-    pub fn wanted(
+    /// Reads the `wanted` fields as [`MessageInfo::of`] does; the others stay empty.
+    fn wanted(
         raw: &[u8],
         fields: &HeaderFields,
         max_bytes: usize,
@@ -273,8 +272,7 @@ impl MessageInfo {
 
     /// Reads the five header lines of an A news article (RFC 850 section 2): at most `max_bytes` of
     /// each.
-    #[must_use]
-    pub fn of_a_news(raw: &[u8], max_bytes: usize) -> MessageInfo {
+    fn of_a_news(raw: &[u8], max_bytes: usize) -> MessageInfo {
         let mut is_cut = false;
         let lines: Vec<String> = raw
             .splitn(6, |&byte| byte == b'\n')
