@@ -287,10 +287,12 @@ impl MessageInfo {
         let id = lines
             .next()
             .map(|line| line.strip_prefix('A').unwrap_or_default().to_owned());
-        let newsgroups = lines.next().unwrap_or_default();
+        let mut newsgroups = group_names(&lines.next().unwrap_or_default());
+        is_cut |= REPEATED_NAMES < newsgroups.len();
+        newsgroups.truncate(REPEATED_NAMES);
         MessageInfo {
             id,
-            newsgroups: group_names(&newsgroups),
+            newsgroups,
             from: lines.next(),
             date: lines.next().map(|raw| parse_date(&raw)),
             subject: lines.next(),
@@ -357,6 +359,18 @@ mod tests {
             (info.newsgroups, info.is_cut),
             (vec!["a.b".into(), "c".into()], true)
         );
+    }
+
+    #[test]
+    fn as_many_newsgroups_of_a_news_are_kept_as_of_others() {
+        let article = |groups: usize| {
+            let names = vec!["a.b"; groups].join(",");
+            let text = format!("Aid\n{names}\npath\ndate\ntitle\nbody");
+            let info = MessageInfo::of_a_news(text.as_bytes(), usize::MAX);
+            (info.newsgroups.len(), info.is_cut)
+        };
+        assert_eq!(article(REPEATED_NAMES), (REPEATED_NAMES, false));
+        assert_eq!(article(REPEATED_NAMES + 1), (REPEATED_NAMES, true));
     }
 
     #[test]
