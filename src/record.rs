@@ -13,6 +13,8 @@ mod format;
 mod found_row;
 mod json;
 mod json_text;
+#[cfg(feature = "load")]
+mod names;
 mod other_lines;
 mod owned;
 mod parsed;
@@ -42,6 +44,8 @@ pub use format::{
 pub use found_row::{FoundMessage, FoundRow, FoundSource};
 pub use json::JsonFields;
 pub use json_text::json_line;
+#[cfg(feature = "load")]
+pub(crate) use names::{list_name, sender_address};
 pub use other_lines::{write_event, write_gone, write_reject};
 pub use owned::{Record, RecordItems, RecordValue};
 pub use parsed::write_parsed;

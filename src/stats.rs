@@ -6,7 +6,6 @@
 //! (`limits/stats.rs`), so that the memory is bounded.
 
 mod distinct;
-mod names;
 mod top;
 
 pub use distinct::Estimate;
@@ -17,10 +16,9 @@ use std::collections::BTreeMap;
 use twox_hash::XxHash3_64;
 
 use crate::decode::message_year;
-use crate::record::{FieldId, Record};
+use crate::record::{FieldId, Record, list_name, sender_address};
 use crate::repair::Repair;
 use distinct::DistinctCount;
-use names::{list_name, sender_address};
 
 /// Schemes whose URLs neither browsers nor link checkers open any more, in the order of their
 /// columns.

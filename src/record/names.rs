@@ -1,9 +1,9 @@
-//! Names of senders and lists as they are counted: one form for what header fields write in
+//! Names of senders and lists, for counts and graphs: one form for what header fields write in
 //! several.
 
 /// Returns the address of a From field in lower case: that between angle brackets, or the first
 /// word with an at sign; the whole field if it has none.
-pub(super) fn sender_address(from: &str) -> String {
+pub(crate) fn sender_address(from: &str) -> String {
     let is_address = |text: &&str| text.contains('@');
     let in_brackets = bracketed(from).filter(is_address);
     let word = || from.split_ascii_whitespace().find(is_address);
@@ -14,7 +14,7 @@ pub(super) fn sender_address(from: &str) -> String {
 }
 
 /// Returns the name of a list in lower case: that between angle brackets, or the whole field.
-pub(super) fn list_name(list_id: &str) -> String {
+pub(crate) fn list_name(list_id: &str) -> String {
     let name = bracketed(list_id).map(str::trim);
     let name = name.filter(|name| !name.is_empty());
     name.unwrap_or(list_id.trim()).to_lowercase()
