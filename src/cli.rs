@@ -3,10 +3,14 @@
 mod args;
 #[cfg(feature = "audit")]
 mod audit;
+#[cfg(feature = "load")]
+mod cited;
 mod config_path;
 mod embedded;
 mod error;
 mod explain;
+#[cfg(feature = "load")]
+mod graph;
 #[cfg(feature = "load")]
 mod load;
 mod location;
@@ -190,6 +194,10 @@ fn command(args: Args) -> CommandResult {
         Command::Load(args) => load::load(&args),
         #[cfg(feature = "load")]
         Command::Search(args) => search::search(&args::SearchArgs { color, ..args }),
+        #[cfg(feature = "load")]
+        Command::Cited(args) => cited::cited(&args::CitedArgs { color, ..args }),
+        #[cfg(feature = "load")]
+        Command::Graph(args) => graph::graph(&args),
         #[cfg(feature = "audit")]
         Command::Audit(args) => audit::audit(&args),
         Command::Schema(args) => print(record::schema(args.language).as_bytes()),

@@ -7,9 +7,11 @@
 
 #[cfg(any(feature = "elasticsearch", feature = "postgres"))]
 mod authority_file;
+mod citations;
 mod columns;
 #[cfg(feature = "elasticsearch")]
 mod elasticsearch;
+mod graph;
 #[cfg(any(feature = "audit", feature = "elasticsearch"))]
 mod http_agent;
 mod input;
@@ -29,6 +31,8 @@ mod target_name;
 mod tracking;
 mod words;
 
+pub use citations::{CitedThing, citations};
+pub use graph::{Edge, EdgeKind, GraphItem, Node, NodeKind, graph};
 #[cfg(feature = "audit")]
 pub(crate) use http_agent::{TrustedAuthorities, http_agent, retry_after};
 pub use run::{LoadedScan, load, load_scan};

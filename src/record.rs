@@ -4,6 +4,8 @@
 //! late are written late ([`RecordWriter::write_open`], [`LineFormat::write_count`]).
 
 mod cache;
+#[cfg(feature = "load")]
+mod citation;
 #[cfg(feature = "arrow")]
 mod columns;
 mod defang;
@@ -27,6 +29,8 @@ mod summary;
 mod value;
 mod written_line;
 
+#[cfg(feature = "load")]
+pub use citation::Citation;
 #[cfg(feature = "arrow")]
 pub use columns::{Columns, arrow_schema};
 pub use defang::Links;

@@ -5,6 +5,7 @@ mod authority;
 mod bad_lines;
 #[cfg(feature = "elasticsearch")]
 mod checking_server;
+mod cited;
 #[cfg(feature = "elasticsearch")]
 mod elasticsearch;
 mod folders;

@@ -26,14 +26,14 @@ pub(crate) use audit::{
     AuditStep,
 };
 #[cfg(feature = "load")]
-pub(crate) use load::{LoadArgs, SearchArgs};
+pub(crate) use load::{CitedArgs, GraphArgs, LoadArgs, SearchArgs};
 pub(crate) use scan::{ScanArgs, SplitsArgs};
 #[cfg(feature = "stats")]
 pub(crate) use stats::StatsArgs;
 #[cfg(feature = "parquet")]
 pub(crate) use values::PartitionArgument;
 #[cfg(feature = "load")]
-pub(crate) use values::SearchFormat;
+pub(crate) use values::{CitedFormat, GraphFormat, SearchFormat};
 pub(crate) use values::{FieldNameArgument, OutputFormat, When, check_period};
 use values::{KindOption, OfferedNames, named};
 
@@ -99,6 +99,14 @@ pub(crate) enum Command {
     #[command(after_help = examples::SEARCH)]
     #[cfg(feature = "load")]
     Search(SearchArgs),
+    /// Print who cited a URL or a domain: date, sender, list, thread and text
+    #[command(after_help = examples::CITED)]
+    #[cfg(feature = "load")]
+    Cited(CitedArgs),
+    /// Write the graph of links, messages, threads, senders and lists, for Gephi and networkx
+    #[command(after_help = examples::GRAPH)]
+    #[cfg(feature = "load")]
+    Graph(GraphArgs),
     /// Audit the links of a database that `load` made: which are alive, which are dead, which are
     /// archived
     #[command(after_help = examples::AUDIT, disable_help_subcommand = true)]
@@ -358,6 +366,10 @@ const PAGES: &[&str] = &[
     "load",
     #[cfg(feature = "load")]
     "search",
+    #[cfg(feature = "load")]
+    "cited",
+    #[cfg(feature = "load")]
+    "graph",
     #[cfg(feature = "audit")]
     "audit",
     #[cfg(feature = "audit")]

@@ -6,6 +6,8 @@ use std::process::ExitCode;
 
 use crate::config::ConfigFileError;
 use crate::diagnostic::printable as escaped;
+#[cfg(feature = "load")]
+use crate::sink::OutputError;
 
 /// The result of a command: its exit code, or an error to report.
 pub(super) type CommandResult = Result<Exit, CommandError>;
@@ -120,5 +122,16 @@ impl Exit {
 impl From<Exit> for ExitCode {
     fn from(exit: Exit) -> ExitCode {
         ExitCode::from(exit.code())
+    }
+}
+
+#[cfg(feature = "load")]
+impl From<OutputError> for CommandError {
+    fn from(error: OutputError) -> CommandError {
+        let exit = match error {
+            OutputError::Refused(_) => Exit::Usage,
+            OutputError::Failed { .. } => Exit::Output,
+        };
+        CommandError::new(exit, error.to_string())
     }
 }

@@ -20,7 +20,7 @@ impl From<LoadError> for CommandError {
 }
 
 pub(super) fn search(args: &SearchArgs) -> CommandResult {
-    check_is_file(args)?;
+    check_is_file(&args.database)?;
     check_is_there(args)?;
     let query = query(args)?;
     check_is_not_database(&args.database)?;
@@ -104,13 +104,13 @@ fn syntax_hint(words: &[String]) -> Option<String> {
 }
 
 /// Checks that the database is not one of a server.
-fn check_is_file(args: &SearchArgs) -> Result<(), CommandError> {
-    let name = args.database.to_string_lossy();
+pub(super) fn check_is_file(database: &Path) -> Result<(), CommandError> {
+    let name = database.to_string_lossy();
     match name.split_once("://") {
-        Some((scheme, _)) if !args.database.exists() => Err(CommandError::new(
+        Some((scheme, _)) if !database.exists() => Err(CommandError::new(
             Exit::Usage,
             format!(
-                "search reads a SQLite database, and `{scheme}://` names a server: ask that with \
+                "this command reads a SQLite database, and `{scheme}://` names a server: ask that with \
                  its own programs (docs/loading.md has queries), or load the records into a file"
             ),
         )),

@@ -24,8 +24,7 @@ use crate::load;
 use crate::pipeline::{self, Job, Report};
 use crate::record::{LineFormat, Record, Summary};
 use crate::sink::{
-    FileIdentity, OutputError, OutputFile, OutputPlace, Replacement, ReportOutputs, TableFiles,
-    TableFolder,
+    FileIdentity, OutputFile, OutputPlace, Replacement, ReportOutputs, TableFiles, TableFolder,
 };
 use crate::stats::{RecordStats, Stats};
 use input::StatsInput;
@@ -88,16 +87,6 @@ fn report_written(args: &StatsArgs, path: &Path) {
     if !args.quiet && !is_stdout(path) {
         let path = path.display().to_string();
         print_message(format_args!("urlspool: wrote {}", escaped(&path)));
-    }
-}
-
-impl From<OutputError> for CommandError {
-    fn from(error: OutputError) -> CommandError {
-        let exit = match error {
-            OutputError::Refused(_) => Exit::Usage,
-            OutputError::Failed { .. } => Exit::Output,
-        };
-        CommandError::new(exit, error.to_string())
     }
 }
 

@@ -36,7 +36,7 @@ pub fn search<E: From<LoadError>>(
     Ok(())
 }
 
-fn found_row(row: &Row<'_>) -> rusqlite::Result<FoundRow> {
+pub(super) fn found_row(row: &Row<'_>) -> rusqlite::Result<FoundRow> {
     Ok(FoundRow {
         id: row.get(0)?,
         url: row.get(1)?,
@@ -109,12 +109,13 @@ struct Statement {
     values: Vec<Value>,
 }
 
-const COLUMNS: &str =
+/// The columns that [`found_row`] reads.
+pub(super) const COLUMNS: &str =
     "SELECT urls.record_id, urls.url, urls.fragment, urls.confidence, urls.region, urls.anchor,
   sources.path, sources.path_b64, sources.member, sources.member_b64, urls.start, urls.\"end\",
   messages.message_id, messages.date, messages.sender, messages.subject";
 
-const TABLES: &str =
+pub(super) const TABLES: &str =
     "JOIN messages ON messages.id = urls.message JOIN sources ON sources.id = urls.source";
 
 /// The largest number that `LIMIT` takes.
@@ -123,7 +124,7 @@ const MAX_LIMIT: u64 = i64::MAX.unsigned_abs();
 impl SearchOrder {
     /// Returns the clause of SQL. Matches of one time come in the order of their files and places,
     /// and at last of their keys, so that it is the same in whatever order they were loaded.
-    fn clause(self) -> &'static str {
+    pub(super) fn clause(self) -> &'static str {
         match self {
             SearchOrder::Newest => {
                 "ORDER BY urls.cited DESC NULLS LAST, sources.path, sources.member, urls.start, \

@@ -318,9 +318,27 @@ impl TableSyntax {
         }
     }
 
+    /// Appends a row of texts. `None` is an empty cell.
+    #[cfg(feature = "load")]
+    pub(crate) fn write_cells<'t>(
+        self,
+        cells: impl IntoIterator<Item = Option<&'t str>>,
+        out: &mut Vec<u8>,
+    ) {
+        for (index, cell) in cells.into_iter().enumerate() {
+            if 0 < index {
+                out.push(self.separator());
+            }
+            if let Some(cell) = cell {
+                self.write_text(cell.as_bytes(), out);
+            }
+        }
+        out.push(b'\n');
+    }
+
     /// Appends a text as a cell.
     #[cfg(feature = "load")]
-    pub(super) fn write_text(self, text: &[u8], out: &mut Vec<u8>) {
+    fn write_text(self, text: &[u8], out: &mut Vec<u8>) {
         match self {
             TableSyntax::Csv { guard, delimiter } => write_csv_text(text, guard, delimiter, out),
             TableSyntax::Tsv => escape_tsv(text, out),

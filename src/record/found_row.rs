@@ -126,18 +126,10 @@ impl FoundRow {
             Some(&*start),
             self.message.id.as_deref(),
         ];
-        for (index, cell) in cells.into_iter().enumerate() {
-            if 0 < index {
-                out.push(syntax.separator());
-            }
-            if let Some(cell) = cell {
-                syntax.write_text(cell.as_bytes(), out);
-            }
-        }
-        out.push(b'\n');
+        syntax.write_cells(cells, out);
     }
 
-    fn whole_url(&self) -> String {
+    pub(super) fn whole_url(&self) -> String {
         match &self.fragment {
             Some(fragment) => format!("{}#{fragment}", self.url),
             None => self.url.clone(),

@@ -142,6 +142,29 @@ Examples:
   urlspool search urls.db --sender jane --format csv 'goph*'
   urlspool search urls.db --limit 1 gopher | urlspool show";
 
+#[cfg(feature = "load")]
+pub(super) const CITED: &str = "Exit codes:
+  0  done, also if nothing was found
+  2  the arguments or the database cannot be used
+ 74  the database cannot be read
+ 78  the database is damaged
+
+Examples:
+  urlspool cited urls.db http://info.cern.ch/
+  urlspool cited urls.db cern.ch --format csv > cern.csv
+  urlspool cited urls.db cern.ch --format jsonl --limit 1 | urlspool show";
+
+#[cfg(feature = "load")]
+pub(super) const GRAPH: &str = "Exit codes:
+  0  done
+  2  the arguments or the database cannot be used, or an output would overwrite a file that urlspool did not write
+ 74  an output cannot be written, or the database cannot be read
+ 78  the database is damaged
+
+Examples:
+  urlspool graph urls.db > urls.graphml
+  urlspool graph urls.db --as csv --out urls-graph";
+
 #[cfg(feature = "audit")]
 pub(super) const AUDIT: &str = "Examples:
   urlspool audit plan urls.db

@@ -1,9 +1,10 @@
-//! The arguments of `load` and `search`.
+//! The arguments of the commands about databases that were loaded.
 
 use std::path::PathBuf;
 
 use super::values::{
-    DatePeriod, SearchFormat, count, date_period, named, scheme_name, target_name,
+    CitedFormat, DatePeriod, GraphFormat, SearchFormat, count, date_period, named, scheme_name,
+    target_name,
 };
 use super::{GENERAL, INPUT, OUTPUT};
 use crate::config::NamedValue;
@@ -129,4 +130,54 @@ pub(crate) struct SearchArgs {
     /// The use of colours, which all commands have.
     #[arg(skip)]
     pub(crate) color: super::When,
+}
+
+/// The arguments of `cited`.
+#[derive(clap::Args, Debug)]
+pub(crate) struct CitedArgs {
+    /// The database that `urlspool load` made
+    #[arg(value_name = "DB")]
+    pub(crate) database: PathBuf,
+
+    /// A URL, in whatever spelling of scheme, host and escapes; or a registrable domain with all
+    /// its hosts, or one host
+    #[arg(value_name = "URL|DOMAIN")]
+    pub(crate) thing: String,
+
+    /// Order of the citations; those without a plausible date come last, those of one date by file
+    /// and place
+    #[arg(long, value_name = "ORDER", value_parser = named::<SearchOrder>(), default_value = SearchOrder::Oldest.name(), help_heading = OUTPUT)]
+    pub(crate) sort: SearchOrder,
+
+    /// Print at most N citations, the first in that order
+    #[arg(long, value_name = "N", value_parser = count::<u64>, help_heading = OUTPUT)]
+    pub(crate) limit: Option<u64>,
+
+    /// Output format
+    #[arg(long, value_parser = named::<CitedFormat>(), default_value = CitedFormat::default().name(), help_heading = OUTPUT)]
+    pub(crate) format: CitedFormat,
+
+    /// The use of colours, which all commands have.
+    #[arg(skip)]
+    pub(crate) color: super::When,
+}
+
+/// The arguments of `graph`.
+#[derive(clap::Args, Debug)]
+pub(crate) struct GraphArgs {
+    /// The database that `urlspool load` made
+    #[arg(value_name = "DB")]
+    pub(crate) database: PathBuf,
+
+    /// Format of the graph
+    #[arg(long = "as", value_name = "FORMAT", value_parser = named::<GraphFormat>(), default_value = GraphFormat::default().name())]
+    pub(crate) format: GraphFormat,
+
+    /// Write the files of `--as csv` into FOLDER, which is created if it is missing
+    #[arg(long, value_name = "FOLDER")]
+    pub(crate) out: Option<PathBuf>,
+
+    /// Replace existing files, also those that do not show that urlspool wrote them
+    #[arg(long, requires = "out")]
+    pub(crate) force: bool,
 }

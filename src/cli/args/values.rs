@@ -102,6 +102,47 @@ named_values! {
     }
 }
 
+/// The format of citations.
+#[cfg(feature = "load")]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum CitedFormat {
+    /// Lines for people.
+    #[default]
+    Text,
+    /// Comma-separated values.
+    Csv,
+    /// Fields of the records as JSON.
+    Jsonl,
+}
+
+#[cfg(feature = "load")]
+named_values! {
+    CitedFormat {
+        Text = "text": "Date, sender and subject, PATH:START: URL, list, thread and text of the link",
+        Csv = "csv": "Comma-separated values",
+        Jsonl = "jsonl": "Fields of the records as JSON, one per line, for `urlspool show`",
+    }
+}
+
+/// The format of a graph.
+#[cfg(feature = "load")]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum GraphFormat {
+    /// One XML document.
+    #[default]
+    Graphml,
+    /// A file of nodes and a file of edges.
+    Csv,
+}
+
+#[cfg(feature = "load")]
+named_values! {
+    GraphFormat {
+        Graphml = "graphml": "One document of GraphML, on standard output",
+        Csv = "csv": "The files nodes.csv and edges.csv, with the columns that Gephi knows",
+    }
+}
+
 /// The name of a field of the record, or of an object that stands for all its fields.
 #[derive(Clone, Debug)]
 pub(crate) struct FieldNameArgument(String);

@@ -1,0 +1,99 @@
+//! Citations of a URL as lines: for people, as a table, or as JSON with the names of the record's
+//! fields.
+
+use serde::Serialize;
+
+use super::format::{GrepStyle, TableSyntax};
+use super::found_row::FoundRow;
+use super::json_text::append_json_line;
+use super::names::list_name;
+use crate::diagnostic::printable;
+
+/// A record that cites a URL, with the conversation around it.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Citation {
+    /// The fields of the record that a search finds.
+    #[serde(flatten)]
+    pub found: FoundRow,
+    /// Number of quote marks before the URL: above 0 somebody quoted an earlier message.
+    pub quote_depth: i64,
+    /// The `List-Id` of the message.
+    pub list_id: Option<String>,
+    /// The newsgroups of the message.
+    pub newsgroups: Vec<String>,
+    /// The first Message-ID of `References`, or that of the message if it has none.
+    pub thread: Option<String>,
+}
+
+impl Citation {
+    /// The names of the columns of [`Citation::write_row`].
+    pub const COLUMNS: [&'static str; 11] = [
+        "message.date",
+        "message.from",
+        "message.subject",
+        "list",
+        "thread",
+        "quote_depth",
+        "url",
+        "anchor",
+        "source.path",
+        "source.start",
+        "message.id",
+    ];
+
+    /// Returns the names of the mailing list and of the newsgroups.
+    #[must_use]
+    pub fn lists(&self) -> Vec<String> {
+        let list = self.list_id.as_deref().map(list_name);
+        list.into_iter().chain(self.newsgroups.clone()).collect()
+    }
+
+    /// Appends the lines of [`FoundRow::write_text`], and below them the list, the thread, the
+    /// depth of the quotation and the text of the link, if there are any.
+    pub fn write_text(&self, style: GrepStyle, out: &mut Vec<u8>) {
+        self.found.write_text(style, out);
+        let quoted = (0 < self.quote_depth).then(|| self.quote_depth.to_string());
+        for (name, text) in [
+            (
+                "list",
+                Some(self.lists().join(", ")).filter(|text| !text.is_empty()),
+            ),
+            ("thread", self.thread.clone()),
+            ("quoted", quoted),
+            ("text", self.found.anchor.clone()),
+        ] {
+            if let Some(text) = text {
+                out.extend_from_slice(format!("  {name:<8}{}\n", printable(&text)).as_bytes());
+            }
+        }
+    }
+
+    /// Appends a row of a table.
+    pub fn write_row(&self, syntax: TableSyntax, out: &mut Vec<u8>) {
+        let found = &self.found;
+        let lists = self.lists().join(" ");
+        let (depth, start) = (self.quote_depth.to_string(), found.source.start.to_string());
+        let url = found.whole_url();
+        syntax.write_cells(
+            [
+                found.message.date.as_deref(),
+                found.message.from.as_deref(),
+                found.message.subject.as_deref(),
+                Some(&*lists),
+                self.thread.as_deref(),
+                Some(&*depth),
+                Some(&*url),
+                found.anchor.as_deref(),
+                Some(&*found.source.path),
+                Some(&*start),
+                found.message.id.as_deref(),
+            ],
+            out,
+        );
+    }
+
+    /// Appends a line of JSON, which `urlspool show` reads.
+    pub fn write_json(&self, out: &mut Vec<u8>) {
+        append_json_line(out, self);
+    }
+}

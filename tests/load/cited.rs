@@ -1,0 +1,156 @@
+//! `urlspool cited` and `urlspool graph`.
+
+use super::{loaded, records};
+use crate::scene::{Ended, Folder, ended, urlspool};
+
+/// A thread of three messages, whose second one is not in the database: it has no URL. The third
+/// quotes the URL of the first, and its texts are hostile.
+const THREAD: &str = "From a Mon Jan  1 00:00:00 1996\n\
+From: Jane <Jane@m.example>\nDate: Mon, 1 Jan 1996 10:00:00 +0000\nSubject: A lamp\nMessage-ID: <1@m.example>\n\
+List-Id: Lamps <lamps.m.example>\n\nsee http://m.example/lamp\n\n\
+From b Tue Jan  2 00:00:00 1996\n\
+From: John <john@m.example>\nDate: Tue, 2 Jan 1996 10:00:00 +0000\nMessage-ID: <2@m.example>\n\
+References: <1@m.example>\n\nYes.\n\n\
+From c Wed Jan  3 00:00:00 1996\n\
+From: =cmd|x <eve@m.example>\nDate: Wed, 3 Jan 1996 10:00:00 +0000\nMessage-ID: <3@m.example>\n\
+Subject: =?utf-8?q?</graph>=26=1B[2J=E2=80=AE=EF=BF=BF?=\n\
+References: <1@m.example> <2@m.example>\n\n> see http://m.example/lamp\nand http://www.m.example/oil?a=1&b=2\n\n";
+
+fn loaded_folder() -> Folder {
+    let folder = Folder::new();
+    loaded(&folder, &[], &records(&folder, "a.mbox", THREAD));
+    folder
+}
+
+#[track_caller]
+fn run(folder: &Folder, command: &str, args: &[&str]) -> Ended {
+    let database = folder.path("urls.db");
+    let ended = ended(urlspool([command]).arg(database).args(args), b"");
+    assert_eq!(ended.status, Some(0), "{}", ended.stderr);
+    ended
+}
+
+#[test]
+fn citations_have_list_thread_and_depth() {
+    let folder = loaded_folder();
+    let found = run(&folder, "cited", &["HTTP://M.example:80/lamp"]);
+    let place = folder.path("a.mbox").display().to_string();
+    let lines: Vec<&str> = found.text().lines().collect();
+    assert_eq!(lines[0], "1996-01-01  Jane <Jane@m.example>  A lamp");
+    assert!(lines[1].starts_with(&place), "{lines:?}");
+    assert_eq!(lines[2], "  list    lamps.m.example");
+    assert_eq!(lines[3], "  thread  <1@m.example>");
+    assert!(lines[4].starts_with("1996-01-03"), "{lines:?}");
+    assert_eq!(lines[6], "  thread  <1@m.example>");
+    assert_eq!(lines[7], "  quoted  1");
+    assert_eq!(lines.len(), 8);
+    assert!(!found.text().contains(['\u{1b}', '\u{202e}']));
+}
+
+#[test]
+fn a_domain_stands_for_its_hosts_and_csv_guards_formulas() {
+    let folder = loaded_folder();
+    let csv = run(&folder, "cited", &["m.example", "--format", "csv"]);
+    assert_eq!(csv.text().lines().count(), 4);
+    assert!(csv.text().contains(",'=cmd|x"), "{}", csv.text());
+    let newest = [
+        "m.example",
+        "--format",
+        "jsonl",
+        "--limit",
+        "1",
+        "--sort",
+        "newest",
+    ];
+    let line = run(&folder, "cited", &newest);
+    assert!(line.text().contains("\"thread\":\"<1@m.example>\""));
+    assert_eq!(ended(&mut urlspool(["show"]), &line.stdout).status, Some(0));
+    assert_eq!(run(&folder, "cited", &["none.example"]).text(), "");
+}
+
+#[test]
+fn a_text_that_names_nothing_is_refused() {
+    let folder = loaded_folder();
+    let database = folder.path("urls.db");
+    let ended = ended(urlspool(["cited"]).arg(database).arg("a b"), b"");
+    assert_eq!(ended.status, Some(2));
+    assert!(
+        ended.stderr.contains("neither a URL nor a domain"),
+        "{}",
+        ended.stderr
+    );
+}
+
+#[test]
+fn a_graph_has_each_node_once_and_known_ends() {
+    let folder = loaded_folder();
+    let graph = run(&folder, "graph", &["--as", "graphml"]);
+    let text = graph.text();
+    let ids: Vec<&str> = text
+        .lines()
+        .filter_map(|line| line.strip_prefix("<node id=\""))
+        .map(|rest| rest.split('"').next().unwrap())
+        .collect();
+    let mut distinct = ids.clone();
+    distinct.sort_unstable();
+    distinct.dedup();
+    // Two links, two messages, one thread, two senders, one list.
+    assert_eq!((ids.len(), distinct.len()), (8, 8));
+    let kinds: Vec<&str> = text
+        .lines()
+        .filter(|line| line.starts_with("<edge"))
+        .map(|line| {
+            line.split("kind\">")
+                .nth(1)
+                .unwrap()
+                .split('<')
+                .next()
+                .unwrap()
+        })
+        .collect();
+    let count = |kind| kinds.iter().filter(|other| **other == kind).count();
+    let counts = ["sent", "posted", "in-thread", "replies", "cites", "quotes"].map(count);
+    assert_eq!(counts, [2, 1, 2, 1, 2, 1]);
+    for line in text.lines().filter(|line| line.starts_with("<edge")) {
+        for end in ["source=\"", "target=\""] {
+            let id = line.split(end).nth(1).unwrap().split('"').next().unwrap();
+            assert!(ids.contains(&id), "{line}");
+        }
+    }
+    assert_eq!(text.matches("</graph>").count(), 1);
+    assert!(!text.contains(['\u{1b}', '\u{202e}', '\u{ffff}']));
+}
+
+#[test]
+fn a_graph_does_not_depend_on_the_order_of_loading() {
+    let [one, other] = [0, 1].map(|turn| {
+        let folder = Folder::new();
+        let mut lines: Vec<u8> = records(&folder, "a.mbox", THREAD);
+        if turn == 1 {
+            let text = String::from_utf8(lines).unwrap();
+            let reversed: Vec<&str> = text.lines().rev().collect();
+            lines = (reversed.join("\n") + "\n").into_bytes();
+        }
+        loaded(&folder, &[], &lines);
+        run(&folder, "graph", &[]).stdout
+    });
+    assert_eq!(one, other);
+}
+
+#[test]
+fn a_graph_as_tables_replaces_only_its_own_files() {
+    let folder = loaded_folder();
+    let out = folder.path("graph").display().to_string();
+    let args = ["--as", "csv", "--out", &out];
+    for _ in 0..2 {
+        run(&folder, "graph", &args);
+    }
+    let read = |name: &str| std::fs::read_to_string(folder.path("graph").join(name)).unwrap();
+    assert_eq!(read("nodes.csv").lines().count(), 9);
+    assert_eq!(read("edges.csv").lines().count(), 10);
+    std::fs::write(folder.path("graph").join("edges.csv"), "mine\n").unwrap();
+    let database = folder.path("urls.db");
+    let ended = ended(urlspool(["graph"]).arg(database).args(args), b"");
+    assert_eq!(ended.status, Some(2), "{}", ended.stderr);
+    assert_eq!(read("edges.csv"), "mine\n");
+}
