@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Builds the Debian package. Needs cargo-deb (`cargo install cargo-deb`). PROFILE is dist by default.
+# Builds the Debian package. Needs cargo-deb (`cargo install cargo-deb`). PROFILE is dist by default. BINARY is a program to pack in
+# place of one that is built here, such as a static one, which runs on every Debian.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 profile=${PROFILE:-dist}
@@ -8,11 +9,14 @@ folder=${CARGO_TARGET_DIR:-target}
 out=$folder/package
 command -v cargo-deb >/dev/null || cargo install --locked --quiet --debug cargo-deb
 
-cargo build --locked --quiet --profile "$profile" --features "$(cat packaging/features)"
+if [ -z "${BINARY-}" ]; then
+  cargo build --locked --quiet --profile "$profile" --features "$(cat packaging/features)"
+  BINARY=$folder/$built/urlspool
+fi
 rm -rf "$out/deb"
 mkdir -p "$out/deb/completions"
-cp "$folder/$built/urlspool" "$out/deb/urlspool"
-strip --strip-all "$out/deb/urlspool"
+cp "$BINARY" "$out/deb/urlspool"
+strip --strip-all --keep-section=.dep-v0 "$out/deb/urlspool" # .dep-v0 is the list of crates of cargo-auditable
 "$out/deb/urlspool" man --all "$out/deb/man" >/dev/null
 for shell in bash zsh fish; do
   "$out/deb/urlspool" completions "$shell" >"$out/deb/completions/$shell"

@@ -1,35 +1,31 @@
 #!/usr/bin/env bash
-# Builds a static, stripped binary, and shows that it runs. PROFILE is dist by default.
+# Builds a static, stripped binary with every feature of the packages, for musl, and shows that it runs.
+#
+#   packaging/static.sh [TARGET]     x86_64-unknown-linux-musl (the default) or aarch64-unknown-linux-musl
+#
+# Needs rustup and Python with venv: zig, from PyPI, compiles the C code. PROFILE is dist by default. The last line is the path.
 set -euo pipefail
 cd "$(dirname "$0")/.."
+source packaging/tools.sh
+target=${1:-x86_64-unknown-linux-musl}
 profile=${PROFILE:-dist}
-built=${profile/#dev/debug} # cargo's folder of the profile
-target=x86_64-unknown-linux-gnu
 folder=${CARGO_TARGET_DIR:-target}
-out=$folder/package
+built=$folder/$target/${profile/#dev/debug}/urlspool # cargo's folder of the profile
+out=$folder/package/$target
+python_tools ziglang cargo-zigbuild || { skipped "a static binary: pip cannot install zig here"; exit 77; }
+rustup target add "$target" >/dev/null 2>&1 || { skipped "a static binary: rustup cannot install $target"; exit 77; }
 
-# Without what resolves host names: glibc loads libraries for that when it runs.
-RUSTFLAGS="-C target-feature=+crt-static -C strip=symbols" cargo build --locked --quiet --profile "$profile" --target "$target" \
-  --no-default-features --features archives,cli,daemon,files,load
+# The list of crates in the binary, for `cargo audit bin`, if cargo-auditable is installed.
+auditable=()
+if command -v cargo-auditable >/dev/null; then auditable=(auditable); fi
+cargo "${auditable[@]}" zigbuild --locked --quiet --profile "$profile" --target "$target" --features "$(cat packaging/features)"
 mkdir -p "$out"
-cp "$folder/$target/$built/urlspool" "$out/urlspool-static"
+cp "$built" "$out/urlspool"
 
-if readelf -d "$out/urlspool-static" | grep -q NEEDED; then
-  echo "the binary needs shared libraries:" >&2
-  ldd "$out/urlspool-static" >&2
+if readelf -d "$out/urlspool" | grep NEEDED >&2; then
+  echo "$out/urlspool needs shared libraries" >&2
   exit 1
 fi
-ldd "$out/urlspool-static" 2>&1 | sed 's/^[[:space:]]*/ldd: /'
-# In an empty root there is nothing that it could load.
-root=$(mktemp -d)
-trap 'rm -rf "$root"' EXIT
-cp "$out/urlspool-static" "$root/urlspool"
-cp corpus/text/appendix.txt "$root/text"
-if [ "$(id -u)" = 0 ]; then
-  urls=$(chroot "$root" /urlspool scan --format urls --unique run /text | wc -l)
-else
-  urls=$("$root/urlspool" scan --format urls --unique run "$root/text" | wc -l)
-fi
-[ "$urls" = 3 ] || { echo "the static binary finds $urls URLs in corpus/text/appendix.txt, not 3" >&2; exit 1; }
-du -k "$out/urlspool-static" | awk '{ printf "%.1f MiB\n", $1 / 1024 }'
-echo "$out/urlspool-static"
+packaging/binary_test.sh "$out/urlspool" "$target"
+du -k "$out/urlspool" | awk '{ printf "%.1f MiB\n", $1 / 1024 }'
+echo "$out/urlspool"

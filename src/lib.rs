@@ -66,6 +66,8 @@
 //! unpacking to disk and no tree of an HTML document. What is found depends on the input and the
 //! options alone: on no clock, no randomness and no environment.
 
+// docs.rs marks what needs a feature.
+#![cfg_attr(docsrs, feature(doc_cfg))]
 // The modules are declared from the ground up, and each uses only those above it (ARCHITECTURE has
 // the drawing; `tests/house.rs` checks it). They are private: what is public is named at the end of
 // this file.

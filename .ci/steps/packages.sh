@@ -8,7 +8,7 @@ mkdir -p "$packages/crate"
 tar -xzf "$packages"/urlspool-*.crate -C "$packages/crate" --strip-components 1
 CARGO_TARGET_DIR=$target cargo install --locked --quiet --debug --path "$packages/crate" --root "$packages/installed"
 "$packages/installed/bin/urlspool" --version
-packaging/static.sh
+tool "the static binary" "the target musl or zig cannot be installed" packaging/static.sh
 packaging/deb.sh
 install debootstrap || true
 if install lintian; then
