@@ -16,13 +16,13 @@
 //!
 //! | room | subject |
 //! |---|---|
-//! | this file `status` `host` | nouns that all rooms use; the error that pauses or ends the daemon |
+//! | this file `status` `environment` | nouns that all rooms use; the error that pauses or ends the daemon |
 //! | `store` | state and output: what is known of mail, which records are committed |
 //! | `ingest` | one file: known or new, complete or growing; its messages |
 //! | `schedule` | which files are scanned, and when: events, rescans, retries |
 //! | `service` | the process: supervisor, reader threads, signals, status, log, sandbox |
 
-mod host;
+mod environment;
 
 mod status;
 
@@ -41,7 +41,7 @@ use std::sync::Arc;
 
 use thiserror::Error;
 
-pub use host::{DaemonHost, LogRecord, MonotonicTime};
+pub use environment::{DaemonHost, LogRecord, MonotonicTime};
 pub use schedule::{DaemonEvent, ReaderHost, SpoolReader};
 pub use service::{RunEnd, RunMode, StateSource, ask, run};
 pub use status::{

@@ -20,7 +20,7 @@ mod office;
 #[cfg(feature = "documents")]
 mod outlook;
 #[cfg(feature = "documents")]
-mod page;
+mod page_builder;
 #[cfg(feature = "documents")]
 mod pdf;
 #[cfg(feature = "documents")]

@@ -3,13 +3,13 @@
 //!
 //! Leaves to `repair` and `parse` where the URL continues and ends, and whether it is a URL at all.
 
-mod host;
+mod host_check;
 mod host_prefix;
 mod machine_name;
 mod spelling;
 mod trigger;
 
-pub(crate) use host::{
+pub(crate) use host_check::{
     CutText, HostAndPort, cut, host_before_refused, is_cut_short, likely_host, plausible_host,
 };
 pub(crate) use host_prefix::guessed_scheme;

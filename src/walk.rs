@@ -10,7 +10,7 @@ mod format_hint;
 mod listing;
 mod path_filter;
 mod preopened;
-mod repository;
+mod repository_folders;
 mod rooted_path;
 mod tree;
 
@@ -33,11 +33,11 @@ use crate::limits::SMALL_FILE_BYTES;
 use crate::origin::{FileRange, FormatHint, Source};
 use format_hint::is_maildir_tmp;
 use preopened::{DescriptorBudget, ExaminedFile, PreopenedFile};
-pub use repository::is_repository;
+pub use repository_folders::is_repository;
 #[cfg(feature = "daemon")]
-pub(crate) use repository::{RepositoryPath, RepositoryRole, repository_path};
+pub(crate) use repository_folders::{RepositoryPath, RepositoryRole, repository_path};
 #[cfg(feature = "archives")]
-pub(crate) use repository::{is_fan_out, is_message_name};
+pub(crate) use repository_folders::{is_fan_out, is_message_name};
 use rooted_path::RootedPath;
 use tree::{TreeEntry, TreeError, TreeWalk};
 

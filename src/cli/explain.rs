@@ -3,7 +3,7 @@
 //! This file opens the file and finds the message; the page prints it. The stages give values; the
 //! words are here.
 
-mod page;
+mod printed_page;
 
 use std::ffi::{OsStr, OsString};
 use std::fmt::Display;
@@ -13,7 +13,7 @@ use std::path::Path;
 
 use data_encoding::BASE64;
 
-use self::page::{Page, PageStyle, format_text};
+use self::printed_page::{Page, PageStyle, format_text};
 
 use super::args::{ExplainArgs, When};
 use super::error::{CommandError, CommandResult, Exit};

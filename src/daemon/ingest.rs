@@ -14,7 +14,7 @@ mod file_ingest;
 mod identity;
 mod mbox;
 mod message_ingest;
-mod repository;
+mod repository_ingest;
 
 use std::io;
 

@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::io::Read;
 
 use super::field::hyperlink_target;
-use super::page::PageBuilder;
+use super::page_builder::PageBuilder;
 use super::xml::{Attributes, XmlToken, XmlTokens, decoded, local_name};
 use super::{DocumentContent, DocumentReading, Problems};
 use crate::diagnostic::DiagnosticKind;

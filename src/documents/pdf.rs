@@ -14,7 +14,7 @@ use std::io::Read;
 use flate2::read::ZlibDecoder;
 use memchr::memmem;
 
-use super::page::PageBuilder;
+use super::page_builder::PageBuilder;
 use super::{DocumentContent, DocumentReading, Problems};
 use crate::diagnostic::DiagnosticKind;
 use crate::limits::{Limits, PDF_STRING_BYTES};

@@ -5,7 +5,7 @@
 use encoding_rs::{Encoding, WINDOWS_1252};
 
 use super::field::hyperlink_target;
-use super::page::PageBuilder;
+use super::page_builder::PageBuilder;
 use super::{DocumentContent, DocumentReading, Problems};
 use crate::diagnostic::DiagnosticKind;
 use crate::limits::{FIELD_INSTRUCTION_BYTES, Limits, RTF_GROUPS};

@@ -8,7 +8,7 @@
 mod git;
 #[cfg(feature = "documents")]
 mod members;
-mod repository;
+mod repository_members;
 mod tar;
 mod zip;
 
@@ -25,7 +25,7 @@ use crate::planted_faults::{PlantedFault, panic_at_mark};
 use git::GitReader;
 #[cfg(feature = "documents")]
 pub use members::{ZipMember, ZipMembers};
-use repository::RepositoryReader;
+use repository_members::RepositoryReader;
 use tar::TarReader;
 #[cfg(feature = "documents")]
 pub use zip::is_office_document;

@@ -3,7 +3,7 @@
 //!
 //! Only says how such a spelling is read. Triggers for it are in `trigger`, and `repair` undoes it.
 
-use super::host::names_site;
+use super::host_check::names_site;
 
 /// The way in which a scheme or a delimiter was spelled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -20,7 +20,7 @@ use super::SymlinkPolicy;
 use super::format_hint::is_maildir_tmp;
 use super::listing::{FolderEntry, Listing};
 use super::path_filter::PathFilter;
-use super::repository::{is_repository, repository_of, sort_epochs};
+use super::repository_folders::{is_repository, repository_of, sort_epochs};
 use super::rooted_path::{RootedPath, joined};
 use crate::origin::Source;
 

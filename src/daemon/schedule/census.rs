@@ -17,7 +17,7 @@ use super::watched_spool::{
     CensusBlock, MissingFiles, MissingHolder, SpoolCensus, modification_time,
 };
 use crate::daemon::DaemonError;
-use crate::daemon::host::{LogRecord, MonotonicTime};
+use crate::daemon::environment::{LogRecord, MonotonicTime};
 use crate::daemon::status::WithheldBy;
 use crate::daemon::store::{Hash128, HolderKey, HolderRow, OrphanedMailbox, Release, StateDb};
 use crate::diagnostic::counted;

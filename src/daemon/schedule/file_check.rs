@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use super::reader::{HeldLock, RESCAN_DELAY_MS, ReaderHost, SpoolReader, UnsettledFile};
 use super::reader::{InodeVersion, SpoolFile};
 use crate::daemon::DaemonError;
-use crate::daemon::host::{LogRecord, MonotonicTime};
+use crate::daemon::environment::{LogRecord, MonotonicTime};
 use crate::daemon::ingest::{
     FileOutcome, FileStanding, FileVersion, IngestContext, SettleState, WriterLock, file_standing,
 };

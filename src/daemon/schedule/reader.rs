@@ -15,7 +15,7 @@ use std::time::Duration;
 use super::watched_spool::{ScanReason, WatchedSpool};
 use crate::config::Config;
 use crate::daemon::DaemonError;
-use crate::daemon::host::{DaemonHost, Heartbeat, MonotonicTime};
+use crate::daemon::environment::{DaemonHost, Heartbeat, MonotonicTime};
 use crate::daemon::ingest::{ExistingFiles, FileVersion, ParserPool, WriterLock};
 use crate::daemon::status::{Counters, DaemonState, FailedFile, LastError, LockedFile, Status};
 use crate::daemon::store::{Session, SharedCommitter};
@@ -628,7 +628,7 @@ pub(crate) struct SpoolFile {
 mod tests {
     use super::*;
     use crate::config::{DedupeScope, Spool};
-    use crate::daemon::host::LogRecord;
+    use crate::daemon::environment::LogRecord;
     use crate::daemon::store::StoreFixture;
 
     /// A host that pauses work between two files, until there is space.

@@ -12,7 +12,7 @@ use super::watched_spool::{ExistingState, UnreadablePaths, WatchedSpool};
 use super::watched_spool::{SpoolCensus, modification_time};
 use crate::config::ExistingMail;
 use crate::daemon::DaemonError;
-use crate::daemon::host::{LogRecord, MonotonicTime};
+use crate::daemon::environment::{LogRecord, MonotonicTime};
 use crate::daemon::ingest::{ExistingFiles, FileVersion};
 use crate::daemon::store::{Hash128, SeenFiles, SpoolIdentity};
 use crate::diagnostic::{DiagnosticKind, Event, counted};

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::config::Spool;
-use crate::daemon::host::MonotonicTime;
+use crate::daemon::environment::MonotonicTime;
 use crate::daemon::ingest::{FileStanding, FileVersion, mailbox_scopes, why_locked};
 use crate::daemon::status::{Notices, SpoolState, SpoolStatus, WithheldBy};
 use crate::daemon::store::{Hash128, HolderKey, SpoolIdentity, path_key};

@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-use crate::daemon::host::{DaemonHost, LogRecord, MonotonicTime};
+use crate::daemon::environment::{DaemonHost, LogRecord, MonotonicTime};
 use crate::diagnostic::{DiagnosticKind, Event, printable};
 
 /// Maximum number of lines per second. Further ones are counted, and the number is reported in one

@@ -12,7 +12,7 @@ use std::{io, thread};
 
 use super::process_host::ProcessHost;
 use crate::daemon::DaemonError;
-use crate::daemon::host::{DaemonHost, Heartbeat, LogRecord, MonotonicTime};
+use crate::daemon::environment::{DaemonHost, Heartbeat, LogRecord, MonotonicTime};
 use crate::daemon::schedule::{DaemonEvent, FsEvents, OverflowFlag, ReaderHost, SpoolReader};
 use crate::daemon::status::Status;
 use crate::limits::QUEUED_EVENTS;

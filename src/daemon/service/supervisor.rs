@@ -11,7 +11,7 @@ use super::process_host::ProcessHost;
 use super::reader_thread::{ReaderThread, RunEnd, RunMode};
 use crate::config::{Config, Spool, resolved};
 use crate::daemon::DaemonError;
-use crate::daemon::host::{DaemonHost, LogRecord};
+use crate::daemon::environment::{DaemonHost, LogRecord};
 use crate::daemon::ingest::{ParserPool, can_share};
 use crate::daemon::schedule::{ReaderResources, SpoolReader};
 use crate::daemon::status::{Counters, DaemonState, Status, UnixTime};

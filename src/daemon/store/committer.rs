@@ -22,7 +22,7 @@ use super::state_db::{FileId, MailboxId};
 use super::state_db::{StateDb, unsigned};
 use super::state_paths::meta_name;
 use crate::config::{SegmentCompression, Spool};
-use crate::daemon::host::MonotonicTime;
+use crate::daemon::environment::MonotonicTime;
 use crate::daemon::status::SealedSegment;
 use crate::daemon::{AtPath, DaemonError, REBUILD};
 use crate::diagnostic::{EscapeForm, printable_lines};

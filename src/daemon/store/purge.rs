@@ -12,7 +12,7 @@ use rusqlite::params;
 use super::state_db::{FileId, Hash128, KeyRange, MailboxId};
 use super::state_db::{HashedTable, StateDb, hash128, optional, unsigned};
 use crate::daemon::DaemonError;
-use crate::daemon::host::{DaemonHost, MonotonicTime};
+use crate::daemon::environment::{DaemonHost, MonotonicTime};
 use crate::limits::{AGE_SAVE_INTERVAL_S, MAX_DOWNTIME_S, PURGE_DAYS, PURGED_PER_SURVEY};
 
 /// Rows that one transaction changes. Bounds the write-ahead log.

@@ -16,7 +16,7 @@ use super::committer::{Committer, LinesTo, UnsealedSegment, publish_if_hidden};
 use super::state_db::{MissingTables, StateDb, remove_shutdown_hash, rename_shutdown_hash};
 use super::state_paths::{InstanceLock, StatePaths, create_folders, meta_name, reserve_space};
 use crate::config::Config;
-use crate::daemon::host::{DaemonHost, LogRecord};
+use crate::daemon::environment::{DaemonHost, LogRecord};
 use crate::daemon::{AtPath, DaemonError, REBUILD};
 use crate::record::Sidecar;
 use crate::sink::segment::{self, SegmentDir, number};

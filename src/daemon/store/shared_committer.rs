@@ -15,7 +15,7 @@ use super::state_db::StateDb;
 use super::state_paths::{InstanceLock, StatePaths, has_space, release_reserve};
 use crate::config::Config;
 use crate::daemon::DaemonError;
-use crate::daemon::host::{DaemonHost, Heartbeat, LogRecord, MonotonicTime};
+use crate::daemon::environment::{DaemonHost, Heartbeat, LogRecord, MonotonicTime};
 use crate::daemon::status::{
     Counters, DaemonState, LastError, LastSealed, SealedSegment, Status, UnixTime,
 };

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use super::shared_committer::SharedCommitter;
 use super::state_db::{MissingTables, StateDb};
 use crate::config::Config;
-use crate::daemon::host::{DaemonHost, LogRecord, MonotonicTime};
+use crate::daemon::environment::{DaemonHost, LogRecord, MonotonicTime};
 use crate::limits::COMMIT_BATCH_BYTES;
 
 /// A temporary folder, its clock and its log.
