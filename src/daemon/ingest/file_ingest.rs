@@ -218,7 +218,7 @@ impl IngestContext<'_> {
     /// Ingests what is new in a file: of an mbox at most one chunk. `nuls` is the number of its
     /// leading NUL bytes as far as it is known from the chunk before, so that they are not read for
     /// each chunk again.
-    pub(crate) fn ingest(
+    pub(crate) fn ingest_file(
         &mut self,
         file: &WalkedFile,
         settle_state: SettleState,
@@ -244,13 +244,13 @@ impl IngestContext<'_> {
             };
         }
         match opened.start.format(self.configured_format(), file.hint) {
-            Ok(format) => self.ingest_messages(file, opened, format, settle_state),
+            Ok(format) => self.ingest_plain_file(file, opened, format, settle_state),
             Err(reason) => self.skip(file, opened.version, reason),
         }
     }
 
     /// Ingests a file that is not a container.
-    fn ingest_messages(
+    fn ingest_plain_file(
         &mut self,
         file: &WalkedFile,
         opened: SniffedFile,
@@ -283,7 +283,7 @@ impl IngestContext<'_> {
                 settle_state,
                 max_message_bytes,
             };
-            return mbox.ingest(&mut ingest);
+            return mbox.ingest_chunk(&mut ingest);
         }
         // A message that is delivered into a Maildir is complete from the first moment
         // (maildir(5)).
@@ -298,7 +298,7 @@ impl IngestContext<'_> {
         if let Some(place) = place {
             ingest.earlier_lengths = ingest.session.read(|state| state.earlier_lengths(place))?;
         }
-        let outcome = ingest_file(
+        let outcome = ingest_whole_file(
             &opened,
             start,
             version,
@@ -481,7 +481,7 @@ fn has_same_head(file: &WalkedFile, cursor: &MboxCursor, session: &Session) -> b
 }
 
 /// Ingests a file that is read as a whole. It is positioned after `start`.
-pub(super) fn ingest_file(
+pub(super) fn ingest_whole_file(
     file: &File,
     start: SourceStart,
     version: FileVersion,
@@ -538,7 +538,7 @@ fn ingest_blocks<R: SparseRead>(
         } else {
             EndCertainty::Certain
         };
-        blocks.ingest(&block, reader.format(), block_end, ingest)?;
+        blocks.ingest_block(&block, reader.format(), block_end, ingest)?;
     }
 }
 
@@ -551,7 +551,7 @@ pub(super) struct BlockIngest {
 
 impl BlockIngest {
     /// Ingests the messages of the next block. `end` is the end of the last of them.
-    pub(super) fn ingest(
+    pub(super) fn ingest_block(
         &mut self,
         block: &Block,
         format: Format,
@@ -569,7 +569,7 @@ impl BlockIngest {
             ingest.find_earlier(block, format)?;
         }
         let messages = ingest.split(block, format);
-        let digest = ingest.ingest(&messages, position, end)?;
+        let digest = ingest.ingest_messages(&messages, position, end)?;
         if position.is_none() {
             self.first_digest = digest;
         }
@@ -613,7 +613,7 @@ pub(super) fn ingest_members(
     while let Some(step) = messages.next() {
         match step {
             InputStep::Opened { source, format } => {
-                members.ingest(&source, format, &mut messages)?
+                members.ingest_member(&source, format, &mut messages)?
             }
             InputStep::Failed(failure) => {
                 members.events.push(failure.event);
@@ -641,7 +641,7 @@ struct Members<'m, 'i> {
 
 impl Members<'_, '_> {
     /// Ingests the messages of the member that was opened last.
-    fn ingest(
+    fn ingest_member(
         &mut self,
         source: &Source,
         format: Format,
@@ -668,7 +668,12 @@ impl Members<'_, '_> {
         for step in first.into_iter().chain(messages) {
             match step {
                 InputStep::Block(block) => {
-                    blocks.ingest(&block.block, format, EndCertainty::Certain, &mut ingest)?;
+                    blocks.ingest_block(
+                        &block.block,
+                        format,
+                        EndCertainty::Certain,
+                        &mut ingest,
+                    )?;
                 }
                 InputStep::Ended(end) => {
                     error = end.error;

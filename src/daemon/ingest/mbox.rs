@@ -88,20 +88,13 @@ struct MboxProgress<'p> {
 
 impl MboxFile<'_> {
     /// Ingests the new messages of one chunk.
-    pub(super) fn ingest(
+    pub(super) fn ingest_chunk(
         &self,
         ingest: &mut MessageIngest<'_>,
     ) -> Result<FileOutcome, DaemonError> {
         // What is appended while it is read is new.
         ingest.existing_end = ingest.existing_end.min(self.version.size);
-        let mailbox = ingest.mailbox.key;
-        let known = ingest.session.with(|committer| {
-            committer.store_cursor(self.version.id)?;
-            let known = committer
-                .transaction()?
-                .cursors(self.version.id, &[mailbox])?;
-            Ok(known.into_iter().next())
-        })?;
+        let known = self.stored_cursor(ingest)?;
         let pass = self.pass(known, ingest)?;
         let mut chunk_bytes = CHUNK_BYTES.min(self.max_message_bytes);
         loop {
@@ -150,21 +143,12 @@ impl MboxFile<'_> {
                 (true, true) => EndCertainty::EndOfFile,
                 (true, false) => EndCertainty::MidLine,
             };
-            let after = |message: &Message<'_>| {
-                let start = (message.start - block.offset) as usize;
-                let end = (message.end() - block.offset) as usize;
-                MboxCursor {
-                    first: message.start,
-                    last: message.end(),
-                    guard: guard_hash(&block.bytes[start..end]),
-                    ..chunk.cursor
-                }
-            };
+            let after = |message: &Message<'_>| cursor_after(message, &block, chunk.cursor);
             if ingest.holder.is_some() {
                 let position = |message| self.position(after(message), &chunk.head);
                 ingest.positions = complete.iter().map(position).collect();
             }
-            ingest.ingest(complete, None, end)?;
+            ingest.ingest_messages(complete, None, end)?;
             let is_complete = is_settled || messages.is_empty() && chunk.at_end;
             let progress = MboxProgress {
                 cursor: complete.last().map_or(chunk.cursor, after),
@@ -174,6 +158,18 @@ impl MboxFile<'_> {
             };
             return self.save(&progress, ingest);
         }
+    }
+
+    /// Returns the cursor of the mailbox in the state, after that of the batch is stored in it.
+    fn stored_cursor(&self, ingest: &MessageIngest<'_>) -> Result<Option<MboxCursor>, DaemonError> {
+        let mailbox = ingest.mailbox.key;
+        ingest.session.with(|committer| {
+            committer.store_cursor(self.version.id)?;
+            let known = committer
+                .transaction()?
+                .cursors(self.version.id, &[mailbox])?;
+            Ok(known.into_iter().next())
+        })
     }
 
     /// Ingests a message that is too large to be held, piece by piece. Returns `None` if it can be
@@ -233,7 +229,7 @@ impl MboxFile<'_> {
                 };
                 ingest.positions = [self.position(begun, head)].into();
             }
-            let digest = ingest.ingest(&pieces, position, message_end)?;
+            let digest = ingest.ingest_messages(&pieces, position, message_end)?;
             if position.is_none() {
                 first_digest = digest;
             }
@@ -426,6 +422,18 @@ fn terminated_messages<'f, 'b>(messages: &'f [Message<'b>]) -> &'f [Message<'b>]
         .is_some_and(|last| memchr::memchr(b'\n', last.raw).is_none());
     let incomplete = if is_undecided { 2 } else { 1 };
     &messages[..messages.len().saturating_sub(incomplete)]
+}
+
+/// Returns the cursor after a message of a block. The pass and the file are those of `cursor`.
+fn cursor_after(message: &Message<'_>, block: &Block, cursor: MboxCursor) -> MboxCursor {
+    let start = (message.start - block.offset) as usize;
+    let end = (message.end() - block.offset) as usize;
+    MboxCursor {
+        first: message.start,
+        last: message.end(),
+        guard: guard_hash(&block.bytes[start..end]),
+        ..cursor
+    }
 }
 
 /// Reads a file from an offset, without changing the offset of its descriptor.
@@ -626,7 +634,7 @@ mod tests {
             let mut outcome = FileOutcome::Partial;
             let mut chunks = 0;
             while matches!(outcome, FileOutcome::Partial) {
-                outcome = mbox.ingest(&mut ingest)?;
+                outcome = mbox.ingest_chunk(&mut ingest)?;
                 chunks += 1;
                 assert!(chunks < 20, "no end");
             }

@@ -117,7 +117,7 @@ impl MessageIngest<'_> {
 
     /// Ingests consecutive messages, or one piece of a larger message. `end` is the end of the last
     /// message; the ends of the others are certain. Returns the digest of the last message.
-    pub(super) fn ingest(
+    pub(super) fn ingest_messages(
         &mut self,
         messages: &[Message<'_>],
         position: Option<PiecePosition>,
@@ -773,7 +773,9 @@ mod tests {
             positions: VecDeque::new(),
         };
         let found = ingest.split(&block, Format::Mbox);
-        ingest.ingest(&found, None, EndCertainty::Certain).unwrap();
+        ingest
+            .ingest_messages(&found, None, EndCertainty::Certain)
+            .unwrap();
         let pending = session
             .with(|committer| Ok(committer.pending_bytes()))
             .unwrap();

@@ -101,7 +101,7 @@ impl SpoolReader {
         let mut nuls = 0;
         loop {
             let IngestedFile { outcome, standing } =
-                self.ingest(checked, &mut nuls, &session, host)?;
+                self.ingest_checked_file(checked, &mut nuls, &session, host)?;
             let is_partial = matches!(outcome, FileOutcome::Partial);
             self.plan_next_check(checked, outcome, host);
             if is_planted(PlantedFault::AdvanceOnRead) {
@@ -153,7 +153,7 @@ impl SpoolReader {
 
     /// Ingests one chunk of a file, unless this version of it was read. `nuls` is the number of its
     /// leading NUL bytes that are known.
-    fn ingest(
+    fn ingest_checked_file(
         &mut self,
         checked: &CheckedFile<'_>,
         nuls: &mut u64,
@@ -187,11 +187,11 @@ impl SpoolReader {
         } else {
             // A panic outside the messages costs this file, not the daemon; one while the batch is
             // written stops it, because the batch may hold half a message.
-            let ingest = || match checked.repository {
+            let ingest_once = || match checked.repository {
                 Some(repository) => context.ingest_repository(file, repository, version),
-                None => context.ingest(file, settle_state, nuls),
+                None => context.ingest_file(file, settle_state, nuls),
             };
-            catch_unwind(AssertUnwindSafe(ingest))
+            catch_unwind(AssertUnwindSafe(ingest_once))
                 .unwrap_or_else(|_| Ok(FileOutcome::Failed(read::panicked())))?
         };
         if !is_read && self.config.output.tombstones {
