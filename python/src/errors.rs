@@ -22,7 +22,38 @@ create_exception!(
 
 /// The exception for options that cannot be used.
 pub(crate) fn of_option(error: OptionError) -> PyErr {
-    PyValueError::new_err(error.to_string())
+    PyValueError::new_err(python_names(&error.to_string()))
+}
+
+/// Names options as Python's keywords: `no_html` for `--no-html`, also for `'--fields <LIST>'`.
+fn python_names(message: &str) -> String {
+    let mut named = String::with_capacity(message.len());
+    let mut rest = message;
+    while let Some(at) = rest.find("--") {
+        let (before, flag) = rest.split_at(at);
+        let name = &flag[2..];
+        let len = name
+            .find(|sign: char| !sign.is_ascii_lowercase() && sign != '-')
+            .unwrap_or(name.len());
+        let is_flag = name.starts_with(|sign: char| sign.is_ascii_lowercase())
+            && !before.ends_with(|sign: char| sign.is_alphanumeric() || sign == '-');
+        if !is_flag {
+            named += before;
+            named += &flag[..2 + len];
+            rest = &name[len..];
+            continue;
+        }
+        named += before;
+        named += &name[..len].replace('-', "_");
+        rest = &name[len..];
+        // The name of the value, which the keyword's type says.
+        if let Some(value) = rest.strip_prefix(" <")
+            && let Some(end) = value.find('>')
+        {
+            rest = &value[end + 1..];
+        }
+    }
+    named + rest
 }
 
 /// The `ScanError` about an event, with the attributes `path`, `offset` and `kind`.

@@ -121,7 +121,11 @@ impl RunningScan {
             let received = py.detach(|| lock(batches).recv_timeout(SIGNAL_INTERVAL));
             self.warn(py)?;
             match received {
-                Ok(Ok(batch)) => return Ok(Some(batch)),
+                Ok(Ok(batch)) => {
+                    // A consumer that takes all batches, such as pyarrow, looks for no signals.
+                    py.check_signals()?;
+                    return Ok(Some(batch));
+                }
                 Ok(Err(failure)) => return Err(self.exception(py, failure)),
                 Err(RecvTimeoutError::Timeout) => py.check_signals()?,
                 Err(RecvTimeoutError::Disconnected) => {

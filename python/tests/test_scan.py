@@ -176,6 +176,31 @@ def test_an_interrupt_ends_a_scan(tmp_path: Path, take: str) -> None:
     assert process.returncode != 0
 
 
+def test_an_interrupt_ends_a_table_of_a_scan_that_never_waits(tmp_path: Path) -> None:
+    pytest.importorskip("pyarrow")
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    program = f"import pyarrow, urlspool; pyarrow.table(urlspool.scan({str(pipe)!r}, fields='url'))"
+    process = subprocess.Popen([sys.executable, "-c", program], stderr=subprocess.PIPE)
+    mails = mailbox(2_000)
+    taken = 0
+    seconds = None
+    try:
+        with open(pipe, "wb", buffering=0) as writer:
+            begun = time.monotonic()
+            while time.monotonic() - begun < 30:
+                if seconds is None and begun + 3 < time.monotonic():
+                    process.send_signal(signal.SIGINT)
+                    seconds = time.monotonic()
+                taken += writer.write(mails)
+    except BrokenPipeError:
+        pass
+    assert seconds is not None and time.monotonic() - seconds < 5
+    assert len(mails) < taken
+    _, errors = process.communicate(timeout=20)
+    assert b"KeyboardInterrupt" in errors and process.returncode != 0
+
+
 def test_the_command_line_prints_what_the_program_prints(folder: Path) -> None:
     done = command("parse", "ftp://a.example/b;type=i")
     assert done.returncode == 0 and json.loads(done.stdout)["form"] == "ftpurl"

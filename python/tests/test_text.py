@@ -9,9 +9,11 @@ import subprocess
 import sys
 import threading
 import time
+from collections.abc import Callable
 
 import pytest
 import urlspool
+from urlspool import _options
 
 
 def test_offsets_count_characters_in_str_and_bytes_in_bytes() -> None:
@@ -62,7 +64,14 @@ def test_options_are_those_of_the_command_line() -> None:
 @pytest.mark.parametrize(
     ("options", "error", "words"),
     [
-        ({"rules": "strict"}, ValueError, "strict"),
+        ({"rules": "strict"}, ValueError, "'strict' for 'rules'"),
+        ({"rules": 5}, TypeError, "rules must be a str, not int"),
+        ({"schemes": []}, ValueError, "schemes is empty"),
+        ({"schemes": [5]}, TypeError, "an item of schemes must be a str, not int"),
+        ({"schemes": b"ftp"}, TypeError, "schemes must be a str or a list of them, not bytes"),
+        ({"context": "5"}, TypeError, "context must be an int, not str"),
+        ({"no_html": "no"}, TypeError, "no_html must be a bool, not str"),
+        ({"limit": 5}, TypeError, "limit must be a mapping"),
         ({"rule": "wide"}, TypeError, "unknown option 'rule'"),
         ({"since": 1996}, TypeError, "unknown option 'since'"),
         ({"limit": {"none": 3}}, ValueError, "none"),
@@ -146,3 +155,42 @@ def test_the_interpreter_lock_is_released() -> None:
         steps += 1
     thread.join()
     assert steps > 100, f"{steps} steps in {time.monotonic() - begun} s"
+
+
+@pytest.mark.parametrize(
+    ("call", "words"),
+    [
+        (lambda: urlspool.urls(5), "text must be str or bytes, not int"),  # type: ignore[arg-type]
+        (lambda: urlspool.urls(["http://a.example/"]), "text must be str or bytes, not list"),  # type: ignore[arg-type]
+        (lambda: urlspool.extract(12), "message must be bytes, not int"),  # type: ignore[arg-type]
+        (lambda: urlspool.extract("http://a.example/"), "message must be bytes, not str"),  # type: ignore[arg-type]
+        (lambda: urlspool.scan(b"path"), "not bytes; os.fsdecode"),  # type: ignore[arg-type]
+        (lambda: urlspool.scan([b"path"]), "not bytes; os.fsdecode"),  # type: ignore[list-item]
+        (lambda: urlspool.scan(5), "a path must be str or os.PathLike, not int"),  # type: ignore[arg-type]
+        (lambda: urlspool.scan(open(__file__)), "scan_stream reads an open file"),  # noqa: SIM115
+    ],
+)
+def test_a_wrong_type_is_an_error_and_no_empty_list(call: Callable[[], object], words: str) -> None:
+    with pytest.raises(TypeError, match=words):
+        call()
+
+
+def test_errors_name_keywords_and_not_flags() -> None:
+    for options in [{"fields": "none"}, {"fields": "url", "slim": True}, {"unique": "never"}, {"threads": 0}]:
+        with pytest.raises(ValueError, match=next(iter(options))) as raised:
+            list(urlspool.scan(__file__, **options))  # type: ignore[arg-type]
+        assert "--" not in str(raised.value).split("For more information")[0]
+
+
+def test_help_lists_every_option_with_its_values() -> None:
+    page = urlspool.scan.__doc__ or ""
+    for line in ["rules: 'wide' or 'rfc1738'", "unique: 'none', 'message' or 'run'", "absolute: a bool", "threads: an int"]:
+        assert f"      {line}\n" in page
+
+
+@pytest.mark.parametrize("name", ["rules", "accept", "attachments", "kind", "unique", "hazard"])
+def test_the_literals_of_the_options_are_the_values_of_the_program(name: str) -> None:
+    command = [sys.executable, "-m", "urlspool", "scan", f"--{name}", "none-of-them", "."]
+    message = subprocess.run(command, stderr=subprocess.PIPE, text=True).stderr
+    values = message.split("possible values: ")[1].split("]")[0].split(", ")
+    assert list(_options._VALUES[name]) == values

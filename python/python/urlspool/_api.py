@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
 from collections.abc import Iterable, Mapping, Sequence
@@ -9,7 +10,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any, cast
 
 from . import _urlspool
-from ._options import ExtractOptions, RecordOptions, ScanOptions, StrPath, StreamOptions, arguments
+from ._options import ExtractOptions, RecordOptions, ScanOptions, StrPath, StreamOptions, arguments, described
 from .records import Record, Url
 
 if TYPE_CHECKING:
@@ -33,6 +34,24 @@ def _prepared(options: Mapping[str, Any], allowed: type[Any]) -> _urlspool.Extra
     return _extractor(tuple(arguments(options, allowed)))
 
 
+def _bytes(value: Any, expected: str) -> bytes:
+    if isinstance(value, bytes):
+        return value
+    try:
+        return memoryview(value).tobytes()
+    except TypeError:
+        raise TypeError(f"{expected}, not {type(value).__name__}") from None
+
+
+def _path(value: Any) -> str:
+    if isinstance(value, (str, os.PathLike)):
+        path = os.fspath(value)
+        if isinstance(path, str):
+            return path
+    way_out = "; os.fsdecode makes a str of it" if isinstance(value, bytes) else ""
+    raise TypeError(f"a path must be str or os.PathLike, not {type(value).__name__}{way_out}")
+
+
 def urls(text: str | bytes, **options: Unpack[ExtractOptions]) -> list[Url]:
     r"""Finds the URLs in a text.
 
@@ -53,7 +72,7 @@ def urls(text: str | bytes, **options: Unpack[ExtractOptions]) -> list[Url]:
         except UnicodeEncodeError:
             # Surrogates, as `open(..., errors="surrogateescape")` makes them, are one character each.
             return extractor.urls_of_str(text.encode("utf-8", "replace").decode("utf-8"))
-    return extractor.urls_of_bytes(bytes(text))
+    return extractor.urls_of_bytes(_bytes(text, "text must be str or bytes"))
 
 
 def extract(message: bytes, *, path: StrPath = "", **options: Unpack[RecordOptions]) -> list[Record]:
@@ -70,7 +89,9 @@ def extract(message: bytes, *, path: StrPath = "", **options: Unpack[RecordOptio
     >>> extract(b"Subject: a\n\nsee http://a.example/%7Eb\n", fields=["url", "source.start"])
     [{'url': 'http://a.example/%7Eb', 'source': {'start': 16}}]
     """
-    return _prepared(options, RecordOptions).extract(bytes(message), os.fspath(path))
+    return _prepared(options, RecordOptions).extract(
+        _bytes(message, "message must be bytes"), _path(path)
+    )
 
 
 def parse(url: str, *, fragment: bool = False) -> dict[str, Any]:
@@ -105,8 +126,12 @@ def scan(paths: StrPath | Iterable[StrPath], **options: Unpack[ScanOptions]) -> 
     Input that cannot be read is skipped with a `ScanWarning`; `events` of the result lists it with its path and offset. With
     `strict=True` it raises `ScanError`. A path that does not exist raises `FileNotFoundError`.
     """
-    names = [paths] if isinstance(paths, (str, os.PathLike)) else list(paths)
-    found = [os.fspath(name) for name in names]
+    if hasattr(paths, "read"):
+        raise TypeError(f"paths must be a path or several, not {type(paths).__name__}; scan_stream reads an open file")
+    if isinstance(paths, (str, bytes, os.PathLike)) or not isinstance(paths, Iterable):
+        found = [_path(paths)]
+    else:
+        found = [_path(name) for name in paths]
     for name in found:
         os.stat(name)
     # Without a path the command line reads standard input, and `-` stands for it.
@@ -136,13 +161,18 @@ def scan_stream(
     >>> [record["url"] for record in scan_stream(io.BytesIO(box), start=half)]
     ['http://2.example/', 'http://3.example/']
     """
+    for method in ("seek", "read"):
+        if not hasattr(file, method):
+            raise TypeError(f"file must be a binary file object, but {type(file).__name__} has no {method}")
+    if isinstance(file, io.TextIOBase):
+        raise TypeError('file must be in binary mode; open it with "rb"')
     if start < 0 or (end is not None and end < start):
         raise ValueError("start must not be negative, and end not less than start")
     if path is None:
         name = getattr(file, "name", None) or getattr(file, "path", None)
         path = name if isinstance(name, (str, os.PathLike)) else ""
     return _urlspool.scan_stream(
-        file, os.fspath(path), start, end, arguments(options, StreamOptions)
+        file, _path(path), start, end, arguments(options, StreamOptions)
     )
 
 
@@ -154,3 +184,9 @@ def schema(fields: Sequence[str] | None = None) -> ArrowSchema:
     ['url', 'message']
     """
     return _urlspool.ArrowSchema(None if fields is None else list(fields))
+
+
+# `help(urlspool.scan)` lists the options.
+for _function, _options in [(urls, ExtractOptions), (extract, RecordOptions), (scan, ScanOptions), (scan_stream, StreamOptions)]:
+    if _function.__doc__ is not None:
+        _function.__doc__ = f"{_function.__doc__.rstrip()}\n\n{described(_options)}"

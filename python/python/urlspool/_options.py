@@ -2,19 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from os import PathLike
-from typing import Any, TypedDict, Union
+from collections.abc import Mapping, Sequence
+from os import PathLike, fspath
+from typing import Any, Literal, TypedDict, Union, get_args
 
 StrPath = Union[str, "PathLike[str]"]
+Rules = Literal["wide", "rfc1738"]
+Grammar = Literal["rfc1738", "rfc3986", "whatwg"]
+Attachments = Literal["none", "text", "all"]
+Kind = Literal["auto", "mbox", "maildir", "mh", "news", "rnews", "mmdf", "babyl", "message", "text"]
+Unique = Literal["none", "message", "run"]
+Hazard = Literal[
+    "odd-port", "encoded-control", "password", "numeric-host", "userinfo-like-host", "zero-width", "mixed-script", "mismatch"
+]
 
 
 class ExtractOptions(TypedDict, total=False):
     """Options of `urls`, `extract`, `scan` and `scan_stream`; `urlspool scan --help` describes each."""
 
-    rules: str
+    rules: Rules
     """`wide` (the default) or `rfc1738`."""
-    accept: str | Sequence[str]
+    accept: Grammar | Sequence[Grammar]
     """Grammars, one of which must accept a URL: `rfc1738`, `rfc3986`, `whatwg`."""
     schemes: str | Sequence[str]
     """Schemes of the URLs to report."""
@@ -26,7 +34,7 @@ class ExtractOptions(TypedDict, total=False):
     """Bytes of the text before and after each URL."""
     no_header_urls: bool
     no_html: bool
-    attachments: str
+    attachments: Attachments
     """`none`, `text` or `all` (the default)."""
     no_schemeless: bool
     strip_recipient: bool
@@ -55,16 +63,16 @@ class StreamOptions(RecordOptions, total=False):
     """Regions of the URLs to report, as the field `region` has them; `header` and `html` stand for all that begin so."""
     mismatch: bool
     """Only links whose text names another host than the link has."""
-    hazard: str | Sequence[str]
+    hazard: Hazard | Sequence[Hazard]
     """Hazards of which a URL has one, as the field `hazards` has them."""
     list: str | Sequence[str]
     """Mailing lists, by the name in List-Id, and newsgroups of the messages to read."""
-    kind: str
+    kind: Kind
     """`auto` (the default), `mbox`, `maildir`, `mh`, `news`, `rnews`, `mmdf`, `babyl`, `message` or `text`."""
     since: str | int
     """A year, a month, a day or a time, in UTC; messages without a date are read."""
     until: str | int
-    unique: str
+    unique: Unique
     """`none` (the default), `message` or `run`."""
     threads: int
     """Number of threads; one for each core by default."""
@@ -84,6 +92,17 @@ class ScanOptions(StreamOptions, total=False):
 
 _LISTS = frozenset(["accept", "schemes", "extra_schemes", "header_fields", "fields", "host", "domain", "region", "hazard", "list"])
 _REPEATED = frozenset(["include", "exclude"])
+_NUMBERS = frozenset(["context", "threads"])
+_DATES = frozenset(["since", "until"])
+_VALUES = {
+    "rules": get_args(Rules),
+    "accept": get_args(Grammar),
+    "attachments": get_args(Attachments),
+    "kind": get_args(Kind),
+    "unique": get_args(Unique),
+    "hazard": get_args(Hazard),
+}
+_TEXTS = frozenset(["rules", "attachments", "kind", "unique"])
 
 
 def arguments(options: Mapping[str, Any], allowed: type[Any]) -> list[str]:
@@ -99,20 +118,79 @@ def arguments(options: Mapping[str, Any], allowed: type[Any]) -> list[str]:
         if name not in known:
             raise TypeError(f"unknown option {name!r}; the options are {', '.join(sorted(known))}")
         flag = "--" + name.replace("_", "-")
-        if value is None or value is False:
+        if value is None:
             continue
-        if value is True:
-            found.append(flag)
-        elif name == "limit":
+        if name == "limit":
+            if not isinstance(value, Mapping):
+                raise _wrong_type(name, "a mapping of names to values", value)
             found.extend(f"{flag}={limit}={size}" for limit, size in value.items())
         elif name in _REPEATED:
-            found.extend(f"{flag}={item}" for item in _items(value))
+            found.extend(f"{flag}={item}" for item in _items(name, value))
         elif name in _LISTS:
-            found.append(f"{flag}={','.join(_items(value))}")
-        else:
+            found.append(f"{flag}={','.join(_items(name, value))}")
+        elif name in _NUMBERS:
+            if not isinstance(value, int) or isinstance(value, bool):
+                raise _wrong_type(name, "an int", value)
             found.append(f"{flag}={value}")
+        elif name in _DATES:
+            if not isinstance(value, (int, str)) or isinstance(value, bool):
+                raise _wrong_type(name, "a str or an int", value)
+            found.append(f"{flag}={value}")
+        elif name in _TEXTS:
+            if not isinstance(value, str):
+                raise _wrong_type(name, "a str", value)
+            found.append(f"{flag}={value}")
+        elif name == "config":
+            if not isinstance(value, (str, PathLike)):
+                raise _wrong_type(name, "a str or os.PathLike", value)
+            found.append(f"{flag}={fspath(value)}")
+        elif not isinstance(value, bool):
+            raise _wrong_type(name, "a bool", value)
+        elif value:
+            found.append(flag)
     return found
 
 
-def _items(value: str | Iterable[str]) -> list[str]:
-    return [value] if isinstance(value, str) else list(value)
+def described(allowed: type[Any]) -> str:
+    """Returns the names of options with the values that each takes, one a line, for the documentation of a function.
+
+    >>> [line] = [line for line in described(StreamOptions).splitlines() if "unique" in line]
+    >>> line.strip()
+    "unique: 'none', 'message' or 'run'"
+    """
+    lines = ["    Options, of which `urlspool scan --help` says more:", ""]
+    for name in allowed.__annotations__:
+        values = _VALUES.get(name)
+        if values is not None:
+            takes = ", ".join(map(repr, values[:-1])) + f" or {values[-1]!r}"
+            if name in _LISTS:
+                takes += ", or a list of them"
+        elif name in _LISTS | _REPEATED:
+            takes = "a str or a list of them"
+        elif name in _NUMBERS:
+            takes = "an int"
+        elif name in _DATES:
+            takes = "a str or an int"
+        else:
+            takes = {"limit": "a dict of names to values", "config": "a path"}.get(name, "a bool")
+        lines.append(f"      {name}: {takes}")
+    return "\n".join(lines) + "\n    "
+
+
+def _items(name: str, value: object) -> list[str]:
+    if isinstance(value, str):
+        items: list[Any] = [value]
+    elif isinstance(value, (list, tuple, set, frozenset, Sequence)) and not isinstance(value, (bytes, bytearray)):
+        items = list(value)
+    else:
+        raise _wrong_type(name, "a str or a list of them", value)
+    if not items:
+        raise ValueError(f"{name} is empty; leave it out for everything")
+    for item in items:
+        if not isinstance(item, str):
+            raise _wrong_type(f"an item of {name}", "a str", item)
+    return items
+
+
+def _wrong_type(name: str, wanted: str, value: object) -> TypeError:
+    return TypeError(f"{name} must be {wanted}, not {type(value).__name__}")
