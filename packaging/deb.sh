@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Builds the Debian package. Needs cargo-deb (`cargo install cargo-deb`). PROFILE is dist by default. BINARY is a program to pack in
-# place of one that is built here, such as a static one, which runs on every Debian.
+# place of one that is built here, such as a static one.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 profile=${PROFILE:-dist}
