@@ -18,6 +18,7 @@ mod search;
 mod segments;
 mod slow_input;
 mod target_files;
+mod upgrade;
 
 use std::path::Path;
 
@@ -216,8 +217,10 @@ fn the_view_names_the_mailbox_of_the_message() {
     let old = new.replace("messages.mailbox", "sources.mailbox");
     assert_ne!(old, new);
     let db = Connection::open(folder.path("urls.db")).unwrap();
-    db.execute_batch(&format!("DROP VIEW records; {old}"))
-        .unwrap();
+    db.execute_batch(&format!(
+        "DROP VIEW records; {old}; PRAGMA user_version = 1"
+    ))
+    .unwrap();
     drop(db);
     loaded(&folder, &[], &second_in_another_mailbox(&folder));
     let moved = "SELECT message_id FROM records WHERE source_mailbox = 'other'";
@@ -240,7 +243,7 @@ fn columns_that_tables_lack_are_added_and_filled() {
     let db = Connection::open(folder.path("urls.db")).unwrap();
     db.execute_batch(&format!(
         "DROP VIEW records; ALTER TABLE messages DROP COLUMN fields;
-         ALTER TABLE links DROP COLUMN clean_key; {old}"
+         ALTER TABLE links DROP COLUMN clean_key; {old}; PRAGMA user_version = 1"
     ))
     .unwrap();
     drop(db);

@@ -3,6 +3,7 @@
 
 use std::fmt;
 use std::io::IsTerminal;
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
@@ -14,7 +15,7 @@ use super::args::{
     AuditStep,
 };
 use super::error::{CommandError, CommandResult, Exit};
-use super::load::load_error;
+use super::load::{load_error, upgraded};
 use super::signals::stop_on_signals;
 use super::terminal::{STDOUT, check_is_not_database, escaped, print, print_message};
 use crate::audit::{
@@ -24,6 +25,7 @@ use crate::audit::{
 };
 use crate::diagnostic::{counted, grouped, shortened};
 use crate::limits::MESSAGE_VALUE_CHARS;
+use crate::load;
 use crate::sink::{OutputPlace, Replacement};
 
 pub(super) fn audit(args: &AuditArgs) -> CommandResult {
@@ -34,6 +36,14 @@ pub(super) fn audit(args: &AuditArgs) -> CommandResult {
         AuditStep::Archive(args) => archive(args),
         AuditStep::Report(args) => report(args),
     }
+}
+
+/// Upgrades a database of an earlier version before a step that writes into it.
+fn upgrade_tables(database: &Path) -> Result<(), CommandError> {
+    if let Some(upgrade) = load::upgrade_tables(database)? {
+        print_message(format_args!("urlspool: {}", escaped(&upgraded(&upgrade))));
+    }
+    Ok(())
 }
 
 impl From<AuditError> for CommandError {
@@ -61,6 +71,7 @@ fn plan(args: &AuditPlanArgs) -> CommandResult {
         by: args.by,
         seed: args.seed,
     });
+    upgrade_tables(&args.database)?;
     let counts = audit::plan(&job)?;
     if args.quiet {
         return Ok(Exit::Done);
@@ -118,6 +129,7 @@ fn check(args: &AuditCheckArgs) -> CommandResult {
     let stop = Arc::new(AtomicBool::new(false));
     stop_on_signals(&stop)?;
     let mut progress = StderrProgress::new(args.quiet);
+    upgrade_tables(&args.database)?;
     let counts = audit::check(&job, &stop, &mut progress);
     progress.finish();
     let counts = counts?;
@@ -200,6 +212,7 @@ fn import(args: &AuditImportArgs) -> CommandResult {
         file: args.results.display().to_string(),
         count: 0,
     };
+    upgrade_tables(&args.database)?;
     let counts = audit::import(&job, &mut report)?;
     report.finish();
     if !args.quiet {
@@ -275,6 +288,7 @@ fn archive(args: &AuditArchiveArgs) -> CommandResult {
     let stop = Arc::new(AtomicBool::new(false));
     stop_on_signals(&stop)?;
     let mut progress = StderrProgress::new(args.quiet);
+    upgrade_tables(&args.database)?;
     let counts = audit::archive(&job, &stop, &mut progress);
     progress.finish();
     let counts = counts?;

@@ -13,7 +13,7 @@ use super::terminal::{escaped, print_message};
 use crate::diagnostic::{counted, grouped};
 use crate::load::{
     self, Credentials, LoadCounts, LoadError, LoadErrorKind, LoadJob, LoadMode, LoadReport,
-    LoadedSegments, Secret,
+    LoadedSegments, OldTables, Secret, TablesUpgrade,
 };
 use crate::record::LineError;
 
@@ -61,6 +61,9 @@ fn job(args: &LoadArgs) -> LoadJob {
     }
     if args.delete_segments {
         job.segments = LoadedSegments::Delete;
+    }
+    if args.no_backup {
+        job.old_tables = OldTables::UpgradeWithoutBackup;
     }
     job.credentials = credentials();
     job
@@ -124,6 +127,18 @@ pub(super) fn summary(counts: &LoadCounts) -> String {
         }
     }
     text
+}
+
+/// An upgrade in one line.
+pub(super) fn upgraded(upgrade: &TablesUpgrade) -> String {
+    let TablesUpgrade {
+        target, from, to, ..
+    } = upgrade;
+    let backup = match &upgrade.backup {
+        Some(backup) => format!("; {} has it as it was", backup.display()),
+        None => String::new(),
+    };
+    format!("upgraded the tables of {target} from version {from} to {to}{backup}")
 }
 
 /// Reports on standard error.
@@ -208,6 +223,10 @@ impl LoadReport for StderrReport {
              file system mounted?",
             escaped(&root)
         ));
+    }
+
+    fn upgraded(&mut self, upgrade: &TablesUpgrade) {
+        self.print(format_args!("urlspool: {}", escaped(&upgraded(upgrade))));
     }
 
     /// A busy server is named only if it stays so.

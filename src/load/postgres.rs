@@ -15,14 +15,15 @@ use super::target::{
 };
 use super::target_name::{Credentials, Secret};
 use super::tracking::clean_key;
-use super::{LoadError, LoadErrorKind};
+use super::{LoadError, LoadErrorKind, LoadJob, OldTables, SharedReport, TablesUpgrade};
 use crate::limits::{LOAD_LOCK_SECONDS, LOAD_STAGED_BYTES};
 use crate::record::GoneLine;
 use copy_row::CopyRows;
 use schema::{
-    ADD_CLEAN_KEYS, ADD_FIELDS, ADD_INSTANCE, END_MERGE, FILES_WITHOUT_ROWS, HAS_CLEAN_KEYS,
-    HAS_FIELDS, HAS_INSTANCE, HAS_OLD_VIEW, INSTANCE, NEXT_LINKS, NOTE_PARENTS, RECOMPUTE_LINKS,
-    RELATIONS, REMOVE_GONE, REMOVE_PARENTS, REMOVE_REPLACED, SET_CLEAN_KEYS, SETTINGS, VERSION,
+    ADD_CLEAN_KEYS, ADD_FIELDS, ADD_INSTANCE, END_MERGE, FILES_WITHOUT_ROWS, FIRST_VERSION,
+    HAS_CLEAN_KEYS, HAS_FIELDS, HAS_INSTANCE, HAS_VIEW, INSTANCE, NEXT_LINKS, NOTE_PARENTS,
+    RECOMPUTE_LINKS, RELATIONS, REMOVE_GONE, REMOVE_PARENTS, REMOVE_REPLACED, SET_CLEAN_KEYS,
+    SETTINGS, VERSION,
 };
 use session::{Parameters, Server, Session, SessionError};
 use tls::TlsParameters;
@@ -47,11 +48,17 @@ pub(super) struct PostgresTarget {
     today: String,
     is_replacing: bool,
     has_removed: bool,
+    old_tables: OldTables,
 }
 
 impl PostgresTarget {
-    /// Connects to a server, and creates the tables if there are none.
-    pub(super) fn open(url: &str, credentials: &Credentials) -> Result<PostgresTarget, LoadError> {
+    /// Connects to a server, and creates the tables if there are none. Tables of an earlier version
+    /// are upgraded.
+    pub(super) fn open(
+        url: &str,
+        job: &LoadJob,
+        report: &SharedReport<'_>,
+    ) -> Result<PostgresTarget, LoadError> {
         let name = url.to_owned();
         let refused = |error: LoadError| unusable(&name, &error.to_string()).caused_by(error);
         let (parameters, url) = TlsParameters::take(url).map_err(refused)?;
@@ -62,7 +69,7 @@ impl PostgresTarget {
         let tls = parameters.connector().map_err(refused)?;
         config.application_name("urlspool");
         let mut server = Server::new(config, tls);
-        if let Some(password) = password(server.config(), credentials) {
+        if let Some(password) = password(server.config(), &job.credentials) {
             server.set_password(&password);
         }
         let mut target = PostgresTarget {
@@ -77,12 +84,15 @@ impl PostgresTarget {
             today: String::new(),
             is_replacing: false,
             has_removed: false,
+            old_tables: job.old_tables(),
         };
-        target.connect()?;
+        if let Some(upgrade) = target.connect()? {
+            report.borrow_mut().upgraded(&upgrade);
+        }
         Ok(target)
     }
 
-    fn connect(&mut self) -> Result<(), LoadError> {
+    fn connect(&mut self) -> Result<Option<TablesUpgrade>, LoadError> {
         let connected = self.server.connect();
         let session = connected.map_err(|error| match code(&error) {
             Some(&SqlState::INVALID_CATALOG_NAME) if self.instance.is_some() => {
@@ -105,21 +115,28 @@ impl PostgresTarget {
         }
     }
 
-    /// Creates the tables, unless they are there, and the tables of the connection.
-    fn prepare(&mut self) -> Result<(), LoadError> {
+    /// Creates the tables, or upgrades those of an earlier version, and creates the tables of the
+    /// connection.
+    fn prepare(&mut self) -> Result<Option<TablesUpgrade>, LoadError> {
         let wait = LOAD_LOCK_SECONDS;
         self.batch_execute(&format!(
             "SET lock_timeout='{wait}s'; SET client_min_messages=warning; {COMMIT_DURABLY}; \
              {SETTINGS}; BEGIN; SELECT pg_advisory_xact_lock(1970435187)"
         ))?;
+        let mut upgrade = None;
         if self.number("SELECT count(to_regclass('urlspool_version'))")? == 1 {
             let version = self.number("SELECT version::bigint FROM urlspool_version")?;
-            if version != i64::from(VERSION) {
-                return Err(LoadError::unusable(format!(
-                    "{} has tables of version {version}; this program needs version {VERSION}; \
-                     load into a new database",
-                    self.name
-                )));
+            match i32::try_from(version) {
+                Ok(VERSION) => {}
+                Ok(version @ FIRST_VERSION..VERSION) => upgrade = Some(self.upgrade(version)?),
+                _ => {
+                    return Err(LoadError::unusable(format!(
+                        "{} has tables of version {version}, which a newer urlspool made; this one \
+                         knows versions {FIRST_VERSION} to {VERSION}: use the newer one, or load \
+                         into a new database",
+                        self.name
+                    )));
+                }
             }
         } else if self.instance.is_some() {
             return Err(LoadError::replaced(&self.name));
@@ -132,7 +149,22 @@ impl PostgresTarget {
         } else {
             self.batch_execute(&schema::tables())?;
             self.batch_execute(&records_view())?;
+            self.batch_execute(ADD_INSTANCE)?;
         }
+        self.batch_execute(&format!("COMMIT; {}", schema::staging()))?;
+        Ok(upgrade)
+    }
+
+    /// Upgrades tables of an earlier version, within the transaction that is open.
+    fn upgrade(&mut self, version: i32) -> Result<TablesUpgrade, LoadError> {
+        if self.old_tables == OldTables::Refuse {
+            return Err(LoadError::unusable(format!(
+                "{} has tables of version {version}, and a dry run does not upgrade them to \
+                 version {VERSION}; a load of /dev/null does",
+                self.name
+            )));
+        }
+        // From version 1 to 2. Some programs made some of the columns in tables of version 1.
         if self.number(HAS_INSTANCE)? == 0 {
             self.batch_execute(ADD_INSTANCE)?;
         }
@@ -143,11 +175,17 @@ impl PostgresTarget {
             self.batch_execute(ADD_CLEAN_KEYS)?;
             self.fill_clean_keys()?;
         }
-        if self.number(HAS_OLD_VIEW)? == 1 {
+        if self.number(HAS_VIEW)? == 1 {
             // Not dropped: views and rights of other users may depend on it.
             self.batch_execute(&records_view().replacen("CREATE", "CREATE OR REPLACE", 1))?;
         }
-        self.batch_execute(&format!("COMMIT; {}", schema::staging()))
+        self.batch_execute(&format!("UPDATE urlspool_version SET version = {VERSION}"))?;
+        Ok(TablesUpgrade {
+            target: self.name.clone(),
+            from: version,
+            to: VERSION,
+            backup: None,
+        })
     }
 
     /// Computes the keys without tracking parameters of all links, some thousand at a time.

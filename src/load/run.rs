@@ -235,15 +235,15 @@ fn input_after_creation(target: &Path, arguments: &[PathBuf]) -> Option<PathBuf>
     (is_argument || is_listed() == Some(true)).then(|| target.to_owned())
 }
 
-#[cfg_attr(
-    not(feature = "elasticsearch"),
-    expect(unused_variables, reason = "no other target reports")
-)]
 fn open<'r>(job: &LoadJob, report: &SharedReport<'r>) -> Result<Box<dyn Target + 'r>, LoadError> {
     match &job.target {
-        TargetName::Sqlite(path) => Ok(Box::new(SqliteTarget::open(path)?)),
+        TargetName::Sqlite(path) => Ok(Box::new(SqliteTarget::open(
+            path,
+            job.old_tables(),
+            report,
+        )?)),
         #[cfg(feature = "postgres")]
-        TargetName::Postgres(url) => Ok(Box::new(PostgresTarget::open(url, &job.credentials)?)),
+        TargetName::Postgres(url) => Ok(Box::new(PostgresTarget::open(url, job, report)?)),
         #[cfg(feature = "elasticsearch")]
         TargetName::Elasticsearch { server, index } => Ok(Box::new(ElasticsearchTarget::open(
             server,

@@ -4,7 +4,10 @@ use crate::load::columns::{Column, Table, names};
 use crate::record::{Field, FieldId, FieldType};
 
 /// The version of the tables, in `urlspool_version`.
-pub(super) const VERSION: i32 = 1;
+pub(super) const VERSION: i32 = 2;
+
+/// The first version of the tables.
+pub(super) const FIRST_VERSION: i32 = 1;
 
 /// The names of the tables, the view and their indexes, which must be free.
 pub(super) const RELATIONS: &[&str] = &[
@@ -43,7 +46,7 @@ pub(super) fn tables() -> String {
     format!(
         "
 CREATE TABLE urlspool_version(version integer NOT NULL);
-INSERT INTO urlspool_version VALUES(1);
+INSERT INTO urlspool_version VALUES({VERSION});
 CREATE TABLE sources(
   id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
   key uuid NOT NULL UNIQUE,
@@ -124,11 +127,8 @@ pub(super) const NEXT_LINKS: &str =
 pub(super) const SET_CLEAN_KEYS: &str = "UPDATE links SET clean_key = new.clean_key
   FROM unnest($1::bigint[], $2::text[]) AS new(id, clean_key) WHERE links.id = new.id";
 
-/// Returns 1 if the view `records` is one of an earlier version, which has the mailboxes of the
-/// table `sources` or lacks columns, and may be replaced.
-pub(super) const HAS_OLD_VIEW: &str =
-    "SELECT count(*) FROM pg_class WHERE oid = to_regclass('records')
-  AND (pg_get_viewdef(oid) LIKE '%sources.mailbox%' OR pg_get_viewdef(oid) NOT LIKE '%clean_key%')
+/// Returns 1 if there is a view `records`, which may be replaced.
+pub(super) const HAS_VIEW: &str = "SELECT count(*) FROM pg_class WHERE oid = to_regclass('records')
   AND pg_has_role(relowner, 'USAGE')";
 
 /// Returns the identifier of the tables. A copy has the same, but its database and its table have

@@ -8,34 +8,40 @@ use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::Duration;
 
-use rusqlite::{Connection, ErrorCode, OpenFlags, OptionalExtension};
+use rusqlite::{Connection, ErrorCode, OpenFlags};
 
 use super::file_check::{
     FileContent, FirstPage, beside, check_to_read, check_to_write, log_holds, no_database,
 };
 use super::schema::{APPLICATION_ID, VERSION, tables};
+use super::upgrade::{FIRST_VERSION, upgrade};
 use crate::grammar::encode;
 use crate::limits::{
     LOAD_CACHE_KIB, LOAD_HEADER_ATTEMPTS, LOAD_LENGTH_ATTEMPTS, LOAD_LOCK_SECONDS,
     LOAD_LOG_ATTEMPTS, LOAD_LOG_POLL_MS,
 };
-use crate::load::LoadError;
-use crate::load::columns::CLEAN_KEY;
-use crate::load::columns::records_view;
-use crate::load::tracking::clean_key;
+use crate::load::{LoadError, OldTables, TablesUpgrade};
 use crate::sink::resolve;
 use crate::walk::DeviceInode;
 
 /// Number of prepared statements that are cached: more than the program has.
 const STATEMENTS: usize = 64;
 
-/// Opens a database for a load. Creates it, and its tables, if there is none.
-pub(super) fn open_to_write(path: &Path) -> Result<Connection, LoadError> {
+/// A database that was opened to write into it.
+pub(super) struct WritableDatabase {
+    pub(super) db: Connection,
+    /// The upgrade of its tables, if they were of an earlier version.
+    pub(super) upgrade: Option<TablesUpgrade>,
+}
+
+/// Opens a database for a load. Creates it, and its tables, if there is none, and upgrades tables
+/// of an earlier version.
+fn open_to_write(path: &Path, old: OldTables) -> Result<WritableDatabase, LoadError> {
     check_to_write(path)?;
     check_owner(path)?;
     let db = Connection::open(plain(path)).map_err(|error| open_error(path, error))?;
-    prepare(&db, path)?;
-    Ok(db)
+    let upgrade = prepare(&db, path, old)?;
+    Ok(WritableDatabase { db, upgrade })
 }
 
 /// The file of a database that is loaded into.
@@ -50,7 +56,10 @@ pub(super) struct DatabaseFile {
 
 /// Opens a database for a load, as [`open_to_write`] does. Returns its file too, which must be
 /// dropped after the connection.
-pub(super) fn open_to_load(path: &Path) -> Result<(Connection, DatabaseFile), LoadError> {
+pub(super) fn open_to_load(
+    path: &Path,
+    old: OldTables,
+) -> Result<(WritableDatabase, DatabaseFile), LoadError> {
     check_to_write(path)?;
     // SQLite does not name the file that it opens: one that is there before and after is it.
     create_if_missing(path).map_err(|error| not_opened(path, error))?;
@@ -61,9 +70,9 @@ pub(super) fn open_to_load(path: &Path) -> Result<(Connection, DatabaseFile), Lo
         identity: DeviceInode::of(&metadata),
         file,
     };
-    let db = open_to_write(path)?;
+    let opened = open_to_write(path, old)?;
     database.check_place()?;
-    Ok((db, database))
+    Ok((opened, database))
 }
 
 impl DatabaseFile {
@@ -233,10 +242,26 @@ fn plain(path: &Path) -> PathBuf {
 pub(crate) fn open_to_extend(path: &Path) -> Result<Connection, LoadError> {
     // A missing or empty file is reported by this, and not created.
     open_to_read(path)?;
-    open_to_write(path)
+    Ok(open_to_write(path, OldTables::Upgrade)?.db)
 }
 
-fn prepare(db: &Connection, path: &Path) -> Result<(), LoadError> {
+#[cfg(feature = "audit")]
+/// Upgrades the tables of a database that was loaded, with a backup beside it, if they are of an
+/// earlier version.
+///
+/// # Errors
+///
+/// The database cannot be read or written, or is not one that `urlspool load` made.
+pub fn upgrade_tables(path: &Path) -> Result<Option<TablesUpgrade>, LoadError> {
+    open_to_read(path)?;
+    Ok(open_to_write(path, OldTables::Upgrade)?.upgrade)
+}
+
+fn prepare(
+    db: &Connection,
+    path: &Path,
+    old: OldTables,
+) -> Result<Option<TablesUpgrade>, LoadError> {
     let named = |error| sqlite_error(path, error);
     db.busy_timeout(Duration::from_secs(LOAD_LOCK_SECONDS))
         .map_err(named)?;
@@ -251,16 +276,21 @@ fn prepare(db: &Connection, path: &Path) -> Result<(), LoadError> {
     ))
     .map_err(named)?;
     // Another loader may have created the tables meanwhile.
-    let created = match owner(db).map_err(named)? {
-        Owner::Nobody => create(db).map_err(named),
-        owner => owner
-            .check(path)
-            .and_then(|()| add_columns(db).map_err(named)),
+    let upgrade = match owner(db).map_err(named)? {
+        Owner::Nobody => {
+            create(db).map_err(named)?;
+            None
+        }
+        Owner::Ourselves { version } if (FIRST_VERSION..VERSION).contains(&version) => {
+            Some(upgrade(db, path, version, old, named)?)
+        }
+        owner => {
+            owner.check(path)?;
+            None
+        }
     };
-    match created {
-        Ok(()) => db.execute_batch("COMMIT").map_err(named),
-        Err(error) => Err(error),
-    }
+    db.execute_batch("COMMIT").map_err(named)?;
+    Ok(upgrade)
 }
 
 /// Turns the write-ahead log on. `SQLite` does not wait for another connection that does the same:
@@ -282,48 +312,6 @@ fn create(db: &Connection) -> rusqlite::Result<()> {
     db.execute_batch(&format!(
         "PRAGMA application_id={APPLICATION_ID}; PRAGMA user_version={VERSION}"
     ))
-}
-
-/// Adds the columns that tables of an earlier version lack, and replaces its view.
-fn add_columns(db: &Connection) -> rusqlite::Result<()> {
-    let has = |table: &str, column: &str| {
-        let sql = "SELECT count(*) FROM pragma_table_info(?1) WHERE name=?2";
-        db.query_row(sql, [table, column], |row| row.get::<_, i64>(0))
-    };
-    if has("messages", "fields")? == 0 {
-        db.execute_batch("ALTER TABLE messages ADD COLUMN fields TEXT")?;
-    }
-    if has("links", CLEAN_KEY)? == 0 {
-        db.execute_batch("ALTER TABLE links ADD COLUMN clean_key TEXT")?;
-        fill_clean_keys(db)?;
-    }
-    renew_view(db)
-}
-
-/// Computes the column of all links.
-fn fill_clean_keys(db: &Connection) -> rusqlite::Result<()> {
-    let mut next = db.prepare("SELECT id, key FROM links WHERE ?1 < id ORDER BY id LIMIT 1")?;
-    let mut update = db.prepare("UPDATE links SET clean_key=?2 WHERE id=?1")?;
-    let mut last = i64::MIN;
-    let row = |row: &rusqlite::Row<'_>| Ok((row.get::<_, i64>(0)?, row.get::<_, String>(1)?));
-    while let Some((id, key)) = next.query_row([last], row).optional()? {
-        update.execute(rusqlite::params![id, clean_key(&key)])?;
-        last = id;
-    }
-    Ok(())
-}
-
-/// Replaces the view of an earlier version, which has the mailboxes of the table `sources` or lacks
-/// columns.
-fn renew_view(db: &Connection) -> rusqlite::Result<()> {
-    let sql = "SELECT sql LIKE '%sources.mailbox%' OR sql NOT LIKE '%clean_key%'
-      FROM sqlite_master WHERE type='view' AND name='records'";
-    let is_old = db.query_row(sql, [], |row| row.get(0)).optional()?;
-    if is_old == Some(true) {
-        db.execute_batch("DROP VIEW records")?;
-        db.execute_batch(&records_view())?;
-    }
-    Ok(())
 }
 
 /// The program that a database belongs to.
@@ -350,13 +338,18 @@ impl Owner {
         }
     }
 
+    /// Checks that the tables can be read. Before they are written they are upgraded.
     fn check(self, path: &Path) -> Result<(), LoadError> {
         let name = path.display();
         match self {
-            Owner::Nobody | Owner::Ourselves { version: VERSION } => Ok(()),
+            Owner::Nobody
+            | Owner::Ourselves {
+                version: FIRST_VERSION..=VERSION,
+            } => Ok(()),
             Owner::Ourselves { version } => Err(LoadError::unusable(format!(
-                "{name} has tables of version {version}; this program needs version {VERSION}; \
-                 load into a new file"
+                "{name} has tables of version {version}, which a newer urlspool made; this one \
+                 knows versions {FIRST_VERSION} to {VERSION}: use the newer one, or load into a \
+                 new file"
             ))),
             Owner::Other => Err(LoadError::unusable(format!(
                 "{name} is the database of another program; load into a new file"

@@ -8,7 +8,7 @@ use crate::record::{Field, FieldType};
 pub(super) const APPLICATION_ID: i32 = 0x7572_6C73;
 
 /// `PRAGMA user_version`: the version of the tables.
-pub(super) const VERSION: i32 = 1;
+pub(super) const VERSION: i32 = 2;
 
 /// Returns the statement that creates the full-text index. The table `search` holds only the index
 /// of the texts, which the view gives.

@@ -1,9 +1,12 @@
 //! Tests of the SQLite target.
 
+use std::cell::RefCell;
 use std::fs;
+use std::rc::Rc;
 
 use super::*;
-use crate::record::{LoadedRecord, RecordLine, read_record_line};
+use crate::load::LoadReport;
+use crate::record::{LineError, LoadedRecord, RecordLine, read_record_line};
 
 /// The record `id` of a message that cites `key`.
 pub(super) fn record(id: &str, digest: &str, key: &str) -> LoadedRecord {
@@ -60,16 +63,31 @@ fn database(name: &str) -> PathBuf {
     folder.join("urls.db")
 }
 
+/// Opens a database for a load whose reports are not wanted.
+fn open(path: &Path) -> SqliteTarget {
+    struct Silent;
+    impl LoadReport for Silent {
+        fn bad_line(&mut self, _: &str, _: u64, _: &LineError) {}
+        fn refused_record(&mut self, _: &str, _: u64, _: &str) {}
+        fn failed_input(&mut self, _: &LoadError) {}
+        fn kept_rows(&mut self) {}
+        fn paused(&mut self, _: &LoadError) {}
+    }
+    let mut silent = Silent;
+    let report: SharedReport<'_> = Rc::new(RefCell::new(&mut silent));
+    SqliteTarget::open(path, OldTables::default(), &report).unwrap()
+}
+
 const KEY: &str = "http://a/";
 
 #[test]
 fn a_link_that_another_program_removed_is_added_again() {
     let path = database("removed");
-    let mut first = SqliteTarget::open(&path).unwrap();
+    let mut first = open(&path);
     first.begin().unwrap();
     assert_eq!(put(&mut first, &record("00", "00", KEY)), 1);
     first.commit().unwrap();
-    let mut second = SqliteTarget::open(&path).unwrap();
+    let mut second = open(&path);
     let gone = GoneLine {
         mailbox: "a".to_owned(),
         digests: vec!["00".to_owned()],
@@ -88,7 +106,7 @@ fn a_link_that_another_program_removed_is_added_again() {
 #[test]
 fn links_are_found_again_in_the_next_transaction_and_after_a_rollback() {
     let path = database("again");
-    let mut target = SqliteTarget::open(&path).unwrap();
+    let mut target = open(&path);
     target.begin().unwrap();
     put(&mut target, &record("00", "00", KEY));
     target.roll_back();
@@ -112,7 +130,7 @@ fn a_message_has_the_texts_of_the_record_that_was_added_first() {
         let subject = format!("\"subject\":\"{subject}\"");
         parsed(&line(id, "01", KEY).replace("\"subject\":null", &subject))
     };
-    let mut target = SqliteTarget::open(&path).unwrap();
+    let mut target = open(&path);
     target.begin().unwrap();
     assert_eq!(put(&mut target, &record("00", "00", KEY)), 1);
     // Edited: a known record, as one of another message.
@@ -150,7 +168,7 @@ fn a_link_has_the_fields_of_the_record_that_was_added_first() {
         let host = format!("\"host\":\"{host}\"");
         parsed(&line(id, "00", key).replace("\"host\":\"a\"", &host))
     };
-    let mut target = SqliteTarget::open(&path).unwrap();
+    let mut target = open(&path);
     target.begin().unwrap();
     assert_eq!(put(&mut target, &with_host("00", "http://a/", "a")), 1);
     assert_eq!(put(&mut target, &with_host("00", "http://b/", "edited")), 0);
@@ -167,7 +185,7 @@ fn a_link_has_the_fields_of_the_record_that_was_added_first() {
 #[test]
 fn a_known_record_adds_neither_a_link_nor_a_message() {
     let path = database("known");
-    let mut target = SqliteTarget::open(&path).unwrap();
+    let mut target = open(&path);
     target.begin().unwrap();
     assert_eq!(put(&mut target, &record("00", "00", KEY)), 1);
     // No scan gives two records with one identifier; a file that was edited may.
