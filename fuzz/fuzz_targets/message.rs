@@ -5,6 +5,7 @@
 use std::collections::HashSet;
 
 use libfuzzer_sys::fuzz_target;
+use urlspool::internals::decode::EXTERNAL_BODY_REGION;
 use urlspool::internals::record::RecordWriter;
 use urlspool::{Extractor, Finding, FoundRecord, Message, Options, Source};
 use urlspool_fuzz::twins;
@@ -23,7 +24,7 @@ fn holds(decoded: &[u8], raw: &[u8]) -> bool {
 }
 
 /// Checks that the raw bytes of a record, decoded by a twin, hold its text. Of texts with references, tags, encoded words and
-/// charsets that are not ASCII no twin is made.
+/// charsets that are not ASCII no twin is made. The URL of an external body is made of parameters, and stands nowhere.
 fn check_range(message: &[u8], record: &FoundRecord<'_>) {
     let (start, end) = (record.origin.start as usize, record.origin.end as usize);
     assert!(
@@ -52,6 +53,7 @@ fn check_range(message: &[u8], record: &FoundRecord<'_>) {
         || has_shift
         || record.redirected_from.is_some()
         || record.found.truncated.is_some()
+        || record.region == EXTERNAL_BODY_REGION
     {
         return;
     }
