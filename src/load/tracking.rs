@@ -7,7 +7,7 @@ use std::borrow::Cow;
 struct TrackingParameter {
     /// The name; a final `*` stands for any letters.
     name: &'static str,
-    /// The program that adds it, and where that is documented.
+    /// A page or a report that names it.
     #[expect(dead_code, reason = "it is the reason for the row")]
     source: &'static str,
 }
@@ -20,7 +20,7 @@ const fn parameter(name: &'static str, source: &'static str) -> TrackingParamete
 /// not among them.
 #[rustfmt::skip]
 static PARAMETERS: &[TrackingParameter] = &[
-    parameter("utm_*", "Google Analytics Help: URL builders, collect campaign data with custom URLs"),
+    parameter("utm_*", "Google Analytics Help, answer 10917952: URL builders"),
     parameter("fbclid", "Brave's query filter: brave-browser report 4239"),
     parameter("gclid", "Brave's query filter: brave-browser report 4239"),
     parameter("msclkid", "Brave's query filter: brave-browser report 4239"),
@@ -59,18 +59,18 @@ static PARAMETERS: &[TrackingParameter] = &[
     parameter("srsltid", "uBlock Origin's list LegitimateURLShortener"),
     parameter("vgo_ee", "uBlock Origin's list LegitimateURLShortener"),
     parameter("ysclid", "uBlock Origin's list LegitimateURLShortener"),
-    parameter("_ga", "Google Analytics Help: cross-domain measurement"),
-    parameter("_gl", "Google Analytics Help: cross-domain measurement"),
-    parameter("_hsmi", "HubSpot Knowledge Base: tracking parameters of emails"),
-    parameter("ttclid", "TikTok Business Help Center: TikTok Click ID"),
-    parameter("li_fat_id", "LinkedIn Marketing Solutions: first-party ad tracking"),
-    parameter("ck_subscriber_id", "Kit Help Center: subscriber identifiers in links"),
-    parameter("elqTrackId", "Oracle Eloqua Help Center: query string tracking"),
-    parameter("elqTrack", "Oracle Eloqua Help Center: query string tracking"),
-    parameter("pk_campaign", "Matomo: campaign tracking, names of parameters"),
-    parameter("pk_kwd", "Matomo: campaign tracking, names of parameters"),
-    parameter("mtm_*", "Matomo: campaign tracking, names of parameters"),
-    parameter("piwik_*", "Matomo: campaign tracking, names of parameters"),
+    parameter("_ga", "Google's guide to analytics.js: linker plugin"),
+    parameter("_gl", "README of analytics-debugger/google-tag-linker"),
+    parameter("_hsmi", "Brave's query filter: brave-browser report 9019"),
+    parameter("ttclid", "Everflow SDK: click tracking (the click ID of TikTok)"),
+    parameter("li_fat_id", "LinkedIn Marketing API: enabling first-party cookies"),
+    parameter("ck_subscriber_id", "consentstack.io: ConvertKit, cookies and identifiers"),
+    parameter("elqTrackId", "Oracle Eloqua Help: Oracle Eloqua tracking parameters"),
+    parameter("elqTrack", "missinglinkz.io: UTM tracking for Oracle Eloqua"),
+    parameter("pk_campaign", "README of matomo-org/plugin-MarketingCampaignsReporting"),
+    parameter("pk_kwd", "foon.at: Kampagnentracking mit Piwik (2017)"),
+    parameter("mtm_*", "Matomo FAQ: how to manually build campaign tracking URLs"),
+    parameter("piwik_*", "Wikimedia Deutschland's fundraising application: tracking data"),
 ];
 
 /// Returns the key of a URL of the web without the parameters of its query that [`PARAMETERS`] has,
