@@ -145,8 +145,9 @@ impl LogicalLine {
         let mut at = 0;
         for Respelling { span, meant } in respellings {
             while let Some(join) = joins.next_if(|join| join.at <= span.start) {
-                self.append_part(&raw, Span::new(at, join.at));
-                at = join.at;
+                // A join inside of the piece before is after what that stands for.
+                self.append_part(&raw, Span::new(at.min(join.at), join.at));
+                at = at.max(join.at);
                 self.push_join(join);
             }
             self.append_part(&raw, Span::new(at, span.start));
@@ -471,6 +472,17 @@ mod tests {
         line.undo_notations();
         assert_eq!(line.text(), b"http://a.example/b_c");
         assert_eq!(line.joins()[0].at, b"http://a.example/".len());
+    }
+
+    #[test]
+    fn a_join_inside_of_an_escape_is_after_it() {
+        let mut line = LogicalLine::default();
+        line.push(b"http://a.example/\\(t", 0, 20);
+        line.join(RepairSet::default(), 0.5, super::super::Features::default());
+        line.push(b"....ijoe/\\[ti]x", 4, 15);
+        line.undo_notations();
+        assert_eq!(line.text(), b"http://a.example/~joe/~x");
+        assert_eq!(line.joins()[0].at, b"http://a.example/~".len());
     }
 
     #[test]
