@@ -192,22 +192,36 @@ pub(crate) fn likely_host(host: &[u8]) -> bool {
 
 /// Returns `true` if the last label of `host` is a country code or has at least three letters.
 fn ends_in_top_level_domain(host: &[u8]) -> bool {
-    let last = host
-        .rsplit(|&byte| byte == b'.')
-        .next()
-        .unwrap_or_default()
-        .to_ascii_lowercase();
-    match last.len() {
-        0 | 1 => false,
-        2 => COUNTRIES
-            .split(|&byte| byte == b' ')
-            .any(|country| country == last),
+    let last = memchr::memrchr(b'.', host).map_or(host, |dot| &host[dot + 1..]);
+    match last {
+        [] | [_] => false,
+        [first, second] => {
+            first.is_ascii_alphabetic()
+                && second.is_ascii_alphabetic()
+                && IS_COUNTRY[letter(*first)][letter(*second)]
+        }
         _ => {
             last.iter()
                 .all(|&byte| byte.is_ascii_alphabetic() || byte >= 0x80)
-                || last.starts_with(b"xn--")
+                || last[..4.min(last.len())].eq_ignore_ascii_case(b"xn--")
         }
     }
+}
+
+/// The codes of [`COUNTRIES`], by their first and second letter.
+const IS_COUNTRY: [[bool; 26]; 26] = {
+    let mut table = [[false; 26]; 26];
+    let mut at = 0;
+    while at < COUNTRIES.len() {
+        table[letter(COUNTRIES[at])][letter(COUNTRIES[at + 1])] = true;
+        at += 3;
+    }
+    table
+};
+
+/// The number, from 0, of an ASCII letter.
+const fn letter(byte: u8) -> usize {
+    (byte.to_ascii_lowercase() - b'a') as usize
 }
 
 #[cfg(test)]
