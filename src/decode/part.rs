@@ -208,17 +208,23 @@ impl PartNumber {
 
     /// The number in writing: `2.1`; empty for the outermost message.
     fn path(&self) -> String {
-        let numbers: Vec<String> = self.components.iter().map(usize::to_string).collect();
-        numbers.join(".")
+        let mut path = String::new();
+        for number in &self.components {
+            if !path.is_empty() {
+                path.push('.');
+            }
+            path.push_str(&number.to_string());
+        }
+        path
     }
 
     /// The number of the body in writing. The body of a message without parts is its first part.
     fn body_path(&self) -> String {
+        let mut path = self.path();
         if self.is_message {
-            self.part(1).path()
-        } else {
-            self.path()
+            path.push_str(if path.is_empty() { "1" } else { ".1" });
         }
+        path
     }
 }
 
