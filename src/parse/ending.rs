@@ -168,7 +168,8 @@ fn end_before_markup(run: &[u8], prior: &[u8]) -> usize {
         end
     } else {
         let end = end_before_partner(&run[..end], prior);
-        end_before_kana(&run[..end])
+        let end = end_before_kana(&run[..end]);
+        end_before_arabic(&run[..end])
     }
 }
 
@@ -555,6 +556,29 @@ fn is_host_label(rest: &[u8]) -> bool {
         .any(|pair| pair[0] == b'.' && (pair[1].is_ascii_alphanumeric() || !pair[1].is_ascii()))
 }
 
+/// Returns the end of an ASCII URL before the Arabic letter that follows a letter or digit of its path
+/// directly: text that was pasted after the URL without a blank.
+///
+/// In a path the words of Arabic names follow a slash or hyphen. An escape begins such a name, too, and
+/// the value of a query may have letters of several scripts.
+fn end_before_arabic(run: &[u8]) -> usize {
+    let Some(at) = run.iter().position(|byte| !byte.is_ascii()) else {
+        return run.len();
+    };
+    let before = &run[..at];
+    // U+0600 to U+06FF
+    let is_arabic = matches!(run[at], 0xD8..=0xDB);
+    let is_word = before.last().is_some_and(u8::is_ascii_alphanumeric);
+    let has_escape = memchr::memchr3(b'%', b'?', b'#', before).is_some();
+    let authority = memchr::memmem::find(before, b"//").map_or(0, |slashes| slashes + 2);
+    let has_path = memchr::memchr(b'/', &before[authority..]).is_some();
+    if is_arabic && is_word && !has_escape && has_path {
+        at
+    } else {
+        run.len()
+    }
+}
+
 /// A kind of kana.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Kana {
@@ -813,6 +837,24 @@ mod tests {
         check_markup("Reading «http://a.example/b/*»");
         check_markup("*bold* and «http://a.example/b/*»");
         check_markup("*Reading «http://a.example/*/b»*");
+    }
+
+    #[test]
+    fn arabic_after_a_word_of_the_path_ends_the_url() {
+        check_markup("«http://a.example/Xy12»\u{627}\u{644}/b");
+        check_markup("«http://a.example/2017/x.html»\u{645}\u{646}");
+        for whole in [
+            "http://a.example/\u{645}\u{646}/x",
+            "http://a.example/2017-\u{645}\u{646}",
+            "http://a.example/x_\u{645}\u{646}",
+            "http://a.example/%D9%86\u{645}\u{646}",
+            "http://a.example/?q=x\u{645}\u{646}",
+            "http://a.example/x#y\u{645}\u{646}",
+            "http://a.example/x\u{43c}\u{438}",
+            "http://ab\u{645}\u{646}.example/",
+        ] {
+            check_markup(&format!("«{whole}»"));
+        }
     }
 
     #[test]
