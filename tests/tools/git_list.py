@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """Makes git repositories as public-inbox does, from the messages of archives, and compares a scan of one with the recipe of
-docs/recipes.md that pipes `git cat-file` into a scan.
+docs/recipes.md that pipes `git cat-file` into a scan (for version 1, of the blobs that `git log` says are added).
 
     git_list.py make v1|v2 COUNT REPOSITORY ARCHIVE...    writes COUNT messages, the archives repeated if need be
-    git_list.py compare PROGRAM REPOSITORY                records, and processor time of both ways (version 2)
+    git_list.py compare PROGRAM REPOSITORY                records, and processor time of both ways
 
 Each hundredth message is deleted later, by a commit of its own. Repeated messages get a Message-ID of their own.
 """
@@ -99,8 +99,13 @@ def compare(program, repository):
     with tempfile.TemporaryDirectory() as folder:
         direct, piped = f"{folder}/direct.jsonl", f"{folder}/piped.jsonl"
         scan = [program, "scan", "-q", repository, "--force", "-o", direct, "--summary", f"{folder}/summary.json"]
+        git = ["git", f"--git-dir={repository}"]
+        root = subprocess.run([*git, "ls-tree", "--name-only", "HEAD"], stdout=subprocess.PIPE, check=True).stdout.split()
+        # `:OLD_MODE NEW_MODE OLD_OID NEW_OID STATUS<tab>PATH`.
+        added = "log --reverse --format= --raw --no-abbrev --no-renames --diff-filter=AM | cut -d' ' -f4"
+        names = "rev-list --reverse HEAD | sed 's/$/:m/'" if set(root) <= {b"m", b"d"} else added
         recipe = (
-            f"git --git-dir='{repository}' rev-list --reverse HEAD | sed 's/$/:m/' | "
+            f"git --git-dir='{repository}' {names} | "
             f"git --git-dir='{repository}' cat-file --batch --buffer | '{program}' scan -q - --force -o '{piped}'"
         )
         times = [(processor_time(scan), processor_time(["sh", "-c", recipe])) for _ in range(5)]
