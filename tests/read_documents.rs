@@ -386,6 +386,42 @@ fn circles_in_a_compound_file_are_damage() {
     assert!(100 < circles, "{circles}");
 }
 
+/// A message of Outlook in a message of Outlook, and so on, `depth` of them.
+fn nested_outlook(depth: usize) -> Vec<u8> {
+    let mut file = cfb::CompoundFile::create(std::io::Cursor::new(Vec::new())).unwrap();
+    let mut path = "/".to_owned();
+    for _ in 0..depth {
+        let properties = vec![0; 32];
+        let mut stream = file
+            .create_new_stream(format!("{path}__properties_version1.0"))
+            .unwrap();
+        std::io::Write::write_all(&mut stream, &properties).unwrap();
+        drop(stream);
+        path += "__attach_version1.0_#00000000/";
+        file.create_storage(&path).unwrap();
+        path += "__substg1.0_3701000D/";
+        file.create_storage(&path).unwrap();
+    }
+    file.into_inner().into_inner()
+}
+
+/// Each look-up of a stream walks along the path of its storage.
+#[test]
+fn messages_of_outlook_inside_each_other_are_bounded() {
+    let started = Instant::now();
+    let reading = read(&nested_outlook(2_000), &Limits::default());
+    assert!(
+        started.elapsed() < Duration::from_secs(20),
+        "{:?}",
+        started.elapsed()
+    );
+    assert_eq!(kinds(&reading), [DiagnosticKind::Limit]);
+    assert!(reading.problems[0].message.contains("mime_depth"));
+    let messages = content(&reading).matches("message/rfc822").count();
+    assert_eq!(messages, Limits::default().mime_depth);
+    assert_eq!(kinds(&read(&nested_outlook(50), &Limits::default())), []);
+}
+
 #[test]
 fn a_part_that_is_damaged_costs_its_rest() {
     let mut damaged = Zipped::new(
@@ -421,7 +457,34 @@ fn hostile_documents_take_linear_time() {
     };
     let repeated =
         |start: &str, text: &str, times: usize| [start, &text.repeat(times)].concat().into_bytes();
-    let inputs: [Input<'_>; 16] = [
+    // One target that many links share.
+    let shared_target = |n: usize| {
+        let rels = format!(
+            "<Relationship Id='a' Type='x/hyperlink' Target='http://a.example/{}' TargetMode='External'/>",
+            "x".repeat(20 * n)
+        );
+        zip(&[
+            Zipped::new("[Content_Types].xml", b""),
+            Zipped::new("word/_rels/document.xml.rels", rels.as_bytes()),
+            Zipped::new(
+                "word/document.xml",
+                "<w:hyperlink r:id='a'/>".repeat(n).as_bytes(),
+            ),
+        ])
+    };
+    let inputs: [Input<'_>; 19] = [
+        ("links to one long target", &shared_target),
+        ("references to a target of blanks", &|n| {
+            let blanks = " ".repeat(n.min(60_000));
+            repeated(
+                &format!("%PDF-1.4\n5 0 obj (a{blanks}) endobj "),
+                "/URI 5 0 R ",
+                10 * n,
+            )
+        }),
+        ("pieces of a template", &|n| {
+            repeated("{\\rtf1 {\\*\\template ", "a\\htmlrtf1 ", n)
+        }),
         ("unclosed comments", &|n| office("<!--", n)),
         ("unclosed sections", &|n| office("<![CDATA[", n)),
         ("unclosed tags", &|n| office("<a b=\"", n)),

@@ -3,8 +3,10 @@
 //! Read are the text of the parts that readers see, and the external targets of relationships (`*.rels`) and of `xlink:href`. A
 //! target in the text is a link around its words; all others follow after the text. Namespaces are no links.
 
+use std::collections::hash_map::Entry;
 use std::collections::{BTreeMap, HashMap};
 use std::io::Read;
+use std::rc::Rc;
 
 use super::field::hyperlink_target;
 use super::page_builder::PageBuilder;
@@ -222,7 +224,8 @@ struct PartLinks {
 }
 
 struct ExternalTarget {
-    target: String,
+    /// Shared with the links to it, of which there may be many.
+    target: Rc<str>,
     use_: TargetUse,
     is_shown: bool,
 }
@@ -261,12 +264,14 @@ impl PartLinks {
                 _ => TargetUse::Other,
             };
             let external = ExternalTarget {
-                target: target.into_owned(),
+                target: target.into(),
                 use_,
                 is_shown: false,
             };
-            self.ids.push(id.clone().into_owned());
-            self.by_id.entry(id.into_owned()).or_insert(external);
+            if let Entry::Vacant(entry) = self.by_id.entry(id.into_owned()) {
+                self.ids.push(entry.key().clone());
+                entry.insert(external);
+            }
         }
     }
 }
@@ -398,10 +403,10 @@ impl<'p> PartPass<'p> {
     }
 
     /// Returns the external target of a link in the text.
-    fn shown_target(&mut self, id: &str) -> Option<String> {
+    fn shown_target(&mut self, id: &str) -> Option<Rc<str>> {
         let external = self.links.by_id.get_mut(id)?;
         external.is_shown = true;
-        Some(external.target.clone())
+        Some(Rc::clone(&external.target))
     }
 
     fn open_document(&mut self, xml: &str) {

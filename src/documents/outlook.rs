@@ -136,6 +136,9 @@ impl OutlookReader<'_> {
         );
         self.parts(&outermost, OUTER_BOUNDARY, &mut message);
         while let Some(path) = self.attached.pop_front() {
+            if self.is_at_limit() {
+                break;
+            }
             let storage = self.storage(&path, 24);
             push_line(
                 &mut message,
@@ -169,13 +172,18 @@ impl OutlookReader<'_> {
         storage
     }
 
+    /// Returns `true` if nothing more may be read.
+    fn is_at_limit(&self) -> bool {
+        self.streams_left == 0 || self.read_left == 0
+    }
+
     /// Reads a stream, if there is one, up to its damage or a limit.
     fn stream(&mut self, path: &str) -> Option<Vec<u8>> {
         if !self.file.is_stream(path) {
             return None;
         }
-        let max = self.limits.message_bytes;
-        if self.streams_left == 0 || self.read_left == 0 {
+        if self.is_at_limit() {
+            let max = self.limits.message_bytes;
             let message = format!(
                 "a message of Outlook of more than {max} bytes (message_bytes) or {OUTLOOK_STREAMS} streams: the rest is not read"
             );
@@ -324,8 +332,23 @@ impl OutlookReader<'_> {
                 .file
                 .is_stream(format!("{inner}__properties_version1.0"))
             {
-                self.attached.push_back(inner);
+                self.attach(inner);
             }
+        }
+    }
+
+    /// Notes a message that is attached. Its depth is bounded: each look-up of a stream walks along
+    /// the path of its storage.
+    fn attach(&mut self, path: String) {
+        let max = self.limits.mime_depth;
+        // An attachment and the message in it are two storages.
+        if path.matches('/').count() / 2 <= max {
+            self.attached.push_back(path);
+        } else {
+            let message = format!(
+                "messages of Outlook inside more than {max} others (mime_depth) are not read"
+            );
+            self.problems.add(DiagnosticKind::Limit, message);
         }
     }
 
@@ -343,7 +366,8 @@ impl OutlookReader<'_> {
 
     /// The page of a body in packed RTF.
     fn page_of_rtf(&mut self, packed: &[u8]) -> Option<Vec<u8>> {
-        let rtf = unpacked_rtf(packed, self.limits.message_bytes);
+        let rtf = unpacked_rtf(packed, self.read_left);
+        self.read_left -= rtf.as_ref().map_or(0, Vec::len).min(self.read_left);
         if rtf.is_none() {
             self.problems.add(
                 DiagnosticKind::Damage,

@@ -178,7 +178,8 @@ impl PdfReader<'_> {
                 self.page.text(&text);
                 self.page.line_break();
             }
-            (_, Some(number)) => drop(self.strings.insert(number, text)),
+            // Thousands of links may refer to it: it is trimmed once.
+            (_, Some(number)) => drop(self.strings.insert(number, text.trim().to_owned())),
             _ => {}
         }
     }
@@ -187,7 +188,7 @@ impl PdfReader<'_> {
     fn indirect_targets(&mut self) {
         for number in std::mem::take(&mut self.referred) {
             if let Some(target) = self.strings.get(&number) {
-                self.page.link(target.trim());
+                self.page.link(target);
             }
         }
     }

@@ -22,6 +22,7 @@ pub(super) fn read(bytes: &[u8], limits: &Limits) -> DocumentReading {
         utf16: Vec::new(),
         unicode_left: 0,
         instruction: String::new(),
+        template: String::new(),
         is_html: false,
     };
     let mut problems = Problems::default();
@@ -137,6 +138,7 @@ struct RtfReader {
     /// Number of characters to be skipped after `\u`.
     unicode_left: usize,
     instruction: String,
+    template: String,
     is_html: bool,
 }
 
@@ -209,6 +211,11 @@ impl RtfReader {
                 self.page.open_link(&target);
                 self.group().has_link = true;
             }
+        }
+        if closed.destination == Destination::Template && outer.destination != Destination::Template
+        {
+            let template = std::mem::take(&mut self.template);
+            self.page.linked_object(template.trim());
         }
         if closed.has_link {
             self.page.close_link();
@@ -326,7 +333,11 @@ impl RtfReader {
                     self.instruction.push_str(&text);
                 }
             }
-            Destination::Template => self.page.linked_object(text.trim()),
+            Destination::Template => {
+                if self.template.len() + text.len() <= FIELD_INSTRUCTION_BYTES {
+                    self.template.push_str(&text);
+                }
+            }
             Destination::Skipped => {}
         }
     }
