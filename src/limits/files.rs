@@ -80,6 +80,13 @@ pub const GIT_MEMORY_BYTES: u64 = 2 << 30;
 /// That of a mailing list has at most 256 entries.
 pub const GIT_ROOT_BYTES: usize = 64 << 10;
 
+/// Maximum number of commits, in version 1 of public-inbox of files that commits add and delete, of
+/// one repository that are read.
+///
+/// The largest lists have a few million messages. Trees inside each other can have more files in a
+/// few KiB than can ever be read.
+pub const GIT_CHANGES: u64 = 20_000_000;
+
 /// Number of bytes of names that wait between two `git` processes, besides those in their pipes.
 pub const GIT_PIPE_BYTES: usize = 64 << 10;
 

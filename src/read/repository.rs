@@ -23,7 +23,7 @@ use self::process::{Awaited, GitAnswer, GitProcess, PipeRead, wait};
 pub use self::process::{GitHost, StartProgram};
 use super::error;
 use crate::diagnostic::SkipReason;
-use crate::limits::{GIT_LINE_BYTES, GIT_PIPE_BYTES, GIT_ROOT_BYTES};
+use crate::limits::{GIT_CHANGES, GIT_LINE_BYTES, GIT_PIPE_BYTES, GIT_ROOT_BYTES};
 use crate::walk;
 
 /// Content of a git repository.
@@ -165,6 +165,7 @@ impl Repository {
             before,
             layout: self.layout,
             lines: LineBuffer::default(),
+            changes_left: GIT_CHANGES,
         })
     }
 
@@ -298,6 +299,12 @@ fn unexpected(command: &str, answer: &[u8]) -> io::Error {
     ))
 }
 
+fn too_many_changes() -> io::Error {
+    error::limit(format!(
+        "a repository whose commits have more than {GIT_CHANGES} changes: the rest is not read"
+    ))
+}
+
 /// Objects of a repository that are being read.
 #[derive(Debug)]
 pub(super) struct RepositoryObjects {
@@ -324,6 +331,8 @@ struct NameSource {
     before: Option<GitProcess>,
     layout: Layout,
     lines: LineBuffer,
+    /// Number of lines that it may still print.
+    changes_left: u64,
 }
 
 /// Something that a repository has next.
@@ -429,6 +438,7 @@ impl RepositoryObjects {
             before,
             layout,
             lines,
+            changes_left,
         }) = &mut self.source
         else {
             self.check.end_input();
@@ -444,6 +454,7 @@ impl RepositoryObjects {
         let read = lines.read(names)?;
         let lists_deletions = matches!(self.purpose, Purpose::ListDeletions(_));
         while let Some(line) = lines.next_line()? {
+            *changes_left = changes_left.checked_sub(1).ok_or_else(too_many_changes)?;
             let queries = queries(line, *layout).ok_or_else(|| unexpected("rev-list", line))?;
             let query = if lists_deletions {
                 queries.deleted
@@ -680,7 +691,12 @@ impl Read for SharedObjects {
 
 #[cfg(test)]
 mod tests {
+    use std::os::unix::process::CommandExt;
+    use std::process::Command;
+    use std::sync::Arc;
+
     use super::*;
+    use crate::limits::Limits;
 
     const OID: &str = "0123456789abcdef0123456789abcdef01234567";
 
@@ -741,6 +757,51 @@ mod tests {
             assert_eq!(queries(other, Layout::V1), None);
             assert_eq!(queries(other, Layout::V2), None);
         }
+    }
+
+    /// A tree that holds another ten times, which holds a third ten times, and so on, has more files
+    /// than anybody can read.
+    #[test]
+    fn the_number_of_changes_is_bounded() {
+        // A git that names commits for ever, and knows none of them.
+        let host = GitHost::new(&Limits::default()).started_by(Arc::new(|command| {
+            let is_query = command.get_args().any(|argument| argument == "cat-file");
+            let script = if is_query {
+                "sed 's/$/ missing/'".to_owned()
+            } else {
+                format!("yes {OID}")
+            };
+            Command::new("sh")
+                .args(["-c", &script])
+                .stdin(Stdio::piped())
+                .stdout(Stdio::piped())
+                .stderr(Stdio::piped())
+                .process_group(0)
+                .spawn()
+        }));
+        let repository = Repository {
+            path: PathBuf::new(),
+            layout: Layout::V2,
+            tip: OID.to_owned(),
+            host: host.clone(),
+        };
+        let mut source = repository.names(&[]).unwrap();
+        source.changes_left = 1_000;
+        let purpose = Purpose::Read {
+            deleted: HashMap::new(),
+        };
+        let mut objects =
+            RepositoryObjects::start(Path::new(""), Some(source), purpose, &host).unwrap();
+        let error = loop {
+            match objects.next_expected() {
+                Ok(expected) => assert!(expected.is_some()),
+                Err(error) => break error,
+            }
+        };
+        assert!(
+            error.to_string().contains("the rest is not read"),
+            "{error}"
+        );
     }
 
     #[test]
