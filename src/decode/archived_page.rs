@@ -1,9 +1,10 @@
 //! Pages of mail archives: HTML pages that `MHonArc`, hypermail or Pipermail made of one message each.
 //!
 //! Date, sender, subject and Message-ID are in comments (`MHonArc`, hypermail), or in headings and
-//! links (Pipermail). The message's body is between two comments; what is around it leads to other
-//! pages of the archive.
+//! links (Pipermail), else in `meta` elements. The message's body is between two comments; what is
+//! around it leads to other pages of the archive.
 
+use super::{charset, html};
 use crate::limits::ARCHIVED_PAGE_BYTES;
 use crate::span::Span;
 
@@ -55,7 +56,16 @@ pub(super) fn body(html: &[u8]) -> Span {
 /// Returns what a page of an archive says of its message; `None` for any other page.
 pub(super) fn fields(html: &[u8]) -> Option<PageFields> {
     let (archiver, start) = archiver(html)?;
-    Some((archiver.fields)(&html[..start]))
+    let declared = html::declared_charset(html);
+    let head = charset::decode(&html[..start], declared.as_deref()).bytes;
+    let found = (archiver.fields)(&head);
+    let in_meta = meta(&head);
+    Some(PageFields {
+        id: found.id.or(in_meta.id),
+        date: found.date.or(in_meta.date),
+        from: found.from.or(in_meta.from),
+        subject: found.subject.or(in_meta.subject),
+    })
 }
 
 /// The program that made a page, and the offset of the body.
@@ -103,6 +113,100 @@ fn pipermail(head: &[u8]) -> PageFields {
     }
 }
 
+/// Reads `<meta name="Subject" content="...">`; the first of each name. Linear: a tag without an end
+/// is the last one.
+fn meta(head: &[u8]) -> PageFields {
+    let mut fields = PageFields::default();
+    let mut rest = head;
+    while let Some(at) = memchr::memchr(b'<', rest) {
+        rest = &rest[at + 1..];
+        let is_meta = rest
+            .get(..4)
+            .is_some_and(|name| name.eq_ignore_ascii_case(b"meta"));
+        if !is_meta || !rest.get(4).is_some_and(u8::is_ascii_whitespace) {
+            continue;
+        }
+        rest = &rest[4..];
+        let (mut name, mut content) = (Vec::new(), None);
+        while let Some((attribute, value)) = attribute(&mut rest) {
+            match attribute.to_ascii_lowercase().as_slice() {
+                b"name" => name = value.to_ascii_lowercase(),
+                b"content" => content = text_of(value),
+                _ => {}
+            }
+        }
+        let field = match name.as_slice() {
+            b"message-id" | b"messageid" => {
+                content = content.map(|id| in_brackets(&id));
+                &mut fields.id
+            }
+            b"date" => &mut fields.date,
+            b"author" | b"from" | b"sender" => {
+                content = content.map(sender_of_author);
+                &mut fields.from
+            }
+            b"subject" => &mut fields.subject,
+            _ => continue,
+        };
+        *field = field.take().or(content);
+    }
+    fields
+}
+
+/// Takes the next attribute of a tag off the start of `rest`; `None` at the end of the tag, which
+/// it passes.
+fn attribute<'h>(rest: &mut &'h [u8]) -> Option<(&'h [u8], &'h [u8])> {
+    let is_space = |byte: &u8| byte.is_ascii_whitespace() || *byte == b'/';
+    let start = rest.iter().position(|byte| !is_space(byte))?;
+    *rest = &rest[start..];
+    if let Some(after) = rest.strip_prefix(b">") {
+        *rest = after;
+        return None;
+    }
+    // HTML takes a `=` at the start for a part of the name.
+    let ends_name = |byte: &u8| is_space(byte) || matches!(byte, b'=' | b'>');
+    let name = take(
+        rest,
+        rest.iter().skip(1).position(ends_name).map(|len| len + 1),
+    );
+    let after = rest.trim_ascii_start();
+    let Some(value) = after.strip_prefix(b"=") else {
+        return Some((name, b""));
+    };
+    *rest = value.trim_ascii_start();
+    let value = match rest.first() {
+        Some(&quote @ (b'"' | b'\'')) => {
+            *rest = &rest[1..];
+            let value = take(rest, memchr::memchr(quote, rest));
+            *rest = rest.get(1..).unwrap_or_default();
+            value
+        }
+        _ => {
+            let ends_value = |byte: &u8| byte.is_ascii_whitespace() || *byte == b'>';
+            take(rest, rest.iter().position(ends_value))
+        }
+    };
+    Some((name, value))
+}
+
+/// Takes `len` bytes off the start of `rest`; all if there is no length.
+fn take<'h>(rest: &mut &'h [u8], len: Option<usize>) -> &'h [u8] {
+    let (taken, after) = rest.split_at(len.unwrap_or(rest.len()));
+    *rest = after;
+    taken
+}
+
+/// The sender that an author `Name (address)` is, as hypermail writes it.
+fn sender_of_author(author: String) -> String {
+    let split = author
+        .strip_suffix(')')
+        .and_then(|text| text.split_once(" ("));
+    match split {
+        Some((name, address)) if address.contains('@') => format!("{} <{address}>", name.trim()),
+        _ => author,
+    }
+}
+
 /// A sender as in a From field.
 fn sender(name: Option<String>, address: Option<String>) -> Option<String> {
     match (name, address) {
@@ -123,7 +227,13 @@ fn in_brackets(id: &str) -> String {
 fn between(head: &[u8], start: &[u8], end: &[u8]) -> Option<String> {
     let at = memchr::memmem::find(head, start)? + start.len();
     let len = memchr::memmem::find(&head[at..], end)?;
-    let text = references_decoded(String::from_utf8_lossy(&head[at..at + len]).trim());
+    text_of(&head[at..at + len])
+}
+
+/// The text of a value without white space around it, with character references decoded; `None` if
+/// it is empty.
+fn text_of(value: &[u8]) -> Option<String> {
+    let text = references_decoded(String::from_utf8_lossy(value).trim());
     Some(text).filter(|text| !text.is_empty())
 }
 
@@ -200,6 +310,91 @@ mod tests {
         assert_eq!(references_decoded("&#99999999999;&;"), "&#99999999999;&;");
         assert_eq!(references_decoded("&#00000041;&#x0000041;"), ")A");
         assert_eq!(rot13("Wnpx @"), "Jack @");
+    }
+
+    /// The fields of a page whose body begins after `head`.
+    fn of(head: &[u8]) -> [Option<String>; 4] {
+        let page = [head, b"<!--X-Body-of-Message-->"].concat();
+        let PageFields {
+            id,
+            date,
+            from,
+            subject,
+        } = fields(&page).expect("a page of an archive");
+        [id, date, from, subject]
+    }
+
+    #[test]
+    fn meta_elements_say_what_comments_do_not() {
+        let head = b"<!--X-Subject: in a comment --><META NAME=subject content=x>\n\
+            <meta name=\"Author\" content=\"Ann &lt;&amp; Co&gt; (ann@a.example)\" />\n\
+            <meta content='1996-03-04' name='Date'/><meta name = Message-ID content = a@b >\n\
+            <meta name=Date content=later><metadata name=Date content=never>";
+        assert_eq!(
+            of(head).map(Option::unwrap),
+            [
+                "<a@b>",
+                "1996-03-04",
+                "Ann <& Co> <ann@a.example>",
+                "in a comment"
+            ]
+        );
+        let sender = |author: &str| sender_of_author(author.to_owned());
+        assert_eq!(sender("Ann (of a list)"), "Ann (of a list)");
+        assert_eq!(sender("ann@a.example"), "ann@a.example");
+    }
+
+    #[test]
+    fn hostile_heads_give_what_precedes_the_damage() {
+        let subject = b"<meta name=subject content=kept>".as_slice();
+        for end in [
+            b"<meta name=date content=\"not closed".as_slice(),
+            b"<meta",
+            b"<meta ",
+            b"<meta =",
+            b"<meta ==>",
+            b"<meta name",
+            b"<meta name=date content>",
+            b"<meta name=date content=''>",
+            b"<!--X-Date: not closed",
+            b"<meta name=\xFF\x00date content=x>",
+            b"<><<</>",
+        ] {
+            let found = of(&[subject, end].concat());
+            assert_eq!(found[3].as_deref(), Some("kept"));
+        }
+        // A charset that is named, and one that is not.
+        let latin = b"<meta charset=iso-8859-1><!--X-Subject: \xE4 -->";
+        assert_eq!(of(latin)[3].as_deref(), Some("\u{E4}"));
+        assert_eq!(
+            of("<!--X-Subject: \u{E4} -->".as_bytes())[3].as_deref(),
+            Some("\u{E4}")
+        );
+    }
+
+    #[test]
+    fn marks_in_any_order_give_a_range_of_the_page() {
+        let (start, end) = (ARCHIVERS[2].body_start, ARCHIVERS[2].body_end);
+        for (page, expected) in [
+            ([b"a", start, b"b", end, b"c"].concat(), "b"),
+            ([b"a", end, b"b", start, b"c"].concat(), "c"),
+            (
+                [b"a", start, b"b", start, b"c"].concat(),
+                "b<!--beginarticle-->c",
+            ),
+            // The message repeats the mark: the last one counts.
+            (
+                [start, b"a", end, b"b", end].concat(),
+                "a<!--endarticle-->b",
+            ),
+            ([start, end].concat(), ""),
+            ([b"a", end].concat(), "a<!--endarticle-->"),
+        ] {
+            let found = body(&page).of(&page);
+            assert_eq!(String::from_utf8_lossy(found), expected);
+        }
+        let late = [vec![b' '; ARCHIVED_PAGE_BYTES], start.to_vec()].concat();
+        assert_eq!(body(&late), Span::new(0, late.len()));
     }
 
     #[test]
