@@ -1,7 +1,7 @@
 //! Destinations of encoded records. A sink receives batches of encoded lines in order.
 
 mod file;
-#[cfg(any(feature = "audit", all(feature = "cli", feature = "stats")))]
+#[cfg(any(feature = "audit", all(feature = "cli", feature = "load")))]
 mod output_file;
 #[cfg(feature = "parquet")]
 pub mod parquet;
@@ -13,7 +13,7 @@ pub mod segment;
 mod table_files;
 
 pub use file::{FileSink, discardable_path, partial_path, resolve};
-#[cfg(any(feature = "audit", all(feature = "cli", feature = "stats")))]
+#[cfg(any(feature = "audit", all(feature = "cli", feature = "load")))]
 pub use output_file::{OutputError, OutputFile, ReportOutputs, TableFolder};
 pub use place::{FileIdentity, OutputPlace, open_device, way_out};
 pub use replacement::{PAGE_MARK, Replacement, check_replacement};

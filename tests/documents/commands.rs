@@ -62,15 +62,31 @@ const NOT_RUN: &[(&str, &str, &str)] = &[
         "it does not end; `tree::waiting` feeds a pipe",
     ),
     (
+        "docs/start.md",
+        "urlspool scan --into urls.db",
+        "its folders are the reader's",
+    ),
+    (
+        "docs/start.md",
+        "urlspool watch",
+        "its folders are the reader's",
+    ),
+    (
+        "docs/start.md",
+        "urlspool scan --format parquet",
+        "its folders are the reader's",
+    ),
+    (
+        "docs/start.md",
+        "urlspool scan --format grep",
+        "its folders are the reader's",
+    ),
+    (
         "docs/recipes.md",
         "import collections",
         "it needs networkx and matplotlib; `tests/tools/graph_readers.py` reads the graph",
     ),
-    (
-        "docs/recipes.md",
-        "pip install networkx",
-        "it installs",
-    ),
+    ("docs/recipes.md", "pip install networkx", "it installs"),
     (
         "docs/recipes.md",
         "urlspool scan -o urls.parquet",
