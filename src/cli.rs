@@ -3,6 +3,8 @@
 mod args;
 #[cfg(feature = "audit")]
 mod audit;
+#[cfg(feature = "browse")]
+mod browse;
 #[cfg(feature = "load")]
 mod cited;
 mod config_path;
@@ -198,6 +200,8 @@ fn command(args: Args) -> CommandResult {
         Command::Cited(args) => cited::cited(&args::CitedArgs { color, ..args }),
         #[cfg(feature = "load")]
         Command::Graph(args) => graph::graph(&args),
+        #[cfg(feature = "browse")]
+        Command::Browse(args) => browse::browse(&args),
         #[cfg(feature = "audit")]
         Command::Audit(args) => audit::audit(&args),
         Command::Schema(args) => print(record::schema(args.language).as_bytes()),

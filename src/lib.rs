@@ -56,10 +56,11 @@
 //! | `load` | loads records into SQLite and searches them (`urlspool load`, `urlspool search`) |
 //! | `stats` | counts what is in mail, records and databases (`urlspool stats`) |
 //! | `audit` | audits the links of a loaded database (`urlspool audit`) |
+//! | `browse` | pages to look through a loaded database (`urlspool browse`) |
 //! | `documents` | office documents, PDF, RTF and messages of Outlook |
 //! | `cli` | the command line |
 //!
-//! All but `documents` are on by default. Developed and tested on Linux (x86-64); without features nothing depends
+//! All but `browse` and `documents` are on by default. Developed and tested on Linux (x86-64); without features nothing depends
 //! on the platform, and `files` needs a Unix.
 //!
 //! There is no `unsafe` code, no memory mapping, no recursion on input, no regular expression, no
@@ -138,7 +139,11 @@ mod stats;
 #[cfg(feature = "files")]
 mod sink;
 
-#[cfg(any(feature = "audit", all(feature = "cli", feature = "stats")))]
+#[cfg(any(
+    feature = "audit",
+    feature = "browse",
+    all(feature = "cli", feature = "stats")
+))]
 mod page;
 
 #[cfg(feature = "files")]
@@ -155,6 +160,9 @@ mod load;
 
 #[cfg(feature = "audit")]
 mod audit;
+
+#[cfg(feature = "browse")]
+mod browse;
 
 #[cfg(feature = "cli")]
 mod cli;

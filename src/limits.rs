@@ -7,6 +7,7 @@
 //! The limits that a run can set are here; the constants are in a file for each subject.
 
 mod audit;
+mod browse;
 mod daemon;
 mod files;
 mod load;
@@ -14,6 +15,7 @@ mod stats;
 mod text;
 
 pub use audit::*;
+pub use browse::*;
 pub use daemon::*;
 pub use files::*;
 pub use load::*;

@@ -31,6 +31,8 @@ mod target_name;
 mod tracking;
 mod words;
 
+#[cfg(feature = "browse")]
+pub(crate) use citations::citation_of_row;
 pub use citations::{CitedThing, citations};
 pub use graph::{Edge, EdgeKind, GraphItem, Node, NodeKind, graph};
 #[cfg(feature = "audit")]
@@ -42,10 +44,12 @@ pub use search::{SearchOrder, SearchQuery, search};
 pub(crate) use sqlite::files_of_database;
 #[cfg(any(feature = "audit", feature = "cli"))]
 pub(crate) use sqlite::is_file_of_database;
+#[cfg(any(feature = "audit", feature = "browse"))]
+pub(crate) use sqlite::open_to_read;
 #[cfg(feature = "audit")]
 pub use sqlite::upgrade_tables;
 #[cfg(feature = "audit")]
-pub(crate) use sqlite::{open_to_extend, open_to_read, sqlite_error};
+pub(crate) use sqlite::{open_to_extend, sqlite_error};
 #[cfg(feature = "stats")]
 pub use stats::{
     ReadStats, files_of_records, has_segments, is_named_as_records, stats_of_database,

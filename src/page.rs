@@ -10,7 +10,7 @@ use maud::{Markup, PreEscaped, html};
 use crate::sink::PAGE_MARK;
 use charts::patterns;
 
-const STYLE: &str = include_str!("page/style.css");
+pub(crate) const STYLE: &str = include_str!("page/style.css");
 
 /// The script: a button in each head of a table sorts its rows.
 const SCRIPT: &str = include_str!("page/script.js");

@@ -78,6 +78,8 @@ const USES_CLOCK: &[&str] = &[
     "audit/archive.rs",
     "audit/database.rs",
     "audit/check/guard_proxy.rs",
+    "browse/answer.rs",
+    "browse/server.rs",
     "cli/args/values.rs",
     "cli/scan.rs",
     "cli/scan/interrupt.rs",
@@ -115,6 +117,7 @@ const USES_NETWORK: &[&str] = &[
     "load/elasticsearch/http.rs",
     "load/http_agent.rs",
     "daemon/service/status_server.rs",
+    "browse/server.rs",
 ];
 
 const JSON: &[&str] = &["serde", "serde_json"];

@@ -303,12 +303,13 @@ fn settable() -> String {
 }
 
 /// The sources of the constants, in the order of the page.
-const CONSTANTS: [&str; 6] = [
+const CONSTANTS: [&str; 7] = [
     include_str!("../src/limits/text.rs"),
     include_str!("../src/limits/files.rs"),
     include_str!("../src/limits/daemon.rs"),
     include_str!("../src/limits/load.rs"),
     include_str!("../src/limits/stats.rs"),
+    include_str!("../src/limits/browse.rs"),
     include_str!("../src/limits/audit.rs"),
 ];
 

@@ -3,6 +3,8 @@
 #[cfg(any(feature = "elasticsearch", feature = "postgres"))]
 mod authority;
 mod bad_lines;
+#[cfg(feature = "browse")]
+mod browse;
 #[cfg(feature = "elasticsearch")]
 mod checking_server;
 mod cited;

@@ -25,6 +25,8 @@ pub(crate) use audit::{
     AuditArchiveArgs, AuditArgs, AuditCheckArgs, AuditImportArgs, AuditPlanArgs, AuditReportArgs,
     AuditStep,
 };
+#[cfg(feature = "browse")]
+pub(crate) use load::BrowseArgs;
 #[cfg(feature = "load")]
 pub(crate) use load::{CitedArgs, GraphArgs, LoadArgs, SearchArgs};
 pub(crate) use scan::{ScanArgs, SplitsArgs};
@@ -107,6 +109,10 @@ pub(crate) enum Command {
     #[command(after_help = examples::GRAPH)]
     #[cfg(feature = "load")]
     Graph(GraphArgs),
+    /// Serve pages on which people look through a database that `load` made
+    #[command(after_help = examples::BROWSE)]
+    #[cfg(feature = "browse")]
+    Browse(BrowseArgs),
     /// Audit the links of a database that `load` made: which are alive, which are dead, which are
     /// archived
     #[command(after_help = examples::AUDIT, disable_help_subcommand = true)]
@@ -370,6 +376,8 @@ const PAGES: &[&str] = &[
     "cited",
     #[cfg(feature = "load")]
     "graph",
+    #[cfg(feature = "browse")]
+    "browse",
     #[cfg(feature = "audit")]
     "audit",
     #[cfg(feature = "audit")]

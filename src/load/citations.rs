@@ -3,6 +3,8 @@
 use std::path::Path;
 
 use rusqlite::Row;
+#[cfg(feature = "browse")]
+use rusqlite::{Connection, OptionalExtension};
 
 use super::LoadError;
 use super::search::{COLUMNS, SearchOrder, TABLES, found_row};
@@ -44,6 +46,18 @@ pub fn citations<E: From<LoadError>>(
     Ok(())
 }
 
+/// Returns the citation that a row of `urls` is; `None` if there is no such row.
+#[cfg(feature = "browse")]
+pub(crate) fn citation_of_row(db: &Connection, id: i64) -> rusqlite::Result<Option<Citation>> {
+    let sql = format!("{COLUMNS}, {CONVERSATION} FROM urls {TABLES} WHERE urls.id = ?1");
+    let mut statement = db.prepare_cached(&sql)?;
+    statement.query_row([id], citation).optional()
+}
+
+/// The columns that [`citation`] reads beside those of [`found_row`].
+const CONVERSATION: &str =
+    "urls.quote_depth, messages.list_id, messages.newsgroups, messages.reference_ids";
+
 fn statement(thing: &CitedThing, order: SearchOrder) -> String {
     let links = match thing {
         CitedThing::Url(_) => "SELECT id FROM links WHERE key = ?1",
@@ -52,10 +66,7 @@ fn statement(thing: &CitedThing, order: SearchOrder) -> String {
         }
     };
     let order = order.clause();
-    format!(
-        "{COLUMNS}, urls.quote_depth, messages.list_id, messages.newsgroups, \
-         messages.reference_ids FROM urls {TABLES} WHERE urls.link IN ({links}) {order}"
-    )
+    format!("{COLUMNS}, {CONVERSATION} FROM urls {TABLES} WHERE urls.link IN ({links}) {order}")
 }
 
 fn value(thing: &CitedThing) -> String {

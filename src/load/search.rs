@@ -139,8 +139,9 @@ impl SearchOrder {
 }
 
 impl SearchQuery {
-    /// Returns the statement that finds the rows.
-    fn statement(&self) -> Statement {
+    /// Returns the conditions as a clause `WHERE` for the table `urls`, with the values of its
+    /// parameters; an empty clause without conditions.
+    pub(crate) fn filter(&self) -> (String, Vec<Value>) {
         let mut conditions = Vec::new();
         let mut values = Vec::new();
         let mut add = |condition: &str, value: Value| {
@@ -197,13 +198,19 @@ impl SearchQuery {
         if let Some(until) = self.until {
             add("urls.cited < ?", instant(until).into());
         }
-        let limit = match self.limit {
-            Some(limit) => format!(" LIMIT {}", limit.min(MAX_LIMIT)),
-            None => String::new(),
-        };
         let filter = match &*conditions {
             [] => String::new(),
             _ => format!(" WHERE {}", conditions.join(" AND ")),
+        };
+        (filter, values)
+    }
+
+    /// Returns the statement that finds the rows.
+    fn statement(&self) -> Statement {
+        let (filter, values) = self.filter();
+        let limit = match self.limit {
+            Some(limit) => format!(" LIMIT {}", limit.min(MAX_LIMIT)),
+            None => String::new(),
         };
         let order = self.order.clause();
         Statement {

@@ -165,6 +165,19 @@ Examples:
   urlspool graph urls.db > urls.graphml
   urlspool graph urls.db --as csv --out urls-graph";
 
+#[cfg(feature = "browse")]
+pub(super) const BROWSE: &str = "Exit codes:
+  2  the arguments or the database cannot be used
+ 69  the address cannot be listened on
+ 74  the database cannot be read
+ 78  the database is damaged
+130  interrupted with Ctrl-C, which ends it
+
+Examples:
+  urlspool browse urls.db
+  urlspool browse urls.db --listen 127.0.0.1:0
+  ssh -L 8797:127.0.0.1:8797 archive urlspool browse urls.db      from another machine";
+
 #[cfg(feature = "audit")]
 pub(super) const AUDIT: &str = "Examples:
   urlspool audit plan urls.db

@@ -189,3 +189,19 @@ pub(crate) struct GraphArgs {
     #[arg(long, requires = "out")]
     pub(crate) force: bool,
 }
+
+/// The arguments of `browse`.
+#[cfg(feature = "browse")]
+#[derive(clap::Args, Debug)]
+pub(crate) struct BrowseArgs {
+    /// The database that `urlspool load` made
+    #[arg(value_name = "DB")]
+    pub(crate) database: PathBuf,
+
+    /// Address and port of the pages; port 0 is any free one
+    ///
+    /// On another address than one of this machine alone, such as 127.0.0.1, all pages are beneath
+    /// a random token, which is a part of the URL that is printed. They are not encrypted.
+    #[arg(long, value_name = "ADDRESS:PORT", default_value = "127.0.0.1:8797")]
+    pub(crate) listen: std::net::SocketAddr,
+}

@@ -1,0 +1,93 @@
+//! `urlspool browse`: pages on which people look through a loaded database.
+//!
+//! The pages need no script and no outside resource, and none of their links leads to a URL of the
+//! archive. `server.rs` speaks HTTP, `request.rs` reads requests, `selection.rs` asks the database,
+//! `answer.rs` finds the page of a request, and `pages.rs` writes it.
+
+mod answer;
+mod pages;
+mod request;
+mod selection;
+mod server;
+
+use std::io;
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+
+use crate::load::{LoadError, open_to_read};
+
+/// A database that is served.
+#[derive(Debug)]
+pub(crate) struct Browser {
+    server: server::Server,
+    address: SocketAddr,
+    token: Option<String>,
+}
+
+/// The reason for which a database cannot be served.
+#[derive(Debug)]
+pub(crate) enum BrowseError {
+    /// The database cannot be read.
+    Database(LoadError),
+    /// The address cannot be listened on.
+    Listen(io::Error),
+}
+
+impl From<LoadError> for BrowseError {
+    fn from(error: LoadError) -> BrowseError {
+        BrowseError::Database(error)
+    }
+}
+
+impl Browser {
+    /// Opens the database at `path`, and listens on an address. On one that other machines reach,
+    /// all pages are beneath a random token.
+    ///
+    /// # Errors
+    ///
+    /// The database cannot be read, or the address cannot be listened on.
+    pub(crate) fn open(path: &Path, listen: SocketAddr) -> Result<Browser, BrowseError> {
+        // Before anything listens.
+        drop(open_to_read(path)?);
+        let token = if listen.ip().is_loopback() {
+            None
+        } else {
+            Some(random_token().map_err(BrowseError::Listen)?)
+        };
+        let path = PathBuf::from(path);
+        let server = server::Server::bind(path, listen, token.clone());
+        let server = server.map_err(BrowseError::Listen)?;
+        let address = server.address().map_err(BrowseError::Listen)?;
+        Ok(Browser {
+            server,
+            address,
+            token,
+        })
+    }
+
+    /// Returns the URL of the first page.
+    #[must_use]
+    pub(crate) fn url(&self) -> String {
+        match &self.token {
+            Some(token) => format!("http://{}/{token}/", self.address),
+            None => format!("http://{}/", self.address),
+        }
+    }
+
+    /// Serves pages until the process ends.
+    ///
+    /// # Errors
+    ///
+    /// A thread cannot be started, or the database cannot be opened again.
+    pub(crate) fn serve(self) -> Result<(), BrowseError> {
+        self.server.serve()
+    }
+}
+
+/// Returns 128 random bits as hexadecimal digits.
+fn random_token() -> io::Result<String> {
+    let mut bytes = [0_u8; 16];
+    let flags = rustix::rand::GetRandomFlags::empty();
+    rustix::rand::getrandom(&mut bytes, flags).map_err(io::Error::from)?;
+    Ok(data_encoding::HEXLOWER.encode(&bytes))
+}

@@ -1,0 +1,351 @@
+//! The answer to a request: which page it asks for, and the rows of the database for it.
+
+use std::fs;
+use std::io;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::SystemTime;
+
+use rusqlite::{Connection, ErrorCode, OptionalExtension};
+
+use super::pages::{self, LinkFacts, PageRow, SearchPage, Snapshot, Subject};
+use super::request::{BAD_REQUEST, FAILED, Filter, FilterField, NOT_FOUND, Refusal, UNAVAILABLE};
+use super::selection::{Selection, select};
+use crate::limits::{BROWSE_KEPT_LISTS, BROWSE_PAGE_ROWS, BROWSE_TOP_NAMES};
+use crate::load::citation_of_row;
+use crate::parse::key;
+use crate::record::{Citation, FormulaGuard, TableSyntax, list_texts};
+
+/// An answer with a body.
+pub(super) struct Answer {
+    pub(super) status: &'static str,
+    pub(super) content_type: &'static str,
+    /// The name under which a browser saves it.
+    pub(super) file_name: Option<&'static str>,
+    pub(super) body: Body,
+}
+
+pub(super) enum Body {
+    Text(String),
+    /// Rows that are written as they are read.
+    Rows(Rows),
+}
+
+/// The rows of a list as a table or as JSON lines.
+pub(super) struct Rows {
+    list: Arc<Selection>,
+    is_csv: bool,
+}
+
+/// Lists that were made, the last used one at the end.
+#[derive(Debug, Default)]
+pub(super) struct ListCache(Mutex<Vec<KeptList>>);
+
+#[derive(Debug)]
+struct KeptList {
+    query: String,
+    version: DatabaseVersion,
+    list: Arc<Selection>,
+}
+
+/// Sizes and times of the database and its log: others after a load has committed.
+type DatabaseVersion = [Option<(u64, SystemTime)>; 2];
+
+/// Bytes of rows that are sent at once.
+const ROWS_BYTES: usize = 64 << 10;
+
+const SYNTAX: TableSyntax = TableSyntax::Csv {
+    guard: FormulaGuard::On,
+    delimiter: b',',
+};
+
+/// A thread's handle of the database.
+pub(super) struct Answerer {
+    db: Connection,
+    path: PathBuf,
+    lists: Arc<ListCache>,
+}
+
+impl Answerer {
+    pub(super) fn new(db: Connection, path: PathBuf, lists: Arc<ListCache>) -> Answerer {
+        Answerer { db, path, lists }
+    }
+
+    /// Returns the answer to a request for `path`.
+    pub(super) fn answer(&self, path: &str, query: &str) -> Result<Answer, Refusal> {
+        let html = |text| Answer {
+            status: "200 OK",
+            content_type: "text/html; charset=utf-8",
+            file_name: None,
+            body: Body::Text(text),
+        };
+        match path {
+            "style.css" => Ok(Answer {
+                content_type: "text/css; charset=utf-8",
+                ..html(pages::style())
+            }),
+            // Browsers ask for it without being told.
+            "favicon.ico" => Ok(Answer {
+                status: "204 No Content",
+                ..html(String::new())
+            }),
+            "" | "link" | "domain" | "list" | "sender" => {
+                let (filter, page) = Filter::of_query(query)?;
+                self.page(path, filter, page).map(html)
+            }
+            "citations.csv" | "citations.jsonl" => {
+                let (filter, _) = Filter::of_query(query)?;
+                let list = self.list(&filter)?.map_err(|_| BAD_REQUEST)?;
+                let is_csv = path.ends_with("csv");
+                Ok(Answer {
+                    status: "200 OK",
+                    content_type: if is_csv {
+                        "text/csv; charset=utf-8"
+                    } else {
+                        "application/jsonl; charset=utf-8"
+                    },
+                    file_name: Some(if is_csv {
+                        "citations.csv"
+                    } else {
+                        "citations.jsonl"
+                    }),
+                    body: Body::Rows(Rows { list, is_csv }),
+                })
+            }
+            _ => Err(NOT_FOUND),
+        }
+    }
+
+    fn page(&self, path: &str, filter: Filter, page: usize) -> Result<String, Refusal> {
+        let list = match self.list(&filter)? {
+            Ok(list) => list,
+            Err(field) => return Ok(pages::not_understood(&filter, field)),
+        };
+        let subject = self.subject(path, &filter)?;
+        let pages = list.ids.len().div_ceil(BROWSE_PAGE_ROWS).max(1);
+        let page = page.min(pages);
+        let first = (page - 1) * BROWSE_PAGE_ROWS;
+        let ids = list.ids.iter().skip(first).take(BROWSE_PAGE_ROWS);
+        let rows: rusqlite::Result<Vec<_>> = ids
+            .filter_map(|id| self.page_row(*id).transpose())
+            .collect();
+        Ok(pages::search_page(&SearchPage {
+            database: &self.path,
+            filter,
+            list: &list,
+            rows: answered(rows)?,
+            subject,
+            first,
+            page,
+            pages,
+        }))
+    }
+
+    /// Returns the thing that a page is about.
+    fn subject(&self, path: &str, filter: &Filter) -> Result<Subject, Refusal> {
+        let field = match path {
+            "link" => FilterField::Key,
+            "domain" => FilterField::Domain,
+            "list" => FilterField::List,
+            "sender" => FilterField::Sender,
+            _ => return Ok(Subject::Search),
+        };
+        let name = filter.value(field);
+        if name.is_empty() {
+            return Err(BAD_REQUEST);
+        }
+        if field != FilterField::Key {
+            return Ok(Subject::Name(field, name.to_owned()));
+        }
+        let facts = answered(self.link_facts(name))?;
+        facts
+            .map(|facts| Subject::Link(Box::new(facts)))
+            .ok_or(NOT_FOUND)
+    }
+
+    /// Returns the list of a filter, or the condition that cannot be understood.
+    fn list(&self, filter: &Filter) -> Result<Result<Arc<Selection>, FilterField>, Refusal> {
+        let search = match filter.search() {
+            Ok(search) => search,
+            Err(field) => return Ok(Err(field)),
+        };
+        let (query, version) = (filter.to_query(1), self.version());
+        if let Some(list) = self.lists.get(&query, &version) {
+            return Ok(Ok(list));
+        }
+        let list = Arc::new(answered(select(&self.db, &search))?);
+        self.lists.put(KeptList {
+            query,
+            version,
+            list: Arc::clone(&list),
+        });
+        Ok(Ok(list))
+    }
+
+    fn version(&self) -> DatabaseVersion {
+        let mut log = self.path.clone().into_os_string();
+        log.push("-wal");
+        [self.path.clone(), log.into()].map(|path| {
+            let found = fs::metadata(path).ok()?;
+            Some((found.len(), found.modified().ok()?))
+        })
+    }
+
+    /// Returns a citation; `None` if a load has removed it meanwhile.
+    fn page_row(&self, id: i64) -> rusqlite::Result<Option<PageRow>> {
+        let Some(citation) = citation_of_row(&self.db, id)? else {
+            return Ok(None);
+        };
+        let sql = "SELECT links.key, links.citations, urls.hazards, urls.mismatch, urls.truncated,
+            urls.domain FROM urls LEFT JOIN links ON links.id = urls.link WHERE urls.id = ?1";
+        let mut statement = self.db.prepare_cached(sql)?;
+        let row = statement.query_row([id], |row| {
+            let hazards: Option<String> = row.get(2)?;
+            Ok(PageRow {
+                citation,
+                key: row.get(0)?,
+                citations: row.get::<_, Option<i64>>(1)?.map_or(0, i64::cast_unsigned),
+                hazards: list_texts(hazards.as_deref().unwrap_or_default()),
+                is_mismatch: row.get::<_, Option<bool>>(3)?.unwrap_or(false),
+                is_truncated: row.get::<_, Option<bool>>(4)?.unwrap_or(false),
+                domain: row.get(5)?,
+            })
+        });
+        row.optional()
+    }
+
+    fn link_facts(&self, url: &str) -> rusqlite::Result<Option<LinkFacts>> {
+        let key = String::from_utf8_lossy(&key(url.as_bytes())).into_owned();
+        let sql = "SELECT citations, messages, first, last, clean_key, domain, host FROM links
+            WHERE key = ?1";
+        let found = self.db.query_row(sql, [&key], |row| {
+            let clean_key: Option<String> = row.get(4)?;
+            Ok((
+                clean_key,
+                LinkFacts {
+                    key: key.clone(),
+                    citations: row.get::<_, i64>(0)?.cast_unsigned(),
+                    messages: row.get::<_, i64>(1)?.cast_unsigned(),
+                    first: row.get(2)?,
+                    last: row.get(3)?,
+                    domain: row.get(5)?,
+                    host: row.get(6)?,
+                    ..LinkFacts::default()
+                },
+            ))
+        });
+        let Some((clean_key, mut facts)) = found.optional()? else {
+            return Ok(None);
+        };
+        facts.others = self.other_readings(&facts, clean_key.as_deref())?;
+        self.add_audit(&mut facts)?;
+        Ok(Some(facts))
+    }
+
+    /// Returns links of the same host with the same clean key: the same page, shared in other ways.
+    fn other_readings(
+        &self,
+        facts: &LinkFacts,
+        clean_key: Option<&str>,
+    ) -> rusqlite::Result<Vec<(String, u64)>> {
+        let sql = "SELECT key, citations FROM links
+            WHERE host IS ?1 AND clean_key = ?2 AND key != ?3
+            ORDER BY citations DESC, key LIMIT CAST(?4 AS INTEGER)";
+        let mut statement = self.db.prepare_cached(sql)?;
+        let limit = BROWSE_TOP_NAMES.to_string();
+        let values = rusqlite::params![facts.host, clean_key, facts.key, limit];
+        let rows = statement.query_map(values, |row| {
+            Ok((row.get(0)?, row.get::<_, i64>(1)?.cast_unsigned()))
+        })?;
+        rows.collect()
+    }
+
+    /// Adds what an audit found, if there was one.
+    fn add_audit(&self, facts: &mut LinkFacts) -> rusqlite::Result<()> {
+        let sql = "SELECT count(*) FROM sqlite_master
+            WHERE type = 'table' AND name IN ('audit_checks', 'audit_captures')";
+        if self.db.query_row(sql, [], |row| row.get::<_, i64>(0))? != 2 {
+            return Ok(());
+        }
+        let sql = "SELECT state, checked_at, status, error, final_url FROM audit_checks
+            WHERE key = ?1 ORDER BY checked_at DESC, id DESC LIMIT 1";
+        let check = self.db.query_row(sql, [&facts.key], |row| {
+            Ok(pages::Check {
+                state: row.get(0)?,
+                checked_at: row.get(1)?,
+                status: row.get(2)?,
+                error: row.get(3)?,
+                final_url: row.get(4)?,
+            })
+        });
+        facts.check = check.optional()?;
+        let sql = "SELECT server, timestamp, status, outcome, original FROM audit_captures
+            WHERE key = ?1";
+        let snapshot = self.db.query_row(sql, [&facts.key], |row| {
+            Ok(Snapshot {
+                server: row.get(0)?,
+                timestamp: row.get(1)?,
+                status: row.get(2)?,
+                outcome: row.get(3)?,
+                original: row.get(4)?,
+            })
+        });
+        facts.snapshot = snapshot.optional()?;
+        Ok(())
+    }
+
+    /// Gives the rows of a list to `put`, in pieces.
+    pub(super) fn write_rows(
+        &self,
+        rows: &Rows,
+        mut put: impl FnMut(&[u8]) -> io::Result<()>,
+    ) -> io::Result<()> {
+        let mut lines = Vec::new();
+        if rows.is_csv {
+            lines.extend_from_slice((Citation::COLUMNS.join(",") + "\n").as_bytes());
+        }
+        for id in &rows.list.ids {
+            let citation = citation_of_row(&self.db, *id).map_err(io::Error::other)?;
+            let Some(citation) = citation else { continue };
+            if rows.is_csv {
+                citation.write_row(SYNTAX, &mut lines);
+            } else {
+                citation.write_json(&mut lines);
+            }
+            if ROWS_BYTES < lines.len() {
+                put(&lines)?;
+                lines.clear();
+            }
+        }
+        put(&lines)
+    }
+}
+
+impl ListCache {
+    fn get(&self, query: &str, version: &DatabaseVersion) -> Option<Arc<Selection>> {
+        let mut lists = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        lists.retain(|kept| kept.version == *version);
+        let at = lists.iter().position(|kept| kept.query == query)?;
+        let kept = lists.remove(at);
+        let list = Arc::clone(&kept.list);
+        lists.push(kept);
+        Some(list)
+    }
+
+    fn put(&self, kept: KeptList) {
+        let mut lists = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if BROWSE_KEPT_LISTS <= lists.len() {
+            lists.remove(0);
+        }
+        lists.push(kept);
+    }
+}
+
+/// Returns the result of queries. One that was interrupted is said apart from a database that
+/// cannot be read.
+fn answered<T>(result: rusqlite::Result<T>) -> Result<T, Refusal> {
+    result.map_err(|error| match error.sqlite_error_code() {
+        Some(ErrorCode::OperationInterrupted) => UNAVAILABLE,
+        _ => FAILED,
+    })
+}

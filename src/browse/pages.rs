@@ -1,0 +1,542 @@
+//! The pages as HTML. Links lead to pages of this server alone; a URL of the archive is text.
+
+use std::path::Path;
+
+use maud::{Markup, PreEscaped, html};
+
+use super::request::{Filter, FilterField};
+use super::selection::{Selection, Top};
+use crate::diagnostic::{counted, grouped};
+use crate::limits::BROWSE_EXACT_ROWS;
+use crate::page::STYLE as PAGE_STYLE;
+use crate::page::html::{Text, card, coordinate, day, foreign, ratio};
+use crate::record::{Citation, list_name, sender_address};
+
+/// The rules of these pages beside those of reports.
+const STYLE: &str = include_str!("style.css");
+
+/// Height of the timeline in pixels.
+const TIMELINE: f64 = 96.0;
+
+/// Maximum number of years that a timeline has: 1970 to the middle of this century.
+const YEARS: u64 = 100;
+
+/// Returns the style sheet.
+pub(super) fn style() -> String {
+    [PAGE_STYLE, STYLE].concat()
+}
+
+/// A page with a list of citations.
+pub(super) struct SearchPage<'p> {
+    pub(super) database: &'p Path,
+    pub(super) filter: Filter,
+    pub(super) list: &'p Selection,
+    pub(super) rows: Vec<PageRow>,
+    pub(super) subject: Subject,
+    /// The number of citations before the page.
+    pub(super) first: usize,
+    /// The number of the page, from 1 on, and of all pages.
+    pub(super) page: usize,
+    pub(super) pages: usize,
+}
+
+/// The thing that a page is about.
+pub(super) enum Subject {
+    Search,
+    /// A domain, a list or a sender.
+    Name(FilterField, String),
+    Link(Box<LinkFacts>),
+}
+
+/// A citation with what a page shows of its link.
+pub(super) struct PageRow {
+    pub(super) citation: Citation,
+    /// The key of its link; `None` if its URL is truncated.
+    pub(super) key: Option<String>,
+    /// The citations of the link.
+    pub(super) citations: u64,
+    pub(super) hazards: Vec<String>,
+    pub(super) is_mismatch: bool,
+    pub(super) is_truncated: bool,
+    pub(super) domain: Option<String>,
+}
+
+/// A link as its page describes it.
+#[derive(Default)]
+pub(super) struct LinkFacts {
+    pub(super) key: String,
+    pub(super) citations: u64,
+    pub(super) messages: u64,
+    pub(super) first: Option<String>,
+    pub(super) last: Option<String>,
+    pub(super) domain: Option<String>,
+    pub(super) host: Option<String>,
+    /// Other links that differ in parameters of visitors and campaigns, with their citations.
+    pub(super) others: Vec<(String, u64)>,
+    pub(super) check: Option<Check>,
+    pub(super) snapshot: Option<Snapshot>,
+}
+
+/// The last result of an audit.
+pub(super) struct Check {
+    pub(super) state: String,
+    pub(super) checked_at: String,
+    pub(super) status: Option<i64>,
+    pub(super) error: Option<String>,
+    pub(super) final_url: Option<String>,
+}
+
+/// The answer of an archive to an audit.
+pub(super) struct Snapshot {
+    pub(super) server: String,
+    pub(super) timestamp: Option<String>,
+    pub(super) status: Option<i64>,
+    pub(super) outcome: String,
+    pub(super) original: Option<String>,
+}
+
+impl FilterField {
+    /// Returns the page of a name: a thing with a page of its own, or the search.
+    fn path(self) -> &'static str {
+        match self {
+            FilterField::Key => "link",
+            FilterField::Domain => "domain",
+            FilterField::List => "list",
+            FilterField::Sender => "sender",
+            _ => "./",
+        }
+    }
+}
+
+impl Top {
+    fn title(self) -> &'static str {
+        match self {
+            Top::Domain => "Domains",
+            Top::Host => "Hosts",
+            Top::Scheme => "Schemes",
+            Top::List => "Lists and newsgroups",
+            Top::Sender => "Senders",
+        }
+    }
+
+    fn field(self) -> FilterField {
+        match self {
+            Top::Domain => FilterField::Domain,
+            Top::Host => FilterField::Host,
+            Top::Scheme => FilterField::Scheme,
+            Top::List => FilterField::List,
+            Top::Sender => FilterField::Sender,
+        }
+    }
+}
+
+fn document(title: &str, filter: &Filter, main: &Markup) -> String {
+    let page = html! {
+        (PreEscaped("<!doctype html>\n"))
+        html lang="en" { "\n"
+            head { "\n"
+                meta charset="utf-8"; "\n"
+                meta name="viewport" content="width=device-width, initial-scale=1"; "\n"
+                meta name="color-scheme" content="light dark"; "\n"
+                title { (Text(title)) } "\n"
+                link rel="stylesheet" href="style.css"; "\n"
+            } "\n"
+            body.browse { "\n"
+                a.skip href="#results" { "Skip to the citations" } "\n"
+                header { "\n"
+                    p.home { a href="./" accesskey="h" { "All links" } } "\n"
+                    (form(filter))
+                } "\n"
+                main { "\n" (main) } "\n"
+                footer { p {
+                    "Made by urlspool " (env!("CARGO_PKG_VERSION")) ". URLs of the archive are text: "
+                    "none of them can be clicked, and this page loads nothing from elsewhere. "
+                    "Keys: Alt+Shift (Firefox) or Alt (others) with S for the search, N and P for "
+                    "the next and the previous page, H for all links."
+                } } "\n"
+            } "\n"
+        } "\n"
+    };
+    page.into_string()
+}
+
+fn form(filter: &Filter) -> Markup {
+    let input = |field: FilterField, hint: &str| {
+        html! {
+            label { (field.label()) " "
+                input name=(field.name()) value=(filter.value(field)) placeholder=(hint); } "\n"
+        }
+    };
+    let has_more = filter
+        .conditions()
+        .any(|(field, _)| field != FilterField::Words);
+    html! {
+        form.search role="search" action="./" method="get" { "\n"
+            div.words {
+                label.hidden for="q" { "Words" }
+                input #q type="search" name="q" value=(filter.value(FilterField::Words))
+                    accesskey="s" placeholder="Words in URLs, link texts, subjects and senders: \
+                    lamp goph* \"two words\"";
+                button { "Search" }
+            } "\n"
+            details open[has_more || filter.is_oldest_first] { "\n"
+                summary { "Filters" } "\n"
+                div.fields { "\n"
+                    (input(FilterField::Domain, "cern.ch"))
+                    (input(FilterField::Host, "info.cern.ch"))
+                    (input(FilterField::Scheme, "gopher"))
+                    (input(FilterField::Sender, "a name or an address"))
+                    (input(FilterField::List, "comp.infosystems.www"))
+                    (input(FilterField::Since, "1994 or 1994-07"))
+                    (input(FilterField::Until, "1996 or 1996-07-02"))
+                    label { "Order "
+                        select name="sort" {
+                            option value="newest" { "the last citations first" }
+                            option value="oldest" selected[filter.is_oldest_first] {
+                                "the first citations first"
+                            }
+                        }
+                    } "\n"
+                    @if !filter.value(FilterField::Key).is_empty() {
+                        input type="hidden" name="key" value=(filter.value(FilterField::Key));
+                    }
+                } "\n"
+            } "\n"
+        } "\n"
+    }
+}
+
+/// Returns the page about a condition that cannot be understood.
+pub(super) fn not_understood(filter: &Filter, field: FilterField) -> String {
+    let main = html! {
+        h1 { "Nothing was searched" }
+        p { (field.label()) ": " (foreign(filter.value(field))) " is no date. Write a year (1996), a "
+            "month (1996-07) or a day (1996-07-02)." }
+    };
+    document("Nothing was searched", filter, &main)
+}
+
+/// Returns a page with a list of citations.
+pub(super) fn search_page(page: &SearchPage<'_>) -> String {
+    let title = title(page);
+    let main = html! {
+        h1 { (foreign(&title)) } "\n"
+        @if let Subject::Link(facts) = &page.subject { (link_facts(facts)) }
+        @if matches!(page.subject, Subject::Name(..)) { (name_facts(page)) }
+        (chips(page))
+        (sample_note(page))
+        (timeline(page))
+        div.columns { "\n"
+            (results(page))
+            (tops(page))
+        } "\n"
+    };
+    document(&title, &page.filter, &main)
+}
+
+fn title(page: &SearchPage<'_>) -> String {
+    match &page.subject {
+        Subject::Link(facts) => facts.key.clone(),
+        Subject::Name(field, name) => format!("{}: {name}", field.label()),
+        Subject::Search if page.filter.conditions().next().is_none() => {
+            let name = page.database.file_name().unwrap_or_default();
+            format!("Links in {}", name.to_string_lossy())
+        }
+        Subject::Search => "Citations that match".to_owned(),
+    }
+}
+
+/// Returns the query of a filter with one value replaced. A condition leads to the search, with the
+/// others kept.
+fn narrowed(page: &SearchPage<'_>, field: FilterField, value: &str) -> String {
+    format!("./{}", page.filter.with(field, value).to_query(1))
+}
+
+/// Returns a link to the page of a thing.
+fn thing(field: FilterField, name: &str) -> Markup {
+    let query = Filter::default().with(field, name).to_query(1);
+    html! { a href={ (field.path()) (query) } { (foreign(name)) } }
+}
+
+fn chips(page: &SearchPage<'_>) -> Markup {
+    html! {
+        @if page.filter.conditions().next().is_some() {
+            ul.chips aria-label="Conditions" { "\n"
+                @for (field, value) in page.filter.conditions() { li {
+                    (field.label()) ": " (foreign(value)) " "
+                    a href=(narrowed(page, field, ""))
+                        aria-label={ "Remove the condition " (field.label()) } { "remove" }
+                } "\n" }
+            } "\n"
+        }
+    }
+}
+
+fn sample_note(page: &SearchPage<'_>) -> Markup {
+    let list = page.list;
+    html! {
+        @if let Some(examined) = list.sampled { p.note role="status" {
+            "More than " (grouped(BROWSE_EXACT_ROWS)) " citations match, so this page is a sample: "
+            (counted(examined, "row", "rows")) " from all parts of the database were examined, and "
+            (counted(list.ids.len() as u64, "citation", "citations"))
+            " of them are listed and counted here. Narrow the search to see all."
+        } "\n" }
+    }
+}
+
+fn timeline(page: &SearchPage<'_>) -> Markup {
+    let years = &page.list.years;
+    let numbers = years.keys().filter_map(|year| year.parse::<u64>().ok());
+    let (Some(first), Some(last)) = (numbers.clone().min(), numbers.max()) else {
+        return html! {};
+    };
+    if first == last {
+        return html! {};
+    }
+    let first = first.max(last.saturating_sub(YEARS - 1));
+    let most = years.values().copied().max().unwrap_or(1);
+    let count = |year: u64| years.get(&format!("{year:04}")).copied().unwrap_or(0);
+    let width = 100.0 / coordinate_of(last - first + 1);
+    let is_sparse = last - first < 12;
+    html! {
+        figure.timeline { "\n"
+            figcaption { "Citations by year"
+                @if 0 < page.list.undated {
+                    span.soft { " (" (counted(page.list.undated, "has", "have")) " no date)" }
+                }
+            } "\n"
+            svg role="group" aria-label="Citations by year" height=(coordinate(TIMELINE + 18.0)) { "\n"
+                @for year in first..=last {
+                    @let height = (ratio(count(year), most) * TIMELINE).max(if count(year) > 0 { 2.0 } else { 0.0 });
+                    @let x = width * coordinate_of(year - first);
+                    @let text = year.to_string();
+                    @if 0 < count(year) {
+                        a href=(year_link(page, &text)) aria-label={ (text) ": " (grouped(count(year))) } {
+                            title { (text) ": " (grouped(count(year))) }
+                            rect.target x={ (coordinate(x)) "%" } y="0" width={ (coordinate(width)) "%" }
+                                height=(coordinate(TIMELINE)) {}
+                            rect.urls x={ (coordinate(x + width * 0.08)) "%" }
+                                y=(coordinate(TIMELINE - height))
+                                width={ (coordinate(width * 0.84)) "%" } height=(coordinate(height)) {}
+                        }
+                    }
+                    @if is_sparse || year % 5 == 0 {
+                        text.tick text-anchor="middle" x={ (coordinate(x + width / 2.0)) "%" }
+                            y=(coordinate(TIMELINE + 14.0)) { (text) }
+                    }
+                    "\n"
+                }
+            } "\n"
+        } "\n"
+    }
+}
+
+fn year_link(page: &SearchPage<'_>, year: &str) -> String {
+    let filter = page.filter.with(FilterField::Since, year);
+    let filter = filter.with(FilterField::Until, year);
+    format!("./{}", filter.to_query(1))
+}
+
+/// Returns a small number as a coordinate.
+fn coordinate_of(number: u64) -> f64 {
+    ratio(number, 1)
+}
+
+fn tops(page: &SearchPage<'_>) -> Markup {
+    html! {
+        aside #tops.tops aria-label="The most frequent names, each of which filters" { "\n"
+            @for (top, names) in Top::ALL.into_iter().zip(&page.list.tops) {
+                @if !names.is_empty() { section { "\n"
+                    h2 { (top.title()) } "\n"
+                    ol { "\n" @for (name, count) in names { li {
+                        a href=(narrowed(page, top.field(), name)) { (foreign(name)) } " "
+                        span.n { (grouped(*count)) }
+                    } "\n" } } "\n"
+                } "\n" }
+            }
+        } "\n"
+    }
+}
+
+fn link_facts(facts: &LinkFacts) -> Markup {
+    let text = |text: String| html! { (text) };
+    let date = |date: &Option<String>| match date {
+        Some(date) => day(date),
+        None => html! { span.none { "no date" } },
+    };
+    html! {
+        dl.cards { "\n"
+            (card("Citations", &text(grouped(facts.citations)), &html! {}))
+            (card("Messages", &text(grouped(facts.messages)), &html! {}))
+            (card("First cited", &date(&facts.first), &html! {}))
+            (card("Last cited", &date(&facts.last), &html! {}))
+        } "\n"
+        dl.facts { "\n"
+            // Whole, however long it is: to be copied.
+            dt { "URL" } dd { code.url { bdi { (Text(&facts.key)) } } } "\n"
+            @if let Some(domain) = &facts.domain {
+                dt { "Domain" } dd { (thing(FilterField::Domain, domain)) } "\n"
+            }
+            @if let Some(host) = &facts.host { dt { "Host" } dd { (thing(FilterField::Host, host)) } "\n" }
+            @for (other, count) in &facts.others {
+                dt { "Also shared as" } dd {
+                    (thing(FilterField::Key, other)) " " span.soft { (grouped(*count)) }
+                } "\n"
+            }
+            @if let Some(check) = &facts.check {
+                dt { "State" } dd {
+                    (Text(&check.state)) ", checked " (day(&check.checked_at))
+                    @if let Some(status) = check.status { ", HTTP " (status) }
+                    @if let Some(error) = &check.error { ", " (foreign(error)) }
+                    @if let Some(url) = &check.final_url { ", led to " code.url { (foreign(url)) } }
+                } "\n"
+            }
+            @if let Some(snapshot) = &facts.snapshot {
+                dt { "Snapshot" } dd {
+                    (Text(&snapshot.outcome))
+                    @if let Some(time) = &snapshot.timestamp { ", capture " (Text(time)) }
+                    @if let Some(status) = snapshot.status { ", HTTP " (status) }
+                    @if let Some(url) = &snapshot.original { " of " code.url { (foreign(url)) } }
+                    ", asked at " (foreign(&snapshot.server))
+                } "\n"
+            }
+        } "\n"
+    }
+}
+
+fn name_facts(page: &SearchPage<'_>) -> Markup {
+    let list = page.list;
+    let years = (list.years.keys().next(), list.years.keys().next_back());
+    html! {
+        dl.cards { "\n"
+            (card("Citations", &html! { (about(list)) (grouped(list.total)) }, &html! {}))
+            @if let (Some(first), Some(last)) = years {
+                (card("Years", &html! { (Text(first)) " \u{2013} " (Text(last)) }, &html! {}))
+            }
+        } "\n"
+    }
+}
+
+/// Returns the word before an estimate.
+fn about(list: &Selection) -> &'static str {
+    match list.sampled {
+        Some(_) if list.total != list.ids.len() as u64 => "about ",
+        _ => "",
+    }
+}
+
+fn results(page: &SearchPage<'_>) -> Markup {
+    let list = page.list;
+    let query = page.filter.to_query(1);
+    html! {
+        section #results aria-label="Citations" tabindex="-1" { "\n"
+            h2 { (about(list)) (counted(list.total, "citation", "citations")) } "\n"
+            @if page.rows.is_empty() { p {
+                "Nothing matches. All conditions must hold, and a word is found as a whole, or by its "
+                "first letters with a star: " code { "goph*" } "."
+            } } @else {
+                p.exports { "As shown, all pages: "
+                    a href={ "citations.csv" (query) } { "CSV" } " "
+                    a href={ "citations.jsonl" (query) } { "JSON lines" }
+                    " " a.narrow href="#tops" { "Narrow by a name" } } "\n"
+                ol.cited start=(page.first + 1) { "\n"
+                    @for row in &page.rows { (result(row)) }
+                } "\n"
+                (pager(page))
+            }
+        } "\n"
+    }
+}
+
+fn result(row: &PageRow) -> Markup {
+    let found = &row.citation.found;
+    let url = match &found.fragment {
+        Some(fragment) => format!("{}#{fragment}", found.url),
+        None => found.url.clone(),
+    };
+    html! {
+        li { "\n"
+            p.url { code { (foreign(&url)) } } "\n"
+            p.mail {
+                @match &found.message.date { Some(date) => (day(date)), None => span.none { "no date" } }
+                @if let Some(from) = &found.message.from { " " (sender(from)) }
+                @if let Some(subject) = &found.message.subject { " " q.subject { (foreign(subject)) } }
+            } "\n"
+            @if let Some(anchor) = &found.anchor { p.passage { "Link text: " (foreign(anchor)) } "\n" }
+            p.soft {
+                @for list in row.citation.newsgroups.iter() { (thing(FilterField::List, list)) " \u{b7} " }
+                @if let Some(list) = &row.citation.list_id {
+                    (thing(FilterField::List, &list_name(list))) " \u{b7} "
+                }
+                @if let Some(domain) = &row.domain { (thing(FilterField::Domain, domain)) " \u{b7} " }
+                @if let Some(key) = &row.key {
+                    a href={ "link" (Filter::default().with(FilterField::Key, key).to_query(1)) } {
+                        (counted(row.citations, "citation", "citations")) " of this link"
+                    }
+                }
+                @if 0 < row.citation.quote_depth {
+                    " \u{b7} quoted " (counted(row.citation.quote_depth.cast_unsigned(), "level", "levels")) " deep"
+                }
+                @if row.is_truncated { " \u{b7} cut short" }
+                @if row.is_mismatch { " " strong.warning { "its text names another host" } }
+                @for hazard in &row.hazards { " " strong.warning { (foreign(hazard)) } }
+            } "\n"
+            details {
+                summary { "Where it stands" }
+                p { "The bytes: " code { (foreign(&show_command(&row.citation))) } } "\n"
+                @if let Some(thread) = &row.citation.thread { p { "Thread: " (foreign(thread)) } }
+                @if let Some(id) = &found.message.id { p { "Message-ID: " (foreign(id)) } }
+            } "\n"
+        } "\n"
+    }
+}
+
+/// Returns a link to the page of a sender, by the address, with the text of the field.
+fn sender(from: &str) -> Markup {
+    let filter = Filter::default().with(FilterField::Sender, &sender_address(from));
+    html! { a href={ "sender" (filter.to_query(1)) } { (foreign(from)) } }
+}
+
+/// Returns the command that prints the raw bytes of a citation.
+fn show_command(citation: &Citation) -> String {
+    let source = &citation.found.source;
+    let mut place = source.path.clone();
+    let members = source.member.as_deref().unwrap_or_default();
+    for member in crate::record::list_texts(members) {
+        place.push('!');
+        place.push_str(&member);
+    }
+    let place = place.replace('\'', "'\\''");
+    format!("urlspool show '{place}:{}-{}'", source.start, source.end)
+}
+
+fn pager(page: &SearchPage<'_>) -> Markup {
+    let path = page.subject_path();
+    let link = |number: usize| format!("{path}{}", page.filter.to_query(number));
+    let last = page.first + page.rows.len();
+    html! {
+        nav.pager aria-label="Pages" { "\n"
+            @if 1 < page.page {
+                a href=(link(1)) { "First" } " "
+                a rel="prev" accesskey="p" href=(link(page.page - 1)) { "Previous" } " "
+            }
+            span { (grouped(page.first as u64 + 1)) " \u{2013} " (grouped(last as u64)) " of "
+                (grouped(page.list.ids.len() as u64)) }
+            @if page.page < page.pages {
+                " " a rel="next" accesskey="n" href=(link(page.page + 1)) { "Next" }
+                " " a href=(link(page.pages)) { "Last" }
+            }
+        } "\n"
+    }
+}
+
+impl SearchPage<'_> {
+    /// Returns the path of the page.
+    fn subject_path(&self) -> &'static str {
+        match &self.subject {
+            Subject::Search => "./",
+            Subject::Name(field, _) => field.path(),
+            Subject::Link(_) => "link",
+        }
+    }
+}

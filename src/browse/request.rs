@@ -1,0 +1,318 @@
+//! The head of an HTTP request, and the filter in its query.
+
+use std::fmt::Write as _;
+
+use jiff::civil::Date;
+use jiff::tz::TimeZone;
+use jiff::{Timestamp, ToSpan};
+use url::form_urlencoded;
+
+use crate::limits::{BROWSE_FILTER_BYTES, BROWSE_HEADER_FIELDS, BROWSE_WORDS};
+use crate::load::{SearchOrder, SearchQuery};
+
+/// The answer to a request that cannot be served: a status of HTTP with its reason.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Refusal {
+    pub(super) status: u16,
+    pub(super) reason: &'static str,
+}
+
+pub(super) const BAD_REQUEST: Refusal = refusal(400, "Bad Request");
+pub(super) const FORBIDDEN: Refusal = refusal(403, "Forbidden");
+pub(super) const NOT_FOUND: Refusal = refusal(404, "Not Found");
+pub(super) const NOT_ALLOWED: Refusal = refusal(405, "Method Not Allowed");
+pub(super) const TIMEOUT: Refusal = refusal(408, "Request Timeout");
+pub(super) const TOO_LONG: Refusal = refusal(431, "Request Header Fields Too Large");
+pub(super) const FAILED: Refusal = refusal(500, "Internal Server Error");
+pub(super) const UNAVAILABLE: Refusal = refusal(503, "Service Unavailable");
+
+const fn refusal(status: u16, reason: &'static str) -> Refusal {
+    Refusal { status, reason }
+}
+
+/// A request for a page.
+#[derive(Debug, PartialEq)]
+pub(super) struct Request {
+    /// The path after the first slash.
+    pub(super) path: String,
+    /// The query after the question mark; empty without one.
+    pub(super) query: String,
+    /// The value of `Host`.
+    pub(super) host: String,
+    /// `HEAD`: the body is not sent.
+    pub(super) is_head: bool,
+}
+
+/// Parses the head of a request. Returns `None` if it is not complete.
+pub(super) fn parse_request(head: &[u8]) -> Result<Option<Request>, Refusal> {
+    let mut fields = [httparse::EMPTY_HEADER; BROWSE_HEADER_FIELDS];
+    let mut parsed = httparse::Request::new(&mut fields);
+    match parsed.parse(head) {
+        Ok(httparse::Status::Complete(_)) => {}
+        Ok(httparse::Status::Partial) => return Ok(None),
+        Err(httparse::Error::TooManyHeaders) => return Err(TOO_LONG),
+        Err(_) => return Err(BAD_REQUEST),
+    }
+    let is_head = match parsed.method {
+        Some("GET") => false,
+        Some("HEAD") => true,
+        _ => return Err(NOT_ALLOWED),
+    };
+    let mut hosts = parsed
+        .headers
+        .iter()
+        .filter(|field| field.name.eq_ignore_ascii_case("host"));
+    let (Some(host), None) = (hosts.next(), hosts.next()) else {
+        return Err(BAD_REQUEST);
+    };
+    let target = parsed.path.and_then(|path| path.strip_prefix('/'));
+    let target = target.ok_or(BAD_REQUEST)?;
+    let (path, query) = target.split_once('?').unwrap_or((target, ""));
+    Ok(Some(Request {
+        path: path.to_owned(),
+        query: query.to_owned(),
+        host: String::from_utf8_lossy(host.value).into_owned(),
+        is_head,
+    }))
+}
+
+/// The conditions of a page, as its form and its links have them.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Filter {
+    /// The values of [`FilterField::ALL`]; empty texts are no conditions.
+    values: [String; FilterField::ALL.len()],
+    /// The first citations first.
+    pub(super) is_oldest_first: bool,
+}
+
+/// A condition that a page can have.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum FilterField {
+    Words,
+    Domain,
+    Host,
+    Scheme,
+    Sender,
+    List,
+    Since,
+    Until,
+    Key,
+}
+
+impl FilterField {
+    pub(super) const ALL: [FilterField; 9] = [
+        FilterField::Words,
+        FilterField::Domain,
+        FilterField::Host,
+        FilterField::Scheme,
+        FilterField::Sender,
+        FilterField::List,
+        FilterField::Since,
+        FilterField::Until,
+        FilterField::Key,
+    ];
+
+    /// Returns the name in a query, which is that of the option of `urlspool search`.
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            FilterField::Words => "q",
+            FilterField::Domain => "domain",
+            FilterField::Host => "host",
+            FilterField::Scheme => "scheme",
+            FilterField::Sender => "sender",
+            FilterField::List => "list",
+            FilterField::Since => "since",
+            FilterField::Until => "until",
+            FilterField::Key => "key",
+        }
+    }
+
+    /// Returns the label of its input.
+    pub(super) fn label(self) -> &'static str {
+        match self {
+            FilterField::Words => "Words",
+            FilterField::Domain => "Domain",
+            FilterField::Host => "Host",
+            FilterField::Scheme => "Scheme",
+            FilterField::Sender => "Sender",
+            FilterField::List => "List or newsgroup",
+            FilterField::Since => "From",
+            FilterField::Until => "To",
+            FilterField::Key => "Link",
+        }
+    }
+}
+
+impl Filter {
+    /// Reads the filter and the number of the page, from 1 on, of a query. Other names are ignored.
+    pub(super) fn of_query(query: &str) -> Result<(Filter, usize), Refusal> {
+        let mut filter = Filter::default();
+        let mut page = 1;
+        for (name, value) in form_urlencoded::parse(query.as_bytes()) {
+            if BROWSE_FILTER_BYTES < value.len() {
+                return Err(TOO_LONG);
+            }
+            if let Some(field) = FilterField::ALL.into_iter().find(|f| f.name() == name) {
+                filter.set(field, value.trim());
+            } else if name == "sort" {
+                filter.is_oldest_first = value == "oldest";
+            } else if name == "page" {
+                page = value
+                    .parse()
+                    .ok()
+                    .filter(|page| 0 < *page)
+                    .ok_or(BAD_REQUEST)?;
+            }
+        }
+        Ok((filter, page))
+    }
+
+    pub(super) fn value(&self, field: FilterField) -> &str {
+        &self.values[field as usize]
+    }
+
+    pub(super) fn set(&mut self, field: FilterField, value: &str) {
+        value.clone_into(&mut self.values[field as usize]);
+    }
+
+    /// Returns the filter with one value replaced.
+    pub(super) fn with(&self, field: FilterField, value: &str) -> Filter {
+        let mut filter = self.clone();
+        filter.set(field, value);
+        filter
+    }
+
+    /// Returns the conditions that are set.
+    pub(super) fn conditions(&self) -> impl Iterator<Item = (FilterField, &str)> {
+        let all = FilterField::ALL.into_iter();
+        all.map(|field| (field, self.value(field)))
+            .filter(|(_, value)| !value.is_empty())
+    }
+
+    /// Returns the query that gives the filter again, after `?`, for an attribute.
+    pub(super) fn to_query(&self, page: usize) -> String {
+        let mut query = form_urlencoded::Serializer::for_suffix(String::from("?"), 1);
+        for (field, value) in self.conditions() {
+            query.append_pair(field.name(), value);
+        }
+        if self.is_oldest_first {
+            query.append_pair("sort", "oldest");
+        }
+        let mut text = query.finish();
+        if 1 < page {
+            let separator = if text == "?" { "" } else { "&" };
+            // Writing to a `String` does not fail.
+            let _ = write!(text, "{separator}page={page}");
+        }
+        text
+    }
+
+    /// Returns the search for the conditions, or the one that cannot be understood.
+    pub(super) fn search(&self) -> Result<SearchQuery, FilterField> {
+        let text = |field| Some(self.value(field).to_owned()).filter(|text| !text.is_empty());
+        let mut search = SearchQuery {
+            words: words(self.value(FilterField::Words)),
+            domain: text(FilterField::Domain),
+            host: text(FilterField::Host),
+            scheme: text(FilterField::Scheme),
+            sender: text(FilterField::Sender),
+            list: text(FilterField::List),
+            url: text(FilterField::Key),
+            ..SearchQuery::default()
+        };
+        for field in [FilterField::Since, FilterField::Until] {
+            let value = self.value(field);
+            if value.is_empty() {
+                continue;
+            }
+            let (start, end) = period(value).ok_or(field)?;
+            if field == FilterField::Since {
+                search.since = Some(start);
+            } else {
+                search.until = Some(end);
+            }
+        }
+        search.order = if self.is_oldest_first {
+            SearchOrder::Oldest
+        } else {
+            SearchOrder::Newest
+        };
+        Ok(search)
+    }
+}
+
+/// Returns the words of a search; those in quotes are one.
+fn words(text: &str) -> Vec<String> {
+    let mut words = Vec::new();
+    for (index, part) in text.split('"').enumerate() {
+        if index % 2 == 1 {
+            words.push(part.to_owned());
+        } else {
+            words.extend(part.split_whitespace().map(str::to_owned));
+        }
+    }
+    words.truncate(BROWSE_WORDS);
+    words
+}
+
+/// Returns the first second of a year (`1996`), a month (`1996-07`) or a day (`1996-07-02`), and
+/// the first one after it.
+fn period(text: &str) -> Option<(i64, i64)> {
+    let parts: Vec<&str> = text.split('-').collect();
+    let (start, span) = match *parts {
+        [year] => (Date::new(year.parse().ok()?, 1, 1), 1.year()),
+        [year, month] => {
+            let date = Date::new(year.parse().ok()?, month.parse().ok()?, 1);
+            (date, 1.month())
+        }
+        [year, month, day] => {
+            let (year, month) = (year.parse().ok()?, month.parse().ok()?);
+            (Date::new(year, month, day.parse().ok()?), 1.day())
+        }
+        _ => return None,
+    };
+    let start = start.ok()?;
+    let end = start.checked_add(span).ok()?;
+    let second = |date: Date| {
+        date.to_zoned(TimeZone::UTC)
+            .ok()
+            .map(|zoned| zoned.timestamp())
+    };
+    let seconds = [second(start)?, second(end)?].map(Timestamp::as_second);
+    Some((seconds[0], seconds[1]))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_head_is_one_request_with_one_host() {
+        let head = b"GET /link?key=a%26b HTTP/1.1\r\nHost: localhost:8080\r\n\r\n";
+        let request = parse_request(head).unwrap().unwrap();
+        assert_eq!((&*request.path, &*request.query), ("link", "key=a%26b"));
+        assert_eq!(parse_request(&head[..20]), Ok(None));
+        for (head, refusal) in [
+            (&b"POST / HTTP/1.1\r\nHost: a\r\n\r\n"[..], NOT_ALLOWED),
+            (b"GET / HTTP/1.1\r\n\r\n", BAD_REQUEST),
+            (b"GET / HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n", BAD_REQUEST),
+            (b"GET http://a/ HTTP/1.1\r\nHost: a\r\n\r\n", BAD_REQUEST),
+            (b"\x16\x03\x01\x00\x00", BAD_REQUEST),
+        ] {
+            assert_eq!(parse_request(head), Err(refusal));
+        }
+    }
+
+    #[test]
+    fn a_filter_is_its_query() {
+        let query = "?q=a+%22b+c%22&domain=m.example&since=1996-02&sort=oldest&page=3";
+        let (filter, page) = Filter::of_query(&query[1..]).unwrap();
+        assert_eq!(filter.to_query(page), query);
+        let search = filter.search().unwrap();
+        assert_eq!(search.words, ["a", "b c"]);
+        assert_eq!(search.since, Some(823_132_800));
+        assert_eq!(Filter::of_query("page=0"), Err(BAD_REQUEST));
+        let (wrong, _) = Filter::of_query("until=1996-13").unwrap();
+        assert_eq!(wrong.search().unwrap_err(), FilterField::Until);
+    }
+}

@@ -1,0 +1,293 @@
+//! The rows that a filter selects, in their order, with the numbers of a page: years, domains,
+//! schemes, lists and senders.
+
+use std::collections::{BTreeMap, HashMap};
+
+use rusqlite::{Connection, params_from_iter};
+
+use crate::limits::{BROWSE_EXACT_ROWS, BROWSE_SAMPLE_ROWS, BROWSE_SAMPLE_RUNS, BROWSE_TOP_NAMES};
+use crate::load::{SearchOrder, SearchQuery};
+use crate::record::{list_name, list_texts, sender_address};
+
+/// A filtered list.
+#[derive(Debug, Default)]
+pub(super) struct Selection {
+    /// The rows of `urls`, in the order of the list. Of a sample those that are in it.
+    pub(super) ids: Vec<i64>,
+    /// The number of rows that match; an estimate if there is a sample.
+    pub(super) total: u64,
+    /// The number of rows that were examined for a sample; `None` if all were.
+    pub(super) sampled: Option<u64>,
+    /// The number of rows by year.
+    pub(super) years: BTreeMap<String, u64>,
+    /// The number of rows without a plausible date.
+    pub(super) undated: u64,
+    /// The most frequent names.
+    pub(super) tops: [Vec<(String, u64)>; Top::ALL.len()],
+}
+
+/// A list of the most frequent names.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Top {
+    Domain,
+    Host,
+    Scheme,
+    List,
+    Sender,
+}
+
+impl Top {
+    pub(super) const ALL: [Top; 5] = [Top::Domain, Top::Host, Top::Scheme, Top::List, Top::Sender];
+}
+
+/// A row while the list is made.
+struct Row {
+    id: i64,
+    cited: Option<String>,
+    source: i64,
+    start: i64,
+}
+
+/// Numbers of names.
+#[derive(Default)]
+struct Counts(HashMap<String, u64>);
+
+impl Counts {
+    fn add(&mut self, name: &str) {
+        match self.0.get_mut(name) {
+            Some(count) => *count += 1,
+            None => {
+                self.0.insert(name.to_owned(), 1);
+            }
+        }
+    }
+
+    /// Returns the most frequent names; those of one number in alphabetical order.
+    fn top(self) -> Vec<(String, u64)> {
+        let mut names: Vec<_> = self.0.into_iter().collect();
+        names.sort_unstable_by(|(one, first), (other, second)| {
+            second.cmp(first).then_with(|| one.cmp(other))
+        });
+        names.truncate(BROWSE_TOP_NAMES);
+        names
+    }
+}
+
+/// Selects the rows of a search.
+pub(super) fn select(db: &Connection, search: &SearchQuery) -> rusqlite::Result<Selection> {
+    let (filter, values) = search.filter();
+    let count = if filter.is_empty() {
+        db.query_row("SELECT count(*) FROM urls", [], |row| row.get(0))?
+    } else {
+        let limit = BROWSE_EXACT_ROWS + 1;
+        let sql = format!("SELECT count(*) FROM (SELECT 1 FROM urls{filter} LIMIT {limit})");
+        let values = params_from_iter(&values);
+        db.query_row(&sql, values, |row| row.get::<_, i64>(0))?
+    };
+    let count = count.cast_unsigned();
+    let is_sample = BROWSE_EXACT_ROWS < count;
+    let rows = if is_sample {
+        runs(db)?
+    } else {
+        String::from("urls")
+    };
+    // In a sample the runs choose the rows, and no condition may: a list of rows or links would be
+    // walked again for each run.
+    let filter = if is_sample {
+        filter.replace("urls.", "+urls.")
+    } else {
+        filter
+    };
+    let sql = format!(
+        "SELECT urls.id, urls.cited, urls.source, urls.start, urls.message, urls.scheme, urls.host, \
+         urls.domain FROM {rows}{filter}"
+    );
+    let mut made = SelectionBuilder::new(db)?;
+    let mut statement = db.prepare(&sql)?;
+    let mut rows = statement.query(params_from_iter(&values))?;
+    while let Some(row) = rows.next()? {
+        made.add(row)?;
+    }
+    let mut selection = made.finish(search.order);
+    selection.total = count;
+    if is_sample {
+        let all: i64 = db.query_row("SELECT count(*) FROM urls", [], |row| row.get(0))?;
+        let examined = examined(db)?;
+        selection.sampled = Some(examined);
+        if !filter.is_empty() {
+            let found = selection.ids.len() as u64;
+            selection.total = (found * all.cast_unsigned() / examined.max(1)).max(count);
+        }
+    }
+    Ok(selection)
+}
+
+/// Returns the tables that give the runs of neighbouring rows of a sample.
+fn runs(db: &Connection) -> rusqlite::Result<String> {
+    let (first, step) = run_steps(db)?;
+    let length = BROWSE_SAMPLE_ROWS / BROWSE_SAMPLE_RUNS;
+    Ok(format!(
+        "(WITH RECURSIVE runs(run, number) AS (VALUES({first}, 1) UNION ALL SELECT run + {step}, \
+         number + 1 FROM runs WHERE number < {BROWSE_SAMPLE_RUNS}) SELECT run FROM runs) CROSS \
+         JOIN urls ON urls.id BETWEEN run AND run + {length} - 1"
+    ))
+}
+
+/// Returns the first row of the first run, and the distance between two runs.
+fn run_steps(db: &Connection) -> rusqlite::Result<(i64, i64)> {
+    let sql = "SELECT ifnull(min(id), 0), ifnull(max(id), 0) FROM urls";
+    let (first, last): (i64, i64) = db.query_row(sql, [], |row| Ok((row.get(0)?, row.get(1)?)))?;
+    let length = BROWSE_SAMPLE_ROWS / BROWSE_SAMPLE_RUNS;
+    let step = last.saturating_sub(first) / BROWSE_SAMPLE_RUNS;
+    Ok((first, step.max(length)))
+}
+
+/// Returns the number of rows in the runs.
+fn examined(db: &Connection) -> rusqlite::Result<u64> {
+    let sql = format!("SELECT count(*) FROM {}", runs(db)?);
+    let count: i64 = db.query_row(&sql, [], |row| row.get(0))?;
+    Ok(count.cast_unsigned())
+}
+
+struct SelectionBuilder<'d> {
+    message: rusqlite::Statement<'d>,
+    /// The last message, with its sender and its lists.
+    last: Option<(i64, Option<String>, Vec<String>)>,
+    rows: Vec<Row>,
+    counts: [Counts; Top::ALL.len()],
+    years: BTreeMap<String, u64>,
+    undated: u64,
+}
+
+impl<'d> SelectionBuilder<'d> {
+    fn new(db: &'d Connection) -> rusqlite::Result<SelectionBuilder<'d>> {
+        let sql = "SELECT sender, list_id, newsgroups FROM messages WHERE id = ?1";
+        Ok(SelectionBuilder {
+            message: db.prepare(sql)?,
+            last: None,
+            rows: Vec::new(),
+            counts: Default::default(),
+            years: BTreeMap::new(),
+            undated: 0,
+        })
+    }
+
+    fn add(&mut self, row: &rusqlite::Row<'_>) -> rusqlite::Result<()> {
+        let cited: Option<String> = row.get(1)?;
+        match cited.as_deref().and_then(|cited| cited.get(..4)) {
+            Some(year) => match self.years.get_mut(year) {
+                Some(count) => *count += 1,
+                None => {
+                    self.years.insert(year.to_owned(), 1);
+                }
+            },
+            None => self.undated += 1,
+        }
+        for (top, column) in [(Top::Scheme, 5), (Top::Host, 6), (Top::Domain, 7)] {
+            if let Some(name) = row.get_ref(column)?.as_str_or_null().ok().flatten() {
+                self.counts[top as usize].add(name);
+            }
+        }
+        let message: i64 = row.get(4)?;
+        if self.last.as_ref().is_none_or(|(last, ..)| *last != message) {
+            let (sender, lists) = self.message.query_row([message], |row| {
+                let sender: Option<String> = row.get(0)?;
+                let list: Option<String> = row.get(1)?;
+                let groups: Option<String> = row.get(2)?;
+                let mut lists = list_texts(groups.as_deref().unwrap_or_default());
+                lists.extend(list.as_deref().map(list_name));
+                Ok((sender.as_deref().map(sender_address), lists))
+            })?;
+            self.last = Some((message, sender, lists));
+        }
+        if let Some((_, sender, lists)) = &self.last {
+            if let Some(sender) = sender {
+                self.counts[Top::Sender as usize].add(sender);
+            }
+            for list in lists {
+                self.counts[Top::List as usize].add(list);
+            }
+        }
+        self.rows.push(Row {
+            id: row.get(0)?,
+            cited,
+            source: row.get(2)?,
+            start: row.get(3)?,
+        });
+        Ok(())
+    }
+
+    fn finish(self, order: SearchOrder) -> Selection {
+        let mut rows = self.rows;
+        rows.sort_unstable_by(|one, other| {
+            let dates = match (&one.cited, &other.cited) {
+                (Some(one), Some(other)) if order == SearchOrder::Newest => other.cmp(one),
+                (Some(one), Some(other)) => one.cmp(other),
+                // Those without a date come last.
+                (one, other) => one.is_none().cmp(&other.is_none()),
+            };
+            let place = |row: &Row| (row.source, row.start, row.id);
+            dates.then_with(|| place(one).cmp(&place(other)))
+        });
+        Selection {
+            ids: rows.into_iter().map(|row| row.id).collect(),
+            total: 0,
+            sampled: None,
+            years: self.years,
+            undated: self.undated,
+            tops: self.counts.map(Counts::top),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A database with the columns that are read: every fourth row is of 1996 and cites `a.example`.
+    fn database(rows: u64) -> Connection {
+        let db = Connection::open_in_memory().unwrap();
+        db.execute_batch(&format!(
+            "CREATE TABLE urls(id INTEGER PRIMARY KEY, cited, source, start, message, scheme, host, domain, link);
+             CREATE TABLE messages(id INTEGER PRIMARY KEY, sender, list_id, newsgroups);
+             CREATE TABLE links(id INTEGER PRIMARY KEY, host, domain);
+             INSERT INTO links VALUES(1, 'a.example', 'a.example'), (2, 'b.example', 'b.example');
+             INSERT INTO messages VALUES(1, 'Jane <Jane@m.example>', NULL, '[\"alt.lamps\"]');
+             WITH RECURSIVE n(n) AS (VALUES(1) UNION ALL SELECT n + 1 FROM n WHERE n < {rows})
+             INSERT INTO urls SELECT n, iif(n % 4 = 0, '1996', '1995') || '-01-01T00:00:00Z', 1, n, 1, 'http',
+               iif(n % 4 = 0, 'a', 'b') || '.example', iif(n % 4 = 0, 'a', 'b') || '.example', iif(n % 4 = 0, 1, 2)
+             FROM n"
+        ))
+        .unwrap();
+        db
+    }
+
+    #[test]
+    fn a_list_that_is_not_too_long_is_whole() {
+        let search = SearchQuery {
+            domain: Some("a.example".to_owned()),
+            ..SearchQuery::default()
+        };
+        let list = select(&database(400), &search).unwrap();
+        assert_eq!((list.ids.len(), list.total, list.sampled), (100, 100, None));
+        assert_eq!(list.ids[..2], [4, 8]);
+        assert_eq!(list.years, BTreeMap::from([("1996".to_owned(), 100)]));
+        let top = |top: Top| list.tops[top as usize].clone();
+        assert_eq!(top(Top::Sender), [("jane@m.example".to_owned(), 100)]);
+        assert_eq!(top(Top::List), [("alt.lamps".to_owned(), 100)]);
+    }
+
+    #[test]
+    fn a_longer_one_is_a_sample_with_an_estimate() {
+        let db = database(500_000);
+        let list = select(&db, &SearchQuery::default()).unwrap();
+        assert_eq!((list.total, list.ids.len()), (500_000, 30_000));
+        assert_eq!(list.sampled, Some(30_000));
+        let search = SearchQuery {
+            domain: Some("a.example".to_owned()),
+            ..SearchQuery::default()
+        };
+        let list = select(&db, &search).unwrap();
+        assert_eq!((list.total, list.ids.len()), (125_000, 7_500));
+    }
+}

@@ -1,0 +1,29 @@
+//! `urlspool browse`.
+
+use super::args::BrowseArgs;
+use super::error::{CommandError, CommandResult, Exit};
+use super::load::load_error;
+use super::search::check_is_file;
+use super::terminal::print_message;
+use crate::browse::{BrowseError, Browser};
+
+pub(super) fn browse(args: &BrowseArgs) -> CommandResult {
+    check_is_file(&args.database)?;
+    let failed = |error: BrowseError| match error {
+        BrowseError::Database(error) => load_error(&error),
+        BrowseError::Listen(error) => CommandError::new(
+            Exit::Unreachable,
+            format!(
+                "cannot listen on {}: {error}; name another port with --listen 127.0.0.1:PORT",
+                args.listen
+            ),
+        ),
+    };
+    let browser = Browser::open(&args.database, args.listen).map_err(failed)?;
+    print_message(format_args!(
+        "urlspool: open {} in a browser; Ctrl-C ends it",
+        browser.url()
+    ));
+    browser.serve().map_err(failed)?;
+    Ok(Exit::Done)
+}

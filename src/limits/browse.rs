@@ -1,0 +1,50 @@
+//! Limits of the server of `urlspool browse`.
+
+/// Number of threads that answer requests, each with a database handle of its own.
+///
+/// A browser opens six connections at most; one that sends or reads slowly holds one thread until
+/// its time is over.
+pub const BROWSE_THREADS: usize = 6;
+
+/// Size, in bytes, of the head of a request. It holds the key of a link, whose escapes take three
+/// bytes each.
+pub const BROWSE_REQUEST_BYTES: usize = 96 << 10;
+
+/// Number of fields in the head of a request. Browsers send about twenty.
+pub const BROWSE_HEADER_FIELDS: usize = 64;
+
+/// Size, in bytes, of a condition of a filter. A key is as long as a URL.
+pub const BROWSE_FILTER_BYTES: usize = 32 << 10;
+
+/// Number of words of a search that are used. Nobody types more.
+pub const BROWSE_WORDS: usize = 32;
+
+/// Time, in seconds, in which a client must send the head of its request.
+pub const BROWSE_REQUEST_SECONDS: u64 = 10;
+
+/// Time, in seconds, for which a client may not read anything of an answer.
+pub const BROWSE_WRITE_SECONDS: u64 = 10;
+
+/// Time, in seconds, after which the queries of a page are interrupted.
+pub const BROWSE_QUERY_SECONDS: u64 = 20;
+
+/// Number of rows up to which a filtered list is counted and sorted as a whole. Larger ones are
+/// sampled.
+pub const BROWSE_EXACT_ROWS: u64 = 100_000;
+
+/// Number of rows of the database that are examined for a sample.
+pub const BROWSE_SAMPLE_ROWS: i64 = 30_000;
+
+/// Number of runs of neighbouring rows in a sample: neighbours were loaded together and are alike,
+/// so that a sample needs many runs.
+pub const BROWSE_SAMPLE_RUNS: i64 = 150;
+
+/// Number of results on a page.
+pub const BROWSE_PAGE_ROWS: usize = 50;
+
+/// Number of names in a top list.
+pub const BROWSE_TOP_NAMES: usize = 12;
+
+/// Number of filtered lists that are kept, so that the next page of one costs nothing: at most
+/// 0.8 MB each.
+pub const BROWSE_KEPT_LISTS: usize = 16;

@@ -1,0 +1,287 @@
+//! `urlspool browse`, as a client of HTTP sees it. `tests/tools/browse_browser.py` is a browser.
+
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::TcpStream;
+use std::process::{Child, Stdio};
+
+use super::{MAIL, loaded, records};
+use crate::scene::{Folder, ended, urlspool};
+
+const HOSTILE: &str = "From x Thu Jan  4 00:00:00 1996\n\
+From: =?utf-8?q?=22=3E=3Cscript=3Ealert=281=29=3C/script=3E?= <eve@m.example>\n\
+Date: Thu, 4 Jan 1996 10:00:00 +0000\nMessage-ID: <3@m.example>\n\
+Subject: =?utf-8?q?=3Cimg_src=3Dx_onerror=3Dalert=281=29=3E=E2=80=AE=1B[2J?=\n\
+Content-Type: text/html\n\n<a href=\"javascript:alert(1)\">x</a>\n\
+<a href='http://evil.example/?\"onmouseover=\"alert(1)'><b>http://bank.example/</b></a>\n\n";
+
+struct Served {
+    child: Child,
+    address: String,
+    /// The path before all pages, for an address that others reach.
+    base: String,
+}
+
+impl Drop for Served {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+impl Served {
+    fn at(folder: &Folder, listen: &str) -> Served {
+        let mut command = urlspool(["browse", "--listen", listen]);
+        let mut child = command
+            .arg(folder.path("urls.db"))
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut line = String::new();
+        BufReader::new(child.stderr.take().unwrap())
+            .read_line(&mut line)
+            .unwrap();
+        let url = line
+            .split_whitespace()
+            .find(|word| word.starts_with("http"))
+            .unwrap();
+        let rest = url.strip_prefix("http://").unwrap();
+        let (address, base) = rest.split_once('/').unwrap();
+        Served {
+            child,
+            address: address.to_owned(),
+            base: format!("/{base}"),
+        }
+    }
+
+    fn of(mail: &str) -> (Folder, Served) {
+        let folder = Folder::new();
+        loaded(&folder, &[], &records(&folder, "a.mbox", mail));
+        let served = Served::at(&folder, "127.0.0.1:0");
+        (folder, served)
+    }
+
+    fn send(&self, request: &[u8]) -> String {
+        let mut stream = TcpStream::connect(&self.address).unwrap();
+        stream.write_all(request).unwrap();
+        let mut answer = Vec::new();
+        stream.read_to_end(&mut answer).unwrap();
+        String::from_utf8(answer).unwrap()
+    }
+
+    fn get(&self, path: &str) -> String {
+        let request = format!(
+            "GET {}{path} HTTP/1.1\r\nHost: {}\r\n\r\n",
+            self.base, self.address
+        );
+        self.send(request.as_bytes())
+    }
+
+    /// The page of a path, which must be there.
+    #[track_caller]
+    fn page(&self, path: &str) -> String {
+        let answer = self.get(path);
+        assert!(
+            answer.starts_with("HTTP/1.1 200 OK\r\n"),
+            "{path}: {answer}"
+        );
+        answer
+    }
+}
+
+/// The number of citations on a page.
+fn citations(page: &str) -> usize {
+    page.matches("<p class=\"url\">").count()
+}
+
+#[test]
+fn a_page_searches_filters_and_counts() {
+    let (_folder, served) = Served::of(MAIL);
+    for (path, count) in [
+        ("", 4),
+        ("?q=other", 1),
+        ("?q=%22the+other%22", 1),
+        ("?scheme=ftp", 1),
+        ("?sender=jane&domain=m.example", 2),
+        ("?since=1996-01-02&until=1996-01-02", 1),
+        ("?since=1997", 0),
+        ("link?key=HTTP://m.example:80/lamp", 3),
+        ("domain?domain=f.example", 1),
+        ("sender?sender=john@m.example", 1),
+        ("?page=7", 4),
+    ] {
+        assert_eq!(citations(&served.page(path)), count, "{path}");
+    }
+    let first = served.page("");
+    assert!(first.contains("href=\"./?domain=m.example\""), "{first}");
+    assert!(first.contains("<h2>4 citations</h2>"), "{first}");
+    assert!(served.page("?until=soon").contains("is no date"));
+    assert!(
+        served
+            .get("link?key=http://none.example/")
+            .starts_with("HTTP/1.1 404 ")
+    );
+    assert!(served.get("link").starts_with("HTTP/1.1 400 "));
+    assert!(served.get("none").starts_with("HTTP/1.1 404 "));
+}
+
+#[test]
+fn each_page_has_fifty_citations_of_one_order() {
+    let mail: String = (0..120)
+        .map(|n| {
+            format!(
+                "From a Mon Jan  1 00:00:00 1996\nFrom: a@m.example\nDate: Mon, 1 Jan 1996 \
+                 10:{:02}:{:02} +0000\nMessage-ID: <{n}@m.example>\n\nhttp://m.example/{n}\n\n",
+                n / 60,
+                n % 60
+            )
+        })
+        .collect();
+    let (_folder, served) = Served::of(&mail);
+    let mut seen = Vec::new();
+    for page in 1..=3 {
+        let text = served.page(&format!("?sort=oldest&page={page}"));
+        for part in text.split("<bdi>http://m.example/").skip(1) {
+            let number = part.split('<').next().unwrap();
+            seen.extend(number.parse::<usize>());
+        }
+    }
+    assert_eq!(seen, (0..120).collect::<Vec<_>>());
+}
+
+#[test]
+fn rows_are_saved_as_tables_and_lines() {
+    let (_folder, served) = Served::of(MAIL);
+    let body = |answer: String| answer.split_once("\r\n\r\n").unwrap().1.to_owned();
+    let csv = served.page("citations.csv?domain=m.example");
+    assert!(csv.contains("Content-Disposition: attachment"), "{csv}");
+    assert_eq!(body(csv).lines().count(), 4);
+    let lines = body(served.page("citations.jsonl?domain=m.example"));
+    assert_eq!(lines.lines().count(), 3);
+    assert_eq!(
+        ended(&mut urlspool(["show"]), lines.as_bytes()).status,
+        Some(0)
+    );
+}
+
+#[test]
+fn texts_of_the_archive_are_text_and_lead_nowhere() {
+    let (_folder, served) = Served::of(HOSTILE);
+    for path in [
+        "",
+        "?q=evil",
+        "domain?domain=evil.example",
+        "sender?sender=eve@m.example",
+    ] {
+        let answer = served.page(path);
+        assert!(
+            answer.contains("Content-Security-Policy: default-src 'none';"),
+            "{answer}"
+        );
+        let (_, page) = answer.split_once("\r\n\r\n").unwrap();
+        assert!(1 <= citations(page), "{page}");
+        for markup in [
+            "<script",
+            "<img",
+            "\u{202e}",
+            "\u{1b}",
+            " onmouseover=",
+            "<b>",
+        ] {
+            assert!(!page.contains(markup), "{path}: {markup}");
+        }
+        for attribute in ["href=\"", "src=\"", "action=\""] {
+            for part in page.split(attribute).skip(1) {
+                let target = part.split('"').next().unwrap();
+                let is_own = [
+                    "./",
+                    "link?",
+                    "domain?",
+                    "list?",
+                    "sender?",
+                    "citations.",
+                    "style.css",
+                    "#",
+                ]
+                .iter()
+                .any(|start| target.starts_with(start));
+                assert!(is_own, "{target}");
+            }
+        }
+    }
+    // What a reader types is text too.
+    let typed = served.page("?q=%22%3E%3Cscript%3E&sender=%22%3E%3Cscript%3E");
+    assert!(!typed.contains("<script"), "{typed}");
+}
+
+#[test]
+fn only_requests_that_were_meant_for_it_are_answered() {
+    let (_folder, served) = Served::of(MAIL);
+    let address = &served.address;
+    for (request, status) in [
+        (
+            "GET / HTTP/1.1\r\nHost: evil.example\r\n\r\n".to_owned(),
+            403,
+        ),
+        (
+            format!(
+                "GET / HTTP/1.1\r\nHost: evil.example:{}\r\n\r\n",
+                &address[10..]
+            ),
+            403,
+        ),
+        ("GET / HTTP/1.1\r\n\r\n".to_owned(), 400),
+        (format!("POST / HTTP/1.1\r\nHost: {address}\r\n\r\n"), 405),
+        (
+            format!("GET http://{address}/ HTTP/1.1\r\nHost: {address}\r\n\r\n"),
+            400,
+        ),
+        (
+            format!("GET /../a.mbox HTTP/1.1\r\nHost: {address}\r\n\r\n"),
+            404,
+        ),
+        (
+            format!(
+                "GET /?q={} HTTP/1.1\r\nHost: {address}\r\n\r\n",
+                "a".repeat(40 << 10)
+            ),
+            431,
+        ),
+        ("\u{16}\u{3}\u{1}\r\n\r\n".to_owned(), 400),
+        (format!("HEAD / HTTP/1.1\r\nHost: {address}\r\n\r\n"), 200),
+    ] {
+        let answer = served.send(request.as_bytes());
+        assert!(
+            answer.starts_with(&format!("HTTP/1.1 {status} ")),
+            "{request}: {answer}"
+        );
+    }
+    // A client that sends nothing for a while holds one thread; the others answer.
+    let _idle = TcpStream::connect(address).unwrap();
+    served.page("");
+}
+
+#[test]
+fn another_address_needs_the_token() {
+    let folder = Folder::new();
+    loaded(&folder, &[], &records(&folder, "a.mbox", MAIL));
+    let mut served = Served::at(&folder, "0.0.0.0:0");
+    assert_eq!(served.base.len(), 34, "{}", served.base);
+    served.address = served.address.replace("0.0.0.0", "127.0.0.1");
+    assert_eq!(citations(&served.page("")), 4);
+    let base = std::mem::replace(&mut served.base, "/".to_owned());
+    for path in ["", "style.css", &format!("{}0/", &base[1..33]), "?q=lamp"] {
+        let answer = served.get(path);
+        assert!(answer.starts_with("HTTP/1.1 404 "), "{path}: {answer}");
+    }
+}
+
+#[test]
+fn the_database_stays_as_it_is_and_new_rows_are_seen() {
+    let (folder, served) = Served::of(MAIL);
+    let before = std::fs::read(folder.path("urls.db")).unwrap();
+    served.page("");
+    served.page("?q=lamp");
+    assert_eq!(std::fs::read(folder.path("urls.db")).unwrap(), before);
+    loaded(&folder, &[], &records(&folder, "b.mbox", HOSTILE));
+    assert!(served.page("").contains("<h2>6 citations</h2>"));
+}

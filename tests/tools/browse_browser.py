@@ -1,0 +1,306 @@
+#!/usr/bin/env python3
+"""Looks through a database with `urlspool browse` in a real browser.
+
+    python3 tests/tools/browse_browser.py [URLSPOOL] [--shots FOLDER] [--times DB]
+
+Loads 10,000 citations and a hostile mail (markup, scripts, characters that turn the direction of writing, a URL of 16 KiB), and drives
+chromium by chromedriver (Debian: `apt install chromium chromium-driver`): searches, filters by click, pages through all results, opens
+the pages of links, and looks for violations of the content security policy, for scripts that ran, and for requests to anything but the
+server. `--shots` keeps screenshots of a wide and a narrow window, in light and dark. `--times DB` measures pages of a large database by
+HTTP instead, each for the first time.
+"""
+
+import argparse
+import base64
+import json
+import pathlib
+import random
+import re
+import shutil
+import socket
+import sqlite3
+import subprocess
+import sys
+import tempfile
+import time
+import urllib.parse
+import urllib.request
+
+CITATIONS = 10_000
+
+HOSTILE = """From x Mon Jan  1 00:00:00 1996
+From: =?utf-8?q?=22=3E=3Cscript=3Edocument=2Etitle=3D=27ran=27=3C/script=3E?= <eve@evil.example>
+Date: Mon, 1 Jan 1996 10:00:00 +0000
+Message-ID: <hostile@evil.example>
+Subject: =?utf-8?q?=3Cimg_src=3Dx_onerror=3D=22document=2Etitle=3D=27ran=27=22=3E=E2=80=AEtxt=1B[2J?=
+List-Id: <"><svg/onload=alert(1)>.evil.example>
+Content-Type: text/html; charset=utf-8
+
+<a href='http://evil.example/"><script>document.title="ran"</script>'><b>http://bank.example/</b></a>
+<a href="http://evil.example/LONG">long</a>
+<a href="http://evil.example/?q=</code></bdi><iframe src=http://evil.example/>">frame</a>
+
+"""
+
+
+class Browser:
+    """A session of WebDriver."""
+
+    def __init__(self, port, dark=False, size=(1200, 900)):
+        self.base = f"http://127.0.0.1:{port}/session"
+        arguments = ["--headless=new", "--no-sandbox", "--disable-gpu", "--disable-background-networking",
+                     "--no-first-run", f"--window-size={size[0]},{size[1]}"]
+        if dark:
+            arguments.append("--force-dark-mode")
+        options = {
+            "browserName": "chrome",
+            "goog:chromeOptions": {"args": arguments, "perfLoggingPrefs": {"enableNetwork": True}},
+            "goog:loggingPrefs": {"browser": "ALL", "performance": "ALL"},
+        }
+        self.session = self.call("", {"capabilities": {"alwaysMatch": options}})["sessionId"]
+
+    def call(self, path, data=None, method=None):
+        body = None if data is None else json.dumps(data).encode()
+        request = urllib.request.Request(self.base + path, body, {"Content-Type": "application/json"}, method=method)
+        with urllib.request.urlopen(request, timeout=60) as answer:
+            return json.load(answer)["value"]
+
+    def run(self, path, data=None, method=None):
+        return self.call(f"/{self.session}{path}", data, method)
+
+    def open(self, url):
+        self.run("/url", {"url": url})
+
+    def script(self, code, *arguments):
+        return self.run("/execute/sync", {"script": code, "args": list(arguments)})
+
+    def element(self, selector):
+        found = self.run("/element", {"using": "css selector", "value": selector})
+        return next(iter(found.values()))
+
+    def click(self, selector):
+        self.run(f"/element/{self.element(selector)}/click", {})
+
+    def type(self, selector, text):
+        self.run(f"/element/{self.element(selector)}/value", {"text": text})
+
+    def shot(self, path):
+        path.write_bytes(base64.b64decode(self.run("/screenshot")))
+
+    def log(self, kind):
+        return self.run("/se/log", {"type": kind})
+
+    def close(self):
+        self.call(f"/{self.session}", method="DELETE")
+
+
+def free_port():
+    with socket.socket() as found:
+        found.bind(("127.0.0.1", 0))
+        return found.getsockname()[1]
+
+
+def serve(program, database):
+    child = subprocess.Popen([program, "browse", database, "--listen", "127.0.0.1:0"], stderr=subprocess.PIPE, text=True)
+    return child, re.search(r"http://\S+", child.stderr.readline())[0]
+
+
+def archive(folder):
+    mail = folder / "mail.mbox"
+    with open(mail, "w", encoding="utf-8") as file:
+        for number in range(CITATIONS):
+            year, day = 1991 + number % 12, 1 + number % 28
+            file.write(
+                f"From a Mon Jan  1 00:00:00 1996\nFrom: Reader {number % 40} <r{number % 40}@m{number % 7}.example>\n"
+                f"Date: {day} Mar {year} 10:00:00 +0000\nMessage-ID: <{number}@m.example>\nSubject: Lamp number {number}\n"
+                f"List-Id: <lamps{number % 5}.m.example>\n\nsee http://h{number // 2 % 30}.d{number // 2 % 11}.example/lamp/{number // 2}\n\n")
+        file.write(HOSTILE.replace("LONG", "x" * 16_000))
+    return mail
+
+
+def times(program, database):
+    """Times of pages of a large database, each with a filter of its own, so that nothing of it is known."""
+    db = sqlite3.connect(f"file:{database}?mode=ro", uri=True)
+    rows = db.execute("SELECT count(*), max(id) FROM urls").fetchone()
+    choose = random.Random(1)
+    chosen = []
+    for _ in range(40):
+        row = None
+        while row is None:
+            row = db.execute(
+                "SELECT links.key, urls.domain, urls.url, messages.sender, messages.list_id, urls.cited FROM urls JOIN links ON "
+                "links.id = urls.link JOIN messages ON messages.id = urls.message WHERE urls.id = ?",
+                [choose.randrange(rows[1])]).fetchone()
+        chosen.append(row)
+    child, base = serve(program, database)
+    kinds = {"first": [""], "word": [], "link": [], "domain": [], "sender": [], "list": [], "year": [], "word and year": []}
+    for key, domain, url, sender, list_id, cited in chosen:
+        word = choose.choice(re.findall(r"[a-z]{4,}", url.lower()) or ["http"])
+        address = re.search(r"[^\s<>()]+@[^\s<>()]+", sender or "")
+        kinds["word"].append("?" + urllib.parse.urlencode({"q": word}))
+        kinds["link"].append("link?" + urllib.parse.urlencode({"key": key}))
+        if domain:
+            kinds["domain"].append("domain?" + urllib.parse.urlencode({"domain": domain}))
+        if address:
+            kinds["sender"].append("sender?" + urllib.parse.urlencode({"sender": address[0].lower()}))
+        if list_id:
+            kinds["list"].append("list?" + urllib.parse.urlencode({"list": re.sub(r".*<|>.*", "", list_id)}))
+        if cited:
+            year = {"since": cited[:4], "until": cited[:4]}
+            kinds["year"].append("?" + urllib.parse.urlencode(year))
+            kinds["word and year"].append("?" + urllib.parse.urlencode({"q": word, **year}))
+    everything, slow = [], 0
+    print(f"{rows[0]:,} records; each page for the first time; ms")
+    try:
+        for kind, pages in kinds.items():
+            measured = []
+            for page in dict.fromkeys(pages):
+                start = time.perf_counter()
+                with urllib.request.urlopen(base + page, timeout=60) as answer:
+                    answer.read()
+                measured.append((time.perf_counter() - start) * 1000)
+            measured.sort()
+            everything += measured
+            if measured:
+                at = lambda share: measured[min(len(measured) - 1, int(share * len(measured)))]
+                print(f"{kind:14} {len(measured):3} pages  median {at(0.5):6.0f}  p95 {at(0.95):6.0f}  max {measured[-1]:6.0f}")
+    finally:
+        child.kill()
+    everything.sort()
+    median, late = everything[len(everything) // 2], everything[int(0.95 * len(everything))]
+    print(f"{'all':14} {len(everything):3} pages  median {median:6.0f}  p95 {late:6.0f}  max {everything[-1]:6.0f}")
+    slow = not (median <= 150 and late <= 500)
+    print(f"{1 - slow} passed, {int(slow)} failed, 0 skipped")
+    return int(slow)
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("urlspool", nargs="?", default="target/release/urlspool")
+    parser.add_argument("--shots", type=pathlib.Path)
+    parser.add_argument("--times")
+    args = parser.parse_args()
+    if args.times:
+        sys.exit(times(args.urlspool, args.times))
+    driver = shutil.which("chromedriver")
+    if driver is None:
+        print("SKIPPED: chromedriver is not installed")
+        sys.exit(77)
+    tried = failed = 0
+
+    def check(name, holds, shown=""):
+        nonlocal tried, failed
+        tried += 1
+        failed += not holds
+        print(f"{'passed' if holds else 'FAILED'}: {name} {'' if holds else shown}")
+
+    with tempfile.TemporaryDirectory() as folder:
+        folder = pathlib.Path(folder)
+        database = folder / "urls.db"
+        subprocess.run([args.urlspool, "scan", "-q", "--into", database, archive(folder)], check=True)
+        server, base = serve(args.urlspool, database)
+        port = free_port()
+        chrome = subprocess.Popen([driver, f"--port={port}"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        try:
+            for _ in range(100):
+                try:
+                    urllib.request.urlopen(f"http://127.0.0.1:{port}/status", timeout=1)
+                    break
+                except OSError:
+                    time.sleep(0.1)
+            browser = Browser(port)
+            look(browser, base, check)
+            if args.shots:
+                args.shots.mkdir(parents=True, exist_ok=True)
+                shots(browser, base, args.shots, "light")
+            requests_of(browser, base, check)
+            browser.close()
+            if args.shots:
+                for name, size in (("dark", (1200, 900)), ("dark-phone", (420, 860))):
+                    other = Browser(port, dark=True, size=size)
+                    shots(other, base, args.shots, name)
+                    other.close()
+        finally:
+            chrome.terminate()
+            server.kill()
+    print(f"{tried - failed} passed, {failed} failed, 0 skipped")
+    sys.exit(1 if failed else 0)
+
+
+def look(browser, base, check):
+    count = "return document.querySelectorAll('p.url').length"
+    heading = "return document.querySelector('#results h2').textContent"
+    browser.open(base)
+    check("the first page counts all citations", "10,004 citations" in browser.script(heading), browser.script(heading))
+    browser.type("#q", 'lamp "number 77"\ue007')
+    time.sleep(0.5)
+    check("a search by keyboard", "1 citation" == browser.script(heading), browser.script(heading))
+    browser.open(base)
+    browser.click(".tops li a")
+    time.sleep(0.5)
+    check("a name that is clicked is a condition", browser.script("return document.querySelectorAll('.chips li').length") == 1)
+    browser.click(".chips a")
+    time.sleep(0.5)
+    check("the condition is removed", "10,004 citations" in browser.script(heading))
+    year = browser.script("return document.querySelector('.timeline a').getAttribute('href')")
+    browser.open(urllib.parse.urljoin(base, year))
+    check("a year filters", "until=1991" in year and "citations" in browser.script(heading), year)
+    seen, pages = [], 0
+    browser.open(base + "?q=lamp&sort=oldest")
+    while True:
+        pages += 1
+        seen += browser.script("return [...document.querySelectorAll('p.mail q')].map(q => q.textContent)")
+        following = browser.script("return document.querySelector('a[rel=next]')?.getAttribute('href') ?? null")
+        if following is None:
+            break
+        if pages < 3:
+            browser.click("a[rel=next]")
+            time.sleep(0.3)
+        else:
+            browser.open(urllib.parse.urljoin(base, following))
+    check("10,000 results are paged through, each once", pages == 200 and len(seen) == len(set(seen)) == CITATIONS, (pages, len(seen)))
+    browser.click("p.soft a[href^='link?']")
+    time.sleep(0.5)
+    check("the page of a link has its citations", browser.script(count) == 2, browser.script(count))
+    for path in ("?q=evil", "domain?domain=evil.example", "?sender=eve"):
+        browser.open(base + path)
+        check(f"hostile texts of {path} are shown", browser.script(count) >= 2, browser.script(count))
+        check(f"no script of {path} ran", browser.script("return document.title") != "ran")
+        made = browser.script("return document.querySelectorAll('script,img,iframe,b,svg[onload],[onerror]').length")
+        check(f"no markup of {path} is markup", made == 0, made)
+        outside = browser.script("return [...document.querySelectorAll('[href],[src],[action]')].map(e => e.href?.baseVal ?? e.href ?? "
+                                 "e.src ?? e.action).map(u => new URL(u, location).origin).filter(o => o !== location.origin)")
+        check(f"no link of {path} leads outside", outside == [], outside)
+        wide = browser.script("return document.documentElement.scrollWidth - document.documentElement.clientWidth")
+        check(f"a URL of 16 KiB of {path} fits the page", wide <= 0, wide)
+    keys = browser.script("return [...document.querySelectorAll('p.soft a[href^=\"link?\"]')].map(a => a.getAttribute('href'))")
+    for key in sorted(keys, key=len)[-2:]:
+        browser.open(urllib.parse.urljoin(base, key))
+        check("the page of a hostile link", browser.script(count) == 1, key[:80])
+
+
+def requests_of(browser, base, check):
+    origin = base.rstrip("/")
+    asked = set()
+    for entry in browser.log("performance"):
+        message = json.loads(entry["message"])["message"]
+        if message["method"] == "Network.requestWillBeSent":
+            asked.add(message["params"]["request"]["url"])
+    outside = [url for url in asked if not url.startswith((origin, "data:", "about:", "chrome:"))]
+    check("no request to the outside", outside == [] and len(asked) > 10, outside)
+    logged = [entry["message"] for entry in browser.log("browser")]
+    check("no violation of the policy, no error", logged == [], logged)
+
+
+def shots(browser, base, folder, name):
+    pages = {"first": "", "search": "?q=lamp&domain=d1.example", "hostile": "?q=evil"}
+    for page, path in pages.items():
+        browser.open(base + path)
+        browser.shot(folder / f"{name}-{page}.png")
+    href = browser.script("return document.querySelector('p.soft a[href^=\"link?\"]').getAttribute('href')")
+    browser.open(urllib.parse.urljoin(base, href))
+    browser.shot(folder / f"{name}-link.png")
+
+
+if __name__ == "__main__":
+    main()
