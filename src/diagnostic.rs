@@ -3,10 +3,16 @@
 mod printable;
 mod skip;
 
-#[cfg(any(feature = "audit", feature = "cli", feature = "daemon"))]
+#[cfg(any(
+    feature = "audit",
+    feature = "browse",
+    feature = "cli",
+    feature = "daemon"
+))]
 pub(crate) use printable::counted;
 #[cfg(any(
     feature = "audit",
+    feature = "browse",
     all(feature = "cli", any(feature = "daemon", feature = "load"))
 ))]
 pub(crate) use printable::grouped;

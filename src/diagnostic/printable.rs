@@ -77,14 +77,24 @@ pub fn printable_lines(lines: &[u8], form: EscapeForm) -> Cow<'_, [u8]> {
 }
 
 /// Returns a number with the noun for it: `1 URL`, `2,000 URLs`.
-#[cfg(any(feature = "audit", feature = "cli", feature = "daemon"))]
+#[cfg(any(
+    feature = "audit",
+    feature = "browse",
+    feature = "cli",
+    feature = "daemon"
+))]
 pub(crate) fn counted(count: u64, one: &str, many: &str) -> String {
     let noun = if count == 1 { one } else { many };
     format!("{} {noun}", grouped(count))
 }
 
 /// Returns a number with a comma after each group of three digits.
-#[cfg(any(feature = "audit", feature = "cli", feature = "daemon"))]
+#[cfg(any(
+    feature = "audit",
+    feature = "browse",
+    feature = "cli",
+    feature = "daemon"
+))]
 pub(crate) fn grouped(number: u64) -> String {
     let digits = number.to_string();
     let mut text = String::new();
@@ -116,7 +126,12 @@ mod tests {
     use super::*;
 
     #[test]
-    #[cfg(any(feature = "audit", feature = "cli", feature = "daemon"))]
+    #[cfg(any(
+        feature = "audit",
+        feature = "browse",
+        feature = "cli",
+        feature = "daemon"
+    ))]
     fn a_counted_noun_has_grouped_digits() {
         for (count, text) in [
             (0, "0 URLs"),
@@ -156,7 +171,12 @@ mod tests {
         );
     }
 
-    #[cfg(any(feature = "audit", feature = "cli", feature = "daemon"))]
+    #[cfg(any(
+        feature = "audit",
+        feature = "browse",
+        feature = "cli",
+        feature = "daemon"
+    ))]
     #[test]
     fn numbers_are_written_for_readers() {
         for (count, expected) in [
