@@ -759,11 +759,10 @@ mod tests {
         }
     }
 
-    /// A tree that holds another ten times, which holds a third ten times, and so on, has more files
-    /// than anybody can read.
+    /// A hostile repository can name more commits than anybody can read: here a git names commits
+    /// for ever, and knows none of them.
     #[test]
     fn the_number_of_changes_is_bounded() {
-        // A git that names commits for ever, and knows none of them.
         let host = GitHost::new(&Limits::default()).started_by(Arc::new(|command| {
             let is_query = command.get_args().any(|argument| argument == "cat-file");
             let script = if is_query {
