@@ -1,5 +1,7 @@
 //! Instructions of fields in Word and RTF: the target of `HYPERLINK` (ECMA-376 part 1, section 17.16.5.25).
 
+use crate::limits::FIELD_INSTRUCTION_BYTES;
+
 /// The target of a `HYPERLINK` instruction; `None` for other fields, and for links within the document.
 pub(super) fn hyperlink_target(instruction: &str) -> Option<String> {
     let mut words = Words(instruction);
@@ -47,6 +49,12 @@ impl<'i> Iterator for Words<'i> {
     }
 }
 
+/// Appends a piece to an instruction, which ends at [`FIELD_INSTRUCTION_BYTES`].
+pub(super) fn add_to_instruction(instruction: &mut String, piece: &str) {
+    let room = FIELD_INSTRUCTION_BYTES.saturating_sub(instruction.len());
+    instruction.push_str(&piece[..piece.floor_char_boundary(room)]);
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -82,5 +90,15 @@ mod tests {
                 "{instruction}"
             );
         }
+    }
+
+    #[test]
+    fn an_instruction_ends_at_the_limit_within_no_character() {
+        let mut instruction = "a".repeat(FIELD_INSTRUCTION_BYTES - 3);
+        for piece in ["é", "é", "b", "c"] {
+            add_to_instruction(&mut instruction, piece);
+        }
+        assert!(instruction.ends_with("aéb"));
+        assert_eq!(instruction.len(), FIELD_INSTRUCTION_BYTES);
     }
 }

@@ -8,12 +8,12 @@ use std::collections::{BTreeMap, HashMap};
 use std::io::Read;
 use std::rc::Rc;
 
-use super::field::hyperlink_target;
+use super::field::{add_to_instruction, hyperlink_target};
 use super::page_builder::PageBuilder;
 use super::xml::{Attributes, XmlToken, XmlTokens, decoded, local_name};
 use super::{DocumentContent, DocumentReading, Problems};
 use crate::diagnostic::DiagnosticKind;
-use crate::limits::{FIELD_INSTRUCTION_BYTES, Limits};
+use crate::limits::Limits;
 use crate::read::{SeekableInput, ZipMember, ZipMembers, error_diagnostic};
 
 /// Reads a document.
@@ -339,9 +339,7 @@ impl<'p> PartPass<'p> {
                     self.end_of_element(name);
                 }
                 XmlToken::Text(text) if is_instruction => {
-                    if self.instruction.len() + text.len() <= FIELD_INSTRUCTION_BYTES {
-                        self.instruction.push_str(&text);
-                    }
+                    add_to_instruction(&mut self.instruction, &text);
                 }
                 XmlToken::Text(text) if 0 < self.visible => self.page.text(&text),
                 XmlToken::Text(_) => {}

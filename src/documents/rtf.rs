@@ -4,11 +4,11 @@
 
 use encoding_rs::{Encoding, WINDOWS_1252};
 
-use super::field::hyperlink_target;
+use super::field::{add_to_instruction, hyperlink_target};
 use super::page_builder::PageBuilder;
 use super::{DocumentContent, DocumentReading, Problems};
 use crate::diagnostic::DiagnosticKind;
-use crate::limits::{FIELD_INSTRUCTION_BYTES, Limits, RTF_GROUPS};
+use crate::limits::{Limits, RTF_GROUPS};
 
 /// Reads a document.
 pub(super) fn read(bytes: &[u8], limits: &Limits) -> DocumentReading {
@@ -138,6 +138,7 @@ struct RtfReader {
     /// Number of characters to be skipped after `\u`.
     unicode_left: usize,
     instruction: String,
+    /// The path of the template whose group is open.
     template: String,
     is_html: bool,
 }
@@ -328,16 +329,8 @@ impl RtfReader {
             Destination::Text if self.is_html && is_rtf_only => {}
             Destination::Text => self.page.text(&text),
             Destination::HtmlTag => self.page.html(text.as_bytes()),
-            Destination::Instruction => {
-                if self.instruction.len() + text.len() <= FIELD_INSTRUCTION_BYTES {
-                    self.instruction.push_str(&text);
-                }
-            }
-            Destination::Template => {
-                if self.template.len() + text.len() <= FIELD_INSTRUCTION_BYTES {
-                    self.template.push_str(&text);
-                }
-            }
+            Destination::Instruction => add_to_instruction(&mut self.instruction, &text),
+            Destination::Template => add_to_instruction(&mut self.template, &text),
             Destination::Skipped => {}
         }
     }
