@@ -197,6 +197,65 @@ fn attached_documents_are_read_by_type_name_or_content() {
     }
 }
 
+/// All of a document's records have the range of the attachment, and the names of its member.
+#[test]
+fn documents_in_attached_archives_are_read() {
+    let documents = fixtures().into_iter().map(|name| {
+        let bytes = fixture(&name);
+        (name, bytes)
+    });
+    let documents: Vec<_> = documents.collect();
+    let members: Vec<_> = documents
+        .iter()
+        .map(|(name, bytes)| Zipped::new(name, bytes))
+        .collect();
+    let text = mail(&[("application/zip", "all.zip", zip(&members))]);
+    let found = scan(&text, &[]);
+    assert_eq!((found.status, &found.events), (Some(0), &vec![]));
+    let mut by_member: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    for record in &found.records {
+        let names = record["part"]["member"].as_array().unwrap();
+        assert_eq!(
+            (names.len(), &record["source"]["exact"]),
+            (1, &false.into())
+        );
+        assert_eq!(record["part"]["encoding"], "base64");
+        let path = record["part"]["path"].as_str().unwrap();
+        assert!(path.starts_with("1."), "{record}");
+        let name = names[0].as_str().unwrap().to_owned();
+        by_member.entry(name).or_default().push(url(record));
+    }
+    for (name, bytes) in &documents {
+        let alone = scan(bytes, &[]);
+        let alone: Vec<_> = alone.records.iter().map(url).collect();
+        assert_eq!(by_member.get(name), Some(&alone), "{name}");
+    }
+    assert_eq!(by_member.len(), documents.len());
+    let text_only = scan(&text, &["--attachments", "text"]);
+    assert_eq!(text_only.records.len(), 0);
+}
+
+#[test]
+fn events_about_documents_in_attached_archives_name_the_member() {
+    let pages = format!("<w:t>{}http://page.example/</w:t>", "x ".repeat(9_000));
+    let mut page = Zipped::new("word/document.xml", pages.as_bytes());
+    page.damage();
+    let damaged = zip(&[Zipped::new("[Content_Types].xml", b""), page]);
+    let encrypted =
+        b"%PDF-1.4\n1 0 obj <</A <</S/URI/URI(\x01)>> >> endobj\ntrailer <</Encrypt 2 0 R>>\n";
+    let all = zip(&[
+        Zipped::new("damaged.docx", &damaged),
+        Zipped::new("encrypted.pdf", encrypted),
+        Zipped::new("note.txt", b"http://note.example/"),
+    ]);
+    let text = mail(&[("application/zip", "all.zip", all)]);
+    let found = scan(&text, &[]);
+    assert!(found.urls().contains("http://note.example/"));
+    assert_eq!(found.messages.len(), 1, "{:?}", found.messages);
+    let begin = "damaged.docx in an attached archive: ";
+    assert!(found.messages[0].starts_with(begin), "{:?}", found.messages);
+}
+
 #[test]
 fn attached_bombs_share_one_limit() {
     let text = [b"<w:t>".to_vec(), vec![b'x'; 2 << 20]].concat();

@@ -99,17 +99,19 @@ fn has_more(stream: &mut dyn SparseRead) -> bool {
 /// that says where it is.
 fn event(event: Event) -> ArchiveStep {
     let Event { source, diagnostic } = event;
-    let names = source.member().join(&b'!');
-    let place = if names.is_empty() {
-        "an attached archive".to_owned()
-    } else {
-        format!(
-            "{} in an attached archive",
-            printable(&String::from_utf8_lossy(&names))
-        )
-    };
     let Diagnostic { kind, message, .. } = diagnostic;
+    let place = member_place(source.member());
     ArchiveStep::Event(Diagnostic::new(kind, format!("{place}: {message}")))
+}
+
+/// The words for a member in the message of an event.
+pub(super) fn member_place(names: &[Vec<u8>]) -> String {
+    if names.is_empty() {
+        return "an attached archive".to_owned();
+    }
+    let names = names.join(&b'!');
+    let names = String::from_utf8_lossy(&names);
+    format!("{} in an attached archive", printable(&names))
 }
 
 #[cfg(test)]

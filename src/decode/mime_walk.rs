@@ -14,7 +14,7 @@ use std::sync::{Arc, LazyLock};
 use memchr::memmem::Finder;
 
 #[cfg(feature = "archives")]
-use super::attached_archive::{ArchiveStep, AttachedArchive, MemberNames};
+use super::attached_archive::{ArchiveStep, AttachedArchive, MemberNames, member_place};
 use super::external_body::{EXTERNAL_BODY, ExternalBody, MissingParameters, external_body};
 use super::field_names::KnownField;
 use super::header::{HeaderField, HeaderFields, field_text, searchable_text};
@@ -352,13 +352,38 @@ impl ArchiveLayer {
             PartReader::Mailbox(format) => {
                 Some(Layer::Mailbox(MailboxLayer::new(attached, format)))
             }
-            PartReader::Text(_)
-            | PartReader::Archive
-            | PartReader::Document(_)
-            | PartReader::Unread => {
+            PartReader::Document(kind) => self.document(names, attached, kind, state),
+            PartReader::Text(_) | PartReader::Archive | PartReader::Unread => {
                 self.skip(&attached.enclosing, state);
                 None
             }
+        }
+    }
+
+    /// Reads a member that is a document; returns its layer if it is a message.
+    fn document(
+        &self,
+        names: &MemberNames,
+        attached: AttachedBytes,
+        kind: DocumentKind,
+        state: &mut WalkState<'_>,
+    ) -> Option<Layer<'static>> {
+        let AttachedBytes {
+            number, enclosing, ..
+        } = &attached;
+        let part = MimePart::member(&self.media_type, TextForm::Other, number, enclosing);
+        let place = DocumentPlace {
+            offset: state.raw_start + self.raw.start as u64,
+            member: format!("{}: ", member_place(names)),
+        };
+        match attached.document(kind, &part, &place, state) {
+            DocumentStep::Unread => {
+                let raw = self.raw;
+                state.report.skipped_parts.push(SkippedPart { part, raw });
+                None
+            }
+            DocumentStep::Read => None,
+            DocumentStep::Message(layer) => Some(Layer::Entities(layer)),
         }
     }
 
@@ -778,61 +803,17 @@ impl PartWalk<'_, '_> {
         range: BodyRange,
         part: MimePart,
     ) -> EntityStep {
-        if self.state.document_bytes_left == 0 {
-            if !std::mem::replace(&mut self.state.is_document_reported, true) {
-                let max = self
-                    .state
-                    .limits
-                    .message_bytes
-                    .saturating_mul(DOCUMENTS_RATIO);
-                let message = format!(
-                    "documents that unpack to more than {max} bytes: further ones are not read"
-                );
-                self.report(DiagnosticKind::Limit, at, message);
-            }
-            return self.skip(range, part);
-        }
-        let limits = Limits {
-            message_bytes: self
-                .state
-                .limits
-                .message_bytes
-                .min(self.state.document_bytes_left),
-            ..*self.state.limits
+        let place = DocumentPlace {
+            offset: self.file_offset(at),
+            member: String::new(),
         };
-        let DocumentReading {
-            content,
-            problems,
-            unpacked_bytes,
-            ..
-        } = read_document(kind, &attached.bytes, &limits);
-        self.state.document_bytes_left -= unpacked_bytes;
-        for DocumentProblem { kind, message } in problems {
-            self.report(kind, at, message);
-        }
-        let whole = OffsetMap {
-            outer: Some(Arc::clone(&attached.outer)),
-            ..OffsetMap::whole(Span::new(0, attached.bytes.len()))
-        };
-        match content {
-            DocumentContent::Unread => self.skip(range, part),
-            DocumentContent::Page(page) => {
-                self.state.report.text_parts += 1;
-                converted_page(page, whole, &part, self.state.sink);
-                self.after(range.boundary)
-            }
-            DocumentContent::Message(bytes) => {
-                let message = AttachedBytes {
-                    bytes,
-                    outer: Arc::new(whole),
-                    ..attached
-                };
-                let layer = Layer::Entities(message.message(self.state.limits));
-                EntityStep::Attachment {
-                    layer: Box::new(layer),
-                    then: Box::new(self.after(range.boundary)),
-                }
-            }
+        match attached.document(kind, &part, &place, self.state) {
+            DocumentStep::Unread => self.skip(range, part),
+            DocumentStep::Read => self.after(range.boundary),
+            DocumentStep::Message(layer) => EntityStep::Attachment {
+                layer: Box::new(Layer::Entities(layer)),
+                then: Box::new(self.after(range.boundary)),
+            },
         }
     }
 
@@ -990,11 +971,32 @@ impl PartWalk<'_, '_> {
 
     /// Reports a diagnostic at an offset in the layer's bytes.
     fn report(&mut self, kind: DiagnosticKind, at: usize, message: String) {
-        let raw = self.offset_map(at).raw(Span::new(0, 0)).span;
-        let offset = self.state.raw_start + raw.start as u64;
-        let diagnostic = Diagnostic::at(kind, offset, message);
+        let diagnostic = Diagnostic::at(kind, self.file_offset(at), message);
         self.state.report.diagnostics.push(diagnostic);
     }
+
+    /// The offset in the source of an offset in the layer's bytes.
+    fn file_offset(&self, at: usize) -> u64 {
+        let raw = self.offset_map(at).raw(Span::new(0, 0)).span;
+        self.state.raw_start + raw.start as u64
+    }
+}
+
+/// The place of a document, for events about it.
+struct DocumentPlace {
+    /// Offset in the source of the part that holds it.
+    offset: u64,
+    /// Begins a message: the names of a member of an archive; empty for a part.
+    member: String,
+}
+
+/// The result of reading a document.
+enum DocumentStep {
+    Unread,
+    /// A page, which was passed to the sink.
+    Read,
+    /// A message that is still to be read.
+    Message(EntityLayer<'static>),
 }
 
 impl AttachedBytes {
@@ -1012,6 +1014,65 @@ impl AttachedBytes {
         let open = PartBody::new(&self.bytes, map, false, &part).decode(state.sink);
         let diagnostic = open.map(|open| open.diagnostic(state.raw_start));
         state.report.diagnostics.extend(diagnostic);
+    }
+
+    /// Reads the document that the bytes are, as far as the message's share of
+    /// [`DOCUMENTS_RATIO`] allows.
+    fn document(
+        self,
+        kind: DocumentKind,
+        part: &MimePart,
+        place: &DocumentPlace,
+        state: &mut WalkState<'_>,
+    ) -> DocumentStep {
+        let max = state.limits.message_bytes;
+        if state.document_bytes_left == 0 {
+            if !std::mem::replace(&mut state.is_document_reported, true) {
+                let max = max.saturating_mul(DOCUMENTS_RATIO);
+                let message = format!(
+                    "documents that unpack to more than {max} bytes: further ones are not read"
+                );
+                let diagnostic = Diagnostic::at(DiagnosticKind::Limit, place.offset, message);
+                state.report.diagnostics.push(diagnostic);
+            }
+            return DocumentStep::Unread;
+        }
+        let limits = Limits {
+            message_bytes: max.min(state.document_bytes_left),
+            ..*state.limits
+        };
+        let DocumentReading {
+            content,
+            problems,
+            unpacked_bytes,
+            ..
+        } = read_document(kind, &self.bytes, &limits);
+        state.document_bytes_left -= unpacked_bytes;
+        for DocumentProblem { kind, message } in problems {
+            let message = format!("{}{message}", place.member);
+            let diagnostic = Diagnostic::at(kind, place.offset, message);
+            state.report.diagnostics.push(diagnostic);
+        }
+        let whole = OffsetMap {
+            outer: Some(Arc::clone(&self.outer)),
+            ..OffsetMap::whole(Span::new(0, self.bytes.len()))
+        };
+        match content {
+            DocumentContent::Unread => DocumentStep::Unread,
+            DocumentContent::Page(page) => {
+                state.report.text_parts += 1;
+                converted_page(page, whole, part, state.sink);
+                DocumentStep::Read
+            }
+            DocumentContent::Message(bytes) => {
+                let message = AttachedBytes {
+                    bytes,
+                    outer: Arc::new(whole),
+                    ..self
+                };
+                DocumentStep::Message(message.message(state.limits))
+            }
+        }
     }
 
     /// The layer of the message that the bytes are.
