@@ -696,6 +696,9 @@ mod tests {
             r#"{"timestamp":"yesterday","url":"http://h/","status":"200"}"#,
             r#"{"timestamp":"19970101000000","url":"http://h/","status":"404"}
             {"timestamp":"yesterday","url":"http://h/","status":"200"}"#,
+            r#"[["timestamp","original","statuscode"],["19970101000000","http://h/","404"],["","http://h/","200"]]"#,
+            r#"{"timestamp":"19970101000000","url":"http://h/","status":"404"}
+            {"url":"http://h/","status":"200"}"#,
             "org,h)/ 1997",
         ] {
             assert!(captures(body.as_bytes()).is_err(), "{body}");

@@ -27,7 +27,7 @@ use crate::limits::{
     AUDIT_BATCH_LINKS, AUDIT_CONTROL_HOSTS, AUDIT_SILENT_HOSTS, MESSAGE_VALUE_CHARS,
 };
 use checker::Checker;
-use guard_proxy::GuardProxy;
+use guard_proxy::{GuardProxy, NetworkSigns};
 
 /// Links to check.
 #[derive(Clone, Debug)]
@@ -182,12 +182,14 @@ impl Checking<'_> {
         let results = answers.results(batch, &checked_at);
         let replies = BatchReplies::of(&results);
         let mut control = BatchReplies::default();
-        if replies.replied_urls == 0 {
+        let mut signs = answers.signs;
+        if replies.replied_urls == 0 && !signs.has_connection {
             match self.control_replies(&replies)? {
                 Some(replies) => control = replies,
                 None => return Ok(false),
             }
-            let doubt = replies.doubt(&control, answers.last_message.as_deref());
+            signs.has_name_service |= self.finds_names(&replies)?;
+            let doubt = replies.doubt(&control, signs, answers.last_message.as_deref());
             // Hosts that replied in this run are no archive whose hosts are all gone.
             let is_accepted = self.job.accepts_unreachable && !self.has_reply;
             if let Some(reason) = doubt.filter(|_| !is_accepted) {
@@ -197,7 +199,7 @@ impl Checking<'_> {
         self.has_reply |= 0 < replies.replied_urls + control.replied_urls;
         store(self.audit, self.checker.version(), &results)?;
         self.counts.add(&results, &replies);
-        if replies.are_silent() && control.replied_urls == 0 {
+        if replies.are_silent(signs) && control.replied_urls == 0 {
             self.counts.silent += results.len() as u64;
         }
         self.counts.unmatched += answers.unmatched(batch);
@@ -215,6 +217,13 @@ impl Checking<'_> {
         Ok(answers.map(|answers| BatchReplies::of(&answers.results(&urls, ""))))
     }
 
+    /// Returns `true` if the name service works, by which names of a batch do not exist. It is asked
+    /// only where that matters.
+    fn finds_names(&self, batch: &BatchReplies) -> Result<bool, AuditError> {
+        let matters = batch.failures.contains_key(&CheckFailure::Dns);
+        Ok(matters && GuardProxy::start(&self.job.private_hosts)?.finds_root_server())
+    }
+
     /// Runs the checker on URLs. Returns `None` if it was stopped.
     fn ask(&self, urls: &[String]) -> Result<Option<BatchAnswers>, AuditError> {
         let proxy = GuardProxy::start(&self.job.private_hosts)?;
@@ -226,6 +235,7 @@ impl Checking<'_> {
         Ok(Some(BatchAnswers {
             by_url: answers.map(|answer| (answer.url.clone(), answer)).collect(),
             last_message: output.last_message,
+            signs: proxy.network_signs(),
         }))
     }
 }
@@ -301,6 +311,8 @@ struct BatchAnswers {
     by_url: HashMap<String, Answer>,
     /// The last message of the checker.
     last_message: Option<String>,
+    /// What the proxy saw of the network.
+    signs: NetworkSigns,
 }
 
 impl BatchAnswers {
@@ -335,6 +347,8 @@ struct BatchReplies {
     failures: BTreeMap<CheckFailure, u64>,
     /// Hosts of the URLs without a reply.
     silent_hosts: HashSet<String>,
+    /// Those of them that failed otherwise than by a name that does not exist.
+    unproven_hosts: HashSet<String>,
 }
 
 impl BatchReplies {
@@ -355,8 +369,21 @@ impl BatchReplies {
     fn add_failure(&mut self, url: &str, failure: CheckFailure) {
         *self.failures.entry(failure).or_default() += 1;
         let host = host_of(url);
+        if failure != CheckFailure::Dns && !self.unproven_hosts.contains(&host) {
+            self.unproven_hosts.insert(host.clone());
+        }
         if !self.silent_hosts.contains(&host) {
             self.silent_hosts.insert(host);
+        }
+    }
+
+    /// Returns the number of hosts whose silence may be that of this machine's network. A name
+    /// service that works shows which names do not exist.
+    fn doubtful_hosts(&self, signs: NetworkSigns) -> usize {
+        if signs.has_name_service {
+            self.unproven_hosts.len()
+        } else {
+            self.silent_hosts.len()
         }
     }
 
@@ -365,18 +392,29 @@ impl BatchReplies {
         &self.silent_hosts
     }
 
-    /// Returns `true` if the checker asked servers, and none replied.
-    fn are_silent(&self) -> bool {
-        self.replied_urls == 0 && self.failures.keys().any(|failure| failure.is_of_link())
+    /// Returns `true` if the checker asked servers, none replied, and nothing shows that the network
+    /// works.
+    fn are_silent(&self, signs: NetworkSigns) -> bool {
+        let is_unproven = |failure: &CheckFailure| {
+            failure.is_of_link() && !(signs.has_name_service && *failure == CheckFailure::Dns)
+        };
+        self.replied_urls == 0 && !signs.has_connection && self.failures.keys().any(is_unproven)
     }
 
     /// Returns the reason for which the results of a batch without replies are not stored, if so
     /// many hosts are silent, those of the control links included, that the network of this
     /// machine, or the checker, has probably failed.
-    fn doubt(&self, control: &BatchReplies, checker_message: Option<&str>) -> Option<String> {
-        let (hosts, control_hosts) = (self.silent_hosts.len(), control.silent_hosts.len());
-        let is_doubtful = control.replied_urls == 0 && AUDIT_SILENT_HOSTS <= hosts + control_hosts;
-        is_doubtful.then(|| self.silence(control_hosts as u64, checker_message))
+    fn doubt(
+        &self,
+        control: &BatchReplies,
+        signs: NetworkSigns,
+        checker_message: Option<&str>,
+    ) -> Option<String> {
+        let hosts = self.doubtful_hosts(signs) + control.doubtful_hosts(signs);
+        let is_doubtful =
+            control.replied_urls == 0 && !signs.has_connection && AUDIT_SILENT_HOSTS <= hosts;
+        let control_hosts = control.silent_hosts.len() as u64;
+        is_doubtful.then(|| self.silence(control_hosts, checker_message))
     }
 
     /// Describes the silence of all servers, and the ways out.
@@ -449,7 +487,42 @@ mod tests {
     }
 
     fn is_doubtful(batch: &BatchReplies, control: &BatchReplies) -> bool {
-        batch.doubt(control, None).is_some()
+        batch
+            .doubt(control, NetworkSigns::default(), None)
+            .is_some()
+    }
+
+    #[test]
+    fn a_network_that_works_in_another_way_ends_the_doubt() {
+        let none = BatchReplies::default();
+        let signs = |has_connection, has_name_service| NetworkSigns {
+            has_connection,
+            has_name_service,
+        };
+        let timeout = CheckOutcome::Failed(CheckFailure::Timeout);
+        for (outcome, signs, is_doubtful) in [
+            (DNS, signs(false, false), true),
+            (DNS, signs(false, true), false),
+            (DNS, signs(true, false), false),
+            (timeout, signs(false, true), true),
+            (timeout, signs(true, false), false),
+        ] {
+            let batch = replies(AUDIT_SILENT_HOSTS, outcome);
+            let found = batch.doubt(&none, signs, None).is_some();
+            assert_eq!(found, is_doubtful, "{outcome:?} {signs:?}");
+            assert_eq!(
+                batch.are_silent(signs),
+                is_doubtful,
+                "{outcome:?} {signs:?}"
+            );
+        }
+        let mut mixed = replies(AUDIT_SILENT_HOSTS, DNS);
+        mixed.add_failure("http://h1.test/", CheckFailure::Timeout);
+        assert!(mixed.doubt(&none, signs(false, true), None).is_none());
+        assert!(mixed.are_silent(signs(false, true)));
+        // Hosts that replied before, and are out of reach now, are a network that fails.
+        let silent = replies(AUDIT_SILENT_HOSTS, timeout);
+        assert!(mixed.doubt(&silent, signs(false, true), None).is_some());
     }
 
     #[test]
@@ -482,7 +555,8 @@ mod tests {
             (CheckOutcome::Failed(CheckFailure::Timeout), true),
             (DNS, true),
         ] {
-            assert_eq!(replies(1, outcome).are_silent(), is_silent, "{outcome:?}");
+            let found = replies(1, outcome).are_silent(NetworkSigns::default());
+            assert_eq!(found, is_silent, "{outcome:?}");
         }
     }
 

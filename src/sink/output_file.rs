@@ -230,11 +230,12 @@ fn written_files(path: &Path) -> Vec<(PathBuf, FileIdentity)> {
     }
 }
 
-/// The folder of the CSV files. If this run created it, it is removed when it is dropped without
-/// files.
+/// The folder of the CSV files. It and the folders above it that this run created are removed when
+/// it is dropped without files.
 pub struct TableFolder {
     path: PathBuf,
-    is_new: bool,
+    /// The folders that this run created, the innermost one first.
+    new: Vec<PathBuf>,
 }
 
 impl TableFolder {
@@ -244,12 +245,16 @@ impl TableFolder {
     ///
     /// The path is a file, or the folder cannot be created.
     pub fn create(path: &Path) -> Result<TableFolder, OutputError> {
-        let is_new = !path.exists();
+        let is_named = |folder: &&Path| !folder.as_os_str().is_empty();
+        let new = path.ancestors().filter(is_named);
+        let new = new.take_while(|folder| !folder.exists());
+        // What could be created is removed if the rest cannot.
+        let folder = TableFolder {
+            path: path.to_owned(),
+            new: new.map(Path::to_owned).collect(),
+        };
         match fs::create_dir_all(path) {
-            Ok(()) => Ok(TableFolder {
-                path: path.to_owned(),
-                is_new,
-            }),
+            Ok(()) => Ok(folder),
             Err(_) if path.exists() => Err(OutputError::Refused(format!(
                 "{} is a file; name a folder for the CSV files with `--csv`",
                 path.display()
@@ -270,9 +275,9 @@ impl TableFolder {
 
 impl Drop for TableFolder {
     fn drop(&mut self) {
-        if self.is_new {
+        for folder in &self.new {
             // The system keeps a folder that is not empty.
-            let _ = fs::remove_dir(&self.path);
+            let _ = fs::remove_dir(folder);
         }
     }
 }

@@ -304,7 +304,7 @@ fn hanging(folder: &Folder, checker: &str, temporary: &Path) -> Child {
 }
 
 #[test]
-fn a_check_removes_what_a_killed_one_left() {
+fn a_killed_check_takes_its_checker_along_and_the_next_one_removes_its_files() {
     let folder = planned("http://l.cern.ch/a");
     let checker = fake_checker(&folder);
     let temporary = folder.path("tmp");
@@ -316,8 +316,13 @@ fn a_check_removes_what_a_killed_one_left() {
     });
     child.kill().unwrap();
     child.wait().unwrap();
-    let signal = rustix::process::Signal::KILL;
-    rustix::process::kill_process(orphan.unwrap(), signal).unwrap();
+    let is_gone = || rustix::process::test_kill_process(orphan.unwrap()).is_err();
+    let mut waits = 0..500;
+    while !is_gone() {
+        let next = waits.next();
+        assert!(next.is_some(), "the checker outlives the check");
+        std::thread::sleep(Duration::from_millis(20));
+    }
     assert_eq!(fs::read_dir(&temporary).unwrap().count(), 1);
     fs::remove_file(folder.path("hang")).unwrap();
     let mut check = urlspool(["audit", "check"]);

@@ -37,6 +37,18 @@ const DEFAULTS: [(&str, &str); 3] = [
     ("--max-concurrency", "128"),
 ];
 
+/// Runs the checker, and kills it when standard input ends. The check holds the other end of it, which
+/// the system closes also for a check that is killed.
+const SUPERVISOR: &str = r#"
+exec 3<&0
+"$@" 3<&- </dev/null & checker=$!
+{ read -r end <&3; kill -s KILL "$checker"; } >/dev/null 2>&1 & watch=$!
+wait "$checker"
+status=$?
+kill -s KILL "$watch"
+exit "$status"
+"#;
+
 /// Variables by which lychee finds a proxy.
 const PROXY_VARIABLES: [&str; 6] = [
     "http_proxy",
@@ -129,8 +141,9 @@ impl<'j> Checker<'j> {
     }
 
     fn command(&self, folder: &Path, proxy: &GuardProxy) -> Command {
-        let mut command = Command::new(&self.program);
-        command.current_dir(folder).args([
+        let mut command = Command::new("sh");
+        command.args(["-c", SUPERVISOR, "urlspool"]);
+        command.arg(&self.program).current_dir(folder).args([
             "--format",
             "json",
             "-v",
@@ -159,7 +172,7 @@ impl<'j> Checker<'j> {
         command
             .args(&self.job.checker_args)
             .arg(LINKS)
-            .stdin(Stdio::null())
+            .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped());
         command
@@ -174,8 +187,9 @@ impl<'j> Checker<'j> {
         unreadable: Option<serde_json::Error>,
     ) -> AuditError {
         let end = match code {
+            // So the supervisor gives the number of a signal.
+            Some(129..) | None => "was ended by a signal".to_owned(),
             Some(code) => format!("ended with exit code {code}"),
-            None => "was ended by a signal".to_owned(),
         };
         let not_json = || {
             let error = unreadable.as_ref()?;
@@ -239,10 +253,12 @@ fn page(batch: &[String]) -> String {
 fn wait(child: &mut Child, stop: &AtomicBool) -> io::Result<Option<ExitStatus>> {
     loop {
         if let Some(status) = child.try_wait()? {
+            // A signal from the terminal may have ended the supervisor alone.
+            drop(child.stdin.take());
             return Ok(Some(status));
         }
         if stop.load(Ordering::Relaxed) {
-            child.kill()?;
+            // This closes the input of the supervisor first.
             child.wait()?;
             return Ok(None);
         }

@@ -31,6 +31,18 @@ use crate::limits::{
 /// use it.
 const NOT_REACHED: u16 = 599;
 
+/// Name of a server of the root of the name service, which has the same addresses since 1997.
+const ROOT_SERVER: &str = "k.root-servers.net";
+
+/// Signs of a network that works. Hosts that were allowed although they are private are none.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct NetworkSigns {
+    /// A public server accepted a connection.
+    pub(super) has_connection: bool,
+    /// The name service has found public addresses.
+    pub(super) has_name_service: bool,
+}
+
 /// A running proxy. It ends when it is dropped; open connections end with their peers.
 pub(super) struct GuardProxy {
     address: SocketAddr,
@@ -71,6 +83,21 @@ impl GuardProxy {
     /// Returns the URL of the proxy, as the environment of the checker has it.
     pub(super) fn url(&self) -> String {
         format!("http://{}", self.address)
+    }
+
+    /// Returns the signs that were seen that this machine has a network.
+    pub(super) fn network_signs(&self) -> NetworkSigns {
+        let rules = &self.shared.rules;
+        NetworkSigns {
+            has_connection: rules.has_connection.load(Ordering::Relaxed),
+            has_name_service: rules.has_name_service.load(Ordering::Relaxed),
+        }
+    }
+
+    /// Looks up a name that exists as long as the name service does, which contacts that service
+    /// alone. Returns `true` if it has public addresses.
+    pub(super) fn finds_root_server(&self) -> bool {
+        self.shared.rules.finds_name(ROOT_SERVER)
     }
 
     /// Replaces what the checker says of a host that was not reached by the reason that the proxy
@@ -264,6 +291,8 @@ struct HostRules {
     /// Names, and addresses, that may be private.
     private_hosts: Vec<String>,
     resolve: Resolve,
+    has_connection: AtomicBool,
+    has_name_service: AtomicBool,
 }
 
 impl HostRules {
@@ -271,7 +300,15 @@ impl HostRules {
         HostRules {
             private_hosts: private_hosts.to_vec(),
             resolve,
+            has_connection: AtomicBool::new(false),
+            has_name_service: AtomicBool::new(false),
         }
+    }
+
+    /// Resolves a name. Returns `true` if it has addresses, and all are public.
+    fn finds_name(&self, name: &str) -> bool {
+        let found = (self.resolve)(name, DNS_PORT).unwrap_or_default();
+        !found.is_empty() && found.iter().all(is_public_socket)
     }
 
     /// Connects to the host of a URL, if it is public and all its addresses are.
@@ -283,13 +320,27 @@ impl HostRules {
             let left = deadline.saturating_duration_since(Instant::now());
             let share = left / (addresses.len() - at) as u32;
             match TcpStream::connect_timeout(address, share.max(Duration::from_millis(1))) {
-                Ok(stream) => return Ok(stream),
+                Ok(stream) => {
+                    if is_public_socket(address) {
+                        self.has_connection.store(true, Ordering::Relaxed);
+                    }
+                    return Ok(stream);
+                }
                 Err(error) => failures.push(connect_failure(&error)),
             }
         }
         // An address that refuses says more than one that this machine has no way to.
         failures.sort_unstable();
         Err(failures.first().copied().unwrap_or(CheckFailure::Dns))
+    }
+
+    /// Asks the name service for the addresses of a host.
+    fn resolved(&self, host: &str, port: u16) -> Result<Vec<SocketAddr>, CheckFailure> {
+        let found = (self.resolve)(host, port).map_err(|error| resolve_failure(&error))?;
+        if found.iter().any(is_public_socket) {
+            self.has_name_service.store(true, Ordering::Relaxed);
+        }
+        Ok(found)
     }
 
     /// Returns the addresses of a host that is to be connected to.
@@ -303,7 +354,7 @@ impl HostRules {
         let addresses = match url.host() {
             Some(Host::Ipv4(address)) => vec![SocketAddr::new(address.into(), port)],
             Some(Host::Ipv6(address)) => vec![SocketAddr::new(address.into(), port)],
-            _ => (self.resolve)(host, port).map_err(|error| resolve_failure(&error))?,
+            _ => self.resolved(host, port)?,
         };
         let is_named = |address: IpAddr| {
             let in_url: Host<&str> = match address {
@@ -320,6 +371,13 @@ impl HostRules {
             Err(CheckFailure::Excluded)
         }
     }
+}
+
+/// The port of the name service.
+const DNS_PORT: u16 = 53;
+
+fn is_public_socket(address: &SocketAddr) -> bool {
+    is_public_address(address.ip())
 }
 
 /// The failure of a name service: a name that does not exist, or a service that does not answer,

@@ -62,6 +62,10 @@ fn a_failed_report_leaves_no_new_folder() {
         assert_eq!(end.status, Some(status), "{page}: {}", end.stderr);
         assert!(end.stderr.contains(reason), "{page}: {}", end.stderr);
         assert!(!fs::exists(&out).unwrap(), "{page}");
+        let inner = format!("{out}/of/tables");
+        let end = audit(&folder, "report", &["-o", &inner, "--csv", &inner]);
+        assert_eq!(end.status, Some(2), "{}", end.stderr);
+        assert!(!fs::exists(&out).unwrap(), "a folder above {inner} stays");
     }
 }
 

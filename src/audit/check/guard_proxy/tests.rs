@@ -340,6 +340,42 @@ fn a_network_that_is_down_is_no_dead_host() {
 }
 
 #[test]
+fn only_public_hosts_are_signs_of_a_network() {
+    let server = Server::start("HTTP/1.1 200 OK\r\n\r\n");
+    let port = server.address.port();
+    let address = |name: &str| match name {
+        "h.cern.ch" => Ok(vec!["192.0.78.1:1".parse().unwrap()]),
+        "k.root-servers.net" => Ok(vec!["193.0.14.129:53".parse().unwrap()]),
+        "wiki" | "inside.cern.ch" => Ok(vec!["127.0.0.1:1".parse().unwrap()]),
+        _ => Err(io::Error::other("Name or service not known")),
+    };
+    let resolve: Resolve = Box::new(move |name, port| {
+        let found: io::Result<Vec<SocketAddr>> = address(name);
+        found.map(|found| {
+            let ports = found.into_iter();
+            ports.map(|of| SocketAddr::new(of.ip(), port)).collect()
+        })
+    });
+    let proxy = GuardProxy::with_resolver(&["wiki".to_owned()], resolve).unwrap();
+    assert!(get(&proxy, &format!("http://wiki:{port}/")).contains("200 OK"));
+    get(&proxy, "http://inside.cern.ch/");
+    get(&proxy, "http://gone.cern.ch/");
+    assert_eq!(server.connections(), 1);
+    assert_eq!(proxy.network_signs(), NetworkSigns::default());
+    let url = Url::parse("http://h.cern.ch/").unwrap();
+    assert!(proxy.shared.rules.addresses(&url).is_ok());
+    assert!(proxy.network_signs().has_name_service);
+    assert!(!proxy.network_signs().has_connection);
+    assert!(proxy.finds_root_server());
+    let none: Resolve = Box::new(|_, _| Err(io::Error::other("Temporary failure")));
+    let proxy = GuardProxy::with_resolver(&[], none).unwrap();
+    assert!(!proxy.finds_root_server());
+    let inside: Resolve = Box::new(|_, port| Ok(vec![SocketAddr::new([10, 0, 0, 1].into(), port)]));
+    let proxy = GuardProxy::with_resolver(&[], inside).unwrap();
+    assert!(!proxy.finds_root_server(), "a gateway that answers for all");
+}
+
+#[test]
 fn a_head_ends_at_the_empty_line() {
     for text in ["GET / x\r\na: b\r\n\r\nrest", "GET / x\na: b\n\nrest"] {
         let read = read_head(&mut text.as_bytes(), Vec::new()).unwrap();
