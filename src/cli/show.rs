@@ -131,7 +131,9 @@ fn ranges_of_records(input: impl BufRead) -> Result<Vec<Place>, CommandError> {
         if line.starts_with('{') {
             let range = record::read_source_range(&line);
             ranges.push(range.map_err(failed)?.into());
-        } else if let Some(place) = place_of_grep_line(&line) {
+        } else if let Some(place) = place_of_grep_line(&line)
+            && (!is_passage(&line) || place.path.exists())
+        {
             ranges.push(place);
         } else if !is_heading(&line) {
             let reason = "it is neither a record nor a line `PATH:START: URL`";
@@ -154,15 +156,21 @@ fn place_of_grep_line(line: &str) -> Option<Place> {
     })
 }
 
-/// Returns `true` for an empty line, and for one that `search` prints above a place: a date or
-/// none, and two spaces.
+/// Returns `true` for a line that `search` prints below a place, which a path with blanks before it
+/// looks like.
+fn is_passage(line: &str) -> bool {
+    line.starts_with("  ")
+}
+
+/// Returns `true` for an empty line, and for one that `search` prints above a place, a date or none
+/// and two spaces, or below it.
 fn is_heading(line: &str) -> bool {
     let date = line.split("  ").next().unwrap_or_default();
     let is_date = date.len() == 10
         && date
             .bytes()
             .all(|byte| byte.is_ascii_digit() || byte == b'-');
-    line.is_empty() || is_date || line.starts_with("(no date)")
+    line.is_empty() || is_date || is_passage(line) || line.starts_with("(no date)")
 }
 
 /// The bytes of a place.

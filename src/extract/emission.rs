@@ -304,12 +304,26 @@ pub(crate) fn key_hash(found: &FoundUrl<'_>) -> u128 {
     XxHash3_128::oneshot(&text)
 }
 
-/// Returns up to `max_bytes` bytes before and after `span`, cut between characters.
+/// Returns up to `max_bytes` bytes before and after `span`, cut between words. A word that alone is
+/// longer is cut between characters.
 fn context(text: &[u8], span: Span, max_bytes: usize) -> UrlContext<'_> {
-    let from = context_border(text, span.start.saturating_sub(max_bytes));
-    let to = context_border(text, text.len().min(span.end + max_bytes));
+    let from = context_border(text, span.start.saturating_sub(max_bytes)).min(span.start);
+    let to = context_border(text, text.len().min(span.end + max_bytes)).max(span.end);
+    let (before, after) = (&text[from..span.start], &text[span.end..to]);
+    let is_within_word = |at: usize| {
+        let is_of_word = |at: usize| text.get(at).is_some_and(|byte| !byte.is_ascii_whitespace());
+        0 < at && is_of_word(at - 1) && is_of_word(at)
+    };
+    let first_blank = before.iter().position(u8::is_ascii_whitespace);
+    let last_blank = after.iter().rposition(u8::is_ascii_whitespace);
     UrlContext {
-        before: &text[from..span.start],
-        after: &text[span.end..to.max(span.end)],
+        before: match first_blank {
+            Some(blank) if is_within_word(from) => &before[blank + 1..],
+            _ => before,
+        },
+        after: match last_blank {
+            Some(blank) if is_within_word(to) => &after[..blank],
+            _ => after,
+        },
     }
 }

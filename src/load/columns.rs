@@ -1,7 +1,7 @@
 //! The columns that fields of the record fill in `SQLite` and `PostgreSQL`, made from the table of
 //! the fields; and the view `records`, which puts them together again.
 
-use crate::record::{Field, FieldId, Nullable};
+use crate::record::{Field, FieldId};
 
 /// A table with columns of fields. Those of `links` and `segments` are written out where these are
 /// created.
@@ -31,9 +31,12 @@ const NO_COLUMN: &[FieldId] = &[
     FieldId::MessageEnd,
 ];
 
-/// Fields whose columns were added to tables of earlier versions. They are the last of their table
-/// and of the view.
-const ADDED_LATER: &[FieldId] = &[FieldId::MessageFields];
+/// Fields whose columns were added to tables of version 1. They are the last of their table.
+const ADDED_TO_1: &[FieldId] = &[FieldId::MessageFields];
+
+/// Fields whose columns were added to tables of version 2. They are the last of their table and of
+/// the view.
+pub(super) const ADDED_TO_2: &[FieldId] = &[FieldId::ContextBefore, FieldId::ContextAfter];
 
 /// Fields that have a column and are not in the view.
 const NOT_IN_VIEW: &[FieldId] = &[
@@ -86,10 +89,16 @@ impl Table {
         };
         let all = FieldId::ALL.iter();
         let others = all.filter(|field| {
-            Table::of(**field) == Some(self) && !first.contains(field) && **field != FieldId::Id
+            Table::of(**field) == Some(self)
+                && !first.contains(field)
+                && !ADDED_TO_2.contains(field)
+                && **field != FieldId::Id
         });
+        let last = ADDED_TO_2
+            .iter()
+            .filter(|field| Table::of(**field) == Some(self));
         let mut columns = Vec::new();
-        for field in first.iter().chain(others) {
+        for field in first.iter().chain(others).chain(last) {
             columns.push(Column::Field(*field));
             if *field == FieldId::Href {
                 columns.push(Column::Cited);
@@ -101,9 +110,10 @@ impl Table {
     /// Returns the columns of fields as `CREATE TABLE` has them, one on a line.
     pub(super) fn definitions(self, sql_type: fn(&Field) -> &'static str) -> String {
         let definition = |column: &Column| {
-            let not_null = match column.field().nullable {
-                Nullable::Yes => "",
-                Nullable::No => " NOT NULL",
+            let not_null = if column.is_optional() {
+                ""
+            } else {
+                " NOT NULL"
             };
             column.with_type(sql_type) + not_null
         };
@@ -122,20 +132,27 @@ impl Column {
             Column::Field(FieldId::MessageId) => "message_id",
             Column::Field(FieldId::MessageFrom) => "sender",
             Column::Field(FieldId::MessageReferences) => "reference_ids",
+            Column::Field(FieldId::ContextBefore) => "context_before",
+            Column::Field(FieldId::ContextAfter) => "context_after",
             Column::Field(field) => field.field().key(),
         }
     }
 
-    fn field(self) -> &'static Field {
+    fn id(self) -> FieldId {
         match self {
-            Column::Cited => FieldId::MessageDate.field(),
-            Column::Field(field) => field.field(),
+            Column::Cited => FieldId::MessageDate,
+            Column::Field(field) => field,
         }
+    }
+
+    /// Returns `true` if there are rows without a value.
+    fn is_optional(self) -> bool {
+        self.id().is_optional()
     }
 
     /// Returns the name and the type.
     pub(super) fn with_type(self, sql_type: fn(&Field) -> &'static str) -> String {
-        format!("{} {}", self.name(), sql_type(self.field()))
+        format!("{} {}", self.name(), sql_type(self.id().field()))
     }
 }
 
@@ -156,27 +173,14 @@ pub(super) fn names(columns: &[Column], prefix: &str) -> String {
 /// Returns the statement that creates the view `records`: a row for each record, with the names of
 /// the record's fields.
 pub(super) fn records_view() -> String {
-    let mut columns = Vec::new();
-    let first = FieldId::ALL
-        .iter()
-        .filter(|field| !NOT_IN_VIEW.contains(field) && !ADDED_LATER.contains(field));
-    for field in first.chain(ADDED_LATER) {
-        let table = match (Table::of(*field), field) {
-            (Some(table), _) => table.name(),
-            (None, FieldId::Key) => "links",
-            (None, _) => continue,
-        };
-        if *field == FieldId::SourcePath {
-            columns.push("urls.cited".to_owned());
-        }
-        let (column, name) = (Column::Field(*field).name(), field.name().replace('.', "_"));
-        columns.push(if column == name {
-            format!("{table}.{column}")
-        } else {
-            format!("{table}.{column} AS {name}")
-        });
-    }
+    let is_first = |field: &&FieldId| {
+        let left_out = [NOT_IN_VIEW, ADDED_TO_1, ADDED_TO_2];
+        !left_out.iter().any(|fields| fields.contains(field))
+    };
+    let first = FieldId::ALL.iter().filter(is_first);
+    let mut columns: Vec<_> = first.chain(ADDED_TO_1).copied().flat_map(viewed).collect();
     columns.push(format!("links.{CLEAN_KEY}"));
+    columns.extend(ADDED_TO_2.iter().copied().flat_map(viewed));
     format!(
         "
 CREATE VIEW records AS
@@ -188,6 +192,26 @@ CREATE VIEW records AS
 ",
         columns.join(",\n    ")
     )
+}
+
+/// Returns the column of the view that a field fills, and the column before it if that is none of a
+/// field.
+fn viewed(field: FieldId) -> Vec<String> {
+    let table = match (Table::of(field), field) {
+        (Some(table), _) => table.name(),
+        (None, FieldId::Key) => "links",
+        (None, _) => return Vec::new(),
+    };
+    let (column, name) = (Column::Field(field).name(), field.name().replace('.', "_"));
+    let shown = if column == name {
+        format!("{table}.{column}")
+    } else {
+        format!("{table}.{column} AS {name}")
+    };
+    match field {
+        FieldId::SourcePath => vec!["urls.cited".to_owned(), shown],
+        _ => vec![shown],
+    }
 }
 
 #[cfg(test)]
@@ -211,7 +235,8 @@ mod tests {
                 Table::Urls,
                 "url fragment scheme host domain port href cited conforms warnings hazards form \
                  wrapper repairs confidence truncated region quote_depth anchor mismatch \
-                 unwrapped_from unwrapped_by start \"end\" line exact count",
+                 unwrapped_from unwrapped_by start \"end\" line exact count context_before \
+                 context_after",
             ),
         ] {
             let columns = table.columns();

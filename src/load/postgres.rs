@@ -20,10 +20,10 @@ use crate::limits::{LOAD_LOCK_SECONDS, LOAD_STAGED_BYTES};
 use crate::record::GoneLine;
 use copy_row::CopyRows;
 use schema::{
-    ADD_CLEAN_KEYS, ADD_FIELDS, ADD_INSTANCE, END_MERGE, FILES_WITHOUT_ROWS, FIRST_VERSION,
-    HAS_CLEAN_KEYS, HAS_FIELDS, HAS_INSTANCE, HAS_VIEW, INSTANCE, NEXT_LINKS, NOTE_PARENTS,
-    RECOMPUTE_LINKS, RELATIONS, REMOVE_GONE, REMOVE_PARENTS, REMOVE_REPLACED, SET_CLEAN_KEYS,
-    SETTINGS, VERSION,
+    ADD_CLEAN_KEYS, ADD_CONTEXTS, ADD_FIELDS, ADD_INSTANCE, END_MERGE, FILES_WITHOUT_ROWS,
+    FIRST_VERSION, HAS_CLEAN_KEYS, HAS_FIELDS, HAS_INSTANCE, HAS_VIEW, INSTANCE, NEXT_LINKS,
+    NOTE_PARENTS, RECOMPUTE_LINKS, RELATIONS, REMOVE_GONE, REMOVE_PARENTS, REMOVE_REPLACED,
+    SET_CLEAN_KEYS, SETTINGS, VERSION,
 };
 use session::{Parameters, Server, Session, SessionError};
 use tls::TlsParameters;
@@ -175,6 +175,8 @@ impl PostgresTarget {
             self.batch_execute(ADD_CLEAN_KEYS)?;
             self.fill_clean_keys()?;
         }
+        // From version 2 to 3.
+        self.batch_execute(ADD_CONTEXTS)?;
         if self.number(HAS_VIEW)? == 1 {
             // Not dropped: views and rights of other users may depend on it.
             self.batch_execute(&records_view().replacen("CREATE", "CREATE OR REPLACE", 1))?;

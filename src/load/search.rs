@@ -3,12 +3,12 @@
 use std::path::Path;
 
 use rusqlite::types::Value;
-use rusqlite::{Row, params_from_iter};
+use rusqlite::{Connection, Row, params_from_iter};
 
 use super::LoadError;
 use super::sqlite::{open_to_read, sqlite_error};
 use crate::parse::key;
-use crate::record::{FoundMessage, FoundRow, FoundSource};
+use crate::record::{FoundContext, FoundMessage, FoundRow, FoundSource};
 
 /// Searches the database at `path`, and gives each match to `found` until that returns `false`, in
 /// the order of [`SearchOrder`].
@@ -23,7 +23,8 @@ pub fn search<E: From<LoadError>>(
 ) -> Result<(), E> {
     let named = |error: rusqlite::Error| sqlite_error(path, error);
     let db = open_to_read(path)?;
-    let Statement { sql, values } = query.statement();
+    let columns = columns(&db).map_err(named)?;
+    let Statement { sql, values } = query.statement(&columns);
     let mut statement = db.prepare(&sql).map_err(named)?;
     let mut rows = statement
         .query(params_from_iter::<Vec<Value>>(values))
@@ -58,15 +59,21 @@ pub(super) fn found_row(row: &Row<'_>) -> rusqlite::Result<FoundRow> {
             from: row.get(14)?,
             subject: row.get(15)?,
         },
+        context: context(row.get(16)?, row.get(17)?),
     })
+}
+
+fn context(before: Option<String>, after: Option<String>) -> Option<FoundContext> {
+    let (before, after) = before.zip(after)?;
+    Some(FoundContext { before, after })
 }
 
 /// Conditions of a search, all of which must hold.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct SearchQuery {
-    /// Words of which each must occur in the URL, the text of the link, the subject or the sender.
-    /// A star at the end stands for further letters.
+    /// Words of which each must occur in the URL, the text of the link, the subject, the sender or
+    /// the text around the URL. A star at the end stands for further letters.
     pub words: Vec<String>,
     /// The scheme of the URL.
     pub scheme: Option<String>,
@@ -109,8 +116,23 @@ struct Statement {
     values: Vec<Value>,
 }
 
-/// The columns that [`found_row`] reads.
-pub(super) const COLUMNS: &str =
+/// Returns the columns that [`found_row`] reads. Tables of earlier versions have no contexts.
+pub(super) fn columns(db: &Connection) -> rusqlite::Result<String> {
+    let mut version = db.prepare_cached("PRAGMA user_version")?;
+    let has_contexts = CONTEXTS_VERSION <= version.query_row([], |row| row.get(0))?;
+    let contexts = if has_contexts {
+        "urls.context_before, urls.context_after"
+    } else {
+        "NULL, NULL"
+    };
+    Ok(format!("{COLUMNS}, {contexts}"))
+}
+
+/// The first version of the tables that have contexts.
+const CONTEXTS_VERSION: i32 = 3;
+
+/// The columns that are in tables of all versions.
+const COLUMNS: &str =
     "SELECT urls.record_id, urls.url, urls.fragment, urls.confidence, urls.region, urls.anchor,
   sources.path, sources.path_b64, sources.member, sources.member_b64, urls.start, urls.\"end\",
   messages.message_id, messages.date, messages.sender, messages.subject";
@@ -206,7 +228,7 @@ impl SearchQuery {
     }
 
     /// Returns the statement that finds the rows.
-    fn statement(&self) -> Statement {
+    fn statement(&self, columns: &str) -> Statement {
         let (filter, values) = self.filter();
         let limit = match self.limit {
             Some(limit) => format!(" LIMIT {}", limit.min(MAX_LIMIT)),
@@ -217,7 +239,7 @@ impl SearchQuery {
             // Only what the order needs is sorted. A cross join keeps its order: the matches are
             // found first.
             sql: format!(
-                "{COLUMNS} FROM (SELECT urls.id AS found FROM urls CROSS JOIN sources ON \
+                "{columns} FROM (SELECT urls.id AS found FROM urls CROSS JOIN sources ON \
                  sources.id = urls.source{filter} {order}{limit}) JOIN urls ON urls.id = found \
                  {TABLES} {order}"
             ),
@@ -292,7 +314,7 @@ mod tests {
             since: Some(0),
             ..SearchQuery::default()
         };
-        let statement = query.statement();
+        let statement = query.statement(COLUMNS);
         assert_eq!(
             statement.values,
             [

@@ -23,7 +23,7 @@ pub(crate) use file_check::is_file_of_database;
 
 use std::path::{Path, PathBuf};
 
-use rusqlite::{Connection, OptionalExtension, Params, params, params_from_iter};
+use rusqlite::{Connection, OptionalExtension, Params, params};
 
 use super::target::{
     ChangedRows, LoadRow, ReplacedFiles, SegmentId, SegmentStatus, StoredFile, Target, today,
@@ -32,7 +32,7 @@ use super::{LoadError, OldTables, SharedReport};
 use crate::record::{FieldId, GoneLine};
 use connection::DatabaseFile;
 use link_updates::LinkUpdates;
-use rows::{KnownUrl, RowIds, RowParents, RowStatements, next_id};
+use rows::{RowIds, RowParents, RowStatements, next_id};
 
 /// A database file that is being loaded.
 pub(super) struct SqliteTarget {
@@ -156,7 +156,7 @@ impl SqliteBatch {
         if let Some(known) = known.filter(|known| !known.has_same_mailbox) {
             let message = self.ids.message(statements, row)?;
             self.ids.store(statements, row)?;
-            move_row(db, known, message.id)?;
+            rows::move_row(db, known, message.id)?;
         }
         Ok(())
     }
@@ -194,28 +194,6 @@ impl SqliteBatch {
         }
         Ok(true)
     }
-}
-
-/// Moves a row to the message of another mailbox, so that it is gone with that message.
-fn move_row(db: &Connection, row: KnownUrl, message: i64) -> rusqlite::Result<()> {
-    let run = |sql, params: &[i64]| db.prepare_cached(sql)?.execute(params_from_iter(params));
-    // The index needs the texts that it has.
-    run(
-        "INSERT INTO search(search, rowid, url, anchor, subject, sender)
-         SELECT 'delete', id, url, anchor, subject, sender FROM texts WHERE id=?1",
-        &[row.id],
-    )?;
-    run("UPDATE urls SET message=?2 WHERE id=?1", &[row.id, message])?;
-    run(
-        "INSERT INTO search(rowid, url, anchor, subject, sender)
-         SELECT id, url, anchor, subject, sender FROM texts WHERE id=?1",
-        &[row.id],
-    )?;
-    run(
-        "DELETE FROM messages WHERE id=?1 AND NOT EXISTS (SELECT 1 FROM urls WHERE message=?1)",
-        &[row.message],
-    )?;
-    Ok(())
 }
 
 impl Target for SqliteTarget {

@@ -27,7 +27,7 @@ pub struct Citation {
 
 impl Citation {
     /// The names of the columns of [`Citation::write_row`].
-    pub const COLUMNS: [&'static str; 11] = [
+    pub const COLUMNS: [&'static str; 12] = [
         "message.date",
         "message.from",
         "message.subject",
@@ -36,6 +36,7 @@ impl Citation {
         "quote_depth",
         "url",
         "anchor",
+        "passage",
         "source.path",
         "source.start",
         "message.id",
@@ -48,7 +49,7 @@ impl Citation {
         list.into_iter().chain(self.newsgroups.clone()).collect()
     }
 
-    /// Appends the lines of [`FoundRow::write_text`], and below them the list, the thread, the
+    /// Appends the lines of [`FoundRow::write_text`], with the passage, and below them the list, the thread, the
     /// depth of the quotation and the text of the link, if there are any.
     pub fn write_text(&self, style: GrepStyle, out: &mut Vec<u8>) {
         self.found.write_text(style, out);
@@ -74,6 +75,7 @@ impl Citation {
         let lists = self.lists().join(" ");
         let (depth, start) = (self.quote_depth.to_string(), found.source.start.to_string());
         let url = found.whole_url();
+        let passage = found.context.as_ref().map(|context| context.passage(&url));
         syntax.write_cells(
             [
                 found.message.date.as_deref(),
@@ -84,6 +86,7 @@ impl Citation {
                 Some(&*depth),
                 Some(&*url),
                 found.anchor.as_deref(),
+                passage.as_deref(),
                 Some(&*found.source.path),
                 Some(&*start),
                 found.message.id.as_deref(),

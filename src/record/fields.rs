@@ -450,11 +450,11 @@ record_fields! {
         "Message-ID of the message/rfc822 part that holds the part";
     PartMember => Field::new("part.member", Texts).or_null().not_loaded(),
         "Names of the members of an attached archive, from the outermost inwards; null outside such";
-    => Field::new("context", Object).or_null().not_loaded(),
+    => Field::new("context", Object).or_null(),
         "Text around the URL, if `--context` asks for it";
-    ContextBefore => Field::new("context.before", Text).prose().not_loaded(),
+    ContextBefore => Field::new("context.before", Text).prose(),
         "Text before the URL";
-    ContextAfter => Field::new("context.after", Text).prose().not_loaded(),
+    ContextAfter => Field::new("context.after", Text).prose(),
         "Text after it";
     TruncatedTail => Field::new("truncated_tail", Boolean).of_message().not_loaded(),
         "True if the message ended within a line when `watch` took it";
@@ -468,6 +468,20 @@ impl FieldId {
     #[must_use]
     pub const fn name(self) -> &'static str {
         self.field().name
+    }
+
+    /// Returns `true` if the value may be null: that of the field itself, or of the object that holds
+    /// it.
+    #[must_use]
+    pub fn is_optional(self) -> bool {
+        let may_be_null = |field: &Field| field.nullable == Nullable::Yes;
+        let holder = |parent| RECORD_FIELDS.iter().find(|field| field.name == parent);
+        may_be_null(self.field())
+            || self
+                .field()
+                .parent()
+                .and_then(holder)
+                .is_some_and(may_be_null)
     }
 
     /// Returns the fields that `name` names: the field of that name, or all fields of the object

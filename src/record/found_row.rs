@@ -6,7 +6,7 @@ use serde_json::value::RawValue;
 
 use super::format::{GrepLine, GrepStyle, TableSyntax};
 use super::json_text::append_json_line;
-use crate::diagnostic::printable;
+use crate::diagnostic::{printable, shortened};
 
 /// Stands for the date of a message without one.
 const NO_DATE: &str = "(no date) ";
@@ -26,6 +26,7 @@ pub struct FoundRow {
     pub anchor: Option<String>,
     pub source: FoundSource,
     pub message: FoundMessage,
+    pub context: Option<FoundContext>,
 }
 
 /// The `source` of a record that was found.
@@ -60,6 +61,32 @@ pub struct FoundMessage {
     pub subject: Option<String>,
 }
 
+/// The `context` of a record that was found.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[expect(
+    missing_docs,
+    reason = "the table of the fields is their documentation"
+)]
+pub struct FoundContext {
+    pub before: String,
+    pub after: String,
+}
+
+impl FoundContext {
+    /// Returns the texts around a URL with the URL between them, which is shortened if it is long,
+    /// on one line.
+    #[must_use]
+    pub fn passage(&self, url: &str) -> String {
+        let url = shortened(url, PASSAGE_URL_CHARS);
+        let passage = format!("{}{url}{}", self.before, self.after);
+        let words: Vec<_> = passage.split_whitespace().collect();
+        printable(&words.join(" "))
+    }
+}
+
+/// Maximum length of a URL in a passage, in characters: the whole URL stands beside it.
+const PASSAGE_URL_CHARS: usize = 60;
+
 impl FoundRow {
     /// Appends the line `path!member:start: url`.
     pub fn write_grep(&self, style: GrepStyle, out: &mut Vec<u8>) {
@@ -74,7 +101,8 @@ impl FoundRow {
         line.write(style, out);
     }
 
-    /// Appends two lines: the date, the sender and the subject; and the one of [`FoundRow::write_grep`].
+    /// Appends two lines: the date, the sender and the subject; and the one of
+    /// [`FoundRow::write_grep`]. Below them stands the passage, if the record has its context.
     pub fn write_text(&self, style: GrepStyle, out: &mut Vec<u8>) {
         let day = |date: &String| date.get(..10).unwrap_or(date).to_owned();
         let day = self
@@ -93,6 +121,10 @@ impl FoundRow {
         out.extend_from_slice(line.as_bytes());
         out.push(b'\n');
         self.write_grep(style, out);
+        if let Some(context) = &self.context {
+            let passage = context.passage(&self.whole_url());
+            out.extend_from_slice(format!("  {passage}\n").as_bytes());
+        }
     }
 
     /// Appends the URL with its fragment.
@@ -203,6 +235,7 @@ mod tests {
                 from: None,
                 subject: None,
             },
+            context: None,
         }
     }
 

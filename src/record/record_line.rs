@@ -301,10 +301,16 @@ impl<'de> Visitor<'de> for ObjectReader<'_> {
                 (Some(id), _) => {
                     self.record.values[id as usize] = read_value(member.field, &mut map)?;
                 }
-                (None, Some(members)) => map.next_value_seed(ObjectReader {
-                    members,
-                    record: self.record,
-                })?,
+                (None, Some(members)) => {
+                    let object = ObjectReader {
+                        members,
+                        record: self.record,
+                    };
+                    match member.field.nullable {
+                        Nullable::No => map.next_value_seed(object)?,
+                        Nullable::Yes => map.next_value_seed(NullableObject(object))?,
+                    }
+                }
                 (None, None) => drop(map.next_value::<IgnoredAny>()?),
             }
         }
@@ -314,6 +320,33 @@ impl<'de> Visitor<'de> for ObjectReader<'_> {
         }
         let first = &list[missing.trailing_zeros() as usize];
         Err(A::Error::missing_field(first.key))
+    }
+}
+
+/// Reads an object, or null, which leaves the record as it is.
+struct NullableObject<'r>(ObjectReader<'r>);
+
+impl<'de> DeserializeSeed<'de> for NullableObject<'_> {
+    type Value = ();
+
+    fn deserialize<D: Deserializer<'de>>(self, json: D) -> Result<(), D::Error> {
+        json.deserialize_option(self)
+    }
+}
+
+impl<'de> Visitor<'de> for NullableObject<'_> {
+    type Value = ();
+
+    fn expecting(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str("an object or null")
+    }
+
+    fn visit_none<E>(self) -> Result<(), E> {
+        Ok(())
+    }
+
+    fn visit_some<D: Deserializer<'de>>(self, json: D) -> Result<(), D::Error> {
+        self.0.deserialize(json)
     }
 }
 
@@ -671,8 +704,15 @@ fn value_of<'v>(line: &'v Value, field: &Field) -> Option<&'v Value> {
         .try_fold(line, |value, key| value.get(key))
 }
 
+/// Returns `true` if a field that a record must have is missing. Those of an object that may be null
+/// are needed only if the object is there.
 fn is_missing(line: &Value, field: &Field) -> bool {
-    field.nullable == Nullable::No && value_of(line, field).is_none()
+    let is_needed = || {
+        let id = field.id();
+        let holder = field.parent().and_then(|parent| line.get(parent));
+        id.is_none_or(|id| !id.is_optional()) || holder.is_some_and(Value::is_object)
+    };
+    field.nullable == Nullable::No && value_of(line, field).is_none() && is_needed()
 }
 
 fn is_invalid(line: &Value, field: &Field) -> bool {

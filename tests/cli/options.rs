@@ -75,9 +75,14 @@ fn context_is_the_text_around_a_url() {
     let context =
         |bytes: &str| done(&["scan", "--context", bytes, &file]).records()[0]["context"].clone();
     assert_eq!(
-        context("4"),
-        serde_json::json!({"before": "see ", "after": " the"})
+        context("5"),
+        serde_json::json!({"before": " see ", "after": ""})
     );
+    assert_eq!(
+        context("4"),
+        serde_json::json!({"before": "see ", "after": ""})
+    );
+    assert_eq!(context("2")["before"], "");
     assert_eq!(
         context("99"),
         serde_json::json!({"before": "aé see ", "after": " there"})
@@ -89,6 +94,9 @@ fn context_is_the_text_around_a_url() {
         Some(false)
     );
     assert_eq!(context("0"), Value::Null);
+    // A word that is longer is cut between characters.
+    folder.file("file", "éé\u{2039}http://c.example/x\u{203a}éé");
+    assert_eq!(context("4")["before"], "é\u{2039}");
 }
 
 #[test]

@@ -1,5 +1,6 @@
 //! `urlspool cited` and `urlspool graph`.
 
+use super::search::folder_with_contexts;
 use super::{loaded, records};
 use crate::scene::{Ended, Folder, ended, urlspool};
 
@@ -45,6 +46,21 @@ fn citations_have_list_thread_and_depth() {
     assert_eq!(lines[7], "  quoted  1");
     assert_eq!(lines.len(), 8);
     assert!(!found.text().contains(['\u{1b}', '\u{202e}']));
+}
+
+#[test]
+fn a_citation_has_its_passage() {
+    let folder = folder_with_contexts();
+    let found = run(&folder, "cited", &["m.example", "--limit", "1"]);
+    let passage = found.text().lines().nth(2).unwrap();
+    assert_eq!(
+        passage,
+        "  fox jumps \\u{1b}[2J over http://m.example/lamp and"
+    );
+    let line = run(&folder, "cited", &["m.example", "--format", "jsonl"]);
+    assert!(line.text().contains("\"context\":{\"before\":\"fox"));
+    let csv = run(&folder, "cited", &["m.example", "--format", "csv"]);
+    assert!(csv.text().contains(",fox jumps "), "{}", csv.text());
 }
 
 #[test]

@@ -7,8 +7,8 @@ use std::process::Command;
 
 use rusqlite::Connection;
 
-use super::{MAIL, loaded, records};
-use crate::scene::{Ended, Folder, copy_program, ended, urlspool};
+use super::{MAIL, check_database, loaded, records, value};
+use crate::scene::{Ended, Folder, copy_program, done, ended, urlspool};
 
 #[track_caller]
 fn search(folder: &Folder, args: &[&str]) -> Ended {
@@ -41,6 +41,54 @@ fn words_are_found_in_urls_subjects_and_senders() {
     assert_eq!(found(&folder, &["lam"]).len(), 0);
     assert_eq!(found(&folder, &["lam*"]).len(), 4);
     assert_eq!(found(&folder, &["the oth*"]).len(), 1);
+}
+
+/// A folder with a database of records with the words around their URLs.
+pub(super) fn folder_with_contexts() -> Folder {
+    let folder = Folder::new();
+    let mail = MAIL.replace("\nsee ", "\nThe quick brown fox\njumps \u{1b}[2J over ");
+    let path = folder.file("a.mbox", &mail);
+    let lines = done(&["scan", "--context", "24", &path]).stdout;
+    loaded(&folder, &[], &lines);
+    folder
+}
+
+#[test]
+fn words_around_a_url_are_found_and_shown() {
+    let folder = folder_with_contexts();
+    assert_eq!(found(&folder, &["FOX"]).len(), 2);
+    assert_eq!(found(&folder, &["fox jumps"]).len(), 2);
+    assert_eq!(found(&folder, &["fox", "other"]).len(), 1);
+    // What the limit cuts is not there, and no part of a word; a phrase does not go over the URL.
+    assert_eq!(found(&folder, &["quick"]).len(), 0);
+    assert_eq!(found(&folder, &["own"]).len(), 0);
+    assert_eq!(found(&folder, &["over and"]).len(), 0);
+    assert_eq!(found(&folder, &["lamp and"]).len(), 0);
+    let text = search(&folder, &["fox", "--format", "text", "--sort", "oldest"]);
+    let lines: Vec<_> = text.text().lines().collect();
+    assert_eq!(
+        lines[2],
+        "  fox jumps \\u{1b}[2J over http://m.example/lamp and"
+    );
+    let shown = ended(&mut urlspool(["show"]), &text.stdout);
+    assert_eq!(shown.text().lines().count(), 2, "{}", shown.stderr);
+    let line = search(&folder, &["fox", "--format", "jsonl", "--limit", "1"]);
+    assert_eq!(
+        line.records()[0]["context"]["before"],
+        "fox\njumps \u{1b}[2J over "
+    );
+    check_database(&folder.path("urls.db"));
+    // The index keeps its words when rows move and when they are removed.
+    let gone = r#"{"type":"gone","mailbox":"MAILBOX","digests":["DIGEST"]}"#;
+    let digest: String = value(
+        &folder,
+        "SELECT digest FROM messages WHERE message_id='<2@m.example>'",
+    );
+    let mailbox = folder.path("a.mbox").display().to_string();
+    let gone = gone.replace("MAILBOX", &mailbox).replace("DIGEST", &digest);
+    assert!(loaded(&folder, &[], gone.as_bytes()).contains("1 row removed"));
+    check_database(&folder.path("urls.db"));
+    assert_eq!(found(&folder, &["fox"]).len(), 1);
 }
 
 #[test]

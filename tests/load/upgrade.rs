@@ -6,6 +6,7 @@ use std::path::Path;
 
 use rusqlite::Connection;
 
+use super::search::folder_with_contexts;
 use super::{MAIL, check_database, load, loaded, records, value};
 use crate::scene::{Folder, done, ended, urlspool};
 
@@ -223,6 +224,48 @@ fn the_first_tables_are_upgraded_by_the_next_load() {
     done(&["load", "--into", new.to_str().unwrap(), "/dev/null"]);
     assert_eq!(columns(&database), columns(&new));
     assert!(!loaded(&folder, &[], b"").contains("upgraded"));
+}
+
+/// Tables of version 2 are those of version 3 without the text around the URLs.
+#[test]
+fn the_second_tables_get_contexts() {
+    let folder = folder_with_contexts();
+    let database = folder.path("urls.db");
+    let expected = columns(&database);
+    let db = Connection::open(&database).unwrap();
+    let view = "SELECT sql FROM sqlite_master WHERE name = 'records'";
+    let view: String = db.query_row(view, [], |row| row.get(0)).unwrap();
+    let added = ",\n    urls.context_before,\n    urls.context_after";
+    assert!(view.contains(added), "{view}");
+    db.execute_batch(&format!(
+        "DROP VIEW records; DROP TABLE search; DROP VIEW texts;
+         ALTER TABLE urls DROP COLUMN context_before; ALTER TABLE urls DROP COLUMN context_after;
+         CREATE VIEW texts AS SELECT urls.id, urls.url, urls.anchor, messages.subject, messages.sender
+           FROM urls JOIN messages ON messages.id = urls.message;
+         CREATE VIRTUAL TABLE search USING fts5(url, anchor, subject, sender, content='texts', content_rowid='id');
+         INSERT INTO search(search) VALUES('rebuild'); {}; PRAGMA user_version = 2",
+        view.replace(added, "")
+    ))
+    .unwrap();
+    drop(db);
+    let search = |word| {
+        let found = done(&["search", database.to_str().unwrap(), word]);
+        found.text().lines().count()
+    };
+    // They are searched as they are.
+    assert_eq!((search("other"), search("fox")), (1, 0));
+    let message = loaded(&folder, &[], b"");
+    assert!(message.contains("from version 2 to 3"), "{message}");
+    assert!(folder.path("urls.db.v2.backup").exists());
+    assert_eq!(columns(&database), expected);
+    check_database(&database);
+    assert_eq!((search("other"), search("fox")), (1, 0));
+    let path = folder.path("a.mbox").display().to_string();
+    let renamed = folder.file("b.mbox", fs::read_to_string(path).unwrap());
+    let lines = done(&["scan", "--context", "24", &renamed]).stdout;
+    assert!(loaded(&folder, &[], &lines).contains("4 of them new"));
+    assert_eq!((search("other"), search("fox")), (2, 2));
+    check_database(&database);
 }
 
 #[test]

@@ -279,7 +279,7 @@ pub(crate) struct ExtractArgs {
     #[arg(long, value_name = "WITHIN", value_parser = named::<Unique>(), help_heading = EXTRACT)]
     pub(crate) unique: Option<Unique>,
 
-    /// Add N bytes of the text before and after each URL (0: none)
+    /// Add up to N bytes of the text before and after each URL, cut between words (0: none)
     #[arg(long, value_name = "N", value_parser = byte_count, help_heading = EXTRACT)]
     pub(crate) context: Option<usize>,
 

@@ -87,6 +87,8 @@ impl CopyRows {
             FieldId::Anchor,
             FieldId::MessageSubject,
             FieldId::MessageFrom,
+            FieldId::ContextBefore,
+            FieldId::ContextAfter,
         ];
         let (mut position, limit) = (0, out.len() + VECTOR_BYTES);
         for field in fields {

@@ -4,7 +4,7 @@ use crate::load::columns::{Column, Table, names};
 use crate::record::{Field, FieldId, FieldType};
 
 /// The version of the tables, in `urlspool_version`.
-pub(super) const VERSION: i32 = 2;
+pub(super) const VERSION: i32 = 3;
 
 /// The first version of the tables.
 pub(super) const FIRST_VERSION: i32 = 1;
@@ -118,6 +118,11 @@ pub(super) const HAS_CLEAN_KEYS: &str = "SELECT count(*) FROM pg_attribute
   WHERE attrelid = 'links'::regclass AND attname = 'clean_key' AND NOT attisdropped";
 
 pub(super) const ADD_CLEAN_KEYS: &str = "ALTER TABLE links ADD COLUMN clean_key text COLLATE \"C\"";
+
+/// The step from version 2 to 3, also of tables that have the columns.
+pub(super) const ADD_CONTEXTS: &str =
+    "ALTER TABLE urls ADD COLUMN IF NOT EXISTS context_before text COLLATE \"C\",
+  ADD COLUMN IF NOT EXISTS context_after text COLLATE \"C\"";
 
 /// Returns the next links after one, in the order of their identifiers.
 pub(super) const NEXT_LINKS: &str =

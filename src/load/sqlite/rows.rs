@@ -7,8 +7,9 @@
 //! since finding each again costs as much as a lookup.
 
 use rusqlite::types::{ToSqlOutput, ValueRef};
-use rusqlite::{CachedStatement, Connection, OptionalExtension, ToSql, params};
+use rusqlite::{CachedStatement, Connection, OptionalExtension, ToSql, params, params_from_iter};
 
+use super::schema::SEARCHED;
 use crate::load::columns::{Column, Table};
 use crate::load::target::{LoadRow, ReplacedFiles, StoredFile};
 use crate::record::{FieldId, GoneLine, LoadedRecord, LoadedValue};
@@ -251,9 +252,6 @@ pub(super) struct MessageTexts {
 const FIND_URL: &str = "SELECT urls.id, messages.id, messages.mailbox=?2
   FROM urls JOIN messages ON messages.id = urls.message WHERE record_key=?1";
 
-const INSERT_TEXT: &str =
-    "INSERT INTO search(rowid, url, anchor, subject, sender) VALUES(?1,?2,?3,?4,?5)";
-
 const FIND_SOURCE: &str = "SELECT id FROM sources WHERE key=?1";
 
 const HAS_DIGEST: &str = "SELECT EXISTS(SELECT 1 FROM messages WHERE digest=?1)";
@@ -280,7 +278,9 @@ impl<'db> RowStatements<'db> {
                 6,
                 "ON CONFLICT(record_key) DO NOTHING",
             )?,
-            insert_text: db.prepare_cached(INSERT_TEXT)?,
+            insert_text: db.prepare_cached(&format!(
+                "INSERT INTO search(rowid, {SEARCHED}) VALUES(?1,?2,?3,?4,?5,?6,?7)"
+            ))?,
             find_source: db.prepare_cached(FIND_SOURCE)?,
             insert_source: RowInsert::prepare(db, Table::Sources, 2, "")?,
             has_digest: db.prepare_cached(HAS_DIGEST)?,
@@ -340,6 +340,8 @@ impl<'db> RowStatements<'db> {
             record.value(FieldId::Anchor),
             message.and_then(|message| message.subject.as_deref()),
             message.and_then(|message| message.sender.as_deref()),
+            record.value(FieldId::ContextBefore),
+            record.value(FieldId::ContextAfter),
         ])?;
         Ok(())
     }
@@ -406,19 +408,47 @@ const BEGIN_REMOVAL: &str = "CREATE TEMP TABLE IF NOT EXISTS doomed(id INTEGER P
   CREATE TEMP TABLE IF NOT EXISTS changed_messages(id INTEGER PRIMARY KEY);
   CREATE TEMP TABLE IF NOT EXISTS changed_sources(id INTEGER PRIMARY KEY);";
 
-/// Removes the rows in `doomed`, and what they alone needed.
-const REMOVE: &str = "
+/// Returns the statements that remove the rows in `doomed`, and what they alone needed.
+fn remove() -> String {
+    format!(
+        "
   INSERT OR IGNORE INTO changed_links SELECT link FROM urls JOIN doomed USING(id) WHERE link IS NOT NULL;
   INSERT OR IGNORE INTO changed_messages SELECT message FROM urls JOIN doomed USING(id);
   INSERT OR IGNORE INTO changed_sources SELECT source FROM urls JOIN doomed USING(id);
-  INSERT INTO search(search, rowid, url, anchor, subject, sender)
-    SELECT 'delete', texts.id, url, anchor, subject, sender FROM texts JOIN doomed USING(id);
+  INSERT INTO search(search, rowid, {SEARCHED}) SELECT 'delete', texts.id, {SEARCHED} FROM texts JOIN doomed USING(id);
   DELETE FROM urls WHERE id IN (SELECT id FROM doomed);
   DELETE FROM messages WHERE id IN (SELECT id FROM changed_messages)
     AND NOT EXISTS (SELECT 1 FROM urls WHERE urls.message = messages.id);
   DELETE FROM sources WHERE id IN (SELECT id FROM changed_sources)
     AND NOT EXISTS (SELECT 1 FROM urls WHERE urls.source = sources.id);
-  DELETE FROM doomed; DELETE FROM changed_messages; DELETE FROM changed_sources;";
+  DELETE FROM doomed; DELETE FROM changed_messages; DELETE FROM changed_sources;"
+    )
+}
+
+/// Moves a row to the message of another mailbox, so that it is gone with that message.
+pub(super) fn move_row(db: &Connection, row: KnownUrl, message: i64) -> rusqlite::Result<()> {
+    let run = |sql: &str, params: &[i64]| db.prepare_cached(sql)?.execute(params_from_iter(params));
+    // The index needs the texts that it has.
+    run(
+        &format!(
+            "INSERT INTO search(search, rowid, {SEARCHED})
+             SELECT 'delete', id, {SEARCHED} FROM texts WHERE id=?1"
+        ),
+        &[row.id],
+    )?;
+    run("UPDATE urls SET message=?2 WHERE id=?1", &[row.id, message])?;
+    run(
+        &format!(
+            "INSERT INTO search(rowid, {SEARCHED}) SELECT id, {SEARCHED} FROM texts WHERE id=?1"
+        ),
+        &[row.id],
+    )?;
+    run(
+        "DELETE FROM messages WHERE id=?1 AND NOT EXISTS (SELECT 1 FROM urls WHERE message=?1)",
+        &[row.message],
+    )?;
+    Ok(())
+}
 
 /// Computes the numbers of links that lost rows, and removes links without rows.
 const RECOMPUTE_LINKS: &str = "
@@ -442,7 +472,7 @@ pub(super) fn remove_gone(db: &Connection, gone: &GoneLine) -> rusqlite::Result<
         removed += doom.execute(params![&**digest, &*gone.mailbox])?;
     }
     if removed > 0 {
-        db.execute_batch(REMOVE)?;
+        db.execute_batch(&remove())?;
     }
     Ok(removed as u64)
 }
@@ -509,7 +539,7 @@ pub(super) fn remove_replaced(db: &Connection, files: &ReplacedFiles) -> rusqlit
          AND urls.id NOT IN (SELECT id FROM kept)",
         [],
     )?;
-    db.execute_batch(REMOVE)?;
+    db.execute_batch(&remove())?;
     db.execute_batch("DELETE FROM kept; DELETE FROM replaced")?;
     Ok(doomed as u64)
 }

@@ -8,17 +8,22 @@ use crate::record::{Field, FieldType};
 pub(super) const APPLICATION_ID: i32 = 0x7572_6C73;
 
 /// `PRAGMA user_version`: the version of the tables.
-pub(super) const VERSION: i32 = 2;
+pub(super) const VERSION: i32 = 3;
 
-/// Returns the statement that creates the full-text index. The table `search` holds only the index
-/// of the texts, which the view gives.
-fn search_table() -> String {
+/// Returns the statements that create the texts that are searched, and their full-text index: the
+/// table `search` holds only the index of the texts, which the view gives.
+pub(super) fn search_tables() -> String {
     format!(
-        "CREATE VIRTUAL TABLE search USING fts5(url, anchor, subject, sender,
-           content='texts', content_rowid='id', tokenize=\"{}\")",
+        "CREATE VIEW texts AS
+  SELECT urls.id, urls.url, urls.anchor, messages.subject, messages.sender, urls.context_before, urls.context_after
+  FROM urls JOIN messages ON messages.id = urls.message;
+CREATE VIRTUAL TABLE search USING fts5({SEARCHED}, content='texts', content_rowid='id', tokenize=\"{}\");",
         tokenizer()
     )
 }
+
+/// The columns of `texts` and `search`.
+pub(super) const SEARCHED: &str = "url, anchor, subject, sender, context_before, context_after";
 
 /// Returns the type of a field's column.
 fn sql_type(field: &Field) -> &'static str {
@@ -34,7 +39,7 @@ fn sql_type(field: &Field) -> &'static str {
 pub(super) fn tables() -> String {
     let [sources, messages, urls] =
         [Table::Sources, Table::Messages, Table::Urls].map(|table| table.definitions(sql_type));
-    let (search, records) = (search_table(), records_view());
+    let (search, records) = (search_tables(), records_view());
     format!(
         "
 -- Files, and members of archives. key: hash of the path and the members' names, as bytes.
@@ -93,10 +98,7 @@ CREATE TABLE segments(
 ) WITHOUT ROWID;
 
 -- The texts that are searched.
-CREATE VIEW texts AS
-  SELECT urls.id, urls.url, urls.anchor, messages.subject, messages.sender
-  FROM urls JOIN messages ON messages.id = urls.message;
-{search};
+{search}
 {records}"
     )
 }

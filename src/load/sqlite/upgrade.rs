@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use rusqlite::{Connection, OpenFlags, OptionalExtension};
 
 use super::file_check::beside;
-use super::schema::VERSION;
+use super::schema::{VERSION, search_tables};
 use crate::load::columns::{CLEAN_KEY, records_view};
 use crate::load::tracking::clean_key;
 use crate::load::{LoadError, OldTables, TablesUpgrade};
@@ -22,7 +22,7 @@ pub(super) const FIRST_VERSION: i32 = 1;
 
 /// The steps, each from one version of the tables to the next.
 const STEPS: [fn(&Connection) -> rusqlite::Result<()>; (VERSION - FIRST_VERSION) as usize] =
-    [add_clean_keys_and_fields];
+    [add_clean_keys_and_fields, add_contexts];
 
 /// Upgrades the tables of `db` from `version` to the present one. The caller has begun a
 /// transaction with the lock for writing, and commits it.
@@ -79,6 +79,20 @@ fn add_clean_keys_and_fields(db: &Connection) -> rusqlite::Result<()> {
         fill_clean_keys(db)?;
     }
     Ok(())
+}
+
+/// From version 2 to 3. The index is built anew, since no column can be added to it.
+fn add_contexts(db: &Connection) -> rusqlite::Result<()> {
+    if has_column(db, "urls", "context_before")? {
+        return Ok(());
+    }
+    db.execute_batch(
+        "ALTER TABLE urls ADD COLUMN context_before TEXT;
+         ALTER TABLE urls ADD COLUMN context_after TEXT;
+         DROP TABLE search; DROP VIEW texts",
+    )?;
+    db.execute_batch(&search_tables())?;
+    db.execute_batch("INSERT INTO search(search) VALUES('rebuild')")
 }
 
 fn has_column(db: &Connection, table: &str, column: &str) -> rusqlite::Result<bool> {

@@ -76,7 +76,7 @@ const RECORD: &str = r#"{
         "start": 0, "end": 9, "line": 1, "exact": true},
     "message": {"start": 0, "end": 9, "id": null, "digest": "00", "date": null, "date_raw": null, "from": null,
         "subject": null, "newsgroups": [], "list_id": null, "references": []},
-    "part": null, "context": null, "truncated_tail": false, "count": null
+    "part": null, "context": {"before": "a", "after": "b"}, "truncated_tail": false, "count": null
 }"#;
 
 fn record() -> Value {
@@ -158,6 +158,18 @@ fn a_field_that_is_missing_is_named_if_it_is_loaded() {
                 assert!(error.to_string().contains(&expected), "{error}");
             }
         }
+    }
+}
+
+#[test]
+fn a_record_needs_no_context() {
+    for context in [Some(Value::Null), None] {
+        let RecordLine::Url(record) =
+            read_record_line(changed("context", context).as_bytes()).unwrap()
+        else {
+            panic!("no record");
+        };
+        assert_eq!(record.text(FieldId::ContextBefore), None);
     }
 }
 
