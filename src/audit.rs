@@ -6,7 +6,9 @@
 
 mod archive;
 mod check;
+mod confirmation;
 mod database;
+mod due;
 mod import;
 mod lychee;
 mod plan;
@@ -14,15 +16,19 @@ mod public_host;
 mod report;
 mod state;
 mod statistics;
+mod status;
 
 pub use archive::{ArchiveCounts, ArchiveJob, archive};
 pub use check::{AuditProgress, CheckCounts, CheckJob, check};
+pub use confirmation::ConfirmationRule;
 pub use database::CheckTime;
+pub use due::CheckReason;
 pub use import::{ImportCounts, ImportJob, ImportReport, ResultPlace, import};
 pub use plan::{Exclusion, PlanCounts, PlanJob, Sample, Stratum, StratumKind, plan};
 pub use public_host::host_in_url;
 pub use report::{ReportFiles, ReportJob, SenderPolicy, report};
 pub use state::{CheckFailure, CheckOutcome, LinkState, link_state, without_fragment};
+pub use status::{AuditStatus, StatusJob, status};
 
 use std::error::Error as StdError;
 use std::io;

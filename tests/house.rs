@@ -77,6 +77,7 @@ const USES_CLOCK: &[&str] = &[
     "load/elasticsearch/lock.rs",
     "audit/archive.rs",
     "audit/database.rs",
+    "audit/check.rs",
     "audit/check/guard_proxy.rs",
     "browse/answer.rs",
     "browse/server.rs",

@@ -13,13 +13,14 @@ mod guard_proxy;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-use twox_hash::XxHash3_64;
 use url::Url;
 
 use super::AuditError;
-use super::database::{AuditDb, CheckResult, ResultStore, now, time_before};
+use super::confirmation::ConfirmationRule;
+use super::database::{AuditDb, CheckPace, CheckResult, ResultStore, now, now_seconds};
+use super::due::{self, DueRules, next_checks};
 use super::lychee::Answer;
 use super::state::{CheckFailure, CheckOutcome, LinkState};
 use crate::diagnostic::{counted, shortened};
@@ -41,6 +42,11 @@ pub struct CheckJob {
     pub checker_args: Vec<String>,
     /// Age from which a result is out of date, so that its link is due.
     pub max_age: Duration,
+    /// Number of failures that confirm a death; `None` keeps that of the last check, which is 3 at
+    /// first. Links whose death is not confirmed are due before their result is out of date.
+    pub confirm: Option<u32>,
+    /// Time between these failures; `None` keeps that of the last check, which is 3 days at first.
+    pub confirm_after: Option<Duration>,
     /// Hosts, or addresses, that are contacted although they are private, beside those of the plan.
     pub private_hosts: Vec<String>,
     /// `true` to store results of batches in which no server replied, although this machine may
@@ -62,6 +68,8 @@ impl CheckJob {
             checker: PathBuf::from("lychee"),
             checker_args: Vec::new(),
             max_age: Duration::from_hours(30 * 24),
+            confirm: None,
+            confirm_after: None,
             private_hosts: Vec::new(),
             accepts_unreachable: false,
             temporary,
@@ -122,7 +130,11 @@ pub fn check(
     let job = &with_hosts_of_plan(job, &audit)?;
     let checker = Checker::find(job)?;
     audit.set_meta("checker", checker.version())?;
-    let mut due = due_links(&audit, &time_before(job.max_age))?;
+    let rules = DueRules {
+        confirmation: chosen_rule(job, &audit)?,
+        max_age: job.max_age,
+    };
+    let mut due = due_links(&audit, rules)?;
     due.truncate(
         job.limit
             .and_then(|limit| usize::try_from(limit).ok())
@@ -139,6 +151,7 @@ pub fn check(
         job,
         stop,
         has_reply: false,
+        begun: Instant::now(),
     };
     for batch in due.chunks(AUDIT_BATCH_LINKS) {
         let is_stored = checking.check_batch(batch)?;
@@ -162,6 +175,17 @@ fn with_hosts_of_plan(job: &CheckJob, audit: &AuditDb) -> Result<CheckJob, Audit
     Ok(job)
 }
 
+/// Returns the rule by which deaths are confirmed, and stores it if the check has one of its own.
+fn chosen_rule(job: &CheckJob, audit: &AuditDb) -> Result<ConfirmationRule, AuditError> {
+    let stored = audit.confirmation_rule()?;
+    let rule = ConfirmationRule {
+        failures: job.confirm.unwrap_or(stored.failures),
+        apart: job.confirm_after.unwrap_or(stored.apart),
+    };
+    audit.set_confirmation_rule(rule)?;
+    Ok(rule)
+}
+
 struct Checking<'a> {
     audit: &'a AuditDb,
     checker: &'a Checker<'a>,
@@ -170,6 +194,8 @@ struct Checking<'a> {
     counts: CheckCounts,
     /// `true` once a server has replied.
     has_reply: bool,
+    /// Start of the check.
+    begun: Instant,
 }
 
 impl Checking<'_> {
@@ -197,8 +223,12 @@ impl Checking<'_> {
             }
         }
         self.has_reply |= 0 < replies.replied_urls + control.replied_urls;
-        store(self.audit, self.checker.version(), &results)?;
         self.counts.add(&results, &replies);
+        let pace = CheckPace {
+            urls: self.counts.checked,
+            seconds: self.begun.elapsed().as_secs(),
+        };
+        store(self.audit, self.checker.version(), &results, pace)?;
         if replies.are_silent(signs) && control.replied_urls == 0 {
             self.counts.silent += results.len() as u64;
         }
@@ -240,13 +270,19 @@ impl Checking<'_> {
     }
 }
 
-/// Stores the results of a batch, in one transaction.
-fn store(audit: &AuditDb, checker: &str, results: &[CheckResult<'_>]) -> Result<(), AuditError> {
+/// Stores the results of a batch and the pace, in one transaction.
+fn store(
+    audit: &AuditDb,
+    checker: &str,
+    results: &[CheckResult<'_>],
+    pace: CheckPace,
+) -> Result<(), AuditError> {
     audit.run("BEGIN IMMEDIATE")?;
     let mut store = ResultStore::new(audit, checker)?;
     for result in results {
         store.put(result)?;
     }
+    audit.set_check_pace(pace)?;
     audit.run("COMMIT")
 }
 
@@ -266,27 +302,14 @@ impl CheckCounts {
     }
 }
 
-/// Planned URLs without a result since a time, with the time of the last result in seconds since
-/// 1970; 0 without any. Of several keys with one URL each must have a result.
-const DUE: &str = "
-SELECT url, min(ifnull((SELECT unixepoch(max(checked_at)) FROM audit_checks
-  WHERE audit_checks.key = audit_links.key), 0))
-FROM audit_links
-WHERE planned AND NOT EXISTS (SELECT 1 FROM audit_checks
-  WHERE audit_checks.key = audit_links.key AND ?1 <= checked_at)
-GROUP BY url";
-
-/// Returns the URLs that are due: first those without a result, then those whose last result is
-/// oldest, so that checks with a limit reach them all. Those of one time are in an order that
-/// depends on them alone and puts those of one host far apart: a batch should not wait for the
-/// pauses between requests to one host.
-fn due_links(audit: &AuditDb, since: &str) -> Result<Vec<String>, AuditError> {
-    let mut due: Vec<(String, i64)> =
-        audit.rows(DUE, [since], |row| Ok((row.get(0)?, row.get(1)?)))?;
-    due.sort_by_cached_key(|(url, last_checked)| {
-        (*last_checked, XxHash3_64::oneshot(url.as_bytes()))
-    });
-    Ok(due.into_iter().map(|(url, _)| url).collect())
+/// Returns the URLs that are due: first those without a result, then those whose death is to be
+/// confirmed, then those whose last result is old, so that checks with a limit reach them all.
+fn due_links(audit: &AuditDb, rules: DueRules) -> Result<Vec<String>, AuditError> {
+    let mut checks = next_checks(audit, rules)?;
+    let now = now_seconds();
+    checks.retain(|check| check.after < now);
+    due::sort(&mut checks);
+    Ok(checks.into_iter().map(|check| check.url).collect())
 }
 
 /// A planned URL of each host with its newest reply.

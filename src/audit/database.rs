@@ -15,6 +15,7 @@ use jiff::{SignedDuration, Timestamp};
 use rusqlite::{CachedStatement, Connection, OptionalExtension, Params, Row, params};
 
 use super::AuditError;
+use super::confirmation::ConfirmationRule;
 use super::state::{CheckOutcome, LinkState, link_state};
 use crate::limits::{AUDIT_CHECK_AHEAD_HOURS, AUDIT_FIRST_CHECK_SECONDS};
 use crate::load::{open_to_extend, open_to_read, sqlite_error};
@@ -87,6 +88,37 @@ impl AuditDb {
         self.named(self.db.execute(sql, params![name, value]).map(drop))
     }
 
+    /// Returns the rule by which deaths are confirmed: that of the last check, else the usual one.
+    pub(super) fn confirmation_rule(&self) -> Result<ConfirmationRule, AuditError> {
+        let mut rule = ConfirmationRule::default();
+        let number = |value: Option<String>| value.and_then(|text| text.parse().ok());
+        if let Some(failures) = number(self.meta("confirm")?) {
+            rule.failures = u32::try_from(failures).unwrap_or(u32::MAX);
+        }
+        if let Some(seconds) = number(self.meta("confirm_after")?) {
+            rule.apart = Duration::from_secs(seconds);
+        }
+        Ok(rule)
+    }
+
+    /// Stores the rule by which deaths are confirmed.
+    pub(super) fn set_confirmation_rule(&self, rule: ConfirmationRule) -> Result<(), AuditError> {
+        self.set_meta("confirm", &rule.failures.to_string())?;
+        self.set_meta("confirm_after", &rule.apart.as_secs().to_string())
+    }
+
+    /// Returns the pace of the last check; `None` without any.
+    pub(super) fn check_pace(&self) -> Result<Option<CheckPace>, AuditError> {
+        Ok(self
+            .meta(META_PACE)?
+            .and_then(|text| CheckPace::parse(&text)))
+    }
+
+    /// Stores the pace of a check.
+    pub(super) fn set_check_pace(&self, pace: CheckPace) -> Result<(), AuditError> {
+        self.set_meta(META_PACE, &format!("{} {}", pace.urls, pace.seconds))
+    }
+
     /// Returns the number of URLs that are planned.
     pub(super) fn planned_urls(&self) -> Result<u64, AuditError> {
         let sql = "SELECT count(DISTINCT url) FROM audit_links WHERE planned";
@@ -137,12 +169,46 @@ const VERSION: u32 = 1;
 /// Name of the value of `audit_meta` that holds [`VERSION`].
 const META_VERSION: &str = "version";
 
+/// Name of the value of `audit_meta` that holds the pace of the last check.
+const META_PACE: &str = "check_pace";
+
+/// The pace of a check.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct CheckPace {
+    /// Number of URLs that were checked, with or without a result.
+    pub(super) urls: u64,
+    /// The time that it took.
+    pub(super) seconds: u64,
+}
+
+impl CheckPace {
+    /// Parses `500 1200`.
+    pub(super) fn parse(text: &str) -> Option<CheckPace> {
+        let (urls, seconds) = text.split_once(' ')?;
+        Some(CheckPace {
+            urls: urls.parse().ok()?,
+            seconds: seconds.parse().ok()?,
+        })
+    }
+
+    /// Returns the time that `urls` take; `None` if no URL was checked.
+    pub(super) fn time(self, urls: u64) -> Option<Duration> {
+        let seconds = u128::from(urls) * u128::from(self.seconds);
+        let seconds = seconds.checked_div(u128::from(self.urls))?;
+        Some(Duration::from_secs(
+            u64::try_from(seconds).unwrap_or(u64::MAX),
+        ))
+    }
+}
+
 /// The tables. `docs/audit.md` describes them for users.
 const TABLES: &str = "
 -- Values of the audit. version: of these tables; program: the version that planned; planned_at:
 -- time of the plan, in UTC; sample, by, seed: of the sample, empty without one; force: exclusions
 -- that were lifted, allow_private: hosts that may be private, both separated by commas; checker:
--- name and version of the checker that ran last; cdx: the server that was asked last.
+-- name and version of the checker that ran last; cdx: the server that was asked last; confirm,
+-- confirm_after: number of failures that confirm a death, and seconds between them; check_pace:
+-- URLs and seconds of the last check.
 CREATE TABLE audit_meta(
   name TEXT PRIMARY KEY,
   value TEXT NOT NULL
@@ -323,12 +389,9 @@ pub(super) fn now() -> String {
     shown(Timestamp::now())
 }
 
-/// Returns the time that lies `age` before the present.
-pub(super) fn time_before(age: Duration) -> String {
-    let age = SignedDuration::try_from(age).unwrap_or(SignedDuration::MAX);
-    // Before the beginning of time everything is newer.
-    let time = Timestamp::now().checked_sub(age);
-    shown(time.unwrap_or(Timestamp::MIN))
+/// Returns the present time in seconds since 1970.
+pub(super) fn now_seconds() -> i64 {
+    Timestamp::now().as_second()
 }
 
 /// Returns a time as the tables have it.
@@ -388,8 +451,8 @@ mod tests {
     #[test]
     fn times_are_in_seconds() {
         assert_eq!(now().len(), "2026-11-22T10:00:00Z".len());
-        assert!(time_before(Duration::from_hours(1)) < now());
-        assert_eq!(time_before(Duration::MAX), "-9999-01-02T01:59:59Z");
+        let shown = shown(Timestamp::from_second(now_seconds()).unwrap());
+        assert!(shown <= now());
     }
 
     fn text(text: &str) -> Option<String> {

@@ -16,7 +16,7 @@ use crate::load::is_file_of_database;
 use crate::sink::{OutputFile, Replacement, ReportOutputs, TableFolder};
 use csv_files::CsvFiles;
 use figures::{Figures, Survival};
-use links::{DeadLink, MostCited, Provenance, for_each_link};
+use links::{DeadLink, MostCited, Places, Provenance, ReplacedLink, for_each_link};
 use page::{PageContent, page};
 
 /// A report to write.
@@ -104,7 +104,7 @@ pub fn report(job: &ReportJob) -> Result<ReportFiles, AuditError> {
     Ok(written)
 }
 
-/// Reads the audit. Dead links are written to their file as they are read.
+/// Reads the audit. Dead links and replacements are written to their files as they are read.
 fn content(
     audit: &AuditDb,
     job: &ReportJob,
@@ -113,8 +113,14 @@ fn content(
     let provenance = audit.named(Provenance::read(&audit.db, &job.database))?;
     let mut figures = Figures::default();
     let mut most_cited = MostCited::default();
+    let mut places = audit.named(Places::prepare(&audit.db))?;
     for_each_link(audit, |link| {
         figures.add(link, provenance.weight(link.stratum));
+        if let (Some(files), Some(replaced)) = (&mut files, ReplacedLink::of(link)) {
+            places.for_each(audit, link.key, |place| {
+                files.add_replacement(&replaced, place)
+            })?;
+        }
         let Some(dead) = DeadLink::of(link) else {
             return Ok(());
         };
@@ -125,6 +131,7 @@ fn content(
         }
     })?;
     Ok(PageContent {
+        rule: audit.confirmation_rule()?,
         survival: Survival::of(&figures.ages),
         most_cited: audit.named(most_cited.with_citations(&audit.db))?,
         provenance,

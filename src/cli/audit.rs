@@ -12,16 +12,16 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
 
 use super::args::{
     AuditArchiveArgs, AuditArgs, AuditCheckArgs, AuditImportArgs, AuditPlanArgs, AuditReportArgs,
-    AuditStep,
+    AuditStatusArgs, AuditStep,
 };
 use super::error::{CommandError, CommandResult, Exit};
 use super::load::{load_error, upgraded};
 use super::signals::stop_on_signals;
 use super::terminal::{STDOUT, check_is_not_database, escaped, print, print_message};
 use crate::audit::{
-    self, ArchiveCounts, ArchiveJob, AuditError, AuditProgress, CheckCounts, CheckJob,
-    ImportCounts, ImportJob, ImportReport, LinkState, PlanCounts, PlanJob, ReportFiles, ReportJob,
-    ResultPlace, Sample, SenderPolicy,
+    self, ArchiveCounts, ArchiveJob, AuditError, AuditProgress, AuditStatus, CheckCounts, CheckJob,
+    CheckReason, ConfirmationRule, ImportCounts, ImportJob, ImportReport, LinkState, PlanCounts,
+    PlanJob, ReportFiles, ReportJob, ResultPlace, Sample, SenderPolicy, StatusJob,
 };
 use crate::diagnostic::{counted, grouped, shortened};
 use crate::limits::MESSAGE_VALUE_CHARS;
@@ -32,6 +32,7 @@ pub(super) fn audit(args: &AuditArgs) -> CommandResult {
     match &args.step {
         AuditStep::Plan(args) => plan(args),
         AuditStep::Check(args) => check(args),
+        AuditStep::Status(args) => status(args),
         AuditStep::Import(args) => import(args),
         AuditStep::Archive(args) => archive(args),
         AuditStep::Report(args) => report(args),
@@ -123,6 +124,8 @@ fn check(args: &AuditCheckArgs) -> CommandResult {
         CommandError::new(Exit::Usage, message)
     })?;
     job.max_age = args.max_age;
+    job.confirm = args.confirm;
+    job.confirm_after = args.confirm_after;
     job.private_hosts.clone_from(&args.allow_private);
     job.accepts_unreachable = args.accept_unreachable;
     job.limit = args.limit;
@@ -199,6 +202,85 @@ fn check_summary(counts: &CheckCounts) -> String {
         text.push_str("; interrupted, run it again to go on");
     }
     text
+}
+
+fn status(args: &AuditStatusArgs) -> CommandResult {
+    check_is_not_database(&args.database)?;
+    let mut job = StatusJob::new(args.database.clone());
+    job.max_age = args.max_age;
+    print(status_summary(&audit::status(&job)?).as_bytes())
+}
+
+/// Days of later checks that are listed; more are only counted.
+const LISTED_DAYS: usize = 60;
+
+/// The status of an audit, as a table.
+fn status_summary(status: &AuditStatus) -> String {
+    let checked = status.states.values().sum();
+    let mut text = row(status.planned, 0, "URLs planned", "");
+    text += &row(checked, 1, "checked", "");
+    for (state, count) in &status.states {
+        text += &row(*count, 2, state.name(), "");
+    }
+    text += &row(
+        status.confirmed,
+        1,
+        "confirmed deaths",
+        &rule_words(status.rule),
+    );
+    text += "checks that are due\n";
+    let due = status.due.values().sum();
+    text += &row(
+        due,
+        1,
+        "now",
+        &status.time.map_or_else(String::new, needed_time),
+    );
+    for (reason, count) in &status.due {
+        text += &row(*count, 2, reason_name(*reason), reason_words(*reason));
+    }
+    for ((day, reason), count) in status.later.iter().take(LISTED_DAYS) {
+        text += &row(*count, 1, day, reason_words(*reason));
+    }
+    let more = status.later.values().skip(LISTED_DAYS).sum();
+    if 0 < more {
+        text += &row(more, 1, "later", "");
+    }
+    text += "questions to archives that are due\n";
+    text + &row(
+        status.not_asked,
+        1,
+        "now",
+        "no archive is known to hold or to lack them",
+    )
+}
+
+fn needed_time(time: Duration) -> String {
+    format!("takes {} at the pace of the last check", shown(time))
+}
+
+fn rule_words(rule: ConfirmationRule) -> String {
+    let failures = counted(u64::from(rule.failures), "failure", "failures");
+    format!(
+        "after {failures}, {} apart, without a reply between",
+        shown(rule.apart)
+    )
+}
+
+fn reason_name(reason: CheckReason) -> &'static str {
+    match reason {
+        CheckReason::First => "first",
+        CheckReason::Confirmation => "to confirm",
+        CheckReason::Age => "old",
+    }
+}
+
+fn reason_words(reason: CheckReason) -> &'static str {
+    match reason {
+        CheckReason::First => "without a result",
+        CheckReason::Confirmation => "to confirm a death",
+        CheckReason::Age => "with an old result",
+    }
 }
 
 /// Refused results that are named; the others are counted.

@@ -72,7 +72,7 @@ fn the_newest_check_gives_the_state_and_unknown_links_are_counted() {
     let html = reported(&folder, &[]);
     assert_eq!(
         csv(&folder, "cohorts-by-year.csv"),
-        "year,links,alive,redirected,dead_page,dead_host,unknown,archived\n1996,2,1,0,1,0,0,1\nundated,1,0,0,0,0,1,0\n"
+        "year,links,alive,redirected,dead_page,dead_host,unknown,archived,confirmed\n1996,2,1,0,1,0,0,1,0\nundated,1,0,0,0,0,1,0,0\n"
     );
     assert_eq!(
         csv(&folder, "dead-protocols.csv"),
@@ -86,10 +86,76 @@ fn the_newest_check_gives_the_state_and_unknown_links_are_counted() {
          dead_or_redirected,0,371,1.000000\ndead_or_redirected,370,,1.000000\n"
     );
     let snapshot = "https://web.archive.org/web/19961219120000/http://l.cern.ch/b";
-    assert!(csv(&folder, "dead-links.csv").contains(&format!(",captured,{snapshot}\n")));
+    assert!(csv(&folder, "dead-links.csv").contains(&format!(",captured,{snapshot},1,0\n")));
     assert!(html.contains(&format!("href=\"{snapshot}\"")));
     assert!(!html.contains("href=\"http://"), "a dead link is clickable");
     assert_eq!(csv(&folder, "citations.csv").lines().count(), 3);
+    let replacements = csv(&folder, "replacements.csv");
+    let lines: Vec<_> = replacements.lines().collect();
+    assert_eq!(
+        lines[0],
+        "url,state,confirmed,written,place,cited,snapshot_time,snapshot"
+    );
+    assert_eq!(
+        lines.len(),
+        3,
+        "both citations of the dead link that has a snapshot: {replacements}"
+    );
+    for line in &lines[1..] {
+        let start = "http://l.cern.ch/b,dead_page,0,http://l.cern.ch/b,";
+        let end = format!(",1996-01-02T10:00:00Z,1996-12-19T12:00:00Z,{snapshot}");
+        assert!(line.starts_with(start) && line.ends_with(&end), "{line}");
+        let place = line.split(',').nth(4).unwrap();
+        let shown = urlspool(["show", place]).output().unwrap();
+        let text = String::from_utf8_lossy(&shown.stdout).into_owned();
+        assert!(text.contains("http://l.cern.ch/b"), "{place}: {text}");
+    }
+}
+
+#[test]
+fn a_death_of_several_days_is_confirmed() {
+    let folder = planned();
+    for (end, day, state, status) in [
+        ("/a", 1, "dead_host", "NULL"),
+        ("/a", 4, "dead_page", "404"),
+        ("/a", 7, "dead_page", "404"),
+        ("/b", 1, "dead_page", "404"),
+        ("/b", 4, "unknown", "503"),
+        ("/b", 7, "dead_page", "404"),
+        ("/c", 1, "dead_page", "404"),
+        ("/c", 4, "dead_page", "404"),
+        ("/c", 7, "alive", "200"),
+    ] {
+        let time = format!("2026-11-{day:02}T10:00:00Z");
+        checked(&folder, end, &time, state, status);
+    }
+    let html = reported(&folder, &[]);
+    let dead = csv(&folder, "dead-links.csv");
+    for (url, end) in [("/a,", ",3,1"), ("/b,", ",1,0")] {
+        let line = dead.lines().find(|line| line.contains(url)).unwrap();
+        assert!(line.ends_with(end), "{line}");
+    }
+    let cohorts = csv(&folder, "cohorts-by-year.csv");
+    assert!(
+        cohorts.contains("\n1996,2,0,0,2,0,0,0,1\nundated,1,1,0,0,0,0,0,0\n"),
+        "{cohorts}"
+    );
+    let shares = csv(&folder, "shares-by-year.csv");
+    assert!(shares.contains(",1,0.500000,"), "{shares}");
+    for part in [
+        "after 3 failures, each 3 days or more after the one before, with no reply",
+        "(404, <span class=\"whole\">2026-11-07</span>, confirmed)",
+        "(404, <span class=\"whole\">2026-11-07</span>, seen once)",
+    ] {
+        assert!(html.contains(part), "{part}: {html}");
+    }
+    run(
+        &folder,
+        "INSERT INTO audit_meta VALUES('confirm', '1'), ('confirm_after', '3600')",
+    );
+    let html = reported(&folder, &[]);
+    assert!(html.contains("is confirmed after one failure,"));
+    assert!(csv(&folder, "cohorts-by-year.csv").contains("\n1996,2,0,0,2,0,0,0,2\n"));
 }
 
 #[test]

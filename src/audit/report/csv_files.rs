@@ -4,7 +4,7 @@ use serde::{Serialize, Serializer};
 
 use super::SenderPolicy;
 use super::figures::{Tally, TallyMap};
-use super::links::{ArchiveAnswer, CitedLink, DeadLink};
+use super::links::{ArchiveAnswer, CitedLink, DeadLink, Place, ReplacedLink};
 use super::page::PageContent;
 use crate::audit::AuditError;
 use crate::audit::state::LinkState;
@@ -14,6 +14,9 @@ use crate::sink::{TableFiles, TableFolder, TableText as Text};
 /// Columns of [`counts`].
 const COUNTS: &str = "links,{states},archived";
 
+/// Columns of the deaths that are confirmed: their number, their share and its interval.
+const CONFIRMED: &str = "confirmed,confirmed_share,confirmed_low,confirmed_high";
+
 /// Columns of the share of dead links and its interval.
 const DEAD_SHARE: &str = "dead_share,dead_low,dead_high";
 
@@ -21,29 +24,32 @@ const DEAD_LINKS: &str = "dead-links.csv";
 
 const CITATIONS: &str = "citations.csv";
 
+const REPLACEMENTS: &str = "replacements.csv";
+
 /// The files, each with its columns.
-const TABLES: [(&str, &[&str]); 14] = [
+const TABLES: [(&str, &[&str]); 15] = [
     (
         DEAD_LINKS,
         &[
             "url,state,result,checked_at,citations,messages,first_cited,last_cited,list",
-            "archive,snapshot",
+            "archive,snapshot,failures,confirmed",
         ],
     ),
-    ("cohorts-by-year.csv", &["year", COUNTS]),
+    ("cohorts-by-year.csv", &["year", COUNTS, "confirmed"]),
     (
         "shares-by-year.csv",
         &[
             "year,population,known,dead",
             DEAD_SHARE,
             "dead_archived,lost,not_asked,lost_share,lost_low,lost_high",
+            CONFIRMED,
         ],
     ),
-    ("by-scheme.csv", &["scheme", COUNTS, DEAD_SHARE]),
-    ("by-tld.csv", &["tld", COUNTS, DEAD_SHARE]),
-    ("by-domain.csv", &["domain", COUNTS, DEAD_SHARE]),
-    ("by-host.csv", &["host", COUNTS, DEAD_SHARE]),
-    ("by-list.csv", &["list", COUNTS, DEAD_SHARE]),
+    ("by-scheme.csv", &["scheme", COUNTS, DEAD_SHARE, CONFIRMED]),
+    ("by-tld.csv", &["tld", COUNTS, DEAD_SHARE, CONFIRMED]),
+    ("by-domain.csv", &["domain", COUNTS, DEAD_SHARE, CONFIRMED]),
+    ("by-host.csv", &["host", COUNTS, DEAD_SHARE, CONFIRMED]),
+    ("by-list.csv", &["list", COUNTS, DEAD_SHARE, CONFIRMED]),
     (
         "by-age.csv",
         &[
@@ -56,6 +62,10 @@ const TABLES: [(&str, &[&str]); 14] = [
     ("lifetimes.csv", &["end,after_months,until_months,weight"]),
     ("dead-protocols.csv", &["year,gopher,wais,prospero,telnet"]),
     ("exclusions.csv", &["reason,links"]),
+    (
+        REPLACEMENTS,
+        &["url,state,confirmed,written,place,cited,snapshot_time,snapshot"],
+    ),
     (CITATIONS, &["url,date,subject,anchor,list,place"]),
 ];
 
@@ -114,17 +124,36 @@ impl CsvFiles {
             link.first_cited.as_deref().map(Text),
             link.last_cited.as_deref().map(Text),
             Text(&link.list),
-            archive,
-            link.snapshot.as_deref().map(Text),
+            (archive, link.snapshot.as_deref().map(Text)),
+            (link.failures, u8::from(link.is_confirmed)),
         );
         self.write(DEAD_LINKS, [row])
     }
 
-    /// Writes all files except `dead-links.csv`.
+    /// Adds a place where a link stands, and the snapshot that can replace it.
+    pub(super) fn add_replacement(
+        &mut self,
+        link: &ReplacedLink<'_>,
+        place: &Place,
+    ) -> Result<(), AuditError> {
+        let row = (
+            Text(link.url),
+            link.state.name(),
+            u8::from(link.is_confirmed),
+            Text(&place.written),
+            Text(&place.location),
+            place.cited.as_deref().map(Text),
+            &link.snapshot_time,
+            Text(&link.snapshot),
+        );
+        self.write(REPLACEMENTS, [row])
+    }
+
+    /// Writes all files except `dead-links.csv` and `replacements.csv`.
     pub(super) fn write_all(&mut self, content: &PageContent) -> Result<(), AuditError> {
         let figures = &content.figures;
         let years = figures.years.iter();
-        let cohorts = years.map(|(year, tally)| (Text(year), counts(tally)));
+        let cohorts = years.map(|(year, tally)| (Text(year), counts(tally), tally.confirmed));
         self.write("cohorts-by-year.csv", cohorts)?;
         let populations = figures.populations.iter();
         let shares = populations.map(|(year, population)| {
@@ -134,6 +163,7 @@ impl CsvFiles {
                 share(tally.dead_share()),
                 (tally.dead_archived, tally.lost, tally.unanswered()),
                 share(tally.lost_share()),
+                confirmed(&tally),
             )
         });
         self.write("shares-by-year.csv", shares)?;
@@ -171,8 +201,10 @@ impl CsvFiles {
 
     fn write_group(&mut self, name: &str, groups: &TallyMap) -> Result<(), AuditError> {
         let groups = groups.sorted().into_iter();
-        let rows =
-            groups.map(|(name, tally)| (Text(name), counts(tally), share(tally.dead_share())));
+        let rows = groups.map(|(name, tally)| {
+            let shares = (share(tally.dead_share()), confirmed(tally));
+            (Text(name), counts(tally), shares)
+        });
         self.write(name, rows)
     }
 
@@ -226,6 +258,11 @@ impl CsvFiles {
 fn counts(tally: &Tally) -> (u64, [u64; LinkState::ALL.len()], u64) {
     let states = LinkState::ALL.map(|state| tally.count(state));
     (tally.links(), states, tally.archived)
+}
+
+/// Returns the cells of [`CONFIRMED`].
+fn confirmed(tally: &Tally) -> (u64, [Option<Number>; 3]) {
+    (tally.confirmed, share(tally.confirmed_share()))
 }
 
 /// Returns the cells of a share and the ends of its interval.

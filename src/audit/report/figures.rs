@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use super::links::{ArchiveAnswer, AuditedLink, StoredCheck};
+use super::links::{ArchiveAnswer, AuditedLink, StoredCheck, unix_seconds};
 use crate::audit::state::LinkState;
 use crate::audit::statistics::{Lifetime, LifetimeCounts, Share, SurvivalCurve, Trials, turnbull};
 
@@ -145,6 +145,9 @@ impl Figures {
             groups.tlds.tally(link.tld.unwrap_or_default()),
         ] {
             tally.add(state, archive, weight);
+            if link.is_confirmed {
+                tally.add_confirmed(weight);
+            }
         }
         self.sources.add(link);
         self.ages.add(link, weight);
@@ -212,11 +215,6 @@ fn checks_at_ages(link: &AuditedLink<'_>) -> Vec<StateAtAge> {
         .collect()
 }
 
-fn unix_seconds(time: &str) -> Option<i64> {
-    let time: jiff::Timestamp = time.parse().ok()?;
-    Some(time.as_second())
-}
-
 fn entry<'m, T: Default>(map: &'m mut BTreeMap<String, T>, name: &str) -> &'m mut T {
     map.entry(name.to_owned()).or_default()
 }
@@ -246,6 +244,10 @@ pub(super) struct Tally {
     answered: Trials,
     /// The weight of the lost ones.
     lost_weight: f64,
+    /// Dead links whose death is confirmed.
+    pub(super) confirmed: u64,
+    /// The weight of these.
+    confirmed_weight: f64,
 }
 
 impl Tally {
@@ -262,6 +264,12 @@ impl Tally {
         if state.is_dead() {
             self.add_dead(archive, weight);
         }
+    }
+
+    /// Adds a dead link, which was added, to those whose death is confirmed.
+    pub(super) fn add_confirmed(&mut self, weight: f64) {
+        self.confirmed += 1;
+        self.confirmed_weight += weight;
     }
 
     fn add_dead(&mut self, archive: ArchiveAnswer, weight: f64) {
@@ -312,6 +320,16 @@ impl Tally {
     /// The share of dead links among those whose state is known.
     pub(super) fn dead_share(&self) -> Option<Share> {
         self.known.share(self.dead_weight())
+    }
+
+    /// The share of links whose death is confirmed among those whose state is known.
+    pub(super) fn confirmed_share(&self) -> Option<Share> {
+        self.known.share(self.confirmed_weight)
+    }
+
+    /// The part of confirmed deaths among the dead links, which are at least one.
+    pub(super) fn confirmed_part(&self) -> f64 {
+        self.confirmed_weight / self.dead_weight()
     }
 
     /// The share of living links, redirected ones among them, among those whose state is known.
@@ -436,6 +454,9 @@ mod tests {
         ] {
             tally.add(state, archive, 2.0);
         }
+        tally.add_confirmed(2.0);
+        assert!((tally.confirmed_share().unwrap().share - 0.2).abs() < 1e-12);
+        assert!((tally.confirmed_part() - 1.0 / 3.0).abs() < 1e-12);
         assert_eq!((tally.links(), tally.known(), tally.dead()), (6, 5, 3));
         assert_eq!((tally.archived, tally.dead_archived), (3, 1));
         assert_eq!((tally.lost, tally.unanswered()), (1, 1));

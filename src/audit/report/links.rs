@@ -11,6 +11,7 @@ use std::path::Path;
 use rusqlite::{Connection, Row, Rows, Statement};
 
 use crate::audit::AuditError;
+use crate::audit::confirmation::{ConfirmationRule, FailureRun};
 use crate::audit::database::AuditDb;
 use crate::audit::state::{CheckFailure, LinkState};
 use crate::grammar::encode;
@@ -50,6 +51,10 @@ pub(super) struct AuditedLink<'r> {
     /// In the order of their time.
     pub(super) checks: &'r [StoredCheck],
     pub(super) capture: Option<&'r StoredCapture>,
+    /// Failures since the last reply, as they count for a confirmation.
+    pub(super) failures: u32,
+    /// `true` if it is dead, and that is confirmed.
+    pub(super) is_confirmed: bool,
 }
 
 impl AuditedLink<'_> {
@@ -116,13 +121,35 @@ pub(super) fn for_each_link(
     let mut captures = audit.named(KeyedRows::new(&mut capture_statement, stored_capture))?;
     let mut rows = audit.named(link_statement.query([]))?;
     let (mut link_checks, mut link_captures) = (Vec::new(), Vec::new());
+    let rule = audit.confirmation_rule()?;
     while let Some(row) = audit.named(rows.next())? {
         let key = audit.named(text(row, 0))?;
         audit.named(checks.take(key, &mut link_checks))?;
         audit.named(captures.take(key, &mut link_captures))?;
-        each(&audit.named(link(row, &link_checks, link_captures.first()))?)?;
+        let mut link = audit.named(link(row, &link_checks, link_captures.first()))?;
+        let run = failures(rule, &link_checks);
+        link.failures = run.counted();
+        link.is_confirmed = link.state().is_dead() && run.is_confirmed(rule);
+        each(&link)?;
     }
     Ok(())
+}
+
+/// Counts the failures of a link since its last reply.
+fn failures(rule: ConfirmationRule, checks: &[StoredCheck]) -> FailureRun {
+    let mut run = FailureRun::default();
+    for check in checks {
+        if let Some(at) = unix_seconds(&check.checked_at) {
+            run.add(rule, at, check.state, check.has_reply());
+        }
+    }
+    run
+}
+
+/// Returns a time of the tables in seconds since 1970.
+pub(super) fn unix_seconds(time: &str) -> Option<i64> {
+    let time: jiff::Timestamp = time.parse().ok()?;
+    Some(time.as_second())
 }
 
 fn link<'r>(
@@ -148,6 +175,8 @@ fn link<'r>(
         excluded: optional_text(row, 14)?,
         checks,
         capture,
+        failures: 0,
+        is_confirmed: false,
     })
 }
 
@@ -322,6 +351,8 @@ pub(super) struct DeadLink {
     /// The status or the error of the newest check.
     pub(super) result: String,
     pub(super) checked_at: String,
+    pub(super) failures: u32,
+    pub(super) is_confirmed: bool,
     pub(super) citations: u64,
     pub(super) messages: u64,
     pub(super) first_cited: Option<String>,
@@ -349,6 +380,8 @@ impl DeadLink {
             state: check.state,
             result,
             checked_at: check.checked_at.clone(),
+            failures: link.failures,
+            is_confirmed: link.is_confirmed,
             citations: link.citations,
             messages: link.messages,
             first_cited: link.first_cited.map(str::to_owned),
@@ -367,6 +400,93 @@ fn snapshot(link: &AuditedLink<'_>) -> Option<String> {
             captured_snapshot(&capture.server, capture.timestamp.as_deref()?, link.url)
         }
         _ => Some(nearest_snapshot(link.first_cited, link.url)),
+    }
+}
+
+/// A link that is dead or redirected elsewhere, and whose snapshot has an address.
+#[derive(Clone, Debug)]
+pub(super) struct ReplacedLink<'r> {
+    pub(super) url: &'r str,
+    pub(super) state: LinkState,
+    pub(super) is_confirmed: bool,
+    /// Time of the snapshot, as the tables have times.
+    pub(super) snapshot_time: String,
+    pub(super) snapshot: String,
+}
+
+impl<'r> ReplacedLink<'r> {
+    /// Returns `None` for a link without a snapshot, and for one that lives.
+    pub(super) fn of(link: &AuditedLink<'r>) -> Option<ReplacedLink<'r>> {
+        let state = link.state();
+        let is_gone = state.is_dead() || state == LinkState::Redirected;
+        if !link.is_planned || !is_gone || link.archive() != ArchiveAnswer::Captured {
+            return None;
+        }
+        let timestamp = link.capture?.timestamp.as_deref()?;
+        let time = jiff::civil::DateTime::strptime("%Y%m%d%H%M%S", timestamp).ok()?;
+        Some(ReplacedLink {
+            url: link.url,
+            state,
+            is_confirmed: link.is_confirmed,
+            snapshot_time: time.strftime("%Y-%m-%dT%H:%M:%SZ").to_string(),
+            snapshot: snapshot(link)?,
+        })
+    }
+}
+
+/// All places where a link is cited.
+const PLACES: &str =
+    "SELECT urls.url, sources.path, (SELECT group_concat(value, '!') FROM json_each(sources.member)),
+    urls.start, urls.cited
+  FROM links JOIN urls ON urls.link = links.id JOIN sources ON sources.id = urls.source
+  WHERE links.key = ?1 ORDER BY urls.cited NULLS LAST, urls.id";
+
+/// The places where links are cited.
+pub(super) struct Places<'d>(Statement<'d>);
+
+/// A place where a link is cited.
+#[derive(Clone, Debug)]
+pub(super) struct Place {
+    /// The URL as it is written there.
+    pub(super) written: String,
+    /// The file, as `urlspool show` reads it: `path!member:start`.
+    pub(super) location: String,
+    pub(super) cited: Option<String>,
+}
+
+impl<'d> Places<'d> {
+    pub(super) fn prepare(db: &'d Connection) -> rusqlite::Result<Places<'d>> {
+        Ok(Places(db.prepare(PLACES)?))
+    }
+
+    /// Calls `each` with the places of the link `key`.
+    pub(super) fn for_each(
+        &mut self,
+        audit: &AuditDb,
+        key: &str,
+        mut each: impl FnMut(&Place) -> Result<(), AuditError>,
+    ) -> Result<(), AuditError> {
+        let mut rows = audit.named(self.0.query([key]))?;
+        while let Some(row) = audit.named(rows.next())? {
+            each(&audit.named(place(row))?)?;
+        }
+        Ok(())
+    }
+}
+
+fn place(row: &Row<'_>) -> rusqlite::Result<Place> {
+    Ok(Place {
+        written: row.get(0)?,
+        location: place_text(text(row, 1)?, optional_text(row, 2)?, row.get(3)?),
+        cited: row.get(4)?,
+    })
+}
+
+/// Returns a place as `urlspool show` reads it.
+fn place_text(path: &str, member: Option<&str>, start: i64) -> String {
+    match member {
+        Some(member) => format!("{path}!{member}:{start}"),
+        None => format!("{path}:{start}"),
     }
 }
 
@@ -433,9 +553,6 @@ pub(super) struct Citation {
 }
 
 fn citation(row: &Row<'_>) -> rusqlite::Result<Citation> {
-    let (path, member): (String, Option<String>) = (row.get(7)?, row.get(8)?);
-    let member = member.map_or(String::new(), |member| format!("!{member}"));
-    let start: i64 = row.get(9)?;
     Ok(Citation {
         message_id: row.get(1)?,
         date: row.get(2)?,
@@ -443,7 +560,7 @@ fn citation(row: &Row<'_>) -> rusqlite::Result<Citation> {
         subject: row.get(4)?,
         list: row.get(5)?,
         anchor: row.get(6)?,
-        place: format!("{path}{member}:{start}"),
+        place: place_text(text(row, 7)?, optional_text(row, 8)?, row.get(9)?),
     })
 }
 

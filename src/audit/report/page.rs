@@ -6,6 +6,7 @@ use super::SenderPolicy;
 use super::curves::{AgePoint, intervals, survival};
 use super::figures::{DEAD_PROTOCOLS, Figures, Period, Survival, Tally, TallyMap};
 use super::links::{ArchiveAnswer, Citation, CitedLink, DeadLink, Provenance};
+use crate::audit::confirmation::ConfirmationRule;
 use crate::audit::plan::Exclusion;
 use crate::audit::state::LinkState;
 use crate::audit::statistics::{HalfLife, Share, SurvivalCurve};
@@ -21,8 +22,9 @@ use crate::page::html::{
 const METHOD: &str = include_str!("page/method.html");
 
 /// The sections that the navigation names.
-const SECTIONS: [(&str, &str); 8] = [
+const SECTIONS: [(&str, &str); 9] = [
     ("#years", "By year"),
+    ("#confirmed", "Confirmed deaths"),
     ("#survival", "Survival"),
     ("#archive", "Archived or lost"),
     ("#groups", "Hosts, domains, lists"),
@@ -41,6 +43,8 @@ pub(super) struct PageContent {
     pub(super) survival: Option<Survival>,
     pub(super) most_cited: Vec<CitedLink>,
     pub(super) senders: SenderPolicy,
+    /// The rule by which deaths are confirmed.
+    pub(super) rule: ConfirmationRule,
 }
 
 pub(super) fn page(content: &PageContent) -> String {
@@ -53,6 +57,7 @@ pub(super) fn page(content: &PageContent) -> String {
     let main = html! {
         (summary(content))
         (years(content))
+        (confirmed(content))
         (lifetimes(content))
         (archive(content))
         (groups(content))
@@ -90,7 +95,8 @@ fn cited_link(cited: &CitedLink, senders: SenderPolicy) -> Markup {
         li {
             span.url { (foreign(&link.url)) } br;
             (link.state.words().link)
-            " (" (Text(&link.result)) ", " (day(&link.checked_at)) "); "
+            " (" (Text(&link.result)) ", " (day(&link.checked_at))
+            @if link.is_confirmed { ", confirmed" } @else { ", seen once" } "); "
             (counted(link.citations, "citation", "citations")) " in "
             (counted(link.messages, "message", "messages"))
             @if let Some(first) = &link.first_cited { ", first on " (day(first)) }
@@ -293,6 +299,10 @@ fn summary(content: &PageContent) -> Markup {
                     },
                 ))
                 (share_card("Dead, of the links with a result", total.dead_share()))
+                (share_card(
+                    "Confirmed dead, of the links with a result",
+                    total.confirmed_share(),
+                ))
                 (half_life_card(content.survival.as_ref()))
                 (share_card(
                     "Lost, of the dead links that an archive was asked for",
@@ -392,7 +402,7 @@ fn interval(share: &Share) -> String {
 fn tally_columns(title: &'static str) -> Vec<Column> {
     let mut columns = vec![text_column(title), number_column("Links")];
     columns.extend(LinkState::ALL.map(|state| number_column(state.words().title)));
-    columns.extend(["Archived", "Dead", INTERVAL].map(number_column));
+    columns.extend(["Archived", "Dead", INTERVAL, "Confirmed", INTERVAL].map(number_column));
     columns
 }
 
@@ -402,6 +412,8 @@ fn tally_cells<'t>(name: Cell<'t>, tally: &Tally) -> Vec<Cell<'t>> {
     cells.push(Cell::Count(tally.archived));
     cells.push(share_cell(tally.dead_share()));
     cells.push(interval_cell(tally.dead_share()));
+    cells.push(share_cell(tally.confirmed_share()));
+    cells.push(interval_cell(tally.confirmed_share()));
     cells
 }
 
@@ -451,6 +463,89 @@ fn years(content: &PageContent) -> Markup {
             ))
         } "\n"
     }
+}
+
+/// Returns the dead links by year: confirmed, or seen once.
+fn confirmed(content: &PageContent) -> Markup {
+    let years = &content.figures.years;
+    let rows: Vec<_> = years
+        .iter()
+        .filter(|(_, tally)| 0 < tally.dead())
+        .map(|(year, tally)| BarRow {
+            name: year,
+            parts: vec![tally.confirmed_part(), 1.0 - tally.confirmed_part()],
+            count: tally.dead(),
+        })
+        .collect();
+    html! {
+        section #confirmed { "\n"
+            h2 { "Confirmed deaths" } "\n"
+            p {
+                "The death of a link is confirmed after " (rule_words(content.rule))
+                ", with no reply in between. Else it is seen once: the host may have failed on that \
+                 day only."
+            } "\n"
+            @if rows.is_empty() {
+                p { "No link is known to be dead." } "\n"
+            } @else {
+                (bars(
+                    "Dead links by year of citation: confirmed or seen once",
+                    "shares of the dead links; the table below has the values",
+                    &[series("lost", "confirmed"), series("unanswered", "seen once")],
+                    &rows,
+                    BarScale::Shares,
+                ))
+                (confirmed_table(content))
+            }
+        } "\n"
+    }
+}
+
+/// Returns the rule in words: `3 failures, each 3 days or more after the one before`.
+fn rule_words(rule: ConfirmationRule) -> String {
+    const HOUR_SECONDS: u64 = 3_600;
+    const DAY_HOURS: u64 = 24;
+    let hours = rule.apart.as_secs() / HOUR_SECONDS;
+    let apart = if hours.is_multiple_of(DAY_HOURS) {
+        counted(hours / DAY_HOURS, "day", "days")
+    } else {
+        counted(hours, "hour", "hours")
+    };
+    if rule.failures <= 1 {
+        return "one failure".to_owned();
+    }
+    let failures = rule.failures;
+    format!("{failures} failures, each {apart} or more after the one before")
+}
+
+fn confirmed_table(content: &PageContent) -> Markup {
+    let cells = |name, tally: &Tally| {
+        vec![
+            name,
+            Cell::Count(tally.known()),
+            Cell::Count(tally.dead()),
+            Cell::Count(tally.confirmed),
+            Cell::Count(tally.dead() - tally.confirmed),
+            share_cell(tally.confirmed_share()),
+            interval_cell(tally.confirmed_share()),
+        ]
+    };
+    let columns = [
+        text_column("Year"),
+        number_column("With a result"),
+        number_column("Dead"),
+        number_column("Confirmed"),
+        number_column("Seen once"),
+        number_column("Confirmed share"),
+        number_column(INTERVAL),
+    ];
+    let years = content.figures.years.iter();
+    table(
+        "Confirmed deaths by year of citation",
+        &columns,
+        years.map(|(year, tally)| cells(Cell::Foreign(year), tally)),
+        Some(cells(Cell::Own("All"), &content.figures.total)),
+    )
 }
 
 /// Returns the survival from the first citation.

@@ -42,6 +42,12 @@ pub(crate) enum AuditStep {
     /// which connects to public addresses only, also at the end of redirects.
     #[command(after_help = examples::AUDIT_CHECK)]
     Check(AuditCheckArgs),
+    /// Print what is planned, checked and due, and how long it takes
+    ///
+    /// Links whose death is not confirmed are due again before their results are old. The time is that
+    /// of the pace of the last check. Nothing is contacted, and the database is not changed.
+    #[command(after_help = examples::AUDIT_STATUS)]
+    Status(AuditStatusArgs),
     /// Import results of checks: the JSON of lychee, or CSV of any checker
     ///
     /// CSV has a first line with the columns `url`, `status` and `checked_at`, and may have
@@ -136,13 +142,37 @@ pub(crate) struct AuditCheckArgs {
     #[arg(long, value_name = "AGE", value_parser = age, default_value = "30d", help_heading = INPUT)]
     pub(crate) max_age: Duration,
 
-    /// Check at most N links: first those without a result, then those whose last result is oldest
+    /// Failures that confirm the death of a link; without it those of the last check, and 3 at first
+    ///
+    /// A link that failed is due again until its death is confirmed, or it replies.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..), help_heading = INPUT)]
+    pub(crate) confirm: Option<u32>,
+
+    /// Time between these failures: a number with h, d or w; without it that of the last check, and 3d
+    /// at first
+    #[arg(long, value_name = "AGE", value_parser = age, help_heading = INPUT)]
+    pub(crate) confirm_after: Option<Duration>,
+
+    /// Check at most N links: first those without a result, then those whose death is to be confirmed,
+    /// then those whose last result is oldest
     #[arg(long, value_name = "N", value_parser = count::<u64>, help_heading = INPUT)]
     pub(crate) limit: Option<u64>,
 
     /// Report only errors
     #[arg(short, long, help_heading = GENERAL)]
     pub(crate) quiet: bool,
+}
+
+/// The arguments of `audit status`.
+#[derive(clap::Args, Debug)]
+pub(crate) struct AuditStatusArgs {
+    /// The database with a plan
+    #[arg(value_name = "DB")]
+    pub(crate) database: PathBuf,
+
+    /// Age from which results are old: a number with h, d or w for hours, days or weeks
+    #[arg(long, value_name = "AGE", value_parser = age, default_value = "30d", help_heading = INPUT)]
+    pub(crate) max_age: Duration,
 }
 
 /// The arguments of `audit import`.

@@ -183,6 +183,7 @@ pub(super) const AUDIT: &str = "Examples:
   urlspool audit plan urls.db
   urlspool audit plan urls.db --sample 5000 --by year --seed 1
   urlspool audit check urls.db
+  urlspool audit status urls.db
   urlspool audit import urls.db results.csv
   urlspool audit import urls.db lychee.json --checked-at 2026-11-22
   urlspool audit archive urls.db --cdx https://web.archive.org/cdx/search/cdx --contact you@your.site
@@ -213,7 +214,19 @@ pub(super) const AUDIT_CHECK: &str = "Exit codes:
 Examples:
   urlspool audit check urls.db
   urlspool audit check urls.db --limit 5000
+  urlspool audit check urls.db --confirm 2 --confirm-after 1w
   urlspool audit check urls.db --max-age 12w --checker-args '--timeout 60'";
+
+#[cfg(feature = "audit")]
+pub(super) const AUDIT_STATUS: &str = "Exit codes:
+  0  done
+  2  the arguments or the database cannot be used, or it has no plan
+ 74  the database cannot be read
+ 78  the database is damaged
+
+Examples:
+  urlspool audit status urls.db
+  urlspool audit status urls.db --max-age 12w";
 
 #[cfg(feature = "audit")]
 pub(super) const AUDIT_IMPORT: &str = "Exit codes:

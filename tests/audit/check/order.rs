@@ -50,3 +50,90 @@ fn a_check_without_due_links_gives_the_reason() {
     let end = audit(&folder, "check", &["--limit", "0"]);
     assert_eq!(end.status, Some(2), "{}", end.stderr);
 }
+
+/// Moves all results into the past, by days.
+fn age(folder: &crate::scene::Folder, days: u32) {
+    let sql = format!(
+        "UPDATE audit_checks SET checked_at = strftime('%Y-%m-%dT%H:%M:%SZ', checked_at, '-{days} days')"
+    );
+    let db = Connection::open(folder.path("urls.db")).unwrap();
+    db.execute_batch(&sql).unwrap();
+}
+
+#[test]
+fn a_link_that_failed_is_due_until_its_death_is_confirmed() {
+    let folder = planned("http://l.cern.ch/a http://l.cern.ch/d");
+    let checker = fake_checker(&folder);
+    let with = ["--checker", &checker];
+    let due = |expected: &str| {
+        let end = audited(&folder, "check", &with);
+        assert!(end.stderr.contains(expected), "{expected}: {}", end.stderr);
+    };
+    due("2 of 2 URLs checked, 1 alive, 1 dead page");
+    age(&folder, 2);
+    due("0 of 0 URLs");
+    for _ in 0..2 {
+        age(&folder, 4);
+        due("1 of 1 URL checked, 1 dead page");
+    }
+    let status = audited(&folder, "status", &[]).stdout;
+    let status = String::from_utf8(status).unwrap();
+    assert!(
+        status.contains("         1    confirmed deaths"),
+        "{status}"
+    );
+    age(&folder, 4);
+    due("0 of 0 URLs");
+    age(&folder, 27);
+    due("2 of 2 URLs checked");
+    let rule = [
+        "--confirm",
+        "6",
+        "--confirm-after",
+        "1h",
+        "--checker",
+        &checker,
+    ];
+    audited(&folder, "check", &rule);
+    age(&folder, 1);
+    due("1 of 1 URL checked, 1 dead page");
+}
+
+#[test]
+fn the_status_says_what_is_due_when() {
+    let folder = planned("http://l.cern.ch/a http://l.cern.ch/d http://l.cern.ch/e");
+    let file = folder.file(
+        "r.csv",
+        "url,status,checked_at\nhttp://l.cern.ch/a,200,2026-01-01\nhttp://l.cern.ch/d,404,2026-01-01\n",
+    );
+    audited(&folder, "import", &["-q", &file]);
+    let shown = |args: &[&str]| {
+        let status = audited(&folder, "status", args).stdout;
+        String::from_utf8(status).unwrap()
+    };
+    assert_eq!(
+        shown(&[]),
+        "         3  URLs planned\n         2    checked\n         1      alive\n         1      dead_page\n\
+         \u{20}        0    confirmed deaths   after 3 failures, 3 days apart, without a reply between\n\
+         checks that are due\n         3    now\n\
+         \u{20}        1      first              without a result\n\
+         \u{20}        1      to confirm         to confirm a death\n\
+         \u{20}        1      old                with an old result\n\
+         questions to archives that are due\n\
+         \u{20}        3    now                no archive is known to hold or to lack them\n"
+    );
+    let later = shown(&["--max-age", "5000w"]);
+    assert!(
+        later.contains("         1    2121-10-30         with an old result\n"),
+        "{later}"
+    );
+    let checker = fake_checker(&folder);
+    audited(&folder, "check", &["--limit", "2", "--checker", &checker]);
+    let after = shown(&[]);
+    assert!(
+        after.contains("         1    now                takes 0 seconds at the pace"),
+        "{after}"
+    );
+    let none = audit(&folder, "status", &["--max-age", "1"]);
+    assert_eq!(none.status, Some(2));
+}
