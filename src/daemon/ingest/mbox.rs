@@ -86,6 +86,16 @@ struct MboxProgress<'p> {
     at_end: bool,
 }
 
+/// The next piece of a message that is read in pieces.
+#[derive(Debug)]
+enum NextBlock {
+    Block(Block),
+    /// None is left.
+    End,
+    /// The message no longer begins as it did.
+    Changed,
+}
+
 impl MboxFile<'_> {
     /// Ingests the new messages of one chunk.
     pub(super) fn ingest_chunk(
@@ -172,8 +182,8 @@ impl MboxFile<'_> {
         })
     }
 
-    /// Ingests a message that is too large to be held, piece by piece. Returns `None` if it can be
-    /// held.
+    /// Ingests a message that is too large to be held, piece by piece, each read under the lock.
+    /// Returns `None` if it can be held.
     fn ingest_oversized(
         &self,
         cursor: MboxCursor,
@@ -188,10 +198,15 @@ impl MboxFile<'_> {
         let mut reader = BlockReader::new(from_start, self.format, self.max_message_bytes);
         let mut first_digest = 0;
         let mut end = start;
+        let mut begin = None;
         loop {
-            let mut block = match reader.next_block() {
-                Ok(Some(block)) => block,
-                Ok(None) => break,
+            let mut block = match with_lock(self.file, self.path, || {
+                self.next_block(&mut reader, start, &mut begin)
+            }) {
+                Ok(Ok(NextBlock::Block(block))) => block,
+                Ok(Ok(NextBlock::End)) => break,
+                Ok(Ok(NextBlock::Changed)) => return Ok(Some(FileOutcome::Waiting)),
+                Ok(Err(lock)) => return Ok(Some(FileOutcome::Locked(lock))),
                 Err(error) => return Ok(Some(FileOutcome::Failed(error))),
             };
             block.offset += start;
@@ -248,6 +263,25 @@ impl MboxFile<'_> {
             at_end: false,
         };
         self.save(&progress, ingest).map(Some)
+    }
+
+    /// Reads the next piece of the message at `start`. Called under the lock, which is given up
+    /// between two pieces: a writer may have changed the message in the meantime. `begin` keeps the
+    /// first bytes of the message, by which that is noticed.
+    fn next_block(
+        &self,
+        reader: &mut BlockReader<OffsetReader<'_>>,
+        start: u64,
+        begin: &mut Option<Vec<u8>>,
+    ) -> io::Result<NextBlock> {
+        let now = read_at(self.file, start, HEAD_BYTES)?;
+        if *begin.get_or_insert_with(|| now.clone()) != now {
+            return Ok(NextBlock::Changed);
+        }
+        Ok(match reader.next_block()? {
+            Some(block) => NextBlock::Block(block),
+            None => NextBlock::End,
+        })
     }
 
     /// Returns the holder of the messages if the file is read from its start, and whether it must
@@ -728,5 +762,41 @@ mod tests {
                 assert_eq!(gone, 2, "{large_bytes} {max_message_bytes}");
             }
         }
+    }
+
+    #[test]
+    fn a_message_that_changes_between_its_pieces_is_noticed() {
+        let scene = Scene::new("pieces");
+        let line = "http://a.example/\n";
+        let text = format!("From a\nSubject: s\n\n{}", line.repeat(1_000_000));
+        fs::write(&scene.path, &text).unwrap();
+        let file = File::open(&scene.path).unwrap();
+        let mbox = MboxFile {
+            file: &file,
+            path: &scene.path,
+            spool: &scene.store.folder,
+            format: Format::Mbox,
+            start: 0,
+            version: FileVersion::of(&file.metadata().unwrap()),
+            settle_state: SettleState::Settled,
+            max_message_bytes: 1 << 20,
+        };
+        let (mut begin, mut pieces) = (None, Vec::new());
+        let stream = OffsetReader {
+            file: &file,
+            offset: 0,
+        };
+        let mut reader = BlockReader::new(stream, Format::Mbox, 1 << 20);
+        for change in [text.clone() + line, text.replacen("From a", "From b", 1)] {
+            match mbox.next_block(&mut reader, 0, &mut begin).unwrap() {
+                NextBlock::Block(block) => pieces.push(block.role),
+                other => panic!("{other:?}"),
+            }
+            fs::write(&scene.path, change).unwrap();
+        }
+        assert_eq!(pieces[0], BlockRole::FirstFragment);
+        assert!(matches!(pieces[1], BlockRole::LaterFragment(_)));
+        let next = mbox.next_block(&mut reader, 0, &mut begin).unwrap();
+        assert!(matches!(next, NextBlock::Changed), "{next:?}");
     }
 }
