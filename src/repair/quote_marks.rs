@@ -1,4 +1,5 @@
-//! Quote marks: the characters that replies insert before the lines they quote.
+//! Quote marks: the characters that replies insert before the lines they quote. `mark_len` decides
+//! what is one, for wrappers, bare URLs, quoted-printable and the depth of a quotation alike.
 
 use super::{LineEnd, is_blank, line_end, line_start};
 use crate::span::Span;
@@ -39,7 +40,7 @@ pub(super) fn marks(text: &[u8], line: Span, style: QuoteStyle) -> QuoteMarks {
             blanks: at - found.end,
             is_first: found.marks.is_empty(),
         };
-        let len = mark(&text[at..line.end], style, position);
+        let len = mark_len(&text[at..line.end], style, position);
         if len == 0 {
             return found;
         }
@@ -76,15 +77,15 @@ pub(super) fn common_marks(text: &[u8], line: Span, first: &QuoteMarks) -> Commo
 
 /// The position of a mark in its line.
 #[derive(Clone, Copy)]
-struct MarkPosition {
+pub(super) struct MarkPosition {
     /// Number of blanks before it.
-    blanks: usize,
+    pub(super) blanks: usize,
     /// `true` if no other mark precedes these.
-    is_first: bool,
+    pub(super) is_first: bool,
 }
 
 /// The length of the mark at the start of `rest`, or 0.
-fn mark(rest: &[u8], style: QuoteStyle, position: MarkPosition) -> usize {
+pub(super) fn mark_len(rest: &[u8], style: QuoteStyle, position: MarkPosition) -> usize {
     match (rest, style) {
         ([b'>', ..], _) | ([b'|', ..], QuoteStyle::Strict) => 1,
         (_, QuoteStyle::Strict) => 0,
@@ -115,7 +116,7 @@ pub(super) const UNICODE_BAR: &[u8] = "\u{2502}".as_bytes();
 
 /// Maximum number of letters in a person's initials or first name before a `>`: `J>`, `JD>`,
 /// `John>`.
-pub(super) const INITIALS: usize = 4;
+const INITIALS: usize = 4;
 
 /// The length of a person's initials and the `>` after them (`JD>`, `=Tim>`), or 0.
 fn initials(rest: &[u8]) -> usize {

@@ -6,7 +6,7 @@ use std::iter;
 
 use memchr::{memchr2, memmem, memrchr2};
 
-use crate::repair::quote_marks::{INITIALS, UNICODE_ARROW, UNICODE_BAR};
+use crate::repair::quote_marks::{MarkPosition, QuoteStyle, UNICODE_ARROW, UNICODE_BAR, mark_len};
 use crate::repair::{last_line_end_len, line_end_len, whitespace_len};
 use crate::span::Span;
 
@@ -248,55 +248,21 @@ impl<'t> LinePrefix<'t> {
         while found.marks.len() < MAX_MARKS {
             let rest = &line[found.len..];
             let blanks = rest.iter().take_while(|&&byte| is_blank(byte)).count();
-            let rest = &rest[blanks..];
-            let Some(mark) = arrow(rest)
-                .or_else(|| bar(rest, blanks))
-                .filter(|&mark| counts(mark))
-            else {
-                break;
+            // A bar or a colon may follow one blank.
+            let position = MarkPosition {
+                blanks,
+                is_first: false,
             };
+            let rest = &rest[blanks..];
+            let mark = &rest[..mark_len(rest, QuoteStyle::Wide, position)];
+            if mark.is_empty() || !counts(mark) {
+                break;
+            }
             found.marks.push(mark);
             found.len += blanks + mark.len();
         }
         found
     }
-}
-
-/// Returns the mark `>` or `›`, or a `>` after a person's initials, which may follow a punctuation
-/// character: `>`, `JD>`, `*JD>`.
-fn arrow(rest: &[u8]) -> Option<&[u8]> {
-    if rest.first() == Some(&b'>') {
-        return Some(&rest[..1]);
-    }
-    if rest.starts_with(UNICODE_ARROW) {
-        return Some(UNICODE_ARROW);
-    }
-    let sign = usize::from(
-        rest.first()
-            .is_some_and(|byte| byte.is_ascii_punctuation() && !matches!(byte, b'<' | b'_')),
-    );
-    let letters = rest[sign..]
-        .iter()
-        .take(INITIALS + 1)
-        .take_while(|byte| byte.is_ascii_alphabetic())
-        .count();
-    let len = sign + letters + 1;
-    let capital = rest.get(sign).is_some_and(u8::is_ascii_uppercase);
-    (capital && letters <= INITIALS && rest.get(len - 1) == Some(&b'>')).then(|| &rest[..len])
-}
-
-/// Returns the mark `|`, `│` or `:`, after at most one blank and before the end of the line, another
-/// mark, a blank or a word.
-fn bar(rest: &[u8], blanks: usize) -> Option<&[u8]> {
-    if blanks <= 1 && rest.starts_with(UNICODE_BAR) {
-        return Some(UNICODE_BAR);
-    }
-    let mark = matches!(rest.first(), Some(b'|' | b':')) && blanks <= 1;
-    let is_before_text = match rest.get(1) {
-        None | Some(b'>' | b'|' | b':' | b'_') => true,
-        Some(&byte) => is_blank(byte) || byte.is_ascii_alphabetic(),
-    };
-    (mark && is_before_text).then(|| &rest[..1])
 }
 
 fn is_blank(byte: u8) -> bool {
