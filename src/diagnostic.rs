@@ -35,7 +35,7 @@ named_enum! {
         /// The input breaks the rules of its format, or can be interpreted in two ways; all of it
         /// was read.
         Ambiguous = "ambiguous",
-        /// An input could not be read: permissions, an I/O error, a missing path.
+        /// An input could not be read: permissions, an I/O error.
         Unreadable = "unreadable",
         /// A file disappeared while it was read, or between two scans.
         Vanished = "vanished",

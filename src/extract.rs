@@ -313,7 +313,6 @@ pub(crate) fn extract_flat(
 /// The header of a message, as far as it was read before the extraction.
 #[derive(Debug)]
 pub(crate) struct ParsedHeader {
-    /// The header fields.
     pub(crate) fields: HeaderFields,
     /// The message's digest, if it was computed.
     pub(crate) digest: Option<u128>,

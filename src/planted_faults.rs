@@ -26,7 +26,6 @@ pub(crate) enum PlantedFault {
     PanicInHeader,
     /// The division of a block into messages.
     PanicInSplit,
-    /// A decompressor.
     PanicInDecompressor,
     /// The reader of an archive, on the name of a member.
     PanicInArchive,

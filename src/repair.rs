@@ -299,7 +299,6 @@ fn line_start(text: &[u8], at: usize) -> Option<usize> {
     }
 }
 
-/// The end of a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct LineEnd {
     /// The offset of the line end, or the length of the text.

@@ -81,7 +81,6 @@ impl AuditDb {
         self.named(self.db.query_row(sql, [name], |row| row.get(0)).optional())
     }
 
-    /// Sets a value of `audit_meta`.
     pub(super) fn set_meta(&self, name: &str, value: &str) -> Result<(), AuditError> {
         let sql = "INSERT INTO audit_meta VALUES(?1, ?2)
           ON CONFLICT(name) DO UPDATE SET value=excluded.value";

@@ -85,7 +85,6 @@ impl std::error::Error for CommandError {}
     )
 )]
 pub(crate) enum Exit {
-    /// Done.
     Done,
     /// Done, but some input failed; or, with `parse --check`, some URL was rejected.
     SomeFailed,

@@ -77,7 +77,6 @@ pub(super) struct MemberStream {
 pub(super) enum MemberError {
     /// It cannot be read.
     Failed(Diagnostic),
-    /// It is skipped.
     Skipped(SkipReason),
     /// The file is an archive, and no member is named.
     Unnamed {

@@ -196,7 +196,6 @@ impl RoffPage {
         self.text += &format!(".SH \"{}\"\n", escaped(title));
     }
 
-    /// A paragraph.
     fn paragraph(&mut self, text: &str) {
         self.text += ".PP\n";
         self.line(text);
@@ -369,7 +368,6 @@ impl ConfigLine<'_> {
     }
 }
 
-/// The page of the records.
 fn record_page() -> String {
     let schema: Value = serde_json::from_str(&record::schema(SchemaLanguage::JsonSchema))
         .expect("the schema is JSON");

@@ -119,7 +119,6 @@ fn parse_place(text: &OsStr) -> Result<Place, CommandError> {
     })
 }
 
-/// Reads the ranges of the records in `input`.
 fn ranges_of_records(input: impl BufRead) -> Result<Vec<Place>, CommandError> {
     let mut ranges = Vec::new();
     for (number, line) in (1..).zip(input.lines()) {
@@ -173,7 +172,6 @@ fn is_heading(line: &str) -> bool {
     line.is_empty() || is_date || is_passage(line) || line.starts_with("(no date)")
 }
 
-/// The bytes of a place.
 fn bytes(place: &Place) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     let stream = stream(place)?;

@@ -367,7 +367,6 @@ pub(crate) struct Counters {
     pub(crate) records: u64,
     /// Messages that are gone from their mailboxes, reported in the output.
     pub(crate) gone: u64,
-    /// Commits.
     pub(crate) commits: u64,
     /// Segments sealed.
     pub(crate) segments: u64,
@@ -386,7 +385,6 @@ pub(crate) struct Counters {
 }
 
 impl Counters {
-    /// Adds the counters of `other`.
     pub(crate) fn add(&mut self, other: &Counters) {
         let Counters {
             files_read,

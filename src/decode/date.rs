@@ -134,7 +134,6 @@ struct DateTokens {
     iso: Option<CalendarDay>,
 }
 
-/// A number in a date.
 #[derive(Clone, Copy)]
 struct DateNumber {
     value: i32,

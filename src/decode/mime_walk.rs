@@ -145,7 +145,6 @@ struct EntityLayer<'m> {
     held_bytes: usize,
 }
 
-/// The bytes of a layer.
 enum LayerBytes<'m> {
     Message(&'m [u8]),
     /// A range of the decoded bytes of an attachment.
@@ -402,7 +401,6 @@ struct AttachedBytes {
     bytes: Vec<u8>,
     /// Leads from the bytes to the message.
     outer: Arc<OffsetMap>,
-    /// The number of the part.
     number: PartNumber,
     enclosing: EnclosingMessage,
 }

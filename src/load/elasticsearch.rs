@@ -56,7 +56,6 @@ pub(super) struct ElasticsearchTarget<'r> {
     refused: Vec<RefusedRecord>,
 }
 
-/// The document of a segment.
 #[derive(Deserialize)]
 struct SegmentDocument {
     #[serde(rename = "_source")]

@@ -85,7 +85,6 @@ impl<'r> Loader<'r> {
         })
     }
 
-    /// Loads the records of a scan.
     pub(super) fn load_scan(&mut self, records: &FedRecords) -> Result<(), LoadError> {
         self.or_roll_back(|loader| {
             if loader.is_one_transaction() {

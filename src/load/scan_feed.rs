@@ -34,7 +34,6 @@ pub(super) struct FedRecords {
     used: Sender<Vec<ParsedLine>>,
 }
 
-/// A message of a scan.
 #[derive(Debug)]
 enum ScanMessage {
     Records(Vec<ParsedLine>),

@@ -313,7 +313,6 @@ impl<'a> WebAddress<'a> {
     }
 }
 
-/// A parameter of a query.
 struct QueryParameter<'a> {
     name: &'a [u8],
     /// The bytes after the `=`; `None` without one.

@@ -240,7 +240,6 @@ impl MessageSource {
         current.is_some_and(|current| current.blocks.is_waiting())
     }
 
-    /// Opens a stream.
     fn open(&mut self, stream: Box<dyn SparseRead>, source: Source, hint: FormatHint) -> InputStep {
         let is_unpacked = self.streams.as_ref().is_some_and(Streams::is_unpacked);
         let storage = if is_unpacked {

@@ -135,14 +135,12 @@ impl Archive {
     }
 }
 
-/// Entry of an archive.
 pub(super) struct ArchiveEntry {
     /// Its name, as written in the archive.
     pub(super) name: Vec<u8>,
     pub(super) content: EntryContent,
 }
 
-/// Content of an entry.
 pub(super) enum EntryContent {
     /// A folder, which has no bytes, or a commit, tree or tag of git, whose bytes are no mail.
     Folder,

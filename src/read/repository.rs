@@ -209,8 +209,9 @@ type BlobCounts = HashMap<Vec<u8>, u64>;
 enum Purpose {
     /// Reads messages, but for the first ones of these blobs, as many as are counted: they are
     /// deleted later.
-    Read { deleted: BlobCounts },
-    /// Counts the deletions of blobs.
+    Read {
+        deleted: BlobCounts,
+    },
     ListDeletions(BlobCounts),
 }
 

@@ -52,11 +52,9 @@ pub struct Field {
 /// Values that a field's value depends on, and so how long its encoding is good for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum FieldScope {
-    /// The record.
     Record,
     /// The URL, and whether its link shows another host.
     Url,
-    /// The message.
     Message,
 }
 

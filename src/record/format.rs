@@ -465,7 +465,6 @@ fn defang_cell(field: FieldId, start: usize, out: &mut Vec<u8>) {
     }
 }
 
-/// The content of a cell.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum CellContent {
     /// Nothing, or a value that this crate made.

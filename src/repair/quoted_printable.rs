@@ -30,7 +30,6 @@ enum EqualsSign {
 }
 
 impl EqualsSign {
-    /// The equals sign at `at`.
     fn of(text: &[u8], at: usize) -> EqualsSign {
         let is_hex = |byte: u8| byte.is_ascii_digit() || (b'A'..=b'F').contains(&byte);
         match &text[at + 1..] {

@@ -1,7 +1,7 @@
 //! Decision whether a colon or a dot starts a URL, and where its scheme or wrapper begins: perhaps
 //! in the middle of a word.
 //!
-//! `host` decides if a host follows; `www.` and `ftp.` are searched for in
+//! `host_check` decides if a host follows; `www.` and `ftp.` are searched for in
 //! `host_prefix`.
 
 use memchr::memchr;

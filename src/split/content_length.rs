@@ -13,7 +13,6 @@ use super::mbox::{begins_message, envelope, is_decided, message, next_message, s
 use super::{AtEof, SplitOutput};
 use crate::diagnostic::{Diagnostic, DiagnosticKind};
 
-/// End of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct MessageEnd {
     /// The start of the next message, or the end of the buffer.

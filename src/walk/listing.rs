@@ -10,7 +10,6 @@ use rustix::io::Errno;
 
 use super::rooted_path::RootedPath;
 
-/// Entry of a folder.
 pub(super) struct FolderEntry {
     pub(super) name: OsString,
     /// Its type; links are not followed.

@@ -274,7 +274,6 @@ pub(super) struct Provenance {
     strata: BTreeMap<String, StratumSize>,
 }
 
-/// The size of a stratum.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct StratumSize {
     /// Links that may be checked.

@@ -25,7 +25,6 @@ use crate::sink::parquet::{Dataset, LeftParquet, ParquetFile, Partition};
 use crate::sink::{FileSink, OutputPlace, PipeSink, Sink, open_device, partial_path, way_out};
 use crate::walk::DeviceInode;
 
-/// Content of an output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum OutputContent {
     Records,
@@ -125,7 +124,6 @@ impl OutputCompression {
 
 /// Encoding of the records in their output.
 pub(super) enum RecordEncoding {
-    /// Lines.
     Lines {
         syntax: LineSyntax,
         /// The compression of a file.
@@ -243,7 +241,6 @@ impl Output {
         })
     }
 
-    /// The content of the output.
     pub(super) fn content(&self) -> OutputContent {
         self.content
     }

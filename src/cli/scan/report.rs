@@ -44,7 +44,6 @@ pub(super) struct LoadedRecords {
     pub(super) files: ScannedFiles,
 }
 
-/// The output of events.
 pub(super) enum EventOutput {
     /// The output of JSON lines that `--events` names.
     Lines,

@@ -38,7 +38,6 @@ const NEXT_SEPARATOR_BYTES: u64 = 64;
 pub(super) struct MboxFile<'m> {
     pub(super) file: &'m File,
     pub(super) path: &'m Path,
-    /// Path of its spool.
     pub(super) spool: &'m Path,
     pub(super) format: Format,
     /// Offset of the first byte that is not NUL.

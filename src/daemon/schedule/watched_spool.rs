@@ -24,7 +24,6 @@ pub(super) struct WatchedSpool {
     pub(super) spool: Spool,
     /// Time of the next full scan; `None` if none is planned.
     pub(super) due: Option<MonotonicTime>,
-    /// Reason for that scan.
     pub(super) scan_reason: ScanReason,
     /// Number of consecutive scans during which the spool changed.
     pub(super) unstable_scans: u32,
@@ -315,7 +314,6 @@ pub(super) struct MissingFiles {
     pub(super) is_waiting: bool,
 }
 
-/// A holder that is missing.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct MissingHolder {
     /// Time of the last census at which it was present; `None` if there was none since the start.

@@ -122,7 +122,6 @@ impl Supervisor {
         self.readers.len()
     }
 
-    /// A sender of events to this supervisor.
     pub(super) fn sender(&self) -> Sender<SupervisorEvent> {
         self.sender.clone()
     }

@@ -17,10 +17,10 @@ use super::state_db::{Hash128, MailboxId, STORED_KEY_BYTES, StoredKey, stored_ke
 use super::state_db::{HashedTable, StateDb};
 use crate::daemon::DaemonError;
 
-/// Key of a holder.
+/// A holder is a file, or one pass over an mbox, whose messages count as present.
 pub(crate) type HolderKey = u64;
 
-/// Bytes of a digest.
+/// The digest of a message's content, as the state stores it.
 pub(super) type DigestBytes = [u8; 16];
 
 /// A message whose records were written.
@@ -38,7 +38,6 @@ pub(crate) struct GivenMessage {
     pub(crate) earlier: Vec<u128>,
 }
 
-/// A row of `given`.
 #[derive(Clone, Debug)]
 pub(super) struct GivenRow {
     pub(super) mailbox: MailboxId,
@@ -57,7 +56,6 @@ impl GivenRow {
         self.keys.as_chunks::<STORED_KEY_BYTES>().0
     }
 
-    /// The earlier digests.
     pub(super) fn earlier(&self) -> &[DigestBytes] {
         self.earlier.as_chunks::<16>().0
     }

@@ -22,7 +22,6 @@ use crate::load::LoadError;
 /// The name of the document.
 const LOCK: &str = "lock";
 
-/// The lock of an index.
 #[derive(Debug)]
 pub(super) struct IndexLock {
     /// The index of segments, as part of a path.

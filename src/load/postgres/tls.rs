@@ -87,7 +87,6 @@ impl TlsParameters {
         Ok((TlsParameters { mode, root_file }, rest))
     }
 
-    /// The mode of the client.
     pub(super) fn client_mode(&self) -> SslMode {
         match self.mode {
             TlsMode::Disable => SslMode::Disable,

@@ -39,7 +39,6 @@ struct LastMessage {
     texts: Option<MessageTexts>,
 }
 
-/// A row of `messages`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct MessageRow {
     pub(super) id: i64,

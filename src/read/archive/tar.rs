@@ -27,7 +27,6 @@ pub(super) fn is_tar(start: &[u8]) -> bool {
         .is_some_and(|block| block[0] != 0 && TarHeader(block).has_right_checksum())
 }
 
-/// Reader of a tar.
 pub(in crate::read) struct TarReader {
     feed: ArchiveFeed,
     /// Bytes of padding after the current member.
@@ -165,7 +164,6 @@ fn until_nul(field: &[u8]) -> &[u8] {
     &field[..memchr::memchr(0, field).unwrap_or(field.len())]
 }
 
-/// Header block of a tar.
 struct TarHeader<'h>(&'h [u8; TAR_BLOCK_BYTES]);
 
 impl TarHeader<'_> {

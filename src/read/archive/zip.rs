@@ -159,7 +159,6 @@ const ZIP64_LOCATOR: &[u8; 4] = b"PK\x06\x07";
 const LOCAL_HEADER_BYTES: u64 = 30;
 /// Bytes of the fixed part of the end record.
 const END_RECORD_BYTES: u64 = 22;
-/// Bytes of the zip64 locator.
 const ZIP64_LOCATOR_BYTES: u64 = 20;
 
 /// Reader of a zip by its central directory.
