@@ -17,6 +17,7 @@ mod http_agent;
 mod input;
 mod lines;
 mod loader;
+mod phrases;
 #[cfg(feature = "postgres")]
 mod postgres;
 
@@ -37,6 +38,8 @@ pub use citations::{CitedThing, citations};
 pub use graph::{Edge, EdgeKind, GraphItem, Node, NodeKind, graph};
 #[cfg(feature = "audit")]
 pub(crate) use http_agent::{TrustedAuthorities, http_agent, retry_after};
+#[cfg(feature = "browse")]
+pub(crate) use phrases::split_words;
 pub use run::{LoadedScan, load, load_scan};
 pub use scan_feed::{RecordFeed, ScannedFiles};
 pub use search::{SearchOrder, SearchQuery, search};
@@ -53,7 +56,7 @@ pub(crate) use sqlite::{open_to_extend, sqlite_error};
 #[cfg(feature = "stats")]
 pub use stats::{
     ReadStats, files_of_records, has_segments, is_named_as_records, stats_of_database,
-    stats_of_records,
+    stats_of_records, stats_of_search,
 };
 #[cfg(feature = "elasticsearch")]
 pub use target_name::IndexServer;
@@ -127,6 +130,8 @@ pub enum LoadMode {
     Add,
     /// Rows are added, and rows of the same files that the input no longer holds are removed.
     Replace,
+    /// Nothing is read: rows of files beneath the inputs that no longer exist are removed.
+    Prune,
     /// Rows are added, and segments that appear later are loaded too, until the load is stopped.
     Follow,
 }
@@ -211,6 +216,11 @@ pub trait LoadReport {
     /// Reports that [`LoadMode::Replace`] removed no rows of files beneath a root of a scan,
     /// because the root is missing, or holds no file.
     fn kept_root(&mut self, root: &Path) {
+        let _ = root;
+    }
+
+    /// Reports that the target has no rows of a file at or beneath a root of [`LoadMode::Prune`].
+    fn unknown_root(&mut self, root: &Path) {
         let _ = root;
     }
 

@@ -45,7 +45,7 @@ pub use format::{
     FormulaGuard, GrepStyle, HeaderRow, LineFormat, RecordWriter, Table, TableSyntax,
 };
 #[cfg(feature = "load")]
-pub use found_row::{FoundContext, FoundMessage, FoundRow, FoundSource};
+pub use found_row::{FoundContext, FoundMessage, FoundRow, FoundSource, PassagePiece};
 pub use json::JsonFields;
 pub use json_text::json_line;
 #[cfg(feature = "load")]

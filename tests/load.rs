@@ -14,6 +14,7 @@ mod folders;
 mod kept_segments;
 #[cfg(feature = "postgres")]
 mod postgres;
+mod prune;
 mod replace;
 mod scan_into;
 mod search;

@@ -463,7 +463,7 @@ fn result(row: &PageRow) -> Markup {
                 @if let Some(subject) = &found.message.subject { " " q.subject { (foreign(subject)) } }
             } "\n"
             @if let Some(anchor) = &found.anchor { p.passage { "Link text: " (foreign(anchor)) } "\n" }
-            @if let Some(context) = &found.context { p.passage { (foreign(&context.passage(&url))) } "\n" }
+            @if let Some(context) = &found.context { p.passage { (foreign(&context.passage_text(&url))) } "\n" }
             p.soft {
                 @for list in row.citation.newsgroups.iter() { (thing(FilterField::List, list)) " \u{b7} " }
                 @if let Some(list) = &row.citation.list_id {

@@ -8,7 +8,7 @@ use jiff::{Timestamp, ToSpan};
 use url::form_urlencoded;
 
 use crate::limits::{BROWSE_FILTER_BYTES, BROWSE_HEADER_FIELDS, BROWSE_WORDS};
-use crate::load::{SearchOrder, SearchQuery};
+use crate::load::{SearchOrder, SearchQuery, split_words};
 
 /// The answer to a request that cannot be served: a status of HTTP with its reason.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -241,18 +241,10 @@ impl Filter {
     }
 }
 
-/// Returns the words of a search; those in quotes are one.
+/// Returns the words of a search, and the phrases in quotes.
 fn words(text: &str) -> Vec<String> {
-    let mut words = Vec::new();
-    for (index, part) in text.split('"').enumerate() {
-        if index % 2 == 1 {
-            words.push(part.to_owned());
-        } else {
-            words.extend(part.split_whitespace().map(str::to_owned));
-        }
-    }
-    words.truncate(BROWSE_WORDS);
-    words
+    let words = split_words(text).into_iter().take(BROWSE_WORDS);
+    words.map(str::to_owned).collect()
 }
 
 /// Returns the first second of a year (`1996`), a month (`1996-07`) or a day (`1996-07-02`), and
@@ -309,7 +301,7 @@ mod tests {
         let (filter, page) = Filter::of_query(&query[1..]).unwrap();
         assert_eq!(filter.to_query(page), query);
         let search = filter.search().unwrap();
-        assert_eq!(search.words, ["a", "b c"]);
+        assert_eq!(search.words, ["a", "\"b c\""]);
         assert_eq!(search.since, Some(823_132_800));
         assert_eq!(Filter::of_query("page=0"), Err(BAD_REQUEST));
         let (wrong, _) = Filter::of_query("until=1996-13").unwrap();

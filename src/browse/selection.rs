@@ -75,7 +75,7 @@ impl Counts {
 
 /// Selects the rows of a search.
 pub(super) fn select(db: &Connection, search: &SearchQuery) -> rusqlite::Result<Selection> {
-    let (filter, values) = search.filter();
+    let (filter, values) = search.filter()?;
     let count = if filter.is_empty() {
         db.query_row("SELECT count(*) FROM urls", [], |row| row.get(0))?
     } else {

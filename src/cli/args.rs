@@ -32,6 +32,8 @@ pub(crate) use load::{CitedArgs, GraphArgs, LoadArgs, SearchArgs};
 pub(crate) use scan::{ScanArgs, SplitsArgs};
 #[cfg(feature = "stats")]
 pub(crate) use stats::StatsArgs;
+#[cfg(feature = "stats")]
+pub(crate) use values::Facet;
 #[cfg(feature = "parquet")]
 pub(crate) use values::PartitionArgument;
 #[cfg(feature = "load")]

@@ -29,12 +29,17 @@ pub(super) fn load(args: &LoadArgs) -> CommandResult {
     let signal = match job.mode {
         LoadMode::Follow => stop_on_signals(&job.stop)?,
         // What was not committed is rolled back.
-        LoadMode::Add | LoadMode::Replace => EndSignal::default(),
+        LoadMode::Add | LoadMode::Replace | LoadMode::Prune => EndSignal::default(),
     };
     let counts = load::load(&job, &mut report).map_err(|error| load_error(&error))?;
     report.finish();
     let is_wanted = args.verbose || std::io::stderr().is_terminal();
-    if is_wanted && !args.quiet {
+    if args.dry_run {
+        let removed = counted(counts.removed, "row", "rows");
+        print_message(format_args!(
+            "urlspool: --dry-run changed nothing; --prune would remove {removed}"
+        ));
+    } else if is_wanted && !args.quiet {
         print_message(format_args!("urlspool: {}", summary(&counts)));
     }
     let failed = counts.bad_lines + counts.refused_records + counts.failed_files;
@@ -58,7 +63,10 @@ fn job(args: &LoadArgs) -> LoadJob {
         job.mode = LoadMode::Follow;
     } else if args.replace {
         job.mode = LoadMode::Replace;
+    } else if args.prune {
+        job.mode = LoadMode::Prune;
     }
+    job.is_dry_run = args.dry_run;
     if args.delete_segments {
         job.segments = LoadedSegments::Delete;
     }
@@ -221,6 +229,14 @@ impl LoadReport for StderrReport {
         self.print(format_args!(
             "urlspool: {} is missing, or holds no file: rows of its files were not removed; is its \
              file system mounted?",
+            escaped(&root)
+        ));
+    }
+
+    fn unknown_root(&mut self, root: &Path) {
+        let root = root.display().to_string();
+        self.print(format_args!(
+            "urlspool: the database has no rows of files beneath {}; write the path as the scan had it",
             escaped(&root)
         ));
     }

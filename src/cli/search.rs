@@ -1,5 +1,8 @@
 //! `urlspool search`.
 
+#[cfg(feature = "stats")]
+mod facets;
+
 use std::io::{self, IsTerminal};
 use std::path::Path;
 
@@ -24,6 +27,11 @@ pub(super) fn search(args: &SearchArgs) -> CommandResult {
     check_is_there(args)?;
     let query = query(args)?;
     check_is_not_database(&args.database)?;
+    #[cfg(feature = "stats")]
+    if !args.facets.is_empty() {
+        return facets::print(args, &query);
+    }
+    check_has_condition(&query)?;
     let style = if args.color.colors(&io::stdout()) {
         GrepStyle::Colored
     } else if io::stdout().is_terminal() {
@@ -173,8 +181,12 @@ fn query(args: &SearchArgs) -> Result<SearchQuery, CommandError> {
     query.url.clone_from(&args.key);
     query.sender.clone_from(&args.sender);
     query.list.clone_from(&args.list);
+    Ok(query)
+}
+
+fn check_has_condition(query: &SearchQuery) -> Result<(), CommandError> {
     if query.has_condition() {
-        return Ok(query);
+        return Ok(());
     }
     Err(CommandError::new(
         Exit::Usage,

@@ -116,3 +116,12 @@ pub const LOAD_FOLLOW_MS: u64 = 1_000;
 
 /// Interval, in milliseconds, at which `load --follow` tries to reach a server again.
 pub const LOAD_RETRY_MS: u64 = 5_000;
+
+/// Number of words and phrases of a search. A server accepts 1,024 clauses a query.
+pub const SEARCH_PHRASES: usize = 256;
+
+/// Number of words of a phrase.
+pub const SEARCH_PHRASE_WORDS: usize = 256;
+
+/// Size, in bytes, of a word of a search. `PostgreSQL` indexes no longer ones.
+pub const SEARCH_WORD_BYTES: usize = 2_046;

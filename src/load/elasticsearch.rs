@@ -79,7 +79,7 @@ impl<'r> ElasticsearchTarget<'r> {
         job: &LoadJob,
         report: SharedReport<'r>,
     ) -> Result<ElasticsearchTarget<'r>, LoadError> {
-        if job.mode == LoadMode::Replace || job.is_dry_run {
+        if matches!(job.mode, LoadMode::Replace | LoadMode::Prune) || job.is_dry_run {
             return Err(no_transactions());
         }
         let authorities = authorities(server)?;
@@ -213,7 +213,7 @@ fn authorities(server: &IndexServer) -> Result<TrustedAuthorities, LoadError> {
 
 fn no_transactions() -> LoadError {
     LoadError::unusable(
-        "--replace and --dry-run need a transaction, which Elasticsearch does not have; load into \
+        "--replace, --prune and --dry-run need a transaction, which Elasticsearch does not have; load into \
          a new index, and let an alias name it",
     )
 }

@@ -1,6 +1,6 @@
 //! A load that is running: reads the inputs line by line, and commits rows and segments together.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -10,10 +10,11 @@ use std::time::{Duration, Instant};
 use super::LoadError;
 use super::input::{LoadInput, SegmentFile, inputs_of, unreadable};
 use super::lines::{LinesRead, ParsedLine, each_batch, len_and_hash};
-use super::scan_feed::{FedRecords, FedStep, ScannedFiles};
+use super::scan_feed::{FedRecords, FedStep, ScannedFiles, is_missing};
 use super::target::{LoadRow, ReplacedFiles, SegmentId, SegmentStatus, StoredFile, Target};
 use super::{LoadCounts, LoadJob, LoadMode, LoadedSegments, SharedReport};
 use crate::limits::{LOAD_BATCH_ROWS, LOAD_BATCH_SECONDS};
+use crate::origin::Source;
 use crate::record::{GoneLine, LineError, RecordLine};
 
 /// The name of a scan's records in messages, as an input.
@@ -147,6 +148,45 @@ impl<'r> Loader<'r> {
             }
         }
         self.target.finish_replacing(&replaced)
+    }
+
+    /// Removes the rows of files beneath the roots that no longer exist.
+    ///
+    /// # Errors
+    ///
+    /// A root is missing, or holds no file. Nothing was removed.
+    pub(super) fn prune(&mut self, roots: &[PathBuf]) -> Result<(), LoadError> {
+        self.or_roll_back(|loader| {
+            check_roots(roots)?;
+            loader.begin()?;
+            loader.target.begin_replacing()?;
+            let scanned = ScannedFiles::beneath(roots);
+            let mut gone = ReplacedFiles::default();
+            let mut known: BTreeSet<PathBuf> = BTreeSet::new();
+            for file in loader.target.files_without_rows()? {
+                let Some(path) = file.path() else { continue };
+                let Some(root) = scanned.root_of(&path) else {
+                    continue;
+                };
+                if !known.contains(root) {
+                    known.insert(root.to_owned());
+                }
+                if is_missing(&path) {
+                    gone.without_rows.push(file);
+                }
+            }
+            // After its files were looked for: else a file system could have been unmounted in
+            // between.
+            check_roots(roots)?;
+            for root in roots.iter().filter(|root| !known.contains(*root)) {
+                loader.report.borrow_mut().unknown_root(root);
+            }
+            loader.target.finish_replacing(&gone)?;
+            if loader.is_dry_run {
+                return loader.count_and_drop();
+            }
+            loader.commit()
+        })
     }
 
     /// Counts what a commit would change, and drops it.
@@ -447,6 +487,19 @@ impl<'r> Loader<'r> {
             }
         }
         Ok(())
+    }
+}
+
+/// Checks that each root of a removal is there and holds a file.
+fn check_roots(roots: &[PathBuf]) -> Result<(), LoadError> {
+    let is_stdin = |root: &PathBuf| root.as_os_str() == Source::STDIN;
+    let is_wrong = |root: &&PathBuf| is_stdin(root) || !ScannedFiles::holds_files(root);
+    match roots.iter().find(is_wrong) {
+        None => Ok(()),
+        Some(root) => Err(LoadError::unusable(format!(
+            "{} is missing, or holds no file, so that no rows were removed; is its file system mounted?",
+            root.display()
+        ))),
     }
 }
 

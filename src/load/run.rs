@@ -38,20 +38,25 @@ use crate::walk::DeviceInode;
 /// The target cannot be used, or the input contradicts it. What was committed before stays; the
 /// load can be repeated.
 pub fn load(job: &LoadJob, report: &mut dyn LoadReport) -> Result<LoadCounts, LoadError> {
-    refuse_target_among_inputs(job)?;
-    check_inputs(job)?;
+    if job.mode == LoadMode::Prune {
+        check_is_there(&job.target)?;
+    } else {
+        refuse_target_among_inputs(job)?;
+        check_inputs(job)?;
+    }
     let report: SharedReport<'_> = Rc::new(RefCell::new(report));
     let target = match job.mode {
         LoadMode::Follow => match open_patiently(job, &report)? {
             Some(target) => target,
             None => return Ok(LoadCounts::default()),
         },
-        LoadMode::Add | LoadMode::Replace => open(job, &report)?,
+        LoadMode::Add | LoadMode::Replace | LoadMode::Prune => open(job, &report)?,
     };
     let mut loader = Loader::new(target, job, report);
     match job.mode {
         LoadMode::Add => loader.load_all(&job.inputs)?,
         LoadMode::Replace => loader.replace(&job.inputs)?,
+        LoadMode::Prune => loader.prune(&job.inputs)?,
         LoadMode::Follow => {
             load_patiently(&mut loader, &job.inputs)?;
             follow(&mut loader, &job.inputs)?;
@@ -102,6 +107,17 @@ pub fn load_scan<T: Send>(
             loaded: loaded.map(|()| loader.counts),
         })
     })
+}
+
+/// Checks that a database from which rows are removed is there: it would be created.
+fn check_is_there(target: &TargetName) -> Result<(), LoadError> {
+    match target {
+        TargetName::Sqlite(path) if !path.exists() => Err(LoadError::unusable(format!(
+            "there is no database {}, so that --prune has no rows to remove",
+            path.display()
+        ))),
+        _ => Ok(()),
+    }
 }
 
 /// Checks, before a database is created, that the inputs are there, and that none of them is mail

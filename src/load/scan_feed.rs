@@ -195,7 +195,7 @@ fn path_hash(path: &Path) -> u128 {
 
 /// Returns `true` if there is certainly nothing at a path. A folder that cannot be read may hold
 /// it.
-fn is_missing(path: &Path) -> bool {
+pub(super) fn is_missing(path: &Path) -> bool {
     let is_missing = |error: io::Error| {
         matches!(
             error.kind(),

@@ -6,6 +6,7 @@ use rusqlite::types::Value;
 use rusqlite::{Connection, Row, params_from_iter};
 
 use super::LoadError;
+use super::phrases::{Marker, Phrase, Phrases};
 use super::sqlite::{open_to_read, sqlite_error};
 use crate::parse::key;
 use crate::record::{FoundContext, FoundMessage, FoundRow, FoundSource};
@@ -24,15 +25,29 @@ pub fn search<E: From<LoadError>>(
     let named = |error: rusqlite::Error| sqlite_error(path, error);
     let db = open_to_read(path)?;
     let columns = columns(&db).map_err(named)?;
-    let Statement { sql, values } = query.statement(&columns);
+    let phrases = query.phrases().map_err(named)?;
+    phrases.check()?;
+    let mut marker = Marker::new(phrases.wanted).map_err(named)?;
+    let Statement { sql, values } = query.statement(&columns).map_err(named)?;
     let mut statement = db.prepare(&sql).map_err(named)?;
     let mut rows = statement
         .query(params_from_iter::<Vec<Value>>(values))
         .map_err(named)?;
     while let Some(row) = rows.next().map_err(named)? {
-        if !found(&found_row(row).map_err(named)?)? {
+        let mut row = found_row(row).map_err(named)?;
+        mark(&mut row, &mut marker).map_err(named)?;
+        if !found(&row)? {
             break;
         }
+    }
+    Ok(())
+}
+
+/// Marks the phrases of a search in the passage of a match.
+pub(super) fn mark(row: &mut FoundRow, marker: &mut Marker) -> rusqlite::Result<()> {
+    if let Some(context) = &mut row.context {
+        context.before_marks = marker.marks(&context.before)?;
+        context.after_marks = marker.marks(&context.after)?;
     }
     Ok(())
 }
@@ -65,7 +80,7 @@ pub(super) fn found_row(row: &Row<'_>) -> rusqlite::Result<FoundRow> {
 
 fn context(before: Option<String>, after: Option<String>) -> Option<FoundContext> {
     let (before, after) = before.zip(after)?;
-    Some(FoundContext { before, after })
+    Some(FoundContext::new(before, after))
 }
 
 /// Conditions of a search, all of which must hold.
@@ -73,7 +88,8 @@ fn context(before: Option<String>, after: Option<String>) -> Option<FoundContext
 #[non_exhaustive]
 pub struct SearchQuery {
     /// Words of which each must occur in the URL, the text of the link, the subject, the sender or
-    /// the text around the URL. A star at the end stands for further letters.
+    /// the text around the URL, as users write them: `goph*` is the beginning of a word, `-lamp`
+    /// must not occur, and an argument of several words, or the part of one in quotes, is a phrase.
     pub words: Vec<String>,
     /// The scheme of the URL.
     pub scheme: Option<String>,
@@ -163,18 +179,29 @@ impl SearchOrder {
 impl SearchQuery {
     /// Returns the conditions as a clause `WHERE` for the table `urls`, with the values of its
     /// parameters; an empty clause without conditions.
-    pub(crate) fn filter(&self) -> (String, Vec<Value>) {
+    pub(crate) fn filter(&self) -> rusqlite::Result<(String, Vec<Value>)> {
         let mut conditions = Vec::new();
         let mut values = Vec::new();
         let mut add = |condition: &str, value: Value| {
             values.push(value);
             conditions.push(condition.replace('?', &format!("?{}", values.len())));
         };
-        if let Some(phrase) = self.full_text() {
-            add(
-                "urls.id IN (SELECT rowid FROM search WHERE search MATCH ?)",
-                phrase.into(),
-            );
+        match full_text(&self.phrases()?) {
+            (Some(wanted), excluded) => {
+                let matching = match excluded {
+                    Some(excluded) => format!("({wanted}) NOT ({excluded})"),
+                    None => wanted,
+                };
+                add(
+                    "urls.id IN (SELECT rowid FROM search WHERE search MATCH ?)",
+                    matching.into(),
+                );
+            }
+            (None, Some(excluded)) => add(
+                "urls.id NOT IN (SELECT rowid FROM search WHERE search MATCH ?)",
+                excluded.into(),
+            ),
+            (None, None) => {}
         }
         if let Some(host) = &self.host {
             add(
@@ -224,18 +251,23 @@ impl SearchQuery {
             [] => String::new(),
             _ => format!(" WHERE {}", conditions.join(" AND ")),
         };
-        (filter, values)
+        Ok((filter, values))
+    }
+
+    /// Returns the words as phrases.
+    pub(super) fn phrases(&self) -> rusqlite::Result<Phrases> {
+        Phrases::parse(&self.words)
     }
 
     /// Returns the statement that finds the rows.
-    fn statement(&self, columns: &str) -> Statement {
-        let (filter, values) = self.filter();
+    fn statement(&self, columns: &str) -> rusqlite::Result<Statement> {
+        let (filter, values) = self.filter()?;
         let limit = match self.limit {
             Some(limit) => format!(" LIMIT {}", limit.min(MAX_LIMIT)),
             None => String::new(),
         };
         let order = self.order.clause();
-        Statement {
+        Ok(Statement {
             // Only what the order needs is sorted. A cross join keeps its order: the matches are
             // found first.
             sql: format!(
@@ -244,7 +276,7 @@ impl SearchQuery {
                  {TABLES} {order}"
             ),
             values,
-        }
+        })
     }
 
     /// Returns `true` if there is any condition.
@@ -258,26 +290,28 @@ impl SearchQuery {
             &self.sender,
             &self.list,
         ];
-        self.full_text().is_some()
+        let has_word = |word: &String| word.contains(char::is_alphanumeric);
+        self.words.iter().any(has_word)
             || texts.iter().any(|text| text.is_some())
             || self.since.is_some()
             || self.until.is_some()
     }
+}
 
-    /// The words as a query of FTS5: each is a phrase of its runs of letters and digits. `None` if
-    /// there are no words.
-    fn full_text(&self) -> Option<String> {
-        let phrases: Vec<_> = self
-            .words
-            .iter()
-            .filter(|word| word.contains(char::is_alphanumeric))
-            .map(|word| match word.strip_suffix('*') {
-                Some(beginning) => format!("\"{}\" *", beginning.replace('"', " ")),
-                None => format!("\"{}\"", word.replace('"', " ")),
-            })
-            .collect();
-        (!phrases.is_empty()).then(|| phrases.join(" "))
-    }
+/// Returns the phrases that are wanted, and those that are excluded, as queries of FTS5.
+fn full_text(phrases: &Phrases) -> (Option<String>, Option<String>) {
+    let quoted = |phrase: &Phrase| {
+        let star = if phrase.is_beginning { " *" } else { "" };
+        format!("\"{}\"{star}", phrase.words.join(" "))
+    };
+    let joined = |phrases: &[Phrase], operator| {
+        let phrases: Vec<_> = phrases.iter().map(quoted).collect();
+        (!phrases.is_empty()).then(|| phrases.join(operator))
+    };
+    (
+        joined(&phrases.wanted, " AND "),
+        joined(&phrases.excluded, " OR "),
+    )
 }
 
 /// The date of a second, as records have it.
@@ -291,20 +325,15 @@ mod tests {
 
     #[test]
     fn words_are_quoted_phrases() {
+        let words = ["info.cern.ch", "a\"b", "--", "goph*", "-x", "-y"];
         let query = SearchQuery {
-            words: vec![
-                "info.cern.ch".into(),
-                "a\"b".into(),
-                "--".into(),
-                "goph*".into(),
-            ],
+            words: words.map(str::to_owned).to_vec(),
             ..SearchQuery::default()
         };
-        assert_eq!(
-            query.full_text().as_deref(),
-            Some("\"info.cern.ch\" \"a b\" \"goph\" *")
-        );
-        assert_eq!(SearchQuery::default().full_text(), None);
+        let (_, values) = query.filter().unwrap();
+        let expected = "(\"info cern ch\" AND \"a b\" AND \"goph\" *) NOT (\"x\" OR \"y\")";
+        assert_eq!(values, [Value::from(expected.to_owned())]);
+        assert_eq!(SearchQuery::default().filter().unwrap().1, []);
     }
 
     #[test]
@@ -314,7 +343,7 @@ mod tests {
             since: Some(0),
             ..SearchQuery::default()
         };
-        let statement = query.statement(COLUMNS);
+        let statement = query.statement(COLUMNS).unwrap();
         assert_eq!(
             statement.values,
             [

@@ -3,11 +3,12 @@
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
-use rusqlite::Row;
 use rusqlite::types::ValueRef;
+use rusqlite::{Row, params_from_iter};
 
 use super::input::{LoadInput, inputs_of, is_records, segments_in, unreadable};
 use super::lines::each_batch;
+use super::search::SearchQuery;
 use super::sqlite::{open_to_read, sqlite_error};
 use super::target::LineTexts;
 use super::{LoadError, LoadReport};
@@ -154,6 +155,79 @@ pub fn stats_of_database(path: &Path) -> Result<Stats, LoadError> {
     }
     stats.end_message();
     Ok(stats)
+}
+
+/// A match of a search, as far as facets count it.
+#[derive(Debug)]
+pub(super) struct FacetRow {
+    pub(super) date: Option<String>,
+    pub(super) list_id: Option<String>,
+    pub(super) newsgroups: Vec<String>,
+    pub(super) scheme: String,
+    pub(super) host: Option<String>,
+    pub(super) domain: Option<String>,
+}
+
+/// The columns of [`FacetRow`].
+pub(super) const FACET_COLUMNS: &str =
+    "messages.date, messages.list_id, messages.newsgroups, urls.scheme, urls.host, urls.domain";
+
+impl FacetRow {
+    /// Adds the match. Its message is not known: only what lists of names count is right.
+    pub(super) fn add_to(&self, stats: &mut Stats) {
+        stats.begin_message(&StatsMessage {
+            source: 0,
+            place: 0,
+            date: self.date.as_deref(),
+            from: None,
+            list_id: self.list_id.as_deref(),
+            newsgroups: self.newsgroups.iter().map(String::as_str).collect(),
+        });
+        let url = StatsUrl {
+            key: "",
+            scheme: &self.scheme,
+            host: self.host.as_deref(),
+            domain: self.domain.as_deref(),
+            wrapper: "",
+            redirector: None,
+        };
+        stats.add(&url, std::iter::empty());
+    }
+}
+
+/// Returns the numbers of URLs by domain, host, scheme, list, newsgroup and year among the matches
+/// of a search. The limit of the search has no effect.
+///
+/// # Errors
+///
+/// The database cannot be read, or is not one that `urlspool load` made.
+pub fn stats_of_search(path: &Path, query: &SearchQuery) -> Result<Stats, LoadError> {
+    let named = |error: rusqlite::Error| sqlite_error(path, error);
+    let db = open_to_read(path)?;
+    query.phrases().map_err(named)?.check()?;
+    let (filter, values) = query.filter().map_err(named)?;
+    let sql = format!(
+        "SELECT {FACET_COLUMNS} FROM urls JOIN messages ON messages.id = urls.message{filter}"
+    );
+    let mut statement = db.prepare(&sql).map_err(named)?;
+    let mut rows = statement.query(params_from_iter(values)).map_err(named)?;
+    let mut stats = Stats::default();
+    while let Some(row) = rows.next().map_err(named)? {
+        facet_row(row).map_err(named)?.add_to(&mut stats);
+    }
+    stats.end_message();
+    Ok(stats)
+}
+
+fn facet_row(row: &Row<'_>) -> rusqlite::Result<FacetRow> {
+    Ok(FacetRow {
+        date: row.get(0)?,
+        list_id: row.get(1)?,
+        newsgroups: texts(text(row, 2)?),
+        scheme: row.get(3)?,
+        host: row.get(4)?,
+        domain: row.get(5)?,
+    })
 }
 
 /// Adds a row. `last` names the message of the row before.

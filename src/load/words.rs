@@ -1,13 +1,12 @@
 //! Words of a text, as all full-text indexes have them: runs of letters and digits, in lower case.
 //!
-//! `SQLite` divides texts itself. [`Words`] does the same for indexes that do not, so that both
-//! find the same rows: it asks `SQLite`'s tokenizer about each character that it meets, once. A
+//! `SQLite` divides texts itself. [`Words`] does the same for indexes that do not, and for the words
+//! of a search, so that all find the same rows: it asks `SQLite`'s tokenizer about each character that it meets, once. A
 //! character that is not assigned is a letter, since it may become one.
 
-#[cfg(any(feature = "postgres", test))]
 use std::collections::HashMap;
+use std::ops::Range;
 
-#[cfg(any(feature = "postgres", test))]
 use rusqlite::Connection;
 
 /// The tokenizer of the full-text indexes in `SQLite`.
@@ -22,7 +21,6 @@ pub(super) fn tokenizer() -> String {
 }
 
 /// Divides texts into words.
-#[cfg(any(feature = "postgres", test))]
 pub(super) struct Words {
     /// A database in memory with a full-text index, and a table of the words in it.
     db: Connection,
@@ -31,7 +29,6 @@ pub(super) struct Words {
     known: HashMap<char, Option<char>>,
 }
 
-#[cfg(any(feature = "postgres", test))]
 impl Words {
     pub(super) fn new() -> rusqlite::Result<Words> {
         let db = Connection::open_in_memory()?;
@@ -44,21 +41,31 @@ impl Words {
         Ok(Words { db, known })
     }
 
-    /// Calls `found` with each word of `text`, in order. Linear in its length.
-    pub(super) fn each(&mut self, text: &str, mut found: impl FnMut(&str)) -> rusqlite::Result<()> {
+    /// Calls `found` with each word of `text`, in order, and with its range. Linear in its length.
+    pub(super) fn each(
+        &mut self,
+        text: &str,
+        mut found: impl FnMut(&str, Range<usize>),
+    ) -> rusqlite::Result<()> {
         let mut word = String::new();
-        for c in text.chars() {
+        let mut start = 0;
+        for (at, c) in text.char_indices() {
             match self.in_word(c)? {
-                Some(c) => word.push(c),
+                Some(c) => {
+                    if word.is_empty() {
+                        start = at;
+                    }
+                    word.push(c);
+                }
                 None if word.is_empty() => {}
                 None => {
-                    found(&word);
+                    found(&word, start..at);
                     word.clear();
                 }
             }
         }
         if !word.is_empty() {
-            found(&word);
+            found(&word, start..text.len());
         }
         Ok(())
     }
@@ -136,7 +143,7 @@ mod tests {
         let mut found = Vec::new();
         let mut words = Words::new().unwrap();
         words
-            .each(text, |word| found.push(word.to_owned()))
+            .each(text, |word, _| found.push(word.to_owned()))
             .unwrap();
         found
     }
@@ -173,7 +180,7 @@ mod tests {
         for text in some.chunks(50) {
             let (text, mut found) = (text.iter().collect::<String>(), Vec::new());
             words
-                .each(&text, |word| found.push(word.to_owned()))
+                .each(&text, |word, _| found.push(word.to_owned()))
                 .unwrap();
             words
                 .db

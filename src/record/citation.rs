@@ -75,7 +75,10 @@ impl Citation {
         let lists = self.lists().join(" ");
         let (depth, start) = (self.quote_depth.to_string(), found.source.start.to_string());
         let url = found.whole_url();
-        let passage = found.context.as_ref().map(|context| context.passage(&url));
+        let passage = found
+            .context
+            .as_ref()
+            .map(|context| context.passage_text(&url));
         syntax.write_cells(
             [
                 found.message.date.as_deref(),

@@ -1,5 +1,7 @@
 //! Matches of a search as lines: for people, or as JSON with the names of the record's fields.
 
+use std::ops::Range;
+
 use data_encoding::BASE64;
 use serde::{Serialize, Serializer};
 use serde_json::value::RawValue;
@@ -67,22 +69,104 @@ pub struct FoundMessage {
     missing_docs,
     reason = "the table of the fields is their documentation"
 )]
+#[non_exhaustive]
 pub struct FoundContext {
     pub before: String,
     pub after: String,
+    /// The ranges of words in `before` that were searched for.
+    #[serde(skip)]
+    pub before_marks: Vec<Range<usize>>,
+    /// The ranges of words in `after`.
+    #[serde(skip)]
+    pub after_marks: Vec<Range<usize>>,
+}
+
+/// A piece of a passage.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PassagePiece {
+    /// Its text, on one line, without control characters.
+    pub text: String,
+    /// `true` for words that were searched for.
+    pub is_marked: bool,
 }
 
 impl FoundContext {
-    /// Returns the texts around a URL with the URL between them, which is shortened if it is long,
-    /// on one line.
+    /// Creates a context without marks.
+    pub(crate) fn new(before: String, after: String) -> FoundContext {
+        FoundContext {
+            before,
+            after,
+            before_marks: Vec::new(),
+            after_marks: Vec::new(),
+        }
+    }
+
+    /// Returns the texts around a URL with the URL between them, which is shortened if it is long.
     #[must_use]
-    pub fn passage(&self, url: &str) -> String {
-        let url = shortened(url, PASSAGE_URL_CHARS);
-        let passage = format!("{}{url}{}", self.before, self.after);
-        let words: Vec<_> = passage.split_whitespace().collect();
-        printable(&words.join(" "))
+    pub fn passage(&self, url: &str) -> Vec<PassagePiece> {
+        let url = PassagePiece {
+            text: printable(&shortened(url, PASSAGE_URL_CHARS)),
+            is_marked: false,
+        };
+        let mut pieces = pieces(&self.before, &self.before_marks);
+        pieces.push(url);
+        pieces.extend(self::pieces(&self.after, &self.after_marks));
+        if let Some(first) = pieces.first_mut() {
+            first.text = first.text.trim_start().to_owned();
+        }
+        if let Some(last) = pieces.last_mut() {
+            last.text.truncate(last.text.trim_end().len());
+        }
+        pieces
+    }
+
+    /// Returns the passage as one text, without marks.
+    #[must_use]
+    pub fn passage_text(&self, url: &str) -> String {
+        let pieces = self.passage(url).into_iter();
+        pieces.map(|piece| piece.text).collect()
     }
 }
+
+/// Divides a text at the borders of marks. All white space in it becomes single blanks.
+fn pieces(text: &str, marks: &[Range<usize>]) -> Vec<PassagePiece> {
+    let mut pieces = Vec::new();
+    let mut add = |text: &str, is_marked| {
+        if !text.is_empty() {
+            let text = printable(&with_single_blanks(text));
+            pieces.push(PassagePiece { text, is_marked });
+        }
+    };
+    let mut end = 0;
+    for mark in marks {
+        add(&text[end..mark.start], false);
+        add(&text[mark.clone()], true);
+        end = mark.end;
+    }
+    add(&text[end..], false);
+    pieces
+}
+
+fn with_single_blanks(text: &str) -> String {
+    let mut single = String::with_capacity(text.len());
+    let mut was_blank = false;
+    for c in text.chars() {
+        let is_blank = c.is_whitespace();
+        if !is_blank {
+            single.push(c);
+        } else if !was_blank {
+            single.push(' ');
+        }
+        was_blank = is_blank;
+    }
+    single
+}
+
+/// Marks of words on a terminal with colours: bold red, as `grep` has them.
+const COLORED_MARK: [&str; 2] = ["\u{1b}[1;31m", "\u{1b}[0m"];
+
+/// Marks of words in plain text, as mail has them.
+const PLAIN_MARK: [&str; 2] = ["*", "*"];
 
 /// Maximum length of a URL in a passage, in characters: the whole URL stands beside it.
 const PASSAGE_URL_CHARS: usize = 60;
@@ -122,8 +206,20 @@ impl FoundRow {
         out.push(b'\n');
         self.write_grep(style, out);
         if let Some(context) = &self.context {
-            let passage = context.passage(&self.whole_url());
-            out.extend_from_slice(format!("  {passage}\n").as_bytes());
+            let [start, end] = match style {
+                GrepStyle::Colored => COLORED_MARK,
+                GrepStyle::Plain | GrepStyle::Escaped => PLAIN_MARK,
+            };
+            out.extend_from_slice(b"  ");
+            for PassagePiece { text, is_marked } in context.passage(&self.whole_url()) {
+                let text = if is_marked {
+                    format!("{start}{text}{end}")
+                } else {
+                    text
+                };
+                out.extend_from_slice(text.as_bytes());
+            }
+            out.push(b'\n');
         }
     }
 

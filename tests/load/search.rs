@@ -68,7 +68,7 @@ fn words_around_a_url_are_found_and_shown() {
     let lines: Vec<_> = text.text().lines().collect();
     assert_eq!(
         lines[2],
-        "  fox jumps \\u{1b}[2J over http://m.example/lamp and"
+        "  *fox* jumps \\u{1b}[2J over http://m.example/lamp and"
     );
     let shown = ended(&mut urlspool(["show"]), &text.stdout);
     assert_eq!(shown.text().lines().count(), 2, "{}", shown.stderr);
@@ -89,6 +89,90 @@ fn words_around_a_url_are_found_and_shown() {
     assert!(loaded(&folder, &[], gone.as_bytes()).contains("1 row removed"));
     check_database(&folder.path("urls.db"));
     assert_eq!(found(&folder, &["fox"]).len(), 1);
+}
+
+#[test]
+fn phrases_beginnings_and_exclusions_are_the_only_syntax() {
+    let folder = folder_with_contexts();
+    for (words, count) in [
+        (&["fox jumps"][..], 2),
+        (&["\"fox jumps\""], 2),
+        (&["\"jumps fox\""], 0),
+        (&["\"fox ju\"*"], 2),
+        (&["\"fox ju*\""], 0),
+        (&["jumps \"brown fox\""], 0),
+        (&["lamp", "-jane"], 1),
+        (&["-jane"], 1),
+        (&["-ja*"], 1),
+        (&["-\"the other\""], 3),
+        (&["lamp", "-\"other lamp\"", "-oil"], 3),
+        (&["lamp", "-lamp"], 0),
+        (&["lamp AND other"], 0),
+        (&["NEAR(lamp other)"], 0),
+        (&["url:lamp", "{url}:lamp", "^lamp"], 0),
+        (&["lamp OR"], 0),
+    ] {
+        let args = [&["--format", "urls", "--"], words].concat();
+        let ended = search(&folder, &args);
+        assert_eq!(ended.text().lines().count(), count, "{words:?}");
+    }
+    let ended = search(&folder, &["lamp", "--hots", "x"]);
+    assert_eq!(ended.status, Some(2));
+    let long = "a".repeat(3_000);
+    assert_eq!(search(&folder, &[&long]).status, Some(2));
+}
+
+#[test]
+fn words_are_marked_in_the_passage() {
+    let folder = folder_with_contexts();
+    let text = |args: &[&str]| {
+        let args = [args, &["--format", "text", "--limit", "1"]].concat();
+        let ended = search(&folder, &args);
+        ended.text().lines().nth(2).unwrap_or_default().to_owned()
+    };
+    assert_eq!(
+        text(&["ju*", "ov*"]),
+        "  fox *jumps* \\u{1b}[2J *over* http://m.example/lamp"
+    );
+    let colored = text(&["fox jumps", "--color", "always"]);
+    assert!(
+        colored.starts_with("  \u{1b}[1;31mfox jumps\u{1b}[0m \\u{1b}[2J"),
+        "{colored}"
+    );
+}
+
+#[test]
+fn facets_count_the_matches() {
+    let folder = Folder::new();
+    let news = MAIL.replacen(
+        "Subject: A lamp",
+        "List-Id: Lamps <lamps.m.example>\nNewsgroups: alt.lamps,lamps.m.example\nSubject: A lamp",
+        1,
+    );
+    loaded(&folder, &[], &records(&folder, "a.mbox", &news));
+    let printed = |args: &[&str]| {
+        let ended = search(&folder, args);
+        assert_eq!(ended.status, Some(0), "{}", ended.stderr);
+        ended.text().to_owned()
+    };
+    let facets = "domain,host,year,list,scheme";
+    let csv = printed(&["--facets", facets, "--format", "csv"]);
+    assert_eq!(
+        csv,
+        "facet,value,count\ndomain,m.example,3\ndomain,f.example,1\nhost,m.example,3\nhost,f.example,1\n\
+         year,1996,4\nlist,lamps.m.example,6\nlist,alt.lamps,3\nscheme,http,3\nscheme,ftp,1\n"
+    );
+    assert_eq!(
+        printed(&["other", "--facets", "year,scheme"]),
+        "year\n            1  1996\n\nscheme\n            1  http\n"
+    );
+    let json = printed(&["--facets", "host", "--limit", "1", "--format", "jsonl"]);
+    assert_eq!(
+        json,
+        "{\"count\":3,\"facet\":\"host\",\"value\":\"m.example\"}\n"
+    );
+    let wrong = search(&folder, &["lamp", "--facets", "host", "--format", "urls"]);
+    assert_eq!(wrong.status, Some(2), "{}", wrong.stderr);
 }
 
 #[test]

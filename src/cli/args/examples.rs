@@ -126,6 +126,7 @@ Examples:
   urlspool load --into urls.db urls.jsonl
   urlspool scan --into urls.db ~/Mail                   scans and loads in one process
   urlspool load --into urls.db --replace urls.jsonl     after a new scan of the same files
+  urlspool load --into urls.db --prune ~/Mail           removes the rows of files that are gone
   urlspool load --into urls.db --follow /var/lib/urlspool/out";
 
 #[cfg(feature = "load")]
@@ -140,6 +141,8 @@ Examples:
   urlspool search urls.db --host info.cern.ch --until 1994
   urlspool search urls.db --key http://info.cern.ch/ --sort oldest
   urlspool search urls.db --sender jane --format csv 'goph*'
+  urlspool search urls.db -- gopher '\"red lamp\"' -wick
+  urlspool search urls.db gopher --facets domain,year
   urlspool search urls.db --limit 1 gopher | urlspool show";
 
 #[cfg(feature = "load")]

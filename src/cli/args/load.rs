@@ -2,6 +2,8 @@
 
 use std::path::PathBuf;
 
+#[cfg(feature = "stats")]
+use super::values::Facet;
 use super::values::{
     CitedFormat, DatePeriod, GraphFormat, SearchFormat, count, date_period, named, scheme_name,
     target_name,
@@ -41,6 +43,19 @@ pub(crate) struct LoadArgs {
     #[arg(long, conflicts_with = "follow", help_heading = INPUT)]
     pub(crate) replace: bool,
 
+    /// Load nothing: remove the rows of files beneath each PATH that no longer exist, in one
+    /// transaction
+    ///
+    /// A PATH is a file or a folder, spelled as the scan that made the records had it. One that is
+    /// missing, or a folder in which there is no file, is an error: perhaps its file system is not
+    /// mounted.
+    #[arg(long, requires = "paths", conflicts_with_all = ["replace", "follow", "delete_segments"], help_heading = INPUT)]
+    pub(crate) prune: bool,
+
+    /// Count the rows that --prune would remove, and change nothing
+    #[arg(long, requires = "prune", help_heading = INPUT)]
+    pub(crate) dry_run: bool,
+
     /// Load segments as they are sealed, until the program is ended
     #[arg(long, requires = "paths", help_heading = INPUT)]
     pub(crate) follow: bool,
@@ -73,11 +88,14 @@ pub(crate) struct SearchArgs {
     #[arg(value_name = "DB")]
     pub(crate) database: PathBuf,
 
-    /// Words that occur in the URL, the text of the link, the subject or the sender; all must occur
+    /// Words that occur in the URL, the text of the link, the subject, the sender or the text around
+    /// the URL; all must occur
     ///
     /// Words are runs of letters and digits, and upper and lower case are the same. An argument of
-    /// several words, such as `info.cern.ch`, is found where they follow each other. `goph*` finds
-    /// words that begin so.
+    /// several words, such as `info.cern.ch`, is found where they follow each other, and so are
+    /// words in quotes within one: `'lamp "red wick"'`. `goph*` finds words that begin so, and
+    /// `-lamp` leaves out matches with that word; it stands after `--`, as the last arguments. All
+    /// else is text.
     #[arg(value_name = "WORD")]
     pub(crate) words: Vec<String>,
 
@@ -128,10 +146,20 @@ pub(crate) struct SearchArgs {
     pub(crate) sort: SearchOrder,
 
     /// Print at most N matches, the first in that order
+    ///
+    /// With --facets at most N values of each facet, the most frequent ones.
     #[arg(long, value_name = "N", value_parser = count::<u64>, help_heading = OUTPUT)]
     pub(crate) limit: Option<u64>,
 
-    /// Output format [default: text on a terminal, else grep]
+    /// Print the numbers of matches by these values instead of the matches
+    ///
+    /// The most frequent values come first, years in their order. As text at most 20 of each facet
+    /// are printed; csv, tsv and jsonl have all.
+    #[cfg(feature = "stats")]
+    #[arg(long, value_name = "FACET,...", value_delimiter = ',', value_parser = named::<Facet>(), help_heading = OUTPUT)]
+    pub(crate) facets: Vec<Facet>,
+
+    /// Output format [default: text on a terminal, else grep; with --facets text]
     #[arg(long, value_parser = named::<SearchFormat>(), help_heading = OUTPUT)]
     pub(crate) format: Option<SearchFormat>,
 

@@ -102,6 +102,33 @@ named_values! {
     }
 }
 
+/// A value of the matches of a search whose numbers are printed.
+#[cfg(feature = "stats")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Facet {
+    /// Registrable domains.
+    Domain,
+    /// Hosts.
+    Host,
+    /// Years of messages.
+    Year,
+    /// Mailing lists and newsgroups.
+    List,
+    /// Schemes.
+    Scheme,
+}
+
+#[cfg(feature = "stats")]
+named_values! {
+    Facet {
+        Domain = "domain": "Registrable domains",
+        Host = "host": "Hosts",
+        Year = "year": "Years of the messages",
+        List = "list": "Mailing lists and newsgroups",
+        Scheme = "scheme": "Schemes",
+    }
+}
+
 /// The format of citations.
 #[cfg(feature = "load")]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -3,14 +3,12 @@
 use std::fmt::{Display, Write};
 
 use super::schema::staged_columns;
+use crate::limits::SEARCH_WORD_BYTES;
 use crate::load::columns::Column;
 use crate::load::target::LoadRow;
 use crate::load::tracking::clean_key;
 use crate::load::words::Words;
 use crate::record::{FieldId, LoadedRecord, LoadedValue};
-
-/// Maximum size of a word in a tsvector, in bytes. Longer ones are left out.
-const WORD_BYTES: usize = 2_046;
 
 /// Largest position in a tsvector.
 const LAST_POSITION: usize = 16_383;
@@ -93,9 +91,9 @@ impl CopyRows {
         let (mut position, limit) = (0, out.len() + VECTOR_BYTES);
         for field in fields {
             let text = record.text(field).unwrap_or_default();
-            self.words.each(text, |word| {
+            self.words.each(text, |word, _| {
                 position += 1;
-                if word.len() <= WORD_BYTES && out.len() < limit {
+                if word.len() <= SEARCH_WORD_BYTES && out.len() < limit {
                     let position = position.min(LAST_POSITION);
                     show(format_args!("'{word}':{position} "), out);
                 }

@@ -1,0 +1,134 @@
+//! The numbers of matches by domain, host, year, list and scheme.
+
+use std::collections::BTreeMap;
+
+use serde_json::json;
+
+use super::super::args::{Facet, SearchArgs, SearchFormat};
+use super::super::error::{CommandError, CommandResult, Exit};
+use super::super::terminal::{StdoutLines, escaped};
+use crate::config::NamedValue;
+use crate::diagnostic::{EscapeForm, grouped};
+use crate::load::{self, SearchQuery};
+use crate::record::{FormulaGuard, TableSyntax};
+use crate::stats::{Stats, TopList};
+
+/// Number of values of a facet that are printed as text.
+const TEXT_VALUES: usize = 20;
+
+/// Stands for the year of matches without a date.
+const UNDATED: &str = "undated";
+
+/// The names of the columns.
+const COLUMNS: [&str; 3] = ["facet", "value", "count"];
+
+/// Prints the numbers of the matches of a search.
+pub(super) fn print(args: &SearchArgs, query: &SearchQuery) -> CommandResult {
+    let stats = load::stats_of_search(&args.database, query)?;
+    let limit = args
+        .limit
+        .map(|limit| usize::try_from(limit).unwrap_or(usize::MAX));
+    let all = limit.unwrap_or(usize::MAX);
+    let csv = TableSyntax::Csv {
+        guard: FormulaGuard::On,
+        delimiter: b',',
+    };
+    match args.format.unwrap_or(SearchFormat::Text) {
+        SearchFormat::Text => print_text(args, &stats, limit.unwrap_or(TEXT_VALUES)),
+        SearchFormat::Csv => print_table(args, &stats, all, csv),
+        SearchFormat::Tsv => print_table(args, &stats, all, TableSyntax::Tsv),
+        SearchFormat::Jsonl => print_json(args, &stats, all),
+        SearchFormat::Grep | SearchFormat::Urls => Err(CommandError::new(
+            Exit::Usage,
+            "--facets prints numbers: give --format text, csv, tsv or jsonl",
+        )),
+    }
+}
+
+/// Returns the values of a facet with their numbers.
+fn values(facet: Facet, stats: &Stats, limit: usize) -> Vec<(String, u64)> {
+    let top = |list: &TopList| {
+        let names = list.top(limit).into_iter();
+        names.map(|top| (top.name.to_owned(), top.count)).collect()
+    };
+    match facet {
+        Facet::Domain => top(&stats.domains),
+        Facet::Host => top(&stats.hosts),
+        Facet::Scheme => top(&stats.schemes),
+        Facet::Year => {
+            let years = stats.years.iter();
+            let years = years.map(|(year, count)| (year.to_string(), *count));
+            let undated = (0 < stats.undated).then(|| (UNDATED.to_owned(), stats.undated));
+            years.chain(undated).take(limit).collect()
+        }
+        Facet::List => lists(stats, limit),
+    }
+}
+
+/// Returns mailing lists and newsgroups. One name may be both.
+fn lists(stats: &Stats, limit: usize) -> Vec<(String, u64)> {
+    let mut counts = BTreeMap::new();
+    for list in [&stats.lists, &stats.newsgroups] {
+        for top in list.top(usize::MAX) {
+            *counts.entry(top.name.to_owned()).or_default() += top.count;
+        }
+    }
+    let mut lists: Vec<(String, u64)> = counts.into_iter().collect();
+    // Stable: those of one number keep their order.
+    lists.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
+    lists.truncate(limit);
+    lists
+}
+
+fn print_text(args: &SearchArgs, stats: &Stats, limit: usize) -> CommandResult {
+    let mut out = StdoutLines::of_escaped_lines();
+    for (index, facet) in args.facets.iter().enumerate() {
+        let blank = if 0 < index { "\n" } else { "" };
+        let mut text = format!("{blank}{}\n", facet.name());
+        for (value, count) in values(*facet, stats, limit) {
+            text += &format!("{:>13}  {}\n", grouped(count), escaped(&value));
+        }
+        if !out.put(text.as_bytes())? {
+            break;
+        }
+    }
+    out.finish()?;
+    Ok(Exit::Done)
+}
+
+fn print_table(
+    args: &SearchArgs,
+    stats: &Stats,
+    limit: usize,
+    syntax: TableSyntax,
+) -> CommandResult {
+    let mut out = StdoutLines::new(EscapeForm::Text);
+    let mut lines = Vec::new();
+    syntax.write_cells(COLUMNS.map(Some), &mut lines);
+    for facet in &args.facets {
+        for (value, count) in values(*facet, stats, limit) {
+            let count = count.to_string();
+            syntax.write_cells(
+                [Some(facet.name()), Some(&*value), Some(&*count)],
+                &mut lines,
+            );
+        }
+    }
+    out.put(&lines)?;
+    out.finish()?;
+    Ok(Exit::Done)
+}
+
+fn print_json(args: &SearchArgs, stats: &Stats, limit: usize) -> CommandResult {
+    let mut out = StdoutLines::new(EscapeForm::Json);
+    let mut lines = String::new();
+    for facet in &args.facets {
+        for (value, count) in values(*facet, stats, limit) {
+            let line = json!({"facet": facet.name(), "value": value, "count": count});
+            lines += &format!("{line}\n");
+        }
+    }
+    out.put(lines.as_bytes())?;
+    out.finish()?;
+    Ok(Exit::Done)
+}

@@ -1,0 +1,96 @@
+//! `urlspool load --prune`: rows of files that are gone are removed, and no others.
+
+use std::fs;
+
+use super::{MAIL, check_database, load, loaded, value};
+use crate::scene::{Folder, done, ended, urlspool};
+
+/// A folder with the database of two mailboxes of four records each, and with an audit's results.
+fn two_mailboxes() -> (Folder, String) {
+    let folder = Folder::new();
+    folder.write("mail/a.mbox", MAIL);
+    folder.write("mail/deep/b.mbox", MAIL);
+    let mail = folder.path("mail").display().to_string();
+    let database = folder.path("urls.db").display().to_string();
+    done(&["scan", "-q", "--into", &database, &mail]);
+    done(&["audit", "plan", &database]);
+    (folder, mail)
+}
+
+#[track_caller]
+fn rows(folder: &Folder) -> i64 {
+    check_database(&folder.path("urls.db"));
+    assert_eq!(value::<i64>(folder, "SELECT count(*) FROM audit_links"), 2);
+    value(folder, "SELECT count(*) FROM urls")
+}
+
+#[test]
+fn rows_of_files_that_are_gone_are_removed_and_a_dry_run_counts_them() {
+    let (folder, mail) = two_mailboxes();
+    let message = loaded(&folder, &["--prune", &mail], b"");
+    assert!(message.contains("0 records, 0 of them new\n"), "{message}");
+    fs::remove_file(folder.path("mail/a.mbox")).unwrap();
+    let dry = loaded(&folder, &["--prune", "--dry-run", &mail], b"");
+    assert!(
+        dry.contains("changed nothing; --prune would remove 4 rows"),
+        "{dry}"
+    );
+    assert_eq!(rows(&folder), 8);
+    let message = loaded(&folder, &["--prune", &mail], b"");
+    assert!(message.contains("4 rows removed"), "{message}");
+    assert_eq!(rows(&folder), 4);
+    let paths = "SELECT group_concat(DISTINCT path) FROM sources";
+    let left = folder.path("mail/deep/b.mbox").display().to_string();
+    assert_eq!(value::<String>(&folder, paths), left);
+}
+
+#[test]
+fn files_elsewhere_keep_their_rows() {
+    let (folder, mail) = two_mailboxes();
+    fs::remove_file(folder.path("mail/a.mbox")).unwrap();
+    let deep = format!("{mail}/deep");
+    assert!(!loaded(&folder, &["--prune", &deep], b"").contains("removed"));
+    let elsewhere = folder.write("other/x", "x");
+    let elsewhere = elsewhere.parent().unwrap().display().to_string();
+    let message = loaded(&folder, &["--prune", &elsewhere], b"");
+    assert!(message.contains("no rows of files beneath"), "{message}");
+    assert_eq!(rows(&folder), 8);
+}
+
+/// As if a file system were not mounted.
+#[test]
+fn a_root_that_is_missing_or_empty_is_an_error() {
+    let (folder, mail) = two_mailboxes();
+    fs::rename(&mail, folder.path("away")).unwrap();
+    let refused = |roots: &[&str]| {
+        let ended = load(&folder, &[&["--prune"], roots].concat(), b"");
+        assert_eq!(ended.status, Some(2), "{roots:?}: {}", ended.stderr);
+        assert!(
+            ended.stderr.contains("is its file system mounted?"),
+            "{}",
+            ended.stderr
+        );
+        assert_eq!(rows(&folder), 8);
+    };
+    refused(&[&mail]);
+    fs::create_dir_all(folder.path("mail/deep")).unwrap();
+    refused(&[&mail]);
+    let away = folder.path("away").display().to_string();
+    refused(&[&away, &mail]);
+    refused(&["-"]);
+}
+
+#[test]
+fn a_database_that_is_missing_is_not_created() {
+    let folder = Folder::new();
+    let root = folder.file("mail", "x");
+    let database = folder.path("urls.db");
+    let ended = ended(
+        urlspool(["load", "--prune", "--into"])
+            .arg(&database)
+            .arg(&root),
+        b"",
+    );
+    assert_eq!(ended.status, Some(2), "{}", ended.stderr);
+    assert!(!database.exists());
+}
