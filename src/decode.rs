@@ -33,6 +33,7 @@ mod archived_page;
 #[cfg(feature = "archives")]
 mod attached_archive;
 mod binary;
+mod boundaries;
 mod charset;
 mod date;
 mod digest;

@@ -1,6 +1,4 @@
 //! The walk over the parts of a message (RFC 2045, RFC 2046): iterative, bounded, with offsets.
-//! Boundaries (RFC 2046 section 5.1.1): the strings that a header names, and the lines that hold
-//! them.
 //!
 //! Messages whose bytes must be decoded first, those of attachments, are layers on a stack: the
 //! decoded bytes and the walk over them. The layer below waits until they are read.
@@ -9,12 +7,11 @@
 //! of attachments chosen by `part_kind`.
 
 use std::rc::Rc;
-use std::sync::{Arc, LazyLock};
-
-use memchr::memmem::Finder;
+use std::sync::Arc;
 
 #[cfg(feature = "archives")]
 use super::attached_archive::{ArchiveStep, AttachedArchive, MemberNames, member_place};
+use super::boundaries::{BoundaryLine, OpenMultipart, OpenMultiparts, named_boundaries};
 use super::external_body::{EXTERNAL_BODY, ExternalBody, MissingParameters, external_body};
 use super::field_names::KnownField;
 use super::header::{HeaderField, HeaderFields, field_text, searchable_text};
@@ -35,7 +32,7 @@ use crate::documents::{
 };
 #[cfg(feature = "archives")]
 use crate::limits::SNIFF_BYTES;
-use crate::limits::{ATTACHED_RATIO, DOCUMENTS_RATIO, Limits, MULTIPART_BOUNDARIES};
+use crate::limits::{ATTACHED_RATIO, DOCUMENTS_RATIO, Limits};
 use crate::planted_faults::{PlantedFault, panic_at_mark};
 use crate::span::Span;
 use crate::split::{Block, Format, Message, SplitOutput, messages};
@@ -1123,152 +1120,6 @@ fn attachment_name(raw: &[u8], fields: &HeaderFields) -> Option<String> {
         .filter(|name| !name.is_empty())
 }
 
-/// Finds line ends before lines that begin like a boundary.
-static DASHED: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(b"\n--"));
-
-/// A line that ends a part.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct BoundaryLine {
-    /// End of the text before it, whose last line end belongs to the boundary.
-    start: usize,
-    /// Offset of the first byte after the line.
-    end: usize,
-    /// Index of its multipart among the open ones.
-    level: usize,
-    /// `true` for the closing boundary, which ends in `--`.
-    closes: bool,
-}
-
-/// A multipart whose closing boundary has not been read yet.
-#[derive(Clone, Debug)]
-struct OpenMultipart {
-    /// Its boundary; more than one if its header names more.
-    boundaries: Vec<Vec<u8>>,
-    number: PartNumber,
-    /// Number of its parts so far.
-    parts: usize,
-    /// The type of its parts that name no type.
-    default_type: DefaultType,
-    enclosing: EnclosingMessage,
-}
-
-/// The open multiparts, the outermost first.
-#[derive(Debug, Default)]
-struct OpenMultiparts(Vec<OpenMultipart>);
-
-impl OpenMultiparts {
-    /// The first boundary line at or after `from`. The innermost multipart is tried first on each
-    /// line.
-    fn boundary(&self, raw: &[u8], from: usize) -> Option<BoundaryLine> {
-        self.boundary_before(raw, from, raw.len())
-    }
-
-    /// The first boundary line whose two hyphens are in `from..to`.
-    fn boundary_before(&self, raw: &[u8], from: usize, to: usize) -> Option<BoundaryLine> {
-        if self.0.is_empty() {
-            return None;
-        }
-        let text = &raw[from..to];
-        let first = (from == 0 || raw[from - 1] == b'\n').then_some(from);
-        let first = first.filter(|_| text.starts_with(b"--"));
-        let others = DASHED.find_iter(text).map(|at| from + at + 1);
-        first
-            .into_iter()
-            .chain(others)
-            .find_map(|at| self.boundary_at(raw, at))
-    }
-
-    /// Returns the same as [`OpenMultiparts::boundary`], faster if the bytes are base64.
-    ///
-    /// A hyphen is no base64 digit (RFC 2045 section 6.8), and one byte is found in fewer steps
-    /// than three.
-    fn boundary_after_base64(&self, raw: &[u8], from: usize) -> Option<BoundaryLine> {
-        if self.0.is_empty() {
-            return None;
-        }
-        let hyphens = memchr::memchr_iter(b'-', &raw[from..]).map(|at| from + at);
-        let begins_line =
-            |&at: &usize| raw.get(at + 1) == Some(&b'-') && (at == 0 || raw[at - 1] == b'\n');
-        hyphens
-            .filter(begins_line)
-            .find_map(|at| self.boundary_at(raw, at))
-    }
-
-    /// The boundary line whose two hyphens are at `at`.
-    fn boundary_at(&self, raw: &[u8], at: usize) -> Option<BoundaryLine> {
-        let end = memchr::memchr(b'\n', &raw[at..]).map_or(raw.len(), |end| at + end + 1);
-        let line = raw[at + 2..end].trim_ascii_end();
-        let (level, closes) = self
-            .0
-            .iter()
-            .enumerate()
-            .rev()
-            .find_map(|(level, multipart)| {
-                Some(level).zip(multipart.boundaries.iter().find_map(|it| closes(line, it)))
-            })?;
-        let before = raw[..at].strip_suffix(b"\n").map_or(at, <[u8]>::len);
-        let start = raw[..before]
-            .strip_suffix(b"\r")
-            .map_or(before, <[u8]>::len);
-        Some(BoundaryLine {
-            start,
-            end,
-            level,
-            closes,
-        })
-    }
-}
-
-/// Returns whether a boundary line closes its multipart; `None` if `line`, without its hyphens, is
-/// no line of `boundary`.
-fn closes(line: &[u8], boundary: &[u8]) -> Option<bool> {
-    match line.strip_prefix(boundary)? {
-        b"" => Some(false),
-        b"--" => Some(true),
-        _ => None,
-    }
-}
-
-/// Returns all boundaries that the header's content types name, each once.
-///
-/// A header that names two is read with both, so that no part can hide from one reader and not from
-/// another.
-fn named_boundaries(raw: &[u8], fields: &HeaderFields) -> Vec<Vec<u8>> {
-    let mut found: Vec<Vec<u8>> = Vec::new();
-    for field in fields.each(KnownField::ContentType) {
-        let text = field_text(field.value.of(raw));
-        // Only ASCII letters change, so that offsets stay valid.
-        let lower = text.to_ascii_lowercase();
-        let written = memchr::memmem::find_iter(lower.as_bytes(), b"boundary")
-            .filter_map(|at| parameter_value(&text[at + b"boundary".len()..]));
-        let parsed = mailparse::parse_content_type(&text)
-            .params
-            .remove("boundary");
-        for boundary in parsed.into_iter().chain(written) {
-            let boundary = boundary.trim_end().as_bytes().to_vec();
-            if !boundary.is_empty()
-                && !found.contains(&boundary)
-                && found.len() < MULTIPART_BOUNDARIES
-            {
-                found.push(boundary);
-            }
-        }
-    }
-    found
-}
-
-/// The value after a parameter's name: `= "..."` or `=...`.
-fn parameter_value(rest: &str) -> Option<String> {
-    let value = rest.trim_start().strip_prefix('=')?.trim_start();
-    match value.strip_prefix('"') {
-        Some(inner) => inner.split('"').next().map(str::to_owned),
-        None => value
-            .split([';', ' ', '\t', '\r', '\n'])
-            .next()
-            .map(str::to_owned),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -1394,27 +1245,5 @@ mod tests {
             shown("Content-Type: multipart/mixed\n\nall"),
             ["1 multipart/mixed: all"]
         );
-    }
-
-    proptest::proptest! {
-        #[test]
-        fn the_search_in_base64_finds_the_same_boundaries(
-            pieces in proptest::collection::vec(proptest::sample::select(vec!["\n", "\r\n", "-", "--", "--x", "\n--x", "\n--xy--", "A"]), 0..30),
-        ) {
-            let raw = pieces.concat();
-            let open = OpenMultiparts(vec![OpenMultipart {
-                boundaries: vec![b"x".to_vec(), b"xy".to_vec()],
-                number: PartNumber::outermost(),
-                parts: 0,
-                default_type: DefaultType::Text,
-                enclosing: EnclosingMessage::default(),
-            }]);
-            for from in 0..=raw.len() {
-                proptest::prop_assert_eq!(
-                    open.boundary_after_base64(raw.as_bytes(), from),
-                    open.boundary(raw.as_bytes(), from)
-                );
-            }
-        }
     }
 }
