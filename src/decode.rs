@@ -57,6 +57,8 @@ pub use date::{Date, FIRST_MESSAGE_DAY, Zone, message_year, parse_date};
 pub use digest::{canonical, covers_all, digest};
 pub use field_names::{FieldRoles, KnownField};
 pub use header::{HeaderField, HeaderFields};
+#[cfg(feature = "audit")]
+pub(crate) use html::{ElementContent, tokenize};
 pub use html::{HtmlLink, link_attributes};
 pub use message_info::{InfoFields, MessageInfo, NamedField};
 pub use part::MimePart;
@@ -289,6 +291,15 @@ impl From<MappedBytes> for ConvertedText<'_> {
             map: Some(decoded.map),
         }
     }
+}
+
+/// Returns a page of the Web in UTF-8. `charset` is the one that its server names; without one the
+/// page's own counts.
+#[cfg(feature = "audit")]
+pub(crate) fn page_in_utf8<'a>(page: &'a [u8], charset: Option<&str>) -> Cow<'a, [u8]> {
+    let declared = || html::declared_charset(page);
+    let label = charset.map(str::to_owned).or_else(declared);
+    charset::decode(page, label.as_deref()).bytes
 }
 
 /// Passes every text of `message` to `sink`, in the order of the raw bytes.

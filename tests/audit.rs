@@ -4,6 +4,7 @@ mod archive;
 mod check;
 mod http_server;
 mod import;
+mod inspect;
 mod plan;
 mod report;
 

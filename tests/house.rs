@@ -79,6 +79,7 @@ const USES_CLOCK: &[&str] = &[
     "audit/database.rs",
     "audit/check.rs",
     "audit/check/guard_proxy.rs",
+    "audit/inspect/client.rs",
     "browse/answer.rs",
     "browse/server.rs",
     "cli/args/values.rs",
@@ -114,6 +115,7 @@ const NETWORK: &[&str] = &[
 const USES_NETWORK: &[&str] = &[
     "audit/archive.rs",
     "audit/check/guard_proxy",
+    "audit/inspect/client.rs",
     "load/postgres",
     "load/elasticsearch/http.rs",
     "load/http_agent.rs",

@@ -315,14 +315,14 @@ fn long_pause(reason: &str, pause: Duration) -> String {
 
 /// The time between the starts of two questions.
 #[derive(Debug)]
-struct Pace {
+pub(super) struct Pace {
     interval: Duration,
     next: Instant,
 }
 
 impl Pace {
     /// Creates the pace of `rate` questions a minute. The first one is free.
-    fn new(rate: u32) -> Pace {
+    pub(super) fn new(rate: u32) -> Pace {
         Pace {
             interval: Duration::from_mins(1) / rate.max(1),
             next: Instant::now(),
@@ -336,7 +336,7 @@ impl Pace {
     }
 
     /// Waits until the next question may be asked. Returns `false` if it was stopped.
-    fn wait(&mut self, stop: &AtomicBool) -> bool {
+    pub(super) fn wait(&mut self, stop: &AtomicBool) -> bool {
         if !wait_until(self.next, stop) {
             return false;
         }
@@ -345,13 +345,13 @@ impl Pace {
     }
 
     /// Puts off the next question.
-    fn put_off(&mut self, pause: Duration) {
+    pub(super) fn put_off(&mut self, pause: Duration) {
         self.next = self.next.max(Instant::now() + pause);
     }
 }
 
 /// Waits for a time. Returns `false` if it was stopped.
-fn wait_until(time: Instant, stop: &AtomicBool) -> bool {
+pub(super) fn wait_until(time: Instant, stop: &AtomicBool) -> bool {
     loop {
         if stop.load(Ordering::Relaxed) {
             return false;
@@ -364,14 +364,14 @@ fn wait_until(time: Instant, stop: &AtomicBool) -> bool {
     }
 }
 
-struct CdxClient {
+pub(super) struct CdxClient {
     agent: Agent,
     server: Url,
 }
 
 /// The reply of a server.
 #[derive(Debug)]
-enum CdxReply {
+pub(super) enum CdxReply {
     Captures(Vec<Capture>),
     /// The server wants to be asked later, or cannot be reached.
     Refused {
@@ -384,7 +384,7 @@ enum CdxReply {
 
 impl CdxClient {
     /// Creates a client. `contact` tells the server's owners whom to write to.
-    fn new(server: &str, contact: &str) -> Result<CdxClient, AuditError> {
+    pub(super) fn new(server: &str, contact: &str) -> Result<CdxClient, AuditError> {
         let url = server_url(server)?;
         if !is_contact(contact) {
             return Err(AuditError::unusable(format!(
@@ -409,7 +409,7 @@ impl CdxClient {
     /// # Errors
     ///
     /// The server redirects: the user should name the other place.
-    fn ask(&self, url: &str, cited: Option<&str>) -> Result<CdxReply, AuditError> {
+    pub(super) fn ask(&self, url: &str, cited: Option<&str>) -> Result<CdxReply, AuditError> {
         let question = self.question(url, cited);
         let response = match self.agent.get(question.as_str()).call() {
             Ok(response) => response,
@@ -476,7 +476,7 @@ fn server_url(server: &str) -> Result<Url, AuditError> {
 }
 
 /// Returns `true` for a text that may be a mail address or a page, and part of a field of HTTP.
-fn is_contact(contact: &str) -> bool {
+pub(super) fn is_contact(contact: &str) -> bool {
     contact.contains(['@', '.']) && contact.bytes().all(|byte| (b' '..=b'~').contains(&byte))
 }
 
@@ -493,11 +493,11 @@ fn says_no_captures(body: &[u8]) -> bool {
 
 /// A capture of a page.
 #[derive(Clone, Debug, PartialEq, Eq)]
-struct Capture {
+pub(super) struct Capture {
     /// Its time in UTC, 14 digits.
-    timestamp: String,
+    pub(super) timestamp: String,
     /// Its URL as the archive has it.
-    original: String,
+    pub(super) original: String,
     /// Its HTTP code; `None` where the server gives none, as for a repetition of an earlier
     /// capture.
     status: Option<u16>,
@@ -579,7 +579,7 @@ fn from_lines(body: &[u8]) -> Result<Vec<Capture>, String> {
 
 /// Returns the capture with a 2xx status that is nearest to `cited`, a time of 14 digits; the
 /// earliest of them without a time, and of two that are equally near.
-fn nearest<'c>(captures: &'c [Capture], cited: Option<&str>) -> Option<&'c Capture> {
+pub(super) fn nearest<'c>(captures: &'c [Capture], cited: Option<&str>) -> Option<&'c Capture> {
     let cited = cited.and_then(time);
     let distance = |capture: &Capture| -> Option<i64> {
         let at = time(&capture.timestamp)?;

@@ -8,7 +8,7 @@
 //! gone.
 
 mod checker;
-mod guard_proxy;
+pub(super) mod guard_proxy;
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::PathBuf;

@@ -6,6 +6,7 @@ mod curves;
 mod figures;
 mod links;
 mod page;
+mod pages;
 
 use std::path::PathBuf;
 
@@ -16,8 +17,10 @@ use crate::load::is_file_of_database;
 use crate::sink::{OutputFile, Replacement, ReportOutputs, TableFolder};
 use csv_files::CsvFiles;
 use figures::{Figures, Survival};
+pub(super) use links::raw_snapshot;
 use links::{DeadLink, MostCited, Places, Provenance, ReplacedLink, for_each_link};
 use page::{PageContent, page};
+use pages::PageFigures;
 
 /// A report to write.
 #[derive(Clone, Debug)]
@@ -130,7 +133,12 @@ fn content(
             None => Ok(()),
         }
     })?;
+    let pages = PageFigures::read(audit, &provenance, |page| match &mut files {
+        Some(files) => files.add_page(page),
+        None => Ok(()),
+    })?;
     Ok(PageContent {
+        pages,
         rule: audit.confirmation_rule()?,
         survival: Survival::of(&figures.ages),
         most_cited: audit.named(most_cited.with_citations(&audit.db))?,

@@ -220,6 +220,11 @@ fn answered_state(url: &str, final_url: &str) -> LinkState {
     }
 }
 
+/// Returns the registrable domain of a URL, or its host without one.
+pub(super) fn domain_of(url: &str) -> Option<String> {
+    domain_or_host(&components(url.as_bytes()))
+}
+
 /// Returns the registrable domain, or the host of an address or a single label.
 fn domain_or_host(url: &UrlComponents<'_>) -> Option<String> {
     let site = Site::of(url)?;

@@ -22,8 +22,8 @@ use crate::record::SchemaLanguage;
 use crate::scan::Rules;
 #[cfg(feature = "audit")]
 pub(crate) use audit::{
-    AuditArchiveArgs, AuditArgs, AuditCheckArgs, AuditImportArgs, AuditPlanArgs, AuditReportArgs,
-    AuditStatusArgs, AuditStep,
+    AuditArchiveArgs, AuditArgs, AuditCheckArgs, AuditImportArgs, AuditInspectArgs, AuditPlanArgs,
+    AuditReportArgs, AuditStatusArgs, AuditStep,
 };
 #[cfg(feature = "browse")]
 pub(crate) use load::BrowseArgs;
@@ -390,6 +390,8 @@ const PAGES: &[&str] = &[
     "audit-import",
     #[cfg(feature = "audit")]
     "audit-archive",
+    #[cfg(feature = "audit")]
+    "audit-inspect",
     "schema",
     "check-config",
     "completions",

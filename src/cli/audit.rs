@@ -11,8 +11,8 @@ use std::time::Duration;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
 
 use super::args::{
-    AuditArchiveArgs, AuditArgs, AuditCheckArgs, AuditImportArgs, AuditPlanArgs, AuditReportArgs,
-    AuditStatusArgs, AuditStep,
+    AuditArchiveArgs, AuditArgs, AuditCheckArgs, AuditImportArgs, AuditInspectArgs, AuditPlanArgs,
+    AuditReportArgs, AuditStatusArgs, AuditStep,
 };
 use super::error::{CommandError, CommandResult, Exit};
 use super::load::{load_error, upgraded};
@@ -20,8 +20,9 @@ use super::signals::stop_on_signals;
 use super::terminal::{STDOUT, check_is_not_database, escaped, print, print_message};
 use crate::audit::{
     self, ArchiveCounts, ArchiveJob, AuditError, AuditProgress, AuditStatus, CheckCounts, CheckJob,
-    CheckReason, ConfirmationRule, ImportCounts, ImportJob, ImportReport, LinkState, PlanCounts,
-    PlanJob, ReportFiles, ReportJob, ResultPlace, Sample, SenderPolicy, StatusJob,
+    CheckReason, ConfirmationRule, ImportCounts, ImportJob, ImportReport, InspectCounts,
+    InspectJob, LinkState, PageState, PlanCounts, PlanJob, ReportFiles, ReportJob, ResultPlace,
+    RobotsPolicy, Sample, SenderPolicy, StatusJob,
 };
 use crate::diagnostic::{counted, grouped, shortened};
 use crate::limits::MESSAGE_VALUE_CHARS;
@@ -35,6 +36,7 @@ pub(super) fn audit(args: &AuditArgs) -> CommandResult {
         AuditStep::Status(args) => status(args),
         AuditStep::Import(args) => import(args),
         AuditStep::Archive(args) => archive(args),
+        AuditStep::Inspect(args) => inspect(args),
         AuditStep::Report(args) => report(args),
     }
 }
@@ -412,6 +414,69 @@ fn archive_summary(counts: &ArchiveCounts) -> String {
         } else {
             "; this server was asked for each planned link before, or an archive is known to hold \
              it"
+        });
+    }
+    if counts.is_interrupted {
+        text.push_str("; interrupted, run it again to go on");
+    }
+    text
+}
+
+fn inspect(args: &AuditInspectArgs) -> CommandResult {
+    let mut job = InspectJob::new(args.database.clone(), args.contact.clone());
+    job.compares = args.compare;
+    job.rate = args.rate;
+    if args.ignore_robots {
+        job.robots = RobotsPolicy::Ignore;
+    }
+    job.private_hosts.clone_from(&args.allow_private);
+    job.max_age = args.max_age;
+    job.limit = args.limit;
+    let stop = Arc::new(AtomicBool::new(false));
+    stop_on_signals(&stop)?;
+    let mut progress = StderrProgress::new(args.quiet);
+    upgrade_tables(&args.database)?;
+    let counts = audit::inspect(&job, &stop, &mut progress);
+    progress.finish();
+    let counts = counts?;
+    if !args.quiet {
+        let summary = inspect_summary(&counts);
+        print_message(format_args!("urlspool: {}", escaped(&summary)));
+    }
+    Ok(if counts.is_interrupted {
+        Exit::Interrupted
+    } else if counts.without_snapshot > 0 {
+        Exit::SomeFailed
+    } else {
+        Exit::Done
+    })
+}
+
+fn inspect_summary(counts: &InspectCounts) -> String {
+    let mut text = format!(
+        "{} of {} inspected",
+        grouped(counts.inspected),
+        counted(counts.due, "URL", "URLs")
+    );
+    for state in PageState::ALL {
+        let count = counts.states.get(&state).copied().unwrap_or(0);
+        if count > 0 {
+            let name = state.title().to_lowercase();
+            text.push_str(&format!(", {} {name}", grouped(count)));
+        }
+    }
+    if counts.without_snapshot > 0 {
+        let count = grouped(counts.without_snapshot);
+        text.push_str(&format!("; {count} without their snapshot"));
+    }
+    if let Some(reason) = &counts.last_failure {
+        text.push_str(&format!(" (the last: {reason})"));
+    }
+    if counts.due == 0 {
+        text.push_str(if counts.answering == 0 {
+            "; no planned link answered at its newest check, and `urlspool audit check` checks them"
+        } else {
+            "; the page of each link that answers was inspected, not longer ago than `--max-age`"
         });
     }
     if counts.is_interrupted {

@@ -5,7 +5,7 @@
 mod tokens;
 
 use html5gum::emitters::callback::CallbackEvent;
-use tokens::{ElementContent, tokenize};
+pub(crate) use tokens::{ElementContent, tokenize};
 
 use crate::limits::ELEMENT_BYTES;
 use crate::span::{ByteMap, Span};

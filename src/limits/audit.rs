@@ -93,3 +93,44 @@ pub const REPORT_GROUPS: usize = 100;
 
 /// Maximum number of characters of a text of others in a report. The CSV files have it whole.
 pub const REPORT_TEXT_CHARS: usize = 300;
+
+/// Maximum size, in bytes, of a page that is inspected; the rest is not read. Titles, texts and
+/// scripts of nearly all pages are within it.
+pub const INSPECT_PAGE_BYTES: u64 = 256 << 10;
+
+/// Maximum size, in bytes, of the visible text of a page, and of its scripts, that is kept.
+pub const INSPECT_TEXT_BYTES: usize = 64 << 10;
+
+/// Maximum number of characters of a title that is kept.
+pub const INSPECT_TITLE_CHARS: usize = 300;
+
+/// Maximum number of addresses of scripts, frames and pictures of a page that are kept.
+pub const INSPECT_RESOURCES: usize = 200;
+
+/// Maximum number of rules of a robots.txt that are kept. The largest real ones have thousands.
+pub const INSPECT_ROBOTS_RULES: usize = 5_000;
+
+/// Maximum size, in bytes, of a robots.txt that is read. RFC 9309 asks for 500 KiB at least.
+pub const INSPECT_ROBOTS_BYTES: u64 = 512 << 10;
+
+/// Redirects that are followed to a page, as browsers do.
+pub const INSPECT_REDIRECTS: usize = 20;
+
+/// Redirects that are followed to a robots.txt (RFC 9309, section 2.3.1.2).
+pub const INSPECT_ROBOTS_REDIRECTS: usize = 5;
+
+/// Time, in seconds, in which a server must answer a request of `inspect`, with its page.
+pub const INSPECT_SECONDS: u64 = 25;
+
+/// Pause, in milliseconds, between an answer to `inspect` and its next request to the same host.
+pub const INSPECT_PAUSE_MS: u64 = 1_000;
+
+/// Number of links that are inspected and stored together. After an interruption at most so many
+/// are read again.
+pub const INSPECT_BATCH_LINKS: usize = 200;
+
+/// Number of hosts that are asked at the same time.
+pub const INSPECT_HOSTS: usize = 32;
+
+/// Number of later snapshots that a page is compared with, if it is unlike the one of its citation.
+pub const INSPECT_LATER_SNAPSHOTS: usize = 2;

@@ -30,14 +30,36 @@ pub(crate) fn http_agent(
     user_agent: &str,
     timeout: Duration,
 ) -> Agent {
+    agent(
+        trusted_roots(server, authorities),
+        None,
+        user_agent,
+        timeout,
+    )
+}
+
+/// Creates a client of any server, which reaches them through `proxy` and trusts the authorities of
+/// this machine. It follows no redirects.
+#[cfg(feature = "audit")]
+pub(crate) fn proxied_agent(proxy: ureq::Proxy, user_agent: &str, timeout: Duration) -> Agent {
+    let roots = trusted_roots("https:", &TrustedAuthorities::Machine);
+    agent(roots, Some(proxy), user_agent, timeout)
+}
+
+fn agent(
+    roots: RootCerts,
+    proxy: Option<ureq::Proxy>,
+    user_agent: &str,
+    timeout: Duration,
+) -> Agent {
     let provider = Arc::new(rustls::crypto::ring::default_provider());
     let tls = TlsConfig::builder()
         .unversioned_rustls_crypto_provider(provider)
-        .root_certs(trusted_roots(server, authorities))
+        .root_certs(roots)
         .build();
     Agent::config_builder()
         .tls_config(tls)
-        .proxy(None)
+        .proxy(proxy)
         .http_status_as_error(false)
         .max_redirects(0)
         .timeout_global(Some(timeout))

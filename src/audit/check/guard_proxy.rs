@@ -44,7 +44,7 @@ pub(super) struct NetworkSigns {
 }
 
 /// A running proxy. It ends when it is dropped; open connections end with their peers.
-pub(super) struct GuardProxy {
+pub(in crate::audit) struct GuardProxy {
     address: SocketAddr,
     shared: Arc<Shared>,
 }
@@ -60,7 +60,7 @@ struct Shared {
 impl GuardProxy {
     /// Starts a proxy on the loopback interface. It also connects to `private_hosts`: names, or
     /// addresses.
-    pub(super) fn start(private_hosts: &[String]) -> Result<GuardProxy, AuditError> {
+    pub(in crate::audit) fn start(private_hosts: &[String]) -> Result<GuardProxy, AuditError> {
         GuardProxy::with_resolver(private_hosts, system_resolver())
             .map_err(|error| AuditError::output("start a proxy for the link checker", error))
     }
@@ -81,7 +81,7 @@ impl GuardProxy {
     }
 
     /// Returns the URL of the proxy, as the environment of the checker has it.
-    pub(super) fn url(&self) -> String {
+    pub(in crate::audit) fn url(&self) -> String {
         format!("http://{}", self.address)
     }
 
@@ -98,6 +98,12 @@ impl GuardProxy {
     /// alone. Returns `true` if it has public addresses.
     pub(super) fn finds_root_server(&self) -> bool {
         self.shared.rules.finds_name(ROOT_SERVER)
+    }
+
+    /// Returns the reason for which the host of a URL was not reached; `None` if it was.
+    pub(in crate::audit) fn failure(&self, url: &Url) -> Option<CheckFailure> {
+        let host = host_and_port(url.as_str())?;
+        self.shared.failures().get(&host).copied()
     }
 
     /// Replaces what the checker says of a host that was not reached by the reason that the proxy

@@ -6,7 +6,9 @@ use super::SenderPolicy;
 use super::figures::{Tally, TallyMap};
 use super::links::{ArchiveAnswer, CitedLink, DeadLink, Place, ReplacedLink};
 use super::page::PageContent;
+use super::pages::{PAGES, PAGES_BY_YEAR, PAGES_COLUMNS, PageRow};
 use crate::audit::AuditError;
+use crate::audit::page_state::PageState;
 use crate::audit::state::LinkState;
 use crate::audit::statistics::Share;
 use crate::sink::{TableFiles, TableFolder, TableText as Text};
@@ -27,7 +29,7 @@ const CITATIONS: &str = "citations.csv";
 const REPLACEMENTS: &str = "replacements.csv";
 
 /// The files, each with its columns.
-const TABLES: [(&str, &[&str]); 15] = [
+const TABLES: [(&str, &[&str]); 17] = [
     (
         DEAD_LINKS,
         &[
@@ -66,6 +68,8 @@ const TABLES: [(&str, &[&str]); 15] = [
         REPLACEMENTS,
         &["url,state,confirmed,written,place,cited,snapshot_time,snapshot"],
     ),
+    (PAGES, &[PAGES_COLUMNS]),
+    (PAGES_BY_YEAR, &["year,{pages}"]),
     (CITATIONS, &["url,date,subject,anchor,list,place"]),
 ];
 
@@ -83,7 +87,11 @@ pub(super) fn names() -> [&'static str; TABLES.len()] {
 /// Returns the names of the files, and the columns that each begins with.
 pub(super) fn headers() -> [(&'static str, String); TABLES.len()] {
     let states = LinkState::ALL.map(LinkState::name).join(",");
-    TABLES.map(|(name, columns)| (name, columns.join(",").replace("{states}", &states)))
+    let pages = PageState::ALL.map(PageState::name).join(",");
+    TABLES.map(|(name, columns)| {
+        let columns = columns.join(",").replace("{states}", &states);
+        (name, columns.replace("{pages}", &pages))
+    })
 }
 
 /// The files of a folder, begun before the database is read.
@@ -149,7 +157,11 @@ impl CsvFiles {
         self.write(REPLACEMENTS, [row])
     }
 
-    /// Writes all files except `dead-links.csv` and `replacements.csv`.
+    pub(super) fn add_page(&mut self, page: &PageRow<'_>) -> Result<(), AuditError> {
+        self.write(PAGES, [page])
+    }
+
+    /// Writes all files except those of single links.
     pub(super) fn write_all(&mut self, content: &PageContent) -> Result<(), AuditError> {
         let figures = &content.figures;
         let years = figures.years.iter();
@@ -182,6 +194,7 @@ impl CsvFiles {
         let excluded = figures.excluded.iter();
         let excluded = excluded.map(|(reason, links)| (Text(reason), links));
         self.write("exclusions.csv", excluded)?;
+        self.write(PAGES_BY_YEAR, content.pages.rows())?;
         self.write_survival(content)?;
         self.write_citations(&content.most_cited)
     }

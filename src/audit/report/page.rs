@@ -6,6 +6,7 @@ use super::SenderPolicy;
 use super::curves::{AgePoint, intervals, survival};
 use super::figures::{DEAD_PROTOCOLS, Figures, Period, Survival, Tally, TallyMap};
 use super::links::{ArchiveAnswer, Citation, CitedLink, DeadLink, Provenance};
+use super::pages::{PageFigures, pages};
 use crate::audit::confirmation::ConfirmationRule;
 use crate::audit::plan::Exclusion;
 use crate::audit::state::LinkState;
@@ -22,11 +23,12 @@ use crate::page::html::{
 const METHOD: &str = include_str!("page/method.html");
 
 /// The sections that the navigation names.
-const SECTIONS: [(&str, &str); 9] = [
+const SECTIONS: [(&str, &str); 10] = [
     ("#years", "By year"),
     ("#confirmed", "Confirmed deaths"),
     ("#survival", "Survival"),
     ("#archive", "Archived or lost"),
+    ("#pages", "Living pages"),
     ("#groups", "Hosts, domains, lists"),
     ("#protocols", "Dead protocols"),
     ("#cited", "Most cited dead links"),
@@ -42,6 +44,7 @@ pub(super) struct PageContent {
     /// `None` if no link has a result and an age.
     pub(super) survival: Option<Survival>,
     pub(super) most_cited: Vec<CitedLink>,
+    pub(super) pages: PageFigures,
     pub(super) senders: SenderPolicy,
     /// The rule by which deaths are confirmed.
     pub(super) rule: ConfirmationRule,
@@ -60,6 +63,7 @@ pub(super) fn page(content: &PageContent) -> String {
         (confirmed(content))
         (lifetimes(content))
         (archive(content))
+        (pages(&content.pages))
         (groups(content))
         (protocols(content))
         (cited(content))

@@ -64,6 +64,14 @@ pub(crate) enum AuditStep {
     /// questions go on from there. The questions end if the server refuses five times in a row.
     #[command(after_help = examples::AUDIT_ARCHIVE)]
     Archive(AuditArchiveArgs),
+    /// Read the pages of links that answer, and store what they say: a soft 404, a parked domain,
+    /// another owner, the page that was cited
+    ///
+    /// Each host is asked once a second at most, and once for a path that cannot exist; pages that a
+    /// robots.txt excludes are not read. With `--compare` pages are compared with their snapshots in
+    /// the archive that `audit archive` asked. The states of `check` stay as they are.
+    #[command(after_help = examples::AUDIT_INSPECT)]
+    Inspect(AuditInspectArgs),
     /// Write a report: one HTML file without outside resources, and CSV files
     ///
     /// Links by year of their first citation, host, domain, list and scheme; survival and
@@ -222,6 +230,49 @@ pub(crate) struct AuditArchiveArgs {
     pub(crate) rate: u32,
 
     /// Ask for at most N links
+    #[arg(long, value_name = "N", value_parser = count::<u64>, help_heading = INPUT)]
+    pub(crate) limit: Option<u64>,
+
+    /// Report only errors
+    #[arg(short, long, help_heading = GENERAL)]
+    pub(crate) quiet: bool,
+}
+
+/// The arguments of `audit inspect`.
+#[derive(clap::Args, Debug)]
+pub(crate) struct AuditInspectArgs {
+    /// The database with a plan and results of checks
+    #[arg(value_name = "DB")]
+    pub(crate) database: PathBuf,
+
+    /// Mail address or page by which the owners of the servers can reach you; part of the
+    /// User-Agent
+    #[arg(long, value_name = "CONTACT", required = true, help_heading = SERVER)]
+    pub(crate) contact: String,
+
+    /// Compare pages with their snapshots in the archive that `audit archive` asked
+    #[arg(long, help_heading = SERVER)]
+    pub(crate) compare: bool,
+
+    /// Ask the archive at most N times a minute
+    #[arg(long, value_name = "N", default_value_t = 20, value_parser = clap::value_parser!(u32).range(1..), requires = "compare", help_heading = SERVER)]
+    pub(crate) rate: u32,
+
+    /// Read pages that a robots.txt excludes too
+    #[arg(long, help_heading = SERVER)]
+    pub(crate) ignore_robots: bool,
+
+    /// Contact this host, a name or an address, although it is private; those of the plan need no
+    /// option
+    #[arg(long, value_name = "HOST", value_parser = host, help_heading = SERVER)]
+    pub(crate) allow_private: Vec<String>,
+
+    /// Inspect pages again whose last inspection is older: a number with h, d or w for hours, days
+    /// or weeks
+    #[arg(long, value_name = "AGE", value_parser = age, default_value = "30d", help_heading = INPUT)]
+    pub(crate) max_age: Duration,
+
+    /// Inspect at most N links
     #[arg(long, value_name = "N", value_parser = count::<u64>, help_heading = INPUT)]
     pub(crate) limit: Option<u64>,
 

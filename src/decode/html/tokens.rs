@@ -16,7 +16,7 @@ use crate::span::{ByteMap, Span};
 
 /// Meaning of the text in elements whose content browsers do not parse.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum ElementContent {
+pub(crate) enum ElementContent {
     /// As in browsers: the content of `script`, `style`, `title` and the like has no tags.
     AsBrowsers,
     /// All content is markup: one of those elements is not closed.
@@ -25,7 +25,7 @@ pub(super) enum ElementContent {
 
 /// Passes the tokens of an HTML text to `sink`, each with its range. Returns the offset after the
 /// last one: bytes after it are the start of a tag that is not closed.
-pub(super) fn tokenize(
+pub(crate) fn tokenize(
     html: &[u8],
     content: ElementContent,
     sink: &mut dyn FnMut(CallbackEvent<'_>, Span),

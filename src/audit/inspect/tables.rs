@@ -1,0 +1,306 @@
+//! The tables of inspections in the database of an audit.
+
+use std::collections::HashMap;
+
+use rusqlite::{OptionalExtension, Row, params};
+use url::Url;
+
+use super::client::{Answer, Reply, origin};
+use super::page::Page;
+use super::verdict::{Control, FoundPage};
+use super::{ReadBatch, ReadLink};
+use crate::audit::AuditError;
+use crate::audit::database::{AuditDb, now};
+use crate::audit::page_state::PageState;
+use crate::limits::INSPECT_TEXT_BYTES;
+
+/// The tables. `docs/audit.md` describes them for users.
+const TABLES: &str = "
+-- Inspections; the newest of a link. url: that was asked for; state: the name of a state of pages;
+-- evidence: for the state; status: the HTTP code, NULL without an answer; error: the name of a
+-- failure; final_url: after redirects; media_type; title; language; bytes, words: of what was read;
+-- hash: the similarity hash of the visible text, 16 digits; compared_with: time of the snapshot
+-- that it was compared with, 14 digits, NULL if it was not.
+CREATE TABLE IF NOT EXISTS audit_pages(
+  key TEXT PRIMARY KEY,
+  url TEXT NOT NULL,
+  inspected_at TEXT NOT NULL,
+  state TEXT NOT NULL,
+  evidence TEXT NOT NULL,
+  status INTEGER,
+  error TEXT,
+  final_url TEXT,
+  media_type TEXT,
+  title TEXT,
+  language TEXT,
+  bytes INTEGER,
+  words INTEGER,
+  hash TEXT,
+  compared_with TEXT
+) WITHOUT ROWID;
+
+-- Hosts of inspected links. origin: scheme, host and port; asked_at: time of the question for the
+-- control; robots: the rules of its robots.txt that hold for urlspool; control: the URL that
+-- cannot exist, NULL if it was not asked for; status, final_url, title, text: of the answer.
+CREATE TABLE IF NOT EXISTS audit_hosts(
+  origin TEXT PRIMARY KEY,
+  asked_at TEXT NOT NULL,
+  robots TEXT,
+  control TEXT,
+  status INTEGER,
+  final_url TEXT,
+  title TEXT,
+  text TEXT
+) WITHOUT ROWID;
+";
+
+/// Creates the tables, if there are none.
+pub(super) fn prepare(audit: &AuditDb) -> Result<(), AuditError> {
+    audit.run(TABLES)
+}
+
+/// A link to inspect.
+#[derive(Clone, Debug)]
+pub(super) struct DueLink {
+    pub(super) url: Url,
+    /// The capture that is nearest to its first citation, if an archive has one.
+    pub(super) capture: Option<CitedCapture>,
+}
+
+/// A capture of an archive.
+#[derive(Clone, Debug)]
+pub(super) struct CitedCapture {
+    /// Address of the CDX server.
+    pub(super) server: String,
+    /// 14 digits.
+    pub(super) timestamp: String,
+}
+
+/// Planned URLs whose newest check has a 2xx status, each with a capture if there is one, and with
+/// 1 if it is due.
+const ANSWERING: &str = "
+SELECT url, max(server), max(timestamp), max(is_due) FROM (
+  SELECT links.url AS url, captures.server AS server, captures.timestamp AS timestamp,
+    (SELECT status FROM audit_checks AS checks WHERE checks.key = links.key
+      ORDER BY checked_at DESC, id DESC LIMIT 1) AS status,
+    pages.key IS NULL OR unixepoch(pages.inspected_at) <= ?1
+      OR ?2 AND pages.state = 'not_compared' AND captures.timestamp IS NOT NULL AS is_due
+  FROM audit_links AS links
+    LEFT JOIN audit_pages AS pages ON pages.key = links.key
+    LEFT JOIN audit_captures AS captures
+      ON captures.key = links.key AND captures.outcome = 'captured'
+  WHERE links.planned
+) WHERE status BETWEEN 200 AND 299 GROUP BY url";
+
+/// Returns the links that were not inspected since a time in seconds since 1970, and the number of URLs that answer. With `compares` those are
+/// due too that have a snapshot and were not compared with it.
+pub(super) fn due_links(
+    audit: &AuditDb,
+    since: i64,
+    compares: bool,
+) -> Result<(Vec<DueLink>, u64), AuditError> {
+    let rows = audit.rows(ANSWERING, params![since, compares], |row| {
+        let url: String = row.get(0)?;
+        let (server, timestamp): (Option<String>, Option<String>) = (row.get(1)?, row.get(2)?);
+        let capture = server.zip(timestamp);
+        let capture = capture.map(|(server, timestamp)| CitedCapture { server, timestamp });
+        Ok((url, capture, row.get::<_, bool>(3)?))
+    })?;
+    let answering = rows.len() as u64;
+    let due = rows.into_iter().filter_map(|(url, capture, is_due)| {
+        let url = Url::parse(&url).ok().filter(|_| is_due)?;
+        Some(DueLink { url, capture })
+    });
+    Ok((due.collect(), answering))
+}
+
+/// A row of `audit_pages`, for all links with its URL.
+#[derive(Clone, Debug)]
+pub(super) struct StoredPage {
+    pub(super) url: String,
+    inspected_at: String,
+    pub(super) state: PageState,
+    pub(super) evidence: String,
+    pub(super) status: Option<u16>,
+    pub(super) error: Option<&'static str>,
+    final_url: Option<String>,
+    media_type: Option<String>,
+    title: Option<String>,
+    language: Option<String>,
+    bytes: Option<u64>,
+    words: Option<u64>,
+    hash: Option<String>,
+    pub(super) compared_with: Option<String>,
+}
+
+impl StoredPage {
+    pub(super) fn new(url: &str, inspected_at: String) -> StoredPage {
+        StoredPage {
+            url: url.to_owned(),
+            inspected_at,
+            state: PageState::NotRead,
+            evidence: String::new(),
+            status: None,
+            error: None,
+            final_url: None,
+            media_type: None,
+            title: None,
+            language: None,
+            bytes: None,
+            words: None,
+            hash: None,
+            compared_with: None,
+        }
+    }
+
+    pub(super) fn add_answer(&mut self, answer: &Answer) {
+        self.status = Some(answer.status);
+        self.final_url = Some(answer.url.to_string());
+        self.media_type = Some(answer.media_type.clone());
+        self.bytes = Some(answer.body.len() as u64);
+    }
+
+    pub(super) fn add_page(&mut self, found: &FoundPage) {
+        self.title = Some(found.page.title.clone());
+        self.language.clone_from(&found.page.language);
+        self.words = Some(found.fingerprint.words as u64);
+        self.hash = Some(format!("{:016x}", found.fingerprint.hash));
+    }
+}
+
+/// What is known of a host, a row of `audit_hosts`.
+#[derive(Clone, Debug, Default)]
+pub(super) struct KnownHost {
+    /// The rules that hold for this program.
+    pub(super) robots: Option<String>,
+    asked_at: String,
+    /// The URL that cannot exist.
+    control: Option<String>,
+    status: Option<u16>,
+    final_url: Option<String>,
+    title: Option<String>,
+    text: Option<String>,
+}
+
+impl KnownHost {
+    /// Returns the page of the path that cannot exist, if the host has one for it; `None` if it was
+    /// not asked for.
+    pub(super) fn control(&self) -> Option<Vec<Control>> {
+        let asked = Url::parse(self.control.as_ref()?).ok()?;
+        let found = || {
+            let url = Url::parse(self.final_url.as_ref()?).ok()?;
+            let page = Page {
+                title: self.title.clone().unwrap_or_default(),
+                text: self.text.clone()?,
+                ..Page::default()
+            };
+            Some(Control {
+                found: FoundPage::new(url.clone(), url != asked, page),
+                asked: asked.clone(),
+            })
+        };
+        Some(found().into_iter().collect())
+    }
+
+    pub(super) fn add_control(&mut self, asked: &Url, reply: &Reply) {
+        self.asked_at = now();
+        self.control = Some(asked.to_string());
+        if let Reply::Answer(answer) = reply {
+            self.status = Some(answer.status);
+            self.final_url = Some(answer.url.to_string());
+        }
+    }
+
+    pub(super) fn add_control_page(&mut self, control: Option<&Control>) {
+        let Some(control) = control else { return };
+        debug_assert!(control.found.page.text.len() <= INSPECT_TEXT_BYTES);
+        self.title = Some(control.found.page.title.clone());
+        self.text = Some(control.found.page.text.clone());
+    }
+}
+
+/// Returns what is known of the hosts of links, by origin.
+pub(super) fn hosts(
+    audit: &AuditDb,
+    links: &[DueLink],
+) -> Result<HashMap<String, KnownHost>, AuditError> {
+    let sql = "SELECT robots, asked_at, control, status, final_url, title, text FROM audit_hosts
+      WHERE origin = ?1";
+    let mut statement = audit.named(audit.db.prepare(sql))?;
+    let mut hosts = HashMap::new();
+    for link in links {
+        let origin = origin(&link.url);
+        let found = statement.query_row([&origin], known_host).optional();
+        if let Some(host) = audit.named(found)? {
+            hosts.insert(origin, host);
+        }
+    }
+    Ok(hosts)
+}
+
+fn known_host(row: &Row<'_>) -> rusqlite::Result<KnownHost> {
+    Ok(KnownHost {
+        robots: row.get(0)?,
+        asked_at: row.get(1)?,
+        control: row.get(2)?,
+        status: row.get(3)?,
+        final_url: row.get(4)?,
+        title: row.get(5)?,
+        text: row.get(6)?,
+    })
+}
+
+const STORE_PAGE: &str = "
+INSERT OR REPLACE INTO audit_pages
+SELECT key, ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14
+FROM audit_links WHERE url = ?1 AND planned";
+
+const STORE_HOST: &str = "
+INSERT OR REPLACE INTO audit_hosts VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)";
+
+/// Stores a batch, in one transaction.
+pub(super) fn store_batch(audit: &AuditDb, read: &ReadBatch) -> Result<(), AuditError> {
+    audit.run("BEGIN IMMEDIATE")?;
+    for ReadLink { stored, .. } in &read.links {
+        store_page(audit, stored)?;
+    }
+    for (origin, host) in &read.hosts {
+        let values = params![
+            origin,
+            host.asked_at,
+            host.robots,
+            host.control,
+            host.status,
+            host.final_url,
+            host.title,
+            host.text
+        ];
+        let statement = audit.db.prepare_cached(STORE_HOST);
+        audit.named(statement.and_then(|mut statement| statement.execute(values)))?;
+    }
+    audit.run("COMMIT")
+}
+
+/// Stores a page for each planned link with its URL.
+pub(super) fn store_page(audit: &AuditDb, page: &StoredPage) -> Result<(), AuditError> {
+    let number = |value: Option<u64>| value.map(u64::cast_signed);
+    let values = params![
+        page.url,
+        page.inspected_at,
+        page.state.name(),
+        page.evidence,
+        page.status,
+        page.error,
+        page.final_url,
+        page.media_type,
+        page.title,
+        page.language,
+        number(page.bytes),
+        number(page.words),
+        page.hash,
+        page.compared_with,
+    ];
+    let statement = audit.db.prepare_cached(STORE_PAGE);
+    let stored = statement.and_then(|mut statement| statement.execute(values));
+    audit.named(stored).map(drop)
+}

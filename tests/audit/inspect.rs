@@ -1,0 +1,255 @@
+//! `urlspool audit inspect`: pages of servers of this machine, their states, and what is never asked for.
+
+use rusqlite::Connection;
+
+use super::http_server::{HttpServer, SeenRequest, answer};
+use super::{audit, audited, loaded, message, rows};
+use crate::scene::Folder;
+
+const CONTACT: [&str; 3] = ["-q", "--contact", "a@m.test"];
+
+const ARTICLE: &str = "<html lang=en><title>The brass lantern</title><p>Each lantern of the lighthouse was trimmed twice before midnight, \
+    and the keeper wrote down the hour, the wind and the names of all vessels that passed the harbour during winter.";
+
+const CASINO: &str = "<title>Best casino bonuses</title>Discover roulette, blackjack and poker with free spins, instant payouts, trusted \
+    reviews, licensed operators, sports betting, mobile slots, weekly jackpots, loyalty programmes and welcome packages.";
+
+fn html(body: &str) -> String {
+    answer("200 OK", "Content-Type: text/html\r\n", body)
+}
+
+fn gone() -> String {
+    answer(
+        "404 Not Found",
+        "Content-Type: text/html\r\n",
+        "<title>404</title>",
+    )
+}
+
+/// An audit of these URLs, whose newest checks say that all answer.
+fn answering(urls: &[String]) -> Folder {
+    let folder = Folder::new();
+    let body: String = urls.iter().map(|url| format!("{url}\n")).collect();
+    loaded(
+        &folder,
+        &message(1, "Date: Tue, 2 Jan 1996 10:00:00 +0000\n", &body),
+    );
+    let hosts: Vec<_> = (1..=10).map(|host| format!("127.0.0.{host}")).collect();
+    let allowed = hosts.iter().flat_map(|host| ["--allow-private", host]);
+    audited(
+        &folder,
+        "plan",
+        &["-q"].into_iter().chain(allowed).collect::<Vec<_>>(),
+    );
+    run(
+        &folder,
+        "INSERT INTO audit_checks(key, checked_at, state, status, checker)
+         SELECT key, '2026-11-20T10:00:00Z', 'alive', 200, 'lychee 0.24.2' FROM audit_links WHERE planned",
+    );
+    folder
+}
+
+fn run(folder: &Folder, sql: &str) {
+    let db = Connection::open(folder.path("urls.db")).unwrap();
+    db.execute_batch(sql).unwrap();
+}
+
+/// Each URL's last segment and its state.
+fn states(folder: &Folder) -> Vec<String> {
+    let sql = "SELECT replace(url, rtrim(url, replace(url, '/', '')), ''), state FROM audit_pages ORDER BY 1";
+    rows(&folder.path("urls.db"), sql)
+}
+
+fn targets(server: &HttpServer) -> Vec<String> {
+    server
+        .seen()
+        .iter()
+        .map(|seen| seen.target.clone())
+        .collect()
+}
+
+#[test]
+fn pages_are_judged_and_robots_are_honoured() {
+    let site = HttpServer::start(|request, _| match request.target.as_str() {
+        "/robots.txt" => html("User-agent: *\nDisallow: /hidden"),
+        "/lamp" => html(ARTICLE),
+        "/hidden" => html("secret"),
+        "/lander" => {
+            html("<script>window.onload=function(){window.location.href=\"/lander\"}</script>")
+        }
+        "/picture" => answer("200 OK", "Content-Type: image/png\r\n", "x"),
+        "/inside" => answer("302 Found", "Location: http://169.254.169.254/\r\n", ""),
+        _ => gone(),
+    });
+    let soft = HttpServer::start(|request, _| match request.target.as_str() {
+        "/robots.txt" => gone(),
+        "/real" => html(ARTICLE),
+        path => html(&format!(
+            "<title>Sorry</title>The page {path} cannot be found here."
+        )),
+    });
+    let mut urls: Vec<_> = ["/lamp", "/hidden", "/lander", "/picture", "/inside"]
+        .map(|path| site.url(path))
+        .to_vec();
+    urls.extend([soft.url("/real"), soft.url("/lost")]);
+    let folder = answering(&urls);
+    audited(&folder, "inspect", &CONTACT);
+    assert_eq!(
+        states(&folder),
+        [
+            "hidden|not_read",
+            "inside|not_read",
+            "lamp|not_compared",
+            "lander|parked",
+            "lost|soft_404",
+            "picture|undecided",
+            "real|not_compared",
+        ]
+    );
+    let seen = targets(&site);
+    assert!(!seen.contains(&"/hidden".to_owned()), "{seen:?}");
+    let controls = seen
+        .iter()
+        .filter(|target| target.starts_with("/urlspool-no-such-page-"));
+    assert_eq!(controls.count(), 1, "{seen:?}");
+    for request in site.seen().iter().chain(&soft.seen()) {
+        assert!(
+            request.head.contains("(link-rot audit; a@m.test)"),
+            "{}",
+            request.head
+        );
+    }
+    let database = folder.path("urls.db");
+    let evidence = rows(
+        &database,
+        "SELECT evidence FROM audit_pages WHERE url LIKE '%/lost'",
+    );
+    assert!(
+        evidence[0].contains("/urlspool-no-such-page-"),
+        "{evidence:?}"
+    );
+    let facts = rows(
+        &database,
+        "SELECT title, language, words, length(hash) FROM audit_pages WHERE url LIKE '%/lamp'",
+    );
+    assert_eq!(facts, ["The brass lantern|en|31|16"]);
+    let kept = "SELECT error, evidence FROM audit_pages WHERE url LIKE '%/inside'";
+    assert_eq!(
+        rows(&database, kept),
+        ["excluded|no answer: private, or excluded by the checker"]
+    );
+    // Nothing is due; and of a host that is known nothing is asked but the page.
+    let summary = audit(&folder, "inspect", &["--contact", "a@m.test"]);
+    assert!(
+        summary.stderr.contains("0 of 0 URLs inspected"),
+        "{}",
+        summary.stderr
+    );
+    assert_eq!(targets(&site).len(), seen.len());
+    audited(
+        &folder,
+        "inspect",
+        &[
+            "-q",
+            "--contact",
+            "a@m.test",
+            "--max-age",
+            "0h",
+            "--ignore-robots",
+        ],
+    );
+    let again: Vec<_> = targets(&site).split_off(seen.len());
+    assert_eq!(again.len(), 5, "{again:?}");
+    assert!(again.contains(&"/hidden".to_owned()), "{again:?}");
+}
+
+#[test]
+fn pages_are_compared_with_their_snapshots() {
+    let web = HttpServer::start(|request, _| match request.target.as_str() {
+        "/same" | "/also" => html(ARTICLE),
+        "/sold" => html(CASINO),
+        "/new" => html(&format!("{ARTICLE} {CASINO}")),
+        _ => gone(),
+    });
+    let archive = HttpServer::start(archive_answer);
+    let urls: Vec<_> = ["/same", "/sold", "/new", "/also"]
+        .map(|path| web.url(path))
+        .to_vec();
+    let folder = answering(&urls);
+    let cdx = archive.url("/coll/cdx");
+    run(
+        &folder,
+        &format!(
+            "INSERT INTO audit_captures SELECT key, '{cdx}', '2026-11-20T10:00:00Z', '19960702134500', url, 200, 'captured'
+             FROM audit_links WHERE url NOT LIKE '%/also'"
+        ),
+    );
+    audited(&folder, "inspect", &CONTACT);
+    assert!(
+        states(&folder)
+            .iter()
+            .all(|state| state.ends_with("|not_compared"))
+    );
+    audited(
+        &folder,
+        "inspect",
+        &["-q", "--contact", "a@m.test", "--compare", "--rate", "6000"],
+    );
+    assert_eq!(
+        states(&folder),
+        [
+            "also|not_compared",
+            "new|as_cited",
+            "same|as_cited",
+            "sold|taken_over"
+        ]
+    );
+    let sold = rows(
+        &folder.path("urls.db"),
+        "SELECT evidence, compared_with FROM audit_pages WHERE url LIKE '%/sold'",
+    );
+    let address = archive.url("/coll/19960702134500id_/");
+    assert!(
+        sold[0].contains(&address) && sold[0].contains("as it was on 2020-01-02 already"),
+        "{sold:?}"
+    );
+    assert!(sold[0].ends_with("|19960702134500"), "{sold:?}");
+}
+
+/// A pywb with a capture of 1996, and of 2020 for a page that was sold.
+fn archive_answer(request: &SeenRequest, _: usize) -> String {
+    let target = &request.target;
+    if target.starts_with("/coll/cdx?") {
+        let line = |time: &str| {
+            format!("{{\"timestamp\": \"{time}\", \"url\": \"x\", \"status\": \"200\"}}\n")
+        };
+        return html(&(line("19960702134500") + &line("20200102030405")));
+    }
+    html(if target.starts_with("/coll/2020") {
+        CASINO
+    } else {
+        ARTICLE
+    })
+}
+
+#[test]
+fn silence_of_many_hosts_is_no_result_and_a_contact_is_needed() {
+    // Nothing listens at this port of any address.
+    let urls: Vec<_> = (1..=10)
+        .map(|host| format!("http://127.0.0.{host}:1/a"))
+        .collect();
+    let folder = answering(&urls);
+    let silent = audit(&folder, "inspect", &CONTACT);
+    assert_eq!(silent.status, Some(69), "{}", silent.stderr);
+    assert!(
+        silent.stderr.contains("none of 10 hosts replied"),
+        "{}",
+        silent.stderr
+    );
+    assert_eq!(
+        rows(&folder.path("urls.db"), "SELECT count(*) FROM audit_pages"),
+        ["0"]
+    );
+    let refused = audit(&folder, "inspect", &["--contact", "me"]);
+    assert_eq!(refused.status, Some(2), "{}", refused.stderr);
+}
