@@ -12,6 +12,7 @@ mod page_break;
 mod prefilter;
 mod quote_marks;
 mod quoted_printable;
+mod rewritten_link;
 mod url_run;
 mod wrapper;
 
@@ -23,6 +24,7 @@ pub(crate) use notation::{CORRECTED_CONFIDENCE, DEFANGED_CONFIDENCE, UNESCAPED_C
 pub use notation::{has_other_notation, restore_spelling};
 pub use prefilter::{PrefilterReject, prefilter};
 pub use quote_marks::quote_depth;
+pub(crate) use rewritten_link::REWRITTEN_LINK_CONFIDENCE;
 pub use url_run::{BareWord, LineBreakPolicy, url_run_end};
 pub use wrapper::{WrappedText, unfold_wrapper};
 
@@ -201,7 +203,7 @@ impl LogicalLine {
     }
 
     /// Returns the repairs that were made outside the joins: [`Repair::AtSign`] in a bare address,
-    /// [`Repair::QuotedPrintable`], and other notations.
+    /// [`Repair::QuotedPrintable`], the lines of a gateway's link, and other notations.
     #[must_use]
     pub fn repairs(&self) -> RepairSet {
         self.repairs

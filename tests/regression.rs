@@ -67,6 +67,28 @@ fn lines_of_deeper_quote_marks_inside_a_wrapper_are_skipped() {
     );
 }
 
+/// A reply moved the rests of a gateway's link out of the quotation, and left lines with quote marks alone between them: a
+/// piece of the link was a record of its own.
+#[test]
+fn a_gateways_link_is_put_together_up_to_its_end() {
+    let link = "https://eur09.safelinks.protection.outlook.com/?url=https%3A%2F%2Fq.example%2Flamps&amp;data=05%7C01&amp;sdata=k%3D&amp;reserved=0";
+    let broken = [
+        &link[..60],
+        "\n> > >\n> ",
+        &link[60..100],
+        "\n> >\n> > ",
+        &link[100..],
+        " lamps\n",
+    ]
+    .concat();
+    let whole = [
+        (link.to_owned(), "bare".to_owned()),
+        ("https://q.example/lamps".to_owned(), "bare".to_owned()),
+    ];
+    assert_eq!(found(&format!("> > see\n> > {broken}")), whole);
+    assert_eq!(found(&format!("{link}\nlamps/of/brass.html\n")), whole);
+}
+
 /// Address books write a blank after the colon. White space inside a wrapper is ignored (RFC 1738, appendix).
 #[test]
 fn a_blank_after_the_scheme_inside_a_wrapper_is_ignored() {

@@ -49,6 +49,17 @@ pub const RESIDUE_WORD_BYTES: usize = 4 << 10;
 /// Mailers break lines at about 72 columns, and URLs above 800 bytes are rare.
 pub const CONTINUATION_LINES: usize = 12;
 
+/// Maximum number of lines over which the pieces of a mail gateway's link are put together, with the
+/// blank lines between them.
+///
+/// Links of 400 bytes that two replies broke have twenty pieces.
+pub const REWRITTEN_LINK_LINES: usize = 48;
+
+/// Maximum size, in bytes, of a mail gateway's link that is put together from lines.
+///
+/// Real ones have less than 1,000.
+pub const REWRITTEN_LINK_BYTES: usize = 4 << 10;
+
 /// Maximum size, in bytes, of a bare URL that is continued over lines, and of the first token of a
 /// line.
 ///

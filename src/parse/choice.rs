@@ -17,8 +17,8 @@ use super::hyphen::without_hyphens;
 use super::shortened::{ShortenedComponent, bracketed_mark_len, shortened_component};
 use super::verdict::Verdicts;
 use crate::repair::{
-    AT_SIGN_CONFIDENCE, CORRECTED_CONFIDENCE, DEFANGED_CONFIDENCE, JOIN_CONFIDENCE, Repair,
-    RepairSet, UNESCAPED_CONFIDENCE,
+    AT_SIGN_CONFIDENCE, CORRECTED_CONFIDENCE, DEFANGED_CONFIDENCE, JOIN_CONFIDENCE,
+    REWRITTEN_LINK_CONFIDENCE, Repair, RepairSet, UNESCAPED_CONFIDENCE,
 };
 use crate::scan::{Opening, Rules, Scanner, defanged_mark, guessed_scheme, is_cut_short};
 use crate::span::Span;
@@ -392,6 +392,8 @@ impl CandidateParser<'_> {
         let of_repair = |repair| match repair {
             Repair::AtSign => AT_SIGN_CONFIDENCE,
             Repair::QuotedPrintable => DECODED_CONFIDENCE,
+            // Outside the joins only lines of a gateway's link are put together.
+            Repair::BareContinuation => REWRITTEN_LINK_CONFIDENCE,
             Repair::SchemeCorrected => CORRECTED_CONFIDENCE,
             Repair::Defang => DEFANGED_CONFIDENCE,
             Repair::Roff | Repair::Escape => UNESCAPED_CONFIDENCE,

@@ -5,6 +5,7 @@ use super::at_sign::append_hidden_host;
 use super::continuation::continuations;
 use super::notation::bracketed_identifier;
 use super::quoted_printable::{ResidueText, holds_residue, push_over_soft_breaks};
+use super::rewritten_link::push_to_end;
 use super::url_run::{BareWord, LineBreakPolicy, url_run_end};
 use super::{LogicalLine, Repair};
 use crate::scan::Rules;
@@ -41,8 +42,13 @@ fn unfold_word(text: &[u8], word: &BareWord, line: &mut LogicalLine) {
     if word.rules == Rules::Wide && append_hidden_host(text, end, line) {
         return;
     }
-    if !is_joined && word.rules == Rules::Wide && word.breaks == LineBreakPolicy::Join {
-        append_continuations(text, Span::new(word.from, end), line);
+    let head = Span::new(word.from, end);
+    if !is_joined
+        && word.rules == Rules::Wide
+        && word.breaks == LineBreakPolicy::Join
+        && (is_encoded || !push_to_end(text, head, line))
+    {
+        append_continuations(text, head, line);
     }
     if is_encoded {
         line.decode_escapes(ResidueText::Word);

@@ -147,7 +147,10 @@ impl<'t> LineBreak<'t> {
         }
         let lower_marks = upper_marks.next(line);
         let quotes_rest = upper_marks.is_empty() && !lower_marks.is_empty();
-        if blank_between && !quotes_rest && lower_marks.count() != upper_marks.count() {
+        // Some programs move the rest of a quoted line that is too long out of the quote.
+        let is_moved = lower_marks.count() < upper_marks.count() && ends_inside_word(upper_line);
+        if blank_between && !quotes_rest && !is_moved && lower_marks.count() != upper_marks.count()
+        {
             return None;
         }
         // The `>` of `< URL >` on a line of its own is no quote mark.
@@ -368,6 +371,11 @@ fn is_requoted(text: &[u8], upper: &UpperLine, lower: &TextLine) -> bool {
         && !follow.cut
         && is_quoted(follow.span.of(text))
         && nearby(text, upper.line.start, text.len()).any(is_quoted)
+}
+
+/// Returns `true` if `line` is full and ends with a character that hardly any URL ends with.
+fn ends_inside_word(line: &[u8]) -> bool {
+    FILLED_COLUMNS <= columns(line) && line.last().is_some_and(|last| b"-=&%".contains(last))
 }
 
 /// Returns `true` if `line` has quote marks and no other text.

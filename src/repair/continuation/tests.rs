@@ -86,6 +86,15 @@ fn a_hyphen_at_the_line_end_is_kept() {
 }
 
 #[test]
+fn a_rest_that_was_moved_out_of_a_quote_continues_an_open_url() {
+    let open = &FULL[..FULL.len() - 1];
+    check(&format!("> > «{open}-»¶> >¶> «1-joe@a.example/»¶>¶"));
+    check(&format!("> > «{open}»¶> >¶> minutes.html¶>¶"));
+    check(&format!("> «{open}-»¶> >¶> > minutes.html¶>¶"));
+    check("> > «http://www.a.example/archives-»¶> >¶> minutes.html¶>¶");
+}
+
+#[test]
 fn a_list_of_urls_is_not_joined() {
     check(&format!("«{FULL}»¶http://b.example/¶"));
     check(&format!("«{FULL}»¶www.b.example/index.html¶"));

@@ -1,0 +1,247 @@
+//! Bare links of mail gateways that were broken over lines, whatever the lines look like: their
+//! makers say how they end, so their pieces are put together up to that end.
+//!
+//! Such a link has hundreds of characters. Each reply breaks it again, moves rests of lines in or
+//! out of a quotation and leaves lines with quote marks alone between them, so the layout says
+//! little about it.
+
+use memchr::memmem;
+
+use super::url_run::word_terminator_len;
+use super::{LogicalLine, Repair, is_blank, line_end};
+use crate::limits::{REWRITTEN_LINK_BYTES, REWRITTEN_LINK_LINES};
+use crate::scan::Rules;
+use crate::span::Span;
+
+/// Confidence in a link that was put together up to its end.
+pub(crate) const REWRITTEN_LINK_CONFIDENCE: f32 = 0.99;
+
+/// The links of a gateway.
+struct LinkForm {
+    /// A part of the host and path by which they are recognised.
+    mark: &'static [u8],
+    /// A part that precedes the end; empty if the end occurs once.
+    before_end: &'static [u8],
+    /// The last part.
+    end: &'static [u8],
+}
+
+/// The forms. The hosts and their formats are those of the redirectors that `parse` knows.
+const FORMS: [LinkForm; 4] = [
+    // Microsoft Defender's Safe Links: `?url=...&data=...&sdata=...&reserved=0`.
+    form(b".safelinks.protection.outlook.com/", b"", b"reserved=0"),
+    form(b".safelinks.protection.office365.us/", b"", b"reserved=0"),
+    // Proofpoint URL Defense: `/v2/url?u=...&s=...&e=`, `/v3/__...__;...!!...!...$`.
+    form(b"://urldefense.proofpoint.com/v2/url?", b"s=", b"e="),
+    form(b"://urldefense.com/v3/__", b"__;", b"$"),
+];
+
+const fn form(mark: &'static [u8], before_end: &'static [u8], end: &'static [u8]) -> LinkForm {
+    LinkForm {
+        mark,
+        before_end,
+        end,
+    }
+}
+
+impl LinkForm {
+    /// Returns the form of the link that begins with `url`.
+    fn of(url: &[u8]) -> Option<&'static LinkForm> {
+        let is_web = url
+            .get(..4)
+            .is_some_and(|scheme| scheme.eq_ignore_ascii_case(b"http"));
+        let host = &url[..url.len().min(MARK_BYTES)];
+        FORMS
+            .iter()
+            .filter(|_| is_web)
+            .find(|form| memmem::find(host, form.mark).is_some())
+    }
+
+    /// Returns the length of `url` up to its end, if it has one.
+    fn len(&self, url: &[u8]) -> Option<usize> {
+        let from = memmem::find(url, self.before_end)? + self.before_end.len();
+        memmem::find(&url[from..], self.end).map(|at| from + at + self.end.len())
+    }
+}
+
+/// Number of bytes at the start of a URL that are searched for the mark of a form: a scheme and a
+/// host of a gateway.
+const MARK_BYTES: usize = 80;
+
+/// Minimum number of bytes of the first piece. The shortest mark has as many.
+const LEAST_BYTES: usize = 30;
+
+/// Appends the pieces of the link whose first one is `head`, and already in `line`, up to its end.
+/// Returns `true` if `line` then has a whole link of a gateway, which no other line continues. Appends
+/// nothing if the end is not reached.
+///
+/// Each piece but the last is the only word of its line. Lines with quote marks alone and blank
+/// ones are skipped.
+pub(super) fn push_to_end(text: &[u8], head: Span, line: &mut LogicalLine) -> bool {
+    if head.len() < LEAST_BYTES || head.len() > REWRITTEN_LINK_BYTES {
+        return false;
+    }
+    let Some(form) = LinkForm::of(head.of(text)) else {
+        return false;
+    };
+    if form.len(head.of(text)).is_some() {
+        return true;
+    }
+    let Some(pieces) = pieces(text, head, form) else {
+        return false;
+    };
+    let mut hyphen = text[head.end - 1] == b'-';
+    for piece in pieces {
+        line.push(text, piece.word.start, piece.word.end);
+        line.repairs.add(Repair::BareContinuation);
+        if hyphen {
+            line.repairs.add(Repair::Hyphen);
+        }
+        if piece.is_quoted {
+            line.repairs.add(Repair::QuotePrefix);
+        }
+        hyphen = text[piece.word.end - 1] == b'-';
+    }
+    true
+}
+
+/// A piece of a link, on a line of its own.
+struct LinkPiece {
+    word: Span,
+    /// `true` if quote marks precede it.
+    is_quoted: bool,
+}
+
+/// Returns the pieces that follow `head` up to the end of the link. `None` if there is no end.
+fn pieces(text: &[u8], head: Span, form: &LinkForm) -> Option<Vec<LinkPiece>> {
+    let mut url = head.of(text).to_vec();
+    let mut found = Vec::new();
+    let mut ended = line_end(text, head.end);
+    let mut rest = Span::new(head.end, ended.end);
+    for _ in 0..REWRITTEN_LINK_LINES {
+        // The line must end after each piece but the last.
+        if ended.next == text.len() || !rest.of(text).iter().all(|&byte| is_blank(byte)) {
+            return None;
+        }
+        let from = ended.next;
+        ended = line_end(text, from);
+        let row = Span::new(from, ended.end).of(text);
+        let marks = row
+            .iter()
+            .take_while(|&&byte| is_blank(byte) || matches!(byte, b'>' | b'|'))
+            .count();
+        let word = Span::new(from + marks, from + marks + word_len(&row[marks..]));
+        rest = Span::new(word.end, ended.end);
+        if word.is_empty() {
+            continue;
+        }
+        let is_other = word.of(text).starts_with(b"http");
+        if is_other || url.len() + word.len() > REWRITTEN_LINK_BYTES {
+            return None;
+        }
+        let before = url.len();
+        url.extend_from_slice(word.of(text));
+        let is_quoted = row[..marks].iter().any(|&byte| !is_blank(byte));
+        let len = form.len(&url);
+        let end = len.map_or(word.end, |len| word.start + (len - before));
+        found.push(LinkPiece {
+            word: Span::new(word.start, end),
+            is_quoted,
+        });
+        if len.is_some() {
+            return Some(found);
+        }
+    }
+    None
+}
+
+/// Returns the length of the word at the start of `row`, of ASCII characters that links have.
+fn word_len(row: &[u8]) -> usize {
+    (0..row.len())
+        .find(|&at| !row[at].is_ascii() || word_terminator_len(&row[at..], Rules::Wide) > 0)
+        .unwrap_or(row.len())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Checks that the link, whose pieces are marked, is put together from them; without a marked
+    /// piece, that nothing is appended.
+    #[track_caller]
+    fn check(marked: &str) {
+        for line_end in ["\n", "\r\n"] {
+            let marked = marked.replace('¶', line_end);
+            let text = marked.replace(['«', '»'], "");
+            let start = text.find("http").unwrap();
+            let len = text[start..].find(char::is_whitespace).unwrap();
+            let head = Span::new(start, start + len);
+            let mut line = LogicalLine::default();
+            line.push(text.as_bytes(), head.start, head.end);
+            push_to_end(text.as_bytes(), head, &mut line);
+            let mut shown = text.clone();
+            let mut pieces: Vec<(usize, usize)> = Vec::new();
+            for at in len..line.text().len() {
+                let offset = line.text_range(Span::new(at, at + 1)).start;
+                match pieces.last_mut() {
+                    Some(piece) if piece.1 == offset => piece.1 += 1,
+                    _ => pieces.push((offset, offset + 1)),
+                }
+            }
+            for (from, to) in pieces.into_iter().rev() {
+                shown.insert(to, '»');
+                shown.insert(from, '«');
+            }
+            assert_eq!(shown, marked);
+        }
+    }
+
+    const SAFE: &str = "https://eur09.safelinks.protection.outlook.com/?url=https%3A%2F%2Foi";
+
+    #[test]
+    fn pieces_are_joined_at_any_depth_of_quotation_up_to_the_end() {
+        check(&format!(
+            "> > {SAFE}¶> >¶> «l.example%2Fwick-»¶>¶> > «trim&amp;data=02%7C01%7Cja»¶> > ¶> «ne%40a.example&amp»¶\
+             > > > «;sdata=k%3D&am»¶«p;reserv»¶¶> > «ed=0». The lamp¶"
+        ));
+    }
+
+    #[test]
+    fn nothing_is_joined_after_the_end_or_without_one() {
+        check(&format!("{SAFE}l.example&data=x&sdata=y&reserved=0¶next¶"));
+        check(&format!("{SAFE}¶l.example%2Fwick&amp;data=02¶The lamp¶"));
+        check(&format!("{SAFE}¶l.example%2F and more&reserved=0¶"));
+        check(&format!("{SAFE}¶{SAFE}l.example&reserved=0¶"));
+        check(&format!("{SAFE}¶¶¶"));
+        check(&format!(
+            "{SAFE}¶{}reserved=0¶",
+            "x¶".repeat(REWRITTEN_LINK_LINES)
+        ));
+        check("https://www.outlook.example/?url=https%3A%2F%2Foi¶l.example&reserved=0¶");
+    }
+
+    #[test]
+    fn a_whole_link_is_told_from_others() {
+        let is_whole = |text: &str| {
+            let head = Span::new(0, text.find('\n').unwrap_or(text.len()));
+            push_to_end(text.as_bytes(), head, &mut LogicalLine::default())
+        };
+        assert!(is_whole(&format!(
+            "{SAFE}l.example&data=x&reserved=0\nnext"
+        )));
+        assert!(is_whole(&format!("{SAFE}l.example&data=x&reserv\ned=0")));
+        assert!(!is_whole(&format!("{SAFE}l.example&data=x\nnext")));
+        assert!(!is_whole(
+            "https://www.a.example/?url=https%3A%2F%2Foil&reserved=0\nnext"
+        ));
+    }
+
+    #[test]
+    fn links_of_url_defense_end_as_their_makers_say() {
+        check(
+            "https://urldefense.proofpoint.com/v2/url?u=http-3A__oil.example_wi¶\
+             «ck&d=DwMFaQ&c=x&r=y&m=z&s=u»¶«-E&e»¶«=»¶next¶",
+        );
+        check("https://urldefense.com/v3/__https://oil.example/a$b*__¶«;JSM!!org!tok»¶«en$»¶next¶");
+    }
+}
