@@ -349,8 +349,10 @@ def main():
     print(f"\nSlope {slope:.2f} and offset {offset:+.2f} from points, held out by archive, to the logarithm of the odds")
     sloped = lambda url: lambda step: logistic(args.slope * points(url)(step) + args.offset)
     pooled("Held out by archive, with the slope and offset of the program: stated against observed", urls, sloped)
+    reliability("The same without pooling, each line break once", urls, sloped)
     real = [url for url in urls if url.label["sample"] != "generated"]
     pooled("The same without generated mail", real, sloped)
+    reliability("Without generated mail and without pooling, each line break once", real, sloped)
     report(f"Held out by archive, with the slope and offset of the program, threshold {args.threshold}", urls, sloped, args.threshold)
     report(f"The program's weights, threshold {args.threshold}", urls, stated, args.threshold)
     reliability("The program's weights: stated against observed, all samples", urls, stated)
