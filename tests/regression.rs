@@ -89,6 +89,26 @@ fn a_gateways_link_is_put_together_up_to_its_end() {
     assert_eq!(found(&format!("{link}\nlamps/of/brass.html\n")), whole);
 }
 
+/// The page in an address of the Wayback Machine without a scheme was taken for a URL of its own.
+#[test]
+fn a_page_in_an_archive_is_no_url_of_its_own() {
+    let records = [
+        (
+            "http://web.archive.org/web/2001/http://q.example/x".to_owned(),
+            "schemeless".to_owned(),
+        ),
+        ("http://q.example/x".to_owned(), "schemeless".to_owned()),
+    ];
+    assert_eq!(
+        found("see web.archive.org/web/2001/http://q.example/x.\n"),
+        records
+    );
+    assert_eq!(
+        found("see web.archive.example/web/2001/http://q.example/x.\n"),
+        [("http://q.example/x".to_owned(), "bare".to_owned())]
+    );
+}
+
 /// Address books write a blank after the colon. White space inside a wrapper is ignored (RFC 1738, appendix).
 #[test]
 fn a_blank_after_the_scheme_inside_a_wrapper_is_ignored() {

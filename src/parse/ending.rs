@@ -9,7 +9,7 @@ use super::acceptance::mailbox_host;
 use super::components::scheme;
 use crate::grammar::{BareRequirement, escaped_byte};
 use crate::limits::LINE_LOOKBACK_BYTES;
-use crate::repair::url_run_end;
+use crate::repair::{ends_with_page, url_run_end};
 use crate::scan::{HostAndPort, Rules, Scanner, host_before_refused, plausible_host};
 use crate::span::Span;
 
@@ -65,6 +65,8 @@ pub(super) fn trimmed(word: &[u8], before: Option<u8>, rules: Rules) -> usize {
     let mut end = word.len();
     while let Some(&last) = word[..end].last() {
         let is_trimmed = match last {
+            // A character reference ends with its semicolon.
+            b';' if rules == Rules::Wide && word[..end].ends_with(b"&amp;") => false,
             b'.' | b',' | b';' | b':' | b'!' | b'?' | b'\'' => true,
             b')' | b']' | b'}' => counted
                 .get_or_insert_with(|| BracketSurplus::of(&word[..end]))
@@ -169,7 +171,8 @@ fn end_before_markup(run: &[u8], prior: &[u8]) -> usize {
     } else {
         let end = end_before_partner(&run[..end], prior);
         let end = end_before_kana(&run[..end]);
-        end_before_arabic(&run[..end])
+        let end = end_before_right_to_left(&run[..end]);
+        end_before_other_script(&run[..end])
     }
 }
 
@@ -556,27 +559,111 @@ fn is_host_label(rest: &[u8]) -> bool {
         .any(|pair| pair[0] == b'.' && (pair[1].is_ascii_alphanumeric() || !pair[1].is_ascii()))
 }
 
-/// Returns the end of an ASCII URL before the Arabic letter that follows a letter or digit of its path
-/// directly: text that was pasted after the URL without a blank.
+/// Returns the end of an ASCII URL before the Arabic or Hebrew letter that follows a letter or digit of
+/// its path directly: text that was pasted after the URL without a blank.
 ///
-/// In a path the words of Arabic names follow a slash or hyphen. An escape begins such a name, too, and
+/// In a path the words of such names follow a slash or hyphen. An escape begins such a name, too, and
 /// the value of a query may have letters of several scripts.
-fn end_before_arabic(run: &[u8]) -> usize {
+fn end_before_right_to_left(run: &[u8]) -> usize {
     let Some(at) = run.iter().position(|byte| !byte.is_ascii()) else {
         return run.len();
     };
     let before = &run[..at];
-    // U+0600 to U+06FF
-    let is_arabic = matches!(run[at], 0xD8..=0xDB);
+    // U+0590 to U+06FF
+    let is_right_to_left = matches!(run[at..], [0xD6, 0x90..=0xBF, ..] | [0xD7..=0xDB, ..]);
     let is_word = before.last().is_some_and(u8::is_ascii_alphanumeric);
     let has_escape = memchr::memchr3(b'%', b'?', b'#', before).is_some();
     let authority = memchr::memmem::find(before, b"//").map_or(0, |slashes| slashes + 2);
     let has_path = memchr::memchr(b'/', &before[authority..]).is_some();
-    if is_arabic && is_word && !has_escape && has_path {
+    if is_right_to_left && is_word && !has_escape && has_path {
         at
     } else {
         run.len()
     }
+}
+
+/// Returns the end of an ASCII URL before a letter or digit of another script, where no URL goes on in
+/// it: after a top-level domain, which has one script, after the extension of a page, and before a
+/// particle of Korean, which has no blank before it. A number in a circle or above the line there is
+/// that of a note.
+fn end_before_other_script(run: &[u8]) -> usize {
+    let Some(at) = run.iter().position(|byte| !byte.is_ascii()) else {
+        return run.len();
+    };
+    let (before, rest) = run.split_at(at);
+    let Some(first) = rest
+        .utf8_chunks()
+        .next()
+        .and_then(|chunk| chunk.valid().chars().next())
+        .filter(|&first| is_of_other_script(first))
+    else {
+        return run.len();
+    };
+    let authority = memchr::memmem::find(before, b"//").map_or(0, |slashes| slashes + 2);
+    let site = &before[authority..];
+    let ends = match memchr::memchr3(b'/', b'?', b'#', site) {
+        None => ends_with_top_level(site) && !is_host_label(rest),
+        Some(path) => {
+            let has_query = memchr::memchr3(b'?', b'#', b'%', &site[path..]).is_some();
+            let is_name = !has_query && memchr::memchr3(b'/', b'?', b'=', rest).is_none();
+            is_name && (ends_with_page(before) || is_particle(first, rest))
+        }
+    };
+    if ends { at } else { run.len() }
+}
+
+/// Returns `true` for letters and numbers that are neither Latin nor ASCII.
+fn is_of_other_script(first: char) -> bool {
+    let is_latin = matches!(
+        u32::from(first),
+        0xAA | 0xBA | 0xC0..=0x2FF | 0x1E00..=0x1EFF | 0x2C60..=0x2C7F | 0xA720..=0xA7FF
+            | 0xFB00..=0xFB06
+    );
+    first.is_alphanumeric() && !is_latin
+}
+
+/// Returns `true` if `site` ends with a dot and a top-level domain of letters.
+fn ends_with_top_level(site: &[u8]) -> bool {
+    let letters = site
+        .iter()
+        .rev()
+        .take_while(|byte| byte.is_ascii_alphabetic())
+        .count();
+    let before = &site[..site.len() - letters];
+    2 <= letters && matches!(before, [.., last, b'.'] if last.is_ascii_alphanumeric())
+}
+
+/// Particles of Korean that follow nouns and names.
+const PARTICLES: [&str; 18] = [
+    "은",
+    "는",
+    "이",
+    "가",
+    "을",
+    "를",
+    "의",
+    "에",
+    "와",
+    "과",
+    "로",
+    "도",
+    "만",
+    "으로",
+    "에서",
+    "에는",
+    "에도",
+    "입니다",
+];
+
+/// Returns `true` if `rest`, which begins with `first`, is a particle of Korean and punctuation.
+fn is_particle(first: char, rest: &[u8]) -> bool {
+    let punctuation = rest
+        .iter()
+        .rev()
+        .take_while(|byte| b".,;:!?)'".contains(byte))
+        .count();
+    let word = &rest[..rest.len() - punctuation];
+    ('가'..='힣').contains(&first) && PARTICLES.iter().any(|known| known.as_bytes() == word)
 }
 
 /// A kind of kana.
@@ -799,6 +886,17 @@ mod tests {
         check(" http://web.example/2001/http://b.example/‖");
         check(" http://a.example/?u=http://b.example‖");
         check(" http://a.example/‖&gt;");
+        check(" http://a.example/?b=c&amp;‖");
+        check(" http://a.example/?b=c&amp‖");
+        check(" http://a.example/b.html‖/http://b.example/");
+        check(" http://a.example/b/‖http://a.example/b/c");
+        check(" http://a.example/lamps-and-oil/‖https://b.example/");
+        check(" http://a.example/b.cgi/http://b.example/‖");
+        check(" http://a.example/nph-proxy/http://b.example/‖");
+        check(" http://a.example/b/http://b.example/c.html‖");
+        check(" http://a.example/http://b.example/‖");
+        check(" http://a.example/http://a.examples/‖");
+        check(" http://a.example/b.html/ftp://b.example/‖");
     }
 
     /// Checks that the URL, which begins at `«`, ends at `»`.
@@ -855,6 +953,59 @@ mod tests {
         ] {
             check_markup(&format!("«{whole}»"));
         }
+    }
+
+    #[test]
+    fn hebrew_after_a_word_of_the_path_ends_the_url() {
+        check_markup("«http://a.example/x12»\u{5e9}\u{5dc}");
+        check_markup("«http://a.example/\u{5e9}\u{5dc}»");
+        check_markup("«http://a.example/x-\u{5e9}\u{5dc}»");
+    }
+
+    #[test]
+    fn another_script_after_a_domain_or_page_ends_the_url() {
+        for glued in ["请看", "ниже", "에서", "ที่นี่", "१२", "①", "¹", "٣"]
+        {
+            check_markup(&format!("«http://www.a.example»{glued}"));
+            check_markup(&format!("«http://www.a.example/b/c.html»{glued}"));
+            check_markup(&format!("«http://www.a.example/b.PDF»{glued}."));
+            for whole in [
+                "",
+                "b/",
+                "b-",
+                "?q=",
+                "?q=b.html",
+                "b.html/",
+                "#b.html",
+                "node.js",
+                "b%20",
+            ] {
+                let is_query = whole.contains(['?', '#', '%']);
+                let is_word = whole == "node.js";
+                if is_query || glued != "에서" && !(is_word && glued == "٣") {
+                    check_markup(&format!("«http://www.a.example/{whole}{glued}»"));
+                }
+            }
+        }
+        for whole in [
+            "http://www.a.exampleé/",
+            "http://www.a.example请看.example/",
+            "http://a例.example/",
+            "http://localhost例/",
+            "http://a.example/b.html例/c.html",
+            "http://a.example/b.htmlé",
+        ] {
+            check_markup(&format!("«{whole}»"));
+        }
+    }
+
+    #[test]
+    fn a_korean_particle_ends_the_url() {
+        check_markup("«http://a.example/b12»를");
+        check_markup("«http://a.example/b/»에서.");
+        check_markup("«http://a.example/b12»는");
+        check_markup("«http://a.example/c언어»");
+        check_markup("«http://a.example/?q=c는»");
     }
 
     #[test]

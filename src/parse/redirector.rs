@@ -12,7 +12,7 @@ use memchr::memmem;
 
 use super::components::{UrlComponents, components};
 use crate::grammar::{decode, is_scheme_char};
-use crate::scan::{CutText, cut};
+use crate::scan::{CutText, HostAndPort, cut, plausible_host};
 use table::{OPAQUE_REWRITERS, OpaqueRewriter, REDIRECTORS, Redirector, TargetForm, is_host};
 
 /// The target of a redirector's URL.
@@ -188,7 +188,7 @@ fn between(rest: &[u8], start: &str, end: &str) -> Option<Vec<u8>> {
 }
 
 /// Returns the target of `/web/TIME/TARGET`, where the time has 1 to 14 digits and perhaps `id_` or
-/// the like after them.
+/// the like after them. The archive takes a target without a scheme for one of HTTP.
 fn snapshot(rest: &[u8]) -> Option<Vec<u8>> {
     let CutText {
         before: time,
@@ -198,7 +198,28 @@ fn snapshot(rest: &[u8]) -> Option<Vec<u8>> {
         time.split_at(time.iter().take_while(|byte| byte.is_ascii_digit()).count());
     let is_time =
         (1..=14).contains(&digits.len()) && matches!(kind, [] | [b'a'..=b'z', b'a'..=b'z', b'_']);
-    target.filter(|_| is_time).map(in_path)
+    let target = in_path(target.filter(|_| is_time)?);
+    Some(if begins_with_domain(&target) {
+        [b"http://", &target[..]].concat()
+    } else {
+        target
+    })
+}
+
+/// Returns `true` if `text` begins with a domain and perhaps a port, and no scheme.
+fn begins_with_domain(text: &[u8]) -> bool {
+    let len = text
+        .iter()
+        .position(|byte| b"/?#".contains(byte))
+        .unwrap_or(text.len());
+    let HostAndPort { host, port } = HostAndPort::of(&text[..len]);
+    let last = host.rsplit(|&byte| byte == b'.').next().unwrap_or_default();
+    let is_port = port.is_none_or(|port| !port.is_empty() && port.iter().all(u8::is_ascii_digit));
+    is_port
+        && last.len() < host.len()
+        && 2 <= last.len()
+        && last.iter().all(u8::is_ascii_alphabetic)
+        && plausible_host(host)
 }
 
 /// Returns a target that is part of a path, where it may be escaped or not. If it is not, its
@@ -458,6 +479,29 @@ https://www.google.com/search?q={E} https://google.evil.co/url?q={E} https://www
         urls.split_whitespace()
             .chain([&*long])
             .for_each(|url| assert_eq!(target(&filled(url)), None, "{url}"));
+    }
+
+    #[test]
+    fn a_snapshot_may_have_a_target_without_a_scheme() {
+        let archived = |target_text: &str| {
+            target(&format!(
+                "https://web.archive.org/web/20010203/{target_text}"
+            ))
+        };
+        for text in ["t.example", "www.t.example:80/a?b#c", "t.example/x/"] {
+            assert_eq!(archived(text), Some(format!("http://{text}")));
+        }
+        for text in [
+            "",
+            "t",
+            "a/t.example",
+            "127.1",
+            "t.example:x/",
+            "mailto:a@t.example",
+            "%20t.example",
+        ] {
+            assert_eq!(archived(text), None, "{text}");
+        }
     }
 
     #[test]

@@ -7,6 +7,7 @@
 use crate::grammar::is_scheme_char;
 use crate::limits::SCHEME_CHARS;
 use crate::scan::Rules;
+use crate::span::Span;
 
 /// Policy for line breaks in a bare URL.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -108,10 +109,10 @@ const fn inert(others: &[u8]) -> [bool; 256] {
 }
 
 /// Returns the offset of the comma, semicolon or bar before the `scheme://` whose colon is at
-/// `colon`, or of that scheme, if it is glued to a word.
+/// `colon`, or of that scheme, if it is glued to a word or to the slash after a whole URL.
 ///
-/// Only after one of these does another URL begin: after a slash or an equals sign it is part of
-/// this one.
+/// Only after one of these does another URL begin: after another slash or an equals sign it is part
+/// of this one.
 fn list_separator(text: &[u8], from: usize, colon: usize) -> Option<usize> {
     if !text[colon + 1..].starts_with(b"//") {
         return None;
@@ -125,8 +126,71 @@ fn list_separator(text: &[u8], from: usize, colon: usize) -> Option<usize> {
     if let Some(len) = glued_scheme_len(&text[lowest..colon]) {
         return Some(colon - len);
     }
-    let at = (colon - name).checked_sub(1).filter(|&at| at > from)?;
-    (name > 0 && matches!(text[at], b',' | b';' | b'|')).then_some(at)
+    let begin = colon - name;
+    let at = begin.checked_sub(1).filter(|&at| at > from)?;
+    match text[at] {
+        _ if name == 0 => None,
+        b',' | b';' | b'|' => Some(at),
+        b'/' => slash_separator(text, Span::new(from, at), Span::new(begin, colon)),
+        _ => None,
+    }
+}
+
+/// Maximum number of bytes of a URL that is compared with the one after it, and of the name before a
+/// slash.
+const COMPARED_BYTES: usize = 256;
+
+/// Minimum number of words of the name of a page, joined by hyphens. Programs that serve other sites
+/// have shorter names (`nph-proxy`).
+const PAGE_WORDS: usize = 3;
+
+/// Returns the end of the URL `first`, which a slash and the `scheme:` follow, if the second URL does
+/// not belong to it: the first is repeated, or it ends with the name of a page.
+///
+/// After other names the second URL is an argument: of an archive of pages, a proxy or a script.
+fn slash_separator(text: &[u8], first: Span, scheme: Span) -> Option<usize> {
+    let name = scheme.of(text);
+    if !(name.eq_ignore_ascii_case(b"http") || name.eq_ignore_ascii_case(b"https")) {
+        return None;
+    }
+    let url = first.of(text);
+    let authority = memchr::memmem::find(&url[..url.len().min(COMPARED_BYTES)], b"//")? + 2;
+    let is_repeated = url.len() <= COMPARED_BYTES
+        && text[scheme.start..].starts_with(url)
+        && !text
+            .get(scheme.start + url.len())
+            .is_some_and(u8::is_ascii_alphanumeric);
+    let from = url.len().saturating_sub(COMPARED_BYTES).max(authority);
+    let last = memchr::memrchr(b'/', url.get(from..)?).map(|slash| &url[from + slash + 1..]);
+    match last {
+        _ if is_repeated => Some(scheme.start),
+        Some(last) if ends_with_page(last) => Some(first.end),
+        Some(last) if is_title(last) => Some(scheme.start),
+        _ => None,
+    }
+}
+
+/// Extensions of pages, texts, pictures and archives: a URL practically never goes on after them,
+/// except with a query or fragment. Those of scripts are not among them.
+const PAGE_EXTENSIONS: [&str; 14] = [
+    "html", "htm", "shtml", "xhtml", "txt", "pdf", "doc", "zip", "tgz", "gz", "gif", "jpg", "jpeg",
+    "png",
+];
+
+/// Returns `true` if `text` ends with a dot and one of [`PAGE_EXTENSIONS`].
+#[must_use]
+pub(crate) fn ends_with_page(text: &[u8]) -> bool {
+    PAGE_EXTENSIONS.iter().any(|extension| {
+        ends_with(text, extension.as_bytes())
+            && text[..text.len() - extension.len()].ends_with(b".")
+    })
+}
+
+/// Returns `true` if `name` is the title of a page: words joined by hyphens.
+fn is_title(name: &[u8]) -> bool {
+    let is_word = |word: &[u8]| !word.is_empty() && word.iter().all(u8::is_ascii_alphabetic);
+    let mut words = name.split(|&byte| byte == b'-');
+    PAGE_WORDS <= words.clone().count() && words.all(is_word)
 }
 
 /// Returns the length of the scheme at the end of `text` if a letter or digit precedes it: two URLs
@@ -287,7 +351,7 @@ mod tests {
         #[test]
         fn the_table_and_its_simple_twin_agree(
             pieces in vec(select(vec![
-                "http", "HTTPS", "%3D", "s", "://", ":", ",", ";", "|", "&", "&gt;", "&LT;", "&quot;", "(", ")", "[", "]", "{", "}", "'",
+                "http", "HTTPS", "%3D", "s", "x.html", "a-b-c", "://", ":", ",", ";", "|", "&", "&gt;", "&LT;", "&quot;", "(", ")", "[", "]", "{", "}", "'",
                 "\"", "<", ">", "`", " ", "\n", "\u{1}", "\u{7f}", "\u{a0}", "\u{2019}", "\u{3002}", "\u{e9}", "x", "/",
             ]), 0..24),
             before in select(vec![None, Some(b'('), Some(b'['), Some(b'{'), Some(b'\''), Some(b'x')]),

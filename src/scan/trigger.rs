@@ -182,6 +182,17 @@ fn start_of_name(scanner: &Scanner, text: &[u8], floor: usize, colon: usize) -> 
         Rules::Rfc1738 => strict_scheme(name, after, bracket.is_some(), is_whole)?,
         Rules::Wide => wide_scheme(scanner, name, after)?,
     };
+    if scanner.schemeless
+        && let Some(archive) = archive_before(&text[lowest..begin + at])
+        && may_precede_host(&text[..lowest + archive])
+    {
+        return Some(UrlStart {
+            at: lowest + archive,
+            content: lowest + archive,
+            opening: Opening::Schemeless("http"),
+            resume: colon + 1,
+        });
+    }
     Some(match bracket.filter(|_| at == 0) {
         Some(bracket) => UrlStart {
             at: bracket,
@@ -196,6 +207,32 @@ fn start_of_name(scanner: &Scanner, text: &[u8], floor: usize, colon: usize) -> 
             resume: colon + 1,
         },
     })
+}
+
+/// Host and folder of the Wayback Machine, by which it is found without a scheme.
+const ARCHIVE: &[u8] = b"web.archive.org/web/";
+
+/// Returns the offset in `text` of the address of the Wayback Machine at its end, up to the slash after
+/// the time, if there is one: `web.archive.org/web/20010203/`. The page that it has an archive of
+/// follows, with a scheme that does not begin a URL of its own.
+fn archive_before(text: &[u8]) -> Option<usize> {
+    let before = text.strip_suffix(b"/")?;
+    let kind = before
+        .iter()
+        .rev()
+        .take_while(|byte| byte.is_ascii_lowercase() || **byte == b'_')
+        .count();
+    let before = &before[..before.len() - kind];
+    let digits = before
+        .iter()
+        .rev()
+        .take_while(|byte| byte.is_ascii_digit())
+        .count();
+    let at = (before.len() - digits).checked_sub(ARCHIVE.len())?;
+    let is_archive = before[at..]
+        .get(..ARCHIVE.len())?
+        .eq_ignore_ascii_case(ARCHIVE);
+    (matches!(digits, 1..=14) && matches!(kind, 0 | 3) && is_archive).then_some(at)
 }
 
 /// The start at `URL:`, or at `<URL:` if there is a bracket.
@@ -557,6 +594,21 @@ mod tests {
             "shttp", "TFTP", "x.sftp", "profile", "hnews", "turn", "lamp",
         ] {
             assert_eq!(scheme(name), None, "{name}");
+        }
+    }
+
+    #[test]
+    fn an_address_of_the_archive_has_a_time() {
+        let begins = |text: &str| archive_before(text.as_bytes());
+        assert_eq!(begins("x web.archive.org/web/20010203/"), Some(2));
+        assert_eq!(begins("Web.Archive.org/web/2001id_/"), Some(0));
+        for text in [
+            "web.archive.org/web/",
+            "web.archive.org/web/x/",
+            "archive.org/web/2001/",
+            "web.archive.org/web/2001",
+        ] {
+            assert_eq!(begins(text), None, "{text}");
         }
     }
 
