@@ -133,6 +133,8 @@ mod record;
 
 mod extract;
 
+mod explain;
+
 #[cfg(feature = "stats")]
 mod stats;
 

@@ -13,13 +13,14 @@ use std::path::Path;
 
 use data_encoding::BASE64;
 
-use self::printed_page::{Page, PageStyle, format_text};
+use self::printed_page::{Page, PageStyle};
 
 use super::args::{ExplainArgs, When};
 use super::error::{CommandError, CommandResult, Exit};
 use super::location::{FileLocation, MemberStream, open_member, repository_streams, without_url};
 use super::terminal::StdoutLines;
 use crate::diagnostic::Diagnostic;
+use crate::explain::format_text;
 use crate::extract::Options;
 use crate::limits::SNIFF_BYTES;
 use crate::pipeline::{InputStep, MessageBlock, MessageSource};
