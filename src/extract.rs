@@ -235,6 +235,15 @@ impl Extractor {
         &self.options.limits
     }
 
+    /// The texts of a message that are scanned.
+    pub(crate) fn text_policy(&self) -> TextPolicy {
+        TextPolicy {
+            headers: self.options.headers,
+            html: self.options.html,
+            attachments: self.options.attachments,
+        }
+    }
+
     /// The repetitions of a URL that are left out.
     #[cfg(feature = "files")]
     pub(crate) fn unique(&self) -> Unique {
@@ -336,11 +345,7 @@ pub(crate) fn extract_parsed(
         message,
         &header.fields,
         limits,
-        TextPolicy {
-            headers: extractor.options.headers,
-            html: extractor.options.html,
-            attachments: extractor.options.attachments,
-        },
+        extractor.text_policy(),
         &mut |text| pass.text(&text),
     );
     if pass.urls > limits.message_urls as u64 {

@@ -56,6 +56,10 @@ pub mod record {
     pub use crate::record::*;
 }
 
+pub mod explain {
+    pub use crate::explain::*;
+}
+
 pub mod extract {
     pub use crate::extract::*;
 }

@@ -180,6 +180,10 @@ pub use decode::{
     InfoFields, KnownField, MessageInfo, MimePart, Zone,
 };
 pub use diagnostic::{Diagnostic, DiagnosticKind, Event as InputEvent, SkipReason, UrlFilter};
+pub use explain::{
+    CandidateOutcome, ExplainedAlternate, ExplainedCandidate, ExplainedField, ExplainedJoin,
+    ExplainedMessage, ExplainedPart, ExplainedTarget, ExplainedUrl, Explanation, NamedReason, Note,
+};
 pub use extract::{ExtractedUrl, Extractor, Finding, Options, Unique, urls};
 pub use limits::{Limit, LimitUnit, Limits};
 pub use origin::{Source, SourceKind};

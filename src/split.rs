@@ -11,6 +11,7 @@ mod byte_range;
 mod content_length;
 mod emlx;
 mod format;
+mod line_ends;
 mod mbox;
 mod mmdf;
 mod news;
@@ -24,6 +25,7 @@ pub use block_reader::{BlockReader, OpenedStream, StreamBlocks, UnreadBlock, ope
 #[cfg(feature = "files")]
 pub use byte_range::open_range;
 pub use format::{Format, MboxDialect, detect_format, mbox_dialect};
+pub(crate) use line_ends::{normalize_line_ends, remove_leading_nuls};
 #[cfg(feature = "files")]
 pub use source_start::SourceStart;
 

@@ -27,6 +27,7 @@ const PURE: &[&str] = &[
     "parse",
     "record",
     "extract",
+    "explain",
     "stats",
 ];
 
@@ -126,8 +127,9 @@ const USES_NETWORK: &[&str] = &[
 const JSON: &[&str] = &["serde", "serde_json"];
 
 /// `record` owns the format of the records, `config` reads its file, `cli` reads JSON strings for `parse`, `daemon`
-/// answers `status` in words of its own, and `audit` reads what link checkers and archives answer.
-const USES_JSON: &[&str] = &["record", "config", "cli", "daemon", "audit"];
+/// answers `status` in words of its own, `audit` reads what link checkers and archives answer, and `explain` makes a value
+/// that pages and Python take as JSON.
+const USES_JSON: &[&str] = &["record", "config", "cli", "daemon", "audit", "explain"];
 
 /// The API of Elasticsearch is JSON; documents are lines as `record` wrote them.
 const SPEAKS_JSON: &[&str] = &["load", "elasticsearch"];

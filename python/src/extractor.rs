@@ -2,7 +2,9 @@
 
 use std::ffi::OsString;
 use std::path::PathBuf;
-use std::sync::Mutex;
+use std::sync::mpsc::{self, RecvTimeoutError};
+use std::sync::{Arc, Mutex};
+use std::{panic, thread};
 
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -15,12 +17,12 @@ use urlspool::{ExtractedUrl, Finding, Message, Record, Source};
 
 use crate::dictionaries::DictMaker;
 use crate::errors;
-use crate::running_scan::lock;
+use crate::running_scan::{SIGNAL_INTERVAL, lock};
 
 /// Prepared options, for many texts and messages.
 #[pyclass(frozen, module = "urlspool._urlspool")]
 pub(crate) struct Extractor {
-    extractor: urlspool::Extractor,
+    extractor: Arc<urlspool::Extractor>,
     format: LineFormat,
     fields: Option<Vec<FieldId>>,
     /// Makers that are not in use: at most one for each thread. What they cached is worth more than a message.
@@ -43,7 +45,7 @@ impl Extractor {
             return Err(PyValueError::new_err(message));
         }
         Ok(Extractor {
-            extractor: urlspool::Extractor::new(request.options),
+            extractor: Arc::new(urlspool::Extractor::new(request.options)),
             format: request.job.line_format,
             fields: request.fields,
             makers: Mutex::default(),
@@ -53,9 +55,10 @@ impl Extractor {
     /// The URLs of a text, with offsets in code points.
     fn urls_of_str<'py>(&self, py: Python<'py>, text: &str) -> PyResult<Bound<'py, PyList>> {
         let mut points = CodePoints::of(text);
-        let found = py.detach(|| self.extractor.urls(&Message::text(text.as_bytes())));
+        let found = self.urls(py, text.as_bytes())?;
         let list = PyList::empty(py);
-        for url in found {
+        for (number, url) in found.into_iter().enumerate() {
+            check_signals(py, number)?;
             let range = url.range();
             list.append(url_dict(
                 py,
@@ -69,13 +72,23 @@ impl Extractor {
 
     /// The URLs of a text, with offsets in bytes.
     fn urls_of_bytes<'py>(&self, py: Python<'py>, text: &[u8]) -> PyResult<Bound<'py, PyList>> {
-        let found = py.detach(|| self.extractor.urls(&Message::text(text)));
+        let found = self.urls(py, text)?;
         let list = PyList::empty(py);
-        for url in found {
+        for (number, url) in found.into_iter().enumerate() {
+            check_signals(py, number)?;
             let range = url.range();
             list.append(url_dict(py, &url, range.start, range.end)?)?;
         }
         Ok(list)
+    }
+
+    /// The explanation of an input, as JSON.
+    fn explain(&self, py: Python<'_>, input: &[u8]) -> PyResult<String> {
+        if input.len() < LONG_BYTES {
+            return Ok(py.detach(|| self.extractor.explain(input).to_json()));
+        }
+        let (extractor, input) = (Arc::clone(&self.extractor), input.to_vec());
+        interruptible(py, move || extractor.explain(&input).to_json())
     }
 
     /// The records of a message.
@@ -93,7 +106,13 @@ impl Extractor {
                 dicts: DictMaker::new(py, self.fields.as_deref())?,
             },
         };
-        let records = py.detach(|| self.records(message, path, &mut maker.writer));
+        let records = if message.len() < LONG_BYTES {
+            py.detach(|| records(&self.extractor, message, path, &mut maker.writer))
+        } else {
+            let (extractor, message) = (Arc::clone(&self.extractor), message.to_vec());
+            let mut writer = RecordWriter::new(&self.format);
+            interruptible(py, move || records(&extractor, &message, path, &mut writer))?
+        };
         let dicts = maker.dicts.dicts(py, &records);
         lock(&self.makers).push(maker);
         dicts
@@ -101,18 +120,75 @@ impl Extractor {
 }
 
 impl Extractor {
-    /// Returns the records of a message.
-    fn records(&self, message: &[u8], path: OsString, writer: &mut RecordWriter) -> Vec<Record> {
-        let mut records = Vec::new();
-        let source = Source::at(PathBuf::from(path));
-        writer.begin(MessageTail::Complete);
-        let message = Message::parse(message);
-        self.extractor.extract(&message, &source, &mut |finding| {
-            if let Finding::Url(record) | Finding::Unwrapped(record) = finding {
-                records.push(writer.record(record));
+    /// Returns the URLs of a text.
+    fn urls(&self, py: Python<'_>, text: &[u8]) -> PyResult<Vec<ExtractedUrl>> {
+        if text.len() < LONG_BYTES {
+            return Ok(py.detach(|| self.extractor.urls(&Message::text(text))));
+        }
+        let (extractor, text) = (Arc::clone(&self.extractor), text.to_vec());
+        interruptible(py, move || extractor.urls(&Message::text(&text)))
+    }
+}
+
+/// Returns the records of a message.
+fn records(
+    extractor: &urlspool::Extractor,
+    message: &[u8],
+    path: OsString,
+    writer: &mut RecordWriter,
+) -> Vec<Record> {
+    let mut records = Vec::new();
+    let source = Source::at(PathBuf::from(path));
+    writer.begin(MessageTail::Complete);
+    let message = Message::parse(message);
+    extractor.extract(&message, &source, &mut |finding| {
+        if let Finding::Url(record) | Finding::Unwrapped(record) = finding {
+            records.push(writer.record(record));
+        }
+    });
+    records
+}
+
+/// Texts from this length on are read on a thread of their own, while the caller's looks for signals: reading shorter ones takes a
+/// tenth of a second at most.
+const LONG_BYTES: usize = 4 << 20;
+
+/// Number of objects that are made between two looks for signals.
+const SIGNAL_OBJECTS: usize = 10_000;
+
+/// Looks for signals before an object of a list is made, but not before each.
+///
+/// # Errors
+///
+/// The exception of the signal's handler.
+fn check_signals(py: Python<'_>, number: usize) -> PyResult<()> {
+    if number % SIGNAL_OBJECTS == SIGNAL_OBJECTS - 1 {
+        py.check_signals()?;
+    }
+    Ok(())
+}
+
+/// Does `work` on a thread, and returns its result.
+///
+/// # Errors
+///
+/// The exception of a signal's handler. The thread then ends by itself, with the text, and its result is dropped.
+fn interruptible<T: Send + 'static>(
+    py: Python<'_>,
+    work: impl FnOnce() -> T + Send + 'static,
+) -> PyResult<T> {
+    let (sender, receiver) = mpsc::sync_channel(1);
+    let receiver = Mutex::new(receiver);
+    let worker = thread::spawn(move || drop(sender.send(work())));
+    loop {
+        match py.detach(|| lock(&receiver).recv_timeout(SIGNAL_INTERVAL)) {
+            Ok(result) => return Ok(result),
+            Err(RecvTimeoutError::Timeout) => py.check_signals()?,
+            Err(RecvTimeoutError::Disconnected) => {
+                let panicked = worker.join().err().unwrap_or_else(|| Box::new("no result"));
+                panic::resume_unwind(panicked)
             }
-        });
-        records
+        }
     }
 }
 

@@ -61,7 +61,7 @@ pub(crate) struct OpenedFile {
 }
 
 /// Time between two looks for a signal.
-const SIGNAL_INTERVAL: Duration = Duration::from_millis(100);
+pub(crate) const SIGNAL_INTERVAL: Duration = Duration::from_millis(100);
 
 impl RunningScan {
     /// Starts the scan of what the request names, or of a file object in its place.

@@ -5,6 +5,7 @@ from __future__ import annotations
 import concurrent.futures
 import json
 import pathlib
+import signal
 import subprocess
 import sys
 import threading
@@ -194,3 +195,40 @@ def test_the_literals_of_the_options_are_the_values_of_the_program(name: str) ->
     message = subprocess.run(command, stderr=subprocess.PIPE, text=True).stderr
     values = message.split("possible values: ")[1].split("]")[0].split(", ")
     assert list(_options._VALUES[name]) == values
+
+
+def test_an_input_is_explained_as_the_command_explains_it() -> None:
+    mail = b"Subject: a\n\nsee <URL:http://a.example/x\n  y> and http://b\n"
+    [message] = urlspool.explain(mail)["messages"]
+    url, refused = message["candidates"]
+    accepted = url["outcome"]["accepted"]
+    assert mail[url["start"] : url["end"]] == b"http://a.example/x\n  y"
+    assert accepted["record"]["url"] == urlspool.extract(mail)[0]["url"] == "http://a.example/xy"
+    assert refused["outcome"]["rejected"]["name"] == "implausible"
+    assert urlspool.explain(b"")["skipped"] == "empty"
+    assert urlspool.explain(b"www.a.example", no_schemeless=True)["messages"][0]["candidates"] == []
+    with pytest.raises(TypeError, match="input must be bytes, not str"):
+        urlspool.explain("http://a.example/")  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("call", ["urls(text)", "urls(text.encode())", "extract(b'A: b\\n\\n' + text.encode())"])
+def test_an_interrupt_ends_one_long_call(call: str) -> None:
+    program = f"import urlspool\ntext = 'http://a.example/x <URL:http://b.example/\\n y> ' * 1_000_000\nprint(1, flush=True)\nurlspool.{call}"
+    process = subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    assert process.stdout is not None and process.stdout.readline() == b"1\n"
+    time.sleep(0.5)
+    begun = time.monotonic()
+    process.send_signal(signal.SIGINT)
+    _, errors = process.communicate(timeout=60)
+    assert b"KeyboardInterrupt" in errors and process.returncode != 0
+    # The promise is a second; machines that test are busy.
+    assert time.monotonic() - begun < 5
+
+
+def test_a_long_text_gives_what_a_short_one_gives() -> None:
+    text = "see <URL:http://a.example/x\n y> \u00e9 " * 150_000
+    found = urlspool.urls(text)
+    assert len(found) == 150_000
+    assert {url["url"] for url in found} == {"http://a.example/xy"}
+    assert text[found[-1]["start"] : found[-1]["end"]] == "http://a.example/x\n y"
+    assert len(urlspool.urls(text.encode())) == len(urlspool.extract(b"A: b\n\n" + text.encode(), fields="url")) == 150_000

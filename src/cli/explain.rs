@@ -1,7 +1,6 @@
 //! `urlspool explain`: what each stage makes of one message, in words.
 //!
-//! This file opens the file and finds the message; the page prints it. The stages give values; the
-//! words are here.
+//! This file opens the file and finds the message, `explain` makes the explanation, and the page prints it.
 
 mod printed_page;
 
@@ -13,16 +12,15 @@ use std::path::Path;
 
 use data_encoding::BASE64;
 
-use self::printed_page::{Page, PageStyle};
+use self::printed_page::{PageStyle, page};
 
 use super::args::{ExplainArgs, When};
 use super::error::{CommandError, CommandResult, Exit};
 use super::location::{FileLocation, MemberStream, open_member, repository_streams, without_url};
 use super::terminal::StdoutLines;
 use crate::diagnostic::Diagnostic;
-use crate::explain::format_text;
-use crate::extract::Options;
-use crate::limits::SNIFF_BYTES;
+use crate::explain::{ExplainedMessage, Explanation, NamedReason};
+use crate::extract::{Extractor, Options};
 use crate::pipeline::{InputStep, MessageBlock, MessageSource};
 use crate::read::{self, Input, Streams};
 use crate::split::{Format, SplitOutput};
@@ -45,8 +43,8 @@ pub(super) fn explain(args: &ExplainArgs, color: When) -> CommandResult {
     } else {
         PageStyle::Plain
     };
-    let mut page = Page::new(options, style);
-    let limits = page.options.limits;
+    let extractor = Extractor::new(options);
+    let limits = *extractor.limits();
     let streams = if walk::is_repository(path) {
         repository_streams(path, &location.file.member, &limits).map_err(unreadable)?
     } else {
@@ -61,18 +59,15 @@ pub(super) fn explain(args: &ExplainArgs, color: When) -> CommandResult {
     } = open_member(streams, &location.file.member).map_err(|error| failed(path, error))?;
     let format = args.kind.map(Format::of);
     let messages = MessageSource::of_stream(stream, source, hint, format, &limits);
-    match find_message(&mut page, &location, messages).map_err(unreadable)? {
-        Explained::Message | Explained::SkipReason => {
-            let mut out = StdoutLines::of_escaped_lines();
-            out.put(page.text().as_bytes())?;
-            out.finish()?;
-            Ok(Exit::Done)
-        }
-        Explained::None => {
-            let message = format!("there is no message at byte {}", location.offset);
-            Err(failed(path, message))
-        }
+    let explained = find_message(&extractor, location.offset, messages).map_err(unreadable)?;
+    if explained.messages.is_empty() && explained.skipped.is_none() {
+        let message = format!("there is no message at byte {}", location.offset);
+        return Err(failed(path, message));
     }
+    let mut out = StdoutLines::of_escaped_lines();
+    out.put(page(&explained, location.noun(), style).as_bytes())?;
+    out.finish()?;
+    Ok(Exit::Done)
 }
 
 /// The error that the file at `path` cannot be explained.
@@ -102,62 +97,53 @@ fn walked_file(path: &Path) -> Result<WalkedFile, CommandError> {
     }
 }
 
-/// The subject that a page explains.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Explained {
-    /// The message at the offset.
-    Message,
-    /// The reason why the file is skipped.
-    SkipReason,
-    /// Nothing: there is no message at the offset.
-    None,
-}
-
-/// Explains the format of the stream and the message at the offset.
+/// Explains the format of the stream, and the message at the offset.
 fn find_message(
-    page: &mut Page,
-    location: &MessageLocation,
+    extractor: &Extractor,
+    offset: u64,
     messages: MessageSource,
-) -> io::Result<Explained> {
-    let noun = location.noun();
-    let mut is_first = true;
+) -> io::Result<Explanation> {
+    let mut explained = Explanation::default();
     for step in messages {
         match step {
             InputStep::Block(block) => {
-                if std::mem::take(&mut is_first) {
-                    let bytes = &block.block.bytes;
-                    let start = &bytes[..bytes.len().min(SNIFF_BYTES)];
-                    let format = format_text(block.format, start);
-                    page.line(0, &format!("The {noun} is read as {format}."));
-                }
-                if find_in_block(page, location.offset, &block) == Explained::Message {
-                    return Ok(Explained::Message);
+                explained.format.get_or_insert_with(|| {
+                    NamedReason::of_format(block.format, &block.block.bytes)
+                });
+                explained
+                    .messages
+                    .extend(message_at(extractor, offset, &block));
+                if !explained.messages.is_empty() {
+                    break;
                 }
             }
             InputStep::Skipped { reason, .. } => {
-                page.line(0, &format!("The {noun} is skipped: {}.", reason.name()));
-                return Ok(Explained::SkipReason);
+                explained.skipped = Some(reason.name());
+                break;
             }
             InputStep::Ended(end) => end.error.map_or(Ok(()), Err)?,
             InputStep::Failed(failure) => failure.error.map_or(Ok(()), Err)?,
             _ => {}
         }
     }
-    Ok(Explained::None)
+    Ok(explained)
 }
 
-/// Explains the message of `block` at `offset`, with the diagnostics of its split.
-fn find_in_block(page: &mut Page, offset: u64, block: &MessageBlock) -> Explained {
-    let mut explained = Explained::None;
-    let mut diagnostics: Vec<Diagnostic> = Vec::new();
+/// Explains the message of `block` that holds the byte at `offset`, or the first after it.
+fn message_at(
+    extractor: &Extractor,
+    offset: u64,
+    block: &MessageBlock,
+) -> Option<ExplainedMessage> {
+    let mut explained = None;
+    let mut notes: Vec<Diagnostic> = Vec::new();
     block.messages(&mut |output| match output {
-        SplitOutput::Diagnostic(diagnostic) => diagnostics.push(diagnostic),
+        SplitOutput::Diagnostic(diagnostic) => notes.push(diagnostic),
         SplitOutput::Message(message) => {
-            if explained == Explained::None && offset < message.end() {
-                explained = Explained::Message;
-                page.message(&message, &block.source, &diagnostics);
+            if explained.is_none() && offset < message.end() {
+                explained = Some(extractor.explain_message(&message, &block.source, &notes));
             }
-            diagnostics.clear();
+            notes.clear();
         }
     });
     explained

@@ -1,18 +1,40 @@
-//! The words for formats, wrappers, repairs, readings and reasons.
+//! The words for formats, headers, wrappers, repairs, readings and reasons.
 
+use std::borrow::Cow;
+
+use super::NamedReason;
 use crate::documents::DocumentKind;
 use crate::parse::{AlternateReason, RejectReason, Wrapper};
 use crate::repair::Repair;
-use crate::split::{Format, MboxDialect, mbox_dialect};
+use crate::split::{Format, HeaderForm, MboxDialect, mbox_dialect};
+
+/// The form of a header with a number of fields.
+pub(super) fn header_text(header: HeaderForm, fields: usize) -> Cow<'static, str> {
+    let text = match header {
+        HeaderForm::Absent => "It has no header: it is text from its first byte on.",
+        HeaderForm::Page => "It has no header: it is an HTML page from its first byte on.",
+        HeaderForm::Document(_) => {
+            "It has no header: it is a document, of which all links have the same range."
+        }
+        HeaderForm::ANews => "Its header is in the A news format: five lines without names.",
+        HeaderForm::Copied { .. } => "After its header is a copy of some fields, which is skipped.",
+        HeaderForm::Present => return format!("Its header has {fields} fields.").into(),
+    };
+    text.into()
+}
 
 /// The format of a file, and how it was recognized from its first bytes.
-pub(crate) fn format_text(format: Format, start: &[u8]) -> String {
+pub(super) fn format_text(format: Format, start: &[u8]) -> NamedReason {
     let name = format.kind().name();
     let how = match format {
         Format::Mbox | Format::Mboxcl => {
             let dialect = mbox_dialect(start);
-            let (name_of_dialect, how) = (dialect.name(), dialect_text(dialect));
-            return format!("{name} ({name_of_dialect}): {how}");
+            let text = format!(
+                "in the dialect {}, {}",
+                dialect.name(),
+                dialect_text(dialect)
+            );
+            return NamedReason::new(name, text);
         }
         Format::Rnews => "a line before each article has its length",
         Format::Mmdf => "lines of four control-A divide it",
@@ -28,7 +50,7 @@ pub(crate) fn format_text(format: Format, start: &[u8]) -> String {
         },
         Format::Text => "it does not start with a header",
     };
-    format!("{name}: {how}")
+    NamedReason::new(name, how)
 }
 
 fn dialect_text(dialect: MboxDialect) -> &'static str {
@@ -42,10 +64,11 @@ fn dialect_text(dialect: MboxDialect) -> &'static str {
 }
 
 /// The reason why a candidate is not a URL.
-pub(crate) fn reject_text(reason: RejectReason) -> String {
+pub(super) fn reject_text(reason: RejectReason) -> NamedReason {
     let text = match reason {
         RejectReason::Grammar(reject) => {
-            return format!("RFC 1738 rejects it, and no other grammar may accept it: {reject}");
+            let text = format!("RFC 1738 rejects it, and no other grammar may accept it: {reject}");
+            return NamedReason::new(reason.name(), text);
         }
         RejectReason::Host => "its scheme has a host, and the text there cannot be a host",
         RejectReason::Implausible => {
@@ -63,24 +86,25 @@ pub(crate) fn reject_text(reason: RejectReason) -> String {
         RejectReason::NoLocation => "data or a program, not a location",
         RejectReason::Reread => "the same bytes gave this URL in another reading of the message",
     };
-    text.to_owned()
+    NamedReason::new(reason.name(), text)
 }
 
 /// The text that sets a URL off.
-pub(crate) fn wrapper_text(wrapper: Wrapper) -> &'static str {
-    match wrapper {
+pub(super) fn wrapper_text(wrapper: Wrapper) -> NamedReason {
+    let text = match wrapper {
         Wrapper::UrlBracket => "`<URL:` and `>`",
         Wrapper::Angle => "`<` and `>`",
         Wrapper::UrlPrefix => "`URL:` before it",
         Wrapper::Bare => "its scheme, and by white space or punctuation after it",
         Wrapper::Attr => "the quotes of an attribute",
         Wrapper::Schemeless => "a host that starts with `www.` or `ftp.`; its scheme is a guess",
-    }
+    };
+    NamedReason::new(wrapper.name(), text)
 }
 
 /// The change that a repair made.
-pub(crate) fn repair_text(repair: Repair) -> &'static str {
-    match repair {
+pub(super) fn repair_text(repair: Repair) -> NamedReason {
+    let text = match repair {
         Repair::Whitespace => "white space in a line was removed",
         Repair::LineBreak => "a line break and the white space around it were removed",
         Repair::Hyphen => "a hyphen before a line break was kept",
@@ -97,16 +121,18 @@ pub(crate) fn repair_text(repair: Repair) -> &'static str {
         Repair::Roff => "escapes of roff were undone",
         Repair::Escape => "backslashes of another language were removed",
         Repair::Brackets => "the angle brackets around a Message-ID were removed",
-    }
+    };
+    NamedReason::new(repair.name(), text)
 }
 
 /// The difference between an alternate and the URL.
-pub(crate) fn alternate_text(why: AlternateReason) -> &'static str {
-    match why {
+pub(super) fn alternate_text(why: AlternateReason) -> NamedReason {
+    let text = match why {
         AlternateReason::HyphenDropped => "without the hyphens before line breaks",
         AlternateReason::TrimmedTail => "with the punctuation that was cut off its end",
         AlternateReason::BareContinuation => "joined with the next line",
         AlternateReason::HeadOnly => "without the next line",
         AlternateReason::Tilde => "with a tilde for an overline",
-    }
+    };
+    NamedReason::new(why.name(), text)
 }

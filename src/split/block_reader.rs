@@ -11,7 +11,8 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use super::format::{Format, mbox_format};
-use super::source_start::{LineEnds, SourceStart, cr_to_lf, is_zero};
+use super::line_ends::{LineEnds, cr_to_lf};
+use super::source_start::{SourceStart, is_zero};
 use super::{AtEof, Block, BlockRole, FragmentHead, babyl, content_length, mbox, mmdf, news};
 use crate::diagnostic::SkipReason;
 use crate::limits::{

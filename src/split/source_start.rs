@@ -5,8 +5,8 @@
 use std::io::{self, Seek, SeekFrom};
 
 use super::format::{Format, begins_several, detect_format, sniff};
+use super::line_ends::{LineEnds, normalize_line_ends, remove_leading_nuls};
 use crate::diagnostic::SkipReason;
-use crate::documents::DocumentKind;
 use crate::limits::{MAGIC_BYTES, SNIFF_BYTES};
 use crate::origin::FormatHint;
 use crate::read::{SparseRead, is_container};
@@ -107,14 +107,7 @@ impl SourceStart {
     }
 
     fn of_text(offset: u64, mut bytes: Vec<u8>, is_container: bool) -> SourceStart {
-        // A stream shows no more than these.
-        let line_ends = match DocumentKind::of(&bytes) {
-            Some(_) => LineEnds::Lf,
-            None => LineEnds::of(&bytes[..bytes.len().min(SNIFF_BYTES)]),
-        };
-        if line_ends == LineEnds::Cr {
-            cr_to_lf(&mut bytes);
-        }
+        let line_ends = normalize_line_ends(&mut bytes);
         SourceStart {
             offset,
             bytes,
@@ -176,55 +169,11 @@ fn fill<S: SparseRead + ?Sized>(stream: &mut S, bytes: &mut Vec<u8>) -> Option<i
     stream.append(SNIFF_BYTES - bytes.len(), bytes).err()
 }
 
-/// Removes the NUL bytes at the start, and returns their number.
-fn remove_leading_nuls(bytes: &mut Vec<u8>) -> u64 {
-    let nuls = bytes
-        .iter()
-        .position(|&byte| byte != 0)
-        .unwrap_or(bytes.len());
-    bytes.drain(..nuls);
-    nuls as u64
-}
-
-/// Line ends of a source.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum LineEnds {
-    /// LF, CRLF, or CR CR LF.
-    Lf,
-    /// CR, which becomes LF where the source is read.
-    Cr,
-}
-
-impl LineEnds {
-    /// Returns `Cr` if the first line of a source ends in a CR that no LF follows.
-    pub(super) fn of(start: &[u8]) -> LineEnds {
-        let first = memchr::memchr2(b'\r', b'\n', start).map_or(&[][..], |at| &start[at..]);
-        match first {
-            // A file that was written in text mode twice.
-            [b'\r', b'\r', b'\n', ..] => LineEnds::Lf,
-            [b'\r', next, ..] if *next != b'\n' => LineEnds::Cr,
-            _ => LineEnds::Lf,
-        }
-    }
-}
-
-/// Replaces every CR that is not followed by LF with LF, in place: offsets do not change.
-///
-/// A CR at the very end stays, because the byte after it is not known.
-pub(super) fn cr_to_lf(bytes: &mut [u8]) {
-    let mut at = 0;
-    while let Some(found) = memchr::memchr(b'\r', &bytes[at..]).map(|found| at + found) {
-        if bytes.get(found + 1).is_some_and(|&next| next != b'\n') {
-            bytes[found] = b'\n';
-        }
-        at = found + 1;
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use std::io::Read;
 
+    use super::super::line_ends::cr_to_lf;
     use super::*;
     use crate::origin::SourceKind;
 

@@ -17,7 +17,7 @@ A message, with its header fields and every text part decoded:
 Files and folders, on all cores; see `scan`. Byte ranges of any file object that can be positioned; see `scan_stream`.
 """
 
-from ._api import extract, parse, scan, scan_stream, schema, urls
+from ._api import explain, extract, parse, scan, scan_stream, schema, urls
 from ._urlspool import Records, ScanError, ScanWarning, __version__
 
 __all__ = [
@@ -25,6 +25,7 @@ __all__ = [
     "ScanError",
     "ScanWarning",
     "__version__",
+    "explain",
     "extract",
     "parse",
     "scan",

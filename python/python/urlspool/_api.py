@@ -94,6 +94,21 @@ def extract(message: bytes, *, path: StrPath = "", **options: Unpack[RecordOptio
     )
 
 
+def explain(input: bytes, **options: Unpack[ExtractOptions]) -> dict[str, Any]:
+    r"""Explains a message, a mailbox or a text, as `urlspool explain` does: its format, and of each message the header, the parts
+    and the candidates for URLs, each with its range of bytes and its outcome.
+
+    >>> [message] = explain(b"see <URL:http://a.example/x\n y> and http://b")["messages"]
+    >>> url, refused = message["candidates"]
+    >>> url["text"], [repair["name"] for repair in url["outcome"]["accepted"]["repairs"]]
+    ('http://a.example/xy', ['line-break'])
+    >>> refused["start"], refused["outcome"]["rejected"]["name"]
+    (36, 'implausible')
+    """
+    explained = _prepared(options, ExtractOptions).explain(_bytes(input, "input must be bytes"))
+    return cast("dict[str, Any]", json.loads(explained))
+
+
 def parse(url: str, *, fragment: bool = False) -> dict[str, Any]:
     """Reads a URL by RFC 1738, and by the other grammars, as `urlspool parse` does.
 
@@ -187,6 +202,6 @@ def schema(fields: Sequence[str] | None = None) -> ArrowSchema:
 
 
 # `help(urlspool.scan)` lists the options.
-for _function, _options in [(urls, ExtractOptions), (extract, RecordOptions), (scan, ScanOptions), (scan_stream, StreamOptions)]:
+for _function, _options in [(urls, ExtractOptions), (explain, ExtractOptions), (extract, RecordOptions), (scan, ScanOptions), (scan_stream, StreamOptions)]:
     if _function.__doc__ is not None:
         _function.__doc__ = f"{_function.__doc__.rstrip()}\n\n{described(_options)}"

@@ -1,0 +1,57 @@
+//! The module of WebAssembly behind the playground: an explanation of what a page passes to it.
+
+use std::sync::LazyLock;
+
+use urlspool::{CandidateOutcome, ExplainedCandidate, Extractor, Options, Rules};
+use wasm_bindgen::prelude::wasm_bindgen;
+
+static WIDE: LazyLock<Extractor> = LazyLock::new(Extractor::default);
+
+static RFC1738: LazyLock<Extractor> = LazyLock::new(|| {
+    let mut options = Options::default();
+    options.rules = Rules::Rfc1738;
+    Extractor::new(options)
+});
+
+/// Maximum number of candidates that a page gets: each takes some kilobytes there, and nobody reads more.
+const MAX_CANDIDATES: usize = 2_000;
+
+/// Maximum number of messages that a page gets.
+const MAX_MESSAGES: usize = 1_000;
+
+/// Returns the explanation of a message, a mailbox or a text, as JSON: `{"accepted": 1, "rejected": 0, "messages": 1,
+/// "explanation": {...}}`. The numbers count all of the input, the explanation has the first messages and candidates of it.
+/// `is_strict` chooses the rules of RFC 1738 alone.
+#[wasm_bindgen]
+#[must_use]
+pub fn explain(input: &[u8], is_strict: bool) -> String {
+    let extractor = if is_strict { &RFC1738 } else { &WIDE };
+    let mut explanation = extractor.explain(input);
+    let candidates = || {
+        let messages = explanation.messages.iter();
+        messages.flat_map(|message| &message.candidates)
+    };
+    let is_accepted = |candidate: &&ExplainedCandidate| {
+        matches!(candidate.outcome, CandidateOutcome::Accepted(_))
+    };
+    let accepted = candidates().filter(is_accepted).count();
+    let rejected = candidates().count() - accepted;
+    let messages = explanation.messages.len();
+    explanation.messages.truncate(MAX_MESSAGES);
+    let mut left = MAX_CANDIDATES;
+    for message in &mut explanation.messages {
+        message.candidates.truncate(left);
+        left -= message.candidates.len();
+    }
+    let json = explanation.to_json();
+    format!(
+        r#"{{"accepted":{accepted},"rejected":{rejected},"messages":{messages},"explanation":{json}}}"#
+    )
+}
+
+/// The version of the library.
+#[wasm_bindgen]
+#[must_use]
+pub fn version() -> String {
+    env!("CARGO_PKG_VERSION").to_owned()
+}
