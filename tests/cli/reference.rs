@@ -207,6 +207,63 @@ fn the_reference_of_the_record_is_made_from_its_table() {
     );
 }
 
+/// The names of the commands in a help.
+#[cfg(all(
+    feature = "browse",
+    feature = "documents",
+    feature = "elasticsearch",
+    feature = "parquet",
+    feature = "postgres"
+))]
+fn commands_in(help: &str) -> Vec<&str> {
+    let block = help.split("Commands:\n").nth(1).unwrap_or_default();
+    let lines = block.lines().take_while(|line| !line.is_empty());
+    let is_name = |line: &&str| line.starts_with("  ") && !line.starts_with("   ");
+    let names = lines
+        .filter(is_name)
+        .filter_map(|line| line.split_whitespace().next());
+    names.filter(|name| *name != "help").collect()
+}
+
+/// The page of commands has the help of each, as a program with all features of packages prints it.
+#[cfg(all(
+    feature = "browse",
+    feature = "documents",
+    feature = "elasticsearch",
+    feature = "parquet",
+    feature = "postgres"
+))]
+#[test]
+fn the_reference_of_the_commands_is_made_from_the_help() {
+    let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/commands.md");
+    let mut made = "# Commands\n\nThe help of each command, as a program with all features prints it; `urlspool man COMMAND` \
+                    has the same.\n"
+        .to_owned();
+    let mut section = |level: &str, command: &[&str]| {
+        let ended = done(&[command, &["--help"]].concat());
+        let help: Vec<&str> = ended.text().lines().map(str::trim_end).collect();
+        let title = [&["urlspool"], command].concat().join(" ");
+        made += &format!("\n{level} {title}\n\n```text\n{}\n```\n", help.join("\n"));
+    };
+    section("##", &[]);
+    let help = done(&["--help"]);
+    let commands = commands_in(help.text());
+    assert!(10 < commands.len(), "{commands:?}");
+    for command in commands {
+        section("##", &[command]);
+        for step in commands_in(done(&[command, "--help"]).text()) {
+            section("###", &[command, step]);
+        }
+    }
+    if std::env::var_os("URLSPOOL_BLESS").is_some_and(|value| value == "1") {
+        return fs::write(&path, made).unwrap();
+    }
+    assert!(
+        fs::read_to_string(&path).is_ok_and(|page| page == made),
+        "URLSPOOL_BLESS=1 cargo test --all-features reference writes docs/commands.md again"
+    );
+}
+
 #[test]
 fn the_names_in_a_summary_are_those_of_the_schema() {
     let folder = Folder::new();
