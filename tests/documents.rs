@@ -41,6 +41,28 @@ fn each_source_file_says_what_it_is_for_in_its_first_line() {
     );
 }
 
+/// Names with these characters cannot be checked out on Windows. Tests make files with such names.
+#[test]
+fn every_file_has_a_name_that_windows_allows() {
+    let folders = [
+        "config",
+        "corpus",
+        "docs",
+        "examples",
+        "packaging",
+        "python",
+        "src",
+        "tests",
+    ];
+    let mut files = folders.iter().flat_map(|folder| files_beneath(folder));
+    let refused = |path: &PathBuf| {
+        let name = path.to_str().unwrap();
+        name.contains(|c: char| c.is_control() || r#"<>:"\|?*"#.contains(c))
+            || name.split('/').any(|part| part.ends_with(['.', ' ']))
+    };
+    assert_eq!(files.find(refused), None);
+}
+
 /// Paths of this repository between backticks: relative, with a slash and an ending of a text or source file.
 fn quoted_paths(page: &str) -> Vec<&str> {
     let ends = [
