@@ -15,6 +15,7 @@ use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 
 use crate::load::{LoadError, open_to_read};
+use crate::sink::random_bits;
 
 /// A database that is served.
 #[derive(Debug)]
@@ -86,8 +87,5 @@ impl Browser {
 
 /// Returns 128 random bits as hexadecimal digits.
 fn random_token() -> io::Result<String> {
-    let mut bytes = [0_u8; 16];
-    let flags = rustix::rand::GetRandomFlags::empty();
-    rustix::rand::getrandom(&mut bytes, flags).map_err(io::Error::from)?;
-    Ok(data_encoding::HEXLOWER.encode(&bytes))
+    Ok(data_encoding::HEXLOWER.encode(&random_bits()?))
 }

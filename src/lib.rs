@@ -60,8 +60,8 @@
 //! | `documents` | office documents, PDF, RTF and messages of Outlook |
 //! | `cli` | the command line |
 //!
-//! All but `browse` and `documents` are on by default. Developed and tested on Linux (x86-64); without features nothing depends
-//! on the platform, and `files` needs a Unix.
+//! All but `browse` and `documents` are on by default. Developed and tested on Linux (x86-64). Without features nothing depends
+//! on the platform; `files` and what builds on it needs Linux or macOS.
 //!
 //! There is no `unsafe` code, no memory mapping, no recursion on input, no regular expression, no
 //! unpacking to disk and no tree of an HTML document. What is found depends on the input and the

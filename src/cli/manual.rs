@@ -3,14 +3,13 @@
 //! urlspool-record(5), from the schema.
 
 use std::fs::{self, File};
-use std::io::{self, IsTerminal, Seek, Write};
+use std::io::{self, IsTerminal};
 use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process;
 
 use clap::{Command, CommandFactory};
 use clap_mangen::Man;
-use rustix::fs::{MemfdFlags, memfd_create};
 use serde_json::Value;
 
 use super::args::{Args, CompletionsArgs, ManArgs};
@@ -70,11 +69,22 @@ fn show(page: &[u8]) -> CommandResult {
 }
 
 /// Returns a file of these bytes that exists in memory alone, at its start.
+#[cfg(target_os = "linux")]
 fn in_memory(bytes: &[u8]) -> io::Result<File> {
+    use std::io::{Seek, Write};
+
+    use rustix::fs::{MemfdFlags, memfd_create};
+
     let mut file = File::from(memfd_create("page", MemfdFlags::CLOEXEC)?);
     file.write_all(bytes)?;
     file.rewind()?;
     Ok(file)
+}
+
+/// Returns an error: this system has no such files, and the page is printed.
+#[cfg(not(target_os = "linux"))]
+fn in_memory(_: &[u8]) -> io::Result<File> {
+    Err(io::ErrorKind::Unsupported.into())
 }
 
 /// All pages: the program's first.

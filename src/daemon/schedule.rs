@@ -21,7 +21,9 @@ mod repository_check;
 mod spool_scan;
 mod watched_spool;
 
-pub(crate) use fs_events::{FsEvents, OverflowFlag, watched_path};
+#[cfg(target_os = "linux")]
+pub(crate) use fs_events::watched_path;
+pub(crate) use fs_events::{FsEvents, OverflowFlag};
 pub use reader::DaemonEvent;
 pub(crate) use reader::ReaderResources;
 pub use reader::{ReaderHost, SpoolReader};

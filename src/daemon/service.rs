@@ -8,6 +8,10 @@ mod git_starter;
 mod process;
 mod process_host;
 mod reader_thread;
+#[cfg(target_os = "linux")]
+mod sandbox;
+#[cfg(not(target_os = "linux"))]
+#[path = "service/no_sandbox.rs"]
 mod sandbox;
 mod status_server;
 mod supervisor;

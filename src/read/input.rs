@@ -5,7 +5,7 @@
 
 use std::cell::Cell;
 use std::fs::{File, OpenOptions};
-use std::io::{self, BufRead, Cursor, IoSliceMut, Read, Seek, SeekFrom};
+use std::io::{self, BufRead, Cursor, Read, Seek, SeekFrom};
 use std::os::fd::AsFd;
 use std::os::unix::fs::{FileExt, OpenOptionsExt};
 use std::path::Path;
@@ -15,7 +15,6 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fs::OFlags;
-use rustix::io::{Errno, ReadWriteFlags};
 
 use super::sparse_read::{SparseRead, UnreadRange, hole_len};
 use crate::limits::STREAM_PAUSE_MS;
@@ -206,18 +205,7 @@ impl SparseRead for InputRange {
         if at + buffer.len() as u64 > self.end {
             return false;
         }
-        // Only what is cached: a disk is fastest when it is read in order.
-        match rustix::io::preadv2(
-            file,
-            &mut [IoSliceMut::new(buffer)],
-            at,
-            ReadWriteFlags::NOWAIT,
-        ) {
-            Ok(read) => read == buffer.len(),
-            // tmpfs does not support the flag, and is all memory.
-            Err(Errno::OPNOTSUPP) if is_memory(file) => file.read_exact_at(buffer, at).is_ok(),
-            Err(_) => false,
-        }
+        read_cached(file, buffer, at)
     }
 
     fn hand_off(&mut self, overlap: u64, len: u64) -> Option<UnreadRange> {
@@ -513,7 +501,28 @@ fn has_input(file: &File, max_ms: i64) -> bool {
     rustix::io::retry_on_intr(|| poll(&mut polled, Some(&timeout))) != Ok(0)
 }
 
+/// Fills `buffer` with the bytes at an offset, if they are cached: a disk is fastest when it is read in order.
+#[cfg(target_os = "linux")]
+fn read_cached(file: &File, buffer: &mut [u8], at: u64) -> bool {
+    use rustix::io::{Errno, ReadWriteFlags, preadv2};
+
+    let buffers = &mut [std::io::IoSliceMut::new(buffer)];
+    match preadv2(file, buffers, at, ReadWriteFlags::NOWAIT) {
+        Ok(read) => read == buffer.len(),
+        // tmpfs does not support the flag, and is all memory.
+        Err(Errno::OPNOTSUPP) if is_memory(file) => file.read_exact_at(buffer, at).is_ok(),
+        Err(_) => false,
+    }
+}
+
+/// Fills `buffer` with the bytes at an offset: this system does not say if they are cached.
+#[cfg(not(target_os = "linux"))]
+fn read_cached(file: &File, buffer: &mut [u8], at: u64) -> bool {
+    file.read_exact_at(buffer, at).is_ok()
+}
+
 /// Returns `true` if a file is on tmpfs, which is all memory.
+#[cfg(target_os = "linux")]
 fn is_memory(file: &File) -> bool {
     rustix::fs::fstatfs(file).is_ok_and(|stat| stat.f_type == libc::TMPFS_MAGIC)
 }

@@ -8,7 +8,7 @@ use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use rustix::fs::{AtFlags, Dir, FileType, OFlags, fstat, statat};
 use rustix::io::Errno;
 
-use super::rooted_path::RootedPath;
+use super::rooted_path::{DeviceInode, RootedPath};
 
 pub(super) struct FolderEntry {
     pub(super) name: OsString,
@@ -20,7 +20,7 @@ pub(super) struct FolderEntry {
 pub(super) struct Listing {
     pub(super) folder: OwnedFd,
     /// Its device and inode.
-    pub(super) inode: (u64, u64),
+    pub(super) inode: DeviceInode,
     /// Its entries, ordered by name.
     pub(super) entries: Vec<FolderEntry>,
 }
@@ -63,7 +63,7 @@ impl Listing {
         entries.sort_by(|one, other| one.name.as_bytes().cmp(other.name.as_bytes()));
         Ok(Listing {
             folder,
-            inode: (stat.st_dev, stat.st_ino),
+            inode: DeviceInode::of_stat(&stat),
             entries,
         })
     }

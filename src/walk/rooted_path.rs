@@ -9,8 +9,16 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
-use rustix::fs::{Mode, OFlags, ResolveFlags, Stat, open, openat, openat2};
+use rustix::fs::{Mode, OFlags, Stat, open, openat};
+#[cfg(target_os = "linux")]
+use rustix::fs::{ResolveFlags, openat2};
 use rustix::io::Errno;
+
+/// Flags to open a folder in which something else is opened. Other systems than Linux must be allowed to read it.
+#[cfg(target_os = "linux")]
+const FOLDER_FLAGS: OFlags = OFlags::PATH.union(OFlags::DIRECTORY).union(OFlags::CLOEXEC);
+#[cfg(not(target_os = "linux"))]
+const FOLDER_FLAGS: OFlags = OFlags::DIRECTORY.union(OFlags::CLOEXEC);
 
 /// Path beneath a root, opened without symbolic links.
 #[derive(Clone, Debug)]
@@ -31,11 +39,7 @@ impl Root {
         if let Some(opened) = self.opened.get() {
             return Ok(opened);
         }
-        let opened = open(
-            &*self.path,
-            OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC,
-            Mode::empty(),
-        )?;
+        let opened = open(&*self.path, FOLDER_FLAGS, Mode::empty())?;
         // Another thread may have been faster: its descriptor is then used.
         Ok(self.opened.get_or_init(|| opened))
     }
@@ -82,21 +86,28 @@ impl RootedPath {
     /// The error of the system; `ELOOP` if the path contains a link by now.
     pub(crate) fn open(&self, flags: OFlags) -> io::Result<OwnedFd> {
         let flags = flags | OFlags::RDONLY | OFlags::CLOEXEC;
+        Ok(self.open_beneath(self.root.open()?, flags)?)
+    }
+
+    #[cfg(target_os = "linux")]
+    fn open_beneath(&self, root: &OwnedFd, flags: OFlags) -> Result<OwnedFd, Errno> {
         let resolve =
             ResolveFlags::BENEATH | ResolveFlags::NO_SYMLINKS | ResolveFlags::NO_MAGICLINKS;
-        let root = self.root.open()?;
-        let opened = match openat2(root, &self.relative, flags, Mode::empty(), resolve) {
+        match openat2(root, &self.relative, flags, Mode::empty(), resolve) {
             // Linux before 5.6, and seccomp filters that do not know the call.
             Err(Errno::NOSYS | Errno::PERM) => self.step_by_step(root, flags),
             opened => opened,
-        };
-        Ok(opened?)
+        }
+    }
+
+    #[cfg(not(target_os = "linux"))]
+    fn open_beneath(&self, root: &OwnedFd, flags: OFlags) -> Result<OwnedFd, Errno> {
+        self.step_by_step(root, flags)
     }
 
     /// Opens the path component by component, none of which may be a link: as `openat2` does, with
     /// one call for each.
     fn step_by_step(&self, root: &OwnedFd, flags: OFlags) -> Result<OwnedFd, Errno> {
-        const FOLDER_FLAGS: OFlags = OFlags::PATH.union(OFlags::DIRECTORY).union(OFlags::CLOEXEC);
         let mut names = self.relative.iter().peekable();
         let mut folder = None;
         while let Some(name) = names.next() {
@@ -140,7 +151,11 @@ impl DeviceInode {
     /// Returns the identity of the file that has this status.
     pub(crate) fn of_stat(stat: &Stat) -> DeviceInode {
         DeviceInode {
+            #[cfg(target_os = "linux")]
             device: stat.st_dev,
+            // As std converts it.
+            #[cfg(not(target_os = "linux"))]
+            device: stat.st_dev as u64,
             inode: stat.st_ino,
         }
     }

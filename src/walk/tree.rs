@@ -21,7 +21,7 @@ use super::format_hint::is_maildir_tmp;
 use super::listing::{FolderEntry, Listing};
 use super::path_filter::PathFilter;
 use super::repository_folders::{is_repository, repository_of, sort_epochs};
-use super::rooted_path::{RootedPath, joined};
+use super::rooted_path::{DeviceInode, RootedPath, joined};
 use crate::origin::Source;
 
 /// Entry of a tree that is no folder, or an error.
@@ -78,7 +78,7 @@ struct TreeLevel {
     path: PathBuf,
     place: RootedPath,
     /// Its device and inode.
-    inode: (u64, u64),
+    inode: DeviceInode,
     /// Entries that are still to be visited, ordered by name.
     entries: vec::IntoIter<FolderEntry>,
     /// The open folder, until a folder in it is entered: from there files are examined fastest.
@@ -281,7 +281,7 @@ pub(super) struct Folders {
     last: Option<FolderPlace>,
     pending: Vec<FolderPlace>,
     /// Devices and inodes of the folders listed so far.
-    seen: HashSet<(u64, u64)>,
+    seen: HashSet<DeviceInode>,
 }
 
 impl Folders {

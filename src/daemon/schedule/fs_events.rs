@@ -115,6 +115,7 @@ fn refusal(error: &notify::Error) -> String {
 
 /// Returns `true` for a path on a file system that other machines or programs can change without
 /// this kernel.
+#[cfg(target_os = "linux")]
 fn is_shared_file_system(path: &Path) -> bool {
     /// Magic numbers of statfs(2): NFS, CIFS, SMB, SMB2, FUSE, 9P, Ceph, AFS (two), Coda, OCFS2,
     /// GFS2, Lustre.
@@ -135,6 +136,12 @@ fn is_shared_file_system(path: &Path) -> bool {
     ];
     rustix::fs::statfs(path)
         .is_ok_and(|info| u32::try_from(info.f_type).is_ok_and(|number| SHARED.contains(&number)))
+}
+
+/// Returns `false`: which file systems others can change is known on Linux alone.
+#[cfg(not(target_os = "linux"))]
+fn is_shared_file_system(_: &Path) -> bool {
+    false
 }
 
 /// Returns the path that is watched for a spool: a folder itself. A file is replaced by renaming

@@ -20,7 +20,6 @@
 use std::cell::Cell;
 use std::fs::{self, File};
 use std::hash::Hasher;
-use std::io;
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
@@ -30,7 +29,7 @@ use twox_hash::{XxHash3_64, XxHash3_128};
 
 use super::schema;
 use crate::daemon::{AtPath, DaemonError, REBUILD};
-use crate::sink::segment;
+use crate::sink::{random_bits, segment};
 
 /// The oldest `SQLite` without the WAL-reset bug: 3.51.3.
 const SQLITE_VERSION: i32 = 3_051_003;
@@ -209,9 +208,7 @@ impl StateDb {
 
     /// Creates the tables, and a random name of the state.
     fn create_tables(&self) -> Result<(), DaemonError> {
-        let mut instance = [0; 16];
-        let random = rustix::rand::getrandom(&mut instance, rustix::rand::GetRandomFlags::empty());
-        random.map_err(io::Error::from).map_err(|error| {
+        let instance = random_bits().map_err(|error| {
             DaemonError::io(format!("cannot read random numbers: {error}")).caused_by(error)
         })?;
         self.batch("BEGIN IMMEDIATE")?;

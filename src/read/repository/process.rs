@@ -17,7 +17,9 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{Pid, Signal, kill_process_group};
 
 use crate::diagnostic::{printable, shortened};
-use crate::limits::{GIT_MEMORY_BYTES, GIT_MESSAGE_BYTES, GIT_PIPE_BYTES, Limits};
+#[cfg(target_os = "linux")]
+use crate::limits::GIT_MEMORY_BYTES;
+use crate::limits::{GIT_MESSAGE_BYTES, GIT_PIPE_BYTES, Limits};
 
 /// Settings that come before every command. They are stronger than the configuration of the
 /// repository.
