@@ -24,6 +24,7 @@ mod postgres;
 mod run;
 mod scan_feed;
 mod search;
+mod search_target;
 mod sqlite;
 #[cfg(feature = "stats")]
 mod stats;
@@ -42,7 +43,10 @@ pub(crate) use http_agent::{TrustedAuthorities, http_agent, proxied_agent, retry
 pub(crate) use phrases::split_words;
 pub use run::{LoadedScan, load, load_scan};
 pub use scan_feed::{RecordFeed, ScannedFiles};
-pub use search::{SearchOrder, SearchQuery, search};
+pub use search::{SearchOrder, SearchQuery};
+pub use search_target::search;
+#[cfg(feature = "stats")]
+pub use search_target::stats_of_search;
 #[cfg(feature = "cli")]
 pub(crate) use sqlite::files_of_database;
 #[cfg(any(feature = "audit", feature = "cli"))]
@@ -56,7 +60,7 @@ pub(crate) use sqlite::{open_to_extend, sqlite_error};
 #[cfg(feature = "stats")]
 pub use stats::{
     ReadStats, files_of_records, has_segments, is_named_as_records, stats_of_database,
-    stats_of_records, stats_of_search,
+    stats_of_records,
 };
 #[cfg(feature = "elasticsearch")]
 pub use target_name::IndexServer;

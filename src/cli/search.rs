@@ -6,13 +6,15 @@ mod facets;
 use std::io::{self, IsTerminal};
 use std::path::Path;
 
+use indicatif::ProgressBar;
+
 use super::args::check_period;
 use super::args::{SearchArgs, SearchFormat};
 use super::error::{CommandError, CommandResult, Exit};
-use super::load::load_error;
+use super::load::{StderrReport, credentials, load_error};
 use super::terminal::{StdoutLines, check_is_not_database, escaped, print_message};
 use crate::diagnostic::EscapeForm;
-use crate::load::{self, LoadError, SearchQuery};
+use crate::load::{self, LoadError, SearchQuery, TargetName};
 use crate::parse::host_name;
 use crate::record::{FormulaGuard, FoundRow, GrepStyle, TableSyntax};
 
@@ -22,14 +24,22 @@ impl From<LoadError> for CommandError {
     }
 }
 
+#[cfg_attr(
+    not(any(feature = "postgres", feature = "elasticsearch")),
+    expect(irrefutable_let_patterns, reason = "there may be other targets")
+)]
 pub(super) fn search(args: &SearchArgs) -> CommandResult {
-    check_is_file(&args.database)?;
-    check_is_there(args)?;
+    let target = target(&args.database)?;
+    if let TargetName::Sqlite(path) = &target {
+        check_is_there(path, args)?;
+    }
     let query = query(args)?;
-    check_is_not_database(&args.database)?;
+    if let TargetName::Sqlite(path) = &target {
+        check_is_not_database(path)?;
+    }
     #[cfg(feature = "stats")]
     if !args.facets.is_empty() {
-        return facets::print(args, &query);
+        return facets::print(args, &target, &query);
     }
     check_has_condition(&query)?;
     let style = if args.color.colors(&io::stdout()) {
@@ -66,8 +76,10 @@ pub(super) fn search(args: &SearchArgs) -> CommandResult {
     let mut line = Vec::new();
     let mut has_found = false;
     load::search(
-        &args.database,
+        &target,
+        &credentials(),
         &query,
+        &mut StderrReport::beneath(ProgressBar::hidden()),
         |row| -> Result<bool, CommandError> {
             has_found = true;
             line.clear();
@@ -126,12 +138,23 @@ pub(super) fn check_is_file(database: &Path) -> Result<(), CommandError> {
     }
 }
 
+/// Returns the target that an argument names: a file that exists is one, whatever its name is.
+fn target(database: &Path) -> Result<TargetName, CommandError> {
+    let name = database
+        .to_str()
+        .filter(|name| (name.contains("://") || name.starts_with("sqlite:")) && !database.exists());
+    match name {
+        None => Ok(TargetName::Sqlite(database.to_owned())),
+        Some(name) => Ok(TargetName::parse(name)?),
+    }
+}
+
 /// Checks that the first argument is no word of a search whose database was forgotten or named last.
-fn check_is_there(args: &SearchArgs) -> Result<(), CommandError> {
-    if args.database.exists() {
+fn check_is_there(database: &Path, args: &SearchArgs) -> Result<(), CommandError> {
+    if database.exists() {
         return Ok(());
     }
-    let name = args.database.display();
+    let name = database.display();
     let named_last = args.words.iter().find(|word| Path::new(word).is_file());
     let message = match named_last {
         Some(file) => {

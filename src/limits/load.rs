@@ -125,3 +125,14 @@ pub const SEARCH_PHRASE_WORDS: usize = 256;
 
 /// Size, in bytes, of a word of a search. `PostgreSQL` indexes no longer ones.
 pub const SEARCH_WORD_BYTES: usize = 2_046;
+
+/// Number of matches of a search that a server sends at once. Each may have texts of some hundred
+/// kilobytes.
+pub const SEARCH_FETCHED_ROWS: usize = 250;
+
+/// Size, in bytes, of a word in an index of Elasticsearch or `OpenSearch`: a longer one is replaced
+/// by its beginning and its hash, since the analyzer divides words of more than 255 characters.
+pub const SEARCH_INDEXED_WORD_BYTES: usize = 190;
+
+/// Size, in bytes, of the words of a record in such an index.
+pub const SEARCH_INDEXED_BYTES: usize = 512 << 10;

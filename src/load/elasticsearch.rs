@@ -8,7 +8,9 @@
 
 mod documents;
 mod http;
+mod index_words;
 mod lock;
+mod search;
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -18,8 +20,8 @@ use serde_json::{Value, json};
 
 use super::LoadError;
 use super::authority_file::certificates;
-use super::columns::CLEAN_KEY;
 use super::http_agent::TrustedAuthorities;
+use super::search::{Match, MatchUse, SearchQuery};
 use super::target::{
     ChangedRows, GoneMessages, LineTexts, LoadRow, RefusedRecord, ReplacedFiles, SegmentId,
     SegmentStatus, StoredFile, Target,
@@ -29,6 +31,7 @@ use super::{LoadJob, LoadMode, SharedReport};
 use crate::record::{ELASTICSEARCH_VERSION, GoneLine, added_properties, elasticsearch_template};
 use documents::{BulkRows, remove_documents};
 use http::{HttpClient, HttpRequest, path_part};
+use index_words::WORDS;
 use lock::IndexLock;
 
 /// An index that is being loaded.
@@ -103,12 +106,22 @@ impl<'r> ElasticsearchTarget<'r> {
             is_prepared: false,
             records_ids: BTreeMap::new(),
             segments_ids: BTreeMap::new(),
-            rows: BulkRows::default(),
+            rows: BulkRows::new().map_err(no_words)?,
             gone: GoneMessages::default(),
             segments: Vec::new(),
             changed: ChangedRows::default(),
             refused: Vec::new(),
         })
+    }
+
+    /// Checks that the name leads to indexes of this program.
+    fn check_is_there(&self, index: &str) -> Result<(), LoadError> {
+        if is_there(&self.client, &self.names.records)? {
+            return Ok(());
+        }
+        Err(LoadError::unusable(format!(
+            "there is no index {index}; `urlspool load` creates it"
+        )))
     }
 
     fn clear(&mut self) {
@@ -211,6 +224,26 @@ fn authorities(server: &IndexServer) -> Result<TrustedAuthorities, LoadError> {
     }
 }
 
+/// Searches an index, and gives each match to `found` until that returns `false`.
+pub(super) fn search<E: From<LoadError>>(
+    server: &IndexServer,
+    index: &str,
+    job: &LoadJob,
+    report: SharedReport<'_>,
+    (query, matches): (&SearchQuery, MatchUse),
+    found: impl FnMut(&Match) -> Result<bool, E>,
+) -> Result<(), E> {
+    let target = ElasticsearchTarget::open(server, index, job, report)?;
+    target.check_is_there(index)?;
+    search::each_match(&target.client, &target.names.records, query, matches, found)
+}
+
+/// The error of the database in memory that divides texts into words.
+fn no_words(error: rusqlite::Error) -> LoadError {
+    let message = format!("texts cannot be divided into words: {error}");
+    LoadError::io(message).caused_by(error)
+}
+
 fn no_transactions() -> LoadError {
     LoadError::unusable(
         "--replace, --prune and --dry-run need a transaction, which Elasticsearch does not have; load into \
@@ -255,7 +288,7 @@ impl Target for ElasticsearchTarget<'_> {
             if self.gone.contains(row.record) {
                 self.flush()?;
             }
-            self.rows.push(row);
+            self.rows.push(row).map_err(no_words)?;
             if self.rows.is_full() {
                 self.flush_rows()?;
             }
@@ -329,7 +362,7 @@ fn prepare(client: &HttpClient<'_>, names: &IndexNames, index: &str) -> Result<(
             .send(&HttpRequest::put(template, &body))?
             .succeeded()?;
         create(client, &names.records, &json!({}))?;
-    } else if !has_mapping_of(client, &names.records, CLEAN_KEY)? {
+    } else if !has_mapping_of(client, &names.records, WORDS)? {
         let added = json!({"properties": added_properties()});
         client
             .send(&HttpRequest::put(

@@ -2,8 +2,11 @@
 
 mod copy_row;
 mod schema;
+mod search;
 mod session;
 mod tls;
+
+pub(super) use search::search;
 
 use tokio_postgres::error::SqlState;
 use tokio_postgres::{Config, Row};
@@ -60,18 +63,7 @@ impl PostgresTarget {
         report: &SharedReport<'_>,
     ) -> Result<PostgresTarget, LoadError> {
         let name = url.to_owned();
-        let refused = |error: LoadError| unusable(&name, &error.to_string()).caused_by(error);
-        let (parameters, url) = TlsParameters::take(url).map_err(refused)?;
-        let mut config: Config = url.parse().map_err(|error: tokio_postgres::Error| {
-            unusable(&name, &chain(&error)).caused_by(error)
-        })?;
-        config.ssl_mode(parameters.client_mode());
-        let tls = parameters.connector().map_err(refused)?;
-        config.application_name("urlspool");
-        let mut server = Server::new(config, tls);
-        if let Some(password) = password(server.config(), &job.credentials) {
-            server.set_password(&password);
-        }
+        let server = server(url, &job.credentials)?;
         let mut target = PostgresTarget {
             server,
             name,
@@ -297,6 +289,24 @@ impl PostgresTarget {
         })?;
         Ok(())
     }
+}
+
+/// Returns the server that a target names.
+fn server(url: &str, credentials: &Credentials) -> Result<Server, LoadError> {
+    let name = url.to_owned();
+    let refused = |error: LoadError| unusable(&name, &error.to_string()).caused_by(error);
+    let (parameters, url) = TlsParameters::take(url).map_err(refused)?;
+    let mut config: Config = url
+        .parse()
+        .map_err(|error: tokio_postgres::Error| unusable(&name, &chain(&error)).caused_by(error))?;
+    config.ssl_mode(parameters.client_mode());
+    let tls = parameters.connector().map_err(refused)?;
+    config.application_name("urlspool");
+    let mut server = Server::new(config, tls);
+    if let Some(password) = password(server.config(), credentials) {
+        server.set_password(&password);
+    }
+    Ok(server)
 }
 
 impl Drop for PostgresTarget {

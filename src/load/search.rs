@@ -1,4 +1,4 @@
-//! Searching a database that was loaded.
+//! A search: its conditions, and its matches in a database of `SQLite`.
 
 use std::path::Path;
 
@@ -17,7 +17,7 @@ use crate::record::{FoundContext, FoundMessage, FoundRow, FoundSource};
 /// # Errors
 ///
 /// The database cannot be read, or is not one that `urlspool load` made.
-pub fn search<E: From<LoadError>>(
+pub(super) fn search_database<E: From<LoadError>>(
     path: &Path,
     query: &SearchQuery,
     mut found: impl FnMut(&FoundRow) -> Result<bool, E>,
@@ -78,7 +78,7 @@ pub(super) fn found_row(row: &Row<'_>) -> rusqlite::Result<FoundRow> {
     })
 }
 
-fn context(before: Option<String>, after: Option<String>) -> Option<FoundContext> {
+pub(super) fn context(before: Option<String>, after: Option<String>) -> Option<FoundContext> {
     let (before, after) = before.zip(after)?;
     Some(FoundContext::new(before, after))
 }
@@ -114,6 +114,62 @@ pub struct SearchQuery {
     pub order: SearchOrder,
 }
 
+/// A condition of a search beside its words, with its value as rows have it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Condition {
+    /// A host, or a registrable domain.
+    Host(String),
+    Scheme(String),
+    Domain(String),
+    Key(String),
+    /// A text in the sender; ASCII letters match in both cases.
+    Sender(String),
+    /// A `List-Id`, or what stands in its brackets, whose ASCII letters match in both cases; or a
+    /// newsgroup.
+    List(String),
+    /// The first date.
+    Since(String),
+    /// The date after the last one.
+    Until(String),
+}
+
+/// The use of the matches of a search.
+#[cfg(any(feature = "elasticsearch", feature = "postgres"))]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum MatchUse {
+    /// They are printed, in their order, up to the limit.
+    Print,
+    /// All are counted.
+    Count,
+}
+
+/// A match of a search, with what facets count.
+#[cfg(any(feature = "elasticsearch", feature = "postgres"))]
+#[derive(Debug)]
+pub(super) struct Match {
+    pub(super) row: FoundRow,
+    #[cfg_attr(
+        not(feature = "stats"),
+        expect(dead_code, reason = "statistics count them")
+    )]
+    pub(super) facets: FacetRow,
+}
+
+/// A match of a search, as far as facets count it.
+#[derive(Debug)]
+#[cfg_attr(
+    not(feature = "stats"),
+    allow(dead_code, reason = "statistics count them")
+)]
+pub(super) struct FacetRow {
+    pub(super) date: Option<String>,
+    pub(super) list_id: Option<String>,
+    pub(super) newsgroups: Vec<String>,
+    pub(super) scheme: String,
+    pub(super) host: Option<String>,
+    pub(super) domain: Option<String>,
+}
+
 /// Order of the matches. Those without a plausible date come last; those of one time in the order
 /// of their files and places.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -145,7 +201,7 @@ pub(super) fn columns(db: &Connection) -> rusqlite::Result<String> {
 }
 
 /// The first version of the tables that have contexts.
-const CONTEXTS_VERSION: i32 = 3;
+pub(super) const CONTEXTS_VERSION: i32 = 3;
 
 /// The columns that are in tables of all versions.
 const COLUMNS: &str =
@@ -157,7 +213,7 @@ pub(super) const TABLES: &str =
     "JOIN messages ON messages.id = urls.message JOIN sources ON sources.id = urls.source";
 
 /// The largest number that `LIMIT` takes.
-const MAX_LIMIT: u64 = i64::MAX.unsigned_abs();
+pub(super) const MAX_LIMIT: u64 = i64::MAX.unsigned_abs();
 
 impl SearchOrder {
     /// Returns the clause of SQL. Matches of one time come in the order of their files and places,
@@ -203,55 +259,57 @@ impl SearchQuery {
             ),
             (None, None) => {}
         }
-        if let Some(host) = &self.host {
-            add(
-                "urls.link IN (SELECT id FROM links WHERE host = ? UNION SELECT id FROM links \
-                 WHERE domain = ?)",
-                host.to_ascii_lowercase().into(),
-            );
-        }
-        if let Some(scheme) = &self.scheme {
-            add("urls.scheme = ?", scheme.to_ascii_lowercase().into());
-        }
-        if let Some(domain) = &self.domain {
-            add(
-                "urls.link IN (SELECT id FROM links WHERE domain = ?)",
-                domain.to_ascii_lowercase().into(),
-            );
-        }
-        if let Some(url) = &self.url {
-            let key = String::from_utf8_lossy(&key(url.as_bytes())).into_owned();
-            add(
-                "urls.link IN (SELECT id FROM links WHERE key = ?)",
-                key.into(),
-            );
-        }
-        if let Some(sender) = &self.sender {
-            add(
-                "urls.message IN (SELECT id FROM messages WHERE instr(lower(sender), lower(?)) > \
-                 0)",
-                sender.clone().into(),
-            );
-        }
-        if let Some(list) = &self.list {
-            add(
-                "urls.message IN (SELECT id FROM messages WHERE lower(list_id) = lower(?)
-                   OR instr(lower(list_id), '<' || lower(?) || '>') > 0
-                   OR EXISTS (SELECT 1 FROM json_each(newsgroups) WHERE value = ?))",
-                list.clone().into(),
-            );
-        }
-        if let Some(since) = self.since {
-            add("urls.cited >= ?", instant(since).into());
-        }
-        if let Some(until) = self.until {
-            add("urls.cited < ?", instant(until).into());
+        for condition in self.conditions() {
+            let (sql, value) = match condition {
+                Condition::Host(host) => (
+                    "urls.link IN (SELECT id FROM links WHERE host = ? UNION SELECT id FROM links \
+                     WHERE domain = ?)",
+                    host,
+                ),
+                Condition::Scheme(scheme) => ("urls.scheme = ?", scheme),
+                Condition::Domain(domain) => (
+                    "urls.link IN (SELECT id FROM links WHERE domain = ?)",
+                    domain,
+                ),
+                Condition::Key(key) => ("urls.link IN (SELECT id FROM links WHERE key = ?)", key),
+                Condition::Sender(sender) => (
+                    "urls.message IN (SELECT id FROM messages WHERE instr(lower(sender), \
+                     lower(?)) > 0)",
+                    sender,
+                ),
+                Condition::List(list) => (
+                    "urls.message IN (SELECT id FROM messages WHERE lower(list_id) = lower(?)
+                       OR instr(lower(list_id), '<' || lower(?) || '>') > 0
+                       OR EXISTS (SELECT 1 FROM json_each(newsgroups) WHERE value = ?))",
+                    list,
+                ),
+                Condition::Since(time) => ("urls.cited >= ?", time),
+                Condition::Until(time) => ("urls.cited < ?", time),
+            };
+            add(sql, value.into());
         }
         let filter = match &*conditions {
             [] => String::new(),
             _ => format!(" WHERE {}", conditions.join(" AND ")),
         };
         Ok((filter, values))
+    }
+
+    /// Returns the conditions beside the words.
+    pub(super) fn conditions(&self) -> Vec<Condition> {
+        let lower = |text: &String| text.to_ascii_lowercase();
+        let key_of = |url: &String| String::from_utf8_lossy(&key(url.as_bytes())).into_owned();
+        let conditions = [
+            self.host.as_ref().map(lower).map(Condition::Host),
+            self.scheme.as_ref().map(lower).map(Condition::Scheme),
+            self.domain.as_ref().map(lower).map(Condition::Domain),
+            self.url.as_ref().map(key_of).map(Condition::Key),
+            self.sender.clone().map(Condition::Sender),
+            self.list.clone().map(Condition::List),
+            self.since.map(instant).map(Condition::Since),
+            self.until.map(instant).map(Condition::Until),
+        ];
+        conditions.into_iter().flatten().collect()
     }
 
     /// Returns the words as phrases.

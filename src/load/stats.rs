@@ -8,7 +8,7 @@ use rusqlite::{Row, params_from_iter};
 
 use super::input::{LoadInput, inputs_of, is_records, segments_in, unreadable};
 use super::lines::each_batch;
-use super::search::SearchQuery;
+use super::search::{FacetRow, SearchQuery};
 use super::sqlite::{open_to_read, sqlite_error};
 use super::target::LineTexts;
 use super::{LoadError, LoadReport};
@@ -157,51 +157,33 @@ pub fn stats_of_database(path: &Path) -> Result<Stats, LoadError> {
     Ok(stats)
 }
 
-/// A match of a search, as far as facets count it.
-#[derive(Debug)]
-pub(super) struct FacetRow {
-    pub(super) date: Option<String>,
-    pub(super) list_id: Option<String>,
-    pub(super) newsgroups: Vec<String>,
-    pub(super) scheme: String,
-    pub(super) host: Option<String>,
-    pub(super) domain: Option<String>,
-}
-
 /// The columns of [`FacetRow`].
-pub(super) const FACET_COLUMNS: &str =
+const FACET_COLUMNS: &str =
     "messages.date, messages.list_id, messages.newsgroups, urls.scheme, urls.host, urls.domain";
 
-impl FacetRow {
-    /// Adds the match. Its message is not known: only what lists of names count is right.
-    pub(super) fn add_to(&self, stats: &mut Stats) {
-        stats.begin_message(&StatsMessage {
-            source: 0,
-            place: 0,
-            date: self.date.as_deref(),
-            from: None,
-            list_id: self.list_id.as_deref(),
-            newsgroups: self.newsgroups.iter().map(String::as_str).collect(),
-        });
-        let url = StatsUrl {
-            key: "",
-            scheme: &self.scheme,
-            host: self.host.as_deref(),
-            domain: self.domain.as_deref(),
-            wrapper: "",
-            redirector: None,
-        };
-        stats.add(&url, std::iter::empty());
-    }
+/// Adds a match. Its message is not known: only what lists of names count is right.
+pub(super) fn count_match(row: &FacetRow, stats: &mut Stats) {
+    stats.begin_message(&StatsMessage {
+        source: 0,
+        place: 0,
+        date: row.date.as_deref(),
+        from: None,
+        list_id: row.list_id.as_deref(),
+        newsgroups: row.newsgroups.iter().map(String::as_str).collect(),
+    });
+    let url = StatsUrl {
+        key: "",
+        scheme: &row.scheme,
+        host: row.host.as_deref(),
+        domain: row.domain.as_deref(),
+        wrapper: "",
+        redirector: None,
+    };
+    stats.add(&url, std::iter::empty());
 }
 
-/// Returns the numbers of URLs by domain, host, scheme, list, newsgroup and year among the matches
-/// of a search. The limit of the search has no effect.
-///
-/// # Errors
-///
-/// The database cannot be read, or is not one that `urlspool load` made.
-pub fn stats_of_search(path: &Path, query: &SearchQuery) -> Result<Stats, LoadError> {
+/// Counts the matches of a search in the database at `path`.
+pub(super) fn stats_of_matches(path: &Path, query: &SearchQuery) -> Result<Stats, LoadError> {
     let named = |error: rusqlite::Error| sqlite_error(path, error);
     let db = open_to_read(path)?;
     query.phrases().map_err(named)?.check()?;
@@ -213,7 +195,7 @@ pub fn stats_of_search(path: &Path, query: &SearchQuery) -> Result<Stats, LoadEr
     let mut rows = statement.query(params_from_iter(values)).map_err(named)?;
     let mut stats = Stats::default();
     while let Some(row) = rows.next().map_err(named)? {
-        facet_row(row).map_err(named)?.add_to(&mut stats);
+        count_match(&facet_row(row).map_err(named)?, &mut stats);
     }
     stats.end_message();
     Ok(stats)

@@ -571,7 +571,7 @@ impl From<&Record> for LoadedRecord {
 
 /// Returns a list of texts as JSON.
 #[cfg(feature = "load")]
-fn json_list<'t>(texts: impl Iterator<Item = &'t str>) -> Box<str> {
+pub(crate) fn json_list<'t>(texts: impl Iterator<Item = &'t str>) -> Box<str> {
     let mut json = "[".to_owned();
     for (index, text) in texts.enumerate() {
         if 0 < index {

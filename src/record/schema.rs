@@ -152,7 +152,7 @@ const PRIORITY: u64 = 500;
 #[must_use]
 pub fn elasticsearch_template(pattern: &str) -> Value {
     let mut properties = properties(None);
-    properties.insert("clean_key".to_owned(), keyword());
+    properties.extend(computed_properties());
     json!({
         "index_patterns": [pattern],
         "priority": PRIORITY,
@@ -164,14 +164,29 @@ pub fn elasticsearch_template(pattern: &str) -> Value {
     })
 }
 
-/// Returns the mappings that indexes of earlier versions lack: that of the key without tracking
-/// parameters, which a loader computes, and that of header fields.
+/// Returns the mappings of the members that a loader computes: the key without tracking parameters,
+/// the date of the message if it is plausible, the text by which matches are sorted, and the words.
+fn computed_properties() -> Map<String, Value> {
+    let properties = [
+        ("clean_key", keyword()),
+        ("cited", keyword()),
+        ("sort_key", json!({"type": "keyword"})),
+        (
+            "words",
+            json!({"type": "text", "analyzer": "whitespace", "norms": false}),
+        ),
+    ];
+    let named = properties.map(|(name, mapping)| (name.to_owned(), mapping));
+    named.into_iter().collect()
+}
+
+/// Returns the mappings that indexes of earlier versions lack: those of the members that a loader
+/// computes, and that of header fields.
 #[must_use]
 pub fn added_properties() -> Map<String, Value> {
     let fields = mapping(FieldId::MessageFields.field());
     let message = json!({"properties": {FieldId::MessageFields.field().key(): fields}});
-    let mut added = Map::new();
-    added.insert("clean_key".to_owned(), keyword());
+    let mut added = computed_properties();
     added.insert("message".to_owned(), message);
     added
 }

@@ -96,6 +96,30 @@ fn a_scan_creates_the_documents_of_its_records() {
     for document in &mut documents {
         let clean_key = document.as_object_mut().unwrap().remove("clean_key");
         assert_eq!(clean_key.as_ref(), document.get("key"));
+        let cited = document.as_object_mut().unwrap().remove("cited");
+        assert_eq!(cited.as_ref(), document["message"].get("date"));
+        let sort_key = document
+            .as_object_mut()
+            .unwrap()
+            .remove("sort_key")
+            .unwrap();
+        let start = document["source"]["start"].as_u64().unwrap();
+        let beginning = format!("\0{start:016x}");
+        assert!(
+            sort_key.as_str().unwrap().starts_with(&beginning),
+            "{sort_key}"
+        );
+        let words = document.as_object_mut().unwrap().remove("words").unwrap();
+        let sender = document["message"]["from"].as_str().unwrap();
+        let sender = if sender.contains("jane") {
+            "jane jane m example"
+        } else {
+            "john john m example"
+        };
+        assert!(
+            words.as_array().unwrap().contains(&json!(sender)),
+            "{words}"
+        );
     }
     assert_eq!(documents, records);
     for option in ["--replace", "--dry-run"] {
@@ -273,7 +297,7 @@ fn replacing_is_refused() {
     assert!(
         ended
             .stderr
-            .contains("--replace and --dry-run need a transaction"),
+            .contains("--replace, --prune and --dry-run need a transaction"),
         "{}",
         ended.stderr
     );

@@ -90,6 +90,66 @@ fn a_scan_loads_its_records_and_removes_the_rows_of_files_that_are_gone() {
     assert_eq!(server.psql("SELECT sum(citations) FROM links"), "3");
 }
 
+#[test]
+fn a_search_gives_the_lines_that_it_gives_of_a_file() {
+    let Some(server) = PostgresServer::start("", &[]) else {
+        return;
+    };
+    let folder = Folder::new();
+    let target = server.target();
+    let none = ended(urlspool(["search"]).args([&*target, "lamp"]), b"");
+    assert_eq!(none.status, Some(2), "{}", none.stderr);
+    assert!(none.stderr.contains("has no tables of"), "{}", none.stderr);
+    let news = MAIL.replacen(
+        "Subject: A lamp",
+        "List-Id: Lamps <lamps.m.example>\nNewsgroups: alt.lamps\nSubject: A lamp",
+        1,
+    );
+    let mail = folder.file(
+        "a.mbox",
+        news.replace("\nsee ", "\nThe quick fox\njumps over "),
+    );
+    let lines = done(&["scan", "--context", "40", &mail]).stdout;
+    loaded(&target, &lines);
+    let file = folder.path("urls.db").display().to_string();
+    let into_file = ended(&mut urlspool(["load", "--into", &file]), &lines);
+    assert_eq!(into_file.status, Some(0));
+    for (args, count) in [
+        (&["lamp"][..], 4),
+        (&["fox ju*", "--sort", "oldest"], 2),
+        (&["\"fox jumps\"", "--limit", "1"], 1),
+        (&["jumps fox"], 0),
+        (&["over and"], 0),
+        (&["--", "lamp", "-john"], 3),
+        (&["--", "-\"the other\""], 3),
+        (&["--host", "M.example"], 3),
+        (&["--domain", "f.example"], 1),
+        (&["--scheme", "ftp"], 1),
+        (&["--key", "HTTP://M.example:80/%6Camp"], 3),
+        (&["--sender", "JANE"], 3),
+        (&["--sender", "%"], 0),
+        (&["--list", "LAMPS.m.example"], 3),
+        (&["--list", "alt.lamps"], 3),
+        (&["--since", "1996-01-02", "--until", "1996"], 1),
+    ] {
+        let run = |target: &str| {
+            ended(
+                urlspool(["search", target, "--format", "jsonl"]).args(args),
+                b"",
+            )
+        };
+        let (found, expected) = (run(&target), run(&file));
+        assert_eq!(found.status, Some(0), "{args:?}: {}", found.stderr);
+        assert_eq!(found.text(), expected.text(), "{args:?}");
+        assert_eq!(found.text().lines().count(), count, "{args:?}");
+    }
+    let facets = |target: &str| {
+        let command = ["search", target, "--facets", "domain,host,year,list,scheme"];
+        done(&command).text().to_owned()
+    };
+    assert_eq!(facets(&target), facets(&file));
+}
+
 /// A database of an earlier version has the old view, on which another one depends.
 #[test]
 fn the_view_names_the_mailbox_of_the_message() {

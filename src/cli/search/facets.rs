@@ -2,14 +2,16 @@
 
 use std::collections::BTreeMap;
 
+use indicatif::ProgressBar;
 use serde_json::json;
 
 use super::super::args::{Facet, SearchArgs, SearchFormat};
 use super::super::error::{CommandError, CommandResult, Exit};
+use super::super::load::{StderrReport, credentials};
 use super::super::terminal::{StdoutLines, escaped};
 use crate::config::NamedValue;
 use crate::diagnostic::{EscapeForm, grouped};
-use crate::load::{self, SearchQuery};
+use crate::load::{self, SearchQuery, TargetName};
 use crate::record::{FormulaGuard, TableSyntax};
 use crate::stats::{Stats, TopList};
 
@@ -23,8 +25,13 @@ const UNDATED: &str = "undated";
 const COLUMNS: [&str; 3] = ["facet", "value", "count"];
 
 /// Prints the numbers of the matches of a search.
-pub(super) fn print(args: &SearchArgs, query: &SearchQuery) -> CommandResult {
-    let stats = load::stats_of_search(&args.database, query)?;
+pub(super) fn print(args: &SearchArgs, target: &TargetName, query: &SearchQuery) -> CommandResult {
+    let stats = load::stats_of_search(
+        target,
+        &credentials(),
+        query,
+        &mut StderrReport::beneath(ProgressBar::hidden()),
+    )?;
     let limit = args
         .limit
         .map(|limit| usize::try_from(limit).unwrap_or(usize::MAX));

@@ -11,20 +11,24 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::http::{HttpClient, HttpReply, HttpRequest, Refusal, ServerError};
+use super::index_words::{WORDS, indexed_texts};
 use super::lock::IndexLock;
 use crate::limits::{LOAD_BULK_BYTES, LOAD_QUERY_MAILBOXES};
 use crate::load::columns::CLEAN_KEY;
-use crate::load::target::{GoneMessages, LoadRow, RefusedRecord};
+use crate::load::target::{GoneMessages, LoadRow, RefusedRecord, today};
 use crate::load::tracking::clean_key;
+use crate::load::words::Words;
 use crate::load::{LoadError, LoadErrorKind};
-use crate::record::FieldId;
+use crate::record::{FieldId, LoadedRecord, LoadedValue};
 
 /// Documents that wait.
-#[derive(Debug, Default)]
 pub(super) struct BulkRows {
     /// The requests' lines: each document has an action before it.
     lines: Vec<u8>,
     items: Vec<BulkItem>,
+    words: Words,
+    /// The day of loading.
+    today: String,
 }
 
 /// A document that waits.
@@ -36,6 +40,21 @@ struct BulkItem {
     input: Rc<str>,
     number: u64,
 }
+
+/// Returns a text by which records of one file are sorted: by the names of the members, as their
+/// JSON, then by the offset, then by the key. A member's names may be longer than a server indexes.
+fn sort_key(record: &LoadedRecord) -> String {
+    let member = record.text(FieldId::SourceMember).unwrap_or_default();
+    let member = &member[..member.floor_char_boundary(SORTED_MEMBER_BYTES)];
+    let start = match record.value(FieldId::SourceStart) {
+        LoadedValue::Integer(start) => *start,
+        _ => 0,
+    };
+    format!("{member}\0{start:016x}{:032x}", record.record_key)
+}
+
+/// Size of a member's names in [`sort_key`], in bytes. Lucene refuses terms of more than 32,766.
+const SORTED_MEMBER_BYTES: usize = 8_000;
 
 /// Effects of a flush.
 #[derive(Debug, Default)]
@@ -73,14 +92,23 @@ enum ItemOutcome {
 }
 
 impl BulkRows {
+    pub(super) fn new() -> rusqlite::Result<BulkRows> {
+        Ok(BulkRows {
+            lines: Vec::new(),
+            items: Vec::new(),
+            words: Words::new()?,
+            today: today(),
+        })
+    }
+
     /// Adds the document of a record.
-    pub(super) fn push(&mut self, row: &LoadRow<'_>) {
+    pub(super) fn push(&mut self, row: &LoadRow<'_>) -> rusqlite::Result<()> {
         let action = format!(
             "{{\"create\":{{\"_id\":\"{:032x}\"}}}}\n",
             row.record.record_key
         );
         self.lines.extend_from_slice(action.as_bytes());
-        self.push_document(row);
+        self.push_document(row)?;
         self.lines.push(b'\n');
         let input = match self.items.last() {
             Some(last) if *last.input == *row.input => Rc::clone(&last.input),
@@ -91,16 +119,26 @@ impl BulkRows {
             input,
             number: row.number,
         });
+        Ok(())
     }
 
-    /// Appends the record with the member [`CLEAN_KEY`], which no record has.
-    fn push_document(&mut self, row: &LoadRow<'_>) {
-        let key = row.record.text(FieldId::Key).map(clean_key);
-        let member = format!(",\"{CLEAN_KEY}\":{}}}", json!(key));
+    /// Appends the record with the members that no record has: the key without tracking parameters,
+    /// the date if it is plausible, the words, and the place by which matches of one date are sorted.
+    fn push_document(&mut self, row: &LoadRow<'_>) -> rusqlite::Result<()> {
+        let record = row.record;
+        let key = record.text(FieldId::Key).map(clean_key);
+        let members = format!(
+            ",\"{CLEAN_KEY}\":{},\"cited\":{},\"sort_key\":{},\"{WORDS}\":{}}}",
+            json!(key),
+            json!(row.cited(&self.today)),
+            json!(sort_key(record)),
+            json!(indexed_texts(record, &mut self.words)?),
+        );
         let json = row.json.trim_ascii_end();
         self.lines
             .extend_from_slice(json.strip_suffix(b"}").unwrap_or(json));
-        self.lines.extend_from_slice(member.as_bytes());
+        self.lines.extend_from_slice(members.as_bytes());
+        Ok(())
     }
 
     /// Returns `true` if no document waits.
@@ -113,8 +151,9 @@ impl BulkRows {
         LOAD_BULK_BYTES <= self.lines.len()
     }
 
-    /// Drops the documents.
+    /// Drops the documents, and begins a batch.
     pub(super) fn clear(&mut self) {
+        self.today = today();
         self.lines.clear();
         self.items.clear();
     }

@@ -1,0 +1,119 @@
+//! A search in any target: the same words, conditions and order, and the same matches.
+
+#[cfg(feature = "elasticsearch")]
+use std::cell::RefCell;
+#[cfg(feature = "elasticsearch")]
+use std::rc::Rc;
+
+#[cfg(feature = "elasticsearch")]
+use super::elasticsearch;
+#[cfg(feature = "postgres")]
+use super::postgres;
+#[cfg(any(feature = "elasticsearch", feature = "postgres"))]
+use super::search::{Match, MatchUse};
+use super::search::{SearchQuery, search_database};
+#[cfg(all(
+    feature = "stats",
+    any(feature = "elasticsearch", feature = "postgres")
+))]
+use super::stats::count_match;
+#[cfg(feature = "stats")]
+use super::stats::stats_of_matches;
+use super::{Credentials, LoadError, LoadReport, TargetName};
+#[cfg(feature = "elasticsearch")]
+use super::{LoadJob, SharedReport};
+use crate::record::FoundRow;
+#[cfg(feature = "stats")]
+use crate::stats::Stats;
+
+/// Searches a target, and gives each match to `found` until that returns `false`, in the order of
+/// [`SearchOrder`](super::SearchOrder).
+///
+/// # Errors
+///
+/// The target cannot be read, or is not one that `urlspool load` made.
+#[cfg_attr(
+    not(feature = "elasticsearch"),
+    allow(unused_variables, reason = "a file needs no credentials")
+)]
+pub fn search<E: From<LoadError>>(
+    target: &TargetName,
+    credentials: &Credentials,
+    query: &SearchQuery,
+    report: &mut dyn LoadReport,
+    found: impl FnMut(&FoundRow) -> Result<bool, E>,
+) -> Result<(), E> {
+    match target {
+        TargetName::Sqlite(path) => search_database(path, query, found),
+        #[cfg(feature = "postgres")]
+        TargetName::Postgres(url) => {
+            let mut found = found;
+            postgres::search(url, credentials, query, MatchUse::Print, |matched| {
+                found(&matched.row)
+            })
+        }
+        #[cfg(feature = "elasticsearch")]
+        TargetName::Elasticsearch { server, index } => {
+            let job = job(target, credentials);
+            let report: SharedReport<'_> = Rc::new(RefCell::new(report));
+            let wanted = (query, MatchUse::Print);
+            let mut found = found;
+            elasticsearch::search(server, index, &job, report, wanted, |matched| {
+                found(&matched.row)
+            })
+        }
+    }
+}
+
+/// The job of a target that is only searched.
+#[cfg(feature = "elasticsearch")]
+fn job(target: &TargetName, credentials: &Credentials) -> LoadJob {
+    let mut job = LoadJob::new(target.clone(), Vec::new());
+    job.credentials = credentials.clone();
+    job
+}
+
+/// Returns the numbers of URLs by domain, host, scheme, list, newsgroup and year among the matches
+/// of a search. The limit of the search has no effect.
+///
+/// # Errors
+///
+/// The target cannot be read, or is not one that `urlspool load` made.
+#[cfg(feature = "stats")]
+#[cfg_attr(
+    not(feature = "elasticsearch"),
+    allow(unused_variables, reason = "a file needs no credentials")
+)]
+pub fn stats_of_search(
+    target: &TargetName,
+    credentials: &Credentials,
+    query: &SearchQuery,
+    report: &mut dyn LoadReport,
+) -> Result<Stats, LoadError> {
+    #[cfg(any(feature = "postgres", feature = "elasticsearch"))]
+    let mut stats = Stats::default();
+    #[cfg(any(feature = "postgres", feature = "elasticsearch"))]
+    let mut count = |matched: &Match| -> Result<bool, LoadError> {
+        count_match(&matched.facets, &mut stats);
+        Ok(true)
+    };
+    match target {
+        TargetName::Sqlite(path) => return stats_of_matches(path, query),
+        #[cfg(feature = "postgres")]
+        TargetName::Postgres(url) => {
+            postgres::search(url, credentials, query, MatchUse::Count, &mut count)?;
+        }
+        #[cfg(feature = "elasticsearch")]
+        TargetName::Elasticsearch { server, index } => {
+            let job = job(target, credentials);
+            let report: SharedReport<'_> = Rc::new(RefCell::new(report));
+            let wanted = (query, MatchUse::Count);
+            elasticsearch::search(server, index, &job, report, wanted, &mut count)?;
+        }
+    }
+    #[cfg(any(feature = "postgres", feature = "elasticsearch"))]
+    {
+        stats.end_message();
+        Ok(stats)
+    }
+}
