@@ -331,7 +331,9 @@ impl Inspecting<'_> {
                 Reply::Failed(failure) => {
                     Fetched::Failed(format!("{} for {address}", failure.words()))
                 }
-                Reply::Robots(_) => Fetched::Failed(format!("robots.txt for {address}")),
+                Reply::Robots(url) | Reply::Parked(url, _) => {
+                    Fetched::Failed(format!("{address} leads to {url}"))
+                }
             });
         }
         Err(self.refused("it refuses snapshots"))
@@ -503,6 +505,10 @@ impl<'a> HostReader<'a> {
         let mut has_reply = true;
         let verdict = match reply {
             Reply::Stopped => return None,
+            Reply::Parked(url, sign) => {
+                stored.add_place(&url);
+                Verdict::new(PageState::Parked, sign)
+            }
             Reply::Robots(url) => not_read(format!("a robots.txt excludes {url}")),
             Reply::Failed(failure) => {
                 stored.error = Some(failure.name());

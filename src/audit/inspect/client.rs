@@ -11,6 +11,7 @@ use ureq::{Agent, Proxy};
 use url::Url;
 
 use super::page::{Page, language};
+use super::parking::redirect_to_service;
 use super::robots::Robots;
 use crate::audit::AuditError;
 use crate::audit::archive::{is_contact, wait_until};
@@ -67,6 +68,8 @@ pub(super) struct PageClient<'a> {
 pub(super) enum Reply {
     /// A server answered.
     Answer(Answer),
+    /// A redirect leads to a parking service, which is not asked: its URL and the evidence.
+    Parked(Url, String),
     /// A robots.txt excludes the page, or that of a redirect.
     Robots(Url),
     /// No server answered.
@@ -206,8 +209,8 @@ impl<'a> PageClient<'a> {
     }
 
     /// Asks for a page, and follows redirects.
-    pub(super) fn get(&self, url: &Url) -> Reply {
-        let mut url = url.clone();
+    pub(super) fn get(&self, asked: &Url) -> Reply {
+        let mut url = asked.clone();
         for redirects in 0..=INSPECT_REDIRECTS {
             match self.may_ask(&url) {
                 None => return Reply::Stopped,
@@ -221,7 +224,12 @@ impl<'a> PageClient<'a> {
                         ..answer
                     });
                 }
-                Hop::Redirect(next) => url = next,
+                Hop::Redirect(next) => {
+                    if let Some(sign) = redirect_to_service(asked, &next) {
+                        return Reply::Parked(next, sign);
+                    }
+                    url = next;
+                }
                 Hop::Failed(failure) => return Reply::Failed(failure),
                 Hop::Stopped => return Reply::Stopped,
             }

@@ -130,28 +130,31 @@ const PHRASES: [&str; 44] = [
     "域名出售",
 ];
 
-/// Returns the evidence that a page belongs to a parking service: its host, what it loads, or its
-/// script. `asked` is the link.
+/// Returns the service that the host of `url` belongs to, unless that of the link `asked` does too.
+fn service_at(asked: &Url, url: &Url) -> Option<&'static Service> {
+    let [asked, domain] = [asked, url].map(|url| domain_of(url.as_str()));
+    let of_domain = |service: &&Service| domain.as_deref() == Some(service.domain);
+    SERVICES.iter().find(of_domain).filter(|_| asked != domain)
+}
+
+/// Returns the evidence that a redirect leads from the link `asked` to a parking service.
+pub(super) fn redirect_to_service(asked: &Url, place: &Url) -> Option<String> {
+    let Service { domain, citation } = service_at(asked, place)?;
+    Some(format!(
+        "redirected to {domain}, a parking service ({citation})"
+    ))
+}
+
+/// Returns the evidence that a page belongs to a parking service: what it loads, or its script.
+/// `asked` is the link.
 pub(super) fn service_of(asked: &Url, last: &Url, page: &Page) -> Option<String> {
-    let asked_domain = domain_of(asked.as_str());
-    let is_own = |service: &Service| asked_domain.as_deref() == Some(service.domain);
-    let others = || SERVICES.iter().filter(|service| !is_own(service));
-    let last_domain = domain_of(last.as_str());
-    if let Some(service) = others().find(|service| last_domain.as_deref() == Some(service.domain)) {
-        return Some(format!(
-            "redirected to {}, a parking service ({})",
-            service.domain, service.citation
-        ));
-    }
     for resource in &page.resources {
         let Ok(loaded) = last.join(resource) else {
             continue;
         };
-        let domain = domain_of(loaded.as_str());
-        if let Some(service) = others().find(|service| domain.as_deref() == Some(service.domain)) {
+        if let Some(Service { domain, citation }) = service_at(asked, &loaded) {
             return Some(format!(
-                "loads from {}, a parking service ({})",
-                service.domain, service.citation
+                "loads from {domain}, a parking service ({citation})"
             ));
         }
     }
@@ -204,12 +207,10 @@ mod tests {
     #[test]
     fn hosts_and_loaded_scripts_of_services_are_signs() {
         let asked = "http://l.cern.ch/a";
-        check(
-            asked,
-            "https://www.hugedomains.com/domain_profile.cfm?d=cern",
-            "",
-            Some("hugedomains.com"),
-        );
+        let place = url("https://www.hugedomains.com/domain_profile.cfm?d=cern");
+        let sign = redirect_to_service(&url(asked), &place).unwrap();
+        assert!(sign.contains("hugedomains.com"), "{sign}");
+        assert_eq!(redirect_to_service(&place, &place), None);
         check(
             asked,
             asked,

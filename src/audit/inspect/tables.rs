@@ -153,6 +153,11 @@ impl StoredPage {
         }
     }
 
+    /// Adds the place that redirects led to, which was not asked for.
+    pub(super) fn add_place(&mut self, url: &Url) {
+        self.final_url = Some(url.to_string());
+    }
+
     pub(super) fn add_answer(&mut self, answer: &Answer) {
         self.status = Some(answer.status);
         self.final_url = Some(answer.url.to_string());
