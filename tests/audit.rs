@@ -6,6 +6,7 @@ mod http_server;
 mod import;
 mod inspect;
 mod plan;
+mod protocols;
 mod report;
 
 use std::path::Path;

@@ -5,6 +5,7 @@ mod csv_files;
 mod curves;
 mod figures;
 mod links;
+mod old_protocols;
 mod page;
 mod pages;
 
@@ -19,6 +20,7 @@ use csv_files::CsvFiles;
 use figures::{Figures, Survival};
 pub(super) use links::raw_snapshot;
 use links::{DeadLink, MostCited, Places, Provenance, ReplacedLink, for_each_link};
+use old_protocols::OldProtocolFigures;
 use page::{PageContent, page};
 use pages::PageFigures;
 
@@ -137,7 +139,12 @@ fn content(
         Some(files) => files.add_page(page),
         None => Ok(()),
     })?;
+    let old_protocols = OldProtocolFigures::read(audit, |row| match &mut files {
+        Some(files) => files.add_old_protocol(row),
+        None => Ok(()),
+    })?;
     Ok(PageContent {
+        old_protocols,
         pages,
         rule: audit.confirmation_rule()?,
         survival: Survival::of(&figures.ages),

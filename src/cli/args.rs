@@ -23,7 +23,7 @@ use crate::scan::Rules;
 #[cfg(feature = "audit")]
 pub(crate) use audit::{
     AuditArchiveArgs, AuditArgs, AuditCheckArgs, AuditImportArgs, AuditInspectArgs, AuditPlanArgs,
-    AuditReportArgs, AuditStatusArgs, AuditStep,
+    AuditReportArgs, AuditStatusArgs, AuditStep, CheckedScheme,
 };
 #[cfg(feature = "browse")]
 pub(crate) use load::BrowseArgs;

@@ -12,7 +12,7 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
 
 use super::args::{
     AuditArchiveArgs, AuditArgs, AuditCheckArgs, AuditImportArgs, AuditInspectArgs, AuditPlanArgs,
-    AuditReportArgs, AuditStatusArgs, AuditStep,
+    AuditReportArgs, AuditStatusArgs, AuditStep, CheckedScheme,
 };
 use super::error::{CommandError, CommandResult, Exit};
 use super::load::{load_error, upgraded};
@@ -21,8 +21,9 @@ use super::terminal::{STDOUT, check_is_not_database, escaped, print, print_messa
 use crate::audit::{
     self, ArchiveCounts, ArchiveJob, AuditError, AuditProgress, AuditStatus, CheckCounts, CheckJob,
     CheckReason, ConfirmationRule, ImportCounts, ImportJob, ImportReport, InspectCounts,
-    InspectJob, LinkState, PageState, PlanCounts, PlanJob, ReportFiles, ReportJob, ResultPlace,
-    RobotsPolicy, Sample, SenderPolicy, StatusJob,
+    InspectJob, LinkState, OldProtocol, PageState, PlanCounts, PlanJob, ProtocolCounts,
+    ProtocolJob, ReportFiles, ReportJob, ResultPlace, RobotsPolicy, Sample, SenderPolicy,
+    StatusJob,
 };
 use crate::diagnostic::{counted, grouped, shortened};
 use crate::limits::MESSAGE_VALUE_CHARS;
@@ -119,6 +120,81 @@ fn row(count: u64, depth: usize, name: &str, note: &str) -> String {
 }
 
 fn check(args: &AuditCheckArgs) -> CommandResult {
+    let is_given = |scheme| args.schemes.contains(&scheme);
+    let web = [CheckedScheme::Http, CheckedScheme::Https].map(is_given);
+    if web[0] != web[1] {
+        let message = "http and https are checked together: give `--schemes` both, or neither";
+        return Err(CommandError::new(Exit::Usage, message));
+    }
+    let old: Vec<_> = args
+        .schemes
+        .iter()
+        .copied()
+        .filter_map(old_protocol)
+        .collect();
+    if args.contact.is_none() && old.contains(&OldProtocol::Ftp) {
+        let message = "anonymous ftp asks for a mail address as the password; give it with \
+                       `--contact you@your.site`";
+        return Err(CommandError::new(Exit::Usage, message));
+    }
+    let stop = Arc::new(AtomicBool::new(false));
+    stop_on_signals(&stop)?;
+    let exit = if web[0] {
+        check_web(args, &stop)?
+    } else {
+        Exit::Done
+    };
+    if old.is_empty() || exit != Exit::Done {
+        return Ok(exit);
+    }
+    check_old(args, old, &stop)
+}
+
+fn old_protocol(scheme: CheckedScheme) -> Option<OldProtocol> {
+    match scheme {
+        CheckedScheme::Old(protocol) => Some(protocol),
+        CheckedScheme::Http | CheckedScheme::Https => None,
+    }
+}
+
+fn check_old(args: &AuditCheckArgs, old: Vec<OldProtocol>, stop: &AtomicBool) -> CommandResult {
+    let contact = args.contact.clone().unwrap_or_default();
+    let mut job = ProtocolJob::new(args.database.clone(), old, contact);
+    job.max_age = args.max_age;
+    job.private_hosts.clone_from(&args.allow_private);
+    let mut progress = StderrProgress::new(args.quiet);
+    upgrade_tables(&args.database)?;
+    let counts = audit::check_protocols(&job, stop, &mut progress);
+    progress.finish();
+    let counts = counts?;
+    if !args.quiet {
+        print_message(format_args!("urlspool: {}", protocol_summary(&counts)));
+    }
+    Ok(if counts.is_interrupted {
+        Exit::Interrupted
+    } else {
+        Exit::Done
+    })
+}
+
+fn protocol_summary(counts: &ProtocolCounts) -> String {
+    let links = counted(
+        counts.due,
+        "link of an old protocol",
+        "links of old protocols",
+    );
+    let mut text = format!("{} of {links} checked", grouped(counts.checked));
+    for (state, count) in &counts.states {
+        let [one, many] = state.words().count;
+        text.push_str(&format!(", {}", counted(*count, one, many)));
+    }
+    if counts.is_interrupted {
+        text.push_str("; interrupted, run it again to go on");
+    }
+    text
+}
+
+fn check_web(args: &AuditCheckArgs, stop: &AtomicBool) -> CommandResult {
     let mut job = CheckJob::new(args.database.clone(), std::env::temp_dir());
     job.checker.clone_from(&args.checker);
     job.checker_args = shlex::split(&args.checker_args).ok_or_else(|| {
@@ -131,11 +207,9 @@ fn check(args: &AuditCheckArgs) -> CommandResult {
     job.private_hosts.clone_from(&args.allow_private);
     job.accepts_unreachable = args.accept_unreachable;
     job.limit = args.limit;
-    let stop = Arc::new(AtomicBool::new(false));
-    stop_on_signals(&stop)?;
     let mut progress = StderrProgress::new(args.quiet);
     upgrade_tables(&args.database)?;
-    let counts = audit::check(&job, &stop, &mut progress);
+    let counts = audit::check(&job, stop, &mut progress);
     progress.finish();
     let counts = counts?;
     if !args.quiet {

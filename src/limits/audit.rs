@@ -134,3 +134,10 @@ pub const INSPECT_HOSTS: usize = 32;
 
 /// Number of later snapshots that a page is compared with, if it is unlike the one of its citation.
 pub const INSPECT_LATER_SNAPSHOTS: usize = 2;
+
+/// Maximum number of bytes that are read of a server of ftp or gopher for one link: replies and
+/// first lines. Greetings have up to some KiB.
+pub const PROTOCOL_REPLY_BYTES: usize = 64 << 10;
+
+/// Time, in seconds, in which a server of ftp or gopher must answer for one link.
+pub const PROTOCOL_SECONDS: u64 = 30;

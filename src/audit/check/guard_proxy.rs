@@ -293,7 +293,7 @@ fn system_resolver() -> Resolve {
 }
 
 /// Rules by which hosts are connected to.
-struct HostRules {
+pub(in crate::audit) struct HostRules {
     /// Names, and addresses, that may be private.
     private_hosts: Vec<String>,
     resolve: Resolve,
@@ -302,6 +302,12 @@ struct HostRules {
 }
 
 impl HostRules {
+    /// Creates rules that permit `private_hosts` beside public hosts, and resolve names as this
+    /// machine does.
+    pub(in crate::audit) fn of_system(private_hosts: &[String]) -> HostRules {
+        HostRules::new(private_hosts, system_resolver())
+    }
+
     fn new(private_hosts: &[String], resolve: Resolve) -> HostRules {
         HostRules {
             private_hosts: private_hosts.to_vec(),
@@ -318,7 +324,7 @@ impl HostRules {
     }
 
     /// Connects to the host of a URL, if it is public and all its addresses are.
-    fn connect(&self, url: &Url) -> Result<TcpStream, CheckFailure> {
+    pub(in crate::audit) fn connect(&self, url: &Url) -> Result<TcpStream, CheckFailure> {
         let addresses = self.addresses(url)?;
         let deadline = Instant::now() + Duration::from_secs(AUDIT_CONNECT_SECONDS);
         let mut failures = Vec::new();
@@ -350,7 +356,7 @@ impl HostRules {
     }
 
     /// Returns the addresses of a host that is to be connected to.
-    fn addresses(&self, url: &Url) -> Result<Vec<SocketAddr>, CheckFailure> {
+    pub(in crate::audit) fn addresses(&self, url: &Url) -> Result<Vec<SocketAddr>, CheckFailure> {
         let port = url.port_or_known_default().ok_or(CheckFailure::Excluded)?;
         let host = url.host_str().unwrap_or_default();
         let is_allowed = |host: &str| is_among(host, &self.private_hosts);

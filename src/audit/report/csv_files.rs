@@ -5,6 +5,7 @@ use serde::{Serialize, Serializer};
 use super::SenderPolicy;
 use super::figures::{Tally, TallyMap};
 use super::links::{ArchiveAnswer, CitedLink, DeadLink, Place, ReplacedLink};
+use super::old_protocols::{OLD_PROTOCOLS, OLD_PROTOCOLS_COLUMNS, OldProtocolRow};
 use super::page::PageContent;
 use super::pages::{PAGES, PAGES_BY_YEAR, PAGES_COLUMNS, PageRow};
 use crate::audit::AuditError;
@@ -29,7 +30,7 @@ const CITATIONS: &str = "citations.csv";
 const REPLACEMENTS: &str = "replacements.csv";
 
 /// The files, each with its columns.
-const TABLES: [(&str, &[&str]); 17] = [
+const TABLES: [(&str, &[&str]); 18] = [
     (
         DEAD_LINKS,
         &[
@@ -70,6 +71,7 @@ const TABLES: [(&str, &[&str]); 17] = [
     ),
     (PAGES, &[PAGES_COLUMNS]),
     (PAGES_BY_YEAR, &["year,{pages}"]),
+    (OLD_PROTOCOLS, &[OLD_PROTOCOLS_COLUMNS]),
     (CITATIONS, &["url,date,subject,anchor,list,place"]),
 ];
 
@@ -155,6 +157,10 @@ impl CsvFiles {
             Text(&link.snapshot),
         );
         self.write(REPLACEMENTS, [row])
+    }
+
+    pub(super) fn add_old_protocol(&mut self, row: &OldProtocolRow<'_>) -> Result<(), AuditError> {
+        self.write(OLD_PROTOCOLS, [row])
     }
 
     pub(super) fn add_page(&mut self, page: &PageRow<'_>) -> Result<(), AuditError> {

@@ -6,6 +6,7 @@ use super::SenderPolicy;
 use super::curves::{AgePoint, intervals, survival};
 use super::figures::{DEAD_PROTOCOLS, Figures, Period, Survival, Tally, TallyMap};
 use super::links::{ArchiveAnswer, Citation, CitedLink, DeadLink, Provenance};
+use super::old_protocols::{OldProtocolFigures, old_protocols};
 use super::pages::{PageFigures, pages};
 use crate::audit::confirmation::ConfirmationRule;
 use crate::audit::plan::Exclusion;
@@ -45,6 +46,7 @@ pub(super) struct PageContent {
     pub(super) survival: Option<Survival>,
     pub(super) most_cited: Vec<CitedLink>,
     pub(super) pages: PageFigures,
+    pub(super) old_protocols: OldProtocolFigures,
     pub(super) senders: SenderPolicy,
     /// The rule by which deaths are confirmed.
     pub(super) rule: ConfirmationRule,
@@ -754,7 +756,7 @@ fn protocols(content: &PageContent) -> Markup {
         section #protocols { "\n"
             h2 { "Dead protocols" } "\n"
             p {
-                "Links to gopher, WAIS, Prospero and telnet are not checked and have no state. \
+                "Links to gopher, WAIS, Prospero and telnet have no state in the tables above. \
                  Counted are all of them that the archive cites, by the year of their first \
                  citation."
             } "\n"
@@ -764,6 +766,7 @@ fn protocols(content: &PageContent) -> Markup {
                 (protocol_bars(content))
                 (protocol_table(content))
             }
+            (old_protocols(&content.old_protocols))
         } "\n"
     }
 }

@@ -7,7 +7,7 @@ use clap::Subcommand;
 
 use super::values::{count, named};
 use super::{GENERAL, INPUT, OUTPUT, examples};
-use crate::audit::{CheckTime, Exclusion, StratumKind, host_in_url};
+use crate::audit::{CheckTime, Exclusion, OldProtocol, StratumKind, host_in_url};
 use crate::config::NamedValue;
 
 /// Heading of options of the link checker in the help.
@@ -150,6 +150,19 @@ pub(crate) struct AuditCheckArgs {
     #[arg(long, value_name = "AGE", value_parser = age, default_value = "30d", help_heading = INPUT)]
     pub(crate) max_age: Duration,
 
+    /// Check links of these schemes, separated by commas: http and https, which are checked together,
+    /// ftp, gopher, wais, prospero, telnet
+    ///
+    /// ftp servers are asked for the file or folder after an anonymous login, gopher servers for the
+    /// selector; nothing is transferred but the first lines. Of wais, prospero and telnet only the
+    /// name of the host is looked up. The results are in a table of their own.
+    #[arg(long, value_name = "SCHEMES", value_delimiter = ',', value_parser = scheme, default_value = "http,https", help_heading = INPUT)]
+    pub(crate) schemes: Vec<CheckedScheme>,
+
+    /// Mail address by which the owners of servers can reach you: the password of anonymous ftp
+    #[arg(long, value_name = "CONTACT", help_heading = INPUT)]
+    pub(crate) contact: Option<String>,
+
     /// Failures that confirm the death of a link; without it those of the last check, and 3 at first
     ///
     /// A link that failed is due again until its death is confirmed, or it replies.
@@ -279,6 +292,29 @@ pub(crate) struct AuditInspectArgs {
     /// Report only errors
     #[arg(short, long, help_heading = GENERAL)]
     pub(crate) quiet: bool,
+}
+
+/// A scheme of `--schemes`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum CheckedScheme {
+    Http,
+    Https,
+    Old(OldProtocol),
+}
+
+fn scheme(text: &str) -> Result<CheckedScheme, &'static str> {
+    let old = || {
+        OldProtocol::ALL
+            .into_iter()
+            .find(|old| old.scheme() == text)
+    };
+    match text {
+        "http" => Ok(CheckedScheme::Http),
+        "https" => Ok(CheckedScheme::Https),
+        _ => old()
+            .map(CheckedScheme::Old)
+            .ok_or("write some of http,https,ftp,gopher,wais,prospero,telnet"),
+    }
 }
 
 fn check_time(text: &str) -> Result<CheckTime, &'static str> {

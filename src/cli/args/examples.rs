@@ -220,7 +220,8 @@ Examples:
   urlspool audit check urls.db
   urlspool audit check urls.db --limit 5000
   urlspool audit check urls.db --confirm 2 --confirm-after 1w
-  urlspool audit check urls.db --max-age 12w --checker-args '--timeout 60'";
+  urlspool audit check urls.db --max-age 12w --checker-args '--timeout 60'
+  urlspool audit check urls.db --schemes ftp,gopher --contact you@your.site";
 
 #[cfg(feature = "audit")]
 pub(super) const AUDIT_STATUS: &str = "Exit codes:
