@@ -154,13 +154,17 @@ fn color_choice(arguments: &[OsString]) -> ColorChoice {
 /// Prints the help, the version, or the error in the arguments.
 ///
 /// An error repeats an argument, which may be a hostile file name. It is that of the arguments
-/// without what a terminal would obey, since its own text holds control characters for colours.
+/// without what a terminal would obey, since its own text holds control characters for colours, and
+/// without passwords.
 fn usage(error: &clap::Error, arguments: &[OsString]) -> Exit {
     if let Some(message) = meant_command(error) {
         print_message(format_args!("urlspool: {}", printable(&message)));
         return Exit::Usage;
     }
-    let escape = |argument: &OsString| printable(&argument.to_string_lossy()).into();
+    let escape = |argument: &OsString| {
+        let text = without_password(&argument.to_string_lossy());
+        printable(&text).into()
+    };
     let escaped: Vec<OsString> = arguments.iter().map(escape).collect();
     // If the message cannot be printed, nothing else can be.
     let _ = if escaped == arguments {
@@ -176,6 +180,37 @@ fn usage(error: &clap::Error, arguments: &[OsString]) -> Exit {
     } else {
         Exit::Done
     }
+}
+
+/// Masks the passwords in the URL of a server, which is refused because of them.
+fn without_password(argument: &str) -> String {
+    const SCHEMES: [&str; 4] = [
+        "postgresql",
+        "postgres",
+        "elasticsearch+http",
+        "elasticsearch+https",
+    ];
+    let Some((scheme, rest)) = argument.split_once("://") else {
+        return argument.to_owned();
+    };
+    if !SCHEMES.iter().any(|name| scheme.ends_with(name)) {
+        return argument.to_owned();
+    }
+    let rest = match rest.rsplit_once('@') {
+        Some((login, place)) => match login.split_once(':') {
+            Some((user, _)) => format!("{user}:***@{place}"),
+            None => rest.to_owned(),
+        },
+        None => rest.to_owned(),
+    };
+    let mut parts = rest.split("password=");
+    let mut shown = format!("{scheme}://{}", parts.next().unwrap_or_default());
+    for part in parts {
+        let end = part.find('&').unwrap_or(part.len());
+        shown.push_str("password=***");
+        shown.push_str(&part[end..]);
+    }
+    shown
 }
 
 fn command(args: Args) -> CommandResult {
@@ -208,5 +243,42 @@ fn command(args: Args) -> CommandResult {
         Command::CheckConfig(args) => config_path::check_config(&args),
         Command::Completions(args) => manual::completions(&args),
         Command::Man(args) => manual::man(&args),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::without_password;
+
+    #[test]
+    fn passwords_of_targets_are_masked() {
+        for (argument, shown) in [
+            (
+                "postgresql://me:a@b:c@host/db",
+                "postgresql://me:***@host/db",
+            ),
+            (
+                "--into=postgres://me:x@h/db",
+                "--into=postgres://me:***@h/db",
+            ),
+            (
+                "elasticsearch+https://me:@h/urls",
+                "elasticsearch+https://me:***@h/urls",
+            ),
+            (
+                "postgresql://h/db?password=x&a=b&sslpassword=y",
+                "postgresql://h/db?password=***&a=b&sslpassword=***",
+            ),
+        ] {
+            assert_eq!(without_password(argument), shown);
+        }
+        for argument in [
+            "postgresql://me@h:5432/db",
+            "elasticsearch+http://h:9200/urls",
+            "http://me:x@h/",
+            "a:b@c",
+        ] {
+            assert_eq!(without_password(argument), argument);
+        }
     }
 }

@@ -41,7 +41,7 @@ pub use graph::{Edge, EdgeKind, GraphItem, Node, NodeKind, graph};
 pub(crate) use http_agent::{TrustedAuthorities, http_agent, proxied_agent, retry_after};
 #[cfg(feature = "browse")]
 pub(crate) use phrases::split_words;
-pub use run::{LoadedScan, load, load_scan};
+pub use run::{LoadedScan, load, load_scan, reindex};
 pub use scan_feed::{RecordFeed, ScannedFiles};
 pub use search::{SearchOrder, SearchQuery};
 pub use search_target::search;
@@ -63,7 +63,7 @@ pub use stats::{
     stats_of_records,
 };
 #[cfg(feature = "elasticsearch")]
-pub use target_name::IndexServer;
+pub use target_name::{ClientFiles, IndexServer};
 pub use target_name::{Credentials, Secret, TargetName};
 
 use std::cell::RefCell;
@@ -72,6 +72,7 @@ use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
+use std::time::Duration;
 
 use thiserror::Error;
 
@@ -201,6 +202,21 @@ pub struct LoadCounts {
     pub failed_files: u64,
 }
 
+/// An index whose documents were copied into its next version.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Reindexed {
+    /// The name of the target, now an alias.
+    pub target: String,
+    /// The index that it leads to.
+    pub new: String,
+    /// The number of its documents.
+    pub documents: u64,
+    /// The index that it led to, which has them too; `None` if that was called as the target and
+    /// was removed.
+    pub old: Option<String>,
+}
+
 /// Receives what a load reports while it runs.
 pub trait LoadReport {
     /// Reports a line that is no record. The others are loaded.
@@ -233,14 +249,40 @@ pub trait LoadReport {
         let _ = upgrade;
     }
 
-    /// Reports that a server did not accept a request, which is sent again: the number of attempts
-    /// so far, and of those that are made.
-    fn retried(&mut self, error: &LoadError, attempts: u32, max_attempts: u32) {
-        let _ = (error, attempts, max_attempts);
+    /// Reports that a server did not accept a request, which is sent again.
+    fn retried(&mut self, error: &LoadError, retry: &Retry) {
+        let _ = (error, retry);
+    }
+
+    /// Reports that another load holds the target, and that this one waits for it.
+    fn waiting(&mut self, target: &str) {
+        let _ = target;
     }
 
     /// Reports that loading pauses until the target can be reached again.
     fn paused(&mut self, error: &LoadError);
+}
+
+/// The next attempt to send a request that a server did not accept.
+#[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
+pub struct Retry {
+    /// The number of attempts that failed.
+    pub failed: u32,
+    /// The pause before the next one.
+    pub pause: Duration,
+    /// The end of further attempts.
+    pub end: RetryEnd,
+}
+
+/// The end of the attempts to send a request.
+#[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
+pub enum RetryEnd {
+    /// A number of attempts: the server has not answered yet.
+    Attempts(u32),
+    /// A time that is left.
+    Within(Duration),
 }
 
 /// A report that a load and its target share: each reports while the other does not.

@@ -75,6 +75,7 @@ const USES_CLOCK: &[&str] = &[
     "load/loader.rs",
     "load/target.rs",
     "load/http_agent.rs",
+    "load/elasticsearch/http.rs",
     "load/elasticsearch/lock.rs",
     "audit/archive.rs",
     "audit/database.rs",

@@ -399,7 +399,13 @@ impl CdxClient {
         );
         let timeout = Duration::from_secs(AUDIT_CDX_SECONDS);
         Ok(CdxClient {
-            agent: http_agent(server, &TrustedAuthorities::Machine, &user_agent, timeout),
+            agent: http_agent(
+                server,
+                &TrustedAuthorities::Machine,
+                None,
+                &user_agent,
+                timeout,
+            ),
             server: url,
         })
     }

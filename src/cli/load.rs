@@ -13,19 +13,26 @@ use super::terminal::{escaped, print_message};
 use crate::diagnostic::{counted, grouped};
 use crate::load::{
     self, Credentials, LoadCounts, LoadError, LoadErrorKind, LoadJob, LoadMode, LoadReport,
-    LoadedSegments, OldTables, Secret, TablesUpgrade,
+    LoadedSegments, OldTables, Reindexed, Retry, RetryEnd, Secret, TablesUpgrade,
 };
 use crate::record::LineError;
 
 /// Bad lines, and refused records, that are named; the others are counted.
 const NAMED_LINES: u64 = 20;
 
-/// Number of attempts after which a busy server is named.
-const BUSY_ATTEMPTS: u32 = 3;
+/// Number of failed attempts after which a busy server is named.
+const BUSY_ATTEMPTS: u32 = 4;
 
 pub(super) fn load(args: &LoadArgs) -> CommandResult {
     let mut report = StderrReport::beneath(ProgressBar::hidden());
     let job = job(args);
+    if args.reindex {
+        let reindexed = load::reindex(&job, &mut report).map_err(|error| load_error(&error))?;
+        if !args.quiet {
+            print_message(format_args!("urlspool: {}", escaped(&copied(&reindexed))));
+        }
+        return Ok(Exit::Done);
+    }
     let signal = match job.mode {
         LoadMode::Follow => stop_on_signals(&job.stop)?,
         // What was not committed is rolled back.
@@ -84,11 +91,15 @@ pub(super) fn credentials() -> Credentials {
     Credentials {
         postgres_password: std::env::var("PGPASSWORD").ok().map(Secret::new),
         postgres_password_file: file.or(home),
-        elasticsearch_api_key: std::env::var("URLSPOOL_ELASTICSEARCH_API_KEY")
-            .ok()
-            .filter(|key| !key.is_empty())
-            .map(Secret::new),
+        elasticsearch_api_key: secret("URLSPOOL_ELASTICSEARCH_API_KEY"),
+        elasticsearch_password: secret("URLSPOOL_ELASTICSEARCH_PASSWORD"),
     }
+}
+
+/// The secret in a variable of the environment; none if it is empty.
+fn secret(name: &str) -> Option<Secret> {
+    let text = std::env::var(name).ok();
+    text.filter(|text| !text.is_empty()).map(Secret::new)
 }
 
 /// The error of a command that uses a loaded database.
@@ -135,6 +146,23 @@ pub(super) fn summary(counts: &LoadCounts) -> String {
         }
     }
     text
+}
+
+/// A copy of an index in one line.
+fn copied(reindexed: &Reindexed) -> String {
+    let Reindexed {
+        target,
+        new,
+        documents,
+        old,
+        ..
+    } = reindexed;
+    let documents = counted(*documents, "document", "documents");
+    let old = match old {
+        Some(old) => format!("; {old} has them too, and can be deleted"),
+        None => format!("; the index that was called {target} is gone"),
+    };
+    format!("{target} leads to {new} with {documents}{old}")
 }
 
 /// An upgrade in one line.
@@ -245,14 +273,28 @@ impl LoadReport for StderrReport {
         self.print(format_args!("urlspool: {}", escaped(&upgraded(upgrade))));
     }
 
-    /// A busy server is named only if it stays so.
-    fn retried(&mut self, error: &LoadError, attempts: u32, max_attempts: u32) {
-        if error.kind() == LoadErrorKind::Busy && attempts < BUSY_ATTEMPTS {
-            return;
-        }
+    /// A busy server is named only if it stays so, and after twice as many attempts each time.
+    fn retried(&mut self, error: &LoadError, retry: &Retry) {
+        let Retry {
+            failed, pause, end, ..
+        } = *retry;
+        let end = match end {
+            RetryEnd::Within(_) if !failed.is_power_of_two() => return,
+            _ if error.kind() == LoadErrorKind::Busy && failed < BUSY_ATTEMPTS => return,
+            RetryEnd::Within(left) => format!("for {} s more at most", left.as_secs()),
+            RetryEnd::Attempts(attempts) => format!("{attempts} times at most"),
+        };
         self.print(format_args!(
-            "urlspool: attempt {attempts} of {max_attempts} failed: {}",
+            "urlspool: attempt {failed} failed, trying again in {:.1} s, {end}: {}",
+            pause.as_secs_f32(),
             escaped(&error.to_string())
+        ));
+    }
+
+    fn waiting(&mut self, target: &str) {
+        self.print(format_args!(
+            "urlspool: another program is loading into {}; waiting for it",
+            escaped(target)
         ));
     }
 

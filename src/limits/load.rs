@@ -60,6 +60,9 @@ pub const LOAD_LENGTH_ATTEMPTS: u32 = 400;
 /// sent alone. Servers accept 100 MiB by default, and recommend 5 to 15.
 pub const LOAD_BULK_BYTES: usize = 8 << 20;
 
+/// Size, in bytes, of a file of a password, and of the password in it.
+pub const LOAD_PASSWORD_BYTES: u64 = 4 << 10;
+
 /// Number of messages that are gone and whose removal from an index may wait for others. A server
 /// accepts 65,536 terms a query.
 pub const LOAD_PENDING_GONE: usize = 10_000;
@@ -86,12 +89,22 @@ pub const LOAD_COPY_BYTES: usize = 64 << 10;
 /// Time, in seconds, for an answer of a server to a request that may be much work.
 pub const LOAD_REPLY_SECONDS: u64 = 60;
 
-/// Number of attempts to have a server accept a request or an item, without progress, before it
-/// counts as away.
+/// Number of attempts to reach a server that has not answered yet, before it counts as away: its
+/// name may be wrong.
 pub const LOAD_ATTEMPTS: u32 = 6;
+
+/// Time, in seconds, without progress after which a server that has answered before counts as away:
+/// one that is too busy, or restarts, is given minutes.
+pub const LOAD_BUSY_SECONDS: u64 = 300;
 
 /// Time, in milliseconds, after which a request is repeated the first time. It doubles each time.
 pub const LOAD_BACKOFF_MS: u64 = 100;
+
+/// Longest time, in seconds, between two attempts, unless the server asks for more.
+pub const LOAD_BACKOFF_SECONDS: u64 = 10;
+
+/// Interval, in milliseconds, at which a load that waits for a server looks if it is to end.
+pub const LOAD_STOP_POLL_MS: u64 = 100;
 
 /// Longest time, in seconds, for which a server can ask to wait by `Retry-After`.
 pub const LOAD_RETRY_AFTER_SECONDS: u64 = 30;
@@ -105,8 +118,12 @@ pub const LOAD_LEASE_SECONDS: u64 = 90;
 pub const LOAD_RENEW_SECONDS: u64 = 20;
 
 /// Time, in seconds, for which a load waits for the lock of an index: longer than
-/// [`LOAD_LEASE_SECONDS`], so that a load that was killed can be repeated.
-pub const LOAD_INDEX_LOCK_SECONDS: u64 = 120;
+/// [`LOAD_LEASE_SECONDS`], so that a load that was killed can be repeated, and longer than
+/// [`LOAD_BUSY_SECONDS`], for which the owner may wait for the server.
+pub const LOAD_INDEX_LOCK_SECONDS: u64 = 360;
+
+/// Time, in seconds, after which a load says that it waits for the lock of an index.
+pub const LOAD_LOCK_REPORT_SECONDS: u64 = 5;
 
 /// Interval, in milliseconds, at which a load that waits looks at the lock of an index.
 pub const LOAD_INDEX_POLL_MS: u64 = 500;

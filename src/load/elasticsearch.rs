@@ -9,14 +9,16 @@
 mod documents;
 mod http;
 mod index_words;
+mod indexes;
 mod lock;
+mod login;
 mod search;
 
-use std::collections::BTreeMap;
+use std::rc::Rc;
 use std::time::Duration;
 
 use serde::Deserialize;
-use serde_json::{Value, json};
+use serde_json::json;
 
 use super::LoadError;
 use super::authority_file::certificates;
@@ -27,12 +29,13 @@ use super::target::{
     SegmentStatus, StoredFile, Target,
 };
 use super::target_name::IndexServer;
-use super::{LoadJob, LoadMode, SharedReport};
-use crate::record::{ELASTICSEARCH_VERSION, GoneLine, added_properties, elasticsearch_template};
+use super::{LoadJob, LoadMode, Reindexed, SharedReport};
+use crate::record::GoneLine;
 use documents::{BulkRows, remove_documents};
 use http::{HttpClient, HttpRequest, path_part};
-use index_words::WORDS;
+use indexes::{Identities, IndexNames, identities};
 use lock::IndexLock;
+use login::Login;
 
 /// An index that is being loaded.
 ///
@@ -41,16 +44,14 @@ use lock::IndexLock;
 /// and all others are not affected by the removal.
 pub(super) struct ElasticsearchTarget<'r> {
     client: HttpClient<'r>,
-    /// The name of the index.
-    index: String,
     names: IndexNames,
     lock: IndexLock,
     /// `true` after the indexes were found or created.
     is_prepared: bool,
-    /// The identifiers of the indexes that the name of the records' index leads to, by their names.
-    records_ids: BTreeMap<String, String>,
-    /// Those of the index of segments.
-    segments_ids: BTreeMap<String, String>,
+    /// The indexes that the name of the records' index leads to.
+    records_ids: Identities,
+    /// The index of segments.
+    segments_ids: Identities,
     rows: BulkRows,
     gone: GoneMessages,
     /// Segments of this batch, to be stored.
@@ -86,42 +87,23 @@ impl<'r> ElasticsearchTarget<'r> {
             return Err(no_transactions());
         }
         let authorities = authorities(server)?;
+        let login = Login::new(server, &job.credentials)?;
         let limit = Duration::from_secs(server.connect_seconds.into());
         let server = &*server.url;
-        let names = IndexNames {
-            records: path_part(index),
-            segments: path_part(&format!("{index}-segments")),
-        };
+        let names = IndexNames::new(index);
         Ok(ElasticsearchTarget {
-            client: HttpClient::new(
-                server,
-                authorities,
-                job.credentials.elasticsearch_api_key.as_ref(),
-                limit,
-                report,
-            ),
+            client: HttpClient::new(server, authorities, login, limit, &job.stop, report),
             lock: IndexLock::new(names.segments.clone(), format!("{server}/{index}")),
-            index: index.to_owned(),
             names,
             is_prepared: false,
-            records_ids: BTreeMap::new(),
-            segments_ids: BTreeMap::new(),
+            records_ids: Identities::new(),
+            segments_ids: Identities::new(),
             rows: BulkRows::new().map_err(no_words)?,
             gone: GoneMessages::default(),
             segments: Vec::new(),
             changed: ChangedRows::default(),
             refused: Vec::new(),
         })
-    }
-
-    /// Checks that the name leads to indexes of this program.
-    fn check_is_there(&self, index: &str) -> Result<(), LoadError> {
-        if is_there(&self.client, &self.names.records)? {
-            return Ok(());
-        }
-        Err(LoadError::unusable(format!(
-            "there is no index {index}; `urlspool load` creates it"
-        )))
     }
 
     fn clear(&mut self) {
@@ -168,21 +150,25 @@ impl<'r> ElasticsearchTarget<'r> {
         }
         let document: SegmentDocument = reply.succeeded()?.json()?;
         let SegmentSource { hash, indexes } = document.source;
-        let is_there = |index: &String| self.records_ids.values().any(|id| id == index);
+        let is_there = |uuid: &String| {
+            let mut found = self.records_ids.values();
+            found.any(|index| index.has_documents_of(uuid))
+        };
         // Else its documents were deleted with their index.
         let has_documents = indexes.is_empty() || indexes.iter().any(is_there);
         Ok(SegmentStatus::of(segment, has_documents.then_some(hash)))
     }
 
-    /// Checks that the names still lead to the indexes that they led to before. An alias may get
-    /// more of them.
+    /// Checks that the names still lead to the indexes that they led to before, or to copies of
+    /// these. An alias may get more of them.
     fn check_indexes(&mut self) -> Result<(), LoadError> {
         for (index, known) in [
             (&self.names.records, &mut self.records_ids),
             (&self.names.segments, &mut self.segments_ids),
         ] {
-            let found = ids(&self.client, index)?;
-            if !known.iter().all(|(name, id)| found.get(name) == Some(id)) || found.is_empty() {
+            let found = identities(&self.client, index)?;
+            let is_there = |uuid: &str| found.values().any(|index| index.has_documents_of(uuid));
+            if !known.values().all(|known| is_there(&known.uuid)) || found.is_empty() {
                 return Err(LoadError::replaced(&format!("the index {index}")));
             }
             *known = found;
@@ -197,7 +183,7 @@ impl<'r> ElasticsearchTarget<'r> {
             seq,
             hash,
         } = segment;
-        let indexes: Vec<_> = self.records_ids.values().collect();
+        let indexes: Vec<_> = self.records_ids.values().map(|index| &index.uuid).collect();
         let source = json!({"instance": instance, "epoch": epoch, "seq": seq, "hash": hash, "indexes": indexes});
         let request = HttpRequest::put(self.segment_path("_create", segment), &source);
         let mut reply = self.lock.send(&self.client, &request)?;
@@ -214,6 +200,20 @@ impl<'r> ElasticsearchTarget<'r> {
         }
         reply.succeeded().map(|_| ())
     }
+}
+
+/// Copies the documents of an index into its next version, and has the alias lead to it.
+pub(super) fn reindex(
+    server: &IndexServer,
+    index: &str,
+    job: &LoadJob,
+    report: &SharedReport<'_>,
+) -> Result<Reindexed, LoadError> {
+    let mut target = ElasticsearchTarget::open(server, index, job, Rc::clone(report))?;
+    let reindexed = target.names.reindex(&target.client, &mut target.lock);
+    // An error may have come while it was held.
+    target.lock.release(&target.client);
+    reindexed
 }
 
 /// The authorities of a server's certificate.
@@ -234,7 +234,7 @@ pub(super) fn search<E: From<LoadError>>(
     found: impl FnMut(&Match) -> Result<bool, E>,
 ) -> Result<(), E> {
     let target = ElasticsearchTarget::open(server, index, job, report)?;
-    target.check_is_there(index)?;
+    target.names.check_is_there(&target.client)?;
     search::each_match(&target.client, &target.names.records, query, matches, found)
 }
 
@@ -259,7 +259,7 @@ impl Target for ElasticsearchTarget<'_> {
     fn begin(&mut self) -> Result<(), LoadError> {
         self.clear();
         if !self.is_prepared {
-            prepare(&self.client, &self.names, &self.index)?;
+            self.names.prepare(&self.client)?;
             self.is_prepared = true;
         }
         // Before anything is written: a server creates an index that is missing.
@@ -344,126 +344,4 @@ impl Target for ElasticsearchTarget<'_> {
         self.clear();
         self.lock.release(&self.client);
     }
-}
-
-/// The names of the indexes, as parts of paths.
-#[derive(Clone, Debug)]
-struct IndexNames {
-    records: String,
-    segments: String,
-}
-
-/// Creates the indexes, unless they are there and ours.
-fn prepare(client: &HttpClient<'_>, names: &IndexNames, index: &str) -> Result<(), LoadError> {
-    if !is_there(client, &names.records)? {
-        let template = format!("/_index_template/urlspool-{}", names.records);
-        let body: Value = elasticsearch_template(index);
-        client
-            .send(&HttpRequest::put(template, &body))?
-            .succeeded()?;
-        create(client, &names.records, &json!({}))?;
-    } else if !has_mapping_of(client, &names.records, WORDS)? {
-        let added = json!({"properties": added_properties()});
-        client
-            .send(&HttpRequest::put(
-                format!("/{}/_mapping", names.records),
-                &added,
-            ))?
-            .succeeded()?;
-    }
-    if !is_there(client, &names.segments)? {
-        create(client, &names.segments, &segments_index())?;
-    }
-    Ok(())
-}
-
-/// Returns `true` if an index is there.
-///
-/// # Errors
-///
-/// It is another program's, or of another version.
-fn is_there(client: &HttpClient<'_>, index: &str) -> Result<bool, LoadError> {
-    let reply = client.send(&HttpRequest::get(format!("/{index}/_mapping")))?;
-    if reply.status == 404 {
-        return Ok(false);
-    }
-    let found: Value = reply.succeeded()?.json()?;
-    let mappings = found
-        .as_object()
-        .into_iter()
-        .flat_map(|found| found.values());
-    for mapping in mappings {
-        match mapping["mappings"]["_meta"]["urlspool"].as_u64() {
-            Some(ELASTICSEARCH_VERSION) => {}
-            Some(version) => {
-                return Err(LoadError::unusable(format!(
-                    "the index {index} has version {version}; this program needs version \
-                     {ELASTICSEARCH_VERSION}; load into a new index"
-                )));
-            }
-            None => {
-                return Err(LoadError::unusable(format!(
-                    "the index {index} was not created by `urlspool load`; load into a new index"
-                )));
-            }
-        }
-    }
-    Ok(true)
-}
-
-/// Returns `true` if all indexes that a name leads to have a mapping of this member of documents.
-fn has_mapping_of(client: &HttpClient<'_>, index: &str, name: &str) -> Result<bool, LoadError> {
-    let reply = client.send(&HttpRequest::get(format!("/{index}/_mapping")))?;
-    let found: Value = reply.succeeded()?.json()?;
-    let mut mappings = found
-        .as_object()
-        .into_iter()
-        .flat_map(|found| found.values());
-    Ok(mappings.all(|mapping| !mapping["mappings"]["properties"][name].is_null()))
-}
-
-/// Returns the identifiers of the indexes that a name leads to, by their names; none if there is no
-/// index.
-fn ids(client: &HttpClient<'_>, index: &str) -> Result<BTreeMap<String, String>, LoadError> {
-    let path = format!("/{index}/_settings?filter_path=*.settings.index.uuid");
-    let reply = client.send(&HttpRequest::get(path))?;
-    if reply.status == 404 {
-        return Ok(BTreeMap::new());
-    }
-    let found: BTreeMap<String, Value> = reply.succeeded()?.json()?;
-    let id = |settings: Value| {
-        settings["settings"]["index"]["uuid"]
-            .as_str()
-            .map(str::to_owned)
-    };
-    let ids = found
-        .into_iter()
-        .filter_map(|(name, settings)| Some((name, id(settings)?)));
-    Ok(ids.collect())
-}
-
-fn create(client: &HttpClient<'_>, index: &str, body: &Value) -> Result<(), LoadError> {
-    let reply = client.send(&HttpRequest::put(format!("/{index}"), body))?;
-    // Another loader may have created it meanwhile, or an answer was lost.
-    if reply.status == 400 && reply.error().kind == "resource_already_exists_exception" {
-        return Ok(());
-    }
-    reply.succeeded().map(|_| ())
-}
-
-/// The index of segments and of the lock.
-fn segments_index() -> Value {
-    json!({
-        "settings": {"number_of_shards": 1},
-        "mappings": {
-            "_meta": {"urlspool": ELASTICSEARCH_VERSION},
-            "dynamic": false,
-            "properties": {
-                "instance": {"type": "keyword"},
-                "epoch": {"type": "long"},
-                "seq": {"type": "long"},
-                "hash": {"type": "keyword"},
-            },
-        },
-    })
 }

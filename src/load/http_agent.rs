@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use rustls::pki_types::CertificateDer;
 use ureq::http::Response;
-use ureq::tls::{Certificate, RootCerts, TlsConfig};
+use ureq::tls::{Certificate, ClientCert, RootCerts, TlsConfig};
 use ureq::{Agent, Body};
 
 /// Authorities whose certificates are trusted.
@@ -22,41 +22,37 @@ pub(crate) enum TrustedAuthorities {
     Named(Vec<CertificateDer<'static>>),
 }
 
-/// Creates a client of `server`, a URL. It follows no redirects and uses no proxy, and a request
-/// ends after `timeout`.
+/// Creates a client of `server`, a URL, which shows its certificate if it has one. It follows no
+/// redirects and uses no proxy, and a request ends after `timeout`.
 pub(crate) fn http_agent(
     server: &str,
     authorities: &TrustedAuthorities,
+    certificate: Option<ClientCert>,
     user_agent: &str,
     timeout: Duration,
 ) -> Agent {
-    agent(
-        trusted_roots(server, authorities),
-        None,
-        user_agent,
-        timeout,
-    )
+    let tls = tls(trusted_roots(server, authorities), certificate);
+    agent(tls, None, user_agent, timeout)
 }
 
 /// Creates a client of any server, which reaches them through `proxy` and trusts the authorities of
 /// this machine. It follows no redirects.
 #[cfg(feature = "audit")]
 pub(crate) fn proxied_agent(proxy: ureq::Proxy, user_agent: &str, timeout: Duration) -> Agent {
-    let roots = trusted_roots("https:", &TrustedAuthorities::Machine);
-    agent(roots, Some(proxy), user_agent, timeout)
+    let tls = tls(trusted_roots("https:", &TrustedAuthorities::Machine), None);
+    agent(tls, Some(proxy), user_agent, timeout)
 }
 
-fn agent(
-    roots: RootCerts,
-    proxy: Option<ureq::Proxy>,
-    user_agent: &str,
-    timeout: Duration,
-) -> Agent {
+fn tls(roots: RootCerts, certificate: Option<ClientCert>) -> TlsConfig {
     let provider = Arc::new(rustls::crypto::ring::default_provider());
-    let tls = TlsConfig::builder()
+    TlsConfig::builder()
         .unversioned_rustls_crypto_provider(provider)
         .root_certs(roots)
-        .build();
+        .client_cert(certificate)
+        .build()
+}
+
+fn agent(tls: TlsConfig, proxy: Option<ureq::Proxy>, user_agent: &str, timeout: Duration) -> Agent {
     Agent::config_builder()
         .tls_config(tls)
         .proxy(proxy)

@@ -8,6 +8,7 @@ use std::path::PathBuf;
 use super::LoadError;
 #[cfg(feature = "elasticsearch")]
 use super::authority_file::decoded_path;
+use crate::grammar::decode;
 use crate::limits::{LOAD_CONNECT_SECONDS, LOAD_REPLY_SECONDS};
 
 /// The database or index that records are loaded into.
@@ -36,10 +37,27 @@ pub enum TargetName {
 pub struct IndexServer {
     /// Its URL, without a slash at its end.
     pub url: String,
+    /// The user whose password the environment or a file has; `None` for an API key.
+    pub user: Option<String>,
+    /// The file of the password; that of the environment is used if it is `None`.
+    pub password_file: Option<PathBuf>,
+    /// The files by which the client shows who it is.
+    pub client: Option<ClientFiles>,
     /// The file of the authorities that are trusted, in PEM; those of the machine if it is `None`.
     pub root_file: Option<PathBuf>,
     /// Time, in seconds, for a connection and for the answer to a request that is little work.
     pub connect_seconds: u8,
+}
+
+/// The files of a client's certificate, in PEM.
+#[cfg(feature = "elasticsearch")]
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ClientFiles {
+    /// The certificate, perhaps with its chain.
+    pub certificate: PathBuf,
+    /// Its private key.
+    pub key: PathBuf,
 }
 
 impl TargetName {
@@ -166,34 +184,68 @@ fn elasticsearch(scheme: &str, rest: &str) -> Result<TargetName, LoadError> {
         None => (rest, None),
     };
     let (server, index) = place.rsplit_once('/').ok_or_else(no_index)?;
+    let (login, server) = match server.split_once('@') {
+        Some((login, server)) if !login.contains('/') => (Some(login), server),
+        _ => (None, server),
+    };
+    let user = login.map(user_of).transpose()?;
     let host = server.split('/').next().unwrap_or_default();
+    // A password may have an `@` in it.
     if host.contains('@') {
         return Err(has_password());
     }
     if host.is_empty() || !is_index_name(index) {
         return Err(no_index());
     }
-    let IndexParameters {
-        root_file,
-        connect_seconds,
-    } = match query {
+    let parameters = match query {
         Some(query) => IndexParameters::parse(scheme, query)?,
         None => IndexParameters::default(),
     };
+    if parameters.password_file.is_some() && user.is_none() {
+        return Err(LoadError::unusable(
+            "passfile=FILE has the password of a user: elasticsearch+https://USER@HOST:PORT/INDEX",
+        ));
+    }
     #[cfg(feature = "elasticsearch")]
     return Ok(TargetName::Elasticsearch {
         server: IndexServer {
             url: format!("{scheme}://{server}"),
-            root_file: root_file.map(decoded_path),
-            connect_seconds,
+            user,
+            password_file: parameters.password_file.map(decoded_path),
+            client: parameters.client.map(|(certificate, key)| ClientFiles {
+                certificate: decoded_path(certificate),
+                key: decoded_path(key),
+            }),
+            root_file: parameters.root_file.map(decoded_path),
+            connect_seconds: parameters.connect_seconds,
         },
         index: index.to_owned(),
     });
     #[cfg(not(feature = "elasticsearch"))]
     {
-        let _ = (root_file, connect_seconds);
+        let _ = (user, parameters);
         Err(not_built("elasticsearch"))
     }
+}
+
+/// Returns the user before the `@` of a server, with `%` and two digits for any byte.
+///
+/// # Errors
+///
+/// There is a password, or no user.
+fn user_of(login: &str) -> Result<String, LoadError> {
+    if login.contains(':') {
+        return Err(has_password());
+    }
+    let user = String::from_utf8(decode(login.as_bytes())).unwrap_or_default();
+    // A colon ends the user in what is sent (RFC 7617, section 2).
+    if user.is_empty() || user.contains(|found: char| found == ':' || found.is_control()) {
+        return Err(LoadError::unusable(
+            "the user before the @ is empty, or has a character that no user can have; write `%` \
+             and two digits for those that end it, such as %40 for @",
+        ));
+    }
+    Ok(user)
 }
 
 fn no_index() -> LoadError {
@@ -206,7 +258,8 @@ fn no_index() -> LoadError {
 fn has_password() -> LoadError {
     LoadError::unusable(
         "a password in an argument is seen by every user of the machine; put it into the \
-         environment (PGPASSWORD, ~/.pgpass, URLSPOOL_ELASTICSEARCH_API_KEY)",
+         environment (PGPASSWORD, ~/.pgpass, URLSPOOL_ELASTICSEARCH_PASSWORD, \
+         URLSPOOL_ELASTICSEARCH_API_KEY)",
     )
 }
 
@@ -222,6 +275,9 @@ fn not_built(feature: &str) -> LoadError {
 struct IndexParameters<'q> {
     /// The file of authorities that it names; `None` if it names those of the machine.
     root_file: Option<&'q str>,
+    password_file: Option<&'q str>,
+    /// The files of a certificate and its key.
+    client: Option<(&'q str, &'q str)>,
     connect_seconds: u8,
 }
 
@@ -229,6 +285,8 @@ impl Default for IndexParameters<'_> {
     fn default() -> Self {
         IndexParameters {
             root_file: None,
+            password_file: None,
+            client: None,
             connect_seconds: LOAD_CONNECT_SECONDS as u8,
         }
     }
@@ -238,27 +296,45 @@ impl<'q> IndexParameters<'q> {
     /// Parses the part of a URL after the `?`. Each parameter stands there once.
     fn parse(scheme: &str, query: &'q str) -> Result<IndexParameters<'q>, LoadError> {
         let (mut root_file, mut connect_seconds) = (None, None);
+        let (mut password_file, mut certificate, mut key) = (None, None, None);
         for parameter in query.split('&') {
             let (name, value) = parameter.split_once('=').unwrap_or((parameter, ""));
             let unusable = || {
                 LoadError::unusable(format!(
                     "`{name}` is no parameter of this target, or has no value that it can have; an \
-                     index has ?connect_timeout=SECONDS, from 1 to {LOAD_REPLY_SECONDS}, and \
-                     elasticsearch+https also sslrootcert=FILE, where FILE may be `system`"
+                     index has ?connect_timeout=SECONDS, from 1 to {LOAD_REPLY_SECONDS}, \
+                     passfile=FILE, and elasticsearch+https also sslrootcert=FILE, where FILE may \
+                     be `system`, and sslcert=FILE with sslkey=FILE"
                 ))
             };
-            match name {
-                "sslrootcert" if scheme == "https" && !value.is_empty() && root_file.is_none() => {
-                    root_file = Some(value);
-                }
-                "connect_timeout" if connect_seconds.is_none() => {
+            let file = match name {
+                "passfile" => Some(&mut password_file),
+                "sslrootcert" if scheme == "https" => Some(&mut root_file),
+                "sslcert" if scheme == "https" => Some(&mut certificate),
+                "sslkey" if scheme == "https" => Some(&mut key),
+                _ => None,
+            };
+            match (name, file) {
+                (_, Some(file)) if !value.is_empty() && file.is_none() => *file = Some(value),
+                ("connect_timeout", None) if connect_seconds.is_none() => {
                     connect_seconds = Some(self::connect_seconds(value).ok_or_else(unusable)?);
                 }
                 _ => return Err(unusable()),
             }
         }
         let defaults = IndexParameters::default();
+        let client = match (certificate, key) {
+            (Some(certificate), Some(key)) => Some((certificate, key)),
+            (None, None) => None,
+            _ => {
+                return Err(LoadError::unusable(
+                    "sslcert=FILE and sslkey=FILE are given together: a certificate and its key",
+                ));
+            }
+        };
         Ok(IndexParameters {
+            password_file,
+            client,
             root_file: root_file.filter(|file| *file != MACHINE_AUTHORITIES),
             connect_seconds: connect_seconds.unwrap_or(defaults.connect_seconds),
         })
@@ -292,6 +368,9 @@ pub struct Credentials {
     pub postgres_password_file: Option<PathBuf>,
     /// The encoded API key of Elasticsearch (`URLSPOOL_ELASTICSEARCH_API_KEY`).
     pub elasticsearch_api_key: Option<Secret>,
+    /// The password of the user that a target of Elasticsearch names
+    /// (`URLSPOOL_ELASTICSEARCH_PASSWORD`).
+    pub elasticsearch_password: Option<Secret>,
 }
 
 /// A text that is not shown.
@@ -390,10 +469,65 @@ mod tests {
             TargetName::Elasticsearch {
                 server: IndexServer {
                     url: "https://host:9200/search".to_owned(),
+                    user: None,
+                    password_file: None,
+                    client: None,
                     root_file: None,
                     connect_seconds: 30,
                 },
                 index: "urls-1996".to_owned()
+            }
+        );
+    }
+
+    #[test]
+    fn a_user_of_an_index_has_no_password_in_the_target() {
+        for text in [
+            "elasticsearch+https://me:pass@host/urls",
+            "elasticsearch+https://me:@host/urls",
+            "elasticsearch+https://me:p@ss@host/urls",
+            "elasticsearch+https://me@b:c@host/urls",
+        ] {
+            check_refused(text, "a password in an argument");
+        }
+        for text in [
+            "elasticsearch+https://@host/urls",
+            "elasticsearch+https://a%3Ab@host/urls",
+            "elasticsearch+https://a%0A@host/urls",
+        ] {
+            check_refused(text, "the user before the @");
+        }
+        check_refused(
+            "elasticsearch+https://host/urls?passfile=a",
+            "passfile=FILE has",
+        );
+        for query in ["sslcert=a", "sslkey=a"] {
+            let text = format!("elasticsearch+https://host/urls?{query}");
+            check_refused(&text, "are given together");
+        }
+        check_refused(
+            "elasticsearch+http://host/urls?sslcert=a&sslkey=b",
+            "`sslcert` is no",
+        );
+        #[cfg(feature = "elasticsearch")]
+        assert_eq!(
+            TargetName::parse(
+                "elasticsearch+https://m%40x@host/urls?passfile=p%20w&sslcert=c&sslkey=k"
+            )
+            .unwrap(),
+            TargetName::Elasticsearch {
+                server: IndexServer {
+                    url: "https://host".to_owned(),
+                    user: Some("m@x".to_owned()),
+                    password_file: Some("p w".into()),
+                    client: Some(ClientFiles {
+                        certificate: "c".into(),
+                        key: "k".into(),
+                    }),
+                    root_file: None,
+                    connect_seconds: 30,
+                },
+                index: "urls".to_owned()
             }
         );
     }
@@ -446,6 +580,9 @@ mod tests {
             TargetName::Elasticsearch {
                 server: IndexServer {
                     url: "https://host".to_owned(),
+                    user: None,
+                    password_file: None,
+                    client: None,
                     root_file: Some("/etc/a b.crt".into()),
                     connect_seconds: 7,
                 },

@@ -31,18 +31,21 @@ impl Authority {
             "req -new -newkey rsa:2048 -nodes -subj /CN=localhost -keyout server.key -out server.csr",
             "x509 -req -in server.csr -CA root.crt -CAkey root.key -CAcreateserial -days 30 -extfile server.ext -out server.crt",
         ] {
-            let made = Command::new("openssl")
-                .args(args.split(' '))
-                .current_dir(folder.root())
-                .output()
-                .unwrap();
-            assert!(
-                made.status.success(),
-                "{}",
-                String::from_utf8_lossy(&made.stderr)
-            );
+            run_openssl(&folder, args);
         }
         Some(Authority { folder })
+    }
+
+    /// Signs the certificate `client.crt` of a client.
+    pub(crate) fn sign_client(&self) {
+        for args in [
+            "req -new -newkey rsa:2048 -nodes -subj /CN=loader -keyout client.key -out client.csr",
+            "x509 -req -in client.csr -CA root.crt -CAkey root.key -CAcreateserial -days 30 -extfile client.ext -out client.crt",
+        ] {
+            self.folder
+                .write("client.ext", "basicConstraints=CA:FALSE\n");
+            run_openssl(&self.folder, args);
+        }
     }
 
     /// The file of the certificate of the authority.
@@ -54,4 +57,17 @@ impl Authority {
     pub(crate) fn file(&self, name: &str) -> PathBuf {
         self.folder.path(name)
     }
+}
+
+fn run_openssl(folder: &Folder, args: &str) {
+    let made = Command::new("openssl")
+        .args(args.split(' '))
+        .current_dir(folder.root())
+        .output()
+        .unwrap();
+    assert!(
+        made.status.success(),
+        "{}",
+        String::from_utf8_lossy(&made.stderr)
+    );
 }

@@ -1,6 +1,8 @@
 //! Loads into Elasticsearch and `OpenSearch`, against a checking server: none of these is here.
 
 mod kills;
+mod login;
+mod reindex;
 mod tls;
 
 use std::fs;
@@ -10,7 +12,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-use super::checking_server::{API_KEY, CheckingServer, Faults};
+use super::checking_server::{API_KEY, CheckingServer, Faults, State};
 use super::kept_segments::{check_replaced, end_of, follow, is_empty, wait_until};
 use super::segments::segment;
 use super::{MAIL, records};
@@ -295,9 +297,7 @@ fn replacing_is_refused() {
     let ended = load(&server, &["--replace"], &records(&folder, "a.mbox", MAIL));
     assert_eq!(ended.status, Some(2), "{}", ended.stderr);
     assert!(
-        ended
-            .stderr
-            .contains("--replace, --prune and --dry-run need a transaction"),
+        ended.stderr.contains("need a transaction"),
         "{}",
         ended.stderr
     );
@@ -360,7 +360,8 @@ fn an_index_that_is_deleted_or_replaced_keeps_the_segments() {
         let out = folder.path("out");
         wait_until("segment 1 is removed", || is_empty(&out));
         let mut state = server.state();
-        state.documents.indexes.remove(name);
+        let index = state.documents.index_of(name).to_owned();
+        state.documents.indexes.remove(&index);
         if is_replaced {
             state.documents.index(name);
         }
@@ -379,7 +380,7 @@ fn a_segment_whose_documents_went_with_their_index_is_loaded_again() {
     segment(&folder, 1, &records(&folder, "a.mbox", MAIL));
     let out = folder.path("out").display().to_string();
     loaded(&server, &[&out], b"");
-    server.state().documents.indexes.remove("mail");
+    server.state().documents.indexes.remove("mail-v1");
     let summary = loaded(&server, &[&out, "--delete-segments"], b"");
     assert!(summary.contains("4 records, 4 of them new"), "{summary}");
     assert_eq!(count(&server), 4);
@@ -400,8 +401,106 @@ fn a_server_that_never_answers_is_given_up() {
     let ended = ended(&mut urlspool(["load", "--into", &target]), &input);
     assert_eq!(ended.status, Some(69), "{}", ended.stderr);
     assert!(begun.elapsed() < Duration::from_secs(40));
-    for attempt in 1..=6 {
-        let text = format!("attempt {attempt} of 6 failed: ");
+    for attempt in 1..=5 {
+        let text = format!("attempt {attempt} failed, trying again in ");
         assert!(ended.stderr.contains(&text), "{}", ended.stderr);
     }
+    assert!(ended.stderr.contains("6 times at most"), "{}", ended.stderr);
+    assert!(
+        !ended.stderr.contains("attempt 6 failed"),
+        "{}",
+        ended.stderr
+    );
+}
+
+/// Loads while `trouble` is there, and for `time` after the start. Returns what the load reports.
+fn loaded_after(
+    time: Duration,
+    trouble: fn(&mut State),
+    end: fn(&mut State),
+) -> (String, Duration) {
+    let (folder, server) = (Folder::new(), CheckingServer::start(1));
+    let input = records(&folder, "a.mbox", MAIL);
+    loaded(&server, &[], &lines_of_first(&input));
+    trouble(&mut server.state());
+    let begun = Instant::now();
+    let stderr = std::thread::scope(|scope| {
+        scope.spawn(|| {
+            std::thread::sleep(time);
+            end(&mut server.state());
+        });
+        loaded(&server, &[], &input)
+    });
+    assert_eq!(count(&server), 4);
+    server.check();
+    (stderr, begun.elapsed())
+}
+
+/// The first record of the input.
+fn lines_of_first(input: &[u8]) -> Vec<u8> {
+    input
+        .split_inclusive(|byte| *byte == b'\n')
+        .next()
+        .unwrap()
+        .to_owned()
+}
+
+#[test]
+fn a_server_that_stays_busy_is_waited_for_and_named() {
+    // Six attempts would be over after 3.1 seconds.
+    let busy = Duration::from_secs(5);
+    let refuse_all = |state: &mut State| state.faults.refused_requests = 100;
+    let (stderr, time) = loaded_after(busy, refuse_all, |state| state.faults = Faults::default());
+    assert!(busy <= time, "{time:?}");
+    for text in [
+        "attempt 4 failed, trying again in ",
+        " s more at most: http://127.0.0.1:",
+        "busy",
+    ] {
+        assert!(stderr.contains(text), "{stderr}");
+    }
+    assert!(!stderr.contains("attempt 3 failed"), "{stderr}");
+}
+
+#[test]
+fn a_full_disk_is_waited_for_with_a_way_out() {
+    let (stderr, _) = loaded_after(
+        Duration::from_secs(2),
+        |state| state.documents.is_disk_full = true,
+        |state| state.documents.is_disk_full = false,
+    );
+    for text in [
+        "cluster_block_exception",
+        "a disk of the server is nearly full: make room on it",
+        "index.blocks.read_only_allow_delete",
+    ] {
+        assert!(stderr.contains(text), "{stderr}");
+    }
+}
+
+#[test]
+fn following_ends_at_a_signal_while_the_server_is_busy() {
+    let (folder, server) = (Folder::new(), CheckingServer::start(1));
+    segment(&folder, 1, &records(&folder, "a.mbox", MAIL));
+    server.state().faults.refused_requests = 100;
+    let out = folder.path("out").display().to_string();
+    let mut following = load_command(&server, &["--follow", &out])
+        .stdin(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    // Long enough for pauses of seconds.
+    std::thread::sleep(Duration::from_secs(4));
+    let pid = i32::try_from(following.id()).unwrap();
+    let pid = rustix::process::Pid::from_raw(pid).unwrap();
+    rustix::process::kill_process(pid, rustix::process::Signal::TERM).unwrap();
+    let begun = Instant::now();
+    let status = following.wait().unwrap();
+    assert_eq!(status.code(), Some(0));
+    assert!(
+        begun.elapsed() < Duration::from_millis(2_500),
+        "{:?}",
+        begun.elapsed()
+    );
+    assert_eq!(fs::read_dir(folder.path("out")).unwrap().count(), 2);
 }

@@ -32,8 +32,9 @@ pub(crate) struct LoadArgs {
     /// PostgreSQL, and `elasticsearch+https://HOST:PORT/INDEX` (or `elasticsearch+http`) an index
     /// of Elasticsearch or OpenSearch; these need a program that was built with the features
     /// `postgres` and `elasticsearch`. A password is never part of the argument: it comes from
-    /// `PGPASSWORD` or `~/.pgpass`, an API key from `URLSPOOL_ELASTICSEARCH_API_KEY`. A server may
-    /// be silent for 30 seconds; `?connect_timeout=SECONDS` after the URL changes that.
+    /// `PGPASSWORD` or `~/.pgpass`, an API key from `URLSPOOL_ELASTICSEARCH_API_KEY`, and the
+    /// password of a user (`elasticsearch+https://USER@HOST:PORT/INDEX`) from
+    /// `URLSPOOL_ELASTICSEARCH_PASSWORD`. A server may be silent for 30 seconds; `?connect_timeout=SECONDS` after the URL changes that.
     #[expect(clippy::doc_markdown, reason = "a name in the help, which is no code")]
     #[arg(long, value_name = "TARGET", required = true, value_parser = target_name)]
     pub(crate) into: TargetName,
@@ -63,6 +64,14 @@ pub(crate) struct LoadArgs {
     /// Remove each segment and its sidecar after its rows are committed
     #[arg(long, requires = "paths", conflicts_with = "replace", help_heading = INPUT)]
     pub(crate) delete_segments: bool,
+
+    /// Copy the documents of an index into its next version, and load nothing
+    ///
+    /// Records are in the index NAME-v1 behind the alias NAME. The documents are copied into
+    /// NAME-v2, then NAME leads to that, in one step: searches never stop, and loads wait. An index
+    /// that is called NAME itself, as version 0.1 made it, becomes NAME-v1 in this way.
+    #[arg(long, conflicts_with_all = ["paths", "replace", "prune", "follow", "delete_segments"], help_heading = OUTPUT)]
+    pub(crate) reindex: bool,
 
     /// Do not keep a copy of a SQLite database whose tables are upgraded
     ///

@@ -198,7 +198,7 @@ impl BulkRows {
             }
             if let Some(error) = busy {
                 backoff.wait(Refusal {
-                    error: LoadError::new(LoadErrorKind::Busy, error.to_string()),
+                    error: client.busy(&error),
                     retry_after: None,
                 })?;
             }
@@ -276,6 +276,7 @@ impl ItemResult {
             200..300 => ItemOutcome::Added,
             409 => ItemOutcome::Known,
             429 | 500.. => ItemOutcome::Again(error),
+            403 if error.is_disk_full() => ItemOutcome::Again(error),
             401 | 403 | 404 => return Err(error.refusal()),
             _ => ItemOutcome::Refused(error.to_string()),
         })
@@ -350,6 +351,9 @@ fn delete_by_query(
         removed += reply.deleted;
         if reply.is_complete() {
             return Ok(removed);
+        }
+        if 0 < reply.deleted {
+            backoff.reset();
         }
         backoff.wait(Refusal {
             error: LoadError::new(

@@ -1,8 +1,10 @@
 //! Requests to a server, its answers, and repetition: a server that is busy, or whose connection
 //! broke, is asked again after a while.
 
-use std::rc::Rc;
-use std::time::Duration;
+use std::cell::Cell;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
 use std::{fmt, io, thread};
 
 use rustls::CertificateError;
@@ -12,14 +14,16 @@ use serde_json::Value;
 use ureq::http::{Method, Request, Response};
 use ureq::{Agent, AsSendBody, Body};
 
+use super::login::Login;
 use crate::grammar::encode;
 use crate::limits::{
-    LOAD_ATTEMPTS, LOAD_BACKOFF_MS, LOAD_REPLY_BYTES, LOAD_REPLY_SECONDS, LOAD_RETRY_AFTER_SECONDS,
+    LOAD_ATTEMPTS, LOAD_BACKOFF_MS, LOAD_BACKOFF_SECONDS, LOAD_BUSY_SECONDS, LOAD_REPLY_BYTES,
+    LOAD_REPLY_SECONDS, LOAD_RETRY_AFTER_SECONDS, LOAD_STOP_POLL_MS,
 };
 use crate::load::SharedReport;
 use crate::load::http_agent::{TrustedAuthorities, http_agent, retry_after};
 use crate::load::target_name::Secret;
-use crate::load::{LoadError, LoadErrorKind};
+use crate::load::{LoadError, LoadErrorKind, Retry, RetryEnd};
 
 /// A client of one server.
 pub(super) struct HttpClient<'r> {
@@ -29,6 +33,10 @@ pub(super) struct HttpClient<'r> {
     authorization: Option<Secret>,
     /// Time for the answer to a request that is little work.
     limit: Duration,
+    /// `true` after the server has answered once.
+    has_answered: Cell<bool>,
+    /// `true` if the load is to end, with the error of a request that would be repeated.
+    stop: Arc<AtomicBool>,
     pub(super) report: SharedReport<'r>,
 }
 
@@ -81,6 +89,11 @@ impl HttpRequest {
     }
 }
 
+/// The way out of a full disk, after the server's own words.
+const DISK_FULL: &str = "; a disk of the server is nearly full: make room on it, and the server takes \
+     the block away; or, if somebody set it, set index.blocks.read_only_allow_delete of the index to \
+     null";
+
 /// An answer that is neither "later" nor "you may not".
 #[derive(Debug)]
 pub(super) struct HttpReply {
@@ -110,6 +123,13 @@ impl ServerError {
             kind: String::new(),
             reason: format!("it answers with HTTP status {status}"),
         }
+    }
+
+    /// Returns `true` for the block that a server sets at its flood-stage watermark, and takes away
+    /// when the disk has room again.
+    pub(super) fn is_disk_full(&self) -> bool {
+        // The number of the block: the words differ from version to version.
+        self.kind == "cluster_block_exception" && self.reason.contains("/12/")
     }
 
     /// The error of a load whose request has this answer.
@@ -165,13 +185,15 @@ impl<'r> HttpClient<'r> {
     pub(super) fn new(
         server: &str,
         authorities: TrustedAuthorities,
-        api_key: Option<&Secret>,
+        login: Login,
         limit: Duration,
+        stop: &Arc<AtomicBool>,
         report: SharedReport<'r>,
     ) -> HttpClient<'r> {
         let agent = http_agent(
             server,
             &authorities,
+            login.certificate,
             concat!("urlspool/", env!("CARGO_PKG_VERSION")),
             limit,
         );
@@ -179,20 +201,58 @@ impl<'r> HttpClient<'r> {
             agent,
             server: server.to_owned(),
             authorities,
-            authorization: api_key.map(|key| Secret::new(format!("ApiKey {}", key.text()))),
+            authorization: login.authorization,
             limit,
+            has_answered: Cell::new(false),
+            stop: Arc::clone(stop),
             report,
         }
     }
 
     /// Creates the times between attempts of a request.
-    pub(super) fn backoff(&self) -> Backoff<'r> {
-        Backoff::new(Rc::clone(&self.report))
+    pub(super) fn backoff(&self) -> Backoff<'_, 'r> {
+        Backoff {
+            client: self,
+            failed: 0,
+            begun: None,
+        }
+    }
+
+    /// Returns `true` if the load is to end.
+    pub(super) fn is_stopping(&self) -> bool {
+        self.stop.load(Ordering::Relaxed)
     }
 
     /// Sends a request until the server answers.
     pub(super) fn send(&self, request: &HttpRequest) -> Result<HttpReply, LoadError> {
-        retried(&self.report, || self.exchange(request))
+        self.retried(|| self.exchange(request))
+    }
+
+    /// Repeats `attempt` until it is done.
+    ///
+    /// # Errors
+    ///
+    /// The error of an attempt, after the last one also that of a [`Refusal`].
+    pub(super) fn retried<T>(
+        &self,
+        mut attempt: impl FnMut() -> Result<Attempt<T>, LoadError>,
+    ) -> Result<T, LoadError> {
+        let mut backoff = self.backoff();
+        loop {
+            match attempt()? {
+                Attempt::Done(value) => return Ok(value),
+                Attempt::Again(refusal) => backoff.wait(refusal)?,
+            }
+        }
+    }
+
+    /// The error of a server that is too busy for a request, or for a part of one.
+    pub(super) fn busy(&self, error: &ServerError) -> LoadError {
+        let way_out = if error.is_disk_full() { DISK_FULL } else { "" };
+        LoadError::new(
+            LoadErrorKind::Busy,
+            format!("{}: {error}{way_out}", self.server),
+        )
     }
 
     /// Sends a request once.
@@ -209,18 +269,24 @@ impl<'r> HttpClient<'r> {
             Ok(body) => HttpReply { status, body },
             Err(error) => return self.failed(error),
         };
+        self.has_answered.set(true);
         let server = &self.server;
         match status {
+            403 if reply.error().is_disk_full() => Ok(Attempt::Again(Refusal {
+                error: self.busy(&reply.error()),
+                retry_after,
+            })),
             401 | 403 => Err(LoadError::unusable(format!(
                 "{server}: {}; a key with the right to write comes from \
-                 URLSPOOL_ELASTICSEARCH_API_KEY",
+                 URLSPOOL_ELASTICSEARCH_API_KEY, or the password of USER@ before the host from \
+                 URLSPOOL_ELASTICSEARCH_PASSWORD",
                 reply.error()
             ))),
             300..=399 => Err(LoadError::unusable(format!(
                 "{server} redirects to another place; name that place"
             ))),
             429 | 500.. => Ok(Attempt::Again(Refusal {
-                error: LoadError::new(LoadErrorKind::Busy, format!("{server}: {}", reply.error())),
+                error: self.busy(&reply.error()),
                 retry_after,
             })),
             _ => Ok(Attempt::Done(reply)),
@@ -342,64 +408,71 @@ pub(super) struct Refusal {
     pub(super) retry_after: Option<Duration>,
 }
 
-/// Repeats `attempt` until it is done.
-///
-/// # Errors
-///
-/// The error of an attempt, after the last one also that of a [`Refusal`].
-pub(super) fn retried<T>(
-    report: &SharedReport<'_>,
-    mut attempt: impl FnMut() -> Result<Attempt<T>, LoadError>,
-) -> Result<T, LoadError> {
-    let mut backoff = Backoff::new(Rc::clone(report));
-    loop {
-        match attempt()? {
-            Attempt::Done(value) => return Ok(value),
-            Attempt::Again(refusal) => backoff.wait(refusal)?,
-        }
-    }
-}
-
-/// Times between attempts: each is twice the one before.
-pub(super) struct Backoff<'r> {
+/// Times between attempts: each is twice the one before, up to a limit.
+pub(super) struct Backoff<'c, 'r> {
+    client: &'c HttpClient<'r>,
     failed: u32,
-    report: SharedReport<'r>,
+    /// The time of the first failure since the last progress.
+    begun: Option<Instant>,
 }
 
-impl<'r> Backoff<'r> {
-    /// No attempt has failed.
-    pub(super) fn new(report: SharedReport<'r>) -> Backoff<'r> {
-        Backoff { failed: 0, report }
-    }
-
+impl Backoff<'_, '_> {
     /// Waits before the next attempt.
     ///
     /// # Errors
     ///
-    /// There were [`LOAD_ATTEMPTS`] attempts.
+    /// There were enough attempts, or the load is to end.
     pub(super) fn wait(&mut self, refusal: Refusal) -> Result<(), LoadError> {
         self.failed += 1;
-        self.report
-            .borrow_mut()
-            .retried(&refusal.error, self.failed, LOAD_ATTEMPTS);
-        if LOAD_ATTEMPTS <= self.failed {
+        let begun = *self.begun.get_or_insert_with(Instant::now);
+        let pause = pause(self.failed, refusal.retry_after);
+        let end = retry_end(
+            self.failed,
+            begun.elapsed() + pause,
+            self.client.has_answered.get(),
+        );
+        let Some(end) = end.filter(|_| !self.client.is_stopping()) else {
             return Err(refusal.error);
+        };
+        let failed = self.failed;
+        self.client
+            .report
+            .borrow_mut()
+            .retried(&refusal.error, &Retry { failed, pause, end });
+        let waited = Instant::now();
+        while let Some(left) = pause.checked_sub(waited.elapsed()) {
+            if self.client.is_stopping() {
+                return Err(refusal.error);
+            }
+            thread::sleep(left.min(Duration::from_millis(LOAD_STOP_POLL_MS)));
         }
-        thread::sleep(pause(self.failed, refusal.retry_after));
         Ok(())
     }
 
     /// Begins anew, since the server accepted a part.
     pub(super) fn reset(&mut self) {
         self.failed = 0;
+        self.begun = None;
     }
 }
 
 /// The pause after `failed` attempts, from 1: not shorter than the server asked for, up to a limit.
 fn pause(failed: u32, retry_after: Option<Duration>) -> Duration {
-    let doubled = Duration::from_millis(LOAD_BACKOFF_MS << (failed - 1));
+    let doubled = Duration::from_millis(LOAD_BACKOFF_MS << (failed - 1).min(16));
     let asked = retry_after.unwrap_or_default();
-    doubled.max(asked.min(Duration::from_secs(LOAD_RETRY_AFTER_SECONDS)))
+    doubled
+        .min(Duration::from_secs(LOAD_BACKOFF_SECONDS))
+        .max(asked.min(Duration::from_secs(LOAD_RETRY_AFTER_SECONDS)))
+}
+
+/// The end of further attempts after `failed` ones, of which the next one begins `elapsed` after the
+/// first; `None` if there are no more.
+fn retry_end(failed: u32, elapsed: Duration, has_answered: bool) -> Option<RetryEnd> {
+    if !has_answered {
+        return (failed < LOAD_ATTEMPTS).then_some(RetryEnd::Attempts(LOAD_ATTEMPTS));
+    }
+    let left = Duration::from_secs(LOAD_BUSY_SECONDS).checked_sub(elapsed)?;
+    Some(RetryEnd::Within(left))
 }
 
 #[cfg(test)]
@@ -431,5 +504,36 @@ mod tests {
         assert_eq!(ms(3, None), 400);
         assert_eq!(ms(1, Some(Duration::from_secs(2))), 2_000);
         assert_eq!(ms(1, Some(Duration::from_hours(1))), 30_000);
+        assert_eq!(ms(8, None), 10_000);
+        assert_eq!(ms(u32::MAX, None), 10_000);
+    }
+
+    #[test]
+    fn a_server_that_has_answered_is_given_minutes() {
+        let seconds = Duration::from_secs;
+        let is_last =
+            |failed, elapsed, has_answered| retry_end(failed, elapsed, has_answered).is_none();
+        assert!(!is_last(5, seconds(1_000), false));
+        assert!(is_last(6, seconds(1), false));
+        assert!(!is_last(1_000, seconds(299), true));
+        assert!(is_last(1_000, seconds(301), true));
+    }
+
+    #[test]
+    fn a_full_disk_is_told_from_other_blocks() {
+        let is_disk_full = |kind: &str, reason: &str| {
+            let (kind, reason) = (kind.to_owned(), reason.to_owned());
+            ServerError { kind, reason }.is_disk_full()
+        };
+        for reason in [
+            "index [urls] blocked by: [TOO_MANY_REQUESTS/12/disk usage exceeded flood-stage \
+             watermark, index has read-only-allow-delete block];",
+            "blocked by: [FORBIDDEN/12/index read-only / allow delete (api)];",
+        ] {
+            assert!(is_disk_full("cluster_block_exception", reason), "{reason}");
+            assert!(!is_disk_full("security_exception", reason), "{reason}");
+        }
+        let reason = "index [urls] blocked by: [FORBIDDEN/8/index write (api)];";
+        assert!(!is_disk_full("cluster_block_exception", reason));
     }
 }

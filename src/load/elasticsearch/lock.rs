@@ -12,10 +12,10 @@ use std::time::{Duration, Instant};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::http::{Attempt, retried};
-use super::http::{HttpClient, HttpReply, HttpRequest};
+use super::http::{Attempt, HttpClient, HttpReply, HttpRequest};
 use crate::limits::{
-    LOAD_INDEX_LOCK_SECONDS, LOAD_INDEX_POLL_MS, LOAD_LEASE_SECONDS, LOAD_RENEW_SECONDS,
+    LOAD_INDEX_LOCK_SECONDS, LOAD_INDEX_POLL_MS, LOAD_LEASE_SECONDS, LOAD_LOCK_REPORT_SECONDS,
+    LOAD_RENEW_SECONDS,
 };
 use crate::load::LoadError;
 
@@ -79,6 +79,7 @@ impl IndexLock {
     /// Takes the lock, or waits until its owner releases it or is silent for too long.
     pub(super) fn acquire(&mut self, client: &HttpClient<'_>) -> Result<(), LoadError> {
         let begun = Instant::now();
+        let mut is_reported = false;
         let mut seen: Option<(DocumentVersion, Instant)> = None;
         loop {
             let created = client.send(&self.create())?;
@@ -101,8 +102,13 @@ impl IndexLock {
                     return self.hold(&taken.succeeded()?);
                 }
             }
-            if Duration::from_secs(LOAD_INDEX_LOCK_SECONDS) <= begun.elapsed() {
+            let is_late = Duration::from_secs(LOAD_INDEX_LOCK_SECONDS) <= begun.elapsed();
+            if is_late || client.is_stopping() {
                 return Err(self.lost());
+            }
+            if !is_reported && Duration::from_secs(LOAD_LOCK_REPORT_SECONDS) <= begun.elapsed() {
+                is_reported = true;
+                client.report.borrow_mut().waiting(&self.name);
             }
             thread::sleep(Duration::from_millis(LOAD_INDEX_POLL_MS));
         }
@@ -154,7 +160,7 @@ impl IndexLock {
         client: &HttpClient<'_>,
         request: &HttpRequest,
     ) -> Result<HttpReply, LoadError> {
-        retried(&client.report, || match self.renew_if_due(client)? {
+        client.retried(|| match self.renew_if_due(client)? {
             Attempt::Done(()) => client.exchange(request),
             Attempt::Again(refusal) => Ok(Attempt::Again(refusal)),
         })
