@@ -2,10 +2,12 @@
 //!
 //! The pages need no script and no outside resource, and none of their links leads to a URL of the
 //! archive. `server.rs` speaks HTTP, `request.rs` reads requests, `selection.rs` asks the database,
-//! `answer.rs` finds the page of a request, and `pages.rs` writes it.
+//! `raw.rs` reads the files that were scanned, `answer.rs` finds the page of a request, and
+//! `pages.rs` writes it.
 
 mod answer;
 mod pages;
+mod raw;
 mod request;
 mod selection;
 mod server;

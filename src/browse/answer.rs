@@ -9,6 +9,7 @@ use std::time::SystemTime;
 use rusqlite::{Connection, ErrorCode, OptionalExtension};
 
 use super::pages::{self, LinkFacts, PageRow, SearchPage, Snapshot, Subject};
+use super::raw::passage;
 use super::request::{BAD_REQUEST, FAILED, Filter, FilterField, NOT_FOUND, Refusal, UNAVAILABLE};
 use super::selection::{Selection, select};
 use crate::limits::{BROWSE_KEPT_LISTS, BROWSE_PAGE_ROWS, BROWSE_TOP_NAMES};
@@ -93,6 +94,10 @@ impl Answerer {
                 let (filter, page) = Filter::of_query(query)?;
                 self.page(path, filter, page).map(html)
             }
+            "bytes" => {
+                let row = query.strip_prefix("row=").and_then(|row| row.parse().ok());
+                self.bytes_page(row.ok_or(BAD_REQUEST)?).map(html)
+            }
             "citations.csv" | "citations.jsonl" => {
                 let (filter, _) = Filter::of_query(query)?;
                 let list = self.list(&filter)?.map_err(|_| BAD_REQUEST)?;
@@ -139,6 +144,13 @@ impl Answerer {
             page,
             pages,
         }))
+    }
+
+    /// Returns the page with the raw bytes of a citation.
+    fn bytes_page(&self, id: i64) -> Result<String, Refusal> {
+        let row = answered(self.page_row(id))?.ok_or(NOT_FOUND)?;
+        let passage = passage(&row.citation.found.source);
+        Ok(pages::bytes_page(&row, &passage))
     }
 
     /// Returns the thing that a page is about.
@@ -196,19 +208,19 @@ impl Answerer {
         let Some(citation) = citation_of_row(&self.db, id)? else {
             return Ok(None);
         };
-        let sql = "SELECT links.key, links.citations, urls.hazards, urls.mismatch, urls.truncated,
+        let sql = "SELECT links.key, links.citations, urls.hazards, urls.truncated,
             urls.domain FROM urls LEFT JOIN links ON links.id = urls.link WHERE urls.id = ?1";
         let mut statement = self.db.prepare_cached(sql)?;
         let row = statement.query_row([id], |row| {
             let hazards: Option<String> = row.get(2)?;
             Ok(PageRow {
+                id,
                 citation,
                 key: row.get(0)?,
                 citations: row.get::<_, Option<i64>>(1)?.map_or(0, i64::cast_unsigned),
                 hazards: list_texts(hazards.as_deref().unwrap_or_default()),
-                is_mismatch: row.get::<_, Option<bool>>(3)?.unwrap_or(false),
-                is_truncated: row.get::<_, Option<bool>>(4)?.unwrap_or(false),
-                domain: row.get(5)?,
+                is_truncated: row.get::<_, Option<bool>>(3)?.unwrap_or(false),
+                domain: row.get(4)?,
             })
         });
         row.optional()

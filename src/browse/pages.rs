@@ -4,6 +4,7 @@ use std::path::Path;
 
 use maud::{Markup, PreEscaped, html};
 
+use super::raw::{NoPassage, RawPassage};
 use super::request::{Filter, FilterField};
 use super::selection::{Selection, Top};
 use crate::diagnostic::{counted, grouped};
@@ -50,13 +51,14 @@ pub(super) enum Subject {
 
 /// A citation with what a page shows of its link.
 pub(super) struct PageRow {
+    /// The row of `urls`.
+    pub(super) id: i64,
     pub(super) citation: Citation,
     /// The key of its link; `None` if its URL is truncated.
     pub(super) key: Option<String>,
     /// The citations of the link.
     pub(super) citations: u64,
     pub(super) hazards: Vec<String>,
-    pub(super) is_mismatch: bool,
     pub(super) is_truncated: bool,
     pub(super) domain: Option<String>,
 }
@@ -169,7 +171,7 @@ fn form(filter: &Filter) -> Markup {
     };
     let has_more = filter
         .conditions()
-        .any(|(field, _)| field != FilterField::Words);
+        .any(|(field, _)| !matches!(field, FilterField::Words | FilterField::Key));
     html! {
         form.search role="search" action="./" method="get" { "\n"
             div.words {
@@ -434,6 +436,13 @@ fn results(page: &SearchPage<'_>) -> Markup {
             @if page.rows.is_empty() { p {
                 "Nothing matches. All conditions must hold, and a word is found as a whole, or by its "
                 "first letters with a star: " code { "goph*" } "."
+                @if !page.filter.value(FilterField::Domain).is_empty() {
+                    " A domain is the name that was registered, such as cern.ch; the name of one "
+                    "machine in it, such as info.cern.ch, belongs into " em { "Host" } "."
+                }
+                @if !page.filter.value(FilterField::List).is_empty() {
+                    " A list is found by its whole name, as it stands beside the citations."
+                }
             } } @else {
                 p.exports { "As shown, all pages: "
                     a href={ "citations.csv" (query) } { "CSV" } " "
@@ -479,16 +488,61 @@ fn result(row: &PageRow) -> Markup {
                     " \u{b7} quoted " (counted(row.citation.quote_depth.cast_unsigned(), "level", "levels")) " deep"
                 }
                 @if row.is_truncated { " \u{b7} cut short" }
-                @if row.is_mismatch { " " strong.warning { "its text names another host" } }
-                @for hazard in &row.hazards { " " strong.warning { (foreign(hazard)) } }
+                @for hazard in &row.hazards {
+                    " \u{b7} " strong.warning {
+                        @if hazard == "mismatch" { "its text names another host" } @else { (foreign(hazard)) }
+                    }
+                }
             } "\n"
             details {
                 summary { "Where it stands" }
-                p { "The bytes: " code { (foreign(&show_command(&row.citation))) } } "\n"
+                p { a href={ "bytes?row=" (row.id) } { "The text around it, as it is in the file" } } "\n"
+                p { "In a terminal: " code { (foreign(&show_command(&row.citation))) } } "\n"
                 @if let Some(thread) = &row.citation.thread { p { "Thread: " (foreign(thread)) } }
                 @if let Some(id) = &found.message.id { p { "Message-ID: " (foreign(id)) } }
             } "\n"
         } "\n"
+    }
+}
+
+/// Returns the page with the raw bytes of a citation, which are marked, and the text around them.
+pub(super) fn bytes_page(row: &PageRow, passage: &Result<RawPassage, NoPassage>) -> String {
+    let source = &row.citation.found.source;
+    let main = html! {
+        h1 { "As it is in the file" } "\n"
+        section #results tabindex="-1" { "\n"
+            p.soft { (foreign(&place(&row.citation))) } "\n"
+            @match passage {
+                Ok(RawPassage { before, bytes, after }) => {
+                    pre.raw { (raw_text(before)) mark { (raw_text(bytes)) } (raw_text(after)) } "\n"
+                    p.soft { "Bytes " (grouped(source.start.cast_unsigned())) " to "
+                        (grouped(source.end.cast_unsigned()))
+                        ". Bytes that are not UTF-8 are shown as \u{fffd}." } "\n"
+                }
+                Err(NoPassage::Packed) => p.note {
+                    "The file is compressed, an archive or a repository, so that the text is not shown "
+                    "here. The command below prints it."
+                }
+                Err(NoPassage::Failed(error)) => p.note {
+                    "The file cannot be read: " (Text(&error.to_string())) ". It is looked for at the "
+                    "place where it was scanned, from the folder in which this program was started."
+                }
+            }
+            p { "In a terminal: " code { (foreign(&show_command(&row.citation))) } } "\n"
+            ol.cited { "\n" (result(row)) } "\n"
+        } "\n"
+    };
+    document("As it is in the file", &Filter::default(), &main)
+}
+
+/// Returns bytes as text, line by line.
+fn raw_text(bytes: &[u8]) -> Markup {
+    let text = String::from_utf8_lossy(bytes);
+    html! {
+        @for (number, line) in text.split('\n').enumerate() {
+            @if 0 < number { "\n" }
+            (Text(line.strip_suffix('\r').unwrap_or(line)))
+        }
     }
 }
 
@@ -500,6 +554,11 @@ fn sender(from: &str) -> Markup {
 
 /// Returns the command that prints the raw bytes of a citation.
 fn show_command(citation: &Citation) -> String {
+    format!("urlspool show '{}'", place(citation).replace('\'', "'\\''"))
+}
+
+/// Returns the file, the members and the range of a citation.
+fn place(citation: &Citation) -> String {
     let source = &citation.found.source;
     let mut place = source.path.clone();
     let members = source.member.as_deref().unwrap_or_default();
@@ -507,8 +566,7 @@ fn show_command(citation: &Citation) -> String {
         place.push('!');
         place.push_str(&member);
     }
-    let place = place.replace('\'', "'\\''");
-    format!("urlspool show '{place}:{}-{}'", source.start, source.end)
+    format!("{place}:{}-{}", source.start, source.end)
 }
 
 fn pager(page: &SearchPage<'_>) -> Markup {

@@ -212,9 +212,10 @@ impl Filter {
         let text = |field| Some(self.value(field).to_owned()).filter(|text| !text.is_empty());
         let mut search = SearchQuery {
             words: words(self.value(FilterField::Words)),
-            domain: text(FilterField::Domain),
-            host: text(FilterField::Host),
-            scheme: text(FilterField::Scheme),
+            domain: text(FilterField::Domain).map(|text| host_in(&text).to_owned()),
+            host: text(FilterField::Host).map(|text| host_in(&text).to_owned()),
+            scheme: text(FilterField::Scheme)
+                .map(|text| text.trim_end_matches([':', '/']).to_owned()),
             sender: text(FilterField::Sender),
             list: text(FilterField::List),
             url: text(FilterField::Key),
@@ -241,6 +242,12 @@ impl Filter {
     }
 }
 
+/// Returns the host of a URL that somebody pasted in place of a host.
+fn host_in(text: &str) -> &str {
+    let rest = text.split_once("://").map_or(text, |(_, rest)| rest);
+    rest.split(['/', ':', '?', '#']).next().unwrap_or_default()
+}
+
 /// Returns the words of a search, and the phrases in quotes.
 fn words(text: &str) -> Vec<String> {
     let words = split_words(text).into_iter().take(BROWSE_WORDS);
@@ -248,9 +255,12 @@ fn words(text: &str) -> Vec<String> {
 }
 
 /// Returns the first second of a year (`1996`), a month (`1996-07`) or a day (`1996-07-02`), and
-/// the first one after it.
+/// the first one after it. A year has four digits: nobody means the year 96.
 fn period(text: &str) -> Option<(i64, i64)> {
     let parts: Vec<&str> = text.split('-').collect();
+    if parts.first().is_none_or(|year| year.len() != 4) {
+        return None;
+    }
     let (start, span) = match *parts {
         [year] => (Date::new(year.parse().ok()?, 1, 1), 1.year()),
         [year, month] => {
@@ -304,7 +314,18 @@ mod tests {
         assert_eq!(search.words, ["a", "\"b c\""]);
         assert_eq!(search.since, Some(823_132_800));
         assert_eq!(Filter::of_query("page=0"), Err(BAD_REQUEST));
-        let (wrong, _) = Filter::of_query("until=1996-13").unwrap();
-        assert_eq!(wrong.search().unwrap_err(), FilterField::Until);
+        for date in ["1996-13", "96", "7/1996", "July+1996"] {
+            let (wrong, _) = Filter::of_query(&format!("until={date}")).unwrap();
+            assert_eq!(wrong.search().unwrap_err(), FilterField::Until, "{date}");
+        }
+    }
+
+    #[test]
+    fn what_is_pasted_into_a_field_is_read_as_it_is_meant() {
+        let query = "domain=http://m.example/&host=www.m.example:80&scheme=ftp://";
+        let search = Filter::of_query(query).unwrap().0.search().unwrap();
+        assert_eq!(search.domain.as_deref(), Some("m.example"));
+        assert_eq!(search.host.as_deref(), Some("www.m.example"));
+        assert_eq!(search.scheme.as_deref(), Some("ftp"));
     }
 }

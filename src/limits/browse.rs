@@ -33,11 +33,17 @@ pub const BROWSE_QUERY_SECONDS: u64 = 20;
 pub const BROWSE_EXACT_ROWS: u64 = 100_000;
 
 /// Number of rows of the database that are examined for a sample.
-pub const BROWSE_SAMPLE_ROWS: i64 = 30_000;
+pub const BROWSE_SAMPLE_ROWS: i64 = 15_000;
 
 /// Number of runs of neighbouring rows in a sample: neighbours were loaded together and are alike,
 /// so that a sample needs many runs.
 pub const BROWSE_SAMPLE_RUNS: i64 = 150;
+
+/// Size, in bytes, of the raw bytes of a link that a page shows. A URL of 64 KiB may be encoded.
+pub const BROWSE_RAW_BYTES: u64 = 256 << 10;
+
+/// Size, in bytes, of the raw text before them and after them: a paragraph.
+pub const BROWSE_AROUND_BYTES: u64 = 1_500;
 
 /// Number of results on a page.
 pub const BROWSE_PAGE_ROWS: usize = 50;

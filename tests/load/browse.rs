@@ -111,6 +111,13 @@ fn a_page_searches_filters_and_counts() {
     ] {
         assert_eq!(citations(&served.page(path)), count, "{path}");
     }
+    for (path, hint) in [
+        ("?domain=www.m.example", "belongs into <em>Host</em>"),
+        ("?list=m", "by its whole name"),
+    ] {
+        let page = served.page(path);
+        assert!(citations(&page) == 0 && page.contains(hint), "{page}");
+    }
     let first = served.page("");
     assert!(first.contains("href=\"./?domain=m.example\""), "{first}");
     assert!(first.contains("<h2>4 citations</h2>"), "{first}");
@@ -198,6 +205,7 @@ fn texts_of_the_archive_are_text_and_lead_nowhere() {
                     "domain?",
                     "list?",
                     "sender?",
+                    "bytes?row=",
                     "citations.",
                     "style.css",
                     "#",
@@ -284,4 +292,53 @@ fn the_database_stays_as_it_is_and_new_rows_are_seen() {
     assert_eq!(std::fs::read(folder.path("urls.db")).unwrap(), before);
     loaded(&folder, &[], &records(&folder, "b.mbox", HOSTILE));
     assert!(served.page("").contains("<h2>6 citations</h2>"));
+}
+
+#[test]
+fn raw_bytes_are_shown_with_the_text_around_them() {
+    let (folder, served) = Served::of(MAIL);
+    let first = served.page("?scheme=ftp");
+    let link = first.split("href=\"bytes?row=").nth(1).unwrap();
+    let row = link.split('"').next().unwrap();
+    let page = served.page(&format!("bytes?row={row}"));
+    let (_, raw) = page.split_once("<pre class=\"raw\">").unwrap();
+    let (raw, _) = raw.split_once("</pre>").unwrap();
+    let (before, rest) = raw.split_once("<mark>").unwrap();
+    let (url, after) = rest.split_once("</mark>").unwrap();
+    assert!(url.starts_with("ftp://f.example/"), "{url}");
+    let text = raw.replace("<mark>", "").replace("</mark>", "");
+    assert!(
+        MAIL.replace('<', "&lt;")
+            .replace('>', "&gt;")
+            .contains(text.trim_end()),
+        "{text}"
+    );
+    assert!(before.lines().count() + after.lines().count() > 2, "{raw}");
+    for path in ["bytes", "bytes?row=x", "bytes?row=1&row=2"] {
+        assert!(served.get(path).starts_with("HTTP/1.1 400 "), "{path}");
+    }
+    assert!(served.get("bytes?row=99").starts_with("HTTP/1.1 404 "));
+    std::fs::write(folder.path("a.mbox"), "short").unwrap();
+    let page = served.page(&format!("bytes?row={row}"));
+    assert!(
+        page.contains("it is not the file that was scanned"),
+        "{page}"
+    );
+    std::fs::remove_file(folder.path("a.mbox")).unwrap();
+    let page = served.page(&format!("bytes?row={row}"));
+    assert!(page.contains("The file cannot be read: "), "{page}");
+}
+
+#[test]
+fn the_text_around_a_hostile_link_is_text() {
+    let (_folder, served) = Served::of(HOSTILE);
+    for row in 1..=2 {
+        let page = served.page(&format!("bytes?row={row}"));
+        let (_, raw) = page.split_once("<pre class=\"raw\">").unwrap();
+        let (raw, _) = raw.split_once("</pre>").unwrap();
+        for markup in ["<a", "<b>", "<script", "<img"] {
+            assert!(!raw.contains(markup), "{raw}");
+        }
+        assert!(raw.contains("&lt;a href="), "{raw}");
+    }
 }

@@ -7,12 +7,14 @@ Loads 10,000 citations and a hostile mail (markup, scripts, characters that turn
 chromium by chromedriver (Debian: `apt install chromium chromium-driver`): searches, filters by click, pages through all results, opens
 the pages of links, and looks for violations of the content security policy, for scripts that ran, and for requests to anything but the
 server. `--shots` keeps screenshots of a wide and a narrow window, in light and dark. `--times DB` measures pages of a large database by
-HTTP instead, each for the first time.
+HTTP instead, each for the first time: a page takes at most 150 ms at the median and 500 ms at the 95th percentile. On a machine that
+others use, `--processor` judges by the processor time of the server, which is printed beside the other.
 """
 
 import argparse
 import base64
 import json
+import os
 import pathlib
 import random
 import re
@@ -118,7 +120,20 @@ def archive(folder):
     return mail
 
 
-def times(program, database):
+def processor_seconds(child):
+    """Processor time of a process so far."""
+    with open(f"/proc/{child.pid}/stat", encoding="ascii") as stat:
+        fields = stat.read().rsplit(")", 1)[1].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+def at(measured, share):
+    """The middle, or the value below which so many are."""
+    measured = sorted(measured)
+    return measured[min(len(measured) - 1, int(share * len(measured)))]
+
+
+def times(program, database, by_processor):
     """Times of pages of a large database, each with a filter of its own, so that nothing of it is known."""
     db = sqlite3.connect(f"file:{database}?mode=ro", uri=True)
     rows = db.execute("SELECT count(*), max(id) FROM urls").fetchone()
@@ -149,29 +164,34 @@ def times(program, database):
             year = {"since": cited[:4], "until": cited[:4]}
             kinds["year"].append("?" + urllib.parse.urlencode(year))
             kinds["word and year"].append("?" + urllib.parse.urlencode({"q": word, **year}))
-    everything, slow = [], 0
+    everything = []
     print(f"{rows[0]:,} records; each page for the first time; ms")
     try:
         for kind, pages in kinds.items():
             measured = []
             for page in dict.fromkeys(pages):
-                start = time.perf_counter()
+                start, used = time.perf_counter(), processor_seconds(child)
                 with urllib.request.urlopen(base + page, timeout=60) as answer:
                     answer.read()
-                measured.append((time.perf_counter() - start) * 1000)
-            measured.sort()
+                measured.append(((time.perf_counter() - start) * 1000, (processor_seconds(child) - used) * 1000))
             everything += measured
             if measured:
-                at = lambda share: measured[min(len(measured) - 1, int(share * len(measured)))]
-                print(f"{kind:14} {len(measured):3} pages  median {at(0.5):6.0f}  p95 {at(0.95):6.0f}  max {measured[-1]:6.0f}")
+                show(kind, measured)
     finally:
         child.kill()
-    everything.sort()
-    median, late = everything[len(everything) // 2], everything[int(0.95 * len(everything))]
-    print(f"{'all':14} {len(everything):3} pages  median {median:6.0f}  p95 {late:6.0f}  max {everything[-1]:6.0f}")
-    slow = not (median <= 150 and late <= 500)
+    show("all", everything)
+    judged = [page[1 if by_processor else 0] for page in everything]
+    slow = not (at(judged, 0.5) <= 150 and at(judged, 0.95) <= 500)
     print(f"{1 - slow} passed, {int(slow)} failed, 0 skipped")
     return int(slow)
+
+
+def show(kind, measured):
+    line = f"{kind:14} {len(measured):3} pages"
+    for name, index in (("", 0), ("  processor:", 1)):
+        values = [page[index] for page in measured]
+        line += f"{name}  median {at(values, 0.5):6.0f}  p95 {at(values, 0.95):6.0f}  max {max(values):6.0f}"
+    print(line, flush=True)
 
 
 def main():
@@ -179,9 +199,10 @@ def main():
     parser.add_argument("urlspool", nargs="?", default="target/release/urlspool")
     parser.add_argument("--shots", type=pathlib.Path)
     parser.add_argument("--times")
+    parser.add_argument("--processor", action="store_true")
     args = parser.parse_args()
     if args.times:
-        sys.exit(times(args.urlspool, args.times))
+        sys.exit(times(args.urlspool, args.times, args.processor))
     driver = shutil.which("chromedriver")
     if driver is None:
         print("SKIPPED: chromedriver is not installed")
