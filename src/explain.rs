@@ -34,12 +34,13 @@ use crate::split::{
 /// ```
 /// use urlspool::{CandidateOutcome, Extractor};
 ///
-/// let explained = Extractor::default().explain(b"see <URL:http://a.example/x\n  y> and http://b\n");
+/// let text = b"see <URL:http://a.example/x\n  y> and http://www.exam..\n";
+/// let explained = Extractor::default().explain(text);
 /// let candidates = &explained.messages[0].candidates;
 /// let CandidateOutcome::Accepted(url) = &candidates[0].outcome else { panic!() };
 /// assert_eq!(url.repairs[0].name, "line-break");
 /// let CandidateOutcome::Rejected(reason) = &candidates[1].outcome else { panic!() };
-/// assert_eq!(reason.text, "the text after the scheme is not like that of bare URLs of that scheme");
+/// assert_eq!(reason.name, "shortened");
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 #[non_exhaustive]

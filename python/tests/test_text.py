@@ -198,13 +198,13 @@ def test_the_literals_of_the_options_are_the_values_of_the_program(name: str) ->
 
 
 def test_an_input_is_explained_as_the_command_explains_it() -> None:
-    mail = b"Subject: a\n\nsee <URL:http://a.example/x\n  y> and http://b\n"
+    mail = b"Subject: a\n\nsee <URL:http://a.example/x\n  y> and http://www.exam..\n"
     [message] = urlspool.explain(mail)["messages"]
     url, refused = message["candidates"]
     accepted = url["outcome"]["accepted"]
     assert mail[url["start"] : url["end"]] == b"http://a.example/x\n  y"
     assert accepted["record"]["url"] == urlspool.extract(mail)[0]["url"] == "http://a.example/xy"
-    assert refused["outcome"]["rejected"]["name"] == "implausible"
+    assert refused["outcome"]["rejected"]["name"] == "shortened"
     assert urlspool.explain(b"")["skipped"] == "empty"
     assert urlspool.explain(b"www.a.example", no_schemeless=True)["messages"][0]["candidates"] == []
     with pytest.raises(TypeError, match="input must be bytes, not str"):

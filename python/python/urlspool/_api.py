@@ -98,12 +98,12 @@ def explain(input: bytes, **options: Unpack[ExtractOptions]) -> dict[str, Any]:
     r"""Explains a message, a mailbox or a text, as `urlspool explain` does: its format, and of each message the header, the parts
     and the candidates for URLs, each with its range of bytes and its outcome.
 
-    >>> [message] = explain(b"see <URL:http://a.example/x\n y> and http://b")["messages"]
+    >>> [message] = explain(b"see <URL:http://a.example/x\n y> and http://www.exam..")["messages"]
     >>> url, refused = message["candidates"]
     >>> url["text"], [repair["name"] for repair in url["outcome"]["accepted"]["repairs"]]
     ('http://a.example/xy', ['line-break'])
     >>> refused["start"], refused["outcome"]["rejected"]["name"]
-    (36, 'implausible')
+    (36, 'shortened')
     """
     explained = _prepared(options, ExtractOptions).explain(_bytes(input, "input must be bytes"))
     return cast("dict[str, Any]", json.loads(explained))
