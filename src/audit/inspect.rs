@@ -258,7 +258,7 @@ impl Inspecting<'_> {
         let Some(capture) = &link.due.capture else {
             return Ok(Some(link.stored.state));
         };
-        let (server, original) = (capture.server.clone(), link.due.url.as_str());
+        let (server, original) = (capture.server.clone(), capture.original.as_str());
         let verdict = match self.snapshot(&server, &capture.timestamp, original)? {
             Fetched::Stopped => return Ok(None),
             Fetched::Failed(reason) => {

@@ -180,7 +180,7 @@ fn pages_are_compared_with_their_snapshots() {
     run(
         &folder,
         &format!(
-            "INSERT INTO audit_captures SELECT key, '{cdx}', '2026-11-20T10:00:00Z', '19960702134500', url, 200, 'captured'
+            "INSERT INTO audit_captures SELECT key, '{cdx}', '2026-11-20T10:00:00Z', '19960702134500', replace(url, '/sold', '/Sold'), 200, 'captured'
              FROM audit_links WHERE url NOT LIKE '%/also'"
         ),
     );
@@ -214,6 +214,10 @@ fn pages_are_compared_with_their_snapshots() {
         "{sold:?}"
     );
     assert!(sold[0].ends_with("|19960702134500"), "{sold:?}");
+    assert!(
+        sold[0].contains("/Sold"),
+        "the archive was asked for the URL that it has: {sold:?}"
+    );
 }
 
 /// A pywb with a capture of 1996, and of 2020 for a page that was sold.

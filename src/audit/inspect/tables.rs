@@ -74,13 +74,16 @@ pub(super) struct CitedCapture {
     pub(super) server: String,
     /// 14 digits.
     pub(super) timestamp: String,
+    /// Its URL as the archive has it: without a tracking parameter, for example.
+    pub(super) original: String,
 }
 
-/// Planned URLs whose newest check has a 2xx status, each with a capture if there is one, and with
-/// 1 if it is due.
+/// Planned links whose newest check has a 2xx status, each with its capture if there is one, and
+/// with 1 if it is due.
 const ANSWERING: &str = "
-SELECT url, max(server), max(timestamp), max(is_due) FROM (
+SELECT url, server, timestamp, original, is_due FROM (
   SELECT links.url AS url, captures.server AS server, captures.timestamp AS timestamp,
+    captures.original AS original,
     (SELECT status FROM audit_checks AS checks WHERE checks.key = links.key
       ORDER BY checked_at DESC, id DESC LIMIT 1) AS status,
     pages.key IS NULL OR unixepoch(pages.inspected_at) <= ?1
@@ -90,10 +93,11 @@ SELECT url, max(server), max(timestamp), max(is_due) FROM (
     LEFT JOIN audit_captures AS captures
       ON captures.key = links.key AND captures.outcome = 'captured'
   WHERE links.planned
-) WHERE status BETWEEN 200 AND 299 GROUP BY url";
+) WHERE status BETWEEN 200 AND 299 ORDER BY url, timestamp";
 
-/// Returns the links that were not inspected since a time in seconds since 1970, and the number of URLs that answer. With `compares` those are
-/// due too that have a snapshot and were not compared with it.
+/// Returns the links that were not inspected since a time in seconds since 1970, and the number of
+/// URLs that answer. With `compares` those are due too that have a snapshot and were not compared
+/// with it. Of several links with one URL that counts whose capture is earliest.
 pub(super) fn due_links(
     audit: &AuditDb,
     since: i64,
@@ -101,17 +105,31 @@ pub(super) fn due_links(
 ) -> Result<(Vec<DueLink>, u64), AuditError> {
     let rows = audit.rows(ANSWERING, params![since, compares], |row| {
         let url: String = row.get(0)?;
-        let (server, timestamp): (Option<String>, Option<String>) = (row.get(1)?, row.get(2)?);
-        let capture = server.zip(timestamp);
-        let capture = capture.map(|(server, timestamp)| CitedCapture { server, timestamp });
-        Ok((url, capture, row.get::<_, bool>(3)?))
+        let server: Option<String> = row.get(1)?;
+        let timestamp: Option<String> = row.get(2)?;
+        let original: Option<String> = row.get(3)?;
+        let capture = server
+            .zip(timestamp)
+            .map(|(server, timestamp)| CitedCapture {
+                server,
+                timestamp,
+                original: original.unwrap_or_else(|| url.clone()),
+            });
+        Ok((url, capture, row.get::<_, bool>(4)?))
     })?;
-    let answering = rows.len() as u64;
-    let due = rows.into_iter().filter_map(|(url, capture, is_due)| {
-        let url = Url::parse(&url).ok().filter(|_| is_due)?;
-        Some(DueLink { url, capture })
-    });
-    Ok((due.collect(), answering))
+    let mut answering = 0;
+    let mut due: Vec<DueLink> = Vec::new();
+    for links in rows.chunk_by(|one, next| one.0 == next.0) {
+        answering += 1;
+        let is_due = links.iter().any(|(.., is_due)| *is_due);
+        let capture = links.iter().find_map(|(_, capture, _)| capture.clone());
+        if let Some((url, ..)) = links.first().filter(|_| is_due)
+            && let Ok(url) = Url::parse(url)
+        {
+            due.push(DueLink { url, capture });
+        }
+    }
+    Ok((due, answering))
 }
 
 /// A row of `audit_pages`, for all links with its URL.
