@@ -148,5 +148,3 @@ KINDS = {
     "new company": ("taken_over", new_company),
     "renamed": ("changed", renamed),
 }
-# The kinds whose captures show what the owner had before.
-SNAPSHOTS = {"new company", "renamed", "news index"}

@@ -9,7 +9,7 @@ The kinds were written from public knowledge of what such pages look like, and n
   frame, logins, lists of files, pages of few words.
 
 The second half, `audit_pages.py`, was written together with the detector. A kind is a function of a site and a path, which gives an
-answer: status, header fields, body. `SNAPSHOTS` names the kinds whose page said something else when it was cited.
+answer: status, header fields, body.
 """
 
 import html
@@ -275,6 +275,3 @@ KINDS = {
     "taken over": ("taken_over", taken_over),
     "changed": ("changed", changed),
 }
-# The kinds whose captures are those of the owner before, or of the page before: the others are archived as they are, or, if they are
-# dead, as `Site.article` of the first owner.
-SNAPSHOTS = {"taken over", "changed"}
