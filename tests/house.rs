@@ -116,7 +116,7 @@ const NETWORK: &[&str] = &[
     "ureq::Agent",
 ];
 const USES_NETWORK: &[&str] = &[
-    "audit/archive.rs",
+    "audit/archive",
     "audit/check/guard_proxy",
     "audit/inspect/client.rs",
     "audit/protocols",

@@ -1,0 +1,387 @@
+//! Asks a CDX server, and reads its answers.
+//!
+//! The Wayback Machine answers with one array, pywb with an object per line.
+
+use std::time::Duration;
+
+use jiff::civil::DateTime;
+use serde::Deserialize;
+use ureq::Agent;
+use url::Url;
+
+use crate::audit::AuditError;
+use crate::diagnostic::shortened_inside;
+use crate::limits::{AUDIT_CDX_BYTES, AUDIT_CDX_CAPTURES, AUDIT_CDX_SECONDS, MESSAGE_VALUE_CHARS};
+use crate::load::{TrustedAuthorities, http_agent, retry_after};
+
+pub(in crate::audit) struct CdxClient {
+    agent: Agent,
+    server: Url,
+}
+
+/// The reply of a server.
+#[derive(Debug)]
+pub(in crate::audit) enum CdxReply {
+    Captures(Vec<Capture>),
+    /// The server wants to be asked later, or cannot be reached.
+    Refused {
+        reason: String,
+        retry_after: Option<Duration>,
+    },
+    /// The server does not answer this question, for this reason.
+    Failed(String),
+}
+
+impl CdxClient {
+    /// Creates a client. `contact` tells the server's owners whom to write to.
+    pub(in crate::audit) fn new(server: &str, contact: &str) -> Result<CdxClient, AuditError> {
+        let url = server_url(server)?;
+        if !is_contact(contact) {
+            return Err(AuditError::unusable(format!(
+                "`--contact {contact:?}` is neither a mail address nor a page; write it like \
+                 you@your.site or https://your.site/contact, in ASCII"
+            )));
+        }
+        let user_agent = format!(
+            "urlspool/{} (link-rot audit; {})",
+            env!("CARGO_PKG_VERSION"),
+            contact.trim()
+        );
+        let timeout = Duration::from_secs(AUDIT_CDX_SECONDS);
+        Ok(CdxClient {
+            agent: http_agent(
+                server,
+                &TrustedAuthorities::Machine,
+                None,
+                &user_agent,
+                timeout,
+            ),
+            server: url,
+        })
+    }
+
+    /// Asks for captures of `url`, nearest to `cited`, a time of 14 digits.
+    ///
+    /// # Errors
+    ///
+    /// The server redirects: the user should name the other place.
+    pub(in crate::audit) fn ask(
+        &self,
+        url: &str,
+        cited: Option<&str>,
+    ) -> Result<CdxReply, AuditError> {
+        let question = self.question(url, cited);
+        let response = match self.agent.get(question.as_str()).call() {
+            Ok(response) => response,
+            Err(error) => return Ok(refused(error.to_string(), None)),
+        };
+        let status = response.status().as_u16();
+        let retry_after = retry_after(&response);
+        let mut body = response.into_body();
+        let body = body.with_config().limit(AUDIT_CDX_BYTES).read_to_vec();
+        Ok(match (status, body) {
+            (429 | 503, _) => refused(format!("HTTP status {status}"), retry_after),
+            (300..=399, _) => {
+                return Err(AuditError::unusable(format!(
+                    "{} redirects to another place; name that place with `--cdx`",
+                    self.server
+                )));
+            }
+            (_, Err(error)) => refused(error.to_string(), None),
+            (200..=299, Ok(body)) => match captures(&body) {
+                Ok(captures) => CdxReply::Captures(captures),
+                Err(reason) => CdxReply::Failed(reason),
+            },
+            // Some versions of pywb say so where there is no capture.
+            (404, Ok(body)) if says_no_captures(&body) => CdxReply::Captures(Vec::new()),
+            _ => CdxReply::Failed(format!("HTTP status {status}")),
+        })
+    }
+
+    fn question(&self, url: &str, cited: Option<&str>) -> Url {
+        let mut question = self.server.clone();
+        let mut query = question.query_pairs_mut();
+        query
+            .append_pair("url", url)
+            // Else a URL that ends in `*` asks for all URLs that begin so.
+            .append_pair("matchType", "exact")
+            .append_pair("output", "json")
+            .append_pair("limit", &AUDIT_CDX_CAPTURES.to_string())
+            // Else pywb gives captures of URLs with other queries where it has none of this one.
+            // Other servers do not know it.
+            .append_pair("allowFuzzy", "0");
+        if let Some(cited) = cited {
+            query
+                .append_pair("sort", "closest")
+                .append_pair("closest", cited);
+        }
+        drop(query);
+        question
+    }
+}
+
+/// Parses the URL of a server.
+fn server_url(server: &str) -> Result<Url, AuditError> {
+    let unusable = |reason: &str| {
+        AuditError::unusable(format!(
+            "`--cdx {server}` is not the URL of a CDX server{reason}; write it like \
+             https://web.archive.org/cdx/search/cdx, or http://HOST/COLLECTION/cdx for pywb"
+        ))
+    };
+    match Url::parse(server) {
+        Ok(url) if matches!(url.scheme(), "http" | "https") => Ok(url),
+        Ok(_) => Err(unusable("")),
+        Err(error) => Err(unusable(&format!(" ({error})")).caused_by(error)),
+    }
+}
+
+/// Returns `true` for a text that may be a mail address or a page, and part of a field of HTTP.
+pub(in crate::audit) fn is_contact(contact: &str) -> bool {
+    contact.contains(['@', '.']) && contact.bytes().all(|byte| (b' '..=b'~').contains(&byte))
+}
+
+fn refused(reason: String, retry_after: Option<Duration>) -> CdxReply {
+    CdxReply::Refused {
+        reason,
+        retry_after,
+    }
+}
+
+fn says_no_captures(body: &[u8]) -> bool {
+    memchr::memmem::find(body, b"No Captures found").is_some()
+}
+
+/// A capture of a page.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(in crate::audit) struct Capture {
+    /// Its time in UTC, 14 digits.
+    pub(in crate::audit) timestamp: String,
+    /// Its URL as the archive has it.
+    pub(in crate::audit) original: String,
+    /// Its HTTP code; `None` where the server gives none, as for a repetition of an earlier
+    /// capture.
+    pub(super) status: Option<u16>,
+}
+
+/// A line of pywb.
+#[derive(Deserialize)]
+struct CdxLine {
+    timestamp: String,
+    url: String,
+    status: Option<String>,
+}
+
+/// Reads an answer.
+///
+/// # Errors
+///
+/// It has neither form, or captures without times.
+fn captures(body: &[u8]) -> Result<Vec<Capture>, String> {
+    let captures = match body.trim_ascii_start().first() {
+        None => return Ok(Vec::new()),
+        Some(b'[') => from_array(body)?,
+        Some(_) => from_lines(body)?,
+    };
+    let is_good = good(&captures).next().is_some();
+    if is_good && good(&captures).all(|capture| time(&capture.timestamp).is_none()) {
+        return Err("no capture with a 2xx status has a timestamp of 14 digits".to_owned());
+    }
+    Ok(captures)
+}
+
+fn not_cdx(error: &serde_json::Error) -> String {
+    let error = error.to_string();
+    let error = shortened_inside(&error, MESSAGE_VALUE_CHARS);
+    format!("no JSON of a CDX server, {error}")
+}
+
+/// Reads an array of rows. The first row names the columns.
+fn from_array(body: &[u8]) -> Result<Vec<Capture>, String> {
+    let mut rows: Vec<Vec<String>> =
+        serde_json::from_slice(body).map_err(|error| not_cdx(&error))?;
+    if rows.is_empty() {
+        return Ok(Vec::new());
+    }
+    let names = rows.remove(0);
+    let column = |name: &str| {
+        let place = names.iter().position(|column| column == name);
+        place.ok_or_else(|| format!("no column `{name}`"))
+    };
+    let (timestamp, original, status) = (
+        column("timestamp")?,
+        column("original")?,
+        column("statuscode")?,
+    );
+    let text = |row: &[String], place: usize| row.get(place).cloned().unwrap_or_default();
+    let captures = rows.iter().map(|row| Capture {
+        timestamp: text(row, timestamp),
+        original: text(row, original),
+        status: text(row, status).parse().ok(),
+    });
+    Ok(captures.collect())
+}
+
+fn from_lines(body: &[u8]) -> Result<Vec<Capture>, String> {
+    let lines = body
+        .split(|&byte| byte == b'\n')
+        .filter(|line| !line.trim_ascii().is_empty());
+    lines
+        .map(|line| {
+            let line: CdxLine = serde_json::from_slice(line).map_err(|error| not_cdx(&error))?;
+            Ok(Capture {
+                status: line.status.and_then(|status| status.parse().ok()),
+                timestamp: line.timestamp,
+                original: line.url,
+            })
+        })
+        .collect()
+}
+
+/// Returns the capture with a 2xx status that is nearest to `cited`, a time of 14 digits; the
+/// earliest of them without a time, and of two that are equally near.
+pub(in crate::audit) fn nearest<'c>(
+    captures: &'c [Capture],
+    cited: Option<&str>,
+) -> Option<&'c Capture> {
+    let cited = cited.and_then(time);
+    let distance = |capture: &Capture| -> Option<i64> {
+        let at = time(&capture.timestamp)?;
+        cited.map_or(Some(0), |cited| {
+            Some(at.duration_since(cited).as_secs().saturating_abs())
+        })
+    };
+    good(captures)
+        .filter_map(|capture| Some((distance(capture)?, &capture.timestamp, capture)))
+        .min_by_key(|(distance, timestamp, _)| (*distance, *timestamp))
+        .map(|(.., capture)| capture)
+}
+
+/// The captures with a 2xx status.
+fn good(captures: &[Capture]) -> impl Iterator<Item = &Capture> {
+    let is_good = |status: u16| (200..300).contains(&status);
+    captures
+        .iter()
+        .filter(move |capture| capture.status.is_some_and(is_good))
+}
+
+/// The time of 14 digits: `19961231235959`.
+fn time(digits: &str) -> Option<DateTime> {
+    DateTime::strptime("%Y%m%d%H%M%S", digits).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_question_names_the_page_and_the_time() {
+        let client = CdxClient::new("https://a.test/cdx?k=1", "a@b.test").unwrap();
+        let question = client.question("http://h.test/?a=1&b=%7E#x", Some("19960702134500"));
+        assert_eq!(
+            question.as_str(),
+            "https://a.test/cdx?k=1&url=http%3A%2F%2Fh.test%2F%3Fa%3D1%26b%3D%257E%23x&matchType=exact&output=json&limit=50&allowFuzzy=0&sort=closest&closest=19960702134500"
+        );
+    }
+
+    #[test]
+    fn a_server_and_a_contact_are_needed() {
+        for (server, contact) in [
+            ("a.test", "a@b.test"),
+            ("file:///x", "a@b.test"),
+            ("http://a.test/", ""),
+            ("http://a.test/", " "),
+            ("http://a.test/", "me"),
+            ("http://a.test/", "a\nb"),
+        ] {
+            assert!(
+                CdxClient::new(server, contact).is_err(),
+                "{server} {contact}"
+            );
+        }
+    }
+
+    fn capture(timestamp: &str, status: Option<u16>) -> Capture {
+        Capture {
+            timestamp: timestamp.to_owned(),
+            original: "http://h/".to_owned(),
+            status,
+        }
+    }
+
+    #[test]
+    fn both_forms_are_read() {
+        let array =
+            br#"[["urlkey","timestamp","original","mimetype","statuscode","digest","length"],
+            ["h)/","19970101000000","http://h/","text/html","200","X","1"],
+            ["h)/","19980101000000","http://h/","warc/revisit","-","X","1"]]"#;
+        let lines = br#"{"urlkey": "h)/", "timestamp": "19970101000000", "url": "http://h/", "status": "200"}
+            {"urlkey": "h)/", "timestamp": "19980101000000", "url": "http://h/", "mime": "warc/revisit"}
+            "#;
+        let expected = [
+            capture("19970101000000", Some(200)),
+            capture("19980101000000", None),
+        ];
+        for body in [&array[..], lines] {
+            assert_eq!(captures(body).unwrap(), expected);
+        }
+        for none in [
+            "",
+            "\n",
+            "[]",
+            "[[\"urlkey\",\"timestamp\",\"original\",\"statuscode\"]]",
+        ] {
+            assert_eq!(captures(none.as_bytes()).unwrap(), [], "{none}");
+        }
+    }
+
+    #[test]
+    fn other_answers_are_errors() {
+        for body in [
+            "<html>",
+            "[1]",
+            "[[\"a\"]]",
+            "{\"message\":\"x\"}",
+            r#"{"timestamp":"yesterday","url":"http://h/","status":"200"}"#,
+            r#"{"timestamp":"19970101000000","url":"http://h/","status":"404"}
+            {"timestamp":"yesterday","url":"http://h/","status":"200"}"#,
+            r#"[["timestamp","original","statuscode"],["19970101000000","http://h/","404"],["","http://h/","200"]]"#,
+            r#"{"timestamp":"19970101000000","url":"http://h/","status":"404"}
+            {"url":"http://h/","status":"200"}"#,
+            "org,h)/ 1997",
+        ] {
+            assert!(captures(body.as_bytes()).is_err(), "{body}");
+        }
+    }
+
+    #[test]
+    fn long_values_are_cut_in_messages() {
+        let body = format!("\"{}\"", "L".repeat(300_000));
+        let error = captures(format!("[{body}]").as_bytes()).unwrap_err();
+        assert!(error.chars().count() < 2 * MESSAGE_VALUE_CHARS, "{error}");
+        assert!(
+            error.contains("LLL\u{2026}") && error.contains("at line 1 column"),
+            "{error}"
+        );
+    }
+
+    #[test]
+    fn the_nearest_good_capture_is_found() {
+        let all = [
+            capture("19960601000000", Some(200)),
+            capture("19970601000000", Some(404)),
+            capture("19980601000000", Some(204)),
+            capture("1998", Some(200)),
+            capture("20050601000000", None),
+        ];
+        let found = |cited: Option<&str>| nearest(&all, cited).map(|capture| &*capture.timestamp);
+        assert_eq!(
+            found(Some("19970601000000")),
+            Some("19960601000000"),
+            "equally near"
+        );
+        assert_eq!(found(Some("19970601000001")), Some("19980601000000"));
+        assert_eq!(found(Some("20050601000000")), Some("19980601000000"));
+        assert_eq!(found(None), Some("19960601000000"));
+        assert_eq!(nearest(&all[4..], None), None);
+    }
+}
