@@ -5,6 +5,7 @@
 //! of the link, so that they outlive rows that are removed and loaded again.
 
 mod archive;
+mod bundle;
 mod check;
 mod confirmation;
 mod database;
@@ -22,6 +23,7 @@ mod statistics;
 mod status;
 
 pub use archive::{ArchiveCounts, ArchiveJob, archive};
+pub use bundle::{BundleJob, WrittenBundle, bundle};
 pub use check::{AuditProgress, CheckCounts, CheckJob, check};
 pub use confirmation::ConfirmationRule;
 pub use database::CheckTime;

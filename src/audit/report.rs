@@ -80,6 +80,17 @@ pub struct ReportFiles {
 /// the database or a file that urlspool did not write.
 pub fn report(job: &ReportJob) -> Result<ReportFiles, AuditError> {
     let audit = AuditDb::open_to_read(&job.database)?;
+    audit.run(&format!("PRAGMA cache_size=-{AUDIT_CACHE_KIB}; BEGIN"))?;
+    write_report(&audit, job)
+}
+
+/// Returns the CSV files of a report, and their columns.
+pub(super) fn report_columns(senders: SenderPolicy) -> Vec<(&'static str, String)> {
+    csv_files::columns(senders).collect()
+}
+
+/// Writes a report from the view of a transaction.
+pub(super) fn write_report(audit: &AuditDb, job: &ReportJob) -> Result<ReportFiles, AuditError> {
     // First: paths in a folder can be compared when it exists, and the page may be in it.
     let folder = job.csv_folder.as_deref().map(TableFolder::create);
     let folder = folder.transpose()?;
@@ -94,8 +105,7 @@ pub fn report(job: &ReportJob) -> Result<ReportFiles, AuditError> {
     let mut output = OutputFile::create(&job.output)?;
     let begin = |folder| CsvFiles::create(folder, job.senders);
     let mut csv_files = folder.as_ref().map(begin).transpose()?;
-    audit.run(&format!("PRAGMA cache_size=-{AUDIT_CACHE_KIB}; BEGIN"))?;
-    let content = content(&audit, job, csv_files.as_mut())?;
+    let content = content(audit, job, csv_files.as_mut())?;
     if let Some(files) = &mut csv_files {
         files.write_all(&content)?;
     }

@@ -22,8 +22,8 @@ use crate::record::SchemaLanguage;
 use crate::scan::Rules;
 #[cfg(feature = "audit")]
 pub(crate) use audit::{
-    AuditArchiveArgs, AuditArgs, AuditCheckArgs, AuditImportArgs, AuditInspectArgs, AuditPlanArgs,
-    AuditReportArgs, AuditStatusArgs, AuditStep, CheckedScheme,
+    AuditArchiveArgs, AuditArgs, AuditBundleArgs, AuditCheckArgs, AuditImportArgs,
+    AuditInspectArgs, AuditPlanArgs, AuditReportArgs, AuditStatusArgs, AuditStep, CheckedScheme,
 };
 #[cfg(feature = "browse")]
 pub(crate) use load::BrowseArgs;

@@ -11,19 +11,19 @@ use std::time::Duration;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
 
 use super::args::{
-    AuditArchiveArgs, AuditArgs, AuditCheckArgs, AuditImportArgs, AuditInspectArgs, AuditPlanArgs,
-    AuditReportArgs, AuditStatusArgs, AuditStep, CheckedScheme,
+    AuditArchiveArgs, AuditArgs, AuditBundleArgs, AuditCheckArgs, AuditImportArgs,
+    AuditInspectArgs, AuditPlanArgs, AuditReportArgs, AuditStatusArgs, AuditStep, CheckedScheme,
 };
 use super::error::{CommandError, CommandResult, Exit};
 use super::load::{load_error, upgraded};
 use super::signals::stop_on_signals;
 use super::terminal::{STDOUT, check_is_not_database, escaped, print, print_message};
 use crate::audit::{
-    self, ArchiveCounts, ArchiveJob, AuditError, AuditProgress, AuditStatus, CheckCounts, CheckJob,
-    CheckReason, ConfirmationRule, ImportCounts, ImportJob, ImportReport, InspectCounts,
-    InspectJob, LinkState, OldProtocol, PageState, PlanCounts, PlanJob, ProtocolCounts,
-    ProtocolJob, ReportFiles, ReportJob, ResultPlace, RobotsPolicy, Sample, SenderPolicy,
-    StatusJob,
+    self, ArchiveCounts, ArchiveJob, AuditError, AuditProgress, AuditStatus, BundleJob,
+    CheckCounts, CheckJob, CheckReason, ConfirmationRule, ImportCounts, ImportJob, ImportReport,
+    InspectCounts, InspectJob, LinkState, OldProtocol, PageState, PlanCounts, PlanJob,
+    ProtocolCounts, ProtocolJob, ReportFiles, ReportJob, ResultPlace, RobotsPolicy, Sample,
+    SenderPolicy, StatusJob,
 };
 use crate::diagnostic::{counted, grouped, shortened};
 use crate::limits::MESSAGE_VALUE_CHARS;
@@ -39,6 +39,7 @@ pub(super) fn audit(args: &AuditArgs) -> CommandResult {
         AuditStep::Archive(args) => archive(args),
         AuditStep::Inspect(args) => inspect(args),
         AuditStep::Report(args) => report(args),
+        AuditStep::Bundle(args) => bundle(args),
     }
 }
 
@@ -588,6 +589,28 @@ fn report_summary(job: &ReportJob, written: ReportFiles) -> String {
         text.push_str(&format!(" and {count} CSV files in {folder}"));
     }
     text
+}
+
+fn bundle(args: &AuditBundleArgs) -> CommandResult {
+    let mut job = BundleJob::new(args.database.clone(), args.output.clone());
+    if args.force {
+        job.replacement = Replacement::Allowed;
+    }
+    if args.no_senders {
+        job.senders = SenderPolicy::LeftOut;
+    }
+    let written = audit::bundle(&job)?;
+    if !args.quiet {
+        let folder = job.folder.display();
+        let text = format!(
+            "wrote {} in {folder}; the SHA-256 of datapackage.json, which holds those of the others, \
+             is {}",
+            counted(written.files, "file", "files"),
+            written.sha256
+        );
+        print_message(format_args!("urlspool: {}", escaped(&text)));
+    }
+    Ok(Exit::Done)
 }
 
 /// A bar on standard error; hidden where that is no terminal.

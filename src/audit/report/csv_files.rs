@@ -96,6 +96,16 @@ pub(super) fn headers() -> [(&'static str, String); TABLES.len()] {
     })
 }
 
+/// Returns the names of the files and all their columns.
+pub(super) fn columns(senders: SenderPolicy) -> impl Iterator<Item = (&'static str, String)> {
+    headers().into_iter().map(move |(name, mut columns)| {
+        if name == CITATIONS && senders == SenderPolicy::Named {
+            columns = columns + "," + SENDERS;
+        }
+        (name, columns)
+    })
+}
+
 /// The files of a folder, begun before the database is read.
 pub(super) struct CsvFiles {
     files: TableFiles,
@@ -108,13 +118,7 @@ impl CsvFiles {
         folder: &TableFolder,
         senders: SenderPolicy,
     ) -> Result<CsvFiles, AuditError> {
-        let tables = headers().map(|(name, mut columns)| {
-            if name == CITATIONS && senders == SenderPolicy::Named {
-                columns = columns + "," + SENDERS;
-            }
-            (name, columns)
-        });
-        let files = TableFiles::create(folder, tables)?;
+        let files = TableFiles::create(folder, columns(senders))?;
         Ok(CsvFiles { files, senders })
     }
 

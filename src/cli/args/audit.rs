@@ -79,6 +79,12 @@ pub(crate) enum AuditStep {
     /// their snapshots; the method in words. The same database gives the same files.
     #[command(after_help = examples::AUDIT_REPORT)]
     Report(AuditReportArgs),
+    /// Write the evidence of an audit into a folder: its tables as CSV, the report, and a description
+    ///
+    /// The description is a Frictionless data package, `datapackage.json`: the columns, size and
+    /// SHA-256 of each file. The same database gives the same bytes.
+    #[command(after_help = examples::AUDIT_BUNDLE)]
+    Bundle(AuditBundleArgs),
 }
 
 /// The arguments of `audit plan`.
@@ -363,6 +369,30 @@ pub(crate) struct AuditReportArgs {
     /// Write CSV files into FOLDER, which is created if it is missing
     #[arg(long, value_name = "FOLDER", help_heading = OUTPUT)]
     pub(crate) csv: Option<PathBuf>,
+
+    /// Replace existing files, also those that do not show that urlspool wrote them
+    #[arg(long, help_heading = OUTPUT)]
+    pub(crate) force: bool,
+
+    /// Name neither senders nor Message-IDs
+    #[arg(long, help_heading = OUTPUT)]
+    pub(crate) no_senders: bool,
+
+    /// Report only errors
+    #[arg(short, long, help_heading = GENERAL)]
+    pub(crate) quiet: bool,
+}
+
+/// The arguments of `audit bundle`.
+#[derive(clap::Args, Debug)]
+pub(crate) struct AuditBundleArgs {
+    /// The database with the audit
+    #[arg(value_name = "DB")]
+    pub(crate) database: PathBuf,
+
+    /// Write the files into FOLDER, which is created if it is missing
+    #[arg(short, long, value_name = "FOLDER", required = true, help_heading = OUTPUT)]
+    pub(crate) output: PathBuf,
 
     /// Replace existing files, also those that do not show that urlspool wrote them
     #[arg(long, help_heading = OUTPUT)]

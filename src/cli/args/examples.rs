@@ -192,7 +192,8 @@ pub(super) const AUDIT: &str = "Examples:
   urlspool audit import urls.db results.csv
   urlspool audit import urls.db lychee.json --checked-at 2026-11-22
   urlspool audit archive urls.db --cdx https://web.archive.org/cdx/search/cdx --contact you@your.site
-  urlspool audit report urls.db -o report.html --csv tables";
+  urlspool audit report urls.db -o report.html --csv tables
+  urlspool audit bundle urls.db -o evidence";
 
 #[cfg(feature = "audit")]
 pub(super) const AUDIT_PLAN: &str = "Exit codes:
@@ -246,6 +247,17 @@ pub(super) const AUDIT_IMPORT: &str = "Exit codes:
 Examples:
   urlspool audit import urls.db results.csv
   urlspool audit import urls.db lychee.json --checked-at 2026-11-22";
+
+#[cfg(feature = "audit")]
+pub(super) const AUDIT_BUNDLE: &str = "Exit codes:
+  0  done
+  2  the arguments or the database cannot be used, it has no plan, or a file would be overwritten
+ 74  the database cannot be read, or a file cannot be written
+ 78  the database is damaged
+
+Examples:
+  urlspool audit bundle urls.db -o evidence
+  urlspool audit bundle urls.db -o evidence --no-senders";
 
 #[cfg(feature = "audit")]
 pub(super) const AUDIT_ARCHIVE: &str = "Exit codes:
