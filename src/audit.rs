@@ -22,7 +22,7 @@ mod state;
 mod statistics;
 mod status;
 
-pub use archive::{ArchiveCounts, ArchiveJob, archive};
+pub use archive::{ArchiveCounts, ArchiveJob, ArchiveSource, archive};
 pub use bundle::{BundleJob, WrittenBundle, bundle};
 pub use check::{AuditProgress, CheckCounts, CheckJob, check};
 pub use confirmation::ConfirmationRule;

@@ -65,6 +65,8 @@ pub use stats::{
 #[cfg(feature = "elasticsearch")]
 pub use target_name::{ClientFiles, IndexServer};
 pub use target_name::{Credentials, Secret, TargetName};
+#[cfg(feature = "audit")]
+pub(crate) use tracking::clean_key;
 
 use std::cell::RefCell;
 use std::error::Error as StdError;

@@ -1,6 +1,7 @@
 //! `urlspool audit`: what is planned, checked and asked for, and what never is.
 
 mod archive;
+mod archives;
 mod bundle;
 mod check;
 mod http_server;

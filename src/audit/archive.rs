@@ -1,10 +1,17 @@
-//! Asks a CDX server, of the Wayback Machine or of pywb, for the captures that are nearest to the
-//! first citations.
+//! Asks archives for the captures that are nearest to the first citations: local indexes, CDX servers
+//! such as those of the Wayback Machine and of pywb, and servers with TimeMaps.
 //!
-//! Each answer is stored when it comes, so that an interruption loses nothing.
+//! They are asked in order, until one has a capture. Each answer is stored when it comes, so that an
+//! interruption loses nothing.
 
+mod capture;
 mod cdx;
+mod cdxj;
+mod client;
+mod surt;
+mod timemap;
 
+use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
@@ -21,32 +28,50 @@ use crate::limits::{
     AUDIT_FAILED_ANSWERS, AUDIT_POLL_MS, AUDIT_REFUSAL_SECONDS, AUDIT_REFUSALS,
     AUDIT_RETRY_AFTER_SECONDS,
 };
-use cdx::Capture;
-pub(super) use cdx::{CdxClient, CdxReply, is_contact, nearest};
+use crate::load::clean_key;
+use capture::Capture;
+pub(super) use capture::{ArchiveReply, nearest};
+pub(super) use cdx::CdxClient;
+use cdxj::CdxjIndex;
+pub(super) use client::is_contact;
+use surt::surt;
+use timemap::TimeMapClient;
 
-/// Questions to an archive.
+/// A place that is asked for captures.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum ArchiveSource {
+    /// A file: a sorted CDXJ, or the index of a ZipNum.
+    Cdxj(PathBuf),
+    /// A CDX server: a URL without the question.
+    Cdx(String),
+    /// A server with TimeMaps: a URL with `{url}` in the place of the page's.
+    TimeMap(String),
+}
+
+/// Questions to archives.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct ArchiveJob {
     /// The database with a plan.
     pub database: PathBuf,
-    /// The CDX server, a URL without the question.
-    pub server: String,
-    /// A mail address or a page, for the owners of the server.
+    /// The archives, in the order in which they are asked.
+    pub sources: Vec<ArchiveSource>,
+    /// A mail address or a page, for the owners of servers. Files need none.
     pub contact: String,
-    /// Maximum number of questions a minute.
+    /// Maximum number of questions a minute to a server.
     pub rate: u32,
     /// Maximum number of links to ask for; `None` asks for all that are due.
     pub limit: Option<u64>,
 }
 
 impl ArchiveJob {
-    /// Creates the questions for all links of `database` to `server`, 20 a minute.
+    /// Creates the questions for all links of `database` to `sources`, 20 a minute to each server.
     #[must_use]
-    pub fn new(database: PathBuf, server: String, contact: String) -> ArchiveJob {
+    pub fn new(database: PathBuf, sources: Vec<ArchiveSource>, contact: String) -> ArchiveJob {
         ArchiveJob {
             database,
-            server,
+            sources,
             contact,
             rate: 20,
             limit: None,
@@ -64,9 +89,11 @@ pub struct ArchiveCounts {
     pub planned: u64,
     /// URLs with a capture.
     pub captured: u64,
+    /// URLs with a capture without their tracking parameters alone; part of `captured`.
+    pub clean: u64,
     /// URLs without a capture.
     pub none: u64,
-    /// URLs for which the server gave no answer. They are due again.
+    /// URLs without a capture for which an archive gave no answer. They are due again.
     pub failed: u64,
     /// The reason of the last of these; `None` without any.
     pub last_failure: Option<String>,
@@ -90,57 +117,76 @@ struct DueUrl {
     /// Time of the first citation, 14 digits.
     cited: Option<String>,
     is_dead: bool,
+    /// The archives that were not asked yet, by their place.
+    archives: Vec<usize>,
 }
 
-/// URLs that no archive is known to have, and that this server was not asked for.
+/// URLs that no archive is known to have, and that this one was not asked for.
 const DUE: &str = "
 SELECT url, min(first_cited),
   max(ifnull((SELECT state IN ({dead}) FROM audit_checks
     WHERE audit_checks.key = audit_links.key ORDER BY checked_at DESC, id DESC LIMIT 1), 0))
 FROM audit_links
-WHERE planned AND NOT EXISTS (SELECT 1 FROM audit_captures
-  WHERE audit_captures.key = audit_links.key
-    AND (outcome = 'captured' OR outcome = 'none' AND server = ?1))
+WHERE planned
+  AND NOT EXISTS (SELECT 1 FROM audit_captures
+    WHERE audit_captures.key = audit_links.key AND outcome = 'captured')
+  AND NOT EXISTS (SELECT 1 FROM audit_asked
+    WHERE audit_asked.key = audit_links.key AND outcome = 'none' AND server = ?1)
 GROUP BY url";
 
-const STORE: &str = "
+const STORE_ANSWER: &str = "
+INSERT INTO audit_asked
+SELECT key, ?2, ?3, ?4, ?5, ?6 FROM audit_links WHERE url=?1 AND planned
+ON CONFLICT(key, server) DO UPDATE SET asked_at=excluded.asked_at, outcome=excluded.outcome,
+  form=excluded.form, address=excluded.address";
+
+/// Of several archives without a capture one that gave no answer decides. ?8: the archives.
+const STORE_CAPTURE: &str = "
 INSERT INTO audit_captures
-SELECT key, ?2, ?3, ?4, ?5, ?6, ?7 FROM audit_links WHERE url=?1 AND planned
+SELECT key, ?2, ?3, ?4, ?5, ?6, iif(?7 = 'none' AND EXISTS (SELECT 1 FROM audit_asked
+    WHERE audit_asked.key = audit_links.key AND outcome = 'failed'
+      AND server IN (SELECT value FROM json_each(?8))), 'failed', ?7)
+FROM audit_links WHERE url=?1 AND planned
 ON CONFLICT(key) DO UPDATE SET server=excluded.server, asked_at=excluded.asked_at,
   timestamp=excluded.timestamp, original=excluded.original, status=excluded.status,
   outcome=excluded.outcome
 WHERE outcome <> 'captured'";
 
-/// Asks an archive for the links that are due, dead ones first. Sets `stop` to end it.
+/// Asks archives for the links that are due, dead ones first. Sets `stop` to end it.
 ///
 /// # Errors
 ///
-/// The server cannot be used, or refuses repeatedly; the database cannot be written. Answers before
+/// An archive cannot be used, or refuses repeatedly; the database cannot be written. Answers before
 /// stay.
 pub fn archive(
     job: &ArchiveJob,
     stop: &AtomicBool,
     progress: &mut dyn AuditProgress,
 ) -> Result<ArchiveCounts, AuditError> {
-    let client = CdxClient::new(&job.server, &job.contact)?;
+    let open = |source| AskedArchive::open(source, job);
+    let archives = job.sources.iter().map(open);
+    let archives = archives.collect::<Result<Vec<_>, _>>()?;
     let audit = AuditDb::open_to_write(&job.database)?;
-    audit.set_meta("cdx", &job.server)?;
-    let due = due_urls(&audit, job)?;
+    let names: Vec<_> = archives
+        .iter()
+        .map(|archive| archive.name.as_str())
+        .collect();
+    audit.set_meta("cdx", &names.join(" "))?;
+    let names = serde_json::Value::from(names).to_string();
+    let due = due_urls(&audit, &archives, job.limit)?;
     let mut asking = Asking {
         audit: &audit,
-        job,
+        archives,
+        names,
         counts: ArchiveCounts {
             due: due.len() as u64,
             planned: audit.planned_urls()?,
             ..ArchiveCounts::default()
         },
-        pace: Pace::new(job.rate),
-        refusals: 0,
-        failed_in_a_row: 0,
     };
-    progress.expected(asking.counts.due, asking.pace.expected(asking.counts.due));
+    progress.expected(asking.counts.due, asking.expected(&due));
     for url in &due {
-        if !asking.ask(&client, url, stop)? {
+        if !asking.ask_for(url, stop)? {
             asking.counts.is_interrupted = true;
             break;
         }
@@ -149,144 +195,347 @@ pub fn archive(
     Ok(asking.counts)
 }
 
-fn due_urls(audit: &AuditDb, job: &ArchiveJob) -> Result<Vec<DueUrl>, AuditError> {
+fn due_urls(
+    audit: &AuditDb,
+    archives: &[AskedArchive],
+    limit: Option<u64>,
+) -> Result<Vec<DueUrl>, AuditError> {
     let dead = LinkState::ALL.into_iter().filter(|state| state.is_dead());
     let dead: Vec<_> = dead.map(|state| format!("'{}'", state.name())).collect();
     let sql = DUE.replace("{dead}", &dead.join(", "));
-    let mut due = audit.rows(&sql, [&job.server], |row| {
-        let cited: Option<String> = row.get(1)?;
-        Ok(DueUrl {
-            url: row.get(0)?,
-            cited: cited.map(|date| date.chars().filter(char::is_ascii_digit).collect()),
-            is_dead: row.get(2)?,
-        })
-    })?;
+    let mut by_url: HashMap<String, DueUrl> = HashMap::new();
+    for (place, archive) in archives.iter().enumerate() {
+        let due = audit.rows(&sql, [&archive.name], |row| {
+            let cited: Option<String> = row.get(1)?;
+            Ok(DueUrl {
+                url: row.get(0)?,
+                cited: cited.map(|date| date.chars().filter(char::is_ascii_digit).collect()),
+                is_dead: row.get(2)?,
+                archives: Vec::new(),
+            })
+        })?;
+        for url in due {
+            by_url
+                .entry(url.url.clone())
+                .or_insert(url)
+                .archives
+                .push(place);
+        }
+    }
+    let mut due: Vec<_> = by_url.into_values().collect();
     // Those of one host far apart: an archive that refuses a host would seem to refuse everything.
-    due.sort_by_cached_key(|url| (!url.is_dead, XxHash3_64::oneshot(url.url.as_bytes())));
+    due.sort_by_cached_key(|url| {
+        let hash = XxHash3_64::oneshot(url.url.as_bytes());
+        (!url.is_dead, hash, url.url.clone())
+    });
     due.truncate(
-        job.limit
+        limit
             .and_then(|limit| usize::try_from(limit).ok())
             .unwrap_or(usize::MAX),
     );
     Ok(due)
 }
 
-struct Asking<'a> {
-    audit: &'a AuditDb,
-    job: &'a ArchiveJob,
-    counts: ArchiveCounts,
-    pace: Pace,
+/// Returns a URL without its tracking parameters, if archives have that under another key.
+fn clean_form(url: &str) -> Option<String> {
+    let clean = clean_key(url);
+    let is_other = clean != url && surt(&clean) != surt(url);
+    is_other.then(|| clean.into_owned())
+}
+
+/// The form of a URL under which a capture was found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum UrlForm {
+    /// The URL as it is checked.
+    Whole,
+    /// The URL without its tracking parameters.
+    Clean,
+}
+
+impl UrlForm {
+    /// Returns the name that the tables have.
+    fn name(self) -> &'static str {
+        match self {
+            UrlForm::Whole => "url",
+            UrlForm::Clean => "clean",
+        }
+    }
+}
+
+/// The answer of an archive for a URL.
+enum UrlAnswer {
+    Captured(Capture, UrlForm),
+    None,
+    /// No answer, for this reason.
+    Failed(String),
+}
+
+/// An archive that is asked.
+struct AskedArchive {
+    archive: Archive,
+    /// The address or the path as the user gave it.
+    name: String,
+    /// The pace of questions; `None` for a file.
+    pace: Option<Pace>,
     /// Refusals since the last answer.
     refusals: u32,
     /// Failed answers since the last good one.
     failed_in_a_row: u32,
 }
 
+enum Archive {
+    Index(CdxjIndex),
+    Cdx(CdxClient),
+    TimeMap(TimeMapClient),
+}
+
+impl AskedArchive {
+    fn open(source: &ArchiveSource, job: &ArchiveJob) -> Result<AskedArchive, AuditError> {
+        let contact = &job.contact;
+        let archive = match source {
+            ArchiveSource::Cdxj(path) => Archive::Index(CdxjIndex::open(path)?),
+            ArchiveSource::Cdx(server) => Archive::Cdx(CdxClient::new(server, contact)?),
+            ArchiveSource::TimeMap(server) => {
+                Archive::TimeMap(TimeMapClient::new(server, contact)?)
+            }
+        };
+        let is_file = matches!(archive, Archive::Index(_));
+        Ok(AskedArchive {
+            name: match &archive {
+                Archive::Index(index) => index.name(),
+                Archive::Cdx(client) => client.name().to_owned(),
+                Archive::TimeMap(client) => client.name().to_owned(),
+            },
+            archive,
+            pace: (!is_file).then(|| Pace::new(job.rate)),
+            refusals: 0,
+            failed_in_a_row: 0,
+        })
+    }
+
+    /// Returns `false` if it was stopped before a question may be asked.
+    fn wait(&mut self, stop: &AtomicBool) -> bool {
+        match &mut self.pace {
+            Some(pace) => pace.wait(stop),
+            None => !stop.load(Ordering::Relaxed),
+        }
+    }
+
+    fn ask(&mut self, url: &str, cited: Option<&str>) -> Result<ArchiveReply, AuditError> {
+        match &mut self.archive {
+            Archive::Index(index) => Ok(index.ask(url)),
+            Archive::Cdx(client) => client.ask(url, cited),
+            Archive::TimeMap(client) => client.ask(url, cited),
+        }
+    }
+}
+
+struct Asking<'a> {
+    audit: &'a AuditDb,
+    archives: Vec<AskedArchive>,
+    /// The names of the archives, as an array of JSON.
+    names: String,
+    counts: ArchiveCounts,
+}
+
 impl Asking<'_> {
-    /// Asks until there is an answer, and stores it. Returns `false` if it was stopped before.
+    /// Returns the time that the questions take at least, if no archive but the last has captures.
+    fn expected(&self, due: &[DueUrl]) -> Duration {
+        let time = |(place, archive): (usize, &AskedArchive)| {
+            let questions = due
+                .iter()
+                .filter(|url| url.archives.contains(&place))
+                .count();
+            archive
+                .pace
+                .as_ref()
+                .map(|pace| pace.expected(questions as u64))
+        };
+        self.archives
+            .iter()
+            .enumerate()
+            .filter_map(time)
+            .max()
+            .unwrap_or_default()
+    }
+
+    /// Asks one archive after the other until one has a capture, and stores their answers. Returns
+    /// `false` if it was stopped before.
+    fn ask_for(&mut self, due: &DueUrl, stop: &AtomicBool) -> Result<bool, AuditError> {
+        let clean = clean_form(&due.url);
+        let mut is_failed = false;
+        for &place in &due.archives {
+            let Some(answer) = self.ask_forms(place, due, clean.as_deref(), stop)? else {
+                return Ok(false);
+            };
+            self.store(due, place, &answer)?;
+            match answer {
+                UrlAnswer::Captured(_, form) => {
+                    self.counts.captured += 1;
+                    self.counts.clean += u64::from(form == UrlForm::Clean);
+                    return Ok(true);
+                }
+                UrlAnswer::None => {}
+                UrlAnswer::Failed(reason) => {
+                    is_failed = true;
+                    self.failed(place, &reason)?;
+                    self.counts.last_failure = Some(reason);
+                }
+            }
+        }
+        if is_failed {
+            self.counts.failed += 1;
+        } else {
+            self.counts.none += 1;
+        }
+        Ok(true)
+    }
+
+    /// Asks an archive for a URL, and for its clean form if it has none of the URL. Returns `None` if
+    /// it was stopped before.
+    fn ask_forms(
+        &mut self,
+        place: usize,
+        due: &DueUrl,
+        clean: Option<&str>,
+        stop: &AtomicBool,
+    ) -> Result<Option<UrlAnswer>, AuditError> {
+        let cited = due.cited.as_deref();
+        let clean = clean.map(|clean| (UrlForm::Clean, clean));
+        for (form, url) in [(UrlForm::Whole, due.url.as_str())]
+            .into_iter()
+            .chain(clean)
+        {
+            match self.ask(place, url, cited, stop)? {
+                None => return Ok(None),
+                Some(ArchiveReply::Captures(captures)) => {
+                    if let Some(capture) = nearest(&captures, cited) {
+                        return Ok(Some(UrlAnswer::Captured(capture.clone(), form)));
+                    }
+                }
+                Some(ArchiveReply::Failed(reason) | ArchiveReply::Refused { reason, .. }) => {
+                    return Ok(Some(UrlAnswer::Failed(reason)));
+                }
+            }
+        }
+        Ok(Some(UrlAnswer::None))
+    }
+
+    /// Asks an archive until there is an answer. Returns `None` if it was stopped before.
     fn ask(
         &mut self,
-        client: &CdxClient,
-        due: &DueUrl,
+        place: usize,
+        url: &str,
+        cited: Option<&str>,
         stop: &AtomicBool,
-    ) -> Result<bool, AuditError> {
+    ) -> Result<Option<ArchiveReply>, AuditError> {
         loop {
-            if !self.pace.wait(stop) {
-                return Ok(false);
+            let archive = &mut self.archives[place];
+            if !archive.wait(stop) {
+                return Ok(None);
             }
-            let reply = client.ask(&due.url, due.cited.as_deref())?;
+            let reply = archive.ask(url, cited)?;
             self.counts.last_refusal = None;
-            match reply {
-                CdxReply::Captures(captures) => {
-                    (self.refusals, self.failed_in_a_row) = (0, 0);
-                    self.store_nearest(due, &captures)?;
-                    return Ok(true);
-                }
-                CdxReply::Failed(reason) => {
-                    self.refusals = 0;
-                    self.store(due, None, "failed")?;
-                    self.counts.failed += 1;
-                    self.failed(&reason)?;
-                    self.counts.last_failure = Some(reason);
-                    return Ok(true);
-                }
-                CdxReply::Refused {
-                    reason,
-                    retry_after,
-                } => self.refused(reason, retry_after)?,
+            if let ArchiveReply::Refused {
+                reason,
+                retry_after,
+            } = reply
+            {
+                self.refused(place, reason, retry_after)?;
+                continue;
             }
+            archive.refusals = 0;
+            if matches!(reply, ArchiveReply::Captures(_)) {
+                archive.failed_in_a_row = 0;
+            }
+            return Ok(Some(reply));
         }
     }
 
-    fn store_nearest(&mut self, due: &DueUrl, captures: &[Capture]) -> Result<(), AuditError> {
-        match nearest(captures, due.cited.as_deref()) {
-            Some(capture) => {
-                self.counts.captured += 1;
-                self.store(due, Some(capture), "captured")
-            }
-            None => {
-                self.counts.none += 1;
-                self.store(due, None, "none")
-            }
-        }
-    }
-
-    fn store(
-        &self,
-        due: &DueUrl,
-        capture: Option<&Capture>,
-        outcome: &str,
-    ) -> Result<(), AuditError> {
-        let params = params![
+    fn store(&self, due: &DueUrl, place: usize, answer: &UrlAnswer) -> Result<(), AuditError> {
+        let (server, asked_at) = (&self.archives[place].name, now());
+        let (outcome, capture, form) = match answer {
+            UrlAnswer::Captured(capture, form) => ("captured", Some(capture), Some(form.name())),
+            UrlAnswer::None => ("none", None, None),
+            UrlAnswer::Failed(_) => ("failed", None, None),
+        };
+        let address = capture.and_then(|capture| capture.address.as_deref());
+        let answer = params![due.url, server, asked_at, outcome, form, address];
+        let captured = params![
             due.url,
-            self.job.server,
-            now(),
+            server,
+            asked_at,
             capture.map(|capture| &capture.timestamp),
             capture.map(|capture| &capture.original),
             capture.and_then(|capture| capture.status),
             outcome,
+            self.names,
         ];
-        let stored = self
-            .audit
-            .db
-            .prepare_cached(STORE)
-            .and_then(|mut statement| statement.execute(params));
-        self.audit.named(stored).map(drop)
+        let db = &self.audit.db;
+        self.audit.run("BEGIN IMMEDIATE")?;
+        let stored = db
+            .prepare_cached(STORE_ANSWER)
+            .and_then(|mut statement| statement.execute(answer))
+            .and_then(|_| db.prepare_cached(STORE_CAPTURE))
+            .and_then(|mut statement| statement.execute(captured));
+        self.audit.named(stored)?;
+        self.audit.run("COMMIT")
     }
 
-    /// Ends the questions after too many failed answers: the server is perhaps no CDX server.
-    fn failed(&mut self, reason: &str) -> Result<(), AuditError> {
-        self.failed_in_a_row += 1;
-        if self.failed_in_a_row < AUDIT_FAILED_ANSWERS {
+    /// Ends the questions after too many failed answers: the place is perhaps no archive.
+    fn failed(&mut self, place: usize, reason: &str) -> Result<(), AuditError> {
+        let archive = &mut self.archives[place];
+        archive.failed_in_a_row += 1;
+        if archive.failed_in_a_row < AUDIT_FAILED_ANSWERS {
             return Ok(());
         }
-        Err(self.ended(&format!(
-            "{AUDIT_FAILED_ANSWERS} answers in a row are not those of a CDX server (the last: \
-             {reason}); check the address of `--cdx`"
-        )))
+        let (kind, option) = match archive.archive {
+            Archive::Index(_) => ("an index of captures", "--cdxj"),
+            Archive::Cdx(_) => ("a CDX server", "--cdx"),
+            Archive::TimeMap(_) => ("a server with TimeMaps", "--timemap"),
+        };
+        Err(self.ended(
+            place,
+            &format!(
+                "{AUDIT_FAILED_ANSWERS} answers in a row are not those of {kind} (the last: \
+                 {reason}); check the address of `{option}`"
+            ),
+        ))
     }
 
     /// Puts off the next question, or ends the questions after too many refusals.
-    fn refused(&mut self, reason: String, retry_after: Option<Duration>) -> Result<(), AuditError> {
-        self.refusals += 1;
-        if AUDIT_REFUSALS <= self.refusals {
-            return Err(self.ended(&format!(
-                "{AUDIT_REFUSALS} refusals in a row (the last: {reason}); run it again later, it \
-                 goes on from here"
-            )));
+    fn refused(
+        &mut self,
+        place: usize,
+        reason: String,
+        retry_after: Option<Duration>,
+    ) -> Result<(), AuditError> {
+        let archive = &mut self.archives[place];
+        archive.refusals += 1;
+        if AUDIT_REFUSALS <= archive.refusals {
+            return Err(self.ended(
+                place,
+                &format!(
+                    "{AUDIT_REFUSALS} refusals in a row (the last: {reason}); run it again later, \
+                     it goes on from here"
+                ),
+            ));
         }
         let pause = retry_after.unwrap_or(Duration::from_secs(AUDIT_REFUSAL_SECONDS));
         if Duration::from_secs(AUDIT_RETRY_AFTER_SECONDS) < pause {
-            return Err(self.ended(&long_pause(&reason, pause)));
+            return Err(self.ended(place, &long_pause(&reason, pause)));
+        }
+        if let Some(pace) = &mut archive.pace {
+            pace.put_off(pause);
         }
         self.counts.last_refusal = Some(reason);
-        self.pace.put_off(pause);
         Ok(())
     }
 
     /// Returns the error that ends the questions. Answers before are stored.
-    fn ended(&self, reason: &str) -> AuditError {
-        let (server, asked, due) = (&self.job.server, self.counts.asked(), self.counts.due);
+    fn ended(&self, place: usize, reason: &str) -> AuditError {
+        let server = &self.archives[place].name;
+        let (asked, due) = (self.counts.asked(), self.counts.due);
         AuditError::no_answers(format!(
             "{server}: {reason}. URLs that were asked for: {asked} of {due}; their answers are \
              stored"
@@ -363,6 +612,21 @@ pub(super) fn wait_until(time: Instant, stop: &AtomicBool) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_clean_form_is_asked_for_if_archives_have_another_key_for_it() {
+        for (url, clean) in [
+            (
+                "http://h.test/a?utm_source=x&id=1",
+                Some("http://h.test/a?id=1"),
+            ),
+            ("http://h.test/a?fbclid=x", Some("http://h.test/a")),
+            ("http://h.test/a?id=1", None),
+            ("http://h.test/utm_source=x", None),
+        ] {
+            assert_eq!(clean_form(url).as_deref(), clean, "{url}");
+        }
+    }
 
     #[test]
     fn questions_have_their_distance_and_a_stop_ends_it() {

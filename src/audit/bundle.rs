@@ -81,7 +81,7 @@ struct BundleTable {
 }
 
 /// The tables. `places.csv` has the columns of a query of its own.
-const TABLES: [BundleTable; 6] = [
+const TABLES: [BundleTable; 7] = [
     BundleTable {
         file: "plan.csv",
         title: "The links of the database, planned or left out",
@@ -106,10 +106,17 @@ const TABLES: [BundleTable; 6] = [
     },
     BundleTable {
         file: "captures.csv",
-        title: "The answers of archives",
+        title: "The captures of archives",
         columns: "key,server,asked_at,timestamp,original,status,outcome",
         senders: "",
         from: "audit_captures ORDER BY key",
+    },
+    BundleTable {
+        file: "archives.csv",
+        title: "The newest answer of each archive",
+        columns: "key,server,asked_at,outcome,form,address",
+        senders: "",
+        from: "audit_asked ORDER BY key, server",
     },
     BundleTable {
         file: "settings.csv",
@@ -155,6 +162,12 @@ impl BundleTable {
 /// the database or a file that urlspool did not write.
 pub fn bundle(job: &BundleJob) -> Result<WrittenBundle, AuditError> {
     let audit = AuditDb::open_to_read(&job.database)?;
+    if job.folder.is_file() {
+        let name = job.folder.display();
+        return Err(AuditError::unusable(format!(
+            "{name} is a file; name a folder with `-o`"
+        )));
+    }
     let folder = TableFolder::create(&job.folder)?;
     let mut tables: Vec<_> = TABLES
         .iter()

@@ -34,7 +34,7 @@ impl AuditDb {
             db: open_to_extend(path)?,
             path: path.to_owned(),
         };
-        if audit.has_tables()? {
+        if audit.has_table(FIRST_TABLE)? {
             audit.check_version()?;
         } else {
             audit.run("BEGIN IMMEDIATE")?;
@@ -42,17 +42,23 @@ impl AuditDb {
             audit.set_meta(META_VERSION, &VERSION.to_string())?;
             audit.run("COMMIT")?;
         }
+        audit.add_tables("")?;
         Ok(audit)
     }
 
     /// Opens a database with a plan, to store results.
     pub(super) fn open_to_write(path: &Path) -> Result<AuditDb, AuditError> {
-        AuditDb::with_plan(open_to_extend(path)?, path)
+        let audit = AuditDb::with_plan(open_to_extend(path)?, path)?;
+        audit.add_tables("")?;
+        Ok(audit)
     }
 
     /// Opens a database with a plan, to read it.
     pub(super) fn open_to_read(path: &Path) -> Result<AuditDb, AuditError> {
-        AuditDb::with_plan(open_to_read(path)?, path)
+        let audit = AuditDb::with_plan(open_to_read(path)?, path)?;
+        // Of this connection alone: the file is not changed.
+        audit.add_tables("TEMP ")?;
+        Ok(audit)
     }
 
     fn with_plan(db: Connection, path: &Path) -> Result<AuditDb, AuditError> {
@@ -60,7 +66,7 @@ impl AuditDb {
             db,
             path: path.to_owned(),
         };
-        if !audit.has_tables()? {
+        if !audit.has_table(FIRST_TABLE)? {
             let name = path.display();
             return Err(AuditError::unusable(format!(
                 "{name} has no plan of an audit; make one with `urlspool audit plan {name}`"
@@ -144,9 +150,21 @@ impl AuditDb {
         result.map_err(|error| sqlite_error(&self.path, error).into())
     }
 
-    fn has_tables(&self) -> Result<bool, AuditError> {
-        let sql = "SELECT EXISTS(SELECT 1 FROM sqlite_master WHERE name='audit_meta')";
-        self.named(self.db.query_row(sql, [], |row| row.get(0)))
+    /// Adds the tables that an earlier program did not make.
+    fn add_tables(&self, kind: &str) -> Result<(), AuditError> {
+        for table in &LATER_TABLES {
+            if !self.has_table(table.name)? {
+                let (name, columns, fill) = (table.name, table.columns, table.fill);
+                let sql = format!("CREATE {kind}TABLE {name}{columns}; {fill}");
+                self.run(&format!("SAVEPOINT tables; {sql}; RELEASE tables"))?;
+            }
+        }
+        Ok(())
+    }
+
+    fn has_table(&self, name: &str) -> Result<bool, AuditError> {
+        let sql = "SELECT EXISTS(SELECT 1 FROM sqlite_master WHERE name=?1)";
+        self.named(self.db.query_row(sql, [name], |row| row.get(0)))
     }
 
     fn check_version(&self) -> Result<(), AuditError> {
@@ -199,6 +217,38 @@ impl CheckPace {
         ))
     }
 }
+
+/// The table that shows that a database has a plan.
+const FIRST_TABLE: &str = "audit_meta";
+
+/// A table that came after the first ones. A database of an earlier program has it after the next
+/// step that writes; until then it is empty, but for what `fill` takes from the others.
+struct LaterTable {
+    name: &'static str,
+    columns: &'static str,
+    fill: &'static str,
+}
+
+const LATER_TABLES: [LaterTable; 1] = [
+    // Answers of archives, the newest of each. server: the address or path of the archive; outcome:
+    // captured, none, failed; form: of the URL under which a capture was found, 'url' or 'clean'
+    // (without tracking parameters); address: of the capture's page, if it does not follow from the
+    // server.
+    LaterTable {
+        name: "audit_asked",
+        columns: "(
+  key TEXT NOT NULL,
+  server TEXT NOT NULL,
+  asked_at TEXT NOT NULL,
+  outcome TEXT NOT NULL,
+  form TEXT,
+  address TEXT,
+  PRIMARY KEY(key, server)
+) WITHOUT ROWID",
+        fill: "INSERT INTO audit_asked SELECT key, server, asked_at, outcome,
+  iif(outcome = 'captured', 'url', NULL), NULL FROM audit_captures",
+    },
+];
 
 /// The tables. `docs/audit.md` describes them for users.
 const TABLES: &str = "

@@ -25,7 +25,7 @@ use url::Url;
 pub use client::RobotsPolicy;
 
 use super::AuditError;
-use super::archive::{CdxClient, CdxReply, Pace, nearest};
+use super::archive::{ArchiveReply, CdxClient, Pace, nearest};
 use super::check::AuditProgress;
 use super::database::{AuditDb, now, now_seconds};
 use super::page_state::PageState;
@@ -379,12 +379,12 @@ impl Inspecting<'_> {
                 return Ok(None);
             }
             match self.archives[server].ask(original, Some(wanted))? {
-                CdxReply::Captures(captures) => {
+                ArchiveReply::Captures(captures) => {
                     let capture = nearest(&captures, Some(wanted)).into_iter();
                     return Ok(Some(capture.map(|one| one.timestamp.clone()).collect()));
                 }
-                CdxReply::Failed(_) => return Ok(Some(Vec::new())),
-                CdxReply::Refused { retry_after, .. } => self.put_off(retry_after)?,
+                ArchiveReply::Failed(_) => return Ok(Some(Vec::new())),
+                ArchiveReply::Refused { retry_after, .. } => self.put_off(retry_after)?,
             }
         }
         Err(self.refused(&format!("{server} refuses questions")))

@@ -153,6 +153,10 @@ fn content(
         Some(files) => files.add_old_protocol(row),
         None => Ok(()),
     })?;
+    let servers = audit.rows("SELECT DISTINCT server FROM audit_asked", [], |row| {
+        row.get(0)
+    })?;
+    figures.sources.servers.extend(servers);
     Ok(PageContent {
         old_protocols,
         pages,

@@ -19,11 +19,11 @@ use super::load::{load_error, upgraded};
 use super::signals::stop_on_signals;
 use super::terminal::{STDOUT, check_is_not_database, escaped, print, print_message};
 use crate::audit::{
-    self, ArchiveCounts, ArchiveJob, AuditError, AuditProgress, AuditStatus, BundleJob,
-    CheckCounts, CheckJob, CheckReason, ConfirmationRule, ImportCounts, ImportJob, ImportReport,
-    InspectCounts, InspectJob, LinkState, OldProtocol, PageState, PlanCounts, PlanJob,
-    ProtocolCounts, ProtocolJob, ReportFiles, ReportJob, ResultPlace, RobotsPolicy, Sample,
-    SenderPolicy, StatusJob,
+    self, ArchiveCounts, ArchiveJob, ArchiveSource, AuditError, AuditProgress, AuditStatus,
+    BundleJob, CheckCounts, CheckJob, CheckReason, ConfirmationRule, ImportCounts, ImportJob,
+    ImportReport, InspectCounts, InspectJob, LinkState, OldProtocol, PageState, PlanCounts,
+    PlanJob, ProtocolCounts, ProtocolJob, ReportFiles, ReportJob, ResultPlace, RobotsPolicy,
+    Sample, SenderPolicy, StatusJob,
 };
 use crate::diagnostic::{counted, grouped, shortened};
 use crate::limits::MESSAGE_VALUE_CHARS;
@@ -440,8 +440,12 @@ impl ImportReport for RefusedResults {
 }
 
 fn archive(args: &AuditArchiveArgs) -> CommandResult {
-    let (server, contact) = (args.cdx.clone(), args.contact.clone());
-    let mut job = ArchiveJob::new(args.database.clone(), server, contact);
+    let files = args.cdxj.iter().cloned().map(ArchiveSource::Cdxj);
+    let servers = args.cdx.iter().cloned().map(ArchiveSource::Cdx);
+    let timemaps = args.timemap.iter().cloned().map(ArchiveSource::TimeMap);
+    let sources = files.chain(servers).chain(timemaps).collect();
+    let contact = args.contact.clone().unwrap_or_default();
+    let mut job = ArchiveJob::new(args.database.clone(), sources, contact);
     job.rate = args.rate;
     job.limit = args.limit;
     let stop = Arc::new(AtomicBool::new(false));
@@ -474,6 +478,12 @@ fn archive_summary(counts: &ArchiveCounts) -> String {
         grouped(counts.captured),
         grouped(counts.none)
     );
+    if counts.clean > 0 {
+        let clean = grouped(counts.clean);
+        text.push_str(&format!(
+            ", {clean} of them without tracking parameters alone"
+        ));
+    }
     if counts.failed > 0 {
         text.push_str(&format!(", {} without an answer", grouped(counts.failed)));
     }
@@ -487,8 +497,7 @@ fn archive_summary(counts: &ArchiveCounts) -> String {
         text.push_str(if counts.planned == 0 {
             "; the plan holds no links, and `urlspool audit plan` prints why they are left out"
         } else {
-            "; this server was asked for each planned link before, or an archive is known to hold \
-             it"
+            "; these archives were asked for each planned link before, or one is known to hold it"
         });
     }
     if counts.is_interrupted {

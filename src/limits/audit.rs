@@ -64,6 +64,21 @@ pub const AUDIT_CDX_BYTES: u64 = 4 << 20;
 /// Time, in seconds, in which an archive must answer. The Wayback Machine can take half a minute.
 pub const AUDIT_CDX_SECONDS: u64 = 90;
 
+/// Maximum length, in bytes, of a line of a local index of captures. It holds a URL.
+pub const AUDIT_CDXJ_LINE_BYTES: u64 = 1 << 20;
+
+/// Maximum size, in bytes, of the lines that are read for one page in a local index: 100,000 captures.
+pub const AUDIT_CDXJ_KEY_BYTES: u64 = 64 << 20;
+
+/// Maximum size, in bytes, of a decompressed block of a local index. Usual ones have 3,000 lines.
+pub const AUDIT_CDXJ_BLOCK_BYTES: u64 = 64 << 20;
+
+/// Maximum size, in bytes, of a TimeMap. A memento takes about 150 bytes.
+pub const AUDIT_TIMEMAP_BYTES: u64 = 32 << 20;
+
+/// Mementos of a TimeMap that are asked for their status, the nearest to the citation.
+pub const AUDIT_MEMENTOS: usize = 10;
+
 /// Refusals in a row after which an archive is asked no more.
 pub const AUDIT_REFUSALS: u32 = 5;
 

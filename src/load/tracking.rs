@@ -79,7 +79,7 @@ static PARAMETERS: &[TrackingParameter] = &[
 
 /// Returns the key of a URL of the web without the parameters of its query that [`PARAMETERS`] has,
 /// and without the `?` if no other is left. Other keys stay as they are. Linear.
-pub(super) fn clean_key(key: &str) -> Cow<'_, str> {
+pub(crate) fn clean_key(key: &str) -> Cow<'_, str> {
     let is_web = key.starts_with("http://") || key.starts_with("https://");
     let Some((start, query)) = key.split_once('?').filter(|_| is_web) else {
         return key.into();

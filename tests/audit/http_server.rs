@@ -1,6 +1,6 @@
 //! A small HTTP server on the loopback interface.
 
-use std::io::{BufRead, BufReader, Write};
+use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::sync::{Arc, Mutex};
 use std::thread;
@@ -12,6 +12,8 @@ pub(crate) struct SeenRequest {
     pub(crate) target: String,
     /// The header fields, in lower case.
     pub(crate) head: String,
+    /// The body, if it has a length.
+    pub(crate) body: String,
 }
 
 /// A running server. It ends with the process.
@@ -53,7 +55,8 @@ fn serve(
     seen: &Mutex<Vec<SeenRequest>>,
     answer: &dyn Fn(&SeenRequest, usize) -> String,
 ) {
-    let mut lines = BufReader::new(stream.try_clone().unwrap()).lines();
+    let mut reader = BufReader::new(stream.try_clone().unwrap());
+    let mut lines = reader.by_ref().lines();
     let Some(Ok(first)) = lines.next() else {
         return;
     };
@@ -63,7 +66,13 @@ fn serve(
         .take_while(|line| !line.is_empty())
         .collect();
     let head = fields.join("\n").to_lowercase();
-    let request = SeenRequest { target, head };
+    let length = head
+        .lines()
+        .find_map(|line| line.strip_prefix("content-length: "));
+    let length = length.map_or(0, |length| length.trim().parse().unwrap());
+    let mut body = String::new();
+    let _ = reader.take(length).read_to_string(&mut body);
+    let request = SeenRequest { target, head, body };
     let number = {
         let mut seen = seen.lock().unwrap();
         seen.push(request.clone());

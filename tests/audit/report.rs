@@ -86,7 +86,7 @@ fn the_newest_check_gives_the_state_and_unknown_links_are_counted() {
          dead_or_redirected,0,371,1.000000\ndead_or_redirected,370,,1.000000\n"
     );
     let snapshot = "https://web.archive.org/web/19961219120000/http://l.cern.ch/b";
-    assert!(csv(&folder, "dead-links.csv").contains(&format!(",captured,{snapshot},1,0\n")));
+    assert!(csv(&folder, "dead-links.csv").contains(&format!(",captured,{snapshot},1,0,\n")));
     assert!(html.contains(&format!("href=\"{snapshot}\"")));
     assert!(!html.contains("href=\"http://"), "a dead link is clickable");
     assert_eq!(csv(&folder, "citations.csv").lines().count(), 3);
@@ -131,7 +131,7 @@ fn a_death_of_several_days_is_confirmed() {
     }
     let html = reported(&folder, &[]);
     let dead = csv(&folder, "dead-links.csv");
-    for (url, end) in [("/a,", ",3,1"), ("/b,", ",1,0")] {
+    for (url, end) in [("/a,", ",3,1,"), ("/b,", ",1,0,")] {
         let line = dead.lines().find(|line| line.contains(url)).unwrap();
         assert!(line.ends_with(end), "{line}");
     }

@@ -2,62 +2,37 @@
 //!
 //! The Wayback Machine answers with one array, pywb with an object per line.
 
-use std::time::Duration;
-
-use jiff::civil::DateTime;
 use serde::Deserialize;
 use ureq::Agent;
 use url::Url;
 
+use super::capture::{ArchiveReply, Capture, good, refused, time};
+use super::client::{agent, redirects};
 use crate::audit::AuditError;
 use crate::diagnostic::shortened_inside;
-use crate::limits::{AUDIT_CDX_BYTES, AUDIT_CDX_CAPTURES, AUDIT_CDX_SECONDS, MESSAGE_VALUE_CHARS};
-use crate::load::{TrustedAuthorities, http_agent, retry_after};
+use crate::limits::{AUDIT_CDX_BYTES, AUDIT_CDX_CAPTURES, MESSAGE_VALUE_CHARS};
+use crate::load::retry_after;
 
 pub(in crate::audit) struct CdxClient {
     agent: Agent,
+    name: String,
     server: Url,
-}
-
-/// The reply of a server.
-#[derive(Debug)]
-pub(in crate::audit) enum CdxReply {
-    Captures(Vec<Capture>),
-    /// The server wants to be asked later, or cannot be reached.
-    Refused {
-        reason: String,
-        retry_after: Option<Duration>,
-    },
-    /// The server does not answer this question, for this reason.
-    Failed(String),
 }
 
 impl CdxClient {
     /// Creates a client. `contact` tells the server's owners whom to write to.
     pub(in crate::audit) fn new(server: &str, contact: &str) -> Result<CdxClient, AuditError> {
         let url = server_url(server)?;
-        if !is_contact(contact) {
-            return Err(AuditError::unusable(format!(
-                "`--contact {contact:?}` is neither a mail address nor a page; write it like \
-                 you@your.site or https://your.site/contact, in ASCII"
-            )));
-        }
-        let user_agent = format!(
-            "urlspool/{} (link-rot audit; {})",
-            env!("CARGO_PKG_VERSION"),
-            contact.trim()
-        );
-        let timeout = Duration::from_secs(AUDIT_CDX_SECONDS);
         Ok(CdxClient {
-            agent: http_agent(
-                server,
-                &TrustedAuthorities::Machine,
-                None,
-                &user_agent,
-                timeout,
-            ),
+            agent: agent(server, contact)?,
+            name: server.to_owned(),
             server: url,
         })
+    }
+
+    /// Returns the address of the server as the user gave it.
+    pub(super) fn name(&self) -> &str {
+        &self.name
     }
 
     /// Asks for captures of `url`, nearest to `cited`, a time of 14 digits.
@@ -69,7 +44,7 @@ impl CdxClient {
         &self,
         url: &str,
         cited: Option<&str>,
-    ) -> Result<CdxReply, AuditError> {
+    ) -> Result<ArchiveReply, AuditError> {
         let question = self.question(url, cited);
         let response = match self.agent.get(question.as_str()).call() {
             Ok(response) => response,
@@ -81,20 +56,15 @@ impl CdxClient {
         let body = body.with_config().limit(AUDIT_CDX_BYTES).read_to_vec();
         Ok(match (status, body) {
             (429 | 503, _) => refused(format!("HTTP status {status}"), retry_after),
-            (300..=399, _) => {
-                return Err(AuditError::unusable(format!(
-                    "{} redirects to another place; name that place with `--cdx`",
-                    self.server
-                )));
-            }
+            (300..=399, _) => return Err(redirects(&self.name, "--cdx")),
             (_, Err(error)) => refused(error.to_string(), None),
             (200..=299, Ok(body)) => match captures(&body) {
-                Ok(captures) => CdxReply::Captures(captures),
-                Err(reason) => CdxReply::Failed(reason),
+                Ok(captures) => ArchiveReply::Captures(captures),
+                Err(reason) => ArchiveReply::Failed(reason),
             },
             // Some versions of pywb say so where there is no capture.
-            (404, Ok(body)) if says_no_captures(&body) => CdxReply::Captures(Vec::new()),
-            _ => CdxReply::Failed(format!("HTTP status {status}")),
+            (404, Ok(body)) if says_no_captures(&body) => ArchiveReply::Captures(Vec::new()),
+            _ => ArchiveReply::Failed(format!("HTTP status {status}")),
         })
     }
 
@@ -135,32 +105,8 @@ fn server_url(server: &str) -> Result<Url, AuditError> {
     }
 }
 
-/// Returns `true` for a text that may be a mail address or a page, and part of a field of HTTP.
-pub(in crate::audit) fn is_contact(contact: &str) -> bool {
-    contact.contains(['@', '.']) && contact.bytes().all(|byte| (b' '..=b'~').contains(&byte))
-}
-
-fn refused(reason: String, retry_after: Option<Duration>) -> CdxReply {
-    CdxReply::Refused {
-        reason,
-        retry_after,
-    }
-}
-
 fn says_no_captures(body: &[u8]) -> bool {
     memchr::memmem::find(body, b"No Captures found").is_some()
-}
-
-/// A capture of a page.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(in crate::audit) struct Capture {
-    /// Its time in UTC, 14 digits.
-    pub(in crate::audit) timestamp: String,
-    /// Its URL as the archive has it.
-    pub(in crate::audit) original: String,
-    /// Its HTTP code; `None` where the server gives none, as for a repetition of an earlier
-    /// capture.
-    pub(super) status: Option<u16>,
 }
 
 /// A line of pywb.
@@ -217,6 +163,7 @@ fn from_array(body: &[u8]) -> Result<Vec<Capture>, String> {
         timestamp: text(row, timestamp),
         original: text(row, original),
         status: text(row, status).parse().ok(),
+        address: None,
     });
     Ok(captures.collect())
 }
@@ -232,41 +179,10 @@ fn from_lines(body: &[u8]) -> Result<Vec<Capture>, String> {
                 status: line.status.and_then(|status| status.parse().ok()),
                 timestamp: line.timestamp,
                 original: line.url,
+                address: None,
             })
         })
         .collect()
-}
-
-/// Returns the capture with a 2xx status that is nearest to `cited`, a time of 14 digits; the
-/// earliest of them without a time, and of two that are equally near.
-pub(in crate::audit) fn nearest<'c>(
-    captures: &'c [Capture],
-    cited: Option<&str>,
-) -> Option<&'c Capture> {
-    let cited = cited.and_then(time);
-    let distance = |capture: &Capture| -> Option<i64> {
-        let at = time(&capture.timestamp)?;
-        cited.map_or(Some(0), |cited| {
-            Some(at.duration_since(cited).as_secs().saturating_abs())
-        })
-    };
-    good(captures)
-        .filter_map(|capture| Some((distance(capture)?, &capture.timestamp, capture)))
-        .min_by_key(|(distance, timestamp, _)| (*distance, *timestamp))
-        .map(|(.., capture)| capture)
-}
-
-/// The captures with a 2xx status.
-fn good(captures: &[Capture]) -> impl Iterator<Item = &Capture> {
-    let is_good = |status: u16| (200..300).contains(&status);
-    captures
-        .iter()
-        .filter(move |capture| capture.status.is_some_and(is_good))
-}
-
-/// The time of 14 digits: `19961231235959`.
-fn time(digits: &str) -> Option<DateTime> {
-    DateTime::strptime("%Y%m%d%H%M%S", digits).ok()
 }
 
 #[cfg(test)]
@@ -305,6 +221,7 @@ mod tests {
             timestamp: timestamp.to_owned(),
             original: "http://h/".to_owned(),
             status,
+            address: None,
         }
     }
 
@@ -362,26 +279,5 @@ mod tests {
             error.contains("LLL\u{2026}") && error.contains("at line 1 column"),
             "{error}"
         );
-    }
-
-    #[test]
-    fn the_nearest_good_capture_is_found() {
-        let all = [
-            capture("19960601000000", Some(200)),
-            capture("19970601000000", Some(404)),
-            capture("19980601000000", Some(204)),
-            capture("1998", Some(200)),
-            capture("20050601000000", None),
-        ];
-        let found = |cited: Option<&str>| nearest(&all, cited).map(|capture| &*capture.timestamp);
-        assert_eq!(
-            found(Some("19970601000000")),
-            Some("19960601000000"),
-            "equally near"
-        );
-        assert_eq!(found(Some("19970601000001")), Some("19980601000000"));
-        assert_eq!(found(Some("20050601000000")), Some("19980601000000"));
-        assert_eq!(found(None), Some("19960601000000"));
-        assert_eq!(nearest(&all[4..], None), None);
     }
 }

@@ -35,7 +35,7 @@ const TABLES: [(&str, &[&str]); 18] = [
         DEAD_LINKS,
         &[
             "url,state,result,checked_at,citations,messages,first_cited,last_cited,list",
-            "archive,snapshot,failures,confirmed",
+            "archive,snapshot,failures,confirmed,form",
         ],
     ),
     ("cohorts-by-year.csv", &["year", COUNTS, "confirmed"]),
@@ -140,6 +140,7 @@ impl CsvFiles {
             Text(&link.list),
             (archive, link.snapshot.as_deref().map(Text)),
             (link.failures, u8::from(link.is_confirmed)),
+            link.form.as_deref(),
         );
         self.write(DEAD_LINKS, [row])
     }

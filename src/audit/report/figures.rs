@@ -93,6 +93,8 @@ pub(super) struct Sources {
     /// Addresses of the archives' servers.
     pub(super) servers: BTreeSet<String>,
     pub(super) asked: Period,
+    /// Captures that were found under the URL without tracking parameters.
+    pub(super) clean_captures: u64,
 }
 
 /// The first and the last of some times.
@@ -164,6 +166,7 @@ impl Sources {
         }
         if let Some(capture) = link.capture {
             self.asked.add(&capture.asked_at);
+            self.clean_captures += u64::from(capture.is_of_clean_form());
             add_name(&mut self.servers, &capture.server);
         }
     }

@@ -26,7 +26,8 @@ const CHECKS: &str = "SELECT key, checked_at, state, status, error, checker FROM
   ORDER BY key, checked_at, id";
 
 const CAPTURES: &str =
-    "SELECT key, server, asked_at, timestamp, outcome FROM audit_captures ORDER BY key";
+    "SELECT key, server, captures.asked_at, timestamp, captures.outcome, original, form, address
+  FROM audit_captures AS captures LEFT JOIN audit_asked USING(key, server) ORDER BY key";
 
 /// A link of an audit.
 #[derive(Debug)]
@@ -107,6 +108,19 @@ pub(super) struct StoredCapture {
     /// Timestamp of the capture, of 14 digits.
     pub(super) timestamp: Option<String>,
     pub(super) answer: ArchiveAnswer,
+    /// Its URL as the archive has it.
+    original: Option<String>,
+    /// The form of the URL under which it was found.
+    pub(super) form: Option<String>,
+    /// The address of its page, if it does not follow from the server.
+    address: Option<String>,
+}
+
+impl StoredCapture {
+    /// Returns `true` if it was found under the URL without tracking parameters.
+    pub(super) fn is_of_clean_form(&self) -> bool {
+        self.form.as_deref() == Some("clean")
+    }
 }
 
 /// Calls `each` with every link, in the order of their keys.
@@ -200,6 +214,9 @@ fn stored_capture(row: &Row<'_>) -> rusqlite::Result<StoredCapture> {
             "none" => ArchiveAnswer::None,
             _ => ArchiveAnswer::Unknown,
         },
+        original: row.get(5)?,
+        form: row.get(6)?,
+        address: row.get(7)?,
     })
 }
 
@@ -358,6 +375,8 @@ pub(super) struct DeadLink {
     pub(super) last_cited: Option<String>,
     pub(super) list: String,
     pub(super) archive: ArchiveAnswer,
+    /// The form of the URL under which the archive has a capture.
+    pub(super) form: Option<String>,
     /// Address of the snapshot; the nearest of the Wayback Machine if no archive was asked. `None`
     /// if there is no snapshot.
     pub(super) snapshot: Option<String>,
@@ -387,6 +406,7 @@ impl DeadLink {
             last_cited: link.last_cited.map(str::to_owned),
             list: link.list.to_owned(),
             archive: link.archive(),
+            form: link.capture.and_then(|capture| capture.form.clone()),
             snapshot: snapshot(link),
         })
     }
@@ -396,7 +416,15 @@ fn snapshot(link: &AuditedLink<'_>) -> Option<String> {
     match (link.archive(), link.capture) {
         (ArchiveAnswer::None, _) => None,
         (ArchiveAnswer::Captured, Some(capture)) => {
-            captured_snapshot(&capture.server, capture.timestamp.as_deref()?, link.url)
+            if let Some(page) = &capture.address {
+                let is_web = page.starts_with("http://") || page.starts_with("https://");
+                return is_web.then(|| address(page, "", ""));
+            }
+            let url = match &capture.original {
+                Some(original) if capture.is_of_clean_form() => original,
+                _ => link.url,
+            };
+            captured_snapshot(&capture.server, capture.timestamp.as_deref()?, url)
         }
         _ => Some(nearest_snapshot(link.first_cited, link.url)),
     }
@@ -613,7 +641,8 @@ fn snapshot_base(server: &str) -> Option<String> {
 /// Returns the address of a snapshot, with the bytes escaped that no URL holds.
 fn address(base: &str, timestamp: &str, url: &str) -> String {
     let is_kept = |byte: u8| byte.is_ascii_graphic() && !b"\"<>\\^`{|}'".contains(&byte);
-    encode(format!("{base}{timestamp}/{url}").as_bytes(), is_kept)
+    let slash = if timestamp.is_empty() { "" } else { "/" };
+    encode(format!("{base}{timestamp}{slash}{url}").as_bytes(), is_kept)
 }
 
 #[cfg(test)]

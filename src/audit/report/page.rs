@@ -206,6 +206,10 @@ fn facts(content: &PageContent) -> Markup {
             dt { "Checkers" } dd { (names(&sources.checkers)) } "\n"
             dt { "Archive" } dd { (names(&sources.servers)) } "\n"
             dt { "Archive was asked" } dd { (period(&sources.asked)) } "\n"
+            @if 0 < sources.clean_captures {
+                dt { "Captures without tracking parameters" }
+                dd { (grouped(sources.clean_captures)) ", under the URL without them alone" } "\n"
+            }
         } "\n"
     }
 }

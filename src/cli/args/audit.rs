@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use clap::Subcommand;
+use clap::{ArgGroup, Subcommand};
 
 use super::values::{count, named};
 use super::{GENERAL, INPUT, OUTPUT, examples};
@@ -56,11 +56,11 @@ pub(crate) enum AuditStep {
     /// that was imported before is not added again.
     #[command(after_help = examples::AUDIT_IMPORT)]
     Import(AuditImportArgs),
-    /// Ask a CDX server for the captures of the planned links that are nearest to their first
-    /// citations
+    /// Ask archives for the captures of the planned links that are nearest to their first citations
     ///
-    /// A CDX server is the index of a web archive: the Wayback Machine has one, and so has pywb.
-    /// Dead links come first. Each answer is stored when it comes; after an interruption the
+    /// A CDX server is the index of a web archive: the Wayback Machine has one, and so has pywb. Local
+    /// indexes are asked first, then CDX servers, then servers with TimeMaps, each in the order of the
+    /// options, until one has a capture. Dead links come first. Each answer is stored when it comes; after an interruption the
     /// questions go on from there. The questions end if the server refuses five times in a row.
     #[command(after_help = examples::AUDIT_ARCHIVE)]
     Archive(AuditArchiveArgs),
@@ -230,21 +230,31 @@ pub(crate) struct AuditImportArgs {
 
 /// The arguments of `audit archive`.
 #[derive(clap::Args, Debug)]
+#[command(group(ArgGroup::new("archives").required(true).multiple(true).args(["cdx", "cdxj", "timemap"])))]
 pub(crate) struct AuditArchiveArgs {
     /// The database with a plan
     #[arg(value_name = "DB")]
     pub(crate) database: PathBuf,
 
     /// The CDX server: `https://web.archive.org/cdx/search/cdx`, or `http://HOST/COLLECTION/cdx` of
-    /// pywb
-    #[arg(long, value_name = "URL", required = true, help_heading = SERVER)]
-    pub(crate) cdx: String,
+    /// pywb; several are asked in order
+    #[arg(long, value_name = "URL", requires = "contact", help_heading = SERVER)]
+    pub(crate) cdx: Vec<String>,
+
+    /// A local index: CDXJ that is sorted by bytes, or the .idx file of a ZipNum
+    #[arg(long, value_name = "FILE", help_heading = SERVER)]
+    pub(crate) cdxj: Vec<PathBuf>,
+
+    /// A server with TimeMaps of Memento, with {url} in the place of the URL:
+    /// `https://web.archive.org/web/timemap/link/{url}`
+    #[arg(long, value_name = "URL_TEMPLATE", requires = "contact", help_heading = SERVER)]
+    pub(crate) timemap: Vec<String>,
 
     /// Mail address or page by which the owners of the server can reach you; part of the User-Agent
-    #[arg(long, value_name = "CONTACT", required = true, help_heading = SERVER)]
-    pub(crate) contact: String,
+    #[arg(long, value_name = "CONTACT", help_heading = SERVER)]
+    pub(crate) contact: Option<String>,
 
-    /// Ask at most N times a minute
+    /// Ask a server at most N times a minute
     #[arg(long, value_name = "N", default_value_t = 20, value_parser = clap::value_parser!(u32).range(1..), help_heading = SERVER)]
     pub(crate) rate: u32,
 

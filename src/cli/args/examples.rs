@@ -272,7 +272,8 @@ pub(super) const AUDIT_ARCHIVE: &str = "Exit codes:
 
 Examples:
   urlspool audit archive urls.db --cdx https://web.archive.org/cdx/search/cdx --contact you@your.site
-  urlspool audit archive urls.db --cdx http://localhost:8080/web/cdx --contact you@your.site --rate 600";
+  urlspool audit archive urls.db --cdx http://localhost:8080/web/cdx --contact you@your.site --rate 600
+  urlspool audit archive urls.db --cdxj index.cdxj --timemap 'https://a.example/timemap/link/{url}' --contact you@your.site";
 
 #[cfg(feature = "audit")]
 pub(super) const AUDIT_INSPECT: &str = "Exit codes:

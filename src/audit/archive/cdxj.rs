@@ -1,0 +1,413 @@
+//! Local indexes of captures: sorted CDXJ, and ZipNum, whose blocks are compressed and listed in an
+//! index of their own. Both are searched by halves.
+//!
+//! Nothing is read as a whole: an index of an archive may have billions of lines.
+
+use std::fs::File;
+use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom};
+use std::path::{Component, Path, PathBuf};
+
+use flate2::read::MultiGzDecoder;
+use serde::Deserialize;
+use serde_json::Value;
+
+use super::capture::{ArchiveReply, Capture};
+use super::surt::surt;
+use crate::audit::AuditError;
+use crate::limits::{AUDIT_CDXJ_BLOCK_BYTES, AUDIT_CDXJ_KEY_BYTES, AUDIT_CDXJ_LINE_BYTES};
+
+/// Bytes that are read at once in a search.
+const STEP_BYTES: usize = 4 << 10;
+
+/// Lines at the beginning whose order is checked.
+const CHECKED_LINES: usize = 1_000;
+
+/// A sorted index of captures.
+pub(super) struct CdxjIndex {
+    path: PathBuf,
+    file: File,
+    len: u64,
+    is_zip_num: bool,
+}
+
+impl CdxjIndex {
+    /// Opens an index, and checks that its beginning is one, and sorted.
+    pub(super) fn open(path: &Path) -> Result<CdxjIndex, AuditError> {
+        let unusable =
+            |reason: &str| AuditError::unusable(format!("`--cdxj {}`: {reason}", path.display()));
+        let unread = |error: io::Error| unusable(&error.to_string()).caused_by(error);
+        let file = File::open(path).map_err(unread)?;
+        let metadata = file.metadata().map_err(unread)?;
+        if !metadata.is_file() {
+            return Err(unusable(
+                "it is no file; name a sorted CDXJ, or the .idx file of ZipNum",
+            ));
+        }
+        let mut index = CdxjIndex {
+            path: path.to_owned(),
+            file,
+            len: metadata.len(),
+            is_zip_num: false,
+        };
+        let (mut offset, mut before) = (0, Vec::new());
+        for number in 0..CHECKED_LINES {
+            let Some(line) = index.line_at(offset).map_err(unread)? else {
+                break;
+            };
+            if number == 0 {
+                index.is_zip_num = line.contains(&b'\t');
+                let is_line = if index.is_zip_num {
+                    block(&line).is_some()
+                } else {
+                    line.starts_with(b"!") || line.starts_with(b" CDX") || capture(&line).is_some()
+                };
+                if !is_line {
+                    return Err(unusable("it is neither CDXJ nor the index of ZipNum"));
+                }
+            }
+            if line < before {
+                return Err(unusable(
+                    "it is not sorted by bytes; sort it with `LC_ALL=C sort`",
+                ));
+            }
+            offset += line.len() as u64 + 1;
+            before = line;
+        }
+        Ok(index)
+    }
+
+    /// Returns the path as the user gave it.
+    pub(super) fn name(&self) -> String {
+        self.path.display().to_string()
+    }
+
+    /// Returns the captures of a URL.
+    pub(super) fn ask(&mut self, url: &str) -> ArchiveReply {
+        let Some(key) = surt(url) else {
+            return ArchiveReply::Captures(Vec::new());
+        };
+        match self.captures(format!("{key} ").as_bytes()) {
+            Ok(captures) => ArchiveReply::Captures(captures),
+            Err(error) => ArchiveReply::Failed(error.to_string()),
+        }
+    }
+
+    /// Returns the captures whose lines begin with `start`.
+    fn captures(&mut self, start: &[u8]) -> io::Result<Vec<Capture>> {
+        let bounds = self.first_line_from(start)?;
+        let mut found = Vec::new();
+        if !self.is_zip_num {
+            self.file.seek(SeekFrom::Start(bounds.first))?;
+            add_captures(&mut BufReader::new(&self.file), start, &mut found)?;
+            return Ok(found);
+        }
+        // The block before may end with the first lines.
+        let mut offset = bounds.before.unwrap_or(bounds.first);
+        while let Some(line) = self.line_at(offset)? {
+            let is_after = bounds.first <= offset && !line.starts_with(start);
+            if is_after {
+                break;
+            }
+            let Some(block) = block(&line) else {
+                return Err(invalid("a line of the index has no place of a block"));
+            };
+            let bytes = self.block_bytes(&block)?;
+            add_captures(&mut bytes.as_slice(), start, &mut found)?;
+            offset += line.len() as u64 + 1;
+        }
+        Ok(found)
+    }
+
+    /// Reads and decompresses a block.
+    fn block_bytes(&self, block: &Block<'_>) -> io::Result<Vec<u8>> {
+        let name = Path::new(block.shard);
+        if !matches!(
+            name.components().collect::<Vec<_>>()[..],
+            [Component::Normal(_)]
+        ) {
+            return Err(invalid(
+                "the name of a file of blocks is not one beside the index",
+            ));
+        }
+        let path = self.path.with_file_name(name);
+        let named =
+            |error: io::Error| io::Error::new(error.kind(), format!("{}: {error}", path.display()));
+        let mut file = File::open(&path).map_err(named)?;
+        file.seek(SeekFrom::Start(block.offset)).map_err(named)?;
+        let mut bytes = Vec::new();
+        let decoder = MultiGzDecoder::new(file.take(block.len));
+        let mut decoder = decoder.take(AUDIT_CDXJ_BLOCK_BYTES + 1);
+        decoder.read_to_end(&mut bytes).map_err(named)?;
+        if AUDIT_CDXJ_BLOCK_BYTES < bytes.len() as u64 {
+            return Err(invalid("a block is too large"));
+        }
+        Ok(bytes)
+    }
+
+    /// Finds the first line that is not before `start`.
+    fn first_line_from(&mut self, start: &[u8]) -> io::Result<Bounds> {
+        // `first` begins a line, and all lines before it are smaller.
+        let mut bounds = Bounds {
+            before: None,
+            first: 0,
+        };
+        let mut end = self.len;
+        while bounds.first < end {
+            let middle = bounds.first + (end - bounds.first) / 2;
+            let offset = if middle == bounds.first {
+                middle
+            } else {
+                self.next_line(middle)?
+            };
+            if end <= offset {
+                end = middle;
+                continue;
+            }
+            let line = self.line_at(offset)?.unwrap_or_default();
+            if line.as_slice() < start {
+                bounds = Bounds {
+                    before: Some(offset),
+                    first: offset + line.len() as u64 + 1,
+                };
+            } else {
+                end = offset;
+            }
+        }
+        Ok(bounds)
+    }
+
+    /// Returns the offset of the first line that begins at `offset` or after it.
+    fn next_line(&mut self, offset: u64) -> io::Result<u64> {
+        let line = self.line_at(offset - 1)?.unwrap_or_default();
+        Ok(offset + line.len() as u64)
+    }
+
+    /// Returns the bytes from `offset` to the end of the line; `None` at the end of the file.
+    fn line_at(&mut self, offset: u64) -> io::Result<Option<Vec<u8>>> {
+        if self.len <= offset {
+            return Ok(None);
+        }
+        self.file.seek(SeekFrom::Start(offset))?;
+        let mut line = Vec::new();
+        let file = (&self.file).take(AUDIT_CDXJ_LINE_BYTES);
+        BufReader::with_capacity(STEP_BYTES, file).read_until(b'\n', &mut line)?;
+        if line.pop_if(|byte| *byte == b'\n').is_none()
+            && AUDIT_CDXJ_LINE_BYTES <= line.len() as u64
+        {
+            return Err(invalid("a line is too long"));
+        }
+        Ok(Some(line))
+    }
+}
+
+/// The place of a key in an index.
+#[derive(Clone, Copy, Debug)]
+struct Bounds {
+    /// Offset of the last line before it that is known; `None` without any.
+    before: Option<u64>,
+    /// Offset of the first line that is not before it.
+    first: u64,
+}
+
+fn invalid(reason: &str) -> io::Error {
+    io::Error::new(io::ErrorKind::InvalidData, reason)
+}
+
+/// Adds the captures of the lines that begin with `start`. Lines before them are passed over.
+fn add_captures(
+    lines: &mut impl BufRead,
+    start: &[u8],
+    found: &mut Vec<Capture>,
+) -> io::Result<()> {
+    let mut lines = lines.take(AUDIT_CDXJ_KEY_BYTES);
+    let mut line = Vec::new();
+    loop {
+        line.clear();
+        if lines.read_until(b'\n', &mut line)? == 0 {
+            let is_cut = lines.limit() == 0;
+            return if is_cut {
+                Err(invalid("a page has too many captures"))
+            } else {
+                Ok(())
+            };
+        }
+        if line.starts_with(start) {
+            let capture = capture(&line);
+            found.push(capture.ok_or_else(|| invalid("a line is not CDXJ"))?);
+        } else if start < line.as_slice() {
+            return Ok(());
+        }
+    }
+}
+
+/// The third field of a line of CDXJ.
+#[derive(Deserialize)]
+struct CdxjFields {
+    url: String,
+    /// A text, or a number.
+    status: Option<Value>,
+}
+
+/// Parses a line: key, timestamp, and an object.
+fn capture(line: &[u8]) -> Option<Capture> {
+    let mut fields = line.splitn(3, |&byte| byte == b' ');
+    let (_, timestamp, object) = (fields.next()?, fields.next()?, fields.next()?);
+    let fields: CdxjFields = serde_json::from_slice(object).ok()?;
+    let status = match fields.status {
+        Some(Value::String(status)) => status.parse().ok(),
+        Some(Value::Number(status)) => status.as_u64().and_then(|status| status.try_into().ok()),
+        _ => None,
+    };
+    Some(Capture {
+        timestamp: std::str::from_utf8(timestamp).ok()?.to_owned(),
+        original: fields.url,
+        status,
+        address: None,
+    })
+}
+
+/// The place of a block of ZipNum.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Block<'l> {
+    shard: &'l str,
+    offset: u64,
+    len: u64,
+}
+
+/// Parses a line of the index of ZipNum: the first key of a block, its file, offset and length.
+fn block(line: &[u8]) -> Option<Block<'_>> {
+    let mut fields = std::str::from_utf8(line).ok()?.split('\t').skip(1);
+    Some(Block {
+        shard: fields.next()?,
+        offset: fields.next()?.parse().ok()?,
+        len: fields.next()?.trim_end().parse().ok()?,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+    use std::fs;
+    use std::io::Write;
+
+    use flate2::Compression;
+    use flate2::write::GzEncoder;
+
+    use super::*;
+
+    fn line(key: &str, timestamp: u64) -> String {
+        format!("{key} {timestamp} {{\"url\": \"http://h/\", \"status\": \"200\"}}\n")
+    }
+
+    /// Sorted lines of pages with up to four captures each.
+    fn lines(pages: u64) -> Vec<(String, String)> {
+        let mut lines = Vec::new();
+        for page in 0..pages {
+            let key = format!("test,h{})/{}", page % 7, page * page % 1_009);
+            for capture in 0..page % 5 {
+                lines.push((
+                    key.clone(),
+                    line(&key, 19_970_101_000_000 + page * 100 + capture),
+                ));
+            }
+        }
+        lines.sort_by(|a, b| a.1.cmp(&b.1));
+        lines.dedup();
+        lines
+    }
+
+    /// Asks for all pages and as many that are not there.
+    fn check(index: &mut CdxjIndex, lines: &[(String, String)]) {
+        let mut pages: BTreeMap<&str, usize> = BTreeMap::new();
+        for (key, _) in lines {
+            *pages.entry(key).or_default() += 1;
+        }
+        for (key, count) in &pages {
+            let found = index.captures(format!("{key} ").as_bytes()).unwrap();
+            assert_eq!(found.len(), *count, "{key}");
+            let none = index.captures(format!("{key}x ").as_bytes()).unwrap();
+            assert_eq!(none, [], "{key}x");
+        }
+        for none in [" ", "aaa)/ ", "zzz)/ "] {
+            assert_eq!(index.captures(none.as_bytes()).unwrap(), []);
+        }
+    }
+
+    #[test]
+    fn every_page_is_found_by_halves() {
+        let folder = tempfile::tempdir().unwrap();
+        for pages in [1, 2, 3, 50, 700] {
+            let lines = lines(pages);
+            let text: String = lines.iter().map(|(_, line)| line.as_str()).collect();
+            let path = folder.path().join("a.cdxj");
+            for text in [&text[..], text.trim_end(), &format!("!meta {{}}\n{text}")] {
+                fs::write(&path, text).unwrap();
+                check(&mut CdxjIndex::open(&path).unwrap(), &lines);
+            }
+        }
+    }
+
+    #[test]
+    fn pages_are_found_in_blocks_of_zip_num() {
+        let folder = tempfile::tempdir().unwrap();
+        let lines = lines(700);
+        for block_lines in [1, 2, 3, 40, 5_000] {
+            let (mut index, mut blocks) = (String::new(), Vec::new());
+            for block in lines.chunks(block_lines) {
+                let mut packer = GzEncoder::new(Vec::new(), Compression::default());
+                for (_, line) in block {
+                    packer.write_all(line.as_bytes()).unwrap();
+                }
+                let bytes = packer.finish().unwrap();
+                let start: Vec<_> = block[0].1.splitn(3, ' ').collect();
+                index += &format!(
+                    "{} {}\tc.gz\t{}\t{}\t1\n",
+                    start[0],
+                    start[1],
+                    blocks.len(),
+                    bytes.len()
+                );
+                blocks.extend(bytes);
+            }
+            let path = folder.path().join("c.idx");
+            fs::write(&path, index).unwrap();
+            fs::write(folder.path().join("c.gz"), blocks).unwrap();
+            check(&mut CdxjIndex::open(&path).unwrap(), &lines);
+        }
+    }
+
+    #[test]
+    fn other_files_are_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a");
+        for (text, reason) in [
+            ("From a Mon Jan 1\n", "neither CDXJ nor"),
+            ("a)/ 1997 not json\n", "neither CDXJ nor"),
+            ("a\tb\tc\td\n", "neither CDXJ nor"),
+            (&(line("b)/", 1) + &line("a)/", 1)), "not sorted"),
+        ] {
+            fs::write(&path, text).unwrap();
+            let error = CdxjIndex::open(&path).err().unwrap().to_string();
+            assert!(error.contains(reason), "{text}: {error}");
+        }
+        let error = CdxjIndex::open(folder.path()).err().unwrap().to_string();
+        assert!(error.contains("it is no file"), "{error}");
+        fs::write(&path, "").unwrap();
+        assert_eq!(CdxjIndex::open(&path).unwrap().captures(b"x ").unwrap(), []);
+    }
+
+    #[test]
+    fn files_of_blocks_elsewhere_and_broken_ones_are_failures() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("c.idx");
+        fs::write(folder.path().join("c.gz"), "no gzip").unwrap();
+        for shard in ["../c.gz", "/etc/passwd", "..", "", "missing.gz", "c.gz"] {
+            fs::write(&path, format!("test,h)/ 1997\t{shard}\t0\t9\t1\n")).unwrap();
+            let mut index = CdxjIndex::open(&path).unwrap();
+            assert!(index.captures(b"test,h)/ ").is_err(), "{shard}");
+        }
+        let long = "x".repeat(AUDIT_CDXJ_LINE_BYTES as usize + 5);
+        fs::write(&path, line("a)/", 1) + &long).unwrap();
+        assert!(CdxjIndex::open(&path).is_err());
+    }
+}

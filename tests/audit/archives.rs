@@ -1,0 +1,283 @@
+//! `urlspool audit archive` with several archives: local indexes, CDX servers and TimeMaps.
+
+use std::fs;
+
+use rusqlite::Connection;
+
+use super::http_server::{HttpServer, answer};
+use super::{audit, audited, loaded, message, rows};
+use crate::scene::Folder;
+
+const DATED: &str = "Date: Tue, 2 Jan 1996 10:00:00 +0000\n";
+const CONTACT: [&str; 4] = ["--contact", "me@m.test", "--rate", "60000"];
+const CAPTURED: &str =
+    r#"{"timestamp": "19960601000000", "url": "http://l.cern.ch:80/x", "status": "200"}"#;
+
+fn planned(urls: &str) -> Folder {
+    let folder = Folder::new();
+    loaded(&folder, &message(1, DATED, &format!("{urls}\n")));
+    audited(&folder, "plan", &["-q"]);
+    folder
+}
+
+fn captures(folder: &Folder) -> Vec<String> {
+    let sql = "SELECT substr(key, 18), server, timestamp, outcome FROM audit_captures ORDER BY key";
+    rows(&folder.path("urls.db"), sql)
+}
+
+/// A server that has a capture of the URLs whose question holds `part`.
+fn server_with(part: &'static str) -> HttpServer {
+    HttpServer::start(move |request, _| {
+        let is_held = request.target.contains(part);
+        answer("200 OK", "", if is_held { CAPTURED } else { "[]" })
+    })
+}
+
+#[test]
+fn archives_are_asked_in_order_until_one_has_a_capture() {
+    let folder = planned("http://l.cern.ch/a http://l.cern.ch/b http://l.cern.ch/c");
+    let [first, second] = [server_with("%2Fa&"), server_with("%2Fb&")];
+    let [one, two] = [first.url("/cdx"), second.url("/cdx")];
+    let servers = ["--cdx", one.as_str(), "--cdx", two.as_str()];
+    let end = audited(&folder, "archive", &[&servers[..], &CONTACT].concat());
+    assert!(
+        end.stderr
+            .contains("3 of 3 URLs asked for, 2 archived, 1 not"),
+        "{}",
+        end.stderr
+    );
+    let expected = [
+        format!("a|{one}|19960601000000|captured"),
+        format!("b|{two}|19960601000000|captured"),
+        format!("c|{two}|-|none"),
+    ];
+    assert_eq!(captures(&folder), expected);
+    assert_eq!((first.seen().len(), second.seen().len()), (3, 2));
+    let end = audited(&folder, "archive", &[&servers[..], &CONTACT].concat());
+    assert!(end.stderr.contains("0 of 0 URLs"), "{}", end.stderr);
+    let third = server_with("%2Fc&");
+    let new = third.url("/cdx");
+    let servers = [&servers[..], &["--cdx", &new], &CONTACT].concat();
+    audited(&folder, "archive", &servers);
+    assert_eq!(
+        (first.seen().len(), second.seen().len(), third.seen().len()),
+        (3, 2, 1)
+    );
+    assert_eq!(
+        captures(&folder)[2],
+        format!("c|{new}|19960601000000|captured")
+    );
+}
+
+#[test]
+fn an_archive_without_an_answer_leaves_it_open() {
+    let folder = planned("http://l.cern.ch/a");
+    let broken = HttpServer::start(|_, _| answer("200 OK", "", "<html>"));
+    let none = server_with("nothing");
+    let [one, two] = [broken.url("/cdx"), none.url("/cdx")];
+    let servers = ["--cdx", one.as_str(), "--cdx", two.as_str()];
+    let end = audit(&folder, "archive", &[&servers[..], &CONTACT].concat());
+    assert_eq!(end.status, Some(1), "{}", end.stderr);
+    assert_eq!(captures(&folder), [format!("a|{two}|-|failed")]);
+    audit(&folder, "archive", &[&servers[..], &CONTACT].concat());
+    assert_eq!(
+        (broken.seen().len(), none.seen().len()),
+        (2, 1),
+        "only the first is asked again"
+    );
+    audited(
+        &folder,
+        "archive",
+        &[&["--cdx", two.as_str()][..], &CONTACT].concat(),
+    );
+}
+
+#[test]
+fn a_local_index_needs_no_network() {
+    let folder = planned("http://www.l.cern.ch/A/?b=1&a=2 http://l.cern.ch/b");
+    let index = folder.file(
+        "index.cdxj",
+        "ch,cern,l)/a?a=2&b=1 19950101000000 {\"url\": \"http://l.cern.ch/a\", \"status\": \"404\"}\n\
+         ch,cern,l)/a?a=2&b=1 19970101000000 {\"url\": \"http://l.cern.ch/a\", \"status\": \"200\"}\n\
+         ch,cern,l)/c 19970101000000 {\"url\": \"http://l.cern.ch/c\", \"status\": \"200\"}\n",
+    );
+    let end = audited(&folder, "archive", &["--cdxj", &index]);
+    assert!(
+        end.stderr
+            .contains("2 of 2 URLs asked for, 1 archived, 1 not"),
+        "{}",
+        end.stderr
+    );
+    let found = rows(
+        &folder.path("urls.db"),
+        "SELECT timestamp, outcome FROM audit_captures ORDER BY 1 DESC",
+    );
+    assert_eq!(found, ["19970101000000|captured", "-|none"]);
+    let mail = folder.path("a.mbox").display().to_string();
+    let end = audit(&folder, "archive", &["--cdxj", &mail]);
+    assert_eq!(end.status, Some(2), "{}", end.stderr);
+    assert!(
+        end.stderr.contains("neither CDXJ nor the index of ZipNum"),
+        "{}",
+        end.stderr
+    );
+    let end = audit(&folder, "archive", &[]);
+    assert_eq!(end.status, Some(2), "an archive is needed");
+}
+
+#[test]
+fn a_timemap_gives_the_nearest_memento_that_shows_a_page() {
+    let folder = planned("http://l.cern.ch/a http://l.cern.ch/b");
+    let server = HttpServer::start(|request, _| {
+        let origin = request
+            .head
+            .lines()
+            .find_map(|line| line.strip_prefix("host: "));
+        let origin = format!("http://{}", origin.unwrap());
+        let memento = |time: &str, date: &str| {
+            format!(
+                "<{origin}/web/{time}/http://l.cern.ch/a>; rel=\"memento\"; datetime=\"{date}\""
+            )
+        };
+        match request.target.as_str() {
+            "/timemap/link/http://l.cern.ch/a" => answer(
+                "200 OK",
+                "",
+                &[
+                    "<http://l.cern.ch/a>; rel=\"original\"".to_owned(),
+                    memento("19960101000000", "Mon, 01 Jan 1996 00:00:00 GMT"),
+                    memento("19970101000000", "Wed, 01 Jan 1997 00:00:00 GMT"),
+                    memento("20200101000000", "Wed, 01 Jan 2020 00:00:00 GMT"),
+                ]
+                .join(",\n"),
+            ),
+            "/timemap/link/http://l.cern.ch/b" => answer("404 Not Found", "", ""),
+            target if target.starts_with("/web/1996") => answer("404 Not Found", "", ""),
+            _ => answer("200 OK", "", "page"),
+        }
+    });
+    let template = server.url("/timemap/link/{url}");
+    let end = audited(
+        &folder,
+        "archive",
+        &[&["--timemap", &template][..], &CONTACT].concat(),
+    );
+    assert!(end.stderr.contains("1 archived, 1 not"), "{}", end.stderr);
+    let expected = [
+        format!("a|{template}|19970101000000|captured"),
+        format!("b|{template}|-|none"),
+    ];
+    assert_eq!(captures(&folder), expected);
+    let db = Connection::open(folder.path("urls.db")).unwrap();
+    db.execute_batch(
+        "INSERT INTO audit_checks(key, checked_at, state, status, checker)
+         SELECT key, '2026-11-22T10:00:00Z', 'dead_page', 404, 'x' FROM audit_links WHERE planned",
+    )
+    .unwrap();
+    let html = audited(&folder, "report", &["-o", "-"]).stdout;
+    let html = String::from_utf8(html).unwrap();
+    let snapshot = server.url("/web/19970101000000/http://l.cern.ch/a");
+    assert!(html.contains(&format!("href=\"{snapshot}\"")), "{html}");
+}
+
+#[test]
+fn the_clean_form_is_asked_for_and_named() {
+    let folder = planned("http://l.cern.ch/a?utm_source=x&id=1 http://l.cern.ch/b?id=2");
+    let server = HttpServer::start(|request, _| {
+        let is_clean = request.target.contains("%2Fa%3Fid%3D1&");
+        answer("200 OK", "", if is_clean { CAPTURED } else { "[]" })
+    });
+    let address = server.url("/c/cdx");
+    let end = audited(
+        &folder,
+        "archive",
+        &[&["--cdx", &address][..], &CONTACT].concat(),
+    );
+    let expected = "1 archived, 1 not, 1 of them without tracking parameters alone";
+    assert!(end.stderr.contains(expected), "{}", end.stderr);
+    assert_eq!(server.seen().len(), 3);
+    let forms = rows(
+        &folder.path("urls.db"),
+        "SELECT outcome, form FROM audit_asked ORDER BY 1",
+    );
+    assert_eq!(forms, ["captured|clean", "none|-"]);
+    let results = folder.file(
+        "r.csv",
+        "url,status,checked_at\nhttp://l.cern.ch/a?utm_source=x&id=1,404,2026-01-01\n",
+    );
+    audited(&folder, "import", &["-q", &results]);
+    let [html, csv] = ["report.html", "csv"].map(|name| folder.path(name).display().to_string());
+    audited(&folder, "report", &["-o", &html, "--csv", &csv]);
+    let dead = fs::read_to_string(folder.path("csv/dead-links.csv")).unwrap();
+    assert!(dead.lines().next().unwrap().ends_with(",form"), "{dead}");
+    let snapshot = server.url("/c/19960601000000/http://l.cern.ch:80/x");
+    assert!(
+        dead.contains(&format!(",captured,{snapshot},1,0,clean\n")),
+        "{dead}"
+    );
+    let html = fs::read_to_string(html).unwrap();
+    assert!(html.contains("Captures without tracking parameters"));
+}
+
+/// The tables that came later are made by the next step that writes; a report needs none.
+#[test]
+fn a_database_of_before_keeps_its_results() {
+    let folder = planned("http://l.cern.ch/a http://l.cern.ch/b http://l.cern.ch/c");
+    let server = server_with("%2Fa&");
+    let address = server.url("/cdx");
+    let ask = [&["--cdx", &address, "--limit", "2"][..], &CONTACT].concat();
+    audited(&folder, "archive", &ask);
+    let results = folder.file(
+        "r.csv",
+        "url,status,checked_at\nhttp://l.cern.ch/a,404,2026-01-01\n",
+    );
+    audited(&folder, "import", &["-q", &results]);
+    let db = folder.path("urls.db");
+    let report = |name: &str| {
+        let html = folder.path(name).display().to_string();
+        let csv = folder.path(format!("{name}-csv")).display().to_string();
+        audited(&folder, "report", &["-q", "-o", &html, "--csv", &csv]);
+        fs::read_to_string(folder.path(format!("{name}-csv/dead-links.csv"))).unwrap()
+    };
+    let before = report("before");
+    let old = Connection::open(&db).unwrap();
+    let drop = "DROP TABLE audit_asked;
+      DELETE FROM audit_meta WHERE name IN ('confirm', 'confirm_after', 'check_pace')";
+    old.execute_batch(drop).unwrap();
+    let all = [
+        "audit_links",
+        "audit_checks",
+        "audit_captures",
+        "audit_strata",
+    ];
+    let dump = || all.map(|table| rows(&db, &format!("SELECT * FROM {table} ORDER BY 1, 2")));
+    let kept = dump();
+    let bytes = fs::read(&db).unwrap();
+    assert_eq!(report("old"), before);
+    audited(&folder, "status", &[]);
+    assert_eq!(
+        fs::read(&db).unwrap(),
+        bytes,
+        "a step that reads changed the file"
+    );
+    let end = audited(&folder, "archive", &ask);
+    assert!(
+        end.stderr.contains("1 of 1 URL asked for"),
+        "{}",
+        end.stderr
+    );
+    assert_eq!(
+        server.seen().len(),
+        3,
+        "what had an answer is not asked for again"
+    );
+    audited(&folder, "plan", &["-q"]);
+    let now = dump();
+    for (before, now) in kept.iter().zip(&now) {
+        assert!(
+            before.iter().all(|row| now.contains(row)),
+            "{before:?} {now:?}"
+        );
+    }
+    assert_eq!(report("new"), before);
+}
