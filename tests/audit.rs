@@ -10,6 +10,7 @@ mod inspect;
 mod plan;
 mod protocols;
 mod report;
+mod save;
 
 use std::path::Path;
 

@@ -33,7 +33,7 @@ use capture::Capture;
 pub(super) use capture::{ArchiveReply, nearest};
 pub(super) use cdx::CdxClient;
 use cdxj::CdxjIndex;
-pub(super) use client::is_contact;
+pub(super) use client::{agent, is_contact};
 use surt::surt;
 use timemap::TimeMapClient;
 
@@ -544,7 +544,7 @@ impl Asking<'_> {
 }
 
 /// Returns the reason for which questions end that the server puts off for too long.
-fn long_pause(reason: &str, pause: Duration) -> String {
+pub(super) fn long_pause(reason: &str, pause: Duration) -> String {
     const DAY_SECONDS: u64 = 24 * 60 * 60;
     /// Days of the longest pause that is named.
     const NAMED_DAYS: u64 = 365;
@@ -568,14 +568,19 @@ pub(super) struct Pace {
 impl Pace {
     /// Creates the pace of `rate` questions a minute. The first one is free.
     pub(super) fn new(rate: u32) -> Pace {
+        Pace::with_interval(Duration::from_mins(1) / rate.max(1))
+    }
+
+    /// Creates the pace of a question in each interval. The first one is free.
+    pub(super) fn with_interval(interval: Duration) -> Pace {
         Pace {
-            interval: Duration::from_mins(1) / rate.max(1),
+            interval,
             next: Instant::now(),
         }
     }
 
     /// Returns the time that `questions` take at least.
-    fn expected(&self, questions: u64) -> Duration {
+    pub(super) fn expected(&self, questions: u64) -> Duration {
         let questions = u32::try_from(questions).unwrap_or(u32::MAX);
         self.interval.saturating_mul(questions)
     }

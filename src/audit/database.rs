@@ -229,7 +229,7 @@ struct LaterTable {
     fill: &'static str,
 }
 
-const LATER_TABLES: [LaterTable; 1] = [
+const LATER_TABLES: [LaterTable; 2] = [
     // Answers of archives, the newest of each. server: the address or path of the archive; outcome:
     // captured, none, failed; form: of the URL under which a capture was found, 'url' or 'clean'
     // (without tracking parameters); address: of the capture's page, if it does not follow from the
@@ -247,6 +247,22 @@ const LATER_TABLES: [LaterTable; 1] = [
 ) WITHOUT ROWID",
         fill: "INSERT INTO audit_asked SELECT key, server, asked_at, outcome,
   iif(outcome = 'captured', 'url', NULL), NULL FROM audit_captures",
+    },
+    // URLs that were sent to a save service. sent_at: time in UTC; job: its identifier there; outcome:
+    // sent, saved, failed (for good), again (it may be captured at another time); timestamp: of the
+    // capture, 14 digits; message: the reason of a failure.
+    LaterTable {
+        name: "audit_saves",
+        columns: "(
+  url TEXT PRIMARY KEY,
+  service TEXT NOT NULL,
+  sent_at TEXT NOT NULL,
+  job TEXT,
+  outcome TEXT NOT NULL,
+  timestamp TEXT,
+  message TEXT
+) WITHOUT ROWID",
+        fill: "",
     },
 ];
 

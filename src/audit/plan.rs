@@ -6,6 +6,7 @@ mod exclusion;
 mod links;
 
 pub use exclusion::Exclusion;
+use exclusion::{LinkFacts, exclusion};
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -256,6 +257,18 @@ fn select(candidates: Candidates, size: u64) -> Vec<i64> {
         chosen.extend(links.into_iter().map(|(_, link)| link));
     }
     chosen
+}
+
+/// Returns `true` for a URL that is left out of a plan unless an exclusion is lifted: with a password,
+/// of a private host, or one that asks for an action.
+pub(super) fn must_not_be_sent(url: &str) -> bool {
+    let facts = LinkFacts {
+        scheme: "http",
+        href: Some(url),
+        is_in_a_body: true,
+        is_confident: true,
+    };
+    exclusion(&facts, &Lifted::default()).is_some()
 }
 
 #[cfg(test)]

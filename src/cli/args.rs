@@ -23,7 +23,8 @@ use crate::scan::Rules;
 #[cfg(feature = "audit")]
 pub(crate) use audit::{
     AuditArchiveArgs, AuditArgs, AuditBundleArgs, AuditCheckArgs, AuditImportArgs,
-    AuditInspectArgs, AuditPlanArgs, AuditReportArgs, AuditStatusArgs, AuditStep, CheckedScheme,
+    AuditInspectArgs, AuditPlanArgs, AuditReportArgs, AuditSaveArgs, AuditStatusArgs, AuditStep,
+    CheckedScheme,
 };
 #[cfg(feature = "browse")]
 pub(crate) use load::BrowseArgs;
@@ -392,6 +393,12 @@ const PAGES: &[&str] = &[
     "audit-archive",
     #[cfg(feature = "audit")]
     "audit-inspect",
+    #[cfg(feature = "audit")]
+    "audit-status",
+    #[cfg(feature = "audit")]
+    "audit-save",
+    #[cfg(feature = "audit")]
+    "audit-bundle",
     "schema",
     "check-config",
     "completions",

@@ -12,7 +12,8 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
 
 use super::args::{
     AuditArchiveArgs, AuditArgs, AuditBundleArgs, AuditCheckArgs, AuditImportArgs,
-    AuditInspectArgs, AuditPlanArgs, AuditReportArgs, AuditStatusArgs, AuditStep, CheckedScheme,
+    AuditInspectArgs, AuditPlanArgs, AuditReportArgs, AuditSaveArgs, AuditStatusArgs, AuditStep,
+    CheckedScheme,
 };
 use super::error::{CommandError, CommandResult, Exit};
 use super::load::{load_error, upgraded};
@@ -23,12 +24,12 @@ use crate::audit::{
     BundleJob, CheckCounts, CheckJob, CheckReason, ConfirmationRule, ImportCounts, ImportJob,
     ImportReport, InspectCounts, InspectJob, LinkState, OldProtocol, PageState, PlanCounts,
     PlanJob, ProtocolCounts, ProtocolJob, ReportFiles, ReportJob, ResultPlace, RobotsPolicy,
-    Sample, SenderPolicy, StatusJob,
+    Sample, SaveCounts, SaveJob, SaveKeys, SenderPolicy, StatusJob,
 };
 use crate::diagnostic::{counted, grouped, shortened};
 use crate::limits::MESSAGE_VALUE_CHARS;
 use crate::load;
-use crate::sink::{OutputPlace, Replacement};
+use crate::sink::{OutputFile, OutputPlace, Replacement, check_replacement};
 
 pub(super) fn audit(args: &AuditArgs) -> CommandResult {
     match &args.step {
@@ -38,6 +39,7 @@ pub(super) fn audit(args: &AuditArgs) -> CommandResult {
         AuditStep::Import(args) => import(args),
         AuditStep::Archive(args) => archive(args),
         AuditStep::Inspect(args) => inspect(args),
+        AuditStep::Save(args) => save(args),
         AuditStep::Report(args) => report(args),
         AuditStep::Bundle(args) => bundle(args),
     }
@@ -562,6 +564,109 @@ fn inspect_summary(counts: &InspectCounts) -> String {
         } else {
             "; the page of each link that answers was inspected, not longer ago than `--max-age`"
         });
+    }
+    if counts.is_interrupted {
+        text.push_str("; interrupted, run it again to go on");
+    }
+    text
+}
+
+/// Variables with the keys of an account, as the Internet Archive's own tools name them.
+const KEYS: [&str; 2] = ["IA_ACCESS_KEY_ID", "IA_SECRET_ACCESS_KEY"];
+
+fn save(args: &AuditSaveArgs) -> CommandResult {
+    if args.form.is_some() {
+        return write_seeds(args);
+    }
+    if !args.send {
+        let due = audit::urls_to_save(&args.database)?.len() as u64;
+        print_message(format_args!(
+            "urlspool: {} and {} in no archive that was asked; `--send` sends them to {}, which \
+             publishes them. Nothing was sent",
+            counted(due, "URL lives", "URLs live"),
+            if due == 1 { "is" } else { "are" },
+            escaped(&args.service)
+        ));
+        return Ok(Exit::Done);
+    }
+    let [access, secret] = KEYS.map(|name| {
+        let value = std::env::var(name).ok().filter(|value| !value.is_empty());
+        value.map(load::Secret::new).ok_or_else(|| {
+            let message = format!(
+                "`--send` needs the keys of an account of the Internet Archive in {} and {}; they are \
+                 on https://archive.org/account/s3.php",
+                KEYS[0], KEYS[1]
+            );
+            CommandError::new(Exit::Usage, message)
+        })
+    });
+    let keys = SaveKeys {
+        access: access?,
+        secret: secret?,
+    };
+    let contact = args.contact.clone().unwrap_or_default();
+    let mut job = SaveJob::new(args.database.clone(), args.service.clone(), contact, keys);
+    job.limit = args.limit;
+    let stop = Arc::new(AtomicBool::new(false));
+    stop_on_signals(&stop)?;
+    let mut progress = StderrProgress::new(args.quiet);
+    upgrade_tables(&args.database)?;
+    let counts = audit::save(&job, &stop, &mut progress);
+    progress.finish();
+    let counts = counts?;
+    if !args.quiet {
+        print_message(format_args!(
+            "urlspool: {}",
+            escaped(&save_summary(&counts))
+        ));
+    }
+    Ok(if counts.is_interrupted {
+        Exit::Interrupted
+    } else if 0 < counts.failed + counts.again + counts.pending {
+        Exit::SomeFailed
+    } else {
+        Exit::Done
+    })
+}
+
+fn write_seeds(args: &AuditSaveArgs) -> CommandResult {
+    let mut urls = audit::urls_to_save(&args.database)?;
+    urls.truncate(
+        args.limit
+            .and_then(|limit| usize::try_from(limit).ok())
+            .unwrap_or(usize::MAX),
+    );
+    let refused = |message| CommandError::new(Exit::Usage, message);
+    check_replacement(&args.output, None).map_err(refused)?;
+    let write = || {
+        let mut file = OutputFile::create(&args.output)?;
+        for url in &urls {
+            file.put(format!("{url}\n").as_bytes())?;
+        }
+        file.finish()
+    };
+    write().map_err(AuditError::from)?;
+    Ok(Exit::Done)
+}
+
+fn save_summary(counts: &SaveCounts) -> String {
+    let mut text = format!(
+        "{} of {} sent, {} saved",
+        grouped(counts.sent),
+        counted(counts.due, "URL", "URLs"),
+        grouped(counts.saved)
+    );
+    for (count, words) in [
+        (counts.failed, "cannot be captured"),
+        (counts.again, "to send again"),
+        (counts.pending, "not complete yet"),
+    ] {
+        if count > 0 {
+            text.push_str(&format!(", {} {words}", grouped(count)));
+        }
+    }
+    if let Some(reason) = &counts.last_failure {
+        text.push_str(&format!(" (the last failure: {reason})"));
     }
     if counts.is_interrupted {
         text.push_str("; interrupted, run it again to go on");

@@ -91,6 +91,22 @@ pub const AUDIT_RETRY_AFTER_SECONDS: u64 = 3_600;
 /// Answers in a row that are none of a CDX server, after which it is asked no more.
 pub const AUDIT_FAILED_ANSWERS: u32 = 20;
 
+/// Captures a minute that a save service is asked for. Save Page Now takes 7 of an account.
+pub const AUDIT_SAVE_RATE: u32 = 6;
+
+/// Captures that a save service works on at once. Save Page Now has 12 places for an account.
+pub const AUDIT_SAVE_ACTIVE: usize = 6;
+
+/// Captures that a save service is asked for in 24 hours. Save Page Now takes 30,000 of an account.
+pub const AUDIT_SAVE_DAY: i64 = 30_000;
+
+/// Pause, in seconds, between two questions for jobs of a save service.
+pub const AUDIT_SAVE_POLL_SECONDS: u64 = 2;
+
+/// Time, in seconds, after which a job of a save service is left to the next run. A capture takes two
+/// minutes at most.
+pub const AUDIT_SAVE_WAIT_SECONDS: u64 = 300;
+
 /// Maximum number of rounds in which survival is estimated. Lifetimes of thirty years and twelve
 /// checks need a third of them, and a round takes less than a millisecond.
 pub const SURVIVAL_ROUNDS: u32 = 4_000;

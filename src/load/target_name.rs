@@ -386,10 +386,10 @@ impl Secret {
 
     /// Returns the text.
     #[cfg_attr(
-        not(any(feature = "postgres", feature = "elasticsearch")),
+        not(any(feature = "audit", feature = "postgres", feature = "elasticsearch")),
         expect(dead_code, reason = "only servers ask for secrets")
     )]
-    pub(super) fn text(&self) -> &str {
+    pub(crate) fn text(&self) -> &str {
         &self.0
     }
 }

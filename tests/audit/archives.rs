@@ -241,7 +241,7 @@ fn a_database_of_before_keeps_its_results() {
     };
     let before = report("before");
     let old = Connection::open(&db).unwrap();
-    let drop = "DROP TABLE audit_asked;
+    let drop = "DROP TABLE audit_asked; DROP TABLE audit_saves;
       DELETE FROM audit_meta WHERE name IN ('confirm', 'confirm_after', 'check_pace')";
     old.execute_batch(drop).unwrap();
     let all = [

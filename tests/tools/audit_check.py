@@ -11,7 +11,8 @@ The hosts are live, not there, without an address, refusing, unreachable, silent
 the host, the domain and to others, to the front page, to private addresses and names, in circles, gone, forbidden, limited with
 Retry-After, broken, slow, closed and reset (audit_world.py). A private address is never contacted.
 
-With --kills, `check`, `archive` and `import` are killed N times in turn at random moments; the end must be the same.
+With --kills, `check`, `archive`, `import`, `bundle` and `save` are killed N times in turn at random moments; the end must be the same
+(audit_steps.py).
 
 Needs lychee on PATH and a network namespace (root, or namespaces of users); and a Python with pywb and warcio, and duckdb, for the
 captures and for the counts: what is missing is skipped.
@@ -32,6 +33,7 @@ import sys
 import tempfile
 import time
 
+import audit_steps
 import audit_world
 from audit_world import SLOW_SECONDS, TIMEOUT_SECONDS, Page, Plan, Trap, World, skip
 
@@ -95,7 +97,7 @@ def killed_runs(command, kills, rng, restart):
     subprocess.run(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     longest = min(time.monotonic() - begun, LONGEST_RUN_SECONDS)
     restart()
-    for _ in range(4 * kills):
+    for _ in range(12 * kills):
         process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True)
         try:
             process.wait(rng.random() * longest)
@@ -174,10 +176,11 @@ class Audit:
         try:
             ask = [self.program, "audit", "archive", self.database, "--cdx", f"http://127.0.0.1:{port}/c/cdx", "--contact", "me@m.test",
                    "--rate", "60000", "-q"]
-            self.kill("archive", ask, deletion(self.database, "audit_captures"))
+            self.kill("archive", ask, audit_steps.forget_captures(self.database))
             started = time.monotonic()
             run(ask, self.checks, "archive")
             print(f"asked in {time.monotonic() - started:.1f} s")
+            audit_steps.several_archives(self, port)
         finally:
             pywb.terminate()
             pywb.wait()
@@ -268,8 +271,12 @@ def main():
             folder = os.path.abspath(args.keep)
         audit = Audit(args, folder, checks)
         audit.check()
+        audit_steps.dead_hosts(audit)
         audit.archive()
         audit.report()
+        audit_steps.bundle(audit)
+        if audit.has_archive:
+            audit_steps.save(audit)
         audit.import_results()
     print(f"{checks.passed} passed, {checks.failed} failed, {checks.skipped} skipped")
     sys.exit(1 if checks.failed else 0)

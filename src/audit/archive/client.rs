@@ -9,7 +9,7 @@ use crate::limits::AUDIT_CDX_SECONDS;
 use crate::load::{TrustedAuthorities, http_agent};
 
 /// Creates a client of `server`. `contact` tells its owners whom to write to. It follows no redirects.
-pub(super) fn agent(server: &str, contact: &str) -> Result<Agent, AuditError> {
+pub(in crate::audit) fn agent(server: &str, contact: &str) -> Result<Agent, AuditError> {
     if !is_contact(contact) {
         return Err(AuditError::unusable(format!(
             "`--contact {contact:?}` is neither a mail address nor a page; write it like \

@@ -199,7 +199,7 @@ mod tests {
 
     #[test]
     fn bytes_that_are_encoded_very_often_take_linear_time() {
-        let url = format!("http://h.test/{}41", "%25".repeat(300_000));
-        assert_eq!(surt(&url).unwrap(), "test,h)/%2541".replace("%2541", "a"));
+        let url = format!("http://h.test/%{}41", "25".repeat(300_000));
+        assert_eq!(surt(&url).unwrap(), "test,h)/a");
     }
 }

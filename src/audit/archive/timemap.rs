@@ -161,42 +161,63 @@ fn mementos(body: &[u8]) -> Option<Vec<Memento>> {
     if rest.is_empty() {
         return Some(found);
     }
-    while let Some(link) = rest.strip_prefix('<') {
+    loop {
+        let link = rest.strip_prefix('<')?;
         let (address, after) = link.split_once('>')?;
-        let (parameters, next) = parameters(after);
-        let value = |name: &str| {
-            parameters
-                .iter()
-                .find(|(of, _)| *of == name)
-                .map(|(_, value)| *value)
-        };
-        let is_memento = value("rel")
+        let parameters = parameters(after)?;
+        let is_memento = parameters
+            .value("rel")
             .is_some_and(|rel| rel.split_ascii_whitespace().any(|rel| rel == "memento"));
-        let time = value("datetime").and_then(|date| rfc2822::parse(date).ok());
+        let time = parameters
+            .value("datetime")
+            .and_then(|date| rfc2822::parse(date).ok());
         if let Some(time) = time.filter(|_| is_memento) {
             found.push(Memento {
                 address: address.to_owned(),
                 time: time.with_time_zone(TimeZone::UTC).datetime(),
             });
         }
-        rest = next.trim_start();
+        match parameters.next.map(str::trim_start) {
+            None | Some("") => return Some(found),
+            Some(next) => rest = next,
+        }
     }
-    rest.is_empty().then_some(found)
 }
 
-/// Parses the parameters of a link: `; rel="memento"; datetime="..."`. Returns them and the text after
-/// the comma that ends them.
-fn parameters(text: &str) -> (Vec<(&str, &str)>, &str) {
+/// The parameters of a link, by their names.
+struct Parameters<'t> {
+    values: Vec<(&'t str, &'t str)>,
+    /// The text after the comma that ends them; `None` at the end of the text.
+    next: Option<&'t str>,
+}
+
+impl<'t> Parameters<'t> {
+    fn value(&self, name: &str) -> Option<&'t str> {
+        let named = |(of, _): &&(&str, &str)| *of == name;
+        self.values.iter().find(named).map(|(_, value)| *value)
+    }
+}
+
+/// Parses the parameters of a link: `; rel="memento"; datetime="..."`; `None` if neither a comma nor
+/// the end follows.
+fn parameters(text: &str) -> Option<Parameters<'_>> {
     let mut found = Vec::new();
     let mut rest = text;
     loop {
         rest = rest.trim_start();
         if let Some(next) = rest.strip_prefix(',') {
-            return (found, next);
+            return Some(Parameters {
+                values: found,
+                next: Some(next),
+            });
         }
-        let Some(parameter) = rest.strip_prefix(';') else {
-            return (found, rest);
-        };
+        if rest.is_empty() {
+            return Some(Parameters {
+                values: found,
+                next: None,
+            });
+        }
+        let parameter = rest.strip_prefix(';')?;
         let end = parameter.find(['=', ';', ',']).unwrap_or(parameter.len());
         let (name, after) = parameter.split_at(end);
         let Some(value) = after.strip_prefix('=') else {

@@ -412,7 +412,7 @@ fn interval(share: &Share) -> String {
 fn tally_columns(title: &'static str) -> Vec<Column> {
     let mut columns = vec![text_column(title), number_column("Links")];
     columns.extend(LinkState::ALL.map(|state| number_column(state.words().title)));
-    columns.extend(["Archived", "Dead", INTERVAL, "Confirmed", INTERVAL].map(number_column));
+    columns.extend(["Archived", "Dead", INTERVAL].map(number_column));
     columns
 }
 
@@ -422,8 +422,6 @@ fn tally_cells<'t>(name: Cell<'t>, tally: &Tally) -> Vec<Cell<'t>> {
     cells.push(Cell::Count(tally.archived));
     cells.push(share_cell(tally.dead_share()));
     cells.push(interval_cell(tally.dead_share()));
-    cells.push(share_cell(tally.confirmed_share()));
-    cells.push(interval_cell(tally.confirmed_share()));
     cells
 }
 

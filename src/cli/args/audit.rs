@@ -72,6 +72,14 @@ pub(crate) enum AuditStep {
     /// the archive that `audit archive` asked. The states of `check` stay as they are.
     #[command(after_help = examples::AUDIT_INSPECT)]
     Inspect(AuditInspectArgs),
+    /// Hand links that live and that no archive holds to a save service, or list them for a crawler
+    ///
+    /// Sent are links that were alive at their newest check, and that no archive that was asked has;
+    /// never those of private hosts, with a password, that ask for an action, or that are cited only
+    /// in header fields. Nothing is sent without `--send`, since it publishes links of the archive.
+    /// After an interruption it goes on from there.
+    #[command(after_help = examples::AUDIT_SAVE)]
+    Save(AuditSaveArgs),
     /// Write a report: one HTML file without outside resources, and CSV files
     ///
     /// Links by year of their first citation, host, domain, list and scheme; survival and
@@ -391,6 +399,64 @@ pub(crate) struct AuditReportArgs {
     /// Report only errors
     #[arg(short, long, help_heading = GENERAL)]
     pub(crate) quiet: bool,
+}
+
+/// The arguments of `audit save`.
+#[derive(clap::Args, Debug)]
+pub(crate) struct AuditSaveArgs {
+    /// The database with an audit
+    #[arg(value_name = "DB")]
+    pub(crate) database: PathBuf,
+
+    /// Send the links, with the keys in `IA_ACCESS_KEY_ID` and `IA_SECRET_ACCESS_KEY`; without it
+    /// only their number is printed
+    #[arg(long, requires = "contact", help_heading = SERVER)]
+    pub(crate) send: bool,
+
+    /// The address of the service: Save Page Now of the Internet Archive, or one with its API
+    #[arg(long, value_name = "URL", default_value = "https://web.archive.org/save", help_heading = SERVER)]
+    pub(crate) service: String,
+
+    /// Mail address or page by which the owners of the service can reach you; part of the User-Agent
+    #[arg(long, value_name = "CONTACT", help_heading = SERVER)]
+    pub(crate) contact: Option<String>,
+
+    /// Write the links as a list, one a line, and send nothing
+    #[arg(long = "as", value_name = "FORM", value_parser = named::<SaveForm>(), conflicts_with = "send", help_heading = OUTPUT)]
+    pub(crate) form: Option<SaveForm>,
+
+    /// Write the list to FILE; `-` is standard output
+    #[arg(short, long, value_name = "FILE", default_value = "-", requires = "form", help_heading = OUTPUT)]
+    pub(crate) output: PathBuf,
+
+    /// Send at most N links
+    #[arg(long, value_name = "N", value_parser = count::<u64>, help_heading = INPUT)]
+    pub(crate) limit: Option<u64>,
+
+    /// Report only errors
+    #[arg(short, long, help_heading = GENERAL)]
+    pub(crate) quiet: bool,
+}
+
+/// A form in which links are handed to a crawler.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum SaveForm {
+    /// A URL a line.
+    Seeds,
+}
+
+impl NamedValue for SaveForm {
+    fn all() -> impl Iterator<Item = SaveForm> {
+        [SaveForm::Seeds].into_iter()
+    }
+
+    fn name(self) -> &'static str {
+        "seeds"
+    }
+
+    fn meaning(self) -> &'static str {
+        "a URL a line, for crawlers such as Heritrix, Browsertrix and wget -i"
+    }
 }
 
 /// The arguments of `audit bundle`.

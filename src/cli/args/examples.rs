@@ -5,11 +5,12 @@ pub(super) const PROGRAM: &str = "Exit codes:
   0  done
   1  done, but some input could not be read (`parse --check`: some URL was rejected;
      `load`, `stats`: a line is no record; `audit import`: a result is refused;
-     `audit archive`: a URL has no answer)
+     `audit archive`: a URL has no answer; `audit save`: a URL was not captured)
   2  the arguments or the configuration cannot be used
  69  `status`: no daemon answers; `load`: the server cannot be reached;
      `audit check`: the checker fails, or no server replies;
-     `audit archive`: the server cannot be reached, refuses, or is no CDX server
+     `audit archive`: the server cannot be reached, refuses, or is no CDX server;
+     `audit save`: the service cannot be reached, refuses, or has its limit
  74  the output, the state or the database cannot be written
  75  `watch`: another instance is running with the same state;
      `load`, `audit`: another program is writing to the database
@@ -193,6 +194,7 @@ pub(super) const AUDIT: &str = "Examples:
   urlspool audit import urls.db lychee.json --checked-at 2026-11-22
   urlspool audit archive urls.db --cdx https://web.archive.org/cdx/search/cdx --contact you@your.site
   urlspool audit report urls.db -o report.html --csv tables
+  urlspool audit save urls.db --as seeds
   urlspool audit bundle urls.db -o evidence";
 
 #[cfg(feature = "audit")]
@@ -229,6 +231,7 @@ pub(super) const AUDIT_STATUS: &str = "Exit codes:
   0  done
   2  the arguments or the database cannot be used, or it has no plan
  74  the database cannot be read
+ 75  another program has locked the database
  78  the database is damaged
 
 Examples:
@@ -249,10 +252,27 @@ Examples:
   urlspool audit import urls.db lychee.json --checked-at 2026-11-22";
 
 #[cfg(feature = "audit")]
+pub(super) const AUDIT_SAVE: &str = "Exit codes:
+  0  done
+  1  done, but some URLs were not captured or are not complete; run it again to go on
+  2  the arguments, the keys or the database cannot be used, it has no plan, or the service redirects
+ 69  the service cannot be reached, refuses, or has taken as much as it takes in a day
+ 74  the database cannot be read or written, or the list cannot be written
+ 75  another program is writing to the database
+ 78  the database is damaged
+130  interrupted; run it again to go on
+
+Examples:
+  urlspool audit save urls.db
+  urlspool audit save urls.db --as seeds -o seeds.txt
+  urlspool audit save urls.db --send --contact you@your.site";
+
+#[cfg(feature = "audit")]
 pub(super) const AUDIT_BUNDLE: &str = "Exit codes:
   0  done
   2  the arguments or the database cannot be used, it has no plan, or a file would be overwritten
  74  the database cannot be read, or a file cannot be written
+ 75  another program has locked the database
  78  the database is damaged
 
 Examples:

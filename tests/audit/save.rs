@@ -1,0 +1,280 @@
+//! `urlspool audit save`, against a stub of a save service: a server of the test that answers as
+//! Save Page Now is documented to.
+
+use std::process::Stdio;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+use super::http_server::{HttpServer, SeenRequest, answer};
+use super::{audit, audited, loaded, message, rows};
+use crate::scene::{Ended, Folder, ended, urlspool};
+
+const DATED: &str = "Date: Tue, 2 Jan 1996 10:00:00 +0000\n";
+
+/// An audit in which `/a` and `/b` live and are in no archive, `/c` lives and is in one, `/d` is dead,
+/// and `/e` was not checked. Links of excluded kinds live, and were planned all the same.
+fn audited_folder() -> Folder {
+    let folder = Folder::new();
+    let body = "http://l.cern.ch/a http://l.cern.ch/b http://l.cern.ch/c http://l.cern.ch/d\n\
+        http://l.cern.ch/e http://u:p@l.cern.ch/f http://l.cern.ch/unsubscribe http://wiki/g\n";
+    let header = format!("{DATED}List-Help: <http://l.cern.ch/help>\n");
+    loaded(&folder, &message(1, &header, body));
+    let force = [
+        "-q",
+        "--force",
+        "credentials",
+        "--force",
+        "action",
+        "--force",
+        "header-only",
+        "--allow-private",
+        "wiki",
+    ];
+    audited(&folder, "plan", &force);
+    let db = rusqlite::Connection::open(folder.path("urls.db")).unwrap();
+    db.execute_batch(
+        "INSERT INTO audit_checks(key, checked_at, state, status, checker)
+           SELECT key, '2026-11-22T10:00:00Z', iif(url LIKE '%/d', 'dead_page', 'alive'), 200, 'x'
+           FROM audit_links WHERE planned AND url NOT LIKE '%/e';
+         INSERT INTO audit_captures
+           SELECT key, 'http://a.test/cdx', '2026-11-22T10:00:00Z', NULL, NULL, NULL,
+             iif(url LIKE '%/c', 'captured', 'none') FROM audit_links WHERE planned",
+    )
+    .unwrap();
+    folder
+}
+
+fn job(id: &str) -> String {
+    answer(
+        "200 OK",
+        "",
+        &format!("{{\"url\":\"x\",\"job_id\":\"{id}\"}}"),
+    )
+}
+
+const PENDING: &str = r#"{"status":"pending"}"#;
+const SAVED: &str =
+    r#"{"status":"success","timestamp":"20261127100000","original_url":"x","job_id":"x"}"#;
+
+#[track_caller]
+fn sent(folder: &Folder, server: &HttpServer, more: &[&str]) -> Ended {
+    let mut save = urlspool(["audit", "save"]);
+    let service = server.url("/save");
+    save.arg(folder.path("urls.db"))
+        .args(["--send", "--service", &service, "--contact", "me@m.test"])
+        .args(more)
+        .env("IA_ACCESS_KEY_ID", "access")
+        .env("IA_SECRET_ACCESS_KEY", "hidden");
+    ended(&mut save, b"")
+}
+
+fn saves(folder: &Folder) -> Vec<String> {
+    let sql = "SELECT url, job, outcome, timestamp, message FROM audit_saves ORDER BY url";
+    rows(&folder.path("urls.db"), sql)
+}
+
+#[test]
+fn only_living_links_in_no_archive_are_listed() {
+    let folder = audited_folder();
+    let end = audited(&folder, "save", &["--as", "seeds"]);
+    let seeds = String::from_utf8(end.stdout).unwrap();
+    assert_eq!(seeds, "http://l.cern.ch/a\nhttp://l.cern.ch/b\n");
+    let file = folder.path("seeds.txt").display().to_string();
+    audited(
+        &folder,
+        "save",
+        &["--as", "seeds", "-o", &file, "--limit", "1"],
+    );
+    assert_eq!(
+        std::fs::read_to_string(&file).unwrap(),
+        "http://l.cern.ch/a\n"
+    );
+    let mine = folder.file("mine.txt", "mine");
+    let end = audit(&folder, "save", &["--as", "seeds", "-o", &mine]);
+    assert_eq!(end.status, Some(2), "{}", end.stderr);
+    let end = audited(&folder, "save", &[]);
+    assert!(
+        end.stderr.contains("2 URLs live and are in no archive"),
+        "{}",
+        end.stderr
+    );
+    assert!(end.stderr.contains("Nothing was sent"), "{}", end.stderr);
+}
+
+#[test]
+fn links_are_sent_with_keys_and_their_captures_are_stored() {
+    let folder = audited_folder();
+    let polls = AtomicUsize::new(0);
+    let stub = HttpServer::start(move |request, _| match request.target.as_str() {
+        "/save" if request.body.contains("%2Fa") => job("j-a"),
+        "/save" => answer(
+            "200 OK",
+            "",
+            r#"{"status":"error","status_ext":"error:not-found","message":"HTTP 404"}"#,
+        ),
+        "/save/status/j-a" if polls.fetch_add(1, Ordering::SeqCst) == 0 => {
+            answer("200 OK", "", PENDING)
+        }
+        _ => answer("200 OK", "", SAVED),
+    });
+    let end = sent(&folder, &stub, &[]);
+    assert_eq!(end.status, Some(1), "{}", end.stderr);
+    let expected = "2 of 2 URLs sent, 1 saved, 1 cannot be captured (the last failure: error:not-found HTTP 404)";
+    assert!(end.stderr.contains(expected), "{}", end.stderr);
+    assert_eq!(
+        saves(&folder),
+        [
+            "http://l.cern.ch/a|j-a|saved|20261127100000|-",
+            "http://l.cern.ch/b|-|failed|-|error:not-found HTTP 404",
+        ]
+    );
+    let first: &SeenRequest = &stub.seen()[0];
+    assert_eq!(
+        first.body,
+        "url=http%3A%2F%2Fl.cern.ch%2Fa&skip_first_archive=1"
+    );
+    for field in [
+        "authorization: low access:hidden",
+        "accept: application/json",
+        "me@m.test",
+    ] {
+        assert!(first.head.contains(field), "{field}: {}", first.head);
+    }
+    let requests = stub.seen().len();
+    let end = sent(&folder, &stub, &[]);
+    assert_eq!(end.status, Some(0), "{}", end.stderr);
+    assert!(end.stderr.contains("0 of 0 URLs sent"), "{}", end.stderr);
+    assert_eq!(stub.seen().len(), requests, "nothing is sent twice");
+    let due = rows(
+        &folder.path("urls.db"),
+        "SELECT key FROM audit_asked WHERE outcome='none' AND key LIKE '%/a'",
+    );
+    assert!(
+        due.is_empty(),
+        "archives are asked again for what was saved: {due:?}"
+    );
+}
+
+#[test]
+fn a_job_is_asked_for_after_an_interruption() {
+    let folder = audited_folder();
+    let stub = HttpServer::start(|request, _| match request.target.as_str() {
+        "/save" => job("j1"),
+        _ => answer("200 OK", "", PENDING),
+    });
+    let child = urlspool(["audit", "save"])
+        .arg(folder.path("urls.db"))
+        .args([
+            "--send",
+            "--service",
+            &stub.url("/save"),
+            "--contact",
+            "me@m.test",
+            "--limit",
+            "1",
+        ])
+        .env("IA_ACCESS_KEY_ID", "access")
+        .env("IA_SECRET_ACCESS_KEY", "hidden")
+        .stderr(Stdio::piped())
+        .spawn();
+    let mut child = child.unwrap();
+    for _ in 0..500 {
+        if 1 < stub.seen().len() {
+            break;
+        }
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    child.kill().unwrap();
+    child.wait().unwrap();
+    assert_eq!(saves(&folder), ["http://l.cern.ch/a|j1|sent|-|-"]);
+    let end = audited(&folder, "save", &["--as", "seeds"]);
+    assert_eq!(end.stdout, b"http://l.cern.ch/b\n");
+    let port = stub.address.port();
+    let done = HttpServer::start(|_, _| answer("200 OK", "", SAVED));
+    let db = rusqlite::Connection::open(folder.path("urls.db")).unwrap();
+    let moved = format!("UPDATE audit_saves SET service = '{}'", done.url("/save"));
+    db.execute_batch(&moved).unwrap();
+    db.execute_batch("DELETE FROM audit_checks WHERE key LIKE '%/b'")
+        .unwrap();
+    let end = sent(&folder, &done, &[]);
+    assert_eq!(end.status, Some(0), "{port}: {}", end.stderr);
+    assert!(
+        end.stderr.contains("0 of 0 URLs sent, 1 saved"),
+        "{}",
+        end.stderr
+    );
+    assert_eq!(
+        saves(&folder),
+        ["http://l.cern.ch/a|j1|saved|20261127100000|-"]
+    );
+}
+
+#[test]
+fn refusals_of_the_service_end_the_run() {
+    let folder = audited_folder();
+    let busy =
+        HttpServer::start(|_, _| answer("429 Too Many Requests", "Retry-After: 86400\r\n", ""));
+    let end = sent(&folder, &busy, &[]);
+    assert_eq!(end.status, Some(69), "{}", end.stderr);
+    assert!(end.stderr.contains("1440 minutes"), "{}", end.stderr);
+    let wrong = HttpServer::start(|_, _| answer("401 Unauthorized", "", "{}"));
+    let end = sent(&folder, &wrong, &[]);
+    assert_eq!(end.status, Some(2), "{}", end.stderr);
+    assert!(end.stderr.contains("check the keys"), "{}", end.stderr);
+    assert!(!end.stderr.contains("hidden"), "{}", end.stderr);
+    assert!(saves(&folder).is_empty());
+    let db = rusqlite::Connection::open(folder.path("urls.db")).unwrap();
+    let day = format!(
+        "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 30000)
+         INSERT INTO audit_saves SELECT 'http://x/' || i, '{}', strftime('%Y-%m-%dT%H:%M:%SZ', 'now'), NULL, 'failed', NULL, NULL FROM n",
+        wrong.url("/save")
+    );
+    db.execute_batch(&day).unwrap();
+    let end = sent(&folder, &wrong, &[]);
+    assert_eq!(end.status, Some(69), "{}", end.stderr);
+    assert!(
+        end.stderr
+            .contains("30000 URLs were sent in the last 24 hours"),
+        "{}",
+        end.stderr
+    );
+}
+
+#[test]
+fn nothing_is_sent_without_keys_contact_and_tls() {
+    let folder = audited_folder();
+    let run = |args: &[&str]| {
+        let mut save = urlspool(["audit", "save"]);
+        save.arg(folder.path("urls.db")).args(args);
+        save.env_remove("IA_ACCESS_KEY_ID")
+            .env("IA_SECRET_ACCESS_KEY", "x");
+        ended(&mut save, b"")
+    };
+    let end = run(&["--send", "--contact", "me@m.test"]);
+    assert_eq!(end.status, Some(2), "{}", end.stderr);
+    assert!(end.stderr.contains("IA_ACCESS_KEY_ID"), "{}", end.stderr);
+    assert_eq!(run(&["--send"]).status, Some(2));
+    assert_eq!(
+        run(&["--send", "--contact", "me@m.test", "--as", "seeds"]).status,
+        Some(2)
+    );
+    let mut plain = urlspool(["audit", "save"]);
+    plain
+        .arg(folder.path("urls.db"))
+        .args([
+            "--send",
+            "--contact",
+            "me@m.test",
+            "--service",
+            "http://a.test/save",
+        ])
+        .env("IA_ACCESS_KEY_ID", "a")
+        .env("IA_SECRET_ACCESS_KEY", "x");
+    let end = ended(&mut plain, b"");
+    assert_eq!(end.status, Some(2), "{}", end.stderr);
+    assert!(
+        end.stderr.contains("keys are sent by https alone"),
+        "{}",
+        end.stderr
+    );
+}

@@ -1,0 +1,180 @@
+"""Steps of an audit beside its check, with kills: a library of audit_check.py.
+
+A first check whose hosts are all dead is stored where the name service works.
+
+The same captures are found by a CDX server, by its index as a local file, and by its TimeMaps. A bundle is the same bytes after kills,
+and Frictionless finds it valid. `save` sends each link once, and after a kill at most one more, to a stub of a save service: no link
+is published.
+"""
+
+import collections
+import filecmp
+import glob
+import http.server
+import json
+import os
+import shutil
+import sqlite3
+import subprocess
+import sys
+import threading
+import time
+import urllib.parse
+
+SAVED_LINKS = 25
+
+
+def dead_hosts(audit):
+    """A first check whose hosts are all dead: stored if the name service works, and not if it finds nothing."""
+    for name, refused, expected in (("the name service works", 1, (0, 13)), ("no name is found", 0, (69, 0))):
+        folder = f"{audit.folder}/dead-{refused}"
+        os.makedirs(folder, exist_ok=True)
+        hosts = [f"gone{number}.cern.ch" for number in range(12)] + [f"refused{number}.cern.ch" for number in range(refused)]
+        audit.plan.hosts.update({host: "refused" for host in hosts if host.startswith("refused")})
+        with open(f"{folder}/a.mbox", "w") as out:
+            out.write("From a Mon Jan  1 00:00:00 1996\nMessage-ID: <1@m.test>\n\n" + "".join(f"http://{host}/\n" for host in hosts))
+        database = f"{folder}/urls.db"
+        records = subprocess.run([audit.program, "scan", "-q", f"{folder}/a.mbox"], check=True, capture_output=True).stdout
+        subprocess.run([audit.program, "load", "-q", "--into", database], input=records, check=True)
+        subprocess.run([audit.program, "audit", "plan", "-q", database], check=True)
+        options = "--max-retries 0 --host-request-interval 1ms"
+        ended = subprocess.run([audit.program, "audit", "check", "-q", database, "--checker-args", options], capture_output=True)
+        with sqlite3.connect(f"file:{database}?mode=ro", uri=True) as db:
+            stored = db.execute("SELECT count(*) FROM audit_checks WHERE state='dead_host'").fetchone()[0]
+        audit.checks.equal(f"a first check of dead hosts, {name}: exit code, results", (ended.returncode, stored), expected)
+        shutil.rmtree(folder)
+
+
+def captures(database):
+    with sqlite3.connect(f"file:{database}?mode=ro", uri=True) as db:
+        return db.execute("SELECT key, outcome, timestamp FROM audit_captures ORDER BY key").fetchall()
+
+
+def forget_captures(database):
+    def forget():
+        with sqlite3.connect(database) as db:
+            db.execute("DELETE FROM audit_captures")
+            db.execute("DELETE FROM audit_asked")
+    return forget
+
+
+def several_archives(audit, port):
+    """Asks the index of pywb as a file, and its TimeMaps: they must know what its CDX server knows."""
+    expected = captures(audit.database)
+    index = glob.glob(f"{audit.folder}/collections/c/indexes/*.cdxj")[0]
+    remote = ["--contact", "me@m.test", "--rate", "60000"]
+    server, timemap = f"http://127.0.0.1:{port}/c/cdx", f"http://127.0.0.1:{port}/c/timemap/link/{{url}}"
+    empty = f"{audit.folder}/empty.cdxj"
+    open(empty, "w").close()
+    for name, options in {
+        "a local index": ["--cdxj", index],
+        "an index without captures, and a CDX server": ["--cdxj", empty, "--cdx", server, *remote],
+        "TimeMaps": ["--timemap", timemap, *remote],
+    }.items():
+        forget_captures(audit.database)()
+        command = [audit.program, "audit", "archive", audit.database, "-q", *options]
+        audit.kill(f"archive, {name}", command, forget_captures(audit.database))
+        started = time.monotonic()
+        ended = subprocess.run(command, capture_output=True, text=True)
+        print(f"{name}: asked in {time.monotonic() - started:.1f} s")
+        audit.checks.equal(f"{name}: ends", (ended.returncode, ended.stderr), (0, ""))
+        found = captures(audit.database)
+        differ = [pair for pair in zip(found, expected) if pair[0] != pair[1]]
+        for pair in differ[:5]:
+            print("    ", *pair)
+        audit.checks.equal(f"{name}: links with another answer than the CDX server's, of {len(expected)}",
+                           (len(found), len(differ)), (len(expected), 0))
+
+
+def same_files(one, other):
+    compared = filecmp.dircmp(one, other)
+    names = compared.left_list == compared.right_list
+    equal = not filecmp.cmpfiles(one, other, compared.common_files, shallow=False)[1]
+    return names and equal and all(same_files(f"{one}/{name}", f"{other}/{name}") for name in compared.common_dirs)
+
+
+def bundle(audit):
+    one, other = f"{audit.folder}/evidence", f"{audit.folder}/evidence-again"
+    command = [audit.program, "audit", "bundle", audit.database, "-q", "-o", one]
+    audit.kill("bundle", command, lambda: shutil.rmtree(one, ignore_errors=True))
+    for folder in (one, other):
+        ended = subprocess.run([*command[:-1], folder], capture_output=True, text=True)
+        audit.checks.equal("bundle ends", (ended.returncode, ended.stderr), (0, ""))
+    audit.checks.equal("two bundles are the same bytes", same_files(one, other), True)
+    frictionless = f"{os.path.dirname(sys.executable)}/frictionless"
+    if not os.path.exists(frictionless):
+        audit.checks.skip("bundle: frictionless is not installed")
+        return
+    validate = [frictionless, "validate", f"{one}/datapackage.json"]
+    audit.checks.equal("frictionless finds the bundle valid", subprocess.run(validate, capture_output=True).returncode, 0)
+    with open(f"{one}/results.csv", "a") as file:
+        file.write("x,2026-01-01T00:00:00Z,alive,200,,,x\n")
+    audit.checks.equal("frictionless finds a row that was added", subprocess.run(validate, capture_output=True).returncode, 1)
+
+
+class StubSaveService(http.server.BaseHTTPRequestHandler):
+    """A stub: answers as Save Page Now is documented to, and publishes nothing."""
+
+    sent = collections.Counter()
+    polls = collections.Counter()
+
+    def log_message(self, *args):
+        pass
+
+    def reply(self, fields):
+        body = json.dumps(fields).encode()
+        self.send_response(200)
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def do_POST(self):
+        body = self.rfile.read(int(self.headers["Content-Length"])).decode()
+        url = urllib.parse.parse_qs(body)["url"][0]
+        self.sent[url] += 1
+        self.reply({"url": url, "job_id": f"job-{len(self.sent)}-{self.sent[url]}"})
+
+    def do_GET(self):
+        self.polls[self.path] += 1
+        is_done = 1 < self.polls[self.path]
+        self.reply({"status": "success", "timestamp": "20261127100000"} if is_done else {"status": "pending"})
+
+
+def save(audit):
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), StubSaveService)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    with sqlite3.connect(audit.database) as db:
+        db.execute("DELETE FROM audit_saves")
+    listed = subprocess.run([audit.program, "audit", "save", audit.database, "--as", "seeds"], capture_output=True, text=True)
+    with sqlite3.connect(f"file:{audit.database}?mode=ro", uri=True) as db:
+        living = {url for (url,) in db.execute(
+            "SELECT url FROM audit_links JOIN audit_checks USING(key) JOIN audit_captures USING(key) WHERE state='alive' AND outcome='none'")}
+    audit.checks.equal("links to save that do not live, or are archived", set(listed.stdout.splitlines()) - living, set())
+    os.environ.update(IA_ACCESS_KEY_ID="access", IA_SECRET_ACCESS_KEY="secret")
+    service = f"http://127.0.0.1:{server.server_port}/save"
+    command = [audit.program, "audit", "save", audit.database, "-q", "--send", "--service", service, "--contact", "me@m.test"]
+    kills = audit.args.kills
+    hits = 0
+    for _ in range(kills):
+        process = subprocess.Popen([*command, "--limit", "2"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        try:
+            process.wait(audit.rng.random() * 0.5)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            hits += process.wait() != 0
+    audit.checks.equal("kills that hit `save`", hits, kills)
+    with sqlite3.connect(f"file:{audit.database}?mode=ro", uri=True) as db:
+        known = db.execute("SELECT count(*) FROM audit_saves").fetchone()[0]
+    limit = str(max(1, min(3, SAVED_LINKS - known)))
+    ended = subprocess.run([*command, "--limit", limit], capture_output=True, text=True)
+    audit.checks.equal("save ends", (ended.returncode, ended.stderr), (0, ""))
+    with sqlite3.connect(f"file:{audit.database}?mode=ro", uri=True) as db:
+        outcomes = db.execute("SELECT outcome, count(*) FROM audit_saves GROUP BY 1").fetchall()
+        stored = {url for (url,) in db.execute("SELECT url FROM audit_saves")}
+    audit.checks.equal("URLs sent, and not saved", [outcome for outcome, _ in outcomes if outcome != "saved"], [])
+    sent = StubSaveService.sent
+    print(f"{sum(sent.values())} requests to save {len(sent)} URLs; {outcomes}")
+    audit.checks.equal("URLs that the stub was sent and the table lacks", set(sent) - stored, set())
+    audit.checks.equal("URLs that were sent again without a kill", max(0, sum(sent.values()) - len(sent) - hits), 0)
+    audit.checks.equal("URLs that were sent and not due", set(sent) - set(listed.stdout.splitlines()), set())
+    server.shutdown()
