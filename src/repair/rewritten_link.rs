@@ -45,7 +45,8 @@ const fn form(mark: &'static [u8], before_end: &'static [u8], end: &'static [u8]
 }
 
 impl LinkForm {
-    /// Returns the form of the link that begins with `url`.
+    /// Returns the form of the link that begins with `url`. A gateway that rewrites the link of another
+    /// one precedes that.
     fn of(url: &[u8]) -> Option<&'static LinkForm> {
         let is_web = url
             .get(..4)
@@ -54,7 +55,9 @@ impl LinkForm {
         FORMS
             .iter()
             .filter(|_| is_web)
-            .find(|form| memmem::find(host, form.mark).is_some())
+            .filter_map(|form| memmem::find(host, form.mark).map(|at| (at, form)))
+            .min_by_key(|&(at, _)| at)
+            .map(|(_, form)| form)
     }
 
     /// Returns the length of `url` up to its end, if it has one.
@@ -114,6 +117,11 @@ struct LinkPiece {
 
 /// Returns the pieces that follow `head` up to the end of the link. `None` if there is no end.
 fn pieces(text: &[u8], head: Span, form: &LinkForm) -> Option<Vec<LinkPiece>> {
+    // Most links are followed by other words of their line, which may be long.
+    let after = text[head.end..].iter().find(|&&byte| !is_blank(byte));
+    if !matches!(after, Some(b'\r' | b'\n')) {
+        return None;
+    }
     let mut url = head.of(text).to_vec();
     let mut found = Vec::new();
     let mut ended = line_end(text, head.end);
@@ -135,7 +143,10 @@ fn pieces(text: &[u8], head: Span, form: &LinkForm) -> Option<Vec<LinkPiece>> {
         if word.is_empty() {
             continue;
         }
-        let is_other = word.of(text).starts_with(b"http");
+        // The target of this link is escaped.
+        let is_other = [&b"http://"[..], b"https://"]
+            .iter()
+            .any(|scheme| word.of(text).starts_with(scheme));
         if is_other || url.len() + word.len() > REWRITTEN_LINK_BYTES {
             return None;
         }
@@ -213,6 +224,9 @@ mod tests {
         check(&format!("{SAFE}¶l.example%2F and more&reserved=0¶"));
         check(&format!("{SAFE}¶{SAFE}l.example&reserved=0¶"));
         check(&format!("{SAFE}¶¶¶"));
+        let (head, target) = SAFE.split_once("https%").unwrap();
+        check(&format!("{head}¶«https%{target}»¶«l.example&reserved=0»¶"));
+        check(&format!("{head}¶https://oil.example&reserved=0¶"));
         check(&format!(
             "{SAFE}¶{}reserved=0¶",
             "x¶".repeat(REWRITTEN_LINK_LINES)
@@ -243,5 +257,10 @@ mod tests {
              «ck&d=DwMFaQ&c=x&r=y&m=z&s=u»¶«-E&e»¶«=»¶next¶",
         );
         check("https://urldefense.com/v3/__https://oil.example/a$b*__¶«;JSM!!org!tok»¶«en$»¶next¶");
+        // Around a link of another gateway.
+        let inner = SAFE.strip_suffix("3A%2F%2Foi").unwrap().replace('%', "*");
+        check(&format!(
+            "https://urldefense.com/v3/__{inner}¶«&reserved=0__;JSM!!org»¶«!tok$»¶next¶"
+        ));
     }
 }
