@@ -285,6 +285,9 @@ mod tests {
             "see\u{a0}|www.a.example",
             "\u{ff1a}|www.a.example",
             "\u{3002}|www.a.example",
+            "\u{8bf7}|www.a.example",
+            "\u{3066}|www.a.example",
+            "\u{c740}|www.a.example",
             "_|www.a.example_",
         ] {
             check_host(marked);

@@ -183,12 +183,12 @@ fn start_of_name(scanner: &Scanner, text: &[u8], floor: usize, colon: usize) -> 
         Rules::Wide => wide_scheme(scanner, name, after)?,
     };
     if scanner.schemeless
-        && let Some(archive) = archive_before(&text[lowest..begin + at])
-        && may_precede_host(&text[..lowest + archive])
+        && let Some(archive) = archive_before(&text[floor..begin + at])
+        && may_precede_host(&text[..floor + archive])
     {
         return Some(UrlStart {
-            at: lowest + archive,
-            content: lowest + archive,
+            at: floor + archive,
+            content: floor + archive,
             opening: Opening::Schemeless("http"),
             resume: colon + 1,
         });
@@ -212,6 +212,12 @@ fn start_of_name(scanner: &Scanner, text: &[u8], floor: usize, colon: usize) -> 
 /// Host and folder of the Wayback Machine, by which it is found without a scheme.
 const ARCHIVE: &[u8] = b"web.archive.org/web/";
 
+/// Maximum number of digits of a time there: to the second.
+const TIME_DIGITS: usize = 14;
+
+/// Number of bytes of the mark after a time that says in which form the page is shown (`id_`).
+const KIND_BYTES: usize = 3;
+
 /// Returns the offset in `text` of the address of the Wayback Machine at its end, up to the slash after
 /// the time, if there is one: `web.archive.org/web/20010203/`. The page that it has an archive of
 /// follows, with a scheme that does not begin a URL of its own.
@@ -220,19 +226,22 @@ fn archive_before(text: &[u8]) -> Option<usize> {
     let kind = before
         .iter()
         .rev()
+        .take(KIND_BYTES + 1)
         .take_while(|byte| byte.is_ascii_lowercase() || **byte == b'_')
         .count();
     let before = &before[..before.len() - kind];
     let digits = before
         .iter()
         .rev()
+        .take(TIME_DIGITS + 1)
         .take_while(|byte| byte.is_ascii_digit())
         .count();
     let at = (before.len() - digits).checked_sub(ARCHIVE.len())?;
     let is_archive = before[at..]
         .get(..ARCHIVE.len())?
         .eq_ignore_ascii_case(ARCHIVE);
-    (matches!(digits, 1..=14) && matches!(kind, 0 | 3) && is_archive).then_some(at)
+    let is_time = matches!(digits, 1..=TIME_DIGITS) && matches!(kind, 0 | KIND_BYTES);
+    (is_time && is_archive).then_some(at)
 }
 
 /// The start at `URL:`, or at `<URL:` if there is a bracket.
@@ -361,7 +370,7 @@ fn may_precede_host(before: &[u8]) -> bool {
         // A name with underscores. One alone opens italic type.
         b'_' => !rest.last().is_some_and(|&byte| is_word(byte)),
         b']' | b')' | b'}' => !ends_with_defanged_mark(before),
-        0x80.. => ends_with_separator(before),
+        0x80.. => ends_with_separator(before) || ends_without_blank(before),
         _ => !(is_word(last) || matches!(last, b'/' | b'%' | b'&' | b'?' | b'\\' | b'$')),
     }
 }
@@ -386,6 +395,18 @@ fn ends_with_separator(text: &[u8]) -> bool {
             | [.., 0xE2, 0x80, 0x80..=0x8A | 0xAF]
             | [.., 0xE3, 0x80, 0x80..=0x82 | 0x88..=0x91]
             | [.., 0xEF, 0xBC, 0x81..=0x8F | 0x9A..=0xA0]
+    )
+}
+
+/// Returns `true` if `text` ends with a letter of a script that has no blanks between words, or none
+/// before such a host: kana, Han or Hangul (U+3041 to U+30FF, U+3400 to U+9FFF, U+AC00 to U+D7FF).
+fn ends_without_blank(text: &[u8]) -> bool {
+    matches!(
+        text,
+        [.., 0xE3, 0x81..=0x83 | 0x90..=0xBF, 0x80..=0xBF]
+            | [.., 0xE4..=0xE9 | 0xEB | 0xEC, 0x80..=0xBF, 0x80..=0xBF]
+            | [.., 0xEA, 0xB0..=0xBF, 0x80..=0xBF]
+            | [.., 0xED, 0x80..=0x9F, 0x80..=0xBF]
     )
 }
 
@@ -602,10 +623,13 @@ mod tests {
         let begins = |text: &str| archive_before(text.as_bytes());
         assert_eq!(begins("x web.archive.org/web/20010203/"), Some(2));
         assert_eq!(begins("Web.Archive.org/web/2001id_/"), Some(0));
+        assert_eq!(begins("web.archive.org/web/20010203040506id_/"), Some(0));
         for text in [
             "web.archive.org/web/",
             "web.archive.org/web/x/",
             "archive.org/web/2001/",
+            "web.archive.org/web/200102030405060/",
+            "web.archive.org/web/2001idx_/",
             "web.archive.org/web/2001",
         ] {
             assert_eq!(begins(text), None, "{text}");
