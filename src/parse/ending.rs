@@ -10,7 +10,7 @@ use super::components::scheme;
 use crate::grammar::{BareRequirement, escaped_byte};
 use crate::limits::LINE_LOOKBACK_BYTES;
 use crate::repair::{ends_with_page, url_run_end};
-use crate::scan::{HostAndPort, Rules, Scanner, host_before_refused, plausible_host};
+use crate::scan::{HostAndPort, Rules, Scanner, host_before_refused, is_ipv4, plausible_host};
 use crate::span::Span;
 
 /// The end of a word's URL.
@@ -549,12 +549,16 @@ fn end_before_kana(run: &[u8]) -> usize {
     if ends { at } else { run.len() }
 }
 
-/// Returns `true` if a dot and a further label follow in the host that `rest` is part of.
+/// Returns `true` if a dot and a further label follow in the host that `rest` is part of. After a
+/// `www.` they belong to another host.
 fn is_host_label(rest: &[u8]) -> bool {
     let host = rest
         .split(|byte| matches!(byte, b'/' | b'?' | b'#'))
         .next()
         .unwrap_or_default();
+    if memchr::memmem::find(host, b"www.").is_some() {
+        return false;
+    }
     host.windows(2)
         .any(|pair| pair[0] == b'.' && (pair[1].is_ascii_alphanumeric() || !pair[1].is_ascii()))
 }
@@ -583,9 +587,9 @@ fn end_before_right_to_left(run: &[u8]) -> usize {
 }
 
 /// Returns the end of an ASCII URL before a letter or digit of another script, where no URL goes on in
-/// it: after a top-level domain, which has one script, after the extension of a page, and before a
-/// particle of Korean, which has no blank before it. A number in a circle or above the line there is
-/// that of a note.
+/// it: after a top-level domain, which has one script, or an IPv4 address, after the extension of a
+/// page, and before a particle of Korean, which has no blank before it. A number in a circle or above
+/// the line there is that of a note. A dash ends a domain or page in the same way.
 fn end_before_other_script(run: &[u8]) -> usize {
     let Some(at) = run.iter().position(|byte| !byte.is_ascii()) else {
         return run.len();
@@ -595,18 +599,22 @@ fn end_before_other_script(run: &[u8]) -> usize {
         .utf8_chunks()
         .next()
         .and_then(|chunk| chunk.valid().chars().next())
-        .filter(|&first| is_of_other_script(first))
+        .filter(|&first| is_of_other_script(first) || is_dash(first))
     else {
         return run.len();
     };
     let authority = memchr::memmem::find(before, b"//").map_or(0, |slashes| slashes + 2);
     let site = &before[authority..];
     let ends = match memchr::memchr3(b'/', b'?', b'#', site) {
-        None => ends_with_top_level(site) && !is_host_label(rest),
+        None => {
+            let is_site = ends_with_top_level(site) || is_ipv4(site);
+            is_site && (is_dash(first) || !is_host_label(rest))
+        }
         Some(path) => {
             let has_query = memchr::memchr3(b'?', b'#', b'%', &site[path..]).is_some();
             let is_name = !has_query && memchr::memchr3(b'/', b'?', b'=', rest).is_none();
-            is_name && (ends_with_page(before) || is_particle(first, rest))
+            let is_particle = || may_precede_particle(before) && is_particle(first, rest);
+            is_name && (ends_with_page(before) || is_particle())
         }
     };
     if ends { at } else { run.len() }
@@ -620,6 +628,18 @@ fn is_of_other_script(first: char) -> bool {
             | 0xFB00..=0xFB06
     );
     first.is_alphanumeric() && !is_latin
+}
+
+/// Returns `true` for the dashes of sentences, which no host has: U+2012 to U+2015.
+fn is_dash(first: char) -> bool {
+    matches!(first, '\u{2012}'..='\u{2015}')
+}
+
+/// Returns `true` if a particle may follow the URL `before`. After a hyphen or an underscore, and in the
+/// place of a title (`/wiki/`), it is a word of the path.
+fn may_precede_particle(before: &[u8]) -> bool {
+    let is_end = |last: &u8| last.is_ascii_alphanumeric() || matches!(last, b'/' | b')');
+    before.last().is_some_and(is_end) && !before.ends_with(b"/wiki/")
 }
 
 /// Returns `true` if `site` ends with a dot and a top-level domain of letters.
@@ -897,6 +917,12 @@ mod tests {
         check(" http://a.example/http://b.example/‖");
         check(" http://a.example/http://a.examples/‖");
         check(" http://a.example/b.html/ftp://b.example/‖");
+        check(" http://a.example/?u=http://b.example/c.html/http://d.example/‖");
+        check(" http://a.example/b‖请看http://b.example/c");
+        check(" http://a.example/b‖\u{2014}ftp://b.example/c");
+        check(" http://a.example/请看‖http://b.example/c");
+        check(" http://a.example/?u=请看http://b.example/c‖");
+        check(" http://a.example/b请看wais://b.example/c‖");
     }
 
     /// Checks that the URL, which begins at `«`, ends at `»`.
@@ -994,9 +1020,23 @@ mod tests {
             "http://localhost例/",
             "http://a.example/b.html例/c.html",
             "http://a.example/b.htmlé",
+            "http://a.example/b\u{2013}c",
+            "http://b.日本/路",
+            "http://日本/路.html",
         ] {
             check_markup(&format!("«{whole}»"));
         }
+    }
+
+    #[test]
+    fn a_dash_or_an_address_is_no_host_of_another_script() {
+        check_markup("«http://www.a.example»\u{2014}the");
+        check_markup("«http://www.a.example»\u{2013}b.example/");
+        check_markup("«http://a.example/b.html»\u{2014}it");
+        check_markup("«http://192.0.2.1»请看");
+        check_markup("«http://192.0.2.1/请看»");
+        check_markup("«http://www.a.example»或www.b.example吧");
+        check_markup("«http://www.a.example»またはwww.b.exampleを");
     }
 
     #[test]
@@ -1006,6 +1046,10 @@ mod tests {
         check_markup("«http://a.example/b12»는");
         check_markup("«http://a.example/c언어»");
         check_markup("«http://a.example/?q=c는»");
+        check_markup("«http://a.example/b_(c)»를");
+        check_markup("«http://a.example/b-에서»");
+        check_markup("«http://a.example/b_를»");
+        check_markup("«http://ko.a.example/wiki/이»");
     }
 
     #[test]

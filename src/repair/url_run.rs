@@ -109,7 +109,8 @@ const fn inert(others: &[u8]) -> [bool; 256] {
 }
 
 /// Returns the offset of the comma, semicolon or bar before the `scheme://` whose colon is at
-/// `colon`, or of that scheme, if it is glued to a word or to the slash after a whole URL.
+/// `colon`, or of that scheme, if it is glued to a word or to the slash after a whole URL, or of the
+/// text of another script between it and this URL.
 ///
 /// Only after one of these does another URL begin: after another slash or an equals sign it is part
 /// of this one.
@@ -132,6 +133,29 @@ fn list_separator(text: &[u8], from: usize, colon: usize) -> Option<usize> {
         _ if name == 0 => None,
         b',' | b';' | b'|' => Some(at),
         b'/' => slash_separator(text, Span::new(from, at), Span::new(begin, colon)),
+        0x80.. => script_separator(text, from, Span::new(begin, colon)),
+        _ => None,
+    }
+}
+
+/// Returns the end of the URL at `from`, which text outside ASCII and the `scheme:` follow without a
+/// blank, as in sentences of East Asian languages: before that text if it touches a letter or digit,
+/// otherwise before the scheme. The value of a field may have both (`?q=...http://`).
+fn script_separator(text: &[u8], from: usize, scheme: Span) -> Option<usize> {
+    let name = scheme.of(text);
+    if ![&b"http"[..], b"https", b"ftp"]
+        .iter()
+        .any(|known| name.eq_ignore_ascii_case(known))
+    {
+        return None;
+    }
+    let lowest = from.max(scheme.start.saturating_sub(COMPARED_BYTES));
+    let before = &text[lowest..scheme.start];
+    let script = before.iter().rev().take_while(|byte| !byte.is_ascii());
+    let script = scheme.start - script.count();
+    match text[lowest..script].last()? {
+        last if last.is_ascii_alphanumeric() => Some(script),
+        b'/' | b'.' | b'-' | b'_' | b')' => Some(scheme.start),
         _ => None,
     }
 }
@@ -147,7 +171,7 @@ const PAGE_WORDS: usize = 3;
 /// Returns the end of the URL `first`, which a slash and the `scheme:` follow, if the second URL does
 /// not belong to it: the first is repeated, or it ends with the name of a page.
 ///
-/// After other names the second URL is an argument: of an archive of pages, a proxy or a script.
+/// In a query or fragment, and after other names the second URL is an argument: of an archive of pages, a proxy or a script.
 fn slash_separator(text: &[u8], first: Span, scheme: Span) -> Option<usize> {
     let name = scheme.of(text);
     if !(name.eq_ignore_ascii_case(b"http") || name.eq_ignore_ascii_case(b"https")) {
@@ -161,7 +185,11 @@ fn slash_separator(text: &[u8], first: Span, scheme: Span) -> Option<usize> {
             .get(scheme.start + url.len())
             .is_some_and(u8::is_ascii_alphanumeric);
     let from = url.len().saturating_sub(COMPARED_BYTES).max(authority);
-    let last = memchr::memrchr(b'/', url.get(from..)?).map(|slash| &url[from + slash + 1..]);
+    let tail = url.get(from..)?;
+    if memchr::memchr2(b'?', b'#', tail).is_some() {
+        return None;
+    }
+    let last = memchr::memrchr(b'/', tail).map(|slash| &tail[slash + 1..]);
     match last {
         _ if is_repeated => Some(scheme.start),
         Some(last) if ends_with_page(last) => Some(first.end),
@@ -352,7 +380,7 @@ mod tests {
         fn the_table_and_its_simple_twin_agree(
             pieces in vec(select(vec![
                 "http", "HTTPS", "%3D", "s", "x.html", "a-b-c", "://", ":", ",", ";", "|", "&", "&gt;", "&LT;", "&quot;", "(", ")", "[", "]", "{", "}", "'",
-                "\"", "<", ">", "`", " ", "\n", "\u{1}", "\u{7f}", "\u{a0}", "\u{2019}", "\u{3002}", "\u{e9}", "x", "/",
+                "\"", "<", ">", "`", " ", "\n", "\u{1}", "\u{7f}", "\u{a0}", "\u{2019}", "\u{3002}", "\u{e9}", "\u{8acb}", "x", "/", "=",
             ]), 0..24),
             before in select(vec![None, Some(b'('), Some(b'['), Some(b'{'), Some(b'\''), Some(b'x')]),
             rules in select(vec![Rules::Wide, Rules::Rfc1738]),

@@ -122,7 +122,7 @@ fn is_domain(host: &[u8]) -> bool {
 }
 
 /// Returns `true` for four numbers up to 255.
-fn is_ipv4(host: &[u8]) -> bool {
+pub(crate) fn is_ipv4(host: &[u8]) -> bool {
     std::str::from_utf8(host).is_ok_and(|host| host.parse::<std::net::Ipv4Addr>().is_ok())
 }
 
