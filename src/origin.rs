@@ -148,6 +148,24 @@ fn is_epoch(path: &Path) -> bool {
     end.is_some_and(|end| number[..=end].ends_with(b"/git/") || number[..=end] == *b"git/")
 }
 
+/// Returns the name of a Maildir message without its flags and without the fields that servers add
+/// before them.
+#[cfg(any(feature = "daemon", feature = "load"))]
+pub(crate) fn maildir_base_name(path: &Path) -> &[u8] {
+    let name = path.file_name().map_or(&b""[..], OsStr::as_encoded_bytes);
+    let end = name
+        .iter()
+        .position(|&byte| matches!(byte, b':' | b';'))
+        .unwrap_or(name.len());
+    let name = &name[..end];
+    let fields = [&b",S="[..], b",W=", b",U=", b",FMD5="];
+    let end = fields
+        .iter()
+        .filter_map(|field| memchr::memmem::find(name, field))
+        .min();
+    &name[..end.unwrap_or(name.len())]
+}
+
 /// Returns a path without the suffixes of rotation and compression: `.1`, `-20260101`, `.gz`.
 pub(crate) fn unrotated(path: &Path) -> PathBuf {
     let name = path.file_name().unwrap_or_default();
@@ -219,6 +237,24 @@ mod tests {
             "/m/2024-01",
         ] {
             assert_eq!(base(name), name);
+        }
+    }
+
+    #[cfg(any(feature = "daemon", feature = "load"))]
+    #[test]
+    fn a_maildir_base_name_excludes_flags_and_sizes() {
+        for name in [
+            "1.M2.h",
+            "1.M2.h:2,S",
+            "1.M2.h,S=12,W=13:2,RS",
+            "1.M2.h,U=7:2,",
+            "1.M2.h;2,S",
+        ] {
+            assert_eq!(
+                maildir_base_name(&Path::new("/m/cur").join(name)),
+                b"1.M2.h",
+                "{name}"
+            );
         }
     }
 

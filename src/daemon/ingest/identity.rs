@@ -14,7 +14,7 @@ use twox_hash::{XxHash3_64, XxHash3_128};
 use crate::config::DedupeScope;
 use crate::daemon::store::{FileId, Hash128, SpoolIdentity, path_key};
 use crate::decode::{HeaderFields, canonical, covers_all, digest};
-use crate::origin::{FormatHint, SourceKind, mailbox, unrotated};
+use crate::origin::{FormatHint, SourceKind, mailbox, maildir_base_name, unrotated};
 use crate::split::Message;
 
 /// File identity, size and modification time at one moment. A file with the same version has the
@@ -90,7 +90,7 @@ impl FileVersion {
         if hint == FormatHint::Maildir {
             hash.write(&up(2));
             hash.write(b"/");
-            hash.write(base_name(path));
+            hash.write(maildir_base_name(path));
             return hash.finish();
         }
         hash.write(&if hint == FormatHint::Numbered {
@@ -104,23 +104,6 @@ impl FileVersion {
         }
         hash.finish()
     }
-}
-
-/// Returns the name of a Maildir message without its flags and without the fields that servers add
-/// before them.
-fn base_name(path: &Path) -> &[u8] {
-    let name = path.file_name().map_or(&b""[..], OsStrExt::as_bytes);
-    let end = name
-        .iter()
-        .position(|&byte| matches!(byte, b':' | b';'))
-        .unwrap_or(name.len());
-    let name = &name[..end];
-    let fields = [&b",S="[..], b",W=", b",U=", b",FMD5="];
-    let end = fields
-        .iter()
-        .filter_map(|field| memchr::memmem::find(name, field))
-        .min();
-    &name[..end.unwrap_or(name.len())]
 }
 
 /// Returns the key of a file's mailbox: the scope in which each message is recorded once.
@@ -320,23 +303,6 @@ pub(crate) fn guard_hash(bytes: &[u8]) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_maildir_base_name_excludes_flags_and_sizes() {
-        for name in [
-            "1.M2.h",
-            "1.M2.h:2,S",
-            "1.M2.h,S=12,W=13:2,RS",
-            "1.M2.h,U=7:2,",
-            "1.M2.h;2,S",
-        ] {
-            assert_eq!(
-                base_name(&Path::new("/m/cur").join(name)),
-                b"1.M2.h",
-                "{name}"
-            );
-        }
-    }
 
     #[test]
     fn a_message_that_grows_keeps_its_prefix() {
