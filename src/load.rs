@@ -17,6 +17,7 @@ mod http_agent;
 mod input;
 mod lines;
 mod loader;
+mod maildir;
 mod phrases;
 #[cfg(feature = "postgres")]
 mod postgres;
@@ -244,6 +245,12 @@ pub trait LoadReport {
     /// Reports that the target has no rows of a file at or beneath a root of [`LoadMode::Prune`].
     fn unknown_root(&mut self, root: &Path) {
         let _ = root;
+    }
+
+    /// Reports that [`LoadMode::Prune`] removed no rows of so many files of Maildirs, because their
+    /// messages are there under new names, of which the target has no rows.
+    fn kept_renamed(&mut self, files: u64) {
+        let _ = files;
     }
 
     /// Reports that tables of an earlier version were upgraded.

@@ -269,6 +269,18 @@ impl LoadReport for StderrReport {
         ));
     }
 
+    fn kept_renamed(&mut self, files: u64) {
+        let files = counted(
+            files,
+            "message of a Maildir was",
+            "messages of Maildirs were",
+        );
+        self.print(format_args!(
+            "urlspool: {files} renamed, and kept the rows of the old name; scan the folder with \
+             `urlspool scan --into`, and prune again"
+        ));
+    }
+
     fn upgraded(&mut self, upgrade: &TablesUpgrade) {
         self.print(format_args!("urlspool: {}", escaped(&upgraded(upgrade))));
     }

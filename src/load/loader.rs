@@ -10,6 +10,7 @@ use std::time::{Duration, Instant};
 use super::LoadError;
 use super::input::{LoadInput, SegmentFile, inputs_of, unreadable};
 use super::lines::{LinesRead, ParsedLine, each_batch, len_and_hash};
+use super::maildir::RenamedMessages;
 use super::scan_feed::{FedRecords, FedStep, ScannedFiles, is_missing};
 use super::target::{LoadRow, ReplacedFiles, SegmentId, SegmentStatus, StoredFile, Target};
 use super::{LoadCounts, LoadJob, LoadMode, LoadedSegments, SharedReport};
@@ -150,18 +151,19 @@ impl<'r> Loader<'r> {
         self.target.finish_replacing(&replaced)
     }
 
-    /// Removes the rows of files beneath the roots that no longer exist.
+    /// Removes the rows of files beneath the roots that no longer exist. [`check_roots`] has
+    /// accepted the roots.
     ///
     /// # Errors
     ///
-    /// A root is missing, or holds no file. Nothing was removed.
+    /// A root is missing meanwhile, or holds no file. Nothing was removed.
     pub(super) fn prune(&mut self, roots: &[PathBuf]) -> Result<(), LoadError> {
         self.or_roll_back(|loader| {
-            check_roots(roots)?;
             loader.begin()?;
             loader.target.begin_replacing()?;
             let scanned = ScannedFiles::beneath(roots);
             let mut gone = ReplacedFiles::default();
+            let mut renamed = RenamedMessages::default();
             let mut known: BTreeSet<PathBuf> = BTreeSet::new();
             for file in loader.target.files_without_rows()? {
                 let Some(path) = file.path() else { continue };
@@ -173,13 +175,24 @@ impl<'r> Loader<'r> {
                 }
                 if is_missing(&path) {
                     gone.without_rows.push(file);
+                } else {
+                    renamed.add_stored(&path);
                 }
+            }
+            let count = gone.without_rows.len();
+            let is_gone = |file: &StoredFile| file.path().is_some_and(|path| !renamed.hold(&path));
+            gone.without_rows.retain(is_gone);
+            if gone.without_rows.len() < count {
+                let kept = count - gone.without_rows.len();
+                loader.report.borrow_mut().kept_renamed(kept as u64);
             }
             // After its files were looked for: else a file system could have been unmounted in
             // between.
             check_roots(roots)?;
-            for root in roots.iter().filter(|root| !known.contains(*root)) {
-                loader.report.borrow_mut().unknown_root(root);
+            for root in roots {
+                if !known.iter().any(|known| known.starts_with(root)) {
+                    loader.report.borrow_mut().unknown_root(root);
+                }
             }
             loader.target.finish_replacing(&gone)?;
             if loader.is_dry_run {
@@ -491,13 +504,14 @@ impl<'r> Loader<'r> {
 }
 
 /// Checks that each root of a removal is there and holds a file.
-fn check_roots(roots: &[PathBuf]) -> Result<(), LoadError> {
+pub(super) fn check_roots(roots: &[PathBuf]) -> Result<(), LoadError> {
     let is_stdin = |root: &PathBuf| root.as_os_str() == Source::STDIN;
     let is_wrong = |root: &&PathBuf| is_stdin(root) || !ScannedFiles::holds_files(root);
     match roots.iter().find(is_wrong) {
         None => Ok(()),
         Some(root) => Err(LoadError::unusable(format!(
-            "{} is missing, or holds no file, so that no rows were removed; is its file system mounted?",
+            "{} is missing, holds no file or cannot be read, so that no rows were removed; is its \
+             file system mounted? If its files were deleted, name the folder above it",
             root.display()
         ))),
     }

@@ -18,7 +18,7 @@ use super::input::{
     LoadInput, holds_no_records, holds_only_other_files, inputs_of, is_records, segments_in,
     start_of,
 };
-use super::loader::Loader;
+use super::loader::{Loader, check_roots};
 #[cfg(feature = "postgres")]
 use super::postgres::PostgresTarget;
 use super::scan_feed::{RecordFeed, record_feed};
@@ -40,6 +40,8 @@ use crate::walk::DeviceInode;
 pub fn load(job: &LoadJob, report: &mut dyn LoadReport) -> Result<LoadCounts, LoadError> {
     if job.mode == LoadMode::Prune {
         check_is_there(&job.target)?;
+        // Before tables of an earlier version are upgraded.
+        check_roots(&job.inputs)?;
     } else {
         refuse_target_among_inputs(job)?;
         check_inputs(job)?;

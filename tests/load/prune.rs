@@ -57,6 +57,61 @@ fn files_elsewhere_keep_their_rows() {
     assert_eq!(rows(&folder), 8);
 }
 
+#[test]
+fn the_outer_one_of_two_roots_is_known() {
+    let (folder, mail) = two_mailboxes();
+    fs::remove_file(folder.path("mail/a.mbox")).unwrap();
+    folder.write("mail/deep/x/y", "y");
+    let (deep, deeper) = (format!("{mail}/deep"), format!("{mail}/deep/x"));
+    let message = loaded(&folder, &["--prune", &deep, &mail], b"");
+    assert!(message.contains("4 rows removed"), "{message}");
+    // All files beneath the one root are beneath the other.
+    let message = loaded(&folder, &["--prune", &deep, &mail], b"");
+    assert!(!message.contains("no rows of files"), "{message}");
+    let message = loaded(&folder, &["--prune", &mail, &deeper], b"");
+    let unknown = format!("no rows of files beneath {deeper};");
+    assert!(message.contains(&unknown), "{message}");
+    assert_eq!(message.matches("no rows of files").count(), 1, "{message}");
+}
+
+/// A mail program renames the file of a message that is read.
+#[test]
+fn a_message_of_a_maildir_that_was_renamed_keeps_its_rows_until_it_is_scanned_again() {
+    let folder = Folder::new();
+    for name in ["new/1.M1.h", "new/2.M2.h", "new/3.M3.h", "cur/4.M4.h:2,S"] {
+        let text = format!("From: a@b.example\n\nhttp://m.example/{name}\n");
+        folder.write(format!("mail/{name}"), text);
+    }
+    let mail = folder.path("mail").display().to_string();
+    let database = folder.path("urls.db").display().to_string();
+    let scan = || done(&["scan", "-q", "--into", &database, &mail]);
+    let paths = || -> String {
+        let paths = "SELECT group_concat(name, ' ') FROM (SELECT replace(path, ?1, '') AS name \
+                     FROM sources ORDER BY name)";
+        let db = rusqlite::Connection::open(&database).unwrap();
+        db.query_row(paths, [format!("{mail}/")], |row| row.get(0))
+            .unwrap()
+    };
+    scan();
+    let rename = |old: &str, new: &str| {
+        let path = |name: &str| folder.path("mail").join(name);
+        fs::rename(path(old), path(new)).unwrap();
+    };
+    rename("new/1.M1.h", "cur/1.M1.h:2,S");
+    rename("cur/4.M4.h:2,S", "cur/4.M4.h,S=9:2,RS");
+    fs::remove_file(folder.path("mail/new/2.M2.h")).unwrap();
+    let message = loaded(&folder, &["--prune", &mail], b"");
+    assert!(message.contains("1 row removed"), "{message}");
+    let kept = "2 messages of Maildirs were renamed";
+    assert!(message.contains(kept), "{message}");
+    assert_eq!(paths(), "cur/4.M4.h:2,S new/1.M1.h new/3.M3.h");
+    scan();
+    let message = loaded(&folder, &["--prune", &mail], b"");
+    assert!(message.contains("2 rows removed"), "{message}");
+    assert!(!message.contains("renamed"), "{message}");
+    assert_eq!(paths(), "cur/1.M1.h:2,S cur/4.M4.h,S=9:2,RS new/3.M3.h");
+}
+
 /// As if a file system were not mounted.
 #[test]
 fn a_root_that_is_missing_or_empty_is_an_error() {

@@ -113,6 +113,17 @@ pub(crate) const VIEW_1: &str = "CREATE VIEW records AS
     JOIN sources ON sources.id = urls.source
     LEFT JOIN links ON links.id = urls.link;";
 
+#[test]
+fn roots_are_checked_before_the_tables_are_upgraded() {
+    let folder = Folder::new();
+    old_database(&folder);
+    let missing = folder.path("missing").display().to_string();
+    let ended = load(&folder, &["--prune", &missing], b"");
+    assert_eq!(ended.status, Some(2), "{}", ended.stderr);
+    assert!(!ended.stderr.contains("upgraded"), "{}", ended.stderr);
+    assert_eq!(value::<i64>(&folder, "PRAGMA user_version"), 1);
+}
+
 /// Makes a database `urls.db` of version 1 in `folder`, with the rows of [`MAIL`], and with the
 /// results of an audit.
 fn old_database(folder: &Folder) {
