@@ -48,8 +48,10 @@ pub use format::{
 pub use found_row::{FoundContext, FoundMessage, FoundRow, FoundSource, PassagePiece};
 pub use json::JsonFields;
 pub use json_text::json_line;
+#[cfg(feature = "stats")]
+pub(crate) use names::list_name;
 #[cfg(feature = "load")]
-pub(crate) use names::{list_name, sender_address};
+pub(crate) use names::{list_names, sender_address};
 pub use other_lines::{write_event, write_gone, write_reject};
 pub use owned::{Record, RecordItems, RecordValue};
 pub use parsed::write_parsed;

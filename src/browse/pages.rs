@@ -8,10 +8,10 @@ use super::raw::{NoPassage, RawPassage};
 use super::request::{Filter, FilterField};
 use super::selection::{Selection, Top};
 use crate::diagnostic::{counted, grouped};
-use crate::limits::BROWSE_EXACT_ROWS;
+use crate::limits::{BROWSE_EXACT_ROWS, SEARCH_PHRASE_WORDS, SEARCH_WORD_BYTES};
 use crate::page::STYLE as PAGE_STYLE;
 use crate::page::html::{Text, card, coordinate, day, foreign, ratio};
-use crate::record::{Citation, list_name, sender_address};
+use crate::record::{Citation, sender_address};
 
 /// The rules of these pages beside those of reports.
 const STYLE: &str = include_str!("style.css");
@@ -212,8 +212,13 @@ fn form(filter: &Filter) -> Markup {
 pub(super) fn not_understood(filter: &Filter, field: FilterField) -> String {
     let main = html! {
         h1 { "Nothing was searched" }
-        p { (field.label()) ": " (foreign(filter.value(field))) " is no date. Write a year (1996), a "
-            "month (1996-07) or a day (1996-07-02)." }
+        @if field == FilterField::Words {
+            p { "A phrase has at most " (SEARCH_PHRASE_WORDS) " words, and a word "
+                (SEARCH_WORD_BYTES) " bytes. Search for less." }
+        } @else {
+            p { (field.label()) ": " (foreign(filter.value(field))) " is no date. Write a year (1996), a "
+                "month (1996-07) or a day (1996-07-02)." }
+        }
     };
     document("Nothing was searched", filter, &main)
 }
@@ -474,10 +479,7 @@ fn result(row: &PageRow) -> Markup {
             @if let Some(anchor) = &found.anchor { p.passage { "Link text: " (foreign(anchor)) } "\n" }
             @if let Some(context) = &found.context { p.passage { (foreign(&context.passage_text(&url))) } "\n" }
             p.soft {
-                @for list in row.citation.newsgroups.iter() { (thing(FilterField::List, list)) " \u{b7} " }
-                @if let Some(list) = &row.citation.list_id {
-                    (thing(FilterField::List, &list_name(list))) " \u{b7} "
-                }
+                @for list in row.citation.lists() { (thing(FilterField::List, &list)) " \u{b7} " }
                 @if let Some(domain) = &row.domain { (thing(FilterField::Domain, domain)) " \u{b7} " }
                 @if let Some(key) = &row.key {
                     a href={ "link" (Filter::default().with(FilterField::Key, key).to_query(1)) } {

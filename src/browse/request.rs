@@ -221,6 +221,9 @@ impl Filter {
             url: text(FilterField::Key),
             ..SearchQuery::default()
         };
+        if !search.is_searchable() {
+            return Err(FilterField::Words);
+        }
         for field in [FilterField::Since, FilterField::Until] {
             let value = self.value(field);
             if value.is_empty() {
@@ -287,6 +290,7 @@ fn period(text: &str) -> Option<(i64, i64)> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::limits::SEARCH_PHRASE_WORDS;
 
     #[test]
     fn a_head_is_one_request_with_one_host() {
@@ -314,6 +318,9 @@ mod tests {
         assert_eq!(search.words, ["a", "\"b c\""]);
         assert_eq!(search.since, Some(823_132_800));
         assert_eq!(Filter::of_query("page=0"), Err(BAD_REQUEST));
+        let long = format!("q=\"{}", "a+".repeat(SEARCH_PHRASE_WORDS + 1));
+        let (long, _) = Filter::of_query(&long).unwrap();
+        assert_eq!(long.search(), Err(FilterField::Words));
         for date in ["1996-13", "96", "7/1996", "July+1996"] {
             let (wrong, _) = Filter::of_query(&format!("until={date}")).unwrap();
             assert_eq!(wrong.search().unwrap_err(), FilterField::Until, "{date}");

@@ -7,7 +7,7 @@ use rusqlite::{Connection, params_from_iter};
 
 use crate::limits::{BROWSE_EXACT_ROWS, BROWSE_SAMPLE_ROWS, BROWSE_SAMPLE_RUNS, BROWSE_TOP_NAMES};
 use crate::load::{SearchOrder, SearchQuery};
-use crate::record::{list_name, list_texts, sender_address};
+use crate::record::{list_names, list_texts, sender_address};
 
 /// A filtered list.
 #[derive(Debug, Default)]
@@ -214,8 +214,8 @@ impl<'d> SelectionBuilder<'d> {
                 let sender: Option<String> = row.get(0)?;
                 let list: Option<String> = row.get(1)?;
                 let groups: Option<String> = row.get(2)?;
-                let mut lists = list_texts(groups.as_deref().unwrap_or_default());
-                lists.extend(list.as_deref().map(list_name));
+                let groups = list_texts(groups.as_deref().unwrap_or_default());
+                let lists = list_names(list.as_deref(), &groups);
                 Ok((sender.as_deref().map(sender_address), lists))
             })?;
             self.last = Some((message, sender, lists));
@@ -272,7 +272,7 @@ mod tests {
              CREATE TABLE messages(id INTEGER PRIMARY KEY, sender, list_id, newsgroups);
              CREATE TABLE links(id INTEGER PRIMARY KEY, host, domain);
              INSERT INTO links VALUES(1, 'a.example', 'a.example'), (2, 'b.example', 'b.example');
-             INSERT INTO messages VALUES(1, 'Jane <Jane@m.example>', NULL, '[\"alt.lamps\"]');
+             INSERT INTO messages VALUES(1, 'Jane <Jane@m.example>', '<alt.lamps>', '[\"alt.lamps\"]');
              WITH RECURSIVE n(n) AS (VALUES(1) UNION ALL SELECT n + 1 FROM n WHERE n < {rows})
              INSERT INTO urls SELECT n, iif(n % 4 = 0, '1996', '1995') || '-01-01T00:00:00Z', 1, n, 1, 'http',
                iif(n % 4 = 0, 'a', 'b') || '.example', iif(n % 4 = 0, 'a', 'b') || '.example', iif(n % 4 = 0, 1, 2)

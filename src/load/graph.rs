@@ -14,7 +14,7 @@ use twox_hash::XxHash3_128;
 use super::LoadError;
 use super::citations::thread_of;
 use super::sqlite::{open_to_read, sqlite_error};
-use crate::record::{list_name, list_texts, sender_address};
+use crate::record::{list_names, list_texts, sender_address};
 
 /// The kind of a node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -177,10 +177,8 @@ impl GraphMessage {
         };
         let sender: Option<String> = row.get(3)?;
         let list_id: Option<String> = row.get(6)?;
-        let mut lists = texts(5)?;
-        lists.extend(list_id.as_deref().map(list_name));
+        let mut lists = list_names(list_id.as_deref(), &texts(5)?);
         lists.sort();
-        lists.dedup();
         Ok(GraphMessage {
             digest: row.get(0)?,
             message_id: row.get(1)?,

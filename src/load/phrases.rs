@@ -70,6 +70,11 @@ impl Phrases {
         Ok(())
     }
 
+    /// Returns `true` if there are no phrases.
+    pub(super) fn is_empty(&self) -> bool {
+        self.wanted.is_empty() && self.excluded.is_empty()
+    }
+
     /// Checks that all targets can search the phrases.
     pub(super) fn check(&self) -> Result<(), LoadError> {
         let all = || self.wanted.iter().chain(&self.excluded);
@@ -126,6 +131,9 @@ impl Marker {
     /// Returns the ranges of the phrases in a text, in order, without overlap.
     pub(super) fn marks(&mut self, text: &str) -> rusqlite::Result<Vec<Range<usize>>> {
         let mut found = Vec::new();
+        if self.phrases.is_empty() {
+            return Ok(Vec::new());
+        }
         self.words
             .each(text, |word, range| found.push((word.to_owned(), range)))?;
         let mut marks: Vec<Range<usize>> = Vec::new();

@@ -312,6 +312,13 @@ impl SearchQuery {
         conditions.into_iter().flatten().collect()
     }
 
+    /// Returns `true` if the words are not longer, and not more, than a search may have. An index
+    /// takes minutes for a phrase of thousands, and cannot be interrupted.
+    #[cfg(feature = "browse")]
+    pub(crate) fn is_searchable(&self) -> bool {
+        self.phrases().is_ok_and(|phrases| phrases.check().is_ok())
+    }
+
     /// Returns the words as phrases.
     pub(super) fn phrases(&self) -> rusqlite::Result<Phrases> {
         Phrases::parse(&self.words)
@@ -348,11 +355,12 @@ impl SearchQuery {
             &self.sender,
             &self.list,
         ];
-        let has_word = |word: &String| word.contains(char::is_alphanumeric);
-        self.words.iter().any(has_word)
-            || texts.iter().any(|text| text.is_some())
+        // A sign that Unicode counts among the letters may be none in the index.
+        let has_word = || self.phrases().map_or(true, |phrases| !phrases.is_empty());
+        texts.iter().any(|text| text.is_some())
             || self.since.is_some()
             || self.until.is_some()
+            || has_word()
     }
 }
 
@@ -392,6 +400,21 @@ mod tests {
         let expected = "(\"info cern ch\" AND \"a b\" AND \"goph\" *) NOT (\"x\" OR \"y\")";
         assert_eq!(values, [Value::from(expected.to_owned())]);
         assert_eq!(SearchQuery::default().filter().unwrap().1, []);
+    }
+
+    #[test]
+    fn words_without_letters_are_no_condition() {
+        let has_condition = |words: &[&str]| {
+            let words = words.iter().map(|word| (*word).to_owned()).collect();
+            let query = SearchQuery {
+                words,
+                ..SearchQuery::default()
+            };
+            query.has_condition()
+        };
+        assert!(has_condition(&["-lamp"]) && has_condition(&["*", "\u{5317}"]));
+        // For Unicode a circled letter is alphabetic, for the index it is a sign.
+        assert!(!has_condition(&["\u{24B6}", "-\u{24B6}", "*", "-\"\"", ""]));
     }
 
     #[test]

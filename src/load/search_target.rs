@@ -73,8 +73,8 @@ fn job(target: &TargetName, credentials: &Credentials) -> LoadJob {
     job
 }
 
-/// Returns the numbers of URLs by domain, host, scheme, list, newsgroup and year among the matches
-/// of a search. The limit of the search has no effect.
+/// Returns the numbers of URLs by domain, host, scheme, newsgroup and year among the matches of a
+/// search. Mailing lists are counted among the newsgroups. The limit of the search has no effect.
 ///
 /// # Errors
 ///

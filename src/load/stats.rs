@@ -12,7 +12,7 @@ use super::search::{FacetRow, SearchQuery};
 use super::sqlite::{open_to_read, sqlite_error};
 use super::target::LineTexts;
 use super::{LoadError, LoadReport};
-use crate::record::{FieldId, LoadedRecord, LoadedValue, RecordLine, list_texts};
+use crate::record::{FieldId, LoadedRecord, LoadedValue, RecordLine, list_names, list_texts};
 use crate::stats::{Stats, StatsMessage, StatsUrl};
 
 /// Statistics of records that were read.
@@ -161,15 +161,17 @@ pub fn stats_of_database(path: &Path) -> Result<Stats, LoadError> {
 const FACET_COLUMNS: &str =
     "messages.date, messages.list_id, messages.newsgroups, urls.scheme, urls.host, urls.domain";
 
-/// Adds a match. Its message is not known: only what lists of names count is right.
+/// Adds a match. Its message is not known: only what lists of names count is right. Mailing lists
+/// are counted among newsgroups, since one name may be both.
 pub(super) fn count_match(row: &FacetRow, stats: &mut Stats) {
+    let lists = list_names(row.list_id.as_deref(), &row.newsgroups);
     stats.begin_message(&StatsMessage {
         source: 0,
         place: 0,
         date: row.date.as_deref(),
         from: None,
-        list_id: row.list_id.as_deref(),
-        newsgroups: row.newsgroups.iter().map(String::as_str).collect(),
+        list_id: None,
+        newsgroups: lists.iter().map(String::as_str).collect(),
     });
     let url = StatsUrl {
         key: "",

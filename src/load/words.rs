@@ -1,8 +1,9 @@
 //! Words of a text, as all full-text indexes have them: runs of letters and digits, in lower case.
 //!
-//! `SQLite` divides texts itself. [`Words`] does the same for indexes that do not, and for the words
-//! of a search, so that all find the same rows: it asks `SQLite`'s tokenizer about each character that it meets, once. A
-//! character that is not assigned is a letter, since it may become one.
+//! `SQLite` divides texts itself. [`Words`] does the same for indexes that do not, and for the
+//! words of a search, so that all find the same rows: it asks `SQLite`'s tokenizer about each
+//! character that it meets, once. A character that is not assigned is a letter, since it may become
+//! one.
 
 use std::collections::HashMap;
 use std::ops::Range;

@@ -6,7 +6,7 @@ use serde::Serialize;
 use super::format::{GrepStyle, TableSyntax};
 use super::found_row::FoundRow;
 use super::json_text::append_json_line;
-use super::names::list_name;
+use super::names::list_names;
 use crate::diagnostic::printable;
 
 /// A record that cites a URL, with the conversation around it.
@@ -42,15 +42,14 @@ impl Citation {
         "message.id",
     ];
 
-    /// Returns the names of the mailing list and of the newsgroups.
+    /// Returns the names of the mailing list and of the newsgroups, each once.
     #[must_use]
     pub fn lists(&self) -> Vec<String> {
-        let list = self.list_id.as_deref().map(list_name);
-        list.into_iter().chain(self.newsgroups.clone()).collect()
+        list_names(self.list_id.as_deref(), &self.newsgroups)
     }
 
-    /// Appends the lines of [`FoundRow::write_text`], with the passage, and below them the list, the thread, the
-    /// depth of the quotation and the text of the link, if there are any.
+    /// Appends the lines of [`FoundRow::write_text`], with the passage, and below them the list, the
+    /// thread, the depth of the quotation and the text of the link, if there are any.
     pub fn write_text(&self, style: GrepStyle, out: &mut Vec<u8>) {
         self.found.write_text(style, out);
         let quoted = (0 < self.quote_depth).then(|| self.quote_depth.to_string());

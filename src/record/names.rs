@@ -1,6 +1,8 @@
 //! Names of senders and lists, for counts and graphs: one form for what header fields write in
 //! several.
 
+use std::collections::HashSet;
+
 /// Returns the address of a From field in lower case: that between angle brackets, or the first
 /// word with an at sign; the whole field if it has none.
 pub(crate) fn sender_address(from: &str) -> String {
@@ -18,6 +20,17 @@ pub(crate) fn list_name(list_id: &str) -> String {
     let name = bracketed(list_id).map(str::trim);
     let name = name.filter(|name| !name.is_empty());
     name.unwrap_or(list_id.trim()).to_lowercase()
+}
+
+/// Returns the names of a message's mailing list and of its newsgroups, the list first, each once:
+/// a gateway gives one name to both.
+pub(crate) fn list_names(list_id: Option<&str>, newsgroups: &[String]) -> Vec<String> {
+    let mut seen = HashSet::new();
+    let names = list_id.map(list_name).into_iter();
+    names
+        .chain(newsgroups.iter().cloned())
+        .filter(|name| seen.insert(name.clone()))
+        .collect()
 }
 
 /// Returns the text in the last pair of angle brackets.

@@ -146,7 +146,7 @@ fn facets_count_the_matches() {
     let folder = Folder::new();
     let news = MAIL.replacen(
         "Subject: A lamp",
-        "List-Id: Lamps <lamps.m.example>\nNewsgroups: alt.lamps,lamps.m.example\nSubject: A lamp",
+        "List-Id: Lamps <lamps.m.example>\nNewsgroups: alt.lamps,lamps.m.example,alt.lamps\nSubject: A lamp",
         1,
     );
     loaded(&folder, &[], &records(&folder, "a.mbox", &news));
@@ -160,7 +160,7 @@ fn facets_count_the_matches() {
     assert_eq!(
         csv,
         "facet,value,count\ndomain,m.example,3\ndomain,f.example,1\nhost,m.example,3\nhost,f.example,1\n\
-         year,1996,4\nlist,lamps.m.example,6\nlist,alt.lamps,3\nscheme,http,3\nscheme,ftp,1\n"
+         year,1996,4\nlist,alt.lamps,3\nlist,lamps.m.example,3\nscheme,http,3\nscheme,ftp,1\n"
     );
     assert_eq!(
         printed(&["other", "--facets", "year,scheme"]),
@@ -171,8 +171,34 @@ fn facets_count_the_matches() {
         json,
         "{\"count\":3,\"facet\":\"host\",\"value\":\"m.example\"}\n"
     );
+    // A sign of which Unicode says that it is alphabetic is no word: nothing is searched for.
+    assert_eq!(search(&folder, &["\u{24B6}"]).status, Some(2));
     let wrong = search(&folder, &["lamp", "--facets", "host", "--format", "urls"]);
     assert_eq!(wrong.status, Some(2), "{}", wrong.stderr);
+}
+
+#[test]
+fn facets_report_what_they_do_not_print_and_keep_the_years_with_most_matches() {
+    let folder = Folder::new();
+    let message = |year: usize, host: usize| {
+        format!(
+            "From a Mon Jan  1 00:00:00 1996\nDate: 1 Jan {year} 10:00:00 +0000\n\nhttp://h{host}.example/\n\n"
+        )
+    };
+    let once = (0..25).map(|number| message(1995 + number, number));
+    let mail: String = once.chain([message(2010, 0), message(2000, 0)]).collect();
+    loaded(&folder, &[], &records(&folder, "a.mbox", &mail));
+    let printed = |args: &[&str]| search(&folder, args).text().to_owned();
+    let text = printed(&["--facets", "host,year"]);
+    assert!(
+        text.contains("  5 more values; --format csv has all\n\nyear\n"),
+        "{text}"
+    );
+    assert_eq!(text.lines().count(), 1 + 20 + 1 + 1 + 1 + 25, "{text}");
+    assert_eq!(
+        printed(&["--facets", "year", "--limit", "3"]),
+        "year\n            1  1995\n            2  2000\n            2  2010\n"
+    );
 }
 
 #[test]

@@ -163,8 +163,8 @@ pub(crate) struct SearchArgs {
 
     /// Print the numbers of matches by these values instead of the matches
     ///
-    /// The most frequent values come first, years in their order. As text at most 20 of each facet
-    /// are printed; csv, tsv and jsonl have all.
+    /// The most frequent values come first, years in their order. As text at most 20 values of each
+    /// facet but the year are printed; csv, tsv and jsonl have all.
     #[cfg(feature = "stats")]
     #[arg(long, value_name = "FACET,...", value_delimiter = ',', value_parser = named::<Facet>(), help_heading = OUTPUT)]
     pub(crate) facets: Vec<Facet>,

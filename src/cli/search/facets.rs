@@ -1,6 +1,6 @@
 //! The numbers of matches by domain, host, year, list and scheme.
 
-use std::collections::BTreeMap;
+use std::cmp::Reverse;
 
 use indicatif::ProgressBar;
 use serde_json::json;
@@ -10,7 +10,7 @@ use super::super::error::{CommandError, CommandResult, Exit};
 use super::super::load::{StderrReport, credentials};
 use super::super::terminal::{StdoutLines, escaped};
 use crate::config::NamedValue;
-use crate::diagnostic::{EscapeForm, grouped};
+use crate::diagnostic::{EscapeForm, counted, grouped};
 use crate::load::{self, SearchQuery, TargetName};
 use crate::record::{FormulaGuard, TableSyntax};
 use crate::stats::{Stats, TopList};
@@ -26,6 +26,13 @@ const COLUMNS: [&str; 3] = ["facet", "value", "count"];
 
 /// Prints the numbers of the matches of a search.
 pub(super) fn print(args: &SearchArgs, target: &TargetName, query: &SearchQuery) -> CommandResult {
+    let format = args.format.unwrap_or(SearchFormat::Text);
+    if matches!(format, SearchFormat::Grep | SearchFormat::Urls) {
+        return Err(CommandError::new(
+            Exit::Usage,
+            "--facets prints numbers: give --format text, csv, tsv or jsonl",
+        ));
+    }
     let stats = load::stats_of_search(
         target,
         &credentials(),
@@ -40,15 +47,11 @@ pub(super) fn print(args: &SearchArgs, target: &TargetName, query: &SearchQuery)
         guard: FormulaGuard::On,
         delimiter: b',',
     };
-    match args.format.unwrap_or(SearchFormat::Text) {
-        SearchFormat::Text => print_text(args, &stats, limit.unwrap_or(TEXT_VALUES)),
+    match format {
+        SearchFormat::Text => print_text(args, &stats, limit),
         SearchFormat::Csv => print_table(args, &stats, all, csv),
         SearchFormat::Tsv => print_table(args, &stats, all, TableSyntax::Tsv),
-        SearchFormat::Jsonl => print_json(args, &stats, all),
-        SearchFormat::Grep | SearchFormat::Urls => Err(CommandError::new(
-            Exit::Usage,
-            "--facets prints numbers: give --format text, csv, tsv or jsonl",
-        )),
+        _ => print_json(args, &stats, all),
     }
 }
 
@@ -62,38 +65,45 @@ fn values(facet: Facet, stats: &Stats, limit: usize) -> Vec<(String, u64)> {
         Facet::Domain => top(&stats.domains),
         Facet::Host => top(&stats.hosts),
         Facet::Scheme => top(&stats.schemes),
-        Facet::Year => {
-            let years = stats.years.iter();
-            let years = years.map(|(year, count)| (year.to_string(), *count));
-            let undated = (0 < stats.undated).then(|| (UNDATED.to_owned(), stats.undated));
-            years.chain(undated).take(limit).collect()
-        }
-        Facet::List => lists(stats, limit),
+        Facet::Year => years(stats, limit),
+        Facet::List => top(&stats.newsgroups),
     }
 }
 
-/// Returns mailing lists and newsgroups. One name may be both.
-fn lists(stats: &Stats, limit: usize) -> Vec<(String, u64)> {
-    let mut counts = BTreeMap::new();
-    for list in [&stats.lists, &stats.newsgroups] {
-        for top in list.top(usize::MAX) {
-            *counts.entry(top.name.to_owned()).or_default() += top.count;
-        }
+/// Returns the years with most matches, in their order.
+fn years(stats: &Stats, limit: usize) -> Vec<(String, u64)> {
+    let years = stats.years.iter();
+    let years = years.map(|(year, count)| (year.to_string(), *count));
+    let undated = (0 < stats.undated).then(|| (UNDATED.to_owned(), stats.undated));
+    let mut years: Vec<_> = years.chain(undated).collect();
+    if limit < years.len() {
+        // Stable: of years with one number the first ones are kept.
+        years.sort_by_key(|(_, count)| Reverse(*count));
+        years.truncate(limit);
+        years.sort();
     }
-    let mut lists: Vec<(String, u64)> = counts.into_iter().collect();
-    // Stable: those of one number keep their order.
-    lists.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
-    lists.truncate(limit);
-    lists
+    years
 }
 
-fn print_text(args: &SearchArgs, stats: &Stats, limit: usize) -> CommandResult {
+/// Prints the values as text. Without a limit all years are printed, and of other facets the first
+/// [`TEXT_VALUES`], with the number of those that are not printed.
+fn print_text(args: &SearchArgs, stats: &Stats, limit: Option<usize>) -> CommandResult {
     let mut out = StdoutLines::of_escaped_lines();
     for (index, facet) in args.facets.iter().enumerate() {
         let blank = if 0 < index { "\n" } else { "" };
         let mut text = format!("{blank}{}\n", facet.name());
-        for (value, count) in values(*facet, stats, limit) {
+        let mut values = values(*facet, stats, limit.unwrap_or(usize::MAX));
+        let all = values.len();
+        if limit.is_none() && *facet != Facet::Year {
+            values.truncate(TEXT_VALUES);
+        }
+        let omitted = (all - values.len()) as u64;
+        for (value, count) in values {
             text += &format!("{:>13}  {}\n", grouped(count), escaped(&value));
+        }
+        if 0 < omitted {
+            let more = counted(omitted, "more value", "more values");
+            text += &format!("{:>13}  {more}; --format csv has all\n", "");
         }
         if !out.put(text.as_bytes())? {
             break;
