@@ -304,11 +304,13 @@ pub(crate) fn key_hash(found: &FoundUrl<'_>) -> u128 {
     XxHash3_128::oneshot(&text)
 }
 
-/// Returns up to `max_bytes` bytes before and after `span`, cut between words. A word that alone is
-/// longer is cut between characters.
+/// Returns up to `max_bytes` bytes before and after `span`, cut between words. A word next to the
+/// URL that alone is longer is cut between characters: scripts without blanks have such words.
 fn context(text: &[u8], span: Span, max_bytes: usize) -> UrlContext<'_> {
+    let (text_before, text_after) = (&text[..span.start], &text[span.end..]);
     let from = context_border(text, span.start.saturating_sub(max_bytes)).min(span.start);
-    let to = context_border(text, text.len().min(span.end + max_bytes)).max(span.end);
+    let to = text.len().min(span.end.saturating_add(max_bytes));
+    let to = context_border(text, to).max(span.end);
     let (before, after) = (&text[from..span.start], &text[span.end..to]);
     let is_within_word = |at: usize| {
         let is_of_word = |at: usize| text.get(at).is_some_and(|byte| !byte.is_ascii_whitespace());
@@ -316,14 +318,38 @@ fn context(text: &[u8], span: Span, max_bytes: usize) -> UrlContext<'_> {
     };
     let first_blank = before.iter().position(u8::is_ascii_whitespace);
     let last_blank = after.iter().rposition(u8::is_ascii_whitespace);
+    let has_letter = |text: &[u8]| text.iter().any(|byte| is_letter(*byte));
+    let is_kept = |whole: &[u8], has_long_word: bool| has_letter(whole) || !has_long_word;
     UrlContext {
-        before: match first_blank {
-            Some(blank) if is_within_word(from) => &before[blank + 1..],
+        before: match first_blank.map(|blank| &before[blank + 1..]) {
+            Some(whole)
+                if is_within_word(from)
+                    && is_kept(whole, is_long(text_before.iter().rev(), max_bytes)) =>
+            {
+                whole
+            }
             _ => before,
         },
-        after: match last_blank {
-            Some(blank) if is_within_word(to) => &after[..blank],
+        after: match last_blank.map(|blank| &after[..blank]) {
+            Some(whole)
+                if is_within_word(to) && is_kept(whole, is_long(text_after.iter(), max_bytes)) =>
+            {
+                whole
+            }
             _ => after,
         },
     }
+}
+
+/// Returns `true` if the first word has more than `max_bytes` bytes.
+fn is_long<'t>(bytes: impl Iterator<Item = &'t u8>, max_bytes: usize) -> bool {
+    bytes
+        .skip_while(|byte| !is_letter(**byte))
+        .take_while(|byte| !byte.is_ascii_whitespace())
+        .nth(max_bytes)
+        .is_some()
+}
+
+fn is_letter(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || !byte.is_ascii()
 }

@@ -80,9 +80,9 @@ fn context_is_the_text_around_a_url() {
     );
     assert_eq!(
         context("4"),
-        serde_json::json!({"before": "see ", "after": ""})
+        serde_json::json!({"before": "see ", "after": " the"})
     );
-    assert_eq!(context("2")["before"], "");
+    assert_eq!(context("3")["before"], "");
     assert_eq!(
         context("99"),
         serde_json::json!({"before": "aé see ", "after": " there"})
@@ -97,6 +97,18 @@ fn context_is_the_text_around_a_url() {
     // A word that is longer is cut between characters.
     folder.file("file", "éé\u{2039}http://c.example/x\u{203a}éé");
     assert_eq!(context("4")["before"], "é\u{2039}");
+    // So is one after a blank or a full stop, as in texts without blanks.
+    folder.file(
+        "file",
+        "\u{5317}\u{4eac}\u{5927} http://c.example/x. \u{5b66}\u{5b66}\u{5b66}\u{5b66}",
+    );
+    assert_eq!(
+        context("7"),
+        serde_json::json!({"before": "\u{4eac}\u{5927} ", "after": ". \u{5b66}"})
+    );
+    for bytes in ["99", "18446744073709551615"] {
+        assert_eq!(context(bytes)["before"], "\u{5317}\u{4eac}\u{5927} ");
+    }
 }
 
 #[test]
