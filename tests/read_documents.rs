@@ -406,6 +406,24 @@ fn row_83_bombs_in_documents_are_bounded() {
     }
 }
 
+/// The byte after the limit is refused as well, for the ratio of packed to unpacked bytes.
+#[test]
+fn a_bomb_is_reported_if_its_next_byte_is_refused() {
+    let limits = Limits::default();
+    let text = [
+        b"<w:t>http://kept.example/ ".to_vec(),
+        vec![b'x'; limits.message_bytes + (2 << 20)],
+    ]
+    .concat();
+    let docx = zip(&[
+        Zipped::new("[Content_Types].xml", b""),
+        Zipped::new("word/document.xml", &text),
+    ]);
+    let reading = read(&docx, &limits);
+    assert!(content(&reading).contains("http://kept.example/"));
+    assert_eq!(kinds(&reading), [DiagnosticKind::Limit]);
+}
+
 fn zlib(bytes: &[u8]) -> Vec<u8> {
     use std::io::Write;
     let mut encoder = flate2::write::ZlibEncoder::new(Vec::new(), flate2::Compression::fast());

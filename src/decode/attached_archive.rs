@@ -90,9 +90,10 @@ impl AttachedArchive {
     }
 }
 
-/// Returns `true` if a stream does not end here.
+/// Returns `true` if a stream does not end here. Its next byte may be refused, as part of a bomb.
 fn has_more(stream: &mut dyn SparseRead) -> bool {
-    stream.append(1, &mut Vec::new()).is_ok_and(|more| more > 0)
+    let next = stream.append(1, &mut Vec::new());
+    !next.is_ok_and(|more| more == 0)
 }
 
 /// The event, with the names of the member in its message: an offset in the message is all else

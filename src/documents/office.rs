@@ -158,7 +158,8 @@ impl OfficeReader<'_> {
             let diagnostic = error_diagnostic(&error, None);
             let message = format!("the part {name} of a document: {}", diagnostic.message);
             self.problems.add(diagnostic.kind, message);
-        } else if self.unpacked_left == 0 && matches!(stream.read(&mut [0]), Ok(1)) {
+        } else if self.unpacked_left == 0 && !matches!(stream.read(&mut [0]), Ok(0)) {
+            // The next byte may also be refused, as part of a bomb.
             let max = self.limits.message_bytes;
             let message = format!(
                 "a document that unpacks to more than {max} bytes (message_bytes): the rest is not read"

@@ -209,7 +209,7 @@ impl PdfReader<'_> {
                 DiagnosticKind::Damage,
                 format!("packed objects of a PDF are damaged: {error}"),
             );
-        } else if self.unpacked_left == 0 && matches!(decoder.read(&mut [0]), Ok(1)) {
+        } else if self.unpacked_left == 0 && !matches!(decoder.read(&mut [0]), Ok(0)) {
             let max = self.limits.message_bytes;
             let message = format!(
                 "a PDF that unpacks to more than {max} bytes (message_bytes): the rest is not read"
