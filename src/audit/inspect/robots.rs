@@ -2,6 +2,7 @@
 //!
 //! Own code: the crates that read it need a regular expression for each rule, or are not maintained.
 
+use crate::grammar::escaped_byte;
 use crate::limits::INSPECT_ROBOTS_RULES;
 
 /// The product token by which groups name this program.
@@ -11,7 +12,8 @@ const TOKEN: &str = "urlspool";
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Rule {
     is_allowed: bool,
-    /// Begins with `/` or `*`; `*` stands for any characters, `$` at the end for the end.
+    /// In the form of [`comparable_pattern`]. Begins with `/` or `*`; `*` stands for any characters, `$` at
+    /// the end for the end.
     pattern: String,
 }
 
@@ -34,7 +36,8 @@ impl Robots {
         let (mut named, mut general) = (Vec::new(), Vec::new());
         let (mut is_named, mut is_general, mut is_in_rules) = (false, false, true);
         let mut has_named = false;
-        for line in text.trim_start_matches('\u{feff}').lines() {
+        // A line may end with CR alone (section 2.2).
+        for line in text.trim_start_matches('\u{feff}').split(['\n', '\r']) {
             let line = line.split('#').next().unwrap_or_default();
             let Some((field, value)) = line.split_once(':') else {
                 continue;
@@ -60,7 +63,7 @@ impl Robots {
             }
             let rule = Rule {
                 is_allowed,
-                pattern: value.to_owned(),
+                pattern: comparable_pattern(value),
             };
             for (is_ours, rules) in [(is_named, &mut named), (is_general, &mut general)] {
                 if is_ours && rules.len() < INSPECT_ROBOTS_RULES {
@@ -86,10 +89,11 @@ impl Robots {
     /// Returns `true` if a path with its query may be asked for: by the longest rule that matches,
     /// of equal ones by the one that allows (section 2.2.2).
     pub(super) fn allows(&self, path: &str) -> bool {
+        let path = comparable(path).replace('*', "%2A").replace('$', "%24");
         let matching = self
             .rules
             .iter()
-            .filter(|rule| matches(&rule.pattern, path));
+            .filter(|rule| matches(&rule.pattern, &path));
         let strongest = matching.max_by_key(|rule| (rule.pattern.len(), rule.is_allowed));
         strongest.is_none_or(|rule| rule.is_allowed)
     }
@@ -99,6 +103,39 @@ impl Robots {
 fn is_token(value: &str) -> bool {
     let name = value.split(['/', ' ']).next().unwrap_or_default();
     name.eq_ignore_ascii_case(TOKEN)
+}
+
+/// Returns a path or a pattern in the form in which they are compared (section 2.2.2): escapes of
+/// unreserved characters are decoded, and bytes that no URL holds are escaped.
+fn comparable(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut rest = text.as_bytes();
+    while let Some((&first, after)) = rest.split_first() {
+        let (byte, is_escaped) = match escaped_byte(rest) {
+            Some(byte) => (byte, true),
+            None => (first, false),
+        };
+        rest = if is_escaped { &rest[3..] } else { after };
+        let is_plain = if is_escaped {
+            byte.is_ascii_alphanumeric() || b"-._~".contains(&byte)
+        } else {
+            byte.is_ascii_graphic() && !b"\"<>\\^`{|}".contains(&byte)
+        };
+        if is_plain {
+            out.push(char::from(byte));
+        } else {
+            out += &format!("%{byte:02X}");
+        }
+    }
+    out
+}
+
+/// Returns a pattern in that form. `$` stands for itself before the end.
+fn comparable_pattern(pattern: &str) -> String {
+    match pattern.strip_suffix('$') {
+        Some(start) => comparable(start).replace('$', "%24") + "$",
+        None => comparable(pattern).replace('$', "%24"),
+    }
 }
 
 /// Matches from the start. Each piece between `*` is looked for after the one before, which is
@@ -181,6 +218,37 @@ mod tests {
                 expected,
             );
         }
+    }
+
+    #[test]
+    fn escapes_are_compared_and_not_their_spelling() {
+        for (pattern, path, expected) in [
+            ("/\u{fc}ber", "/%C3%BCber/x", false),
+            ("/%c3%bcber", "/%C3%BCber", false),
+            ("/%7euser", "/~user", false),
+            ("/~user", "/%7Euser", false),
+            ("/a b", "/a%20b", false),
+            ("/{x}", "/%7Bx%7D", false),
+            ("/%2F", "//", true),
+            ("/a%2A", "/abc", true),
+            ("/a%2A", "/a*b", false),
+            ("/a%24", "/a$", false),
+            ("/a$b", "/a$b", false),
+            ("/a$b$", "/a%24bc", true),
+            ("/%257e", "/~", true),
+        ] {
+            check(
+                &format!("User-agent: *\nDisallow: {pattern}"),
+                path,
+                expected,
+            );
+        }
+    }
+
+    #[test]
+    fn lines_may_end_with_cr_alone() {
+        check("User-agent: *\rDisallow: /a\r", "/a", false);
+        check("User-agent: *\r\n\r\nDisallow: /a", "/a", false);
     }
 
     #[test]
