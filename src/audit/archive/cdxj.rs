@@ -3,7 +3,7 @@
 //!
 //! Nothing is read as a whole: an index of an archive may have billions of lines.
 
-use std::fs::File;
+use std::fs::{self, File};
 use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom};
 use std::path::{Component, Path, PathBuf};
 
@@ -36,13 +36,14 @@ impl CdxjIndex {
         let unusable =
             |reason: &str| AuditError::unusable(format!("`--cdxj {}`: {reason}", path.display()));
         let unread = |error: io::Error| unusable(&error.to_string()).caused_by(error);
-        let file = File::open(path).map_err(unread)?;
-        let metadata = file.metadata().map_err(unread)?;
-        if !metadata.is_file() {
+        // First: opening a pipe waits for a writer, perhaps forever.
+        if !fs::metadata(path).map_err(unread)?.is_file() {
             return Err(unusable(
                 "it is no file; name a sorted CDXJ, or the .idx file of ZipNum",
             ));
         }
+        let file = File::open(path).map_err(unread)?;
+        let metadata = file.metadata().map_err(unread)?;
         let mut index = CdxjIndex {
             path: path.to_owned(),
             file,
@@ -103,6 +104,7 @@ impl CdxjIndex {
         }
         // The block before may end with the first lines.
         let mut offset = bounds.before.unwrap_or(bounds.first);
+        let mut read_bytes = 0;
         while let Some(line) = self.line_at(offset)? {
             let is_after = bounds.first <= offset && !line.starts_with(start);
             if is_after {
@@ -111,7 +113,11 @@ impl CdxjIndex {
             let Some(block) = block(&line) else {
                 return Err(invalid("a line of the index has no place of a block"));
             };
+            if AUDIT_CDXJ_KEY_BYTES < read_bytes {
+                return Err(invalid("a page has too many captures"));
+            }
             let bytes = self.block_bytes(&block)?;
+            read_bytes += bytes.len() as u64;
             add_captures(&mut bytes.as_slice(), start, &mut found)?;
             offset += line.len() as u64 + 1;
         }
@@ -132,6 +138,9 @@ impl CdxjIndex {
         let path = self.path.with_file_name(name);
         let named =
             |error: io::Error| io::Error::new(error.kind(), format!("{}: {error}", path.display()));
+        if !fs::metadata(&path).map_err(named)?.is_file() {
+            return Err(named(invalid("it is no file")));
+        }
         let mut file = File::open(&path).map_err(named)?;
         file.seek(SeekFrom::Start(block.offset)).map_err(named)?;
         let mut bytes = Vec::new();
@@ -287,7 +296,6 @@ fn block(line: &[u8]) -> Option<Block<'_>> {
 #[cfg(test)]
 mod tests {
     use std::collections::BTreeMap;
-    use std::fs;
     use std::io::Write;
 
     use flate2::Compression;
@@ -377,6 +385,25 @@ mod tests {
     }
 
     #[test]
+    fn blocks_of_a_page_without_end_are_a_failure() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("c.idx");
+        let mut packer = GzEncoder::new(Vec::new(), Compression::fast());
+        let captures = line("test,h)/", 19_970_101_000_000).repeat(20_000);
+        packer.write_all(captures.as_bytes()).unwrap();
+        let bytes = packer.finish().unwrap();
+        let entry = format!("test,h)/ 1997\tc.gz\t0\t{}\t1\n", bytes.len());
+        fs::write(folder.path().join("c.gz"), bytes).unwrap();
+        let blocks = AUDIT_CDXJ_KEY_BYTES as usize / captures.len();
+        fs::write(&path, entry.repeat(blocks + 9)).unwrap();
+        let error = CdxjIndex::open(&path)
+            .unwrap()
+            .captures(b"test,h)/ ")
+            .unwrap_err();
+        assert!(error.to_string().contains("too many captures"), "{error}");
+    }
+
+    #[test]
     fn other_files_are_refused() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("a");
@@ -392,6 +419,14 @@ mod tests {
         }
         let error = CdxjIndex::open(folder.path()).err().unwrap().to_string();
         assert!(error.contains("it is no file"), "{error}");
+        #[cfg(unix)]
+        {
+            let pipe = folder.path().join("pipe");
+            let made = std::process::Command::new("mkfifo").arg(&pipe).status();
+            assert!(made.unwrap().success());
+            let error = CdxjIndex::open(&pipe).err().unwrap().to_string();
+            assert!(error.contains("it is no file"), "{error}");
+        }
         fs::write(&path, "").unwrap();
         assert_eq!(CdxjIndex::open(&path).unwrap().captures(b"x ").unwrap(), []);
     }
