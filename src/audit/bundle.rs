@@ -76,8 +76,11 @@ struct BundleTable {
     columns: &'static str,
     /// Columns that name people.
     senders: &'static str,
-    /// The tables and the order; the columns are those that are written.
+    /// The tables; the columns are those that are written.
     from: &'static str,
+    /// Condition of the rows that are written where senders are left out; empty for all.
+    without_senders: &'static str,
+    order: &'static str,
 }
 
 /// The tables. `places.csv` has the columns of a query of its own.
@@ -88,42 +91,55 @@ const TABLES: [BundleTable; 7] = [
         columns: "key,url,host,domain,scheme,tld,first_cited,last_cited,citations,messages,year,\
                   list,stratum,planned,excluded",
         senders: "",
-        from: "audit_links ORDER BY key",
+        from: "audit_links",
+        // Others may be mail addresses, Message-IDs, and pages for leaving a list.
+        without_senders: "WHERE excluded IS NULL",
+        order: "key",
     },
     BundleTable {
         file: "strata.csv",
         title: "The strata of the sample",
         columns: "stratum,population,sampled",
         senders: "",
-        from: "audit_strata ORDER BY stratum",
+        from: "audit_strata",
+        without_senders: "",
+        order: "stratum",
     },
     BundleTable {
         file: "results.csv",
         title: "The results of all checks",
         columns: "key,checked_at,state,status,error,final_url,checker",
         senders: "",
-        from: "audit_checks ORDER BY key, checked_at, id",
+        from: "audit_checks",
+        without_senders: "",
+        order: "key, checked_at, id",
     },
     BundleTable {
         file: "captures.csv",
         title: "The captures of archives",
         columns: "key,server,asked_at,timestamp,original,status,outcome",
         senders: "",
-        from: "audit_captures ORDER BY key",
+        from: "audit_captures",
+        without_senders: "",
+        order: "key",
     },
     BundleTable {
         file: "archives.csv",
         title: "The newest answer of each archive",
         columns: "key,server,asked_at,outcome,form,address",
         senders: "",
-        from: "audit_asked ORDER BY key, server",
+        from: "audit_asked",
+        without_senders: "",
+        order: "key, server",
     },
     BundleTable {
         file: "settings.csv",
         title: "The configuration of the audit, and the versions of the programs",
         columns: "name,value",
         senders: "",
-        from: "audit_meta ORDER BY name",
+        from: "audit_meta",
+        without_senders: "",
+        order: "name",
     },
     BundleTable {
         file: "places.csv",
@@ -138,7 +154,9 @@ const TABLES: [BundleTable; 7] = [
           FROM audit_links JOIN links ON links.key = audit_links.key
             JOIN urls ON urls.link = links.id JOIN messages ON messages.id = urls.message
             JOIN sources ON sources.id = urls.source
-          WHERE planned) ORDER BY key, cited NULLS LAST, path, member, start, id",
+          WHERE planned)",
+        without_senders: "",
+        order: "key, cited NULLS LAST, path, member, start, id",
     },
 ];
 
@@ -150,6 +168,15 @@ impl BundleTable {
             }
             _ => self.columns.to_owned(),
         }
+    }
+
+    fn sql(&self, senders: SenderPolicy) -> String {
+        let (columns, from, order) = (self.columns(senders), self.from, self.order);
+        let condition = match senders {
+            SenderPolicy::Named => "",
+            SenderPolicy::LeftOut => self.without_senders,
+        };
+        format!("SELECT {columns} FROM {from} {condition} ORDER BY {order}")
     }
 }
 
@@ -208,8 +235,7 @@ fn write_tables(audit: &AuditDb, job: &BundleJob, folder: &TableFolder) -> Resul
         .map(|table| (table.file, table.columns(job.senders)));
     let mut files = TableFiles::create(folder, names)?;
     for table in &TABLES {
-        let sql = format!("SELECT {} FROM {}", table.columns(job.senders), table.from);
-        let mut statement = audit.named(audit.db.prepare(&sql))?;
+        let mut statement = audit.named(audit.db.prepare(&table.sql(job.senders)))?;
         let columns = statement.column_count();
         let mut rows = audit.named(statement.query([]))?;
         while let Some(row) = audit.named(rows.next())? {

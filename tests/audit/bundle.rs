@@ -120,6 +120,29 @@ fn senders_may_be_left_out_of_a_bundle() {
 }
 
 #[test]
+fn links_that_hold_addresses_are_left_out_with_senders() {
+    let folder = Folder::new();
+    let header = format!("{DATED}List-Unsubscribe: <http://l.cern.ch/u?ann@m.test>\n");
+    let body = "mailto:bob@m.test news:7@m.test http://ann:hunter2@l.cern.ch/ http://l.cern.ch/a\n";
+    loaded(&folder, &message(1, &header, body));
+    audited(&folder, "plan", &["-q"]);
+    let plan = |name: &str, args: &[&str]| {
+        let files = bundled(&folder, name, args);
+        let holds = |bytes: &Vec<u8>| {
+            let texts: [&[u8]; 2] = [b"@m.test", b"hunter2"];
+            texts
+                .iter()
+                .any(|text| memchr::memmem::find(bytes, text).is_some())
+        };
+        let held = files.values().any(holds);
+        let plan = String::from_utf8_lossy(&files["plan.csv"]).into_owned();
+        (plan.lines().count(), held)
+    };
+    assert_eq!(plan("with", &[]), (6, true));
+    assert_eq!(plan("without", &["--no-senders"]), (2, false));
+}
+
+#[test]
 fn files_of_others_stay_and_a_failure_leaves_no_folder() {
     let folder = audited_folder();
     fs::create_dir(folder.path("mine")).unwrap();
