@@ -90,30 +90,42 @@ pub fn stats_of_search(
     query: &SearchQuery,
     report: &mut dyn LoadReport,
 ) -> Result<Stats, LoadError> {
-    #[cfg(any(feature = "postgres", feature = "elasticsearch"))]
-    let mut stats = Stats::default();
-    #[cfg(any(feature = "postgres", feature = "elasticsearch"))]
-    let mut count = |matched: &Match| -> Result<bool, LoadError> {
-        count_match(&matched.facets, &mut stats);
-        Ok(true)
-    };
     match target {
-        TargetName::Sqlite(path) => return stats_of_matches(path, query),
+        TargetName::Sqlite(path) => stats_of_matches(path, query),
         #[cfg(feature = "postgres")]
         TargetName::Postgres(url) => {
-            postgres::search(url, credentials, query, MatchUse::Count, &mut count)?;
+            counted(|count| postgres::search(url, credentials, query, MatchUse::Count, count))
         }
         #[cfg(feature = "elasticsearch")]
         TargetName::Elasticsearch { server, index } => {
             let job = job(target, credentials);
             let report: SharedReport<'_> = Rc::new(RefCell::new(report));
             let wanted = (query, MatchUse::Count);
-            elasticsearch::search(server, index, &job, report, wanted, &mut count)?;
+            counted(|count| elasticsearch::search(server, index, &job, report, wanted, count))
         }
     }
-    #[cfg(any(feature = "postgres", feature = "elasticsearch"))]
-    {
-        stats.end_message();
-        Ok(stats)
-    }
+}
+
+/// Counts a match, and returns whether the search goes on.
+#[cfg(all(
+    feature = "stats",
+    any(feature = "elasticsearch", feature = "postgres")
+))]
+type CountMatch<'c> = dyn FnMut(&Match) -> Result<bool, LoadError> + 'c;
+
+/// Returns the numbers of the matches that `search` gives to its argument.
+#[cfg(all(
+    feature = "stats",
+    any(feature = "elasticsearch", feature = "postgres")
+))]
+fn counted(
+    search: impl FnOnce(&mut CountMatch<'_>) -> Result<(), LoadError>,
+) -> Result<Stats, LoadError> {
+    let mut stats = Stats::default();
+    search(&mut |matched| {
+        count_match(&matched.facets, &mut stats);
+        Ok(true)
+    })?;
+    stats.end_message();
+    Ok(stats)
 }

@@ -223,7 +223,7 @@ fn elasticsearch(scheme: &str, rest: &str) -> Result<TargetName, LoadError> {
     });
     #[cfg(not(feature = "elasticsearch"))]
     {
-        let _ = (user, parameters);
+        let _ = (user, parameters.root_file, parameters.client);
         Err(not_built("elasticsearch"))
     }
 }
