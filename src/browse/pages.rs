@@ -177,8 +177,8 @@ fn form(filter: &Filter) -> Markup {
             div.words {
                 label.hidden for="q" { "Words" }
                 input #q type="search" name="q" value=(filter.value(FilterField::Words))
-                    accesskey="s" placeholder="Words in URLs, link texts, subjects and senders: \
-                    lamp goph* \"two words\"";
+                    accesskey="s" placeholder="Words in and around links, in subjects and senders: lamp \
+                    goph* \"two words\" -without";
                 button { "Search" }
             } "\n"
             details open[has_more || filter.is_oldest_first] { "\n"
@@ -440,7 +440,11 @@ fn results(page: &SearchPage<'_>) -> Markup {
             h2 { (about(list)) (counted(list.total, "citation", "citations")) } "\n"
             @if page.rows.is_empty() { p {
                 "Nothing matches. All conditions must hold, and a word is found as a whole, or by its "
-                "first letters with a star: " code { "goph*" } "."
+                "first letters with a star: " code { "goph*" } ". Messages without links are not "
+                "here, and of a text only the words around its links, if they were scanned."
+                @if page.filter.value(FilterField::Words).contains("://") {
+                    " What follows the " code { "?" } " of a URL may be of one visitor: leave it out."
+                }
                 @if !page.filter.value(FilterField::Domain).is_empty() {
                     " A domain is the name that was registered, such as cern.ch; the name of one "
                     "machine in it, such as info.cern.ch, belongs into " em { "Host" } "."

@@ -251,9 +251,12 @@ fn host_in(text: &str) -> &str {
     rest.split(['/', ':', '?', '#']).next().unwrap_or_default()
 }
 
-/// Returns the words of a search, and the phrases in quotes.
+/// Returns the words of a search, and the phrases in quotes. Quotation marks and dashes that
+/// programs put in place of those of a keyboard stand for them.
 fn words(text: &str) -> Vec<String> {
-    let words = split_words(text).into_iter().take(BROWSE_WORDS);
+    let text = text.replace(['\u{201c}', '\u{201d}', '\u{201e}'], "\"");
+    let text = text.replace(['\u{2010}', '\u{2013}', '\u{2212}'], "-");
+    let words = split_words(&text).into_iter().take(BROWSE_WORDS);
     words.map(str::to_owned).collect()
 }
 
@@ -325,6 +328,13 @@ mod tests {
             let (wrong, _) = Filter::of_query(&format!("until={date}")).unwrap();
             assert_eq!(wrong.search().unwrap_err(), FilterField::Until, "{date}");
         }
+    }
+
+    #[test]
+    fn quotation_marks_and_dashes_of_other_programs_are_read() {
+        let query = "q=%E2%80%9Cb+c%E2%80%9D+%E2%80%93d";
+        let search = Filter::of_query(query).unwrap().0.search().unwrap();
+        assert_eq!(search.words, ["\"b c\"", "-d"]);
     }
 
     #[test]
