@@ -33,7 +33,7 @@ use capture::Capture;
 pub(super) use capture::{ArchiveReply, nearest};
 pub(super) use cdx::CdxClient;
 use cdxj::CdxjIndex;
-pub(super) use client::{agent, is_contact};
+pub(super) use client::{agent, is_contact, refuse_login};
 use surt::surt;
 use timemap::TimeMapClient;
 

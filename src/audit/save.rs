@@ -14,7 +14,7 @@ use ureq::Agent;
 use url::{Host, Url};
 
 use super::AuditError;
-use super::archive::{Pace, agent, long_pause};
+use super::archive::{Pace, agent, long_pause, refuse_login};
 use super::check::AuditProgress;
 use super::database::{AuditDb, now};
 use super::plan::must_not_be_sent;
@@ -483,6 +483,7 @@ impl ReplyFields {
 impl SaveClient {
     /// Creates a client. Keys are sent by TLS, or to this machine.
     fn new(job: &SaveJob) -> Result<SaveClient, AuditError> {
+        refuse_login(&job.service)?;
         let unusable = |reason: &str| {
             AuditError::unusable(format!(
                 "`--service {}` is not the address of a save service{reason}; write it like \

@@ -7,7 +7,7 @@ use ureq::Agent;
 use url::Url;
 
 use super::capture::{ArchiveReply, Capture, good, refused, time};
-use super::client::{agent, redirects};
+use super::client::{agent, redirects, refuse_login};
 use crate::audit::AuditError;
 use crate::diagnostic::shortened_inside;
 use crate::limits::{AUDIT_CDX_BYTES, AUDIT_CDX_CAPTURES, MESSAGE_VALUE_CHARS};
@@ -92,6 +92,7 @@ impl CdxClient {
 
 /// Parses the URL of a server.
 fn server_url(server: &str) -> Result<Url, AuditError> {
+    refuse_login(server)?;
     let unusable = |reason: &str| {
         AuditError::unusable(format!(
             "`--cdx {server}` is not the URL of a CDX server{reason}; write it like \
@@ -197,6 +198,25 @@ mod tests {
             question.as_str(),
             "https://a.test/cdx?k=1&url=http%3A%2F%2Fh.test%2F%3Fa%3D1%26b%3D%257E%23x&matchType=exact&output=json&limit=50&allowFuzzy=0&sort=closest&closest=19960702134500"
         );
+    }
+
+    #[test]
+    fn a_password_in_the_address_of_a_server_is_refused_and_not_shown() {
+        for server in [
+            "http://a:secret@b.test/",
+            "https://a:secret@b.test?x",
+            "a:secret@b.test",
+        ] {
+            let error = CdxClient::new(server, "a@b.test")
+                .err()
+                .unwrap()
+                .to_string();
+            assert!(
+                error.contains("leave them out") && !error.contains("secret"),
+                "{error}"
+            );
+        }
+        assert!(CdxClient::new("http://a.test/?by=a@b.test", "a@b.test").is_ok());
     }
 
     #[test]

@@ -31,6 +31,20 @@ pub(in crate::audit) fn agent(server: &str, contact: &str) -> Result<Agent, Audi
     ))
 }
 
+/// Refuses the address of a server that has a user or a password before an `@`: the database, the
+/// report and messages name the address.
+pub(in crate::audit) fn refuse_login(server: &str) -> Result<(), AuditError> {
+    let rest = server.split_once("://").map_or(server, |(_, rest)| rest);
+    let authority = rest.split(['/', '?', '#']).next().unwrap_or_default();
+    if authority.contains('@') {
+        return Err(AuditError::unusable(
+            "the address of a server has a user or a password before its `@`, and an audit keeps \
+             and shows the address; leave them out",
+        ));
+    }
+    Ok(())
+}
+
 /// Returns the error of a server that redirects: the user should name the other place.
 pub(super) fn redirects(server: &str, option: &str) -> AuditError {
     AuditError::unusable(format!(

@@ -11,7 +11,7 @@ use ureq::Agent;
 use url::Url;
 
 use super::capture::{ArchiveReply, Capture, refused, time};
-use super::client::{agent, redirects};
+use super::client::{agent, redirects, refuse_login};
 use crate::audit::AuditError;
 use crate::grammar::encode;
 use crate::limits::{AUDIT_MEMENTOS, AUDIT_TIMEMAP_BYTES};
@@ -31,6 +31,7 @@ pub(super) struct TimeMapClient {
 impl TimeMapClient {
     /// Creates a client. `contact` tells the server's owners whom to write to.
     pub(super) fn new(template: &str, contact: &str) -> Result<TimeMapClient, AuditError> {
+        refuse_login(template)?;
         let unusable = || {
             AuditError::unusable(format!(
                 "`--timemap {template}` is not the address of TimeMaps; write it with {URL_MARK} in \
