@@ -181,9 +181,7 @@ fn slash_separator(text: &[u8], first: Span, scheme: Span) -> Option<usize> {
     let authority = memchr::memmem::find(&url[..url.len().min(COMPARED_BYTES)], b"//")? + 2;
     let is_repeated = url.len() <= COMPARED_BYTES
         && text[scheme.start..].starts_with(url)
-        && !text
-            .get(scheme.start + url.len())
-            .is_some_and(u8::is_ascii_alphanumeric);
+        && ends_before(text, first.start, scheme.start + url.len());
     let from = url.len().saturating_sub(COMPARED_BYTES).max(authority);
     let tail = url.get(from..)?;
     if memchr::memchr2(b'?', b'#', tail).is_some() {
@@ -196,6 +194,20 @@ fn slash_separator(text: &[u8], first: Span, scheme: Span) -> Option<usize> {
         Some(last) if is_title(last) => Some(scheme.start),
         _ => None,
     }
+}
+
+/// Returns `true` if the URL that begins in the run from `from` on ends before `at`: no letter or digit
+/// is there, or only those of a scheme that is glued to it. The same is said of a text that is cut
+/// off at `at`.
+fn ends_before(text: &[u8], from: usize, at: usize) -> bool {
+    let begins_scheme = |scheme: &&[u8]| {
+        let colon = at + scheme.len();
+        let lowest = from.max(colon.saturating_sub(SCHEME_CHARS));
+        text[colon.min(text.len())..].starts_with(b"://")
+            && glued_scheme_len(&text[lowest..colon]) == Some(scheme.len())
+    };
+    !text.get(at).is_some_and(u8::is_ascii_alphanumeric)
+        || [&b"https"[..], b"http"].iter().any(begins_scheme)
 }
 
 /// Extensions of pages, texts, pictures and archives: a URL practically never goes on after them,
@@ -375,7 +387,33 @@ mod tests {
         limit
     }
 
+    #[test]
+    fn a_repeated_url_ends_before_a_glued_one() {
+        let repeated = b"http://a.example/x/http://a.example/x";
+        for after in [&b""[..], b".", b"http://b.example/", b"HTTPS://b.example/"] {
+            let text = [repeated, after].concat();
+            let end = url_run_end(&text, 0, None, Rules::Wide, usize::MAX);
+            assert_eq!(end, b"http://a.example/x/".len(), "{}", text.escape_ascii());
+        }
+        let other = b"http://a.example/x/http://a.example/xylophone";
+        let end = url_run_end(other, 0, None, Rules::Wide, usize::MAX);
+        assert_eq!(end, other.len());
+    }
+
     proptest! {
+        #[test]
+        fn a_run_that_is_cut_off_at_its_end_is_itself(
+            pieces in vec(select(vec![
+                "http://a.b/x", "HTTPS://a.b/x", "http", "://", "a.b/x", "x.html", "a-b-c", "/", ",", "&gt;", "%3D", "s", "\u{8acb}", "(", ")", "?", " ",
+            ]), 0..12),
+            before in select(vec![None, Some(b'('), Some(b'x')]),
+            rules in select(vec![Rules::Wide, Rules::Rfc1738]),
+        ) {
+            let text = pieces.concat().into_bytes();
+            let end = url_run_end(&text, 0, before, rules, usize::MAX);
+            prop_assert_eq!(url_run_end(&text[..end], 0, before, rules, usize::MAX), end);
+        }
+
         #[test]
         fn the_table_and_its_simple_twin_agree(
             pieces in vec(select(vec![
