@@ -1,5 +1,5 @@
-//! What each stage made of an input, as a value: its format, the header and parts of each message, and every candidate with the
-//! reasons for its end, its repairs and its verdicts. `urlspool explain` prints it; Python and web pages take it as JSON.
+//! Explanations: the work of each stage on an input, as a value. It has the format, the header and parts of each message, and every
+//! candidate with the reasons for its end, its repairs and its verdicts. `urlspool explain` prints it; Python and web pages take it as JSON.
 
 mod words;
 

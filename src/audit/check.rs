@@ -334,7 +334,7 @@ struct BatchAnswers {
     by_url: HashMap<String, Answer>,
     /// The last message of the checker.
     last_message: Option<String>,
-    /// What the proxy saw of the network.
+    /// Signs of the network's state that the proxy saw.
     signs: NetworkSigns,
 }
 

@@ -106,7 +106,7 @@ pub struct InspectCounts {
 /// # Errors
 ///
 /// The database cannot be used, none of many hosts replied, or the archive refuses repeatedly.
-/// What was stored before stays.
+/// The results that were stored before stay.
 pub fn inspect(
     job: &InspectJob,
     stop: &AtomicBool,

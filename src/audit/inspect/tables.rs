@@ -191,7 +191,7 @@ impl StoredPage {
     }
 }
 
-/// What is known of a host, a row of `audit_hosts`.
+/// A host that was asked before: a row of `audit_hosts`.
 #[derive(Clone, Debug, Default)]
 pub(super) struct KnownHost {
     /// The rules that hold for this program.

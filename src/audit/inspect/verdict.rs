@@ -1,4 +1,4 @@
-//! What a page says: judged by the page that its host gives for a path that cannot exist, by signs
+//! Verdicts on pages: by the page that its host gives for a path that cannot exist, by signs
 //! of parking services, and by snapshots. Only computes.
 
 use std::collections::HashSet;

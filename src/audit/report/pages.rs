@@ -1,5 +1,5 @@
-//! What the pages of living links say, in a report: a chart and tables beside those of the fixed
-//! states, and CSV.
+//! The states of the pages of living links in a report: a chart and tables beside those of the
+//! fixed states, and CSV.
 
 use std::collections::BTreeMap;
 
