@@ -31,6 +31,17 @@ const NO_COLUMN: &[FieldId] = &[
     FieldId::MessageEnd,
 ];
 
+/// Fields whose words a search finds. `sqlite/schema.rs` names their columns.
+#[cfg(any(feature = "elasticsearch", feature = "postgres"))]
+pub(super) const SEARCHED_FIELDS: [FieldId; 6] = [
+    FieldId::Url,
+    FieldId::Anchor,
+    FieldId::MessageSubject,
+    FieldId::MessageFrom,
+    FieldId::ContextBefore,
+    FieldId::ContextAfter,
+];
+
 /// Fields whose columns were added to tables of version 1. They are the last of their table.
 const ADDED_TO_1: &[FieldId] = &[FieldId::MessageFields];
 

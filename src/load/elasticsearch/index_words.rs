@@ -6,8 +6,9 @@
 use std::borrow::Cow;
 
 use crate::limits::{SEARCH_INDEXED_BYTES, SEARCH_INDEXED_WORD_BYTES};
+use crate::load::columns::SEARCHED_FIELDS;
 use crate::load::words::Words;
-use crate::record::{FieldId, LoadedRecord, hash_pieces};
+use crate::record::{LoadedRecord, hash_pieces};
 
 /// The member of documents that has their words.
 pub(super) const WORDS: &str = "words";
@@ -17,17 +18,9 @@ pub(super) fn indexed_texts(
     record: &LoadedRecord,
     words: &mut Words,
 ) -> rusqlite::Result<Vec<String>> {
-    let fields = [
-        FieldId::Url,
-        FieldId::Anchor,
-        FieldId::MessageSubject,
-        FieldId::MessageFrom,
-        FieldId::ContextBefore,
-        FieldId::ContextAfter,
-    ];
     let mut texts = Vec::new();
     let mut left = SEARCH_INDEXED_BYTES;
-    for field in fields {
+    for field in SEARCHED_FIELDS {
         let mut indexed = String::new();
         let text = record.text(field).unwrap_or_default();
         words.each(text, |word, _| {

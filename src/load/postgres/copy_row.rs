@@ -4,7 +4,7 @@ use std::fmt::{Display, Write};
 
 use super::schema::staged_columns;
 use crate::limits::SEARCH_WORD_BYTES;
-use crate::load::columns::Column;
+use crate::load::columns::{Column, SEARCHED_FIELDS};
 use crate::load::target::LoadRow;
 use crate::load::tracking::clean_key;
 use crate::load::words::Words;
@@ -80,16 +80,8 @@ impl CopyRows {
     /// Appends the tsvector of the texts that are searched. Between two texts is a gap, so that no
     /// phrase spans them.
     fn append_words(&mut self, record: &LoadedRecord, out: &mut String) -> rusqlite::Result<()> {
-        let fields = [
-            FieldId::Url,
-            FieldId::Anchor,
-            FieldId::MessageSubject,
-            FieldId::MessageFrom,
-            FieldId::ContextBefore,
-            FieldId::ContextAfter,
-        ];
         let (mut position, limit) = (0, out.len() + VECTOR_BYTES);
-        for field in fields {
+        for field in SEARCHED_FIELDS {
             let text = record.text(field).unwrap_or_default();
             self.words.each(text, |word, _| {
                 position += 1;
