@@ -70,18 +70,20 @@ pub(super) fn time(digits: &str) -> Option<DateTime> {
     DateTime::strptime("%Y%m%d%H%M%S", digits).ok()
 }
 
+/// A capture of `http://h/`, for tests.
+#[cfg(test)]
+pub(super) fn capture(timestamp: &str, status: Option<u16>) -> Capture {
+    Capture {
+        timestamp: timestamp.to_owned(),
+        original: "http://h/".to_owned(),
+        status,
+        address: None,
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn capture(timestamp: &str, status: Option<u16>) -> Capture {
-        Capture {
-            timestamp: timestamp.to_owned(),
-            original: "http://h/".to_owned(),
-            status,
-            address: None,
-        }
-    }
 
     #[test]
     fn the_nearest_good_capture_is_found() {

@@ -189,6 +189,7 @@ fn from_lines(body: &[u8]) -> Result<Vec<Capture>, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::audit::archive::capture::capture;
 
     #[test]
     fn a_question_names_the_page_and_the_time() {
@@ -233,15 +234,6 @@ mod tests {
                 CdxClient::new(server, contact).is_err(),
                 "{server} {contact}"
             );
-        }
-    }
-
-    fn capture(timestamp: &str, status: Option<u16>) -> Capture {
-        Capture {
-            timestamp: timestamp.to_owned(),
-            original: "http://h/".to_owned(),
-            status,
-            address: None,
         }
     }
 
