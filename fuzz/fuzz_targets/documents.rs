@@ -72,7 +72,10 @@ fuzz_target!(|bytes: &[u8]| {
         for at in [0, text.bytes.len() / 2, text.bytes.len().saturating_sub(1)] {
             if at < text.bytes.len() {
                 let raw = text.offset_map.raw(Span::new(at, at + 1));
-                assert_eq!((raw.span, raw.exact), (whole, false));
+                // The layout of a page adds line ends and blanks that stand nowhere in it.
+                let is_added = raw.span.is_empty() && text.bytes[at].is_ascii_whitespace();
+                assert!(!raw.exact);
+                assert!(is_added || raw.span == whole, "{raw:?}");
             }
         }
         for link in text.page.iter().flat_map(|page| &page.links) {

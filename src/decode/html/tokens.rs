@@ -192,9 +192,6 @@ impl Reader for ShallowReader<'_> {
 /// Bytes after a reference that are compared to find the end of its decoded text.
 const COMPARED_BYTES: usize = 16;
 
-/// Maximum length of the decoded text of a reference: two characters of four bytes.
-const MAX_DECODED_BYTES: usize = 8;
-
 /// Maximum length of a reference, `&CounterClockwiseContourIntegral;`.
 const MAX_REFERENCE_BYTES: usize = 34;
 
@@ -280,8 +277,8 @@ fn difference(raw: &[u8], decoded: &[u8]) -> Option<Replacement> {
 
 /// The replacement of the reference, or of the literal `&`, at the start of `raw`.
 ///
-/// Tries the lengths that a reference and its decoded text may have, until the bytes after both are
-/// equal.
+/// Tries the lengths that a reference and its decoded text, of one or two characters, may have, until
+/// the bytes after both are equal.
 fn reference(raw: &[u8], decoded: &[u8]) -> Option<Replacement> {
     let continues = |raw_len: usize, decoded_len: usize| {
         let rest = &raw[raw_len..];
@@ -292,9 +289,10 @@ fn reference(raw: &[u8], decoded: &[u8]) -> Option<Replacement> {
             .count();
         decoded_len <= decoded.len() && decoded[decoded_len..].starts_with(&rest[..len])
     };
-    let max_decoded = MAX_DECODED_BYTES.min(decoded.len());
+    let first = character_len(decoded);
+    let both = first + character_len(&decoded[first.min(decoded.len())..]);
     let as_reference = reference_lengths(raw).flat_map(|raw_len| {
-        (1..=max_decoded).map(move |decoded_len| Replacement {
+        [first, both].map(|decoded_len| Replacement {
             raw_len,
             decoded_len,
         })
@@ -308,6 +306,12 @@ fn reference(raw: &[u8], decoded: &[u8]) -> Option<Replacement> {
         .into_iter()
         .chain(as_reference)
         .find(|it| continues(it.raw_len, it.decoded_len))
+}
+
+/// Returns the length of the character at the start of `text`, in UTF-8.
+fn character_len(text: &[u8]) -> usize {
+    let is_continued = |byte: &&u8| (0x80..0xC0).contains(*byte);
+    text.len().min(1) + text.iter().skip(1).take(3).take_while(is_continued).count()
 }
 
 /// Returns the lengths that the reference at the start of `raw` may have: with its semicolon, and
@@ -399,6 +403,28 @@ mod tests {
         );
         check("&amp;amp;x", "&amp;x", "x", "x");
         check("a\r\nb", "a\nb", "\nb", "\r\nb");
+        check("&reg&ial;", "\u{ae}&ial;", "&ial;", "&ial;");
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn references_that_follow_each_other_keep_their_places(
+            pieces in proptest::collection::vec(proptest::sample::select(&[
+                ("&#1087;", "\u{43f}"), ("&eacute;", "\u{e9}"), ("&amp;", "&"), ("&#x1F600;", "\u{1f600}"),
+                ("&lt;", "<"), ("&nbsp;", "\u{a0}"), ("\u{43f}", "\u{43f}"), ("x", "x"), ("/", "/"), ("\r\n", "\n"),
+            ][..]), 1..40)
+        ) {
+            let raw: String = pieces.iter().map(|(raw, _)| *raw).collect();
+            let decoded: String = pieces.iter().map(|(_, decoded)| *decoded).collect();
+            let mut map = ByteMap::new();
+            align(raw.as_bytes(), 0, decoded.as_bytes(), 0, &mut map);
+            let (mut r, mut d) = (0, 0);
+            for (raw_piece, decoded_piece) in pieces {
+                let text = Span::new(d, d + decoded_piece.len());
+                proptest::prop_assert_eq!(map.raw(text), Span::new(r, r + raw_piece.len()), "{}", raw);
+                (r, d) = (r + raw_piece.len(), d + decoded_piece.len());
+            }
+        }
     }
 
     #[test]
