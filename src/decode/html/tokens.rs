@@ -277,20 +277,23 @@ fn difference(raw: &[u8], decoded: &[u8]) -> Option<Replacement> {
 
 /// The replacement of the reference, or of the literal `&`, at the start of `raw`.
 ///
-/// Tries the lengths that a reference and its decoded text, of one or two characters, may have, until
-/// the bytes after both are equal.
+/// Tries the lengths that a reference and its decoded text, of one or two characters, may have. Of those
+/// after which both go on alike, the first is taken after which there is text to compare, or else the
+/// first.
 fn reference(raw: &[u8], decoded: &[u8]) -> Option<Replacement> {
-    let continues = |raw_len: usize, decoded_len: usize| {
-        let rest = &raw[raw_len..];
+    let compared = |it: &Replacement| {
+        let rest = &raw[it.raw_len..];
         let len = rest
             .iter()
             .take(COMPARED_BYTES)
             .take_while(|byte| !matches!(byte, b'&' | b'\r'))
             .count();
-        decoded_len <= decoded.len() && decoded[decoded_len..].starts_with(&rest[..len])
+        let decoded = decoded.get(it.decoded_len..)?;
+        let is_alike = decoded.starts_with(&rest[..len]) && rest.is_empty() == decoded.is_empty();
+        is_alike.then_some(len)
     };
     let first = character_len(decoded);
-    let both = first + character_len(&decoded[first.min(decoded.len())..]);
+    let both = first + character_len(&decoded[first..]);
     let as_reference = reference_lengths(raw).flat_map(|raw_len| {
         [first, both].map(|decoded_len| Replacement {
             raw_len,
@@ -302,10 +305,16 @@ fn reference(raw: &[u8], decoded: &[u8]) -> Option<Replacement> {
         raw_len: 1,
         decoded_len: 1,
     });
-    literal
+    let mut alike = literal
         .into_iter()
         .chain(as_reference)
-        .find(|it| continues(it.raw_len, it.decoded_len))
+        .filter_map(|it| Some((compared(&it)?, it)));
+    let (len, replacement) = alike.next()?;
+    if len > 0 {
+        return Some(replacement);
+    }
+    let with_text = alike.find(|(len, _)| *len > 0);
+    Some(with_text.map_or(replacement, |(_, it)| it))
 }
 
 /// Returns the length of the character at the start of `text`, in UTF-8.
@@ -404,6 +413,15 @@ mod tests {
         check("&amp;amp;x", "&amp;x", "x", "x");
         check("a\r\nb", "a\nb", "\nb", "\r\nb");
         check("&reg&ial;", "\u{ae}&ial;", "&ial;", "&ial;");
+        check("&shyed;", "\u{ad}ed;", "d;", "d;");
+        check("&shyed;&amp;x", "\u{ad}ed;&x", "d;", "d;");
+        let negated = "\u{2242}\u{338}";
+        check(
+            "x&NotEqualTilde;",
+            &format!("x{negated}"),
+            negated,
+            "&NotEqualTilde;",
+        );
     }
 
     proptest::proptest! {
