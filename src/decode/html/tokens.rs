@@ -292,13 +292,9 @@ fn reference(raw: &[u8], decoded: &[u8]) -> Option<Replacement> {
         let is_alike = decoded.starts_with(&rest[..len]) && rest.is_empty() == decoded.is_empty();
         is_alike.then_some(len)
     };
-    let first = character_len(decoded);
-    let both = first + character_len(&decoded[first..]);
-    let as_reference = reference_lengths(raw).flat_map(|raw_len| {
-        [first, both].map(|decoded_len| Replacement {
-            raw_len,
-            decoded_len,
-        })
+    let as_reference = reference_lengths(raw).map(|(raw_len, characters)| Replacement {
+        raw_len,
+        decoded_len: (0..characters).fold(0, |len, _| len + character_len(&decoded[len..])),
     });
     // A literal `&` is the most likely case if the bytes after it are unchanged.
     let literal = (decoded.first() == Some(&b'&')).then_some(Replacement {
@@ -323,9 +319,10 @@ fn character_len(text: &[u8]) -> usize {
     text.len().min(1) + text.iter().skip(1).take(3).take_while(is_continued).count()
 }
 
-/// Returns the lengths that the reference at the start of `raw` may have: with its semicolon, and
+/// Returns the lengths that the reference at the start of `raw` may have, each with its number of
+/// characters: with its semicolon, which always belongs to it after digits and a whole name, and
 /// without one.
-fn reference_lengths(raw: &[u8]) -> impl Iterator<Item = usize> + use<> {
+fn reference_lengths(raw: &[u8]) -> impl Iterator<Item = (usize, usize)> + use<> {
     let count = |from: usize, max: usize, is_part: fn(&u8) -> bool| {
         raw.iter()
             .skip(from)
@@ -333,29 +330,31 @@ fn reference_lengths(raw: &[u8]) -> impl Iterator<Item = usize> + use<> {
             .take_while(|byte| is_part(byte))
             .count()
     };
-    let (complete, short) = match raw {
-        [_, b'#', b'x' | b'X', ..] => {
-            let end = 3 + count(3, raw.len(), u8::is_ascii_hexdigit);
-            (end, Some(end))
-        }
-        [_, b'#', ..] => {
-            let end = 2 + count(2, raw.len(), u8::is_ascii_digit);
-            (end, Some(end))
-        }
+    let end = match raw {
+        [_, b'#', b'x' | b'X', ..] => 3 + count(3, raw.len(), u8::is_ascii_hexdigit),
+        [_, b'#', ..] => 2 + count(2, raw.len(), u8::is_ascii_digit),
+        _ => 1 + count(1, MAX_REFERENCE_BYTES, u8::is_ascii_alphanumeric),
+    };
+    let short = match raw {
+        [_, b'#', ..] => Some(end),
         _ => {
-            let name = &raw[1..];
             let names = NAMES_WITHOUT_SEMICOLON.iter();
             let longest = names
-                .filter(|known| name.starts_with(known.as_bytes()))
-                .map(|known| known.len());
-            (
-                1 + count(1, MAX_REFERENCE_BYTES, u8::is_ascii_alphanumeric),
-                longest.max().map(|len| 1 + len),
-            )
+                .filter(|known| raw[1..].starts_with(known.as_bytes()))
+                .map(|known| 1 + known.len());
+            longest.max()
         }
     };
-    let with_semicolon = (raw.get(complete) == Some(&b';')).then_some(complete + 1);
-    with_semicolon.into_iter().chain(short)
+    let has_semicolon = raw.get(end) == Some(&b';');
+    let is_whole = short == Some(end);
+    // Only names with a semicolon stand for two characters.
+    let complete = has_semicolon.then_some((end + 1, 1));
+    let of_two = (has_semicolon && !is_whole).then_some((end + 1, 2));
+    let short = short.filter(|_| !(has_semicolon && is_whole));
+    complete
+        .into_iter()
+        .chain(of_two)
+        .chain(short.map(|len| (len, 1)))
 }
 
 #[cfg(test)]
