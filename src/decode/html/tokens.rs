@@ -277,9 +277,9 @@ fn difference(raw: &[u8], decoded: &[u8]) -> Option<Replacement> {
 
 /// The replacement of the reference, or of the literal `&`, at the start of `raw`.
 ///
-/// Tries the lengths that a reference and its decoded text, of one or two characters, may have. Of those
-/// after which both go on alike, the first is taken after which there is text to compare, or else the
-/// first.
+/// Tries the lengths that a reference may have, with one or two characters of decoded text. A length
+/// fits if the bytes after both are equal. The first that fits and has bytes to compare is the best
+/// evidence; if none has, the first that fits is taken.
 fn reference(raw: &[u8], decoded: &[u8]) -> Option<Replacement> {
     let compared = |it: &Replacement| {
         let rest = &raw[it.raw_len..];
@@ -319,9 +319,9 @@ fn character_len(text: &[u8]) -> usize {
     text.len().min(1) + text.iter().skip(1).take(3).take_while(is_continued).count()
 }
 
-/// Returns the lengths that the reference at the start of `raw` may have, each with its number of
-/// characters: with its semicolon, which always belongs to it after digits and a whole name, and
-/// without one.
+/// Returns the lengths that the reference at the start of `raw` may have, each with the number of
+/// characters that it stands for: with its semicolon, and without one. After digits, and after a
+/// name that needs none, a semicolon is always part of the reference.
 fn reference_lengths(raw: &[u8]) -> impl Iterator<Item = (usize, usize)> + use<> {
     let count = |from: usize, max: usize, is_part: fn(&u8) -> bool| {
         raw.iter()
