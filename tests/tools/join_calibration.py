@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Fits the weights of line-break features on labelled line breaks, and measures them on archives they were not fitted on.
 
-usage: join_calibration.py PROGRAM LABELS... [--threshold P] [--fit NAME,...] [--weights] [--wrong]
+usage: join_calibration.py PROGRAM LABELS... [--threshold P] [--fit NAME,...] [--weights] [--wrong] [--compare D,...]
 
 PROGRAM is the example `join_evidence` (cargo build --release --example join_evidence). LABELS are JSON lines:
 
@@ -22,6 +22,10 @@ With --fit only the weights of these features are fitted, and all others are tho
 feature gets its weight, and no line break without it changes. With --prior earlier all weights are fitted, and the mean of
 each one's prior is its weight of an earlier fit (EARLIER), through which labels count that are no longer kept. None of them is
 from an archive of class-c windows.
+
+With --compare a table of fits with these deviations of the prior is printed instead, with the class-c windows of other
+archives in the training part and without them, and with a slope and offset fitted on what the other archives show when they
+are held out themselves. The last row is the program with its own weights, which have seen all labels.
 
 The fit is a logistic regression with a normal prior on each weight: its mean is +1 or -1 by the direction that the feature
 is evidence for, -3 for the base, and its deviation 2. The direction is what a person knows without data, so that no label
@@ -310,6 +314,55 @@ def pooled(title, urls, confidence_of):
             print(f"| {first / 10:.1f}-{last / 10:.1f} | {count} | {stated / times:.3f} | {right / times:.3f} | {right / times - stated / times:+.3f} | {abs(low):.3f}-{high:.3f} |")
 
 
+def loss(urls, confidence_of, samples):
+    """The mean negative logarithm of the probability stated for what was observed, in thousandths, by sample weight."""
+    total = times = 0.0
+    for url in urls:
+        if url.label["sample"] in samples:
+            confidence, count = confidence_of(url), COUNTS[url.label["sample"]]
+            for step in url.breaks:
+                stated = min(1 - 1e-6, max(1e-6, confidence(step)))
+                total -= count * math.log(stated if step.right else 1 - stated)
+                times += count
+    return 1000 * total / times
+
+
+def compare(urls, fit_on, deviations, slope, offset, threshold):
+    """Compares fits by what they state of archives that are held out. `fit_on(urls, deviation)` returns weights."""
+    samples = {url.label["sample"] for url in urls}
+    columns = "loss | loss, class-c | class-c joined | class-c left alone | others joined | others left alone | joins right | 0.7-0.8: stated, observed"
+    print(f"| deviation | class-c in training | slope and offset | {columns} |\n|{'---|' * 11}")
+
+    def row(title, confidence_of):
+        counts, tenth = collections.Counter(), [0, 0, 0.0]
+        for url in urls:
+            made = url.joins(confidence_of(url), threshold)
+            part = "class-c" if url.label["sample"] == "class-c" else "others"
+            counts[part, url.broken, made in url.allowed and not url.impossible] += 1
+            counts["made", 0 < made <= max(url.allowed)] += made > 0
+            for step in url.breaks:
+                stated = confidence_of(url)(step)
+                if 0.7 <= stated < 0.8:
+                    tenth = [tenth[0] + step.right, tenth[1] + 1, tenth[2] + stated]
+        of = lambda right, wrong: f"{counts[right]:,} of {counts[right] + counts[wrong]:,}"
+        cells = [of((part, broken, True), (part, broken, False)) for part in ("class-c", "others") for broken in (True, False)]
+        losses = [f"{loss(urls, confidence_of, some):.1f}" for some in (samples, {"class-c"} & samples) if some]
+        print(f"| {' | '.join([title, *losses, *cells, of(('made', True), ('made', False))])} | {tenth[2] / max(1, tenth[1]):.2f}, {tenth[0]} of {tenth[1]} |")
+
+    archives = sorted({url.label["archive"] for url in urls})
+    others = {archive: [url for url in urls if url.label["archive"] != archive] for archive in archives}
+    for deviation in deviations:
+        for without in (set(), {"class-c"}):
+            weights = {archive: fit_on([url for url in others[archive] if url.label["sample"] not in without], deviation) for archive in archives}
+            points = lambda url: lambda step: sum(weights[url.label["archive"]][name] for name in step.features)
+            lines = {archive: calibration(others[archive], points) for archive in archives}
+            trained = "no" if without else "yes"
+            row(f"{deviation} | {trained} | program's", lambda url: lambda step: logistic(slope * points(url)(step) + offset))
+            fitted = lambda url: lambda step: logistic(lines[url.label["archive"]][0] * points(url)(step) + lines[url.label["archive"]][1])
+            row(f"{deviation} | {trained} | fitted", fitted)
+    row("program | all labels | program's", lambda url: lambda step: step.stated)
+
+
 def main():
     options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     options.add_argument("program")
@@ -322,6 +375,7 @@ def main():
     options.add_argument("--offset", type=float, default=program_constant("OFFSET"))
     options.add_argument("--weights", action="store_true")
     options.add_argument("--wrong", action="store_true")
+    options.add_argument("--compare", metavar="DEVIATION,...")
     args = options.parse_args()
     labels = list(read_labels(args.labels))
     found = evidence(args.program, labels)
@@ -334,6 +388,10 @@ def main():
     mean = lambda name: float(known.get(name, prior(name)))
     fitted = args.fit.split(",") if args.fit else names
     steps = lambda some: [step for url in some for step in url.breaks]
+    if args.compare:
+        fit_on = lambda some, deviation: fit(steps(some), fitted, fixed, mean, deviation)
+        compare(urls, fit_on, map(float, args.compare.split(",")), args.slope, args.offset, args.threshold)
+        return
     archives = sorted({url.label["archive"] for url in urls})
     weights = {}
     for archive in archives:
