@@ -169,7 +169,8 @@ const COMPARED_BYTES: usize = 256;
 const PAGE_WORDS: usize = 3;
 
 /// Returns the end of the URL `first`, which a slash and the `scheme:` follow, if the second URL does
-/// not belong to it: the first is repeated, or it ends with the name of a page.
+/// not belong to it: the first is repeated, it ends with the name of a page or an identifier, or both
+/// are on the same host.
 ///
 /// In a query or fragment, and after other names the second URL is an argument: of an archive of pages, a proxy or a script.
 fn slash_separator(text: &[u8], first: Span, scheme: Span) -> Option<usize> {
@@ -190,6 +191,8 @@ fn slash_separator(text: &[u8], first: Span, scheme: Span) -> Option<usize> {
     let last = memchr::memrchr(b'/', tail).map(|slash| &tail[slash + 1..]);
     match last {
         _ if is_repeated => Some(scheme.start),
+        Some(last) if is_identifier(last) => Some(scheme.start),
+        Some(last) if !is_time(last) && is_same_host(text, first, scheme) => Some(scheme.start),
         Some(last) if ends_with_page(last) => Some(first.end),
         Some(last) if is_title(last) => Some(scheme.start),
         _ => None,
@@ -224,6 +227,45 @@ pub(crate) fn ends_with_page(text: &[u8]) -> bool {
         ends_with(text, extension.as_bytes())
             && text[..text.len() - extension.len()].ends_with(b".")
     })
+}
+
+/// Maximum number of bytes of a host that is compared with another (RFC 1035, section 2.3.4).
+const HOST_BYTES: usize = 255;
+
+/// Number of hexadecimal digits of the identifier of a commit.
+const COMMIT_DIGITS: usize = 40;
+
+/// Returns `true` if `name` is the identifier of a message or a commit.
+fn is_identifier(name: &[u8]) -> bool {
+    let commit = name.len() == COMMIT_DIGITS && name.iter().all(u8::is_ascii_hexdigit);
+    let at = memchr::memchr(b'@', name);
+    commit || at.is_some_and(|at| 0 < at && name[at..].contains(&b'.') && !name.contains(&b':'))
+}
+
+/// Returns `true` if `name` is a time or its wildcard, as archives of pages have before a URL:
+/// `20010203`, `2001*`, `20010203im_`.
+fn is_time(name: &[u8]) -> bool {
+    let is_year = matches!(name, [b'1', b'9', a, b, ..] | [b'2', b'0', a, b, ..]
+        if a.is_ascii_digit() && b.is_ascii_digit());
+    is_year || name.starts_with(b"*")
+}
+
+/// Returns `true` if `first`, which has a path, and the URL with the `scheme` after it have the same
+/// host.
+fn is_same_host(text: &[u8], first: Span, scheme: Span) -> bool {
+    let host = |url: &'_ [u8]| -> Option<(usize, usize)> {
+        let start = memchr::memmem::find(&url[..url.len().min(SCHEME_CHARS)], b"//")? + 2;
+        let rest = &url[start..url.len().min(start + HOST_BYTES + 1)];
+        memchr::memchr(b'/', rest).map(|len| (start, start + len))
+    };
+    let second = &text[scheme.start..];
+    let first = first.of(text);
+    match (host(first), host(second)) {
+        (Some((from, to)), Some((start, end))) => {
+            from < to && first[from..to].eq_ignore_ascii_case(&second[start..end])
+        }
+        _ => false,
+    }
 }
 
 /// Returns `true` if `name` is the title of a page: words joined by hyphens.
@@ -395,16 +437,40 @@ mod tests {
             let end = url_run_end(&text, 0, None, Rules::Wide, usize::MAX);
             assert_eq!(end, b"http://a.example/x/".len(), "{}", text.escape_ascii());
         }
-        let other = b"http://a.example/x/http://a.example/xylophone";
+        let other = b"http://a.example/2001/http://a.example/2001minutes";
         let end = url_run_end(other, 0, None, Rules::Wide, usize::MAX);
         assert_eq!(end, other.len());
+    }
+
+    /// Checks that the URL at the start of `marked` ends at the `|`, or at the end if there is none.
+    #[track_caller]
+    fn check(marked: &str) {
+        let text = marked.replace('|', "");
+        let end = url_run_end(text.as_bytes(), 0, None, Rules::Wide, usize::MAX);
+        assert_eq!(end, marked.find('|').unwrap_or(text.len()), "{marked}");
+    }
+
+    #[test]
+    fn a_url_after_a_slash_is_another_one_after_an_identifier_or_on_one_host() {
+        check("https://a.example/all/1.2@b.example/|https://c.example/x");
+        check("https://a.example/all/1.2@b.example/|HTTPS://A.example/all/3@b.example/");
+        check("https://a.example/c/0123456789abcdef0123456789abcdef01234567/|http://b.example/");
+        check("https://a.example/x/|https://A.EXAMPLE/y");
+        // An argument: of an archive of pages, of a proxy, of a script.
+        check("http://a.example/web/2001*/http://a.example/x");
+        check("http://a.example/web/*/http://a.example/x");
+        check("http://a.example/x/http://aa.example/x");
+        check("http://a.example/x/http://a.example:80/x");
+        check("http://a.example/photos/17@N00/http://b.example/x");
+        check("http://a.example/x?u=1.2@b.example/http://a.example/x");
+        check("http://joe@a.example/http://b.example/x");
     }
 
     proptest! {
         #[test]
         fn a_run_that_is_cut_off_at_its_end_is_itself(
             pieces in vec(select(vec![
-                "http://a.b/x", "HTTPS://a.b/x", "http", "://", "a.b/x", "x.html", "a-b-c", "/", ",", "&gt;", "%3D", "s", "\u{8acb}", "(", ")", "?", " ",
+                "http://a.b/x", "HTTPS://a.b/x", "1@b.c/", "http", "://", "a.b/x", "x.html", "a-b-c", "/", ",", "&gt;", "%3D", "s", "\u{8acb}", "(", ")", "?", " ",
             ]), 0..12),
             before in select(vec![None, Some(b'('), Some(b'x')]),
             rules in select(vec![Rules::Wide, Rules::Rfc1738]),

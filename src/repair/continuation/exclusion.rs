@@ -3,7 +3,7 @@
 use memchr::memmem;
 
 use super::line_break::{FollowingLine, LineBreak};
-use super::line_layout::{FILLED_COLUMNS, columns, indentation};
+use super::line_layout::{FILLED_COLUMNS, WIDEST_COLUMNS, columns, indentation};
 use super::token::ContinuationToken;
 use super::url_head::UrlHead;
 use crate::repair::is_blank;
@@ -55,7 +55,7 @@ pub(super) fn is_impossible(
         || listed
         || site
         || section
-        || token.is_punctuation()
+        || token.is_punctuation() && !is_lone_end(line_break, head, token)
         || token.is_heading()
         || is_after_rule(url)
         || is_line_number(line_break, token)
@@ -64,6 +64,30 @@ pub(super) fn is_impossible(
         || attribute
         || parameter
         || foreign
+}
+
+/// Returns `true` if the token is the last character of the URL, alone on its line after a full line
+/// or a continued one: the slash after a path, or the `=` after the name of a field.
+///
+/// Between two sites a slash separates them, and before a line that begins with a slash it is the
+/// first of a list.
+fn is_lone_end(
+    line_break: &LineBreak<'_>,
+    head: &UrlHead<'_>,
+    token: &ContinuationToken<'_>,
+) -> bool {
+    let width = columns(line_break.upper_line());
+    let is_open = line_break.is_continued() || (FILLED_COLUMNS..=WIDEST_COLUMNS).contains(&width);
+    let is_listed = matches!(
+        line_break.follow,
+        FollowingLine::Site | FollowingLine::Slash
+    );
+    let is_missing = match token.bare {
+        b"/" => head.ends_with_alnum() && !head.has_query() && !head.ends_with_file(),
+        b"=" => head.ends_with_field_name(),
+        _ => false,
+    };
+    line_break.whole_line && is_open && is_missing && !is_listed
 }
 
 /// Returns `true` if the token begins with a `;`, `:` or `@` that cannot continue the URL.

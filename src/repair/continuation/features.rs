@@ -39,8 +39,8 @@ pub enum Feature {
     /// The URL ends with `&` or `=`, or with `?` before a parameter: a query is incomplete without
     /// the token.
     EndsInsideQuery,
-    /// The URL ends inside the identifier of a commit, which has 40 or 64 hexadecimal digits, and
-    /// the token completes it.
+    /// The URL ends inside the identifier of a commit, which has 40 or 64 hexadecimal digits, or
+    /// inside an MD5 digest, which has 32, and the token completes it.
     CompletesCommit,
     /// The URL ends with a whole identifier: of a commit, of a line of a source file, or the host
     /// of a Message-ID.
@@ -92,8 +92,8 @@ pub enum Feature {
     UrlStartsLine,
     /// The URL has already been continued by its line: a URL broken once is often broken again.
     AlreadyContinued,
-    /// The token is the only text of its line, and neither one of the most frequent English words
-    /// nor an address.
+    /// The token is the only text of its line, except for the quote that closes the one before the
+    /// URL, and neither one of the most frequent English words nor an address.
     TokenAlone,
     /// More text follows the token on its line, the token begins with a capital letter, and the URL
     /// does not end with a hyphen: probably a new sentence.
@@ -234,7 +234,7 @@ const ROWS: [FeatureRow; 59] = [
     row(Feature::UrlStartsLine, "url-first", 1.5),
     row(Feature::AlreadyContinued, "chain", 2.25),
     row(Feature::TokenAlone, "one", 2.0),
-    row(Feature::CapitalBeforeText, "many-cap", -0.5),
+    row(Feature::CapitalBeforeText, "many-cap", -0.75),
     row(Feature::EndsParagraph, "ends-para", 0.75),
     row(Feature::TokenEndsWithExtension, "tok-ext", 2.75),
     row(Feature::FoldedProperty, "folded", 1.75),
@@ -260,7 +260,7 @@ const ROWS: [FeatureRow; 59] = [
     row(Feature::ListOfNames, "list", -6.25),
     row(Feature::HostToken, "tok-host", -1.75),
     row(Feature::SiteList, "tok-site", -1.0),
-    row(Feature::ClosingPartner, "closer", 2.25),
+    row(Feature::ClosingPartner, "closer", 2.0),
     row(Feature::ClosingQuote, "closing-quote", 1.75),
     row(Feature::LessIndented, "outdent", -2.0),
     row(Feature::MoreIndented, "indent", 0.25),
@@ -463,7 +463,8 @@ fn add_line(
     let address =
         token.is_address() && !head.ends_with(b"-") && !continues_number(line_break, head, token);
     let of_its_own = token.is_stop_word() || address;
-    let alone = line_break.whole_line && !of_its_own;
+    let whole_line = line_break.whole_line || is_last_of_quote(line_break, head);
+    let alone = whole_line && !of_its_own;
     let url_starts_line = line_break.is_continued() || is_bullet(line_break.before_url());
     features.add([
         (
@@ -495,7 +496,7 @@ fn add_line(
         (Feature::TokenAlone, alone),
         (
             Feature::CapitalBeforeText,
-            !line_break.whole_line
+            !whole_line
                 && token.first().is_ascii_uppercase()
                 && !head.ends_with(b"-")
                 && !token.has_delimiter_inside(),
@@ -691,6 +692,15 @@ fn is_quote_closed(line_break: &LineBreak<'_>, head: &UrlHead<'_>) -> bool {
     is_quote
         && memmem::find(head.url, closer).is_none()
         && (line_break.rest().starts_with(closer) || token.ends_with(closer))
+}
+
+/// Returns `true` if the quote before the URL is closed directly after the token, and only punctuation
+/// follows it on its line.
+fn is_last_of_quote(line_break: &LineBreak<'_>, head: &UrlHead<'_>) -> bool {
+    let rest = trim_end(line_break.rest());
+    let closer = closer(line_break.before_start());
+    let after = closer.and_then(|closer| rest.strip_prefix(closer));
+    after.is_some_and(|after| bare(after).is_empty()) && is_quote_closed(line_break, head)
 }
 
 /// Returns `true` if the line of the URL begins with the name of a property, in capitals, and a `:`

@@ -419,6 +419,9 @@ fn a_commit_is_completed_to_forty_digits() {
     let head = "https://git.a.example/minutes/commit/?id=0123456789abcdef0123456789ab";
     check(&format!("«{head}»¶«cdef01234567»¶"));
     check(&format!("«{head}cdef01234567»¶and more"));
+    let cut = "https://www.a.example/news.cgi?article=0123456789abcd";
+    let completes = |rest: &str| features(&format!("{cut}\n{rest}\n")).contains(&"head-commit");
+    assert!(completes("ef0123456789abcdef") && !completes("ef0123456789abcdef0"));
 }
 
 /// The names of the features of the first continuation of `url` in `text`.
@@ -602,6 +605,33 @@ fn a_number_of_four_digits_is_not_a_list_item() {
 fn attributes_and_parameters_are_not_joined() {
     check(&format!("«{FULL}»¶name='minutes'"));
     check("access-type=x; url=«http://a.example/minutes;»¶size=1997");
+}
+
+#[test]
+fn the_last_character_of_a_url_may_stand_alone() {
+    let open = &FULL[..FULL.len() - 1];
+    check(&format!("> «{FULL}»¶> «{}minutes»¶> «/»¶", &MIDDLE[..21]));
+    check(&format!("The list, «{open}»¶«/»¶¶Regards"));
+    check(&format!("«{FULL}show.cgi?SHELF»¶«=»¶¶Regards"));
+    // A separator of two sites, a list of paths, the end of a comment, a whole URL, a short line.
+    check(&format!("«{open}»¶/¶http://b.example/"));
+    check(&format!("«{open}»¶/¶/pub/minutes"));
+    check(&format!("/* See¶ * «{open}»¶ */¶"));
+    check(&format!("«{open}.html»¶/¶"));
+    check(&format!("«{FULL}»¶/¶"));
+    check("«http://www.a.example/archives»¶/¶");
+    check(&format!("«{FULL}show.cgi?SHELF=1»¶=¶"));
+    check(&format!("«{open}»¶/, or¶"));
+}
+
+#[test]
+fn a_quote_is_closed_after_the_last_text_of_its_line() {
+    let url = "http://www.a.example/";
+    let one = |text: &str| features_at(text, url).contains(&"one");
+    assert!(one("\"http://www.a.example/\nMinutesOfTheGroup\".\nx"));
+    assert!(!one("\"http://www.a.example/\nMinutesOfTheGroup\" and\nx"));
+    assert!(!one("http://www.a.example/\nMinutesOfTheGroup\".\nx"));
+    check("value \"«http://www.a.example/»¶«MinutesOfTheGroup.wsdl»\".¶");
 }
 
 #[test]

@@ -9,6 +9,9 @@ const COUNTRY_LETTERS: usize = 2;
 /// Numbers of digits of the identifier of a commit in git: SHA-1 and SHA-256.
 const COMMIT_DIGITS: [usize; 2] = [40, 64];
 
+/// Number of digits of MD5, by which many sites name their pages and files.
+const MD5_DIGITS: usize = 32;
+
 /// A URL with a `//`, or the beginning of one.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct UrlHead<'u> {
@@ -103,8 +106,8 @@ impl<'u> UrlHead<'u> {
         self.path.contains(&b'?') && self.ends_with(b"&=") || self.path.ends_with(b"?") && parameter
     }
 
-    /// Returns `true` if the URL ends inside the identifier of a commit, and `token` has the
-    /// missing digits.
+    /// Returns `true` if the URL ends inside the identifier of a commit or an MD5 digest, and `token`
+    /// has the missing digits.
     pub(super) fn commit_continues(&self, token: &ContinuationToken<'_>) -> bool {
         let begun = hexadecimal_end(self.path);
         let more = token
@@ -112,7 +115,8 @@ impl<'u> UrlHead<'u> {
             .iter()
             .take_while(|byte| is_commit_digit(**byte))
             .count();
-        0 < begun && 0 < more && COMMIT_DIGITS.contains(&(begun + more))
+        let whole = begun + more;
+        0 < begun && 0 < more && (COMMIT_DIGITS.contains(&whole) || whole == MD5_DIGITS)
     }
 
     /// Returns `true` if the URL ends with a whole identifier: of a commit, of a line of a source
@@ -171,6 +175,13 @@ impl<'u> UrlHead<'u> {
     /// Returns `true` if the path or query has a colon.
     pub(super) fn path_has_colon(&self) -> bool {
         self.path.contains(&b':')
+    }
+
+    /// Returns `true` if the URL ends with the name of a field of its query, which has no value yet.
+    pub(super) fn ends_with_field_name(&self) -> bool {
+        let is_name = |&byte: &u8| byte.is_ascii_alphanumeric() || b"_-.".contains(&byte);
+        let before = self.path.iter().rposition(|byte| !is_name(byte));
+        self.ends_with_alnum() && before.is_some_and(|at| b"?&;".contains(&self.path[at]))
     }
 
     /// Returns `true` if the URL has a query.
