@@ -80,7 +80,8 @@ pub struct ExtractTable {
     /// The scope in which a URL is written once.
     #[serde(with = "named")]
     pub unique: Unique,
-    /// Bytes of context before and after each URL; 0 for none.
+    /// Bytes of context before and after each URL; 0 for none, at most
+    /// [`CONTEXT_BYTES`](crate::limits::CONTEXT_BYTES).
     pub context: usize,
     /// `true` to search header fields.
     pub headers: bool,

@@ -66,7 +66,7 @@ pub struct Options {
     pub hazards: Vec<String>,
     /// The repetitions of a URL that are left out.
     pub unique: Unique,
-    /// Maximum number of bytes of context on each side of a URL; 0 for none.
+    /// Maximum number of bytes of context on each side of a URL, at most 4096; 0 for none.
     pub context_bytes: usize,
     /// `true` to remove the recipient's address from the URLs of redirectors.
     pub strip_recipient: bool,

@@ -10,12 +10,18 @@ use super::error::shown;
 use super::{Config, ConfigError};
 use crate::extract::Unique;
 use crate::grammar::is_scheme_char;
-use crate::limits::{NAME_BYTES, NAMED_FIELDS};
+use crate::limits::{CONTEXT_BYTES, NAME_BYTES, NAMED_FIELDS};
 
 impl Config {
     /// Checks what does not depend on the machine.
     pub(super) fn check(&self) -> Result<(), ConfigError> {
         self.check_positive()?;
+        if CONTEXT_BYTES < self.extract.context {
+            return Err(ConfigError::Unusable(format!(
+                "extract.context is {}, and a record has at most {CONTEXT_BYTES} bytes on each side",
+                self.extract.context
+            )));
+        }
         if !is_local(&self.metrics.listen) {
             return Err(ConfigError::Unusable(format!(
                 "metrics.listen {:?} is neither \"unix:\" with a full path, a loopback address \

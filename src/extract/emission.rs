@@ -6,6 +6,7 @@ use super::message_pass::{ExtractLimit, MessagePass};
 use super::{Extractor, Finding, Options, Unique};
 use crate::decode::{MimePart, OffsetMap};
 use crate::diagnostic::UrlFilter;
+use crate::limits::CONTEXT_BYTES;
 use crate::parse::{
     FoundUrl, RedirectTarget, RejectReason, key, mismatch, parse_nested, parse_replacement,
     redirect_target, redirect_target_of, without_recipient,
@@ -145,8 +146,13 @@ impl MessagePass<'_, '_> {
             origin,
             message: self.info.as_ref(),
             part: location.part,
-            context: (*context_bytes > 0)
-                .then(|| context(location.bytes, found.raw, *context_bytes)),
+            context: (*context_bytes > 0).then(|| {
+                context(
+                    location.bytes,
+                    found.raw,
+                    (*context_bytes).min(CONTEXT_BYTES),
+                )
+            }),
             anchor: anchor.filter(|anchor| !anchor.is_empty()),
             mismatch,
             redirected_from: parent,

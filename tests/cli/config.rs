@@ -310,6 +310,10 @@ fn errors_say_what_to_write() {
             "expected a whole number, 0 or more",
         ),
         (
+            "[extract]\ncontext = 4097\n",
+            "extract.context is 4097, and a record has at most 4096 bytes on each side",
+        ),
+        (
             "[output]\nseal_interval = \"1\"\n",
             "write a number and its unit",
         ),

@@ -235,6 +235,10 @@ fn numbers_and_hosts_have_messages_of_their_own() {
             "a number of bytes without a unit",
         ),
         (
+            &["scan", "--context", "4097", "inbox"],
+            "at most 4096 bytes on each side",
+        ),
+        (
             &["search", "urls.db", "lamp", "--limit", "0"],
             "a whole number above 0",
         ),

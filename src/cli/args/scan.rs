@@ -7,7 +7,7 @@ use super::values::PartitionArgument;
 #[cfg(feature = "load")]
 use super::values::target_name;
 use super::values::{
-    DatePeriod, FieldNameArgument, LimitSetting, OutputFormat, When, byte_count, date_period,
+    DatePeriod, FieldNameArgument, LimitSetting, OutputFormat, When, context_bytes, date_period,
     delimiter, field_name, hazard_name, header_field, host_of, item_size, limit_setting,
     limits_help, list_name, named, region_name, scheme_name, threads,
 };
@@ -279,8 +279,9 @@ pub(crate) struct ExtractArgs {
     #[arg(long, value_name = "WITHIN", value_parser = named::<Unique>(), help_heading = EXTRACT)]
     pub(crate) unique: Option<Unique>,
 
-    /// Add up to N bytes of the text before and after each URL, cut between words (0: none)
-    #[arg(long, value_name = "N", value_parser = byte_count, help_heading = EXTRACT)]
+    /// Add up to N bytes of the text before and after each URL, cut between words (0: none, at most
+    /// 4096)
+    #[arg(long, value_name = "N", value_parser = context_bytes, help_heading = EXTRACT)]
     pub(crate) context: Option<usize>,
 
     /// Skip header fields of messages

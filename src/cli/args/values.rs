@@ -13,7 +13,7 @@ use crate::config::{
     parse_size,
 };
 use crate::decode::{self, BodyRegion, EXTERNAL_BODY_REGION, link_attributes};
-use crate::limits::{Limit, LimitUnit, Limits};
+use crate::limits::{CONTEXT_BYTES, Limit, LimitUnit, Limits};
 #[cfg(feature = "load")]
 use crate::load::{LoadError, SearchOrder, TargetName};
 use crate::origin::SourceKind;
@@ -284,10 +284,17 @@ pub(super) fn threads(text: &str) -> Result<u16, String> {
 /// Maximum number of threads.
 const MAX_THREADS: u16 = 1024;
 
-/// Parses a number of bytes.
-pub(super) fn byte_count(text: &str) -> Result<usize, &'static str> {
-    text.parse()
-        .map_err(|_| "write a number of bytes without a unit, such as 40")
+/// Parses a number of bytes of context.
+pub(super) fn context_bytes(text: &str) -> Result<usize, String> {
+    let bytes = text
+        .parse()
+        .map_err(|_| "write a number of bytes without a unit, such as 40")?;
+    if CONTEXT_BYTES < bytes {
+        return Err(format!(
+            "a record has at most {CONTEXT_BYTES} bytes on each side"
+        ));
+    }
+    Ok(bytes)
 }
 
 /// Parses a number above 0.
