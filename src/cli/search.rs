@@ -109,7 +109,7 @@ pub(super) fn search(args: &SearchArgs) -> CommandResult {
 /// A hint about a word that other programs would take for a part of their syntax.
 fn syntax_hint(words: &[String]) -> Option<String> {
     const OPERATORS: [&str; 3] = ["AND", "OR", "NOT"];
-    const OPTIONS: [&str; 5] = ["host", "domain", "scheme", "sender", "list"];
+    const OPTIONS: [&str; 6] = ["host", "domain", "scheme", "sender", "list", "hazard"];
     words.iter().find_map(|word| {
         if OPERATORS.contains(&word.as_str()) {
             return Some(format!(
@@ -204,6 +204,7 @@ fn query(args: &SearchArgs) -> Result<SearchQuery, CommandError> {
     query.url.clone_from(&args.key);
     query.sender.clone_from(&args.sender);
     query.list.clone_from(&args.list);
+    query.hazard.clone_from(&args.hazard);
     Ok(query)
 }
 

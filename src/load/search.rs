@@ -104,6 +104,8 @@ pub struct SearchQuery {
     /// A host, or a registrable domain with all its hosts, as records have them
     /// ([`crate::parse::host_name`]).
     pub host: Option<String>,
+    /// A hazard, by its name in records.
+    pub hazard: Option<String>,
     /// The earliest date: the first second, in seconds since 1970.
     pub since: Option<i64>,
     /// The first second after the latest date.
@@ -127,6 +129,8 @@ pub(super) enum Condition {
     /// A `List-Id`, or what stands in its brackets, whose ASCII letters match in both cases; or a
     /// newsgroup.
     List(String),
+    /// The name of a hazard.
+    Hazard(String),
     /// The first date.
     Since(String),
     /// The date after the last one.
@@ -283,6 +287,8 @@ impl SearchQuery {
                        OR EXISTS (SELECT 1 FROM json_each(newsgroups) WHERE value = ?))",
                     list,
                 ),
+                // The names in the list have no quotation marks.
+                Condition::Hazard(name) => ("instr(urls.hazards, '\"' || ? || '\"') > 0", name),
                 Condition::Since(time) => ("urls.cited >= ?", time),
                 Condition::Until(time) => ("urls.cited < ?", time),
             };
@@ -306,6 +312,7 @@ impl SearchQuery {
             self.url.as_ref().map(key_of).map(Condition::Key),
             self.sender.clone().map(Condition::Sender),
             self.list.clone().map(Condition::List),
+            self.hazard.clone().map(Condition::Hazard),
             self.since.map(instant).map(Condition::Since),
             self.until.map(instant).map(Condition::Until),
         ];
@@ -354,6 +361,7 @@ impl SearchQuery {
             &self.url,
             &self.sender,
             &self.list,
+            &self.hazard,
         ];
         // A sign that Unicode counts among the letters may be none in the index.
         let has_word = || self.phrases().map_or(true, |phrases| !phrases.is_empty());

@@ -105,6 +105,7 @@ fn a_search_gives_the_lines_that_it_gives_of_a_file() {
         "List-Id: Lamps <lamps.m.example>\nNewsgroups: alt.lamps\nSubject: A lamp",
         1,
     );
+    let news = news.replace("ftp://f.example/x", "ftp://f.example:80/x");
     let mail = folder.file(
         "a.mbox",
         news.replace("\nsee ", "\nThe quick fox\njumps over "),
@@ -130,6 +131,8 @@ fn a_search_gives_the_lines_that_it_gives_of_a_file() {
         (&["--sender", "%"], 0),
         (&["--list", "LAMPS.m.example"], 3),
         (&["--list", "alt.lamps"], 3),
+        (&["--hazard", "odd-port"], 1),
+        (&["--hazard", "mismatch"], 0),
         (&["--since", "1996-01-02", "--until", "1996"], 1),
     ] {
         let run = |target: &str| {

@@ -43,6 +43,29 @@ fn words_are_found_in_urls_subjects_and_senders() {
     assert_eq!(found(&folder, &["the oth*"]).len(), 1);
 }
 
+#[test]
+fn a_hazard_is_a_condition() {
+    let folder = Folder::new();
+    let mail = MAIL.replace(
+        "ftp://f.example/x",
+        "ftp://f.example:80/x http://1.2.3.4:81/",
+    );
+    loaded(&folder, &[], &records(&folder, "a.mbox", &mail));
+    let odd = ["http://1.2.3.4:81/", "ftp://f.example:80/x"];
+    let mut urls = found(&folder, &["--hazard", "odd-port"]);
+    urls.sort_unstable_by(|one, other| other.cmp(one));
+    assert_eq!(urls, odd);
+    assert_eq!(found(&folder, &["--hazard", "numeric-host"]), odd[..1]);
+    assert_eq!(found(&folder, &["--hazard", "mismatch"]).len(), 0);
+    let unknown = search(&folder, &["--hazard", "odd"]);
+    assert_eq!(unknown.status, Some(2));
+    assert!(
+        unknown.stderr.contains("userinfo-like-host"),
+        "{}",
+        unknown.stderr
+    );
+}
+
 /// A folder with a database of records with the words around their URLs.
 pub(super) fn folder_with_contexts() -> Folder {
     let folder = Folder::new();

@@ -66,6 +66,7 @@ class Queries:
             "--key": [record["key"] for record in records if record["key"]],
             "--sender": ["jane", "J", "*n?", "\\", "%", "@M.EXAMPLE", "oil.example"],
             "--list": ["lamps.m.example", "ALT.lamps", "alt.lamps", "lamps"],
+            "--hazard": ["odd-port", "numeric-host", "mismatch", "password", "encoded-control"],
             "--since": ["1995", "1996-01-10", "1990"],
             "--until": ["1995", "1998-01", "2001"],
         }

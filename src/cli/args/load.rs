@@ -5,8 +5,8 @@ use std::path::PathBuf;
 #[cfg(feature = "stats")]
 use super::values::Facet;
 use super::values::{
-    CitedFormat, DatePeriod, GraphFormat, SearchFormat, count, date_period, named, scheme_name,
-    target_name,
+    CitedFormat, DatePeriod, GraphFormat, SearchFormat, count, date_period, hazard_name, named,
+    scheme_name, target_name,
 };
 use super::{GENERAL, INPUT, OUTPUT};
 use crate::config::NamedValue;
@@ -134,6 +134,10 @@ pub(crate) struct SearchArgs {
     /// Find citations in messages of this mailing list (its List-Id) or newsgroup
     #[arg(long, value_name = "NAME", help_heading = INPUT)]
     pub(crate) list: Option<String>,
+
+    /// Find URLs that have this hazard; `mismatch` is a link whose text names another host
+    #[arg(long, value_name = "HAZARD", value_parser = hazard_name(), help_heading = INPUT)]
+    pub(crate) hazard: Option<String>,
 
     /// Find citations of DATE and later
     ///

@@ -140,6 +140,7 @@ fn condition_query(condition: Condition) -> Value {
             contains("message.list_id", &format!("<{list}>")),
             {"term": {"message.newsgroups": list}},
         ], "minimum_should_match": 1}}),
+        Condition::Hazard(name) => json!({"term": {"hazards": name}}),
         Condition::Since(time) => json!({"range": {"cited": {"gte": time}}}),
         Condition::Until(time) => json!({"range": {"cited": {"lt": time}}}),
     }
@@ -325,6 +326,7 @@ mod tests {
         let query = SearchQuery {
             words,
             sender: Some("a*b\\".to_owned()),
+            hazard: Some("odd-port".to_owned()),
             ..SearchQuery::default()
         };
         let phrases = query.phrases().unwrap();
@@ -336,6 +338,7 @@ mod tests {
                     {"match_phrase": {"words": {"query": "a b"}}},
                     {"bool": {"filter": [{"prefix": {"words": {"value": "ab"}}}]}},
                     {"wildcard": {"message.from.keyword": {"value": "*a\\*b\\\\*", "case_insensitive": true}}},
+                    {"term": {"hazards": "odd-port"}},
                 ],
                 "must_not": [{"term": {"words": {"value": "x"}}}],
             })

@@ -180,6 +180,7 @@ fn filter(query: &SearchQuery, phrases: &Phrases) -> (String, Vec<String>) {
                   OR jsonb_exists(messages.newsgroups, ?))",
                 list,
             ),
+            Condition::Hazard(name) => ("jsonb_exists(urls.hazards, ?)", name),
             Condition::Since(time) => ("urls.cited >= ?", time),
             Condition::Until(time) => ("urls.cited < ?", time),
         };
