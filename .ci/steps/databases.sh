@@ -4,3 +4,4 @@ for database in sqlite postgresql; do
 done
 tool "searches of databases" "no server is installed" tests/tools/search_equality.py "$binary" --queries 60
 tool "removals and upgrades that are killed" "nothing could be tried here" tests/tools/prune_kills.py "$binary" --kills 20
+tool "removals that are killed in PostgreSQL" "no server is installed" tests/tools/prune_kills.py "$binary" --kills 20 --target postgresql

@@ -91,6 +91,59 @@ fn a_scan_loads_its_records_and_removes_the_rows_of_files_that_are_gone() {
 }
 
 #[test]
+fn rows_of_files_that_are_gone_are_pruned() {
+    let Some(server) = PostgresServer::start("", &[]) else {
+        return;
+    };
+    let folder = Folder::new();
+    for name in ["mail/a.mbox", "mail/deep/b.mbox", "other/c.mbox"] {
+        folder.write(name, MAIL);
+    }
+    let root = |name: &str| folder.path(name).display().to_string();
+    let (mail, other) = (root("mail"), root("other"));
+    let target = server.target();
+    done(&["scan", "-q", "--into", &target, &mail, &other]);
+    let rows = || server.psql("SELECT * FROM records ORDER BY source_path, source_start");
+    let run = |args: &[&str]| {
+        let command = ["load", "-v", "--into", &target, "--prune"];
+        ended(&mut urlspool([&command[..], args].concat()), b"")
+    };
+    let pruned = |args: &[&str]| {
+        let ended = run(args);
+        assert_eq!(ended.status, Some(0), "{args:?}: {}", ended.stderr);
+        check_links(&server);
+        ended.stderr
+    };
+    let all = rows();
+    assert_eq!(all.lines().count(), 12);
+    let message = pruned(&[&mail]);
+    assert!(message.contains("0 records, 0 of them new\n"), "{message}");
+    std::fs::remove_file(folder.path("mail/a.mbox")).unwrap();
+    std::fs::remove_file(folder.path("other/c.mbox")).unwrap();
+    let message = pruned(&["--dry-run", &mail]);
+    assert!(
+        message.contains("changed nothing; --prune would remove 4 rows"),
+        "{message}"
+    );
+    // As if a file system were not mounted.
+    let refused = run(&[&mail, &other]);
+    assert_eq!(refused.status, Some(2), "{}", refused.stderr);
+    assert!(
+        refused.stderr.contains("is its file system mounted?"),
+        "{}",
+        refused.stderr
+    );
+    assert_eq!(rows(), all);
+    assert!(pruned(&[&mail]).contains("4 rows removed"));
+    let left = |row: &&str| !row.contains("/mail/a.mbox");
+    let left: Vec<_> = all.lines().filter(left).collect();
+    assert_eq!(rows().lines().collect::<Vec<_>>(), left);
+    assert_eq!(left.len(), 8);
+    let counts = "SELECT (SELECT count(*) FROM sources), (SELECT count(*) FROM messages)";
+    assert_eq!(server.psql(counts), "2|4");
+}
+
+#[test]
 fn a_search_gives_the_lines_that_it_gives_of_a_file() {
     let Some(server) = PostgresServer::start("", &[]) else {
         return;
