@@ -44,6 +44,8 @@ pub(crate) use http_agent::{TrustedAuthorities, http_agent, proxied_agent, retry
 pub(crate) use phrases::split_words;
 pub use run::{LoadedScan, load, load_scan, reindex};
 pub use scan_feed::{RecordFeed, ScannedFiles};
+#[cfg(feature = "browse")]
+pub(crate) use search::PassageMarker;
 pub use search::{SearchOrder, SearchQuery};
 pub use search_target::search;
 #[cfg(feature = "stats")]
@@ -66,7 +68,7 @@ pub use stats::{
 #[cfg(feature = "elasticsearch")]
 pub use target_name::{ClientFiles, IndexServer};
 pub use target_name::{Credentials, Secret, TargetName};
-#[cfg(feature = "audit")]
+#[cfg(any(feature = "audit", feature = "browse"))]
 pub(crate) use tracking::clean_key;
 
 use std::cell::RefCell;

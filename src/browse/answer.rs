@@ -10,10 +10,12 @@ use rusqlite::{Connection, ErrorCode, OptionalExtension};
 
 use super::pages::{self, LinkFacts, PageRow, SearchPage, Snapshot, Subject};
 use super::raw::passage;
-use super::request::{BAD_REQUEST, FAILED, Filter, FilterField, NOT_FOUND, Refusal, UNAVAILABLE};
+use super::request::{
+    BAD_REQUEST, FAILED, Filter, FilterField, NOT_FOUND, PageSearch, Refusal, UNAVAILABLE,
+};
 use super::selection::{Selection, select};
-use crate::limits::{BROWSE_KEPT_LISTS, BROWSE_PAGE_ROWS, BROWSE_TOP_NAMES};
-use crate::load::citation_of_row;
+use crate::limits::{BROWSE_KEPT_LISTS, BROWSE_PAGE_ROWS, BROWSE_PASSAGE_CHARS, BROWSE_TOP_NAMES};
+use crate::load::{PassageMarker, citation_of_row};
 use crate::parse::key;
 use crate::record::{Citation, FormulaGuard, TableSyntax, list_texts};
 
@@ -100,7 +102,8 @@ impl Answerer {
             }
             "citations.csv" | "citations.jsonl" => {
                 let (filter, _) = Filter::of_query(query)?;
-                let list = self.list(&filter)?.map_err(|_| BAD_REQUEST)?;
+                let search = filter.search().map_err(|_| BAD_REQUEST)?;
+                let list = self.list(&filter, &search)?;
                 let is_csv = path.ends_with("csv");
                 Ok(Answer {
                     status: "200 OK",
@@ -122,10 +125,11 @@ impl Answerer {
     }
 
     fn page(&self, path: &str, filter: Filter, page: usize) -> Result<String, Refusal> {
-        let list = match self.list(&filter)? {
-            Ok(list) => list,
+        let search = match filter.search() {
+            Ok(search) => search,
             Err(field) => return Ok(pages::not_understood(&filter, field)),
         };
+        let list = self.list(&filter, &search)?;
         let subject = self.subject(path, &filter)?;
         let pages = list.ids.len().div_ceil(BROWSE_PAGE_ROWS).max(1);
         let page = page.min(pages);
@@ -134,12 +138,16 @@ impl Answerer {
         let rows: rusqlite::Result<Vec<_>> = ids
             .filter_map(|id| self.page_row(*id).transpose())
             .collect();
+        let mut rows = answered(rows)?;
+        answered(mark_words(&mut rows, &search))?;
         Ok(pages::search_page(&SearchPage {
             database: &self.path,
             filter,
             list: &list,
-            rows: answered(rows)?,
+            rows,
             subject,
+            words_left_out: search.words_left_out,
+            clean_key: search.clean_key,
             first,
             page,
             pages,
@@ -175,23 +183,19 @@ impl Answerer {
             .ok_or(NOT_FOUND)
     }
 
-    /// Returns the list of a filter, or the condition that cannot be understood.
-    fn list(&self, filter: &Filter) -> Result<Result<Arc<Selection>, FilterField>, Refusal> {
-        let search = match filter.search() {
-            Ok(search) => search,
-            Err(field) => return Ok(Err(field)),
-        };
+    /// Returns the list of a filter, which is that of the search.
+    fn list(&self, filter: &Filter, search: &PageSearch) -> Result<Arc<Selection>, Refusal> {
         let (query, version) = (filter.to_query(1), self.version());
         if let Some(list) = self.lists.get(&query, &version) {
-            return Ok(Ok(list));
+            return Ok(list);
         }
-        let list = Arc::new(answered(select(&self.db, &search))?);
+        let list = Arc::new(answered(select(&self.db, search))?);
         self.lists.put(KeptList {
             query,
             version,
             list: Arc::clone(&list),
         });
-        Ok(Ok(list))
+        Ok(list)
     }
 
     fn version(&self) -> DatabaseVersion {
@@ -351,6 +355,21 @@ impl ListCache {
         }
         lists.push(kept);
     }
+}
+
+/// Cuts the passages of rows to what a page shows, and marks the words of a search in them.
+fn mark_words(rows: &mut [PageRow], search: &PageSearch) -> rusqlite::Result<()> {
+    let mut marker = PassageMarker::new(&search.query)?;
+    for row in rows {
+        let found = &mut row.citation.found;
+        if let Some(context) = &mut found.context {
+            context.shorten(BROWSE_PASSAGE_CHARS);
+        }
+        if let Some(marker) = &mut marker {
+            marker.mark(found)?;
+        }
+    }
+    Ok(())
 }
 
 /// Returns the result of queries. One that was interrupted is said apart from a database that

@@ -7,11 +7,13 @@ use maud::{Markup, PreEscaped, html};
 use super::raw::{NoPassage, RawPassage};
 use super::request::{Filter, FilterField};
 use super::selection::{Selection, Top};
-use crate::diagnostic::{counted, grouped};
-use crate::limits::{BROWSE_EXACT_ROWS, SEARCH_PHRASE_WORDS, SEARCH_WORD_BYTES};
+use crate::diagnostic::{counted, grouped, shortened};
+use crate::limits::{
+    BROWSE_EXACT_ROWS, BROWSE_TOP_LINK_CHARS, BROWSE_WORDS, SEARCH_PHRASE_WORDS, SEARCH_WORD_BYTES,
+};
 use crate::page::STYLE as PAGE_STYLE;
 use crate::page::html::{Text, card, coordinate, day, foreign, ratio};
-use crate::record::{Citation, sender_address};
+use crate::record::{Citation, ClosedSet, FoundContext, MISMATCH, sender_address};
 
 /// The rules of these pages beside those of reports.
 const STYLE: &str = include_str!("style.css");
@@ -34,6 +36,10 @@ pub(super) struct SearchPage<'p> {
     pub(super) list: &'p Selection,
     pub(super) rows: Vec<PageRow>,
     pub(super) subject: Subject,
+    /// The number of words that are not searched, since there are too many.
+    pub(super) words_left_out: usize,
+    /// The clean key of a URL that was typed and has parameters of visitors and campaigns.
+    pub(super) clean_key: Option<String>,
     /// The number of citations before the page.
     pub(super) first: usize,
     /// The number of the page, from 1 on, and of all pages.
@@ -114,21 +120,57 @@ impl Top {
     fn title(self) -> &'static str {
         match self {
             Top::Domain => "Domains",
+            Top::Link => "Most cited links",
             Top::Host => "Hosts",
             Top::Scheme => "Schemes",
             Top::List => "Lists and newsgroups",
             Top::Sender => "Senders",
+            Top::Hazard => "Hazards",
         }
     }
 
     fn field(self) -> FilterField {
         match self {
             Top::Domain => FilterField::Domain,
+            Top::Link => FilterField::Key,
             Top::Host => FilterField::Host,
             Top::Scheme => FilterField::Scheme,
             Top::List => FilterField::List,
             Top::Sender => FilterField::Sender,
+            Top::Hazard => FilterField::Hazard,
         }
+    }
+
+    /// Returns a name as the list shows it.
+    fn shown(self, name: &str) -> Markup {
+        match self {
+            Top::Link => foreign(&shortened(name, BROWSE_TOP_LINK_CHARS)),
+            Top::Hazard => hazard(name),
+            _ => foreign(name),
+        }
+    }
+}
+
+/// Returns the meaning of a hazard in a few words.
+fn hazard_meaning(name: &str) -> Option<&'static str> {
+    Some(match name {
+        "odd-port" => "a port of another service",
+        "encoded-control" => "an encoded control character",
+        "password" => "a password in the URL",
+        "numeric-host" => "an address in place of a name",
+        "userinfo-like-host" => "a user name that looks like a host",
+        "zero-width" => "a character without width",
+        "mixed-script" => "a host in more than one script",
+        MISMATCH => "the text of the link names another host",
+        _ => return None,
+    })
+}
+
+/// Returns the name of a hazard with its meaning.
+fn hazard(name: &str) -> Markup {
+    html! {
+        (foreign(name))
+        @if let Some(meaning) = hazard_meaning(name) { ": " (meaning) }
     }
 }
 
@@ -189,6 +231,16 @@ fn form(filter: &Filter) -> Markup {
                     (input(FilterField::Scheme, "gopher"))
                     (input(FilterField::Sender, "a name or an address"))
                     (input(FilterField::List, "comp.infosystems.www"))
+                    label { (FilterField::Hazard.label()) " "
+                        select name=(FilterField::Hazard.name()) {
+                            option value="" { "any or none" }
+                            @for name in ClosedSet::Hazards.names() {
+                                option value=(name) selected[name == filter.value(FilterField::Hazard)] {
+                                    (hazard(name))
+                                }
+                            }
+                        }
+                    } "\n"
                     (input(FilterField::Since, "1994 or 1994-07"))
                     (input(FilterField::Until, "1996 or 1996-07-02"))
                     label { "Order "
@@ -215,6 +267,9 @@ pub(super) fn not_understood(filter: &Filter, field: FilterField) -> String {
         @if field == FilterField::Words {
             p { "A phrase has at most " (SEARCH_PHRASE_WORDS) " words, and a word "
                 (SEARCH_WORD_BYTES) " bytes. Search for less." }
+        } @else if field == FilterField::Hazard {
+            p { (field.label()) ": " (foreign(filter.value(field))) " is none. Choose one of those that "
+                em { "Filters" } " lists." }
         } @else {
             p { (field.label()) ": " (foreign(filter.value(field))) " is no date. Write a year (1996), a "
                 "month (1996-07) or a day (1996-07-02)." }
@@ -231,6 +286,7 @@ pub(super) fn search_page(page: &SearchPage<'_>) -> String {
         @if let Subject::Link(facts) = &page.subject { (link_facts(facts)) }
         @if matches!(page.subject, Subject::Name(..)) { (name_facts(page)) }
         (chips(page))
+        (word_notes(page))
         (sample_note(page))
         (timeline(page))
         div.columns { "\n"
@@ -259,9 +315,9 @@ fn narrowed(page: &SearchPage<'_>, field: FilterField, value: &str) -> String {
     format!("./{}", page.filter.with(field, value).to_query(1))
 }
 
-/// Returns a link to the page of a thing.
-fn thing(field: FilterField, name: &str) -> Markup {
-    let query = Filter::default().with(field, name).to_query(1);
+/// Returns a link to the page of a thing, with the other conditions of a filter kept.
+fn thing(field: FilterField, name: &str, filter: &Filter) -> Markup {
+    let query = filter.with(field, name).to_query(1);
     html! { a href={ (field.path()) (query) } { (foreign(name)) } }
 }
 
@@ -276,6 +332,20 @@ fn chips(page: &SearchPage<'_>) -> Markup {
                 } "\n" }
             } "\n"
         }
+    }
+}
+
+fn word_notes(page: &SearchPage<'_>) -> Markup {
+    html! {
+        @if 0 < page.words_left_out { p.note role="status" {
+            "Only the first " (BROWSE_WORDS) " words and phrases were searched: "
+            (counted(page.words_left_out as u64, "other was", "others were"))
+            " left out. Search for less."
+        } "\n" }
+        @if let Some(key) = &page.clean_key { p.note role="status" {
+            "The URL was searched without its parameters of visitors and campaigns, as "
+            code { (foreign(key)) } ". Links that have such parameters match too."
+        } "\n" }
     }
 }
 
@@ -356,7 +426,7 @@ fn tops(page: &SearchPage<'_>) -> Markup {
                 @if !names.is_empty() { section { "\n"
                     h2 { (top.title()) } "\n"
                     ol { "\n" @for (name, count) in names { li {
-                        a href=(narrowed(page, top.field(), name)) { (foreign(name)) } " "
+                        a href=(narrowed(page, top.field(), name)) { (top.shown(name)) } " "
                         span.n { (grouped(*count)) }
                     } "\n" } } "\n"
                 } "\n" }
@@ -382,12 +452,12 @@ fn link_facts(facts: &LinkFacts) -> Markup {
             // Whole, however long it is: to be copied.
             dt { "URL" } dd { code.url { bdi { (Text(&facts.key)) } } } "\n"
             @if let Some(domain) = &facts.domain {
-                dt { "Domain" } dd { (thing(FilterField::Domain, domain)) } "\n"
+                dt { "Domain" } dd { (thing(FilterField::Domain, domain, &Filter::default())) } "\n"
             }
-            @if let Some(host) = &facts.host { dt { "Host" } dd { (thing(FilterField::Host, host)) } "\n" }
+            @if let Some(host) = &facts.host { dt { "Host" } dd { (thing(FilterField::Host, host, &Filter::default())) } "\n" }
             @for (other, count) in &facts.others {
                 dt { "Also shared as" } dd {
-                    (thing(FilterField::Key, other)) " " span.soft { (grouped(*count)) }
+                    (thing(FilterField::Key, other, &Filter::default())) " " span.soft { (grouped(*count)) }
                 } "\n"
             }
             @if let Some(check) = &facts.check {
@@ -458,7 +528,7 @@ fn results(page: &SearchPage<'_>) -> Markup {
                     a href={ "citations.jsonl" (query) } { "JSON lines" }
                     " " a.narrow href="#tops" { "Narrow by a name" } } "\n"
                 ol.cited start=(page.first + 1) { "\n"
-                    @for row in &page.rows { (result(row)) }
+                    @for row in &page.rows { (result(row, &page.filter)) }
                 } "\n"
                 (pager(page))
             }
@@ -466,7 +536,8 @@ fn results(page: &SearchPage<'_>) -> Markup {
     }
 }
 
-fn result(row: &PageRow) -> Markup {
+/// Returns a citation. A name in it that is clicked is one more condition of the filter.
+fn result(row: &PageRow, filter: &Filter) -> Markup {
     let found = &row.citation.found;
     let url = match &found.fragment {
         Some(fragment) => format!("{}#{fragment}", found.url),
@@ -477,14 +548,14 @@ fn result(row: &PageRow) -> Markup {
             p.url { code { (foreign(&url)) } } "\n"
             p.mail {
                 @match &found.message.date { Some(date) => (day(date)), None => span.none { "no date" } }
-                @if let Some(from) = &found.message.from { " " (sender(from)) }
+                @if let Some(from) = &found.message.from { " " (sender(from, filter)) }
                 @if let Some(subject) = &found.message.subject { " " q.subject { (foreign(subject)) } }
             } "\n"
             @if let Some(anchor) = &found.anchor { p.passage { "Link text: " (foreign(anchor)) } "\n" }
-            @if let Some(context) = &found.context { p.passage { (foreign(&context.passage_text(&url))) } "\n" }
+            @if let Some(context) = &found.context { p.passage { (passage(context, &url)) } "\n" }
             p.soft {
-                @for list in row.citation.lists() { (thing(FilterField::List, &list)) " \u{b7} " }
-                @if let Some(domain) = &row.domain { (thing(FilterField::Domain, domain)) " \u{b7} " }
+                @for list in row.citation.lists() { (thing(FilterField::List, &list, filter)) " \u{b7} " }
+                @if let Some(domain) = &row.domain { (thing(FilterField::Domain, domain, filter)) " \u{b7} " }
                 @if let Some(key) = &row.key {
                     a href={ "link" (Filter::default().with(FilterField::Key, key).to_query(1)) } {
                         (counted(row.citations, "citation", "citations")) " of this link"
@@ -494,9 +565,9 @@ fn result(row: &PageRow) -> Markup {
                     " \u{b7} quoted " (counted(row.citation.quote_depth.cast_unsigned(), "level", "levels")) " deep"
                 }
                 @if row.is_truncated { " \u{b7} cut short" }
-                @for hazard in &row.hazards {
-                    " \u{b7} " strong.warning {
-                        @if hazard == "mismatch" { "its text names another host" } @else { (foreign(hazard)) }
+                @for name in &row.hazards {
+                    " \u{b7} " a.warning href={ "./" (filter.with(FilterField::Hazard, name).to_query(1)) } {
+                        (hazard(name))
                     }
                 }
             } "\n"
@@ -535,7 +606,7 @@ pub(super) fn bytes_page(row: &PageRow, passage: &Result<RawPassage, NoPassage>)
                 }
             }
             p { "In a terminal: " code { (foreign(&show_command(&row.citation))) } } "\n"
-            ol.cited { "\n" (result(row)) } "\n"
+            ol.cited { "\n" (result(row, &Filter::default())) } "\n"
         } "\n"
     };
     document("As it is in the file", &Filter::default(), &main)
@@ -552,9 +623,21 @@ fn raw_text(bytes: &[u8]) -> Markup {
     }
 }
 
-/// Returns a link to the page of a sender, by the address, with the text of the field.
-fn sender(from: &str) -> Markup {
-    let filter = Filter::default().with(FilterField::Sender, &sender_address(from));
+/// Returns the text around a link, with the words of the search marked.
+fn passage(context: &FoundContext, url: &str) -> Markup {
+    html! {
+        bdi {
+            @for piece in context.passage(url) {
+                @if piece.is_marked { mark { (Text(&piece.text)) } } @else { (Text(&piece.text)) }
+            }
+        }
+    }
+}
+
+/// Returns a link to the page of a sender, by the address, with the text of the field and the other
+/// conditions of a filter.
+fn sender(from: &str, filter: &Filter) -> Markup {
+    let filter = filter.with(FilterField::Sender, &sender_address(from));
     html! { a href={ "sender" (filter.to_query(1)) } { (foreign(from)) } }
 }
 
@@ -602,6 +685,18 @@ impl SearchPage<'_> {
             Subject::Search => "./",
             Subject::Name(field, _) => field.path(),
             Subject::Link(_) => "link",
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_hazard_has_a_meaning() {
+        for name in ClosedSet::Hazards.names() {
+            assert!(hazard_meaning(name).is_some(), "{name}");
         }
     }
 }

@@ -8,7 +8,9 @@ use jiff::{Timestamp, ToSpan};
 use url::form_urlencoded;
 
 use crate::limits::{BROWSE_FILTER_BYTES, BROWSE_HEADER_FIELDS, BROWSE_WORDS};
-use crate::load::{SearchOrder, SearchQuery, split_words};
+use crate::load::{SearchOrder, SearchQuery, clean_key, split_words};
+use crate::parse::key;
+use crate::record::ClosedSet;
 
 /// The answer to a request that cannot be served: a status of HTTP with its reason.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -94,19 +96,21 @@ pub(super) enum FilterField {
     Scheme,
     Sender,
     List,
+    Hazard,
     Since,
     Until,
     Key,
 }
 
 impl FilterField {
-    pub(super) const ALL: [FilterField; 9] = [
+    pub(super) const ALL: [FilterField; 10] = [
         FilterField::Words,
         FilterField::Domain,
         FilterField::Host,
         FilterField::Scheme,
         FilterField::Sender,
         FilterField::List,
+        FilterField::Hazard,
         FilterField::Since,
         FilterField::Until,
         FilterField::Key,
@@ -121,6 +125,7 @@ impl FilterField {
             FilterField::Scheme => "scheme",
             FilterField::Sender => "sender",
             FilterField::List => "list",
+            FilterField::Hazard => "hazard",
             FilterField::Since => "since",
             FilterField::Until => "until",
             FilterField::Key => "key",
@@ -136,6 +141,7 @@ impl FilterField {
             FilterField::Scheme => "Scheme",
             FilterField::Sender => "Sender",
             FilterField::List => "List or newsgroup",
+            FilterField::Hazard => "Hazard",
             FilterField::Since => "From",
             FilterField::Until => "To",
             FilterField::Key => "Link",
@@ -208,21 +214,35 @@ impl Filter {
     }
 
     /// Returns the search for the conditions, or the one that cannot be understood.
-    pub(super) fn search(&self) -> Result<SearchQuery, FilterField> {
+    pub(super) fn search(&self) -> Result<PageSearch, FilterField> {
         let text = |field| Some(self.value(field).to_owned()).filter(|text| !text.is_empty());
+        let TypedWords {
+            searched,
+            left_out,
+            clean_key,
+        } = words(self.value(FilterField::Words));
         let mut search = SearchQuery {
-            words: words(self.value(FilterField::Words)),
+            words: searched,
             domain: text(FilterField::Domain).map(|text| host_in(&text).to_owned()),
             host: text(FilterField::Host).map(|text| host_in(&text).to_owned()),
             scheme: text(FilterField::Scheme)
                 .map(|text| text.trim_end_matches([':', '/']).to_owned()),
             sender: text(FilterField::Sender),
             list: text(FilterField::List),
+            hazard: text(FilterField::Hazard),
             url: text(FilterField::Key),
             ..SearchQuery::default()
         };
         if !search.is_searchable() {
             return Err(FilterField::Words);
+        }
+        let hazards = ClosedSet::Hazards.names();
+        if search
+            .hazard
+            .as_deref()
+            .is_some_and(|name| !hazards.contains(&name))
+        {
+            return Err(FilterField::Hazard);
         }
         for field in [FilterField::Since, FilterField::Until] {
             let value = self.value(field);
@@ -241,8 +261,30 @@ impl Filter {
         } else {
             SearchOrder::Newest
         };
-        Ok(search)
+        Ok(PageSearch {
+            query: search,
+            clean_key,
+            words_left_out: left_out,
+        })
     }
+}
+
+/// The search of a page.
+#[derive(Debug, PartialEq)]
+pub(super) struct PageSearch {
+    pub(super) query: SearchQuery,
+    /// The clean key of a URL among the words that has parameters of visitors and campaigns: links
+    /// with this clean key match.
+    pub(super) clean_key: Option<String>,
+    /// The number of words and phrases after the first [`BROWSE_WORDS`], which are not searched.
+    pub(super) words_left_out: usize,
+}
+
+/// The words that somebody typed, as [`PageSearch`] has them.
+struct TypedWords {
+    searched: Vec<String>,
+    left_out: usize,
+    clean_key: Option<String>,
 }
 
 /// Returns the host of a URL that somebody pasted in place of a host.
@@ -252,12 +294,38 @@ fn host_in(text: &str) -> &str {
 }
 
 /// Returns the words of a search, and the phrases in quotes. Quotation marks and dashes that
-/// programs put in place of those of a keyboard stand for them.
-fn words(text: &str) -> Vec<String> {
+/// programs put in place of those of a keyboard stand for them. Of a URL with parameters of visitors
+/// and campaigns the clean key is returned instead.
+fn words(text: &str) -> TypedWords {
     let text = text.replace(['\u{201c}', '\u{201d}', '\u{201e}'], "\"");
     let text = text.replace(['\u{2010}', '\u{2013}', '\u{2212}'], "-");
-    let words = split_words(&text).into_iter().take(BROWSE_WORDS);
-    words.map(str::to_owned).collect()
+    let all = split_words(&text);
+    let left_out = all.len().saturating_sub(BROWSE_WORDS);
+    let mut clean_key = None;
+    let mut searched = Vec::new();
+    for word in all.into_iter().take(BROWSE_WORDS) {
+        match clean_key_of_pasted(word).filter(|_| clean_key.is_none()) {
+            Some(key) => clean_key = Some(key),
+            None => searched.push(word.to_owned()),
+        }
+    }
+    TypedWords {
+        searched,
+        left_out,
+        clean_key,
+    }
+}
+
+/// Returns the clean key of a URL that has parameters of visitors and campaigns.
+fn clean_key_of_pasted(word: &str) -> Option<String> {
+    let url = word.trim_matches(['<', '>']);
+    if !url.contains("://") {
+        return None;
+    }
+    let url = url.split('#').next().unwrap_or_default();
+    let key = String::from_utf8_lossy(&key(url.as_bytes())).into_owned();
+    let clean = clean_key(&key);
+    (clean != key).then(|| clean.into_owned())
 }
 
 /// Returns the first second of a year (`1996`), a month (`1996-07`) or a day (`1996-07-02`), and
@@ -317,7 +385,7 @@ mod tests {
         let query = "?q=a+%22b+c%22&domain=m.example&since=1996-02&sort=oldest&page=3";
         let (filter, page) = Filter::of_query(&query[1..]).unwrap();
         assert_eq!(filter.to_query(page), query);
-        let search = filter.search().unwrap();
+        let search = filter.search().unwrap().query;
         assert_eq!(search.words, ["a", "\"b c\""]);
         assert_eq!(search.since, Some(823_132_800));
         assert_eq!(Filter::of_query("page=0"), Err(BAD_REQUEST));
@@ -333,16 +401,59 @@ mod tests {
     #[test]
     fn quotation_marks_and_dashes_of_other_programs_are_read() {
         let query = "q=%E2%80%9Cb+c%E2%80%9D+%E2%80%93d";
-        let search = Filter::of_query(query).unwrap().0.search().unwrap();
+        let search = Filter::of_query(query).unwrap().0.search().unwrap().query;
         assert_eq!(search.words, ["\"b c\"", "-d"]);
     }
 
     #[test]
     fn what_is_pasted_into_a_field_is_read_as_it_is_meant() {
         let query = "domain=http://m.example/&host=www.m.example:80&scheme=ftp://";
-        let search = Filter::of_query(query).unwrap().0.search().unwrap();
+        let search = Filter::of_query(query).unwrap().0.search().unwrap().query;
         assert_eq!(search.domain.as_deref(), Some("m.example"));
         assert_eq!(search.host.as_deref(), Some("www.m.example"));
         assert_eq!(search.scheme.as_deref(), Some("ftp"));
+    }
+    #[test]
+    fn a_pasted_url_is_searched_without_parameters_of_campaigns() {
+        let search = |words: &str| {
+            let mut filter = Filter::default();
+            filter.set(FilterField::Words, words);
+            filter.search().unwrap()
+        };
+        let pasted = search("lamp <HTTP://M.example:80/x?utm_source=a&id=1#top>");
+        assert_eq!(pasted.clean_key.as_deref(), Some("http://m.example/x?id=1"));
+        assert_eq!(pasted.query.words, ["lamp"]);
+        for words in ["http://m.example/x?id=1", "x?utm_source=a"] {
+            let other = search(words);
+            assert_eq!(
+                (other.clean_key, other.query.words),
+                (None, vec![words.to_owned()])
+            );
+        }
+    }
+
+    #[test]
+    fn words_after_the_last_that_is_searched_are_counted() {
+        let mut filter = Filter::default();
+        for (count, left_out) in [(BROWSE_WORDS, 0), (BROWSE_WORDS + 3, 3)] {
+            filter.set(FilterField::Words, &"a ".repeat(count));
+            let search = filter.search().unwrap();
+            assert_eq!(
+                (search.query.words.len(), search.words_left_out),
+                (BROWSE_WORDS, left_out)
+            );
+        }
+    }
+
+    #[test]
+    fn a_hazard_has_the_name_that_records_have() {
+        let mut filter = Filter::default();
+        filter.set(FilterField::Hazard, "mismatch");
+        assert_eq!(
+            filter.search().unwrap().query.hazard.as_deref(),
+            Some("mismatch")
+        );
+        filter.set(FilterField::Hazard, "odd\",\"x");
+        assert_eq!(filter.search(), Err(FilterField::Hazard));
     }
 }

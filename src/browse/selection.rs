@@ -1,12 +1,15 @@
-//! The rows that a filter selects, in their order, with the numbers of a page: years, domains,
-//! schemes, lists and senders.
+//! The rows that a filter selects, in their order, with the numbers of a page: years, domains, links,
+//! schemes, lists, senders and hazards.
 
+use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap};
 
+use rusqlite::types::Value;
 use rusqlite::{Connection, params_from_iter};
 
+use super::request::PageSearch;
 use crate::limits::{BROWSE_EXACT_ROWS, BROWSE_SAMPLE_ROWS, BROWSE_SAMPLE_RUNS, BROWSE_TOP_NAMES};
-use crate::load::{SearchOrder, SearchQuery};
+use crate::load::SearchOrder;
 use crate::record::{list_names, list_texts, sender_address};
 
 /// A filtered list.
@@ -30,14 +33,24 @@ pub(super) struct Selection {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Top {
     Domain,
+    Link,
     Host,
     Scheme,
     List,
     Sender,
+    Hazard,
 }
 
 impl Top {
-    pub(super) const ALL: [Top; 5] = [Top::Domain, Top::Host, Top::Scheme, Top::List, Top::Sender];
+    pub(super) const ALL: [Top; 7] = [
+        Top::Domain,
+        Top::Link,
+        Top::Host,
+        Top::Scheme,
+        Top::List,
+        Top::Sender,
+        Top::Hazard,
+    ];
 }
 
 /// A row while the list is made.
@@ -75,8 +88,8 @@ impl Counts {
 }
 
 /// Selects the rows of a search.
-pub(super) fn select(db: &Connection, search: &SearchQuery) -> rusqlite::Result<Selection> {
-    let (filter, values) = search.filter()?;
+pub(super) fn select(db: &Connection, search: &PageSearch) -> rusqlite::Result<Selection> {
+    let (filter, values) = clause(search)?;
     // The conditions are looked up once: some read all messages.
     let sql = format!(
         "SELECT urls.id FROM urls{filter} LIMIT {}",
@@ -88,8 +101,25 @@ pub(super) fn select(db: &Connection, search: &SearchQuery) -> rusqlite::Result<
     if BROWSE_EXACT_ROWS < ids.len() as u64 {
         sample(db, search)
     } else {
-        all_of(db, ids, search.order)
+        all_of(db, ids, search.query.order)
     }
+}
+
+/// Returns the conditions as a clause `WHERE`, with the values of its parameters.
+fn clause(search: &PageSearch) -> rusqlite::Result<(String, Vec<Value>)> {
+    let (mut filter, mut values) = search.query.filter()?;
+    if let Some(key) = &search.clean_key {
+        // Keys and their clean keys are alike up to the question mark. The keys have an index.
+        let (start, _) = key.split_once('?').unwrap_or((key, ""));
+        values.extend([start, key].map(|text| Value::from(text.to_owned())));
+        let (key, start) = (values.len(), values.len() - 1);
+        let joint = if filter.is_empty() { " WHERE" } else { " AND" };
+        filter.push_str(&format!(
+            "{joint} urls.link IN (SELECT id FROM links WHERE ?{start} <= key AND \
+             key < ?{start} || char(1114111) AND clean_key = ?{key})"
+        ));
+    }
+    Ok((filter, values))
 }
 
 /// Selects all rows of a list.
@@ -105,18 +135,18 @@ fn all_of(db: &Connection, mut ids: Vec<i64>, order: SearchOrder) -> rusqlite::R
             made.add(row)?;
         }
     }
-    let mut selection = made.finish(order);
+    let mut selection = made.finish(order)?;
     selection.total = selection.ids.len() as u64;
     Ok(selection)
 }
 
 /// Selects the rows of a sample, and estimates how many there are.
-fn sample(db: &Connection, search: &SearchQuery) -> rusqlite::Result<Selection> {
-    let (filter, values) = search.filter()?;
+fn sample(db: &Connection, search: &PageSearch) -> rusqlite::Result<Selection> {
+    let (filter, values) = clause(search)?;
     // It is a table of its own before any condition holds: otherwise a condition would choose the
     // rows, and a list of rows or links would be walked again for each run.
     let sql = format!(
-        "WITH sample AS MATERIALIZED (SELECT {ROW}, urls.link FROM {})
+        "WITH sample AS MATERIALIZED (SELECT {ROW} FROM {})
          SELECT {ROW} FROM sample AS urls{filter}",
         runs(db)?
     );
@@ -126,7 +156,7 @@ fn sample(db: &Connection, search: &SearchQuery) -> rusqlite::Result<Selection> 
     while let Some(row) = rows.next()? {
         made.add(row)?;
     }
-    let mut selection = made.finish(search.order);
+    let mut selection = made.finish(search.query.order)?;
     let all: i64 = db.query_row("SELECT count(*) FROM urls", [], |row| row.get(0))?;
     let (all, examined) = (all.cast_unsigned(), examined(db)?);
     selection.sampled = Some(examined);
@@ -140,7 +170,10 @@ fn sample(db: &Connection, search: &SearchQuery) -> rusqlite::Result<Selection> 
 }
 
 /// The columns that [`SelectionBuilder::add`] reads.
-const ROW: &str = "urls.id, urls.cited, urls.source, urls.start, urls.message, urls.scheme, urls.host, urls.domain";
+const ROW: &str = "urls.id, urls.cited, urls.source, urls.start, urls.message, urls.scheme, urls.host, urls.domain, urls.link, urls.hazards";
+
+/// The list of a row without hazards.
+const NO_HAZARDS: &str = "[]";
 
 /// Returns the tables that give the runs of neighbouring rows of a sample.
 fn runs(db: &Connection) -> rusqlite::Result<String> {
@@ -170,11 +203,14 @@ fn examined(db: &Connection) -> rusqlite::Result<u64> {
 }
 
 struct SelectionBuilder<'d> {
+    db: &'d Connection,
     message: rusqlite::Statement<'d>,
     /// The last message, with its sender and its lists.
     last: Option<(i64, Option<String>, Vec<String>)>,
     rows: Vec<Row>,
     counts: [Counts; Top::ALL.len()],
+    /// The number of rows of links, by their identifiers.
+    links: HashMap<i64, u64>,
     years: BTreeMap<String, u64>,
     undated: u64,
 }
@@ -183,10 +219,12 @@ impl<'d> SelectionBuilder<'d> {
     fn new(db: &'d Connection) -> rusqlite::Result<SelectionBuilder<'d>> {
         let sql = "SELECT sender, list_id, newsgroups FROM messages WHERE id = ?1";
         Ok(SelectionBuilder {
+            db,
             message: db.prepare(sql)?,
             last: None,
             rows: Vec::new(),
             counts: Default::default(),
+            links: HashMap::new(),
             years: BTreeMap::new(),
             undated: 0,
         })
@@ -206,6 +244,15 @@ impl<'d> SelectionBuilder<'d> {
         for (top, column) in [(Top::Scheme, 5), (Top::Host, 6), (Top::Domain, 7)] {
             if let Some(name) = row.get_ref(column)?.as_str_or_null().ok().flatten() {
                 self.counts[top as usize].add(name);
+            }
+        }
+        if let Some(link) = row.get(8)? {
+            *self.links.entry(link).or_default() += 1;
+        }
+        let hazards = row.get_ref(9)?.as_str_or_null().ok().flatten();
+        if let Some(hazards) = hazards.filter(|hazards| *hazards != NO_HAZARDS) {
+            for name in list_texts(hazards) {
+                self.counts[Top::Hazard as usize].add(&name);
             }
         }
         let message: i64 = row.get(4)?;
@@ -237,7 +284,8 @@ impl<'d> SelectionBuilder<'d> {
         Ok(())
     }
 
-    fn finish(self, order: SearchOrder) -> Selection {
+    fn finish(self, order: SearchOrder) -> rusqlite::Result<Selection> {
+        let links = top_links(self.db, self.links)?;
         let mut rows = self.rows;
         rows.sort_unstable_by(|one, other| {
             let dates = match (&one.cited, &other.cited) {
@@ -249,45 +297,72 @@ impl<'d> SelectionBuilder<'d> {
             let place = |row: &Row| (row.source, row.start, row.id);
             dates.then_with(|| place(one).cmp(&place(other)))
         });
-        Selection {
+        let mut tops = self.counts.map(Counts::top);
+        tops[Top::Link as usize] = links;
+        Ok(Selection {
             ids: rows.into_iter().map(|row| row.id).collect(),
             total: 0,
             sampled: None,
             years: self.years,
             undated: self.undated,
-            tops: self.counts.map(Counts::top),
-        }
+            tops,
+        })
     }
+}
+
+/// Returns the keys of the most frequent links of those that have several rows; those of one number
+/// in the order in which they were loaded.
+fn top_links(db: &Connection, links: HashMap<i64, u64>) -> rusqlite::Result<Vec<(String, u64)>> {
+    let mut links: Vec<_> = links.into_iter().filter(|(_, count)| 1 < *count).collect();
+    links.sort_unstable_by_key(|(id, count)| (Reverse(*count), *id));
+    links.truncate(BROWSE_TOP_NAMES);
+    let mut key = db.prepare("SELECT key FROM links WHERE id = ?1")?;
+    let links = links.into_iter().map(|(id, count)| {
+        let key = key.query_row([id], |row| row.get(0))?;
+        Ok((key, count))
+    });
+    links.collect()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::load::SearchQuery;
 
     /// A database with the columns that are read: every fourth row is of 1996 and cites `a.example`.
     fn database(rows: u64) -> Connection {
         let db = Connection::open_in_memory().unwrap();
         db.execute_batch(&format!(
-            "CREATE TABLE urls(id INTEGER PRIMARY KEY, cited, source, start, message, scheme, host, domain, link);
+            "CREATE TABLE urls(id INTEGER PRIMARY KEY, cited, source, start, message, scheme, host, domain, link, hazards);
              CREATE TABLE messages(id INTEGER PRIMARY KEY, sender, list_id, newsgroups);
-             CREATE TABLE links(id INTEGER PRIMARY KEY, host, domain);
-             INSERT INTO links VALUES(1, 'a.example', 'a.example'), (2, 'b.example', 'b.example');
+             CREATE TABLE links(id INTEGER PRIMARY KEY, host, domain, key, clean_key);
+             INSERT INTO links VALUES
+               (1, 'a.example', 'a.example', 'http://a.example/?id=1&utm_id=x', 'http://a.example/?id=1'),
+               (2, 'b.example', 'b.example', 'http://b.example/', 'http://b.example/');
              INSERT INTO messages VALUES(1, 'Jane <Jane@m.example>', '<alt.lamps>', '[\"alt.lamps\"]');
              WITH RECURSIVE n(n) AS (VALUES(1) UNION ALL SELECT n + 1 FROM n WHERE n < {rows})
              INSERT INTO urls SELECT n, iif(n % 4 = 0, '1996', '1995') || '-01-01T00:00:00Z', 1, n, 1, 'http',
-               iif(n % 4 = 0, 'a', 'b') || '.example', iif(n % 4 = 0, 'a', 'b') || '.example', iif(n % 4 = 0, 1, 2)
+               iif(n % 4 = 0, 'a', 'b') || '.example', iif(n % 4 = 0, 'a', 'b') || '.example', iif(n % 4 = 0, 1, 2),
+               iif(n % 8 = 0, '[\"mismatch\",\"password\"]', '[]')
              FROM n"
         ))
         .unwrap();
         db
     }
 
+    fn search(change: impl FnOnce(&mut SearchQuery)) -> PageSearch {
+        let mut query = SearchQuery::default();
+        change(&mut query);
+        PageSearch {
+            query,
+            clean_key: None,
+            words_left_out: 0,
+        }
+    }
+
     #[test]
     fn a_list_that_is_not_too_long_is_whole() {
-        let search = SearchQuery {
-            domain: Some("a.example".to_owned()),
-            ..SearchQuery::default()
-        };
+        let search = search(|query| query.domain = Some("a.example".to_owned()));
         let list = select(&database(400), &search).unwrap();
         assert_eq!((list.ids.len(), list.total, list.sampled), (100, 100, None));
         assert_eq!(list.ids[..2], [4, 8]);
@@ -295,18 +370,43 @@ mod tests {
         let top = |top: Top| list.tops[top as usize].clone();
         assert_eq!(top(Top::Sender), [("jane@m.example".to_owned(), 100)]);
         assert_eq!(top(Top::List), [("alt.lamps".to_owned(), 100)]);
+        let link = "http://a.example/?id=1&utm_id=x".to_owned();
+        assert_eq!(top(Top::Link), [(link, 100)]);
+        let hazards = ["mismatch", "password"].map(|name| (name.to_owned(), 50));
+        assert_eq!(top(Top::Hazard), hazards);
+    }
+
+    #[test]
+    fn hazards_and_clean_keys_select_rows() {
+        let db = database(400);
+        let hazard = search(|query| query.hazard = Some("password".to_owned()));
+        assert_eq!(select(&db, &hazard).unwrap().ids[..2], [8, 16]);
+        for (key, count) in [
+            ("http://a.example/?id=1", 100),
+            ("http://a.example/", 0),
+            ("http://b.example/", 300),
+        ] {
+            let clean = PageSearch {
+                clean_key: Some(key.to_owned()),
+                ..search(|_| {})
+            };
+            assert_eq!(select(&db, &clean).unwrap().ids.len(), count, "{key}");
+            let both = PageSearch {
+                clean_key: Some(key.to_owned()),
+                ..search(|query| query.domain = Some("a.example".to_owned()))
+            };
+            let count = if count == 100 { 100 } else { 0 };
+            assert_eq!(select(&db, &both).unwrap().ids.len(), count, "{key}");
+        }
     }
 
     #[test]
     fn a_longer_one_is_a_sample_with_an_estimate() {
         let db = database(500_000);
-        let list = select(&db, &SearchQuery::default()).unwrap();
+        let list = select(&db, &search(|_| {})).unwrap();
         assert_eq!((list.total, list.ids.len()), (500_000, 15_000));
         assert_eq!(list.sampled, Some(15_000));
-        let search = SearchQuery {
-            domain: Some("a.example".to_owned()),
-            ..SearchQuery::default()
-        };
+        let search = search(|query| query.domain = Some("a.example".to_owned()));
         let list = select(&db, &search).unwrap();
         assert_eq!((list.total, list.ids.len()), (125_000, 3_750));
     }

@@ -16,7 +16,8 @@ pub const BROWSE_HEADER_FIELDS: usize = 64;
 /// Size, in bytes, of a condition of a filter. A key is as long as a URL.
 pub const BROWSE_FILTER_BYTES: usize = 32 << 10;
 
-/// Number of words of a search that are used. Nobody types more.
+/// Number of words and phrases of a search that are used; of more the page says so. Nobody types as
+/// many.
 pub const BROWSE_WORDS: usize = 32;
 
 /// Time, in seconds, in which a client must send the head of its request.
@@ -44,6 +45,14 @@ pub const BROWSE_RAW_BYTES: u64 = 256 << 10;
 
 /// Size, in bytes, of the raw text before them and after them: a paragraph.
 pub const BROWSE_AROUND_BYTES: u64 = 1_500;
+
+/// Number of characters of the passage before a link, and of that after it, on a page. Records that
+/// other programs wrote may have longer ones.
+pub const BROWSE_PASSAGE_CHARS: usize = 1_000;
+
+/// Number of characters of a link in the list of the most cited ones: a few lines of a narrow
+/// column.
+pub const BROWSE_TOP_LINK_CHARS: usize = 80;
 
 /// Number of results on a page.
 pub const BROWSE_PAGE_ROWS: usize = 50;

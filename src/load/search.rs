@@ -43,6 +43,26 @@ pub(super) fn search_database<E: From<LoadError>>(
     Ok(())
 }
 
+/// Marks the words of a search in passages.
+#[cfg(feature = "browse")]
+pub(crate) struct PassageMarker(Marker);
+
+#[cfg(feature = "browse")]
+impl PassageMarker {
+    /// Creates the marker of a search; `None` if it has no words.
+    pub(crate) fn new(query: &SearchQuery) -> rusqlite::Result<Option<PassageMarker>> {
+        if query.words.is_empty() {
+            return Ok(None);
+        }
+        let marker = Marker::new(query.phrases()?.wanted)?;
+        Ok(Some(PassageMarker(marker)))
+    }
+
+    pub(crate) fn mark(&mut self, row: &mut FoundRow) -> rusqlite::Result<()> {
+        mark(row, &mut self.0)
+    }
+}
+
 /// Marks the phrases of a search in the passage of a match.
 pub(super) fn mark(row: &mut FoundRow, marker: &mut Marker) -> rusqlite::Result<()> {
     if let Some(context) = &mut row.context {

@@ -101,6 +101,20 @@ impl FoundContext {
         }
     }
 
+    /// Leaves of both texts at most `max_chars` characters next to the URL. There must be no marks.
+    #[cfg(feature = "browse")]
+    pub(crate) fn shorten(&mut self, max_chars: usize) {
+        if let Some((start, _)) = self.before.char_indices().rev().nth(max_chars) {
+            let start = start
+                + self.before[start..]
+                    .chars()
+                    .next()
+                    .map_or(0, char::len_utf8);
+            self.before.replace_range(..start, "\u{2026}");
+        }
+        self.after = shortened(&self.after, max_chars).into_owned();
+    }
+
     /// Returns the texts around a URL with the URL between them, which is shortened if it is long.
     #[must_use]
     pub fn passage(&self, url: &str) -> Vec<PassagePiece> {
@@ -332,6 +346,24 @@ mod tests {
                 subject: None,
             },
             context: None,
+        }
+    }
+
+    #[cfg(feature = "browse")]
+    #[test]
+    fn a_context_is_shortened_away_from_its_url() {
+        for (before, after, expected) in [
+            ("ab", "cd", ("ab", "cd")),
+            (
+                "a\u{e9}\u{e8}",
+                "\u{e9}\u{e8}a",
+                ("\u{2026}\u{e9}\u{e8}", "\u{e9}\u{e8}\u{2026}"),
+            ),
+            ("", "", ("", "")),
+        ] {
+            let mut context = FoundContext::new(before.to_owned(), after.to_owned());
+            context.shorten(2);
+            assert_eq!((&*context.before, &*context.after), expected);
         }
     }
 

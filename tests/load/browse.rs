@@ -4,8 +4,9 @@ use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
 use std::process::{Child, Stdio};
 
+use super::search::folder_with_contexts;
 use super::{MAIL, loaded, records};
-use crate::scene::{Folder, ended, urlspool};
+use crate::scene::{Folder, done, ended, urlspool};
 
 const HOSTILE: &str = "From x Thu Jan  4 00:00:00 1996\n\
 From: =?utf-8?q?=22=3E=3Cscript=3Ealert=281=29=3C/script=3E?= <eve@m.example>\n\
@@ -108,6 +109,11 @@ fn a_page_searches_filters_and_counts() {
         ("domain?domain=f.example", 1),
         ("sender?sender=john@m.example", 1),
         ("?page=7", 4),
+        ("?hazard=mismatch", 0),
+        (
+            "?domain=m.example&key=http://m.example/lamp&since=1996-01-02",
+            1,
+        ),
     ] {
         assert_eq!(citations(&served.page(path)), count, "{path}");
     }
@@ -341,4 +347,139 @@ fn the_text_around_a_hostile_link_is_text() {
         }
         assert!(raw.contains("&lt;a href="), "{raw}");
     }
+}
+
+/// The part of a page between two texts.
+#[track_caller]
+fn between<'p>(page: &'p str, start: &str, end: &str) -> &'p str {
+    let (_, rest) = page.split_once(start).unwrap();
+    rest.split_once(end).unwrap().0
+}
+
+#[test]
+fn hazards_are_counted_and_filter() {
+    let (_folder, served) = Served::of(&[MAIL, HOSTILE].concat());
+    let page = served.page("");
+    let hazards = between(&page, "<h2>Hazards</h2>", "</section>");
+    assert!(hazards.contains("href=\"./?hazard=mismatch\""), "{hazards}");
+    assert!(hazards.contains("<span class=\"n\">1</span>"), "{hazards}");
+    let chosen = served.page("?hazard=mismatch");
+    assert_eq!(citations(&chosen), 1);
+    assert!(chosen.contains("<option value=\"mismatch\" selected>"));
+    let in_citation = "class=\"warning\" href=\"./?q=evil&amp;hazard=mismatch\"";
+    assert!(served.page("?q=evil").contains(in_citation));
+    assert_eq!(citations(&served.page("?hazard=password")), 0);
+    assert!(served.page("?hazard=soon").contains("Nothing was searched"));
+}
+
+#[test]
+fn the_most_cited_links_are_ranked_and_filter() {
+    let (_folder, served) = Served::of(MAIL);
+    let page = served.page("?q=lamp");
+    let links = between(&page, "<h2>Most cited links</h2>", "</section>");
+    let items: Vec<_> = links.split("<li>").skip(1).collect();
+    let first = "href=\"./?q=lamp&amp;key=http%3A%2F%2Fm.example%2Flamp\"";
+    assert!(
+        items[0].contains(first) && items[0].contains(">3<"),
+        "{links}"
+    );
+    // The other is cited once.
+    assert_eq!(items.len(), 1, "{links}");
+    assert_eq!(
+        citations(&served.page("?q=lamp&key=http%3A%2F%2Fm.example%2Flamp")),
+        3
+    );
+}
+
+#[test]
+fn a_pasted_url_of_a_campaign_finds_the_link_by_its_clean_key() {
+    let mail = MAIL.replacen(
+        "http://m.example/lamp ",
+        "http://m.example/lamp?utm_source=list&id=1 ",
+        1,
+    );
+    let (_folder, served) = Served::of(&mail);
+    for (url, count) in [
+        ("http://m.example/lamp?id=1%26utm_source=mail", 1),
+        (
+            "HTTP://M.example:80/lamp?utm_campaign=a%26utm_source=b%23top",
+            2,
+        ),
+        ("http://m.example/?utm_source=mail", 0),
+        ("jane+http://m.example/lamp?utm_source=mail", 1),
+    ] {
+        let page = served.page(&format!("?q={url}"));
+        assert_eq!(citations(&page), count, "{url}");
+        assert!(
+            page.contains("without its parameters of visitors"),
+            "{page}"
+        );
+    }
+    assert!(
+        !served
+            .page("?q=http://m.example/lamp")
+            .contains("parameters of visitors and")
+    );
+}
+
+#[test]
+fn a_name_that_is_clicked_in_a_citation_keeps_the_other_conditions() {
+    let (_folder, served) = Served::of(MAIL);
+    let page = served.page("?q=lamp&since=1996");
+    for kept in [
+        "href=\"domain?q=lamp&amp;domain=m.example&amp;since=1996\"",
+        "href=\"sender?q=lamp&amp;sender=jane%40m.example&amp;since=1996\"",
+    ] {
+        assert!(page.contains(kept), "{kept}: {page}");
+    }
+    let page = served.page("sender?q=other&sender=john%40m.example&since=1996");
+    assert_eq!(citations(&page), 1);
+    assert!(
+        page.contains("href=\"./?sender=john%40m.example&amp;since=1996\""),
+        "{page}"
+    );
+    // All citations of a link stand on its page.
+    assert!(
+        page.contains("href=\"link?key=http%3A%2F%2Fm.example%2Flamp\""),
+        "{page}"
+    );
+}
+
+#[test]
+fn words_that_are_searched_are_marked_in_passages() {
+    let folder = folder_with_contexts();
+    let served = Served::at(&folder, "127.0.0.1:0");
+    let page = served.page("?q=FOX+ju*&sort=oldest");
+    let marked = "<mark>fox</mark> <mark>jumps</mark> \\u{1b}[2J over http://m.example/lamp and";
+    assert!(page.contains(marked), "{page}");
+    assert!(!served.page("?q=-other").contains("<mark>"));
+}
+
+#[test]
+fn long_passages_are_cut_around_the_link() {
+    let folder = Folder::new();
+    let words = "word ".repeat(600);
+    let path = folder.file("a.txt", format!("{words}http://m.example/ {words}"));
+    let lines = done(&["scan", "--context", "4096", &path]).stdout;
+    loaded(&folder, &[], &lines);
+    let page = Served::at(&folder, "127.0.0.1:0").page("?q=word");
+    let passage = between(&page, "<p class=\"passage\">", "</p>");
+    assert_eq!(
+        passage.matches("<mark>word</mark>").count(),
+        2 * 1_000 / 5,
+        "{passage}"
+    );
+    assert_eq!(passage.matches('\u{2026}').count(), 2, "{passage}");
+}
+
+#[test]
+fn a_query_of_too_many_words_says_so() {
+    let (_folder, served) = Served::of(MAIL);
+    let lamps = vec!["lamp"; 32].join("+");
+    let page = served.page(&format!("?q={lamps}"));
+    assert!(!page.contains("Only the first"), "{page}");
+    let page = served.page(&format!("?q={lamps}+nowhere"));
+    assert_eq!(citations(&page), 4);
+    let note = "Only the first 32 words and phrases were searched: 1 other was left out.";
+    assert!(page.contains(note), "{page}");
 }

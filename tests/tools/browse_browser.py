@@ -41,6 +41,7 @@ Content-Type: text/html; charset=utf-8
 <a href='http://evil.example/"><script>document.title="ran"</script>'><b>http://bank.example/</b></a>
 <a href="http://evil.example/LONG">long</a>
 <a href="http://evil.example/?q=</code></bdi><iframe src=http://evil.example/>">frame</a>
+</mark><script>document.title="ran"</script> wick <b onclick=document.title="ran">http://1.2.3.4/wick</b>
 
 """
 
@@ -115,7 +116,7 @@ def archive(folder):
             file.write(
                 f"From a Mon Jan  1 00:00:00 1996\nFrom: Reader {number % 40} <r{number % 40}@m{number % 7}.example>\n"
                 f"Date: {day} Mar {year} 10:00:00 +0000\nMessage-ID: <{number}@m.example>\nSubject: Lamp number {number}\n"
-                f"List-Id: <lamps{number % 5}.m.example>\n\nsee http://h{number // 2 % 30}.d{number // 2 % 11}.example/lamp/{number // 2}\n\n")
+                f"List-Id: <lamps{number % 5}.m.example>\n\nsee the wick at http://h{number // 2 % 30}.d{number // 2 % 11}.example/lamp/{number // 2}\n\n")
         file.write(HOSTILE.replace("LONG", "x" * 16_000))
     return mail
 
@@ -148,11 +149,14 @@ def times(program, database, by_processor):
                 [choose.randrange(rows[1])]).fetchone()
         chosen.append(row)
     child, base = serve(program, database)
-    kinds = {"first": [""], "word": [], "link": [], "domain": [], "sender": [], "list": [], "year": [], "word and year": []}
+    kinds = {"first": [""], "word": [], "link": [], "domain": [], "sender": [], "list": [], "year": [], "word and year": [],
+             "hazard": [f"?hazard={name}" for name in ("mismatch", "password", "numeric-host", "odd-port", "encoded-control", "zero-width")],
+             "campaign": []}
     for key, domain, url, sender, list_id, cited in chosen:
         word = choose.choice(re.findall(r"[a-z]{4,}", url.lower()) or ["http"])
         address = re.search(r"[^\s<>()]+@[^\s<>()]+", sender or "")
         kinds["word"].append("?" + urllib.parse.urlencode({"q": word}))
+        kinds["campaign"].append("?" + urllib.parse.urlencode({"q": "http://" + key.split("://")[-1] + "?utm_source=x"}))
         kinds["link"].append("link?" + urllib.parse.urlencode({"key": key}))
         if domain:
             kinds["domain"].append("domain?" + urllib.parse.urlencode({"domain": domain}))
@@ -218,7 +222,7 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         folder = pathlib.Path(folder)
         database = folder / "urls.db"
-        subprocess.run([args.urlspool, "scan", "-q", "--into", database, archive(folder)], check=True)
+        subprocess.run([args.urlspool, "scan", "-q", "--context", "100", "--into", database, archive(folder)], check=True)
         server, base = serve(args.urlspool, database)
         port = free_port()
         chrome = subprocess.Popen([driver, f"--port={port}"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
@@ -252,7 +256,7 @@ def look(browser, base, check):
     count = "return document.querySelectorAll('p.url').length"
     heading = "return document.querySelector('#results h2').textContent"
     browser.open(base)
-    check("the first page counts all citations", "10,004 citations" in browser.script(heading), browser.script(heading))
+    check("the first page counts all citations", "10,005 citations" in browser.script(heading), browser.script(heading))
     browser.type("#q", 'lamp "number 77"\ue007')
     time.sleep(0.5)
     check("a search by keyboard", "1 citation" == browser.script(heading), browser.script(heading))
@@ -262,7 +266,7 @@ def look(browser, base, check):
     check("a name that is clicked is a condition", browser.script("return document.querySelectorAll('.chips li').length") == 1)
     browser.click(".chips a")
     time.sleep(0.5)
-    check("the condition is removed", "10,004 citations" in browser.script(heading))
+    check("the condition is removed", "10,005 citations" in browser.script(heading))
     year = browser.script("return document.querySelector('.timeline a').getAttribute('href')")
     browser.open(urllib.parse.urljoin(base, year))
     check("a year filters", "until=1991" in year and "citations" in browser.script(heading), year)
@@ -283,7 +287,32 @@ def look(browser, base, check):
     browser.click("p.soft a[href^='link?']")
     time.sleep(0.5)
     check("the page of a link has its citations", browser.script(count) == 2, browser.script(count))
-    for path in ("?q=evil", "domain?domain=evil.example", "?sender=eve"):
+    conditions = "return [...document.querySelectorAll('.chips li')].map(chip => chip.firstChild.textContent)"
+    browser.open(base + "?q=lamp&since=1991&until=1991")
+    browser.click("p.soft a[href^='domain?']")
+    time.sleep(0.5)
+    kept = browser.script(conditions)
+    check("a name of a citation keeps the conditions", kept == ["Words: ", "Domain: ", "From: ", "To: "], kept)
+    browser.open(base + "?q=lamp")
+    browser.click(".tops a[href*='key=']")
+    time.sleep(0.5)
+    check("a link of the ranking filters", "2 citations" == browser.script(heading), browser.script(heading))
+    url = browser.script("return document.querySelector('p.url').textContent")
+    browser.open(base)
+    browser.type("#q", url + "?utm_source=mail&utm_medium=x\ue007")
+    time.sleep(0.5)
+    check("a pasted URL of a campaign", "2 citations" == browser.script(heading), browser.script(heading))
+    browser.open(base)
+    browser.click(".tops a[href*='hazard=numeric-host']")
+    time.sleep(0.5)
+    check("a hazard filters", "1 citation" == browser.script(heading), browser.script(heading))
+    browser.open(base + "?q=wick&scheme=http")
+    marked = browser.script("return [...document.querySelectorAll('.passage mark')].map(mark => mark.textContent.toLowerCase())")
+    check("words are marked in passages", len(marked) == 50 and set(marked) == {"wick"}, marked)
+    browser.open(base + "?q=" + "+".join(["lamp"] * 40))
+    note = browser.script("return document.querySelector('.note')?.textContent")
+    check("a long query says what is left out", "8 others were left out" in (note or ""), note)
+    for path in ("?q=evil", "?q=wick+evil", "domain?domain=evil.example", "?sender=eve"):
         browser.open(base + path)
         check(f"hostile texts of {path} are shown", browser.script(count) >= 2, browser.script(count))
         check(f"no script of {path} ran", browser.script("return document.title") != "ran")
@@ -314,7 +343,7 @@ def requests_of(browser, base, check):
 
 
 def shots(browser, base, folder, name):
-    pages = {"first": "", "search": "?q=lamp&domain=d1.example", "hostile": "?q=evil"}
+    pages = {"first": "", "search": "?q=wick&domain=d1.example", "hostile": "?q=evil"}
     for page, path in pages.items():
         browser.open(base + path)
         browser.shot(folder / f"{name}-{page}.png")
