@@ -35,7 +35,7 @@ use crate::limits::{
     AUDIT_REFUSAL_SECONDS, AUDIT_REFUSALS, AUDIT_RETRY_AFTER_SECONDS, AUDIT_SILENT_HOSTS,
     INSPECT_BATCH_LINKS, INSPECT_HOSTS, INSPECT_LATER_SNAPSHOTS,
 };
-use client::{Answer, PageClient, Reply, origin, user_agent};
+use client::{Answer, PageClient, Reply, RobotsFailure, origin, user_agent};
 use tables::{DueLink, KnownHost, StoredPage, due_links, hosts, prepare, store_batch, store_page};
 use verdict::{
     Control, FirstComparison, FoundPage, Snapshot, Verdict, compare, compare_later, judge,
@@ -331,7 +331,7 @@ impl Inspecting<'_> {
                 Reply::Failed(failure) => {
                     Fetched::Failed(format!("{} for {address}", failure.words()))
                 }
-                Reply::Robots(url) | Reply::Parked(url, _) => {
+                Reply::Robots(url) | Reply::RobotsUnreachable(url, _) | Reply::Parked(url, _) => {
                     Fetched::Failed(format!("{address} leads to {url}"))
                 }
             });
@@ -510,6 +510,17 @@ impl<'a> HostReader<'a> {
                 Verdict::new(PageState::Parked, sign)
             }
             Reply::Robots(url) => not_read(format!("a robots.txt excludes {url}")),
+            Reply::RobotsUnreachable(url, failure) => {
+                let reason = match failure {
+                    RobotsFailure::Status(status) => format!("HTTP status {status}"),
+                    RobotsFailure::NoAnswer(failure) => {
+                        stored.error = Some(failure.name());
+                        has_reply = failure == CheckFailure::Tls;
+                        format!("no answer: {}", failure.words())
+                    }
+                };
+                not_read(format!("{reason} for the robots.txt of {}", origin(&url)))
+            }
             Reply::Failed(failure) => {
                 stored.error = Some(failure.name());
                 has_reply = failure == CheckFailure::Tls;

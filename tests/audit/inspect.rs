@@ -1,5 +1,8 @@
 //! `urlspool audit inspect`: pages of servers of this machine, their states, and what is never asked for.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
 use rusqlite::Connection;
 
 use super::http_server::{HttpServer, SeenRequest, answer};
@@ -136,7 +139,9 @@ fn pages_are_judged_and_robots_are_honoured() {
     let kept = "SELECT error, evidence FROM audit_pages WHERE url LIKE '%/inside'";
     assert_eq!(
         rows(&database, kept),
-        ["excluded|no answer: private, or excluded by the checker"]
+        [
+            "excluded|no answer: private, or excluded by the checker for the robots.txt of http://169.254.169.254"
+        ]
     );
     // Nothing is due; and of a host that is known nothing is asked but the page.
     let summary = audit(&folder, "inspect", &["--contact", "a@m.test"]);
@@ -256,4 +261,57 @@ fn silence_of_many_hosts_is_no_result_and_a_contact_is_needed() {
     );
     let refused = audit(&folder, "inspect", &["--contact", "me"]);
     assert_eq!(refused.status, Some(2), "{}", refused.stderr);
+}
+
+/// RFC 9309, section 2.3.1.4: a robots.txt that cannot be reached closes the host, for a time.
+#[test]
+fn a_robots_txt_that_cannot_be_reached_closes_its_host_until_it_answers() {
+    let is_back = Arc::new(AtomicBool::new(false));
+    let servers = [
+        // It fails, breaks off before an answer, breaks off in the text.
+        answer("503 Service Unavailable", "", ""),
+        String::new(),
+        "HTTP/1.1 200 OK\r\nContent-Length: 999\r\n\r\nUser-agent: *\n".to_owned(),
+        // The status that says that there is none opens it.
+        answer("403 Forbidden", "", ""),
+    ]
+    .map(|robots| {
+        let is_back = Arc::clone(&is_back);
+        HttpServer::start(move |request, _| match request.target.as_str() {
+            "/robots.txt" if !is_back.load(Ordering::SeqCst) => robots.clone(),
+            "/lamp" => html(ARTICLE),
+            _ => gone(),
+        })
+    });
+    let urls: Vec<_> = servers.iter().map(|server| server.url("/lamp")).collect();
+    let folder = answering(&urls);
+    audited(&folder, "inspect", &CONTACT);
+    let by_server = |column: &str| -> Vec<String> {
+        let find = |url: &String| {
+            let sql = format!("SELECT {column} FROM audit_pages WHERE url = '{url}'");
+            rows(&folder.path("urls.db"), &sql).concat()
+        };
+        urls.iter().map(find).collect()
+    };
+    assert_eq!(
+        by_server("state"),
+        ["not_read", "not_read", "not_read", "not_compared"]
+    );
+    let reasons = by_server("evidence");
+    for (reason, (words, server)) in reasons.iter().zip([
+        ("HTTP status 503 for the robots.txt of ", &servers[0]),
+        ("no answer: ", &servers[1]),
+        ("no answer: ", &servers[2]),
+    ]) {
+        assert!(reason.starts_with(words), "{reason}");
+        assert!(reason.ends_with(&server.url("")), "{reason}");
+        assert_eq!(targets(server), ["/robots.txt"]);
+    }
+    is_back.store(true, Ordering::SeqCst);
+    audited(
+        &folder,
+        "inspect",
+        &[&CONTACT[..], &["--max-age", "0h"]].concat(),
+    );
+    assert_eq!(by_server("state"), ["not_compared"; 4]);
 }

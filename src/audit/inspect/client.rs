@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use ureq::{Agent, Proxy};
-use url::Url;
+use url::{Position, Url};
 
 use super::page::{Page, language};
 use super::parking::redirect_to_service;
@@ -58,8 +58,8 @@ pub(super) struct PageClient<'a> {
     pause: Duration,
     /// The time at which each host may be asked next, by its name and port.
     next: Mutex<HashMap<String, Instant>>,
-    /// Rules by origin.
-    robots: Mutex<HashMap<String, Arc<Robots>>>,
+    /// Rules by origin; the reason for which a robots.txt cannot be reached, where it cannot.
+    robots: Mutex<HashMap<String, Result<Arc<Robots>, RobotsFailure>>>,
     stop: &'a AtomicBool,
 }
 
@@ -72,8 +72,30 @@ pub(super) enum Reply {
     Parked(Url, String),
     /// A robots.txt excludes the page, or that of a redirect.
     Robots(Url),
+    /// The robots.txt of the page's origin, or of a redirect's, cannot be reached, so that nothing
+    /// there may be asked for (RFC 9309, section 2.3.1.4).
+    RobotsUnreachable(Url, RobotsFailure),
     /// No server answered.
     Failed(CheckFailure),
+    /// The inspection was stopped.
+    Stopped,
+}
+
+/// The reason for which a robots.txt cannot be reached.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum RobotsFailure {
+    /// The server answers with this status of 500 or more.
+    Status(u16),
+    /// No server answers, or not with the whole text.
+    NoAnswer(CheckFailure),
+}
+
+/// Permission to ask for a URL.
+enum Permission {
+    Given,
+    /// A robots.txt excludes the URL.
+    Excluded,
+    Unreachable(RobotsFailure),
     /// The inspection was stopped.
     Stopped,
 }
@@ -96,6 +118,8 @@ pub(super) struct Answer {
     pub(super) body: Vec<u8>,
     /// `true` if the body is in a content coding, which was not asked for.
     is_coded: bool,
+    /// The reason for which the body ends early; `None` if it is whole, or longer than its limit.
+    cut_by: Option<CheckFailure>,
 }
 
 impl Answer {
@@ -190,13 +214,15 @@ impl<'a> PageClient<'a> {
     pub(super) fn know_robots(&self, origin: &str, text: &str) {
         let rules = Arc::new(Robots::parse(text.as_bytes()));
         let mut robots = self.robots.lock().unwrap_or_else(PoisonError::into_inner);
-        robots.insert(origin.to_owned(), rules);
+        robots.insert(origin.to_owned(), Ok(rules));
     }
 
-    /// Returns the rules of an origin that are known, as text.
+    /// Returns the rules of an origin that are known, as text. Those of a robots.txt that cannot be
+    /// reached are none: it is asked for again.
     pub(super) fn robots_text(&self, origin: &str) -> Option<String> {
         let robots = self.robots.lock().unwrap_or_else(PoisonError::into_inner);
-        robots.get(origin).map(|rules| rules.text())
+        let rules = robots.get(origin)?.as_ref().ok()?;
+        Some(rules.text())
     }
 
     /// Forgets what is only needed while its hosts are asked.
@@ -212,10 +238,11 @@ impl<'a> PageClient<'a> {
     pub(super) fn get(&self, asked: &Url) -> Reply {
         let mut url = asked.clone();
         for redirects in 0..=INSPECT_REDIRECTS {
-            match self.may_ask(&url) {
-                None => return Reply::Stopped,
-                Some(false) => return Reply::Robots(url),
-                Some(true) => {}
+            match self.permission(&url) {
+                Permission::Stopped => return Reply::Stopped,
+                Permission::Excluded => return Reply::Robots(url),
+                Permission::Unreachable(failure) => return Reply::RobotsUnreachable(url, failure),
+                Permission::Given => {}
             }
             match self.hop(&url, INSPECT_PAGE_BYTES) {
                 Hop::Answer(answer) => {
@@ -237,10 +264,10 @@ impl<'a> PageClient<'a> {
         Reply::Failed(CheckFailure::Other)
     }
 
-    /// Returns `true` if the robots.txt of its origin allows a URL; `None` if it was stopped.
-    fn may_ask(&self, url: &Url) -> Option<bool> {
+    /// Returns the permission of the robots.txt of its origin to ask for a URL.
+    fn permission(&self, url: &Url) -> Permission {
         if self.policy == RobotsPolicy::Ignore {
-            return Some(true);
+            return Permission::Given;
         }
         let origin = origin(url);
         let known = {
@@ -250,36 +277,47 @@ impl<'a> PageClient<'a> {
         let rules = match known {
             Some(rules) => rules,
             None => {
-                let rules = Arc::new(self.robots_of(url)?);
+                let Some(rules) = self.robots_of(url) else {
+                    return Permission::Stopped;
+                };
+                let rules = rules.map(Arc::new);
                 let mut robots = self.robots.lock().unwrap_or_else(PoisonError::into_inner);
-                robots.insert(origin, Arc::clone(&rules));
+                robots.insert(origin, rules.clone());
                 rules
             }
         };
-        Some(rules.allows(&url[url::Position::BeforePath..url::Position::AfterQuery]))
+        match rules {
+            Err(failure) => Permission::Unreachable(failure),
+            Ok(rules) if rules.allows(&url[Position::BeforePath..Position::AfterQuery]) => {
+                Permission::Given
+            }
+            Ok(_) => Permission::Excluded,
+        }
     }
 
     /// Asks for the robots.txt of an origin. Returns `None` if it was stopped.
-    fn robots_of(&self, url: &Url) -> Option<Robots> {
+    ///
+    /// A text that is cut off may lack the rule that matters, so it is none.
+    fn robots_of(&self, url: &Url) -> Option<Result<Robots, RobotsFailure>> {
         let Ok(mut url) = url.join("/robots.txt") else {
-            return Some(Robots::default());
+            return Some(Ok(Robots::default()));
         };
         for _ in 0..=INSPECT_ROBOTS_REDIRECTS {
             match self.hop(&url, INSPECT_ROBOTS_BYTES) {
                 Hop::Answer(answer) => {
-                    return Some(match answer.status {
-                        200..=299 => Robots::parse(&answer.body),
-                        500..=599 => Robots::closed(),
-                        _ => Robots::default(),
+                    return Some(match (answer.status, answer.cut_by) {
+                        (200..=299, None) => Ok(Robots::parse(&answer.body)),
+                        (200..=299, Some(failure)) => Err(RobotsFailure::NoAnswer(failure)),
+                        (500.., _) => Err(RobotsFailure::Status(answer.status)),
+                        _ => Ok(Robots::default()),
                     });
                 }
                 Hop::Redirect(next) => url = next,
-                // The page will fail too, and say why.
-                Hop::Failed(_) => return Some(Robots::default()),
+                Hop::Failed(failure) => return Some(Err(RobotsFailure::NoAnswer(failure))),
                 Hop::Stopped => return None,
             }
         }
-        Some(Robots::default())
+        Some(Ok(Robots::default()))
     }
 
     /// Asks for one URL, when its host may be asked.
@@ -326,15 +364,12 @@ impl<'a> PageClient<'a> {
             .into_reader()
             .take(max_bytes)
             .read_to_end(&mut body);
-        if body.is_empty()
-            && let Err(error) = read
-        {
-            let is_late = error.kind() == std::io::ErrorKind::TimedOut;
-            return Hop::Failed(if is_late {
-                CheckFailure::Timeout
-            } else {
-                CheckFailure::Other
-            });
+        let cut_by = read.err().map(|error| match error.kind() {
+            std::io::ErrorKind::TimedOut => CheckFailure::Timeout,
+            _ => CheckFailure::Other,
+        });
+        if let Some(failure) = cut_by.filter(|_| body.is_empty()) {
+            return Hop::Failed(failure);
         }
         Hop::Answer(Answer {
             url,
@@ -345,6 +380,7 @@ impl<'a> PageClient<'a> {
             language,
             body,
             is_coded,
+            cut_by,
         })
     }
 
@@ -388,10 +424,10 @@ impl<'a> PageClient<'a> {
 
 /// Returns host and port of a URL.
 fn host(url: &Url) -> String {
-    url[url::Position::BeforeHost..url::Position::AfterPort].to_owned()
+    url[Position::BeforeHost..Position::AfterPort].to_owned()
 }
 
 /// Returns scheme, host and port of a URL: `https://h.test:8080`.
 pub(super) fn origin(url: &Url) -> String {
-    url[..url::Position::BeforePath].to_owned()
+    url[..Position::BeforePath].to_owned()
 }

@@ -24,12 +24,6 @@ pub(super) struct Robots {
 }
 
 impl Robots {
-    /// Returns rules by which nothing may be asked for: those of a server that fails (section
-    /// 2.3.1.4).
-    pub(super) fn closed() -> Robots {
-        Robots::parse(b"User-agent: *\nDisallow: /")
-    }
-
     /// Parses the text: the groups for this program, or else those for all (section 2.2.1).
     pub(super) fn parse(text: &[u8]) -> Robots {
         let text = String::from_utf8_lossy(text);
@@ -252,8 +246,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_allowed_where_the_server_fails() {
-        assert!(!Robots::closed().allows("/"));
+    fn rules_without_end_are_cut() {
         let many = format!(
             "User-agent: *\n{}",
             "Disallow: /x\n".repeat(INSPECT_ROBOTS_RULES + 9)
