@@ -55,6 +55,10 @@ pub const AUDIT_FIRST_CHECK_SECONDS: i64 = 631_152_000;
 /// zone 14 hours before UTC, and clocks differ.
 pub const AUDIT_CHECK_AHEAD_HOURS: i64 = 24;
 
+/// Seconds that the time of a check may lie before that of an earlier one: clocks are set by some
+/// seconds. After more the clock was wrong then, or is now.
+pub const AUDIT_CLOCK_SECONDS: i64 = 300;
+
 /// Captures that an archive is asked for: the nearest one may be of a redirect or an error.
 pub const AUDIT_CDX_CAPTURES: u32 = 50;
 
@@ -63,6 +67,10 @@ pub const AUDIT_CDX_BYTES: u64 = 4 << 20;
 
 /// Time, in seconds, in which an archive must answer. The Wayback Machine can take half a minute.
 pub const AUDIT_CDX_SECONDS: u64 = 90;
+
+/// Bytes at the beginning of a local index whose order is checked, which takes two seconds. In a
+/// larger one disorder is found where it is read.
+pub const AUDIT_CDXJ_CHECKED_BYTES: u64 = 1 << 30;
 
 /// Maximum length, in bytes, of a line of a local index of captures. It holds a URL.
 pub const AUDIT_CDXJ_LINE_BYTES: u64 = 1 << 20;

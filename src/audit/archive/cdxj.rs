@@ -1,7 +1,8 @@
 //! Local indexes of captures: sorted CDXJ, and ZipNum, whose blocks are compressed and listed in an
 //! index of their own. Both are searched by halves.
 //!
-//! Nothing is read as a whole: an index of an archive may have billions of lines.
+//! An index of an archive may have billions of lines, so it is not read as a whole, but for one check
+//! of the order of a small one. Disorder in a larger one is found where it is read.
 
 use std::fs::{self, File};
 use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom};
@@ -14,13 +15,15 @@ use serde_json::Value;
 use super::capture::{ArchiveReply, Capture};
 use super::surt::surt;
 use crate::audit::AuditError;
-use crate::limits::{AUDIT_CDXJ_BLOCK_BYTES, AUDIT_CDXJ_KEY_BYTES, AUDIT_CDXJ_LINE_BYTES};
+use crate::limits::{
+    AUDIT_CDXJ_BLOCK_BYTES, AUDIT_CDXJ_CHECKED_BYTES, AUDIT_CDXJ_KEY_BYTES, AUDIT_CDXJ_LINE_BYTES,
+};
 
 /// Bytes that are read at once in a search.
 const STEP_BYTES: usize = 4 << 10;
 
-/// Lines at the beginning whose order is checked.
-const CHECKED_LINES: usize = 1_000;
+/// Bytes that are read at once where lines are read one after the other.
+const READ_BYTES: usize = 256 << 10;
 
 /// A sorted index of captures.
 pub(super) struct CdxjIndex {
@@ -50,31 +53,46 @@ impl CdxjIndex {
             len: metadata.len(),
             is_zip_num: false,
         };
-        let (mut offset, mut before) = (0, Vec::new());
-        for number in 0..CHECKED_LINES {
-            let Some(line) = index.line_at(offset).map_err(unread)? else {
-                break;
+        if let Some(line) = index.line_at(0).map_err(unread)? {
+            index.is_zip_num = line.contains(&b'\t');
+            let is_line = if index.is_zip_num {
+                block(&line).is_some()
+            } else {
+                line.starts_with(b"!") || line.starts_with(b" CDX") || capture(&line).is_some()
             };
-            if number == 0 {
-                index.is_zip_num = line.contains(&b'\t');
-                let is_line = if index.is_zip_num {
-                    block(&line).is_some()
-                } else {
-                    line.starts_with(b"!") || line.starts_with(b" CDX") || capture(&line).is_some()
-                };
-                if !is_line {
-                    return Err(unusable("it is neither CDXJ nor the index of ZipNum"));
-                }
+            if !is_line {
+                return Err(unusable("it is neither CDXJ nor the index of ZipNum"));
+            }
+        }
+        index
+            .check_order()
+            .map_err(|error| unusable(&format!("it {error}")).caused_by(error))?;
+        Ok(index)
+    }
+
+    /// Checks the order of the lines within the first [`AUDIT_CDXJ_CHECKED_BYTES`].
+    fn check_order(&mut self) -> io::Result<()> {
+        self.file.seek(SeekFrom::Start(0))?;
+        let mut lines = BufReader::with_capacity(READ_BYTES, &self.file);
+        let (mut line, mut before) = (Vec::new(), Vec::new());
+        let mut offset = 0;
+        while offset < self.len.min(AUDIT_CDXJ_CHECKED_BYTES) {
+            line.clear();
+            let mut limited = (&mut lines).take(AUDIT_CDXJ_LINE_BYTES);
+            let len = limited.read_until(b'\n', &mut line)? as u64;
+            if line.pop_if(|byte| *byte == b'\n').is_none() && AUDIT_CDXJ_LINE_BYTES <= len {
+                return Err(invalid("has a line that is too long"));
             }
             if line < before {
-                return Err(unusable(
-                    "it is not sorted by bytes; sort it with `LC_ALL=C sort`",
-                ));
+                return Err(disorder(offset));
             }
-            offset += line.len() as u64 + 1;
-            before = line;
+            offset += len;
+            std::mem::swap(&mut line, &mut before);
+            if len == 0 {
+                break;
+            }
         }
-        Ok(index)
+        Ok(())
     }
 
     /// Returns the path as the user gave it.
@@ -89,7 +107,7 @@ impl CdxjIndex {
         };
         match self.captures(format!("{key} ").as_bytes()) {
             Ok(captures) => ArchiveReply::Captures(captures),
-            Err(error) => ArchiveReply::Failed(error.to_string()),
+            Err(error) => ArchiveReply::Failed(format!("{}: {error}", self.name())),
         }
     }
 
@@ -111,10 +129,10 @@ impl CdxjIndex {
                 break;
             }
             let Some(block) = block(&line) else {
-                return Err(invalid("a line of the index has no place of a block"));
+                return Err(invalid("has a line without the place of a block"));
             };
             if AUDIT_CDXJ_KEY_BYTES < read_bytes {
-                return Err(invalid("a page has too many captures"));
+                return Err(invalid("has too many captures of this page"));
             }
             let bytes = self.block_bytes(&block)?;
             read_bytes += bytes.len() as u64;
@@ -131,9 +149,7 @@ impl CdxjIndex {
             name.components().collect::<Vec<_>>()[..],
             [Component::Normal(_)]
         ) {
-            return Err(invalid(
-                "the name of a file of blocks is not one beside the index",
-            ));
+            return Err(invalid("names a file of blocks that is not beside it"));
         }
         let path = self.path.with_file_name(name);
         let named =
@@ -148,7 +164,7 @@ impl CdxjIndex {
         let mut decoder = decoder.take(AUDIT_CDXJ_BLOCK_BYTES + 1);
         decoder.read_to_end(&mut bytes).map_err(named)?;
         if AUDIT_CDXJ_BLOCK_BYTES < bytes.len() as u64 {
-            return Err(invalid("a block is too large"));
+            return Err(invalid("has a block that is too large"));
         }
         Ok(bytes)
     }
@@ -161,6 +177,8 @@ impl CdxjIndex {
             first: 0,
         };
         let mut end = self.len;
+        // The lines at `before` and at `end`: the others lie between, or the file is not sorted.
+        let (mut smallest, mut largest) = (Vec::new(), None);
         while bounds.first < end {
             let middle = bounds.first + (end - bounds.first) / 2;
             let offset = if middle == bounds.first {
@@ -173,13 +191,18 @@ impl CdxjIndex {
                 continue;
             }
             let line = self.line_at(offset)?.unwrap_or_default();
+            if line < smallest || largest.as_ref().is_some_and(|largest| *largest < line) {
+                return Err(disorder(offset));
+            }
             if line.as_slice() < start {
                 bounds = Bounds {
                     before: Some(offset),
                     first: offset + line.len() as u64 + 1,
                 };
+                smallest = line;
             } else {
                 end = offset;
+                largest = Some(line);
             }
         }
         Ok(bounds)
@@ -203,7 +226,7 @@ impl CdxjIndex {
         if line.pop_if(|byte| *byte == b'\n').is_none()
             && AUDIT_CDXJ_LINE_BYTES <= line.len() as u64
         {
-            return Err(invalid("a line is too long"));
+            return Err(invalid("has a line that is too long"));
         }
         Ok(Some(line))
     }
@@ -222,6 +245,13 @@ fn invalid(reason: &str) -> io::Error {
     io::Error::new(io::ErrorKind::InvalidData, reason)
 }
 
+/// The error of a file that is not sorted. `offset` is that of a line in a wrong place, or beside one.
+fn disorder(offset: u64) -> io::Error {
+    invalid(&format!(
+        "is not sorted by bytes near byte {offset}; sort it with `LC_ALL=C sort`"
+    ))
+}
+
 /// Adds the captures of the lines that begin with `start`. Lines before them are passed over.
 fn add_captures(
     lines: &mut impl BufRead,
@@ -229,20 +259,26 @@ fn add_captures(
     found: &mut Vec<Capture>,
 ) -> io::Result<()> {
     let mut lines = lines.take(AUDIT_CDXJ_KEY_BYTES);
-    let mut line = Vec::new();
+    let (mut line, mut before) = (Vec::new(), Vec::new());
     loop {
+        std::mem::swap(&mut line, &mut before);
         line.clear();
         if lines.read_until(b'\n', &mut line)? == 0 {
             let is_cut = lines.limit() == 0;
             return if is_cut {
-                Err(invalid("a page has too many captures"))
+                Err(invalid("has too many captures of this page"))
             } else {
                 Ok(())
             };
         }
+        if line < before {
+            return Err(invalid(
+                "is not sorted by bytes where it has this page; sort it with `LC_ALL=C sort`",
+            ));
+        }
         if line.starts_with(start) {
             let capture = capture(&line);
-            found.push(capture.ok_or_else(|| invalid("a line is not CDXJ"))?);
+            found.push(capture.ok_or_else(|| invalid("has a line that is not CDXJ"))?);
         } else if start < line.as_slice() {
             return Ok(());
         }
@@ -429,6 +465,37 @@ mod tests {
         }
         fs::write(&path, "").unwrap();
         assert_eq!(CdxjIndex::open(&path).unwrap().captures(b"x ").unwrap(), []);
+    }
+
+    /// Two sorted halves, one after the other: each place where they meet is found, or the page is.
+    #[test]
+    fn disorder_is_found_where_it_is_read() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.cdxj");
+        let lines = lines(700);
+        let text = |lines: &[(String, String)]| -> String {
+            lines.iter().map(|(_, line)| line.as_str()).collect()
+        };
+        let (first, second) = lines.split_at(lines.len() / 2);
+        fs::write(&path, text(second) + &text(first)).unwrap();
+        let error = CdxjIndex::open(&path).err().unwrap().to_string();
+        let place = format!("not sorted by bytes near byte {}", text(second).len());
+        assert!(error.contains(&place), "{error}");
+        // As if it were too large to be checked.
+        fs::write(&path, text(&lines)).unwrap();
+        let mut index = CdxjIndex::open(&path).unwrap();
+        fs::write(&path, text(second) + &text(first)).unwrap();
+        let (mut told, mut found) = (0, 0);
+        for (key, _) in &lines {
+            match index.captures(format!("{key} ").as_bytes()) {
+                Ok(captures) => found += usize::from(!captures.is_empty()),
+                Err(error) => {
+                    assert!(error.to_string().contains("not sorted"), "{error}");
+                    told += 1;
+                }
+            }
+        }
+        assert!(0 < told, "{found} found");
     }
 
     #[test]
