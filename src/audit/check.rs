@@ -19,13 +19,14 @@ use url::Url;
 
 use super::AuditError;
 use super::confirmation::ConfirmationRule;
-use super::database::{AuditDb, CheckPace, CheckResult, ResultStore, now, now_seconds};
+use super::database::{AuditDb, CheckPace, CheckResult, ResultStore, now, now_seconds, time_text};
 use super::due::{self, DueRules, next_checks};
 use super::lychee::Answer;
 use super::state::{CheckFailure, CheckOutcome, LinkState};
 use crate::diagnostic::{counted, shortened};
 use crate::limits::{
-    AUDIT_BATCH_LINKS, AUDIT_CONTROL_HOSTS, AUDIT_SILENT_HOSTS, MESSAGE_VALUE_CHARS,
+    AUDIT_BATCH_LINKS, AUDIT_CHECK_AHEAD_HOURS, AUDIT_CLOCK_SECONDS, AUDIT_CONTROL_HOSTS,
+    AUDIT_SILENT_HOSTS, MESSAGE_VALUE_CHARS,
 };
 use checker::Checker;
 use guard_proxy::{GuardProxy, NetworkSigns};
@@ -52,6 +53,8 @@ pub struct CheckJob {
     /// `true` to store results of batches in which no server replied, although this machine may
     /// have had no network. It holds until a server replies.
     pub accepts_unreachable: bool,
+    /// `true` to delete results whose time lies in the future, which a wrong clock made.
+    pub forgets_future: bool,
     /// A folder for temporary files.
     pub temporary: PathBuf,
     /// Maximum number of links to check; `None` checks all that are due.
@@ -72,6 +75,7 @@ impl CheckJob {
             confirm_after: None,
             private_hosts: Vec::new(),
             accepts_unreachable: false,
+            forgets_future: false,
             temporary,
             limit: None,
         }
@@ -101,6 +105,8 @@ pub struct CheckCounts {
     pub unanswered: u64,
     /// Answers for URLs that were not asked for.
     pub unmatched: u64,
+    /// Results of the future that were deleted.
+    pub forgotten: u64,
     /// `true` if it was interrupted. The batch at that time has no results.
     pub is_interrupted: bool,
 }
@@ -129,6 +135,7 @@ pub fn check(
     let audit = AuditDb::open_to_write(&job.database)?;
     let job = &with_hosts_of_plan(job, &audit)?;
     let checker = Checker::find(job)?;
+    let forgotten = without_future(job, checker.version(), &audit)?;
     audit.set_meta("checker", checker.version())?;
     let rules = DueRules {
         confirmation: chosen_rule(job, &audit)?,
@@ -144,6 +151,7 @@ pub fn check(
         counts: CheckCounts {
             due: due.len() as u64,
             planned: audit.planned_urls()?,
+            forgotten,
             ..CheckCounts::default()
         },
         audit: &audit,
@@ -162,6 +170,38 @@ pub fn check(
         }
     }
     Ok(checking.counts)
+}
+
+/// Results that have not happened yet, by the clock of this machine: those of the checker ?3 or another
+/// version of lychee later than ?1, imported ones later than ?2.
+const OF_FUTURE: &str = "
+FROM audit_checks WHERE iif(checker = ?3 OR checker LIKE 'lychee _%', ?1, ?2) < checked_at";
+
+/// Refuses a database with results of the future, or deletes them. Returns their number.
+///
+/// The clock was wrong when they were made, or is now. Until then they would be the newest of their
+/// links, and the time from a failure to the next one could not be measured.
+fn without_future(job: &CheckJob, checker: &str, audit: &AuditDb) -> Result<u64, AuditError> {
+    let present = now_seconds();
+    let limits = [AUDIT_CLOCK_SECONDS, AUDIT_CHECK_AHEAD_HOURS * 3_600];
+    let [own, imported] = limits.map(|ahead| time_text(present.saturating_add(ahead)));
+    let values = [own.as_str(), imported.as_str(), checker];
+    if job.forgets_future {
+        let deleted = audit.db.execute(&format!("DELETE {OF_FUTURE}"), values);
+        return audit.named(deleted).map(|count| count as u64);
+    }
+    let sql = format!("SELECT count(*), max(checked_at) {OF_FUTURE}");
+    let read = |row: &rusqlite::Row<'_>| Ok((row.get::<_, i64>(0)?, row.get(1)?));
+    let found = audit.db.query_row(&sql, values, read);
+    let (count, newest): (i64, Option<String>) = audit.named(found)?;
+    let Some(newest) = newest else { return Ok(0) };
+    Err(AuditError::unusable(format!(
+        "{} holds {} of the future, up to {newest}, and the clock of this machine says {}; set the \
+         clock, or, if it was wrong at that check, delete them with `--forget-future`",
+        job.database.display(),
+        counted(count.cast_unsigned(), "result", "results"),
+        now()
+    )))
 }
 
 /// Returns the check with the private hosts of the plan, which are planned to be contacted.

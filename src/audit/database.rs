@@ -459,6 +459,11 @@ pub(super) fn now_seconds() -> i64 {
     Timestamp::now().as_second()
 }
 
+/// Returns a time in seconds since 1970 as the tables have it.
+pub(super) fn time_text(seconds: i64) -> String {
+    shown(Timestamp::from_second(seconds).unwrap_or(Timestamp::MAX))
+}
+
 /// Returns a time as the tables have it.
 fn shown(time: Timestamp) -> String {
     time.strftime("%Y-%m-%dT%H:%M:%SZ").to_string()

@@ -209,6 +209,7 @@ fn check_web(args: &AuditCheckArgs, stop: &AtomicBool) -> CommandResult {
     job.confirm_after = args.confirm_after;
     job.private_hosts.clone_from(&args.allow_private);
     job.accepts_unreachable = args.accept_unreachable;
+    job.forgets_future = args.forget_future;
     job.limit = args.limit;
     let mut progress = StderrProgress::new(args.quiet);
     upgrade_tables(&args.database)?;
@@ -268,6 +269,10 @@ fn check_summary(counts: &CheckCounts) -> String {
             "answers for URLs that were not asked for",
         );
         text.push_str(&format!("; {answers}"));
+    }
+    if counts.forgotten > 0 {
+        let results = counted(counts.forgotten, "result", "results");
+        text.push_str(&format!("; {results} of the future deleted"));
     }
     if counts.due == 0 {
         text.push_str(if counts.planned == 0 {

@@ -347,3 +347,51 @@ fn an_interruption_kills_the_checker_and_stores_no_part_of_a_batch() {
     audited(&folder, "check", &["--checker", &checker]);
     assert_eq!(results(&folder), ["a|alive|200|-|-"]);
 }
+
+/// A clock that was wrong at a check, or is wrong now, neither confirms a death nor keeps a link from being due.
+#[test]
+fn results_of_the_future_end_a_check_or_are_deleted() {
+    let folder = planned("http://l.cern.ch/d http://l.cern.ch/a");
+    let checker = fake_checker(&folder);
+    let check = |more: &[&str]| {
+        let args = [&["--checker", checker.as_str()], more].concat();
+        audit(&folder, "check", &args)
+    };
+    let db = folder.path("urls.db");
+    let add = |ahead: &str, checker: &str| {
+        let sql = format!(
+            "INSERT INTO audit_checks(key, checked_at, state, status, checker)
+             SELECT key, strftime('%Y-%m-%dT%H:%M:%SZ', 'now', '{ahead}'), 'dead_page', 404, '{checker}'
+             FROM audit_links WHERE url LIKE '%/d'"
+        );
+        rusqlite::Connection::open(&db)
+            .unwrap()
+            .execute_batch(&sql)
+            .unwrap();
+    };
+    // A day ahead may be a time zone, where results are imported.
+    add("+20 hours", "imported");
+    add("+60 seconds", "lychee 0.24.2");
+    assert_eq!(check(&[]).status, Some(0));
+    for (ahead, name) in [
+        ("+1 year", "imported"),
+        ("+10 minutes", "lychee 0.24.2"),
+        ("+10 minutes", "fake 1.0"),
+    ] {
+        add(ahead, name);
+        let end = check(&[]);
+        assert_eq!(end.status, Some(2), "{name}: {}", end.stderr);
+        for part in ["1 result of the future, up to 20", "--forget-future"] {
+            assert!(end.stderr.contains(part), "{part}: {}", end.stderr);
+        }
+        let end = check(&["--forget-future"]);
+        assert_eq!(end.status, Some(0), "{}", end.stderr);
+        assert!(
+            end.stderr.contains("; 1 result of the future deleted"),
+            "{}",
+            end.stderr
+        );
+    }
+    let left = rows(&db, "SELECT count(*) FROM audit_checks");
+    assert_eq!(left, ["3"]);
+}

@@ -86,7 +86,7 @@ SELECT url, server, timestamp, original, is_due FROM (
     captures.original AS original,
     (SELECT status FROM audit_checks AS checks WHERE checks.key = links.key
       ORDER BY checked_at DESC, id DESC LIMIT 1) AS status,
-    pages.key IS NULL OR unixepoch(pages.inspected_at) <= ?1
+    pages.key IS NULL OR unixepoch(pages.inspected_at) NOT BETWEEN ?1 + 1 AND unixepoch('now')
       OR ?2 AND pages.state = 'not_compared' AND captures.timestamp IS NOT NULL AS is_due
   FROM audit_links AS links
     LEFT JOIN audit_pages AS pages ON pages.key = links.key
@@ -96,7 +96,7 @@ SELECT url, server, timestamp, original, is_due FROM (
 ) WHERE status BETWEEN 200 AND 299 ORDER BY url, timestamp";
 
 /// Returns the links that were not inspected since a time in seconds since 1970, and the number of
-/// URLs that answer. With `compares` those are due too that have a snapshot and were not compared
+/// URLs that answer. An inspection of the future, which a wrong clock made, is none. With `compares` those are due too that have a snapshot and were not compared
 /// with it. Of several links with one URL that counts whose capture is earliest.
 pub(super) fn due_links(
     audit: &AuditDb,

@@ -159,6 +159,10 @@ pub(crate) struct AuditCheckArgs {
     #[arg(long, help_heading = CHECKER)]
     pub(crate) accept_unreachable: bool,
 
+    /// Delete results of the future, which a wrong clock made; without it they end the check
+    #[arg(long, help_heading = CHECKER)]
+    pub(crate) forget_future: bool,
+
     /// Check links again whose last result is older: a number with h, d or w for hours, days or
     /// weeks
     #[arg(long, value_name = "AGE", value_parser = age, default_value = "30d", help_heading = INPUT)]
