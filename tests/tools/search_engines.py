@@ -1,19 +1,31 @@
 #!/usr/bin/env python3
 """Loads into a real OpenSearch or Elasticsearch, which `opensearch.sh` starts, and checks that each record is a document once.
 
-    tests/tools/search_engines.py BINARY [--records N] [--kills N] [--server-kills N] [--days N] [--file RECORDS.jsonl]
+    tests/tools/search_engines.py BINARY [--records N] [--kills N] [--server-kills N] [--days N] [--queries N] [--file RECORDS.jsonl]
         [--engine opensearch|elasticsearch] [--seed N] [--heap 1g] [--only PART...]
 
-BINARY has the feature `elasticsearch`. The parts: `load` (a load, its repetition, and the time of the same documents sent to `_bulk` by
-curl, uncompressed), `dashboards` (the fields that they name are fields of the index), `reindex` (a copy behind the alias, killed at
-random moments, and an index as version 0.1 made it), `kills` (the load is killed at random moments), `server` (the server is killed
-while a load runs, which waits for it), `two` (two loads at a time), `gone`, `disk` (the flood-stage watermark is set below what the
-disk has, and set back while a load waits), `versions` (an index of another program, one of another version), `days` (a daemon's segments of so many days
-are followed, and the server is killed in between), `queue` (four loads at a server whose queue of writes holds one request). --file
-loads these records in place of made ones.
+BINARY has the features `elasticsearch` and, for `search`, `postgres`. The parts:
+
+  load        a load, its repetition, and the time of the same documents sent to `_bulk` by curl, uncompressed
+  search      so many searches in SQLite, PostgreSQL and this server (see `search_equality.py`)
+  dashboards  the fields that they name are fields of the index
+  reindex     a copy behind the alias, killed at random moments, and an index as version 0.1 made it
+  kills       two loads share the segments of a daemon; the one that has documents under way is killed and started again
+  server      the same, but the server is killed
+  two         two loads of one file at a time
+  gone        a message that is gone
+  disk        the flood-stage watermark is set below what the disk has, and set back while a load waits
+  versions    an index of another program, one of another version
+  days        a daemon's segments of so many days are followed, while the load and the server are killed
+  queue       four loads at a server whose queue of writes holds one request
+  login       OpenSearch with TLS: users, their rights, and certificates of clients
+
+Kills come after a random number of documents, such that they are over before the records are. --file loads these records in place
+of made ones, except in `kills`, `server` and `days`.
 """
 
 import argparse
+import base64
 import concurrent.futures
 import json
 import os
@@ -21,6 +33,7 @@ import random
 import shutil
 import signal
 import socket
+import ssl
 import subprocess
 import sys
 import tempfile
@@ -29,26 +42,26 @@ import urllib.error
 import urllib.request
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-START_SECONDS, LOAD_SECONDS = 240, 1800
-PARTS = ["load", "dashboards", "reindex", "kills", "server", "two", "gone", "disk", "versions", "days", "queue"]
+START_SECONDS, LOAD_SECONDS = 400, 1800
+PARTS = ["load", "search", "dashboards", "reindex", "kills", "server", "two", "gone", "disk", "versions", "days", "queue", "login"]
 # Exit codes of the loader.
 USAGE, UNREACHABLE, OUTPUT = 2, 69, 74
 
 
 class Server:
-    def __init__(self, engine, folder, heap):
+    def __init__(self, engine, folder, heap, is_secure=False):
         with socket.socket() as free:
             free.bind(("127.0.0.1", 0))
             self.port = free.getsockname()[1]
-        self.engine, self.folder, self.heap = engine, folder, heap
-        self.url = f"http://127.0.0.1:{self.port}"
+        self.engine, self.folder, self.heap, self.is_secure = engine, folder, heap, is_secure
+        self.url = f"https://localhost:{self.port}" if is_secure else f"http://127.0.0.1:{self.port}"
         self.process = None
 
     def start(self, *settings):
         log = open(os.path.join(self.folder, "server.log"), "ab")
         self.process = subprocess.Popen(
             [os.path.join(HERE, "opensearch.sh"), self.folder, str(self.port), *settings],
-            stdout=log, stderr=log, env={**os.environ, "ENGINE": self.engine, "HEAP": self.heap})
+            stdout=log, stderr=log, env={**os.environ, "ENGINE": self.engine, "HEAP": self.heap, "SECURE": "01"[self.is_secure]})
         end = time.time() + START_SECONDS
         while time.time() < end:
             if self.process.poll() is not None:
@@ -68,17 +81,43 @@ class Server:
     def ask(self, method, path, body=None):
         data = None if body is None else json.dumps(body).encode()
         request = urllib.request.Request(self.url + path, data, {"Content-Type": "application/json"}, method=method)
-        with urllib.request.urlopen(request, timeout=120) as reply:
+        context = None
+        if self.is_secure:
+            context = ssl.create_default_context(cafile=self.file("ca.crt"))
+            login = base64.b64encode(f"admin:{self.secret('admin-password')}".encode()).decode()
+            request.add_header("Authorization", f"Basic {login}")
+        with urllib.request.urlopen(request, timeout=120, context=context) as reply:
             return json.load(reply)
+
+    def file(self, name):
+        return os.path.join(self.folder, name)
+
+    def secret(self, name):
+        with open(self.file(name), encoding="utf-8") as file:
+            return file.read().strip()
 
     def count(self, index):
         self.ask("POST", f"/{index}/_refresh")
         return self.ask("GET", f"/{index}/_count")["count"]
 
+    def distinct(self, index):
+        """The number of records that differ: places of the spool, each of which a document of its own must have."""
+        places, after = set(), None
+        while True:
+            query = {"size": 10_000, "_source": False, "docvalue_fields": ["source.path", "source.start"], "sort": ["_doc"]}
+            if after is None:
+                reply = self.ask("POST", f"/{index}/_search?scroll=2m", query)
+            else:
+                reply = self.ask("POST", "/_search/scroll", {"scroll": "2m", "scroll_id": after})
+            if not reply["hits"]["hits"]:
+                return len(places)
+            places.update(json.dumps(hit["fields"], sort_keys=True) for hit in reply["hits"]["hits"])
+            after = reply["_scroll_id"]
+
 
 class Checks:
     def __init__(self):
-        self.passed = self.failed = 0
+        self.passed = self.failed = self.skipped = 0
 
     def equal(self, name, got, wanted):
         if got == wanted:
@@ -88,14 +127,23 @@ class Checks:
             self.failed += 1
             print(f"FAILED: {name}: {got}, not {wanted}", flush=True)
 
+    def skip(self, name, reason):
+        self.skipped += 1
+        print(f"SKIPPED: {name}: {reason}", flush=True)
+
+
+def write_mail(path, name, count):
+    """Writes an mbox with one URL in each message."""
+    with open(path, "w") as out:
+        for n in range(count):
+            out.write(f"From a@b.example Thu Jan  4 10:00:00 1996\nFrom: a@b.example\nMessage-ID: <{name}.{n}@b.example>\n"
+                      f"Date: Thu, 4 Jan 1996 10:00:00 +0000\nSubject: {name} {n}\n\nSee http://h{n % 997}.example/{name}/{n}\n\n")
+
 
 def write_records(binary, folder, count):
     """One record a message; returns the file."""
     mail = os.path.join(folder, "a.mbox")
-    with open(mail, "w") as out:
-        for n in range(count):
-            out.write(f"From a@b.example Thu Jan  4 10:00:00 1996\nFrom: a@b.example\nMessage-ID: <{n}@b.example>\n"
-                      f"Date: Thu, 4 Jan 1996 10:00:00 +0000\nSubject: s {n}\n\nSee http://h{n % 997}.example/{n}\n\n")
+    write_mail(mail, "a", count)
     path = os.path.join(folder, "a.jsonl")
     with open(path, "wb") as out:
         subprocess.run([binary, "scan", "-q", mail], stdout=out, check=True)
@@ -109,6 +157,7 @@ def main():
     parser.add_argument("--kills", type=int, default=10)
     parser.add_argument("--server-kills", type=int, default=2)
     parser.add_argument("--days", type=int, default=30)
+    parser.add_argument("--queries", type=int, default=500)
     parser.add_argument("--file")
     parser.add_argument("--heap", default="1g")
     parser.add_argument("--only", nargs="*", default=PARTS, choices=PARTS)
@@ -129,7 +178,7 @@ def main():
             return 77 if code == 77 else 2
         checks = Checks()
         check(args, server, folder, checks)
-        print(f"{checks.passed} passed, {checks.failed} failed, 0 skipped")
+        print(f"{checks.passed} passed, {checks.failed} failed, {checks.skipped} skipped")
         return int(checks.failed > 0)
     finally:
         server.kill()
@@ -144,7 +193,8 @@ class Loads:
         self.path = args.file or write_records(args.binary, folder, args.records)
         with open(self.path, "rb") as records:
             self.wanted = sum(1 for _ in records)
-        self.seconds = 1.0
+        self.seconds = 0.0
+        self.started = []
 
     def command(self, index, *options):
         return [self.binary, "load", "-v", "--into", f"elasticsearch+http://127.0.0.1:{self.server.port}/{index}", *options]
@@ -153,7 +203,14 @@ class Loads:
         return subprocess.run(self.command(index, *options), input=lines, capture_output=True, timeout=LOAD_SECONDS)
 
     def start(self, index, *options):
-        return subprocess.Popen(self.command(index, *options), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        command = self.command(index, *options)
+        self.started.append(subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL))
+        return self.started[-1]
+
+    def stop(self):
+        for load in self.started:
+            load.kill()
+            load.wait()
 
     def unlock(self, index):
         """A loader that was killed holds the lock for 90 seconds; a person who knows that it is dead removes it."""
@@ -169,17 +226,22 @@ def check(args, server, folder, checks):
     loads = Loads(args, server, folder)
     name = version.get("distribution", "elasticsearch")
     print(f"{name} {version['number']}, heap {args.heap}, {loads.wanted} records", flush=True)
-    # A server that has just started is slow.
-    loads.load("warm", loads.path if loads.wanted <= 100_000 else "/dev/null")
-    begun = time.time()
-    checks.equal("a load", loads.load("urls", loads.path).returncode, 0)
-    loads.seconds = time.time() - begun
-    checks.equal("documents", server.count("urls"), loads.wanted)
-    for part in PARTS:
-        if part in args.only:
-            begun = time.time()
-            globals()[f"check_{part}"](args, loads, folder, checks, rng)
-            print(f"   {part}: {time.time() - begun:.0f} s", flush=True)
+    if {"load", "dashboards", "reindex"} & set(args.only):
+        # A server that has just started is slow.
+        loads.load("warm", loads.path if loads.wanted <= 100_000 else "/dev/null")
+        begun = time.time()
+        checks.equal("a load", loads.load("urls", loads.path).returncode, 0)
+        loads.seconds = time.time() - begun
+        print(f"   {loads.seconds:.1f} s", flush=True)
+        checks.equal("documents", server.count("urls"), loads.wanted)
+    try:
+        for part in PARTS:
+            if part in args.only:
+                begun = time.time()
+                globals()[f"check_{part}"](args, loads, folder, checks, rng)
+                print(f"   {part}: {time.time() - begun:.0f} s", flush=True)
+    finally:
+        loads.stop()
 
 
 def check_load(args, loads, folder, checks, rng):
@@ -197,6 +259,18 @@ def check_load(args, loads, folder, checks, rng):
     ratio = loads.seconds / plain_seconds
     print(f"   load {loads.seconds:.1f} s, _bulk by curl {plain_seconds:.1f} s, ratio {ratio:.2f}", flush=True)
     server.ask("DELETE", "/plain")
+
+
+def check_search(args, loads, folder, checks, rng):
+    """The answers of SQLite, PostgreSQL and this server are equal."""
+    compared = subprocess.run(
+        [sys.executable, os.path.join(HERE, "search_equality.py"), os.path.realpath(args.binary), "--queries", str(args.queries),
+         "--engine", loads.server.url], cwd=os.path.join(HERE, "../.."), capture_output=True, text=True)
+    print(compared.stdout + compared.stderr, end="", flush=True)
+    if compared.returncode == 77:
+        checks.skip("search", "PostgreSQL is not installed")
+    else:
+        checks.equal(f"{args.queries} searches of all targets", compared.returncode, 0)
 
 
 def check_dashboards(args, loads, folder, checks, rng):
@@ -258,37 +332,122 @@ def check_reindex(args, loads, folder, checks, rng):
     server.ask("DELETE", "/first-v1")
 
 
+class Followers:
+    """Two loads that follow the segments of a daemon, and remove them; one that was killed is started again."""
+
+    def __init__(self, args, loads, folder, index):
+        self.loads, self.index = loads, index
+        self.spool = Spool(args.binary, os.path.join(folder, index))
+        self.spool.write("a", args.records)
+        self.spool.watch()
+        # The documents that were there when the server was started, and its counter then.
+        self.base = 0
+        self.wanted = args.records
+        self.running = [self.start(), self.start()]
+
+    def start(self):
+        return self.loads.start(self.index, "--follow", "--delete-segments", self.spool.out)
+
+    def created(self):
+        """The documents that were created, also those that searches do not find yet; the server counts them from its start."""
+        try:
+            indexing = self.loads.server.ask("GET", f"/{self.index}/_stats/indexing")["_all"]["primaries"]["indexing"]
+            return self.base + indexing["index_total"]
+        except OSError:
+            return self.base
+
+    def wait_for_documents(self, rng, kills_left):
+        """Waits until so many more documents were created that kills at random moments are over before the loads are."""
+        created = self.created()
+        until = created + rng.uniform(0, 2 * (self.wanted - created) / (kills_left + 1))
+        while self.created() < until and self.spool.segments() and self.are_alive():
+            time.sleep(0.005)
+
+    def are_alive(self):
+        return all(load.poll() is None for load in self.running)
+
+    def owner(self):
+        """The place of the load that holds the lock, which is one that has documents under way."""
+        try:
+            lock = self.loads.server.ask("GET", f"/{self.index}-segments/_doc/lock")["_source"]["owner"]
+        except OSError:
+            return None
+        pids = [load.pid for load in self.running]
+        pid = int(lock.rpartition("-")[2])
+        return pids.index(pid) if pid in pids else None
+
+    def kill_owner(self):
+        """Kills the load that has documents under way, and starts it again. Returns `True` if there was one."""
+        at = self.owner()
+        if at is None or self.running[at].poll() is not None:
+            return False
+        self.running[at].kill()
+        hit = self.running[at].wait() == -signal.SIGKILL
+        if self.owner() == at:
+            self.loads.unlock(self.index)
+        self.running[at] = self.start()
+        return hit
+
+    def end(self, checks, name):
+        """Lets both end after the last segment, and checks that each record is there."""
+        end = time.time() + LOAD_SECONDS
+        while self.spool.segments() and self.are_alive() and time.time() < end:
+            time.sleep(0.1)
+        for load in self.running:
+            load.send_signal(signal.SIGTERM)
+        checks.equal(f"two loads that follow end at a signal after {name}", [load.wait(timeout=120) for load in self.running], [0, 0])
+        checks.equal(f"segments that are left after {name}", self.spool.segments(), [])
+        checks.equal(f"documents after {name}", self.loads.server.count(self.index), self.wanted)
+        checks.equal(f"distinct records after {name}", self.loads.server.distinct(self.index), self.wanted)
+
+
+class Spool:
+    """Mail that a daemon reads, and its segments."""
+
+    def __init__(self, binary, folder):
+        self.binary, self.spool, self.out = binary, os.path.join(folder, "spool"), os.path.join(folder, "out")
+        os.makedirs(self.spool)
+        os.makedirs(self.out)
+        self.config = os.path.join(folder, "urlspool.toml")
+        with open(self.config, "w") as file:
+            file.write(f'[output]\ndir = "{self.out}"\nseal_bytes = "512KiB"\n[state]\ndir = "{folder}/state"\n[watch]\n'
+                       f'settle = "0s"\n[[spool]]\npath = "{self.spool}"\n')
+
+    def write(self, name, count):
+        write_mail(os.path.join(self.spool, f"{name}.mbox"), name, count)
+
+    def watch(self):
+        subprocess.run([self.binary, "watch", "--config", self.config, "--once"], check=True, capture_output=True)
+
+    def segments(self):
+        return [name for name in os.listdir(self.out) if not name.startswith(".")]
+
+
 def check_kills(args, loads, folder, checks, rng):
-    completed = 0
-    for _ in range(args.kills):
-        loading = loads.start("killed", loads.path)
-        time.sleep(rng.uniform(0.02, 1.2 * loads.seconds))
-        completed += loading.poll() == 0
-        loading.kill()
-        loading.wait()
-        loads.unlock("killed")
-    print(f"   {completed} of {args.kills} loads ended before they were killed", flush=True)
-    checks.equal(f"a load after {args.kills} kills", loads.load("killed", loads.path).returncode, 0)
-    checks.equal("documents after kills", loads.server.count("killed"), loads.wanted)
+    """Kills of the one of two loads that has documents under way, after a random number of documents."""
+    followers, hit = Followers(args, loads, folder, "killed"), 0
+    while hit < args.kills and followers.spool.segments():
+        followers.wait_for_documents(rng, args.kills - hit)
+        hit += followers.kill_owner()
+    checks.equal("kills that hit a load with documents under way", hit, args.kills)
+    followers.end(checks, f"{hit} kills of two loads")
     loads.server.ask("DELETE", "/killed-v1")
 
 
 def check_server(args, loads, folder, checks, rng):
-    server, codes = loads.server, []
-    for _ in range(args.server_kills):
-        loading = loads.start("server", loads.path)
-        time.sleep(rng.uniform(0.1, loads.seconds))
+    """Kills of the server while two loads are at it, after a random number of documents."""
+    server, followers, hit = loads.server, Followers(args, loads, folder, "server"), 0
+    while hit < args.server_kills and followers.spool.segments():
+        followers.wait_for_documents(rng, args.server_kills - hit)
+        hit += followers.are_alive()
         server.kill()
         if server.start() != 0:
             checks.equal("the server starts again", False, True)
             return
-        codes.append(loading.wait(timeout=LOAD_SECONDS))
-        if codes[-1] != 0:
-            loads.unlock("server")
-    print(f"   {codes.count(0)} of {len(codes)} loads went on after the server was killed", flush=True)
-    checks.equal("exit codes while the server was killed", set(codes) - {0, UNREACHABLE}, set())
-    checks.equal("a load after kills of the server", loads.load("server", loads.path).returncode, 0)
-    checks.equal(f"documents after {args.server_kills} kills of the server", server.count("server"), loads.wanted)
+        followers.base = 0
+        followers.base = server.count("server") - followers.created()
+    checks.equal("kills of the server while two loads ran", hit, args.server_kills)
+    followers.end(checks, f"{hit} kills of the server")
     server.ask("DELETE", "/server-v1")
 
 
@@ -354,36 +513,35 @@ def check_versions(args, loads, folder, checks, rng):
 
 
 def check_days(args, loads, folder, checks, rng):
-    """A daemon's segments, one or more a day, are loaded as they are sealed and removed; some messages go again."""
-    spool, out = os.path.join(folder, "spool"), os.path.join(folder, "out")
-    os.makedirs(spool)
-    os.makedirs(out)
-    config = os.path.join(folder, "urlspool.toml")
-    with open(config, "w") as file:
-        file.write(f'[output]\ndir = "{out}"\n[state]\ndir = "{folder}/state"\n[watch]\nsettle = "0s"\n'
-                   f'[[spool]]\npath = "{spool}"\n')
-    following = loads.start("days", "--follow", "--delete-segments", out)
-    wanted, each = 0, 200
+    """The segments of a daemon that reads new mail once a day are followed; the load is killed on every third day, the server twice."""
+    spool, server, each = Spool(args.binary, os.path.join(folder, "days")), loads.server, 200
+    start = lambda: loads.start("days", "--follow", "--delete-segments", spool.out)
+    following, kills, server_kills = start(), 0, 0
     for day in range(args.days):
-        with open(os.path.join(spool, f"day{day}.mbox"), "w") as mail:
-            for n in range(each):
-                mail.write(f"From a@b.example Thu Jan  4 10:00:00 1996\nFrom: a@b.example\nMessage-ID: <{day}.{n}@b.example>\n"
-                           f"Subject: {day} {n}\n\nSee http://h{n}.example/{day}\n\n")
-        wanted += each
-        subprocess.run([args.binary, "watch", "--config", config, "--once"], check=True, capture_output=True)
+        spool.write(f"day{day}", each)
+        spool.watch()
+        if day % 3 == 1:
+            time.sleep(rng.uniform(0, 1))
+            kills += following.poll() is None
+            following.kill()
+            following.wait()
+            loads.unlock("days")
+            following = start()
         if day in (args.days // 3, 2 * args.days // 3):
-            loads.server.kill()
-            if loads.server.start() != 0:
+            server_kills += 1
+            server.kill()
+            if server.start() != 0:
                 checks.equal("the server starts again", False, True)
                 return
     end = time.time() + LOAD_SECONDS
-    while any(not name.startswith(".") for name in os.listdir(out)) and time.time() < end and following.poll() is None:
+    while spool.segments() and time.time() < end and following.poll() is None:
         time.sleep(0.2)
     following.send_signal(signal.SIGTERM)
     checks.equal("a load that follows ends at a signal", following.wait(timeout=60), 0)
-    left = [name for name in os.listdir(out) if not name.startswith(".")]
-    checks.equal("segments that are left", left, [])
-    checks.equal(f"documents of {args.days} days, two kills of the server", loads.server.count("days"), wanted)
+    checks.equal("segments that are left", spool.segments(), [])
+    name = f"{args.days} days, {kills} kills of the load, {server_kills} of the server"
+    checks.equal(f"documents of {name}", server.count("days"), args.days * each)
+    checks.equal(f"distinct records of {name}", server.distinct("days"), args.days * each)
 
 
 def check_queue(args, loads, folder, checks, rng):
@@ -399,6 +557,62 @@ def check_queue(args, loads, folder, checks, rng):
     print(f"   writes that the server refused: {pools['write']['rejected']}", flush=True)
     checks.equal("four loads at a busy server", [done.returncode for done in four], [0] * 4)
     checks.equal("their documents", [server.count(f"queue{number}") for number in range(4)], [loads.wanted] * 4)
+
+
+def check_login(args, loads, folder, checks, rng):
+    """A server with TLS, users and certificates of clients: each way to log in, and what is not one."""
+    if args.engine != "opensearch":
+        checks.skip("login", "the security plugin is one of OpenSearch")
+        return
+    loads.server.kill()
+    folder = os.path.join(folder, "secure")
+    os.makedirs(folder)
+    server = Server(args.engine, folder, args.heap, is_secure=True)
+    try:
+        if server.start() != 0:
+            checks.equal("the server with TLS starts", False, True)
+            return
+        check_logins(loads, server, checks)
+    finally:
+        server.kill()
+
+
+def check_logins(loads, server, checks):
+    password, messages = server.secret("password"), []
+    authority, host = f"?sslrootcert={server.file('ca.crt')}", f"localhost:{server.port}/urls"
+
+    def load(target, options=(), **variables):
+        """Returns the exit code."""
+        command = [loads.binary, "load", "-v", "--into", f"elasticsearch+{target}", *options]
+        ended = subprocess.run(command, capture_output=True, text=True, timeout=LOAD_SECONDS, env={**os.environ, **variables})
+        messages.append(ended.stderr)
+        if ended.returncode:
+            print(f"   {ended.stderr.strip()}", flush=True)
+        return ended.returncode
+
+    right = {"URLSPOOL_ELASTICSEARCH_PASSWORD": password}
+    wrong = {"URLSPOOL_ELASTICSEARCH_PASSWORD": password[::-1] + "x"}
+    checks.equal("no login", load(f"https://{host}{authority}", [loads.path]), USAGE)
+    checks.equal("a user without a password", load(f"https://loader@{host}{authority}", [loads.path]), USAGE)
+    checks.equal("a wrong password", load(f"https://loader@{host}{authority}", [loads.path], **wrong), USAGE)
+    checks.equal("a password in the target", load(f"https://loader:{password}@{host}{authority}", [loads.path]), USAGE)
+    checks.equal("an authority that is not trusted", load(f"https://loader@{host}", [loads.path], **right), UNREACHABLE)
+    checks.equal("a host that is not in the certificate",
+                 load(f"https://loader@127.0.0.2:{server.port}/urls{authority}", [loads.path], **right), UNREACHABLE)
+    checks.equal("without encryption", load(f"http://loader@{host}", [loads.path], **right), UNREACHABLE)
+    checks.equal("an index without a right", load(f"https://loader@{host[:-4]}other{authority}", [loads.path], **right), USAGE)
+    checks.equal("a password of the environment", load(f"https://loader@{host}{authority}", [loads.path], **right), 0)
+    checks.equal("its documents", server.count("urls"), loads.wanted)
+    checks.equal("a password in a file",
+                 load(f"https://loader@{host}{authority}&passfile={server.file('password')}", [loads.path]), 0)
+    files = f"&sslcert={server.file('client.crt')}&sslkey={server.file('client.key')}"
+    checks.equal("a certificate of the client", load(f"https://{host}{authority}{files}", [loads.path]), 0)
+    other = f"&sslcert={server.file('client.crt')}&sslkey={server.file('server.key')}"
+    checks.equal("the key of another certificate", load(f"https://{host}{authority}{other}", [loads.path]), USAGE)
+    checks.equal("a copy behind the alias", load(f"https://{host}{authority}{files}", ["--reindex"]), 0)
+    checks.equal("documents after all that", server.count("urls"), loads.wanted)
+    said = [secret for secret in (password, password[::-1]) if any(secret in text for text in messages)]
+    checks.equal("passwords in messages", said, [])
 
 
 def send_plainly(server, path, folder):
