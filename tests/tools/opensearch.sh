@@ -35,7 +35,7 @@ make_security() {
     for name in server client; do
       openssl req -newkey rsa:2048 -nodes -subj "/CN=$([ $name = server ] && echo localhost || echo loader)" -keyout $name.key -out $name.csr
       openssl x509 -req -days 30 -in $name.csr -CA ca.crt -CAkey ca.key -CAcreateserial -out $name.crt \
-        -extfile <(echo "subjectAltName=DNS:localhost,IP:127.0.0.1")
+        -extfile <(echo "subjectAltName=DNS:localhost")
     done
     openssl rand -hex 16 >password
     openssl rand -hex 16 >admin-password
@@ -50,10 +50,10 @@ END
   cat >"$folder/security.next/roles.yml" <<END
 _meta: {type: roles, config_version: 2}
 loader:
-  cluster_permissions: [manage_index_templates, cluster_monitor]
+  cluster_permissions: [cluster_manage_index_templates, cluster_composite_ops, cluster_monitor]
   index_permissions:
     - index_patterns: ["urls", "urls-v*", "urls-segments"]
-      allowed_actions: [create_index, manage_aliases, manage, read, write]
+      allowed_actions: [manage, read, write]
 END
   cat >"$folder/security.next/roles_mapping.yml" <<END
 _meta: {type: rolesmapping, config_version: 2}
@@ -148,4 +148,6 @@ if [ "${SECURE:-}" = 1 ]; then
 else
   classes=$(cat "$folder/classpath")
 fi
-exec "${java[@]}" -Xms256m "-Xmx${HEAP:-768m}" -cp "$classes" "$folder/Server.java" "$folder" "$port" "$@"
+# Compiled once: a server that was killed is started again.
+[ -s "$folder/Server.class" ] || javac -cp "$classes" -d "$folder" "$folder/Server.java"
+exec "${java[@]}" -Xms256m "-Xmx${HEAP:-768m}" -cp "$classes:$folder" Server "$folder" "$port" "$@"
