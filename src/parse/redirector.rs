@@ -13,6 +13,7 @@ use memchr::memmem;
 use super::components::{UrlComponents, components};
 use crate::grammar::{decode, is_scheme_char};
 use crate::scan::{CutText, HostAndPort, cut, plausible_host};
+use crate::span::Span;
 use table::{OPAQUE_REWRITERS, OpaqueRewriter, REDIRECTORS, Redirector, TargetForm, is_host};
 
 /// The target of a redirector's URL.
@@ -89,8 +90,10 @@ fn target_of(address: &WebAddress<'_>) -> Option<RedirectTarget> {
 pub fn without_recipient(url: &[u8]) -> Option<Vec<u8>> {
     let address = WebAddress::of(url)?;
     let redirector = Redirector::of(&address)?;
-    if let TargetForm::Saved = redirector.form {
-        return without_token(url, &address);
+    match redirector.form {
+        TargetForm::Saved => return without_token(url, &address),
+        TargetForm::BeforeData => return without_data(url, &address),
+        _ => {}
     }
     let personal = redirector.recipient_parameters;
     if personal.is_empty() {
@@ -115,6 +118,13 @@ fn without_token(url: &[u8], address: &WebAddress<'_>) -> Option<Vec<u8>> {
     let escaped = memmem::find(rest, b"%21").map(|at| table + at + 3);
     let end = plain.into_iter().chain(escaped).min()?;
     (end < url.len()).then(|| url[..end].to_vec())
+}
+
+/// Removes the value of the parameter `data` after its numbers, and the parameters after it.
+fn without_data(url: &[u8], address: &WebAddress<'_>) -> Option<Vec<u8>> {
+    let kept = address.site.len() + data_parameter(address.rest)?.end;
+    let out = [&url[..kept], b"&reserved=0"].concat();
+    (out.len() < url.len()).then_some(out)
 }
 
 /// Maximum length in bytes of a target: by default no more of any URL is kept.
@@ -144,7 +154,37 @@ fn encoded_target(form: TargetForm, address: &WebAddress<'_>) -> Option<Vec<u8>>
             Some(in_path(cut(address.rest.strip_prefix(b"/")?, b'/').after?))
         }
         TargetForm::Snapshot => snapshot(address.rest),
+        TargetForm::BeforeData => before_data(address),
     }
+}
+
+/// Returns the range of the parameter `data` of a Safe Link in `rest`, up to its second number, if the
+/// parameters end as those of Safe Links do: `data=05%7C02%7C...&sdata=...&reserved=0`.
+fn data_parameter(rest: &[u8]) -> Option<Span> {
+    if !rest.ends_with(b"&reserved=0") && !rest.ends_with(b"&amp;reserved=0") {
+        return None;
+    }
+    memmem::find_iter(rest, b"data=0").find_map(|at| {
+        let name = [&b"&amp;"[..], b"&"]
+            .iter()
+            .find_map(|amp| rest[..at].ends_with(amp).then(|| at - amp.len()))?;
+        let value = rest[at..].strip_prefix(b"data=0")?;
+        let is_value = matches!(value, [one, b'%', b'7', b'C', b'0', two, b'%', b'7', b'C', ..]
+            if one.is_ascii_digit() && two.is_ascii_digit());
+        is_value.then(|| Span::new(name, at + b"data=05%7C02%7C".len()))
+    })
+}
+
+/// Returns the target before the parameter `data` of a Safe Link that has lost its beginning. A slash
+/// that a program has put before the dot of its domain (`a/.com%2Fb`) is removed.
+fn before_data(address: &WebAddress<'_>) -> Option<Vec<u8>> {
+    let path = decode(&address.rest[..data_parameter(address.rest)?.start]);
+    let domain = path.strip_prefix(b"/.").filter(|rest| {
+        let letters = rest.iter().take_while(|byte| byte.is_ascii_lowercase());
+        matches!(letters.count(), len @ 2..=3 if rest.get(len) == Some(&b'/'))
+    });
+    let path = domain.map_or(&path[..], |_| &path[1..]);
+    Some([address.site, path].concat())
 }
 
 /// Returns the value of the first parameter of this name.
@@ -290,6 +330,8 @@ fn valid_target(text: &[u8]) -> Option<&[u8]> {
 
 /// The components of an `http` or `https` URL by which a redirector is recognized.
 struct WebAddress<'a> {
+    /// The scheme, host and port, with what is between them.
+    site: &'a [u8],
     /// The host, without a final dot.
     host: &'a [u8],
     /// The path, without a final slash.
@@ -322,14 +364,16 @@ impl<'a> WebAddress<'a> {
             .iter()
             .position(|byte| b"/\\?#".contains(byte))
             .unwrap_or(after_slashes.len());
+        let (site, rest) = url.split_at(url.len() - after_slashes.len() + authority_len);
         Some(WebAddress {
+            site,
             host: host.strip_suffix(b".").unwrap_or(host),
             path: components
                 .path
                 .strip_suffix(b"/")
                 .unwrap_or(components.path),
             query: components.query.unwrap_or_default(),
-            rest: &after_slashes[authority_len..],
+            rest,
         })
     }
 }
@@ -537,10 +581,45 @@ https://www.google.com/search?q={E} https://google.evil.co/url?q={E} https://www
         );
     }
 
+    #[test]
+    fn a_safe_link_that_lost_its_beginning_has_its_target_before_its_data() {
+        let data = "&data=05%7C02%7Cme%40m.example%7C0&sdata=k%3D&reserved=0";
+        for (begin, expected) in [
+            (
+                "https://t.example/b%2Fc.html%23d",
+                "https://t.example/b/c.html#d",
+            ),
+            ("https://t.example/b?c=d", "https://t.example/b?c=d"),
+            ("https://t/.com%2Fb", "https://t.com/b"),
+            ("https://t.example/.well%2Fb", "https://t.example/.well/b"),
+        ] {
+            for amp in ["&", "&amp;"] {
+                let url = format!("{begin}{}", data.replace('&', amp));
+                assert_eq!(target(&url).as_deref(), Some(expected), "{url}");
+                let found = redirect_target(url.as_bytes()).unwrap();
+                assert_eq!(found.redirector, "safelinks");
+                let without = without_recipient(url.as_bytes()).unwrap();
+                assert!(!without.windows(2).any(|pair| pair == b"me"));
+                assert_eq!(redirect_target(&without), Some(found));
+                assert_eq!(without_recipient(&without), None);
+            }
+        }
+        for other in [
+            "https://t.example/b&data=05&sdata=k&reserved=0",
+            "https://t.example/b&data=05%7C02%7Cme",
+            "https://t.example/b?mydata=05%7C02%7Cme&reserved=0",
+            "https://t.example/b&data=05%7C02%7Cme&reserved=0&c",
+        ] {
+            assert_eq!(target(other), None, "{other}");
+        }
+    }
+
     proptest! {
         #[test]
         fn any_result_is_a_target_with_or_without_the_recipient(
-            form in proptest::sample::select(cases().map(|(_, form)| filled(form)).collect::<Vec<_>>()),
+            form in proptest::sample::select(cases().map(|(_, form)| filled(form)).chain([
+                "https://t.example/b%2Fc&data=05%7C02%7Cme&sdata=k%3D&reserved=0".to_owned()
+            ]).collect::<Vec<_>>()),
             at in any::<proptest::sample::Index>(),
             noise in proptest::collection::vec(any::<u8>(), 0..9),
         ) {

@@ -24,6 +24,8 @@ struct LinkForm {
     before_end: &'static [u8],
     /// The last part.
     end: &'static [u8],
+    /// `true` if quote marks may stand inside a line, where a program has removed line breaks.
+    has_marks: bool,
 }
 
 /// The forms. The hosts and their formats are those of the redirectors that `parse` knows.
@@ -41,7 +43,42 @@ const fn form(mark: &'static [u8], before_end: &'static [u8], end: &'static [u8]
         mark,
         before_end,
         end,
+        has_marks: false,
     }
+}
+
+/// A Safe Link that has lost its beginning: programs that show the target of a link take `https://` to
+/// `?url=` off it, and leave the parameters.
+const BEHEADED: LinkForm = LinkForm {
+    mark: b"data=0",
+    before_end: b"sdata=",
+    end: b"reserved=0",
+    has_marks: true,
+};
+
+/// Maximum number of bytes from the start of a Safe Link without its beginning up to its parameter
+/// `data`.
+const BEHEADED_BYTES: usize = 512;
+
+/// Returns `true` if a Safe Link that has lost its beginning begins at `from`: no other URL precedes its
+/// parameter `data=05%7C02%7C...`.
+fn is_beheaded(text: &[u8], from: usize) -> bool {
+    let window = &text[from..text.len().min(from + BEHEADED_BYTES)];
+    let Some(at) = memmem::find(window, b"%7C0") else {
+        return false;
+    };
+    let before = &window[..at];
+    let Some((_, name)) = before
+        .split_last()
+        .filter(|(digit, _)| digit.is_ascii_digit())
+    else {
+        return false;
+    };
+    name.strip_suffix(BEHEADED.mark).is_some_and(|target| {
+        (target.ends_with(b"&") || target.ends_with(b"&amp;"))
+            && memmem::find_iter(target, b"://").count() == 1
+            && memmem::find(target, b"%3A%2F%2F").is_none()
+    })
 }
 
 impl LinkForm {
@@ -84,7 +121,7 @@ pub(super) fn push_to_end(text: &[u8], head: Span, line: &mut LogicalLine) -> bo
     if head.len() < LEAST_BYTES || head.len() > REWRITTEN_LINK_BYTES {
         return false;
     }
-    let Some(form) = LinkForm::of(head.of(text)) else {
+    let Some(form) = LinkForm::of(head.of(text)).or_else(|| beheaded(text, head)) else {
         return false;
     };
     if form.len(head.of(text)).is_some() {
@@ -108,6 +145,17 @@ pub(super) fn push_to_end(text: &[u8], head: Span, line: &mut LogicalLine) -> bo
     true
 }
 
+/// Returns the form of a Safe Link that has lost its beginning, if `head` is its first piece: it ends
+/// its line, or a quote mark follows it, or it is whole.
+fn beheaded(text: &[u8], head: Span) -> Option<&'static LinkForm> {
+    let is_web = head.of(text)[..4].eq_ignore_ascii_case(b"http");
+    let is_open = match text.get(head.end) {
+        None => true,
+        Some(byte) => matches!(byte, b'\r' | b'\n' | b'>'),
+    };
+    (is_web && is_open && is_beheaded(text, head.start)).then_some(&BEHEADED)
+}
+
 /// A piece of a link, on a line of its own.
 struct LinkPiece {
     word: Span,
@@ -119,7 +167,9 @@ struct LinkPiece {
 fn pieces(text: &[u8], head: Span, form: &LinkForm) -> Option<Vec<LinkPiece>> {
     // Most links are followed by other words of their line, which may be long.
     let after = text[head.end..].iter().find(|&&byte| !is_blank(byte));
-    if !matches!(after, Some(b'\r' | b'\n')) {
+    let ends_line = matches!(after, Some(b'\r' | b'\n'));
+    let is_glued = form.has_marks && after == Some(&b'>');
+    if !(ends_line || is_glued) {
         return None;
     }
     let mut url = head.of(text).to_vec();
@@ -127,11 +177,15 @@ fn pieces(text: &[u8], head: Span, form: &LinkForm) -> Option<Vec<LinkPiece>> {
     let mut ended = line_end(text, head.end);
     let mut rest = Span::new(head.end, ended.end);
     for _ in 0..REWRITTEN_LINK_LINES {
+        let is_glued = form.has_marks
+            && matches!(rest.of(text), [b'>', next, ..] if next.is_ascii_alphanumeric());
         // The line must end after each piece but the last.
-        if ended.next == text.len() || !rest.of(text).iter().all(|&byte| is_blank(byte)) {
+        if !is_glued
+            && (ended.next == text.len() || !rest.of(text).iter().all(|&byte| is_blank(byte)))
+        {
             return None;
         }
-        let from = ended.next;
+        let from = if is_glued { rest.start } else { ended.next };
         ended = line_end(text, from);
         let row = Span::new(from, ended.end).of(text);
         let marks = row
@@ -185,7 +239,9 @@ mod tests {
             let marked = marked.replace('¶', line_end);
             let text = marked.replace(['«', '»'], "");
             let start = text.find("http").unwrap();
-            let len = text[start..].find(char::is_whitespace).unwrap();
+            let len = text[start..]
+                .find(|next: char| next.is_whitespace() || next == '>')
+                .unwrap();
             let head = Span::new(start, start + len);
             let mut line = LogicalLine::default();
             line.push(text.as_bytes(), head.start, head.end);
@@ -214,6 +270,31 @@ mod tests {
         check(&format!(
             "> > {SAFE}¶> >¶> «l.example%2Fwick-»¶>¶> > «trim&amp;data=02%7C01%7Cja»¶> > ¶> «ne%40a.example&amp»¶\
              > > > «;sdata=k%3D&am»¶«p;reserv»¶¶> > «ed=0». The lamp¶"
+        ));
+    }
+
+    #[test]
+    fn a_safe_link_that_lost_its_beginning_is_joined_up_to_its_end() {
+        let data = "&data=05%7C02%7Cme%40a.example%7C0";
+        check(&format!(
+            ">https://www.oil.example/archives/wick->«tip.html%23trim{data}%7C1%»>«7C0&sdata»¶>«=k%3D&reserved=0»¶>¶"
+        ));
+        check(&format!(
+            "> https://www.oil.example/archives/.¶> «com%2Fwick-»¶> «trim{data}&amp;sdata=k»¶> «%3D&reserved=0» and"
+        ));
+        // Blanks before the end, no end, other parameters, another URL.
+        check(&format!(
+            "https://www.oil.example/archives/¶wick{data} and¶&sdata=k&reserved=0"
+        ));
+        check(&format!(
+            "https://www.oil.example/archives/¶wick{data}¶The lamp¶"
+        ));
+        check("https://www.oil.example/archives/¶wick&data=05%7C2&sdata=k&reserved=0¶");
+        check(&format!(
+            "https://www.oil.example/archives/¶https://b.example/{data}&sdata=k&reserved=0¶"
+        ));
+        check(&format!(
+            "<a href=https://www.oil.example/archives/>the archives{data}</a>¶"
         ));
     }
 

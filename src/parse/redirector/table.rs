@@ -2,7 +2,7 @@
 
 use std::sync::LazyLock;
 
-use super::WebAddress;
+use super::{WebAddress, data_parameter};
 
 pub(super) struct Redirector {
     /// The name, as in a record's `unwrapped_by`.
@@ -41,9 +41,11 @@ pub(super) enum TargetForm {
     SecondSegment,
     /// `/web/`, a time, `/`, the target.
     Snapshot,
+    /// Before the parameter `data` of a Safe Link that has lost its beginning.
+    BeforeData,
 }
 
-use TargetForm::{Base64, Between, Dashed, Escaped, Saved, SecondSegment, Snapshot};
+use TargetForm::{Base64, BeforeData, Between, Dashed, Escaped, Saved, SecondSegment, Snapshot};
 
 const PROOFPOINT: &[&str] = &[
     "urldefense.com",
@@ -248,6 +250,10 @@ pub(super) static REDIRECTORS: &[Redirector] = &[
     redirector("wayback", &[".archive.org"], &["/web/*"], Snapshot),
 ];
 
+/// A Safe Link without its beginning. Programs that show the target of a link take `https://` to `?url=`
+/// off it and decode what follows, more or less; the parameters stay.
+static BEHEADED_SAFE_LINK: Redirector = redirector("safelinks", &[], &[], BeforeData);
+
 /// A mail gateway whose links do not hold their target, but only, as `domain`, its host.
 pub(super) struct OpaqueRewriter {
     /// The pattern of its hosts, as in [`Redirector::hosts`].
@@ -294,6 +300,11 @@ impl Redirector {
 
     /// Returns the redirector that a URL belongs to.
     pub(super) fn of(address: &WebAddress<'_>) -> Option<&'static Redirector> {
+        Redirector::by_host(address)
+            .or_else(|| data_parameter(address.rest).map(|_| &BEHEADED_SAFE_LINK))
+    }
+
+    fn by_host(address: &WebAddress<'_>) -> Option<&'static Redirector> {
         if !HOST_FILTER.may_name(address.host) {
             return None;
         }
