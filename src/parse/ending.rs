@@ -171,6 +171,7 @@ fn end_before_markup(run: &[u8], prior: &[u8]) -> usize {
     } else {
         let end = end_before_partner(&run[..end], prior);
         let end = end_before_kana(&run[..end]);
+        let end = end_before_unescaped(&run[..end]);
         let end = end_before_right_to_left(&run[..end]);
         end_before_other_script(&run[..end])
     }
@@ -563,6 +564,29 @@ fn is_host_label(rest: &[u8]) -> bool {
         .any(|pair| pair[0] == b'.' && (pair[1].is_ascii_alphanumeric() || !pair[1].is_ascii()))
 }
 
+/// Returns the end of an ASCII URL before the letter of another script that follows its letter or digit
+/// directly, if it has an escape of a byte outside ASCII: what wrote the URL escapes such letters. After
+/// such an escape it may have been undone.
+fn end_before_unescaped(run: &[u8]) -> usize {
+    let Some(at) = run.iter().position(|byte| !byte.is_ascii()) else {
+        return run.len();
+    };
+    let (before, rest) = run.split_at(at);
+    let is_escape = |percent| escaped_byte(&before[percent..]).is_some_and(|byte| !byte.is_ascii());
+    let is_other = rest
+        .utf8_chunks()
+        .next()
+        .and_then(|chunk| chunk.valid().chars().next())
+        .is_some_and(is_of_other_script);
+    let is_word = before.last().is_some_and(u8::is_ascii_alphanumeric)
+        && !before.len().checked_sub(3).is_some_and(is_escape);
+    if is_other && is_word && memchr::memchr_iter(b'%', before).any(is_escape) {
+        at
+    } else {
+        run.len()
+    }
+}
+
 /// Returns the end of an ASCII URL before the Arabic or Hebrew letter that follows a letter or digit of
 /// its path directly: text that was pasted after the URL without a blank.
 ///
@@ -892,6 +916,18 @@ mod tests {
         check(" http://a.example/b‖\u{202c}\u{200e}.");
         check(" http://a.example/b‖.\u{feff}");
         check(" http://a.example/b\u{200b}c‖");
+    }
+
+    #[test]
+    fn letters_that_are_not_escaped_follow_an_escaped_url() {
+        check(" http://a.example/%D9%86%D8%AA/x‖منشور");
+        check(" http://a.example/%d9%86?ref=internal‖منشور");
+        check(" http://a.example/%E4%B8%AD/12‖是一个");
+        check(" http://a.example/%E4%B8%AD是一个‖");
+        check(" http://a.example/%D9%86/منشور‖");
+        check(" http://a.example/%D9%86-منشور‖");
+        check(" http://a.example/a%20b?q=cمنشور‖");
+        check(" http://a.example/%C3%A9té‖");
     }
 
     #[test]

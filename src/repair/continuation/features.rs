@@ -39,9 +39,9 @@ pub enum Feature {
     /// The URL ends with `&` or `=`, or with `?` before a parameter: a query is incomplete without
     /// the token.
     EndsInsideQuery,
-    /// The URL ends inside the identifier of a commit, which has 40 or 64 hexadecimal digits, or
-    /// inside an MD5 digest, which has 32, and the token completes it.
-    CompletesCommit,
+    /// The URL ends inside the identifier of a commit, which has 40 or 64 hexadecimal digits, inside an
+    /// MD5 digest, which has 32, or inside a Message-ID of `git send-email`, and the token completes it.
+    CompletesIdentifier,
     /// The URL ends with a whole identifier: of a commit, of a line of a source file, or the host
     /// of a Message-ID.
     EndsWithIdentifier,
@@ -215,7 +215,7 @@ const ROWS: [FeatureRow; 59] = [
     row(Feature::EndsWithHyphen, "head-hyphen", 4.0),
     row(Feature::EndsWithPunctuation, "head-punct", -2.0),
     row(Feature::EndsInsideQuery, "head-query", 1.25),
-    row(Feature::CompletesCommit, "head-commit", 2.25),
+    row(Feature::CompletesIdentifier, "head-commit", 2.25),
     row(Feature::EndsWithIdentifier, "head-whole", -2.25),
     row(Feature::CutColumn, "cut-column", 2.0),
     row(Feature::AwaitsCommit, "awaits-commit", 2.25),
@@ -426,7 +426,10 @@ fn add_head(features: &mut Features, head: &UrlHead<'_>, token: &ContinuationTok
     features.add([
         (Feature::EndsWithHyphen, head.ends_with(b"-")),
         (Feature::EndsInsideQuery, inside_query),
-        (Feature::CompletesCommit, head.commit_continues(token)),
+        (
+            Feature::CompletesIdentifier,
+            head.commit_continues(token) || head.message_id_continues(token),
+        ),
         (Feature::EndsWithIdentifier, head.ends_with_identifier()),
         (Feature::EndsWithPunctuation, head.ends_with(b",;:!)'*]}")),
         (

@@ -424,6 +424,28 @@ fn a_commit_is_completed_to_forty_digits() {
     assert!(completes("ef0123456789abcdef") && !completes("ef0123456789abcdef0"));
 }
 
+#[test]
+fn the_message_id_of_a_patch_is_completed_by_an_address() {
+    let sent = "https://l.a.example/netdev/20260102030405.678901-2-";
+    check(&format!(
+        ">> - Before:¶>>    «{sent}»¶>> «joe@b.example»¶>>    http://c.example/"
+    ));
+    check(&format!("«{sent}»¶«joe@b.example/»¶and more"));
+    let completes = |head: &str| {
+        features(&format!("https://l.a.example/{head}\njoe@b.example\n")).contains(&"head-commit")
+    };
+    assert!(completes("x/20260102030405.6-2-"));
+    for other in [
+        "2026-01-02-",
+        "x/202601020304.6-2-",
+        "x/20260102030405.6-2",
+        "x/20260102030405-2-",
+        "-",
+    ] {
+        assert!(!completes(other), "{other}");
+    }
+}
+
 /// The names of the features of the first continuation of `url` in `text`.
 fn features_at(text: &str, url: &str) -> Vec<&'static str> {
     let at = text.find(url).unwrap();

@@ -413,6 +413,20 @@ impl ContinuationToken<'_> {
         telephone || self.is_mail_address()
     }
 
+    /// Returns `true` if the token begins with an address, as a Message-ID of `git send-email` ends:
+    /// `joe@a.example`, `joe@a.example/raw`.
+    pub(super) fn begins_with_address(&self) -> bool {
+        let Some(at) = memchr::memchr(b'@', self.bare) else {
+            return false;
+        };
+        let (name, host) = (&self.bare[..at], &self.bare[at + 1..]);
+        let host = host.split(|&byte| byte == b'/').next().unwrap_or_default();
+        !name.is_empty()
+            && all(name, |&byte| is_word(byte) || b".+-".contains(&byte))
+            && host.contains(&b'.')
+            && all(host, |&byte| is_word(byte) || b".-".contains(&byte))
+    }
+
     /// Returns `true` for `joe@a.example` and `joe[at]a.example`.
     fn is_mail_address(&self) -> bool {
         let name = self

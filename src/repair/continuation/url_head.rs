@@ -12,6 +12,9 @@ const COMMIT_DIGITS: [usize; 2] = [40, 64];
 /// Number of digits of MD5, by which many sites name their pages and files.
 const MD5_DIGITS: usize = 32;
 
+/// Number of digits of the time with which `git send-email` begins a Message-ID.
+const SENT_DIGITS: usize = 14;
+
 /// A URL with a `//`, or the beginning of one.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct UrlHead<'u> {
@@ -117,6 +120,25 @@ impl<'u> UrlHead<'u> {
             .count();
         let whole = begun + more;
         0 < begun && 0 < more && (COMMIT_DIGITS.contains(&whole) || whole == MD5_DIGITS)
+    }
+
+    /// Returns `true` if the URL ends inside a Message-ID of `git send-email`, before the address of its
+    /// sender, and `token` begins with one: `20260102030405.678-9-joe@a.example`, with the time, the number
+    /// of the process and that of the message.
+    pub(super) fn message_id_continues(&self, token: &ContinuationToken<'_>) -> bool {
+        let Some(stamp) = self.path.strip_suffix(b"-") else {
+            return false;
+        };
+        let mut numbers = stamp.rsplit(|byte| b".-/".contains(byte));
+        let is_number = |number: Option<&[u8]>| {
+            number.is_some_and(|one| !one.is_empty() && one.iter().all(u8::is_ascii_digit))
+        };
+        let is_stamp = is_number(numbers.next())
+            && is_number(numbers.next())
+            && numbers
+                .next()
+                .is_some_and(|time| time.len() == SENT_DIGITS && is_number(Some(time)));
+        is_stamp && token.begins_with_address()
     }
 
     /// Returns `true` if the URL ends with a whole identifier: of a commit, of a line of a source
