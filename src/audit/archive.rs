@@ -12,13 +12,15 @@ mod surt;
 mod timemap;
 
 use std::collections::HashMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use rusqlite::params;
 use twox_hash::XxHash3_64;
+use ureq::Agent;
+use url::Url;
 
 use super::AuditError;
 use super::check::AuditProgress;
@@ -29,13 +31,12 @@ use crate::limits::{
     AUDIT_RETRY_AFTER_SECONDS,
 };
 use crate::load::clean_key;
-use capture::Capture;
-pub(super) use capture::{ArchiveReply, nearest};
-pub(super) use cdx::CdxClient;
+pub(super) use capture::{ArchiveReply, Capture, nearest};
+use cdx::CdxClient;
 use cdxj::CdxjIndex;
 pub(super) use client::{agent, is_contact, refuse_login};
 use surt::surt;
-use timemap::TimeMapClient;
+use timemap::{TimeMapClient, URL_MARK};
 
 /// A place that is asked for captures.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -59,6 +60,9 @@ pub struct ArchiveJob {
     pub sources: Vec<ArchiveSource>,
     /// A mail address or a page, for the owners of servers. Files need none.
     pub contact: String,
+    /// The address before the time and the URL of the snapshots of local indexes, such as
+    /// `http://localhost:8080/coll/`; `None` if it is not known.
+    pub replay: Option<String>,
     /// Maximum number of questions a minute to a server.
     pub rate: u32,
     /// Maximum number of links to ask for; `None` asks for all that are due.
@@ -73,6 +77,7 @@ impl ArchiveJob {
             database,
             sources,
             contact,
+            replay: None,
             rate: 20,
             limit: None,
         }
@@ -134,6 +139,13 @@ WHERE planned
     WHERE audit_asked.key = audit_links.key AND outcome = 'none' AND server = ?1)
 GROUP BY url";
 
+/// Gives captures of the file ?2 that were found before an address below ?1.
+const ADD_REPLAY: &str = "
+UPDATE audit_asked SET address = ?1 || captures.timestamp || '/' || captures.original
+FROM audit_captures AS captures
+WHERE captures.key = audit_asked.key AND captures.server = ?2 AND audit_asked.server = ?2
+  AND audit_asked.outcome = 'captured' AND captures.outcome = 'captured'";
+
 const STORE_ANSWER: &str = "
 INSERT INTO audit_asked
 SELECT key, ?2, ?3, ?4, ?5, ?6 FROM audit_links WHERE url=?1 AND planned
@@ -163,7 +175,8 @@ pub fn archive(
     stop: &AtomicBool,
     progress: &mut dyn AuditProgress,
 ) -> Result<ArchiveCounts, AuditError> {
-    let open = |source| AskedArchive::open(source, job);
+    let replay = job.replay.as_deref().map(replay_base).transpose()?;
+    let open = |source| AskedArchive::open(source, job, replay.as_deref());
     let archives = job.sources.iter().map(open);
     let archives = archives.collect::<Result<Vec<_>, _>>()?;
     let audit = AuditDb::open_to_write(&job.database)?;
@@ -172,6 +185,12 @@ pub fn archive(
         .map(|archive| archive.name.as_str())
         .collect();
     audit.set_meta("cdx", &names.join(" "))?;
+    if let Some(replay) = &replay {
+        for archive in archives.iter().filter(|asked| asked.archive.is_file()) {
+            let stored = audit.db.execute(ADD_REPLAY, [replay, &archive.name]);
+            audit.named(stored)?;
+        }
+    }
     let names = serde_json::Value::from(names).to_string();
     let due = due_urls(&audit, &archives, job.limit)?;
     let mut asking = Asking {
@@ -236,6 +255,20 @@ fn due_urls(
     Ok(due)
 }
 
+/// Returns the address before the time and the URL of snapshots, with a slash at its end.
+fn replay_base(replay: &str) -> Result<String, AuditError> {
+    refuse_login(replay)?;
+    match Url::parse(replay) {
+        Ok(url) if matches!(url.scheme(), "http" | "https") && url.query().is_none() => {
+            Ok(format!("{}/", replay.trim_end_matches('/')))
+        }
+        _ => Err(AuditError::unusable(format!(
+            "`--replay {replay}` is not the address of snapshots; write it like \
+             http://localhost:8080/coll/, before the time and the URL"
+        ))),
+    }
+}
+
 /// Returns a URL without its tracking parameters, if archives have that under another key.
 fn clean_form(url: &str) -> Option<String> {
     let clean = clean_key(url);
@@ -275,6 +308,8 @@ struct AskedArchive {
     archive: Archive,
     /// The address or the path as the user gave it.
     name: String,
+    /// The address before the time and the URL of its snapshots, if it is a file and that is known.
+    replay: Option<String>,
     /// The pace of questions; `None` for a file.
     pace: Option<Pace>,
     /// Refusals since the last answer.
@@ -283,30 +318,77 @@ struct AskedArchive {
     failed_in_a_row: u32,
 }
 
-enum Archive {
+/// An archive that can be asked for captures.
+pub(super) enum Archive {
     Index(CdxjIndex),
     Cdx(CdxClient),
     TimeMap(TimeMapClient),
 }
 
-impl AskedArchive {
-    fn open(source: &ArchiveSource, job: &ArchiveJob) -> Result<AskedArchive, AuditError> {
-        let contact = &job.contact;
-        let archive = match source {
+impl Archive {
+    fn open(source: &ArchiveSource, contact: &str) -> Result<Archive, AuditError> {
+        Ok(match source {
             ArchiveSource::Cdxj(path) => Archive::Index(CdxjIndex::open(path)?),
             ArchiveSource::Cdx(server) => Archive::Cdx(CdxClient::new(server, contact)?),
             ArchiveSource::TimeMap(server) => {
                 Archive::TimeMap(TimeMapClient::new(server, contact)?)
             }
-        };
-        let is_file = matches!(archive, Archive::Index(_));
+        })
+    }
+
+    /// Opens the archive that the tables of an audit call `name`. Servers are asked with `agent`.
+    pub(super) fn named(name: &str, agent: &Agent) -> Result<Archive, AuditError> {
+        let is_server = name.starts_with("http://") || name.starts_with("https://");
+        Ok(if !is_server {
+            Archive::Index(CdxjIndex::open(Path::new(name))?)
+        } else if name.contains(URL_MARK) {
+            Archive::TimeMap(TimeMapClient::with_agent(name, agent)?)
+        } else {
+            Archive::Cdx(CdxClient::with_agent(name, agent)?)
+        })
+    }
+
+    /// Returns `true` if it is no server, which needs a pace.
+    pub(super) fn is_file(&self) -> bool {
+        matches!(self, Archive::Index(_))
+    }
+
+    /// Returns the address or the path as the user gave it.
+    fn name(&self) -> String {
+        match self {
+            Archive::Index(index) => index.name(),
+            Archive::Cdx(client) => client.name().to_owned(),
+            Archive::TimeMap(client) => client.name().to_owned(),
+        }
+    }
+
+    /// Asks for captures of `url`, those that are nearest to `cited`, a time of 14 digits, if it does
+    /// not list all.
+    pub(super) fn ask(
+        &mut self,
+        url: &str,
+        cited: Option<&str>,
+    ) -> Result<ArchiveReply, AuditError> {
+        match self {
+            Archive::Index(index) => Ok(index.ask(url)),
+            Archive::Cdx(client) => client.ask(url, cited),
+            Archive::TimeMap(client) => client.ask(url, cited),
+        }
+    }
+}
+
+impl AskedArchive {
+    fn open(
+        source: &ArchiveSource,
+        job: &ArchiveJob,
+        replay: Option<&str>,
+    ) -> Result<AskedArchive, AuditError> {
+        let archive = Archive::open(source, &job.contact)?;
+        let is_file = archive.is_file();
         Ok(AskedArchive {
-            name: match &archive {
-                Archive::Index(index) => index.name(),
-                Archive::Cdx(client) => client.name().to_owned(),
-                Archive::TimeMap(client) => client.name().to_owned(),
-            },
+            name: archive.name(),
             archive,
+            replay: replay.filter(|_| is_file).map(str::to_owned),
             pace: (!is_file).then(|| Pace::new(job.rate)),
             refusals: 0,
             failed_in_a_row: 0,
@@ -322,11 +404,14 @@ impl AskedArchive {
     }
 
     fn ask(&mut self, url: &str, cited: Option<&str>) -> Result<ArchiveReply, AuditError> {
-        match &mut self.archive {
-            Archive::Index(index) => Ok(index.ask(url)),
-            Archive::Cdx(client) => client.ask(url, cited),
-            Archive::TimeMap(client) => client.ask(url, cited),
+        let mut reply = self.archive.ask(url, cited)?;
+        if let (Some(replay), ArchiveReply::Captures(captures)) = (&self.replay, &mut reply) {
+            for capture in captures {
+                let (time, original) = (&capture.timestamp, &capture.original);
+                capture.address = Some(format!("{replay}{time}/{original}"));
+            }
         }
+        Ok(reply)
     }
 }
 

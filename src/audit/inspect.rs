@@ -12,10 +12,11 @@ mod robots;
 mod tables;
 mod verdict;
 
-use std::collections::{BTreeMap, HashMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
 use std::path::PathBuf;
-use std::sync::atomic::AtomicBool;
-use std::sync::{Mutex, PoisonError};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::RecvTimeoutError;
+use std::sync::{Mutex, PoisonError, mpsc};
 use std::thread;
 use std::time::Duration;
 
@@ -25,18 +26,21 @@ use url::Url;
 pub use client::RobotsPolicy;
 
 use super::AuditError;
-use super::archive::{ArchiveReply, CdxClient, Pace, nearest};
+use super::archive::{Archive, ArchiveReply, Capture, Pace, nearest};
 use super::check::AuditProgress;
 use super::database::{AuditDb, now, now_seconds};
 use super::page_state::PageState;
 use super::report::raw_snapshot;
 use super::state::CheckFailure;
 use crate::limits::{
-    AUDIT_REFUSAL_SECONDS, AUDIT_REFUSALS, AUDIT_RETRY_AFTER_SECONDS, AUDIT_SILENT_HOSTS,
-    INSPECT_BATCH_LINKS, INSPECT_HOSTS, INSPECT_LATER_SNAPSHOTS,
+    AUDIT_POLL_MS, AUDIT_REFUSAL_SECONDS, AUDIT_REFUSALS, AUDIT_RETRY_AFTER_SECONDS,
+    AUDIT_SILENT_HOSTS, INSPECT_BATCH_LINKS, INSPECT_HOSTS, INSPECT_LATER_SNAPSHOTS,
 };
 use client::{Answer, PageClient, Reply, RobotsFailure, origin, user_agent};
-use tables::{DueLink, KnownHost, StoredPage, due_links, hosts, prepare, store_batch, store_page};
+use tables::{
+    CitedCapture, DueLink, KnownHost, StoredPage, due_links, hosts, prepare, store_batch,
+    store_page,
+};
 use verdict::{
     Control, FirstComparison, FoundPage, Snapshot, Verdict, compare, compare_later, judge,
 };
@@ -134,7 +138,6 @@ pub fn inspect(
         snapshots: &archives,
         compares: job.compares,
         pace: Pace::new(job.rate),
-        contact: &job.contact,
         archives: HashMap::new(),
         counts: InspectCounts {
             due: due.len() as u64,
@@ -142,24 +145,38 @@ pub fn inspect(
             ..InspectCounts::default()
         },
     };
-    for batch in due.chunks(INSPECT_BATCH_LINKS) {
-        if !inspecting.batch(batch, progress)? {
-            inspecting.counts.is_interrupted = true;
-            break;
-        }
-        client.forget();
-    }
+    // Disconnected when the inspection has ended, also by a panic.
+    let (running, ended) = mpsc::channel::<()>();
+    let clients = [&client, &archives];
+    thread::scope(|scope| {
+        scope.spawn(move || {
+            let turn = Duration::from_millis(AUDIT_POLL_MS);
+            while ended.recv_timeout(turn) == Err(RecvTimeoutError::Timeout) {
+                if stop.load(Ordering::Relaxed) {
+                    clients.into_iter().for_each(PageClient::close);
+                    return;
+                }
+            }
+        });
+        let inspected = inspecting.all(&due, progress);
+        drop(running);
+        inspected
+    })?;
     Ok(inspecting.counts)
 }
 
-/// Returns the hosts of the archives that were asked.
+/// Returns the hosts of the archives that were asked, and of their snapshots.
 fn archive_hosts(audit: &AuditDb) -> Result<Vec<String>, AuditError> {
-    let sql = "SELECT DISTINCT server FROM audit_captures";
-    let servers: Vec<String> = audit.rows(sql, [], |row| row.get(0))?;
-    let urls = servers.iter().filter_map(|server| Url::parse(server).ok());
-    Ok(urls
+    let sql = "SELECT server FROM audit_captures
+      UNION SELECT address FROM audit_asked WHERE address IS NOT NULL";
+    let addresses: Vec<String> = audit.rows(sql, [], |row| row.get(0))?;
+    let urls = addresses
+        .iter()
+        .filter_map(|address| Url::parse(address).ok());
+    let hosts: BTreeSet<_> = urls
         .filter_map(|url| Some(url.host_str()?.to_owned()))
-        .collect())
+        .collect();
+    Ok(hosts.into_iter().collect())
 }
 
 struct Inspecting<'a> {
@@ -169,13 +186,24 @@ struct Inspecting<'a> {
     snapshots: &'a PageClient<'a>,
     compares: bool,
     pace: Pace,
-    contact: &'a str,
-    /// Clients of archives, by the address of their CDX server.
-    archives: HashMap<String, CdxClient>,
+    /// The archives that were asked for later snapshots, by the name that the tables have.
+    archives: HashMap<String, Archive>,
     counts: InspectCounts,
 }
 
 impl Inspecting<'_> {
+    /// Inspects all batches, until it is stopped.
+    fn all(&mut self, due: &[DueLink], progress: &mut dyn AuditProgress) -> Result<(), AuditError> {
+        for batch in due.chunks(INSPECT_BATCH_LINKS) {
+            if !self.batch(batch, progress)? {
+                self.counts.is_interrupted = true;
+                break;
+            }
+            self.client.forget();
+        }
+        Ok(())
+    }
+
     /// Inspects a batch. Returns `false` if it was stopped before the end.
     fn batch(
         &mut self,
@@ -258,8 +286,7 @@ impl Inspecting<'_> {
         let Some(capture) = &link.due.capture else {
             return Ok(Some(link.stored.state));
         };
-        let (server, original) = (capture.server.clone(), capture.original.as_str());
-        let verdict = match self.snapshot(&server, &capture.timestamp, original)? {
+        let verdict = match self.snapshot(capture)? {
             Fetched::Stopped => return Ok(None),
             Fetched::Failed(reason) => {
                 self.counts.without_snapshot += 1;
@@ -271,11 +298,11 @@ impl Inspecting<'_> {
                 FirstComparison::Decided(verdict) => verdict,
                 FirstComparison::Unlike => {
                     let mut later = Vec::new();
-                    for timestamp in match self.later(&server, &capture.timestamp, original)? {
+                    for capture in match self.later(capture)? {
                         None => return Ok(None),
-                        Some(timestamps) => timestamps,
+                        Some(captures) => captures,
                     } {
-                        match self.snapshot(&server, &timestamp, original)? {
+                        match self.snapshot(&capture)? {
                             Fetched::Stopped => return Ok(None),
                             Fetched::Snapshot(snapshot) => later.push(*snapshot),
                             Fetched::Failed(_) | Fetched::Unreadable(_) => {}
@@ -293,15 +320,12 @@ impl Inspecting<'_> {
     }
 
     /// Fetches a snapshot.
-    fn snapshot(
-        &mut self,
-        server: &str,
-        timestamp: &str,
-        original: &str,
-    ) -> Result<Fetched, AuditError> {
-        let Some(address) = raw_snapshot(server, timestamp, original) else {
-            return Ok(Fetched::Unreadable(format!(
-                "the place of the snapshots of {server} is not known"
+    fn snapshot(&mut self, capture: &CitedCapture) -> Result<Fetched, AuditError> {
+        let Some(address) = snapshot_address(capture) else {
+            return Ok(Fetched::Failed(format!(
+                "the place of the snapshots of {} is not known; give that of a local index with \
+                 `audit archive --cdxj FILE --replay URL`",
+                capture.server
             )));
         };
         let Ok(url) = Url::parse(&address) else {
@@ -323,7 +347,7 @@ impl Inspecting<'_> {
                 Reply::Answer(answer) => match answer.page() {
                     None => Fetched::Unreadable(format!("the snapshot is no text: {address}")),
                     Some(page) => Fetched::Snapshot(Box::new(Snapshot {
-                        timestamp: timestamp.to_owned(),
+                        timestamp: capture.timestamp.clone(),
                         found: FoundPage::new(answer.url, false, page),
                         address,
                     })),
@@ -339,51 +363,58 @@ impl Inspecting<'_> {
         Err(self.refused("it refuses snapshots"))
     }
 
-    /// Returns the times of at most [`INSPECT_LATER_SNAPSHOTS`] later snapshots, one of them the
-    /// newest; `None` if it was stopped.
-    fn later(
-        &mut self,
-        server: &str,
-        first: &str,
-        original: &str,
-    ) -> Result<Option<Vec<String>>, AuditError> {
-        if !self.archives.contains_key(server) {
-            let client = CdxClient::new(server, self.contact)?;
-            self.archives.insert(server.to_owned(), client);
+    /// Returns at most [`INSPECT_LATER_SNAPSHOTS`] later captures, one of them the newest; `None` if
+    /// it was stopped.
+    fn later(&mut self, first: &CitedCapture) -> Result<Option<Vec<CitedCapture>>, AuditError> {
+        if !self.archives.contains_key(&first.server) {
+            let archive = Archive::named(&first.server, self.snapshots.agent())?;
+            self.archives.insert(first.server.clone(), archive);
         }
         let newest: String = now().chars().filter(char::is_ascii_digit).collect();
-        let mut found: Vec<String> = Vec::new();
-        for wanted in [middle(first, &newest), newest] {
-            let Some(timestamps) = self.nearest_capture(server, original, &wanted)? else {
-                return Ok(None);
-            };
-            found.extend(timestamps);
+        let mut found: Vec<CitedCapture> = Vec::new();
+        for wanted in [middle(&first.timestamp, &newest), newest] {
+            match self.nearest_capture(first, &wanted)? {
+                NearestCapture::Stopped => return Ok(None),
+                NearestCapture::None => {}
+                NearestCapture::Found(capture) => found.push(CitedCapture {
+                    server: first.server.clone(),
+                    address: capture.address.or_else(|| moved(first, &capture.timestamp)),
+                    timestamp: capture.timestamp,
+                    original: first.original.clone(),
+                }),
+            }
         }
-        found.retain(|timestamp| first < timestamp.as_str());
-        found.sort_unstable();
-        found.dedup();
+        found.retain(|capture| first.timestamp < capture.timestamp);
+        found.sort_unstable_by(|one, next| one.timestamp.cmp(&next.timestamp));
+        found.dedup_by(|one, next| one.timestamp == next.timestamp);
         found.truncate(INSPECT_LATER_SNAPSHOTS);
         Ok(Some(found))
     }
 
-    /// Asks for the capture that is nearest to a time. Returns its time, or no time without one;
-    /// `None` if it was stopped.
+    /// Asks the archive of `first` for the capture of its URL that is nearest to a time.
     fn nearest_capture(
         &mut self,
-        server: &str,
-        original: &str,
+        first: &CitedCapture,
         wanted: &str,
-    ) -> Result<Option<Vec<String>>, AuditError> {
+    ) -> Result<NearestCapture, AuditError> {
+        let server = &first.server;
         for _ in 0..AUDIT_REFUSALS {
-            if !self.pace.wait(self.client.stop()) {
-                return Ok(None);
+            let Some(archive) = self.archives.get_mut(server) else {
+                return Ok(NearestCapture::None);
+            };
+            if !archive.is_file() && !self.pace.wait(self.client.stop()) {
+                return Ok(NearestCapture::Stopped);
             }
-            match self.archives[server].ask(original, Some(wanted))? {
+            let reply = archive.ask(&first.original, Some(wanted))?;
+            if self.client.is_stopped() {
+                return Ok(NearestCapture::Stopped);
+            }
+            match reply {
                 ArchiveReply::Captures(captures) => {
-                    let capture = nearest(&captures, Some(wanted)).into_iter();
-                    return Ok(Some(capture.map(|one| one.timestamp.clone()).collect()));
+                    let capture = nearest(&captures, Some(wanted)).cloned();
+                    return Ok(capture.map_or(NearestCapture::None, NearestCapture::Found));
                 }
-                ArchiveReply::Failed(_) => return Ok(Some(Vec::new())),
+                ArchiveReply::Failed(_) => return Ok(NearestCapture::None),
                 ArchiveReply::Refused { retry_after, .. } => self.put_off(retry_after)?,
             }
         }
@@ -406,6 +437,36 @@ impl Inspecting<'_> {
             self.counts.inspected, self.counts.due
         ))
     }
+}
+
+/// The result of a question for the capture that is nearest to a time.
+enum NearestCapture {
+    Found(Capture),
+    /// There is none, or the archive gave no answer.
+    None,
+    Stopped,
+}
+
+/// Returns the address of a snapshot as it was captured, without changes of the archive; `None` if it
+/// is not known.
+///
+/// Archives give that after `id_` behind the time. Where an address does not hold the time, it is
+/// taken as it is.
+fn snapshot_address(capture: &CitedCapture) -> Option<String> {
+    let time = &capture.timestamp;
+    match &capture.address {
+        Some(address) => Some(address.replacen(&format!("/{time}/"), &format!("/{time}id_/"), 1)),
+        None => raw_snapshot(&capture.server, time, &capture.original),
+    }
+}
+
+/// Returns the address of another capture of the same URL at `timestamp`, if that of `first` holds its
+/// time.
+fn moved(first: &CitedCapture, timestamp: &str) -> Option<String> {
+    let (address, time) = (first.address.as_ref()?, format!("/{}/", first.timestamp));
+    address
+        .contains(&time)
+        .then(|| address.replacen(&time, &format!("/{timestamp}/"), 1))
 }
 
 /// The result of a question for a snapshot.

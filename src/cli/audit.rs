@@ -453,6 +453,7 @@ fn archive(args: &AuditArchiveArgs) -> CommandResult {
     let sources = files.chain(servers).chain(timemaps).collect();
     let contact = args.contact.clone().unwrap_or_default();
     let mut job = ArchiveJob::new(args.database.clone(), sources, contact);
+    job.replay.clone_from(&args.replay);
     job.rate = args.rate;
     job.limit = args.limit;
     let stop = Arc::new(AtomicBool::new(false));

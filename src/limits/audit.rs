@@ -69,8 +69,11 @@ pub const AUDIT_CDX_BYTES: u64 = 4 << 20;
 pub const AUDIT_CDX_SECONDS: u64 = 90;
 
 /// Bytes at the beginning of a local index whose order is checked, which takes two seconds. In a
-/// larger one disorder is found where it is read.
+/// larger one lines at [`AUDIT_CDXJ_PLACES`] are compared, and those that a search reads.
 pub const AUDIT_CDXJ_CHECKED_BYTES: u64 = 1 << 30;
+
+/// Places of a large local index whose lines are compared before it is used: 40 MB are read for them.
+pub const AUDIT_CDXJ_PLACES: u64 = 10_000;
 
 /// Maximum length, in bytes, of a line of a local index of captures. It holds a URL.
 pub const AUDIT_CDXJ_LINE_BYTES: u64 = 1 << 20;
@@ -160,6 +163,10 @@ pub const INSPECT_ROBOTS_REDIRECTS: usize = 5;
 
 /// Time, in seconds, in which a server must answer a request of `inspect`, with its page.
 pub const INSPECT_SECONDS: u64 = 25;
+
+/// Time, in seconds, in which a link must be answered to `inspect`, with all its redirects and the
+/// robots.txt of their hosts.
+pub const INSPECT_CHAIN_SECONDS: u64 = 60;
 
 /// Pause, in milliseconds, between an answer to `inspect` and its next request to the same host.
 pub const INSPECT_PAUSE_MS: u64 = 1_000;

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
 
 use rusqlite::Connection;
 
@@ -314,4 +315,126 @@ fn a_robots_txt_that_cannot_be_reached_closes_its_host_until_it_answers() {
         &[&CONTACT[..], &["--max-age", "0h"]].concat(),
     );
     assert_eq!(by_server("state"), ["not_compared"; 4]);
+}
+
+/// A local index has no address of its snapshots, and a TimeMap has them: both lead to the same verdicts as a CDX server.
+#[test]
+fn snapshots_of_local_indexes_and_timemaps_are_compared() {
+    let web = HttpServer::start(|request, _| match request.target.as_str() {
+        "/same" => html(ARTICLE),
+        "/sold" => html(CASINO),
+        _ => gone(),
+    });
+    let urls = ["/same", "/sold"].map(|path| web.url(path));
+    let archive = HttpServer::start(|request, _| {
+        let host = request
+            .head
+            .lines()
+            .find_map(|line| line.strip_prefix("host: "));
+        let target = &request.target;
+        let Some((_, page)) = target.split_once("/timemap/") else {
+            return archive_answer(request, 0);
+        };
+        let memento = |time: &str, date: &str| {
+            let host = host.unwrap_or_default();
+            format!("<http://{host}/coll/{time}/{page}>; rel=\"memento\"; datetime=\"{date}\"")
+        };
+        let list = [
+            memento("19960702134500", "Tue, 02 Jul 1996 13:45:00 GMT"),
+            memento("20200102030405", "Thu, 02 Jan 2020 03:04:05 GMT"),
+        ];
+        answer("200 OK", "", &list.join(",\n"))
+    });
+    let compare = [&CONTACT[..], &["--compare", "--rate", "6000"]].concat();
+    let expected = ["same|as_cited", "sold|taken_over"];
+    let evidence = |folder: &Folder| {
+        let sql = "SELECT evidence FROM audit_pages WHERE url LIKE '%/sold'";
+        rows(&folder.path("urls.db"), sql).concat()
+    };
+    let later = "as it was on 2020-01-02 already";
+
+    let folder = answering(&urls);
+    let template = archive.url("/timemap/{url}");
+    audited(
+        &folder,
+        "archive",
+        &[&CONTACT[..], &["--timemap", &template, "--rate", "6000"]].concat(),
+    );
+    audited(&folder, "inspect", &compare);
+    assert_eq!(states(&folder), expected);
+    assert!(evidence(&folder).contains(later), "{}", evidence(&folder));
+    assert!(
+        targets(&archive)
+            .iter()
+            .any(|target| target.contains("19960702134500id_/"))
+    );
+
+    let folder = answering(&urls);
+    let port = web.address.port();
+    let line = |page: &str, time: &str| {
+        let url = web.url(page);
+        format!("1,0,0,127:{port}){page} {time} {{\"url\": \"{url}\", \"status\": \"200\"}}\n")
+    };
+    let lines: String = ["/same", "/sold"]
+        .iter()
+        .flat_map(|page| ["19960702134500", "20200102030405"].map(|time| line(page, time)))
+        .collect();
+    let index = folder.file("a.cdxj", &lines);
+    audited(&folder, "archive", &["-q", "--cdxj", &index]);
+    let end = audit(
+        &folder,
+        "inspect",
+        &[&["--contact", "a@m.test"], &compare[3..]].concat(),
+    );
+    assert_eq!(end.status, Some(1), "{}", end.stderr);
+    assert!(
+        end.stderr
+            .contains("audit archive --cdxj FILE --replay URL"),
+        "{}",
+        end.stderr
+    );
+    let replay = archive.url("/coll");
+    audited(
+        &folder,
+        "archive",
+        &["-q", "--cdxj", &index, "--replay", &replay],
+    );
+    audited(&folder, "inspect", &compare);
+    assert_eq!(states(&folder), expected);
+    assert!(evidence(&folder).contains(later), "{}", evidence(&folder));
+    let [html, csv] = ["report.html", "csv"].map(|name| folder.path(name).display().to_string());
+    audited(&folder, "report", &["-q", "-o", &html, "--csv", &csv]);
+    let pages = std::fs::read_to_string(folder.path("csv/pages.csv")).unwrap();
+    let snapshot = archive.url("/coll/19960702134500/http://127.0.0.1");
+    assert!(pages.contains(&snapshot), "{pages}");
+}
+
+#[test]
+fn an_interruption_ends_requests_that_are_open() {
+    let site = HttpServer::start(|request, _| match request.target.as_str() {
+        "/slow" => {
+            std::thread::sleep(Duration::from_secs(20));
+            html(ARTICLE)
+        }
+        _ => gone(),
+    });
+    let folder = answering(&[site.url("/slow")]);
+    let mut inspect = crate::scene::urlspool(["audit", "inspect"]);
+    inspect.arg(folder.path("urls.db")).args(CONTACT);
+    let mut child = inspect.spawn().unwrap();
+    let begun = Instant::now();
+    while !targets(&site).contains(&"/slow".to_owned()) {
+        assert!(begun.elapsed() < Duration::from_mins(1));
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    let pid = rustix::process::Pid::from_child(&child);
+    rustix::process::kill_process(pid, rustix::process::Signal::INT).unwrap();
+    let begun = Instant::now();
+    assert_eq!(child.wait().unwrap().code(), Some(130));
+    assert!(
+        begun.elapsed() < Duration::from_secs(2),
+        "{:?}",
+        begun.elapsed()
+    );
+    assert_eq!(states(&folder), [] as [&str; 0]);
 }

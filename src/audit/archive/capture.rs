@@ -28,7 +28,7 @@ pub(in crate::audit) struct Capture {
     /// capture.
     pub(super) status: Option<u16>,
     /// The address of its page in the archive; `None` if it follows from the server, or is not known.
-    pub(super) address: Option<String>,
+    pub(in crate::audit) address: Option<String>,
 }
 
 pub(super) fn refused(reason: String, retry_after: Option<Duration>) -> ArchiveReply {

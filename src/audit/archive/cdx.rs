@@ -30,6 +30,15 @@ impl CdxClient {
         })
     }
 
+    /// Creates a client that asks with `agent`.
+    pub(super) fn with_agent(server: &str, agent: &Agent) -> Result<CdxClient, AuditError> {
+        Ok(CdxClient {
+            agent: agent.clone(),
+            name: server.to_owned(),
+            server: server_url(server)?,
+        })
+    }
+
     /// Returns the address of the server as the user gave it.
     pub(super) fn name(&self) -> &str {
         &self.name

@@ -17,6 +17,7 @@ use super::surt::surt;
 use crate::audit::AuditError;
 use crate::limits::{
     AUDIT_CDXJ_BLOCK_BYTES, AUDIT_CDXJ_CHECKED_BYTES, AUDIT_CDXJ_KEY_BYTES, AUDIT_CDXJ_LINE_BYTES,
+    AUDIT_CDXJ_PLACES,
 };
 
 /// Bytes that are read at once in a search.
@@ -26,7 +27,7 @@ const STEP_BYTES: usize = 4 << 10;
 const READ_BYTES: usize = 256 << 10;
 
 /// A sorted index of captures.
-pub(super) struct CdxjIndex {
+pub(in crate::audit) struct CdxjIndex {
     path: PathBuf,
     file: File,
     len: u64,
@@ -64,9 +65,8 @@ impl CdxjIndex {
                 return Err(unusable("it is neither CDXJ nor the index of ZipNum"));
             }
         }
-        index
-            .check_order()
-            .map_err(|error| unusable(&format!("it {error}")).caused_by(error))?;
+        let checked = index.check_order().and_then(|()| index.check_places());
+        checked.map_err(|error| unusable(&format!("it {error}")).caused_by(error))?;
         Ok(index)
     }
 
@@ -91,6 +91,31 @@ impl CdxjIndex {
             if len == 0 {
                 break;
             }
+        }
+        Ok(())
+    }
+
+    /// Checks the order of lines at [`AUDIT_CDXJ_PLACES`] places of a larger file: where sorted files
+    /// were put together, two of them are in a wrong order.
+    fn check_places(&mut self) -> io::Result<()> {
+        if self.len <= AUDIT_CDXJ_CHECKED_BYTES {
+            return Ok(());
+        }
+        self.compare_places(AUDIT_CDXJ_PLACES)
+    }
+
+    fn compare_places(&mut self, places: u64) -> io::Result<()> {
+        let step = (self.len / (places + 1)).max(1);
+        let mut before = Vec::new();
+        for place in 1..=places {
+            let offset = self.next_line(place * step)?;
+            let Some(line) = self.line_at(offset)? else {
+                break;
+            };
+            if line < before {
+                return Err(disorder(offset));
+            }
+            before = line;
         }
         Ok(())
     }
@@ -481,21 +506,21 @@ mod tests {
         let error = CdxjIndex::open(&path).err().unwrap().to_string();
         let place = format!("not sorted by bytes near byte {}", text(second).len());
         assert!(error.contains(&place), "{error}");
-        // As if it were too large to be checked.
+        // As if it were too large to be read for it.
         fs::write(&path, text(&lines)).unwrap();
         let mut index = CdxjIndex::open(&path).unwrap();
+        index.compare_places(40).unwrap();
         fs::write(&path, text(second) + &text(first)).unwrap();
-        let (mut told, mut found) = (0, 0);
-        for (key, _) in &lines {
-            match index.captures(format!("{key} ").as_bytes()) {
-                Ok(captures) => found += usize::from(!captures.is_empty()),
-                Err(error) => {
-                    assert!(error.to_string().contains("not sorted"), "{error}");
-                    told += 1;
-                }
-            }
-        }
-        assert!(0 < told, "{found} found");
+        let error = index.compare_places(40).unwrap_err().to_string();
+        assert!(error.contains("not sorted by bytes near byte "), "{error}");
+        // A search sees disorder among the lines that it reads.
+        let late = line("test,a)/", 1);
+        fs::write(&path, text(&lines[..700]) + &late + &text(&lines[701..])).unwrap();
+        let is_told = |(key, _): &&(String, String)| {
+            let found = index.captures(format!("{key} ").as_bytes());
+            found.is_err_and(|error| error.to_string().contains("not sorted"))
+        };
+        assert!(0 < lines.iter().filter(is_told).count());
     }
 
     #[test]

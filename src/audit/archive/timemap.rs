@@ -18,10 +18,10 @@ use crate::limits::{AUDIT_MEMENTOS, AUDIT_TIMEMAP_BYTES};
 use crate::load::retry_after;
 
 /// The part of a template in whose place the URL stands.
-const URL_MARK: &str = "{url}";
+pub(super) const URL_MARK: &str = "{url}";
 
 /// A client of a server with TimeMaps.
-pub(super) struct TimeMapClient {
+pub(in crate::audit) struct TimeMapClient {
     agent: Agent,
     template: String,
     /// The URL of the server, without the path.
@@ -31,24 +31,20 @@ pub(super) struct TimeMapClient {
 impl TimeMapClient {
     /// Creates a client. `contact` tells the server's owners whom to write to.
     pub(super) fn new(template: &str, contact: &str) -> Result<TimeMapClient, AuditError> {
-        refuse_login(template)?;
-        let unusable = || {
-            AuditError::unusable(format!(
-                "`--timemap {template}` is not the address of TimeMaps; write it with {URL_MARK} in \
-                 the place of the URL, like https://web.archive.org/web/timemap/link/{URL_MARK}"
-            ))
-        };
-        if !template.contains(URL_MARK) {
-            return Err(unusable());
-        }
-        let url = Url::parse(template).map_err(|error| unusable().caused_by(error))?;
-        if !matches!(url.scheme(), "http" | "https") || !url.origin().is_tuple() {
-            return Err(unusable());
-        }
+        let origin = template_origin(template)?;
         Ok(TimeMapClient {
             agent: agent(template, contact)?,
             template: template.to_owned(),
-            origin: url.origin(),
+            origin,
+        })
+    }
+
+    /// Creates a client that asks with `agent`.
+    pub(super) fn with_agent(template: &str, agent: &Agent) -> Result<TimeMapClient, AuditError> {
+        Ok(TimeMapClient {
+            agent: agent.clone(),
+            template: template.to_owned(),
+            origin: template_origin(template)?,
         })
     }
 
@@ -143,6 +139,25 @@ impl TimeMapClient {
         }
         ArchiveReply::Captures(Vec::new())
     }
+}
+
+/// Returns the origin of the server of a template.
+fn template_origin(template: &str) -> Result<url::Origin, AuditError> {
+    refuse_login(template)?;
+    let unusable = || {
+        AuditError::unusable(format!(
+            "`--timemap {template}` is not the address of TimeMaps; write it with {URL_MARK} in \
+             the place of the URL, like https://web.archive.org/web/timemap/link/{URL_MARK}"
+        ))
+    };
+    if !template.contains(URL_MARK) {
+        return Err(unusable());
+    }
+    let url = Url::parse(template).map_err(|error| unusable().caused_by(error))?;
+    if !matches!(url.scheme(), "http" | "https") || !url.origin().is_tuple() {
+        return Err(unusable());
+    }
+    Ok(url.origin())
 }
 
 /// A memento of a TimeMap.

@@ -12,7 +12,7 @@
 use std::collections::HashMap;
 use std::io::{self, ErrorKind, Read, Write};
 use std::net::{IpAddr, Ipv4Addr, Shutdown, SocketAddr, TcpListener, TcpStream, ToSocketAddrs};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -54,6 +54,10 @@ struct Shared {
     rules: HostRules,
     /// The reasons for which hosts were not reached, by host and port. A later success removes it.
     failures: Mutex<HashMap<String, CheckFailure>>,
+    /// The open connections of clients, by their number.
+    open: Mutex<HashMap<u64, TcpStream>>,
+    /// Number of connections so far.
+    connections: AtomicU64,
     is_stopped: AtomicBool,
 }
 
@@ -71,6 +75,8 @@ impl GuardProxy {
         let shared = Arc::new(Shared {
             rules: HostRules::new(private_hosts, resolve),
             failures: Mutex::default(),
+            open: Mutex::default(),
+            connections: AtomicU64::new(0),
             is_stopped: AtomicBool::new(false),
         });
         let accepting = Arc::clone(&shared);
@@ -83,6 +89,14 @@ impl GuardProxy {
     /// Returns the URL of the proxy, as the environment of the checker has it.
     pub(in crate::audit) fn url(&self) -> String {
         format!("http://{}", self.address)
+    }
+
+    /// Closes all connections of clients, and takes no others: their requests fail at once.
+    pub(in crate::audit) fn close(&self) {
+        self.shared.is_stopped.store(true, Ordering::SeqCst);
+        for client in self.shared.open().values() {
+            let _ = client.shutdown(Shutdown::Both);
+        }
     }
 
     /// Returns the signs that were seen that this machine has a network.
@@ -149,6 +163,10 @@ impl Shared {
         self.failures.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    fn open(&self) -> MutexGuard<'_, HashMap<u64, TcpStream>> {
+        self.open.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     /// Connects to a host, and remembers why it failed.
     fn connect(&self, url: &Url) -> Result<TcpStream, CheckFailure> {
         let connected = self.rules.connect(url);
@@ -178,13 +196,21 @@ fn accept(listener: &TcpListener, shared: &Arc<Shared>) {
             return;
         }
         let Ok(stream) = stream else { continue };
-        let shared = Arc::clone(shared);
+        let (shared, accepted) = (Arc::clone(shared), shared);
+        let number = shared.connections.fetch_add(1, Ordering::Relaxed);
+        let Ok(open) = stream.try_clone() else {
+            continue;
+        };
+        shared.open().insert(number, open);
         let serve = move || {
             // A connection that breaks is one that the checker or the server closed.
             let _ = serve(stream, &shared);
+            shared.open().remove(&number);
         };
         // Without a thread the connection is closed, which the checker reports.
-        let _ = thread::Builder::new().spawn(serve);
+        if thread::Builder::new().spawn(serve).is_err() {
+            accepted.open().remove(&number);
+        }
     }
 }
 

@@ -18,8 +18,8 @@ use crate::audit::archive::{is_contact, wait_until};
 use crate::audit::check::guard_proxy::GuardProxy;
 use crate::audit::state::CheckFailure;
 use crate::limits::{
-    AUDIT_POLL_MS, INSPECT_PAGE_BYTES, INSPECT_PAUSE_MS, INSPECT_REDIRECTS, INSPECT_ROBOTS_BYTES,
-    INSPECT_ROBOTS_REDIRECTS, INSPECT_SECONDS,
+    AUDIT_CDX_SECONDS, AUDIT_POLL_MS, INSPECT_CHAIN_SECONDS, INSPECT_PAGE_BYTES, INSPECT_PAUSE_MS,
+    INSPECT_REDIRECTS, INSPECT_ROBOTS_BYTES, INSPECT_ROBOTS_REDIRECTS, INSPECT_SECONDS,
 };
 use crate::load::proxied_agent;
 
@@ -49,13 +49,23 @@ pub enum RobotsPolicy {
     Ignore,
 }
 
+/// The pace and the patience of a client.
+#[derive(Clone, Copy, Debug)]
+struct ClientTimes {
+    /// Time between an answer and the next request to the same host.
+    pause: Duration,
+    /// Time in which a request is answered.
+    request: Duration,
+    /// Time in which a link is answered, with all its redirects.
+    chain: Duration,
+}
+
 /// A client that several threads use.
 pub(super) struct PageClient<'a> {
     agent: Agent,
     proxy: GuardProxy,
     policy: RobotsPolicy,
-    /// Time between the starts of two requests to one host.
-    pause: Duration,
+    times: ClientTimes,
     /// The time at which each host may be asked next, by its name and port.
     next: Mutex<HashMap<String, Instant>>,
     /// Rules by origin; the reason for which a robots.txt cannot be reached, where it cannot.
@@ -150,6 +160,23 @@ enum Hop {
     Stopped,
 }
 
+/// The requests for one link: its redirects, and the robots.txt of their hosts.
+#[derive(Clone, Copy, Debug, Default)]
+struct Chain {
+    /// The time at which they end; `None` before the first.
+    end: Option<Instant>,
+}
+
+/// The result of waiting for a host.
+enum Turn {
+    /// It may be asked now.
+    Now,
+    /// The time of the chain is over.
+    TooLate,
+    /// The inspection was stopped.
+    Stopped,
+}
+
 impl<'a> PageClient<'a> {
     /// Creates a client that also asks `private_hosts`.
     pub(super) fn start(
@@ -158,8 +185,12 @@ impl<'a> PageClient<'a> {
         policy: RobotsPolicy,
         stop: &'a AtomicBool,
     ) -> Result<PageClient<'a>, AuditError> {
-        let pause = Duration::from_millis(INSPECT_PAUSE_MS);
-        PageClient::with_pause(user_agent, private_hosts, policy, pause, stop)
+        let times = ClientTimes {
+            pause: Duration::from_millis(INSPECT_PAUSE_MS),
+            request: Duration::from_secs(INSPECT_SECONDS),
+            chain: Duration::from_secs(INSPECT_CHAIN_SECONDS),
+        };
+        PageClient::with_times(user_agent, private_hosts, policy, times, stop)
     }
 
     /// Creates a client of archives, whose owner keeps the pace. They are the user's choice, so
@@ -169,32 +200,31 @@ impl<'a> PageClient<'a> {
         hosts: &[String],
         stop: &'a AtomicBool,
     ) -> Result<PageClient<'a>, AuditError> {
-        PageClient::with_pause(
-            user_agent,
-            hosts,
-            RobotsPolicy::Ignore,
-            Duration::ZERO,
-            stop,
-        )
+        let patience = Duration::from_secs(AUDIT_CDX_SECONDS);
+        let times = ClientTimes {
+            pause: Duration::ZERO,
+            request: patience,
+            chain: patience,
+        };
+        PageClient::with_times(user_agent, hosts, RobotsPolicy::Ignore, times, stop)
     }
 
-    fn with_pause(
+    fn with_times(
         user_agent: &str,
         private_hosts: &[String],
         policy: RobotsPolicy,
-        pause: Duration,
+        times: ClientTimes,
         stop: &'a AtomicBool,
     ) -> Result<PageClient<'a>, AuditError> {
         let proxy = GuardProxy::start(private_hosts)?;
         let address = Proxy::new(&proxy.url()).map_err(|error| {
             AuditError::unusable(format!("cannot use the proxy {}: {error}", proxy.url()))
         })?;
-        let timeout = Duration::from_secs(INSPECT_SECONDS);
         Ok(PageClient {
-            agent: proxied_agent(address, user_agent, timeout),
+            agent: proxied_agent(address, user_agent, times.request),
             proxy,
             policy,
-            pause,
+            times,
             next: Mutex::default(),
             robots: Mutex::default(),
             stop,
@@ -208,6 +238,16 @@ impl<'a> PageClient<'a> {
 
     pub(super) fn is_stopped(&self) -> bool {
         self.stop.load(Ordering::Relaxed)
+    }
+
+    /// Returns the HTTP client.
+    pub(super) fn agent(&self) -> &Agent {
+        &self.agent
+    }
+
+    /// Ends all requests that are open.
+    pub(super) fn close(&self) {
+        self.proxy.close();
     }
 
     /// Adds rules that are known from an earlier run.
@@ -237,14 +277,15 @@ impl<'a> PageClient<'a> {
     /// Asks for a page, and follows redirects.
     pub(super) fn get(&self, asked: &Url) -> Reply {
         let mut url = asked.clone();
+        let mut chain = Chain::default();
         for redirects in 0..=INSPECT_REDIRECTS {
-            match self.permission(&url) {
+            match self.permission(&url, &mut chain) {
                 Permission::Stopped => return Reply::Stopped,
                 Permission::Excluded => return Reply::Robots(url),
                 Permission::Unreachable(failure) => return Reply::RobotsUnreachable(url, failure),
                 Permission::Given => {}
             }
-            match self.hop(&url, INSPECT_PAGE_BYTES) {
+            match self.hop(&url, INSPECT_PAGE_BYTES, &mut chain) {
                 Hop::Answer(answer) => {
                     return Reply::Answer(Answer {
                         redirects,
@@ -265,7 +306,7 @@ impl<'a> PageClient<'a> {
     }
 
     /// Returns the permission of the robots.txt of its origin to ask for a URL.
-    fn permission(&self, url: &Url) -> Permission {
+    fn permission(&self, url: &Url, chain: &mut Chain) -> Permission {
         if self.policy == RobotsPolicy::Ignore {
             return Permission::Given;
         }
@@ -277,7 +318,7 @@ impl<'a> PageClient<'a> {
         let rules = match known {
             Some(rules) => rules,
             None => {
-                let Some(rules) = self.robots_of(url) else {
+                let Some(rules) = self.robots_of(url, chain) else {
                     return Permission::Stopped;
                 };
                 let rules = rules.map(Arc::new);
@@ -298,12 +339,12 @@ impl<'a> PageClient<'a> {
     /// Asks for the robots.txt of an origin. Returns `None` if it was stopped.
     ///
     /// A text that is cut off may lack the rule that matters, so it is none.
-    fn robots_of(&self, url: &Url) -> Option<Result<Robots, RobotsFailure>> {
+    fn robots_of(&self, url: &Url, chain: &mut Chain) -> Option<Result<Robots, RobotsFailure>> {
         let Ok(mut url) = url.join("/robots.txt") else {
             return Some(Ok(Robots::default()));
         };
         for _ in 0..=INSPECT_ROBOTS_REDIRECTS {
-            match self.hop(&url, INSPECT_ROBOTS_BYTES) {
+            match self.hop(&url, INSPECT_ROBOTS_BYTES, chain) {
                 Hop::Answer(answer) => {
                     return Some(match (answer.status, answer.cut_by) {
                         (200..=299, None) => Ok(Robots::parse(&answer.body)),
@@ -320,20 +361,31 @@ impl<'a> PageClient<'a> {
         Some(Ok(Robots::default()))
     }
 
-    /// Asks for one URL, when its host may be asked.
-    fn hop(&self, url: &Url, max_bytes: u64) -> Hop {
-        if !self.wait(url) {
+    /// Asks for one URL, when its host may be asked. The time of the chain begins then.
+    fn hop(&self, url: &Url, max_bytes: u64, chain: &mut Chain) -> Hop {
+        match self.wait(url, chain.end) {
+            Turn::Now => {}
+            Turn::TooLate => return Hop::Failed(CheckFailure::Timeout),
+            Turn::Stopped => return Hop::Stopped,
+        }
+        let now = Instant::now();
+        let end = *chain.end.get_or_insert(now + self.times.chain);
+        let left = end.saturating_duration_since(now);
+        let hop = self.ask(url, max_bytes, left.min(self.times.request));
+        self.put_off(url);
+        if self.is_stopped() {
+            // Requests that were open have failed for that reason.
             return Hop::Stopped;
         }
-        let hop = self.ask(url, max_bytes);
-        self.put_off(url);
         hop
     }
 
-    fn ask(&self, url: &Url, max_bytes: u64) -> Hop {
+    fn ask(&self, url: &Url, max_bytes: u64, time: Duration) -> Hop {
         let mut url = url.clone();
         url.set_fragment(None);
-        let response = match self.agent.get(url.as_str()).call() {
+        let request = self.agent.get(url.as_str()).config();
+        let request = request.timeout_global(Some(time)).build();
+        let response = match request.call() {
             Ok(response) => response,
             Err(error) => return Hop::Failed(self.failure(&url, &error)),
         };
@@ -387,28 +439,34 @@ impl<'a> PageClient<'a> {
     /// Lets the next request to the host of a URL wait for the pause: it has just answered.
     fn put_off(&self, url: &Url) {
         let mut next = self.next.lock().unwrap_or_else(PoisonError::into_inner);
-        next.insert(host(url), Instant::now() + self.pause);
+        next.insert(host(url), Instant::now() + self.times.pause);
     }
 
     /// Waits until the host of a URL may be asked, and keeps it from others until it has answered.
-    /// Returns `false` if it was stopped.
-    fn wait(&self, url: &Url) -> bool {
+    fn wait(&self, url: &Url, end: Option<Instant>) -> Turn {
         let host = host(url);
         loop {
             let now = Instant::now();
+            if end.is_some_and(|end| end <= now) {
+                return Turn::TooLate;
+            }
             let time = {
                 let mut next = self.next.lock().unwrap_or_else(PoisonError::into_inner);
                 let time = next.entry(host.clone()).or_insert(now);
                 if *time <= now {
                     // As long as a request may take; `put_off` shortens it.
-                    *time = now + Duration::from_secs(INSPECT_SECONDS) + self.pause;
-                    return !self.is_stopped();
+                    *time = now + self.times.request + self.times.pause;
+                    return if self.is_stopped() {
+                        Turn::Stopped
+                    } else {
+                        Turn::Now
+                    };
                 }
                 *time
             };
             let turn = Duration::from_millis(AUDIT_POLL_MS);
             if !wait_until(time.min(now + turn), self.stop) {
-                return false;
+                return Turn::Stopped;
             }
         }
     }
@@ -430,4 +488,47 @@ fn host(url: &Url) -> String {
 /// Returns scheme, host and port of a URL: `https://h.test:8080`.
 pub(super) fn origin(url: &Url) -> String {
     url[..Position::BeforePath].to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::{BufRead, BufReader, Write};
+    use std::net::TcpListener;
+    use std::thread;
+
+    use super::*;
+
+    #[test]
+    fn slow_redirects_end_with_the_time_of_their_chain() {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let url = Url::parse(&format!("http://{}/a", listener.local_addr().unwrap())).unwrap();
+        thread::spawn(move || {
+            for mut stream in listener.incoming().flatten() {
+                let reader = BufReader::new(stream.try_clone().unwrap());
+                let lines = reader.lines().map_while(Result::ok);
+                lines.take_while(|line| !line.is_empty()).for_each(drop);
+                thread::sleep(Duration::from_millis(200));
+                let answer = b"HTTP/1.1 302 Found\r\nLocation: /a\r\nContent-Length: 0\r\n\r\n";
+                let _ = stream.write_all(answer);
+            }
+        });
+        let times = ClientTimes {
+            pause: Duration::ZERO,
+            request: Duration::from_secs(20),
+            chain: Duration::from_millis(700),
+        };
+        let (hosts, stop) = (["127.0.0.1".to_owned()], AtomicBool::new(false));
+        let client = PageClient::with_times("t", &hosts, RobotsPolicy::Ignore, times, &stop);
+        let begun = Instant::now();
+        let reply = client.unwrap().get(&url);
+        assert!(
+            matches!(reply, Reply::Failed(CheckFailure::Timeout)),
+            "{reply:?}"
+        );
+        assert!(
+            begun.elapsed() < Duration::from_secs(3),
+            "{:?}",
+            begun.elapsed()
+        );
+    }
 }

@@ -70,20 +70,22 @@ pub(super) struct DueLink {
 /// A capture of an archive.
 #[derive(Clone, Debug)]
 pub(super) struct CitedCapture {
-    /// Address of the CDX server.
+    /// The archive: the address or path by which it was asked.
     pub(super) server: String,
     /// 14 digits.
     pub(super) timestamp: String,
     /// Its URL as the archive has it: without a tracking parameter, for example.
     pub(super) original: String,
+    /// The address of its page, if it does not follow from the server.
+    pub(super) address: Option<String>,
 }
 
 /// Planned links whose newest check has a 2xx status, each with its capture if there is one, and
 /// with 1 if it is due.
 const ANSWERING: &str = "
-SELECT url, server, timestamp, original, is_due FROM (
+SELECT url, server, timestamp, original, is_due, address FROM (
   SELECT links.url AS url, captures.server AS server, captures.timestamp AS timestamp,
-    captures.original AS original,
+    captures.original AS original, asked.address AS address,
     (SELECT status FROM audit_checks AS checks WHERE checks.key = links.key
       ORDER BY checked_at DESC, id DESC LIMIT 1) AS status,
     pages.key IS NULL OR unixepoch(pages.inspected_at) NOT BETWEEN ?1 + 1 AND unixepoch('now')
@@ -92,6 +94,8 @@ SELECT url, server, timestamp, original, is_due FROM (
     LEFT JOIN audit_pages AS pages ON pages.key = links.key
     LEFT JOIN audit_captures AS captures
       ON captures.key = links.key AND captures.outcome = 'captured'
+    LEFT JOIN audit_asked AS asked
+      ON asked.key = captures.key AND asked.server = captures.server
   WHERE links.planned
 ) WHERE status BETWEEN 200 AND 299 ORDER BY url, timestamp";
 
@@ -108,12 +112,14 @@ pub(super) fn due_links(
         let server: Option<String> = row.get(1)?;
         let timestamp: Option<String> = row.get(2)?;
         let original: Option<String> = row.get(3)?;
+        let address: Option<String> = row.get(5)?;
         let capture = server
             .zip(timestamp)
             .map(|(server, timestamp)| CitedCapture {
                 server,
                 timestamp,
                 original: original.unwrap_or_else(|| url.clone()),
+                address,
             });
         Ok((url, capture, row.get::<_, bool>(4)?))
     })?;

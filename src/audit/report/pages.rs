@@ -103,9 +103,11 @@ pub(super) struct PageRow<'r> {
 const SQL: &str = "
 SELECT links.url, pages.state, pages.evidence, pages.status, pages.error, pages.final_url,
   pages.media_type, pages.title, pages.language, pages.bytes, pages.words, pages.hash,
-  pages.inspected_at, pages.compared_with, captures.server, links.year, links.stratum
+  pages.inspected_at, pages.compared_with, captures.server, links.year, links.stratum,
+  iif(captures.timestamp = pages.compared_with, asked.address, NULL)
 FROM audit_pages AS pages JOIN audit_links AS links USING(key)
   LEFT JOIN audit_captures AS captures USING(key)
+  LEFT JOIN audit_asked AS asked ON asked.key = captures.key AND asked.server = captures.server
 WHERE links.planned ORDER BY pages.key";
 
 impl PageFigures {
@@ -172,6 +174,7 @@ impl<'r> ReadPage<'r> {
         let (url, compared_with, server) = (text(0)?, maybe(13)?, maybe(14)?);
         let snapshot = server.zip(compared_with);
         let snapshot = snapshot.and_then(|(server, time)| captured_snapshot(server, time, url));
+        let snapshot = maybe(17)?.map(str::to_owned).or(snapshot);
         Ok(ReadPage {
             state: PageState::named(text(1)?).unwrap_or(PageState::NotRead),
             year: text(15)?,

@@ -257,6 +257,11 @@ pub(crate) struct AuditArchiveArgs {
     #[arg(long, value_name = "FILE", help_heading = SERVER)]
     pub(crate) cdxj: Vec<PathBuf>,
 
+    /// The address before the time and the URL of the snapshots of local indexes:
+    /// `http://localhost:8080/coll/`; for the report, and for `audit inspect --compare`
+    #[arg(long, value_name = "URL", requires = "cdxj", help_heading = SERVER)]
+    pub(crate) replay: Option<String>,
+
     /// A server with TimeMaps of Memento, with {url} in the place of the URL:
     /// `https://web.archive.org/web/timemap/link/{url}`
     #[arg(long, value_name = "URL_TEMPLATE", requires = "contact", help_heading = SERVER)]
