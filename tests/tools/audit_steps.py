@@ -22,6 +22,7 @@ import time
 import urllib.parse
 
 SAVED_LINKS = 25
+EMPTY_INDEXES = 40
 
 
 def dead_hosts(audit):
@@ -66,8 +67,12 @@ def several_archives(audit, port):
     server, timemap = f"http://127.0.0.1:{port}/c/cdx", f"http://127.0.0.1:{port}/c/timemap/link/{{url}}"
     empty = f"{audit.folder}/empty.cdxj"
     open(empty, "w").close()
+    # Empty ones before it make the run of a few links as long as that of many, so that kills hit it.
+    empties = [f"{audit.folder}/empty-{number}.cdxj" for number in range(EMPTY_INDEXES if audit.args.kills else 0)]
+    for path in empties:
+        open(path, "w").close()
     for name, options in {
-        "a local index": ["--cdxj", index],
+        "a local index": [option for path in [*empties, index] for option in ("--cdxj", path)],
         "an index without captures, and a CDX server": ["--cdxj", empty, "--cdx", server, *remote],
         "TimeMaps": ["--timemap", timemap, *remote],
     }.items():
