@@ -36,7 +36,7 @@ pub use plan::{Exclusion, PlanCounts, PlanJob, Sample, Stratum, StratumKind, pla
 pub use protocols::{OldProtocol, ProtocolCounts, ProtocolJob, check_protocols};
 pub use public_host::host_in_url;
 pub use report::{ReportFiles, ReportJob, SenderPolicy, report};
-pub use save::{SaveCounts, SaveJob, SaveKeys, save, urls_to_save};
+pub use save::{SaveCounts, SaveJob, SaveKeys, SaveOutcome, save, urls_to_save};
 pub use state::{CheckFailure, CheckOutcome, LinkState, link_state, without_fragment};
 pub use status::{AuditStatus, StatusJob, status};
 

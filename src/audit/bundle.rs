@@ -84,7 +84,7 @@ struct BundleTable {
 }
 
 /// The tables. `places.csv` has the columns of a query of its own.
-const TABLES: [BundleTable; 7] = [
+const TABLES: [BundleTable; 8] = [
     BundleTable {
         file: "plan.csv",
         title: "The links of the database, planned or left out",
@@ -131,6 +131,15 @@ const TABLES: [BundleTable; 7] = [
         from: "audit_asked",
         without_senders: "",
         order: "key, server",
+    },
+    BundleTable {
+        file: "saves.csv",
+        title: "The URLs that were handed to a save service",
+        columns: "url,service,sent_at,job,outcome,timestamp,message",
+        senders: "",
+        from: "audit_saves",
+        without_senders: "",
+        order: "url",
     },
     BundleTable {
         file: "settings.csv",
@@ -189,7 +198,13 @@ impl BundleTable {
 /// the database or a file that urlspool did not write.
 pub fn bundle(job: &BundleJob) -> Result<WrittenBundle, AuditError> {
     let audit = AuditDb::open_to_read(&job.database)?;
-    if job.folder.is_file() {
+    if job.folder.as_os_str() == "-" {
+        return Err(AuditError::unusable(
+            "a bundle has many files, which standard output cannot take; name a folder with `-o` \
+             (`-o ./-` for one of that name)",
+        ));
+    }
+    if job.folder.exists() && !job.folder.is_dir() {
         let name = job.folder.display();
         return Err(AuditError::unusable(format!(
             "{name} is a file; name a folder with `-o`"
@@ -437,9 +452,10 @@ fn field_type(column: &str) -> &'static str {
         "start",
     ];
     const PARTS: [&str; 3] = ["_share", "_low", "_high"];
-    const TIMES: [&str; 5] = [
+    const TIMES: [&str; 6] = [
         "checked_at",
         "asked_at",
+        "sent_at",
         "first_cited",
         "last_cited",
         "cited",

@@ -8,6 +8,7 @@ mod links;
 mod old_protocols;
 mod page;
 mod pages;
+mod saves;
 
 use std::path::PathBuf;
 
@@ -23,6 +24,7 @@ use links::{DeadLink, MostCited, Places, Provenance, ReplacedLink, for_each_link
 use old_protocols::OldProtocolFigures;
 use page::{PageContent, page};
 use pages::PageFigures;
+use saves::SaveFigures;
 
 /// A report to write.
 #[derive(Clone, Debug)]
@@ -153,12 +155,17 @@ fn content(
         Some(files) => files.add_old_protocol(row),
         None => Ok(()),
     })?;
+    let saves = SaveFigures::read(audit, |row| match &mut files {
+        Some(files) => files.add_save(row),
+        None => Ok(()),
+    })?;
     let servers = audit.rows("SELECT DISTINCT server FROM audit_asked", [], |row| {
         row.get(0)
     })?;
     figures.sources.servers.extend(servers);
     Ok(PageContent {
         old_protocols,
+        saves,
         pages,
         rule: audit.confirmation_rule()?,
         survival: Survival::of(&figures.ages),

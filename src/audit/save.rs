@@ -157,6 +157,66 @@ pub fn save(
     Ok(saving.counts)
 }
 
+/// The outcome for a URL that was handed to a service.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[non_exhaustive]
+pub enum SaveOutcome {
+    /// It was captured.
+    Saved,
+    /// It was accepted, and its capture is not known to be complete.
+    Sent,
+    /// It could not be captured, and may be at another time.
+    Again,
+    /// It cannot be captured.
+    Failed,
+}
+
+impl SaveOutcome {
+    /// All outcomes.
+    pub const ALL: [SaveOutcome; 4] = [
+        SaveOutcome::Saved,
+        SaveOutcome::Sent,
+        SaveOutcome::Again,
+        SaveOutcome::Failed,
+    ];
+
+    /// Returns the name that the tables and the CSV files have.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            SaveOutcome::Saved => "saved",
+            SaveOutcome::Sent => "sent",
+            SaveOutcome::Again => "again",
+            SaveOutcome::Failed => "failed",
+        }
+    }
+
+    /// Returns the words for a reader.
+    #[must_use]
+    pub fn words(self) -> &'static str {
+        match self {
+            SaveOutcome::Saved => "saved",
+            SaveOutcome::Sent => "sent, not known to be complete",
+            SaveOutcome::Again => "not captured, to send again",
+            SaveOutcome::Failed => "cannot be captured",
+        }
+    }
+
+    /// Returns the outcome with this name.
+    pub(super) fn named(name: &str) -> Option<SaveOutcome> {
+        SaveOutcome::ALL
+            .into_iter()
+            .find(|outcome| outcome.name() == name)
+    }
+}
+
+/// Returns the address before the time and the URL of the snapshots of a service, as the Internet
+/// Archive has it: `/web/` beside `/save`.
+pub(super) fn snapshot_base(service: &str) -> Option<String> {
+    let base = service.trim_end_matches('/').strip_suffix("/save")?;
+    Some(format!("{base}/web/"))
+}
+
 /// A capture that the service has accepted.
 #[derive(Clone, Debug)]
 struct ActiveJob {
@@ -505,6 +565,14 @@ impl SaveClient {
             _ => return Err(unusable("")),
         }
         let keys = &job.keys;
+        for (name, key) in [("access", &keys.access), ("secret", &keys.secret)] {
+            if !key.text().bytes().all(|byte| byte.is_ascii_graphic()) {
+                return Err(AuditError::unusable(format!(
+                    "the {name} key of the save service holds a blank, a line break or another \
+                     character that no key has; set its variable without it"
+                )));
+            }
+        }
         Ok(SaveClient {
             agent: agent(&job.service, &job.contact)?,
             service: job.service.trim_end_matches('/').to_owned(),
@@ -620,6 +688,17 @@ mod tests {
             );
         }
         assert!(!format!("{:?}", job("x")).contains("\"s\""));
+    }
+
+    #[test]
+    fn keys_that_no_header_field_can_hold_are_refused_and_not_shown() {
+        for key in ["s\n", "s\r\nX: y", "k\u{20}y", "\u{e9}", "s\0"] {
+            let mut job = job("http://127.0.0.1:1/save");
+            job.keys.secret = Secret::new(key.to_owned());
+            let error = SaveClient::new(&job).err().unwrap().to_string();
+            assert!(error.starts_with("the secret key"), "{error}");
+            assert!(!error.contains(key), "{error}");
+        }
     }
 
     #[test]

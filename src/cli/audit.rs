@@ -331,12 +331,19 @@ fn status_summary(status: &AuditStatus) -> String {
         text += &row(more, 1, "later", "");
     }
     text += "questions to archives that are due\n";
-    text + &row(
+    text += &row(
         status.not_asked,
         1,
         "now",
         "no archive is known to hold or to lack them",
-    )
+    );
+    if !status.saves.is_empty() {
+        text += "URLs that were handed to a save service\n";
+    }
+    for (outcome, count) in &status.saves {
+        text += &row(*count, 1, outcome.name(), outcome.words());
+    }
+    text
 }
 
 fn needed_time(time: Duration) -> String {

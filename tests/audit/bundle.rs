@@ -171,3 +171,17 @@ fn files_of_others_stay_and_a_failure_leaves_no_folder() {
     assert_ne!(end.status, Some(0));
     assert!(!fs::exists(none.path("new")).unwrap());
 }
+
+#[test]
+fn standard_output_and_devices_are_no_folders() {
+    let folder = audited_folder();
+    for place in ["-", "/dev/full"] {
+        let end = audit(&folder, "bundle", &["-o", place]);
+        assert_eq!(end.status, Some(2), "{}", end.stderr);
+        assert!(
+            end.stderr.contains("name a folder with `-o`"),
+            "{}",
+            end.stderr
+        );
+    }
+}

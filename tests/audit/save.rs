@@ -101,6 +101,35 @@ fn only_living_links_in_no_archive_are_listed() {
     assert!(end.stderr.contains("Nothing was sent"), "{}", end.stderr);
 }
 
+/// What was saved, its state and the address of its snapshot are in status, report, CSV and bundle.
+#[track_caller]
+fn shown(folder: &Folder, stub: &HttpServer) {
+    let status = String::from_utf8(audited(folder, "status", &[]).stdout).unwrap();
+    let table = status
+        .split("URLs that were handed to a save service\n")
+        .nth(1);
+    let expected = "         1    saved              saved\n         1    failed             cannot be captured\n";
+    assert_eq!(table, Some(expected), "{status}");
+    let bundle = folder.path("bundle").display().to_string();
+    audited(folder, "bundle", &["-q", "-o", &bundle]);
+    let read = |name: &str| std::fs::read_to_string(folder.path("bundle").join(name)).unwrap();
+    let snapshot = stub.url("/web/20261127100000/http://l.cern.ch/a");
+    let figures = read("figures/saves.csv");
+    assert!(
+        figures.contains(&format!(",saved,20261127100000,{snapshot},\n")),
+        "{figures}"
+    );
+    assert!(
+        figures.ends_with(",failed,,,error:not-found HTTP 404\n"),
+        "{figures}"
+    );
+    let table = read("saves.csv");
+    assert!(table.contains(",j-a,saved,20261127100000,\n"), "{table}");
+    let html = read("report.html");
+    assert!(html.contains("Saved links") && html.contains("cannot be captured"));
+    assert!(read("datapackage.json").contains("\"saves.csv\""));
+}
+
 #[test]
 fn links_are_sent_with_keys_and_their_captures_are_stored() {
     let folder = audited_folder();
@@ -128,6 +157,7 @@ fn links_are_sent_with_keys_and_their_captures_are_stored() {
             "http://l.cern.ch/b|-|failed|-|error:not-found HTTP 404",
         ]
     );
+    shown(&folder, &stub);
     let first: &SeenRequest = &stub.seen()[0];
     assert_eq!(
         first.body,

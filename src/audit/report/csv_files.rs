@@ -8,6 +8,7 @@ use super::links::{ArchiveAnswer, CitedLink, DeadLink, Place, ReplacedLink};
 use super::old_protocols::{OLD_PROTOCOLS, OLD_PROTOCOLS_COLUMNS, OldProtocolRow};
 use super::page::PageContent;
 use super::pages::{PAGES, PAGES_BY_YEAR, PAGES_COLUMNS, PageRow};
+use super::saves::{SAVES, SAVES_COLUMNS, SaveRow};
 use crate::audit::AuditError;
 use crate::audit::page_state::PageState;
 use crate::audit::state::LinkState;
@@ -30,7 +31,7 @@ const CITATIONS: &str = "citations.csv";
 const REPLACEMENTS: &str = "replacements.csv";
 
 /// The files, each with its columns.
-const TABLES: [(&str, &[&str]); 18] = [
+const TABLES: [(&str, &[&str]); 19] = [
     (
         DEAD_LINKS,
         &[
@@ -72,6 +73,7 @@ const TABLES: [(&str, &[&str]); 18] = [
     (PAGES, &[PAGES_COLUMNS]),
     (PAGES_BY_YEAR, &["year,{pages}"]),
     (OLD_PROTOCOLS, &[OLD_PROTOCOLS_COLUMNS]),
+    (SAVES, &[SAVES_COLUMNS]),
     (CITATIONS, &["url,date,subject,anchor,list,place"]),
 ];
 
@@ -166,6 +168,10 @@ impl CsvFiles {
 
     pub(super) fn add_old_protocol(&mut self, row: &OldProtocolRow<'_>) -> Result<(), AuditError> {
         self.write(OLD_PROTOCOLS, [row])
+    }
+
+    pub(super) fn add_save(&mut self, row: &SaveRow<'_>) -> Result<(), AuditError> {
+        self.write(SAVES, [row])
     }
 
     pub(super) fn add_page(&mut self, page: &PageRow<'_>) -> Result<(), AuditError> {

@@ -8,6 +8,7 @@ use super::figures::{DEAD_PROTOCOLS, Figures, Period, Survival, Tally, TallyMap}
 use super::links::{ArchiveAnswer, Citation, CitedLink, DeadLink, Provenance};
 use super::old_protocols::{OldProtocolFigures, old_protocols};
 use super::pages::{PageFigures, pages};
+use super::saves::{SaveFigures, saves};
 use crate::audit::confirmation::ConfirmationRule;
 use crate::audit::plan::Exclusion;
 use crate::audit::state::LinkState;
@@ -47,6 +48,7 @@ pub(super) struct PageContent {
     pub(super) most_cited: Vec<CitedLink>,
     pub(super) pages: PageFigures,
     pub(super) old_protocols: OldProtocolFigures,
+    pub(super) saves: SaveFigures,
     pub(super) senders: SenderPolicy,
     /// The rule by which deaths are confirmed.
     pub(super) rule: ConfirmationRule,
@@ -682,6 +684,7 @@ fn archive(content: &PageContent) -> Markup {
                 ))
                 (archive_table(content))
             }
+            (saves(&content.saves))
         } "\n"
     }
 }
