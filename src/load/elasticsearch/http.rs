@@ -125,11 +125,12 @@ impl ServerError {
         }
     }
 
-    /// Returns `true` for the block that a server sets at its flood-stage watermark, and takes away
-    /// when the disk has room again.
+    /// Returns `true` for the blocks that a server sets while a disk is full, and takes away when it has
+    /// room again: for writes at its flood-stage watermark, in `OpenSearch` for new indexes at the high one.
     pub(super) fn is_disk_full(&self) -> bool {
-        // The number of the block: the words differ from version to version.
-        self.kind == "cluster_block_exception" && self.reason.contains("/12/")
+        // The numbers of the blocks: the words differ from version to version.
+        let has_block = |number| self.reason.contains(number);
+        self.kind == "cluster_block_exception" && ["/12/", "/10/"].into_iter().any(has_block)
     }
 
     /// The error of a load whose request has this answer.
@@ -529,6 +530,7 @@ mod tests {
             "index [urls] blocked by: [TOO_MANY_REQUESTS/12/disk usage exceeded flood-stage \
              watermark, index has read-only-allow-delete block];",
             "blocked by: [FORBIDDEN/12/index read-only / allow delete (api)];",
+            "blocked by: [FORBIDDEN/10/cluster create-index blocked (api)];",
         ] {
             assert!(is_disk_full("cluster_block_exception", reason), "{reason}");
             assert!(!is_disk_full("security_exception", reason), "{reason}");
