@@ -515,7 +515,7 @@ mod tests {
         assert!(error.contains("not sorted by bytes near byte "), "{error}");
         // A search sees disorder among the lines that it reads.
         let late = line("test,a)/", 1);
-        fs::write(&path, text(&lines[..700]) + &late + &text(&lines[701..])).unwrap();
+        fs::write(&path, text(&lines[..710]) + &late + &text(&lines[711..])).unwrap();
         let is_told = |(key, _): &&(String, String)| {
             let found = index.captures(format!("{key} ").as_bytes());
             found.is_err_and(|error| error.to_string().contains("not sorted"))

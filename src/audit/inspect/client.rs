@@ -508,7 +508,8 @@ mod tests {
                 let lines = reader.lines().map_while(Result::ok);
                 lines.take_while(|line| !line.is_empty()).for_each(drop);
                 thread::sleep(Duration::from_millis(200));
-                let answer = b"HTTP/1.1 302 Found\r\nLocation: /a\r\nContent-Length: 0\r\n\r\n";
+                let answer = b"HTTP/1.1 302 Found\r\nLocation: /a\r\nContent-Length: 0\r\n\
+                    Connection: close\r\n\r\n";
                 let _ = stream.write_all(answer);
             }
         });
