@@ -68,7 +68,7 @@ pub const AUDIT_CDX_BYTES: u64 = 4 << 20;
 /// Time, in seconds, in which an archive must answer. The Wayback Machine can take half a minute.
 pub const AUDIT_CDX_SECONDS: u64 = 90;
 
-/// Bytes at the beginning of a local index whose order is checked, which takes two seconds. In a
+/// Bytes at the beginning of a local index whose order is checked before it is used. In a
 /// larger one lines at [`AUDIT_CDXJ_PLACES`] are compared, and those that a search reads.
 pub const AUDIT_CDXJ_CHECKED_BYTES: u64 = 1 << 30;
 

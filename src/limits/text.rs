@@ -100,8 +100,8 @@ pub const PREFILTER_BYTES: usize = 640;
 
 /// Maximum size, in bytes, of the text before a URL, and of that after it, in its record.
 ///
-/// Pages and searches show a few lines; neighbouring URLs repeat the text between them, so that a message of a thousand URLs takes a
-/// thousand times this.
+/// Pages and searches show a few lines. Neighbouring URLs repeat the text between them, so that a
+/// message of a thousand URLs takes a thousand times this.
 pub const CONTEXT_BYTES: usize = 4 << 10;
 
 /// Number of bytes before a host without a scheme that are searched for the name of a trace field.

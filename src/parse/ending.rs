@@ -564,9 +564,10 @@ fn is_host_label(rest: &[u8]) -> bool {
         .any(|pair| pair[0] == b'.' && (pair[1].is_ascii_alphanumeric() || !pair[1].is_ascii()))
 }
 
-/// Returns the end of an ASCII URL before the letter of another script that follows its letter or digit
-/// directly, if it has an escape of a byte outside ASCII: what wrote the URL escapes such letters. After
-/// such an escape it may have been undone.
+/// Returns the end of a URL before a letter of another script that directly follows an ASCII letter or
+/// digit, if an escape of a byte outside ASCII stands before it: the program that wrote the URL escapes
+/// such letters, so this one belongs to the text after it. Directly after such an escape the letter may
+/// be one whose escape was undone.
 fn end_before_unescaped(run: &[u8]) -> usize {
     let Some(at) = run.iter().position(|byte| !byte.is_ascii()) else {
         return run.len();

@@ -101,7 +101,7 @@ fn only_living_links_in_no_archive_are_listed() {
     assert!(end.stderr.contains("Nothing was sent"), "{}", end.stderr);
 }
 
-/// What was saved, its state and the address of its snapshot are in status, report, CSV and bundle.
+/// Saved URLs are in status, report, CSV and bundle, with their outcome and the address of the snapshot.
 #[track_caller]
 fn shown(folder: &Folder, stub: &HttpServer) {
     let status = String::from_utf8(audited(folder, "status", &[]).stdout).unwrap();

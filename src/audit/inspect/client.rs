@@ -167,6 +167,13 @@ struct Chain {
     end: Option<Instant>,
 }
 
+impl Chain {
+    /// Returns `true` if its time has passed.
+    fn is_over(self) -> bool {
+        self.end.is_some_and(|end| end <= Instant::now())
+    }
+}
+
 /// The result of waiting for a host.
 enum Turn {
     /// It may be asked now.
@@ -322,8 +329,11 @@ impl<'a> PageClient<'a> {
                     return Permission::Stopped;
                 };
                 let rules = rules.map(Arc::new);
-                let mut robots = self.robots.lock().unwrap_or_else(PoisonError::into_inner);
-                robots.insert(origin, rules.clone());
+                // Where the time of this chain was over, other links may find it.
+                if rules.is_ok() || !chain.is_over() {
+                    let mut robots = self.robots.lock().unwrap_or_else(PoisonError::into_inner);
+                    robots.insert(origin, rules.clone());
+                }
                 rules
             }
         };
@@ -498,38 +508,73 @@ mod tests {
 
     use super::*;
 
-    #[test]
-    fn slow_redirects_end_with_the_time_of_their_chain() {
+    /// Starts a server, and returns its address. `respond` gets the first line of a request, and gives
+    /// the milliseconds until its answer, and the answer's head.
+    fn serve(respond: impl Fn(&str) -> (u64, String) + Send + 'static) -> String {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-        let url = Url::parse(&format!("http://{}/a", listener.local_addr().unwrap())).unwrap();
+        let address = listener.local_addr().unwrap().to_string();
         thread::spawn(move || {
             for mut stream in listener.incoming().flatten() {
                 let reader = BufReader::new(stream.try_clone().unwrap());
                 let lines = reader.lines().map_while(Result::ok);
-                lines.take_while(|line| !line.is_empty()).for_each(drop);
-                thread::sleep(Duration::from_millis(200));
-                let answer = b"HTTP/1.1 302 Found\r\nLocation: /a\r\nContent-Length: 0\r\n\
-                    Connection: close\r\n\r\n";
-                let _ = stream.write_all(answer);
+                let head: Vec<_> = lines.take_while(|line| !line.is_empty()).collect();
+                let first = head.first().map_or("", String::as_str);
+                let (millis, answer) = respond(first);
+                thread::sleep(Duration::from_millis(millis));
+                let end = "Content-Length: 0\r\nConnection: close\r\n\r\n";
+                let _ = stream.write_all(format!("HTTP/1.1 {answer}\r\n{end}").as_bytes());
             }
         });
+        address
+    }
+
+    /// A client for servers of this machine.
+    fn client(policy: RobotsPolicy, chain_millis: u64, stop: &AtomicBool) -> PageClient<'_> {
         let times = ClientTimes {
             pause: Duration::ZERO,
             request: Duration::from_secs(20),
-            chain: Duration::from_millis(700),
+            chain: Duration::from_millis(chain_millis),
         };
-        let (hosts, stop) = (["127.0.0.1".to_owned()], AtomicBool::new(false));
-        let client = PageClient::with_times("t", &hosts, RobotsPolicy::Ignore, times, &stop);
+        let hosts = ["127.0.0.1".to_owned()];
+        PageClient::with_times("t", &hosts, policy, times, stop).unwrap()
+    }
+
+    #[test]
+    fn slow_redirects_end_with_the_time_of_their_chain() {
+        let address = serve(|_| (200, "302 Found\r\nLocation: /a".to_owned()));
+        let url = Url::parse(&format!("http://{address}/a")).unwrap();
+        let stop = AtomicBool::new(false);
         let begun = Instant::now();
-        let reply = client.unwrap().get(&url);
+        let reply = client(RobotsPolicy::Ignore, 700, &stop).get(&url);
         assert!(
             matches!(reply, Reply::Failed(CheckFailure::Timeout)),
             "{reply:?}"
         );
-        assert!(
-            begun.elapsed() < Duration::from_secs(3),
-            "{:?}",
-            begun.elapsed()
-        );
+        let took = begun.elapsed();
+        assert!(took < Duration::from_secs(3), "{took:?}");
+    }
+
+    #[test]
+    fn a_chain_that_is_over_closes_no_host_for_other_links() {
+        let slow = serve(|first| {
+            let millis = if first.contains("robots.txt") { 700 } else { 0 };
+            (millis, "404 Not Found".to_owned())
+        });
+        let place = format!("http://{slow}/b");
+        let redirect = format!("302 Found\r\nLocation: {place}");
+        let before = serve(move |first| {
+            if first.contains("robots.txt") {
+                (0, "404 Not Found".to_owned())
+            } else {
+                (1_200, redirect.clone())
+            }
+        });
+        let stop = AtomicBool::new(false);
+        let client = client(RobotsPolicy::Honour, 1_500, &stop);
+        let get = |url: &str| client.get(&Url::parse(url).unwrap());
+        let late = get(&format!("http://{before}/a"));
+        assert!(matches!(late, Reply::RobotsUnreachable(..)), "{late:?}");
+        let reply = get(&place);
+        assert!(matches!(reply, Reply::Answer(_)), "{reply:?}");
     }
 }

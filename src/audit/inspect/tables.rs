@@ -100,8 +100,9 @@ SELECT url, server, timestamp, original, is_due, address FROM (
 ) WHERE status BETWEEN 200 AND 299 ORDER BY url, timestamp";
 
 /// Returns the links that were not inspected since a time in seconds since 1970, and the number of
-/// URLs that answer. An inspection of the future, which a wrong clock made, is none. With `compares` those are due too that have a snapshot and were not compared
-/// with it. Of several links with one URL that counts whose capture is earliest.
+/// URLs that answer. With `compares` those are due too that have a snapshot and were not compared with
+/// it. An inspection whose time lies in the future, since a clock was wrong, does not count. Of several
+/// links with one URL that counts whose capture is earliest.
 pub(super) fn due_links(
     audit: &AuditDb,
     since: i64,

@@ -125,8 +125,9 @@ impl ServerError {
         }
     }
 
-    /// Returns `true` for the blocks that a server sets while a disk is full, and takes away when it has
-    /// room again: for writes at its flood-stage watermark, in `OpenSearch` for new indexes at the high one.
+    /// Returns `true` for the blocks that a server sets while a disk is full, and removes when it has
+    /// room again: of writes at the flood-stage watermark, and in `OpenSearch` of new indexes at the
+    /// high one.
     pub(super) fn is_disk_full(&self) -> bool {
         // The numbers of the blocks: the words differ from version to version.
         let has_block = |number| self.reason.contains(number);

@@ -122,9 +122,9 @@ impl<'u> UrlHead<'u> {
         0 < begun && 0 < more && (COMMIT_DIGITS.contains(&whole) || whole == MD5_DIGITS)
     }
 
-    /// Returns `true` if the URL ends inside a Message-ID of `git send-email`, before the address of its
-    /// sender, and `token` begins with one: `20260102030405.678-9-joe@a.example`, with the time, the number
-    /// of the process and that of the message.
+    /// Returns `true` if the URL ends inside a Message-ID of `git send-email`, before the address of
+    /// the sender, and `token` begins with an address. Such a Message-ID has the time, the number of
+    /// the process, that of the message, and the address: `20260102030405.678-9-joe@a.example`.
     pub(super) fn message_id_continues(&self, token: &ContinuationToken<'_>) -> bool {
         let Some(stamp) = self.path.strip_suffix(b"-") else {
             return false;
