@@ -148,7 +148,8 @@ pub(super) fn push_to_end(text: &[u8], head: Span, line: &mut LogicalLine) -> bo
 /// Returns the form of a Safe Link that has lost its beginning, if `head` is its first piece: it ends
 /// its line, or a quote mark follows it, or it is whole.
 fn beheaded(text: &[u8], head: Span) -> Option<&'static LinkForm> {
-    let is_web = head.of(text)[..4].eq_ignore_ascii_case(b"http");
+    let name = head.of(text).get(..4);
+    let is_web = name.is_some_and(|name| name.eq_ignore_ascii_case(b"http"));
     let is_open = match text.get(head.end) {
         None => true,
         Some(byte) => matches!(byte, b'\r' | b'\n' | b'>'),
@@ -264,6 +265,11 @@ mod tests {
     }
 
     const SAFE: &str = "https://eur09.safelinks.protection.outlook.com/?url=https%3A%2F%2Foi";
+
+    #[test]
+    fn a_head_of_a_few_bytes_is_no_safe_link() {
+        assert!(beheaded(b"a:b\n", Span::new(0, 3)).is_none());
+    }
 
     #[test]
     fn pieces_are_joined_at_any_depth_of_quotation_up_to_the_end() {
