@@ -1,25 +1,49 @@
 #!/usr/bin/env bash
-# Makes a container image, as an archive for `podman load` and `docker load`, from a static binary. Needs buildah; exits with 77
-# without it, or where it cannot work.
+# Makes a container image, as an archive for `podman load` and `docker load`, from a static binary, and scans, watches, loads and
+# searches with it as an ordinary user. Needs buildah; exits with 77 without it, or where it cannot work.
 #
-#   packaging/image.sh FOLDER BINARY VERSION
+#   packaging/image.sh FOLDER BINARY TARGET VERSION
 set -euo pipefail
 out=$(realpath "$1")
 binary=$(realpath "$2")
-version=$3
+target=$3
+version=$4
 cd "$(dirname "$0")/.."
 source packaging/tools.sh
-command -v buildah >/dev/null || { skipped "the container image: buildah is not installed"; exit 77; }
+name=urlspool-$version-image-${target%%-*}.tar
+command -v buildah >/dev/null || { skipped "$name.gz: buildah is not installed"; exit 77; }
 roots=/etc/ssl/certs/ca-certificates.crt
-[ -f "$roots" ] || { skipped "the container image: $roots is missing"; exit 77; }
-context=$(mktemp -d)
-trap 'rm -rf "$context"' EXIT
-cp "$binary" "$context/urlspool"
-cp "$roots" "$context"
-buildah bud --quiet --isolation chroot --storage-driver vfs --tag "urlspool:$version" -f packaging/Containerfile "$context" >/dev/null ||
-  { skipped "the container image: buildah cannot work here"; exit 77; }
-file=urlspool-$version-image.tar
-rm -f "$out/$file" "$out/$file.gz"
-buildah push --quiet --storage-driver vfs "urlspool:$version" "docker-archive:$out/$file:urlspool:$version"
-gzip -9n "$out/$file"
-echo "$file.gz: made, not run"
+[ -f "$roots" ] || { skipped "$name.gz: $roots is missing"; exit 77; }
+work=$(mktemp -d)
+# Its layers are apart from the images of this machine.
+build() { local verb=$1; shift; buildah --root "$work/layers" --runroot "$work/run" --storage-driver vfs "$verb" "$@"; }
+trap 'build rm --all >/dev/null 2>&1 || true; rm -rf "$work"' EXIT
+mkdir "$work/context"
+cp "$binary" "$work/context/urlspool"
+cp "$roots" "$work/context"
+build bud --quiet --isolation chroot --arch "$(debian_processor "$target")" --tag "urlspool:$version" \
+  -f packaging/Containerfile "$work/context" >/dev/null 2>"$work/log" ||
+  { tail -n 3 "$work/log" >&2; skipped "$name.gz: buildah cannot work here"; exit 77; }
+rm -f "$out/$name" "$out/$name.gz"
+build push --quiet "urlspool:$version" "docker-archive:$out/$name:urlspool:$version"
+gzip -9n "$out/$name"
+made "$out/$name.gz"
+
+[ "${target%%-*}" = "$(uname -m)" ] || { skipped "$name.gz in a container: it is for another processor"; exit; }
+# As somebody else gets it: from the archive.
+mkdir "$work/out"
+cp -r corpus/mail/mh "$work/mail"
+chown -R 65534:65534 "$work/out" 2>/dev/null || { skipped "$name.gz in a container: not root"; exit; }
+gzip -dc "$out/$name.gz" >"$work/image.tar"
+container=$(build from --quiet "docker-archive:$work/image.tar")
+run() { build run --isolation chroot -v "$work/mail:/mail:ro" -v "$work/out:/out" "$container" -- /usr/bin/urlspool "$@"; }
+fail() { cat "$work/log" >&2; echo "$name.gz: $*" >&2; exit 1; }
+run --version >/dev/null 2>"$work/log" || { tail -n 3 "$work/log" >&2; skipped "$name.gz in a container: buildah cannot run one here"; exit; }
+run scan -o /out/urls.jsonl /mail 2>"$work/log" || fail "cannot scan"
+[ "$(wc -l <"$work/out/urls.jsonl")" = 4 ] || fail "does not find 4 URLs in corpus/mail/mh"
+[ "$(stat -c %u "$work/out/urls.jsonl")" = 65534 ] || fail "is not run as an ordinary user"
+run watch --once --from-start --out /out/segments /mail >/dev/null 2>"$work/log" || fail "cannot watch"
+[ "$(cat "$work"/out/segments/*.jsonl | wc -l)" = 4 ] || fail "does not write 4 records of corpus/mail/mh"
+run load --into /out/urls.db /out/segments >/dev/null 2>"$work/log" || fail "cannot load"
+run search /out/urls.db mh1 2>"$work/log" | grep -q 'http://mh1.example/' || fail "does not find what was loaded"
+tested "$name.gz: scans, watches, loads and searches in a container, as user 65534"

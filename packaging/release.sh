@@ -4,7 +4,8 @@
 #   packaging/release.sh VERSION [TARGET...]
 #
 # VERSION is that of Cargo.toml. Targets: x86_64-unknown-linux-musl and aarch64-unknown-linux-musl by default. Needs Linux, rustup and
-# Python with venv; says what it skips. PROFILE is dist by default. SOURCE_DATE_EPOCH dates the files in the archives.
+# Python with venv; packaging/README.md says what else each artefact needs. Prints what it made, how that was tested, and what it
+# skipped; what fails ends it. PROFILE is dist by default. SOURCE_DATE_EPOCH dates the files in the archives.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 source packaging/tools.sh
@@ -16,76 +17,108 @@ export PROFILE=${PROFILE:-dist}
 fail() { echo "release.sh: $*" >&2; exit 1; }
 [ "$version" = "$(sed -n 's/^version = "\(.*\)"/\1/p' Cargo.toml | head -n 1)" ] || fail "Cargo.toml does not have version $version"
 grep -q "^## $version\b" CHANGELOG.md || fail "CHANGELOG.md has no section $version"
-date=@${SOURCE_DATE_EPOCH:-$(git log -1 --format=%ct 2>/dev/null || date +%s)}
-folder=$(realpath "${CARGO_TARGET_DIR:-target}")
+SOURCE_DATE_EPOCH=${SOURCE_DATE_EPOCH:-$(git log -1 --format=%ct 2>/dev/null || date +%s)}
+export SOURCE_DATE_EPOCH
+folder=$(realpath -m "${CARGO_TARGET_DIR:-target}")
 work=$folder/package
 dist=$PWD/dist
-rm -rf "$dist"
-mkdir -p "$dist"
-python_tools ziglang cargo-zigbuild 'maturin>=1.16,<2'
+rm -rf "$dist" "$work/pages"
+mkdir -p "$dist" "$work"
+export REPORT=$work/report.txt
+: >"$REPORT"
+python_tools ziglang cargo-zigbuild 'maturin>=1.16,<2' || fail "pip cannot install zig, cargo-zigbuild and maturin"
 cargo_tool cargo-auditable || skipped "cargo-auditable cannot be installed: the binaries hold no list of crates"
-
-# An archive of a binary with its pages: urlspool-VERSION-TARGET.tar.gz.
-archive() {
-  local binary=$1 target=$2 name=urlspool-$version-$2 pages=$3
-  local root=$work/archive/$name
-  rm -rf "$work/archive"
-  mkdir -p "$root"
-  cp "$binary" README.md CHANGELOG.md LICENSE-* "$root"
-  cp -r docs config "$pages/man" "$pages/completions" "$root"
-  tar --sort=name --owner=0 --group=0 --numeric-owner --mtime="$date" -C "$work/archive" -cf - "$name" | gzip -9n >"$dist/$name.tar.gz"
+# A test that cannot be made here has said so.
+try() {
+  local code=0
+  "$@" || code=$?
+  [ "$code" = 0 ] || [ "$code" = 77 ] || fail "$*: exit code $code"
 }
 
-# Manual pages and completions are those of any binary that runs here.
-pages=$work/pages
-for target in "${targets[@]}"; do
-  packaging/static.sh "$target"
-  binary=$work/$target/urlspool
-  qemu=$(runner "$target") || qemu=none
-  if [ ! -d "$pages/man" ] || [ -z "$qemu" ]; then
-    [ "$qemu" != none ] || fail "$target cannot be run here, and no other binary made manual pages; install qemu-user-static"
-    rm -rf "$pages"
-    mkdir -p "$pages/completions"
-    $qemu "$binary" man --all "$pages/man" >/dev/null
-    for shell in bash zsh fish; do $qemu "$binary" completions "$shell" >"$pages/completions/$shell"; done
-  fi
-  archive "$binary" "$target" "$pages"
-  # The binary as a user unpacks it.
-  test=$(mktemp -d)
-  tar -xzf "$dist/urlspool-$version-$target.tar.gz" -C "$test"
-  packaging/binary_test.sh "$test/urlspool-$version-$target/urlspool" "$target"
-  rm -rf "$test"
+# An archive of a binary with its pages: urlspool-VERSION-TARGET.tar.gz. It is tested as a user unpacks it.
+archive() {
+  local target=$1 name=urlspool-$version-$1 root=$work/archive/urlspool-$version-$1 test=$work/archive/test page
+  rm -rf "$work/archive"
+  mkdir -p "$root" "$test"
+  cp "$work/$target/urlspool" README.md CHANGELOG.md LICENSE-* "$root"
+  cp -r docs config "$work/pages/man" "$work/pages/completions" "$root"
+  tar --sort=name --owner=0 --group=0 --numeric-owner --mtime="@$SOURCE_DATE_EPOCH" -C "$work/archive" -cf - "$name" | gzip -9n >"$dist/$name.tar.gz"
+  made "$dist/$name.tar.gz"
+  tar -xzf "$dist/$name.tar.gz" -C "$test"
+  cmp "$test/$name/urlspool" "$work/$target/urlspool"
+  for page in man/man1/urlspool.1 completions/bash completions/zsh completions/fish; do
+    [ -s "$test/$name/$page" ] || fail "$name.tar.gz has no $page"
+  done
+  bash -n "$test/$name/completions/bash"
+  tested "$name.tar.gz: the binary that was tested, manual pages, completions"
+}
 
+for target in "${targets[@]}"; do
+  rm -f "$work/$target/urlspool"
+  try packaging/static.sh "$target"
+  [ -x "$work/$target/urlspool" ] || { skipped "everything for $target: there is no static binary"; continue; }
+  pages "$work/pages" "$work/$target/urlspool" "$target" ||
+    fail "$target cannot be run here, and no other binary made manual pages; install qemu-user-static"
+  archive "$target"
+  try packaging/image.sh "$dist" "$work/$target/urlspool" "$target" "$version"
+  try packaging/linux.sh "$target"
+  for package in "$work/$target"/*.deb "$work/$target"/*.rpm; do
+    [ -e "$package" ] || continue
+    cp "$package" "$dist"
+    case ${target%%-*} in
+      "$(uname -m)")
+        try packaging/linux_test.sh "$package"
+        # The oldest Debian that is promised.
+        if [ "${package##*.}" = deb ]; then try packaging/linux_test.sh "$package" bullseye; fi
+        ;;
+      *) skipped "$(basename "$package") in a clean root: it is for another processor; its binary is tested" ;;
+    esac
+  done
   for platform in "manylinux2014 ${target/musl/gnu}" "musllinux_1_2 $target"; do
     rustup target add "${platform#* }" >/dev/null 2>&1 || { skipped "wheel for ${platform#* }: its standard library cannot be installed"; continue; }
-    (cd python && maturin build --quiet --locked --profile "$PROFILE" --zig --target "${platform#* }" --compatibility "${platform% *}" --out "$dist")
+    rm -rf "$work/wheel"
+    (cd python && maturin build --quiet --locked --profile "$PROFILE" --zig --target "${platform#* }" --compatibility "${platform% *}" --out "$work/wheel")
+    made "$work"/wheel/*.whl
+    cp "$work"/wheel/*.whl "$dist"
+    try packaging/wheel_test.sh "$work"/wheel/*.whl
   done
-  if [ "${target%%-*}" = x86_64 ] && command -v dpkg >/dev/null; then
-    BINARY=$binary packaging/deb.sh
-    cp "$(ls -t "$work"/urlspool_*.deb | head -n 1)" "$dist"
-  fi
 done
-
-(cd python && maturin sdist --quiet --out "$dist")
-# The wheel of this machine, in an environment of its own.
-wheel=$(ls "$dist"/urlspool-*manylinux*"$(uname -m)".whl 2>/dev/null || true)
-if [ -n "$wheel" ]; then
-  rm -rf "$work/venv"
-  python3 -m venv "$work/venv"
-  "$work/venv/bin/pip" install --quiet --disable-pip-version-check "$wheel"
-  (cd "$work" && venv/bin/python -c 'import urlspool; assert [u["url"] for u in urlspool.urls("<URL:http://a.example/x\n y>")] == ["http://a.example/xy"]')
-  echo "$(basename "$wheel"): finds a URL in a clean environment"
+if [ -x "$work/${targets[0]}/urlspool" ] && [ -x "$work/${targets[1]-}/urlspool" ] && qemu=$(runner "${targets[1]}"); then
+  tests/tools/same_records.sh "$work/${targets[0]}/urlspool" "$work/${targets[1]}/urlspool" ${qemu:+"$qemu"}
+  tested "the records of both processors are equal"
 fi
 
-cargo package --locked --allow-dirty --quiet --no-verify
-cp "$folder/package/urlspool-$version.crate" "$dist"
+# Both source packages are built from what they hold.
+rm -rf "$work/sdist"
+(cd python && maturin sdist --out "$work/sdist") >"$work/log" 2>&1 || { cat "$work/log" >&2; fail "no sdist"; }
+sdist=$(echo "$work"/sdist/*.tar.gz)
+made "$sdist"
+cp "$sdist" "$dist"
+python3 -m venv --clear "$work/sdist/venv"
+if CARGO_TARGET_DIR=$folder MATURIN_PEP517_ARGS="--profile dev" "$work/sdist/venv/bin/pip" install --quiet --disable-pip-version-check "$sdist"; then
+  (cd "$work" && sdist/venv/bin/python -c 'import urlspool; assert len(urlspool.urls("http://a.example/")) == 1')
+  tested "$(basename "$sdist"): built by pip, and finds a URL, in a clean environment"
+else
+  fail "$(basename "$sdist") cannot be built"
+fi
+cargo package --locked --allow-dirty --quiet
+crate=$folder/package/urlspool-$version.crate
+made "$crate"
+cp "$crate" "$dist"
+tested "$(basename "$crate"): cargo builds it from what it holds"
+
 if cargo_tool cargo-cyclonedx; then
   cargo cyclonedx --quiet --format json --features "$(cat packaging/features)" --override-filename urlspool.cdx
   mv urlspool.cdx.json "$dist/urlspool-$version.cdx.json"
-  rm -f benches/urlspool.cdx.json python/urlspool.cdx.json
+  find . -name urlspool.cdx.json -not -path './target/*' -delete
+  made "$dist/urlspool-$version.cdx.json"
+  parts=$(python3 -c 'import json, sys; print(sum(1 for part in json.load(sys.stdin)["components"] if part["purl"]))' <"$dist/urlspool-$version.cdx.json")
+  [ "$parts" -gt 100 ] || fail "the SBOM has only $parts components"
+  tested "urlspool-$version.cdx.json: $parts components, each with its address"
 else
   skipped "cargo-cyclonedx cannot be installed: no SBOM"
 fi
-packaging/image.sh "$dist" "$work/x86_64-unknown-linux-musl/urlspool" "$version" || [ $? = 77 ]
 (cd "$dist" && sha256sum -- * >SHA256SUMS && sha256sum --quiet -c SHA256SUMS)
-ls -l "$dist" | awk 'NR > 1 { printf "%8.1f KiB  %s\n", $5 / 1024, $9 }'
+tested "SHA256SUMS: $(wc -l <"$dist/SHA256SUMS") files"
+printf '\n'
+cat "$REPORT"

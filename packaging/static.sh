@@ -22,10 +22,24 @@ cargo "${auditable[@]}" zigbuild --locked --quiet --profile "$profile" --target 
 mkdir -p "$out"
 cp "$built" "$out/urlspool"
 
-if readelf -d "$out/urlspool" | grep NEEDED >&2; then
-  echo "$out/urlspool needs shared libraries" >&2
-  exit 1
+fail() { echo "$out/urlspool: $*" >&2; exit 1; }
+if readelf -d "$out/urlspool" | grep NEEDED >&2; then fail "it needs shared libraries"; fi
+if [ "$profile" != dev ]; then
+  sections=$(readelf -SW "$out/urlspool")
+  if grep -q ' \.symtab ' <<<"$sections"; then fail "it is not stripped"; fi
+fi
+if [ -n "${auditable-}" ]; then
+  read -r offset size < <(readelf -SW "$out/urlspool" | sed -n 's/.* \.dep-v0 *PROGBITS *[0-9a-f]* \([0-9a-f]*\) \([0-9a-f]*\) .*/\1 \2/p') ||
+    fail "it holds no list of crates"
+  crates=$(python3 - "$out/urlspool" "$offset" "$size" <<'PYTHON'
+import json, sys, zlib
+path, offset, size = sys.argv[1], int(sys.argv[2], 16), int(sys.argv[3], 16)
+with open(path, "rb") as file:
+    file.seek(offset)
+    print(len(json.loads(zlib.decompress(file.read(size)))["packages"]))
+PYTHON
+  ) || fail "its list of crates cannot be read"
+  tested "$target: static, stripped, and with the list of its $crates crates"
 fi
 packaging/binary_test.sh "$out/urlspool" "$target"
-du -k "$out/urlspool" | awk '{ printf "%.1f MiB\n", $1 / 1024 }'
 echo "$out/urlspool"

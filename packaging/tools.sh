@@ -1,4 +1,5 @@
-# Programs that the scripts of this folder build with, in an environment of their own.
+# shellcheck shell=bash
+# Functions of the scripts of this folder: the programs that they build with, and the words in which they report.
 
 tools=${CARGO_TARGET_DIR:-target}/package/tools
 
@@ -22,4 +23,28 @@ runner() {
   esac
 }
 
-skipped() { printf 'SKIPPED: %s\n' "$*" >&2; }
+# The name of a target's processor in Debian.
+debian_processor() {
+  case $1 in
+    x86_64*) echo amd64 ;;
+    aarch64*) echo arm64 ;;
+    *) return 1 ;;
+  esac
+}
+
+# Manual pages and completions of a binary; those that another processor's made are left if this one cannot be run here.
+# pages FOLDER BINARY TARGET
+pages() {
+  local qemu
+  qemu=$(runner "$3") || { [ -d "$1/man" ]; return; }
+  rm -rf "$1"
+  mkdir -p "$1/completions"
+  for shell in bash zsh fish; do $qemu "$2" completions "$shell" >"$1/completions/$shell" || return; done
+  $qemu "$2" man --all "$1/man" >/dev/null
+}
+
+# Each line also goes to the file REPORT, if it is set.
+report() { if [ -n "${REPORT-}" ]; then tee -a "$REPORT"; else cat; fi; }
+made() { printf 'made     %8.1f MiB  %s\n' "$(stat -c %s "$1" | awk '{ print $1 / 1048576 }')" "$(basename "$1")" | report; }
+tested() { printf 'tested   %s\n' "$*" | report; }
+skipped() { printf 'SKIPPED: %s\n' "$*" | report >&2; }
