@@ -1,13 +1,12 @@
 # Without optimisation, which takes minutes; what is in the packages is the same.
 export PROFILE=dev
 packages=$target/package
-# The crate as it would be published is unpacked, built and installed.
+# The crate as it would be published is unpacked, built and installed as the README says.
 cargo package --locked --allow-dirty --quiet --no-verify
 rm -rf "$packages/crate"
 mkdir -p "$packages/crate"
 tar -xzf "$packages"/urlspool-*.crate -C "$packages/crate" --strip-components 1
-CARGO_TARGET_DIR=$target cargo install --locked --quiet --debug --path "$packages/crate" --root "$packages/installed"
-"$packages/installed/bin/urlspool" --version
+CARGO_TARGET_DIR=$target packaging/install_test.sh "$packages/crate"
 # Its unit tests compile from what it holds; their fixtures are in the repository.
 (cd "$packages/crate" && CARGO_TARGET_DIR=$target cargo test --locked --quiet --lib --no-run)
 rm -f "$packages"/x86_64-unknown-linux-musl/urlspool*
