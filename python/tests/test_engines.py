@@ -67,6 +67,50 @@ def test_spark_gives_the_records_of_one_scan(spark: Any, mail: Path, tmp_path: P
     scan.unpersist()
 
 
+def test_spark_writes_the_records_of_one_scan(spark: Any, mail: Path, tmp_path: Path) -> None:
+    import urlspool.spark
+
+    scan = urlspool.spark.scan(spark, mail, split_size=100_000)
+    written = scan.write_parquet(tmp_path / "out")
+    read = spark.read.parquet(str(tmp_path / "out"))
+    assert sorted(row.id for row in read.select("id").collect()) == expected(mail)
+    assert read.schema == scan.records.schema
+    assert (written.records, written.events) == (read.count(), 1)
+    names = sorted(path.name for path in (tmp_path / "out").iterdir())
+    assert names[:2] == ["_SUCCESS", "_events"] and len(names) == 2 + written.files
+    assert all(name.startswith("part-") and name.endswith(".parquet") for name in names[2:])
+    [event] = spark.read.json(str(tmp_path / "out" / "_events")).collect()
+    assert event.kind == "damage" and event.source.path.endswith("c.gz")
+    # A folder that has something in it is not touched.
+    with pytest.raises(FileExistsError, match="out is not empty"):
+        scan.write_parquet(tmp_path / "out")
+    with pytest.raises(ValueError, match="nope"):
+        scan.write_parquet(tmp_path / "new", compression="nope")
+    assert not (tmp_path / "new").exists()
+    nothing = tmp_path / "nothing"
+    nothing.mkdir()
+    assert urlspool.spark.scan(spark, nothing).write_parquet(tmp_path / "none").files == 0
+
+
+def test_a_part_that_is_written_again_replaces_itself(mail: Path, tmp_path: Path) -> None:
+    pa = pytest.importorskip("pyarrow", reason="pyarrow is not installed")
+    pytest.importorskip("fsspec", reason="fsspec is not installed")
+    from urlspool._parts import begin_parts, write_part
+    from urlspool._splits import plan
+
+    splits, columns = plan(mail, 100_000), pa.schema(urlspool.schema())
+    begin_parts(str(tmp_path / "out"), {}, "zstd")
+    first = write_part(str(tmp_path / "out"), {}, splits, {}, {}, columns, "zstd")
+    files = {path: path.read_bytes() for path in (tmp_path / "out").rglob("*") if path.is_file()}
+    assert len(files) == 2 and first["records"] == len(expected(mail))
+    assert write_part(str(tmp_path / "out"), {}, splits, {}, {}, columns, "zstd") == first
+    assert {path: path.read_bytes() for path in (tmp_path / "out").rglob("*") if path.is_file()} == files
+    # What fails leaves nothing.
+    with pytest.raises(ValueError):
+        write_part(str(tmp_path / "out"), {}, splits[:1], {}, {"rules": "nope"}, columns, "zstd")
+    assert {path for path in (tmp_path / "out").rglob("*") if path.is_file()} == set(files)
+
+
 def test_spark_takes_options_and_balances_tasks(spark: Any, mail: Path, tmp_path: Path) -> None:
     import urlspool.spark
 

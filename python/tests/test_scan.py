@@ -176,11 +176,16 @@ def test_an_interrupt_ends_a_scan(tmp_path: Path, take: str) -> None:
     assert process.returncode != 0
 
 
-def test_an_interrupt_ends_a_table_of_a_scan_that_never_waits(tmp_path: Path) -> None:
-    pytest.importorskip("pyarrow")
+@pytest.mark.parametrize(
+    "taken_by",
+    ["pyarrow: pyarrow.table(records)", "polars: polars.DataFrame(records)", "duckdb: duckdb.sql('from records').fetchall()"],
+)
+def test_an_interrupt_ends_a_table_of_a_scan_that_never_waits(tmp_path: Path, taken_by: str) -> None:
+    module, _, take = taken_by.partition(": ")
+    pytest.importorskip(module)
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
-    program = f"import pyarrow, urlspool; pyarrow.table(urlspool.scan({str(pipe)!r}, fields='url'))"
+    program = f"import {module}, urlspool; records = urlspool.scan({str(pipe)!r}, fields='url'); {take}"
     process = subprocess.Popen([sys.executable, "-c", program], stderr=subprocess.PIPE)
     mails = mailbox(2_000)
     taken = 0

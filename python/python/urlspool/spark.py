@@ -5,8 +5,7 @@
 
     spark = SparkSession.builder.getOrCreate()
     scan = urlspool.spark.scan(spark, ["s3://bucket/usenet"], {"schemes": ["http", "ftp"]})
-    scan.records.write.mode("overwrite").parquet("s3://bucket/urls")
-    scan.events.show()
+    scan.write_parquet("s3://bucket/urls")
     urlspool.spark.links(spark.read.parquet("s3://bucket/urls")).show()
 
 The driver lists the files and plans byte ranges; each worker reads its ranges. A task that Spark repeats gives the same
@@ -16,12 +15,15 @@ records, and the identifiers are those of a scan on one machine. The package mus
 from __future__ import annotations
 
 import json
+import os
 import warnings
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from ._api import scan_stream
 from ._options import StrPath
+from ._parts import begin_parts, end_parts, write_part
 from ._splits import DEFAULT_SIZE, EmptyFile, Split, check_options, grouped, plan, scan_splits
 
 if TYPE_CHECKING:
@@ -33,11 +35,23 @@ _EVENT_SCHEMA = (
 )
 
 
-class Scan:
-    """The result of `scan`: two DataFrames of one pass over the files."""
+@dataclass(frozen=True)
+class Written:
+    """The counts of a scan that `Scan.write_parquet` wrote."""
 
-    def __init__(self, found: DataFrame) -> None:
+    files: int
+    records: int
+    events: int
+
+
+class Scan:
+    """The result of `scan`: two DataFrames of one pass over the files, or the files of `write_parquet`."""
+
+    def __init__(self, tasks: DataFrame, found: DataFrame, options: Mapping[str, Any], given: Mapping[str, Any]) -> None:
+        self._tasks = tasks
         self._found = found
+        self._options = options
+        self._storage_options = given
 
     @property
     def records(self) -> DataFrame:
@@ -54,6 +68,38 @@ class Scan:
 
         events = self._found.where("event is not null")
         return events.select(from_json("event", _EVENT_SCHEMA).alias("event")).select("event.*")
+
+    def write_parquet(
+        self,
+        folder: StrPath,
+        *,
+        compression: str = "zstd",
+        storage_options: Mapping[str, Any] | None = None,
+    ) -> Written:
+        """Writes the records as Parquet files into a folder, and the events as JSON lines into its subfolder `_events`.
+
+        The files are those of `records.write.parquet`, at less than half its cost: each task writes its own file, so that no record
+        is handed to the JVM and taken apart into rows. `folder` is a path that all workers see, or a URL that fsspec knows, with its
+        `storage_options`, by default those of the scan; it must be empty or not exist, else it is a `FileExistsError`. A file gets
+        its name when it is complete, and a task that Spark repeats writes the same file again. The file `_SUCCESS` is written last.
+        """
+        target = os.fspath(folder)
+        place = dict(self._storage_options if storage_options is None else storage_options)
+        begin_parts(target, place, compression)
+        options, sources, columns = dict(self._options), dict(self._storage_options), _columns(self._options)
+
+        def write_tasks(batches: Iterator[Any]) -> Iterator[Any]:
+            import pyarrow as pa
+
+            for batch in batches:
+                for text in batch.column(0).to_pylist():
+                    group = [Split(*split) for split in json.loads(text)]
+                    found = write_part(target, place, group, sources, options, columns, compression)
+                    yield pa.RecordBatch.from_pydict({name: [count] for name, count in found.items()})
+
+        counts = self._tasks.mapInArrow(write_tasks, "files bigint, records bigint, events bigint").collect()
+        end_parts(target, place)
+        return Written(*(sum(task[name] for task in counts) for name in ("files", "records", "events")))
 
     def cache(self) -> Scan:
         """Keeps the result on the workers, in memory or on their disks, so that both DataFrames come from one pass."""
@@ -105,7 +151,7 @@ def scan(
     tasks = [(json.dumps([(split.path, split.start, split.end) for split in group]),) for group in groups]
     # One task for each group.
     plans = spark.createDataFrame(tasks or [("[]",)], "splits string").repartitionByRange(max(1, len(tasks)), "splits")
-    return Scan(plans.mapInArrow(scan_tasks, result))
+    return Scan(plans, plans.mapInArrow(scan_tasks, result), options, dict(storage_options or {}))
 
 
 def links(records: DataFrame) -> DataFrame:
