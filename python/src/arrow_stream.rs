@@ -1,4 +1,4 @@
-//! The Arrow PyCapsule interface: record batches that other libraries take without copies.
+//! The Arrow `PyCapsule` interface: record batches that other libraries take without copies.
 
 use arrow_array::ffi_stream::FFI_ArrowArrayStream;
 use arrow_array::{RecordBatch, RecordBatchReader};

@@ -22,7 +22,7 @@ use crate::running_scan::{SIGNAL_INTERVAL, lock};
 /// Prepared options, for many texts and messages.
 #[pyclass(frozen, module = "urlspool._urlspool")]
 pub(crate) struct Extractor {
-    extractor: Arc<urlspool::Extractor>,
+    inner: Arc<urlspool::Extractor>,
     format: LineFormat,
     fields: Option<Vec<FieldId>>,
     /// Makers that are not in use: at most one for each thread. What they cached is worth more than a message.
@@ -45,7 +45,7 @@ impl Extractor {
             return Err(PyValueError::new_err(message));
         }
         Ok(Extractor {
-            extractor: Arc::new(urlspool::Extractor::new(request.options)),
+            inner: Arc::new(urlspool::Extractor::new(request.options)),
             format: request.job.line_format,
             fields: request.fields,
             makers: Mutex::default(),
@@ -85,9 +85,9 @@ impl Extractor {
     /// The explanation of an input, as JSON.
     fn explain(&self, py: Python<'_>, input: &[u8]) -> PyResult<String> {
         if input.len() < LONG_BYTES {
-            return Ok(py.detach(|| self.extractor.explain(input).to_json()));
+            return Ok(py.detach(|| self.inner.explain(input).to_json()));
         }
-        let (extractor, input) = (Arc::clone(&self.extractor), input.to_vec());
+        let (extractor, input) = (Arc::clone(&self.inner), input.to_vec());
         interruptible(py, move || extractor.explain(&input).to_json())
     }
 
@@ -107,9 +107,9 @@ impl Extractor {
             },
         };
         let records = if message.len() < LONG_BYTES {
-            py.detach(|| records(&self.extractor, message, path, &mut maker.writer))
+            py.detach(|| records(&self.inner, message, path, &mut maker.writer))
         } else {
-            let (extractor, message) = (Arc::clone(&self.extractor), message.to_vec());
+            let (extractor, message) = (Arc::clone(&self.inner), message.to_vec());
             let mut writer = RecordWriter::new(&self.format);
             interruptible(py, move || records(&extractor, &message, path, &mut writer))?
         };
@@ -123,9 +123,9 @@ impl Extractor {
     /// Returns the URLs of a text.
     fn urls(&self, py: Python<'_>, text: &[u8]) -> PyResult<Vec<ExtractedUrl>> {
         if text.len() < LONG_BYTES {
-            return Ok(py.detach(|| self.extractor.urls(&Message::text(text))));
+            return Ok(py.detach(|| self.inner.urls(&Message::text(text))));
         }
-        let (extractor, text) = (Arc::clone(&self.extractor), text.to_vec());
+        let (extractor, text) = (Arc::clone(&self.inner), text.to_vec());
         interruptible(py, move || extractor.urls(&Message::text(&text)))
     }
 }

@@ -56,7 +56,7 @@ impl FileObject {
         let read = Python::try_attach(|py| {
             self.file.call_method1(py, intern!(py, "seek"), (offset,))?;
             let bytes = self.file.call_method1(py, intern!(py, "read"), (max,))?;
-            bytes.bind(py).extract::<Vec<u8>>().map_err(PyErr::from)
+            bytes.bind(py).extract::<Vec<u8>>()
         });
         match read {
             Some(Ok(bytes)) => Ok(bytes),
@@ -79,13 +79,16 @@ impl ReadAt for FileObject {
             return Ok(0);
         }
         let mut chunk = self.chunk.lock().unwrap_or_else(PoisonError::into_inner);
-        let at = offset.checked_sub(chunk.offset).map(|at| at as usize);
-        if !at.is_some_and(|at| at < chunk.bytes.len()) {
+        let from = offset.checked_sub(chunk.offset);
+        let from = from.and_then(|from| usize::try_from(from).ok());
+        let from = if let Some(from) = from.filter(|from| *from < chunk.bytes.len()) {
+            from
+        } else {
             let bytes = self.request(max.max(CHUNK_BYTES.min(rest)), offset)?;
             *chunk = Chunk { offset, bytes };
-        }
-        let from = (offset - chunk.offset) as usize;
-        let bytes = chunk.bytes.get(from..).unwrap_or_default();
+            0
+        };
+        let bytes = &chunk.bytes[from..];
         let len = bytes.len().min(max);
         buffer[..len].copy_from_slice(&bytes[..len]);
         if CHUNK_BYTES < chunk.bytes.len() && len == bytes.len() {
