@@ -471,7 +471,7 @@ fn a_full_disk_is_waited_for_with_a_way_out() {
     );
     for text in [
         "cluster_block_exception",
-        "a disk of the server is nearly full: make room on it",
+        "]; a disk of the server is nearly full: make room on it",
         "index.blocks.read_only_allow_delete",
     ] {
         assert!(stderr.contains(text), "{stderr}");

@@ -89,10 +89,20 @@ impl HttpRequest {
     }
 }
 
-/// The way out of a full disk, after the server's own words.
+/// The way out of a full disk, after the server's own words and before the setting of the block.
 const DISK_FULL: &str = "; a disk of the server is nearly full: make room on it, and the server takes \
-     the block away; or, if somebody set it, set index.blocks.read_only_allow_delete of the index to \
-     null";
+     the block away; or, if somebody set it, set";
+
+/// The errors of blocks: the second is that of new indexes in `OpenSearch`.
+const BLOCK_KINDS: [&str; 2] = ["cluster_block_exception", "index_create_block_exception"];
+
+/// The blocks that a server sets while a disk is full, and removes when it has room again: of writes
+/// at the flood-stage watermark, and in `OpenSearch` of new indexes at the high one. Each with its
+/// number, since the words differ from version to version, and its setting.
+const DISK_BLOCKS: [(&str, &str); 2] = [
+    ("/12/", "index.blocks.read_only_allow_delete of the index"),
+    ("/10/", "cluster.blocks.create_index of the cluster"),
+];
 
 /// An answer that is neither "later" nor "you may not".
 #[derive(Debug)]
@@ -125,13 +135,17 @@ impl ServerError {
         }
     }
 
-    /// Returns `true` for the blocks that a server sets while a disk is full, and removes when it has
-    /// room again: of writes at the flood-stage watermark, and in `OpenSearch` of new indexes at the
-    /// high one.
+    /// Returns `true` for a block that a server sets while a disk is full.
     pub(super) fn is_disk_full(&self) -> bool {
-        // The numbers of the blocks: the words differ from version to version.
-        let has_block = |number| self.reason.contains(number);
-        self.kind == "cluster_block_exception" && ["/12/", "/10/"].into_iter().any(has_block)
+        self.disk_block().is_some()
+    }
+
+    /// The setting of the block that a server sets while a disk is full; `None` for other errors.
+    fn disk_block(&self) -> Option<&'static str> {
+        let (_, setting) = DISK_BLOCKS
+            .into_iter()
+            .find(|(number, _)| self.reason.contains(number))?;
+        BLOCK_KINDS.contains(&&*self.kind).then_some(setting)
     }
 
     /// The error of a load whose request has this answer.
@@ -250,10 +264,16 @@ impl<'r> HttpClient<'r> {
 
     /// The error of a server that is too busy for a request, or for a part of one.
     pub(super) fn busy(&self, error: &ServerError) -> LoadError {
-        let way_out = if error.is_disk_full() { DISK_FULL } else { "" };
+        let way_out = error
+            .disk_block()
+            .map(|setting| format!("{DISK_FULL} {setting} to null"))
+            .unwrap_or_default();
+        // The reason of a block ends with a semicolon.
+        let reason = error.to_string();
+        let reason = reason.trim_end_matches(';');
         LoadError::new(
             LoadErrorKind::Busy,
-            format!("{}: {error}{way_out}", self.server),
+            format!("{}: {reason}{way_out}", self.server),
         )
     }
 
@@ -523,20 +543,36 @@ mod tests {
 
     #[test]
     fn a_full_disk_is_told_from_other_blocks() {
-        let is_disk_full = |kind: &str, reason: &str| {
+        let disk_block = |kind: &str, reason: &str| {
             let (kind, reason) = (kind.to_owned(), reason.to_owned());
-            ServerError { kind, reason }.is_disk_full()
+            ServerError { kind, reason }.disk_block()
         };
-        for reason in [
-            "index [urls] blocked by: [TOO_MANY_REQUESTS/12/disk usage exceeded flood-stage \
-             watermark, index has read-only-allow-delete block];",
-            "blocked by: [FORBIDDEN/12/index read-only / allow delete (api)];",
-            "blocked by: [FORBIDDEN/10/cluster create-index blocked (api)];",
+        let (writes, indexes) = (
+            "index.blocks.read_only_allow_delete of the index",
+            "cluster.blocks.create_index of the cluster",
+        );
+        for (setting, kind, reason) in [
+            (
+                writes,
+                "cluster_block_exception",
+                "index [urls] blocked by: [TOO_MANY_REQUESTS/12/disk usage exceeded flood-stage \
+                 watermark, index has read-only-allow-delete block];",
+            ),
+            (
+                writes,
+                "cluster_block_exception",
+                "blocked by: [FORBIDDEN/12/index read-only / allow delete (api)];",
+            ),
+            (
+                indexes,
+                "index_create_block_exception",
+                "blocked by: [FORBIDDEN/10/cluster create-index blocked (api)];",
+            ),
         ] {
-            assert!(is_disk_full("cluster_block_exception", reason), "{reason}");
-            assert!(!is_disk_full("security_exception", reason), "{reason}");
+            assert_eq!(disk_block(kind, reason), Some(setting));
+            assert_eq!(disk_block("security_exception", reason), None);
         }
         let reason = "index [urls] blocked by: [FORBIDDEN/8/index write (api)];";
-        assert!(!is_disk_full("cluster_block_exception", reason));
+        assert_eq!(disk_block("cluster_block_exception", reason), None);
     }
 }
