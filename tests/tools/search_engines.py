@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 """Loads into a real OpenSearch or Elasticsearch, which `opensearch.sh` starts, and checks that each record is a document once.
 
-    tests/tools/search_engines.py BINARY [--records N] [--kills N] [--server-kills N] [--days N] [--queries N] [--file RECORDS.jsonl]
-        [--engine opensearch|elasticsearch] [--seed N] [--heap 1g] [--only PART...]
+    tests/tools/search_engines.py BINARY [--records N] [--kills N] [--server-kills N] [--minutes N] [--days N] [--queries N]
+        [--file RECORDS.jsonl] [--engine opensearch|elasticsearch] [--seed N] [--heap 1g] [--only PART...]
 
 BINARY has the features `elasticsearch` and, for `search`, `postgres`. The parts:
 
-  load        a load, its repetition, and the time of the same documents sent to `_bulk` by curl, uncompressed
+  load        a load, its repetition, and the same documents sent to `_bulk` by curl, uncompressed: times and sizes
   search      so many searches in SQLite, PostgreSQL and this server (see `search_equality.py`)
   dashboards  the fields that they name are fields of the index
   reindex     a copy behind the alias, killed at random moments, and an index as version 0.1 made it
@@ -14,14 +14,16 @@ BINARY has the features `elasticsearch` and, for `search`, `postgres`. The parts
   server      the same, but the server is killed
   two         two loads of one file at a time
   gone        a message that is gone
-  disk        the flood-stage watermark is set below what the disk has, and set back while a load waits
+  disk        the watermarks are set below what the disk has, and set back while loads wait
+  blocked     new indexes are refused, and allowed again while a load waits (OpenSearch)
   versions    an index of another program, one of another version
   days        a daemon's segments of so many days are followed, while the load and the server are killed
   queue       four loads at a server whose queue of writes holds one request
   login       OpenSearch with TLS: users, their rights, and certificates of clients
 
-Kills come after a random number of documents, such that they are over before the records are. --file loads these records in place
-of made ones, except in `kills`, `server` and `days`.
+Kills come after a random number of documents, such that they are over before the records are. After --minutes there are no more kills
+in a part, and it fails if there were too few. `kills` and `server` print their result as a line of the table in docs/loading.md. --file
+loads these records in place of made ones, except in `kills`, `server` and `days`.
 """
 
 import argparse
@@ -43,7 +45,7 @@ import urllib.request
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 START_SECONDS, LOAD_SECONDS = 400, 1800
-PARTS = ["load", "search", "dashboards", "reindex", "kills", "server", "two", "gone", "disk", "versions", "days", "queue", "login"]
+PARTS = ["load", "search", "dashboards", "reindex", "kills", "server", "two", "gone", "disk", "blocked", "versions", "days", "queue", "login"]
 # Exit codes of the loader.
 USAGE, UNREACHABLE, OUTPUT = 2, 69, 74
 
@@ -78,7 +80,7 @@ class Server:
             self.process.send_signal(number)
             self.process.wait()
 
-    def ask(self, method, path, body=None):
+    def ask(self, method, path, body=None, timeout=120):
         data = None if body is None else json.dumps(body).encode()
         request = urllib.request.Request(self.url + path, data, {"Content-Type": "application/json"}, method=method)
         context = None
@@ -86,7 +88,7 @@ class Server:
             context = ssl.create_default_context(cafile=self.file("ca.crt"))
             login = base64.b64encode(f"admin:{self.secret('admin-password')}".encode()).decode()
             request.add_header("Authorization", f"Basic {login}")
-        with urllib.request.urlopen(request, timeout=120, context=context) as reply:
+        with urllib.request.urlopen(request, timeout=timeout, context=context) as reply:
             return json.load(reply)
 
     def file(self, name):
@@ -99,6 +101,12 @@ class Server:
     def count(self, index):
         self.ask("POST", f"/{index}/_refresh")
         return self.ask("GET", f"/{index}/_count")["count"]
+
+    def size(self, index):
+        """The bytes of an index on disk, merged into one part."""
+        self.ask("POST", f"/{index}/_forcemerge?max_num_segments=1", timeout=LOAD_SECONDS)
+        self.ask("POST", f"/{index}/_flush?wait_if_ongoing=true", timeout=LOAD_SECONDS)
+        return self.ask("GET", f"/{index}/_stats/store")["_all"]["primaries"]["store"]["size_in_bytes"]
 
     def distinct(self, index):
         """The number of records that differ: places of the spool, each of which a document of its own must have."""
@@ -156,6 +164,7 @@ def main():
     parser.add_argument("--records", type=int, default=100_000)
     parser.add_argument("--kills", type=int, default=10)
     parser.add_argument("--server-kills", type=int, default=2)
+    parser.add_argument("--minutes", type=float, default=40)
     parser.add_argument("--days", type=int, default=30)
     parser.add_argument("--queries", type=int, default=500)
     parser.add_argument("--file")
@@ -190,6 +199,9 @@ class Loads:
 
     def __init__(self, args, server, folder):
         self.binary, self.server = args.binary, server
+        version = server.ask("GET", "/")["version"]
+        distribution = version.get("distribution", "elasticsearch")
+        self.name = f"{ {'opensearch': 'OpenSearch'}.get(distribution, distribution.capitalize()) } {version['number']}"
         self.path = args.file or write_records(args.binary, folder, args.records)
         with open(self.path, "rb") as records:
             self.wanted = sum(1 for _ in records)
@@ -222,10 +234,8 @@ class Loads:
 
 def check(args, server, folder, checks):
     rng = random.Random(args.seed)
-    version = server.ask("GET", "/")["version"]
     loads = Loads(args, server, folder)
-    name = version.get("distribution", "elasticsearch")
-    print(f"{name} {version['number']}, heap {args.heap}, {loads.wanted} records", flush=True)
+    print(f"{loads.name}, heap {args.heap}, {loads.wanted} records", flush=True)
     if {"load", "dashboards", "reindex"} & set(args.only):
         # A server that has just started is slow.
         loads.load("warm", loads.path if loads.wanted <= 100_000 else "/dev/null")
@@ -258,6 +268,9 @@ def check_load(args, loads, folder, checks, rng):
     checks.equal("documents by curl", server.count("plain"), loads.wanted)
     ratio = loads.seconds / plain_seconds
     print(f"   load {loads.seconds:.1f} s, _bulk by curl {plain_seconds:.1f} s, ratio {ratio:.2f}", flush=True)
+    sizes = [server.size(index) for index in ("urls", "plain")]
+    mib = [f"{size / 2**20:.1f} MiB" for size in sizes]
+    print(f"   merged, load {mib[0]}, _bulk by curl {mib[1]}, ratio {sizes[0] / sizes[1]:.2f}", flush=True)
     server.ask("DELETE", "/plain")
 
 
@@ -336,13 +349,14 @@ class Followers:
     """Two loads that follow the segments of a daemon, and remove them; one that was killed is started again."""
 
     def __init__(self, args, loads, folder, index):
-        self.loads, self.index = loads, index
+        self.loads, self.index, self.minutes = loads, index, args.minutes
         self.spool = Spool(args.binary, os.path.join(folder, index))
         self.spool.write("a", args.records)
         self.spool.watch()
         # The documents that were there when the server was started, and its counter then.
         self.base = 0
         self.wanted = args.records
+        self.begun = time.time()
         self.running = [self.start(), self.start()]
 
     def start(self):
@@ -360,11 +374,15 @@ class Followers:
         """Waits until so many more documents were created that kills at random moments are over before the loads are."""
         created = self.created()
         until = created + rng.uniform(0, 2 * (self.wanted - created) / (kills_left + 1))
-        while self.created() < until and self.spool.segments() and self.are_alive():
+        while self.created() < until and self.may_be_killed():
             time.sleep(0.005)
 
     def are_alive(self):
         return all(load.poll() is None for load in self.running)
+
+    def may_be_killed(self):
+        """There are segments and loads, and time is left."""
+        return self.spool.segments() and self.are_alive() and time.time() < self.begun + 60 * self.minutes
 
     def owner(self):
         """The place of the load that holds the lock, which is one that has documents under way."""
@@ -388,8 +406,9 @@ class Followers:
         self.running[at] = self.start()
         return hit
 
-    def end(self, checks, name):
-        """Lets both end after the last segment, and checks that each record is there."""
+    def end(self, checks, kills):
+        """Lets both end after the last segment, checks that each record is there, and prints a line of the table in docs/loading.md."""
+        failed, name = checks.failed, f"{kills} while two loads followed them"
         end = time.time() + LOAD_SECONDS
         while self.spool.segments() and self.are_alive() and time.time() < end:
             time.sleep(0.1)
@@ -399,6 +418,9 @@ class Followers:
         checks.equal(f"segments that are left after {name}", self.spool.segments(), [])
         checks.equal(f"documents after {name}", self.loads.server.count(self.index), self.wanted)
         checks.equal(f"distinct records after {name}", self.loads.server.distinct(self.index), self.wanted)
+        if checks.failed == failed:
+            seconds = time.time() - self.begun
+            print(f"| {self.loads.name} | {self.wanted:,} in segments | {name}: each once; {seconds:.0f} s |", flush=True)
 
 
 class Spool:
@@ -426,18 +448,18 @@ class Spool:
 def check_kills(args, loads, folder, checks, rng):
     """Kills of the one of two loads that has documents under way, after a random number of documents."""
     followers, hit = Followers(args, loads, folder, "killed"), 0
-    while hit < args.kills and followers.spool.segments():
+    while hit < args.kills and followers.may_be_killed():
         followers.wait_for_documents(rng, args.kills - hit)
         hit += followers.kill_owner()
     checks.equal("kills that hit a load with documents under way", hit, args.kills)
-    followers.end(checks, f"{hit} kills of two loads")
+    followers.end(checks, f"{hit} kills of the load that had documents under way")
     loads.server.ask("DELETE", "/killed-v1")
 
 
 def check_server(args, loads, folder, checks, rng):
     """Kills of the server while two loads are at it, after a random number of documents."""
     server, followers, hit = loads.server, Followers(args, loads, folder, "server"), 0
-    while hit < args.server_kills and followers.spool.segments():
+    while hit < args.server_kills and followers.may_be_killed():
         followers.wait_for_documents(rng, args.server_kills - hit)
         hit += followers.are_alive()
         server.kill()
@@ -459,7 +481,7 @@ def check_two(args, loads, folder, checks, rng):
 
 
 def check_gone(args, loads, folder, checks, rng):
-    loads.load("gone", loads.path)
+    checks.equal("a load before a message is gone", loads.load("gone", loads.path).returncode, 0)
     with open(loads.path, "rb") as records:
         record = json.loads(records.readline())
         mailbox, digest = record["source"]["mailbox"], record["message"]["digest"]
@@ -471,6 +493,37 @@ def check_gone(args, loads, folder, checks, rng):
     loads.server.ask("DELETE", "/gone-v1")
 
 
+def first_records(loads, number):
+    with open(loads.path, "rb") as records:
+        return [records.readline() for _ in range(number)]
+
+
+class Waiting:
+    """A load of one record that is to wait for the server."""
+
+    def __init__(self, loads, index, record):
+        self.loads, self.index = loads, index
+        self.load = subprocess.Popen(loads.command(index, "-"), stdin=subprocess.PIPE, stderr=subprocess.PIPE)
+        loads.started.append(self.load)
+        self.load.stdin.write(record)
+        self.load.stdin.close()
+
+    def check_reason(self, checks, way_out):
+        said = self.load.stderr.readline().decode()
+        print(f"   {said.strip()}", flush=True)
+        checks.equal(f"the load into {self.index} says why it waits, and names {way_out}",
+                     "a disk of the server is nearly full" in said and way_out in said, True)
+        checks.equal("it waits", self.load.poll(), None)
+
+    def check_end(self, checks, documents):
+        begun = time.time()
+        code = self.load.wait(timeout=LOAD_SECONDS)
+        checks.equal(f"the load into {self.index} after that", code, 0)
+        print(f"   after {time.time() - begun:.1f} s", flush=True)
+        if code == 0:
+            checks.equal("its documents", self.loads.server.count(self.index), documents)
+
+
 def check_disk(args, loads, folder, checks, rng):
     server, mark = loads.server, "cluster.routing.allocation.disk.watermark"
 
@@ -478,31 +531,43 @@ def check_disk(args, loads, folder, checks, rng):
         marks = {f"{mark}.{name}": value for name in ("low", "high", "flood_stage")}
         server.ask("PUT", "/_cluster/settings", {"transient": {**marks, "cluster.info.update.interval": "10s"}})
 
-    with open(loads.path, "rb") as records:
-        first, second = records.readline(), records.readline()
-    loads.load("disk", lines=second)
+    first, second = first_records(loads, 2)
+    checks.equal("a load while the disk has room", loads.load("disk", lines=second).returncode, 0)
     watermarks("1%")
     blocked = lambda: "read_only_allow_delete" in json.dumps(server.ask("GET", "/disk/_settings"))
     end = time.time() + 90
     while not blocked() and time.time() < end:
         time.sleep(1)
     checks.equal("the server is above its flood-stage watermark", blocked(), True)
-    loading = subprocess.Popen(loads.command("disk", "-"), stdin=subprocess.PIPE, stderr=subprocess.PIPE)
-    loading.stdin.write(first)
-    loading.stdin.close()
-    said = loading.stderr.readline().decode()
-    checks.equal("the load says why it waits", "a disk of the server is nearly full" in said, True)
-    print(f"   {said.strip()}", flush=True)
+    waiting = [(Waiting(loads, "disk", first), "index.blocks.read_only_allow_delete", 2)]
+    if args.engine == "opensearch":
+        # Elasticsearch goes on to create indexes above its high watermark.
+        waiting.append((Waiting(loads, "full", first), "cluster.blocks.create_index", 1))
+    for load, way_out, _ in waiting:
+        load.check_reason(checks, way_out)
     watermarks(None)
-    checks.equal("the load after the disk has room", loading.wait(timeout=LOAD_SECONDS), 0)
-    checks.equal("its documents", server.count("disk"), 2)
-    # OpenSearch also refuses new indexes for a while.
-    for _ in range(120):
-        try:
-            server.ask("PUT", "/room", {})
-            break
-        except urllib.error.HTTPError:
-            time.sleep(1)
+    for load, _, documents in waiting:
+        load.check_end(checks, documents)
+
+
+def check_blocked(args, loads, folder, checks, rng):
+    """New indexes are refused, as OpenSearch does above its high watermark."""
+    if args.engine != "opensearch":
+        checks.skip("blocked", "OpenSearch alone refuses new indexes")
+        return
+    server, block = loads.server, "cluster.blocks.create_index"
+
+    def set_block(value):
+        # Else the server takes the block away by itself, since its disk has room.
+        server.ask("PUT", "/_cluster/settings", {"persistent": {block: value, f"{block}.auto_release": None if value is None else False}})
+
+    set_block(True)
+    waiting = Waiting(loads, "blocked", first_records(loads, 1)[0])
+    waiting.check_reason(checks, block)
+    time.sleep(rng.uniform(1, 10))
+    checks.equal("the load waits as long as the block is set", waiting.load.poll(), None)
+    set_block(None)
+    waiting.check_end(checks, 1)
 
 
 def check_versions(args, loads, folder, checks, rng):
@@ -513,7 +578,8 @@ def check_versions(args, loads, folder, checks, rng):
 
 
 def check_days(args, loads, folder, checks, rng):
-    """The segments of a daemon that reads new mail once a day are followed; the load is killed on every third day, the server twice."""
+    """The segments of a daemon that reads new mail once a day are followed; the load is killed on every third day, the server
+    after a third and two thirds of them."""
     spool, server, each = Spool(args.binary, os.path.join(folder, "days")), loads.server, 200
     start = lambda: loads.start("days", "--follow", "--delete-segments", spool.out)
     following, kills, server_kills = start(), 0, 0
@@ -527,7 +593,7 @@ def check_days(args, loads, folder, checks, rng):
             following.wait()
             loads.unlock("days")
             following = start()
-        if day in (args.days // 3, 2 * args.days // 3):
+        if day and day in (args.days // 3, 2 * args.days // 3):
             server_kills += 1
             server.kill()
             if server.start() != 0:
