@@ -6,6 +6,7 @@
 //! A batch is stored in one transaction; comparisons with snapshots are stored as they are made.
 
 mod client;
+mod notices;
 mod page;
 mod parking;
 mod robots;
