@@ -11,13 +11,14 @@ mod page;
 mod parking;
 mod robots;
 mod tables;
+mod tongue;
 mod verdict;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::RecvTimeoutError;
-use std::sync::{Mutex, PoisonError, mpsc};
+use std::sync::{Arc, Mutex, PoisonError, mpsc};
 use std::thread;
 use std::time::Duration;
 
@@ -39,11 +40,12 @@ use crate::limits::{
 };
 use client::{Answer, PageClient, Reply, RobotsFailure, origin, user_agent};
 use tables::{
-    CitedCapture, DueLink, KnownHost, StoredPage, due_links, hosts, prepare, store_batch,
+    CitedCapture, DueLink, Front, KnownHost, StoredPage, due_links, hosts, prepare, store_batch,
     store_page,
 };
 use verdict::{
-    Control, FirstComparison, FoundPage, Snapshot, Verdict, compare, compare_later, judge,
+    Control, FirstComparison, FoundPage, HostPages, Snapshot, Verdict, compare, compare_later,
+    is_front_page, judge,
 };
 
 /// Pages to inspect.
@@ -295,7 +297,7 @@ impl Inspecting<'_> {
                 return Ok(Some(link.stored.state));
             }
             Fetched::Unreadable(reason) => Verdict::new(PageState::Undecided, reason),
-            Fetched::Snapshot(cited) => match compare(found, &cited) {
+            Fetched::Snapshot(cited) => match compare(found, &cited, link.front.as_deref()) {
                 FirstComparison::Decided(verdict) => verdict,
                 FirstComparison::Unlike => {
                     let mut later = Vec::new();
@@ -309,7 +311,7 @@ impl Inspecting<'_> {
                             Fetched::Failed(_) | Fetched::Unreadable(_) => {}
                         }
                     }
-                    compare_later(found, &cited, &later)
+                    compare_later(found, &cited, &later, link.front.as_deref())
                 }
             },
         };
@@ -517,6 +519,8 @@ struct ReadLink {
     stored: StoredPage,
     /// The page, if it is text.
     found: Option<FoundPage>,
+    /// The front page of its host, if that is another.
+    front: Option<Arc<FoundPage>>,
     /// `true` if a server replied, with a robots.txt or otherwise.
     has_reply: bool,
 }
@@ -528,6 +532,7 @@ struct HostReader<'a> {
     /// The page of the path that cannot exist at the root, if there is one; `None` if it was not
     /// asked for yet.
     control: Option<Vec<Control>>,
+    front: Front,
     /// The pages of such paths in folders that redirects led away from.
     folders: HashMap<String, Vec<Control>>,
     links: Vec<ReadLink>,
@@ -542,6 +547,7 @@ impl<'a> HostReader<'a> {
         HostReader {
             client,
             control: known.control(),
+            front: known.front(origin),
             known,
             folders: HashMap::new(),
             links: Vec::new(),
@@ -550,7 +556,10 @@ impl<'a> HostReader<'a> {
 
     /// Reads the pages of links. Returns `None` if it was stopped.
     fn read(mut self, links: &[&DueLink]) -> Option<HostReader<'a>> {
-        for link in links {
+        // The front page first, so that it is not asked for twice.
+        let mut links = links.to_vec();
+        links.sort_by_key(|link| !is_front_page(&link.url));
+        for link in &links {
             let reply = self.client.get(&link.url);
             let read = self.judged(link, reply)?;
             self.links.push(read);
@@ -563,8 +572,11 @@ impl<'a> HostReader<'a> {
 
     fn judged(&mut self, link: &DueLink, reply: Reply) -> Option<ReadLink> {
         let mut stored = StoredPage::new(link.url.as_str(), now());
-        let mut found = None;
+        let (mut found, mut front) = (None, None);
         let mut has_reply = true;
+        if is_front_page(&link.url) {
+            self.keep_front(&reply);
+        }
         let verdict = match reply {
             Reply::Stopped => return None,
             Reply::Parked(url, sign) => {
@@ -590,8 +602,8 @@ impl<'a> HostReader<'a> {
             }
             Reply::Answer(answer) => {
                 stored.add_answer(&answer);
-                let (verdict, page) = self.verdict(link, answer)?;
-                found = page;
+                let verdict;
+                (verdict, found, front) = self.verdict(link, answer)?;
                 verdict
             }
         };
@@ -603,26 +615,55 @@ impl<'a> HostReader<'a> {
             due: link.clone(),
             stored,
             found,
+            front,
             has_reply,
         })
     }
 
-    /// Judges an answer. Returns `None` if it was stopped.
-    fn verdict(&mut self, link: &DueLink, answer: Answer) -> Option<(Verdict, Option<FoundPage>)> {
+    /// Judges an answer: the verdict, the page, and the front page of its host. Returns `None` if it
+    /// was stopped.
+    fn verdict(&mut self, link: &DueLink, answer: Answer) -> Option<Judged> {
         if !(200..300).contains(&answer.status) {
             let reason = format!("HTTP status {} at {}", answer.status, answer.url);
-            return Some((not_read(reason), None));
+            return Some((not_read(reason), None, None));
         }
         let Some(page) = answer.page() else {
             let reason = format!("no text, but {:?}", answer.media_type);
-            return Some((Verdict::new(PageState::Undecided, reason), None));
+            return Some((Verdict::new(PageState::Undecided, reason), None, None));
         };
         let found = FoundPage::new(answer.url, 0 < answer.redirects, page);
         let mut controls = self.control(&link.url)?;
         if found.is_moved && origin(&found.url) == origin(&link.url) {
             controls.extend(self.folder_control(&link.url)?);
         }
-        Some((judge(&link.url, &found, &controls), Some(found)))
+        let front = if is_front_page(&link.url) {
+            None
+        } else {
+            self.front(&link.url)?.clone()
+        };
+        let host = HostPages { controls, front };
+        Some((judge(&link.url, &found, &host), Some(found), host.front))
+    }
+
+    /// Returns the front page of the host of `url`, if it has one; `None` if it was stopped.
+    fn front(&mut self, url: &Url) -> Option<&Option<Arc<FoundPage>>> {
+        if matches!(self.front, Front::NotAsked) {
+            let reply = self.client.get(&url.join("/").ok()?);
+            if matches!(reply, Reply::Stopped) {
+                return None;
+            }
+            self.keep_front(&reply);
+        }
+        match &self.front {
+            Front::NotAsked => None,
+            Front::Asked(front) => Some(front),
+        }
+    }
+
+    fn keep_front(&mut self, reply: &Reply) {
+        let front = found_front(reply).map(Arc::new);
+        self.known.add_front(reply, front.as_deref());
+        self.front = Front::Asked(front);
     }
 
     /// Returns the page of a path that cannot exist, at the root of the host of `url`, if it has
@@ -666,6 +707,24 @@ impl<'a> HostReader<'a> {
         self.known.add_control_page(control.as_ref());
         Some(control.into_iter().collect())
     }
+}
+
+/// A verdict, its page, and the front page of its host.
+type Judged = (Verdict, Option<FoundPage>, Option<Arc<FoundPage>>);
+
+/// Returns a front page, if it has a 2xx status.
+fn found_front(reply: &Reply) -> Option<FoundPage> {
+    let Reply::Answer(answer) = reply else {
+        return None;
+    };
+    let page = answer
+        .page()
+        .filter(|_| (200..300).contains(&answer.status))?;
+    Some(FoundPage::new(
+        answer.url.clone(),
+        0 < answer.redirects,
+        page,
+    ))
 }
 
 fn not_read(reason: String) -> Verdict {

@@ -1,6 +1,6 @@
 //! Words by which pages say that they are not what was asked for. Only computes.
 
-use super::page::{Page, spaced};
+use super::page::{Page, spaced, words};
 
 /// Titles, or parts of titles between dashes, of pages that only say that there is none. In lower
 /// case, without punctuation.
@@ -92,57 +92,364 @@ pub(super) fn not_found_title(title: &str) -> Option<&str> {
     })
 }
 
-/// Phrases by which pages say that nothing was found. They count beside the page of a path that
-/// cannot exist.
-const NOT_FOUND_PHRASES: [&str; 40] = [
-    "not found",
-    "can t find",
-    "cannot find",
-    "could not find",
-    "couldn t find",
-    "cannot be found",
-    "can t be found",
-    "could not be found",
-    "couldn t be found",
-    "no longer exists",
-    "no longer exist",
-    "no longer available",
-    "does not exist",
-    "doesn t exist",
-    "has been moved or",
-    "has moved or",
-    "has been removed",
-    "nothing here",
-    "error 404",
-    "404 error",
-    "nicht gefunden",
-    "existiert nicht",
-    "existiert leider nicht",
-    "nicht mehr verfügbar",
-    "introuvable",
-    "n existe pas",
-    "n existe plus",
-    "pas été trouvée",
-    "no encontrada",
-    "no existe",
-    "non trovata",
-    "non esiste",
-    "não encontrada",
-    "niet gevonden",
-    "bestaat niet",
-    "hittades inte",
-    "nie istnieje",
-    "не найдена",
-    "不存在",
-    "見つかりません",
+/// Phrases by which pages say that what was asked for is not there, or not any more, by language.
+/// One that ends with `-` is the beginning of a word.
+///
+/// They are what error documents of servers and content managements say, and what the dictionaries
+/// of those languages have for "not found", "does not exist", "removed" and "no longer available".
+/// They count beside the page of a path that cannot exist, or alone on a page of a few words.
+const GONE: [&[&str]; 17] = [
+    &[
+        "not found",
+        "nothing was found",
+        "can t find",
+        "cannot find",
+        "could not find",
+        "couldn t find",
+        "unable to find",
+        "not be found",
+        "cannot be found",
+        "cannot be located",
+        "can t be found",
+        "couldn t be found",
+        "not be located",
+        "couldn t be located",
+        "unable to locate",
+        "does not exist",
+        "doesn t exist",
+        "do not exist",
+        "don t exist",
+        "no such page",
+        "nothing here",
+        "is not here",
+        "isn t here",
+        "no longer here",
+        "no longer exist-",
+        "no longer available",
+        "no longer online",
+        "no longer accessible",
+        "no longer work-",
+        "has moved or",
+        "been moved or",
+        "has been removed",
+        "have been removed",
+        "was removed",
+        "been deleted",
+        "was deleted",
+        "been withdrawn",
+        "was withdrawn",
+        "been taken down",
+        "been discontinued",
+        "service has closed",
+        "service was closed",
+        "story expired",
+        "article expired",
+        "listing expired",
+        "error 404",
+        "404 error",
+        "did not match any",
+    ],
+    &[
+        "nicht gefunden",
+        "nicht finden",
+        "existiert nicht",
+        "existiert leider nicht",
+        "existieren nicht",
+        "nicht mehr verfügbar",
+        "nicht mehr erreichbar",
+        "nicht mehr abrufbar",
+        "nicht mehr vorhanden",
+        "nicht mehr online",
+        "nicht mehr zur verfügung",
+        "inhalt nicht verfügbar",
+        "verschoben oder",
+        "gelöscht",
+        "wurde entfernt",
+        "dienst eingestellt",
+        "fehler 404",
+        "keine treffer",
+    ],
+    &[
+        "introuvable-",
+        "n existe pas",
+        "n existe plus",
+        "n existent plus",
+        "pas été trouvé-",
+        "pas trouvé-",
+        "plus en ligne",
+        "plus disponible-",
+        "plus accessible-",
+        "supprimé-",
+        "été retiré-",
+        "été déplacé-",
+        "erreur 404",
+        "aucun résultat",
+    ],
+    &[
+        "no encontrad-",
+        "no existe-",
+        "no se encuentra",
+        "no se ha encontrado",
+        "podido encontrar",
+        "no está disponible",
+        "ya no está-",
+        "sido eliminad-",
+        "sido retirad-",
+        "noticia no disponible",
+        "página no disponible",
+        "no produjo resultados",
+    ],
+    &[
+        "non trovat-",
+        "non è stata trovata",
+        "non esiste",
+        "non è più disponibile",
+        "stata rimossa",
+        "stato rimosso",
+        "inesistente",
+    ],
+    &[
+        "não encontrad-",
+        "não foi encontrad-",
+        "não existe",
+        "não está mais disponível",
+        "foi removid-",
+    ],
+    &[
+        "niet gevonden",
+        "bestaat niet",
+        "niet meer beschikbaar",
+        "is verwijderd",
+    ],
+    &["hittades inte", "finns inte", "tagits bort"],
+    &[
+        "ikke fundet",
+        "findes ikke",
+        "ikke funnet",
+        "finnes ikke",
+        "blev ikke fundet",
+    ],
+    &[
+        "nie istnieje",
+        "nie znaleziono",
+        "nie została znaleziona",
+        "została usunięta",
+    ],
+    &["nenalezen-", "neexistuje", "nebyla nalezena"],
+    &["ei löytynyt", "ei löydy"],
+    &["nem található", "bulunamadı"],
+    &[
+        "не найден-",
+        "не существу-",
+        "был удалён",
+        "был удален",
+        "была удалена",
+        "материал удалён",
+        "материал удален",
+        "страница удалена",
+        "снята с публикации",
+        "снят с публикации",
+        "больше не доступ-",
+        "устаревшей ссылке",
+        "ошибка 404",
+    ],
+    &[
+        "不存在",
+        "找不到",
+        "未找到",
+        "无法找到",
+        "已删除",
+        "已被删除",
+        "已刪除",
+        "已失效",
+    ],
+    &[
+        "見つかりません",
+        "存在しません",
+        "削除され",
+        "表示できません",
+        "掲載は終了",
+        "公開は終了",
+        "サービス終了",
+        "サービスは終了",
+    ],
+    &["찾을 수 없-", "존재하지 않-", "삭제되-"],
 ];
 
-/// Returns `true` if a page says that nothing was found.
-pub(super) fn says_not_found(page: &Page) -> bool {
-    let text = spaced(&format!("{}\n{}", page.title, page.text));
-    NOT_FOUND_PHRASES
+/// Returns the phrase by which a text says that what was asked for is not there. The text has the
+/// form of [`spaced`].
+pub(super) fn gone_phrase(text: &str) -> Option<&'static str> {
+    let phrases = GONE.iter().flat_map(|phrases| phrases.iter());
+    phrases
+        .copied()
+        .find(|phrase| has_phrase(text, phrase))
+        .map(|phrase| phrase.trim_end_matches('-'))
+}
+
+/// Returns the phrase by which a page says that what was asked for is not there.
+pub(super) fn says_not_found(page: &Page) -> Option<&'static str> {
+    gone_phrase(&spaced(&format!("{}\n{}", page.title, page.text)))
+}
+
+/// Returns `true` if a text in the form of [`spaced`] has a phrase; one that ends with `-` is the
+/// beginning of a word.
+pub(super) fn has_phrase(text: &str, phrase: &str) -> bool {
+    let words = spaced(phrase);
+    if phrase.ends_with('-') {
+        text.contains(words.trim_end())
+    } else {
+        text.contains(&words)
+    }
+}
+
+/// A phrase of pages that stand in the place of any other.
+struct StandIn {
+    phrase: &'static str,
+    citation: &'static str,
+}
+
+const fn stand_in(phrase: &'static str, citation: &'static str) -> StandIn {
+    StandIn { phrase, citation }
+}
+
+/// Placeholders of web servers and of providers, for space without a site. Nobody offers the
+/// domain there.
+const PLACEHOLDERS: [StandIn; 20] = [
+    stand_in("welcome to nginx", "nginx, html/index.html"),
+    stand_in("this account has been suspended", "cPanel, suspendedpage"),
+    stand_in("account suspended", "cPanel, suspendedpage"),
+    stand_in("website is suspended", "cPanel, suspendedpage"),
+    stand_in(
+        "contact your hosting provider",
+        "cPanel, defaultwebpage.cgi",
+    ),
+    stand_in("default web site page", "cPanel, defaultwebpage.cgi"),
+    stand_in("default plesk page", "Plesk, default site"),
+    stand_in("plesk has set up", "Plesk, default site"),
+    stand_in("web server s default page", "Plesk, default site"),
+    stand_in("apache2 default page", "Apache of Debian, index.html"),
+    stand_in(
+        "apache2 debian default page",
+        "Apache of Debian, index.html",
+    ),
+    stand_in(
+        "apache2 ubuntu default page",
+        "Apache of Ubuntu, index.html",
+    ),
+    stand_in(
+        "apache http server test page",
+        "Apache of Fedora, noindex.html",
+    ),
+    stand_in(
+        "test page for the apache",
+        "Apache of Red Hat, noindex.html",
+    ),
+    stand_in(
+        "apache is functioning normally",
+        "Apache of FreeBSD and cPanel",
+    ),
+    stand_in("internet information services", "IIS, iisstart.htm"),
+    stand_in("iis windows server", "IIS, iisstart.htm"),
+    stand_in(
+        "congratulations your website is up and running",
+        "DirectAdmin, index.html",
+    ),
+    stand_in("caddy works", "Caddy of Debian, index.html"),
+    stand_in("it works", "Apache, htdocs/index.html"),
+];
+
+/// Notices of services that stand before a site for a while, or for programs, and pages that ask
+/// for consent: what was asked for may be behind them.
+const WALLS: [StandIn; 23] = [
+    stand_in(
+        "just a moment",
+        "Cloudflare; github.com/microlinkhq/is-antibot",
+    ),
+    stand_in(
+        "checking your browser",
+        "Cloudflare; github.com/microlinkhq/is-antibot",
+    ),
+    stand_in(
+        "attention required",
+        "Cloudflare; github.com/microlinkhq/is-antibot",
+    ),
+    stand_in(
+        "verify you are human",
+        "Cloudflare; github.com/microlinkhq/is-antibot",
+    ),
+    stand_in(
+        "verifying you are human",
+        "Cloudflare; github.com/microlinkhq/is-antibot",
+    ),
+    stand_in("human verification", "AWS WAF, captcha action"),
+    stand_in("are you a robot", "a question for people"),
+    stand_in("not a robot", "a question for people"),
+    stand_in("not a bot", "Anubis, github.com/TecharoHQ/anubis"),
+    stand_in("ddos protection", "DDoS-Guard"),
+    stand_in("pardon our interruption", "Imperva"),
+    stand_in("request unsuccessful incapsula", "Imperva"),
+    stand_in("unusual traffic", "Google, sorry page"),
+    stand_in("down for maintenance", "a notice of maintenance"),
+    stand_in("under maintenance", "a notice of maintenance"),
+    stand_in("scheduled maintenance", "WordPress, wp_maintenance"),
+    stand_in("be back soon", "a notice of maintenance"),
+    stand_in("wartungsarbeiten", "a notice of maintenance"),
+    stand_in("maintenance en cours", "a notice of maintenance"),
+    stand_in("en mantenimiento", "a notice of maintenance"),
+    stand_in("технические работы", "a notice of maintenance"),
+    stand_in("メンテナンス中", "a notice of maintenance"),
+    stand_in("before you continue", "a question for consent"),
+];
+
+/// Maximum number of words of a page that stands in the place of others.
+const STAND_IN_WORDS: usize = 250;
+
+/// Maximum number of words of a page whose title alone says that it is a placeholder: those of
+/// Linux distributions explain their configuration.
+const EXPLAINED_WORDS: usize = 800;
+
+/// Returns the evidence that a page is a placeholder of a web server or a provider.
+pub(super) fn placeholder(page: &Page) -> Option<String> {
+    let count = words(&page.text).len();
+    let (title, text) = (spaced(&page.title), spaced(&page.text));
+    let is_shown = |known: &&StandIn| {
+        // "It works" is all that its page says.
+        let phrase = spaced(known.phrase);
+        let is_whole = title == phrase || text == phrase;
+        let is_said = known.phrase != "it works" && text.contains(&phrase);
+        is_whole && count <= EXPLAINED_WORDS
+            || count <= STAND_IN_WORDS && is_said
+            || count <= EXPLAINED_WORDS && title.starts_with(&phrase)
+    };
+    let StandIn { phrase, citation } = PLACEHOLDERS.iter().find(is_shown)?;
+    Some(format!(
+        "says \"{phrase}\", as the placeholder of a server or provider does ({citation})"
+    ))
+}
+
+/// Returns `true` if a title is one of a page that stands before others.
+pub(super) fn wall_title(title: &str) -> bool {
+    let title = spaced(title);
+    WALLS
         .iter()
-        .any(|phrase| text.contains(&spaced(phrase)))
+        .any(|known| title.starts_with(&spaced(known.phrase)))
+}
+
+/// Returns the evidence that a page stands before the one that was asked for, which programs or
+/// visitors do not get now.
+pub(super) fn wall(page: &Page) -> Option<String> {
+    if page.scripts.contains("_cf_chl_opt") {
+        return Some("holds the script of a challenge (Cloudflare)".to_owned());
+    }
+    if STAND_IN_WORDS < words(&page.text).len() {
+        return None;
+    }
+    let text = spaced(&format!("{}\n{}", page.title, page.text));
+    let shown = |known: &&StandIn| text.contains(&spaced(known.phrase));
+    let StandIn { phrase, citation } = WALLS.iter().find(shown)?;
+    Some(format!(
+        "says \"{phrase}\", as pages do that stand before others: {citation}"
+    ))
 }
 
 #[cfg(test)]

@@ -216,6 +216,21 @@ pub(super) fn spaced(text: &str) -> String {
     format!(" {} ", words(text).join(" "))
 }
 
+/// Returns the number of words of a text, where two characters of a script without blanks make one.
+pub(super) fn length(text: &str) -> usize {
+    let words = words(text);
+    let singles = words
+        .iter()
+        .filter(|word| word.chars().all(is_single))
+        .count();
+    words.len() - singles / 2
+}
+
+/// Returns the lines of a text in the form of [`spaced`], without empty ones.
+pub(super) fn lines(text: &str) -> impl Iterator<Item = String> {
+    text.lines().map(spaced).filter(|line| line != "  ")
+}
+
 /// The features of a text by which it is compared.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Fingerprint {
@@ -259,6 +274,12 @@ impl Fingerprint {
     pub(super) fn kept_of(&self, earlier: &Fingerprint) -> f64 {
         let kept = earlier.shingles.intersection(&self.shingles).count();
         ratio(kept as u64, earlier.shingles.len() as u64)
+    }
+
+    /// The number of words that say something of their text, and that both texts have.
+    pub(super) fn common_words(&self, other: &Fingerprint) -> usize {
+        let common = self.content_words.intersection(&other.content_words);
+        common.count()
     }
 
     /// The share of the words of either text that both have.

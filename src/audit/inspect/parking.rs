@@ -5,7 +5,8 @@
 
 use url::Url;
 
-use super::page::{Page, spaced, words};
+use super::notices::has_phrase;
+use super::page::{Page, lines, spaced, words};
 use crate::audit::state::domain_of;
 
 /// List of the name servers of parking services, by the warning lists of MISP.
@@ -57,7 +58,21 @@ const SERVICES: [Service; 23] = [
     service("ztomy.com", MISP),
 ];
 
-/// A text in the scripts of a page, in lower case and without blanks.
+/// A program of a parking service on a host that serves other things too.
+const PROGRAMS: [Marker; 2] = [
+    Marker {
+        text: "google.com/adsense/domains/",
+        meaning: "loads AdSense for Domains",
+        citation: "github.com/urbanadventurer/WhatWeb, plugins/google-adsense-for-domains.rb",
+    },
+    Marker {
+        text: "wsimg.com/parking-lander/",
+        meaning: "loads the page of domains parked at GoDaddy",
+        citation: "github.com/feature-sliced/documentation/issues/807",
+    },
+];
+
+/// A text in the scripts of a page, in lower case and without blanks, or in an address.
 struct Marker {
     text: &'static str,
     meaning: &'static str,
@@ -149,6 +164,13 @@ pub(super) fn redirect_to_service(asked: &Url, place: &Url) -> Option<String> {
 /// `asked` is the link.
 pub(super) fn service_of(asked: &Url, last: &Url, page: &Page) -> Option<String> {
     for resource in &page.resources {
+        let program = PROGRAMS.iter().find(|known| resource.contains(known.text));
+        if let Some(Marker {
+            meaning, citation, ..
+        }) = program
+        {
+            return Some(format!("{meaning} ({citation})"));
+        }
         let Ok(loaded) = last.join(resource) else {
             continue;
         };
@@ -168,7 +190,124 @@ pub(super) fn service_of(asked: &Url, last: &Url, page: &Page) -> Option<String>
     Some(format!("{} ({})", marker.meaning, marker.citation))
 }
 
-/// Returns the phrase by which a page offers its domain: one of [`PHRASES`], or `HOST is for sale`.
+/// The word for a domain in the languages of registrars and marketplaces: the beginning of a word.
+const DOMAIN: [&str; 13] = [
+    "domain-",
+    "domaine-",
+    "dominio-",
+    "domínio-",
+    "domein-",
+    "domen-",
+    "domän-",
+    "domæne-",
+    "домен-",
+    "ドメイン",
+    "域名",
+    "도메인-",
+    "alan adı-",
+];
+
+/// What pages say that sell, hold or have lost a domain, in the same languages, by the kinds of
+/// T. Halvorson et al., "From .academy to .zone" (IMC 2015): for sale, registered, expired, parked.
+const TRADE: [&str; 70] = [
+    "sale",
+    "buy",
+    "purchase",
+    "make an offer",
+    "parked",
+    "parking",
+    "registered",
+    "registrar",
+    "expired",
+    "renew-",
+    "verkauf-",
+    "kaufen",
+    "kaufpreis",
+    "gebot",
+    "registriert",
+    "vergeben",
+    "reserviert",
+    "abgelaufen",
+    "geparkt",
+    "à vendre",
+    "achet-",
+    "enregistré-",
+    "réservé-",
+    "créé",
+    "expiré-",
+    "renouvel-",
+    "venta",
+    "compr-",
+    "registrad-",
+    "caducó",
+    "caducad-",
+    "expirad-",
+    "renov-",
+    "vendita",
+    "acquist-",
+    "registrat-",
+    "scadut-",
+    "venda",
+    "te koop",
+    "geregistreerd",
+    "verlopen",
+    "sprzedaż-",
+    "zarejestrowan-",
+    "wygasł-",
+    "na prodej",
+    "till salu",
+    "registrera-",
+    "til salg",
+    "satılık",
+    "продаётся",
+    "продается",
+    "продаж-",
+    "купить",
+    "зарегистрирован-",
+    "припаркован-",
+    "истёк",
+    "истек",
+    "продлить",
+    "販売",
+    "購入",
+    "売",
+    "取得",
+    "登録",
+    "期限",
+    "出售",
+    "购买",
+    "注册",
+    "过期",
+    "到期",
+    "판매",
+];
+
+/// What stands over the advertisements of parking services, in their languages.
+const ADVERTISED: [&str; 14] = [
+    "related searches",
+    "related links",
+    "sponsored listings",
+    "sponsored links",
+    "verwandte suchbegriffe",
+    "gesponserte links",
+    "recherches associées",
+    "recherches apparentées",
+    "liens sponsorisés",
+    "búsquedas relacionadas",
+    "enlaces patrocinados",
+    "ricerche correlate",
+    "похожие запросы",
+    "関連する検索",
+];
+
+/// Maximum number of words of a line that is about the domain itself.
+const TRADE_LINE_WORDS: usize = 40;
+
+/// Maximum number of words of a page that has nothing but its domain to show.
+const PARKED_WORDS: usize = 150;
+
+/// Returns the words by which a page offers its domain, or says who holds it: one of [`PHRASES`],
+/// `HOST is for sale`, or a line with a word of [`DOMAIN`] and one of [`TRADE`].
 pub(super) fn offer(last: &Url, page: &Page) -> Option<String> {
     let text = spaced(&format!("{}\n{}", page.title, page.text));
     let phrase = PHRASES.iter().find(|phrase| text.contains(&spaced(phrase)));
@@ -177,9 +316,35 @@ pub(super) fn offer(last: &Url, page: &Page) -> Option<String> {
     }
     let host = last.host_str()?;
     let host = host.strip_prefix("www.").unwrap_or(host);
-    ["is for sale", "steht zum verkauf", "est à vendre"]
+    let sale = ["is for sale", "steht zum verkauf", "est à vendre"]
         .into_iter()
         .map(|words| format!("{host} {words}"))
+        .find(|phrase| text.contains(&spaced(phrase)));
+    sale.or_else(|| trade_line(page))
+}
+
+fn trade_line(page: &Page) -> Option<String> {
+    if 2 * PARKED_WORDS < words(&page.text).len() {
+        return None;
+    }
+    let is_said = |line: &String| {
+        let has = |phrases: &[&str]| phrases.iter().any(|phrase| has_phrase(line, phrase));
+        words(line).len() <= TRADE_LINE_WORDS && has(&DOMAIN) && has(&TRADE)
+    };
+    let mut all = lines(&page.title).chain(lines(&page.text));
+    all.find(is_said).map(|line| line.trim().to_owned())
+}
+
+/// Returns `true` if a page of a few words has the name of its domain for a title.
+pub(super) fn is_named_after(domain: &str, page: &Page) -> bool {
+    words(&page.text).len() <= PARKED_WORDS && spaced(&page.title).contains(&spaced(domain))
+}
+
+/// Returns the words that stand over advertisements of parking services.
+pub(super) fn advertised(page: &Page) -> Option<&'static str> {
+    let text = spaced(&page.text);
+    ADVERTISED
+        .into_iter()
         .find(|phrase| text.contains(&spaced(phrase)))
 }
 
@@ -275,7 +440,14 @@ mod tests {
             Some("l.cern.ch is for sale")
         );
         assert_eq!(offered("域名 出售").as_deref(), Some("域名出售"));
-        assert_eq!(offered("The house is for sale in this domain."), None);
+        assert_eq!(
+            offered("<p>The house is for sale.<p>Its domain is lamps."),
+            None
+        );
+        assert_eq!(
+            offered("<p>Este dominio ha sido registrado").as_deref(),
+            Some("este dominio ha sido registrado")
+        );
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! The tables of inspections in the database of an audit.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 
 use rusqlite::{OptionalExtension, Row, params};
 use url::Url;
@@ -51,6 +52,18 @@ CREATE TABLE IF NOT EXISTS audit_hosts(
   final_url TEXT,
   title TEXT,
   text TEXT
+) WITHOUT ROWID;
+
+-- Front pages of these hosts. asked_at: time of the question; status, final_url, title, text: of the
+-- answer; asks_password: 1 if it has a field for one.
+CREATE TABLE IF NOT EXISTS audit_fronts(
+  origin TEXT PRIMARY KEY,
+  asked_at TEXT NOT NULL,
+  status INTEGER,
+  final_url TEXT,
+  title TEXT,
+  text TEXT,
+  asks_password INTEGER NOT NULL
 ) WITHOUT ROWID;
 ";
 
@@ -210,9 +223,64 @@ pub(super) struct KnownHost {
     final_url: Option<String>,
     title: Option<String>,
     text: Option<String>,
+    front: Option<KnownFront>,
+}
+
+/// The front page of a host, as far as it is known.
+#[derive(Clone, Debug)]
+pub(super) enum Front {
+    NotAsked,
+    /// The page; `None` if the host gave none.
+    Asked(Option<Arc<FoundPage>>),
+}
+
+/// The answer of a host for its front page: a row of `audit_fronts`.
+#[derive(Clone, Debug, Default)]
+struct KnownFront {
+    asked_at: String,
+    status: Option<u16>,
+    final_url: Option<String>,
+    title: Option<String>,
+    text: Option<String>,
+    asks_password: bool,
 }
 
 impl KnownHost {
+    /// Returns the front page, as far as it is known. `origin` is that of the host.
+    pub(super) fn front(&self, origin: &str) -> Front {
+        let Some(front) = &self.front else {
+            return Front::NotAsked;
+        };
+        let found = || {
+            let url = Url::parse(front.final_url.as_ref()?).ok()?;
+            let page = Page {
+                title: front.title.clone().unwrap_or_default(),
+                text: front.text.clone()?,
+                has_password: front.asks_password,
+                ..Page::default()
+            };
+            let is_moved = Url::parse(origin).is_ok_and(|asked| asked != url);
+            Some(Arc::new(FoundPage::new(url, is_moved, page)))
+        };
+        Front::Asked(found())
+    }
+
+    /// Adds the answer for the front page, and the page if it is one.
+    pub(super) fn add_front(&mut self, reply: &Reply, found: Option<&FoundPage>) {
+        let answer = match reply {
+            Reply::Answer(answer) => Some(answer),
+            _ => None,
+        };
+        self.front = Some(KnownFront {
+            asked_at: now(),
+            status: answer.map(|answer| answer.status),
+            final_url: answer.map(|answer| answer.url.to_string()),
+            title: found.map(|found| found.page.title.clone()),
+            text: found.map(|found| found.page.text.clone()),
+            asks_password: found.is_some_and(|found| found.page.has_password),
+        });
+    }
+
     /// Returns the page of the path that cannot exist, if the host has one for it; `None` if it was
     /// not asked for.
     pub(super) fn control(&self) -> Option<Vec<Control>> {
@@ -257,11 +325,16 @@ pub(super) fn hosts(
     let sql = "SELECT robots, asked_at, control, status, final_url, title, text FROM audit_hosts
       WHERE origin = ?1";
     let mut statement = audit.named(audit.db.prepare(sql))?;
+    let sql = "SELECT asked_at, status, final_url, title, text, asks_password FROM audit_fronts
+      WHERE origin = ?1";
+    let mut fronts = audit.named(audit.db.prepare(sql))?;
     let mut hosts = HashMap::new();
     for link in links {
         let origin = origin(&link.url);
         let found = statement.query_row([&origin], known_host).optional();
-        if let Some(host) = audit.named(found)? {
+        if let Some(mut host) = audit.named(found)? {
+            let front = fronts.query_row([&origin], known_front).optional();
+            host.front = audit.named(front)?;
             hosts.insert(origin, host);
         }
     }
@@ -277,6 +350,18 @@ fn known_host(row: &Row<'_>) -> rusqlite::Result<KnownHost> {
         final_url: row.get(4)?,
         title: row.get(5)?,
         text: row.get(6)?,
+        front: None,
+    })
+}
+
+fn known_front(row: &Row<'_>) -> rusqlite::Result<KnownFront> {
+    Ok(KnownFront {
+        asked_at: row.get(0)?,
+        status: row.get(1)?,
+        final_url: row.get(2)?,
+        title: row.get(3)?,
+        text: row.get(4)?,
+        asks_password: row.get(5)?,
     })
 }
 
@@ -287,6 +372,9 @@ FROM audit_links WHERE url = ?1 AND planned";
 
 const STORE_HOST: &str = "
 INSERT OR REPLACE INTO audit_hosts VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)";
+
+const STORE_FRONT: &str = "
+INSERT OR REPLACE INTO audit_fronts VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7)";
 
 /// Stores a batch, in one transaction.
 pub(super) fn store_batch(audit: &AuditDb, read: &ReadBatch) -> Result<(), AuditError> {
@@ -307,6 +395,19 @@ pub(super) fn store_batch(audit: &AuditDb, read: &ReadBatch) -> Result<(), Audit
         ];
         let statement = audit.db.prepare_cached(STORE_HOST);
         audit.named(statement.and_then(|mut statement| statement.execute(values)))?;
+        if let Some(front) = &host.front {
+            let values = params![
+                origin,
+                front.asked_at,
+                front.status,
+                front.final_url,
+                front.title,
+                front.text,
+                front.asks_password
+            ];
+            let statement = audit.db.prepare_cached(STORE_FRONT);
+            audit.named(statement.and_then(|mut statement| statement.execute(values)))?;
+        }
     }
     audit.run("COMMIT")
 }

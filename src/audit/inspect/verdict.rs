@@ -3,13 +3,17 @@
 
 use std::collections::HashSet;
 use std::fmt;
+use std::sync::Arc;
 
 use url::Url;
 
-use super::notices::{not_found_title, says_not_found};
-use super::page::{Fingerprint, Page, title_likeness, words};
-use super::parking::{offer, service_of};
+use super::notices::{gone_phrase, not_found_title, placeholder, says_not_found, wall, wall_title};
+use super::page::{Fingerprint, Page, length, lines, spaced, title_likeness, words};
+use super::parking::{advertised, is_named_after, offer, service_of};
+use super::tongue::tongue;
 use crate::audit::page_state::PageState;
+use crate::audit::state::domain_of;
+use crate::page::html::ratio;
 
 /// A state and the evidence for it, a sentence that a reader can check.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -67,8 +71,27 @@ const LIKE: f64 = 0.9;
 /// Number of words below which a page with a script is drawn by the script.
 const DRAWN_WORDS: usize = 30;
 
-/// Maximum number of words of a page that only says that it is not found.
-const NOTICE_WORDS: usize = 400;
+/// Likeness from which on two pages of one host with one notice are one page.
+const LIKE_WITH_PHRASE: f64 = 0.4;
+
+/// Likeness below which the words that two pages of one frame have of their own are two texts.
+const LIKE_OWN: f64 = 0.3;
+
+/// Number of own words from which on two pages of one frame are told apart by them.
+const OWN_WORDS: usize = 5;
+
+/// Share of the lines of the shorter of two pages from which on they have one frame.
+const FRAME: f64 = 0.4;
+
+/// Maximum number of words of its own of a page that only says that something is not there.
+const NOTICE_WORDS: usize = 80;
+
+/// Share of the words of a snapshot below which a notice stands in its place.
+const REPLACED: f64 = 0.2;
+
+/// Number of words of five letters or more that pages in two languages share, from which on they
+/// have an owner in common: names.
+const SHARED_NAMES: usize = 3;
 
 /// Share of the snapshot's text that a page must still have to be as cited.
 const KEPT: f64 = 0.5;
@@ -82,46 +105,63 @@ const UNLIKE_TITLE: f64 = 0.15;
 /// Number of words below which a text is too short to say that two have nothing in common.
 const COMPARED_WORDS: usize = 20;
 
+/// The pages of a host beside that of a link.
+#[derive(Clone, Debug, Default)]
+pub(super) struct HostPages {
+    /// Those of paths that cannot exist.
+    pub(super) controls: Vec<Control>,
+    /// The front page; `None` if the host gives none, or if the link is the front page.
+    pub(super) front: Option<Arc<FoundPage>>,
+}
+
 /// Judges a page without a snapshot. `asked` is the link.
-pub(super) fn judge(asked: &Url, found: &FoundPage, controls: &[Control]) -> Verdict {
+pub(super) fn judge(asked: &Url, found: &FoundPage, host: &HostPages) -> Verdict {
     if let Some(sign) = service_of(asked, &found.url, &found.page) {
         return Verdict::new(PageState::Parked, sign);
     }
-    let like = controls
+    let like = host
+        .controls
         .iter()
-        .find_map(|control| Some((control, likeness(asked, found, control)?)));
-    if let Some((control, reason)) = &like
-        && let Some(phrase) = offer(&found.url, &found.page)
+        .find_map(|control| Some((control, likeness(asked, found, control, host.front())?)));
+    let is_title_wall = wall_title(&found.page.title);
+    if (like.is_some() || is_title_wall)
+        && says_not_found(&found.page).is_none()
+        && let Some(wall) = wall(&found.page)
     {
-        return Verdict::new(
-            PageState::Parked,
-            format_args!(
-                "says \"{phrase}\", and so does the page of {}, a path that cannot exist ({reason})",
-                control.asked
-            ),
-        );
+        return Verdict::new(PageState::Undecided, wall);
+    }
+    if let Some(sign) = placeholder(&found.page) {
+        return Verdict::new(PageState::Soft404, sign);
+    }
+    if let Some(sign) = offer_of_all(asked, found, like.as_ref(), host)
+        .or_else(|| named_after_domain(asked, found, host))
+    {
+        return Verdict::new(PageState::Parked, sign);
     }
     if let Some(gate) = gate(asked, found) {
-        return Verdict::new(PageState::Undecided, gate);
+        return match &like {
+            Some((control, Likeness::Place)) if is_public(found, host.front()) => Verdict::new(
+                PageState::Soft404,
+                format_args!(
+                    "{gate}; so does {}, a path that cannot exist, and the front page is open to all",
+                    control.asked
+                ),
+            ),
+            _ => Verdict::new(PageState::Undecided, gate),
+        };
     }
     if is_front_page(asked) {
         // The page of all other paths may be the front page, but that is no other page.
         return drawn(found).unwrap_or_else(not_compared);
     }
-    if let Some(title) = not_found_title(&found.page.title)
-        && found.fingerprint.words <= NOTICE_WORDS
-    {
-        return Verdict::new(
-            PageState::Soft404,
-            format_args!("its title says \"{title}\", with status 200"),
-        );
-    }
     let Some((control, reason)) = like else {
-        return drawn(found).unwrap_or_else(not_compared);
+        let sign = notice(found, host.front(), None);
+        let notice = sign.map(|sign| Verdict::new(PageState::Soft404, sign));
+        return notice.or_else(|| drawn(found)).unwrap_or_else(not_compared);
     };
     if reason == Likeness::Text
         && let Some(drawn) = drawn(found)
-        && !says_not_found(&found.page)
+        && says_not_found(&found.page).is_none()
     {
         return drawn;
     }
@@ -132,6 +172,125 @@ pub(super) fn judge(asked: &Url, found: &FoundPage, controls: &[Control]) -> Ver
             control.asked
         ),
     )
+}
+
+impl HostPages {
+    fn front(&self) -> Option<&FoundPage> {
+        self.front.as_deref()
+    }
+}
+
+/// Returns the evidence that all pages of a host offer its domain or say who holds it.
+fn offer_of_all(
+    asked: &Url,
+    found: &FoundPage,
+    like: Option<&(&Control, Likeness)>,
+    host: &HostPages,
+) -> Option<String> {
+    let (control, reason) = like?;
+    let phrase = offer(&found.url, &found.page)?;
+    let is_front = host.front().is_none_or(|front| {
+        offer(&front.url, &front.page).is_some() && is_one_frame(asked, found, front)
+    });
+    is_front.then(|| {
+        format!(
+            "says \"{phrase}\", and so does the page of {}, a path that cannot exist ({reason})",
+            control.asked
+        )
+    })
+}
+
+/// Returns the evidence that all pages of a host have a few words under the name of its domain.
+fn named_after_domain(asked: &Url, found: &FoundPage, host: &HostPages) -> Option<String> {
+    let domain = domain_of(asked.as_str())?;
+    let control = host.controls.first()?;
+    let others = [Some(&control.found), host.front()];
+    let others: Vec<_> = others.into_iter().flatten().collect();
+    if others.len() < 2 && !is_front_page(asked)
+        || says_not_found(&found.page).is_some()
+        || !is_named_after(&domain, &found.page)
+        || !others
+            .iter()
+            .all(|other| is_named_after(&domain, &other.page))
+    {
+        return None;
+    }
+    let advertised = advertised(&found.page)
+        .filter(|_| others.iter().all(|other| advertised(&other.page).is_some()));
+    if let Some(phrase) = advertised {
+        return Some(format!(
+            "says \"{phrase}\" under the name of its domain, as {} does, a path that cannot exist",
+            control.asked
+        ));
+    }
+    let is_one = |other: &&FoundPage| is_one_frame(asked, found, other);
+    others.iter().all(is_one).then(|| {
+        format!(
+            "has a few words under the name of its domain, as the front page does and {}, a path that \
+             cannot exist",
+            control.asked
+        )
+    })
+}
+
+/// Returns `true` if two pages share most of the lines of one of them: advertisements come with the
+/// request.
+fn is_one_frame(asked: &Url, one: &FoundPage, other: &FoundPage) -> bool {
+    let path = spaced(asked.path());
+    let set = |found: &FoundPage| -> HashSet<String> {
+        let all = lines(&found.page.title).chain(lines(&found.page.text));
+        all.map(|line| line.replace(&path, " ")).collect()
+    };
+    let (one, other) = (set(one), set(other));
+    let both = one.intersection(&other).count() as u64;
+    let short = one.len().min(other.len()) as u64;
+    0 < both && FRAME <= ratio(both, short)
+}
+
+/// Returns `true` if the front page of a host is a page of its own, which asks for no login.
+fn is_public(found: &FoundPage, front: Option<&FoundPage>) -> bool {
+    front.is_some_and(|front| !front.page.has_password && !is_one_place(&front.url, &found.url))
+}
+
+/// Returns the evidence that a page is a notice in the place of what was asked for: what it does not
+/// share with the front page and the snapshot of the link is a few words, and they say so.
+fn notice(
+    found: &FoundPage,
+    front: Option<&FoundPage>,
+    cited: Option<&FoundPage>,
+) -> Option<String> {
+    let own = own_text(found, [front, cited]);
+    let words = length(&own);
+    if NOTICE_WORDS < words {
+        return None;
+    }
+    if let Some(title) = not_found_title(&found.page.title) {
+        return Some(format!("its title says \"{title}\", with status 200"));
+    }
+    // Without a snapshot the text must say so: a title may name a subject.
+    let title = spaced(&found.page.title);
+    let said = own
+        .lines()
+        .filter(|line| cited.is_some() || *line != title)
+        .find_map(gone_phrase);
+    let phrase = said?;
+    Some(format!(
+        "says \"{phrase}\" in the {words} words that no other page has, with status 200"
+    ))
+}
+
+/// Returns the title and the lines of a page that none of the others has.
+fn own_text(found: &FoundPage, others: [Option<&FoundPage>; 2]) -> String {
+    let others: HashSet<String> = others
+        .into_iter()
+        .flatten()
+        .flat_map(|other| lines(&other.page.title).chain(lines(&other.page.text)))
+        .collect();
+    let mut own: Vec<String> = lines(&found.page.title)
+        .chain(lines(&found.page.text))
+        .collect();
+    own.retain(|line| !others.contains(line));
+    own.join("\n")
 }
 
 fn not_compared() -> Verdict {
@@ -158,7 +317,7 @@ enum Likeness {
     Place,
     /// They have one text.
     Text,
-    /// They have one title, and both say that nothing was found.
+    /// They have one title or one frame, and both say that nothing was found.
     Notice,
     /// They have one title, and both offer the domain.
     Offer,
@@ -169,7 +328,7 @@ impl fmt::Display for Likeness {
         out.write_str(match self {
             Likeness::Place => "redirects lead both to the same place",
             Likeness::Text => "they have the same text",
-            Likeness::Notice => "they have the same title, and both say that nothing was found",
+            Likeness::Notice => "both say that nothing was found, in one frame",
             Likeness::Offer => "they have the same title, and both offer the domain",
         })
     }
@@ -177,7 +336,12 @@ impl fmt::Display for Likeness {
 
 /// Compares a page with that of a path that cannot exist. Words of the two paths do not count, since
 /// such pages repeat them.
-fn likeness(asked: &Url, found: &FoundPage, control: &Control) -> Option<Likeness> {
+fn likeness(
+    asked: &Url,
+    found: &FoundPage,
+    control: &Control,
+    front: Option<&FoundPage>,
+) -> Option<Likeness> {
     let other = &control.found;
     // A link may be the very place that paths without a page lead to.
     if found.is_moved && other.is_moved && is_one_place(&found.url, &other.url) {
@@ -195,13 +359,26 @@ fn likeness(asked: &Url, found: &FoundPage, control: &Control) -> Option<Likenes
     let [text, other_text] = [found, other].map(|found| without_paths(&found.page.text));
     let text = Fingerprint::of_words(&text).likeness(&Fingerprint::of_words(&other_text));
     let is_empty = |found: &FoundPage| found.fingerprint.words == 0 && found.page.title.is_empty();
-    if LIKE <= text
+    let is_one_frame_of_two = || {
+        // A sentence of each in the large frame of their site.
+        let [own, other_own] = [found, other].map(|found| own_text(found, [front, None]));
+        let own = Fingerprint::of_words(&without_paths(&own));
+        let other_own = Fingerprint::of_words(&without_paths(&other_own));
+        !is_one_title
+            && OWN_WORDS <= own.words.min(other_own.words)
+            && own.likeness(&other_own) < LIKE_OWN
+    };
+    if LIKE <= text && !is_one_frame_of_two()
         || is_one_title && LIKE_WITH_TITLE <= text
         || is_empty(found) && is_empty(other) && found.page.resources == other.page.resources
     {
         return Some(Likeness::Text);
     }
-    if is_one_title && says_not_found(&found.page) && says_not_found(&other.page) {
+    let said = says_not_found(&found.page);
+    if said.is_some()
+        && said == says_not_found(&other.page)
+        && (is_one_title || LIKE_WITH_PHRASE <= text)
+    {
         return Some(Likeness::Notice);
     }
     let offers = |found: &FoundPage| offer(&found.url, &found.page).is_some();
@@ -218,14 +395,15 @@ fn is_one_place(one: &Url, other: &Url) -> bool {
     place(one) == place(other)
 }
 
-fn is_front_page(url: &Url) -> bool {
+/// Returns `true` for the root of a host.
+pub(super) fn is_front_page(url: &Url) -> bool {
     url.path() == "/" && url.query().unwrap_or_default().is_empty()
 }
 
 /// Returns the evidence that a page stands before the one that was asked for: a login, or a page
 /// that is given the address to return to.
 fn gate(asked: &Url, found: &FoundPage) -> Option<String> {
-    if says_not_found(&found.page) {
+    if says_not_found(&found.page).is_some() {
         return None;
     }
     if found.page.has_password && found.is_moved {
@@ -263,7 +441,13 @@ pub(super) enum FirstComparison {
 }
 
 /// Compares a page with the snapshot that is nearest to its first citation.
-pub(super) fn compare(found: &FoundPage, cited: &Snapshot) -> FirstComparison {
+///
+/// `front` is the front page of the host, if that is another.
+pub(super) fn compare(
+    found: &FoundPage,
+    cited: &Snapshot,
+    front: Option<&FoundPage>,
+) -> FirstComparison {
     let kept = found.fingerprint.kept_of(&cited.found.fingerprint);
     let percent = (kept * 100.0).round();
     let (date, address) = (day(&cited.timestamp), &cited.address);
@@ -272,6 +456,12 @@ pub(super) fn compare(found: &FoundPage, cited: &Snapshot) -> FirstComparison {
         return decided(
             PageState::Undecided,
             format!("the snapshot of {date} is itself a page that says 404: {address}"),
+        );
+    }
+    if let Some(sign) = replaced(found, &cited.found, front) {
+        return decided(
+            PageState::Soft404,
+            format!("{sign}; the snapshot of {date} has a text in their place: {address}"),
         );
     }
     if is_same(found, &cited.found) {
@@ -299,8 +489,22 @@ pub(super) fn compare(found: &FoundPage, cited: &Snapshot) -> FirstComparison {
 /// snapshots, in the order of their times.
 ///
 /// A later one that has something in common with both shows that the page changed step by step.
-pub(super) fn compare_later(found: &FoundPage, cited: &Snapshot, later: &[Snapshot]) -> Verdict {
+pub(super) fn compare_later(
+    found: &FoundPage,
+    cited: &Snapshot,
+    later: &[Snapshot],
+    front: Option<&FoundPage>,
+) -> Verdict {
     let (date, address) = (day(&cited.timestamp), &cited.address);
+    if let Some(front) = front.filter(|front| is_related(front, &cited.found)) {
+        return Verdict::new(
+            PageState::Changed,
+            format_args!(
+                "nothing in common with the snapshot of {date} ({address}), but the front page {} has",
+                front.url
+            ),
+        );
+    }
     let is_bridge = |snapshot: &&Snapshot| {
         !is_unlike(found, &snapshot.found) && !is_unlike(&snapshot.found, &cited.found)
     };
@@ -342,6 +546,20 @@ pub(super) fn compare_later(found: &FoundPage, cited: &Snapshot, later: &[Snapsh
     )
 }
 
+/// Returns the evidence that a notice stands in the place of the text of a snapshot.
+fn replaced(found: &FoundPage, cited: &FoundPage, front: Option<&FoundPage>) -> Option<String> {
+    let sign = notice(found, front, Some(cited))?;
+    let lost = Fingerprint::of(&own_text(cited, [front, None]));
+    let is_lost = lost.words == 0 || found.fingerprint.kept_of(&lost) < REPLACED;
+    (is_lost && says_not_found(&cited.page).is_none()).then_some(sign)
+}
+
+/// Returns `true` if a front page has a text, and something in common with a snapshot.
+fn is_related(front: &FoundPage, cited: &FoundPage) -> bool {
+    COMPARED_WORDS <= front.fingerprint.words.min(cited.fingerprint.words)
+        && !is_unlike(front, cited)
+}
+
 fn is_same(found: &FoundPage, cited: &FoundPage) -> bool {
     let is_blank = |found: &FoundPage| found.fingerprint.words == 0;
     if is_blank(found) && is_blank(cited) {
@@ -359,6 +577,14 @@ fn is_unlike(found: &FoundPage, cited: &FoundPage) -> bool {
         && is_long(cited)
         && title.is_none_or(|likeness| likeness < UNLIKE_TITLE)
         && found.fingerprint.shared_words(&cited.fingerprint) < UNLIKE_WORDS
+        && !is_translated(found, cited)
+}
+
+/// Returns `true` if two pages in two languages share names.
+fn is_translated(found: &FoundPage, cited: &FoundPage) -> bool {
+    let [one, other] = [found, cited].map(|found| tongue(&found.page.text));
+    let shared = || found.fingerprint.common_words(&cited.fingerprint);
+    one.is_some() && other.is_some() && one != other && SHARED_NAMES <= shared()
 }
 
 /// The day of a time of 14 digits.
@@ -399,7 +625,11 @@ mod tests {
             })
             .into_iter()
             .collect();
-        judge(&url(link), &found(page.0, link, page.1), &controls)
+        let host = HostPages {
+            controls,
+            front: None,
+        };
+        judge(&url(link), &found(page.0, link, page.1), &host)
     }
 
     #[track_caller]
@@ -526,6 +756,143 @@ mod tests {
         );
     }
 
+    /// The verdict on a link of a host that has these pages for a path that cannot exist and for its
+    /// front.
+    #[track_caller]
+    fn check_of_host(
+        page: &str,
+        control: Option<&str>,
+        front: &str,
+        expected: PageState,
+    ) -> String {
+        let control = control.map(|html| Control {
+            asked: url(MISSING),
+            found: found(MISSING, MISSING, html),
+        });
+        let host = HostPages {
+            controls: control.into_iter().collect(),
+            front: Some(Arc::new(found(
+                "http://l.cern.ch/",
+                "http://l.cern.ch/",
+                front,
+            ))),
+        };
+        let verdict = judge(&url(LINK), &found(LINK, LINK, page), &host);
+        assert_eq!(verdict.state, expected, "{}", verdict.evidence);
+        verdict.evidence
+    }
+
+    const FRONT: &str = "<title>Lighthouse society</title><p>News<p>Members<p>Archive<p>Shop<p>Contact<p>\
+        We keep the lamps of the harbour, and meet on the first Monday of each month.";
+
+    #[test]
+    fn a_host_that_says_who_holds_its_domain_on_all_paths_is_parked() {
+        for (text, words) in [
+            (
+                "<title>Hi</title>Tento domain byl registered by Hoster Ltd.",
+                "registered",
+            ),
+            (
+                "<title>Info</title>Denna domän är till salu, ring oss.",
+                "till salu",
+            ),
+            (
+                "<title>cern.ch</title><h1>cern.ch</h1>Coming soon.",
+                "name of its domain",
+            ),
+        ] {
+            let evidence = check_of_host(text, Some(text), text, PageState::Parked);
+            assert!(evidence.contains(words), "{evidence}");
+        }
+        // A hoster whose missing pages name what it sells has a front page of its own.
+        let missing = "<title>Oops</title>Nothing here. Buy a domain, or register one.";
+        check_of_host(missing, Some(missing), FRONT, PageState::Soft404);
+        let ads = |lines: &str| {
+            format!("<title>cern.ch</title><h1>cern.ch</h1><p>Sponsored listings{lines}")
+        };
+        let one = ads("<p>Lamp shops<p>Brass<p>Oil<p>Wicks<p>Harbours<p>Keepers");
+        let other = ads("<p>Cars<p>Loans<p>Flights<p>Hotels<p>Shoes<p>Roofs");
+        check_of_host(&one, Some(&other), &ads("<p>Tea<p>Milk"), PageState::Parked);
+        let named = "<title>cern.ch: lamps</title>Each lantern was trimmed twice before midnight.";
+        check_of_host(named, None, FRONT, PageState::NotCompared);
+    }
+
+    #[test]
+    fn placeholders_are_soft_404s_and_walls_are_undecided() {
+        let suspended = "<title>Account Suspended</title>Contact your hosting provider.";
+        check_of_host(suspended, Some(suspended), suspended, PageState::Soft404);
+        let nginx = "<title>Welcome to nginx!</title>Further configuration is required.";
+        let front = "http://l.cern.ch/";
+        assert_eq!(
+            judged(front, (front, nginx), None).state,
+            PageState::Soft404
+        );
+        let how = format!(
+            "<title>How to set up a server</title>{}",
+            "Then it said it works. ".repeat(60)
+        );
+        check_of_host(&how, None, FRONT, PageState::NotCompared);
+        for wall in [
+            "<title>Just a moment...</title>Enable JavaScript and cookies to continue",
+            "<title>Lighthouse society</title>We are down for maintenance.",
+            "<title>Making sure you're not a bot!</title>Calculating.",
+        ] {
+            check_of_host(wall, Some(wall), wall, PageState::Undecided);
+        }
+        let talk = "<title>Minutes</title><p>The lamp was down for maintenance on Monday.";
+        check_of_host(talk, None, FRONT, PageState::NotCompared);
+        let challenge = "<title>l.cern.ch</title><script>window._cf_chl_opt={}</script>Wait";
+        check_of_host(challenge, Some(challenge), challenge, PageState::Undecided);
+    }
+
+    #[test]
+    fn a_login_before_paths_that_cannot_exist_is_a_soft_404_if_the_front_page_is_open() {
+        let login = "<title>Sign in</title><input type=password>";
+        let place = "http://l.cern.ch/login?next=x";
+        let control = Control {
+            asked: url(MISSING),
+            found: found(place, MISSING, login),
+        };
+        let state = |front: FoundPage| {
+            let host = HostPages {
+                controls: vec![control.clone()],
+                front: Some(Arc::new(front)),
+            };
+            judge(&url(LINK), &found(place, LINK, login), &host).state
+        };
+        let front = "http://l.cern.ch/";
+        assert_eq!(state(found(front, front, FRONT)), PageState::Soft404);
+        assert_eq!(state(found(place, front, login)), PageState::Undecided);
+        assert_eq!(state(found(front, front, login)), PageState::Undecided);
+    }
+
+    #[test]
+    fn a_notice_of_a_few_own_words_is_a_soft_404() {
+        let page = |title: &str, text: &str| {
+            let frame = FRONT.split_once("</title>").unwrap().1;
+            format!("<title>{title}</title>{frame}<p>{text}")
+        };
+        for text in [
+            "The topic you asked for does not exist.",
+            "Dieser Beitrag wurde gelöscht.",
+            "この記事は存在しません。",
+        ] {
+            check_of_host(&page("Information", text), None, FRONT, PageState::Soft404);
+        }
+        let long = "Pages that are not found have a status of their own. ".repeat(9);
+        let guide = page("Error 404: page not found", &long);
+        check_of_host(&guide, None, FRONT, PageState::NotCompared);
+        // A sentence in the frame of a site that has an apology in it for other paths.
+        let frame = "<p>Menu line of several words for everybody".repeat(40);
+        let framed = |title: &str, text: &str| format!("<title>{title}</title>{frame}<p>{text}");
+        check_of_host(
+            &framed("Lamp", "The brass lantern weighs four pounds."),
+            Some(&framed("Sorry", "There is no page at this address.")),
+            &framed("Lighthouse society", "Welcome to all friends of lamps."),
+            PageState::NotCompared,
+        );
+    }
+
     fn snapshot(timestamp: &str, html: &str) -> Snapshot {
         Snapshot {
             timestamp: timestamp.to_owned(),
@@ -541,7 +908,7 @@ mod tests {
     #[test]
     fn a_page_is_compared_with_its_snapshot() {
         let cited = snapshot("19960702134500", ARTICLE);
-        let state = |html: &str| match compare(&found(LINK, LINK, html), &cited) {
+        let state = |html: &str| match compare(&found(LINK, LINK, html), &cited, None) {
             FirstComparison::Decided(verdict) => Some(verdict.state),
             FirstComparison::Unlike => None,
         };
@@ -557,10 +924,50 @@ mod tests {
             Some(PageState::Changed)
         );
         let gone = snapshot("19960702134500", "<title>404 Not Found</title>Not here.");
-        let FirstComparison::Decided(verdict) = compare(&found(LINK, LINK, ARTICLE), &gone) else {
+        let FirstComparison::Decided(verdict) = compare(&found(LINK, LINK, ARTICLE), &gone, None)
+        else {
             panic!("no verdict");
         };
         assert_eq!(verdict.state, PageState::Undecided);
+    }
+
+    #[test]
+    fn a_notice_in_the_place_of_a_snapshot_is_a_soft_404() {
+        let cited = snapshot("19960702134500", ARTICLE);
+        let state = |html: &str| match compare(&found(LINK, LINK, html), &cited, None) {
+            FirstComparison::Decided(verdict) => Some(verdict.state),
+            FirstComparison::Unlike => None,
+        };
+        let withdrawn =
+            "<title>The brass lantern</title><p>This entry was withdrawn by its author.";
+        assert_eq!(state(withdrawn), Some(PageState::Soft404));
+        let sold = format!("{ARTICLE}<p>This lamp is no longer available.");
+        assert_eq!(state(&sold), Some(PageState::AsCited));
+    }
+
+    #[test]
+    fn a_new_text_in_another_language_is_no_new_owner_if_names_remain() {
+        let french = "<title>Accueil</title><p>Les bateaux et le phare sont dans le port, pour une fois, et les \
+            gardiens du musée Brandholm avec Ellington Marquardt sont des nôtres.";
+        let english = "<title>About</title><p>The keepers of the museum Brandholm and Ellington Marquardt wrote \
+            this for you, and it is the end of that, with a page for each of them.";
+        let other = english
+            .replace("Brandholm", "Roofing")
+            .replace("Ellington Marquardt", "Slates");
+        for (html, expected) in [(english, false), (other.as_str(), true)] {
+            let [one, other] = [html, french].map(|html| found(LINK, LINK, html));
+            assert_eq!(is_unlike(&one, &other), expected, "{html}");
+        }
+    }
+
+    #[test]
+    fn an_owner_whose_front_page_remains_is_no_new_one() {
+        let cited = snapshot("19960702134500", ARTICLE);
+        let page = found(LINK, LINK, CASINO);
+        let front = found("http://l.cern.ch/", "http://l.cern.ch/", ARTICLE);
+        let state = |front: &FoundPage| compare_later(&page, &cited, &[], Some(front)).state;
+        assert_eq!(state(&front), PageState::Changed);
+        assert_eq!(state(&page), PageState::TakenOver);
     }
 
     #[test]
@@ -587,7 +994,7 @@ mod tests {
                 "that of 2010-01-02",
             ),
         ] {
-            let verdict = compare_later(&page, &cited, &later);
+            let verdict = compare_later(&page, &cited, &later, None);
             assert_eq!(verdict.state, expected, "{}", verdict.evidence);
             assert!(verdict.evidence.contains(words), "{}", verdict.evidence);
             assert!(verdict.evidence.contains("1996-07-02"));
