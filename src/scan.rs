@@ -290,6 +290,9 @@ mod tests {
             "\u{3066}|www.a.example",
             "\u{c740}|www.a.example",
             "_|www.a.example_",
+            "//|www.a.example",
+            "see //|www.a.example/x",
+            "\"//|www.a.example",
         ] {
             check_host(marked);
         }
@@ -303,6 +306,10 @@ mod tests {
             "xn--www.a.example",
             "*.www.a.example",
             "a/.www.a.example",
+            "/www.a.example",
+            "///www.a.example",
+            "a//www.a.example",
+            ":a//www.a.example",
             "a+www.a.example",
             "joe@www.a.example",
             "www2001.a.example",

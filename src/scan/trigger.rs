@@ -370,8 +370,16 @@ fn may_precede_host(before: &[u8]) -> bool {
         // A name with underscores. One alone opens italic type.
         b'_' => !rest.last().is_some_and(|&byte| is_word(byte)),
         b']' | b')' | b'}' => !ends_with_defanged_mark(before),
+        // A reference without its scheme (`//www.a.example/x`). One slash belongs to a path, and so do
+        // two after anything else.
+        b'/' => rest.split_last().is_some_and(|(&slash, outside)| {
+            slash == b'/'
+                && outside.last().is_none_or(|&byte| {
+                    byte.is_ascii_whitespace() || matches!(byte, b'(' | b'<' | b'[' | b'"' | b'\'')
+                })
+        }),
         0x80.. => ends_with_separator(before) || ends_without_blank(before),
-        _ => !(is_word(last) || matches!(last, b'/' | b'%' | b'&' | b'?' | b'\\' | b'$')),
+        _ => !(is_word(last) || matches!(last, b'%' | b'&' | b'?' | b'\\' | b'$')),
     }
 }
 
