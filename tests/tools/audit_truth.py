@@ -410,7 +410,7 @@ def judge(web, database):
         if (state in STATES or pair[0] in STATES) and pair[0] != state:
             wrong.append((kind, url, state, evidence))
     truths = ("as_cited", "living", "changed", "taken_over", "parked", "soft_404")
-    titles = {"later": "kinds written after the detector, which was not changed for them; no floor holds", "first":
+    titles = {"later": "kinds written to be hard; some rules were written with them; no floor holds", "first":
               "kinds written before the detector", "second": "kinds written with it", "all": "both halves",
               "third": "kinds by somebody who has not read what judges them; no floor holds"}
     for half, title in titles.items():

@@ -305,11 +305,12 @@ pub(super) fn has_phrase(text: &str, phrase: &str) -> bool {
 /// A phrase of pages that stand in the place of any other.
 struct StandIn {
     phrase: &'static str,
-    citation: &'static str,
+    /// The program or service whose page has it, or the kind of page.
+    shown_by: &'static str,
 }
 
-const fn stand_in(phrase: &'static str, citation: &'static str) -> StandIn {
-    StandIn { phrase, citation }
+const fn stand_in(phrase: &'static str, shown_by: &'static str) -> StandIn {
+    StandIn { phrase, shown_by }
 }
 
 /// Placeholders of web servers and of providers, for space without a site. Nobody offers the
@@ -344,15 +345,12 @@ const PLACEHOLDERS: [StandIn; 20] = [
         "test page for the apache",
         "Apache of Red Hat, noindex.html",
     ),
-    stand_in(
-        "apache is functioning normally",
-        "Apache of FreeBSD and cPanel",
-    ),
+    stand_in("apache is functioning normally", "cPanel, default page"),
     stand_in("internet information services", "IIS, iisstart.htm"),
     stand_in("iis windows server", "IIS, iisstart.htm"),
     stand_in(
         "congratulations your website is up and running",
-        "DirectAdmin, index.html",
+        "hosting providers",
     ),
     stand_in("caddy works", "Caddy of Debian, index.html"),
     stand_in("it works", "Apache, htdocs/index.html"),
@@ -361,30 +359,15 @@ const PLACEHOLDERS: [StandIn; 20] = [
 /// Notices of services that stand before a site for a while, or for programs, and pages that ask
 /// for consent: what was asked for may be behind them.
 const WALLS: [StandIn; 23] = [
-    stand_in(
-        "just a moment",
-        "Cloudflare; github.com/microlinkhq/is-antibot",
-    ),
-    stand_in(
-        "checking your browser",
-        "Cloudflare; github.com/microlinkhq/is-antibot",
-    ),
-    stand_in(
-        "attention required",
-        "Cloudflare; github.com/microlinkhq/is-antibot",
-    ),
-    stand_in(
-        "verify you are human",
-        "Cloudflare; github.com/microlinkhq/is-antibot",
-    ),
-    stand_in(
-        "verifying you are human",
-        "Cloudflare; github.com/microlinkhq/is-antibot",
-    ),
+    stand_in("just a moment", "Cloudflare"),
+    stand_in("checking your browser", "Cloudflare"),
+    stand_in("attention required", "Cloudflare"),
+    stand_in("verify you are human", "Cloudflare"),
+    stand_in("verifying you are human", "Cloudflare"),
     stand_in("human verification", "AWS WAF, captcha action"),
     stand_in("are you a robot", "a question for people"),
     stand_in("not a robot", "a question for people"),
-    stand_in("not a bot", "Anubis, github.com/TecharoHQ/anubis"),
+    stand_in("not a bot", "Anubis"),
     stand_in("ddos protection", "DDoS-Guard"),
     stand_in("pardon our interruption", "Imperva"),
     stand_in("request unsuccessful incapsula", "Imperva"),
@@ -421,9 +404,9 @@ pub(super) fn placeholder(page: &Page) -> Option<String> {
             || count <= STAND_IN_WORDS && is_said
             || count <= EXPLAINED_WORDS && title.starts_with(&phrase)
     };
-    let StandIn { phrase, citation } = PLACEHOLDERS.iter().find(is_shown)?;
+    let StandIn { phrase, shown_by } = PLACEHOLDERS.iter().find(is_shown)?;
     Some(format!(
-        "says \"{phrase}\", as the placeholder of a server or provider does ({citation})"
+        "says \"{phrase}\", as the placeholder of a server or provider does ({shown_by})"
     ))
 }
 
@@ -446,9 +429,9 @@ pub(super) fn wall(page: &Page) -> Option<String> {
     }
     let text = spaced(&format!("{}\n{}", page.title, page.text));
     let shown = |known: &&StandIn| text.contains(&spaced(known.phrase));
-    let StandIn { phrase, citation } = WALLS.iter().find(shown)?;
+    let StandIn { phrase, shown_by } = WALLS.iter().find(shown)?;
     Some(format!(
-        "says \"{phrase}\", as pages do that stand before others: {citation}"
+        "says \"{phrase}\", as pages do that stand before others ({shown_by})"
     ))
 }
 

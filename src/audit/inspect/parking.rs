@@ -59,18 +59,11 @@ const SERVICES: [Service; 23] = [
 ];
 
 /// A program of a parking service on a host that serves other things too.
-const PROGRAMS: [Marker; 2] = [
-    Marker {
-        text: "google.com/adsense/domains/",
-        meaning: "loads AdSense for Domains",
-        citation: "github.com/urbanadventurer/WhatWeb, plugins/google-adsense-for-domains.rb",
-    },
-    Marker {
-        text: "wsimg.com/parking-lander/",
-        meaning: "loads the page of domains parked at GoDaddy",
-        citation: "github.com/feature-sliced/documentation/issues/807",
-    },
-];
+const PROGRAMS: [Marker; 1] = [Marker {
+    text: "google.com/adsense/domains/",
+    meaning: "loads AdSense for Domains",
+    citation: "github.com/uBlockOrigin/uBlock-issues/issues/1875",
+}];
 
 /// A text in the scripts of a page, in lower case and without blanks, or in an address.
 struct Marker {
@@ -207,8 +200,8 @@ const DOMAIN: [&str; 13] = [
     "alan adı-",
 ];
 
-/// What pages say that sell, hold or have lost a domain, in the same languages, by the kinds of
-/// T. Halvorson et al., "From .academy to .zone" (IMC 2015): for sale, registered, expired, parked.
+/// Words of pages that sell, hold or have lost a domain, in the same languages: for sale,
+/// registered, expired, parked.
 const TRADE: [&str; 70] = [
     "sale",
     "buy",

@@ -2,8 +2,7 @@
 
 use super::page::words;
 
-/// The commonest words of languages with the Latin alphabet that few others of them have, after
-/// the stop words of the Snowball project.
+/// Common words of languages with the Latin alphabet, which few others of them have.
 const COMMONEST: [(&str, &[&str]); 12] = [
     (
         "cs",

@@ -150,7 +150,7 @@ pub(super) fn judge(asked: &Url, found: &FoundPage, host: &HostPages) -> Verdict
             _ => Verdict::new(PageState::Undecided, gate),
         };
     }
-    if is_front_page(asked) {
+    if is_front_page(asked) || is_front_file(asked) {
         // The page of all other paths may be the front page, but that is no other page.
         return drawn(found).unwrap_or_else(not_compared);
     }
@@ -398,6 +398,20 @@ fn is_one_place(one: &Url, other: &Url) -> bool {
 /// Returns `true` for the root of a host.
 pub(super) fn is_front_page(url: &Url) -> bool {
     url.path() == "/" && url.query().unwrap_or_default().is_empty()
+}
+
+/// Names, without their endings, of the files that servers send for the root of a host.
+const FRONT_FILES: [&str; 4] = ["index", "default", "home", "welcome"];
+
+/// Returns `true` for the file of a front page: `/index.html`, `/default.asp`.
+fn is_front_file(url: &Url) -> bool {
+    let name = url.path().trim_start_matches('/');
+    name.split_once('.').is_some_and(|(stem, _)| {
+        FRONT_FILES
+            .iter()
+            .any(|known| stem.eq_ignore_ascii_case(known))
+    }) && !name.contains('/')
+        && url.query().unwrap_or_default().is_empty()
 }
 
 /// Returns the evidence that a page stands before the one that was asked for: a login, or a page
@@ -747,13 +761,26 @@ mod tests {
         let front = "http://l.cern.ch/";
         let verdict = judged(front, (front, &offer("A")), Some((MISSING, &offer("B"))));
         assert_eq!(verdict.state, PageState::Parked);
-        let verdict = judged(front, (front, ARTICLE), Some((MISSING, ARTICLE)));
-        assert_eq!(
-            verdict.state,
-            PageState::NotCompared,
-            "{}",
-            verdict.evidence
-        );
+        for front in [
+            front,
+            "http://l.cern.ch/index.html",
+            "http://l.cern.ch/Default.ASP",
+        ] {
+            let verdict = judged(front, (front, ARTICLE), Some((MISSING, ARTICLE)));
+            assert_eq!(
+                verdict.state,
+                PageState::NotCompared,
+                "{}",
+                verdict.evidence
+            );
+        }
+        for other in [
+            "http://l.cern.ch/indexes/a.html",
+            "http://l.cern.ch/index.cgi?id=7",
+        ] {
+            let verdict = judged(other, (other, ARTICLE), Some((MISSING, ARTICLE)));
+            assert_eq!(verdict.state, PageState::Soft404, "{other}");
+        }
     }
 
     /// The verdict on a link of a host that has these pages for a path that cannot exist and for its
