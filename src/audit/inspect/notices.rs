@@ -1,6 +1,6 @@
 //! Words by which pages say that they are not what was asked for. Only computes.
 
-use super::page::{Page, spaced, words};
+use super::page::{Page, lines, spaced, words};
 
 /// Titles, or parts of titles between dashes, of pages that only say that there is none. In lower
 /// case, without punctuation.
@@ -95,8 +95,6 @@ pub(super) fn not_found_title(title: &str) -> Option<&str> {
 /// Phrases by which pages say that what was asked for is not there, or not any more, by language.
 /// One that ends with `-` is the beginning of a word.
 ///
-/// They are what error documents of servers and content managements say, and what the dictionaries
-/// of those languages have for "not found", "does not exist", "removed" and "no longer available".
 /// They count beside the page of a path that cannot exist, or alone on a page of a few words.
 const GONE: [&[&str]; 17] = [
     &[
@@ -384,6 +382,10 @@ const WALLS: [StandIn; 23] = [
     stand_in("before you continue", "a question for consent"),
 ];
 
+/// Maximum number of words of a page that is a placeholder if it has the phrase of one anywhere: a
+/// longer page may be about servers.
+const PLACEHOLDER_WORDS: usize = 60;
+
 /// Maximum number of words of a page that stands in the place of others.
 const STAND_IN_WORDS: usize = 250;
 
@@ -395,13 +397,15 @@ const EXPLAINED_WORDS: usize = 800;
 pub(super) fn placeholder(page: &Page) -> Option<String> {
     let count = words(&page.text).len();
     let (title, text) = (spaced(&page.title), spaced(&page.text));
+    let heading = lines(&page.text).next().unwrap_or_default();
     let is_shown = |known: &&StandIn| {
         // "It works" is all that its page says.
         let phrase = spaced(known.phrase);
         let is_whole = title == phrase || text == phrase;
         let is_said = known.phrase != "it works" && text.contains(&phrase);
         is_whole && count <= EXPLAINED_WORDS
-            || count <= STAND_IN_WORDS && is_said
+            || count <= PLACEHOLDER_WORDS && is_said
+            || count <= STAND_IN_WORDS && heading.starts_with(&phrase)
             || count <= EXPLAINED_WORDS && title.starts_with(&phrase)
     };
     let StandIn { phrase, shown_by } = PLACEHOLDERS.iter().find(is_shown)?;
@@ -457,5 +461,24 @@ mod tests {
         ] {
             assert_eq!(not_found_title(title), None, "{title}");
         }
+    }
+
+    #[test]
+    fn a_page_about_servers_is_no_placeholder() {
+        let page = |title: &str, text: &str| Page {
+            title: title.to_owned(),
+            text: text.to_owned(),
+            ..Page::default()
+        };
+        let more = "The harbour has a lamp. ".repeat(20);
+        for (title, text) in [
+            ("Welcome to nginx!", more.as_str()),
+            ("", "Apache2 Debian Default Page"),
+            ("Sorry", "Please contact your hosting provider."),
+        ] {
+            assert!(placeholder(&page(title, text)).is_some(), "{title} {text}");
+        }
+        let guide = format!("{more}It runs on Internet Information Services.");
+        assert_eq!(placeholder(&page("Our server", &guide)), None);
     }
 }

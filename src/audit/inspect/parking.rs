@@ -275,7 +275,7 @@ const TRADE: [&str; 70] = [
     "판매",
 ];
 
-/// What stands over the advertisements of parking services, in their languages.
+/// Headings of the advertisements of parking services, in their languages.
 const ADVERTISED: [&str; 14] = [
     "related searches",
     "related links",

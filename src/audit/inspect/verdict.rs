@@ -114,6 +114,12 @@ pub(super) struct HostPages {
     pub(super) front: Option<Arc<FoundPage>>,
 }
 
+impl HostPages {
+    fn front(&self) -> Option<&FoundPage> {
+        self.front.as_deref()
+    }
+}
+
 /// Judges a page without a snapshot. `asked` is the link.
 pub(super) fn judge(asked: &Url, found: &FoundPage, host: &HostPages) -> Verdict {
     if let Some(sign) = service_of(asked, &found.url, &found.page) {
@@ -172,12 +178,6 @@ pub(super) fn judge(asked: &Url, found: &FoundPage, host: &HostPages) -> Verdict
             control.asked
         ),
     )
-}
-
-impl HostPages {
-    fn front(&self) -> Option<&FoundPage> {
-        self.front.as_deref()
-    }
 }
 
 /// Returns the evidence that all pages of a host offer its domain or say who holds it.
