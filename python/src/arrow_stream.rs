@@ -97,10 +97,12 @@ impl BatchReader {
         // The caller may hold the interpreter lock or not.
         let received = Python::attach(|py| {
             self.scan.next_batch(py).map_err(|error| {
+                // First, since the interpreter raises a waiting interrupt where it makes texts.
+                let text = error.to_string();
                 if error.is_instance_of::<PyKeyboardInterrupt>(py) {
                     interrupt_again(py);
                 }
-                ArrowError::ExternalError(error.to_string().into())
+                ArrowError::ExternalError(text.into())
             })
         });
         let records = received.inspect_err(|_| self.has_ended = true)?;
@@ -111,11 +113,17 @@ impl BatchReader {
     }
 }
 
-/// Raises the interrupt again when the consumer of the stream returns to the interpreter: it turns the error into one of its own.
+/// Raises the interrupt again when the consumer of the stream returns to the interpreter: it turns the error into one of its own. A
+/// signal in its place would be raised already where that error is printed, and spoil the print.
 fn interrupt_again(py: Python<'_>) {
-    let raised = py
-        .import("_thread")
-        .and_then(|module| module.call_method0("interrupt_main"));
+    let raised = py.import("ctypes").and_then(|ctypes| {
+        let thread = py.import("_thread")?.call_method0("get_ident")?;
+        let thread = ctypes.call_method1("c_ulong", (thread,))?;
+        let interrupt = py.get_type::<PyKeyboardInterrupt>();
+        let interrupt = ctypes.call_method1("py_object", (interrupt,))?;
+        let functions = ctypes.getattr("pythonapi")?;
+        functions.call_method1("PyThreadState_SetAsyncExc", (thread, interrupt))
+    });
     // Without it the consumer's own error ends the program.
     drop(raised);
 }

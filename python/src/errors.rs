@@ -25,7 +25,8 @@ pub(crate) fn of_option(error: OptionError) -> PyErr {
     PyValueError::new_err(python_names(&error.to_string()))
 }
 
-/// Names options as Python's keywords: `no_html` for `--no-html`, also for `'--fields <LIST>'`.
+/// Names options as Python's keywords: `no_html` for `--no-html`, also for `'--fields <LIST>'`. Commands to type, such as
+/// `urlspool scan --help`, stay as they are.
 fn python_names(message: &str) -> String {
     let mut named = String::with_capacity(message.len());
     let mut rest = message;
@@ -36,7 +37,8 @@ fn python_names(message: &str) -> String {
             .find(|sign: char| !sign.is_ascii_lowercase() && sign != '-')
             .unwrap_or(name.len());
         let is_flag = name.starts_with(|sign: char| sign.is_ascii_lowercase())
-            && !before.ends_with(|sign: char| sign.is_alphanumeric() || sign == '-');
+            && !before.ends_with(|sign: char| sign.is_alphanumeric() || sign == '-')
+            && !is_in_command(&message[..message.len() - flag.len()]);
         if !is_flag {
             named += before;
             named += &flag[..2 + len];
@@ -54,6 +56,12 @@ fn python_names(message: &str) -> String {
         }
     }
     named + rest
+}
+
+/// Returns `true` if the text after `before` is within a command in backquotes.
+fn is_in_command(before: &str) -> bool {
+    let last = before.rsplit('`').next().unwrap_or_default();
+    before.matches('`').count() % 2 == 1 && last.starts_with("urlspool ")
 }
 
 /// The `ScanError` about an event, with the attributes `path`, `offset` and `kind`.

@@ -185,7 +185,19 @@ def test_an_interrupt_ends_a_table_of_a_scan_that_never_waits(tmp_path: Path, ta
     pytest.importorskip(module)
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
-    program = f"import {module}, urlspool; records = urlspool.scan({str(pipe)!r}, fields='url'); {take}"
+    # A program that goes on after any error, as with a file that cannot be read, ends too.
+    program = textwrap.dedent(
+        f"""
+        import {module}, urlspool
+        records = urlspool.scan({str(pipe)!r}, fields='url')
+        try:
+            {take}
+        except Exception as error:
+            assert 'unprintable' not in str(error)
+        for _ in range(10):
+            pass
+        """
+    )
     process = subprocess.Popen([sys.executable, "-c", program], stderr=subprocess.PIPE)
     mails = mailbox(2_000)
     taken = 0
@@ -203,7 +215,8 @@ def test_an_interrupt_ends_a_table_of_a_scan_that_never_waits(tmp_path: Path, ta
     assert seconds is not None and time.monotonic() - seconds < 5
     assert len(mails) < taken
     _, errors = process.communicate(timeout=20)
-    assert b"KeyboardInterrupt" in errors and process.returncode != 0
+    assert errors.splitlines()[-1] == b"KeyboardInterrupt" and process.returncode != 0
+    assert b"Exception ignored" not in errors
 
 
 def test_the_command_line_prints_what_the_program_prints(folder: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import concurrent.futures
+import io
 import json
 import pathlib
 import signal
@@ -165,6 +166,9 @@ def test_the_interpreter_lock_is_released() -> None:
         (lambda: urlspool.urls(["http://a.example/"]), "text must be str or bytes, not list"),  # type: ignore[arg-type]
         (lambda: urlspool.extract(12), "message must be bytes, not int"),  # type: ignore[arg-type]
         (lambda: urlspool.extract("http://a.example/"), "message must be bytes, not str"),  # type: ignore[arg-type]
+        (lambda: urlspool.parse(5), "url must be str, not int"),  # type: ignore[arg-type]
+        (lambda: urlspool.scan_stream(io.BytesIO(), start="9"), "start must be an int, not str"),  # type: ignore[arg-type]
+        (lambda: urlspool.scan_stream(io.BytesIO(), end=9.5), "end must be an int, not float"),  # type: ignore[arg-type]
         (lambda: urlspool.scan(b"path"), "not bytes; os.fsdecode"),  # type: ignore[arg-type]
         (lambda: urlspool.scan([b"path"]), "not bytes; os.fsdecode"),  # type: ignore[list-item]
         (lambda: urlspool.scan(5), "a path must be str or os.PathLike, not int"),  # type: ignore[arg-type]
@@ -181,6 +185,8 @@ def test_errors_name_keywords_and_not_flags() -> None:
         with pytest.raises(ValueError, match=next(iter(options))) as raised:
             list(urlspool.scan(__file__, **options))  # type: ignore[arg-type]
         assert "--" not in str(raised.value).split("For more information")[0]
+    with pytest.raises(ValueError, match="`urlspool scan --help` lists the limits"):
+        urlspool.urls("x", limit={"none": 3})
 
 
 def test_help_lists_every_option_with_its_values() -> None:

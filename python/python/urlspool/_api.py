@@ -120,6 +120,8 @@ def parse(url: str, *, fragment: bool = False) -> dict[str, Any]:
     >>> parse("http://a.example/~b")["error"]["part"]
     'path'
     """
+    if not isinstance(url, str):
+        raise TypeError(f"url must be str, not {type(url).__name__}")
     return cast("dict[str, Any]", json.loads(_urlspool.parse(url, fragment)))
 
 
@@ -181,6 +183,9 @@ def scan_stream(
             raise TypeError(f"file must be a binary file object, but {type(file).__name__} has no {method}")
     if isinstance(file, io.TextIOBase):
         raise TypeError('file must be in binary mode; open it with "rb"')
+    for bound, offset in (("start", start), ("end", end)):
+        if not isinstance(offset, int) and not (bound == "end" and offset is None):
+            raise TypeError(f"{bound} must be an int, not {type(offset).__name__}")
     if start < 0 or (end is not None and end < start):
         raise ValueError("start must not be negative, and end not less than start")
     if path is None:
