@@ -387,3 +387,44 @@ fn sources_that_are_cited_by_path_exist() {
     }
     assert!(cited > 3, "{cited}");
 }
+
+/// Returns `true` if Windows can have a file of this name.
+fn is_name_on_windows(name: &str) -> bool {
+    let device = name.split('.').next().unwrap_or_default();
+    let devices = ["aux", "con", "nul", "prn"];
+    !name.contains([':', '*', '?', '"', '<', '>', '|', '\\'])
+        && !name.ends_with(['.', ' '])
+        && !name.contains(char::is_control)
+        && !devices
+            .iter()
+            .any(|known| device.eq_ignore_ascii_case(known))
+}
+
+/// A test makes a file with any other name, so that a clone can be checked out there.
+#[test]
+fn every_file_of_the_repository_can_be_checked_out_on_windows() {
+    let bad = ["1:2,S", "nul.txt", "a.", "b?"];
+    assert!(!bad.into_iter().any(is_name_on_windows));
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let mut folders = vec![root.to_owned()];
+    let mut seen = 0;
+    while let Some(folder) = folders.pop() {
+        // Folders that other tests make and remove may be gone.
+        for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+            let name = entry.file_name();
+            if [".git", "dist", "target"]
+                .iter()
+                .any(|other| name == *other)
+            {
+                continue;
+            }
+            let is_name = name.to_str().is_some_and(is_name_on_windows);
+            assert!(is_name, "{}", entry.path().display());
+            if entry.file_type().unwrap().is_dir() {
+                folders.push(entry.path());
+            }
+            seen += 1;
+        }
+    }
+    assert!(seen > 500, "{seen}");
+}
