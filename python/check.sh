@@ -31,7 +31,8 @@ python=$work/venv/bin/python
 "$python" -m pip install --quiet "$wheel"
 # Without any other package: texts, messages, files, the command line.
 (cd "$work" && "$python" -c 'import urlspool; assert urlspool.urls("http://a.example/")' && "$python" -m urlspool parse x >/dev/null)
-echo "works without other packages"
+"$python" -c 'from importlib.metadata import files; assert sum("LICENSE" in path.name for path in files("urlspool")) == 2'
+echo "works without other packages, and has its licences"
 
 "$python" -m pip install --quiet pytest mypy typing_extensions pyarrow
 run_tests() {
