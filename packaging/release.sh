@@ -40,8 +40,8 @@ archive() {
   local target=$1 name=urlspool-$version-$1 root=$work/archive/urlspool-$version-$1 test=$work/archive/test page
   rm -rf "$work/archive"
   mkdir -p "$root" "$test"
-  cp "$work/$target/urlspool" README.md CHANGELOG.md LICENSE-* "$root"
-  cp -r docs config "$work/pages/man" "$work/pages/completions" "$root"
+  cp "$work/$target/urlspool" "$root"
+  release_files "$root" "$work/pages"
   tar --sort=name --owner=0 --group=0 --numeric-owner --mtime="@$SOURCE_DATE_EPOCH" -C "$work/archive" -cf - "$name" | gzip -9n >"$dist/$name.tar.gz"
   made "$dist/$name.tar.gz"
   tar -xzf "$dist/$name.tar.gz" -C "$test"

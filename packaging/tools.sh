@@ -18,7 +18,8 @@ cargo_tool() {
 # Prints the program that runs a binary for a target here, or nothing if it runs by itself; false if it cannot be run.
 runner() {
   case $1 in
-    "$(uname -m)"-*) ;;
+    # What is made for macOS is made on it; there the processor has another name.
+    "$(uname -m)"-* | *-apple-darwin) ;;
     *) command -v "qemu-${1%%-*}-static" || command -v "qemu-${1%%-*}" ;;
   esac
 }
@@ -43,8 +44,14 @@ pages() {
   $qemu "$2" man --all "$1/man" >/dev/null
 }
 
+# Copies what is in an archive of the program beside it: release_files FOLDER PAGES
+release_files() {
+  cp README.md CHANGELOG.md LICENSE-* "$1"
+  cp -r docs config "$2/man" "$2/completions" "$1"
+}
+
 # Each line also goes to the file REPORT, if it is set.
 report() { if [ -n "${REPORT-}" ]; then tee -a "$REPORT"; else cat; fi; }
-made() { printf 'made     %8.1f MiB  %s\n' "$(stat -c %s "$1" | awk '{ print $1 / 1048576 }')" "$(basename "$1")" | report; }
+made() { printf 'made     %8.1f MiB  %s\n' "$(wc -c <"$1" | awk '{ print $1 / 1048576 }')" "$(basename "$1")" | report; }
 tested() { printf 'tested   %s\n' "$*" | report; }
 skipped() { printf 'SKIPPED: %s\n' "$*" | report >&2; }
