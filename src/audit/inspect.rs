@@ -10,6 +10,7 @@ mod notices;
 mod page;
 mod parking;
 mod robots;
+mod sibling;
 mod tables;
 mod tongue;
 mod verdict;
@@ -39,13 +40,14 @@ use crate::limits::{
     AUDIT_SILENT_HOSTS, INSPECT_BATCH_LINKS, INSPECT_HOSTS, INSPECT_LATER_SNAPSHOTS,
 };
 use client::{Answer, PageClient, Reply, RobotsFailure, origin, user_agent};
+use sibling::sibling;
 use tables::{
     CitedCapture, DueLink, Front, KnownHost, StoredPage, due_links, hosts, prepare, store_batch,
     store_page,
 };
 use verdict::{
-    Control, FirstComparison, FoundPage, HostPages, Snapshot, Verdict, compare, compare_later,
-    is_front_page, judge,
+    Control, Doubt, FirstComparison, FoundPage, HostPages, Snapshot, Verdict, compare,
+    compare_later, has_few_words, is_front_page, is_one_place, judge, not_compared,
 };
 
 /// Pages to inspect.
@@ -221,11 +223,12 @@ impl Inspecting<'_> {
         store_batch(self.audit, &read)?;
         for link in &read.links {
             let mut state = link.stored.state;
-            if self.compares
-                && state == PageState::NotCompared
-                && let Some(found) = &link.found
+            if state == PageState::NotCompared
+                && let Some(read) = &link.read
+                && let Some(capture) = &link.due.capture
+                && self.compares
             {
-                match self.compare(link, found)? {
+                match self.compare(link, read, capture)? {
                     None => return Ok(false),
                     Some(compared) => state = compared,
                 }
@@ -249,6 +252,7 @@ impl Inspecting<'_> {
             .sort_unstable_by(|one, next| next.1.len().cmp(&one.1.len()).then(one.0.cmp(&next.0)));
         let waiting = Mutex::new(VecDeque::from(groups));
         let read = Mutex::new(ReadBatch::default());
+        let (client, compares) = (self.client, self.compares);
         thread::scope(|scope| {
             for _ in 0..INSPECT_HOSTS {
                 scope.spawn(|| {
@@ -259,7 +263,8 @@ impl Inspecting<'_> {
                             waiting.pop_front()
                         };
                         let Some((origin, links)) = next else { return };
-                        let host = HostReader::new(self.client, &origin, known.get(&origin));
+                        let known = known.get(&origin);
+                        let host = HostReader::new(client, compares, &origin, known);
                         let Some(host) = host.read(&links) else {
                             return;
                         };
@@ -284,11 +289,10 @@ impl Inspecting<'_> {
     fn compare(
         &mut self,
         link: &ReadLink,
-        found: &FoundPage,
+        read: &ReadPage,
+        capture: &CitedCapture,
     ) -> Result<Option<PageState>, AuditError> {
-        let Some(capture) = &link.due.capture else {
-            return Ok(Some(link.stored.state));
-        };
+        let (asked, found, host) = (&link.due.url, &read.found, &read.host);
         let verdict = match self.snapshot(capture)? {
             Fetched::Stopped => return Ok(None),
             Fetched::Failed(reason) => {
@@ -297,23 +301,25 @@ impl Inspecting<'_> {
                 return Ok(Some(link.stored.state));
             }
             Fetched::Unreadable(reason) => Verdict::new(PageState::Undecided, reason),
-            Fetched::Snapshot(cited) => match compare(found, &cited, link.front.as_deref()) {
-                FirstComparison::Decided(verdict) => verdict,
-                FirstComparison::Unlike => {
-                    let mut later = Vec::new();
-                    for capture in match self.later(capture)? {
-                        None => return Ok(None),
-                        Some(captures) => captures,
-                    } {
-                        match self.snapshot(&capture)? {
-                            Fetched::Stopped => return Ok(None),
-                            Fetched::Snapshot(snapshot) => later.push(*snapshot),
-                            Fetched::Failed(_) | Fetched::Unreadable(_) => {}
+            Fetched::Snapshot(cited) => {
+                match compare(asked, found, &cited, host, read.doubt.as_ref()) {
+                    FirstComparison::Decided(verdict) => verdict,
+                    FirstComparison::Unlike => {
+                        let mut later = Vec::new();
+                        for capture in match self.later(capture)? {
+                            None => return Ok(None),
+                            Some(captures) => captures,
+                        } {
+                            match self.snapshot(&capture)? {
+                                Fetched::Stopped => return Ok(None),
+                                Fetched::Snapshot(snapshot) => later.push(*snapshot),
+                                Fetched::Failed(_) | Fetched::Unreadable(_) => {}
+                            }
                         }
+                        compare_later(found, &cited, &later, host.front())
                     }
-                    compare_later(found, &cited, &later, link.front.as_deref())
                 }
-            },
+            }
         };
         let mut stored = link.stored.clone();
         (stored.state, stored.evidence) = (verdict.state, verdict.evidence);
@@ -518,38 +524,53 @@ struct ReadLink {
     due: DueLink,
     stored: StoredPage,
     /// The page, if it is text.
-    found: Option<FoundPage>,
-    /// The front page of its host, if that is another.
-    front: Option<Arc<FoundPage>>,
+    read: Option<ReadPage>,
     /// `true` if a server replied, with a robots.txt or otherwise.
     has_reply: bool,
+}
+
+/// A page of a link, with what it is judged by.
+struct ReadPage {
+    found: FoundPage,
+    /// The other pages of its host.
+    host: HostPages,
+    /// A verdict that waits for the comparison with a snapshot.
+    doubt: Option<Doubt>,
 }
 
 /// Reads the pages of one host, one after the other.
 struct HostReader<'a> {
     client: &'a PageClient<'a>,
+    /// `true` if pages are compared with snapshots afterwards.
+    compares: bool,
     known: KnownHost,
     /// The page of the path that cannot exist at the root, if there is one; `None` if it was not
     /// asked for yet.
     control: Option<Vec<Control>>,
     front: Front,
-    /// The pages of such paths in folders that redirects led away from.
-    folders: HashMap<String, Vec<Control>>,
+    /// The pages of such paths elsewhere, by the URLs that were asked for.
+    others: HashMap<String, Vec<Control>>,
     links: Vec<ReadLink>,
 }
 
 impl<'a> HostReader<'a> {
-    fn new(client: &'a PageClient<'a>, origin: &str, known: Option<&KnownHost>) -> HostReader<'a> {
+    fn new(
+        client: &'a PageClient<'a>,
+        compares: bool,
+        origin: &str,
+        known: Option<&KnownHost>,
+    ) -> HostReader<'a> {
         let known = known.cloned().unwrap_or_default();
         if let Some(robots) = &known.robots {
             client.know_robots(origin, robots);
         }
         HostReader {
             client,
+            compares,
             control: known.control(),
             front: known.front(origin),
             known,
-            folders: HashMap::new(),
+            others: HashMap::new(),
             links: Vec::new(),
         }
     }
@@ -572,7 +593,7 @@ impl<'a> HostReader<'a> {
 
     fn judged(&mut self, link: &DueLink, reply: Reply) -> Option<ReadLink> {
         let mut stored = StoredPage::new(link.url.as_str(), now());
-        let (mut found, mut front) = (None, None);
+        let mut read = None;
         let mut has_reply = true;
         if is_front_page(&link.url) {
             self.keep_front(&reply);
@@ -603,46 +624,68 @@ impl<'a> HostReader<'a> {
             Reply::Answer(answer) => {
                 stored.add_answer(&answer);
                 let verdict;
-                (verdict, found, front) = self.verdict(link, answer)?;
+                (verdict, read) = self.verdict(link, answer)?;
                 verdict
             }
         };
-        if let Some(found) = &found {
-            stored.add_page(found);
+        if let Some(read) = &read {
+            stored.add_page(&read.found);
         }
         (stored.state, stored.evidence) = (verdict.state, verdict.evidence);
         Some(ReadLink {
             due: link.clone(),
             stored,
-            found,
-            front,
+            read,
             has_reply,
         })
     }
 
-    /// Judges an answer: the verdict, the page, and the front page of its host. Returns `None` if it
-    /// was stopped.
+    /// Judges an answer: the verdict, and the page. Returns `None` if it was stopped.
     fn verdict(&mut self, link: &DueLink, answer: Answer) -> Option<Judged> {
         if !(200..300).contains(&answer.status) {
             let reason = format!("HTTP status {} at {}", answer.status, answer.url);
-            return Some((not_read(reason), None, None));
+            return Some((not_read(reason), None));
         }
         let Some(page) = answer.page() else {
             let reason = format!("no text, but {:?}", answer.media_type);
-            return Some((Verdict::new(PageState::Undecided, reason), None, None));
+            return Some((Verdict::new(PageState::Undecided, reason), None));
         };
         let found = FoundPage::new(answer.url, 0 < answer.redirects, page);
         let mut controls = self.control(&link.url)?;
         if found.is_moved && origin(&found.url) == origin(&link.url) {
-            controls.extend(self.folder_control(&link.url)?);
+            let folder = link.url.path().rsplit_once('/');
+            let folder = folder.map_or("", |(folder, _)| folder);
+            if !folder.is_empty() {
+                controls
+                    .extend(self.other_control(missing_path(&link.url, &format!("{folder}/")))?);
+            }
         }
         let front = if is_front_page(&link.url) {
             None
         } else {
             self.front(&link.url)?.clone()
         };
-        let host = HostPages { controls, front };
-        Some((judge(&link.url, &found, &host), Some(found), host.front))
+        let mut host = HostPages { controls, front };
+        let mut verdict = judge(&link.url, &found, &host);
+        if verdict.state == PageState::NotCompared
+            && !is_front_page(&link.url)
+            && has_few_words(&found, host.front())
+        {
+            let mut siblings = self.other_control(sibling(&link.url))?;
+            siblings.retain(|sibling| !is_one_place(&sibling.found.url, &found.url));
+            host.controls.extend(siblings);
+            verdict = judge(&link.url, &found, &host).refutable();
+        }
+        // A verdict that a snapshot may refute is given after the comparison with it.
+        let waits = verdict.state != PageState::NotCompared
+            && verdict.is_refutable
+            && self.compares
+            && link.capture.is_some();
+        let doubt = waits.then(|| Doubt {
+            verdict: std::mem::replace(&mut verdict, not_compared()),
+            first_cited: link.first_cited.clone(),
+        });
+        Some((verdict, Some(ReadPage { found, host, doubt })))
     }
 
     /// Returns the front page of the host of `url`, if it has one; `None` if it was stopped.
@@ -677,24 +720,21 @@ impl<'a> HostReader<'a> {
         self.control.clone()
     }
 
-    /// Returns the page of a path that cannot exist in the folder of `url`, if that is not the
-    /// root: sites lead paths of a section to its index.
-    fn folder_control(&mut self, url: &Url) -> Option<Vec<Control>> {
-        let folder = url.path().rsplit_once('/').map_or("", |(folder, _)| folder);
-        if folder.is_empty() {
+    /// Returns the page of a path that cannot exist elsewhere than at the root: sites lead paths of
+    /// a section to its index, and programs have a page for numbers that they do not know. `None` if
+    /// it was stopped.
+    fn other_control(&mut self, asked: Option<Url>) -> Option<Vec<Control>> {
+        let Some(asked) = asked else {
             return Some(Vec::new());
-        }
-        if !self.folders.contains_key(folder) {
-            let control = match missing_path(url, &format!("{folder}/")) {
-                None => Vec::new(),
-                Some(asked) => match self.client.get(&asked) {
-                    Reply::Stopped => return None,
-                    reply => found_control(asked, reply).into_iter().collect(),
-                },
+        };
+        if !self.others.contains_key(asked.as_str()) {
+            let control = match self.client.get(&asked) {
+                Reply::Stopped => return None,
+                reply => found_control(asked.clone(), reply).into_iter().collect(),
             };
-            self.folders.insert(folder.to_owned(), control);
+            self.others.insert(asked.to_string(), control);
         }
-        self.folders.get(folder).cloned()
+        self.others.get(asked.as_str()).cloned()
     }
 
     fn ask_control(&mut self, asked: Url) -> Option<Vec<Control>> {
@@ -709,8 +749,8 @@ impl<'a> HostReader<'a> {
     }
 }
 
-/// A verdict, its page, and the front page of its host.
-type Judged = (Verdict, Option<FoundPage>, Option<Arc<FoundPage>>);
+/// A verdict and its page.
+type Judged = (Verdict, Option<ReadPage>);
 
 /// Returns a front page, if it has a 2xx status.
 fn found_front(reply: &Reply) -> Option<FoundPage> {

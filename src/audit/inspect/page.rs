@@ -276,12 +276,6 @@ impl Fingerprint {
         ratio(kept as u64, earlier.shingles.len() as u64)
     }
 
-    /// The number of words that say something of their text, and that both texts have.
-    pub(super) fn common_words(&self, other: &Fingerprint) -> usize {
-        let common = self.content_words.intersection(&other.content_words);
-        common.count()
-    }
-
     /// The share of the words of either text that both have.
     pub(super) fn shared_words(&self, other: &Fingerprint) -> f64 {
         jaccard(&self.content_words, &other.content_words)
@@ -294,18 +288,101 @@ fn content_words(words: &[String]) -> HashSet<u64> {
             && !word.bytes().all(|byte| byte.is_ascii_digit())
     };
     let long = words.iter().filter(is_content).map(|word| hash(word));
-    let is_single_word = |word: &String| word.chars().all(is_single);
-    let pairs = words.windows(2);
-    let pairs = pairs.filter(|pair| pair.iter().all(is_single_word));
-    long.chain(pairs.map(|pair| hash(&pair.concat()))).collect()
+    long.chain(pairs_of_singles(words)).collect()
 }
 
-/// The share of the words of two titles that both have; `None` if either has no title.
+/// Returns the hashes of all pairs of neighbours of scripts without blanks.
+fn pairs_of_singles(words: &[String]) -> impl Iterator<Item = u64> + '_ {
+    let is_single_word = |word: &String| word.chars().all(is_single);
+    let pairs = words.windows(2);
+    let pairs = pairs.filter(move |pair| pair.iter().all(is_single_word));
+    pairs.map(|pair| hash(&pair.concat()))
+}
+
+/// Words of titles of any site: greetings, parts of sites, and the commonest short words.
+const TITLE_WORDS: [&str; 61] = [
+    "home",
+    "homepage",
+    "page",
+    "pages",
+    "welcome",
+    "index",
+    "site",
+    "website",
+    "web",
+    "untitled",
+    "document",
+    "official",
+    "online",
+    "start",
+    "main",
+    "the",
+    "and",
+    "for",
+    "from",
+    "with",
+    "our",
+    "your",
+    "www",
+    "com",
+    "org",
+    "net",
+    "willkommen",
+    "startseite",
+    "offizielle",
+    "bei",
+    "der",
+    "die",
+    "das",
+    "und",
+    "von",
+    "für",
+    "accueil",
+    "bienvenue",
+    "les",
+    "des",
+    "une",
+    "sur",
+    "inicio",
+    "bienvenido",
+    "bienvenidos",
+    "página",
+    "pagina",
+    "los",
+    "las",
+    "del",
+    "benvenuti",
+    "della",
+    "início",
+    "bem",
+    "vindo",
+    "welkom",
+    "het",
+    "een",
+    "välkommen",
+    "och",
+    "главная",
+];
+
+/// Minimum number of characters of a word of a title that says something of its page.
+const TITLE_WORD_CHARS: usize = 3;
+
+/// The share of the words of two titles that both have, without those of any title; `None` if either
+/// has none.
 pub(super) fn title_likeness(one: &str, other: &str) -> Option<f64> {
-    let set =
-        |title: &str| -> HashSet<u64> { words(title).iter().map(|word| hash(word)).collect() };
-    let (one, other) = (set(one), set(other));
+    let (one, other) = (title_words(one), title_words(other));
     (!one.is_empty() && !other.is_empty()).then(|| jaccard(&one, &other))
+}
+
+fn title_words(title: &str) -> HashSet<u64> {
+    let words = words(title);
+    let is_own = |word: &&String| {
+        TITLE_WORD_CHARS <= word.chars().count()
+            && !word.bytes().all(|byte| byte.is_ascii_digit())
+            && !TITLE_WORDS.contains(&word.as_str())
+    };
+    let own = words.iter().filter(is_own).map(|word| hash(word));
+    own.chain(pairs_of_singles(&words)).collect()
 }
 
 fn hash(text: &str) -> u64 {

@@ -91,7 +91,13 @@ const STUB_WORDS: usize = 12;
 
 /// Phrases of pages that offer their domain, or that registrars show for it. They count if the host
 /// has one page for all paths.
-const PHRASES: [&str; 44] = [
+const PHRASES: [&str; 50] = [
+    "expired domain",
+    "domain auction",
+    "domain is up for auction",
+    "abgelaufene domain",
+    "domain wird versteigert",
+    "domaine expiré",
     "domain is for sale",
     "domain name is for sale",
     "domain may be for sale",

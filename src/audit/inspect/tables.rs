@@ -76,6 +76,8 @@ pub(super) fn prepare(audit: &AuditDb) -> Result<(), AuditError> {
 #[derive(Clone, Debug)]
 pub(super) struct DueLink {
     pub(super) url: Url,
+    /// The time of its first citation (RFC 3339), if that is known.
+    pub(super) first_cited: Option<String>,
     /// The capture that is nearest to its first citation, if an archive has one.
     pub(super) capture: Option<CitedCapture>,
 }
@@ -96,8 +98,8 @@ pub(super) struct CitedCapture {
 /// Planned links whose newest check has a 2xx status, each with its capture if there is one, and
 /// with 1 if it is due.
 const ANSWERING: &str = "
-SELECT url, server, timestamp, original, is_due, address FROM (
-  SELECT links.url AS url, captures.server AS server, captures.timestamp AS timestamp,
+SELECT url, server, timestamp, original, is_due, address, first_cited FROM (
+  SELECT links.url AS url, links.first_cited AS first_cited, captures.server AS server, captures.timestamp AS timestamp,
     captures.original AS original, asked.address AS address,
     (SELECT status FROM audit_checks AS checks WHERE checks.key = links.key
       ORDER BY checked_at DESC, id DESC LIMIT 1) AS status,
@@ -135,18 +137,28 @@ pub(super) fn due_links(
                 original: original.unwrap_or_else(|| url.clone()),
                 address,
             });
-        Ok((url, capture, row.get::<_, bool>(4)?))
+        Ok((
+            url,
+            capture,
+            row.get::<_, Option<String>>(6)?,
+            row.get::<_, bool>(4)?,
+        ))
     })?;
     let mut answering = 0;
     let mut due: Vec<DueLink> = Vec::new();
     for links in rows.chunk_by(|one, next| one.0 == next.0) {
         answering += 1;
         let is_due = links.iter().any(|(.., is_due)| *is_due);
-        let capture = links.iter().find_map(|(_, capture, _)| capture.clone());
+        let capture = links.iter().find_map(|(_, capture, ..)| capture.clone());
+        let first_cited: Option<&String> = links.iter().filter_map(|link| link.2.as_ref()).min();
         if let Some((url, ..)) = links.first().filter(|_| is_due)
             && let Ok(url) = Url::parse(url)
         {
-            due.push(DueLink { url, capture });
+            due.push(DueLink {
+                url,
+                first_cited: first_cited.cloned(),
+                capture,
+            });
         }
     }
     Ok((due, answering))

@@ -1,5 +1,7 @@
 //! The language of a text, by its alphabet and its commonest words. Only computes.
 
+use std::collections::HashSet;
+
 use super::page::words;
 
 /// Common words of languages with the Latin alphabet, which few others of them have.
@@ -100,6 +102,27 @@ pub(super) fn tongue(text: &str) -> Option<&'static str> {
     })
 }
 
+/// Minimum number of characters of a name.
+const NAME_CHARS: usize = 4;
+
+/// Returns the words of a text that are names: with a capital letter, inside a sentence.
+pub(super) fn names(text: &str) -> HashSet<&str> {
+    let mut names = HashSet::new();
+    for line in text.lines() {
+        let mut is_inside = false;
+        for token in line.split_whitespace() {
+            let name = token.trim_matches(|character: char| !character.is_alphanumeric());
+            let is_name =
+                name.starts_with(char::is_uppercase) && NAME_CHARS <= name.chars().count();
+            if is_inside && is_name {
+                names.insert(name);
+            }
+            is_inside = !token.ends_with(['.', '!', '?', ':']);
+        }
+    }
+    names
+}
+
 /// Returns the name of the alphabet that most letters of a text belong to, unless it is Latin.
 fn alphabet(text: &str) -> Option<&'static str> {
     let mut counts = [0_usize; ALPHABETS.len()];
@@ -157,5 +180,11 @@ mod tests {
         ] {
             assert_eq!(tongue(text), expected, "{text}");
         }
+    }
+
+    #[test]
+    fn names_have_a_capital_letter_inside_a_sentence() {
+        let text = "The lamp of Brandholm. Each evening, (Ellington) lit it: Then he left Ulm.";
+        assert_eq!(names(text), HashSet::from(["Brandholm", "Ellington"]));
     }
 }
