@@ -94,7 +94,13 @@ impl Answerer {
             }),
             "" | "link" | "domain" | "list" | "sender" => {
                 let (filter, page) = Filter::of_query(query)?;
-                self.page(path, filter, page).map(html)
+                match self.page(path, filter.clone(), page) {
+                    Err(NOT_FOUND) if path == "link" => Ok(Answer {
+                        status: "404 Not Found",
+                        ..html(pages::not_cited(&filter))
+                    }),
+                    page => page.map(html),
+                }
             }
             "bytes" => {
                 let row = query.strip_prefix("row=").and_then(|row| row.parse().ok());
@@ -112,10 +118,11 @@ impl Answerer {
                     } else {
                         "application/jsonl; charset=utf-8"
                     },
-                    file_name: Some(if is_csv {
-                        "citations.csv"
-                    } else {
-                        "citations.jsonl"
+                    file_name: Some(match (is_csv, list.sampled) {
+                        (true, None) => "citations.csv",
+                        (true, Some(_)) => "citations-sample.csv",
+                        (false, None) => "citations.jsonl",
+                        (false, Some(_)) => "citations-sample.jsonl",
                     }),
                     body: Body::Rows(Rows { list, is_csv }),
                 })

@@ -5,7 +5,7 @@ use std::path::Path;
 use maud::{Markup, PreEscaped, html};
 
 use super::raw::{NoPassage, RawPassage};
-use super::request::{Filter, FilterField};
+use super::request::{Filter, FilterField, has_words};
 use super::selection::{Selection, Top};
 use crate::diagnostic::{counted, grouped, shortened};
 use crate::limits::{
@@ -264,7 +264,9 @@ fn form(filter: &Filter) -> Markup {
 pub(super) fn not_understood(filter: &Filter, field: FilterField) -> String {
     let main = html! {
         h1 { "Nothing was searched" }
-        @if field == FilterField::Words {
+        @if field == FilterField::Words && !has_words(filter.value(field)) {
+            p { (foreign(filter.value(field))) " has neither a letter nor a digit. Search for words." }
+        } @else if field == FilterField::Words {
             p { "A phrase has at most " (SEARCH_PHRASE_WORDS) " words, and a word "
                 (SEARCH_WORD_BYTES) " bytes. Search for less." }
         } @else if field == FilterField::Hazard {
@@ -276,6 +278,19 @@ pub(super) fn not_understood(filter: &Filter, field: FilterField) -> String {
         }
     };
     document("Nothing was searched", filter, &main)
+}
+
+/// Returns the page about a link that nobody cited.
+pub(super) fn not_cited(filter: &Filter) -> String {
+    let url = filter.value(FilterField::Key);
+    let others = Filter::default().with(FilterField::Words, url);
+    let main = html! {
+        h1 { "No citation of this link" }
+        p { code.url { (foreign(url)) } " is cited nowhere in this database, in these letters. "
+            a href={ "./" (others.to_query(1)) } { "Search for links like it" } ", without parameters of "
+            "visitors and campaigns." }
+    };
+    document("No citation of this link", filter, &main)
 }
 
 /// Returns a page with a list of citations.
@@ -523,7 +538,10 @@ fn results(page: &SearchPage<'_>) -> Markup {
                     " A list is found by its whole name, as it stands beside the citations."
                 }
             } } @else {
-                p.exports { "As shown, all pages: "
+                p.exports {
+                    @if let Some(examined) = list.sampled {
+                        "All pages of this sample, from " (counted(examined, "row", "rows")) ": "
+                    } @else { "As shown, all pages: " }
                     a href={ "citations.csv" (query) } { "CSV" } " "
                     a href={ "citations.jsonl" (query) } { "JSON lines" }
                     " " a.narrow href="#tops" { "Narrow by a name" } } "\n"

@@ -78,6 +78,11 @@ pub(super) fn parse_request(head: &[u8]) -> Result<Option<Request>, Refusal> {
     }))
 }
 
+/// Returns `true` if a text has a letter or a digit: other characters are not searched.
+pub(super) fn has_words(text: &str) -> bool {
+    text.chars().any(char::is_alphanumeric)
+}
+
 /// The conditions of a page, as its form and its links have them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Filter {
@@ -233,7 +238,8 @@ impl Filter {
             url: text(FilterField::Key),
             ..SearchQuery::default()
         };
-        if !search.is_searchable() {
+        let typed = self.value(FilterField::Words);
+        if !search.is_searchable() || !typed.is_empty() && !has_words(typed) {
             return Err(FilterField::Words);
         }
         let hazards = ClosedSet::Hazards.names();

@@ -68,6 +68,10 @@ struct Counts(HashMap<String, u64>);
 
 impl Counts {
     fn add(&mut self, name: &str) {
+        // A URL such as file:///x has an empty host: no name to filter by.
+        if name.is_empty() {
+            return;
+        }
         match self.0.get_mut(name) {
             Some(count) => *count += 1,
             None => {

@@ -133,6 +133,16 @@ fn a_page_searches_filters_and_counts() {
             .get("link?key=http://none.example/")
             .starts_with("HTTP/1.1 404 ")
     );
+    let none = served.get("link?key=http://none.example/");
+    assert!(
+        none.contains("./?q=http") && none.contains("No citation of this link"),
+        "{none}"
+    );
+    assert!(
+        served
+            .page("?q=%22")
+            .contains("neither a letter nor a digit")
+    );
     assert!(served.get("link").starts_with("HTTP/1.1 400 "));
     assert!(served.get("none").starts_with("HTTP/1.1 404 "));
 }
