@@ -142,12 +142,13 @@ CREATE TABLE IF NOT EXISTS audit_protocols(
 ) WITHOUT ROWID;
 ";
 
-/// Links whose only reason to be left out is their scheme, and that have no result since a time.
+/// Links whose only reason to be left out is their scheme, and that have no result since a time. One
+/// of the future, since a clock was wrong, does not count.
 const DUE: &str = "
 SELECT links.key, links.url, links.scheme FROM audit_links AS links
   LEFT JOIN audit_protocols AS results ON results.key = links.key
 WHERE links.excluded = 'scheme' AND links.scheme IN (SELECT value FROM json_each(?1))
-  AND (results.key IS NULL OR unixepoch(results.checked_at) <= ?2)
+  AND (results.key IS NULL OR unixepoch(results.checked_at) NOT BETWEEN ?2 + 1 AND unixepoch('now'))
 ORDER BY links.key";
 
 /// A link that is due.

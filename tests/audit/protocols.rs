@@ -119,6 +119,14 @@ fn old_protocols_are_asked_without_a_transfer() {
     // Nothing is due again, and the report has them apart.
     let again = audited(&folder, "check", &schemes);
     assert!(again.stderr.contains("0 of 0 links"), "{}", again.stderr);
+    // A result of the future, which a wrong clock made, does not count.
+    let later =
+        "UPDATE audit_protocols SET checked_at = '2099-01-01T00:00:00Z' WHERE url LIKE '%/pub/old'";
+    let db = rusqlite::Connection::open(&database).unwrap();
+    assert_eq!(db.execute(later, []).unwrap(), 1);
+    drop(db);
+    let again = audited(&folder, "check", &schemes);
+    assert!(again.stderr.contains("1 of 1 link "), "{}", again.stderr);
     let (html, tables) = (folder.path("r.html"), folder.path("tables"));
     let written = [
         "-q",
