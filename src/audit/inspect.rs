@@ -40,14 +40,14 @@ use crate::limits::{
     AUDIT_SILENT_HOSTS, INSPECT_BATCH_LINKS, INSPECT_HOSTS, INSPECT_LATER_SNAPSHOTS,
 };
 use client::{Answer, PageClient, Reply, RobotsFailure, origin, user_agent};
-use sibling::sibling;
+use sibling::{at_path, sibling};
 use tables::{
     CitedCapture, DueLink, Front, KnownHost, StoredPage, due_links, hosts, prepare, store_batch,
     store_page,
 };
 use verdict::{
     Control, Doubt, FirstComparison, FoundPage, HostPages, Snapshot, Verdict, compare,
-    compare_later, has_few_words, is_front_page, is_one_place, judge, not_compared,
+    compare_later, has_few_words, is_front_page, is_one_place, judge,
 };
 
 /// Pages to inspect.
@@ -300,7 +300,10 @@ impl Inspecting<'_> {
                 self.counts.last_failure = Some(reason);
                 return Ok(Some(link.stored.state));
             }
-            Fetched::Unreadable(reason) => Verdict::new(PageState::Undecided, reason),
+            Fetched::Unreadable(reason) => match &read.doubt {
+                Some(Doubt { verdict, .. }) => verdict.and(&reason),
+                None => Verdict::new(PageState::Undecided, reason),
+            },
             Fetched::Snapshot(cited) => {
                 match compare(asked, found, &cited, host, read.doubt.as_ref()) {
                     FirstComparison::Decided(verdict) => verdict,
@@ -523,7 +526,7 @@ struct ReadBatch {
 struct ReadLink {
     due: DueLink,
     stored: StoredPage,
-    /// The page, if it is text.
+    /// The page, if it is compared with a snapshot.
     read: Option<ReadPage>,
     /// `true` if a server replied, with a robots.txt or otherwise.
     has_reply: bool,
@@ -632,10 +635,11 @@ impl<'a> HostReader<'a> {
             stored.add_page(&read.found);
         }
         (stored.state, stored.evidence) = (verdict.state, verdict.evidence);
+        let is_compared = self.compares && link.capture.is_some();
         Some(ReadLink {
             due: link.clone(),
+            read: read.filter(|_| is_compared && stored.state == PageState::NotCompared),
             stored,
-            read,
             has_reply,
         })
     }
@@ -681,9 +685,15 @@ impl<'a> HostReader<'a> {
             && verdict.is_refutable
             && self.compares
             && link.capture.is_some();
-        let doubt = waits.then(|| Doubt {
-            verdict: std::mem::replace(&mut verdict, not_compared()),
-            first_cited: link.first_cited.clone(),
+        let doubt = waits.then(|| {
+            let waiting = Verdict {
+                state: PageState::NotCompared,
+                ..verdict.and("its snapshot is not compared yet")
+            };
+            Doubt {
+                verdict: std::mem::replace(&mut verdict, waiting),
+                first_cited: link.first_cited.clone(),
+            }
         });
         Some((verdict, Some(ReadPage { found, host, doubt })))
     }
@@ -781,7 +791,7 @@ fn found_control(asked: Url, reply: Reply) -> Option<Control> {
     }
     let page = answer.page()?;
     Some(Control {
-        found: FoundPage::new(answer.url, 0 < answer.redirects, page),
+        found: Arc::new(FoundPage::new(answer.url, 0 < answer.redirects, page)),
         asked,
     })
 }
@@ -791,6 +801,6 @@ fn found_control(asked: Url, reply: Reply) -> Option<Control> {
 fn missing_path(url: &Url, folder: &str) -> Option<Url> {
     let host = url.host_str()?;
     let name = XxHash3_64::oneshot(format!("{host}{folder}").as_bytes());
-    url.join(&format!("{folder}urlspool-no-such-page-{name:016x}.html"))
-        .ok()
+    let path = format!("{folder}urlspool-no-such-page-{name:016x}.html");
+    Some(at_path(url, &path))
 }

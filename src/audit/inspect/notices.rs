@@ -508,7 +508,9 @@ const ENDED: [&[&str]; 21] = [
     ],
     &[
         "smazán-",
-        "chyba",
+        "chyba 404",
+        "chyba stránk-",
+        "došlo k chybě",
         "odstraněn-",
         "ukončen-",
         "vypršel-",

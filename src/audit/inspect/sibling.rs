@@ -4,75 +4,100 @@
 //! root: a path like that of the link shows it (Z. Bar-Yossef and others, "Sic Transit Gloria
 //! Telae", WWW 2004, ask for one in the folder of the link).
 
+use std::ops::Range;
+
 use twox_hash::XxHash3_64;
-use url::{Position, Url};
+use url::Url;
 
 /// Numbers from here on take the place of a number of a path, which is smaller as a rule.
 const NUMBERS_FROM: u64 = 900_000_000;
 
 /// Years that folders have as names: a program would look for the rest of the path.
-const YEARS: std::ops::RangeInclusive<u64> = 1970..=2099;
+const YEARS: std::ops::RangeInclusive<u32> = 1970..=2099;
 
-/// Returns a URL like `url` that cannot exist: with another number, or with another name in its last
-/// folder. `None` if it would be one of the root of the host.
+/// Returns a URL like `url` that cannot exist: with another number in the place of each that may name
+/// a thing, or with another name in its last folder. `None` if it would be a name at the root of the
+/// host, or if it has a query: programs show the same page for another language, session or page of
+/// a list.
 ///
-/// The same for all URLs that differ in this number or name alone.
+/// The same for all URLs that differ in these numbers or this name alone.
 pub(super) fn sibling(url: &Url) -> Option<Url> {
-    let path = &url[Position::BeforePath..Position::AfterQuery];
-    let place = number(path).or_else(|| name(path))?;
-    let (before, rest) = path.split_at(place.start);
-    let (replaced, after) = rest.split_at(place.end - place.start);
-    let key = format!("{}{before}*{after}", url.host_str()?);
+    if url.query().is_some() {
+        return None;
+    }
+    let path = url.path();
+    let mut places = numbers(path);
+    let has_number = !places.is_empty();
+    if !has_number {
+        places.push(name(path)?);
+    }
+    let mut kept = Vec::with_capacity(places.len() + 1);
+    let mut end = 0;
+    for place in places {
+        kept.push(&path[end..place.start]);
+        end = place.end;
+    }
+    kept.push(&path[end..]);
+    let key = format!("{}{}", url.host_str()?, kept.join("*"));
     let hash = XxHash3_64::oneshot(key.as_bytes());
-    let other = if replaced.bytes().all(|byte| byte.is_ascii_digit()) {
+    let other = if has_number {
         (NUMBERS_FROM + hash % (NUMBERS_FROM / 10)).to_string()
     } else {
         format!("urlspool-no-such-page-{hash:016x}")
     };
-    url.join(&format!("{before}{other}{after}")).ok()
+    Some(at_path(url, &kept.join(&other)))
 }
 
-/// Returns the place of the last number that names a thing: one of the query, or of a folder or name
-/// that is no year, month or day.
-fn number(path: &str) -> Option<std::ops::Range<usize>> {
+/// Returns the URL of a path on the host of `url`. A path that begins with two slashes names no other
+/// host.
+pub(super) fn at_path(url: &Url, path: &str) -> Url {
+    let mut url = url.clone();
+    url.set_path(path);
+    url.set_query(None);
+    url.set_fragment(None);
+    url
+}
+
+/// Returns the places of the numbers of a path that may name a thing: all but years, months, days,
+/// short ones in names, and those of escapes and of the extension.
+fn numbers(path: &str) -> Vec<Range<usize>> {
     let bytes = path.as_bytes();
-    let query = path.find('?').unwrap_or(path.len());
-    let name = path[..query].rfind('/').map_or(0, |slash| slash + 1);
-    let extension = path[name..query].rfind('.').map_or(query, |dot| name + dot);
-    let is_digit = |at: &usize| bytes.get(*at).is_some_and(u8::is_ascii_digit);
-    let mut end = path.len();
-    while let Some(last) = (0..end).rev().find(is_digit) {
-        let start = (0..=last)
-            .rev()
-            .find(|at| !is_digit(at))
-            .map_or(0, |at| at + 1);
-        let number = start..last + 1;
-        let is_escape = (1..=2).any(|before| {
-            start
-                .checked_sub(before)
-                .is_some_and(|at| bytes[at] == b'%')
-        });
-        let in_extension = extension <= start && start < query;
-        if !is_escape && !in_extension && (query < start || !is_date(&path[number.clone()])) {
-            return Some(number);
+    let name = path.rfind('/').map_or(0, |slash| slash + 1);
+    let extension = path[name..].rfind('.').map_or(path.len(), |dot| name + dot);
+    let has_year = path.split('/').any(is_year);
+    let mut numbers = Vec::new();
+    let mut start = 0;
+    while start < extension {
+        let digits = bytes[start..]
+            .iter()
+            .take_while(|byte| byte.is_ascii_digit());
+        let end = start + digits.count();
+        if start == end {
+            start += 1;
+            continue;
         }
-        end = start;
+        let byte_before = |count: usize| start.checked_sub(count).map(|at| bytes[at]);
+        let is_escape = (1..=2).any(|count| byte_before(count) == Some(b'%'));
+        let is_folder =
+            byte_before(1) == Some(b'/') && bytes.get(end).is_none_or(|byte| *byte == b'/');
+        let names_a_thing = match end - start {
+            1 | 2 => is_folder && !has_year,
+            _ => !is_year(&path[start..end]),
+        };
+        if !is_escape && names_a_thing {
+            numbers.push(start..end);
+        }
+        start = end;
     }
-    None
+    numbers
 }
 
-/// Returns `true` for the digits of a day, a month or a year.
-fn is_date(digits: &str) -> bool {
-    digits.len() <= 2 || digits.parse().is_ok_and(|number| YEARS.contains(&number))
+fn is_year(text: &str) -> bool {
+    text.len() == 4 && text.parse().is_ok_and(|year| YEARS.contains(&year))
 }
 
-/// Returns the place of the last value of the query, or of the last name of the path without its
-/// extension.
-fn name(path: &str) -> Option<std::ops::Range<usize>> {
-    if let Some(query) = path.find('?') {
-        let value = path[query..].rfind('=').map(|sign| query + sign + 1)?;
-        return (value < path.len()).then_some(value..path.len());
-    }
+/// Returns the place of the last name of a path without its extension.
+fn name(path: &str) -> Option<Range<usize>> {
     let end = path.trim_end_matches('/').len();
     let start = path[..end].rfind('/')? + 1;
     let tilde = usize::from(path[start..end].starts_with('~'));
@@ -91,7 +116,9 @@ mod tests {
     fn a_sibling_has_another_number_or_name() {
         for (link, before, after) in [
             ("/item/41893", "/item/9", ""),
-            ("/view.php?id=7", "/view.php?id=9", ""),
+            ("/news/7/a-lamp", "/news/9", "/a-lamp"),
+            ("/item/41893/lamp-of-2500-lumen", "/item/9", "-lumen"),
+            ("/2004/5/7/lamp-500.html", "/2004/5/7/lamp-9", ".html"),
             ("/questions/123456/a-lamp", "/questions/9", "/a-lamp"),
             ("/lamp-p-4711.html", "/lamp-p-9", ".html"),
             (
@@ -101,11 +128,11 @@ mod tests {
             ),
             ("/~keeper/", "/~urlspool-no-such-page-", "/"),
             ("/a%2012/lamp.mp3", "/a%2012/urlspool-no-such-page-", ".mp3"),
-            ("/watch?v=lamp", "/watch?v=urlspool-no-such-page-", ""),
+            ("/mp3/lamp2", "/mp3/urlspool-no-such-page-", ""),
         ] {
             let url = Url::parse(&format!("http://a.example{link}")).unwrap();
             let sibling = sibling(&url).unwrap();
-            let path = &sibling[Position::BeforePath..];
+            let path = sibling.path();
             assert!(
                 path.starts_with(before) && path.ends_with(after),
                 "{link}: {path}"
@@ -115,12 +142,42 @@ mod tests {
     }
 
     #[test]
-    fn links_at_the_root_have_none_and_those_of_one_program_have_one() {
+    fn a_sibling_is_on_the_host_of_its_link() {
+        for link in [
+            "//b.example/lamp",
+            "//b.example/41893",
+            "//lamp",
+            "/\\b.example/41893#lamp",
+            "//b.example//lamp//",
+            "/a/%2F%2Fb.example%2f12",
+            "/f\u{e4}lle/l\u{e4}mp%",
+            "/a/%1234567%",
+            "//1",
+        ] {
+            let url = Url::parse(&format!("http://a.example:81{link}")).unwrap();
+            let sibling = sibling(&url).unwrap();
+            assert_eq!(sibling.origin(), url.origin(), "{link}: {sibling}");
+            assert_ne!(sibling.path(), url.path(), "{link}: {sibling}");
+            assert_eq!(sibling.fragment(), None);
+            assert_eq!(Url::parse(sibling.as_str()), Ok(sibling));
+        }
+    }
+
+    #[test]
+    fn links_at_the_root_or_with_a_query_have_none_and_those_of_one_program_have_one() {
         let of = |link: &str| sibling(&Url::parse(&format!("http://a.example{link}")).unwrap());
-        for link in ["/", "/lamp.html", "/lamp/", "/lamp?", "/lamp?lit"] {
+        for link in [
+            "/",
+            "//",
+            "/lamp.html",
+            "/lamp/",
+            "/lamp?lit",
+            "/a/4711?page=2",
+        ] {
             assert_eq!(of(link), None, "{link}");
         }
-        assert_eq!(of("/view.php?id=7"), of("/view.php?id=12"));
-        assert_ne!(of("/view.php?id=7"), of("/show.php?id=7"));
+        assert_eq!(of("/item/7#a"), of("/item/12"));
+        assert_eq!(of("/item/41893/lamp-500"), of("/item/7123/lamp-2500"));
+        assert_ne!(of("/item/7"), of("/show/7"));
     }
 }

@@ -305,7 +305,7 @@ impl KnownHost {
                 ..Page::default()
             };
             Some(Control {
-                found: FoundPage::new(url.clone(), url != asked, page),
+                found: Arc::new(FoundPage::new(url.clone(), url != asked, page)),
                 asked: asked.clone(),
             })
         };

@@ -36,6 +36,14 @@ impl Verdict {
         }
     }
 
+    /// Returns the verdict with more evidence.
+    pub(super) fn and(&self, more: &str) -> Verdict {
+        Verdict {
+            evidence: format!("{}; {more}", self.evidence),
+            ..self.clone()
+        }
+    }
+
     pub(super) fn refutable(self) -> Verdict {
         Verdict {
             is_refutable: true,
@@ -71,7 +79,7 @@ impl FoundPage {
 pub(super) struct Control {
     /// The path's URL.
     pub(super) asked: Url,
-    pub(super) found: FoundPage,
+    pub(super) found: Arc<FoundPage>,
 }
 
 /// Likeness from which on two pages of one host with the same title are one page: what differs is
@@ -262,7 +270,7 @@ fn offer_of_all(
 fn named_after_domain(asked: &Url, found: &FoundPage, host: &HostPages) -> Option<String> {
     let domain = domain_of(asked.as_str())?;
     let control = host.controls.first()?;
-    let others = [Some(&control.found), host.front()];
+    let others = [Some(&*control.found), host.front()];
     let others: Vec<_> = others.into_iter().flatten().collect();
     if others.len() < 2 && !is_front_page(asked)
         || says_not_found(&found.page).is_some()
@@ -328,20 +336,17 @@ fn notice(
     // Without a snapshot a sentence at the beginning must say so: a title may name a subject, and a
     // text tell of it.
     let title = spaced(&found.page.title);
+    let is_said = |line: &&str| cited.is_some() || !title.contains(*line);
+    let first = || own.lines().filter(is_said).take(NOTICE_LINES);
+    let is_sentence = |line: &&str| length(line) <= SENTENCE_WORDS;
     let said = match cited {
         Some(_) => own.lines().find_map(gone_phrase),
-        None => own
-            .lines()
-            .filter(|line| !title.contains(*line))
-            .take(NOTICE_LINES)
-            .filter(|line| length(line) <= SENTENCE_WORDS)
-            .find_map(gone_phrase),
+        None => first().filter(is_sentence).find_map(gone_phrase),
     };
     // Beside a text that has gone, or on a page of a line, fewer words say so.
     let ended = || {
         let counts = cited.is_some() || words <= LINE_WORDS;
-        let mut lines = own.lines().take(NOTICE_LINES);
-        counts.then(|| lines.find_map(ended_phrase)).flatten()
+        counts.then(|| first().find_map(ended_phrase)).flatten()
     };
     let phrase = said.or_else(ended)?;
     Some(format!(
@@ -363,7 +368,7 @@ fn own_text(found: &FoundPage, others: [Option<&FoundPage>; 2]) -> String {
     own.join("\n")
 }
 
-pub(super) fn not_compared() -> Verdict {
+fn not_compared() -> Verdict {
     Verdict::new(
         PageState::NotCompared,
         "unlike the page of a path that cannot exist, or the host says 404 for it",
@@ -455,8 +460,13 @@ fn likeness(
             && OWN_WORDS <= own.words.min(other_own.words)
             && own.likeness(&other_own) < LIKE_OWN
     };
-    if LIKE <= text && !is_one_frame_of_two()
-        || is_one_title && LIKE_WITH_TITLE <= text
+    // A short page in a large frame is not the page that says there that nothing was found.
+    let says_less = || {
+        let other = format!(" {} {} ", other_title.join(" "), other_text.join(" "));
+        gone_phrase(&other).is_some() && says_not_found(&found.page).is_none()
+    };
+    if (LIKE <= text && !is_one_frame_of_two() || is_one_title && LIKE_WITH_TITLE <= text)
+        && !says_less()
         || is_empty(found) && is_empty(other) && found.page.resources == other.page.resources
     {
         return Some(Likeness::Text);
@@ -819,7 +829,7 @@ mod tests {
         let controls: Vec<_> = control
             .map(|(at, html)| Control {
                 asked: url(MISSING),
-                found: found(at, MISSING, html),
+                found: Arc::new(found(at, MISSING, html)),
             })
             .into_iter()
             .collect();
@@ -859,6 +869,37 @@ mod tests {
             Some((MISSING, &other)),
             PageState::NotCompared,
         );
+    }
+
+    #[test]
+    fn a_short_page_in_the_frame_of_the_page_that_says_not_found_is_no_soft_404() {
+        let frame =
+            "News Members Archive Contact Links Shop Search Map Events Boats Harbours Charts "
+                .repeat(9);
+        let page = format!("<title>Lamp | Handbook</title>{frame}<p>It is made of brass.");
+        let missing = "<p>This topic does not exist yet. You may write it.";
+        let control = format!("<title>No such page | Handbook</title>{frame}{missing}");
+        check(
+            (LINK, &page),
+            Some((MISSING, &control)),
+            PageState::NotCompared,
+        );
+        let other = format!("<title>Lamp | Handbook</title>{frame}{missing}");
+        check(
+            (LINK, &other),
+            Some((MISSING, &control)),
+            PageState::Soft404,
+        );
+    }
+
+    #[test]
+    fn the_title_of_a_page_of_a_line_may_name_a_subject() {
+        let page =
+            |title: &str, line: &str| format!("<title>{title}</title><h1>{title}</h1><p>{line}");
+        let album = page("Trial and error", "Photographs of 1998");
+        check((LINK, &album), None, PageState::NotCompared);
+        let closed = page("Lamps", "Sorry, this shop is closed");
+        check((LINK, &closed), None, PageState::Soft404);
     }
 
     #[test]
@@ -978,7 +1019,7 @@ mod tests {
     ) -> String {
         let control = control.map(|html| Control {
             asked: url(MISSING),
-            found: found(MISSING, MISSING, html),
+            found: Arc::new(found(MISSING, MISSING, html)),
         });
         let host = HostPages {
             controls: control.into_iter().collect(),
@@ -1062,7 +1103,7 @@ mod tests {
         let place = "http://l.cern.ch/login?next=x";
         let control = Control {
             asked: url(MISSING),
-            found: found(place, MISSING, login),
+            found: Arc::new(found(place, MISSING, login)),
         };
         let state = |front: FoundPage| {
             let host = HostPages {
@@ -1197,7 +1238,7 @@ mod tests {
         let host = |control: &str| HostPages {
             controls: vec![Control {
                 asked: url(MISSING),
-                found: found(MISSING, MISSING, control),
+                found: Arc::new(found(MISSING, MISSING, control)),
             }],
             front: Some(Arc::new(found(
                 "http://l.cern.ch/",
