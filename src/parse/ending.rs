@@ -47,7 +47,8 @@ fn end_in_run(run: &[u8], prior: &[u8], rules: Rules) -> UrlEnd {
     let word = match rules {
         Rules::Wide => {
             let end = end_before_markup(run, prior);
-            end - rule_len(&run[..end])
+            let end = end - rule_len(&run[..end]);
+            end - escaped_indentation_len(&run[..end])
         }
         Rules::Rfc1738 => run.len(),
     };
@@ -106,6 +107,27 @@ fn rule_len(word: &[u8]) -> usize {
     };
     let signs = word.iter().rev().take_while(|&&byte| byte == sign).count();
     if RULE_SIGNS <= signs { signs } else { 0 }
+}
+
+/// Minimum number of escaped blanks that indent a line.
+const ESCAPED_INDENTATION: usize = 2;
+
+/// Returns the length of an escaped line end and the escaped indentation after it at the end of `word`:
+/// a program has escaped the white space around the URL with it. Otherwise 0.
+fn escaped_indentation_len(word: &[u8]) -> usize {
+    let blanks = escapes_len(word, &[b"%20", b"%09"]);
+    let line_ends = escapes_len(
+        &word[..word.len() - blanks],
+        &[b"%0A", b"%0a", b"%0D", b"%0d", b"%20", b"%09"],
+    );
+    let is_indented = ESCAPED_INDENTATION * 3 <= blanks && 0 < line_ends;
+    if is_indented { line_ends + blanks } else { 0 }
+}
+
+/// Returns the length in bytes of the escapes at the end of `word` that are among `escapes`.
+fn escapes_len(word: &[u8], escapes: &[&[u8; 3]]) -> usize {
+    let among = |chunk: &&[u8]| escapes.iter().any(|escape| *chunk == escape.as_slice());
+    3 * word.rchunks_exact(3).take_while(among).count()
 }
 
 /// Returns `true` if the asterisk before `end` is one of two that close bold type.
@@ -917,6 +939,15 @@ mod tests {
         check(" http://a.example/b‖\u{202c}\u{200e}.");
         check(" http://a.example/b‖.\u{feff}");
         check(" http://a.example/b\u{200b}c‖");
+    }
+
+    #[test]
+    fn an_escaped_line_end_and_indentation_are_trimmed() {
+        check(" http://a.example/b‖%0A%20%20%20");
+        check(" http://a.example/b‖%20%0D%0A%09%09>");
+        check(" http://a.example/b%20%20‖");
+        check(" mailto:joe@a.example?body=b%0D%0A%0D%0A‖");
+        check(" http://a.example/?q=b%0A%20‖");
     }
 
     #[test]

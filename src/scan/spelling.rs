@@ -80,6 +80,16 @@ pub(crate) fn spelled_head(text: &[u8]) -> Option<SpelledHead> {
         .find(|(spelled, ..)| spelled.eq_ignore_ascii_case(name))?;
     let Delimiter { len, spelling } = delimiter(&text[letters..])?;
     let end = letters + len;
+    if spelling != Some(Spelling::Defanged)
+        && let Some((len, scheme)) = second_head(&text[end..])
+    {
+        return names_site(&text[end + len..]).then_some(SpelledHead {
+            len: end + len,
+            scheme,
+            spelling: Spelling::Mistyped,
+            has_backslashes: false,
+        });
+    }
     // An identical spelling is a URL as it should be.
     let spelling = match (of_name, spelling) {
         (Some(Spelling::Defanged), _) | (_, Some(Spelling::Defanged)) => Spelling::Defanged,
@@ -94,14 +104,29 @@ pub(crate) fn spelled_head(text: &[u8]) -> Option<SpelledHead> {
     })
 }
 
+/// Returns the length of a second scheme with its colon and slashes at the start of `text`, and the
+/// scheme: `http://http://a.example/` is a URL that was pasted after a scheme.
+fn second_head(text: &[u8]) -> Option<(usize, &'static str)> {
+    let scheme = ["https", "http", "ftp"].into_iter().find(|scheme| {
+        text.get(..scheme.len())
+            .is_some_and(|begin| begin.eq_ignore_ascii_case(scheme.as_bytes()))
+    })?;
+    let rest = &text[scheme.len()..];
+    let colon = usize::from(rest.starts_with(b":"));
+    rest[colon..]
+        .starts_with(b"//")
+        .then_some((scheme.len() + colon + 2, scheme))
+}
+
 /// Returns `true` for the beginning that nearly all URLs have: `http://` or `https://`, and then no
-/// further slash.
+/// further slash and no second scheme.
 fn is_common(text: &[u8]) -> bool {
     let Some(rest) = text.strip_prefix(b"http") else {
         return false;
     };
     let rest = rest.strip_prefix(b"s").unwrap_or(rest);
     matches!(rest, [b':', b'/', b'/', next, ..] if !matches!(next, b'/' | b'\\'))
+        && second_head(&rest[3..]).is_none()
 }
 
 /// The colon and slashes between a scheme and an authority.
@@ -213,6 +238,10 @@ mod tests {
             ("HTP://a.example/", "HTP://", "http"),
             ("ttps://a.example/", "ttps://", "https"),
             ("ftp:/192.0.2.1/x", "ftp:/", "ftp"),
+            ("http://http://a.example/", "http://http://", "http"),
+            ("http://HTTPS://a.example/", "http://HTTPS://", "https"),
+            ("https://http//a.example/", "https://http//", "http"),
+            ("http://ftp://ftp.a.example/", "http://ftp://", "ftp"),
         ] {
             check(text, Some((written, scheme)));
         }
@@ -233,6 +262,11 @@ mod tests {
             "http://///a.example",
             "ftp.a.example",
             "http.a.example",
+            "http://http.a.example/",
+            "http://http/",
+            "http://http:8080/",
+            "http://https/a.example",
+            "http://ftp://x",
         ] {
             check(text, None);
         }
