@@ -48,6 +48,7 @@ pub(super) fn is_impossible(
         && !head.is_host_incomplete();
     another
         || token.begins_location()
+        || line_break.is_heading_of_site()
         || sites
         || is_separator(line_break, head, token)
         || is_reference(head, token)

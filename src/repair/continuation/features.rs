@@ -619,7 +619,11 @@ fn add_token(
                 && line_break.follow != FollowingLine::Alike
                 && token.is_compound(extension),
         ),
-        (Feature::TokenEndsWithSlash, token.bare.ends_with(b"/")),
+        // Several slashes are an ornament.
+        (
+            Feature::TokenEndsWithSlash,
+            token.bare.ends_with(b"/") && !token.bare.ends_with(b"//"),
+        ),
         (
             Feature::CapitalizedToken,
             token.is_capitalized()

@@ -82,6 +82,8 @@ pub(super) struct LineBreak<'t> {
     pub(super) marks: MarksAtBreak,
     /// The start of the line after the lower one.
     pub(super) follow: FollowingLine,
+    /// Number of blanks at the start of that line, after its quote marks.
+    follow_indentation: usize,
 }
 
 impl<'t> LineBreak<'t> {
@@ -179,6 +181,11 @@ impl<'t> LineBreak<'t> {
         if token.is_empty() || lower.cut && rest.is_empty() {
             return None;
         }
+        let (follow, follow_indentation) = if lower.cut {
+            (FollowingLine::Text, 0)
+        } else {
+            following_line(text, lower.next, &upper_marks, token.of(text))
+        };
         Some(LineBreak {
             text,
             upper,
@@ -192,12 +199,22 @@ impl<'t> LineBreak<'t> {
                 same: lower_marks.count() == upper_marks.count(),
                 blank_between,
             },
-            follow: if lower.cut {
-                FollowingLine::Text
-            } else {
-                following_line(text, lower.next, &upper_marks, token.of(text))
-            },
+            follow,
+            follow_indentation,
         })
+    }
+
+    /// Returns `true` if the lower line is a heading of a list of sites: the URL and the line after
+    /// the lower one are indented alike, and the lower line less, but not to the margin, to which
+    /// programs break lines.
+    pub(super) fn is_heading_of_site(&self) -> bool {
+        let upper = self.upper_indentation().len();
+        let lower = self.lower_indentation().len();
+        self.follow == FollowingLine::Site
+            && trim_end(self.before_url()).is_empty()
+            && HEADING_BLANKS <= lower
+            && lower < upper
+            && upper == self.follow_indentation
     }
 
     /// Returns `true` if the URL begins before the upper line and was continued in it.
@@ -392,19 +409,27 @@ fn is_entity(rest: &[u8]) -> bool {
         .any(|entity| rest.starts_with(entity))
 }
 
-/// The start of the line at `at`, without its quote marks.
-fn following_line(text: &[u8], at: usize, upper: &LinePrefix<'_>, token: &[u8]) -> FollowingLine {
+/// The start of the line at `at`, without its quote marks, and the number of blanks before it.
+fn following_line(
+    text: &[u8],
+    at: usize,
+    upper: &LinePrefix<'_>,
+    token: &[u8],
+) -> (FollowingLine, usize) {
     let row = rest_of_line(text, at, CONTINUATION_BYTES);
     let line = row.span.of(text);
     let body = &line[upper.next(line).len..];
-    match body.get(indentation(body)) {
+    let blanks = indentation(body);
+    let start = &body[blanks..];
+    let follow = match start.first() {
         None if row.cut => FollowingLine::Text,
         None => FollowingLine::Blank,
         Some(b'/') => FollowingLine::Slash,
-        Some(_) if begins_site(&body[indentation(body)..]) => FollowingLine::Site,
-        Some(_) if is_alike(token, trim_end(&body[indentation(body)..])) => FollowingLine::Alike,
+        Some(_) if begins_site(start) => FollowingLine::Site,
+        Some(_) if is_alike(token, trim_end(start)) => FollowingLine::Alike,
         Some(_) => FollowingLine::Text,
-    }
+    };
+    (follow, blanks)
 }
 
 /// Returns `true` if `line` begins with a URL or a host.
@@ -439,6 +464,9 @@ fn is_alike(token: &[u8], line: &[u8]) -> bool {
     let same = kind(token) == kind(line) && kind(line).contains(&true);
     is_word(token) && is_word(line) && same && !is_host
 }
+
+/// Minimum number of blanks before a heading that is indented: one may stand after quote marks.
+const HEADING_BLANKS: usize = 2;
 
 /// Minimum number of lines that end with two blanks around a URL. Authors type two blanks at a line
 /// end now and then.

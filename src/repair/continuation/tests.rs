@@ -103,6 +103,29 @@ fn a_list_of_urls_is_not_joined() {
 }
 
 #[test]
+fn a_heading_between_indented_urls_is_not_joined() {
+    let list = |heading: &str| {
+        format!("    Our site¶      «{FULL}»¶    {heading}¶      http://b.example/¶")
+    };
+    check(&list("Education/Technology"));
+    check(&list("some_name"));
+    // Programs break lines to the margin.
+    check(&format!(
+        "      «{FULL}»¶«index.html»¶      http://b.example/¶"
+    ));
+    check(&format!(
+        "      «{FULL}»¶      «index.html»¶      http://b.example/¶"
+    ));
+}
+
+#[test]
+fn an_address_with_an_ornament_is_not_joined() {
+    check("> User No. 12///¶> «http://a.example/~joe/»¶> ‹joe.user@b.example///›¶");
+    check("«http://a.example/~joe/»¶joe.user@b.example*¶");
+    check("«http://a.example/~joe/»¶joe.user@b.example¶");
+}
+
+#[test]
 fn a_list_of_paths_is_not_joined() {
     check("«ftp://ftp.a.example»¶/pub/one.txt¶/pub/two.txt¶");
     check("«ftp://ftp.a.example»¶«/pub/one.txt»¶");

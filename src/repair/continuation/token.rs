@@ -427,7 +427,8 @@ impl ContinuationToken<'_> {
             && all(host, |&byte| is_word(byte) || b".-".contains(&byte))
     }
 
-    /// Returns `true` for `joe@a.example` and `joe[at]a.example`.
+    /// Returns `true` for `joe@a.example` and `joe[at]a.example`, also before an ornament of the
+    /// signature: `joe@a.example///`.
     fn is_mail_address(&self) -> bool {
         let name = self
             .bare
@@ -448,6 +449,16 @@ impl ContinuationToken<'_> {
             .or_else(|| rest.strip_prefix(b"[at]"))
         else {
             return false;
+        };
+        let ornament = host
+            .iter()
+            .rev()
+            .take_while(|byte| b"/|*=~#-".contains(byte))
+            .count();
+        // A single slash ends the path of an archive of messages.
+        let host = match ornament {
+            1 if host.ends_with(b"/") => host,
+            _ => &host[..host.len() - ornament],
         };
         let label =
             |label: &[u8]| !label.is_empty() && all(label, |&byte| is_word(byte) || byte == b'-');
