@@ -265,3 +265,19 @@ impl Drop for Folder {
         }
     }
 }
+
+/// Returns `signal`, or SIGTERM if this process ignores it (SIGHUP under `nohup`, SIGINT in the background of a script): then its
+/// children ignore it too.
+pub(crate) fn unless_ignored(signal: rustix::process::Signal) -> rustix::process::Signal {
+    let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let ignored = status
+        .lines()
+        .find_map(|line| line.strip_prefix("SigIgn:"))
+        .and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok())
+        .unwrap_or(0);
+    if ignored & (1 << (signal.as_raw() - 1)) == 0 {
+        signal
+    } else {
+        rustix::process::Signal::TERM
+    }
+}

@@ -11,7 +11,7 @@ use rusqlite::Connection;
 use rusqlite::types::Value;
 
 use super::{MAIL, check_database, first_message, load, value};
-use crate::scene::{Ended, Folder, ended, urlspool};
+use crate::scene::{Ended, Folder, ended, unless_ignored, urlspool};
 
 /// Runs `urlspool scan -v --into` the database `urls.db` in `folder`.
 fn scan_into(folder: &Folder, args: &[&str], input: &[u8]) -> Ended {
@@ -282,7 +282,8 @@ fn the_database_is_not_read_as_mail() {
 #[test]
 fn an_interrupted_load_is_completed_by_the_next() {
     let folder = Folder::new();
-    // The scan waits for more while rows of the first messages are committed.
+    // The scan waits for its input, which stays open: `wait` would close it, and the scan could end
+    // before it hears of the signal.
     let mut child = urlspool(["scan", "--into"])
         .arg(folder.path("urls.db"))
         .arg("-")
@@ -290,6 +291,7 @@ fn an_interrupted_load_is_completed_by_the_next() {
         .stderr(Stdio::piped())
         .spawn()
         .unwrap();
+    let input = child.stdin.take();
     let begun = Instant::now();
     while !folder.path("urls.db").exists() {
         assert!(begun.elapsed() < Duration::from_secs(20), "no database");
@@ -297,8 +299,9 @@ fn an_interrupted_load_is_completed_by_the_next() {
     }
     thread::sleep(Duration::from_millis(50));
     let id = rustix::process::Pid::from_child(&child);
-    rustix::process::kill_process(id, rustix::process::Signal::INT).unwrap();
+    rustix::process::kill_process(id, unless_ignored(rustix::process::Signal::INT)).unwrap();
     let status = child.wait().unwrap();
+    drop(input);
     assert_eq!(status.code(), Some(130));
     let mail = folder.file("a.mbox", MAIL);
     scanned_into(&folder, &[&mail]);

@@ -8,7 +8,7 @@ use rustix::process::Signal;
 
 use super::super::MAIL;
 use super::scan_in;
-use crate::scene::{Folder, lines, urlspool};
+use crate::scene::{Folder, lines, unless_ignored, urlspool};
 
 /// Starts a scan of a long text on standard input, which stays open as long as the second value lives. One thread writes
 /// what it has before it reads on.
@@ -37,22 +37,6 @@ fn wait_for(mut is_so: impl FnMut() -> bool) {
             "it takes too long"
         );
         std::thread::sleep(Duration::from_millis(5));
-    }
-}
-
-/// Returns `signal`, or SIGTERM if this process ignores it (SIGHUP under `nohup`, SIGINT in the background of a script): then its
-/// children ignore it too.
-fn unless_ignored(signal: Signal) -> Signal {
-    let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
-    let ignored = status
-        .lines()
-        .find_map(|line| line.strip_prefix("SigIgn:"))
-        .and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok())
-        .unwrap_or(0);
-    if ignored & (1 << (signal.as_raw() - 1)) == 0 {
-        signal
-    } else {
-        Signal::TERM
     }
 }
 
