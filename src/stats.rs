@@ -156,7 +156,7 @@ impl Stats {
             newsgroups: message
                 .newsgroups
                 .iter()
-                .map(|&group| group.into())
+                .map(|group| group.to_ascii_lowercase())
                 .collect(),
         };
     }

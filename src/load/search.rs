@@ -119,7 +119,7 @@ pub struct SearchQuery {
     pub url: Option<String>,
     /// A text in the sender; ASCII letters match in both cases.
     pub sender: Option<String>,
-    /// The `List-Id` of a list, or a newsgroup.
+    /// The `List-Id` of a list, or a newsgroup; ASCII letters match in both cases.
     pub list: Option<String>,
     /// A host, or a registrable domain with all its hosts, as records have them
     /// ([`crate::parse::host_name`]).
@@ -146,8 +146,8 @@ pub(super) enum Condition {
     Key(String),
     /// A text in the sender; ASCII letters match in both cases.
     Sender(String),
-    /// A `List-Id`, or what stands in its brackets, whose ASCII letters match in both cases; or a
-    /// newsgroup.
+    /// A `List-Id`, or what stands in its brackets, or a newsgroup; ASCII letters match in both
+    /// cases.
     List(String),
     /// The name of a hazard.
     Hazard(String),
@@ -304,7 +304,7 @@ impl SearchQuery {
                 Condition::List(list) => (
                     "urls.message IN (SELECT id FROM messages WHERE lower(list_id) = lower(?)
                        OR instr(lower(list_id), '<' || lower(?) || '>') > 0
-                       OR EXISTS (SELECT 1 FROM json_each(newsgroups) WHERE value = ?))",
+                       OR EXISTS (SELECT 1 FROM json_each(newsgroups) WHERE lower(value) = lower(?)))",
                     list,
                 ),
                 // The names in the list have no quotation marks.

@@ -22,13 +22,14 @@ pub(crate) fn list_name(list_id: &str) -> String {
     name.unwrap_or(list_id.trim()).to_lowercase()
 }
 
-/// Returns the names of a message's mailing list and of its newsgroups, the list first, each once:
-/// a gateway gives one name to both.
+/// Returns the names of a message's mailing list and of its newsgroups in lower case, the list
+/// first, each once: a gateway gives one name to both.
 pub(crate) fn list_names(list_id: Option<&str>, newsgroups: &[String]) -> Vec<String> {
     let mut seen = HashSet::new();
     let names = list_id.map(list_name).into_iter();
     names
-        .chain(newsgroups.iter().cloned())
+        // As a search compares them.
+        .chain(newsgroups.iter().map(|name| name.to_ascii_lowercase()))
         .filter(|name| seen.insert(name.clone()))
         .collect()
 }
@@ -70,5 +71,12 @@ mod tests {
         ] {
             assert_eq!(list_name(list_id), name, "{list_id}");
         }
+    }
+
+    #[test]
+    fn a_name_in_two_cases_is_one_list() {
+        let groups = ["Alt.Lamps", "alt.lamps", "alt.oil"].map(str::to_owned);
+        let names = list_names(Some("<alt.LAMPS>"), &groups);
+        assert_eq!(names, ["alt.lamps", "alt.oil"]);
     }
 }

@@ -229,7 +229,7 @@ fn schemes_domains_urls_senders_and_lists_choose() {
     let folder = Folder::new();
     let news = MAIL.replacen(
         "Subject: A lamp",
-        "List-Id: Lamps <lamps.m.example>\nSubject: A lamp",
+        "List-Id: Lamps <lamps.m.example>\nNewsgroups: Alt.Lamps\nSubject: A lamp",
         1,
     );
     loaded(&folder, &[], &records(&folder, "a.mbox", &news));
@@ -242,6 +242,8 @@ fn schemes_domains_urls_senders_and_lists_choose() {
         (&["--sender", "john@m"], 1),
         (&["--sender", "%"], 0),
         (&["--list", "lamps.m.example"], 3),
+        (&["--list", "Lamps.M.example"], 3),
+        (&["--list", "alt.LAMPS"], 3),
         (&["--scheme", "http", "--sender", "jane", "lamp"], 2),
     ] {
         assert_eq!(found(&folder, args).len(), count, "{args:?}");

@@ -41,7 +41,7 @@ def mail(random):
             words.insert(random.randint(0, len(words)), f"<{url}>")
         sender = random.choice(["Jane <jane@m.example>", "J*n? <j@m.example>", "\\John% <JOHN@m.example>"])
         date = f"Date: Mon, {random.randint(1, 28)} Jan {random.randint(1994, 1999)} 10:00:00 +0000\n" if random.random() < 0.8 else ""
-        lists = random.choice(["", "List-Id: Lamps <lamps.m.example>\n", "Newsgroups: alt.lamps,comp.infosystems.www\n"])
+        lists = random.choice(["", "List-Id: Lamps <lamps.m.example>\n", "Newsgroups: alt.lamps,comp.infosystems.www\n", "Newsgroups: Alt.LAMPS\n"])
         text += f"From x\nFrom: {sender}\n{date}{lists}Subject: {' '.join(random.sample(WORDS, 3))}\nMessage-ID: <{number}@m.example>\n"
         text += "MIME-Version: 1.0\nContent-Type: text/plain; charset=utf-8\nContent-Transfer-Encoding: 8bit\n\n"
         text += "\n".join(" ".join(words[at : at + 8]) for at in range(0, len(words), 8)) + "\n\n"

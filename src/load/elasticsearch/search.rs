@@ -138,7 +138,7 @@ fn condition_query(condition: Condition) -> Value {
         Condition::List(list) => json!({"bool": {"should": [
             {"term": {"message.list_id": {"value": list, "case_insensitive": true}}},
             contains("message.list_id", &format!("<{list}>")),
-            {"term": {"message.newsgroups": list}},
+            {"term": {"message.newsgroups": {"value": list, "case_insensitive": true}}},
         ], "minimum_should_match": 1}}),
         Condition::Hazard(name) => json!({"term": {"hazards": name}}),
         Condition::Since(time) => json!({"range": {"cited": {"gte": time}}}),

@@ -177,7 +177,8 @@ fn filter(query: &SearchQuery, phrases: &Phrases) -> (String, Vec<String>) {
             Condition::List(list) => (
                 "(lower(messages.list_id) = lower(? COLLATE \"C\")
                   OR strpos(lower(messages.list_id), '<' || lower(? COLLATE \"C\") || '>') > 0
-                  OR jsonb_exists(messages.newsgroups, ?))",
+                  OR EXISTS (SELECT 1 FROM jsonb_array_elements_text(messages.newsgroups) AS groups(name)
+                    WHERE lower(name COLLATE \"C\") = lower(? COLLATE \"C\")))",
                 list,
             ),
             Condition::Hazard(name) => ("jsonb_exists(urls.hazards, ?)", name),
