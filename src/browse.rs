@@ -13,7 +13,7 @@ mod selection;
 mod server;
 
 use std::io;
-use std::net::SocketAddr;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::path::{Path, PathBuf};
 
 use crate::load::{LoadError, open_to_read};
@@ -68,12 +68,37 @@ impl Browser {
         })
     }
 
-    /// Returns the URL of the first page.
+    /// Returns the URL of the first page for a browser on this machine.
     #[must_use]
     pub(crate) fn url(&self) -> String {
+        self.url_at(match self.address.ip() {
+            // They stand for all addresses of this machine; no browser opens them.
+            IpAddr::V4(Ipv4Addr::UNSPECIFIED) => Ipv4Addr::LOCALHOST.into(),
+            IpAddr::V6(Ipv6Addr::UNSPECIFIED) => Ipv6Addr::LOCALHOST.into(),
+            ip => ip,
+        })
+    }
+
+    /// Returns `true` if it listens on all addresses of this machine.
+    #[must_use]
+    pub(crate) fn is_on_all_addresses(&self) -> bool {
+        self.address.ip().is_unspecified()
+    }
+
+    /// Returns the URL of the first page for a browser on another machine, if it listens on all
+    /// addresses of this one and this one has an address in a network.
+    #[must_use]
+    pub(crate) fn url_elsewhere(&self) -> Option<String> {
+        let ip =
+            server::network_address(self.address.ip()).filter(|_| self.is_on_all_addresses())?;
+        Some(self.url_at(ip))
+    }
+
+    fn url_at(&self, ip: IpAddr) -> String {
+        let address = SocketAddr::new(ip, self.address.port());
         match &self.token {
-            Some(token) => format!("http://{}/{token}/", self.address),
-            None => format!("http://{}/", self.address),
+            Some(token) => format!("http://{address}/{token}/"),
+            None => format!("http://{address}/"),
         }
     }
 

@@ -2,7 +2,7 @@
 //! each connection. Requests are limited in size, time and work.
 
 use std::io::{self, Read, Write};
-use std::net::{IpAddr, SocketAddr, TcpListener, TcpStream};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, TcpListener, TcpStream, UdpSocket};
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
@@ -202,6 +202,20 @@ impl Worker {
     }
 }
 
+/// Returns the address of this machine in its network, of the family of `any`: the one that a
+/// datagram to elsewhere would have. None is sent.
+pub(super) fn network_address(any: IpAddr) -> Option<IpAddr> {
+    // Addresses of documentation (RFC 5737, RFC 3849), which have the default route.
+    let elsewhere: IpAddr = match any {
+        IpAddr::V4(_) => Ipv4Addr::new(192, 0, 2, 1).into(),
+        IpAddr::V6(_) => Ipv6Addr::new(0x2001, 0xdb8, 0, 0, 0, 0, 0, 1).into(),
+    };
+    let socket = UdpSocket::bind((any, 0)).ok()?;
+    socket.connect((elsewhere, 9)).ok()?;
+    let ip = socket.local_addr().ok()?.ip();
+    (!ip.is_unspecified() && !ip.is_loopback()).then_some(ip)
+}
+
 /// Returns the path beneath the token. The comparison takes the same time for all tokens of one
 /// length.
 fn beneath<'p>(path: &'p str, token: &str) -> Option<&'p str> {
@@ -295,6 +309,17 @@ mod tests {
             assert!(!is_own_host(host, address), "{host}");
         }
         assert!(is_own_host("[::1]:8080", "[::1]:8080".parse().unwrap()));
+    }
+
+    #[test]
+    fn the_address_in_the_network_can_be_opened() {
+        for any in [IpAddr::from([0; 4]), IpAddr::from([0; 16])] {
+            // A machine without a network has none.
+            if let Some(ip) = network_address(any) {
+                assert!(!ip.is_unspecified() && !ip.is_loopback(), "{ip}");
+                assert_eq!(ip.is_ipv4(), any.is_ipv4());
+            }
+        }
     }
 
     #[test]

@@ -20,8 +20,15 @@ pub(super) fn browse(args: &BrowseArgs) -> CommandResult {
         ),
     };
     let browser = Browser::open(&args.database, args.listen).map_err(failed)?;
+    let elsewhere = match browser.url_elsewhere() {
+        Some(url) => format!(", on another machine {url}"),
+        None if browser.is_on_all_addresses() => {
+            ", on another machine with the name of this one in it".to_owned()
+        }
+        None => String::new(),
+    };
     print_message(format_args!(
-        "urlspool: open {} in a browser; Ctrl-C ends it",
+        "urlspool: open {} in a browser{elsewhere}; Ctrl-C ends it",
         browser.url()
     ));
     browser.serve().map_err(failed)?;
