@@ -56,7 +56,7 @@ pub use other_lines::{write_event, write_gone, write_reject};
 pub use owned::{Record, RecordItems, RecordValue};
 pub use parsed::write_parsed;
 pub use parts::Parts;
-#[cfg(feature = "postgres")]
+#[cfg(any(feature = "browse", feature = "postgres"))]
 pub(crate) use record_line::json_list;
 pub use record_line::{
     GoneLine, LineError, LoadedRecord, LoadedValue, RecordLine, list_texts, read_record_line,

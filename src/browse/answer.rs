@@ -8,24 +8,40 @@ use std::time::SystemTime;
 
 use rusqlite::{Connection, ErrorCode, OptionalExtension};
 
-use super::pages::{self, LinkFacts, PageRow, SearchPage, Snapshot, Subject};
+use super::pages::{self, LinkFacts, LinksPage, PageRow, SearchPage, Snapshot, Subject};
 use super::raw::passage;
 use super::request::{
-    BAD_REQUEST, FAILED, Filter, FilterField, NOT_FOUND, PageSearch, Refusal, UNAVAILABLE,
+    BAD_REQUEST, FAILED, Filter, FilterField, LinkOrder, NOT_FOUND, PageSearch, Refusal,
+    UNAVAILABLE,
 };
-use super::selection::{Selection, select};
-use crate::limits::{BROWSE_KEPT_LISTS, BROWSE_PAGE_ROWS, BROWSE_PASSAGE_CHARS, BROWSE_TOP_NAMES};
+use super::selection::{Selection, links_of_domain, links_page, select};
+use crate::limits::{
+    BROWSE_KEPT_LISTS, BROWSE_PAGE_LINKS, BROWSE_PAGE_ROWS, BROWSE_PASSAGE_CHARS, BROWSE_TOP_NAMES,
+};
 use crate::load::{PassageMarker, citation_of_row};
 use crate::parse::key;
 use crate::record::{Citation, FormulaGuard, TableSyntax, list_texts};
 
 /// An answer with a body.
 pub(super) struct Answer {
+    /// The status of HTTP with its phrase.
     pub(super) status: &'static str,
     pub(super) content_type: &'static str,
     /// The name under which a browser saves it.
     pub(super) file_name: Option<&'static str>,
     pub(super) body: Body,
+}
+
+impl Answer {
+    /// Returns a page.
+    pub(super) fn page(status: &'static str, text: String) -> Answer {
+        Answer {
+            status,
+            content_type: "text/html; charset=utf-8",
+            file_name: None,
+            body: Body::Text(text),
+        }
+    }
 }
 
 pub(super) enum Body {
@@ -76,12 +92,7 @@ impl Answerer {
 
     /// Returns the answer to a request for `path`.
     pub(super) fn answer(&self, path: &str, query: &str) -> Result<Answer, Refusal> {
-        let html = |text| Answer {
-            status: "200 OK",
-            content_type: "text/html; charset=utf-8",
-            file_name: None,
-            body: Body::Text(text),
-        };
+        let html = |text| Answer::page("200 OK", text);
         match path {
             "style.css" => Ok(Answer {
                 content_type: "text/css; charset=utf-8",
@@ -95,12 +106,17 @@ impl Answerer {
             "" | "link" | "domain" | "list" | "sender" => {
                 let (filter, page) = Filter::of_query(query)?;
                 match self.page(path, filter.clone(), page) {
-                    Err(NOT_FOUND) if path == "link" => Ok(Answer {
-                        status: "404 Not Found",
-                        ..html(pages::not_cited(&filter))
-                    }),
+                    Err(NOT_FOUND) if path == "link" => {
+                        let page = pages::not_cited(&filter);
+                        Ok(Answer::page(NOT_FOUND.status, page))
+                    }
                     page => page.map(html),
                 }
+            }
+            "links" => {
+                let (filter, page) = Filter::of_query(query)?;
+                let order = LinkOrder::of_query(query);
+                self.links_page(&filter, order, page).map(html)
             }
             "bytes" => {
                 let row = query.strip_prefix("row=").and_then(|row| row.parse().ok());
@@ -134,7 +150,7 @@ impl Answerer {
     fn page(&self, path: &str, filter: Filter, page: usize) -> Result<String, Refusal> {
         let search = match filter.search() {
             Ok(search) => search,
-            Err(field) => return Ok(pages::not_understood(&filter, field)),
+            Err(reason) => return Ok(pages::not_searched(&filter, reason)),
         };
         let list = self.list(&filter, &search)?;
         let subject = self.subject(path, &filter)?;
@@ -155,6 +171,44 @@ impl Answerer {
             subject,
             words_left_out: search.words_left_out,
             clean_key: search.clean_key,
+            first,
+            page,
+            pages,
+        }))
+    }
+
+    /// Returns the page with the links of a list of citations.
+    fn links_page(
+        &self,
+        filter: &Filter,
+        order: LinkOrder,
+        page: usize,
+    ) -> Result<String, Refusal> {
+        let search = match filter.search() {
+            Ok(search) => search,
+            Err(reason) => return Ok(pages::not_searched(filter, reason)),
+        };
+        let list = self.list(filter, &search)?;
+        let whole = match search.domain_alone() {
+            // The links of a domain are known without its citations.
+            Some(domain) if list.sampled.is_some() => {
+                Some(answered(links_of_domain(&self.db, &domain))?)
+            }
+            _ => None,
+        };
+        let links = whole.as_ref().unwrap_or(&list.links);
+        let pages = links.len().div_ceil(BROWSE_PAGE_LINKS).max(1);
+        let page = page.min(pages);
+        let first = (page - 1) * BROWSE_PAGE_LINKS;
+        let part = first..links.len().min(first + BROWSE_PAGE_LINKS);
+        let rows = answered(links_page(&self.db, links, order, part))?;
+        Ok(pages::links_page(&LinksPage {
+            filter,
+            list: &list,
+            is_sample: whole.is_none() && list.sampled.is_some(),
+            order,
+            rows,
+            links: links.len(),
             first,
             page,
             pages,

@@ -5,7 +5,10 @@ use std::path::Path;
 use maud::{Markup, PreEscaped, html};
 
 use super::raw::{NoPassage, RawPassage};
-use super::request::{Filter, FilterField, has_words};
+use super::request::{
+    FAILED, Filter, FilterField, LinkOrder, NOT_ALLOWED, NOT_FOUND, NoSearch, Refusal, TIMEOUT,
+    TOO_LONG, UNAVAILABLE, has_words,
+};
 use super::selection::{Selection, Top};
 use crate::diagnostic::{counted, grouped, shortened};
 use crate::limits::{
@@ -20,6 +23,9 @@ const STYLE: &str = include_str!("style.css");
 
 /// Height of the timeline in pixels.
 const TIMELINE: f64 = 96.0;
+
+/// Number of characters of a condition in a title.
+const TITLE_CHARS: usize = 80;
 
 /// Maximum number of years that a timeline has: 1970 to the middle of this century.
 const YEARS: u64 = 100;
@@ -45,6 +51,36 @@ pub(super) struct SearchPage<'p> {
     /// The number of the page, from 1 on, and of all pages.
     pub(super) page: usize,
     pub(super) pages: usize,
+}
+
+/// A page with a list of the links that some citations have.
+pub(super) struct LinksPage<'p> {
+    pub(super) filter: &'p Filter,
+    /// The citations.
+    pub(super) list: &'p Selection,
+    /// `true` if the links are those of a sample of the citations.
+    pub(super) is_sample: bool,
+    pub(super) order: LinkOrder,
+    /// Keys with the numbers of their citations.
+    pub(super) rows: Vec<(String, u64)>,
+    /// The number of links on all pages.
+    pub(super) links: usize,
+    /// The number of links before the page.
+    pub(super) first: usize,
+    /// The number of the page, from 1 on, and of all pages.
+    pub(super) page: usize,
+    pub(super) pages: usize,
+}
+
+/// The place of a page among the pages of a list.
+struct Position {
+    /// The number of rows before the page, on it, and on all pages.
+    first: usize,
+    shown: usize,
+    total: usize,
+    /// The number of the page, from 1 on, and of all pages.
+    page: usize,
+    pages: usize,
 }
 
 /// The thing that a page is about.
@@ -175,6 +211,12 @@ fn hazard(name: &str) -> Markup {
 }
 
 fn document(title: &str, filter: &Filter, main: &Markup) -> String {
+    document_beneath("", title, filter, main)
+}
+
+/// Returns a page whose path is beneath the first page. `root` leads there: it is empty, or some
+/// `../`.
+fn document_beneath(root: &str, title: &str, filter: &Filter, main: &Markup) -> String {
     let page = html! {
         (PreEscaped("<!doctype html>\n"))
         html lang="en" { "\n"
@@ -183,13 +225,13 @@ fn document(title: &str, filter: &Filter, main: &Markup) -> String {
                 meta name="viewport" content="width=device-width, initial-scale=1"; "\n"
                 meta name="color-scheme" content="light dark"; "\n"
                 title { (Text(title)) } "\n"
-                link rel="stylesheet" href="style.css"; "\n"
+                link rel="stylesheet" href={ (root) "style.css" }; "\n"
             } "\n"
             body.browse { "\n"
                 a.skip href="#results" { "Skip to the citations" } "\n"
                 header { "\n"
-                    p.home { a href="./" accesskey="h" { "All links" } } "\n"
-                    (form(filter))
+                    p.home { a href={ (root) "./" } accesskey="h" { "All links" } } "\n"
+                    (form(root, filter))
                 } "\n"
                 main { "\n" (main) } "\n"
                 footer { p {
@@ -204,7 +246,7 @@ fn document(title: &str, filter: &Filter, main: &Markup) -> String {
     page.into_string()
 }
 
-fn form(filter: &Filter) -> Markup {
+fn form(root: &str, filter: &Filter) -> Markup {
     let input = |field: FilterField, hint: &str| {
         html! {
             label { (field.label()) " "
@@ -213,9 +255,9 @@ fn form(filter: &Filter) -> Markup {
     };
     let has_more = filter
         .conditions()
-        .any(|(field, _)| !matches!(field, FilterField::Words | FilterField::Key));
+        .any(|(field, _)| field != FilterField::Words && !HIDDEN.contains(&field));
     html! {
-        form.search role="search" action="./" method="get" { "\n"
+        form.search role="search" action={ (root) "./" } method="get" { "\n"
             div.words {
                 label.hidden for="q" { "Words" }
                 input #q type="search" name="q" value=(filter.value(FilterField::Words))
@@ -251,8 +293,10 @@ fn form(filter: &Filter) -> Markup {
                             }
                         }
                     } "\n"
-                    @if !filter.value(FilterField::Key).is_empty() {
-                        input type="hidden" name="key" value=(filter.value(FilterField::Key));
+                    @for (field, value) in filter.conditions() {
+                        @if HIDDEN.contains(&field) {
+                            input type="hidden" name=(field.name()) value=(value);
+                        }
                     }
                 } "\n"
             } "\n"
@@ -260,8 +304,32 @@ fn form(filter: &Filter) -> Markup {
     }
 }
 
-/// Returns the page about a condition that cannot be understood.
-pub(super) fn not_understood(filter: &Filter, field: FilterField) -> String {
+/// Conditions that are chosen by a click, and that nobody types. They have no input.
+const HIDDEN: [FilterField; 2] = [FilterField::Key, FilterField::Thread];
+
+/// Returns the page about conditions that cannot be searched.
+pub(super) fn not_searched(filter: &Filter, reason: NoSearch) -> String {
+    match reason {
+        NoSearch::Field(field) => not_understood(filter, field),
+        NoSearch::ReversedDates => reversed_dates(filter),
+    }
+}
+
+fn reversed_dates(filter: &Filter) -> String {
+    let since = filter.value(FilterField::Since);
+    let until = filter.value(FilterField::Until);
+    let exchanged = filter.with(FilterField::Since, until);
+    let exchanged = exchanged.with(FilterField::Until, since).to_query(1);
+    let main = html! {
+        h1 { "Nothing was searched" }
+        p { "The dates are reversed: " (FilterField::Since.label()) " " (foreign(since)) " is after "
+            (FilterField::Until.label()) " " (foreign(until)) ". "
+            a href={ "./" (exchanged) } { "Exchange them" } "." }
+    };
+    document("Nothing was searched: reversed dates", filter, &main)
+}
+
+fn not_understood(filter: &Filter, field: FilterField) -> String {
     let main = html! {
         h1 { "Nothing was searched" }
         @if field == FilterField::Words && !has_words(filter.value(field)) {
@@ -277,7 +345,56 @@ pub(super) fn not_understood(filter: &Filter, field: FilterField) -> String {
                 "month (1996-07) or a day (1996-07-02)." }
         }
     };
-    document("Nothing was searched", filter, &main)
+    let title = format!("Nothing was searched: {}", field.label());
+    document(&title, filter, &main)
+}
+
+/// Returns the page of a refusal, with the reason and the way back.
+pub(super) fn refused(refusal: Refusal, path: &str, filter: &Filter) -> String {
+    let (title, reason) = match refusal {
+        NOT_FOUND if path == "bytes" => (
+            "No such citation",
+            "This citation is not in the database: a load has removed it, or the address is wrong.",
+        ),
+        NOT_FOUND => ("No such page", "There is no page with this address."),
+        NOT_ALLOWED => (
+            "Only reading",
+            "These pages are only read: a browser asks for them with GET.",
+        ),
+        TIMEOUT => (
+            "The request took too long",
+            "The browser did not send its request in time. Load the page again.",
+        ),
+        TOO_LONG => (
+            "The request is too long",
+            "What is searched for is longer than these pages take. Search for less.",
+        ),
+        UNAVAILABLE => (
+            "The search took too long",
+            "The database did not answer in time. Narrow the search, such as by a year.",
+        ),
+        FAILED => (
+            "The database cannot be read",
+            "The database cannot be read. It may be damaged, or it was moved: start urlspool browse \
+             again, which says what is wrong.",
+        ),
+        _ => (
+            "The address is wrong",
+            "The address of this page is incomplete, or a part of it cannot be understood.",
+        ),
+    };
+    let root = "../".repeat(path.matches('/').count());
+    let main = html! {
+        h1 { (title) } "\n"
+        p #results tabindex="-1" { (reason) } "\n"
+        p {
+            a href={ (root) "./" } { "All links" }
+            @if filter.conditions().next().is_some() {
+                " \u{b7} " a href={ (root) "./" (filter.to_query(1)) } { "Citations with these conditions" }
+            }
+        } "\n"
+    };
+    document_beneath(&root, title, filter, &main)
 }
 
 /// Returns the page about a link that nobody cited.
@@ -300,28 +417,90 @@ pub(super) fn search_page(page: &SearchPage<'_>) -> String {
         h1 { (foreign(&title)) } "\n"
         @if let Subject::Link(facts) = &page.subject { (link_facts(facts)) }
         @if matches!(page.subject, Subject::Name(..)) { (name_facts(page)) }
-        (chips(page))
+        (chips(&page.filter, "./"))
         (word_notes(page))
-        (sample_note(page))
+        (sample_note(page.list))
         (timeline(page))
         div.columns { "\n"
             (results(page))
             (tops(page))
         } "\n"
     };
-    document(&title, &page.filter, &main)
+    document(&numbered(title, page.page), &page.filter, &main)
+}
+
+/// Returns the title of one of several pages.
+fn numbered(title: String, page: usize) -> String {
+    if page == 1 {
+        title
+    } else {
+        format!("{title}, page {page}")
+    }
+}
+
+/// Returns a page with a list of links.
+pub(super) fn links_page(page: &LinksPage<'_>) -> String {
+    let conditions = conditions_title(page.filter);
+    let title = match &*conditions {
+        "" => "List of links".to_owned(),
+        conditions => format!("Links, {conditions}"),
+    };
+    let to = |order, number| format!("links{}", page.filter.to_links_query(order, number));
+    let main = html! {
+        h1 { (foreign(&title)) } "\n"
+        (chips(page.filter, "links"))
+        @if page.is_sample { (sample_note(page.list)) }
+        section #results aria-label="Links" tabindex="-1" { "\n"
+            h2 { (counted(page.links as u64, "link", "links")) } "\n"
+            p.exports { "By "
+                @for (order, name) in [(LinkOrder::Citations, "citations"), (LinkOrder::Address, "address")] {
+                    @if order == page.order { strong aria-current="true" { (name) } }
+                    @else { a href=(to(order, 1)) { (name) } }
+                    " "
+                }
+                "\u{b7} " a href={ "./" (page.filter.to_query(1)) } { "Their citations" }
+            } "\n"
+            ol.links start=(page.first + 1) { "\n"
+                @for (key, count) in &page.rows { li {
+                    (thing(FilterField::Key, key, &Filter::default())) " "
+                    span.n { (counted(*count, "citation", "citations")) }
+                } "\n" }
+            } "\n"
+            (pager(&Position {
+                first: page.first,
+                shown: page.rows.len(),
+                total: page.links,
+                page: page.page,
+                pages: page.pages,
+            }, |number| to(page.order, number)))
+        } "\n"
+    };
+    document(&numbered(title, page.page), page.filter, &main)
 }
 
 fn title(page: &SearchPage<'_>) -> String {
     match &page.subject {
         Subject::Link(facts) => facts.key.clone(),
-        Subject::Name(field, name) => format!("{}: {name}", field.label()),
+        Subject::Name(field, name) => {
+            let others = conditions_title(&page.filter.with(*field, ""));
+            let joint = if others.is_empty() { "" } else { ", " };
+            format!("{}: {name}{joint}{others}", field.label())
+        }
         Subject::Search if page.filter.conditions().next().is_none() => {
             let name = page.database.file_name().unwrap_or_default();
             format!("Links in {}", name.to_string_lossy())
         }
-        Subject::Search => "Citations that match".to_owned(),
+        Subject::Search => conditions_title(&page.filter),
     }
+}
+
+/// Returns the conditions of a filter in a line.
+fn conditions_title(filter: &Filter) -> String {
+    let conditions = filter.conditions().map(|(field, value)| {
+        let value = shortened(value, TITLE_CHARS);
+        format!("{}: {value}", field.label())
+    });
+    conditions.collect::<Vec<_>>().join(", ")
 }
 
 /// Returns the query of a filter with one value replaced. A condition leads to the search, with the
@@ -336,13 +515,14 @@ fn thing(field: FilterField, name: &str, filter: &Filter) -> Markup {
     html! { a href={ (field.path()) (query) } { (foreign(name)) } }
 }
 
-fn chips(page: &SearchPage<'_>) -> Markup {
+/// Returns the conditions, each with a link to the page of `path` without it.
+fn chips(filter: &Filter, path: &str) -> Markup {
     html! {
-        @if page.filter.conditions().next().is_some() {
+        @if filter.conditions().next().is_some() {
             ul.chips aria-label="Conditions" { "\n"
-                @for (field, value) in page.filter.conditions() { li {
+                @for (field, value) in filter.conditions() { li {
                     (field.label()) ": " (foreign(value)) " "
-                    a href=(narrowed(page, field, ""))
+                    a href={ (path) (filter.with(field, "").to_query(1)) }
                         aria-label={ "Remove the condition " (field.label()) } { "remove" }
                 } "\n" }
             } "\n"
@@ -364,8 +544,7 @@ fn word_notes(page: &SearchPage<'_>) -> Markup {
     }
 }
 
-fn sample_note(page: &SearchPage<'_>) -> Markup {
-    let list = page.list;
+fn sample_note(list: &Selection) -> Markup {
     html! {
         @if let Some(examined) = list.sampled { p.note role="status" {
             "More than " (grouped(BROWSE_EXACT_ROWS)) " citations match, so this page is a sample: "
@@ -446,6 +625,9 @@ fn tops(page: &SearchPage<'_>) -> Markup {
                     } "\n" } } "\n"
                 } "\n" }
             }
+            @if !page.list.links.is_empty() { p {
+                a href={ "links" (page.filter.to_query(1)) } { "List of links, by citations or by address" }
+            } "\n" }
         } "\n"
     }
 }
@@ -544,11 +726,18 @@ fn results(page: &SearchPage<'_>) -> Markup {
                     } @else { "As shown, all pages: " }
                     a href={ "citations.csv" (query) } { "CSV" } " "
                     a href={ "citations.jsonl" (query) } { "JSON lines" }
+                    @if !list.links.is_empty() { " \u{b7} " a href={ "links" (query) } { "List of links" } }
                     " " a.narrow href="#tops" { "Narrow by a name" } } "\n"
                 ol.cited start=(page.first + 1) { "\n"
                     @for row in &page.rows { (result(row, &page.filter)) }
                 } "\n"
-                (pager(page))
+                (pager(&Position {
+                    first: page.first,
+                    shown: page.rows.len(),
+                    total: list.ids.len(),
+                    page: page.page,
+                    pages: page.pages,
+                }, |number| format!("{}{}", page.subject_path(), page.filter.to_query(number))))
             }
         } "\n"
     }
@@ -579,6 +768,9 @@ fn result(row: &PageRow, filter: &Filter) -> Markup {
                         (counted(row.citations, "citation", "citations")) " of this link"
                     }
                 }
+                @if let Some(thread) = &row.citation.thread {
+                    " \u{b7} " a href=(thread_link(thread)) { "its thread" }
+                }
                 @if 0 < row.citation.quote_depth {
                     " \u{b7} quoted " (counted(row.citation.quote_depth.cast_unsigned(), "level", "levels")) " deep"
                 }
@@ -593,11 +785,18 @@ fn result(row: &PageRow, filter: &Filter) -> Markup {
                 summary { "Where it stands" }
                 p { a href={ "bytes?row=" (row.id) } { "The text around it, as it is in the file" } } "\n"
                 p { "In a terminal: " code { (foreign(&show_command(&row.citation))) } } "\n"
-                @if let Some(thread) = &row.citation.thread { p { "Thread: " (foreign(thread)) } }
+                @if let Some(thread) = &row.citation.thread { p {
+                    "Thread: " a href=(thread_link(thread)) { (foreign(thread)) }
+                } }
                 @if let Some(id) = &found.message.id { p { "Message-ID: " (foreign(id)) } }
             } "\n"
         } "\n"
     }
+}
+
+/// Returns the way to all citations of a thread.
+fn thread_link(thread: &str) -> String {
+    format!("./{}", Filter::of_thread(thread).to_query(1))
 }
 
 /// Returns the page with the raw bytes of a citation, which are marked, and the text around them.
@@ -608,8 +807,14 @@ pub(super) fn bytes_page(row: &PageRow, passage: &Result<RawPassage, NoPassage>)
         section #results tabindex="-1" { "\n"
             p.soft { (foreign(&place(&row.citation))) } "\n"
             @match passage {
-                Ok(RawPassage { before, bytes, after }) => {
+                Ok(RawPassage { before, bytes, after, left_before, left_out, left_after }) => {
+                    @if 0 < *left_before { p.soft { "\u{2026} " (counted(*left_before, "byte", "bytes"))
+                        " of the file before this text" } "\n" }
                     pre.raw { (raw_text(before)) mark { (raw_text(bytes)) } (raw_text(after)) } "\n"
+                    @if 0 < *left_after { p.soft { "\u{2026} " (counted(*left_after, "byte", "bytes"))
+                        " of the file after this text" } "\n" }
+                    @if 0 < *left_out { p.note role="status" { "The link is cut: its last "
+                        (counted(*left_out, "byte", "bytes")) " are not shown. The command below prints all." } "\n" }
                     p.soft { "Bytes " (grouped(source.start.cast_unsigned())) " to "
                         (grouped(source.end.cast_unsigned()))
                         ". Bytes that are not UTF-8 are shown as \u{fffd}." } "\n"
@@ -627,7 +832,9 @@ pub(super) fn bytes_page(row: &PageRow, passage: &Result<RawPassage, NoPassage>)
             ol.cited { "\n" (result(row, &Filter::default())) } "\n"
         } "\n"
     };
-    document("As it is in the file", &Filter::default(), &main)
+    let url = shortened(&row.citation.found.url, TITLE_CHARS);
+    let title = format!("As it is in the file: {url}");
+    document(&title, &Filter::default(), &main)
 }
 
 /// Returns bytes as text, line by line.
@@ -676,10 +883,8 @@ fn place(citation: &Citation) -> String {
     format!("{place}:{}-{}", source.start, source.end)
 }
 
-fn pager(page: &SearchPage<'_>) -> Markup {
-    let path = page.subject_path();
-    let link = |number: usize| format!("{path}{}", page.filter.to_query(number));
-    let last = page.first + page.rows.len();
+fn pager(page: &Position, link: impl Fn(usize) -> String) -> Markup {
+    let last = page.first + page.shown;
     html! {
         nav.pager aria-label="Pages" { "\n"
             @if 1 < page.page {
@@ -687,7 +892,7 @@ fn pager(page: &SearchPage<'_>) -> Markup {
                 a rel="prev" accesskey="p" href=(link(page.page - 1)) { "Previous" } " "
             }
             span { (grouped(page.first as u64 + 1)) " \u{2013} " (grouped(last as u64)) " of "
-                (grouped(page.list.ids.len() as u64)) }
+                (grouped(page.total as u64)) }
             @if page.page < page.pages {
                 " " a rel="next" accesskey="n" href=(link(page.page + 1)) { "Next" }
                 " " a href=(link(page.pages)) { "Last" }

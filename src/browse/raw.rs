@@ -2,6 +2,7 @@
 
 use std::ffi::OsString;
 use std::io::{self, Read, Seek, SeekFrom};
+use std::ops::Range;
 use std::os::unix::ffi::OsStringExt;
 use std::path::PathBuf;
 
@@ -16,8 +17,15 @@ use crate::walk::WalkedFile;
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct RawPassage {
     pub(super) before: Vec<u8>,
+    /// The bytes of the record, or their beginning.
     pub(super) bytes: Vec<u8>,
     pub(super) after: Vec<u8>,
+    /// The number of bytes of the file before `before`.
+    pub(super) left_before: u64,
+    /// The number of bytes of the record after `bytes`.
+    pub(super) left_out: u64,
+    /// The number of bytes of the file after `after`.
+    pub(super) left_after: u64,
 }
 
 /// The reason for which a passage cannot be shown.
@@ -52,28 +60,41 @@ pub(super) fn passage(source: &FoundSource) -> Result<RawPassage, NoPassage> {
     if read::is_container(&magic) {
         return Err(NoPassage::Packed);
     }
-    let (start, end) = (source.start.cast_unsigned(), source.end.cast_unsigned());
+    let range = source.start.cast_unsigned()..source.end.cast_unsigned();
+    Ok(passage_in(&mut file, range)?)
+}
+
+fn passage_in(file: &mut (impl Read + Seek), range: Range<u64>) -> io::Result<RawPassage> {
+    let Range { start, end } = range;
     let first = start.saturating_sub(BROWSE_AROUND_BYTES);
     let length = end.saturating_sub(start).min(BROWSE_RAW_BYTES);
-    file.seek(SeekFrom::Start(first))?;
-    let mut read = |length: u64| {
+    let mut read = |from: u64, length: u64| {
         let mut bytes = Vec::new();
-        (&mut file).take(length).read_to_end(&mut bytes)?;
+        file.seek(SeekFrom::Start(from))?;
+        file.take(length).read_to_end(&mut bytes)?;
         Ok::<_, io::Error>(bytes)
     };
-    let (before, bytes, after) = (
-        read(start - first)?,
-        read(length)?,
-        read(BROWSE_AROUND_BYTES)?,
+    let (before, bytes, mut after) = (
+        read(first, start.saturating_sub(first))?,
+        read(start, length)?,
+        read(end, BROWSE_AROUND_BYTES)?,
     );
+    let file_bytes = file.seek(SeekFrom::End(0))?;
     if (bytes.len() as u64) < length {
         let message = "it ends before the link: it is not the file that was scanned";
-        return Err(NoPassage::Failed(io::Error::other(message)));
+        return Err(io::Error::other(message));
+    }
+    let before = from_line(before, first == 0);
+    if end + (after.len() as u64) < file_bytes {
+        after = to_line(after);
     }
     Ok(RawPassage {
-        before: from_line(before, first == 0),
+        left_before: start - before.len() as u64,
+        left_out: end.saturating_sub(start) - length,
+        left_after: file_bytes.saturating_sub(end + after.len() as u64),
+        before,
         bytes,
-        after: to_line(after),
+        after,
     })
 }
 
@@ -105,5 +126,26 @@ mod tests {
         assert_eq!(from_line(bytes("one line "), false), b"one line ");
         assert_eq!(to_line(bytes(" here\nnext\nhal")), b" here\nnext");
         assert_eq!(to_line(bytes(" one line")), b" one line");
+    }
+
+    #[test]
+    fn bytes_that_are_not_shown_are_counted() {
+        let lines = "line\n".repeat(1_000);
+        let url = "u".repeat(300 << 10);
+        let mut file = io::Cursor::new(format!("{lines}see {url} here\n{lines}"));
+        let start = lines.len() as u64 + 4;
+        let mut passage = |range| passage_in(&mut file, range).unwrap();
+        let long = passage(start..start + url.len() as u64);
+        assert_eq!(long.bytes.len() as u64, BROWSE_RAW_BYTES);
+        assert_eq!(long.left_out, (300 << 10) - BROWSE_RAW_BYTES);
+        assert!(long.after.starts_with(b" here\n") && long.before.ends_with(b"\nsee "));
+        let shown = [&long.before, &long.bytes, &long.after].map(|part| part.len() as u64);
+        let left = long.left_before + long.left_out + long.left_after;
+        let file_bytes = 2 * lines.len() as u64 + 10 + url.len() as u64;
+        assert_eq!(shown.iter().sum::<u64>() + left, file_bytes);
+        let first = passage(0..4);
+        assert_eq!((first.left_before, first.left_out), (0, 0));
+        let last = passage(file_bytes - 5..file_bytes - 1);
+        assert_eq!((last.left_after, &*last.after), (0, &b"\n"[..]));
     }
 }

@@ -12,24 +12,23 @@ use crate::load::{SearchOrder, SearchQuery, clean_key, split_words};
 use crate::parse::key;
 use crate::record::ClosedSet;
 
-/// The answer to a request that cannot be served: a status of HTTP with its reason.
+/// The answer to a request that cannot be served. `pages.rs` has the reasons for readers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Refusal {
-    pub(super) status: u16,
-    pub(super) reason: &'static str,
+    /// The status of HTTP with its phrase.
+    pub(super) status: &'static str,
 }
 
-pub(super) const BAD_REQUEST: Refusal = refusal(400, "Bad Request");
-pub(super) const FORBIDDEN: Refusal = refusal(403, "Forbidden");
-pub(super) const NOT_FOUND: Refusal = refusal(404, "Not Found");
-pub(super) const NOT_ALLOWED: Refusal = refusal(405, "Method Not Allowed");
-pub(super) const TIMEOUT: Refusal = refusal(408, "Request Timeout");
-pub(super) const TOO_LONG: Refusal = refusal(431, "Request Header Fields Too Large");
-pub(super) const FAILED: Refusal = refusal(500, "Internal Server Error");
-pub(super) const UNAVAILABLE: Refusal = refusal(503, "Service Unavailable");
+pub(super) const BAD_REQUEST: Refusal = refusal("400 Bad Request");
+pub(super) const NOT_FOUND: Refusal = refusal("404 Not Found");
+pub(super) const NOT_ALLOWED: Refusal = refusal("405 Method Not Allowed");
+pub(super) const TIMEOUT: Refusal = refusal("408 Request Timeout");
+pub(super) const TOO_LONG: Refusal = refusal("431 Request Header Fields Too Large");
+pub(super) const FAILED: Refusal = refusal("500 Internal Server Error");
+pub(super) const UNAVAILABLE: Refusal = refusal("503 Service Unavailable");
 
-const fn refusal(status: u16, reason: &'static str) -> Refusal {
-    Refusal { status, reason }
+const fn refusal(status: &'static str) -> Refusal {
+    Refusal { status }
 }
 
 /// A request for a page.
@@ -101,27 +100,61 @@ pub(super) enum FilterField {
     Scheme,
     Sender,
     List,
+    /// A thread, by its name ([`Citation::thread`](crate::record::Citation)).
+    Thread,
     Hazard,
     Since,
     Until,
     Key,
 }
 
+/// The reason for which nothing is searched.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum NoSearch {
+    /// The value of a condition cannot be understood.
+    Field(FilterField),
+    /// The first date is after the last one.
+    ReversedDates,
+}
+
+/// Order of a list of links.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum LinkOrder {
+    /// Those with the most citations first.
+    #[default]
+    Citations,
+    /// By their keys.
+    Address,
+}
+
+impl LinkOrder {
+    /// Reads the order in a query; its name is `by`.
+    pub(super) fn of_query(query: &str) -> LinkOrder {
+        let mut pairs = form_urlencoded::parse(query.as_bytes());
+        if pairs.any(|(name, value)| name == "by" && value == "address") {
+            LinkOrder::Address
+        } else {
+            LinkOrder::Citations
+        }
+    }
+}
+
 impl FilterField {
-    pub(super) const ALL: [FilterField; 10] = [
+    pub(super) const ALL: [FilterField; 11] = [
         FilterField::Words,
         FilterField::Domain,
         FilterField::Host,
         FilterField::Scheme,
         FilterField::Sender,
         FilterField::List,
+        FilterField::Thread,
         FilterField::Hazard,
         FilterField::Since,
         FilterField::Until,
         FilterField::Key,
     ];
 
-    /// Returns the name in a query, which is that of the option of `urlspool search`.
+    /// Returns the name in a query. That of an option of `urlspool search` has the same meaning.
     pub(super) fn name(self) -> &'static str {
         match self {
             FilterField::Words => "q",
@@ -130,6 +163,7 @@ impl FilterField {
             FilterField::Scheme => "scheme",
             FilterField::Sender => "sender",
             FilterField::List => "list",
+            FilterField::Thread => "thread",
             FilterField::Hazard => "hazard",
             FilterField::Since => "since",
             FilterField::Until => "until",
@@ -146,6 +180,7 @@ impl FilterField {
             FilterField::Scheme => "Scheme",
             FilterField::Sender => "Sender",
             FilterField::List => "List or newsgroup",
+            FilterField::Thread => "Thread",
             FilterField::Hazard => "Hazard",
             FilterField::Since => "From",
             FilterField::Until => "To",
@@ -218,8 +253,27 @@ impl Filter {
         text
     }
 
-    /// Returns the search for the conditions, or the one that cannot be understood.
-    pub(super) fn search(&self) -> Result<PageSearch, FilterField> {
+    /// Returns the filter of all citations of a thread, in the order of the conversation.
+    pub(super) fn of_thread(thread: &str) -> Filter {
+        let filter = Filter::default().with(FilterField::Thread, thread);
+        Filter {
+            is_oldest_first: true,
+            ..filter
+        }
+    }
+
+    /// Returns the query of a list of links, as [`Filter::to_query`].
+    pub(super) fn to_links_query(&self, order: LinkOrder, page: usize) -> String {
+        let query = self.to_query(page);
+        match order {
+            LinkOrder::Citations => query,
+            LinkOrder::Address if query == "?" => query + "by=address",
+            LinkOrder::Address => query + "&by=address",
+        }
+    }
+
+    /// Returns the search for the conditions, or the reason for which there is none.
+    pub(super) fn search(&self) -> Result<PageSearch, NoSearch> {
         let text = |field| Some(self.value(field).to_owned()).filter(|text| !text.is_empty());
         let TypedWords {
             searched,
@@ -240,7 +294,7 @@ impl Filter {
         };
         let typed = self.value(FilterField::Words);
         if !search.is_searchable() || !typed.is_empty() && !has_words(typed) {
-            return Err(FilterField::Words);
+            return Err(NoSearch::Field(FilterField::Words));
         }
         let hazards = ClosedSet::Hazards.names();
         if search
@@ -248,19 +302,26 @@ impl Filter {
             .as_deref()
             .is_some_and(|name| !hazards.contains(&name))
         {
-            return Err(FilterField::Hazard);
+            return Err(NoSearch::Field(FilterField::Hazard));
         }
         for field in [FilterField::Since, FilterField::Until] {
             let value = self.value(field);
             if value.is_empty() {
                 continue;
             }
-            let (start, end) = period(value).ok_or(field)?;
+            let (start, end) = period(value).ok_or(NoSearch::Field(field))?;
             if field == FilterField::Since {
                 search.since = Some(start);
             } else {
                 search.until = Some(end);
             }
+        }
+        if search
+            .since
+            .zip(search.until)
+            .is_some_and(|(since, until)| until <= since)
+        {
+            return Err(NoSearch::ReversedDates);
         }
         search.order = if self.is_oldest_first {
             SearchOrder::Oldest
@@ -269,6 +330,7 @@ impl Filter {
         };
         Ok(PageSearch {
             query: search,
+            thread: text(FilterField::Thread),
             clean_key,
             words_left_out: left_out,
         })
@@ -279,11 +341,31 @@ impl Filter {
 #[derive(Debug, PartialEq)]
 pub(super) struct PageSearch {
     pub(super) query: SearchQuery,
+    /// A thread, by its name.
+    pub(super) thread: Option<String>,
     /// The clean key of a URL among the words that has parameters of visitors and campaigns: links
     /// with this clean key match.
     pub(super) clean_key: Option<String>,
     /// The number of words and phrases after the first [`BROWSE_WORDS`], which are not searched.
     pub(super) words_left_out: usize,
+}
+
+impl PageSearch {
+    /// Returns the registrable domain if it is the only condition.
+    pub(super) fn domain_alone(&self) -> Option<String> {
+        let alone = PageSearch {
+            query: SearchQuery {
+                domain: self.query.domain.clone(),
+                order: self.query.order,
+                ..SearchQuery::default()
+            },
+            thread: None,
+            clean_key: None,
+            words_left_out: 0,
+        };
+        let domain = self.query.domain.as_ref()?;
+        (*self == alone).then(|| domain.to_ascii_lowercase())
+    }
 }
 
 /// The words that somebody typed, as [`PageSearch`] has them.
@@ -397,11 +479,46 @@ mod tests {
         assert_eq!(Filter::of_query("page=0"), Err(BAD_REQUEST));
         let long = format!("q=\"{}", "a+".repeat(SEARCH_PHRASE_WORDS + 1));
         let (long, _) = Filter::of_query(&long).unwrap();
-        assert_eq!(long.search(), Err(FilterField::Words));
+        assert_eq!(long.search(), Err(NoSearch::Field(FilterField::Words)));
         for date in ["1996-13", "96", "7/1996", "July+1996"] {
             let (wrong, _) = Filter::of_query(&format!("until={date}")).unwrap();
-            assert_eq!(wrong.search().unwrap_err(), FilterField::Until, "{date}");
+            let expected = NoSearch::Field(FilterField::Until);
+            assert_eq!(wrong.search().unwrap_err(), expected, "{date}");
         }
+    }
+
+    #[test]
+    fn the_first_date_is_not_after_the_last_one() {
+        for (since, until, is_reversed) in [
+            ("1997", "1996", true),
+            ("1996-07-02", "1996-07-01", true),
+            ("1996-07", "1996", false),
+            ("1996-07-01", "1996-07-01", false),
+        ] {
+            let filter = Filter::default().with(FilterField::Since, since);
+            let search = filter.with(FilterField::Until, until).search();
+            assert_eq!(
+                search == Err(NoSearch::ReversedDates),
+                is_reversed,
+                "{since}"
+            );
+        }
+    }
+
+    #[test]
+    fn a_list_of_links_has_an_order() {
+        let filter = Filter::default().with(FilterField::Domain, "m.example");
+        for (filter, query) in [
+            (filter, "?domain=m.example&page=2&by=address"),
+            (Filter::default(), "?page=2&by=address"),
+        ] {
+            assert_eq!(filter.to_links_query(LinkOrder::Address, 2), query);
+            assert_eq!(LinkOrder::of_query(&query[1..]), LinkOrder::Address);
+            assert_eq!(Filter::of_query(&query[1..]), Ok((filter, 2)));
+        }
+        let by = Filter::default().to_links_query(LinkOrder::Address, 1);
+        assert_eq!(by, "?by=address");
+        assert_eq!(LinkOrder::of_query("domain=by"), LinkOrder::Citations);
     }
 
     #[test]
@@ -452,6 +569,21 @@ mod tests {
     }
 
     #[test]
+    fn a_domain_is_alone_without_other_conditions() {
+        let alone = |query: &str| {
+            let (filter, _) = Filter::of_query(query).unwrap();
+            filter.search().unwrap().domain_alone()
+        };
+        let domain = Some("m.example".to_owned());
+        assert_eq!(alone("domain=M.example&sort=oldest&page=2"), domain);
+        let url = "q=http://m.example/?utm_source=x";
+        for other in ["q=lamp", "thread=%3C1%3E", "since=1996", url, "key=http:x"] {
+            assert_eq!(alone(&format!("domain=m.example&{other}")), None, "{other}");
+        }
+        assert_eq!(alone("host=m.example"), None);
+    }
+
+    #[test]
     fn a_hazard_has_the_name_that_records_have() {
         let mut filter = Filter::default();
         filter.set(FilterField::Hazard, "mismatch");
@@ -460,6 +592,6 @@ mod tests {
             Some("mismatch")
         );
         filter.set(FilterField::Hazard, "odd\",\"x");
-        assert_eq!(filter.search(), Err(FilterField::Hazard));
+        assert_eq!(filter.search(), Err(NoSearch::Field(FilterField::Hazard)));
     }
 }

@@ -7,10 +7,10 @@ use std::collections::{BTreeMap, HashMap};
 use rusqlite::types::Value;
 use rusqlite::{Connection, params_from_iter};
 
-use super::request::PageSearch;
+use super::request::{LinkOrder, PageSearch};
 use crate::limits::{BROWSE_EXACT_ROWS, BROWSE_SAMPLE_ROWS, BROWSE_SAMPLE_RUNS, BROWSE_TOP_NAMES};
 use crate::load::SearchOrder;
-use crate::record::{list_names, list_texts, sender_address};
+use crate::record::{json_list, list_names, list_texts, sender_address};
 
 /// A filtered list.
 #[derive(Debug, Default)]
@@ -25,6 +25,8 @@ pub(super) struct Selection {
     pub(super) years: BTreeMap<String, u64>,
     /// The number of rows without a plausible date.
     pub(super) undated: u64,
+    /// The links with the numbers of their rows, in no order.
+    pub(super) links: Vec<(i64, u64)>,
     /// The most frequent names.
     pub(super) tops: [Vec<(String, u64)>; Top::ALL.len()],
 }
@@ -112,18 +114,37 @@ pub(super) fn select(db: &Connection, search: &PageSearch) -> rusqlite::Result<S
 /// Returns the conditions as a clause `WHERE`, with the values of its parameters.
 fn clause(search: &PageSearch) -> rusqlite::Result<(String, Vec<Value>)> {
     let (mut filter, mut values) = search.query.filter()?;
+    if let Some(thread) = &search.thread {
+        // The name is the first reference, or that of a message without references. Lists are
+        // stored without blanks, so that those that begin with it are a range of texts.
+        let list = json_list(std::iter::once(&**thread));
+        let start = list.strip_suffix(']').unwrap_or(&list);
+        values.extend([thread, start].map(|text| Value::from(text.to_owned())));
+        let (start, thread) = (values.len(), values.len() - 1);
+        let joint = joint(&filter);
+        filter.push_str(&format!(
+            "{joint} urls.message IN (SELECT id FROM messages WHERE reference_ids BETWEEN \
+             ?{start} || ',' AND ?{start} || ']' OR ifnull(reference_ids, '[]') = '[]' AND \
+             message_id = ?{thread})"
+        ));
+    }
     if let Some(key) = &search.clean_key {
         // Keys and their clean keys are alike up to the question mark. The keys have an index.
         let (start, _) = key.split_once('?').unwrap_or((key, ""));
         values.extend([start, key].map(|text| Value::from(text.to_owned())));
         let (key, start) = (values.len(), values.len() - 1);
-        let joint = if filter.is_empty() { " WHERE" } else { " AND" };
+        let joint = joint(&filter);
         filter.push_str(&format!(
             "{joint} urls.link IN (SELECT id FROM links WHERE ?{start} <= key AND \
              key < ?{start} || char(1114111) AND clean_key = ?{key})"
         ));
     }
     Ok((filter, values))
+}
+
+/// Returns the word before one more condition.
+fn joint(filter: &str) -> &'static str {
+    if filter.is_empty() { " WHERE" } else { " AND" }
 }
 
 /// Selects all rows of a list.
@@ -289,7 +310,8 @@ impl<'d> SelectionBuilder<'d> {
     }
 
     fn finish(self, order: SearchOrder) -> rusqlite::Result<Selection> {
-        let links = top_links(self.db, self.links)?;
+        let links: Vec<_> = self.links.into_iter().collect();
+        let top_links = top_links(self.db, &links)?;
         let mut rows = self.rows;
         rows.sort_unstable_by(|one, other| {
             let dates = match (&one.cited, &other.cited) {
@@ -302,13 +324,14 @@ impl<'d> SelectionBuilder<'d> {
             dates.then_with(|| place(one).cmp(&place(other)))
         });
         let mut tops = self.counts.map(Counts::top);
-        tops[Top::Link as usize] = links;
+        tops[Top::Link as usize] = top_links;
         Ok(Selection {
             ids: rows.into_iter().map(|row| row.id).collect(),
             total: 0,
             sampled: None,
             years: self.years,
             undated: self.undated,
+            links,
             tops,
         })
     }
@@ -316,15 +339,58 @@ impl<'d> SelectionBuilder<'d> {
 
 /// Returns the keys of the most frequent links of those that have several rows; those of one number
 /// in the order in which they were loaded.
-fn top_links(db: &Connection, links: HashMap<i64, u64>) -> rusqlite::Result<Vec<(String, u64)>> {
-    let mut links: Vec<_> = links.into_iter().filter(|(_, count)| 1 < *count).collect();
+fn top_links(db: &Connection, links: &[(i64, u64)]) -> rusqlite::Result<Vec<(String, u64)>> {
+    let several = links.iter().filter(|(_, count)| 1 < *count);
+    let mut links: Vec<_> = several.copied().collect();
     links.sort_unstable_by_key(|(id, count)| (Reverse(*count), *id));
     links.truncate(BROWSE_TOP_NAMES);
-    let mut key = db.prepare("SELECT key FROM links WHERE id = ?1")?;
-    let links = links.into_iter().map(|(id, count)| {
+    keys(db, &links)
+}
+
+/// Returns the keys of links.
+fn keys(db: &Connection, links: &[(i64, u64)]) -> rusqlite::Result<Vec<(String, u64)>> {
+    let mut key = db.prepare_cached("SELECT key FROM links WHERE id = ?1")?;
+    let links = links.iter().map(|(id, count)| {
         let key = key.query_row([id], |row| row.get(0))?;
-        Ok((key, count))
+        Ok((key, *count))
     });
+    links.collect()
+}
+
+/// Returns the keys of a part of the links of a list, in an order.
+pub(super) fn links_page(
+    db: &Connection,
+    links: &[(i64, u64)],
+    order: LinkOrder,
+    part: std::ops::Range<usize>,
+) -> rusqlite::Result<Vec<(String, u64)>> {
+    let mut links = links.to_vec();
+    links.sort_unstable();
+    match order {
+        LinkOrder::Citations => links.sort_by_key(|(_, count)| Reverse(*count)),
+        LinkOrder::Address => {
+            // Keys may have 64 KiB each.
+            let sql = "SELECT substr(key, 1, 256) FROM links WHERE id = ?1";
+            let mut start = db.prepare_cached(sql)?;
+            let starts = links.into_iter().map(|link| {
+                let start: String = start.query_row([link.0], |row| row.get(0))?;
+                Ok((start, link))
+            });
+            let mut starts = starts.collect::<rusqlite::Result<Vec<_>>>()?;
+            starts.sort_unstable();
+            links = starts.into_iter().map(|(_, link)| link).collect();
+        }
+    }
+    keys(db, links.get(part).unwrap_or_default())
+}
+
+/// Returns all links of a registrable domain with the numbers of their citations.
+pub(super) fn links_of_domain(db: &Connection, domain: &str) -> rusqlite::Result<Vec<(i64, u64)>> {
+    let sql = "SELECT id, citations FROM links WHERE domain = ?1";
+    let mut statement = db.prepare_cached(sql)?;
+    let links = statement.query_map([domain], |row| {
+        Ok((row.get(0)?, row.get::<_, i64>(1)?.cast_unsigned()))
+    })?;
     links.collect()
 }
 
@@ -338,12 +404,12 @@ mod tests {
         let db = Connection::open_in_memory().unwrap();
         db.execute_batch(&format!(
             "CREATE TABLE urls(id INTEGER PRIMARY KEY, cited, source, start, message, scheme, host, domain, link, hazards);
-             CREATE TABLE messages(id INTEGER PRIMARY KEY, sender, list_id, newsgroups);
+             CREATE TABLE messages(id INTEGER PRIMARY KEY, sender, list_id, newsgroups, message_id, reference_ids);
              CREATE TABLE links(id INTEGER PRIMARY KEY, host, domain, key, clean_key);
              INSERT INTO links VALUES
                (1, 'a.example', 'a.example', 'http://a.example/?id=1&utm_id=x', 'http://a.example/?id=1'),
                (2, 'b.example', 'b.example', 'http://b.example/', 'http://b.example/');
-             INSERT INTO messages VALUES(1, 'Jane <Jane@m.example>', '<alt.lamps>', '[\"alt.lamps\"]');
+             INSERT INTO messages VALUES(1, 'Jane <Jane@m.example>', '<alt.lamps>', '[\"alt.lamps\"]', '<1>', '[]');
              WITH RECURSIVE n(n) AS (VALUES(1) UNION ALL SELECT n + 1 FROM n WHERE n < {rows})
              INSERT INTO urls SELECT n, iif(n % 4 = 0, '1996', '1995') || '-01-01T00:00:00Z', 1, n, 1, 'http',
                iif(n % 4 = 0, 'a', 'b') || '.example', iif(n % 4 = 0, 'a', 'b') || '.example', iif(n % 4 = 0, 1, 2),
@@ -359,6 +425,7 @@ mod tests {
         change(&mut query);
         PageSearch {
             query,
+            thread: None,
             clean_key: None,
             words_left_out: 0,
         }
@@ -402,6 +469,51 @@ mod tests {
             let count = if count == 100 { 100 } else { 0 };
             assert_eq!(select(&db, &both).unwrap().ids.len(), count, "{key}");
         }
+    }
+
+    #[test]
+    fn a_thread_has_the_messages_of_one_first_reference() {
+        let db = database(9);
+        db.execute_batch(
+            r#"UPDATE urls SET message = id;
+             INSERT INTO messages(id, message_id, reference_ids) VALUES
+               (2, '<2>', '["<1>"]'), (3, '<3>', '["<1>","<2>"]'), (4, '<4>', '["<2>","<1>"]'),
+               (5, '<5>', '["<1>\"x"]'), (6, '<1>', NULL), (7, '<1>', '["<5>"]'),
+               (8, NULL, '[]'), (9, NULL, '["<1> "]');"#,
+        )
+        .unwrap();
+        for (thread, rows) in [
+            ("<1>", &[1, 2, 3, 6][..]),
+            ("<2>", &[4]),
+            ("<5>", &[7]),
+            ("<1>\"x", &[5]),
+            ("<1", &[]),
+        ] {
+            let thread = PageSearch {
+                thread: Some(thread.to_owned()),
+                ..search(|query| query.since = Some(0))
+            };
+            let mut ids = select(&db, &thread).unwrap().ids;
+            ids.sort_unstable();
+            assert_eq!(ids, rows, "{:?}", thread.thread);
+        }
+    }
+
+    #[test]
+    fn links_have_an_order_and_pages() {
+        let db = database(400);
+        let list = select(&db, &search(|_| {})).unwrap();
+        let page = |order, part| links_page(&db, &list.links, order, part).unwrap();
+        let a = ("http://a.example/?id=1&utm_id=x".to_owned(), 100);
+        let b = ("http://b.example/".to_owned(), 300);
+        let both = [b.clone(), a.clone()];
+        assert_eq!(page(LinkOrder::Citations, 0..2), both);
+        assert_eq!(page(LinkOrder::Address, 0..2), [a.clone(), b]);
+        assert_eq!(page(LinkOrder::Citations, 1..2), [a]);
+        assert_eq!(page(LinkOrder::Address, 2..2), []);
+        db.execute_batch("ALTER TABLE links ADD citations; UPDATE links SET citations = 100 * id")
+            .unwrap();
+        assert_eq!(links_of_domain(&db, "b.example").unwrap(), [(2, 200)]);
     }
 
     #[test]

@@ -12,10 +12,8 @@ use rusqlite::InterruptHandle;
 
 use super::BrowseError;
 use super::answer::{Answer, Answerer, Body, ListCache};
-use super::request::{
-    BAD_REQUEST, FAILED, FORBIDDEN, NOT_FOUND, Refusal, Request, TIMEOUT, TOO_LONG,
-};
-use super::request::{UNAVAILABLE, parse_request};
+use super::pages;
+use super::request::{BAD_REQUEST, Filter, Refusal, Request, TIMEOUT, TOO_LONG, parse_request};
 use crate::limits::{
     BROWSE_QUERY_SECONDS, BROWSE_REQUEST_BYTES, BROWSE_REQUEST_SECONDS, BROWSE_THREADS,
     BROWSE_WRITE_SECONDS,
@@ -33,6 +31,10 @@ const HEADERS: &str = "Content-Security-Policy: default-src 'none'; style-src 's
 X-Content-Type-Options: nosniff\r\nX-Frame-Options: DENY\r\nReferrer-Policy: no-referrer\r\n\
 Cross-Origin-Opener-Policy: same-origin\r\nCross-Origin-Resource-Policy: same-origin\r\n\
 Cache-Control: no-store\r\nConnection: close\r\n";
+
+/// The answer to a request that is not beneath the token.
+const NO_TOKEN: &str = "There is no such page. The address of these pages has a token, which is \
+another one after each start: open the whole address that urlspool printed.\n";
 
 /// A socket that listens, with what is served there.
 #[derive(Debug)]
@@ -135,25 +137,32 @@ impl Worker {
         client.set_write_timeout(Some(Duration::from_secs(BROWSE_WRITE_SECONDS)))?;
         client.set_nodelay(true)?;
         let (answer, is_head) = match read_request(&mut client)? {
-            Err(refusal) => (Err(refusal), false),
+            Err(refusal) => (refusal_page(refusal, "", ""), false),
             Ok(request) => (self.answer(&request), request.is_head),
         };
-        match answer {
-            Ok(answer) => self.write_answer(&mut client, answer, is_head),
-            Err(refusal) => write_refusal(&mut client, refusal),
-        }
+        self.write_answer(&mut client, answer, is_head)
     }
 
-    fn answer(&self, request: &Request) -> Result<Answer, Refusal> {
+    fn answer(&self, request: &Request) -> Answer {
         let path = match &self.token {
-            None if !is_own_host(&request.host, self.address) => return Err(FORBIDDEN),
+            None if !is_own_host(&request.host, self.address) => {
+                let reason = format!(
+                    "These pages are served under the name localhost or their address only. Open \
+                     http://{}/\n",
+                    self.address
+                );
+                return plain("403 Forbidden", reason);
+            }
             None => &*request.path,
-            Some(token) => beneath(&request.path, token).ok_or(NOT_FOUND)?,
+            Some(token) => match beneath(&request.path, token) {
+                Some(path) => path,
+                None => return plain("404 Not Found", NO_TOKEN.to_owned()),
+            },
         };
         self.start_query();
         let answer = self.answerer.answer(path, &request.query);
         self.query.set_deadline(None);
-        answer
+        answer.unwrap_or_else(|refusal| refusal_page(refusal, path, &request.query))
     }
 
     fn start_query(&self) {
@@ -270,22 +279,18 @@ fn read_request(client: &mut TcpStream) -> io::Result<Result<Request, Refusal>> 
     }
 }
 
-fn write_refusal(client: &mut TcpStream, refusal: Refusal) -> io::Result<()> {
-    let Refusal { status, reason } = refusal;
-    let body = match refusal {
-        UNAVAILABLE => "The database did not answer in time; narrow the search.\n".to_owned(),
-        FAILED => "The database cannot be read.\n".to_owned(),
-        FORBIDDEN => {
-            "This page is served under the name localhost or its address only.\n".to_owned()
-        }
-        _ => format!("{status} {reason}\n"),
-    };
-    let head = format!(
-        "HTTP/1.1 {status} {reason}\r\nContent-Type: text/plain; charset=utf-8\r\n{HEADERS}\
-         Content-Length: {}\r\n\r\n{body}",
-        body.len()
-    );
-    client.write_all(head.as_bytes())
+/// Returns the page of a refusal, with the conditions of the request.
+fn refusal_page(refusal: Refusal, path: &str, query: &str) -> Answer {
+    let filter = Filter::of_query(query).map_or_else(|_| Filter::default(), |(filter, _)| filter);
+    Answer::page(refusal.status, pages::refused(refusal, path, &filter))
+}
+
+/// Returns an answer for a client that may see no page.
+fn plain(status: &'static str, text: String) -> Answer {
+    Answer {
+        content_type: "text/plain; charset=utf-8",
+        ..Answer::page(status, text)
+    }
 }
 
 #[cfg(test)]

@@ -57,9 +57,12 @@ pub const BROWSE_TOP_LINK_CHARS: usize = 80;
 /// Number of results on a page.
 pub const BROWSE_PAGE_ROWS: usize = 50;
 
+/// Number of links on a page of a list of links, a line each.
+pub const BROWSE_PAGE_LINKS: usize = 200;
+
 /// Number of names in a top list.
 pub const BROWSE_TOP_NAMES: usize = 12;
 
 /// Number of filtered lists that are kept, so that the next page of one costs nothing: at most
-/// 0.8 MB each.
+/// 2.4 MB each.
 pub const BROWSE_KEPT_LISTS: usize = 16;

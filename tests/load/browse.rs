@@ -218,6 +218,7 @@ fn texts_of_the_archive_are_text_and_lead_nowhere() {
                 let is_own = [
                     "./",
                     "link?",
+                    "links?",
                     "domain?",
                     "list?",
                     "sender?",
@@ -301,7 +302,204 @@ fn another_address_needs_the_token() {
     for path in ["", "style.css", &format!("{}0/", &base[1..33]), "?q=lamp"] {
         let answer = served.get(path);
         assert!(answer.starts_with("HTTP/1.1 404 "), "{path}: {answer}");
+        // Neither the token nor a page for those who do not know it.
+        assert!(
+            !answer.contains(&base[1..33]) && !answer.contains("<html"),
+            "{answer}"
+        );
+        assert!(answer.contains("open the whole address"), "{answer}");
     }
+    served.base = base;
+    let page = served.get("none/at/all");
+    assert!(page.contains("action=\"../.././\""), "{page}");
+}
+
+#[test]
+fn a_refusal_is_a_page_with_the_reason_and_a_way_back() {
+    let (_folder, served) = Served::of(MAIL);
+    let long = format!("?q={}", "a".repeat(40 << 10));
+    for (path, status, reason) in [
+        ("none", 404, "There is no page with this address"),
+        ("bytes?row=99", 404, "This citation is not in the database"),
+        ("bytes?row=x", 400, "The address of this page is incomplete"),
+        (
+            "?page=0&q=lamp",
+            400,
+            "The address of this page is incomplete",
+        ),
+        (
+            "list?q=lamp",
+            400,
+            "./?q=lamp\">Citations with these conditions",
+        ),
+        (&long, 431, "Search for less"),
+    ] {
+        let answer = served.get(path);
+        let start = format!("HTTP/1.1 {status} ");
+        assert!(answer.starts_with(&start), "{answer}");
+        for part in [
+            "Content-Security-Policy: default-src 'none';",
+            "<form class=\"search\"",
+            "href=\"./\">All links</a>",
+            reason,
+        ] {
+            assert!(answer.contains(part), "{part}: {answer}");
+        }
+    }
+    let other = served.send(b"GET / HTTP/1.1\r\nHost: evil.example\r\n\r\n");
+    let address = format!("Open http://{}/\n", served.address);
+    assert!(other.ends_with(&address), "{other}");
+}
+
+#[test]
+fn dates_in_the_wrong_order_are_named() {
+    let (_folder, served) = Served::of(MAIL);
+    let page = served.page("?q=lamp&since=1997&until=1996");
+    let reason = "The dates are reversed: From <bdi>1997</bdi> is after To <bdi>1996</bdi>.";
+    assert!(page.contains(reason), "{page}");
+    let exchanged = "href=\"./?q=lamp&amp;since=1996&amp;until=1997\"";
+    assert!(page.contains(exchanged), "{page}");
+}
+
+#[test]
+fn a_thread_leads_to_its_other_citations() {
+    let message = |id: &str, references: &str, links: &str| {
+        format!(
+            "From a Mon Jan  1 00:00:00 1996\nFrom: a@m.example\nDate: Mon, 1 Jan 1996 10:00:00 \
+             +0000\nMessage-ID: <{id}>\n{references}\n{links}\n\n"
+        )
+    };
+    let mail = [
+        message("1&'b@m.example", "", "http://m.example/1"),
+        message(
+            "2@m.example",
+            "References: <1&'b@m.example> <x@m.example>\n",
+            "http://m.example/2",
+        ),
+        message(
+            "3@m.example",
+            "References: <1&'b@m.example>\n",
+            "http://m.example/3",
+        ),
+        message(
+            "4@m.example",
+            "References: <x@m.example>\n",
+            "http://m.example/4",
+        ),
+        message("x@m.example", "", "http://m.example/5"),
+        message(
+            "y@m.example",
+            "References: <X@m.example>\n",
+            "http://m.example/6",
+        ),
+    ];
+    let (_folder, served) = Served::of(&mail.concat());
+    for (number, count) in [(1, 3), (2, 3), (4, 2), (5, 2), (6, 1)] {
+        let page = served.page(&format!("link?key=http://m.example/{number}"));
+        let link = between(&page, "<a href=\"./?thread=", "\"").replace("&amp;", "&");
+        let thread = served.page(&format!("?thread={link}"));
+        assert_eq!(citations(&thread), count, "{number}: {thread}");
+        assert!(!thread.contains("<b>"), "{thread}");
+        // A search within the thread keeps it.
+        assert!(
+            thread.contains("<input type=\"hidden\" name=\"thread\""),
+            "{thread}"
+        );
+        assert!(
+            between(&thread, "<title>", "<").starts_with("Thread: "),
+            "{thread}"
+        );
+    }
+    let both = served.page("?thread=%3Cx@m.example%3E&domain=m.example&since=1996");
+    assert_eq!(citations(&both), 2);
+    assert_eq!(citations(&served.page("?thread=x@m.example")), 0);
+}
+
+#[test]
+fn the_links_of_citations_are_listed_by_citations_and_by_address() {
+    let mail: String = (0..450)
+        .map(|n| {
+            let again = if n % 100 == 7 {
+                "http://m.example/7\n"
+            } else {
+                ""
+            };
+            format!(
+                "From a Mon Jan  1 00:00:00 1996\nFrom: a@m.example\nDate: Mon, 1 Jan 1996 \
+                 10:00:00 +0000\nMessage-ID: <{n}@m.example>\n\nhttp://m.example/{n}\n\
+                 http://other.example/{n}\n{again}\n"
+            )
+        })
+        .collect();
+    let (_folder, served) = Served::of(&mail);
+    let page = served.page("domain?domain=m.example");
+    assert!(page.contains("href=\"links?domain=m.example\""), "{page}");
+    let listed = |query: &str| {
+        let page = served.page(&format!("links?domain=m.example{query}"));
+        assert!(page.contains("<h2>450 links</h2>"), "{query}");
+        let links = between(&page, "<ol class=\"links\"", "</ol>").to_owned();
+        let keys = links.split("<bdi>http://m.example/").skip(1);
+        let keys = keys.map(|part| part.split('<').next().unwrap().to_owned());
+        (keys.collect::<Vec<_>>(), links)
+    };
+    let (first, links) = listed("");
+    assert_eq!((first.len(), &*first[0]), (200, "7"));
+    assert!(
+        links.contains("<span class=\"n\">6 citations</span>"),
+        "{links}"
+    );
+    let mut all = Vec::new();
+    for number in 1..=3 {
+        all.extend(listed(&format!("&page={number}&by=address")).0);
+    }
+    let mut sorted: Vec<_> = (0..450).map(|n| n.to_string()).collect();
+    sorted.sort_unstable();
+    assert_eq!(all, sorted);
+    let page = served.page("links?domain=m.example&page=2&by=address");
+    for part in [
+        "href=\"links?domain=m.example&amp;page=3&amp;by=address\"",
+        "<strong aria-current=\"true\">address</strong>",
+        "<title>Links, Domain: m.example, page 2</title>",
+        "href=\"link?key=http%3A%2F%2Fm.example%2F",
+    ] {
+        assert!(page.contains(part), "{part}: {page}");
+    }
+    assert!(served.page("links?since=1997").contains("<h2>0 links</h2>"));
+    assert!(served.page("links").contains("<h2>900 links</h2>"));
+    assert!(served.page("links?until=soon").contains("is no date"));
+}
+
+#[test]
+fn a_title_names_the_conditions() {
+    let (_folder, served) = Served::of(MAIL);
+    for (path, title) in [
+        ("", "Links in urls.db"),
+        ("?q=lamp", "Words: lamp"),
+        ("?q=lamp&sender=jane", "Words: lamp, Sender: jane"),
+        (
+            "domain?domain=m.example&q=lamp",
+            "Domain: m.example, Words: lamp",
+        ),
+        ("domain?domain=m.example", "Domain: m.example"),
+        ("?until=soon", "Nothing was searched: To"),
+        ("bytes?row=1", "As it is in the file: http://m.example/lamp"),
+        ("links", "List of links"),
+    ] {
+        let page = served.page(path);
+        assert_eq!(between(&page, "<title>", "</title>"), title, "{path}");
+    }
+    let long = served.page(&format!("?q={}", "a".repeat(100)));
+    let title = between(&long, "<title>", "</title>").to_owned();
+    assert_eq!(title, format!("Words: {}\u{2026}", "a".repeat(80)));
+}
+
+#[test]
+fn names_of_lists_match_in_both_cases() {
+    let mail = MAIL.replacen("Subject:", "Newsgroups: Alt.Lamps\nSubject:", 1);
+    let (_folder, served) = Served::of(&mail);
+    let all = citations(&served.page("list?list=alt.lamps"));
+    assert!(0 < all);
+    assert_eq!(citations(&served.page("?list=ALT.LAMPS")), all);
 }
 
 #[test]
@@ -335,6 +533,11 @@ fn raw_bytes_are_shown_with_the_text_around_them() {
         "{text}"
     );
     assert!(before.lines().count() + after.lines().count() > 2, "{raw}");
+    // The file is shorter than what is shown of a long one.
+    assert!(
+        !page.contains("of the file before") && !page.contains("of the file after"),
+        "{page}"
+    );
     for path in ["bytes", "bytes?row=x", "bytes?row=1&row=2"] {
         assert!(served.get(path).starts_with("HTTP/1.1 400 "), "{path}");
     }
@@ -348,6 +551,29 @@ fn raw_bytes_are_shown_with_the_text_around_them() {
     std::fs::remove_file(folder.path("a.mbox")).unwrap();
     let page = served.page(&format!("bytes?row={row}"));
     assert!(page.contains("The file cannot be read: "), "{page}");
+}
+
+#[test]
+fn bytes_that_are_not_shown_are_named() {
+    let lines = "no link\n".repeat(500);
+    let mail = format!("{MAIL}{lines}").replacen("see ", &format!("{lines}see "), 1);
+    let (_folder, served) = Served::of(&mail);
+    let page = served.page("bytes?row=1");
+    let place = between(&page, "a.mbox:", "<");
+    let (start, _) = place.split_once('-').unwrap();
+    let text = between(&page, "<pre class=\"raw\">", "<mark>");
+    let before = start.parse::<usize>().unwrap() - text.len();
+    assert!(
+        text.starts_with("no link\n") && text.ends_with("see "),
+        "{text}"
+    );
+    let left = between(&page, "\u{2026} ", " bytes of the file before this text");
+    assert_eq!(left.replace(',', ""), before.to_string());
+    assert!(
+        page.contains(" bytes of the file after this text"),
+        "{page}"
+    );
+    assert!(!page.contains("The link is cut"), "{page}");
 }
 
 #[test]
