@@ -10,7 +10,7 @@ mod spelling;
 mod trigger;
 
 pub(crate) use host_check::{
-    CutText, HostAndPort, cut, host_before_refused, is_cut_short, is_ipv4, likely_host,
+    CutText, HostAndPort, cut, host_before_refused, is_country, is_cut_short, is_ipv4, likely_host,
     plausible_host,
 };
 pub(crate) use host_prefix::guessed_scheme;

@@ -10,7 +10,9 @@ use super::components::scheme;
 use crate::grammar::{BareRequirement, escaped_byte};
 use crate::limits::LINE_LOOKBACK_BYTES;
 use crate::repair::{ends_with_page, url_run_end};
-use crate::scan::{HostAndPort, Rules, Scanner, host_before_refused, is_ipv4, plausible_host};
+use crate::scan::{
+    HostAndPort, Rules, Scanner, host_before_refused, is_country, is_ipv4, plausible_host,
+};
 use crate::span::Span;
 
 /// The end of a word's URL.
@@ -48,7 +50,8 @@ fn end_in_run(run: &[u8], prior: &[u8], rules: Rules) -> UrlEnd {
         Rules::Wide => {
             let end = end_before_markup(run, prior);
             let end = end - rule_len(&run[..end]);
-            end - escaped_indentation_len(&run[..end])
+            let end = end - escaped_indentation_len(&run[..end]);
+            end_before_glued_word(&run[..end])
         }
         Rules::Rfc1738 => run.len(),
     };
@@ -107,6 +110,81 @@ fn rule_len(word: &[u8]) -> usize {
     };
     let signs = word.iter().rev().take_while(|&&byte| byte == sign).count();
     if RULE_SIGNS <= signs { signs } else { 0 }
+}
+
+/// Minimum number of equal signs in a row that are a rule inside a URL, which a program that lost the
+/// line ends has glued to it with what follows.
+const INNER_RULE_SIGNS: usize = 12;
+
+/// Returns the end of the URL at the start of `run` before a word that was glued to it where a program
+/// lost a line end: after the host (`http://a.com/`, `http://a.comPlease`), after the name of a page
+/// (`/b.htmlVote`), or after a rule.
+fn end_before_glued_word(run: &[u8]) -> usize {
+    // Most URLs have neither a capital letter after a small one nor a rule.
+    let may_be_glued = run.windows(2).any(|pair| match pair[1] {
+        b'A'..=b'Z' => pair[0].is_ascii_lowercase(),
+        b'-' | b'_' | b'=' | b'~' | b'*' => pair[0] == pair[1],
+        _ => false,
+    });
+    if !may_be_glued {
+        return run.len();
+    }
+    let host = host_span(run);
+    if let Some(len) = glued_host_len(host.of(run)) {
+        return host.start + len;
+    }
+    let page = memchr::memmem::find_iter(&run[host.end..], b".htm")
+        .map(|at| host.end + at + 4)
+        .map(|at| at + usize::from(run[at..].starts_with(b"l")))
+        .find(|&at| begins_capitalized(&run[at..]));
+    let rule = inner_rule(&run[host.end..]).map(|at| host.end + at);
+    let end = run.len();
+    page.unwrap_or(end).min(rule.unwrap_or(end))
+}
+
+/// The range of the host in `run`, perhaps with its port: after the slashes of a scheme, after the `@` of
+/// a mail address, or at the start.
+fn host_span(run: &[u8]) -> Span {
+    let slashes = memchr::memmem::find(run, b"//").map(|at| at + 2);
+    let begin = slashes
+        .or_else(|| memchr::memchr(b'@', run).map(|at| at + 1))
+        .unwrap_or(0);
+    let len = run[begin..]
+        .iter()
+        .position(|byte| b"/?#:".contains(byte))
+        .unwrap_or(run.len() - begin);
+    Span::new(begin, begin + len)
+}
+
+/// Returns the length of `host` up to its top-level domain in small letters, if a capitalized word is
+/// glued to that.
+fn glued_host_len(host: &[u8]) -> Option<usize> {
+    let dot = memchr::memrchr(b'.', host)?;
+    let label = &host[dot + 1..];
+    let small = label
+        .iter()
+        .take_while(|byte| byte.is_ascii_lowercase())
+        .count();
+    let is_glued = matches!(&label[..small], b"com" | b"net" | b"org" | b"edu" | b"gov")
+        || small == 2 && is_country(&label[..small]);
+    (0 < dot && is_glued && begins_capitalized(&label[small..])).then_some(dot + 1 + small)
+}
+
+/// Returns `true` if `text` begins with a capital letter and a small one.
+fn begins_capitalized(text: &[u8]) -> bool {
+    matches!(text, [first, second, ..] if first.is_ascii_uppercase() && second.is_ascii_lowercase())
+}
+
+/// Returns the start of the first rule in `path`.
+fn inner_rule(path: &[u8]) -> Option<usize> {
+    let mut at = 0;
+    for signs in path.chunk_by(|one, other| one == other) {
+        if INNER_RULE_SIGNS <= signs.len() && b"-_=~*".contains(&signs[0]) {
+            return Some(at);
+        }
+        at += signs.len();
+    }
+    None
 }
 
 /// Minimum number of escaped blanks that indent a line.
@@ -310,6 +388,7 @@ fn end_before_ascii_markup(run: &[u8], prior: &[u8]) -> usize {
             b'\\' => {
                 is_literal_escape(rest)
                     || is_font_escape(rest)
+                    || is_rtf_control_word(rest)
                     || is_line_escape(rest) && line.is_in_literal()
             }
             b'*' => closes_bold(rest) && line.is_bold(),
@@ -423,6 +502,24 @@ fn ends_run(rest: &[u8]) -> bool {
     rest.iter()
         .all(|byte| byte.is_ascii_digit() || b".,;:!?)'[]*_".contains(byte))
         && !rest.first().is_some_and(u8::is_ascii_digit)
+}
+
+/// Returns `true` if `rest`, after a backslash, is a control word of RTF that a converter has left at
+/// the end of the run: of a colour, size, font or language, or the end of a paragraph.
+fn is_rtf_control_word(rest: &[u8]) -> bool {
+    const NUMBERED: [&[u8]; 5] = [b"cf", b"fs", b"lang", b"highlight", b"f"];
+    const ALONE: [&[u8]; 4] = [b"par", b"pard", b"plain", b"ulnone"];
+    let letters = rest
+        .iter()
+        .take_while(|byte| byte.is_ascii_lowercase())
+        .count();
+    let (word, after) = rest.split_at(letters);
+    let digits = after
+        .iter()
+        .take_while(|byte| byte.is_ascii_digit())
+        .count();
+    let known = if digits == 0 { &ALONE[..] } else { &NUMBERED };
+    known.contains(&word) && matches!(after.get(digits), None | Some(b'\\' | b'}'))
 }
 
 /// Returns `true` if `rest`, after a backslash, changes the font in roff (`\fR`): nothing of a URL.
@@ -939,6 +1036,30 @@ mod tests {
         check(" http://a.example/b‖\u{202c}\u{200e}.");
         check(" http://a.example/b‖.\u{feff}");
         check(" http://a.example/b\u{200b}c‖");
+    }
+
+    #[test]
+    fn a_word_that_was_glued_to_the_url_is_left_out() {
+        check(" http://a.com‖Please");
+        check(" mailto:joe@a.com.sg‖Surfer's");
+        check(" www.a.net‖Your/b");
+        check(" http://a.example/b.html‖Vote");
+        check(" http://a.example/b.htm‖Vote");
+        check(&format!(" http://a.example/?c=2‖{}Visit", "-".repeat(12)));
+        check(" http://a.example/b.htmlx‖");
+        check(" http://a.example/b.htmlVOTE‖");
+        check(" http://a.example/MyPage.comPlease‖");
+        check(" http://a.Company‖");
+        check(" http://www.ACompany.com‖");
+        check(" http://a.example/b----c‖");
+    }
+
+    #[test]
+    fn a_control_word_of_rtf_ends_the_url() {
+        check_markup(" «http://a.example/b»\\cf0");
+        check_markup(" «http://a.example/b»\\par}");
+        check_markup(" «http://a.example/b»\\cf0\\fs20");
+        check_markup(" «http://a.example/b\\partners»");
     }
 
     #[test]

@@ -195,17 +195,20 @@ fn ends_in_top_level_domain(host: &[u8]) -> bool {
     let last = memchr::memrchr(b'.', host).map_or(host, |dot| &host[dot + 1..]);
     match last {
         [] | [_] => false,
-        [first, second] => {
-            first.is_ascii_alphabetic()
-                && second.is_ascii_alphabetic()
-                && IS_COUNTRY[letter(*first)][letter(*second)]
-        }
+        [_, _] => is_country(last),
         _ => {
             last.iter()
                 .all(|&byte| byte.is_ascii_alphabetic() || byte >= 0x80)
                 || last[..4.min(last.len())].eq_ignore_ascii_case(b"xn--")
         }
     }
+}
+
+/// Returns `true` for a country code, in any case.
+pub(crate) fn is_country(label: &[u8]) -> bool {
+    matches!(label, [first, second] if first.is_ascii_alphabetic()
+        && second.is_ascii_alphabetic()
+        && IS_COUNTRY[letter(*first)][letter(*second)])
 }
 
 /// The codes of [`COUNTRIES`], by their first and second letter.

@@ -2,8 +2,8 @@
 
 use memchr::memmem;
 
-use super::line_break::{FollowingLine, LineBreak};
-use super::line_layout::{FILLED_COLUMNS, WIDEST_COLUMNS, columns, indentation};
+use super::line_break::{BROKEN_COLUMNS, FollowingLine, LineBreak};
+use super::line_layout::{FILLED_COLUMNS, WIDEST_COLUMNS, columns, indentation, trim_end};
 use super::token::ContinuationToken;
 use super::url_head::UrlHead;
 use crate::repair::is_blank;
@@ -60,6 +60,7 @@ pub(super) fn is_impossible(
         || token.is_heading()
         || is_after_rule(url)
         || is_line_number(line_break, token)
+        || is_serial_number(line_break, token)
         || token.is_rule() && !inner_slashes
         || path_list
         || attribute
@@ -145,6 +146,16 @@ fn is_line_number(line_break: &LineBreak<'_>, token: &ContinuationToken<'_>) -> 
         && token.all.len() == digits
         && token.all.iter().all(u8::is_ascii_digit)
         && number < token.all
+}
+
+/// Returns `true` if the token is a serial number below a URL alone on a line that is too short to
+/// have been broken. Programs that send mail in bulk end each copy with one
+/// (`5275MPdA5-850BRBf9054xgTa4`).
+fn is_serial_number(line_break: &LineBreak<'_>, token: &ContinuationToken<'_>) -> bool {
+    !line_break.is_continued()
+        && trim_end(line_break.before_url()).is_empty()
+        && columns(line_break.upper_line()) < BROKEN_COLUMNS
+        && token.is_serial_number()
 }
 
 /// Returns `true` if the line of the token is written in another notation: a line of a diffstat

@@ -430,7 +430,10 @@ fn add_head(features: &mut Features, head: &UrlHead<'_>, token: &ContinuationTok
             Feature::CompletesIdentifier,
             head.commit_continues(token) || head.message_id_continues(token),
         ),
-        (Feature::EndsWithIdentifier, head.ends_with_identifier()),
+        (
+            Feature::EndsWithIdentifier,
+            head.ends_with_identifier() && !(head.has_query() && token.begins_next_parameter()),
+        ),
         (Feature::EndsWithPunctuation, head.ends_with(b",;:!)'*]}")),
         (
             Feature::EndsInsideEscape,

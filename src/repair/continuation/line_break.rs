@@ -473,7 +473,7 @@ const HEADING_BLANKS: usize = 2;
 const MARKED_LINES: usize = 2;
 
 /// Minimum number of columns of a line that a program may have broken.
-const BROKEN_COLUMNS: usize = 40;
+pub(super) const BROKEN_COLUMNS: usize = 40;
 
 /// The place in the text at which a program broke the line of a URL, by the blanks that it left at
 /// the line ends.

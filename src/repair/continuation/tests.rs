@@ -119,6 +119,20 @@ fn a_heading_between_indented_urls_is_not_joined() {
 }
 
 #[test]
+fn a_serial_number_below_a_short_url_is_not_joined() {
+    check("«http://192.0.2.1/opt/»¶5275MPdA5-850BRBf9054xgTa4-379luJl31¶");
+    check("Go to:¶¶«http://a.example/»¶1918BQhX5-227CpaM0598cJWr2¶");
+    check(&format!("«{FULL}»¶«5275MPdA5-850BRBf9054xgTa4-379luJl31»¶"));
+}
+
+#[test]
+fn the_next_parameter_continues_a_query() {
+    check(
+        "Click here:¶«http://www.a.example/optout.php?email=joe.second.user@mail.b.example»¶«&pos=9900027056.»  Thank you¶",
+    );
+}
+
+#[test]
 fn an_address_with_an_ornament_is_not_joined() {
     check("> User No. 12///¶> «http://a.example/~joe/»¶> ‹joe.user@b.example///›¶");
     check("«http://a.example/~joe/»¶joe.user@b.example*¶");

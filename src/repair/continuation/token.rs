@@ -8,6 +8,9 @@ use super::line_layout::{columns, is_word};
 /// Bytes that no continuation begins with: they open something, or programs break lines after them.
 const NEVER_FIRST: &[u8] = b"[({*|\\'^!,)]}$";
 
+/// Minimum number of places in a serial number at which another class of characters follows.
+const SERIAL_TURNS: usize = 8;
+
 /// Minimum number of digits of an identifier.
 const IDENTIFIER_DIGITS: usize = 4;
 
@@ -164,6 +167,38 @@ impl ContinuationToken<'_> {
             .count();
         let (host, rest) = self.all.split_at(len);
         is_host(host) && matches!(rest, [b':', b'/' | b'~', ..])
+    }
+
+    /// Returns `true` if the token is a serial number: capitals, small letters and digits that take
+    /// turns, and hyphens.
+    pub(super) fn is_serial_number(&self) -> bool {
+        let class = |byte: &u8| match byte {
+            b'0'..=b'9' => 0u8,
+            b'a'..=b'z' => 1,
+            b'A'..=b'Z' => 2,
+            _ => 3,
+        };
+        let turns = self
+            .all
+            .windows(2)
+            .filter(|pair| class(&pair[0]) != class(&pair[1]))
+            .count();
+        let has = |wanted: u8| self.all.iter().any(|byte| class(byte) == wanted);
+        SERIAL_TURNS <= turns
+            && has(0)
+            && has(1)
+            && has(2)
+            && all(self.all, |&byte| {
+                byte.is_ascii_alphanumeric() || byte == b'-'
+            })
+    }
+
+    /// Returns `true` if the token is an `&` and an assignment, the next parameter of a query.
+    pub(super) fn begins_next_parameter(&self) -> bool {
+        self.all
+            .strip_prefix(b"&")
+            .and_then(|all| ContinuationToken::new(all)?.assigned_value())
+            .is_some()
     }
 
     /// Returns `true` if the token is a `;` and an assignment, as between the parameters of a
