@@ -112,9 +112,13 @@ fn rule_len(word: &[u8]) -> usize {
     if RULE_SIGNS <= signs { signs } else { 0 }
 }
 
-/// Minimum number of equal signs in a row that are a rule inside a URL, which a program that lost the
-/// line ends has glued to it with what follows.
+/// Minimum number of equal signs in a row that are a rule inside a URL if a capitalized word follows:
+/// a program that lost the line ends has glued both to it.
 const INNER_RULE_SIGNS: usize = 12;
+
+/// Minimum number of equal signs in a row that are a rule inside a URL, whatever follows. Names of
+/// pages have fewer hyphens, and numbers in base64url fewer underscores.
+const LONG_RULE_SIGNS: usize = 24;
 
 /// Returns the end of the URL at the start of `run` before a word that was glued to it where a program
 /// lost a line end: after the host (`http://a.com/`, `http://a.comPlease`), after the name of a page
@@ -130,7 +134,8 @@ fn end_before_glued_word(run: &[u8]) -> usize {
         return run.len();
     }
     let host = host_span(run);
-    if let Some(len) = glued_host_len(host.of(run)) {
+    let is_mail = run[..host.start].ends_with(b"@");
+    if let Some(len) = glued_host_len(host.of(run), is_mail) {
         return host.start + len;
     }
     let page = memchr::memmem::find_iter(&run[host.end..], b".htm")
@@ -157,17 +162,25 @@ fn host_span(run: &[u8]) -> Span {
 }
 
 /// Returns the length of `host` up to its top-level domain in small letters, if a capitalized word is
-/// glued to that.
-fn glued_host_len(host: &[u8]) -> Option<usize> {
+/// glued to that. Names of networks without a top-level domain are written `www.netScape` and
+/// `server.myDomain`: before the top-level domain stands a name besides `www`, and before that of a
+/// country two.
+fn glued_host_len(host: &[u8], is_mail: bool) -> Option<usize> {
     let dot = memchr::memrchr(b'.', host)?;
-    let label = &host[dot + 1..];
+    let (names, label) = (&host[..dot], &host[dot + 1..]);
     let small = label
         .iter()
         .take_while(|byte| byte.is_ascii_lowercase())
         .count();
-    let is_glued = matches!(&label[..small], b"com" | b"net" | b"org" | b"edu" | b"gov")
-        || small == 2 && is_country(&label[..small]);
-    (0 < dot && is_glued && begins_capitalized(&label[small..])).then_some(dot + 1 + small)
+    let is_glued = match &label[..small] {
+        b"com" | b"net" | b"org" | b"edu" | b"gov" => {
+            !names.is_empty() && !names.eq_ignore_ascii_case(b"www")
+        }
+        // Examples have `www.host.myDomain`.
+        b"my" => false,
+        country => is_country(country) && (is_mail || names.contains(&b'.')),
+    };
+    (is_glued && begins_capitalized(&label[small..])).then_some(dot + 1 + small)
 }
 
 /// Returns `true` if `text` begins with a capital letter and a small one.
@@ -179,10 +192,14 @@ fn begins_capitalized(text: &[u8]) -> bool {
 fn inner_rule(path: &[u8]) -> Option<usize> {
     let mut at = 0;
     for signs in path.chunk_by(|one, other| one == other) {
-        if INNER_RULE_SIGNS <= signs.len() && b"-_=~*".contains(&signs[0]) {
+        let end = at + signs.len();
+        // In base64url, underscores are among letters of both cases.
+        let is_before_word =
+            INNER_RULE_SIGNS <= signs.len() && signs[0] != b'_' && begins_capitalized(&path[end..]);
+        if b"-_=~*".contains(&signs[0]) && (is_before_word || LONG_RULE_SIGNS <= signs.len()) {
             return Some(at);
         }
-        at += signs.len();
+        at = end;
     }
     None
 }
@@ -191,8 +208,14 @@ fn inner_rule(path: &[u8]) -> Option<usize> {
 const ESCAPED_INDENTATION: usize = 2;
 
 /// Returns the length of an escaped line end and the escaped indentation after it at the end of `word`:
-/// a program has escaped the white space around the URL with it. Otherwise 0.
+/// a program has escaped the white space around the URL with it. Otherwise 0, as in a `mailto` URL:
+/// they are lines of the message.
 fn escaped_indentation_len(word: &[u8]) -> usize {
+    const MAILTO: &[u8] = b"mailto:";
+    let scheme = word.get(..MAILTO.len());
+    if scheme.is_some_and(|scheme| scheme.eq_ignore_ascii_case(MAILTO)) {
+        return 0;
+    }
     let blanks = escapes_len(word, &[b"%20", b"%09"]);
     let line_ends = escapes_len(
         &word[..word.len() - blanks],
@@ -1046,12 +1069,23 @@ mod tests {
         check(" http://a.example/b.html‖Vote");
         check(" http://a.example/b.htm‖Vote");
         check(&format!(" http://a.example/?c=2‖{}Visit", "-".repeat(12)));
+        check(&format!(" http://a.example/?c=2‖{}more", "_".repeat(24)));
+        check(" http://www.a.de‖Bitte");
         check(" http://a.example/b.htmlx‖");
         check(" http://a.example/b.htmlVOTE‖");
         check(" http://a.example/MyPage.comPlease‖");
         check(" http://a.Company‖");
         check(" http://www.ACompany.com‖");
         check(" http://a.example/b----c‖");
+        check(&format!(" http://a.example/b{}c.html‖", "-".repeat(12)));
+        check(&format!(
+            " http://a.example/?b=ARo{0}AQ{0}8B&c=1‖",
+            "_".repeat(12)
+        ));
+        check(" http://www.netScape/b‖");
+        check(" http://server.myDomain/b‖");
+        check(" http://www.server.myDomain/b‖");
+        check(" http://Server.inHouse:8080/b‖");
     }
 
     #[test]
@@ -1068,6 +1102,7 @@ mod tests {
         check(" http://a.example/b‖%20%0D%0A%09%09>");
         check(" http://a.example/b%20%20‖");
         check(" mailto:joe@a.example?body=b%0D%0A%0D%0A‖");
+        check(" mailto:joe@a.example?body=Dear%20Joe,%0D%0A%20%20‖");
         check(" http://a.example/?q=b%0A%20‖");
     }
 

@@ -6,8 +6,8 @@ use super::line_break::{BROKEN_COLUMNS, FollowingLine, LineBreak};
 use super::line_layout::{FILLED_COLUMNS, WIDEST_COLUMNS, columns, indentation, trim_end};
 use super::token::ContinuationToken;
 use super::url_head::UrlHead;
-use crate::repair::is_blank;
 use crate::repair::quote_marks::UNICODE_BAR;
+use crate::repair::{ends_with_page, is_blank};
 
 /// Returns `true` if the token cannot belong to the URL, whatever the other features.
 pub(super) fn is_impossible(
@@ -48,7 +48,8 @@ pub(super) fn is_impossible(
         && !head.is_host_incomplete();
     another
         || token.begins_location()
-        || line_break.is_heading_of_site()
+        // A heading is no name of a page.
+        || line_break.is_heading_of_site() && !ends_with_page(token.all)
         || sites
         || is_separator(line_break, head, token)
         || is_reference(head, token)

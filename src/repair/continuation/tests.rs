@@ -116,6 +116,10 @@ fn a_heading_between_indented_urls_is_not_joined() {
     check(&format!(
         "      «{FULL}»¶      «index.html»¶      http://b.example/¶"
     ));
+    // A heading is no name of a page.
+    check(&format!(
+        "      «{FULL}»¶    «seventy/columns.html»¶      http://b.example/¶"
+    ));
 }
 
 #[test]
