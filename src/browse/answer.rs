@@ -124,7 +124,13 @@ impl Answerer {
             }
             "citations.csv" | "citations.jsonl" => {
                 let (filter, _) = Filter::of_query(query)?;
-                let search = filter.search().map_err(|_| BAD_REQUEST)?;
+                let search = match filter.search() {
+                    Ok(search) => search,
+                    Err(reason) => {
+                        let page = pages::not_searched(&filter, reason);
+                        return Ok(Answer::page(BAD_REQUEST.status, page));
+                    }
+                };
                 let list = self.list(&filter, &search)?;
                 let is_csv = path.ends_with("csv");
                 Ok(Answer {

@@ -359,6 +359,10 @@ fn dates_in_the_wrong_order_are_named() {
     assert!(page.contains(reason), "{page}");
     let exchanged = "href=\"./?q=lamp&amp;since=1996&amp;until=1997\"";
     assert!(page.contains(exchanged), "{page}");
+    // There is nothing to save.
+    let export = served.get("citations.csv?since=1997&until=1996");
+    assert!(export.starts_with("HTTP/1.1 400 "), "{export}");
+    assert!(export.contains(reason), "{export}");
 }
 
 #[test]
