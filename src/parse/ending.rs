@@ -401,9 +401,9 @@ fn end_before_ascii_markup(run: &[u8], prior: &[u8]) -> usize {
                 brackets += 1;
                 is_closing_tag(rest) || is_note(&run[..at], rest)
             }
-            // `[text](destination)` (CommonMark, section 6.3), in which the URL is the text, and
-            // `[url=destination]text[/url]` (BBCode).
-            b']' if brackets == 0 => is_in_tag || rest.first() == Some(&b'('),
+            // `[text](destination)` and `[text][label]` (CommonMark, section 6.3), in which the URL
+            // is the text, and `[url=destination]text[/url]` (BBCode).
+            b']' if brackets == 0 => is_in_tag || matches!(rest.first(), Some(b'(' | b'[')),
             b']' => {
                 brackets -= 1;
                 false
@@ -1164,6 +1164,7 @@ mod tests {
     fn the_text_of_a_markdown_link_ends_before_its_destination() {
         check_markup("[_«https://a.example/b_»](https://a.example/b)");
         check_markup("[see «https://a.example/b»](x");
+        check_markup("[IMG: «http://a.example/b-s.jpg»][2]");
         check_markup("«https://a.example/b[1](2)»");
     }
 
