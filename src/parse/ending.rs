@@ -403,7 +403,11 @@ fn end_before_ascii_markup(run: &[u8], prior: &[u8]) -> usize {
             }
             // `[text](destination)` and `[text][label]` (CommonMark, section 6.3), in which the URL
             // is the text, and `[url=destination]text[/url]` (BBCode).
-            b']' if brackets == 0 => is_in_tag || matches!(rest.first(), Some(b'(' | b'[')),
+            b']' if brackets == 0 => {
+                is_in_tag
+                    || matches!(rest.first(), Some(b'(' | b'['))
+                    || line.has_open_bracket() && rest.first().is_some_and(u8::is_ascii_alphabetic)
+            }
             b']' => {
                 brackets -= 1;
                 false
@@ -619,6 +623,11 @@ impl<'t> LineBefore<'t> {
             is_bold: None,
             is_in_literal: None,
         }
+    }
+
+    /// Returns `true` if the last square bracket in the line is an opening one.
+    fn has_open_bracket(&self) -> bool {
+        memchr::memrchr2(b'[', b']', self.line).is_some_and(|at| self.line[at] == b'[')
     }
 
     /// Returns `true` if bold type was opened. Gmail writes it as `*word word*` in the text that it
@@ -1165,6 +1174,8 @@ mod tests {
         check_markup("[_«https://a.example/b_»](https://a.example/b)");
         check_markup("[see «https://a.example/b»](x");
         check_markup("[IMG: «http://a.example/b-s.jpg»][2]");
+        check_markup("[IMG: «http://a.example/b-s.jpg»]Joe is");
+        check_markup("[1] «http://a.example/b]c»");
         check_markup("«https://a.example/b[1](2)»");
     }
 
