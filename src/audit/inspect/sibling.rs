@@ -20,7 +20,7 @@ const YEARS: std::ops::RangeInclusive<u32> = 1970..=2099;
 /// host, or if it has a query: programs show the same page for another language, session or page of
 /// a list.
 ///
-/// The same for all URLs that differ in these numbers or this name alone.
+/// Links that differ in these numbers or this name alone have the same one.
 pub(super) fn sibling(url: &Url) -> Option<Url> {
     if url.query().is_some() {
         return None;
