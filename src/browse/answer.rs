@@ -122,33 +122,7 @@ impl Answerer {
                 let row = query.strip_prefix("row=").and_then(|row| row.parse().ok());
                 self.bytes_page(row.ok_or(BAD_REQUEST)?).map(html)
             }
-            "citations.csv" | "citations.jsonl" => {
-                let (filter, _) = Filter::of_query(query)?;
-                let search = match filter.search() {
-                    Ok(search) => search,
-                    Err(reason) => {
-                        let page = pages::not_searched(&filter, reason);
-                        return Ok(Answer::page(BAD_REQUEST.status, page));
-                    }
-                };
-                let list = self.list(&filter, &search)?;
-                let is_csv = path.ends_with("csv");
-                Ok(Answer {
-                    status: "200 OK",
-                    content_type: if is_csv {
-                        "text/csv; charset=utf-8"
-                    } else {
-                        "application/jsonl; charset=utf-8"
-                    },
-                    file_name: Some(match (is_csv, list.sampled) {
-                        (true, None) => "citations.csv",
-                        (true, Some(_)) => "citations-sample.csv",
-                        (false, None) => "citations.jsonl",
-                        (false, Some(_)) => "citations-sample.jsonl",
-                    }),
-                    body: Body::Rows(Rows { list, is_csv }),
-                })
-            }
+            "citations.csv" | "citations.jsonl" => self.file(path, query),
             _ => Err(NOT_FOUND),
         }
     }
@@ -219,6 +193,35 @@ impl Answerer {
             page,
             pages,
         }))
+    }
+
+    /// Returns all pages of a list as a file.
+    fn file(&self, path: &str, query: &str) -> Result<Answer, Refusal> {
+        let (filter, _) = Filter::of_query(query)?;
+        let search = match filter.search() {
+            Ok(search) => search,
+            Err(reason) => {
+                let page = pages::not_searched(&filter, reason);
+                return Ok(Answer::page(BAD_REQUEST.status, page));
+            }
+        };
+        let list = self.list(&filter, &search)?;
+        let is_csv = path.ends_with("csv");
+        Ok(Answer {
+            status: "200 OK",
+            content_type: if is_csv {
+                "text/csv; charset=utf-8"
+            } else {
+                "application/jsonl; charset=utf-8"
+            },
+            file_name: Some(match (is_csv, list.sampled) {
+                (true, None) => "citations.csv",
+                (true, Some(_)) => "citations-sample.csv",
+                (false, None) => "citations.jsonl",
+                (false, Some(_)) => "citations-sample.jsonl",
+            }),
+            body: Body::Rows(Rows { list, is_csv }),
+        })
     }
 
     /// Returns the page with the raw bytes of a citation.
