@@ -5,7 +5,7 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap};
 
 use rusqlite::types::Value;
-use rusqlite::{Connection, params_from_iter};
+use rusqlite::{Connection, OptionalExtension, params_from_iter};
 
 use super::request::{LinkOrder, PageSearch};
 use crate::limits::{BROWSE_EXACT_ROWS, BROWSE_SAMPLE_ROWS, BROWSE_SAMPLE_RUNS, BROWSE_TOP_NAMES};
@@ -347,17 +347,23 @@ fn top_links(db: &Connection, links: &[(i64, u64)]) -> rusqlite::Result<Vec<(Str
     keys(db, &links)
 }
 
-/// Returns the keys of links.
+/// Returns the keys of links, without those that a load has removed meanwhile.
 fn keys(db: &Connection, links: &[(i64, u64)]) -> rusqlite::Result<Vec<(String, u64)>> {
-    let mut key = db.prepare_cached("SELECT key FROM links WHERE id = ?1")?;
-    let links = links.iter().map(|(id, count)| {
-        let key = key.query_row([id], |row| row.get(0))?;
-        Ok((key, *count))
+    let links = links.iter().filter_map(|(id, count)| {
+        let key = key_of_link(db, *id).transpose()?;
+        Some(key.map(|key| (key, *count)))
     });
     links.collect()
 }
 
-/// Returns the keys of a part of the links of a list, in an order.
+/// Returns the key of a link; `None` if a load has removed it meanwhile.
+fn key_of_link(db: &Connection, id: i64) -> rusqlite::Result<Option<String>> {
+    let mut key = db.prepare_cached("SELECT key FROM links WHERE id = ?1")?;
+    key.query_row([id], |row| row.get(0)).optional()
+}
+
+/// Returns the keys of a part of the links of a list, in an order. Links that a load has removed
+/// meanwhile are left out.
 pub(super) fn links_page(
     db: &Connection,
     links: &[(i64, u64)],
@@ -372,16 +378,19 @@ pub(super) fn links_page(
             // Keys may have 64 KiB each.
             let sql = "SELECT substr(key, 1, 256) FROM links WHERE id = ?1";
             let mut start = db.prepare_cached(sql)?;
-            let starts = links.into_iter().map(|link| {
-                let start: String = start.query_row([link.0], |row| row.get(0))?;
-                Ok((start, link))
+            let starts = links.into_iter().filter_map(|link| {
+                let start = start.query_row([link.0], |row| row.get(0)).optional();
+                let start: rusqlite::Result<String> = start.transpose()?;
+                Some(start.map(|start| (start, link)))
             });
             let mut starts = starts.collect::<rusqlite::Result<Vec<_>>>()?;
             starts.sort_unstable();
             links = starts.into_iter().map(|(_, link)| link).collect();
         }
     }
-    keys(db, links.get(part).unwrap_or_default())
+    // There are fewer if some were removed.
+    let end = part.end.min(links.len());
+    keys(db, links.get(part.start..end).unwrap_or_default())
 }
 
 /// Returns all links of a registrable domain with the numbers of their citations.
@@ -514,6 +523,21 @@ mod tests {
         db.execute_batch("ALTER TABLE links ADD citations; UPDATE links SET citations = 100 * id")
             .unwrap();
         assert_eq!(links_of_domain(&db, "b.example").unwrap(), [(2, 200)]);
+    }
+
+    #[test]
+    fn links_that_were_removed_meanwhile_are_left_out() {
+        let db = database(400);
+        let list = select(&db, &search(|_| {})).unwrap();
+        db.execute("DELETE FROM links WHERE id = 2", []).unwrap();
+        let a = ("http://a.example/?id=1&utm_id=x".to_owned(), 100);
+        for order in [LinkOrder::Citations, LinkOrder::Address] {
+            let page = links_page(&db, &list.links, order, 0..2).unwrap();
+            assert_eq!(page, std::slice::from_ref(&a), "{order:?}");
+        }
+        // The most cited links of a list that is made.
+        let list = select(&db, &search(|_| {})).unwrap();
+        assert_eq!(list.tops[Top::Link as usize], [a]);
     }
 
     #[test]
