@@ -31,6 +31,8 @@ mod written_line;
 
 #[cfg(feature = "load")]
 pub use citation::Citation;
+#[cfg(feature = "browse")]
+pub(crate) use citation::CitedLink;
 #[cfg(feature = "arrow")]
 pub use columns::{Columns, arrow_schema};
 pub use defang::Links;

@@ -1,5 +1,6 @@
 //! The answer to a request: which page it asks for, and the rows of the database for it.
 
+use std::borrow::Cow;
 use std::fs;
 use std::io;
 use std::path::PathBuf;
@@ -14,13 +15,15 @@ use super::request::{
     BAD_REQUEST, FAILED, Filter, FilterField, LinkOrder, NOT_FOUND, PageSearch, Refusal,
     UNAVAILABLE,
 };
-use super::selection::{Selection, links_of_domain, links_page, select};
+use super::selection::{
+    Selection, key_of_link, links_of_domain, links_page, ordered_links, select,
+};
 use crate::limits::{
     BROWSE_KEPT_LISTS, BROWSE_PAGE_LINKS, BROWSE_PAGE_ROWS, BROWSE_PASSAGE_CHARS, BROWSE_TOP_NAMES,
 };
 use crate::load::{PassageMarker, citation_of_row};
 use crate::parse::key;
-use crate::record::{Citation, FormulaGuard, TableSyntax, list_texts};
+use crate::record::{Citation, CitedLink, FormulaGuard, TableSyntax, list_texts};
 
 /// An answer with a body.
 pub(super) struct Answer {
@@ -28,7 +31,7 @@ pub(super) struct Answer {
     pub(super) status: &'static str,
     pub(super) content_type: &'static str,
     /// The name under which a browser saves it.
-    pub(super) file_name: Option<&'static str>,
+    pub(super) file_name: Option<String>,
     pub(super) body: Body,
 }
 
@@ -52,8 +55,55 @@ pub(super) enum Body {
 
 /// The rows of a list as a table or as JSON lines.
 pub(super) struct Rows {
-    list: Arc<Selection>,
+    list: SavedList,
     is_csv: bool,
+}
+
+/// A list that is saved as a file.
+enum SavedList {
+    Citations(Arc<Selection>),
+    /// Links with the numbers of their citations, in the order of the file.
+    Links(Vec<(i64, u64)>),
+}
+
+/// A row of a file.
+trait SavedRow {
+    const COLUMNS: &[&str];
+
+    fn write_csv(&self, out: &mut Vec<u8>);
+
+    fn write_json(&self, out: &mut Vec<u8>);
+}
+
+impl SavedRow for Citation {
+    const COLUMNS: &[&str] = &Citation::COLUMNS;
+
+    fn write_csv(&self, out: &mut Vec<u8>) {
+        self.write_row(SYNTAX, out);
+    }
+
+    fn write_json(&self, out: &mut Vec<u8>) {
+        self.write_json(out);
+    }
+}
+
+impl SavedRow for CitedLink {
+    const COLUMNS: &[&str] = &CitedLink::COLUMNS;
+
+    fn write_csv(&self, out: &mut Vec<u8>) {
+        self.write_row(SYNTAX, out);
+    }
+
+    fn write_json(&self, out: &mut Vec<u8>) {
+        self.write_json(out);
+    }
+}
+
+/// The links of a list of citations with the numbers of these, in no order.
+struct ListedLinks<'l> {
+    all: Cow<'l, [(i64, u64)]>,
+    /// `true` if they are those of a sample of the citations.
+    is_sample: bool,
 }
 
 /// Lists that were made, the last used one at the end.
@@ -122,7 +172,9 @@ impl Answerer {
                 let row = query.strip_prefix("row=").and_then(|row| row.parse().ok());
                 self.bytes_page(row.ok_or(BAD_REQUEST)?).map(html)
             }
-            "citations.csv" | "citations.jsonl" => self.file(path, query),
+            "citations.csv" | "citations.jsonl" | "links.csv" | "links.jsonl" => {
+                self.file(path, query)
+            }
             _ => Err(NOT_FOUND),
         }
     }
@@ -169,23 +221,19 @@ impl Answerer {
             Err(reason) => return Ok(pages::not_searched(filter, reason)),
         };
         let list = self.list(filter, &search)?;
-        let whole = match search.domain_alone() {
-            // The links of a domain are known without its citations.
-            Some(domain) if list.sampled.is_some() => {
-                Some(answered(links_of_domain(&self.db, &domain))?)
-            }
-            _ => None,
-        };
-        let links = whole.as_ref().unwrap_or(&list.links);
+        let ListedLinks {
+            all: links,
+            is_sample,
+        } = self.links(&list, &search)?;
         let pages = links.len().div_ceil(BROWSE_PAGE_LINKS).max(1);
         let page = page.min(pages);
         let first = (page - 1) * BROWSE_PAGE_LINKS;
         let part = first..links.len().min(first + BROWSE_PAGE_LINKS);
-        let rows = answered(links_page(&self.db, links, order, part))?;
+        let rows = answered(links_page(&self.db, &links, order, part))?;
         Ok(pages::links_page(&LinksPage {
             filter,
             list: &list,
-            is_sample: whole.is_none() && list.sampled.is_some(),
+            is_sample,
             order,
             rows,
             links: links.len(),
@@ -193,6 +241,25 @@ impl Answerer {
             page,
             pages,
         }))
+    }
+
+    /// Returns the links of a list of citations.
+    fn links<'l>(
+        &self,
+        list: &'l Selection,
+        search: &PageSearch,
+    ) -> Result<ListedLinks<'l>, Refusal> {
+        match search.domain_alone() {
+            // The links of a domain are known without its citations.
+            Some(domain) if list.sampled.is_some() => Ok(ListedLinks {
+                all: Cow::Owned(answered(links_of_domain(&self.db, &domain))?),
+                is_sample: false,
+            }),
+            _ => Ok(ListedLinks {
+                all: Cow::Borrowed(&list.links),
+                is_sample: list.sampled.is_some(),
+            }),
+        }
     }
 
     /// Returns all pages of a list as a file.
@@ -206,7 +273,18 @@ impl Answerer {
             }
         };
         let list = self.list(&filter, &search)?;
-        let is_csv = path.ends_with("csv");
+        let (name, extension) = path.split_once('.').unwrap_or((path, ""));
+        let is_csv = extension == "csv";
+        let (list, is_sample) = if name == "links" {
+            let links = self.links(&list, &search)?;
+            let order = LinkOrder::of_query(query);
+            let ordered = answered(ordered_links(&self.db, &links.all, order))?;
+            (SavedList::Links(ordered), links.is_sample)
+        } else {
+            let is_sample = list.sampled.is_some();
+            (SavedList::Citations(list), is_sample)
+        };
+        let sample = if is_sample { "-sample" } else { "" };
         Ok(Answer {
             status: "200 OK",
             content_type: if is_csv {
@@ -214,12 +292,7 @@ impl Answerer {
             } else {
                 "application/jsonl; charset=utf-8"
             },
-            file_name: Some(match (is_csv, list.sampled) {
-                (true, None) => "citations.csv",
-                (true, Some(_)) => "citations-sample.csv",
-                (false, None) => "citations.jsonl",
-                (false, Some(_)) => "citations-sample.jsonl",
-            }),
+            file_name: Some(format!("{name}{sample}.{extension}")),
             body: Body::Rows(Rows { list, is_csv }),
         })
     }
@@ -384,27 +457,52 @@ impl Answerer {
     pub(super) fn write_rows(
         &self,
         rows: &Rows,
-        mut put: impl FnMut(&[u8]) -> io::Result<()>,
+        put: impl FnMut(&[u8]) -> io::Result<()>,
     ) -> io::Result<()> {
-        let mut lines = Vec::new();
-        if rows.is_csv {
-            lines.extend_from_slice((Citation::COLUMNS.join(",") + "\n").as_bytes());
-        }
-        for id in &rows.list.ids {
-            let citation = citation_of_row(&self.db, *id).map_err(io::Error::other)?;
-            let Some(citation) = citation else { continue };
-            if rows.is_csv {
-                citation.write_row(SYNTAX, &mut lines);
-            } else {
-                citation.write_json(&mut lines);
+        match &rows.list {
+            SavedList::Citations(list) => {
+                let found = list.ids.iter().map(|id| citation_of_row(&self.db, *id));
+                write_pieces(found, rows.is_csv, put)
             }
-            if ROWS_BYTES < lines.len() {
-                put(&lines)?;
-                lines.clear();
+            SavedList::Links(links) => {
+                let found = links.iter().map(|(id, citations)| {
+                    let url = key_of_link(&self.db, *id)?;
+                    Ok(url.map(|url| CitedLink {
+                        url,
+                        citations: *citations,
+                    }))
+                });
+                write_pieces(found, rows.is_csv, put)
             }
         }
-        put(&lines)
     }
+}
+
+/// Gives rows to `put`, in pieces, without those that a load has removed meanwhile.
+fn write_pieces<R: SavedRow>(
+    rows: impl Iterator<Item = rusqlite::Result<Option<R>>>,
+    is_csv: bool,
+    mut put: impl FnMut(&[u8]) -> io::Result<()>,
+) -> io::Result<()> {
+    let mut lines = Vec::new();
+    if is_csv {
+        lines.extend_from_slice((R::COLUMNS.join(",") + "\n").as_bytes());
+    }
+    for row in rows {
+        let Some(row) = row.map_err(io::Error::other)? else {
+            continue;
+        };
+        if is_csv {
+            row.write_csv(&mut lines);
+        } else {
+            row.write_json(&mut lines);
+        }
+        if ROWS_BYTES < lines.len() {
+            put(&lines)?;
+            lines.clear();
+        }
+    }
+    put(&lines)
 }
 
 impl ListCache {

@@ -459,6 +459,9 @@ pub(super) fn links_page(page: &LinksPage<'_>) -> String {
                     " "
                 }
                 "\u{b7} " a href={ "./" (page.filter.to_query(1)) } { "Their citations" }
+                @if !page.rows.is_empty() {
+                    " \u{b7} All pages: " (files("links", &page.filter.to_links_query(page.order, 1)))
+                }
             } "\n"
             ol.links start=(page.first + 1) { "\n"
                 @for (key, count) in &page.rows { li {
@@ -513,6 +516,14 @@ fn narrowed(page: &SearchPage<'_>, field: FilterField, value: &str) -> String {
 fn thing(field: FilterField, name: &str, filter: &Filter) -> Markup {
     let query = filter.with(field, name).to_query(1);
     html! { a href={ (field.path()) (query) } { (foreign(name)) } }
+}
+
+/// Returns the links to the files with all pages of a list.
+fn files(name: &str, query: &str) -> Markup {
+    html! {
+        a href={ (name) ".csv" (query) } { "CSV" } " "
+        a href={ (name) ".jsonl" (query) } { "JSON lines" }
+    }
 }
 
 /// Returns the conditions, each with a link to the page of `path` without it.
@@ -724,8 +735,7 @@ fn results(page: &SearchPage<'_>) -> Markup {
                     @if let Some(examined) = list.sampled {
                         "All pages of this sample, from " (counted(examined, "row", "rows")) ": "
                     } @else { "As shown, all pages: " }
-                    a href={ "citations.csv" (query) } { "CSV" } " "
-                    a href={ "citations.jsonl" (query) } { "JSON lines" }
+                    (files("citations", &query))
                     @if !list.links.is_empty() { " \u{b7} " a href={ "links" (query) } { "List of links" } }
                     " " a.narrow href="#tops" { "Narrow by a name" } } "\n"
                 ol.cited start=(page.first + 1) { "\n"

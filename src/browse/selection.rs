@@ -357,7 +357,7 @@ fn keys(db: &Connection, links: &[(i64, u64)]) -> rusqlite::Result<Vec<(String, 
 }
 
 /// Returns the key of a link; `None` if a load has removed it meanwhile.
-fn key_of_link(db: &Connection, id: i64) -> rusqlite::Result<Option<String>> {
+pub(super) fn key_of_link(db: &Connection, id: i64) -> rusqlite::Result<Option<String>> {
     let mut key = db.prepare_cached("SELECT key FROM links WHERE id = ?1")?;
     key.query_row([id], |row| row.get(0)).optional()
 }
@@ -370,6 +370,18 @@ pub(super) fn links_page(
     order: LinkOrder,
     part: std::ops::Range<usize>,
 ) -> rusqlite::Result<Vec<(String, u64)>> {
+    let links = ordered_links(db, links, order)?;
+    // There are fewer if some were removed.
+    let end = part.end.min(links.len());
+    keys(db, links.get(part.start..end).unwrap_or_default())
+}
+
+/// Returns the links of a list in an order.
+pub(super) fn ordered_links(
+    db: &Connection,
+    links: &[(i64, u64)],
+    order: LinkOrder,
+) -> rusqlite::Result<Vec<(i64, u64)>> {
     let mut links = links.to_vec();
     links.sort_unstable();
     match order {
@@ -388,9 +400,7 @@ pub(super) fn links_page(
             links = starts.into_iter().map(|(_, link)| link).collect();
         }
     }
-    // There are fewer if some were removed.
-    let end = part.end.min(links.len());
-    keys(db, links.get(part.start..end).unwrap_or_default())
+    Ok(links)
 }
 
 /// Returns all links of a registrable domain with the numbers of their citations.

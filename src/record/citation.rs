@@ -1,5 +1,5 @@
 //! Citations of a URL as lines: for people, as a table, or as JSON with the names of the record's
-//! fields.
+//! fields. Links with the numbers of their citations as a table or as JSON.
 
 use serde::Serialize;
 
@@ -99,6 +99,32 @@ impl Citation {
 
     /// Appends a line of JSON, which `urlspool show` reads.
     pub fn write_json(&self, out: &mut Vec<u8>) {
+        append_json_line(out, self);
+    }
+}
+
+/// A link with the number of its citations.
+#[cfg(feature = "browse")]
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub(crate) struct CitedLink {
+    /// The key of the link.
+    pub(crate) url: String,
+    pub(crate) citations: u64,
+}
+
+#[cfg(feature = "browse")]
+impl CitedLink {
+    /// The names of the columns of [`CitedLink::write_row`].
+    pub(crate) const COLUMNS: [&'static str; 2] = ["url", "citations"];
+
+    /// Appends a row of a table.
+    pub(crate) fn write_row(&self, syntax: TableSyntax, out: &mut Vec<u8>) {
+        let citations = self.citations.to_string();
+        syntax.write_cells([Some(&*self.url), Some(&*citations)], out);
+    }
+
+    /// Appends a line of JSON.
+    pub(crate) fn write_json(&self, out: &mut Vec<u8>) {
         append_json_line(out, self);
     }
 }

@@ -474,6 +474,72 @@ fn the_links_of_citations_are_listed_by_citations_and_by_address() {
 }
 
 #[test]
+fn a_list_of_links_is_saved_as_a_table_and_as_lines() {
+    let mail = MAIL.replacen("see ", "see http://z.example/a,b and ", 1);
+    let (_folder, served) = Served::of(&mail);
+    let page = served.page("links?sender=jane&by=address");
+    for part in [
+        "href=\"links.csv?sender=jane&amp;by=address\">CSV</a>",
+        "href=\"links.jsonl?sender=jane&amp;by=address\">JSON lines</a>",
+    ] {
+        assert!(page.contains(part), "{part}: {page}");
+    }
+    let file = |path: &str, name: &str, content_type: &str| {
+        let answer = served.page(path);
+        for part in [
+            format!("Content-Disposition: attachment; filename=\"{name}\"\r\n"),
+            format!("Content-Type: {content_type}; charset=utf-8\r\n"),
+        ] {
+            assert!(answer.contains(&part), "{part}: {answer}");
+        }
+        answer.split_once("\r\n\r\n").unwrap().1.to_owned()
+    };
+    assert_eq!(
+        file("links.csv?domain=m.example", "links.csv", "text/csv"),
+        "url,citations\nhttp://m.example/lamp,3\n"
+    );
+    assert_eq!(
+        file(
+            "links.jsonl?domain=m.example",
+            "links.jsonl",
+            "application/jsonl"
+        ),
+        "{\"url\":\"http://m.example/lamp\",\"citations\":3}\n"
+    );
+    assert_eq!(
+        file("links.csv?by=address&page=2", "links.csv", "text/csv"),
+        "url,citations\nftp://f.example/x,1\nhttp://m.example/lamp,3\n\"http://z.example/a,b\",1\n"
+    );
+    let by_citations = file("links.csv", "links.csv", "text/csv");
+    assert!(by_citations.starts_with("url,citations\nhttp://m.example/lamp,3\n"));
+    assert_eq!(by_citations.lines().count(), 4);
+    assert_eq!(
+        file("links.csv?since=1997", "links.csv", "text/csv"),
+        "url,citations\n"
+    );
+    assert_eq!(
+        file("links.jsonl?since=1997", "links.jsonl", "application/jsonl"),
+        ""
+    );
+    // There is nothing to save.
+    assert!(!served.page("links?since=1997").contains("links.csv"));
+    for (path, reason) in [
+        ("links.csv?until=soon", "is no date"),
+        (
+            "links.jsonl?since=1997&until=1996",
+            "The dates are reversed",
+        ),
+        ("links.csv?page=0", "The address of this page is incomplete"),
+    ] {
+        let answer = served.get(path);
+        assert!(
+            answer.starts_with("HTTP/1.1 400 ") && answer.contains(reason),
+            "{answer}"
+        );
+    }
+}
+
+#[test]
 fn a_title_names_the_conditions() {
     let (_folder, served) = Served::of(MAIL);
     for (path, title) in [
