@@ -349,7 +349,9 @@ fn not_understood(filter: &Filter, field: FilterField) -> String {
     document(&title, filter, &main)
 }
 
-/// Returns the page of a refusal, with the reason and the way back.
+/// Returns the page of a refusal, with the reason and the way back: relative, since the first page
+/// may be beneath a token and beneath the path of a proxy. Its size grows with the number of
+/// slashes in `path`, which the server limits.
 pub(super) fn refused(refusal: Refusal, path: &str, filter: &Filter) -> String {
     let (title, reason) = match refusal {
         NOT_FOUND if path == "bytes" => (

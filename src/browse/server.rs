@@ -13,10 +13,12 @@ use rusqlite::InterruptHandle;
 use super::BrowseError;
 use super::answer::{Answer, Answerer, Body, ListCache};
 use super::pages;
-use super::request::{BAD_REQUEST, Filter, Refusal, Request, TIMEOUT, TOO_LONG, parse_request};
+use super::request::{
+    BAD_REQUEST, Filter, NOT_FOUND, Refusal, Request, TIMEOUT, TOO_LONG, parse_request,
+};
 use crate::limits::{
-    BROWSE_QUERY_SECONDS, BROWSE_REQUEST_BYTES, BROWSE_REQUEST_SECONDS, BROWSE_THREADS,
-    BROWSE_WRITE_SECONDS,
+    BROWSE_PATH_SLASHES, BROWSE_QUERY_SECONDS, BROWSE_REQUEST_BYTES, BROWSE_REQUEST_SECONDS,
+    BROWSE_THREADS, BROWSE_WRITE_SECONDS,
 };
 use crate::load::open_to_read;
 
@@ -35,6 +37,10 @@ Cache-Control: no-store\r\nConnection: close\r\n";
 /// The answer to a request that is not beneath the token.
 const NO_TOKEN: &str = "There is no such page. The address of these pages has a token, which is \
 another one after each start: open the whole address that urlspool printed.\n";
+
+/// The answer to a request whose path has too many slashes for links that lead back.
+const TOO_DEEP: &str = "There is no page with this address, which has too many slashes. Go back \
+to the page before.\n";
 
 /// A socket that listens, with what is served there.
 #[derive(Debug)]
@@ -159,6 +165,9 @@ impl Worker {
                 None => return plain("404 Not Found", NO_TOKEN.to_owned()),
             },
         };
+        if BROWSE_PATH_SLASHES < path.matches('/').count() {
+            return plain(NOT_FOUND.status, TOO_DEEP.to_owned());
+        }
         self.start_query();
         let answer = self.answerer.answer(path, &request.query);
         self.query.set_deadline(None);

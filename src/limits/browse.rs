@@ -10,6 +10,10 @@ pub const BROWSE_THREADS: usize = 6;
 /// bytes each.
 pub const BROWSE_REQUEST_BYTES: usize = 96 << 10;
 
+/// Number of slashes in the path of a request that is answered with a page, beneath the token. The
+/// links of a page lead back with `../` for each of them; the pages themselves have none.
+pub const BROWSE_PATH_SLASHES: usize = 16;
+
 /// Number of fields in the head of a request. Browsers send about twenty.
 pub const BROWSE_HEADER_FIELDS: usize = 64;
 

@@ -312,6 +312,21 @@ fn another_address_needs_the_token() {
     served.base = base;
     let page = served.get("none/at/all");
     assert!(page.contains("action=\"../.././\""), "{page}");
+    // The slash after the token is not counted.
+    let page = served.get(&"/".repeat(16));
+    let back = format!("href=\"{}./\">All links</a>", "../".repeat(16));
+    assert!(page.contains(&back), "{page}");
+}
+
+#[test]
+fn an_answer_does_not_grow_with_the_slashes_of_a_path() {
+    let (_folder, served) = Served::of(MAIL);
+    for count in [17, 90_000] {
+        let answer = served.get(&"/".repeat(count));
+        assert!(answer.starts_with("HTTP/1.1 404 "), "{answer}");
+        assert!(answer.contains("Go back to the page before"), "{answer}");
+        assert!(answer.len() < 2_000 && !answer.contains("../"), "{answer}");
+    }
 }
 
 #[test]
