@@ -25,7 +25,7 @@ pub use notation::{has_other_notation, restore_spelling};
 pub use prefilter::{PrefilterReject, prefilter};
 pub use quote_marks::quote_depth;
 pub(crate) use rewritten_link::REWRITTEN_LINK_CONFIDENCE;
-pub(crate) use url_run::ends_with_page;
+pub(crate) use url_run::{after_slashes, ends_with_page};
 pub use url_run::{BareWord, LineBreakPolicy, url_run_end};
 pub use wrapper::{WrappedText, unfold_wrapper};
 

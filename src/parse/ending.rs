@@ -9,7 +9,7 @@ use super::acceptance::mailbox_host;
 use super::components::scheme;
 use crate::grammar::{BareRequirement, escaped_byte};
 use crate::limits::LINE_LOOKBACK_BYTES;
-use crate::repair::{ends_with_page, url_run_end};
+use crate::repair::{after_slashes, ends_with_page, url_run_end};
 use crate::scan::{
     HostAndPort, Rules, Scanner, host_before_refused, is_country, is_ipv4, plausible_host,
 };
@@ -150,8 +150,7 @@ fn end_before_glued_word(run: &[u8]) -> usize {
 /// The range of the host in `run`, perhaps with its port: after the slashes of a scheme, after the `@` of
 /// a mail address, or at the start.
 fn host_span(run: &[u8]) -> Span {
-    let slashes = memchr::memmem::find(run, b"//").map(|at| at + 2);
-    let begin = slashes
+    let begin = after_slashes(run)
         .or_else(|| memchr::memchr(b'@', run).map(|at| at + 1))
         .unwrap_or(0);
     let len = run[begin..]
@@ -320,7 +319,7 @@ fn end_before_italics(run: &[u8], prior: &[u8]) -> usize {
 /// Returns `true` if `url` has a path that ends with punctuation of a sentence or with a dot and the
 /// ending of a file's name.
 fn ends_sentence_or_file(url: &[u8]) -> bool {
-    let authority = memchr::memmem::find(url, b"//").map_or(0, |slashes| slashes + 2);
+    let authority = after_slashes(url).unwrap_or(0);
     let Some(slash) = memchr::memrchr(b'/', &url[authority..]) else {
         return false;
     };
@@ -475,7 +474,7 @@ fn is_closing_tag(rest: &[u8]) -> bool {
 /// are parts of a URL.
 fn is_note(url: &[u8], rest: &[u8]) -> bool {
     let is_word_end = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'/' | b'=');
-    let authority = memchr::memmem::find(url, b"//").map_or(0, |slashes| slashes + 2);
+    let authority = after_slashes(url).unwrap_or(0);
     if url.len() <= authority || !url.last().is_some_and(is_word_end) {
         return false;
     }
@@ -686,7 +685,7 @@ fn end_before_kana(run: &[u8]) -> usize {
         return run.len();
     };
     let before = &run[..at];
-    let authority = memchr::memmem::find(before, b"//").map_or(0, |slashes| slashes + 2);
+    let authority = after_slashes(before).unwrap_or(0);
     let path = memchr::memchr2(b'/', b'?', &before[authority..]);
     let ends = match before.last() {
         // In a host, a label continues after the kana if a dot follows.
@@ -753,7 +752,7 @@ fn end_before_right_to_left(run: &[u8]) -> usize {
     let is_right_to_left = matches!(run[at..], [0xD6, 0x90..=0xBF, ..] | [0xD7..=0xDB, ..]);
     let is_word = before.last().is_some_and(u8::is_ascii_alphanumeric);
     let has_escape = memchr::memchr3(b'%', b'?', b'#', before).is_some();
-    let authority = memchr::memmem::find(before, b"//").map_or(0, |slashes| slashes + 2);
+    let authority = after_slashes(before).unwrap_or(0);
     let has_path = memchr::memchr(b'/', &before[authority..]).is_some();
     if is_right_to_left && is_word && !has_escape && has_path {
         at
@@ -779,7 +778,7 @@ fn end_before_other_script(run: &[u8]) -> usize {
     else {
         return run.len();
     };
-    let authority = memchr::memmem::find(before, b"//").map_or(0, |slashes| slashes + 2);
+    let authority = after_slashes(before).unwrap_or(0);
     let site = &before[authority..];
     let ends = match memchr::memchr3(b'/', b'?', b'#', site) {
         None => {

@@ -138,6 +138,14 @@ fn list_separator(text: &[u8], from: usize, colon: usize) -> Option<usize> {
     }
 }
 
+/// Returns the offset after the first two slashes of `url`.
+#[must_use]
+pub(crate) fn after_slashes(url: &[u8]) -> Option<usize> {
+    memchr::memchr_iter(b'/', url)
+        .find(|&at| url.get(at + 1) == Some(&b'/'))
+        .map(|at| at + 2)
+}
+
 /// Returns the end of the URL at `from`, which text outside ASCII and the `scheme:` follow without a
 /// blank, as in sentences of East Asian languages: before that text if it touches a letter or digit,
 /// otherwise before the scheme. The value of a field may have both (`?q=...http://`).
@@ -179,7 +187,7 @@ fn slash_separator(text: &[u8], first: Span, scheme: Span) -> Option<usize> {
         return None;
     }
     let url = first.of(text);
-    let authority = memchr::memmem::find(&url[..url.len().min(COMPARED_BYTES)], b"//")? + 2;
+    let authority = after_slashes(&url[..url.len().min(COMPARED_BYTES)])?;
     let is_repeated = url.len() <= COMPARED_BYTES
         && text[scheme.start..].starts_with(url)
         && ends_before(text, first.start, scheme.start + url.len());
@@ -254,7 +262,7 @@ fn is_time(name: &[u8]) -> bool {
 /// host.
 fn is_same_host(text: &[u8], first: Span, scheme: Span) -> bool {
     let host = |url: &'_ [u8]| -> Option<(usize, usize)> {
-        let start = memchr::memmem::find(&url[..url.len().min(SCHEME_CHARS)], b"//")? + 2;
+        let start = after_slashes(&url[..url.len().min(SCHEME_CHARS)])?;
         let rest = &url[start..url.len().min(start + HOST_BYTES + 1)];
         memchr::memchr(b'/', rest).map(|len| (start, start + len))
     };
