@@ -25,9 +25,11 @@ pub use notation::{has_other_notation, restore_spelling};
 pub use prefilter::{PrefilterReject, prefilter};
 pub use quote_marks::quote_depth;
 pub(crate) use rewritten_link::REWRITTEN_LINK_CONFIDENCE;
-pub(crate) use url_run::{after_slashes, ends_with_page};
 pub use url_run::{BareWord, LineBreakPolicy, url_run_end};
+pub(crate) use url_run::{after_slashes, ends_with_page};
 pub use wrapper::{WrappedText, unfold_wrapper};
+
+use std::iter;
 
 use memchr::memrchr2;
 
@@ -141,10 +143,17 @@ impl RepairSet {
 
     /// The repairs in the set, in the order of declaration.
     pub fn iter(self) -> impl Iterator<Item = Repair> {
-        Repair::ALL
-            .into_iter()
-            .filter(move |&repair| self.has(repair))
+        set_bits(self.0.into()).map(|bit| Repair::ALL[bit])
     }
+}
+
+/// The numbers of the bits of `bits` that are set, in ascending order.
+fn set_bits(mut bits: u64) -> impl Iterator<Item = usize> {
+    iter::from_fn(move || {
+        let lowest = bits.trailing_zeros();
+        bits &= bits.checked_sub(1)?;
+        Some(lowest as usize)
+    })
 }
 
 impl FromIterator<Repair> for RepairSet {

@@ -3,7 +3,9 @@
 use memchr::memmem;
 
 use super::line_break::{BROKEN_COLUMNS, FollowingLine, LineBreak};
-use super::line_layout::{FILLED_COLUMNS, WIDEST_COLUMNS, columns, indentation, trim_end};
+use super::line_layout::{
+    FILLED_COLUMNS, WIDEST_COLUMNS, columns, holds_url, indentation, trim_end,
+};
 use super::token::ContinuationToken;
 use super::url_head::UrlHead;
 use crate::repair::quote_marks::UNICODE_BAR;
@@ -18,55 +20,48 @@ pub(super) fn is_impossible(
     let url = head.url;
     let ends_with = |bytes: &[u8]| head.ends_with(bytes);
     // A URL inside the URL may be broken before its slashes.
-    let inner_slashes = token.all.starts_with(b"//") && ends_with(b"-=:");
-    let path_list = token.first() == b'/' && line_break.follow == FollowingLine::Slash;
-    let assigned = token.assigned_value();
+    let inner_slashes = || token.all.starts_with(b"//") && ends_with(b"-=:");
+    let path_list = || token.first() == b'/' && line_break.follow() == FollowingLine::Slash;
     // `name="value"`: the next attribute of the element that has the URL as an attribute.
-    let attribute =
-        assigned.is_some_and(|value| matches!(value, [] | [b'\'', ..])) && !ends_with(b"?&");
+    let attribute = |value: &[u8]| matches!(value, [] | [b'\'', ..]) && !ends_with(b"?&");
     // `; name=value`: a parameter of the header field that contains the URL.
-    let parameter = assigned.is_some() && ends_with(b";") && !url.contains(&b'?');
+    let parameter = || ends_with(b";") && !url.contains(&b'?');
     // `, name=http://...`: the next of several URLs.
-    let section = !line_break.whole_line
-        && token.is_section_number()
-        && url.last().is_some_and(u8::is_ascii_alphanumeric);
-    // One site under the other.
-    let site = token.begins_host()
-        && columns(line_break.upper_line()) < FILLED_COLUMNS
-        && head.ends_with_alnum()
-        && !head.is_host_incomplete();
-    let listed = ends_with(b",;") && memmem::find(token.all, b"://").is_some();
+    let section = || {
+        !line_break.whole_line
+            && token.is_section_number()
+            && url.last().is_some_and(u8::is_ascii_alphanumeric)
+    };
+    // One site under the other, on short lines.
+    let site = || columns(line_break.upper_line()) < FILLED_COLUMNS;
+    // Also under a full line, if a third one follows.
+    let sites = || line_break.whole_line && line_break.follow() == FollowingLine::Site;
+    let follows_site =
+        || head.ends_with_alnum() && token.begins_host() && !head.is_host_incomplete();
+    let listed = || ends_with(b",;") && holds_url(token.all);
     // A URL that begins in ASCII continues in ASCII.
-    let foreign = !token.all.is_ascii() && url.is_ascii();
+    let foreign = || !token.all.is_ascii() && url.is_ascii();
     // `http://` alone continues with the host, whatever it is called.
-    let another = token.begins_url() && !(head.is_scheme() && token.begins_host_label());
-    // One site under the other, also under a full line.
-    let sites = line_break.whole_line
-        && token.begins_host()
-        && line_break.follow == FollowingLine::Site
-        && head.ends_with_alnum()
-        && !head.is_host_incomplete();
-    another
+    let another = || token.begins_url() && !(head.is_scheme() && token.begins_host_label());
+    another()
         || token.begins_location()
         // A heading is no name of a page.
         || line_break.is_heading_of_site() && !ends_with_page(token.all)
-        || sites
         || is_separator(line_break, head, token)
         || is_reference(head, token)
         || is_other_notation(line_break, head, token)
-        || listed
-        || site
-        || section
+        || listed()
+        || follows_site() && (site() || sites())
+        || section()
         || token.is_punctuation() && !is_lone_end(line_break, head, token)
         || token.is_heading()
         || is_after_rule(url)
         || is_line_number(line_break, token)
         || is_serial_number(line_break, token)
-        || token.is_rule() && !inner_slashes
-        || path_list
-        || attribute
-        || parameter
-        || foreign
+        || token.is_rule() && !inner_slashes()
+        || path_list()
+        || token.assigned_value().is_some_and(|value| attribute(value) || parameter())
+        || foreign()
 }
 
 /// Returns `true` if the token is the last character of the URL, alone on its line after a full line
@@ -79,18 +74,22 @@ fn is_lone_end(
     head: &UrlHead<'_>,
     token: &ContinuationToken<'_>,
 ) -> bool {
-    let width = columns(line_break.upper_line());
-    let is_open = line_break.is_continued() || (FILLED_COLUMNS..=WIDEST_COLUMNS).contains(&width);
-    let is_listed = matches!(
-        line_break.follow,
-        FollowingLine::Site | FollowingLine::Slash
-    );
+    let is_open = || {
+        let width = columns(line_break.upper_line());
+        line_break.is_continued() || (FILLED_COLUMNS..=WIDEST_COLUMNS).contains(&width)
+    };
+    let is_listed = || {
+        matches!(
+            line_break.follow(),
+            FollowingLine::Site | FollowingLine::Slash
+        )
+    };
     let is_missing = match token.bare {
         b"/" => head.ends_with_alnum() && !head.has_query() && !head.ends_with_file(),
         b"=" => head.ends_with_field_name(),
         _ => false,
     };
-    line_break.whole_line && is_open && is_missing && !is_listed
+    is_missing && line_break.whole_line && is_open() && !is_listed()
 }
 
 /// Returns `true` if the token begins with a `;`, `:` or `@` that cannot continue the URL.
@@ -154,9 +153,9 @@ fn is_line_number(line_break: &LineBreak<'_>, token: &ContinuationToken<'_>) -> 
 /// (`5275MPdA5-850BRBf9054xgTa4`).
 fn is_serial_number(line_break: &LineBreak<'_>, token: &ContinuationToken<'_>) -> bool {
     !line_break.is_continued()
+        && token.is_serial_number()
         && trim_end(line_break.before_url()).is_empty()
         && columns(line_break.upper_line()) < BROKEN_COLUMNS
-        && token.is_serial_number()
 }
 
 /// Returns `true` if the line of the token is written in another notation: a line of a diffstat

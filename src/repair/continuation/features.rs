@@ -16,7 +16,7 @@ use super::line_layout::{
 };
 use super::token::{ContinuationToken, LONG_TOKEN, bare};
 use super::url_head::UrlHead;
-use crate::repair::is_blank;
+use crate::repair::{is_blank, set_bits};
 
 /// A feature of a line break after a bare URL: evidence that the next line continues the URL, or
 /// that it does not.
@@ -317,9 +317,7 @@ impl Features {
 
     /// The features in the set, in the order of [`Feature::ALL`].
     pub fn iter(self) -> impl Iterator<Item = Feature> {
-        Feature::ALL
-            .into_iter()
-            .filter(move |&feature| self.has(feature))
+        set_bits(self.0).map(|bit| Feature::ALL[bit])
     }
 
     /// The sum of the weights. Exact: they are multiples of a quarter.
@@ -509,7 +507,7 @@ fn add_line(
         ),
         (
             Feature::EndsParagraph,
-            line_break.follow == FollowingLine::Blank,
+            line_break.follow() == FollowingLine::Blank,
         ),
         (
             Feature::OwnParagraph,
@@ -517,7 +515,7 @@ fn add_line(
                 && (!token.is_capitalized() || continues_capitals(line_break, head, token))
                 && url_starts_line
                 && !line_break.is_continued()
-                && line_break.follow == FollowingLine::Blank
+                && line_break.follow() == FollowingLine::Blank
                 && line_break.begins_paragraph(),
         ),
     ]);
@@ -619,7 +617,7 @@ fn add_token(
             Feature::CompoundToken,
             head.ends_with(b"/")
                 && features.has(Feature::FullLine)
-                && line_break.follow != FollowingLine::Alike
+                && line_break.follow() != FollowingLine::Alike
                 && token.is_compound(extension),
         ),
         // Several slashes are an ornament.
@@ -644,7 +642,7 @@ fn add_token(
             Feature::FileAfterSlash,
             head.ends_with(b"/")
                 && token.has_extension(head.url)
-                && line_break.follow != FollowingLine::Alike,
+                && line_break.follow() != FollowingLine::Alike,
         ),
         (Feature::FieldLabel, token.all.ends_with(b":") || label),
         (Feature::StopWord, token.is_stop_word()),
@@ -674,7 +672,7 @@ fn add_layout(features: &mut Features, line_break: &LineBreak<'_>, head: &UrlHea
     // Indentation behind other quote marks says nothing: a program that breaks a quoted line leaves
     // the rest unquoted.
     let same = line_break.marks.same;
-    let list = line_break.whole_line && line_break.follow == FollowingLine::Alike;
+    let list = line_break.whole_line && line_break.follow() == FollowingLine::Alike;
     features.add([
         (Feature::BlankBetween, line_break.is_first_blank()),
         (Feature::FoldedProperty, is_folded_property(line_break)),

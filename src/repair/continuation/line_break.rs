@@ -1,11 +1,11 @@
 //! A line break after a URL: the upper line with the URL, the lower line with the token, and the
 //! blanks that a program left at the line ends around them.
 
-use memchr::memmem;
+use std::cell::OnceCell;
 
 use super::line_layout::{
-    FILLED_COLUMNS, LinePrefix, TextLine, columns, common_lead, diff_sign, indentation, is_diff,
-    line_before, nearby, rest_of_line, trim_end,
+    FILLED_COLUMNS, LinePrefix, TextLine, columns, common_lead, diff_sign, holds_url, indentation,
+    is_diff, line_before, nearby, rest_of_line, trim_end,
 };
 use super::token::ContinuationToken;
 use crate::limits::CONTINUATION_BYTES;
@@ -65,7 +65,7 @@ pub(super) struct MarksAtBreak {
 }
 
 /// A line break after a URL, and the text around it.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct LineBreak<'t> {
     text: &'t [u8],
     upper: UpperLine,
@@ -80,10 +80,9 @@ pub(super) struct LineBreak<'t> {
     /// `true` if only blanks follow the token on its line.
     pub(super) whole_line: bool,
     pub(super) marks: MarksAtBreak,
-    /// The start of the line after the lower one.
-    pub(super) follow: FollowingLine,
-    /// Number of blanks at the start of that line, after its quote marks.
-    follow_indentation: usize,
+    /// The start of the line after the lower one, and the number of blanks at its start, after its quote
+    /// marks. Most line breaks are decided without them.
+    following: OnceCell<(FollowingLine, usize)>,
 }
 
 impl<'t> LineBreak<'t> {
@@ -181,11 +180,6 @@ impl<'t> LineBreak<'t> {
         if token.is_empty() || lower.cut && rest.is_empty() {
             return None;
         }
-        let (follow, follow_indentation) = if lower.cut {
-            (FollowingLine::Text, 0)
-        } else {
-            following_line(text, lower.next, &upper_marks, token.of(text))
-        };
         Some(LineBreak {
             text,
             upper,
@@ -199,8 +193,7 @@ impl<'t> LineBreak<'t> {
                 same: lower_marks.count() == upper_marks.count(),
                 blank_between,
             },
-            follow,
-            follow_indentation,
+            following: OnceCell::new(),
         })
     }
 
@@ -210,11 +203,27 @@ impl<'t> LineBreak<'t> {
     pub(super) fn is_heading_of_site(&self) -> bool {
         let upper = self.upper_indentation().len();
         let lower = self.lower_indentation().len();
-        self.follow == FollowingLine::Site
-            && trim_end(self.before_url()).is_empty()
-            && HEADING_BLANKS <= lower
+        HEADING_BLANKS <= lower
             && lower < upper
-            && upper == self.follow_indentation
+            && trim_end(self.before_url()).is_empty()
+            && upper == self.following().1
+            && self.follow() == FollowingLine::Site
+    }
+
+    /// The start of the line after the lower one.
+    pub(super) fn follow(&self) -> FollowingLine {
+        self.following().0
+    }
+
+    fn following(&self) -> (FollowingLine, usize) {
+        *self.following.get_or_init(|| {
+            if self.lower.cut {
+                return (FollowingLine::Text, 0);
+            }
+            let upper_marks = LinePrefix::first(self.upper_line());
+            let token = self.token.of(self.text);
+            following_line(self.text, self.lower.next, &upper_marks, token)
+        })
     }
 
     /// Returns `true` if the URL begins before the upper line and was continued in it.
@@ -505,7 +514,7 @@ impl SoftBreak {
         let (mut one, mut two) = (0, 0);
         for line in line_break.nearby() {
             let blanks = line.iter().rev().take_while(|&&byte| byte == b' ').count();
-            let is_broken = BROKEN_COLUMNS <= columns(line) && memmem::find(line, b"://").is_none();
+            let is_broken = BROKEN_COLUMNS <= columns(line) && !holds_url(line);
             one += usize::from(is_broken && blanks == 1);
             two += usize::from(is_broken && blanks == 2);
         }

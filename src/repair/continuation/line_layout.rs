@@ -4,9 +4,10 @@
 
 use std::iter;
 
-use memchr::{memchr2, memmem, memrchr2};
+use memchr::{memchr, memchr_iter, memchr2, memrchr2};
 
 use crate::repair::quote_marks::{MarkPosition, QuoteStyle, UNICODE_ARROW, UNICODE_BAR, mark_len};
+use crate::repair::url_run::INERT;
 use crate::repair::{last_line_end_len, line_end_len, whitespace_len};
 use crate::span::Span;
 
@@ -77,10 +78,13 @@ pub(super) fn columns(text: &[u8]) -> usize {
             .filter(|byte| !matches!(byte, 0x80..=0xBF))
             .count()
     };
-    text.split(|&byte| byte == b'\t')
-        .map(count)
-        .reduce(|column, more| column / 8 * 8 + 8 + more)
-        .unwrap_or(0)
+    let mut column = 0;
+    let mut rest = text;
+    while let Some(tab) = memchr(b'\t', rest) {
+        column = (column + count(&rest[..tab])) / 8 * 8 + 8;
+        rest = &rest[tab + 1..];
+    }
+    column + count(rest)
 }
 
 /// The length in bytes of the white space at the start of `text`, a part of a line.
@@ -108,11 +112,16 @@ pub(super) fn trim_end(mut line: &[u8]) -> &[u8] {
 /// [`PROSE_WORDS`] words, no URL, and at most [`WIDEST_COLUMNS`] columns.
 pub(super) fn prose_columns<'t>(lines: impl Iterator<Item = &'t [u8]>) -> usize {
     lines
-        .filter(|line| memmem::find(line, b"://").is_none() && words(line) >= PROSE_WORDS)
+        .filter(|line| !holds_url(line) && words(line) >= PROSE_WORDS)
         .map(|line| columns(trim_end(line)))
         .filter(|&columns| columns <= WIDEST_COLUMNS)
         .max()
         .unwrap_or(0)
+}
+
+/// Returns `true` if a line holds the `://` of a URL.
+pub(super) fn holds_url(line: &[u8]) -> bool {
+    memchr_iter(b':', line).any(|colon| line[colon + 1..].starts_with(b"//"))
 }
 
 /// The number of words of a line, at most [`PROSE_WORDS`].
@@ -122,7 +131,7 @@ fn words(line: &[u8]) -> usize {
     while !rest.is_empty() && words < PROSE_WORDS {
         words += 1;
         let word = (0..rest.len())
-            .find(|&at| whitespace_len(&rest[at..]) > 0)
+            .find(|&at| !INERT[usize::from(rest[at])] && whitespace_len(&rest[at..]) > 0)
             .unwrap_or(rest.len());
         rest = &rest[word + indentation(&rest[word..])..];
     }

@@ -178,16 +178,18 @@ impl ContinuationToken<'_> {
             b'A'..=b'Z' => 2,
             _ => 3,
         };
-        let turns = self
-            .all
-            .windows(2)
-            .filter(|pair| class(&pair[0]) != class(&pair[1]))
-            .count();
+        let turns = || {
+            self.all
+                .windows(2)
+                .filter(|pair| class(&pair[0]) != class(&pair[1]))
+                .count()
+        };
         let has = |wanted: u8| self.all.iter().any(|byte| class(byte) == wanted);
-        SERIAL_TURNS <= turns
-            && has(0)
-            && has(1)
+        // Most words have neither digits nor capitals.
+        has(0)
             && has(2)
+            && has(1)
+            && SERIAL_TURNS <= turns()
             && all(self.all, |&byte| {
                 byte.is_ascii_alphanumeric() || byte == b'-'
             })
