@@ -22,9 +22,14 @@ impl TransferEncoding {
     /// The encoding with this name. A comment or parameter after the name is ignored, and so are
     /// punctuation and case.
     pub(super) fn named(name: &str) -> TransferEncoding {
+        let is = |known: &str| name.eq_ignore_ascii_case(known);
         // Nearly all messages use one of these names.
-        if matches!(name, "7bit" | "8bit") {
+        if is("7bit") || is("8bit") {
             return TransferEncoding::Identity;
+        } else if is("quoted-printable") {
+            return TransferEncoding::QuotedPrintable;
+        } else if is("base64") {
+            return TransferEncoding::Base64;
         }
         let name = name
             .trim()

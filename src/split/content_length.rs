@@ -6,7 +6,7 @@
 //! before it: Netscape writes none after a body without a final line end, and length and `From ` line agree by chance only. So the end of a message depends on its start, and
 //! such a file is divided from its start on, from header to header.
 
-use memchr::memmem;
+use memchr::{memchr, memchr_iter};
 
 use super::decimal;
 use super::mbox::{begins_message, envelope, is_decided, message, next_message, separator};
@@ -73,17 +73,26 @@ pub(super) fn border_from(bytes: &[u8], from: usize, at_eof: AtEof, max: usize) 
 /// Returns the value of the first Content-Length field of a header.
 pub(super) fn content_length(header: &[u8]) -> Option<usize> {
     const NAME: &[u8] = b"content-length:";
-    let line = header
-        .split(|&byte| byte == b'\n')
-        .find(|line| line.len() > NAME.len() && line[..NAME.len()].eq_ignore_ascii_case(NAME))?;
-    decimal(&line[NAME.len()..])
+    let mut rest = header;
+    loop {
+        let (line, next) = match memchr(b'\n', rest) {
+            Some(end) => (&rest[..end], Some(&rest[end + 1..])),
+            None => (rest, None),
+        };
+        if line.len() > NAME.len() && line[..NAME.len()].eq_ignore_ascii_case(NAME) {
+            return decimal(&line[NAME.len()..]);
+        }
+        rest = next?;
+    }
 }
 
 /// Returns the position after the header at the start of `message` and its blank line.
 pub(super) fn header_end(message: &[u8]) -> Option<usize> {
-    let lf = memmem::find(message, b"\n\n").map(|at| at + 2);
-    let before = &message[..lf.unwrap_or(message.len())];
-    memmem::find(before, b"\n\r\n").map(|at| at + 3).or(lf)
+    memchr_iter(b'\n', message).find_map(|at| match &message[at + 1..] {
+        [b'\n', ..] => Some(at + 2),
+        [b'\r', b'\n', ..] => Some(at + 3),
+        _ => None,
+    })
 }
 
 fn borders(bytes: &[u8], at_eof: AtEof, max: usize) -> impl Iterator<Item = usize> + '_ {
@@ -142,7 +151,7 @@ fn body_start(bytes: &[u8], header: usize) -> Option<usize> {
             [b'\n', ..] => return Some(line + 1),
             [b'\r', b'\n', ..] => return Some(line + 2),
             rest if rest.starts_with(b"From ") && begins_message(bytes, line) => return None,
-            rest => line += memchr::memchr(b'\n', rest)? + 1,
+            rest => line += memchr(b'\n', rest)? + 1,
         }
     }
 }

@@ -379,10 +379,10 @@ impl MboxDialect {
 pub fn mbox_dialect(start: &[u8]) -> MboxDialect {
     let mut lengths = false;
     let mut at = 0;
-    while at < start.len() {
+    while !lengths && at < start.len() {
         let header = at + envelope(&start[at..]);
         let body = header_end(&start[header..]).map_or(start.len(), |end| header + end);
-        lengths |= content_length(&start[header..body]).is_some();
+        lengths = content_length(&start[header..body]).is_some();
         at = next_message(start, at, AtEof::Yes).unwrap_or(start.len());
     }
     let quoted = memmem::find(start, b"\n>From ").is_some();
