@@ -124,11 +124,11 @@ const LONG_RULE_SIGNS: usize = 24;
 /// lost a line end: after the host (`http://a.com/`, `http://a.comPlease`), after the name of a page
 /// (`/b.htmlVote`), or after a rule.
 fn end_before_glued_word(run: &[u8]) -> usize {
-    // Most URLs have neither a capital letter after a small one nor a rule.
-    let may_be_glued = run.windows(2).any(|pair| match pair[1] {
-        b'A'..=b'Z' => pair[0].is_ascii_lowercase(),
-        b'-' | b'_' | b'=' | b'~' | b'*' => pair[0] == pair[1],
-        _ => false,
+    let may_be_rule =
+        |one: u8, other: u8| one == other && matches!(one, b'-' | b'_' | b'=' | b'~' | b'*');
+    // Most URLs have neither a capital letter after a small one nor the same sign twice.
+    let may_be_glued = any_pair(run, |one, other| {
+        one.is_ascii_lowercase() && other.is_ascii_uppercase() || may_be_rule(one, other)
     });
     if !may_be_glued {
         return run.len();
@@ -138,13 +138,27 @@ fn end_before_glued_word(run: &[u8]) -> usize {
     if let Some(len) = glued_host_len(host.of(run), is_mail) {
         return host.start + len;
     }
-    let page = memchr::memmem::find_iter(&run[host.end..], b".htm")
-        .map(|at| host.end + at + 4)
+    let end = run.len();
+    let page = memchr::memchr_iter(b'.', &run[host.end..])
+        .map(|at| host.end + at)
+        .filter(|&at| run[at..].starts_with(b".htm"))
+        .map(|at| at + 4)
         .map(|at| at + usize::from(run[at..].starts_with(b"l")))
         .find(|&at| begins_capitalized(&run[at..]));
-    let rule = inner_rule(&run[host.end..]).map(|at| host.end + at);
-    let end = run.len();
+    let rule = any_pair(run, may_be_rule)
+        .then(|| inner_rule(&run[host.end..]))
+        .flatten()
+        .map(|at| host.end + at);
     page.unwrap_or(end).min(rule.unwrap_or(end))
+}
+
+/// Returns `true` if `is_found` is true of two bytes of `run` that follow each other.
+fn any_pair(run: &[u8], is_found: impl Fn(u8, u8) -> bool) -> bool {
+    let next = run.get(1..).unwrap_or_default();
+    // Without an early exit the compiler compares many pairs at once.
+    run.iter()
+        .zip(next)
+        .fold(false, |any, (&one, &other)| any | is_found(one, other))
 }
 
 /// The range of the host in `run`, perhaps with its port: after the slashes of a scheme, after the `@` of
@@ -153,10 +167,9 @@ fn host_span(run: &[u8]) -> Span {
     let begin = after_slashes(run)
         .or_else(|| memchr::memchr(b'@', run).map(|at| at + 1))
         .unwrap_or(0);
-    let len = run[begin..]
-        .iter()
-        .position(|byte| b"/?#:".contains(byte))
-        .unwrap_or(run.len() - begin);
+    let rest = &run[begin..];
+    let rest = &rest[..memchr::memchr3(b'/', b'?', b'#', rest).unwrap_or(rest.len())];
+    let len = memchr::memchr(b':', rest).unwrap_or(rest.len());
     Span::new(begin, begin + len)
 }
 

@@ -5,7 +5,9 @@
 //! out of a quotation and leaves lines with quote marks alone between them, so the layout says
 //! little about it.
 
-use memchr::memmem;
+use std::sync::LazyLock;
+
+use memchr::memmem::{self, Finder};
 
 use super::url_run::word_terminator_len;
 use super::{LogicalLine, Repair, is_blank, line_end};
@@ -60,11 +62,14 @@ const BEHEADED: LinkForm = LinkForm {
 /// `data`.
 const BEHEADED_BYTES: usize = 512;
 
+/// Finds the first two numbers of the parameter `data`.
+static DATA: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new("%7C0"));
+
 /// Returns `true` if a Safe Link that has lost its beginning begins at `from`: no other URL precedes its
 /// parameter `data=05%7C02%7C...`.
 fn is_beheaded(text: &[u8], from: usize) -> bool {
     let window = &text[from..text.len().min(from + BEHEADED_BYTES)];
-    let Some(at) = memmem::find(window, b"%7C0") else {
+    let Some(at) = DATA.find(window) else {
         return false;
     };
     let before = &window[..at];
@@ -89,9 +94,11 @@ impl LinkForm {
             .get(..4)
             .is_some_and(|scheme| scheme.eq_ignore_ascii_case(b"http"));
         let host = &url[..url.len().min(MARK_BYTES)];
+        if !is_web || !may_have_mark(host) {
+            return None;
+        }
         FORMS
             .iter()
-            .filter(|_| is_web)
             .filter_map(|form| memmem::find(host, form.mark).map(|at| (at, form)))
             .min_by_key(|&(at, _)| at)
             .map(|(_, form)| form)
@@ -102,6 +109,14 @@ impl LinkForm {
         let from = memmem::find(url, self.before_end)? + self.before_end.len();
         memmem::find(&url[from..], self.end).map(|at| from + at + self.end.len())
     }
+}
+
+/// Finds letters of the first name in every mark. Most hosts have no such letters.
+static COMMON_LETTERS: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new("fe"));
+
+/// Returns `true` if a form's mark may be in `host`.
+fn may_have_mark(host: &[u8]) -> bool {
+    COMMON_LETTERS.find(host).is_some()
 }
 
 /// Number of bytes at the start of a URL that are searched for the mark of a form: a scheme and a
@@ -231,6 +246,11 @@ fn word_len(row: &[u8]) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn every_mark_passes_the_test_that_comes_first() {
+        assert!(FORMS.iter().all(|form| may_have_mark(form.mark)));
+    }
 
     /// Checks that the link, whose pieces are marked, is put together from them; without a marked
     /// piece, that nothing is appended.

@@ -115,7 +115,9 @@ const fn inert(others: &[u8]) -> [bool; 256] {
 /// Only after one of these does another URL begin: after another slash or an equals sign it is part
 /// of this one.
 fn list_separator(text: &[u8], from: usize, colon: usize) -> Option<usize> {
-    if !text[colon + 1..].starts_with(b"//") {
+    // The scheme of most URLs.
+    let is_own_scheme = matches!(&text[from..colon], b"http" | b"https");
+    if is_own_scheme || !text[colon + 1..].starts_with(b"//") {
         return None;
     }
     let lowest = from.max(colon.saturating_sub(SCHEME_CHARS));

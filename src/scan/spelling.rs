@@ -66,7 +66,7 @@ const SLASHES: usize = 4;
 /// everybody reads them as such. After a mistake a domain or an IPv4 address must follow.
 #[must_use]
 pub(crate) fn spelled_head(text: &[u8]) -> Option<SpelledHead> {
-    if is_common(text) {
+    if is_common(text) || !text.first().is_some_and(|&first| begins_spelling(first)) {
         return None;
     }
     let letters = text
@@ -102,6 +102,11 @@ pub(crate) fn spelled_head(text: &[u8]) -> Option<SpelledHead> {
         spelling,
         has_backslashes,
     })
+}
+
+/// Returns `true` for the first letters of [`SPELLINGS`].
+fn begins_spelling(first: u8) -> bool {
+    matches!(first.to_ascii_lowercase(), b'f' | b'h' | b't')
 }
 
 /// Returns the length of a second scheme with its colon and slashes at the start of `text`, and the
@@ -218,6 +223,15 @@ pub(crate) fn defanged_mark(text: &[u8]) -> Option<DefangedMark> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn every_spelling_begins_with_a_letter_that_is_looked_at() {
+        assert!(
+            SPELLINGS
+                .iter()
+                .all(|(spelled, ..)| begins_spelling(spelled[0]))
+        );
+    }
 
     #[track_caller]
     fn check(text: &str, head: Option<(&str, &str)>) {

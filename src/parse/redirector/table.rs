@@ -310,8 +310,8 @@ impl Redirector {
         }
         let host = address.host.to_ascii_lowercase();
         REDIRECTORS.iter().find(|row| {
-            row.hosts.iter().any(|pattern| is_host(&host, pattern))
-                && row.paths.iter().any(|path| is_path(address.path, path))
+            row.paths.iter().any(|path| is_path(address.path, path))
+                && row.hosts.iter().any(|pattern| is_host(&host, pattern))
         })
     }
 }
