@@ -1,7 +1,7 @@
 //! The state of one pass over a message: the facts of the message that its records need, and the
 //! limits that it reached, with one event for each of them, whatever their number.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashSet};
 
 use super::{Extractor, Finding, ParsedHeader};
 use crate::decode::{HeaderFields, MessageInfo, OffsetMap, RawRange, digest};
@@ -24,7 +24,7 @@ pub(super) struct MessagePass<'s, 'm> {
     digests: Option<Digests>,
     /// Number of occurrences of each URL in each part so far, by a 64-bit hash of both: small,
     /// because there may be millions.
-    pub(super) occurrences: HashMap<u64, u32>,
+    pub(super) occurrences: BTreeMap<u64, u32>,
     /// Keys that were reported. Only used if each is reported once.
     pub(super) reported_keys: HashSet<u128>,
     /// Keys of redirectors that a filter held back, likewise.
@@ -94,7 +94,7 @@ impl<'s, 'm> MessagePass<'s, 'm> {
                 .digest
                 .filter(|_| message.head().is_none())
                 .map(Digests::of_whole),
-            occurrences: HashMap::new(),
+            occurrences: BTreeMap::new(),
             reported_keys: HashSet::new(),
             held_back_keys: HashSet::new(),
             reported_readings: HashSet::new(),
