@@ -144,7 +144,7 @@ fn end_before_glued_word(run: &[u8]) -> usize {
         .filter(|&at| run[at..].starts_with(b".htm"))
         .map(|at| at + 4)
         .map(|at| at + usize::from(run[at..].starts_with(b"l")))
-        .find(|&at| begins_capitalized(&run[at..]));
+        .find(|&at| begins_capitalized(&run[at..]) && !begins_field(&run[at..]));
     let rule = any_pair(run, may_be_rule)
         .then(|| inner_rule(&run[host.end..]))
         .flatten()
@@ -198,6 +198,13 @@ fn glued_host_len(host: &[u8], is_mail: bool) -> Option<usize> {
 /// Returns `true` if `text` begins with a capital letter and a small one.
 fn begins_capitalized(text: &[u8]) -> bool {
     matches!(text, [first, second, ..] if first.is_ascii_uppercase() && second.is_ascii_lowercase())
+}
+
+/// Returns `true` if `text` begins with a name and an equals sign: a field of a query (`a.cgi.htmlFile=3`).
+fn begins_field(text: &[u8]) -> bool {
+    let is_name = |byte: &&u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-');
+    let name = text.iter().take_while(is_name).count();
+    text.get(name) == Some(&b'=')
 }
 
 /// Returns the start of the first rule in `path`.
@@ -1094,6 +1101,7 @@ mod tests {
         check(" http://www.a.de‖Bitte");
         check(" http://a.example/b.htmlx‖");
         check(" http://a.example/b.htmlVOTE‖");
+        check(" http://a.example/b.cgi?x.htmlFile=3‖");
         check(" http://a.example/MyPage.comPlease‖");
         check(" http://a.Company‖");
         check(" http://www.ACompany.com‖");
