@@ -124,14 +124,16 @@ fn initials(rest: &[u8]) -> usize {
         usize::from(rest.first().is_some_and(|byte| {
             byte.is_ascii_punctuation() && !matches!(byte, b'<' | b'>' | b'_')
         }));
+    if !rest.get(sign).is_some_and(u8::is_ascii_uppercase) {
+        return 0;
+    }
     let letters = rest[sign..]
         .iter()
         .take(INITIALS + 1)
         .take_while(|byte| byte.is_ascii_alphabetic())
         .count();
-    let capital = rest.get(sign).is_some_and(u8::is_ascii_uppercase);
     let closed = rest.get(sign + letters) == Some(&b'>');
-    if capital && closed && letters <= INITIALS {
+    if closed && letters <= INITIALS {
         sign + letters + 1
     } else {
         0
@@ -150,6 +152,9 @@ fn skip_blanks(text: &[u8], from: usize, end: usize) -> usize {
 #[must_use]
 pub fn quote_depth(text: &[u8], at: usize) -> usize {
     let found = marks_before(text, at, QuoteStyle::Wide);
+    if found.marks.is_empty() {
+        return 0;
+    }
     let is_bar = |mark: &&Span| matches!(mark.of(text), b"|" | UNICODE_BAR);
     let colons = found.marks.iter().filter(|mark| mark.of(text) == b":");
     let bars = match found.marks.iter().filter(is_bar).count() {
