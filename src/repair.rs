@@ -147,6 +147,14 @@ impl RepairSet {
     }
 }
 
+impl FromIterator<Repair> for RepairSet {
+    fn from_iter<I: IntoIterator<Item = Repair>>(all: I) -> RepairSet {
+        let mut set = RepairSet::default();
+        all.into_iter().for_each(|repair| set.add(repair));
+        set
+    }
+}
+
 /// The numbers of the bits of `bits` that are set, in ascending order.
 fn set_bits(mut bits: u64) -> impl Iterator<Item = usize> {
     iter::from_fn(move || {
@@ -154,14 +162,6 @@ fn set_bits(mut bits: u64) -> impl Iterator<Item = usize> {
         bits &= bits.checked_sub(1)?;
         Some(lowest as usize)
     })
-}
-
-impl FromIterator<Repair> for RepairSet {
-    fn from_iter<I: IntoIterator<Item = Repair>>(all: I) -> RepairSet {
-        let mut set = RepairSet::default();
-        all.into_iter().for_each(|repair| set.add(repair));
-        set
-    }
 }
 
 /// A place in a logical line where bytes of the text were removed.
@@ -374,5 +374,23 @@ fn whitespace_len(text: &[u8]) -> usize {
         | [0xE2, 0x81, 0x9F, ..]
         | [0xE3, 0x80, 0x80, ..] => 3,
         _ => 0,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_repairs_are_in_the_order_of_declaration() {
+        for (at, repair) in Repair::ALL.into_iter().enumerate() {
+            assert_eq!(repair as usize, at, "{}", repair.name());
+        }
+    }
+
+    #[test]
+    fn set_bits_are_in_ascending_order() {
+        assert_eq!(set_bits(0).count(), 0);
+        assert_eq!(set_bits(1 << 63 | 0b101).collect::<Vec<_>>(), [0, 2, 63]);
     }
 }

@@ -22,8 +22,8 @@ pub(super) struct MessagePass<'s, 'm> {
     /// The message's facts for its records. Costly to read: `None` before the first URL needs them.
     pub(super) info: Option<MessageInfo>,
     digests: Option<Digests>,
-    /// Number of occurrences of each URL in each part so far, by a 64-bit hash of both: small,
-    /// because there may be millions.
+    /// Number of occurrences of each URL in each part so far, by a 64-bit hash of both. Sorted: most
+    /// messages have one URL or two, for which a table of hashes costs more.
     pub(super) occurrences: BTreeMap<u64, u32>,
     /// Keys that were reported. Only used if each is reported once.
     pub(super) reported_keys: HashSet<u128>,

@@ -126,7 +126,7 @@ const LONG_RULE_SIGNS: usize = 24;
 fn end_before_glued_word(run: &[u8]) -> usize {
     let may_be_rule =
         |one: u8, other: u8| one == other && matches!(one, b'-' | b'_' | b'=' | b'~' | b'*');
-    // Most URLs have neither a capital letter after a small one nor the same sign twice.
+    // Most URLs have neither a capital letter after a small one nor one of these signs twice.
     let may_be_glued = any_pair(run, |one, other| {
         one.is_ascii_lowercase() && other.is_ascii_uppercase() || may_be_rule(one, other)
     });
@@ -152,7 +152,7 @@ fn end_before_glued_word(run: &[u8]) -> usize {
     page.unwrap_or(end).min(rule.unwrap_or(end))
 }
 
-/// Returns `true` if `is_found` is true of two bytes of `run` that follow each other.
+/// Returns `true` if `is_found` returns `true` for two adjacent bytes of `run`.
 fn any_pair(run: &[u8], is_found: impl Fn(u8, u8) -> bool) -> bool {
     let next = run.get(1..).unwrap_or_default();
     // Without an early exit the compiler compares many pairs at once.
@@ -200,7 +200,8 @@ fn begins_capitalized(text: &[u8]) -> bool {
     matches!(text, [first, second, ..] if first.is_ascii_uppercase() && second.is_ascii_lowercase())
 }
 
-/// Returns `true` if `text` begins with a name and an equals sign: a field of a query (`a.cgi.htmlFile=3`).
+/// Returns `true` if `text` begins with a name and an equals sign: a field of a query, as in
+/// `a.cgi?x.htmlFile=3`.
 fn begins_field(text: &[u8]) -> bool {
     let is_name = |byte: &&u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-');
     let name = text.iter().take_while(is_name).count();

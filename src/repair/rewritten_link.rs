@@ -62,14 +62,15 @@ const BEHEADED: LinkForm = LinkForm {
 /// `data`.
 const BEHEADED_BYTES: usize = 512;
 
-/// Finds the first two numbers of the parameter `data`.
-static DATA: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new("%7C0"));
+/// Finds the escaped bar between the first two numbers of the parameter `data`, and the zero after
+/// it.
+static BAR_AND_ZERO: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new("%7C0"));
 
 /// Returns `true` if a Safe Link that has lost its beginning begins at `from`: no other URL precedes its
 /// parameter `data=05%7C02%7C...`.
 fn is_beheaded(text: &[u8], from: usize) -> bool {
     let window = &text[from..text.len().min(from + BEHEADED_BYTES)];
-    let Some(at) = DATA.find(window) else {
+    let Some(at) = BAR_AND_ZERO.find(window) else {
         return false;
     };
     let before = &window[..at];
@@ -111,7 +112,7 @@ impl LinkForm {
     }
 }
 
-/// Finds letters of the first name in every mark. Most hosts have no such letters.
+/// Finds the letters that every mark has: `safelinks`, `urldefense`. Most hosts do not have them.
 static COMMON_LETTERS: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new("fe"));
 
 /// Returns `true` if a form's mark may be in `host`.

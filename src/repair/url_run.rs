@@ -115,7 +115,7 @@ const fn inert(others: &[u8]) -> [bool; 256] {
 /// Only after one of these does another URL begin: after another slash or an equals sign it is part
 /// of this one.
 fn list_separator(text: &[u8], from: usize, colon: usize) -> Option<usize> {
-    // The scheme of most URLs.
+    // The own scheme of most URLs: nothing precedes it that could separate it.
     let is_own_scheme = matches!(&text[from..colon], b"http" | b"https");
     if is_own_scheme || !text[colon + 1..].starts_with(b"//") {
         return None;

@@ -104,7 +104,7 @@ pub(crate) fn spelled_head(text: &[u8]) -> Option<SpelledHead> {
     })
 }
 
-/// Returns `true` for the first letters of [`SPELLINGS`].
+/// Returns `true` for the first letters of [`SPELLINGS`], in either case.
 fn begins_spelling(first: u8) -> bool {
     matches!(first.to_ascii_lowercase(), b'f' | b'h' | b't')
 }

@@ -19,6 +19,7 @@ pub(super) fn is_impossible(
 ) -> bool {
     let url = head.url;
     let ends_with = |bytes: &[u8]| head.ends_with(bytes);
+    // Conditions are evaluated in the order of the expression below.
     // A URL inside the URL may be broken before its slashes.
     let inner_slashes = || token.all.starts_with(b"//") && ends_with(b"-=:");
     let path_list = || token.first() == b'/' && line_break.follow() == FollowingLine::Slash;
@@ -33,10 +34,10 @@ pub(super) fn is_impossible(
             && url.last().is_some_and(u8::is_ascii_alphanumeric)
     };
     // One site under the other, on short lines.
-    let site = || columns(line_break.upper_line()) < FILLED_COLUMNS;
+    let is_short = || columns(line_break.upper_line()) < FILLED_COLUMNS;
     // Also under a full line, if a third one follows.
-    let sites = || line_break.whole_line && line_break.follow() == FollowingLine::Site;
-    let follows_site =
+    let is_before_site = || line_break.whole_line && line_break.follow() == FollowingLine::Site;
+    let begins_site =
         || head.ends_with_alnum() && token.begins_host() && !head.is_host_incomplete();
     let listed = || ends_with(b",;") && holds_url(token.all);
     // A URL that begins in ASCII continues in ASCII.
@@ -51,7 +52,7 @@ pub(super) fn is_impossible(
         || is_reference(head, token)
         || is_other_notation(line_break, head, token)
         || listed()
-        || follows_site() && (site() || sites())
+        || begins_site() && (is_short() || is_before_site())
         || section()
         || token.is_punctuation() && !is_lone_end(line_break, head, token)
         || token.is_heading()

@@ -34,6 +34,14 @@ pub(super) enum FollowingLine {
     Text,
 }
 
+/// The start of the line after the lower line.
+#[derive(Clone, Copy, Debug)]
+struct LineStart {
+    kind: FollowingLine,
+    /// Number of blanks after its quote marks.
+    indentation: usize,
+}
+
 /// The line that contains the end of the URL read so far.
 #[derive(Clone, Copy, Debug)]
 struct UpperLine {
@@ -80,9 +88,9 @@ pub(super) struct LineBreak<'t> {
     /// `true` if only blanks follow the token on its line.
     pub(super) whole_line: bool,
     pub(super) marks: MarksAtBreak,
-    /// The start of the line after the lower one, and the number of blanks at its start, after its quote
-    /// marks. Most line breaks are decided without them.
-    following: OnceCell<(FollowingLine, usize)>,
+    /// The line after the lower one. Read when it is first needed: most line breaks are decided
+    /// earlier.
+    following: OnceCell<LineStart>,
 }
 
 impl<'t> LineBreak<'t> {
@@ -206,19 +214,23 @@ impl<'t> LineBreak<'t> {
         HEADING_BLANKS <= lower
             && lower < upper
             && trim_end(self.before_url()).is_empty()
-            && upper == self.following().1
+            && upper == self.following().indentation
             && self.follow() == FollowingLine::Site
     }
 
     /// The start of the line after the lower one.
     pub(super) fn follow(&self) -> FollowingLine {
-        self.following().0
+        self.following().kind
     }
 
-    fn following(&self) -> (FollowingLine, usize) {
+    /// The line after the lower one, without its quote marks.
+    fn following(&self) -> LineStart {
         *self.following.get_or_init(|| {
             if self.lower.cut {
-                return (FollowingLine::Text, 0);
+                return LineStart {
+                    kind: FollowingLine::Text,
+                    indentation: 0,
+                };
             }
             let upper_marks = LinePrefix::first(self.upper_line());
             let token = self.token.of(self.text);
@@ -418,19 +430,14 @@ fn is_entity(rest: &[u8]) -> bool {
         .any(|entity| rest.starts_with(entity))
 }
 
-/// The start of the line at `at`, without its quote marks, and the number of blanks before it.
-fn following_line(
-    text: &[u8],
-    at: usize,
-    upper: &LinePrefix<'_>,
-    token: &[u8],
-) -> (FollowingLine, usize) {
+/// Reads the start of the line at `at`, after its quote marks.
+fn following_line(text: &[u8], at: usize, upper: &LinePrefix<'_>, token: &[u8]) -> LineStart {
     let row = rest_of_line(text, at, CONTINUATION_BYTES);
     let line = row.span.of(text);
     let body = &line[upper.next(line).len..];
-    let blanks = indentation(body);
-    let start = &body[blanks..];
-    let follow = match start.first() {
+    let indentation = indentation(body);
+    let start = &body[indentation..];
+    let kind = match start.first() {
         None if row.cut => FollowingLine::Text,
         None => FollowingLine::Blank,
         Some(b'/') => FollowingLine::Slash,
@@ -438,7 +445,7 @@ fn following_line(
         Some(_) if is_alike(token, trim_end(start)) => FollowingLine::Alike,
         Some(_) => FollowingLine::Text,
     };
-    (follow, blanks)
+    LineStart { kind, indentation }
 }
 
 /// Returns `true` if `line` begins with a URL or a host.

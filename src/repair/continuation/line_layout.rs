@@ -78,13 +78,13 @@ pub(super) fn columns(text: &[u8]) -> usize {
             .filter(|byte| !matches!(byte, 0x80..=0xBF))
             .count()
     };
-    let mut column = 0;
-    let mut rest = text;
-    while let Some(tab) = memchr(b'\t', rest) {
-        column = (column + count(&rest[..tab])) / 8 * 8 + 8;
-        rest = &rest[tab + 1..];
+    if memchr(b'\t', text).is_none() {
+        return count(text);
     }
-    column + count(rest)
+    text.split(|&byte| byte == b'\t')
+        .map(count)
+        .reduce(|column, more| column / 8 * 8 + 8 + more)
+        .unwrap_or(0)
 }
 
 /// The length in bytes of the white space at the start of `text`, a part of a line.
