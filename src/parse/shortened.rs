@@ -91,8 +91,7 @@ fn has_ellipsis(text: &[u8]) -> bool {
 /// Returns `true` if an ellipsis stands for a part of a path. Only the path of a wrapped URL can
 /// end with dots.
 fn has_elided_segment(path: &[u8]) -> bool {
-    has_ellipsis(path)
-        && (path.ends_with(b"...") || memchr::memmem::find(path, b"/.../").is_some())
+    has_ellipsis(path) && (path.ends_with(b"...") || memchr::memmem::find(path, b"/.../").is_some())
 }
 
 /// Returns [`ShortenedComponent::Host`] if a mailbox was cut short: in its local part, as archives
