@@ -22,25 +22,19 @@ impl TransferEncoding {
     /// The encoding with this name. A comment or parameter after the name is ignored, and so are
     /// punctuation and case.
     pub(super) fn named(name: &str) -> TransferEncoding {
-        let is = |known: &str| name.eq_ignore_ascii_case(known);
-        // Nearly all messages use one of these names.
-        if is("7bit") || is("8bit") {
-            return TransferEncoding::Identity;
-        } else if is("quoted-printable") {
-            return TransferEncoding::QuotedPrintable;
+        let letters = name
+            .trim_start()
+            .bytes()
+            .take_while(|byte| !b"(; \t,".contains(byte))
+            .filter(u8::is_ascii_alphanumeric)
+            .map(|byte| byte.to_ascii_lowercase());
+        let is = |known: &str| letters.clone().eq(known.bytes());
+        if is("quotedprintable") {
+            TransferEncoding::QuotedPrintable
         } else if is("base64") {
-            return TransferEncoding::Base64;
-        }
-        let name = name
-            .trim()
-            .split(['(', ';', ' ', '\t', ','])
-            .next()
-            .unwrap_or_default();
-        let name: String = name.chars().filter(char::is_ascii_alphanumeric).collect();
-        match name.to_ascii_lowercase().as_str() {
-            "quotedprintable" => TransferEncoding::QuotedPrintable,
-            "base64" => TransferEncoding::Base64,
-            _ => TransferEncoding::Identity,
+            TransferEncoding::Base64
+        } else {
+            TransferEncoding::Identity
         }
     }
 }

@@ -33,9 +33,8 @@ pub(super) fn is_impossible(
             && token.is_section_number()
             && url.last().is_some_and(u8::is_ascii_alphanumeric)
     };
-    // One site under the other, on short lines.
+    // One site under the other: on short lines, or before a third one.
     let is_short = || columns(line_break.upper_line()) < FILLED_COLUMNS;
-    // Also under a full line, if a third one follows.
     let is_before_site = || line_break.whole_line && line_break.follow() == FollowingLine::Site;
     let begins_site =
         || head.ends_with_alnum() && token.begins_host() && !head.is_host_incomplete();
