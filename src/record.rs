@@ -29,10 +29,10 @@ mod summary;
 mod value;
 mod written_line;
 
-#[cfg(feature = "load")]
-pub use citation::Citation;
 #[cfg(feature = "browse")]
 pub(crate) use citation::CitedLink;
+#[cfg(feature = "load")]
+pub use citation::{Citation, ListRow};
 #[cfg(feature = "arrow")]
 pub use columns::{Columns, arrow_schema};
 pub use defang::Links;

@@ -23,7 +23,7 @@ use crate::limits::{
 };
 use crate::load::{PassageMarker, citation_of_row};
 use crate::parse::key;
-use crate::record::{Citation, CitedLink, FormulaGuard, TableSyntax, list_texts};
+use crate::record::{CitedLink, FormulaGuard, ListRow, TableSyntax, list_texts};
 
 /// An answer with a body.
 pub(super) struct Answer {
@@ -64,39 +64,6 @@ enum SavedList {
     Citations(Arc<Selection>),
     /// Links with the numbers of their citations, in the order of the file.
     Links(Vec<(i64, u64)>),
-}
-
-/// A row of a file.
-trait SavedRow {
-    const COLUMNS: &[&str];
-
-    fn write_csv(&self, out: &mut Vec<u8>);
-
-    fn write_json(&self, out: &mut Vec<u8>);
-}
-
-impl SavedRow for Citation {
-    const COLUMNS: &[&str] = &Citation::COLUMNS;
-
-    fn write_csv(&self, out: &mut Vec<u8>) {
-        self.write_row(SYNTAX, out);
-    }
-
-    fn write_json(&self, out: &mut Vec<u8>) {
-        self.write_json(out);
-    }
-}
-
-impl SavedRow for CitedLink {
-    const COLUMNS: &[&str] = &CitedLink::COLUMNS;
-
-    fn write_csv(&self, out: &mut Vec<u8>) {
-        self.write_row(SYNTAX, out);
-    }
-
-    fn write_json(&self, out: &mut Vec<u8>) {
-        self.write_json(out);
-    }
 }
 
 /// The links of a list of citations with the numbers of these, in no order.
@@ -479,7 +446,7 @@ impl Answerer {
 }
 
 /// Gives rows to `put`, in pieces, without those that a load has removed meanwhile.
-fn write_pieces<R: SavedRow>(
+fn write_pieces<R: ListRow>(
     rows: impl Iterator<Item = rusqlite::Result<Option<R>>>,
     is_csv: bool,
     mut put: impl FnMut(&[u8]) -> io::Result<()>,
@@ -493,7 +460,7 @@ fn write_pieces<R: SavedRow>(
             continue;
         };
         if is_csv {
-            row.write_csv(&mut lines);
+            row.write_row(SYNTAX, &mut lines);
         } else {
             row.write_json(&mut lines);
         }

@@ -9,7 +9,7 @@ use super::terminal::{StdoutLines, check_is_not_database, escaped, print_message
 use crate::diagnostic::EscapeForm;
 use crate::load::{self, CitedThing};
 use crate::parse::host_name;
-use crate::record::{Citation, FormulaGuard, GrepStyle, TableSyntax};
+use crate::record::{Citation, FormulaGuard, GrepStyle, ListRow, TableSyntax};
 
 pub(super) fn cited(args: &CitedArgs) -> CommandResult {
     check_is_file(&args.database)?;

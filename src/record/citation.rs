@@ -9,6 +9,20 @@ use super::json_text::append_json_line;
 use super::names::list_names;
 use crate::diagnostic::printable;
 
+/// A row of a list of citations or links.
+pub trait ListRow: Serialize + Sized {
+    /// The names of the columns of [`ListRow::write_row`].
+    const COLUMNS: &'static [&'static str];
+
+    /// Appends a row of a table.
+    fn write_row(&self, syntax: TableSyntax, out: &mut Vec<u8>);
+
+    /// Appends a line of JSON. That of a citation is read by `urlspool show`.
+    fn write_json(&self, out: &mut Vec<u8>) {
+        append_json_line(out, self);
+    }
+}
+
 /// A record that cites a URL, with the conversation around it.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Citation {
@@ -26,22 +40,6 @@ pub struct Citation {
 }
 
 impl Citation {
-    /// The names of the columns of [`Citation::write_row`].
-    pub const COLUMNS: [&'static str; 12] = [
-        "message.date",
-        "message.from",
-        "message.subject",
-        "list",
-        "thread",
-        "quote_depth",
-        "url",
-        "anchor",
-        "passage",
-        "source.path",
-        "source.start",
-        "message.id",
-    ];
-
     /// Returns the names of the mailing list and of the newsgroups, each once.
     #[must_use]
     pub fn lists(&self) -> Vec<String> {
@@ -67,9 +65,25 @@ impl Citation {
             }
         }
     }
+}
 
-    /// Appends a row of a table.
-    pub fn write_row(&self, syntax: TableSyntax, out: &mut Vec<u8>) {
+impl ListRow for Citation {
+    const COLUMNS: &[&str] = &[
+        "message.date",
+        "message.from",
+        "message.subject",
+        "list",
+        "thread",
+        "quote_depth",
+        "url",
+        "anchor",
+        "passage",
+        "source.path",
+        "source.start",
+        "message.id",
+    ];
+
+    fn write_row(&self, syntax: TableSyntax, out: &mut Vec<u8>) {
         let found = &self.found;
         let lists = self.lists().join(" ");
         let (depth, start) = (self.quote_depth.to_string(), found.source.start.to_string());
@@ -96,11 +110,6 @@ impl Citation {
             out,
         );
     }
-
-    /// Appends a line of JSON, which `urlspool show` reads.
-    pub fn write_json(&self, out: &mut Vec<u8>) {
-        append_json_line(out, self);
-    }
 }
 
 /// A link with the number of its citations.
@@ -113,18 +122,11 @@ pub(crate) struct CitedLink {
 }
 
 #[cfg(feature = "browse")]
-impl CitedLink {
-    /// The names of the columns of [`CitedLink::write_row`].
-    pub(crate) const COLUMNS: [&'static str; 2] = ["url", "citations"];
+impl ListRow for CitedLink {
+    const COLUMNS: &[&str] = &["url", "citations"];
 
-    /// Appends a row of a table.
-    pub(crate) fn write_row(&self, syntax: TableSyntax, out: &mut Vec<u8>) {
+    fn write_row(&self, syntax: TableSyntax, out: &mut Vec<u8>) {
         let citations = self.citations.to_string();
         syntax.write_cells([Some(&*self.url), Some(&*citations)], out);
-    }
-
-    /// Appends a line of JSON.
-    pub(crate) fn write_json(&self, out: &mut Vec<u8>) {
-        append_json_line(out, self);
     }
 }
