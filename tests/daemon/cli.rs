@@ -377,3 +377,40 @@ fn the_first_run_with_tombstones_does_not_wait_and_a_later_one_does() {
         .collect();
     assert_eq!(lines.matches("\"type\":\"gone\"").count(), 1);
 }
+
+/// A child of an instance that was killed holds the lock for a moment.
+#[test]
+fn a_start_waits_for_the_lock_and_survives_a_hangup_meanwhile() {
+    let folder = Folder::in_memory();
+    let root = folder.root();
+    configure(root, "");
+    fs::create_dir(root.join("state")).unwrap();
+    let holder = fs::File::create(root.join("state/lock")).unwrap();
+    holder.lock().unwrap();
+    let start = Instant::now();
+    assert_eq!(code(&once(root, &[])), 75);
+    assert!(Duration::from_secs(2) <= start.elapsed());
+    let mut daemon = program(root, &["watch"])
+        .stderr(fs::File::create(root.join("log")).unwrap())
+        .spawn()
+        .unwrap();
+    std::thread::sleep(Duration::from_millis(700));
+    let hang_up = Command::new("kill")
+        .args(["-HUP", &daemon.id().to_string()])
+        .status();
+    assert!(hang_up.unwrap().success());
+    drop(holder);
+    let log = || fs::read_to_string(root.join("log")).unwrap();
+    let start = Instant::now();
+    while !log().contains("read the configuration again") {
+        let ended = daemon.try_wait().unwrap();
+        assert!(
+            ended.is_none() && start.elapsed() < Duration::from_secs(30),
+            "{ended:?} {}",
+            log()
+        );
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    daemon.kill().unwrap();
+    daemon.wait().unwrap();
+}

@@ -3,7 +3,7 @@
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::Sender;
 use std::time::{Duration, Instant};
 
@@ -45,6 +45,11 @@ pub fn run(
     source: StateSource,
 ) -> Result<RunEnd, DaemonError> {
     restrict_file_modes();
+    let hung_up = Arc::new(AtomicBool::new(false));
+    if config_path.is_some() {
+        // One that comes before the daemon is ready is handled then.
+        signal_hook::flag::register(SIGHUP, Arc::clone(&hung_up)).map_err(no_signals)?;
+    }
     let start_git = git_starter::start()?;
     // Landlock confines this thread and those that it starts later, so it comes before all of them.
     let sandbox = sandbox::enter(config_path.as_deref(), &config)?;
@@ -55,7 +60,7 @@ pub fn run(
     }
     let mut supervisor = Supervisor::open(config, mode, start_git, host)?;
     let mut publisher = StatusPublisher::start(&mut supervisor)?;
-    handle_signals(config_path, supervisor.sender())?;
+    handle_signals(config_path, hung_up, supervisor.sender())?;
     supervisor.start_readers()?;
     notify_systemd(&[NotifyState::Ready]);
     tracing::info!(
@@ -114,14 +119,14 @@ fn supervise(
                 }
                 supervisor.reload_waiting()?;
             }
-            Some(SupervisorEvent::Reload(config)) => {
+            Some(SupervisorEvent::Reload(config)) if supervisor.accepts(&config) => {
                 log_changes(supervisor.config(), &config);
                 if let Some(sandbox) = sandbox {
                     sandbox.warn_of_denied(&config);
                 }
                 supervisor.reload(config)?;
             }
-            None => {}
+            Some(SupervisorEvent::Reload(_)) | None => {}
         }
         supervisor.check_output()?;
         supervisor.keep_pace()?;
@@ -255,19 +260,23 @@ fn survive_file_size_limit(config: &Config) -> Result<(), DaemonError> {
         .at(&config.state.dir)
 }
 
-/// Starts a thread that turns signals into events. Without a configuration file, which means that
+fn no_signals(error: io::Error) -> DaemonError {
+    DaemonError::io(format!("cannot handle signals: {error}")).caused_by(error)
+}
+
+/// Starts a thread that turns signals into events; `hung_up` tells if a SIGHUP came before. Without a configuration file, which means that
 /// lines may be printed, the second signal ends the process, since a reader of standard output may
 /// keep it from going on.
 fn handle_signals(
     config_path: Option<PathBuf>,
+    hung_up: Arc<AtomicBool>,
     sender: Sender<SupervisorEvent>,
 ) -> Result<(), DaemonError> {
-    let mut signals = Signals::new([SIGTERM, SIGINT, SIGHUP]).map_err(|error| {
-        DaemonError::io(format!("cannot handle signals: {error}")).caused_by(error)
-    })?;
+    let mut signals = Signals::new([SIGTERM, SIGINT, SIGHUP]).map_err(no_signals)?;
     let forward = move || {
         let mut has_come = false;
-        for signal in &mut signals {
+        let early = hung_up.load(Ordering::Acquire).then_some(SIGHUP);
+        for signal in early.into_iter().chain(&mut signals) {
             let event = match (signal, &config_path) {
                 (SIGHUP, Some(path)) => read_config(path),
                 (SIGINT, _) => Some(SupervisorEvent::Interrupt),

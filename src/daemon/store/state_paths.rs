@@ -5,6 +5,8 @@ use std::ffi::OsStr;
 use std::fs::{self, File, Metadata, OpenOptions};
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
+use std::thread;
+use std::time::Duration;
 
 use rustix::fs::{FallocateFlags, FlockOperation, fallocate, flock};
 
@@ -139,6 +141,13 @@ fn allocate(file: &File, bytes: u64) -> rustix::io::Result<()> {
     rustix::io::retry_on_intr(|| fallocate(file, FallocateFlags::empty(), 0, bytes))
 }
 
+/// Time for which a start waits for the lock. A child of an instance that was killed holds it until
+/// it executes its program, and closes it then.
+const LOCK_WAIT: Duration = Duration::from_secs(2);
+
+/// The time between two attempts to acquire the lock.
+const LOCK_RETRY: Duration = Duration::from_millis(10);
+
 /// The lock on a state folder, held until it is dropped.
 #[derive(Debug)]
 pub(crate) struct InstanceLock {
@@ -146,7 +155,8 @@ pub(crate) struct InstanceLock {
 }
 
 impl InstanceLock {
-    /// Acquires the lock. Creates the folder if it does not exist.
+    /// Acquires the lock, for which it waits up to [`LOCK_WAIT`]. Creates the folder if it does not
+    /// exist.
     ///
     /// # Errors
     ///
@@ -162,10 +172,16 @@ impl InstanceLock {
             .truncate(false)
             .open(&path)
             .at(&path)?;
-        match flock(&file, FlockOperation::NonBlockingLockExclusive) {
-            Ok(()) => {}
-            Err(rustix::io::Errno::WOULDBLOCK) => return Err(locked(dir, &mut file)),
-            Err(error) => return Err(std::io::Error::from(error)).at(&path),
+        let mut waited = Duration::ZERO;
+        while let Err(error) = flock(&file, FlockOperation::NonBlockingLockExclusive) {
+            if error != rustix::io::Errno::WOULDBLOCK {
+                return Err(std::io::Error::from(error)).at(&path);
+            }
+            if LOCK_WAIT <= waited {
+                return Err(locked(dir, &mut file));
+            }
+            thread::sleep(LOCK_RETRY);
+            waited += LOCK_RETRY;
         }
         // The lock holds even if there is no space for the process number.
         let _ = file.set_len(0);
