@@ -86,6 +86,12 @@ pub enum DaemonError {
         /// The error beneath.
         source: Option<Cause>,
     },
+    /// The configuration has another `kind` or `dedupe` for a spool that the state knows.
+    #[error("{message}")]
+    Refused {
+        /// The spool, both values, and both ways out.
+        message: String,
+    },
     /// The reader of standard output has closed it, which is a normal end.
     #[error("standard output was closed")]
     OutputClosed,

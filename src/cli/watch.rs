@@ -118,6 +118,7 @@ fn exit_code(error: &DaemonError) -> Exit {
         DaemonError::OutOfSpace { .. } | DaemonError::Io { .. } => Exit::Output,
         DaemonError::Inconsistent { .. } => Exit::Inconsistent,
         DaemonError::Locked { .. } => Exit::Locked,
+        DaemonError::Refused { .. } => Exit::Usage,
         DaemonError::OutputClosed => Exit::Done,
     }
 }

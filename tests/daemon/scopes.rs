@@ -1,140 +1,28 @@
-//! Changes of the scope in which a message is written once: of `dedupe`, `kind` and `path` of a spool, and of the names of an mbox.
-//! Nothing that is there is gone or written again; what goes is gone.
+//! The scope in which a message is written once: `dedupe` and `kind` of a known spool, which cannot change; its `path`, and the
+//! names of an mbox. Nothing that is there is gone or written again; what goes is gone.
 //!
 //! `URLSPOOL_SCOPE_HISTORIES` sets the number of random lists of actions (default 20).
 
 use std::collections::BTreeSet;
 use std::fs;
 use std::os::unix::fs::symlink;
-use std::process::{Command, Stdio};
+use std::path::Path;
+use std::process::Command;
 use std::time::{Duration, Instant};
 
-use urlspool::internals::config::{DedupeScope, Spool};
+use urlspool::internals::config::DedupeScope;
 use urlspool::internals::daemon::rebuild_state;
 use urlspool::internals::origin::SourceKind;
 
-use super::cli::{code, configure, program};
+use super::cli::{code, configure, once, program};
 use super::lives::Lives;
 use super::tombstones::{Scene, mbox};
-use super::{mbox_message, message};
+use super::{mbox_message, message, read_segments};
 use crate::scene::{Folder, Rng, when_unlocked};
 
 /// The messages of the two mailboxes of an example, and how often each is written.
 fn written(lives: &Lives, messages: &[u64]) -> Vec<usize> {
     messages.iter().map(|n| lives.times_written(*n)).collect()
-}
-
-#[test]
-fn a_wider_scope_repeats_nothing_and_its_messages_can_be_gone() {
-    let mut scene = Scene::new();
-    scene.write("a", &mbox(&[1, 2]));
-    scene.write("b", &mbox(&[1, 3]));
-    scene.check(&[1, 2, 3], 0);
-    scene.config.spool[0].dedupe = DedupeScope::Spool;
-    scene.check(&[1, 2, 3], 0);
-    scene.write("b", &mbox(&[1, 3, 4, 2]));
-    let lives = scene.check(&[1, 2, 3, 4], 0);
-    assert_eq!(written(&lives, &[1, 2, 3, 4]), [2, 1, 1, 1]);
-    // `a` was not read again: message 1 is still one of that mailbox, and gone from the other.
-    scene.write("b", &mbox(&[4]));
-    scene.check(&[1, 2, 4], 2);
-    scene.write("a", &mbox(&[2]));
-    let lives = scene.check(&[2, 4], 3);
-    assert_eq!(lives.times_gone(1), 2);
-    scene.write("a", &mbox(&[2, 1]));
-    scene.check(&[1, 2, 4], 3);
-}
-
-#[test]
-fn a_narrower_scope_repeats_nothing_and_its_messages_can_be_gone() {
-    let mut scene = Scene::new();
-    scene.config.spool[0].dedupe = DedupeScope::Spool;
-    scene.write("a", &mbox(&[1, 2]));
-    scene.write("b", &mbox(&[1, 3]));
-    scene.check(&[1, 2, 3], 0);
-    scene.config.spool[0].dedupe = DedupeScope::Mailbox;
-    scene.check(&[1, 2, 3], 0);
-    scene.write("b", &mbox(&[1, 3, 4]));
-    let lives = scene.check(&[1, 2, 3, 4], 0);
-    assert_eq!(written(&lives, &[1, 2, 3, 4]), [1, 1, 1, 1]);
-    // The records of message 1 name the mailbox `a`. They stand as long as `b` has it.
-    scene.write("a", &mbox(&[2]));
-    scene.check(&[1, 2, 3, 4], 0);
-    scene.write("b", &mbox(&[3, 4]));
-    scene.check(&[2, 3, 4], 1);
-    // A new message is written for each mailbox.
-    scene.write("a", &mbox(&[2, 5]));
-    scene.write("b", &mbox(&[3, 4, 5]));
-    let lives = scene.check(&[2, 3, 4, 5], 1);
-    assert_eq!(lives.times_written(5), 2);
-}
-
-#[test]
-fn without_tombstones_a_changed_scope_repeats_nothing() {
-    use DedupeScope::{Mailbox, Spool};
-    for (before, after, times) in [(Mailbox, Spool, 2), (Spool, Mailbox, 1)] {
-        let mut scene = Scene::new();
-        scene.config.output.tombstones = false;
-        scene.config.spool[0].dedupe = before;
-        scene.write("a", &mbox(&[1, 2]));
-        scene.write("b", &mbox(&[1, 3]));
-        scene.write("md/new/7.M1.host", &message(7, 1));
-        scene.check(&[1, 2, 3, 7], 0);
-        scene.config.spool[0].dedupe = after;
-        scene.write("b", &mbox(&[1, 3, 4]));
-        scene.write("md/new/8.M1.host", &message(7, 1));
-        let lives = scene.check(&[1, 2, 3, 4, 7], 0);
-        assert_eq!(written(&lives, &[1, 2, 3, 4, 7]), [times, 1, 1, 1, 1]);
-        scene.config.spool[0].dedupe = before;
-        scene.write("a", &mbox(&[1, 2, 5]));
-        let lives = scene.check(&[1, 2, 3, 4, 5, 7], 0);
-        assert_eq!(written(&lives, &[1, 2, 3, 4, 5, 7]), [times, 1, 1, 1, 1, 1]);
-    }
-}
-
-/// Files without messages belong to the spool, but not to a scope in which messages are written once.
-#[test]
-fn a_file_that_is_skipped_after_a_changed_scope_repeats_nothing() {
-    for tombstones in [false, true] {
-        let mut scene = Scene::new();
-        scene.config.output.tombstones = tombstones;
-        scene.config.spool[0].dedupe = DedupeScope::Spool;
-        scene.write("a", &mbox(&[1, 2]));
-        scene.check(&[1, 2], 0);
-        scene.config.spool[0].dedupe = DedupeScope::Mailbox;
-        scene.write("index", &"\u{1}\0\u{2}\0\u{3}\0".repeat(100));
-        scene.check(&[1, 2], 0);
-        scene.write("a", &mbox(&[3, 1, 2]));
-        let lives = scene.check(&[1, 2, 3], 0);
-        assert_eq!(written(&lives, &[1, 2, 3]), [1; 3]);
-    }
-}
-
-#[test]
-fn another_kind_repeats_nothing_and_its_messages_can_be_gone() {
-    for kind in [SourceKind::News, SourceKind::Message] {
-        let mut scene = Scene::new();
-        fs::create_dir(scene.path("mh")).unwrap();
-        for n in 1..=3 {
-            scene.write(&format!("mh/{n}"), &message(n, 1));
-        }
-        scene.write("md/new/4.M1.host", &message(4, 1));
-        scene.check(&[1, 2, 3, 4], 0);
-        scene.config.spool[0].kind = Some(kind);
-        scene.check(&[1, 2, 3, 4], 0);
-        // Files that are read again.
-        for n in 1..=2 {
-            scene.write(&format!("mh/{n}"), &message(n, 1));
-        }
-        scene.rename("md/new/4.M1.host", "md/cur/9.M1.host:2,S");
-        scene.write("mh/5", &message(5, 1));
-        let lives = scene.check(&[1, 2, 3, 4, 5], 0);
-        assert_eq!(written(&lives, &[1, 2, 3, 4, 5]), [1; 5], "{kind:?}");
-        scene.remove("mh/1");
-        scene.remove("mh/3");
-        scene.remove("md/cur/9.M1.host:2,S");
-        scene.check(&[2, 5], 3);
-    }
 }
 
 #[test]
@@ -198,174 +86,12 @@ fn nothing_is_gone_that_a_narrowed_spool_leaves_out() {
 }
 
 #[test]
-fn a_message_that_grows_across_a_change_gives_its_new_urls_only() {
-    use DedupeScope::{Mailbox, Spool};
-    for (before, after) in [(Mailbox, Spool), (Spool, Mailbox)] {
-        let mut scene = Scene::new();
-        scene.config.spool[0].dedupe = before;
-        let whole = mbox(&[1]);
-        let (start, rest) = whole.split_at(whole.find("and http").unwrap());
-        scene.write("a", start);
-        scene.check(&[1], 0);
-        scene.config.spool[0].dedupe = after;
-        scene.write("a", &format!("{start}{rest}"));
-        let lives = scene.check(&[1], 0);
-        assert_eq!(lives.times_written(1), 1);
-        scene.write("a", &mbox(&[2]));
-        let lives = scene.check(&[2], 1);
-        assert_eq!(lives.gone_digests, [2]);
-    }
-}
-
-/// Message 1 was written for the mailbox `b`. When it comes back, its records stand, but no mailbox that is retired has it.
-#[test]
-fn a_message_that_returns_to_the_mailbox_that_its_records_name_is_not_repeated() {
-    for is_narrowed in [false, true] {
-        let mut scene = Scene::new();
-        scene.config.spool[0].dedupe = DedupeScope::Spool;
-        scene.write("a", &mbox(&[3]));
-        scene.write("b", &mbox(&[1, 2]));
-        scene.check(&[1, 2, 3], 0);
-        scene.config.spool[0].dedupe = DedupeScope::Mailbox;
-        scene.check(&[1, 2, 3], 0);
-        scene.write("b", &mbox(&[2]));
-        scene.write("a", &mbox(&[3, 1]));
-        scene.check(&[1, 2, 3], 0);
-        if is_narrowed {
-            let whole = scene.config.spool[0].path.clone();
-            scene.config.spool[0].path = whole.join("md");
-            scene.work();
-            scene.config.spool[0].path = whole;
-        }
-        // A copy first: the records stand as long as one of the two is there.
-        scene.write("b", &mbox(&[2, 1]));
-        scene.check(&[1, 2, 3], 0);
-        scene.write("a", &mbox(&[3]));
-        let lives = scene.check(&[1, 2, 3], 0);
-        assert_eq!(written(&lives, &[1, 2, 3]), [1; 3], "{is_narrowed}");
-        scene.write("b", &mbox(&[2]));
-        scene.check(&[2, 3], 1);
-        scene.write("b", &mbox(&[2, 1]));
-        scene.check(&[1, 2, 3], 1);
-        // To another mailbox it is moved like any other message.
-        scene.write("b", &mbox(&[2]));
-        scene.write("a", &mbox(&[3, 1]));
-        scene.check(&[1, 2, 3], 2);
-    }
-}
-
-#[test]
-fn a_message_returns_to_its_mailbox_however_the_spool_is_spelled() {
-    for (before, after) in [("spool/../spool", "spool"), ("spool", "./spool/")] {
-        let mut scene = Scene::new();
-        scene.config.spool[0].dedupe = DedupeScope::Spool;
-        scene.config.spool[0].path = scene.folder.path(before);
-        scene.write("a", &mbox(&[3]));
-        scene.write("b", &mbox(&[1, 2]));
-        scene.check(&[1, 2, 3], 0);
-        scene.config.spool[0].dedupe = DedupeScope::Mailbox;
-        scene.config.spool[0].path = scene.folder.path(after);
-        scene.write("b", &mbox(&[2]));
-        scene.write("a", &mbox(&[3, 1]));
-        scene.check(&[1, 2, 3], 0);
-        scene.write("b", &mbox(&[2, 1]));
-        scene.write("a", &mbox(&[3]));
-        let lives = scene.check(&[1, 2, 3], 0);
-        assert_eq!(written(&lives, &[1, 2, 3]), [1; 3], "{after}");
-        scene.write("b", &mbox(&[2]));
-        scene.check(&[2, 3], 1);
-    }
-}
-
-/// As messages of their own the files of the folder `mh` are a mailbox each.
-#[test]
-fn a_message_that_returns_to_its_folder_with_the_kind_of_the_spool_is_not_repeated() {
-    let mut scene = Scene::new();
-    fs::create_dir(scene.path("mh")).unwrap();
-    scene.write("mh/1", &message(1, 1));
-    scene.write("mh/2", &message(2, 1));
-    scene.check(&[1, 2], 0);
-    scene.config.spool[0].kind = Some(SourceKind::Message);
-    scene.write("mh/1", &message(1, 1));
-    scene.check(&[1, 2], 0);
-    scene.config.spool[0].kind = None;
-    scene.write("mh/5", &message(1, 1));
-    scene.remove("mh/1");
-    let lives = scene.check(&[1, 2], 0);
-    assert_eq!(written(&lives, &[1, 2]), [1; 2]);
-    scene.remove("mh/5");
-    scene.check(&[2], 1);
-}
-
-#[test]
-fn a_rebuild_keeps_what_older_scopes_hold() {
-    let mut scene = Scene::new();
-    scene.write("a", &mbox(&[1, 2]));
-    scene.write("b", &mbox(&[1, 3]));
-    scene.check(&[1, 2, 3], 0);
-    scene.config.spool[0].dedupe = DedupeScope::Spool;
-    scene.config.spool[0].path = scene.folder.path("spool/../spool");
-    scene.write("b", &mbox(&[1, 3, 4]));
-    scene.check(&[1, 2, 3, 4], 0);
-    when_unlocked(|| rebuild_state(&scene.config, &mut scene.host)).unwrap();
-    let lives = scene.check(&[1, 2, 3, 4], 0);
-    assert_eq!(written(&lives, &[1, 2, 3, 4]), [2, 1, 1, 1]);
-    scene.write("a", &mbox(&[2]));
-    scene.write("b", &mbox(&[3, 4]));
-    scene.check(&[2, 3, 4], 2);
-    scene.write("a", &mbox(&[5]));
-    scene.check(&[3, 4, 5], 3);
-}
-
-/// Removes from all sidecars what earlier versions did not write: the spools, and which mailboxes are retired.
-fn forget_spools(scene: &Scene) {
-    let mut found = 0;
-    for folder in ["out", "state/sidecars"] {
-        for entry in fs::read_dir(scene.folder.path(folder)).unwrap() {
-            let path = entry.unwrap().path();
-            if path.extension() != Some("meta".as_ref()) {
-                continue;
-            }
-            let text = fs::read_to_string(&path).unwrap();
-            let mut sidecar: serde_json::Value = serde_json::from_str(&text).unwrap();
-            found += usize::from(sidecar.as_object_mut().unwrap().remove("spools").is_some());
-            for mailbox in sidecar["mailboxes"].as_array_mut().unwrap() {
-                mailbox.as_object_mut().unwrap().remove("retired");
-            }
-            fs::write(&path, format!("{sidecar}\n")).unwrap();
-        }
-    }
-    assert!(0 < found, "no sidecar names spools");
-}
-
-/// A file has positions in two scopes then, of which the older one names no holder. It was read again and again.
-#[test]
-fn a_rebuild_from_sidecars_without_spools_ends() {
-    let mut scene = Scene::new();
-    fs::create_dir(scene.path("sub")).unwrap();
-    scene.write("a", &mbox(&[1, 2]));
-    scene.write("sub/b", &mbox(&[1, 3]));
-    scene.check(&[1, 2, 3], 0);
-    let whole = scene.config.spool[0].path.clone();
-    scene.config.spool[0].path = whole.join("sub");
-    scene.work();
-    forget_spools(&scene);
-    scene.config.spool[0].path = whole;
-    scene.config.spool[0].dedupe = DedupeScope::Spool;
-    when_unlocked(|| rebuild_state(&scene.config, &mut scene.host)).unwrap();
-    // Messages that were read in the older scope may be written again. The end is what counts.
-    scene.work();
-    scene.write("a", &mbox(&[2, 4]));
-    scene.work();
-    let lives = Lives::read(&[&scene.config.output.dir]);
-    assert_eq!(lives.times_written(4), 1);
-}
-
-#[test]
 fn a_spool_is_the_same_however_it_is_spelled() {
-    for tombstones in [false, true] {
+    let scopes = [DedupeScope::Mailbox, DedupeScope::Spool];
+    for (tombstones, dedupe) in [false, true].into_iter().zip(scopes) {
         let mut scene = Scene::new();
         scene.config.output.tombstones = tombstones;
+        scene.config.spool[0].dedupe = dedupe;
         symlink(scene.folder.root(), scene.folder.path("link")).unwrap();
         let spellings = [
             "spool/../spool",
@@ -374,17 +100,14 @@ fn a_spool_is_the_same_however_it_is_spelled() {
             "spool/md/..",
             "spool",
         ];
-        for dedupe in [DedupeScope::Mailbox, DedupeScope::Spool] {
-            scene.config.spool[0].dedupe = dedupe;
-            for spelling in spellings {
-                scene.config.spool[0].path = scene.folder.path(spelling);
-                scene.write("a", &mbox(&[1, 2]));
-                scene.write("md/new/3.M1.host", &message(3, 1));
-                fs::create_dir_all(scene.path("mh")).unwrap();
-                scene.write("mh/4", &message(4, 1));
-                let lives = scene.check(&[1, 2, 3, 4], 0);
-                assert_eq!(written(&lives, &[1, 2, 3, 4]), [1; 4], "{spelling}");
-            }
+        for spelling in spellings {
+            scene.config.spool[0].path = scene.folder.path(spelling);
+            scene.write("a", &mbox(&[1, 2]));
+            scene.write("md/new/3.M1.host", &message(3, 1));
+            fs::create_dir_all(scene.path("mh")).unwrap();
+            scene.write("mh/4", &message(4, 1));
+            let lives = scene.check(&[1, 2, 3, 4], 0);
+            assert_eq!(written(&lives, &[1, 2, 3, 4]), [1; 4], "{spelling}");
         }
         // A message that has grown when the spelling changes.
         let whole = message(5, 1);
@@ -526,12 +249,7 @@ impl History {
             daemon.close().unwrap();
         }
         let path = ["spool", "spool/../spool", "link/spool"][self.rng.below(3_u64) as usize];
-        let dedupe = [DedupeScope::Mailbox, DedupeScope::Spool][self.rng.below(2_u64) as usize];
-        self.scene.config.spool[0] = Spool {
-            path: self.scene.folder.path(path),
-            kind: None,
-            dedupe,
-        };
+        self.scene.config.spool[0].path = self.scene.folder.path(path);
         if self.rng.below(8) == 0 {
             let Scene { config, host, .. } = &mut self.scene;
             when_unlocked(|| rebuild_state(config, host)).unwrap();
@@ -545,7 +263,9 @@ fn the_output_equals_the_spool_after_any_history_of_scopes() {
         |name: &str, usual: u64| std::env::var(name).map_or(usual, |value| value.parse().unwrap());
     let seed = number("URLSPOOL_SEED", 1);
     for history in seed..seed + number("URLSPOOL_SCOPE_HISTORIES", 20) {
-        let scene = Scene::new();
+        let mut scene = Scene::new();
+        scene.config.spool[0].dedupe =
+            [DedupeScope::Mailbox, DedupeScope::Spool][(history % 2) as usize];
         symlink(scene.folder.root(), scene.folder.path("link")).unwrap();
         // An empty spool counts as absent.
         fs::write(scene.path("keep"), mbox_message(0, 1)).unwrap();
@@ -571,81 +291,96 @@ fn the_output_equals_the_spool_after_any_history_of_scopes() {
     }
 }
 
+/// Lets the configuration in `root` end with these lines.
+fn set_scope(root: &Path, scope: &str) {
+    let text = fs::read_to_string(root.join("c.toml")).unwrap();
+    let end = text.find("[[spool]]").unwrap();
+    let spool = format!("[[spool]]\npath = \"{}/spool\"\n{scope}", root.display());
+    fs::write(root.join("c.toml"), text[..end].to_owned() + &spool).unwrap();
+}
+
 #[test]
-fn a_reload_that_changes_the_scope_loses_and_repeats_nothing() {
+fn a_start_with_another_kind_or_dedupe_is_refused_with_both_ways_out() {
     let folder = Folder::in_memory();
     let root = folder.root();
     configure(root, "");
-    let config = fs::read_to_string(root.join("c.toml")).unwrap();
-    let config = config
-        .replace("[state]", "tombstones = true\n[state]")
-        .replace(
-            "[metrics]",
-            "gone_after = \"300ms\"\nsweep = \"500ms\"\n[metrics]",
-        );
-    let write_config = |config: &str, more: &str| {
-        fs::write(root.join("c.toml"), format!("{config}{more}")).unwrap();
-    };
-    write_config(&config, "");
-    let write = |name: &str, numbers: &[u64]| {
-        fs::write(root.join("spool").join(name), mbox(numbers)).unwrap();
-    };
-    write("a", &[1, 2]);
-    write("b", &[1, 3]);
+    fs::write(root.join("spool/a"), mbox(&[1, 2])).unwrap();
+    fs::write(root.join("spool/b"), mbox(&[1, 3])).unwrap();
+    assert_eq!(code(&once(root, &[])), 0);
+    for (key, was, is) in [("dedupe", "mailbox", "spool"), ("kind", "auto", "mbox")] {
+        set_scope(root, &format!("{key} = \"{is}\"\n"));
+        for rebuild in [&[][..], &["--rebuild-state"]] {
+            let refused = once(root, rebuild);
+            let why = String::from_utf8_lossy(&refused.stderr).into_owned();
+            let ways = format!(
+                "{key} = \"{was}\", and the configuration has \"{is}\"; keep \"{was}\", or name new"
+            );
+            assert!(code(&refused) == 2 && why.contains(&ways), "{why}");
+        }
+    }
+    // The first way out.
+    set_scope(root, "");
+    fs::write(root.join("spool/b"), mbox(&[1, 3, 4])).unwrap();
+    assert_eq!(code(&once(root, &[])), 0);
+    let first = read_segments(&root.join("out"));
+    assert!(first.ids.len() == 10 && first.urls["http://h.example/1-a.html"] == 2);
+    // The second one.
+    let text = fs::read_to_string(root.join("c.toml")).unwrap();
+    let text = text
+        .replace("/out\"", "/out2\"")
+        .replace("/state\"", "/state2\"");
+    fs::write(root.join("c.toml"), text + "dedupe = \"spool\"\n").unwrap();
+    assert_eq!(code(&once(root, &[])), 0);
+    let [first, second] = [first, read_segments(&root.join("out2"))].map(|written| {
+        (
+            written.ids.into_iter().collect::<BTreeSet<_>>(),
+            written.urls,
+        )
+    });
+    assert_eq!(first.0, second.0);
+    assert!(second.1.values().all(|times| *times == 1), "{:?}", second.1);
+}
+
+#[test]
+fn a_reload_with_another_scope_leaves_the_old_configuration_in_force() {
+    let folder = Folder::in_memory();
+    let root = folder.root();
+    configure(root, "");
+    fs::write(root.join("spool/a"), mbox(&[1, 2])).unwrap();
     let mut daemon = program(root, &["watch"])
-        .stderr(Stdio::null())
+        .stderr(fs::File::create(root.join("log")).unwrap())
         .spawn()
         .unwrap();
-    let read = || {
-        let out = root.join("out");
-        if out.exists() {
-            Lives::read(&[&out])
-        } else {
-            Lives::default()
-        }
-    };
-    let until = |what: &str, holds: &dyn Fn(&Lives) -> bool| {
+    let log = || fs::read_to_string(root.join("log")).unwrap();
+    let until = |what: &str, holds: &dyn Fn() -> bool| {
         let start = Instant::now();
-        while !holds(&read()) {
+        while !holds() {
             assert!(
                 start.elapsed() < Duration::from_secs(30),
-                "{what}: {:?}",
-                read()
+                "{what}: {}",
+                log()
             );
             std::thread::sleep(Duration::from_millis(20));
         }
     };
-    until("the mail is read", &|lives| lives.present().len() == 4);
-    write_config(&config, "dedupe = \"spool\"\n");
+    until("the daemon is ready", &|| log().contains("watching"));
+    // Also what else has changed.
+    let text = fs::read_to_string(root.join("c.toml")).unwrap();
+    fs::write(root.join("c.toml"), text.replace("\"100ms\"", "\"1h\"")).unwrap();
+    set_scope(root, "dedupe = \"spool\"\n");
     let hang_up = Command::new("kill")
         .args(["-HUP", &daemon.id().to_string()])
         .status();
     assert!(hang_up.unwrap().success());
-    std::thread::sleep(Duration::from_millis(500));
-    write("b", &[1, 3, 4]);
-    until("the new message is read", &|lives| {
-        lives.times_written(4) == 1
+    until("the reload is refused", &|| {
+        log().contains("the old configuration stays in force: spool ")
     });
-    std::thread::sleep(Duration::from_secs(2));
-    let lives = read();
-    assert_eq!(written(&lives, &[1, 2, 3, 4]), [2, 1, 1, 1]);
-    assert!(lives.gone_digests.is_empty(), "{lives:?}");
-    write("b", &[3, 4]);
-    write("a", &[2]);
-    until("a message is gone", &|lives| lives.times_gone(1) == 2);
+    fs::write(root.join("spool/b"), mbox(&[1, 3])).unwrap();
+    let out = root.join("out");
+    until("the mail is written", &|| {
+        out.exists() && read_segments(&out).ids.len() == 8
+    });
+    assert_eq!(read_segments(&out).urls["http://h.example/1-a.html"], 2);
     daemon.kill().unwrap();
     daemon.wait().unwrap();
-    // Relative, in another folder.
-    let relative = fs::read_to_string(root.join("c.toml")).unwrap();
-    let spool = format!("path = \"{}/spool\"", root.display());
-    assert!(relative.contains(&spool));
-    fs::write(
-        root.join("c.toml"),
-        relative.replace(&spool, "path = \"spool/../spool/\""),
-    )
-    .unwrap();
-    write("b", &[3, 4, 5]);
-    let mut command = program(root, &["watch", "--once"]);
-    assert_eq!(code(&command.current_dir(root).output().unwrap()), 0);
-    assert_eq!(written(&read(), &[1, 2, 3, 4, 5]), [2, 1, 1, 1, 1]);
 }

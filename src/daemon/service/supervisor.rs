@@ -16,6 +16,7 @@ use crate::daemon::ingest::{ParserPool, can_share};
 use crate::daemon::schedule::{ReaderResources, SpoolReader};
 use crate::daemon::status::{Counters, DaemonState, Status, UnixTime};
 use crate::daemon::store::SharedCommitter;
+use crate::diagnostic::printable;
 use crate::extract::Extractor;
 use crate::limits::{DAEMON_READER_THREADS, RETIRED_READER_THREADS};
 use crate::read::{GitHost, StartProgram};
@@ -165,6 +166,18 @@ impl Supervisor {
             self.retired -= 1;
         }
         self.running == 0 && self.mode == RunMode::Once
+    }
+
+    /// Returns `true` if the state accepts the spools of another configuration. Logs why it does not.
+    pub(super) fn accepts(&self, config: &Config) -> bool {
+        let checked = self.resources.committer.check_spools(&config.spool);
+        if let Err(error) = &checked {
+            tracing::error!(
+                "the old configuration stays in force: {}",
+                printable(&error.to_string())
+            );
+        }
+        checked.is_ok()
     }
 
     /// Replaces the readers by readers of another configuration, as far as it takes effect without

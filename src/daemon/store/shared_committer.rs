@@ -10,10 +10,10 @@ use std::sync::{Arc, Mutex, MutexGuard};
 use super::committer::Committer;
 use super::purge::WatchTime;
 use super::recovery;
-use super::spool_scopes::SpoolIdentity;
+use super::spool_scopes::{SpoolIdentity, SpoolRow, check_scopes};
 use super::state_db::StateDb;
 use super::state_paths::{InstanceLock, StatePaths, has_space, release_reserve};
-use crate::config::Config;
+use crate::config::{Config, Spool};
 use crate::daemon::DaemonError;
 use crate::daemon::environment::{DaemonHost, Heartbeat, LogRecord, MonotonicTime};
 use crate::daemon::status::{
@@ -165,6 +165,15 @@ impl SharedCommitter {
         self.lock().ready(host)
     }
 
+    /// Checks that the state accepts the spools of a new configuration. A pause changes nothing.
+    ///
+    /// # Errors
+    ///
+    /// [`DaemonError::Refused`].
+    pub(crate) fn check_spools(&self, spools: &[Spool]) -> Result<(), DaemonError> {
+        check_scopes(spools, &self.lock().spools)
+    }
+
     /// Applies a new configuration with the same folders. What was read with the earlier one is
     /// committed before. During a pause the end of it applies the rest. Returns warnings for the
     /// operator.
@@ -181,7 +190,9 @@ impl SharedCommitter {
                 return Ok(Vec::new());
             };
             committer.compress = config.output.compress;
-            committer.adopt_spools(&config.spool)
+            let warnings = committer.adopt_spools(&config.spool)?;
+            pace.spools = committer.db.spool_rows()?;
+            Ok(warnings)
         })
     }
 
@@ -326,6 +337,8 @@ const RETRY_MS: u64 = 2_000;
 #[derive(Debug)]
 struct CommitPace {
     config: Config,
+    /// The spools that the state knows; empty until it was opened once.
+    spools: Vec<SpoolRow>,
     state: CommitterState,
     /// Number of times that a committer or a pause has ended. Work of an earlier term is void.
     term: u64,
@@ -361,6 +374,7 @@ impl CommitPace {
     fn new(config: &Config) -> CommitPace {
         CommitPace {
             config: config.clone(),
+            spools: Vec::new(),
             state: CommitterState::Closed,
             term: 0,
             watch_time: None,
@@ -428,6 +442,7 @@ impl CommitPace {
             host.log(&LogRecord::Warn(warning));
         }
         let committer = opened?;
+        self.spools = committer.db.spool_rows()?;
         if self.watch_time.is_none() {
             self.watch_time = Some(WatchTime::open(&committer.db, host)?);
             self.last_sealed = last_sidecar(&self.config);

@@ -133,10 +133,6 @@ impl SpoolRow {
         path_key(&self.path)
     }
 
-    fn has_same_scopes(&self, other: &SpoolRow) -> bool {
-        self.kind == other.kind && self.dedupe == other.dedupe
-    }
-
     /// Returns `true` if one of two spools contains the other.
     fn overlaps(&self, other: &SpoolRow) -> bool {
         let overlap = |one: &Path, other: &Path| one.starts_with(other) || other.starts_with(one);
@@ -150,6 +146,7 @@ impl StateDb {
     /// order.
     pub(crate) fn adopt_spools(&self, spools: &[Spool]) -> Result<Vec<SpoolIdentity>, DaemonError> {
         let known = self.spool_rows()?;
+        check_scopes(spools, &known)?;
         let rows = self.configured_rows(spools, &known)?;
         let mut changed = known.clone();
         changed.iter_mut().for_each(|row| row.is_active = false);
@@ -420,31 +417,15 @@ impl StateDb {
         spools: &[Spool],
         known: &[SpoolRow],
     ) -> Result<Vec<SpoolRow>, DaemonError> {
-        let mut rows: Vec<SpoolRow> = spools.iter().map(SpoolRow::of).collect();
-        let mut free: Vec<&SpoolRow> = known.iter().collect();
-        // Those in use before those that are not.
-        free.sort_by_key(|row| !row.is_active);
-        let mut found = vec![None; rows.len()];
-        let passes: [fn(&SpoolRow, &SpoolRow) -> bool; 3] = [
-            |row, known| row.name == known.name && row.target == known.target,
-            |row, known| row.target == known.target,
-            |row, known| row.name == known.name,
-        ];
-        for is_same in passes {
-            for (row, found) in rows.iter().zip(&mut found) {
-                let at = free.iter().position(|known| is_same(row, known));
-                if let (None, Some(at)) = (&found, at) {
-                    *found = Some(free.remove(at).path.clone());
-                }
-            }
-        }
-        for ((row, found), spool) in rows.iter_mut().zip(found).zip(spools) {
-            row.path = match found {
-                Some(path) => path,
-                None => self.first_path(row, &spool.path)?,
+        let matched = matched_rows(spools, known);
+        let rows = spools.iter().zip(matched).map(|(spool, (mut row, known))| {
+            row.path = match known {
+                Some(known) => known.path.clone(),
+                None => self.first_path(&row, &spool.path)?,
             };
-        }
-        Ok(rows)
+            Ok(row)
+        });
+        rows.collect()
     }
 
     /// The path under which a spool without a row is kept: one under which it has mailboxes, which
@@ -458,8 +439,7 @@ impl StateDb {
         Ok(row.target.clone())
     }
 
-    /// Retires the mailboxes of a spool whose scope has changed, and lets it inherit those of
-    /// others.
+    /// Lets a spool inherit the mailboxes of others.
     fn adopt_spool(
         &self,
         row: &SpoolRow,
@@ -467,9 +447,6 @@ impl StateDb {
         known: &[SpoolRow],
     ) -> Result<(), DaemonError> {
         let before = known.iter().find(|known| known.path == row.path);
-        if before.is_some_and(|before| !before.has_same_scopes(row)) {
-            self.retire_mailboxes(row.key())?;
-        }
         if before.is_some_and(|before| before.is_active) {
             return Ok(());
         }
@@ -564,6 +541,60 @@ impl StateDb {
         }
         Ok(identity)
     }
+}
+
+/// The rows of configured spools, without the paths under which they are kept, each with the known
+/// row of the same spool.
+fn matched_rows<'k>(
+    spools: &[Spool],
+    known: &'k [SpoolRow],
+) -> Vec<(SpoolRow, Option<&'k SpoolRow>)> {
+    let rows = spools.iter().map(SpoolRow::of);
+    let mut matched: Vec<_> = rows.map(|row| (row, None)).collect();
+    let mut free: Vec<&SpoolRow> = known.iter().collect();
+    // Those in use before those that are not.
+    free.sort_by_key(|row| !row.is_active);
+    let passes: [fn(&SpoolRow, &SpoolRow) -> bool; 3] = [
+        |row, known| row.name == known.name && row.target == known.target,
+        |row, known| row.target == known.target,
+        |row, known| row.name == known.name,
+    ];
+    for is_same in passes {
+        for (row, found) in &mut matched {
+            let at = free.iter().position(|known| is_same(row, known));
+            if let (None, Some(at)) = (&found, at) {
+                *found = Some(free.remove(at));
+            }
+        }
+    }
+    matched
+}
+
+/// Checks that no known spool has another `kind` or `dedupe`: with other mailboxes its messages would
+/// be written again, or never be gone.
+///
+/// # Errors
+///
+/// [`DaemonError::Refused`] with both ways out.
+pub(super) fn check_scopes(spools: &[Spool], known: &[SpoolRow]) -> Result<(), DaemonError> {
+    for (row, known) in matched_rows(spools, known) {
+        let Some(known) = known else { continue };
+        let keys = [
+            ("kind", &known.kind, &row.kind),
+            ("dedupe", &known.dedupe, &row.dedupe),
+        ];
+        if let Some((key, was, is)) = keys.into_iter().find(|(_, was, is)| was != is) {
+            return Err(DaemonError::Refused {
+                message: format!(
+                    "spool {}: its mail was read with {key} = \"{was}\", and the configuration \
+                     has \"{is}\"; keep \"{was}\", or name new folders in state.dir and \
+                     output.dir, where its messages are written again, with the same ids",
+                    row.name.display()
+                ),
+            });
+        }
+    }
+    Ok(())
 }
 
 /// Returns a path without `.`, `..` and a slash at its end, however its spool was spelled when it
