@@ -89,6 +89,29 @@ fn a_gateways_link_is_put_together_up_to_its_end() {
     assert_eq!(found(&format!("{link}\nlamps/of/brass.html\n")), whole);
 }
 
+/// A URL whose scheme was defanged was joined to the URL above it, at a confidence of 0.999: a blocklist saw neither.
+#[test]
+fn a_defanged_url_below_another_is_a_url_of_its_own() {
+    for (defanged, url) in [
+        ("http[:]//three.example/", "http://three.example/"),
+        ("https[:]//three.example/", "https://three.example/"),
+        ("http(:)//three.example/", "http://three.example/"),
+        ("hxxp[:]//three[.]example/", "http://three.example/"),
+    ] {
+        for first in [
+            "http://two.example/a",
+            "http://two.example/",
+            "http://two.example/a-",
+        ] {
+            let urls: Vec<_> = found(&format!("{first}\n{defanged}\n"))
+                .into_iter()
+                .map(|(url, _)| url)
+                .collect();
+            assert_eq!(urls, [first, url]);
+        }
+    }
+}
+
 /// The page in an address of the Wayback Machine without a scheme was taken for a URL of its own.
 #[test]
 fn a_page_in_an_archive_is_no_url_of_its_own() {

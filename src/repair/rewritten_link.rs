@@ -12,7 +12,7 @@ use memchr::memmem::{self, Finder};
 use super::url_run::word_terminator_len;
 use super::{LogicalLine, Repair, is_blank, line_end};
 use crate::limits::{REWRITTEN_LINK_BYTES, REWRITTEN_LINK_LINES};
-use crate::scan::Rules;
+use crate::scan::{Rules, spelled_head};
 use crate::span::Span;
 
 /// Confidence in a link that was put together up to its end.
@@ -215,9 +215,10 @@ fn pieces(text: &[u8], head: Span, form: &LinkForm) -> Option<Vec<LinkPiece>> {
             continue;
         }
         // The target of this link is escaped.
-        let is_other = [&b"http://"[..], b"https://"]
-            .iter()
-            .any(|scheme| word.of(text).starts_with(scheme));
+        let is_other = spelled_head(word.of(text)).is_some()
+            || [&b"http://"[..], b"https://"]
+                .iter()
+                .any(|scheme| word.of(text).starts_with(scheme));
         if is_other || url.len() + word.len() > REWRITTEN_LINK_BYTES {
             return None;
         }

@@ -11,6 +11,10 @@ use super::url_head::UrlHead;
 use crate::repair::quote_marks::UNICODE_BAR;
 use crate::repair::{ends_with_page, is_blank};
 
+/// Number of bytes after the token in which blanks are ignored, so that a scheme or host whose
+/// delimiter stands between blanks is seen: ` [dot]`.
+const SPACED_BYTES: usize = 6;
+
 /// Returns `true` if the token cannot belong to the URL, whatever the other features.
 pub(super) fn is_impossible(
     line_break: &LineBreak<'_>,
@@ -43,7 +47,20 @@ pub(super) fn is_impossible(
     let foreign = || !token.all.is_ascii() && url.is_ascii();
     // `http://` alone continues with the host, whatever it is called.
     let another = || token.begins_url() && !(head.is_scheme() && token.begins_host_label());
+    // Only a host that was cut at its punctuation goes on with a dot in brackets.
+    let defanged = |token: &ContinuationToken<'_>| match token.defanged_delimiter() {
+        Some(b'.') => !head.is_cut_in_host(),
+        delimiter => delimiter.is_some(),
+    };
+    // `http ://a.example`, `a [.] example`
+    let spaced = || {
+        let mut begin = line_break.token_and(SPACED_BYTES).to_vec();
+        begin.retain(|&byte| !is_blank(byte));
+        ContinuationToken::new(&begin).is_some_and(|token| token.begins_url() || defanged(&token))
+    };
     another()
+        || defanged(token)
+        || !line_break.whole_line && spaced()
         || token.begins_location()
         // A heading is no name of a page.
         || line_break.is_heading_of_site() && !ends_with_page(token.all)

@@ -103,6 +103,35 @@ fn a_list_of_urls_is_not_joined() {
 }
 
 #[test]
+fn a_defanged_url_host_or_address_is_not_joined() {
+    for other in [
+        "http[:]//b.example/",
+        "https[:]//b.example/",
+        "http(:)//b.example/",
+        "hxxp[://]b.example/",
+        "hxxp:\\\\b.example\\",
+        "h**p[:]//b.example/",
+        "sftp[:]//b.example/",
+        "http:/www.b.com/",
+        "http ://b.example/",
+        "hxxp : //b.example/",
+        "www[.]b.example/",
+        "b[.]example[.]com/minutes.html",
+        "b [dot] example",
+        "192.0.2[.]1",
+        "joe[at]b[.]com",
+    ] {
+        for end in ["", "minutes", "minutes-"] {
+            check(&format!("«{FULL}{end}»¶{other}¶"));
+        }
+        check(&format!("«http://a.example/»¶{other}¶"));
+    }
+    check("«hxxp://»¶«a[.]example/minutes.html»¶");
+    check("«hxxp://working-»¶«group[.]example[.]com/minutes.html»¶");
+    check(&format!("«{FULL}»¶«index.html» http://b.example/"));
+}
+
+#[test]
 fn a_heading_between_indented_urls_is_not_joined() {
     let list = |heading: &str| {
         format!("    Our site¶      «{FULL}»¶    {heading}¶      http://b.example/¶")

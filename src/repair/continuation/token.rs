@@ -4,6 +4,7 @@
 //! `features` and `exclusion` decide whether a property speaks for or against a continuation.
 
 use super::line_layout::{columns, is_word};
+use crate::scan::{defanged_mark, spelled_head};
 
 /// Bytes that no continuation begins with: they open something, or programs break lines after them.
 const NEVER_FIRST: &[u8] = b"[({*|\\'^!,)]}$";
@@ -142,8 +143,9 @@ const DELIMITERS: &[u8] = b"/_%=&?#~";
 
 /// Parts of a URL in the token: scheme, path, query, extension.
 impl ContinuationToken<'_> {
-    /// Returns `true` if the token begins another URL: with a scheme, `www.` or `URL:`. One `?`
-    /// before it does not count: it stands for a bullet or blank that a charset conversion lost.
+    /// Returns `true` if the token begins another URL: with a scheme, also a mistyped or defanged
+    /// one, `www.` or `URL:`. One `?` before it does not count: it stands for a bullet or blank
+    /// that a charset conversion lost.
     pub(super) fn begins_url(&self) -> bool {
         let all = self.all.strip_prefix(b"?").unwrap_or(self.all);
         let end = all
@@ -152,9 +154,19 @@ impl ContinuationToken<'_> {
             .unwrap_or(all.len());
         let scheme = all[..end].ends_with(b":") && all[end..].starts_with(b"//");
         scheme
+            || spelled_head(all).is_some()
+            || self.defanged_delimiter() == Some(b':')
             || ["www.", "mailto:", "news:", "url:"]
                 .iter()
                 .any(|prefix| begins_with(self.all, prefix))
+    }
+
+    /// The delimiter in brackets after the name at the start of the token, as in defanged URLs,
+    /// hosts and addresses: `ftp[:]//`, `a[.]example`, `joe[at]a.example`.
+    pub(super) fn defanged_delimiter(&self) -> Option<u8> {
+        let in_name = |byte: &&u8| byte.is_ascii_alphanumeric() || b"+-.*_".contains(byte);
+        let name = self.all.iter().take_while(in_name).count();
+        defanged_mark(&self.all[name..]).map(|mark| mark.byte)
     }
 
     /// Returns `true` if the token is the location of a file from before URLs: a host, a colon and

@@ -231,6 +231,11 @@ impl<'u> UrlHead<'u> {
         self.host.is_empty() && self.path.is_empty() && !self.is_mailbox
     }
 
+    /// Returns `true` if the URL ends before its host, or in it after punctuation.
+    pub(super) fn is_cut_in_host(&self) -> bool {
+        self.path.is_empty() && !self.ends_with_alnum()
+    }
+
     /// Returns `true` if the URL ends inside its host, after a dot, colon or hyphen or before all
     /// of it, and `token` can continue the host; or if it ends with a host of one name, and `token`
     /// is its port.
