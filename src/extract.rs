@@ -21,11 +21,11 @@ use crate::decode::{
     SkippedPart, TextPolicy, texts,
 };
 use crate::diagnostic::{Diagnostic, DiagnosticKind, UrlFilter};
+#[cfg(feature = "files")]
+use crate::hash::hash_pieces;
 use crate::limits::Limits;
 use crate::origin::Source;
 use crate::parse::{FoundUrl, Grammar, Hazard, RejectReason, Site, components, hazards};
-#[cfg(feature = "files")]
-use crate::record::hash_pieces;
 use crate::record::{Demand, FoundRecord, MISMATCH, RecordOrigin};
 use crate::scan::{Rules, Scanner, SchemelessPolicy};
 use crate::split::Message;

@@ -102,6 +102,8 @@ mod byte_scan;
 
 mod word_search;
 
+mod hash;
+
 mod limits;
 
 mod origin;

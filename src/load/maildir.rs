@@ -7,8 +7,8 @@ use std::io;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
+use crate::hash::hash_pieces;
 use crate::origin::{FormatHint, maildir_base_name};
-use crate::record::hash_pieces;
 use crate::walk::path_hint;
 
 /// The messages of the Maildirs in which rows name files that are missing. Each Maildir is listed

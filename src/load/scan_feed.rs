@@ -12,9 +12,10 @@ use std::time::Duration;
 
 use super::lines::ParsedLine;
 use super::target::LineTexts;
+use crate::hash::hash_pieces;
 use crate::limits::{LOAD_BATCH_SECONDS, LOAD_PARSED_BATCHES};
 use crate::origin::Source;
-use crate::record::{LoadedRecord, Record, RecordLine, hash_pieces, json_line};
+use crate::record::{LoadedRecord, Record, RecordLine, json_line};
 use crate::walk::{PathFilter, SymlinkPolicy, WalkStep, walk};
 
 /// The way of a scan's records to the load beside it.

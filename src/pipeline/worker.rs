@@ -13,10 +13,10 @@ use super::units::{Unit, UnitStep};
 use crate::decode::{HeaderFields, InfoFields, KnownField, MessageInfo, digest};
 use crate::diagnostic::{Diagnostic, DiagnosticKind, SkipReason};
 use crate::extract::{Extractor, ParsedHeader, extract_flat, extract_parsed};
+use crate::hash::hash_pieces;
 use crate::limits::{SMALL_CONTAINER_BYTES, SMALL_FILE_BYTES};
 use crate::origin::{Source, SourceKind};
 use crate::read::{self, Input};
-use crate::record::hash_pieces;
 use crate::split::{Block, BlockRole, Message, SourceStart, SplitOutput};
 use crate::walk::WalkedFile;
 

@@ -13,6 +13,7 @@ use serde::de::{DeserializeSeed, Deserializer, Error as _, IgnoredAny, MapAccess
 use serde_json::Value;
 use serde_json::value::RawValue;
 
+use super::SCHEMA;
 #[cfg(feature = "load")]
 use super::fields::fields_of;
 use super::fields::{Field, FieldId, FieldType, FieldValues, GONE_FIELDS, Nullable, RECORD_FIELDS};
@@ -20,8 +21,8 @@ use super::fields::{Field, FieldId, FieldType, FieldValues, GONE_FIELDS, Nullabl
 use super::json_text::push_escaped;
 #[cfg(feature = "load")]
 use super::owned::{Record, RecordItems, RecordValue};
-use super::{SCHEMA, hash_pieces};
 use crate::diagnostic::shortened;
+use crate::hash::hash_pieces;
 use crate::limits::MESSAGE_VALUE_CHARS;
 
 /// A line that a loader reads.

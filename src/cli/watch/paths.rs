@@ -13,9 +13,10 @@ use super::super::error::{CommandError, Exit};
 use super::super::terminal::escaped;
 use super::absolute;
 use crate::config::{Config, DedupeScope, ExistingMail, Spool, resolved};
+use crate::hash::hash_pieces;
 use crate::limits::SHOWN_SETTLE_MS;
 use crate::origin::Source;
-use crate::record::{GrepStyle, LineFormat, Links, hash_pieces, is_written_file};
+use crate::record::{GrepStyle, LineFormat, Links, is_written_file};
 
 /// Watched paths, and the place of what is kept of them.
 pub(super) struct PathWatch {

@@ -26,9 +26,10 @@ use crate::daemon::store::{
 use crate::decode::HeaderFields;
 use crate::diagnostic::{Diagnostic, DiagnosticKind, Event};
 use crate::extract::{Extractor, Finding, extract, extract_flat};
+use crate::hash::hash_pieces;
 use crate::limits::{DAEMON_PARSER_THREADS, PARSE_BATCH_BYTES};
 use crate::origin::{Source, mailbox};
-use crate::record::{self, LineFormat, MessageTail, RecordWriter, hash_pieces};
+use crate::record::{self, LineFormat, MessageTail, RecordWriter};
 use crate::split::{Block, BlockRole, Format, Message, SplitOutput, messages};
 
 /// Adds messages of one mailbox to the batch.

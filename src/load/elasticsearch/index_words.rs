@@ -5,10 +5,11 @@
 
 use std::borrow::Cow;
 
+use crate::hash::hash_pieces;
 use crate::limits::{SEARCH_INDEXED_BYTES, SEARCH_INDEXED_WORD_BYTES};
 use crate::load::columns::SEARCHED_FIELDS;
 use crate::load::words::Words;
-use crate::record::{LoadedRecord, hash_pieces};
+use crate::record::LoadedRecord;
 
 /// The member of documents that has their words.
 pub(super) const WORDS: &str = "words";

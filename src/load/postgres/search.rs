@@ -6,13 +6,14 @@ use tokio_postgres::types::ToSql;
 use super::schema::{FIRST_VERSION, VERSION};
 use super::session::{Session, SessionError};
 use super::{named, no_words, server, unreachable};
+use crate::hash::hash_pieces;
 use crate::limits::{LOAD_LOCK_SECONDS, SEARCH_FETCHED_ROWS};
 use crate::load::phrases::{Marker, Phrase, Phrases};
 use crate::load::search::{
     CONTEXTS_VERSION, Condition, FacetRow, Match, MatchUse, SearchQuery, context, mark,
 };
 use crate::load::{Credentials, LoadError};
-use crate::record::{FoundMessage, FoundRow, FoundSource, hash_pieces, json_list, list_texts};
+use crate::record::{FoundMessage, FoundRow, FoundSource, json_list, list_texts};
 
 /// Searches the tables of a server, and gives each match to `found` until that returns `false`.
 pub(in crate::load) fn search<E: From<LoadError>>(
