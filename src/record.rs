@@ -174,17 +174,11 @@ pub fn context_border(text: &[u8], at: usize) -> usize {
         .unwrap_or(at)
 }
 
-/// Returns the identifier of a record: a hash of the digest of its message, the path of its part, the URL with its fragment,
-/// and the number of earlier occurrences of this URL in the part (`before`).
+/// Returns the identifier of a record: a hash of the digest of its message, the number of earlier occurrences of this URL in the
+/// part (`before`), the path of the part, and the URL with its fragment. Usual ones are one or two blocks of the hash.
 #[must_use]
-pub fn record_id(digest: u128, part: &str, url: &[u8], before: u64) -> u128 {
-    let [part_len, url_len] = [part.len() as u64, url.len() as u64].map(u64::to_le_bytes);
-    hash_pieces(&[
-        &digest.to_le_bytes(),
-        &part_len,
-        part.as_bytes(),
-        &url_len,
-        url,
-        &before.to_le_bytes(),
-    ])
+pub fn record_id(digest: u128, part: &str, url: &[u8], before: u32) -> u128 {
+    let (digest, before) = (digest.to_be_bytes(), before.to_be_bytes());
+    // The path has no NUL.
+    hash_pieces(&[&digest, &before, part.as_bytes(), b"\0", url])
 }

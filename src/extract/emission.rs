@@ -1,11 +1,12 @@
 //! The emission of a URL: filters, duplicates, the record, and the targets of redirectors.
 
-use twox_hash::{XxHash3_64, XxHash3_128};
+use twox_hash::XxHash3_64;
 
 use super::message_pass::{ExtractLimit, MessagePass};
 use super::{Extractor, Finding, Options, Unique};
 use crate::decode::{MimePart, OffsetMap};
 use crate::diagnostic::UrlFilter;
+use crate::hash::hash_pieces;
 use crate::limits::CONTEXT_BYTES;
 use crate::parse::{
     FoundUrl, RedirectTarget, RejectReason, key, mismatch, parse_nested, parse_replacement,
@@ -97,11 +98,9 @@ impl MessagePass<'_, '_> {
     /// Returns `true` if no other reading of these bytes gave this URL.
     pub(super) fn is_new(&mut self, location: &Location<'_>, found: &FoundUrl<'_>) -> bool {
         let raw = location.offset_map.raw(found.raw).span;
+        let [start, len] = [raw.start, raw.len()].map(usize::to_le_bytes);
         self.reported_readings
-            .insert(XxHash3_128::oneshot_with_seed(
-                (raw.start as u64) << 24 ^ raw.len() as u64,
-                found.full,
-            ))
+            .insert(hash_pieces(&[&start, &len, found.full]))
     }
 
     /// Emits the record of a URL, and returns its id.
@@ -219,7 +218,7 @@ impl MessagePass<'_, '_> {
     fn next_ids(&mut self, location: &Location<'_>, found: &FoundUrl<'_>) -> RecordIds {
         let digests = self.digests();
         let path = location.part.map_or("", |part| part.path.as_str());
-        let before = u64::from(self.next_occurrence(location, found));
+        let before = self.next_occurrence(location, found);
         let record = record_id(digests.fragment, path, found.full, before);
         RecordIds {
             record,
@@ -307,7 +306,7 @@ pub(crate) fn key_hash(found: &FoundUrl<'_>) -> u128 {
     if let Some(truncated) = found.truncated {
         text.extend_from_slice(&truncated.full_hash.to_le_bytes());
     }
-    XxHash3_128::oneshot(&text)
+    hash_pieces(&[&text])
 }
 
 /// Returns up to `max_bytes` bytes before and after `span`, cut between words. A word next to the

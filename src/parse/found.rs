@@ -1,11 +1,10 @@
 //! The values that parsing takes and gives: a candidate, the URL that was found in it with its
 //! other readings, or the reason why there is none. How a reading is chosen is decided in `choice`.
 
-use twox_hash::XxHash3_128;
-
 use super::components::url_len;
 use super::verdict::Verdicts;
 use crate::grammar::Reject;
+use crate::hash::hash_pieces;
 use crate::repair::{LogicalLine, PrefilterReject, RepairSet};
 use crate::scan::{Opening, UrlStart};
 use crate::span::Span;
@@ -138,7 +137,7 @@ named_enum! {
 pub struct UrlTruncation {
     /// Length in bytes, fragment included.
     pub full_length: usize,
-    /// XXH3 (128 bits) of these bytes.
+    /// The first 128 bits of the BLAKE3 hash of these bytes.
     pub full_hash: u128,
 }
 
@@ -259,7 +258,7 @@ impl AcceptedUrl<'_> {
         let kept = self.full.len().min(self.url_bytes);
         let truncated = (kept < self.full.len()).then(|| UrlTruncation {
             full_length: self.full.len(),
-            full_hash: XxHash3_128::oneshot(self.full),
+            full_hash: hash_pieces(&[self.full]),
         });
         sink(&FoundUrl {
             wrapper: self.wrapper,

@@ -660,7 +660,7 @@ type ExtractFn = fn(&Message<'_>, &Source, &Extractor, &mut dyn FnMut(Finding<'_
 
 /// Returns the identifier of a URL within its message: a hash of the URL and of the number of its
 /// earlier occurrences.
-fn url_id(url: &[u8], counts: &mut HashMap<u128, u64>) -> u128 {
+fn url_id(url: &[u8], counts: &mut HashMap<u128, u32>) -> u128 {
     let earlier = counts.entry(record::record_id(0, "", url, 0)).or_default();
     let id = record::record_id(0, "", url, *earlier);
     *earlier += 1;
