@@ -152,6 +152,7 @@ impl<'w> BatchBuilder<'w> {
                 *self.chunk().repeated.entry(key).or_insert(1) += 1;
             }
             Finding::Unwrapped(record) => {
+                summary.records += 1;
                 summary.unwrapped += 1;
                 self.add_record(record);
             }

@@ -62,12 +62,10 @@ impl<'w> Writer<'w> {
             chunk.summary.files == 0 && (self.is_in_file || chunk.summary.messages > 0);
         let len = chunk.records_len;
         let kept = self.dedup.remove_duplicates(&mut chunk, len);
-        self.summary.lines += if self.format.has_line_per_record() {
+        if self.format.has_line_per_record() {
             // Counted in what is written and not where it is made, so that a record that is lost in between shows.
-            records.count(len, &kept)
-        } else {
-            chunk.summary.records + chunk.summary.unwrapped
-        };
+            chunk.summary.records = records.count(len, &kept);
+        }
         self.summary.absorb(&mut chunk.summary);
         for event in &chunk.events {
             self.report.event(event)?;
@@ -269,11 +267,13 @@ impl Dedup {
         for record in &chunk.keys {
             if self.keys.insert(record.key) {
                 places.push(start..record.end);
-            } else if record.is_unwrapped {
-                chunk.summary.unwrapped -= 1;
             } else {
                 chunk.summary.records -= 1;
-                chunk.summary.duplicates += 1;
+                if record.is_unwrapped {
+                    chunk.summary.unwrapped -= 1;
+                } else {
+                    chunk.summary.duplicates += 1;
+                }
             }
             start = record.end;
         }

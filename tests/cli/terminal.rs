@@ -72,7 +72,7 @@ fn a_run_on_a_terminal_ends_with_one_line_of_totals() {
     let out = folder.file("out", "");
     let shown = on_terminal(&mut urlspool(["scan", "-o", &out, &mail]), true);
     assert!(
-        shown.contains("urlspool: 1 URL in 1 message of 1 file"),
+        shown.contains("urlspool: 1 record in 1 message of 1 file"),
         "{shown:?}"
     );
     let quiet = on_terminal(&mut urlspool(["scan", "-q", "-o", &out, &mail]), true);
@@ -92,7 +92,7 @@ fn no_bar_is_drawn_over_the_records() {
     assert_eq!(shown, "", "no totals on the prompt of a pager");
     let out = File::create(folder.path("out")).unwrap();
     let shown = on_terminal(urlspool(["scan", &mail]).stdout(out), false);
-    assert!(shown.contains("1 URL in"), "{shown:?}");
+    assert!(shown.contains("1 record in"), "{shown:?}");
 }
 
 /// Files and pipes get the bytes as they are; a terminal gets nothing that it would obey.

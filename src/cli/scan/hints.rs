@@ -50,7 +50,7 @@ pub(super) fn after(args: &ScanArgs, job: &Job, summary: &Summary) -> Vec<String
     let start = read::start_of_stdin();
     let own = own_lines(&start, "standard input", Source::STDIN);
     let mut hints: Vec<String> = own.into_iter().collect();
-    if summary.records + summary.unwrapped == 0 && begins_with_a_path(&start) {
+    if summary.records == 0 && begins_with_a_path(&start) {
         hints.push(
             "standard input holds names of files; `--files-from -` reads the files that it names"
                 .to_owned(),
@@ -106,7 +106,7 @@ pub(super) fn after(args: &ScanArgs, job: &Job, summary: &Summary) -> Vec<String
         hints.push(format!(
             "no message is of a list or newsgroup of --list ({unlisted} skipped)"
         ));
-    } else if summary.records + summary.unwrapped == 0
+    } else if summary.records == 0
         && 0 < summary.files_read + count(&summary.files_skipped, SkipReason::Empty)
     {
         let filters = filters(&summary.filtered);

@@ -219,7 +219,7 @@ pub(in crate::cli) fn bar_on_stderr(job: &Job) -> ProgressBar {
 pub(in crate::cli) fn show_progress(bar: &ProgressBar, summary: &Summary) {
     bar.set_position(summary.bytes_read);
     bar.set_message(format!(
-        "{} messages, {} URLs",
+        "{} messages, {} records",
         summary.messages, summary.records
     ));
 }
@@ -288,7 +288,7 @@ pub(super) fn summary_text(summary: &Summary) -> String {
         "urlspool: {} files: {} read, {} skipped{}, {} failed{}\n\
          urlspool: {} members: {} read, {} skipped{}, {} failed{}; {} bytes unpacked\n\
          urlspool: {} messages: {} scanned, {} skipped{}; {} bytes\n\
-         urlspool: {} candidates: {} records, {} rejects{}, {} filtered{}, {} duplicates",
+         urlspool: {} candidates, {} unwrapped: {} records, {} rejects{}, {} filtered{}, {} duplicates",
         summary.files,
         summary.files_read,
         summary.files_skipped.sum(),
@@ -308,6 +308,7 @@ pub(super) fn summary_text(summary: &Summary) -> String {
         by_name(&summary.messages_skipped),
         summary.bytes_read,
         summary.candidates,
+        summary.unwrapped,
         summary.records,
         summary.rejects.sum(),
         by_name(&summary.rejects),
@@ -322,7 +323,7 @@ pub(super) fn last_line(summary: &Summary, counts: EventCounts, elapsed: Duratio
     let files = summary.files_read + summary.files_failed.sum();
     let mut line = format!(
         "urlspool: {} in {} of {} ({}), {:.1} s",
-        counted(summary.records + summary.unwrapped, "URL", "URLs"),
+        counted(summary.records, "record", "records"),
         counted(summary.messages, "message", "messages"),
         counted(files, "file", "files"),
         HumanBytes(summary.bytes_read),
@@ -392,7 +393,7 @@ mod tests {
         };
         assert_eq!(
             last_line(&summary, counts, Duration::from_millis(1_940)),
-            "urlspool: 1,201 URLs in 34,342 messages of 1 file (1.00 MiB), 1.9 s, 9 notes"
+            "urlspool: 1,201 records in 34,342 messages of 1 file (1.00 MiB), 1.9 s, 9 notes"
         );
     }
 }
