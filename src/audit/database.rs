@@ -181,7 +181,7 @@ impl AuditDb {
 }
 
 /// The version of the tables, a value of `audit_meta`.
-const VERSION: u32 = 1;
+const VERSION: u32 = 2;
 
 /// Name of the value of `audit_meta` that holds [`VERSION`].
 const META_VERSION: &str = "version";
@@ -312,10 +312,11 @@ CREATE TABLE audit_strata(
   sampled INTEGER NOT NULL
 ) WITHOUT ROWID;
 
--- Results of checks; the newest of a key counts. checked_at: time in UTC, as 2026-11-22T10:00:00Z;
--- state: the name of a state of links; status: the HTTP code, NULL if there is an error; error: dns, connect, timeout, tls, other, or 'excluded' (the checker refused the link),
--- 'unanswered' (it gave no answer for it); final_url: after redirects, NULL without any; checker:
--- its name and version.
+-- Results of checks, each once, whoever reports it; the newest of a key counts. checked_at: time in
+-- UTC, as 2026-11-22T10:00:00Z; state: the name of a state of links; status: the HTTP code, NULL if
+-- there is an error; error: dns, connect, timeout, tls, other, or 'excluded' (the checker refused the
+-- link), 'unanswered' (it gave no answer for it); final_url: after redirects, NULL without any;
+-- checker: its name and version.
 CREATE TABLE audit_checks(
   id INTEGER PRIMARY KEY,
   key TEXT NOT NULL,
@@ -325,7 +326,7 @@ CREATE TABLE audit_checks(
   error TEXT,
   final_url TEXT,
   checker TEXT NOT NULL,
-  UNIQUE(key, checked_at, checker)
+  UNIQUE(key, checked_at, state)
 );
 
 -- Captures of archives. server: the CDX server; asked_at: time in UTC; timestamp: of the capture
@@ -371,7 +372,7 @@ pub(super) struct StoredLinks {
     pub(super) planned: u64,
     /// Those that did not have the result before.
     pub(super) added: u64,
-    /// Those that have one with its time and checker since the store was prepared.
+    /// Those that have one with its time and state since the store was prepared.
     pub(super) repeated: u64,
 }
 
@@ -397,7 +398,7 @@ impl<'d> ResultStore<'d> {
                    final_url, checker) VALUES(?1,?2,?3,?4,?5,?6,?7)",
             )?,
             is_known: prepare(
-                "SELECT id <= ?4 FROM audit_checks WHERE key=?1 AND checked_at=?2 AND checker=?3",
+                "SELECT id <= ?4 FROM audit_checks WHERE key=?1 AND checked_at=?2 AND state=?3",
             )?,
             last_known: audit.named(audit.db.query_row(
                 "SELECT ifnull(max(id), 0) FROM audit_checks",
@@ -428,11 +429,12 @@ impl<'d> ResultStore<'d> {
         let mut keys = self.keys.query([result.url])?;
         while let Some(row) = keys.next()? {
             stored.planned += 1;
+            let state = result.state().name();
             let key = row.get_ref(0)?.as_str()?;
             let added = self.insert.execute(params![
                 key,
                 result.checked_at,
-                result.state().name(),
+                state,
                 status,
                 error,
                 result.final_url,
@@ -440,7 +442,7 @@ impl<'d> ResultStore<'d> {
             ])? as u64;
             stored.added += added;
             if added == 0 {
-                let known = params![key, result.checked_at, self.checker, self.last_known];
+                let known = params![key, result.checked_at, state, self.last_known];
                 let is_known: bool = self.is_known.query_row(known, |row| row.get(0))?;
                 stored.repeated += u64::from(!is_known);
             }

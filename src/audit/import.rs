@@ -2,7 +2,7 @@
 //! checker.
 //!
 //! CSV has the columns `url,status,checked_at`, and perhaps `final_url,error`, in any order and
-//! beside other columns.
+//! beside other columns, with names in any case; `,` or `;` separates them.
 
 use std::fs::File;
 use std::io::{self, Read};
@@ -62,7 +62,7 @@ pub struct ImportCounts {
     pub added: u64,
     /// Results that an earlier import had stored.
     pub known: u64,
-    /// Results with the URL and time of an earlier one in the file, which was stored instead.
+    /// Results with the URL, time and state of an earlier one in the file, which was stored instead.
     pub repeated: u64,
     /// Results of URLs that are not planned.
     pub unmatched: u64,
@@ -356,8 +356,20 @@ impl<'b> CsvResults<'b> {
     ///
     /// A column is missing; or the first line is no CSV.
     fn new(bytes: &'b [u8], now: Timestamp) -> Result<CsvResults<'b>, String> {
+        let first_line = bytes
+            .split(|byte| *byte == b'\n')
+            .next()
+            .unwrap_or_default();
+        let count = |separator| memchr::memchr_iter(separator, first_line).count();
+        // Spreadsheets write `;` where the comma belongs to numbers.
+        let delimiter = if count(b',') < count(b';') {
+            b';'
+        } else {
+            b','
+        };
         let mut reader = csv::ReaderBuilder::new()
             .flexible(true)
+            .delimiter(delimiter)
             .from_reader(bytes.chain(END_LINE));
         let header = reader.headers().map_err(|error| match error.kind() {
             csv::ErrorKind::Utf8 { .. } => {
@@ -365,12 +377,15 @@ impl<'b> CsvResults<'b> {
             }
             _ => error.to_string(),
         })?;
-        let place = |name: &str| header.iter().position(|column| column.trim() == name);
+        let is_named = |column: &str, name: &str| column.trim().eq_ignore_ascii_case(name);
+        let place = |name: &str| header.iter().position(|column| is_named(column, name));
         let required = |name: &str| {
             place(name).ok_or_else(|| {
+                let line = String::from_utf8_lossy(first_line);
                 format!(
-                    "the first line has no column `{name}`; it must name the columns url, status \
-                     and checked_at"
+                    "the first line has no column `{name}`: {}; it must name the columns url, \
+                     status and checked_at, which `,` or `;` separates",
+                    quoted(line.trim_end())
                 )
             })
         };
@@ -518,14 +533,18 @@ mod tests {
 
     #[test]
     fn columns_are_found_by_name() {
-        let text = "note,checked_at,status,url\r\n\"a,\nb\",2026-11-22,404,http://h/\r\n";
-        let [line] = &lines(text)[..] else { panic!() };
-        let row = line.result.as_ref().unwrap();
-        assert_eq!(
-            (row.url.as_str(), row.outcome),
-            ("http://h/", CheckOutcome::Status(404))
-        );
-        assert_eq!((line.number, row.final_url.as_deref()), (2, None));
+        for text in [
+            "note,checked_at,status,url\r\n\"a,\nb\",2026-11-22,404,http://h/\r\n",
+            "Note;Checked_At;Status;URL\r\n\"a;\nb,\";2026-11-22;404;http://h/\r\n",
+        ] {
+            let [line] = &lines(text)[..] else { panic!() };
+            let row = line.result.as_ref().unwrap();
+            assert_eq!(
+                (row.url.as_str(), row.outcome),
+                ("http://h/", CheckOutcome::Status(404))
+            );
+            assert_eq!((line.number, row.final_url.as_deref()), (2, None));
+        }
     }
 
     #[test]

@@ -403,10 +403,7 @@ fn import_summary(counts: &ImportCounts) -> String {
     let mut text = format!("{results}, {} new", grouped(counts.added));
     for (count, words) in [
         (counts.known, "imported before"),
-        (
-            counts.repeated,
-            "with URL and time of an earlier one in the file, which counts",
-        ),
+        (counts.repeated, "as an earlier one in the file"),
         (counts.unmatched, "of URLs that are not planned"),
     ] {
         if count > 0 {
