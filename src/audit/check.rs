@@ -94,6 +94,8 @@ pub struct CheckCounts {
     pub states: BTreeMap<LinkState, u64>,
     /// URLs that are planned.
     pub planned: u64,
+    /// Links that were loaded after the plan.
+    pub later_links: u64,
     /// URLs for which a server replied; part of `checked`.
     pub replied: u64,
     /// URLs of batches in which servers were asked and none replied, nor a host that had replied
@@ -151,6 +153,7 @@ pub fn check(
         counts: CheckCounts {
             due: due.len() as u64,
             planned: audit.planned_urls()?,
+            later_links: audit.later_links()?,
             forgotten,
             ..CheckCounts::default()
         },

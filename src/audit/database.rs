@@ -124,6 +124,13 @@ impl AuditDb {
         self.set_meta(META_PACE, &format!("{} {}", pace.urls, pace.seconds))
     }
 
+    /// Returns the number of links that were loaded after the plan.
+    pub(super) fn later_links(&self) -> Result<u64, AuditError> {
+        let sql = "SELECT count(*) FROM links WHERE key NOT IN (SELECT key FROM audit_links)";
+        let count = self.db.query_row(sql, [], |row| row.get::<_, i64>(0));
+        self.named(count).map(i64::cast_unsigned)
+    }
+
     /// Returns the number of URLs that are planned.
     pub(super) fn planned_urls(&self) -> Result<u64, AuditError> {
         let sql = "SELECT count(DISTINCT url) FROM audit_links WHERE planned";

@@ -72,6 +72,8 @@ pub enum SenderPolicy {
 pub struct ReportFiles {
     /// Number of CSV files; 0 if no folder was named.
     pub csv_files: usize,
+    /// Links that were loaded after the plan, and are in no number of the report.
+    pub later_links: u64,
 }
 
 /// Writes a report. Files that exist are replaced when the new ones are complete.
@@ -112,7 +114,10 @@ pub(super) fn write_report(audit: &AuditDb, job: &ReportJob) -> Result<ReportFil
         files.write_all(&content)?;
     }
     output.put(page(&content).as_bytes())?;
-    let mut written = ReportFiles { csv_files: 0 };
+    let mut written = ReportFiles {
+        csv_files: 0,
+        later_links: content.later_links,
+    };
     if let Some(files) = csv_files {
         files.finish()?;
         written.csv_files = csv_files::names().len();
@@ -170,6 +175,7 @@ fn content(
         rule: audit.confirmation_rule()?,
         survival: Survival::of(&figures.ages),
         most_cited: audit.named(most_cited.with_citations(&audit.db))?,
+        later_links: audit.later_links()?,
         provenance,
         figures,
         senders: job.senders,

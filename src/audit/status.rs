@@ -39,6 +39,8 @@ impl StatusJob {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct AuditStatus {
+    /// Links that were loaded after the plan, and are in no other number.
+    pub later_links: u64,
     /// URLs that are planned.
     pub planned: u64,
     /// Those with a result, by the state at the newest one.
@@ -73,6 +75,7 @@ pub fn status(job: &StatusJob) -> Result<AuditStatus, AuditError> {
     };
     let mut status = AuditStatus {
         rule: rules.confirmation,
+        later_links: audit.later_links()?,
         not_asked: not_asked(&audit)?,
         saves: saves(&audit)?,
         ..AuditStatus::default()

@@ -221,6 +221,7 @@ fn check_web(args: &AuditCheckArgs, stop: &AtomicBool) -> CommandResult {
         if counts.silent > 0 {
             print_message(format_args!("urlspool: {}", silence(counts.silent)));
         }
+        print_later_links(counts.later_links);
     }
     Ok(if counts.is_interrupted {
         Exit::Interrupted
@@ -228,6 +229,19 @@ fn check_web(args: &AuditCheckArgs, stop: &AtomicBool) -> CommandResult {
         Exit::Done
     })
 }
+
+/// Prints how many links came after the plan, if any did.
+fn print_later_links(count: u64) {
+    if 0 < count {
+        let links = counted(count, "link", "links");
+        print_message(format_args!(
+            "urlspool: {links} came after the plan, with later loads; {PLAN_AGAIN}"
+        ));
+    }
+}
+
+/// The way to take links of later loads in.
+const PLAN_AGAIN: &str = "`audit plan` takes them in and keeps the results";
 
 /// Returns the way out for stored results that a network without connection would give too.
 fn silence(urls: u64) -> String {
@@ -302,6 +316,14 @@ const LISTED_DAYS: usize = 60;
 fn status_summary(status: &AuditStatus) -> String {
     let checked = status.states.values().sum();
     let mut text = row(status.planned, 0, "URLs planned", "");
+    if 0 < status.later_links {
+        text += &row(
+            status.later_links,
+            0,
+            "links came after the plan",
+            PLAN_AGAIN,
+        );
+    }
     text += &row(checked, 1, "checked", "");
     for (state, count) in &status.states {
         text += &row(*count, 2, state.name(), "");
@@ -699,6 +721,7 @@ fn report(args: &AuditReportArgs) -> CommandResult {
             "urlspool: {}",
             escaped(&report_summary(&job, written))
         ));
+        print_later_links(written.later_links);
     }
     Ok(Exit::Done)
 }

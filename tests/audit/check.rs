@@ -46,6 +46,7 @@ fn each_answer_gives_a_state() {
         "http://l.cern.ch/a http://l.cern.ch/m http://l.cern.ch/d http://l.cern.ch/n http://l.cern.ch/t\n\
          http://l.cern.ch/x http://l.cern.ch/s http://l.cern.ch/u http://l.cern.ch/q?b&amp;c<a http://l.cern.ch/confirm/a",
     );
+    loaded(&folder, &message(2, DATED, "http://l.cern.ch/later\n"));
     let checker = fake_checker(&folder);
     let end = audited(&folder, "check", &["--checker", &checker]);
     assert_eq!(
@@ -68,6 +69,7 @@ fn each_answer_gives_a_state() {
         "; 1 of them not contacted",
         "; 3 of them without an answer",
         "1 answer for a URL",
+        "\nurlspool: 1 link came after the plan",
     ] {
         assert!(end.stderr.contains(part), "{part}: {}", end.stderr);
     }

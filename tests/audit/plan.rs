@@ -218,7 +218,21 @@ fn loading_goes_on_after_a_plan_and_a_plan_keeps_results() {
         )
         .unwrap();
     loaded(&folder, &message(2, DATED, "http://l.cern.ch/b\n"));
+    let status = audited(&folder, "status", &[]);
+    assert!(
+        status
+            .text()
+            .contains("\n         1  links came after the plan  `audit plan`")
+    );
+    let report = audited(&folder, "report", &["-o", "-"]);
+    let later = "1 link came after the plan";
+    assert!(report.text().contains(later) && report.stderr.contains(later));
     audited(&folder, "plan", &[]);
+    assert!(
+        !audited(&folder, "status", &[])
+            .text()
+            .contains("after the plan")
+    );
     assert_eq!(plan_of(&folder).len(), 2);
     assert_eq!(
         rows(&database, "SELECT key, state FROM audit_checks"),

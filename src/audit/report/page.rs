@@ -43,6 +43,8 @@ const SECTIONS: [(&str, &str); 10] = [
 pub(super) struct PageContent {
     pub(super) provenance: Provenance,
     pub(super) figures: Figures,
+    /// Links that were loaded after the plan.
+    pub(super) later_links: u64,
     /// `None` if no link has a result and an age.
     pub(super) survival: Option<Survival>,
     pub(super) most_cited: Vec<CitedLink>,
@@ -321,6 +323,12 @@ fn summary(content: &PageContent) -> Markup {
                     total.lost_share(),
                 ))
             } "\n"
+            @if 0 < content.later_links {
+                p {
+                    (counted(content.later_links, "link", "links"))
+                    " came after the plan, with later loads, and count in no figure of this report."
+                } "\n"
+            }
             // A machine without a network would give such figures too.
             @if 0 < sources.checks && sources.replies == 0 {
                 p {
