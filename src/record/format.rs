@@ -3,6 +3,8 @@
 //!
 //! A format is resolved once for a run ([`LineFormat`]), so that no name is looked up for a record.
 
+use std::borrow::Cow;
+
 use super::defang::{Links, write_defanged, write_defanged_host};
 use super::json::{Caches, JsonSink};
 use super::json_text::text;
@@ -11,7 +13,7 @@ use super::parts::Parts;
 use super::value::{MessageTail, RecordValues, ValueSink};
 use super::{Demand, FieldId, FoundRecord, JsonFields};
 use crate::decode::{InfoFields, NamedField};
-use crate::diagnostic::printable;
+use crate::diagnostic::{EscapeForm, printable, printable_lines};
 use crate::parse::Alternate;
 
 /// The format of the lines of a run: what is written of each record.
@@ -346,11 +348,11 @@ impl TableSyntax {
     }
 }
 
-/// The protection against texts that a spreadsheet takes for formulas: those that begin with `=`, `+`, `-`, `@`, a tab or a
-/// carriage return.
+/// The protection against texts that a spreadsheet takes for formulas (those that begin with `=`, `+`, `-`, `@`, a tab or a
+/// carriage return), and against characters that a terminal obeys.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FormulaGuard {
-    /// An apostrophe is written before them.
+    /// An apostrophe is written before them, and such characters are escaped, but for line feeds and tabs.
     On,
     /// They are written as they are.
     Off,
@@ -443,7 +445,7 @@ impl Table {
                     CellContent::Own | CellContent::Count => FormulaGuard::Off,
                 };
                 let is_text = content == CellContent::Text;
-                if is_text && cell.is_empty() || csv_marks(cell, guard, delimiter).is_some() {
+                if is_text && cell.is_empty() || csv_cell(cell, guard, delimiter).is_some() {
                     let cell = out.split_off(start);
                     write_csv_text(&cell, guard, delimiter, out);
                 }
@@ -566,29 +568,36 @@ fn write_csv_text(text: &[u8], guard: FormulaGuard, delimiter: u8, out: &mut Vec
         out.extend_from_slice(b"\"\"");
         return;
     }
-    let Some(CsvMarks { quote, apostrophe }) = csv_marks(text, guard, delimiter) else {
+    let Some(cell) = csv_cell(text, guard, delimiter) else {
         out.extend_from_slice(text);
         return;
     };
-    out.extend_from_slice(quote);
-    out.extend_from_slice(apostrophe);
-    double_quotes(text, out);
-    out.extend_from_slice(quote);
+    out.extend_from_slice(cell.quote);
+    out.extend_from_slice(cell.apostrophe);
+    double_quotes(&cell.text, out);
+    out.extend_from_slice(cell.quote);
 }
 
-/// The characters that are added to a cell; each may be none.
-struct CsvMarks {
+/// A cell whose text is escaped, and the characters that are added to it; each may be none.
+struct CsvCell<'t> {
+    text: Cow<'t, [u8]>,
     quote: &'static [u8],
     apostrophe: &'static [u8],
 }
 
 /// Returns `None` for a cell that is written as it is.
-fn csv_marks(cell: &[u8], guard: FormulaGuard, delimiter: u8) -> Option<CsvMarks> {
+fn csv_cell(cell: &[u8], guard: FormulaGuard, delimiter: u8) -> Option<CsvCell<'_>> {
     let is_guarded = guard == FormulaGuard::On && is_formula(cell);
-    let is_quoted = cell
+    let text = match guard {
+        FormulaGuard::On => printable_lines(cell, EscapeForm::Text),
+        FormulaGuard::Off => Cow::Borrowed(cell),
+    };
+    let is_quoted = text
         .iter()
         .any(|byte| *byte == delimiter || b"\"\r\n".contains(byte));
-    (is_guarded || is_quoted).then_some(CsvMarks {
+    let is_changed = is_guarded || is_quoted || matches!(text, Cow::Owned(_));
+    is_changed.then_some(CsvCell {
+        text,
         quote: if is_quoted { b"\"" } else { b"" },
         apostrophe: if is_guarded { b"'" } else { b"" },
     })
@@ -758,8 +767,12 @@ mod tests {
             assert_eq!(csv(text), format!("'{text}"));
         }
         assert_eq!(csv("=\"a\",b"), "\"'=\"\"a\"\",b\"");
-        assert_eq!(csv("\rx"), "\"'\rx\"");
+        assert_eq!(csv("\rx"), "'\\u{d}x");
         assert_eq!(csv("a=b"), "a=b");
+        assert_eq!(
+            csv("é\u{1b}[2J\n\t\u{202e}"),
+            "\"é\\u{1b}[2J\n\t\\u{202e}\""
+        );
     }
 
     #[test]

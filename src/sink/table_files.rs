@@ -4,6 +4,7 @@ use csv::{Writer, WriterBuilder};
 use serde::{Serialize, Serializer};
 
 use super::output_file::{OutputError, OutputFile, TableFolder};
+use crate::diagnostic::printable;
 use crate::record::is_formula;
 
 /// Bytes that are collected before they are written.
@@ -76,15 +77,16 @@ fn put(file: &mut Writer<OutputFile>, row: impl Serialize) -> Result<(), OutputE
 }
 
 /// A text of others in a table. One that a spreadsheet would take for a formula begins with an
-/// apostrophe.
+/// apostrophe; characters that a terminal would obey are escaped.
 pub struct TableText<'t>(pub &'t str);
 
 impl Serialize for TableText<'_> {
     fn serialize<S: Serializer>(&self, cell: S) -> Result<S::Ok, S::Error> {
-        if is_formula(self.0.as_bytes()) {
-            cell.collect_str(&format_args!("'{}", self.0))
+        let guard = if is_formula(self.0.as_bytes()) {
+            "'"
         } else {
-            cell.serialize_str(self.0)
-        }
+            ""
+        };
+        cell.collect_str(&format_args!("{guard}{}", printable(self.0)))
     }
 }

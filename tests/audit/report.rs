@@ -426,6 +426,8 @@ fn check_cells(text: &str, name: &str) {
             assert!(!"=+-@\t\r".contains(c), "a formula in {name}: {text}");
             is_start = false;
         }
+        let is_obeyed = c.is_control() && c != '\n' || c == '\u{202e}';
+        assert!(!is_obeyed, "{c:?} in {name}");
         match c {
             '"' => is_quoted = !is_quoted,
             ',' | '\n' if !is_quoted => is_start = true,

@@ -154,7 +154,8 @@ pub(crate) struct ScanArgs {
     #[arg(long, value_name = "CHARACTER", value_parser = delimiter, help_heading = OUTPUT)]
     pub(crate) delimiter: Option<u8>,
 
-    /// Write texts to csv as they are, also those that a spreadsheet would take for formulas
+    /// Write texts to csv as they are, also those that a spreadsheet would take for formulas, and
+    /// control characters
     #[arg(long, help_heading = OUTPUT)]
     pub(crate) no_formula_guard: bool,
 
