@@ -53,7 +53,7 @@ mod region;
 mod seven_bit;
 mod transfer;
 
-pub use date::{Date, FIRST_MESSAGE_DAY, Zone, message_year, parse_date};
+pub use date::{CitedDate, Date, FIRST_MESSAGE_DAY, Zone, parse_date};
 pub use digest::{canonical, covers_all, digest};
 pub use field_names::{FieldRoles, KnownField};
 pub use header::{HeaderField, HeaderFields};

@@ -66,6 +66,7 @@ pub use stats::{
     stats_of_records,
 };
 #[cfg(feature = "elasticsearch")]
+pub use target::today;
 pub use target_name::{ClientFiles, IndexServer};
 pub use target_name::{Credentials, Secret, TargetName};
 #[cfg(any(feature = "audit", feature = "browse"))]

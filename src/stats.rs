@@ -15,7 +15,7 @@ use std::collections::BTreeMap;
 
 use twox_hash::XxHash3_64;
 
-use crate::decode::message_year;
+use crate::decode::CitedDate;
 use crate::record::{FieldId, Record, list_name, sender_address};
 use crate::repair::Repair;
 use distinct::DistinctCount;
@@ -46,15 +46,17 @@ pub struct Stats {
     pub unwrapped: u64,
     /// URLs that had been broken over several lines.
     pub joined: u64,
-    /// URLs in messages without a date that mail can have.
+    /// URLs in messages without a usable date: without any, or before there were such URLs.
     pub undated: u64,
-    /// The first date of a message.
+    /// URLs in messages with a date after the day of loading. They have no year either.
+    pub later: u64,
+    /// The first usable date.
     pub first: Option<String>,
-    /// The last date of a message.
+    /// The last usable date.
     pub last: Option<String>,
     /// URLs by the year of their message.
     pub years: BTreeMap<u16, u64>,
-    /// URLs of dead protocols by year; `None` stands for undated ones.
+    /// URLs of dead protocols by year; `None` stands for those without one.
     pub dead_protocols: BTreeMap<Option<u16>, DeadProtocolCounts>,
     /// URLs by scheme.
     pub schemes: TopList,
@@ -87,8 +89,6 @@ pub struct StatsMessage<'m> {
     pub source: u64,
     /// Number that names the message in its source.
     pub place: u64,
-    /// Date in UTC, as records have it.
-    pub date: Option<&'m str>,
     /// The From field.
     pub from: Option<&'m str>,
     /// The List-Id field.
@@ -112,6 +112,8 @@ pub struct StatsUrl<'u> {
     pub wrapper: &'u str,
     /// The redirector that held the URL.
     pub redirector: Option<&'u str>,
+    /// The date of the citation.
+    pub date: CitedDate<'u>,
 }
 
 /// Values that the URLs of a message share, and their number, which is added to its counts when the
@@ -119,7 +121,6 @@ pub struct StatsUrl<'u> {
 #[derive(Clone, Debug, Default)]
 struct PendingMessage {
     urls: u64,
-    year: Option<u16>,
     sender: Option<String>,
     list: Option<String>,
     newsgroups: Vec<String>,
@@ -143,14 +144,8 @@ impl Stats {
         self.sources.add_hash(spread(&[message.source]));
         self.messages
             .add_hash(spread(&[message.source, message.place]));
-        let year = message.date.and_then(message_year);
-        if let (Some(date), Some(_)) = (message.date, year) {
-            replace_if(&mut self.first, date, |first| date < first);
-            replace_if(&mut self.last, date, |last| last < date);
-        }
         self.message = PendingMessage {
             urls: 0,
-            year,
             sender: message.from.map(sender_address),
             list: message.list_id.map(list_name),
             newsgroups: message
@@ -184,8 +179,30 @@ impl Stats {
             is_joined |= JOINS.iter().any(|join| join.name() == repair);
         }
         self.joined += u64::from(is_joined);
+        let year = self.add_date(url.date);
         if let Some(index) = DEAD_PROTOCOLS.iter().position(|name| *name == url.scheme) {
-            self.dead_protocols.entry(self.message.year).or_default()[index] += 1;
+            self.dead_protocols.entry(year).or_default()[index] += 1;
+        }
+    }
+
+    /// Counts the date of a URL. Returns its year.
+    fn add_date(&mut self, date: CitedDate<'_>) -> Option<u16> {
+        match date {
+            CitedDate::Usable(date) => {
+                replace_if(&mut self.first, date, |first| date < first);
+                replace_if(&mut self.last, date, |last| last < date);
+                let year = date.get(..4).and_then(|year| year.parse().ok())?;
+                *self.years.entry(year).or_default() += 1;
+                Some(year)
+            }
+            CitedDate::Later => {
+                self.later += 1;
+                None
+            }
+            CitedDate::Unknown => {
+                self.undated += 1;
+                None
+            }
         }
     }
 
@@ -195,10 +212,6 @@ impl Stats {
         let urls = message.urls;
         if urls == 0 {
             return;
-        }
-        match message.year {
-            Some(year) => *self.years.entry(year).or_default() += urls,
-            None => self.undated += urls,
         }
         if let Some(sender) = &message.sender {
             self.senders.add(sender, urls);
@@ -238,10 +251,11 @@ fn replace_if(kept: &mut Option<String>, date: &str, is_better: impl Fn(&str) ->
 }
 
 /// Statistics of the records of a scan, which are added in the order of the input.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct RecordStats {
     stats: Stats,
     last: Option<Record>,
+    today: String,
 }
 
 impl RecordStats {
@@ -264,6 +278,16 @@ impl RecordStats {
         FieldId::MessageListId,
     ];
 
+    /// Creates empty statistics. `today` is the last day of a usable date, as `1996-07-02`.
+    #[must_use]
+    pub fn new(today: String) -> RecordStats {
+        RecordStats {
+            stats: Stats::default(),
+            last: None,
+            today,
+        }
+    }
+
     /// Adds a record.
     pub fn add(&mut self, record: Record) {
         let is_same = |last: &Record| last.shares_message(&record);
@@ -277,6 +301,7 @@ impl RecordStats {
             domain: record.text(FieldId::Domain),
             wrapper: record.text(FieldId::Wrapper).unwrap_or_default(),
             redirector: record.text(FieldId::UnwrappedBy),
+            date: CitedDate::of(record.scheme(), record.message_date(), &self.today),
         };
         self.stats.add(&url, record.texts(FieldId::Repairs));
         self.last = Some(record);
@@ -295,7 +320,6 @@ fn message_of(record: &Record) -> StatsMessage<'_> {
     StatsMessage {
         source: source_hash(names),
         place: record.integer(FieldId::MessageStart).unwrap_or_default(),
-        date: record.message_date(),
         from: record.text(FieldId::MessageFrom),
         list_id: record.text(FieldId::MessageListId),
         newsgroups: record.texts(FieldId::MessageNewsgroups).collect(),

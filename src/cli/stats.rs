@@ -166,7 +166,7 @@ fn scanned(args: &StatsArgs, job: &mut Job) -> Result<(Stats, Summary, u64), Com
         ..Options::default()
     };
     let mut report = StatsReport {
-        records: RecordStats::default(),
+        records: RecordStats::new(load::today()),
         color: EventColor::on_stderr(args.color),
         bar: if args.quiet {
             ProgressBar::hidden()

@@ -31,17 +31,48 @@ impl Date {
     /// `LAST_MESSAGE_YEAR`.
     #[must_use]
     pub fn year(&self) -> Option<u16> {
-        message_year(self.utc.as_deref()?)
+        let day = self.utc.as_deref()?.get(..FIRST_MESSAGE_DAY.len())?;
+        // A year before 0 or after 9999 has a sign.
+        let year: u16 = day.split('-').next()?.parse().ok()?;
+        (FIRST_MESSAGE_DAY <= day && year <= LAST_MESSAGE_YEAR).then_some(year)
     }
 }
 
-/// Returns the year of a date in UTC, as [`Date::utc`] has it, if a message can have been sent at this date.
-#[must_use]
-pub fn message_year(utc: &str) -> Option<u16> {
-    let day = utc.get(..FIRST_MESSAGE_DAY.len())?;
-    // A year before 0 or after 9999 has a sign.
-    let year: u16 = day.split('-').next()?.parse().ok()?;
-    (FIRST_MESSAGE_DAY <= day && year <= LAST_MESSAGE_YEAR).then_some(year)
+/// First day on which a message can cite an http URL: the year in which the Web became public.
+const FIRST_HTTP_DAY: &str = "1991-01-01";
+
+/// Length of a date in a record: `1996-07-02T13:45:00Z`.
+const DATE_BYTES: usize = 20;
+
+/// The date of a citation: that of the message, if it can have cited the URL then.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CitedDate<'d> {
+    /// A date in UTC, as [`Date::utc`] has it.
+    Usable(&'d str),
+    /// The message has a date after the last day.
+    Later,
+    /// The message has no date, or one before there were such URLs.
+    Unknown,
+}
+
+impl<'d> CitedDate<'d> {
+    /// Returns the date of a citation of a URL of `scheme` in a message of the date `utc`. `last_day`
+    /// is the day of loading, as `1996-07-02`.
+    #[must_use]
+    pub fn of(scheme: &str, utc: Option<&'d str>, last_day: &str) -> CitedDate<'d> {
+        let first_day = match scheme {
+            "http" | "https" => FIRST_HTTP_DAY,
+            _ => FIRST_MESSAGE_DAY,
+        };
+        let Some(date) = utc.filter(|date| date.len() == DATE_BYTES) else {
+            return CitedDate::Unknown;
+        };
+        match date.get(..FIRST_MESSAGE_DAY.len()) {
+            Some(day) if last_day < day => CitedDate::Later,
+            Some(day) if first_day <= day => CitedDate::Usable(date),
+            _ => CitedDate::Unknown,
+        }
+    }
 }
 
 /// Knowledge of a date's zone.
@@ -480,6 +511,39 @@ mod tests {
         ] {
             assert_eq!(parse_date(raw).year(), year, "{raw}");
         }
+    }
+
+    #[test]
+    fn the_first_day_of_a_citation_depends_on_the_scheme() {
+        for (scheme, date, expected) in [
+            ("http", "1990-12-31T23:59:59Z", CitedDate::Unknown),
+            (
+                "http",
+                "1991-01-01T00:00:00Z",
+                CitedDate::Usable("1991-01-01T00:00:00Z"),
+            ),
+            (
+                "ftp",
+                "1989-03-12T10:00:00Z",
+                CitedDate::Usable("1989-03-12T10:00:00Z"),
+            ),
+            ("ftp", "1970-01-01T00:00:00Z", CitedDate::Unknown),
+            (
+                "http",
+                "2026-11-22T23:59:59Z",
+                CitedDate::Usable("2026-11-22T23:59:59Z"),
+            ),
+            ("http", "2026-11-23T00:00:00Z", CitedDate::Later),
+            ("http", "12026-11-23T00:00:00Z", CitedDate::Unknown),
+            ("http", "-1996-07-02T00:00:0Z", CitedDate::Unknown),
+        ] {
+            let found = CitedDate::of(scheme, Some(date), "2026-11-22");
+            assert_eq!(found, expected, "{scheme} {date}");
+        }
+        assert_eq!(
+            CitedDate::of("http", None, "2026-11-22"),
+            CitedDate::Unknown
+        );
     }
 
     #[test]

@@ -19,6 +19,11 @@ use super::search::{SearchQuery, search_database};
 use super::stats::count_match;
 #[cfg(feature = "stats")]
 use super::stats::stats_of_matches;
+#[cfg(all(
+    feature = "stats",
+    any(feature = "elasticsearch", feature = "postgres")
+))]
+use super::target::today;
 use super::{Credentials, LoadError, LoadReport, TargetName};
 #[cfg(feature = "elasticsearch")]
 use super::{LoadJob, SharedReport};
@@ -121,9 +126,9 @@ type CountMatch<'c> = dyn FnMut(&Match) -> Result<bool, LoadError> + 'c;
 fn counted(
     search: impl FnOnce(&mut CountMatch<'_>) -> Result<(), LoadError>,
 ) -> Result<Stats, LoadError> {
-    let mut stats = Stats::default();
+    let (mut stats, today) = (Stats::default(), today());
     search(&mut |matched| {
-        count_match(&matched.facets, &mut stats);
+        count_match(&matched.facets, &today, &mut stats);
         Ok(true)
     })?;
     stats.end_message();

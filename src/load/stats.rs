@@ -10,8 +10,9 @@ use super::input::{LoadInput, inputs_of, is_records, segments_in, unreadable};
 use super::lines::each_batch;
 use super::search::{FacetRow, SearchQuery};
 use super::sqlite::{open_to_read, sqlite_error};
-use super::target::LineTexts;
+use super::target::{LineTexts, today};
 use super::{LoadError, LoadReport};
+use crate::decode::CitedDate;
 use crate::record::{FieldId, LoadedRecord, LoadedValue, RecordLine, list_names, list_texts};
 use crate::stats::{Stats, StatsMessage, StatsUrl};
 
@@ -76,11 +77,13 @@ fn add_input(
     report: &mut dyn LoadReport,
 ) -> Result<(), LoadError> {
     let name = input.name();
-    let mut message = None;
+    let (mut message, today) = (None, today());
     let end = each_batch(input, LineTexts::Drop, |lines| {
         for line in lines.unwrap_or_default() {
             match &line.content {
-                Ok(RecordLine::Url(record)) => add_record(record, &mut message, &mut read.stats),
+                Ok(RecordLine::Url(record)) => {
+                    add_record(record, &mut message, &today, &mut read.stats)
+                }
                 Ok(_) => {}
                 Err(error) => {
                     read.failures += 1;
@@ -94,7 +97,12 @@ fn add_input(
 }
 
 /// Adds a record. `last` names the message of the record before.
-fn add_record(record: &LoadedRecord, last: &mut Option<(u128, i64)>, stats: &mut Stats) {
+fn add_record(
+    record: &LoadedRecord,
+    last: &mut Option<(u128, i64)>,
+    today: &str,
+    stats: &mut Stats,
+) {
     let start = match record.value(FieldId::MessageStart) {
         LoadedValue::Integer(start) => *start,
         _ => 0,
@@ -106,22 +114,23 @@ fn add_record(record: &LoadedRecord, last: &mut Option<(u128, i64)>, stats: &mut
         stats.begin_message(&StatsMessage {
             source: record.source_key as u64,
             place: start.cast_unsigned(),
-            date: record.text(FieldId::MessageDate),
             from: record.text(FieldId::MessageFrom),
             list_id: record.text(FieldId::MessageListId),
             newsgroups: newsgroups.iter().map(String::as_str).collect(),
         });
     }
     let text = |field| record.text(field);
+    let scheme = text(FieldId::Scheme).unwrap_or_default();
     let url = StatsUrl {
         key: text(FieldId::Key)
             .or(text(FieldId::Url))
             .unwrap_or_default(),
-        scheme: text(FieldId::Scheme).unwrap_or_default(),
+        scheme,
         host: text(FieldId::Host),
         domain: text(FieldId::Domain),
         wrapper: text(FieldId::Wrapper).unwrap_or_default(),
         redirector: text(FieldId::UnwrappedBy),
+        date: CitedDate::of(scheme, text(FieldId::MessageDate), today),
     };
     let repairs = texts(text(FieldId::Repairs));
     stats.add(&url, repairs.iter().map(String::as_str));
@@ -134,7 +143,7 @@ fn texts(json: Option<&str>) -> Vec<String> {
 
 /// Messages follow each other as they were loaded; one that was loaded in parts is begun again.
 const ROWS: &str = "SELECT urls.source, urls.message, messages.date, messages.sender, messages.list_id, messages.newsgroups,
-    ifnull(links.key, urls.url), urls.scheme, urls.host, urls.domain, urls.wrapper, urls.repairs, urls.unwrapped_by
+    ifnull(links.key, urls.url), urls.scheme, urls.host, urls.domain, urls.wrapper, urls.repairs, urls.unwrapped_by, urls.cited
   FROM urls CROSS JOIN messages ON messages.id = urls.message LEFT JOIN links ON links.id = urls.link ORDER BY urls.id";
 
 /// Returns the statistics of the database at `path`. It holds each record once, also one that was
@@ -159,16 +168,15 @@ pub fn stats_of_database(path: &Path) -> Result<Stats, LoadError> {
 
 /// The columns of [`FacetRow`].
 const FACET_COLUMNS: &str =
-    "messages.date, messages.list_id, messages.newsgroups, urls.scheme, urls.host, urls.domain";
+    "urls.cited, messages.list_id, messages.newsgroups, urls.scheme, urls.host, urls.domain";
 
 /// Adds a match. Its message is not known: only what lists of names count is right. Mailing lists
 /// are counted among newsgroups, since one name may be both.
-pub(super) fn count_match(row: &FacetRow, stats: &mut Stats) {
+pub(super) fn count_match(row: &FacetRow, today: &str, stats: &mut Stats) {
     let lists = list_names(row.list_id.as_deref(), &row.newsgroups);
     stats.begin_message(&StatsMessage {
         source: 0,
         place: 0,
-        date: row.date.as_deref(),
         from: None,
         list_id: None,
         newsgroups: lists.iter().map(String::as_str).collect(),
@@ -180,6 +188,7 @@ pub(super) fn count_match(row: &FacetRow, stats: &mut Stats) {
         domain: row.domain.as_deref(),
         wrapper: "",
         redirector: None,
+        date: CitedDate::of(&row.scheme, row.date.as_deref(), today),
     };
     stats.add(&url, std::iter::empty());
 }
@@ -195,9 +204,9 @@ pub(super) fn stats_of_matches(path: &Path, query: &SearchQuery) -> Result<Stats
     );
     let mut statement = db.prepare(&sql).map_err(named)?;
     let mut rows = statement.query(params_from_iter(values)).map_err(named)?;
-    let mut stats = Stats::default();
+    let (mut stats, today) = (Stats::default(), today());
     while let Some(row) = rows.next().map_err(named)? {
-        count_match(&facet_row(row).map_err(named)?, &mut stats);
+        count_match(&facet_row(row).map_err(named)?, &today, &mut stats);
     }
     stats.end_message();
     Ok(stats)
@@ -215,6 +224,9 @@ fn facet_row(row: &Row<'_>) -> rusqlite::Result<FacetRow> {
 }
 
 /// Adds a row. `last` names the message of the row before.
+/// A day after all days.
+const NO_DAY: &str = "9999-99-99";
+
 fn add_row(
     row: &Row<'_>,
     last: &mut Option<(i64, i64)>,
@@ -227,19 +239,28 @@ fn add_row(
         stats.begin_message(&StatsMessage {
             source: place.0.cast_unsigned(),
             place: place.1.cast_unsigned(),
-            date: text(row, 2)?,
             from: text(row, 3)?,
             list_id: text(row, 4)?,
             newsgroups: newsgroups.iter().map(String::as_str).collect(),
         });
     }
+    let scheme = text(row, 7)?.unwrap_or_default();
+    let date = match text(row, 13)? {
+        Some(cited) => CitedDate::Usable(cited),
+        // The load found it after its day: that day may have come since.
+        None => match CitedDate::of(scheme, text(row, 2)?, NO_DAY) {
+            CitedDate::Unknown => CitedDate::Unknown,
+            CitedDate::Usable(_) | CitedDate::Later => CitedDate::Later,
+        },
+    };
     let url = StatsUrl {
         key: text(row, 6)?.unwrap_or_default(),
-        scheme: text(row, 7)?.unwrap_or_default(),
+        scheme,
         host: text(row, 8)?,
         domain: text(row, 9)?,
         wrapper: text(row, 10)?.unwrap_or_default(),
         redirector: text(row, 12)?,
+        date,
     };
     let repairs = texts(text(row, 11)?);
     stats.add(&url, repairs.iter().map(String::as_str));

@@ -547,7 +547,7 @@ fn random_mail_is_counted_as_its_records_are() {
     let mut random = Rng::seeded(30);
     let mut mbox = String::new();
     for number in 0..300 {
-        let year = 1990 + random.below(15);
+        let year = 1991 + random.below(15);
         mbox += &format!(
             "From a@b.example Mon Jan  1 10:00:00 1996\nFrom: u{}@b.example\nDate: 2 Jan {year} 10:00:00 +0000\nMessage-ID: <{number}@b>\n\n",
             random.below(9)
@@ -587,4 +587,43 @@ fn random_mail_is_counted_as_its_records_are() {
         years.map(|urls| urls.as_u64().unwrap()).sum::<u64>(),
         records.len() as u64
     );
+}
+
+/// The definition of `cited`, `browse` and `audit`: dates before there were such URLs are none, and
+/// those after the day of loading are counted apart.
+#[test]
+fn a_usable_date_is_the_same_for_mail_records_and_databases() {
+    let mail = |date: &str, url: &str| {
+        format!("From a\nFrom: a@m.test\nSubject: {date}\nDate: {date}\n\n{url}\n\n")
+    };
+    let folder = Folder::with(
+        "a.mbox",
+        [
+            mail("1 Feb 1985 10:00:00 +0000", "ftp://a.example/x"),
+            mail("1 Feb 1985 10:00:01 +0000", "http://a.example/"),
+            mail("1 Feb 1996 10:00:00 +0000", "http://b.example/"),
+            mail("1 Feb 2093 10:00:00 +0000", "gopher://c.example/"),
+        ]
+        .concat(),
+    );
+    let mbox = folder.path("a.mbox").display().to_string();
+    let records = done(&["scan", "-q", &mbox]).stdout;
+    let database = folder.path("urls.db").display().to_string();
+    ended(&mut urlspool(["load", "-q", "--into", &database]), &records);
+    fs::write(folder.path("a.jsonl"), records).unwrap();
+    for input in ["a.mbox", "a.jsonl", "urls.db"] {
+        let found = numbers(&folder, &[input], b"");
+        let counts = ["first_date", "last_date", "years", "undated", "later"];
+        assert_eq!(
+            counts.map(|count| found[count].clone()),
+            [
+                json!("1985-02-01T10:00:00Z"),
+                json!("1996-02-01T10:00:00Z"),
+                json!({"1985": 1, "1996": 1}),
+                json!(1),
+                json!(1)
+            ],
+            "{input}"
+        );
+    }
 }

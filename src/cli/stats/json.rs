@@ -21,6 +21,7 @@ struct StatsJson<'o> {
     first_date: Option<&'o str>,
     last_date: Option<&'o str>,
     undated: u64,
+    later: u64,
     joined: u64,
     unwrapped: u64,
     attachments_not_read: Option<u64>,
@@ -40,7 +41,7 @@ struct NumberJson {
 
 #[derive(Serialize)]
 struct ProtocolsJson {
-    /// Null for undated URLs.
+    /// Null for URLs without a usable date.
     year: Option<u16>,
     #[serde(flatten)]
     urls: BTreeMap<&'static str, u64>,
@@ -86,6 +87,7 @@ pub(super) fn line(overview: &Overview) -> Vec<u8> {
         first_date: stats.first.as_deref(),
         last_date: stats.last.as_deref(),
         undated: stats.undated,
+        later: stats.later,
         joined: stats.joined,
         unwrapped: stats.unwrapped,
         attachments_not_read: overview.summary.as_ref().map(|summary| summary.parts_other),

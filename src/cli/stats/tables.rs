@@ -11,6 +11,9 @@ const PROTOCOLS: &str = "protocols-by-year.csv";
 /// Stands for the year of undated URLs.
 const UNDATED: &str = "undated";
 
+/// Stands for the year of URLs with a date after the day of loading.
+const LATER: &str = "later";
+
 /// Returns the names of the files, and the columns that each begins with.
 pub(super) fn headers() -> [(&'static str, String); 3 + LISTS.len()] {
     let mut headers = std::array::from_fn(|_| ("", String::new()));
@@ -31,8 +34,12 @@ pub(super) fn write(overview: &Overview, files: &mut TableFiles) -> Result<(), O
         .years
         .iter()
         .map(|(year, urls)| (year.to_string(), *urls));
-    let undated = (0 < stats.undated).then(|| (UNDATED.to_owned(), stats.undated));
-    files.write(YEARS, years.chain(undated))?;
+    let others = [(LATER, stats.later), (UNDATED, stats.undated)].into_iter();
+    let others = others.filter(|(_, urls)| 0 < *urls);
+    files.write(
+        YEARS,
+        years.chain(others.map(|(name, urls)| (name.to_owned(), urls))),
+    )?;
     let protocols = stats.dead_protocols.iter().map(|(year, counts)| {
         let year = year.map_or_else(|| UNDATED.to_owned(), |year| year.to_string());
         (year, *counts)
@@ -60,6 +67,7 @@ fn totals(overview: &Overview) -> Vec<(&'static str, u64, Option<String>)> {
         estimated("messages_with_urls", distinct.messages),
         estimated("sources_with_urls", distinct.sources),
         ("undated", stats.undated, None),
+        ("later", stats.later, None),
         ("joined", stats.joined, None),
         ("unwrapped", stats.unwrapped, None),
     ];

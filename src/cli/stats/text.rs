@@ -112,6 +112,7 @@ fn totals(overview: &Overview, page: &mut TextPage) {
             "URL in a message",
             "URLs in messages",
         ),
+        ("Later", stats.later, "URL in a message", "URLs in messages"),
         (
             "Joined",
             stats.joined,
@@ -127,6 +128,7 @@ fn totals(overview: &Overview, page: &mut TextPage) {
     ] {
         let more = match name {
             "Undated" => " without a usable date",
+            "Later" => " with a date after the day of loading",
             "Joined" => " over several lines",
             _ => " out of those of redirectors",
         };

@@ -119,6 +119,10 @@ fn facts(overview: &Overview) -> Markup {
             dt { "Undated" } dd {
                 (counted(stats.undated, "URL", "URLs")) " in messages without a usable date"
             } "\n"
+            dt { "Later" } dd {
+                (counted(stats.later, "URL", "URLs")) " in messages with a date after the day of \
+                 loading"
+            } "\n"
             dt { "Redirectors" } dd {
                 (counted(stats.unwrapped, "URL", "URLs")) " read out of the URLs of redirectors"
             } "\n"
