@@ -31,7 +31,7 @@ use rustix::fs::{AtFlags, stat, statat};
 use crate::diagnostic::{Diagnostic, DiagnosticKind, Event, SkipReason};
 use crate::limits::SMALL_FILE_BYTES;
 use crate::origin::{FileRange, FormatHint, Source};
-use format_hint::is_maildir_tmp;
+use format_hint::{is_hidden_in_maildir, is_maildir_tmp};
 use preopened::{DescriptorBudget, ExaminedFile, PreopenedFile};
 pub use repository_folders::is_repository;
 #[cfg(feature = "daemon")]
@@ -260,8 +260,10 @@ pub fn find_beneath(root: &Path, path: &Path) -> Option<WalkedFile> {
             .zip(up.parent())
             .is_some_and(|(name, parent)| is_maildir_tmp(parent, name))
     });
-    let is_control_file = path != root && path.file_name().is_none_or(path_filter::is_control_file);
-    if in_tmp || is_control_file {
+    let is_skipped = path != root
+        && (path.file_name().is_none_or(path_filter::is_control_file)
+            || is_hidden_in_maildir(path));
+    if in_tmp || is_skipped {
         return None;
     }
     let place = path
@@ -329,6 +331,9 @@ impl<'w> RootWalk<'w> {
         let is_root = place.is_none();
         if !is_root && path.file_name().is_some_and(path_filter::is_control_file) {
             return skipped(path, SkipReason::ControlFile);
+        }
+        if !is_root && is_hidden_in_maildir(&path) {
+            return skipped(path, SkipReason::MaildirTmp);
         }
         if !self.filter.wants_all() && !self.filter.wants(self.root, &path) {
             return skipped(path, SkipReason::Filtered);

@@ -30,7 +30,8 @@ named_enum! {
         Fifo = "fifo",
         /// A member of a tar whose bytes are pieces of a larger file.
         Sparse = "sparse",
-        /// A message in `tmp` of a Maildir, which may be incomplete (maildir(5)).
+        /// A message in `tmp` of a Maildir, or one elsewhere in it whose name starts with a dot,
+        /// which may be incomplete (maildir(5)).
         MaildirTmp = "maildir-tmp",
         /// A name in a stream of git objects for which git has no object.
         MissingObject = "missing-object",

@@ -46,6 +46,13 @@ pub(super) fn is_maildir_tmp(parent: &Path, name: &OsStr) -> bool {
     name == "tmp" && is_maildir(parent)
 }
 
+/// Returns `true` if a file in `new` or `cur` of a Maildir is no message: a program that still writes
+/// it (rsync) gives it a name that starts with a dot, and readers of Maildirs skip such names.
+pub(super) fn is_hidden_in_maildir(path: &Path) -> bool {
+    let name = path.file_name().unwrap_or_default().as_bytes();
+    name.starts_with(b".") && path_hint(path) == FormatHint::Maildir
+}
+
 /// Returns `true` if a path ends as INN's timehash method names articles:
 /// `time-01/00/86/0000-6be1`, all in hexadecimal digits.
 fn is_timehash(path: &Path) -> bool {
@@ -79,16 +86,31 @@ pub(crate) fn member_hint(name: &[u8]) -> Result<FormatHint, SkipReason> {
     let mut components = name.rsplit(|&byte| byte == b'/');
     let file = components.next().unwrap_or_default();
     let folder = components.next().unwrap_or_default();
-    let is_unique = file.first().is_some_and(u8::is_ascii_digit)
-        && file.split(|&byte| byte == b'.').count() > 2;
+    let shown = file.strip_prefix(b".").unwrap_or(file);
+    let is_unique = shown.first().is_some_and(u8::is_ascii_digit)
+        && shown.split(|&byte| byte == b'.').count() > 2;
     if path_filter::is_control_file(OsStr::from_bytes(file)) {
         return Err(SkipReason::ControlFile);
     }
     match folder {
         b"tmp" if is_unique => Err(SkipReason::MaildirTmp),
+        b"cur" | b"new" if is_unique && shown.len() < file.len() => Err(SkipReason::MaildirTmp),
         b"cur" | b"new" if is_unique => Ok(FormatHint::Maildir),
         _ if !file.is_empty() && file.iter().all(u8::is_ascii_digit) => Ok(FormatHint::Numbered),
         _ if is_timehash(Path::new(OsStr::from_bytes(name))) => Ok(FormatHint::Timehash),
         _ => Ok(FormatHint::None),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_member_of_a_maildir_with_a_dot_is_skipped() {
+        let of = |name: &str| member_hint(name.as_bytes());
+        assert_eq!(of("md/new/5.M1.host"), Ok(FormatHint::Maildir));
+        assert_eq!(of("md/new/.5.M1.host.Xa8"), Err(SkipReason::MaildirTmp));
+        assert_eq!(of("md/new/.profile"), Ok(FormatHint::None));
     }
 }
