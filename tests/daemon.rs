@@ -12,7 +12,6 @@ mod failures;
 mod history;
 mod kills;
 mod lives;
-mod migration;
 mod operator;
 mod removals;
 mod repositories;

@@ -169,7 +169,7 @@ fn the_state_of_a_missing_file_is_purged_after_thirty_days() {
     fs::remove_file(&mail).unwrap();
     let status = days(&mut daemon, &mut host, 33);
     assert!(
-        status.metrics().contains("urlspool_forgotten_total 8\n"),
+        status.metrics().contains("urlspool_forgotten_total 9\n"),
         "{}",
         status.metrics()
     );

@@ -10,6 +10,7 @@ use std::time::{Duration, Instant};
 use serde_json::Value;
 
 use super::cli::{code, configure, once, program};
+use super::tombstones::Scene;
 use super::{SegmentContents, mbox_message, message, read_segments};
 use crate::scene::{Folder, Rng, lines, program_command};
 
@@ -790,4 +791,108 @@ fn a_spool_with_a_relative_path_is_watched() {
     let written = || times(&read_segments(&root.join("out")), 1) == [1, 1];
     until("its mail is written", written);
     running.stop(root);
+}
+
+/// Writes over a file in place, and sets its modification time back.
+fn overwrite(scene: &Scene, name: &str, text: &str) {
+    let mut file = OpenOptions::new()
+        .write(true)
+        .open(scene.path(name))
+        .unwrap();
+    let time = file.metadata().unwrap().modified().unwrap();
+    assert_eq!(file.metadata().unwrap().len(), text.len() as u64);
+    file.write_all(text.as_bytes()).unwrap();
+    file.set_modified(time).unwrap();
+}
+
+/// Scans once more. Returns the number of files that were read.
+fn files_read(scene: &mut Scene) -> Value {
+    scene.scan_after(0);
+    scene.scan_after(60);
+    let daemon = scene.daemon.take().unwrap();
+    let status = serde_json::to_value(daemon.status(scene.host.time())).unwrap();
+    daemon.close().unwrap();
+    status["counts"]["files_read"].clone()
+}
+
+#[test]
+fn a_file_of_a_maildir_with_a_dot_is_no_message() {
+    let mut scene = Scene::new();
+    scene.write("md/new/.5.M1.host.Xa81kq", &message(1, 1));
+    scene.write("md/cur/6.M1.host:2,S", &message(2, 1));
+    scene.check(&[2], 0);
+    let scan = |filter: &str| {
+        let mut command = program_command();
+        let output = command.args(["scan", filter]).arg(scene.path("")).output();
+        String::from_utf8(output.unwrap().stdout).unwrap()
+    };
+    assert_eq!(lines(scan("-q").as_bytes()).len(), 2);
+    scene.rename("md/new/.5.M1.host.Xa81kq", "md/new/5.M1.host");
+    let lives = scene.check(&[1, 2], 0);
+    assert_eq!(lives.times_written(1), 1);
+}
+
+#[test]
+fn a_file_of_a_maildir_that_is_replaced_with_equal_size_is_read_again() {
+    for tombstones in [false, true] {
+        let mut scene = Scene::new();
+        scene.config.output.tombstones = tombstones;
+        let gone = |count: usize| if tombstones { count } else { 0 };
+        // Without tombstones the earlier ones are not gone.
+        let present = |here: [u64; 2]| match here {
+            here if tombstones => here.to_vec(),
+            [_, last] => (1..=last).collect(),
+        };
+        let name = "md/cur/7.M1.host:2,";
+        scene.write("md/cur/6.M1.host", &message(1, 1));
+        scene.write(name, &message(2, 1));
+        scene.check(&[1, 2], 0);
+        // Another inode with the same time.
+        let time = scene.path(name).metadata().unwrap().modified().unwrap();
+        scene.write("md/tmp/x", &message(3, 1));
+        let file = OpenOptions::new().write(true).open(scene.path("md/tmp/x"));
+        file.unwrap().set_modified(time).unwrap();
+        scene.rename("md/tmp/x", name);
+        scene.check(&present([1, 3]), gone(1));
+        // The same inode with another time, and with the same.
+        scene.write(name, &message(4, 1));
+        scene.check(&present([1, 4]), gone(2));
+        overwrite(&scene, name, &message(5, 1));
+        scene.check(&present([1, 5]), gone(3));
+        // A change of flags reads nothing, and the file is followed under its new name.
+        let flagged = "md/cur/7.M1.host:2,S";
+        scene.rename(name, flagged);
+        assert_eq!(files_read(&mut scene), 0);
+        overwrite(&scene, flagged, &message(6, 1));
+        let lives = scene.check(&present([1, 6]), gone(4));
+        assert!((1..=6).all(|n| lives.times_written(n) == 1), "{lives:?}");
+        fs::hard_link(scene.path(flagged), scene.folder.path("link")).unwrap();
+        assert_eq!(files_read(&mut scene), 1);
+        let lives = scene.check(&present([1, 6]), gone(4));
+        assert_eq!(lives.times_written(6), 1);
+    }
+}
+
+#[test]
+fn an_mbox_that_is_edited_with_equal_size_and_time_is_read_again() {
+    for tombstones in [false, true] {
+        let mut scene = Scene::new();
+        scene.config.output.tombstones = tombstones;
+        let mbox = |numbers: [u64; 3]| numbers.map(mbox).concat();
+        scene.write("inbox", &mbox([1, 2, 3]));
+        scene.check(&[1, 2, 3], 0);
+        overwrite(&scene, "inbox", &mbox([1, 4, 3]));
+        let present: &[u64] = if tombstones {
+            &[1, 3, 4]
+        } else {
+            &[1, 2, 3, 4]
+        };
+        let lives = scene.check(present, usize::from(tombstones));
+        assert!((1..=4).all(|n| lives.times_written(n) == 1), "{lives:?}");
+        // A rename is no change.
+        scene.rename("inbox", "inbox.1");
+        assert_eq!(files_read(&mut scene), 0);
+        overwrite(&scene, "inbox.1", &mbox([1, 4, 5]));
+        assert_eq!(scene.settle().times_written(5), 1);
+    }
 }

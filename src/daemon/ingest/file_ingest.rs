@@ -16,7 +16,8 @@ use crate::config::Spool;
 use crate::daemon::DaemonError;
 use crate::daemon::status::Counters;
 use crate::daemon::store::{
-    FileId, GrowingMessage, HolderKey, MailboxId, MboxCursor, Session, SpoolIdentity, StateDb,
+    FileId, GrowingMessage, HolderKey, LookChange, MailboxId, MboxCursor, Session, SpoolIdentity,
+    StateDb,
 };
 use crate::diagnostic::{Diagnostic, DiagnosticKind, Event, SkipReason};
 use crate::extract::Extractor;
@@ -46,7 +47,9 @@ struct ExistingFile {
 impl ExistingFiles {
     /// Adds a file. Returns the number of files.
     pub(crate) fn insert(&mut self, version: FileVersion) -> usize {
-        let FileVersion { id, size, mtime } = version;
+        let FileVersion {
+            id, size, mtime, ..
+        } = version;
         self.files.insert(id, ExistingFile { size, mtime });
         self.files.len()
     }
@@ -168,13 +171,14 @@ impl IngestContext<'_> {
         mailbox: &MailboxProgress,
     ) -> Result<(), DaemonError> {
         let key = version.key(&file.source.path, file.hint, self.identity);
+        let look = version.look(place_key(&self.identity.path_of(&file.source.path)));
         let spool = &self.identity.path;
         self.session.update(|state| {
             if mailbox.messages > 1 {
                 state.mark_multi_message(mailbox.id)?;
             }
             state.open_holder(key, spool, version.id.dev)?;
-            state.mark_file_read(key, mailbox.id, mailbox.only_link())
+            state.mark_file_read(key, mailbox.id, mailbox.only_link(), look)
         })
     }
 }
@@ -229,6 +233,15 @@ impl IngestContext<'_> {
             Err(error) => return Ok(FileOutcome::Failed(error)),
         };
         *nuls = opened.start.offset;
+        let key = opened
+            .version
+            .key(&file.source.path, file.hint, self.identity);
+        self.session.with(|committer| {
+            if committer.db.tracks_holders() {
+                committer.transaction()?.restart_holder(key)?;
+            }
+            Ok(())
+        })?;
         if opened.start.is_container() {
             // Nobody appends to a container: it is read as a whole when it has settled.
             return match settle_state {
@@ -276,6 +289,7 @@ impl IngestContext<'_> {
             let mbox = MboxFile {
                 file: &opened,
                 path: &file.source.path,
+                place: place_key(&identity.path_of(&file.source.path)),
                 spool,
                 format,
                 start: start.offset,
@@ -372,15 +386,34 @@ pub(crate) fn file_standing(
             return Ok(FileStanding::Empty(held_pass(state, &cursors)?));
         }
         let key = version.key(&file.source.path, file.hint, identity);
-        if state.is_file_read(key)? {
-            return read_standing(state, key, spool);
+        let look = version.look(place_key(&identity.path_of(&file.source.path)));
+        if let Some(known) = state.file_look(key)? {
+            return match known.change(look) {
+                LookChange::None => read_standing(state, key, spool),
+                LookChange::Renamed => {
+                    let state = committer.transaction()?;
+                    state.set_file_look(key, look)?;
+                    read_standing(state, key, spool)
+                }
+                LookChange::Content => {
+                    Ok(FileStanding::Unread(state.is_holder(key)?.then_some(key)))
+                }
+            };
         }
         if file.hint == FormatHint::Maildir {
             return Ok(FileStanding::Unread(None));
         }
-        let is_current =
-            |cursor: &&MboxCursor| cursor.size == version.size && cursor.mtime == version.mtime;
+        let is_current = |cursor: &&MboxCursor| {
+            (cursor.size, cursor.mtime) == (version.size, version.mtime)
+                && cursor.look.change(look) != LookChange::Content
+        };
         let cursors = state.cursors(version.id, &mailboxes)?;
+        let is_renamed = |cursor: &MboxCursor| cursor.look.change(look) == LookChange::Renamed;
+        if cursors.iter().filter(is_current).any(is_renamed) {
+            let state = committer.transaction()?;
+            state.set_mbox_look(version.id, &mailboxes, look)?;
+        }
+        let state = &committer.db;
         // A position of an older scope may name no holder; one of the present scope then does.
         let mut standing = None;
         for cursor in cursors.iter().filter(is_current) {

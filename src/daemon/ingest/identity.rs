@@ -12,24 +12,28 @@ use std::time::UNIX_EPOCH;
 use twox_hash::{XxHash3_64, XxHash3_128};
 
 use crate::config::DedupeScope;
-use crate::daemon::store::{FileId, Hash128, SpoolIdentity, path_key};
+use crate::daemon::store::{FileId, FileLook, Hash128, SpoolIdentity, path_key};
 use crate::decode::{HeaderFields, canonical, covers_all, digest};
 use crate::origin::{FormatHint, SourceKind, mailbox, maildir_base_name, unrotated};
 use crate::split::Message;
 
-/// File identity, size and modification time at one moment. A file with the same version has the
-/// same content.
+/// File identity, size and times at one moment. A file with the same version has the same content.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct FileVersion {
     pub(crate) id: FileId,
     pub(crate) size: u64,
-    /// Nanoseconds since 1970.
+    /// Time of the last change of its content, in nanoseconds since 1970. Programs can set it.
     pub(crate) mtime: i64,
+    /// Time of the last change of its inode, likewise. A rename, a link and other permissions change
+    /// it too; no program can set it.
+    pub(crate) ctime: i64,
 }
 
 impl FileVersion {
     /// The version of the file with this metadata.
     pub(crate) fn of(metadata: &Metadata) -> FileVersion {
+        let nanoseconds =
+            |seconds: i64, rest| seconds.wrapping_mul(1_000_000_000).wrapping_add(rest);
         let born = metadata
             .created()
             .ok()
@@ -44,11 +48,16 @@ impl FileVersion {
                 btime,
             },
             size: metadata.len(),
-            mtime: metadata
-                .mtime()
-                .wrapping_mul(1_000_000_000)
-                .wrapping_add(metadata.mtime_nsec()),
+            mtime: nanoseconds(metadata.mtime(), metadata.mtime_nsec()),
+            ctime: nanoseconds(metadata.ctime(), metadata.ctime_nsec()),
         }
+    }
+
+    /// What tells a change of the file's content from a rename, if nothing else of the version has
+    /// changed. `place` is the [`place_key`] of its path.
+    pub(crate) fn look(&self, place: u64) -> FileLook {
+        let changed = XxHash3_64::oneshot(&self.ctime.to_le_bytes());
+        FileLook((place & !0xFFFF_FFFF) | (changed & 0xFFFF_FFFF))
     }
 
     /// Keys by which a survey finds what the state has of a present file: as one that was read
@@ -72,9 +81,9 @@ impl FileVersion {
     /// between two versions of one file.
     ///
     /// The key of a numbered file contains its folder but not its name, because MH renumbers
-    /// messages. In a Maildir the base name identifies the message, so that a change of flags does
-    /// not cause another read. The folder counts as the state knows it, however the spool is
-    /// spelled.
+    /// messages; that of a Maildir contains the base name, so that a change of flags does not cause
+    /// another read, and not the device, which may change when a disk is mounted. The folder counts
+    /// as the state knows it, however the spool is spelled.
     pub(crate) fn key(&self, path: &Path, hint: FormatHint, spool: &SpoolIdentity) -> u64 {
         let path = &*spool.path_of(path);
         let up = |levels: usize| {
@@ -85,12 +94,16 @@ impl FileVersion {
                 .as_bytes()
                 .to_owned()
         };
+        let FileId { dev, ino, btime } = self.id;
+        let mut numbers = [dev, ino, btime.cast_unsigned(), self.mtime.cast_unsigned()];
         let mut hash = XxHash3_64::new();
         hash.write(&self.size.to_le_bytes());
         if hint == FormatHint::Maildir {
             hash.write(&up(2));
             hash.write(b"/");
             hash.write(maildir_base_name(path));
+            numbers[0] = 0;
+            hash.write(numbers.map(u64::to_le_bytes).as_flattened());
             return hash.finish();
         }
         hash.write(&if hint == FormatHint::Numbered {
@@ -98,10 +111,7 @@ impl FileVersion {
         } else {
             unrotated(path).into_os_string().into_vec()
         });
-        let FileId { dev, ino, btime } = self.id;
-        for number in [dev, ino, btime.cast_unsigned(), self.mtime.cast_unsigned()] {
-            hash.write(&number.to_le_bytes());
-        }
+        hash.write(numbers.map(u64::to_le_bytes).as_flattened());
         hash.finish()
     }
 }

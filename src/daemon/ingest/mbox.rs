@@ -20,7 +20,7 @@ use super::identity::{FileVersion, PiecePosition, guard_hash};
 use super::message_ingest::{MboxPosition, MessageIngest};
 use super::{EndCertainty, FileOutcome, SettleState};
 use crate::daemon::DaemonError;
-use crate::daemon::store::{HolderKey, MboxCursor};
+use crate::daemon::store::{FileLook, HolderKey, LookChange, MboxCursor};
 use crate::planted_faults::{PlantedFault, is_planted};
 use crate::read::{self, SparseRead, hole_len};
 use crate::split::{Block, BlockReader, BlockRole, Format, Message};
@@ -38,6 +38,8 @@ const NEXT_SEPARATOR_BYTES: u64 = 64;
 pub(super) struct MboxFile<'m> {
     pub(super) file: &'m File,
     pub(super) path: &'m Path,
+    /// The [`super::identity::place_key`] of its path.
+    pub(super) place: u64,
     pub(super) spool: &'m Path,
     pub(super) format: Format,
     /// Offset of the first byte that is not NUL.
@@ -321,6 +323,8 @@ impl MboxFile<'_> {
         let MboxPosition { file, mut cursor } = self.position(progress.cursor, progress.head);
         cursor.size = progress.complete.map_or(0, |version| version.size);
         cursor.mtime = progress.complete.map_or(0, |version| version.mtime);
+        let look = |version: FileVersion| version.look(self.place);
+        cursor.look = progress.complete.map_or(FileLook::default(), look);
         let mailbox = ingest.mailbox.id;
         ingest.session.with(|committer| {
             committer.move_cursor(file, mailbox, cursor);
@@ -341,6 +345,7 @@ impl MboxFile<'_> {
             head: guard_hash(&head[..head_bytes as usize]),
             size: 0,
             mtime: 0,
+            look: FileLook::default(),
             ..cursor
         };
         MboxPosition {
@@ -400,7 +405,9 @@ impl MboxFile<'_> {
     /// appended. A file that was written again with an equal size may have changed anywhere; one
     /// that has grown is compared at its start and its last message.
     fn is_valid(&self, cursor: &MboxCursor, version: FileVersion) -> io::Result<bool> {
-        let is_overwritten = cursor.size == version.size && cursor.mtime != version.mtime;
+        let change = cursor.look.change(version.look(self.place));
+        let is_overwritten = cursor.size == version.size
+            && (cursor.mtime != version.mtime || change == LookChange::Content);
         if is_overwritten || version.size < cursor.last || cursor.first < self.start {
             return Ok(false);
         }
@@ -657,6 +664,7 @@ mod tests {
             let mbox = MboxFile {
                 file: &file,
                 path: &self.path,
+                place: 0,
                 spool,
                 format: Format::Mbox,
                 start: 0,
@@ -773,6 +781,7 @@ mod tests {
         let mbox = MboxFile {
             file: &file,
             path: &scene.path,
+            place: 0,
             spool: &scene.store.folder,
             format: Format::Mbox,
             start: 0,

@@ -24,6 +24,7 @@ impl FileVersion {
             id: self.id,
             size: 1,
             mtime: XxHash3_64::oneshot(tip.as_bytes()).cast_signed(),
+            ctime: 0,
         }
     }
 }

@@ -7,7 +7,6 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fs::Metadata;
 use std::io;
-use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -447,10 +446,10 @@ pub enum DaemonEvent {
     Stop,
 }
 
-/// Version of a file at the time of a failure, with its inode's time of change: permissions that
-/// are granted change only that time. `None` if the file's metadata could not be read either.
+/// Version of a file at the time of a failure: permissions that are granted change its `ctime`.
+/// `None` if the file's metadata could not be read either.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct InodeVersion(Option<(FileVersion, i64)>);
+pub(crate) struct InodeVersion(Option<FileVersion>);
 
 impl InodeVersion {
     /// The version of a file of which no metadata could be read.
@@ -458,11 +457,7 @@ impl InodeVersion {
 
     /// The version of the file with this metadata.
     pub(crate) fn of(metadata: &Metadata) -> InodeVersion {
-        let changed = metadata
-            .ctime()
-            .wrapping_mul(1_000_000_000)
-            .wrapping_add(metadata.ctime_nsec());
-        InodeVersion(Some((FileVersion::of(metadata), changed)))
+        InodeVersion(Some(FileVersion::of(metadata)))
     }
 }
 

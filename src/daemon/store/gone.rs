@@ -22,6 +22,9 @@ const HOLDER_ROWS: u32 = 10_000;
 /// takes.
 const RELEASED_MESSAGES: u32 = 1_000;
 
+/// The messages that a holder holds.
+const ALL_HELD: &str = "SELECT mailbox, digest FROM held WHERE holder=?1 LIMIT ?2";
+
 /// A holder of a spool.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct HolderRow {
@@ -87,10 +90,9 @@ impl StateDb {
         // Messages that have grown first, so that one line names all digests of each.
         let grown = "SELECT held.mailbox, held.digest FROM held JOIN given USING(mailbox, digest)
              WHERE holder=?1 AND earlier<>x'' LIMIT ?2";
-        let all = "SELECT mailbox, digest FROM held WHERE holder=?1 LIMIT ?2";
         let mut unheld = self.release_messages(holder, grown)?;
         if unheld.released == 0 {
-            unheld = self.release_messages(holder, all)?;
+            unheld = self.release_messages(holder, ALL_HELD)?;
         }
         let is_done = unheld.released == 0;
         if is_done {
@@ -100,6 +102,16 @@ impl StateDb {
             gone: self.remove_messages(unheld.rows)?,
             is_done,
         })
+    }
+
+    /// Makes a file that was read, and is read again in the same version, hold nothing. What it holds
+    /// no more has no holder then.
+    pub(crate) fn restart_holder(&self, file: HolderKey) -> Result<(), DaemonError> {
+        let forget = "DELETE FROM known WHERE key=?1";
+        if 0 < self.count_changes(forget, params![file.cast_signed()])? {
+            while 0 < self.release_messages(file, ALL_HELD)?.released {}
+        }
+        Ok(())
     }
 
     /// Keys and file systems of the mailboxes of a spool that have messages without a holder.

@@ -27,9 +27,39 @@ pub(crate) struct MboxCursor {
     pub(crate) size: u64,
     /// Modification time at that moment.
     pub(crate) mtime: i64,
+    pub(crate) look: FileLook,
     /// The holder of the messages that were read since the last rewrite; 0 if holders were not
     /// tracked.
     pub(crate) pass: HolderKey,
+}
+
+/// Path and time of change of a file when it was read, in 32 bits each; 0 if they are not known.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct FileLook(pub(crate) u64);
+
+/// Change of a file whose size and modification time are the same.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum LookChange {
+    /// None.
+    None,
+    /// It has another path, which explains the change of its inode. So does any if the look was not
+    /// known.
+    Renamed,
+    /// Its content may be another.
+    Content,
+}
+
+impl FileLook {
+    /// The change from this look to `now`.
+    pub(crate) fn change(self, now: FileLook) -> LookChange {
+        if self.0 as u32 == now.0 as u32 {
+            LookChange::None
+        } else if self.0 >> 32 == now.0 >> 32 {
+            LookChange::Content
+        } else {
+            LookChange::Renamed
+        }
+    }
 }
 
 /// A message that was read at the end of a file and may be continued, recognised by its first
@@ -117,12 +147,41 @@ impl StateDb {
         )
     }
 
-    /// Returns `true` if a file was read completely in its present version.
-    pub(crate) fn is_file_read(&self, key: u64) -> Result<bool, DaemonError> {
-        self.is_any(
-            "SELECT 1 FROM known WHERE key=?1",
-            params![key.cast_signed()],
-        )
+    /// The look of a file that was read completely in its present version; `None` if it was not.
+    pub(crate) fn file_look(&self, key: u64) -> Result<Option<FileLook>, DaemonError> {
+        let sql = "SELECT look FROM known WHERE key=?1";
+        self.find(sql, params![key.cast_signed()], |row| {
+            Ok(FileLook(unsigned(row, 0)?))
+        })
+    }
+
+    /// Stores the look of a file that was renamed. No sidecar needs it.
+    pub(crate) fn set_file_look(&self, key: u64, look: FileLook) -> Result<(), DaemonError> {
+        let params = params![key.cast_signed(), look.0.cast_signed()];
+        self.run("UPDATE known SET look=?2 WHERE key=?1", params)
+    }
+
+    /// Stores the look of an mbox that was renamed, for the mailboxes of these keys.
+    pub(crate) fn set_mbox_look(
+        &self,
+        id: FileId,
+        mailboxes: &[Hash128],
+        look: FileLook,
+    ) -> Result<(), DaemonError> {
+        let (dev, ino) = (id.dev.cast_signed(), id.ino.cast_signed());
+        mailboxes.iter().try_for_each(|mailbox| {
+            self.run(
+                "UPDATE file SET look=?5 WHERE dev=?1 AND ino=?2 AND btime=?3
+                 AND mailbox=(SELECT id FROM mailbox WHERE key=?4)",
+                params![
+                    dev,
+                    ino,
+                    id.btime,
+                    mailbox.to_be_bytes(),
+                    look.0.cast_signed()
+                ],
+            )
+        })
     }
 
     /// Records that a file was read completely, and its only message, if it holds one.
@@ -131,11 +190,12 @@ impl StateDb {
         key: u64,
         mailbox: MailboxId,
         message: Option<u64>,
+        look: FileLook,
     ) -> Result<(), DaemonError> {
         let (key, message) = (key.cast_signed(), message.map(u64::cast_signed));
         self.run(
-            "INSERT OR REPLACE INTO known VALUES(?1,?2,?3,NULL,NULL,NULL)",
-            params![key, mailbox, message],
+            "INSERT OR REPLACE INTO known VALUES(?1,?2,?3,NULL,NULL,NULL,?4)",
+            params![key, mailbox, message, look.0.cast_signed()],
         )?;
         self.run("INSERT OR IGNORE INTO fresh_known VALUES(?1)", params![key])
     }
@@ -170,7 +230,7 @@ impl StateDb {
         mailboxes: &[Hash128],
     ) -> Result<Vec<MboxCursor>, DaemonError> {
         let found = self.all(
-            "SELECT first, last, guard, head, size, mtime, pass, key FROM file JOIN mailbox ON id=mailbox
+            "SELECT first, last, guard, head, size, mtime, pass, key, look FROM file JOIN mailbox ON id=mailbox
              WHERE file.dev=?1 AND ino=?2 AND btime=?3 ORDER BY retired, mailbox",
             params![id.dev.cast_signed(), id.ino.cast_signed(), id.btime],
             |row| {
@@ -184,6 +244,7 @@ impl StateDb {
                     size: number(4)?,
                     mtime: row.get(5)?,
                     pass: number(6)?,
+                    look: FileLook(number(8)?),
                 }))
             },
         )?;
@@ -217,7 +278,7 @@ impl StateDb {
             params![dev, ino, id.btime, mailbox],
         )?;
         self.run(
-            "INSERT OR REPLACE INTO file VALUES(?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,NULL,?11)",
+            "INSERT OR REPLACE INTO file VALUES(?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,NULL,?11,?12)",
             params![
                 dev,
                 ino,
@@ -229,7 +290,8 @@ impl StateDb {
                 size,
                 cursor.mtime,
                 mailbox,
-                cursor.pass.cast_signed()
+                cursor.pass.cast_signed(),
+                cursor.look.0.cast_signed()
             ],
         )?;
         self.run(

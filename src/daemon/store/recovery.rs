@@ -434,7 +434,7 @@ fn fill(db: &StateDb, sidecars: &[Sidecar], next_segment: u64) -> Result<usize, 
 mod tests {
     use super::*;
     use crate::daemon::store::committer::Committer;
-    use crate::daemon::store::mail_rows::GrowingMessage;
+    use crate::daemon::store::mail_rows::{FileLook, GrowingMessage};
     use crate::daemon::store::recovery::open;
     use crate::daemon::store::tests::StoreFixture;
 
@@ -509,7 +509,7 @@ mod tests {
         state.mark_seen(mailbox, key).unwrap();
         state.mark_in_open_segment(mailbox, key).unwrap();
         state
-            .mark_file_read((key >> 100) as u64, mailbox, None)
+            .mark_file_read((key >> 100) as u64, mailbox, None, FileLook::default())
             .unwrap();
         committer.put(b"{}\n", 1);
         committer.commit().unwrap();
@@ -549,7 +549,7 @@ mod tests {
                 [true, true, true, false]
             );
             assert_eq!(
-                keys.map(|key| state.is_file_read((key >> 100) as u64).unwrap()),
+                keys.map(|key| state.file_look((key >> 100) as u64).unwrap().is_some()),
                 [true, true, true, false]
             );
             assert_eq!((committer.seq(), copies().len()), (4, 2));

@@ -1,16 +1,7 @@
-//! The tables of the state database, and the statements that migrate those of earlier versions.
+//! The tables of the state database.
 
-/// Version of the tables.
-pub(super) const VERSION: i64 = 6;
-
-/// The version before lengths of message files were recorded. It is migrated.
-const WITHOUT_LENGTHS: i64 = 5;
-
-/// The version before holders were tracked. It is migrated.
-const WITHOUT_HOLDERS: i64 = 3;
-
-/// The version before the state knew the spools of the configuration. It is migrated.
-const WITHOUT_SPOOLS: i64 = 4;
+/// Version of the tables. No other is read.
+pub(super) const VERSION: i64 = 7;
 
 /// The statements that create all tables.
 pub(super) const TABLES: [&str; 3] = [BASIC_TABLES, HOLDER_TABLES, SCOPE_TABLES];
@@ -30,7 +21,9 @@ CREATE TABLE mailbox(id INTEGER PRIMARY KEY, key BLOB NOT NULL UNIQUE, spool BLO
 CREATE TABLE seen(mailbox INTEGER, key BLOB, PRIMARY KEY(mailbox, key)) WITHOUT ROWID;
 -- Files that were read completely, in their present version: a hash of their identity, and the first bits of the key of their
 -- only message, if they hold one. place and len: of a file of one message that may grow, a hash of its path and the length of the message's canonical content.
-CREATE TABLE known(key INTEGER PRIMARY KEY, mailbox INTEGER NOT NULL, message INTEGER, gone INTEGER, place INTEGER, len INTEGER);
+-- look: a hash of the file's path, and one of its time of change (ctime); 0 if they are not known.
+CREATE TABLE known(key INTEGER PRIMARY KEY, mailbox INTEGER NOT NULL, message INTEGER, gone INTEGER, place INTEGER, len INTEGER,
+  look INTEGER NOT NULL);
 CREATE INDEX known_place ON known(place) WHERE place IS NOT NULL;
 -- Changes since the last segment was sealed, for the sidecar of the open one: keys of messages whose records are in it, files
 -- that were read, mboxes that were read further, mailboxes that changed themselves or whose growing messages did.
@@ -62,7 +55,7 @@ const SCOPE_TABLES: &str = "
 -- How far each mbox was read, for each mailbox to which one of its names belongs.
 CREATE TABLE file(dev INTEGER, ino INTEGER, btime INTEGER, first INTEGER NOT NULL, last INTEGER NOT NULL,
   guard INTEGER NOT NULL, head INTEGER NOT NULL, size INTEGER NOT NULL, mtime INTEGER NOT NULL,
-  mailbox INTEGER NOT NULL, gone INTEGER, pass INTEGER NOT NULL DEFAULT 0,
+  mailbox INTEGER NOT NULL, gone INTEGER, pass INTEGER NOT NULL DEFAULT 0, look INTEGER NOT NULL DEFAULT 0,
   PRIMARY KEY(dev, ino, btime, mailbox)) WITHOUT ROWID;
 CREATE TABLE fresh_file(dev INTEGER, ino INTEGER, btime INTEGER, mailbox INTEGER,
   PRIMARY KEY(dev, ino, btime, mailbox)) WITHOUT ROWID;
@@ -83,43 +76,3 @@ CREATE TABLE spool(path BLOB PRIMARY KEY, name BLOB NOT NULL, target BLOB NOT NU
 CREATE TABLE inheritance(spool BLOB, earlier BLOB, PRIMARY KEY(spool, earlier)) WITHOUT ROWID;
 CREATE INDEX retired_mailbox ON mailbox(spool) WHERE retired=1;
 ";
-
-/// From the version [`WITHOUT_HOLDERS`] to [`WITHOUT_SPOOLS`].
-const ADD_HOLDERS: &[&str] = &[
-    HOLDER_TABLES,
-    "CREATE TABLE given(mailbox INTEGER, digest BLOB, path INTEGER, keys BLOB, earlier BLOB, files INTEGER);
-     CREATE INDEX orphan ON given(mailbox) WHERE files=0;
-     ALTER TABLE file ADD COLUMN pass INTEGER NOT NULL DEFAULT 0;
-     ALTER TABLE tail ADD COLUMN digests BLOB NOT NULL DEFAULT x''",
-];
-
-/// From the version [`WITHOUT_SPOOLS`] to [`WITHOUT_LENGTHS`]. The configuration with which the
-/// mailboxes were read is taken to be the present one.
-const ADD_SPOOLS: &[&str] = &[
-    "ALTER TABLE mailbox ADD COLUMN retired INTEGER NOT NULL DEFAULT 0;
-     ALTER TABLE file RENAME TO old_file; ALTER TABLE fresh_file RENAME TO old_fresh_file;
-     DROP INDEX orphan; ALTER TABLE given RENAME TO old_given",
-    SCOPE_TABLES,
-    "INSERT INTO file(dev, ino, btime, first, last, guard, head, size, mtime, mailbox, gone, pass)
-       SELECT dev, ino, btime, first, last, guard, head, size, mtime, mailbox, gone, pass FROM old_file;
-     INSERT INTO fresh_file SELECT dev, ino, btime, mailbox FROM old_fresh_file JOIN old_file USING(dev, ino, btime);
-     INSERT INTO given(digest, mailbox, path, keys, earlier, files)
-       SELECT digest, mailbox, path, keys, earlier, files FROM old_given;
-     DROP TABLE old_file; DROP TABLE old_fresh_file; DROP TABLE old_given",
-];
-
-/// From the version [`WITHOUT_LENGTHS`] to this one.
-const ADD_LENGTHS: &[&str] = &["ALTER TABLE known ADD COLUMN place INTEGER;
-     ALTER TABLE known ADD COLUMN len INTEGER;
-     CREATE INDEX known_place ON known(place) WHERE place IS NOT NULL"];
-
-/// The statements that migrate tables of an earlier version; `None` if they cannot be migrated.
-pub(super) fn migration(version: i64) -> Option<Vec<&'static str>> {
-    let steps = match version {
-        WITHOUT_HOLDERS => vec![ADD_HOLDERS, ADD_SPOOLS, ADD_LENGTHS],
-        WITHOUT_SPOOLS => vec![ADD_SPOOLS, ADD_LENGTHS],
-        WITHOUT_LENGTHS => vec![ADD_LENGTHS],
-        _ => return None,
-    };
-    Some(steps.concat())
-}

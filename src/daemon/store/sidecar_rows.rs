@@ -10,7 +10,7 @@ use data_encoding::HEXLOWER;
 use rusqlite::{Row, params};
 
 use super::holders::GivenRow;
-use super::mail_rows::{GrowingMessage, MboxCursor};
+use super::mail_rows::{FileLook, GrowingMessage, MboxCursor};
 use super::spool_scopes::SpoolRow;
 use super::state_db::{FileId, Hash128, MailboxId, StoredKey, path_key};
 use super::state_db::{StateDb, optional, unsigned};
@@ -59,7 +59,7 @@ impl StateDb {
         }
         self.apply_holder_changes(mailbox, changes)?;
         for file in &changes.files {
-            self.mark_file_read(file.key, mailbox, file.message)?;
+            self.mark_file_read(file.key, mailbox, file.message, FileLook::default())?;
             if let Some(sidecar::SidecarLength { place, len }) = file.length {
                 self.mark_file_length(file.key, place, len)?;
             }
@@ -307,6 +307,7 @@ impl StateDb {
             head: cursor.head,
             size: cursor.size,
             mtime: cursor.mtime,
+            look: FileLook::default(),
             // All files are read again to learn which messages they hold.
             pass: 0,
         };

@@ -173,7 +173,7 @@ impl StateDb {
                 MissingTables::Reject => return Err(state.damaged("has no tables")),
             }
         }
-        state.migrate()?;
+        state.check_version()?;
         let instance = "SELECT value FROM meta WHERE name='instance'";
         state.instance = state
             .find(instance, [], |row| row.get(0))?
@@ -222,28 +222,20 @@ impl StateDb {
         self.batch("INSERT INTO segment VALUES(1,0,'',0,0,0); COMMIT")
     }
 
-    /// Migrates tables of earlier versions in one transaction, and rejects those of others.
-    fn migrate(&self) -> Result<(), DaemonError> {
+    /// Rejects tables of another version.
+    fn check_version(&self) -> Result<(), DaemonError> {
         let version = "SELECT value FROM meta WHERE name='schema'";
         let found: Option<i64> = self.find(version, [], |row| row.get(0))?;
         if found == Some(schema::VERSION) {
             return Ok(());
         }
-        let Some(steps) = found.and_then(schema::migration) else {
-            let found = found.map_or("unknown".to_owned(), |found| found.to_string());
-            return Err(DaemonError::inconsistent(format!(
-                "state database {} has schema version {found}; this program needs version {}",
-                self.path.display(),
-                schema::VERSION
-            )));
-        };
-        self.batch("BEGIN IMMEDIATE")?;
-        for statements in steps {
-            self.batch(statements)?;
-        }
-        let set_version = "UPDATE meta SET value=?1 WHERE name='schema'";
-        self.run(set_version, params![schema::VERSION])?;
-        self.batch("COMMIT")
+        let found = found.map_or("unknown".to_owned(), |found| found.to_string());
+        Err(DaemonError::inconsistent(format!(
+            "state database {} was made by a development version (schema version {found} instead \
+             of {}); name new folders in state.dir and output.dir, and the mail is read again",
+            self.path.display(),
+            schema::VERSION
+        )))
     }
 
     /// The random name that distinguishes this state from others.
