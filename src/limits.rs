@@ -174,8 +174,9 @@ limits! {
     /// `zstd --ultra` alone takes 128 MiB.
     window_bytes: Bytes, at least 0, default 128 << 20;
 
-    /// Maximum number of unpacked bytes for each compressed byte, for every compression. The rest
-    /// is not read.
+    /// Maximum number of unpacked bytes for each compressed byte, of one stream, and of a file with
+    /// everything in it: all levels and members, and the work of beginning each stream and entry.
+    /// The rest is not read.
     ///
     /// A repetitive mbox gives 19; zeros give 1,030 in gzip and thousands in others.
     unpack_ratio: Number, at least 1, default 1_000;
@@ -197,10 +198,13 @@ limits! {
     /// Small members of one repeated line compress to almost nothing.
     nested_ratio_from_bytes: Bytes, at least 0, default 16 << 20;
 
-    /// Maximum number of bytes that are unpacked from the archives attached to one message. The rest is not read.
+    /// Number of bytes that the archives and documents attached to one message may unpack to, with
+    /// everything in them, besides `nested_ratio` times the size of the message. The rest is not
+    /// read.
     ///
-    /// Logs compress to a twentieth, and mail servers accept 10 to 64 MB by default.
-    attached_bytes: Bytes, at least 0, default 1 << 30;
+    /// A short message may have a log of one repeated line; a mailbox has thousands of such
+    /// messages.
+    attached_bytes: Bytes, at least 0, default 128 << 10;
 }
 
 #[cfg(test)]

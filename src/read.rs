@@ -23,6 +23,7 @@ mod sparse_read;
 mod stream_step;
 #[cfg(feature = "archives")]
 mod streams;
+mod unpack_balance;
 
 #[cfg(feature = "documents")]
 pub use archive::{ZipMember, ZipMembers, is_office_document};
@@ -51,3 +52,4 @@ pub use sparse_read::{SparseRead, hole_len};
 pub use stream_step::StreamStep;
 #[cfg(feature = "archives")]
 pub use streams::{Streams, is_container};
+pub use unpack_balance::UnpackBalance;

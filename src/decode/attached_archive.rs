@@ -9,7 +9,7 @@ use std::sync::Arc;
 use crate::diagnostic::{Diagnostic, DiagnosticKind, Event, printable};
 use crate::limits::Limits;
 use crate::origin::Source;
-use crate::read::{Input, SparseRead, StreamStep, Streams, error_diagnostic};
+use crate::read::{Input, SparseRead, StreamStep, Streams, UnpackBalance, error_diagnostic};
 
 /// The names of a member, from the outermost archive inwards; empty for what a compressed file
 /// without a name holds.
@@ -35,26 +35,31 @@ pub(super) struct AttachedArchive {
 }
 
 impl AttachedArchive {
-    /// The members of `bytes`, which are a container inside `depth` others.
-    pub(super) fn new(bytes: Vec<u8>, depth: usize, limits: &Limits) -> AttachedArchive {
+    /// The members of `bytes`, which are a container inside `depth` others. `balance` is the
+    /// message's.
+    pub(super) fn new(
+        bytes: Vec<u8>,
+        depth: usize,
+        limits: &Limits,
+        balance: &UnpackBalance,
+    ) -> AttachedArchive {
         let source = Source::at(PathBuf::new());
+        let input = Input::memory(bytes);
         AttachedArchive {
-            streams: Streams::in_containers(depth + 1, Input::memory(bytes), source, limits),
+            streams: Streams::in_containers(depth + 1, input, source, limits, balance),
             member_bytes: limits.message_bytes,
             ready: None,
         }
     }
 
-    /// Returns the next step. A member has at most `max_bytes`.
-    pub(super) fn next(&mut self, max_bytes: usize) -> Option<ArchiveStep> {
+    /// Returns the next step.
+    pub(super) fn next(&mut self) -> Option<ArchiveStep> {
         if let Some(step) = self.ready.take() {
             return Some(step);
         }
         loop {
             return Some(match self.streams.next()? {
-                StreamStep::Stream { source, stream, .. } => {
-                    self.member(&source, stream, max_bytes)
-                }
+                StreamStep::Stream { source, stream, .. } => self.member(&source, stream),
                 StreamStep::Skipped { .. } => ArchiveStep::Skipped,
                 StreamStep::Failed(failed) => event(failed),
                 StreamStep::Warning(warning) => event(warning),
@@ -65,14 +70,9 @@ impl AttachedArchive {
     }
 
     /// Reads a member, as far as it can be read and held.
-    fn member(
-        &mut self,
-        source: &Source,
-        mut stream: Box<dyn SparseRead>,
-        max_bytes: usize,
-    ) -> ArchiveStep {
+    fn member(&mut self, source: &Source, mut stream: Box<dyn SparseRead>) -> ArchiveStep {
         let mut bytes = Vec::new();
-        let max = self.member_bytes.min(max_bytes);
+        let max = self.member_bytes;
         let read = stream.append(max, &mut bytes);
         let diagnostic = match read {
             Err(error) => Some(error_diagnostic(&error, None)),
@@ -136,8 +136,9 @@ mod tests {
     }
 
     fn shown(bytes: Vec<u8>, limits: &Limits) -> Vec<String> {
-        let mut archive = AttachedArchive::new(bytes, 0, limits);
-        let steps = std::iter::from_fn(|| archive.next(usize::MAX)).map(|step| match step {
+        let balance = UnpackBalance::of_message(bytes.len(), limits);
+        let mut archive = AttachedArchive::new(bytes, 0, limits, &balance);
+        let steps = std::iter::from_fn(|| archive.next()).map(|step| match step {
             ArchiveStep::Member { names, bytes } => {
                 let names: Vec<_> = names
                     .iter()

@@ -6,6 +6,7 @@ use super::{DecodeReport, DecodedText, HtmlPage, OffsetMap, SkippedPart, TextPol
 use crate::diagnostic::Diagnostic;
 use crate::documents::{DocumentContent, DocumentKind, DocumentReading, read_document};
 use crate::limits::Limits;
+use crate::read::UnpackBalance;
 use crate::span::Span;
 use crate::split::{Extent, Message};
 
@@ -29,12 +30,18 @@ pub(super) fn source_texts(
         }
         Extent::LaterFragment(_) => return report,
     }
+    let left = UnpackBalance::of_message(message.raw.len(), limits).left();
+    let left = usize::try_from(left).unwrap_or(usize::MAX);
+    let document_limits = Limits {
+        message_bytes: left.min(limits.message_bytes),
+        ..*limits
+    };
     let DocumentReading {
         content,
         media_type,
         problems,
         ..
-    } = read_document(kind, message.raw, limits);
+    } = read_document(kind, message.raw, &document_limits);
     if let Some(media_type) = media_type {
         part.media_type = media_type;
     }

@@ -32,8 +32,9 @@ use crate::documents::{
 };
 #[cfg(feature = "archives")]
 use crate::limits::SNIFF_BYTES;
-use crate::limits::{ATTACHED_RATIO, DOCUMENTS_RATIO, Limits};
+use crate::limits::{ATTACHED_RATIO, Limits};
 use crate::planted_faults::{PlantedFault, panic_at_mark};
+use crate::read::UnpackBalance;
 use crate::span::Span;
 use crate::split::{Block, Format, Message, SplitOutput, messages};
 
@@ -56,12 +57,8 @@ pub(super) fn walk<'m>(
         held_bytes: 0,
         is_nesting_reported: false,
         is_count_reported: false,
-        document_bytes_left: limits.message_bytes.saturating_mul(DOCUMENTS_RATIO),
-        is_document_reported: false,
-        #[cfg(feature = "archives")]
-        is_unpacking_reported: false,
-        #[cfg(feature = "archives")]
-        unpacked_bytes: 0,
+        bytes: message.raw.len(),
+        balance: None,
     };
     let outermost = EntityStart {
         at: 0,
@@ -262,12 +259,14 @@ struct ArchiveLayer {
 
 #[cfg(feature = "archives")]
 impl ArchiveLayer {
-    fn new(attached: AttachedBytes, part: &MimePart, limits: &Limits) -> ArchiveLayer {
+    fn new(attached: AttachedBytes, part: &MimePart, state: &mut WalkState<'_>) -> ArchiveLayer {
         let all = Span::new(0, attached.bytes.len());
         let raw = attached.outer.raw(all).span;
+        let depth = attached.enclosing.containers;
+        let (held_bytes, limits) = (attached.held_bytes(), state.limits);
         ArchiveLayer {
-            held_bytes: attached.held_bytes(),
-            archive: AttachedArchive::new(attached.bytes, attached.enclosing.containers, limits),
+            held_bytes,
+            archive: AttachedArchive::new(attached.bytes, depth, limits, state.balance()),
             media_type: part.media_type.clone(),
             raw,
             outer: Arc::new(OffsetMap::whole(raw)),
@@ -281,24 +280,9 @@ impl ArchiveLayer {
     /// end.
     fn advance(&mut self, state: &mut WalkState<'_>) -> Option<Layer<'static>> {
         loop {
-            let max = state.limits.attached_bytes;
-            let left = max.saturating_sub(state.unpacked_bytes);
-            if left == 0 {
-                if !std::mem::replace(&mut state.is_unpacking_reported, true) {
-                    let message = format!(
-                        "more than {max} bytes in the archives attached to one message \
-                         (attached_bytes): the rest is not read"
-                    );
-                    let at = state.raw_start + self.raw.start as u64;
-                    let diagnostic = Diagnostic::at(DiagnosticKind::Limit, at, message);
-                    state.report.diagnostics.push(diagnostic);
-                }
-                return None;
-            }
-            match self.archive.next(left)? {
+            match self.archive.next()? {
                 ArchiveStep::Member { names, bytes } => {
                     self.read += 1;
-                    state.unpacked_bytes += bytes.len();
                     if let Some(layer) = self.member(&names, bytes, state) {
                         return Some(layer);
                     }
@@ -469,13 +453,6 @@ impl EntityStart {
 }
 
 /// The state of the walk over all layers of a message.
-#[cfg_attr(
-    feature = "archives",
-    expect(
-        clippy::struct_excessive_bools,
-        reason = "each says whether one limit was reported"
-    )
-)]
 struct WalkState<'s> {
     /// Offset of the message's raw bytes in their source.
     raw_start: u64,
@@ -492,16 +469,17 @@ struct WalkState<'s> {
     is_nesting_reported: bool,
     /// `true` once the limit on the number of parts was reached.
     is_count_reported: bool,
-    /// Number of bytes that documents may still unpack to.
-    document_bytes_left: usize,
-    /// `true` once a document was not read for that.
-    is_document_reported: bool,
-    /// `true` once an archive was not read because the limit on unpacked bytes was reached.
-    #[cfg(feature = "archives")]
-    is_unpacking_reported: bool,
-    /// Bytes that were unpacked from archives.
-    #[cfg(feature = "archives")]
-    unpacked_bytes: usize,
+    /// Number of bytes of the message.
+    bytes: usize,
+    /// The balance of its archives and documents. `None` before the first.
+    balance: Option<UnpackBalance>,
+}
+
+impl WalkState<'_> {
+    fn balance(&mut self) -> &UnpackBalance {
+        let new = || UnpackBalance::of_message(self.bytes, self.limits);
+        self.balance.get_or_insert_with(new)
+    }
 }
 
 /// The walk over one layer.
@@ -773,7 +751,7 @@ impl PartWalk<'_, '_> {
                 let layer = match reader {
                     #[cfg(feature = "archives")]
                     PartReader::Archive => {
-                        let layer = ArchiveLayer::new(attached, &part, self.state.limits);
+                        let layer = ArchiveLayer::new(attached, &part, self.state);
                         Layer::Archive(Box::new(layer))
                     }
                     PartReader::Mailbox(format) => {
@@ -1011,8 +989,7 @@ impl AttachedBytes {
         state.report.diagnostics.extend(diagnostic);
     }
 
-    /// Reads the document that the bytes are, as far as the message's share of
-    /// [`DOCUMENTS_RATIO`] allows.
+    /// Reads the document that the bytes are, as far as the message's balance allows.
     fn document(
         self,
         kind: DocumentKind,
@@ -1020,20 +997,19 @@ impl AttachedBytes {
         place: &DocumentPlace,
         state: &mut WalkState<'_>,
     ) -> DocumentStep {
-        let max = state.limits.message_bytes;
-        if state.document_bytes_left == 0 {
-            if !std::mem::replace(&mut state.is_document_reported, true) {
-                let max = max.saturating_mul(DOCUMENTS_RATIO);
-                let message = format!(
-                    "documents that unpack to more than {max} bytes: further ones are not read"
-                );
+        let balance = state.balance().clone();
+        let is_reported = balance.is_used_up();
+        if let Err(message) = balance.check() {
+            if !is_reported {
+                let message = format!("{}{message}", place.member);
                 let diagnostic = Diagnostic::at(DiagnosticKind::Limit, place.offset, message);
                 state.report.diagnostics.push(diagnostic);
             }
             return DocumentStep::Unread;
         }
+        let left = usize::try_from(balance.left()).unwrap_or(usize::MAX);
         let limits = Limits {
-            message_bytes: max.min(state.document_bytes_left),
+            message_bytes: left.min(state.limits.message_bytes),
             ..*state.limits
         };
         let DocumentReading {
@@ -1042,7 +1018,7 @@ impl AttachedBytes {
             unpacked_bytes,
             ..
         } = read_document(kind, &self.bytes, &limits);
-        state.document_bytes_left -= unpacked_bytes;
+        balance.add(unpacked_bytes as u64);
         for DocumentProblem { kind, message } in problems {
             let message = format!("{}{message}", place.member);
             let diagnostic = Diagnostic::at(kind, place.offset, message);

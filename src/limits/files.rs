@@ -68,6 +68,17 @@ pub const MAGIC_BYTES: usize = 512;
 /// numbers, a few KiB.
 pub const TAR_EXTENSION_BYTES: u64 = 1 << 20;
 
+/// Number of bytes that beginning a compressed stream or frame, or the entry of an archive, counts as, besides those that it unpacks
+/// to.
+///
+/// It takes 0.1 to 4 microseconds, in which a thousand bytes and more are unpacked. Without it millions of empty ones would be free.
+pub const STREAM_BYTES: u64 = 2 << 10;
+
+/// The same for a stream of bzip2.
+///
+/// Its decoder clears 3.6 MB of memory, for 0.04 to 0.2 ms. An ordinary stream unpacks to 900 kB.
+pub const BZIP2_STREAM_BYTES: u64 = 100 << 10;
+
 /// Maximum size, in bytes, of the line before an object in a stream of git objects. The name in a
 /// line about a missing object can be a path, at most `PATH_MAX` of Linux.
 pub const GIT_LINE_BYTES: usize = 4 << 10;

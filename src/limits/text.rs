@@ -144,12 +144,6 @@ pub const PART_TYPES: usize = 1_000;
 /// Two levels of base64 take 1.3 times the size of their message.
 pub const ATTACHED_RATIO: usize = 2;
 
-/// Maximum number of bytes that the documents attached to one message unpack to, as a multiple of `Limits::message_bytes`. Further ones
-/// are not read.
-///
-/// Each may be a bomb that takes no more than 32 KiB of the message; of real ones, only text and links are unpacked.
-pub const DOCUMENTS_RATIO: usize = 4;
-
 /// Number of bytes at the start of an HTML page in which the start of a message's body is sought, to tell the pages of
 /// mail archives. Headings and links come before it, a few KiB.
 pub const ARCHIVED_PAGE_BYTES: usize = 64 << 10;

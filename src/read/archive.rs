@@ -20,6 +20,7 @@ use super::compression::{Compression, UnpackLimits, decompress};
 use super::error;
 use super::input::{ByteCount, CountingReader, Input, SeekableInput};
 use super::repository::{RepositoryObjects, SharedObjects};
+use super::unpack_balance::UnpackBalance;
 use crate::diagnostic::{DiagnosticKind, SkipReason};
 use crate::planted_faults::{PlantedFault, panic_at_mark};
 use git::GitReader;
@@ -56,36 +57,37 @@ pub(super) enum Archive {
 
 impl Archive {
     /// Creates the reader of the archive that begins with `start`.
-    pub(super) fn new(start: &[u8], input: Input) -> Archive {
+    pub(super) fn new(start: &[u8], input: Input, balance: &UnpackBalance) -> Archive {
+        let feed = |input: Input| ArchiveFeed::new(input.into_stream(), balance);
         match input {
-            input if tar::is_tar(start) => {
-                Archive::Tar(TarReader::new(ArchiveFeed::new(input.into_stream())))
-            }
-            input if git::is_git_stream(start) => {
-                Archive::Git(GitReader::new(ArchiveFeed::new(input.into_stream())))
-            }
-            Input::Stream(stream) => Archive::ZipStream(ZipStream::new(ArchiveFeed::new(stream))),
-            Input::Seekable(input) => Archive::zip(input),
+            input if tar::is_tar(start) => Archive::Tar(TarReader::new(feed(input))),
+            input if git::is_git_stream(start) => Archive::Git(GitReader::new(feed(input))),
+            Input::Stream(_) => Archive::ZipStream(ZipStream::new(feed(input))),
+            Input::Seekable(input) => Archive::zip(input, balance),
         }
     }
 
     /// Creates the reader of a zip.
-    fn zip(input: SeekableInput) -> Archive {
+    fn zip(input: SeekableInput, balance: &UnpackBalance) -> Archive {
         match ZipDirectory::find(&input) {
             Ok(Some(directory)) => Archive::ZipDirectory(directory),
             // A truncated zip has lost its directory; its members can be read all the same.
             Ok(None) | Err(_) => {
                 let stream = Input::Seekable(input).into_stream();
-                Archive::ZipStream(ZipStream::new(ArchiveFeed::new(stream)))
+                Archive::ZipStream(ZipStream::new(ArchiveFeed::new(stream, balance)))
             }
         }
     }
 
     /// Creates the reader of a git repository. The bytes of its objects are counted in `count`.
-    pub(super) fn of_repository(objects: RepositoryObjects, count: &ByteCount) -> Archive {
+    pub(super) fn of_repository(
+        objects: RepositoryObjects,
+        count: &ByteCount,
+        balance: &UnpackBalance,
+    ) -> Archive {
         let objects = SharedObjects(Rc::new(RefCell::new(objects)));
         let counted = CountingReader::new(objects.clone(), count);
-        let stream = GitReader::new(ArchiveFeed::new(Box::new(counted)));
+        let stream = GitReader::new(ArchiveFeed::new(Box::new(counted), balance));
         Archive::Repository(RepositoryReader::new(objects, stream))
     }
 
@@ -222,6 +224,7 @@ struct ArchiveFeed(Rc<RefCell<FeedState>>);
 
 struct FeedState {
     input: BufReader<Box<dyn Read>>,
+    balance: UnpackBalance,
     member: MemberExtent,
     /// Kind of the error that the reader of a member returned.
     member_failure: Option<DiagnosticKind>,
@@ -239,10 +242,11 @@ enum MemberExtent {
 const INPUT_BYTES: usize = 64 << 10;
 
 impl ArchiveFeed {
-    pub(super) fn new(stream: Box<dyn Read>) -> ArchiveFeed {
+    fn new(stream: Box<dyn Read>, balance: &UnpackBalance) -> ArchiveFeed {
         let input = BufReader::with_capacity(INPUT_BYTES, stream);
         ArchiveFeed(Rc::new(RefCell::new(FeedState {
             input,
+            balance: balance.clone(),
             member: MemberExtent::Bytes(0),
             member_failure: None,
         })))
@@ -336,7 +340,9 @@ impl FeedState {
                 Ok(read)
             }
             MemberExtent::Deflate(codec) => {
+                self.balance.check().map_err(error::limit)?;
                 let read = inflate(&mut self.input, codec, buffer)?;
+                self.balance.add(read as u64);
                 if read == 0 && !buffer.is_empty() {
                     self.member = MemberExtent::Bytes(0);
                 }

@@ -11,6 +11,8 @@ use std::io::{self, BufRead, BufReader, Read};
 use super::error;
 use super::input::{ByteCount, CountingReader};
 use super::packed_news_batch::batch_line_bytes;
+use super::unpack_balance::{UnpackBalance, UnpackRatio};
+use crate::limits::{BZIP2_STREAM_BYTES, STREAM_BYTES};
 use codec::{ConcatenatedReader, Lz4Reader};
 use lzw::LzwReader;
 
@@ -86,15 +88,25 @@ impl Compression {
             Compression::Deflate => false,
         }
     }
+
+    /// Returns the bytes that beginning a stream or frame counts as.
+    fn stream_bytes(self) -> u64 {
+        match self {
+            Compression::Bzip2 => BZIP2_STREAM_BYTES,
+            _ => STREAM_BYTES,
+        }
+    }
 }
 
 /// Limits on unpacking one stream.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone)]
 pub(super) struct UnpackLimits {
-    /// Maximum ratio of unpacked to packed bytes. `None` for no limit.
-    pub(super) ratio: Option<UnpackRatio>,
+    /// Maximum ratio of unpacked to packed bytes.
+    pub(super) ratio: UnpackRatio,
     /// Maximum number of bytes of the window or dictionary that the stream may request.
     pub(super) window_bytes: u64,
+    /// Balance of the outermost source.
+    pub(super) balance: UnpackBalance,
 }
 
 /// Returns a reader of the unpacked bytes of `stream`.
@@ -109,46 +121,31 @@ pub(super) fn decompress(
     let packed = ByteCount::default();
     let input = BufReader::with_capacity(INPUT_BYTES, CountingReader::new(stream, &packed));
     let unpacked: Box<dyn Read> = match compression {
-        Compression::Lz4 => Box::new(Lz4Reader::new(input)),
+        Compression::Lz4 => Box::new(Lz4Reader::new(input, limits.balance.clone())),
         Compression::Compress => Box::new(LzwReader::new(input)),
-        _ => Box::new(ConcatenatedReader::new(
-            input,
-            compression,
-            limits.window_bytes,
-        )),
+        _ => Box::new(ConcatenatedReader::new(input, compression, limits.clone())),
     };
-    match limits.ratio {
-        Some(ratio) => Box::new(RatioLimitReader::new(unpacked, &packed, ratio)),
-        None => unpacked,
-    }
+    Box::new(RatioLimitReader::new(unpacked, &packed, limits))
 }
 
-/// Limit on the bytes unpacked per packed byte.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct UnpackRatio {
-    /// Maximum number of bytes unpacked per packed byte.
-    pub(super) max: u64,
-    /// Number of bytes unpacked before the ratio is checked: short runs compress to almost nothing.
-    pub(super) from_bytes: u64,
-}
-
-/// Reader that stops decompression bombs: it returns the bytes that `inner` unpacks, up to a ratio.
+/// Reader that stops decompression bombs: it returns the bytes that `inner` unpacks, up to a ratio
+/// of its own or the balance of the outermost source.
 struct RatioLimitReader<R> {
     inner: R,
     packed: ByteCount,
     unpacked: u64,
-    ratio: UnpackRatio,
+    limits: UnpackLimits,
     ended: bool,
 }
 
 impl<R> RatioLimitReader<R> {
     /// Creates a reader; `packed` counts the bytes that `inner` reads.
-    pub(super) fn new(inner: R, packed: &ByteCount, ratio: UnpackRatio) -> RatioLimitReader<R> {
+    pub(super) fn new(inner: R, packed: &ByteCount, limits: UnpackLimits) -> RatioLimitReader<R> {
         RatioLimitReader {
             inner,
             packed: ByteCount::clone(packed),
             unpacked: 0,
-            ratio,
+            limits,
             ended: false,
         }
     }
@@ -156,9 +153,13 @@ impl<R> RatioLimitReader<R> {
 
 impl<R: Read> Read for RatioLimitReader<R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        let UnpackRatio { max, from_bytes } = self.ratio;
+        let UnpackRatio { max, from_bytes } = self.limits.ratio;
         if self.ended {
             return Ok(0);
+        }
+        if let Err(message) = self.limits.balance.check() {
+            self.ended = true;
+            return Err(error::limit(message));
         }
         if self.unpacked > from_bytes && self.unpacked / max > self.packed.get() {
             self.ended = true;
@@ -166,8 +167,12 @@ impl<R: Read> Read for RatioLimitReader<R> {
                 "unpacks to more than {max} times its size: the rest is not read"
             )));
         }
-        let read = self.inner.read(buffer)?;
+        // Not more than is left, however large the buffer is.
+        let left = usize::try_from(self.limits.balance.left()).unwrap_or(usize::MAX);
+        let max = left.min(buffer.len());
+        let read = self.inner.read(&mut buffer[..max])?;
         self.unpacked += read as u64;
+        self.limits.balance.add(read as u64);
         Ok(read)
     }
 }

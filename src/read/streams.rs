@@ -8,15 +8,16 @@ use std::collections::VecDeque;
 use std::io::{self, Cursor, Read};
 
 use super::archive::{Archive, ArchiveEntry, EntryContent, is_archive};
-use super::compression::{Compression, UnpackLimits, UnpackRatio, decompress};
-use super::error::error_diagnostic;
+use super::compression::{Compression, UnpackLimits, decompress};
+use super::error::{self, error_diagnostic};
 use super::input::{ByteCount, Input, ReadAgain};
 use super::packed_news_batch::batch_line_bytes;
 use super::repository::{GitHost, Repository, RepositoryObjects, Selection, one_object};
 use super::sparse_read::SparseRead;
 use super::stream_step::StreamStep;
+use super::unpack_balance::{UnpackBalance, UnpackRatio};
 use crate::diagnostic::{Diagnostic, DiagnosticKind};
-use crate::limits::{Limits, MAGIC_BYTES};
+use crate::limits::{Limits, MAGIC_BYTES, STREAM_BYTES};
 use crate::origin::{FormatHint, Source};
 use crate::walk;
 
@@ -34,6 +35,7 @@ pub fn is_container(start: &[u8]) -> bool {
 pub struct Streams {
     limits: Limits,
     bytes_read: ByteCount,
+    balance: UnpackBalance,
     /// Input to open next.
     pending: Option<PendingInput>,
     /// Steps to return next.
@@ -75,6 +77,7 @@ impl Streams {
         });
         Streams {
             limits: *limits,
+            balance: file_balance(&bytes_read, limits),
             bytes_read,
             pending,
             queue: VecDeque::new(),
@@ -110,15 +113,17 @@ impl Streams {
 
     fn of_objects(objects: RepositoryObjects, source: Source, limits: &Limits) -> Streams {
         let bytes_read = ByteCount::default();
+        let balance = file_balance(&bytes_read, limits);
         let archive = OpenArchive {
             source,
-            archive: Archive::of_repository(objects, &bytes_read),
+            archive: Archive::of_repository(objects, &bytes_read, &balance),
             depth: 1,
             entries: 0,
         };
         Streams {
             limits: *limits,
             bytes_read,
+            balance,
             pending: None,
             queue: VecDeque::new(),
             archives: vec![archive],
@@ -126,10 +131,20 @@ impl Streams {
         }
     }
 
-    /// Creates the steps through `input`, which is in `depth` containers itself: a part of a message.
+    /// Creates the steps through `input`, which is in `depth` containers itself: a part of a message,
+    /// whose `balance` counts what it unpacks to.
     #[must_use]
-    pub fn in_containers(depth: usize, input: Input, source: Source, limits: &Limits) -> Streams {
-        let mut streams = Streams::new(input, source, FormatHint::None, limits);
+    pub fn in_containers(
+        depth: usize,
+        input: Input,
+        source: Source,
+        limits: &Limits,
+        balance: &UnpackBalance,
+    ) -> Streams {
+        let mut streams = Streams {
+            balance: balance.clone(),
+            ..Streams::new(input, source, FormatHint::None, limits)
+        };
         if let Some(pending) = &mut streams.pending {
             pending.depth = depth;
         }
@@ -180,7 +195,7 @@ impl Streams {
             }
             depth += 1;
             let Some(compression) = compression else {
-                let archive = Archive::new(&start, whole);
+                let archive = Archive::new(&start, whole, &self.balance);
                 self.archives.push(OpenArchive {
                     source,
                     archive,
@@ -204,26 +219,24 @@ impl Streams {
     /// Returns the limits on unpacking a container; `depth` is 1 for the outermost.
     fn unpack_limits(&self, depth: usize) -> UnpackLimits {
         let limits = &self.limits;
-        let ratio = |max: usize, from_bytes: usize| {
-            Some(UnpackRatio {
-                max: max as u64,
-                from_bytes: from_bytes as u64,
-            })
-        };
         let ratio = match depth {
-            1 => ratio(limits.unpack_ratio, limits.unpack_ratio_from_bytes),
-            _ => ratio(limits.nested_ratio, limits.nested_ratio_from_bytes),
+            1 => UnpackRatio::new(limits.unpack_ratio, limits.unpack_ratio_from_bytes),
+            _ => UnpackRatio::new(limits.nested_ratio, limits.nested_ratio_from_bytes),
         };
         UnpackLimits {
             ratio,
             window_bytes: limits.window_bytes as u64,
+            balance: self.balance.clone(),
         }
     }
 
     /// Advances to the next entry of the innermost archive, or ends the archive.
     fn advance(&mut self, mut level: OpenArchive) {
         let max = self.limits.archive_entries;
-        match level.archive.next_entry() {
+        let next = level.archive.next_entry();
+        self.balance.add(STREAM_BYTES);
+        let check = self.balance.check().map_err(error::limit);
+        match next.and_then(|entry| check.map(|()| entry)) {
             Ok(Some(entry)) if level.entries < max || !level.archive.limits_entries() => {
                 level.entries += 1;
                 self.member(&level, entry);
@@ -308,6 +321,13 @@ impl Iterator for Streams {
             if let Some(step) = self.queue.pop_front() {
                 return Some(step);
             }
+            if self.balance.is_used_up() {
+                // An event about the innermost stream or archive was returned before.
+                self.pending = None;
+                let OpenArchive { source, .. } = self.archives.pop()?;
+                let kind = DiagnosticKind::Limit;
+                return Some(StreamStep::ArchiveBroken { source, kind });
+            }
             match self.pending.take() {
                 Some(pending) => self.open(pending),
                 None => {
@@ -317,6 +337,12 @@ impl Iterator for Streams {
             }
         }
     }
+}
+
+/// Returns the balance of a file of which `bytes_read` bytes were read.
+fn file_balance(bytes_read: &ByteCount, limits: &Limits) -> UnpackBalance {
+    let ratio = UnpackRatio::new(limits.unpack_ratio, limits.unpack_ratio_from_bytes);
+    UnpackBalance::new("a file", bytes_read, ratio)
 }
 
 /// Returns `true` if a name leads out of the folder to which an archive would be unpacked.

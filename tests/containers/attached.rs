@@ -77,17 +77,60 @@ fn bombs_in_attachments_stop_at_a_limit_with_one_event() {
     }
     let limits = Limits {
         attached_bytes: 3 << 20,
+        nested_ratio: 1,
         ..Limits::default()
     };
     let text = [&zeros[..], b"http://u.example/\n"].concat();
     let output = scan_limited(&message(&vec![gzip(&text); 10]), limits);
-    assert_eq!(output.urls(), ["http://u.example/"; 2]);
+    assert_eq!(output.urls(), ["http://u.example/"; 3]);
     assert_eq!(
         output.kinds(),
         [DiagnosticKind::Limit],
         "{:?}",
         output.events
     );
+}
+
+/// Row 117: what is attached may unpack to more, the larger the message is; all archives of a message share that.
+#[test]
+fn the_balance_of_a_message_grows_with_it() {
+    let line = "see http://u.example/ and words and words\n";
+    let log = gzip(line.repeat(30_000).as_bytes());
+    // The message is a third larger than what is attached.
+    let max = 4 * 100 * log.len() / 3 + (128 << 10);
+    assert!(max < line.len() * 30_000, "{}", log.len());
+    let bomb = scan_bytes(&message(std::slice::from_ref(&log)));
+    assert_eq!(bomb.kinds(), [DiagnosticKind::Limit]);
+    assert!(
+        1_000 < bomb.urls().len() && bomb.urls().len() < 30_000,
+        "{} {:?}",
+        bomb.urls().len(),
+        bomb.events
+    );
+    let random: Vec<u8> = (0..20_000_u32)
+        .map(|number| (number.wrapping_mul(2_654_435_761) >> 24) as u8)
+        .collect();
+    let output = scan_bytes(&message(&[random, log]));
+    assert_eq!((output.urls().len(), output.events), (30_000, vec![]));
+    let fan = (0..2).fold(vec![b'a'; 1 << 20], |inner, _| {
+        zip(&["a", "b", "c", "d"].map(|name| Zipped::new(name, &inner)))
+    });
+    let output = scan_bytes(&message(&[
+        fan.clone(),
+        fan,
+        b"http://last.example/".to_vec(),
+    ]));
+    assert_eq!(output.urls(), ["http://last.example/"]);
+    assert_eq!(output.kinds(), [DiagnosticKind::Limit]);
+}
+
+/// Row 118.
+#[test]
+fn empty_streams_in_an_attachment_count() {
+    let empty = b"BZh9\x17\x72\x45\x38\x50\x90\0\0\0\0".repeat(10_000);
+    let output = scan_bytes(&message(&[empty, b"http://last.example/".to_vec()]));
+    assert_eq!(output.urls(), ["http://last.example/"]);
+    assert_eq!(output.kinds(), [DiagnosticKind::Limit]);
 }
 
 /// Row 86.

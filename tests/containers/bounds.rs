@@ -59,6 +59,130 @@ fn decompression_bombs_stop_at_a_limit_with_one_event() {
     assert!(output.events[0].diagnostic.message.contains("window"));
 }
 
+/// A zip of these members, with these flags.
+fn zipped(members: &[(&str, &[u8])], flags: u16) -> Vec<u8> {
+    let zipped = members.iter().map(|&(name, bytes)| Zipped {
+        flags,
+        ..Zipped::new(name, bytes)
+    });
+    zip(&zipped.collect::<Vec<_>>())
+}
+
+/// Row 117: each member is below the limit on its own ratio, and the balance is the file's.
+#[test]
+fn members_below_their_limits_share_the_balance_of_the_file() {
+    type Pack = fn(&[(&str, &[u8])]) -> Vec<u8>;
+    const LEAF_BYTES: usize = 64 << 10;
+    let limits = Limits {
+        unpack_ratio_from_bytes: 1 << 20,
+        unpack_ratio: 20,
+        nested_ratio_from_bytes: 1 << 20,
+        ..Limits::default()
+    };
+    let packs: [Pack; 4] = [
+        |members| zipped(members, 0),
+        // Its sizes are in descriptors after the members, and no directory is sought.
+        |members| gzip(&zipped(members, 8)),
+        |members| gzip(&tar(members)),
+        |members| {
+            let packed: Vec<_> = members.iter().map(|(_, bytes)| gzip(bytes)).collect();
+            let named = members.iter().zip(&packed);
+            tar(&named
+                .map(|((name, _), bytes)| (*name, &bytes[..]))
+                .collect::<Vec<_>>())
+        },
+    ];
+    for (number, pack) in packs.into_iter().enumerate() {
+        let leaf = vec![b'a'; LEAF_BYTES];
+        let fan = |inner: &[u8]| pack(&[("a", inner), ("b", inner), ("c", inner), ("d", inner)]);
+        // The others take two of the four containers for each level.
+        let levels = if number == 0 { 2 } else { 1 };
+        let inner = (0..levels).fold(leaf, |inner, _| fan(&inner));
+        let first = mail(1);
+        let all: Vec<_> = (0..16).map(|_| ("x", &inner[..])).collect();
+        let bomb = pack(&[&[("first", first.as_bytes())], &all[..]].concat());
+        let output = scan_limited(&bomb, limits);
+        assert_eq!(output.urls(), ["http://n1.example/"], "{number}");
+        assert_eq!(
+            output.kinds(),
+            [DiagnosticKind::Limit],
+            "{number}: {:?}",
+            output.events
+        );
+        let event = &output.events[0];
+        assert!(!event.source.member().is_empty(), "{number}: {event:?}");
+        let max = (1 << 20) + 20 * bomb.len() + 2 * LEAF_BYTES;
+        assert!(output.summary.bytes_unpacked < max as u64, "{number}");
+        assert!(max < 16 * 4usize.pow(levels) * LEAF_BYTES, "{number}");
+        assert_eq!(
+            scan_limited(&bomb, Limits::default()).events,
+            [],
+            "{number}"
+        );
+    }
+}
+
+/// Row 118: beginning a stream, frame or entry counts, however little is in it.
+#[test]
+fn empty_streams_and_entries_count_as_unpacked_bytes() {
+    type Pack = fn(&[u8]) -> Vec<u8>;
+    let codecs: [Pack; 5] = [
+        gzip,
+        |bytes| zstd::encode_all(bytes, 1).unwrap(),
+        |bytes| {
+            let mut writer = bzip2::write::BzEncoder::new(Vec::new(), bzip2::Compression::best());
+            writer.write_all(bytes).unwrap();
+            writer.finish().unwrap()
+        },
+        |bytes| {
+            let mut writer = liblzma::write::XzEncoder::new(Vec::new(), 0);
+            writer.write_all(bytes).unwrap();
+            writer.finish().unwrap()
+        },
+        |bytes| {
+            let mut writer = lz4_flex::frame::FrameEncoder::new(Vec::new());
+            writer.write_all(bytes).unwrap();
+            writer.finish().unwrap()
+        },
+    ];
+    let limits = Limits {
+        unpack_ratio: 40,
+        unpack_ratio_from_bytes: 1 << 20,
+        ..Limits::default()
+    };
+    let check = |name: &str, packed: &[u8]| {
+        let output = scan_limited(packed, limits);
+        assert_eq!(output.urls(), ["http://n1.example/"], "{name}");
+        assert_eq!(
+            output.kinds(),
+            [DiagnosticKind::Limit],
+            "{name}: {:?}",
+            output.events
+        );
+    };
+    for (number, pack) in codecs.into_iter().enumerate() {
+        let empty = pack(b"").repeat(2_000);
+        let first = mail(1);
+        check(
+            &number.to_string(),
+            &[pack(first.as_bytes()), empty, pack(b"http://last.example/")].concat(),
+        );
+        // As pbzip2, pzstd and bgzip write them.
+        let pieces: Vec<_> = mbox(4_000).chunks(20_000).map(pack).collect();
+        let output = scan_bytes(&pieces.concat());
+        assert_eq!(
+            (output.urls().len(), output.events),
+            (4_000, vec![]),
+            "{number}"
+        );
+    }
+    let first = mail(1);
+    let mut entries = vec![("x", &b""[..]); 2_000];
+    entries.insert(0, ("first", first.as_bytes()));
+    check("tar", &gzip(&tar(&entries)));
+    check("zip", &gzip(&zipped(&entries, 0)));
+}
+
 /// Row 85.
 #[test]
 fn containers_in_containers_end_at_a_depth() {

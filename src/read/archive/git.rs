@@ -178,6 +178,8 @@ impl GitReader {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::limits::Limits;
+    use crate::read::unpack_balance::UnpackBalance;
 
     const SHA1: &str = "0123456789abcdef0123456789abcdef01234567";
     const SHA256: &str = "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef";
@@ -189,7 +191,8 @@ mod tests {
     /// Each entry as its name and content, and the error that ended the stream.
     fn entries(stream: &str) -> Vec<String> {
         let input = io::Cursor::new(stream.as_bytes().to_vec());
-        let mut reader = GitReader::new(ArchiveFeed::new(Box::new(input)));
+        let balance = UnpackBalance::of_message(0, &Limits::default());
+        let mut reader = GitReader::new(ArchiveFeed::new(Box::new(input), &balance));
         let mut seen = Vec::new();
         loop {
             match reader.next_entry() {

@@ -1,13 +1,16 @@
 //! The members of a zip in memory, for documents: without names of sources, and without archives inside archives.
 
+use std::cell::Cell;
 use std::io::Read;
+use std::rc::Rc;
 
 use super::{Archive, EntryContent};
 use crate::diagnostic::{Diagnostic, DiagnosticKind};
 use crate::limits::Limits;
-use crate::read::compression::{UnpackLimits, UnpackRatio};
+use crate::read::compression::UnpackLimits;
 use crate::read::error::error_diagnostic;
 use crate::read::input::SeekableInput;
+use crate::read::unpack_balance::{UnpackBalance, UnpackRatio};
 
 /// Member of a zip.
 pub struct ZipMember {
@@ -30,14 +33,15 @@ impl ZipMembers {
     /// Creates an iterator over the members of `zip`.
     #[must_use]
     pub fn new(zip: &SeekableInput, limits: &Limits) -> ZipMembers {
+        let ratio = UnpackRatio::new(limits.nested_ratio, limits.nested_ratio_from_bytes);
+        let packed = Rc::new(Cell::new(zip.len().unwrap_or_default()));
+        let balance = UnpackBalance::new("a document", &packed, ratio);
         ZipMembers {
-            archive: Some(Archive::zip(zip.clone())),
+            archive: Some(Archive::zip(zip.clone(), &balance)),
             unpack: UnpackLimits {
-                ratio: Some(UnpackRatio {
-                    max: limits.nested_ratio as u64,
-                    from_bytes: limits.nested_ratio_from_bytes as u64,
-                }),
+                ratio,
                 window_bytes: limits.window_bytes as u64,
+                balance,
             },
             max_entries: limits.archive_entries,
             entries: 0,
@@ -71,7 +75,7 @@ impl Iterator for ZipMembers {
             let stream = match entry.content {
                 EntryContent::Folder => continue,
                 EntryContent::Skipped(_) => None,
-                EntryContent::Data(data) => Some(data.stream(self.unpack)),
+                EntryContent::Data(data) => Some(data.stream(self.unpack.clone())),
                 EntryContent::Broken(error) => return Some(Err(error_diagnostic(&error, None))),
             };
             let name = entry.name;

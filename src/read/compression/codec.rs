@@ -3,17 +3,23 @@
 
 use std::io::{self, BufRead, Read};
 
-use super::{Compression, damaged, skip_nuls, trailing_data, truncated, window_too_large};
+use super::{
+    Compression, UnpackLimits, damaged, skip_nuls, trailing_data, truncated, window_too_large,
+};
 use crate::planted_faults::{PlantedFault, panic_at_mark};
 use crate::read::error;
+use crate::read::unpack_balance::UnpackBalance;
 
 /// Reader of one or several compressed members, one after the other.
 pub(super) struct ConcatenatedReader<R> {
     input: R,
     compression: Compression,
-    window_bytes: u64,
+    limits: UnpackLimits,
     /// Decoder of the current member.
     codec: Option<Codec>,
+    /// Decoder of the last member, if it can decode another: making one takes longer than an empty
+    /// frame.
+    spare: Option<Codec>,
     /// Error to return after the output that was produced before it.
     error: Option<io::Error>,
     ended: bool,
@@ -23,15 +29,16 @@ impl<R: BufRead> ConcatenatedReader<R> {
     pub(super) fn new(
         input: R,
         compression: Compression,
-        window_bytes: u64,
+        limits: UnpackLimits,
     ) -> ConcatenatedReader<R> {
         let codec = (compression == Compression::Deflate)
             .then(|| Codec::Gzip(flate2::Decompress::new(false)));
         ConcatenatedReader {
             input,
             compression,
-            window_bytes,
+            limits,
             codec,
+            spare: None,
             error: None,
             ended: false,
         }
@@ -47,7 +54,12 @@ impl<R: BufRead> ConcatenatedReader<R> {
         if start.len() > 1 && !self.compression.begins(start) {
             return Err(trailing_data());
         }
-        Codec::new(self.compression, self.window_bytes).map(Some)
+        self.limits.balance.add(self.compression.stream_bytes());
+        self.limits.balance.check().map_err(error::limit)?;
+        match self.spare.take() {
+            Some(codec) => Ok(Some(codec)),
+            None => Codec::new(self.compression, self.limits.window_bytes).map(Some),
+        }
     }
 
     /// Runs one step of the codec. Returns the number of bytes produced.
@@ -67,7 +79,8 @@ impl<R: BufRead> ConcatenatedReader<R> {
         self.input.consume(consumed);
         match outcome {
             Ok(CodecStatus::Ended) => {
-                self.codec = None;
+                let last = self.codec.take();
+                self.spare = last.filter(|codec| matches!(codec, Codec::Zstd(_)));
                 self.ended = self.compression == Compression::Deflate;
             }
             Ok(CodecStatus::Continues) if produced == 0 && is_end => return Err(truncated()),
@@ -255,6 +268,7 @@ impl Totals {
 /// end mark of the frame.
 pub(super) struct Lz4Reader<R: BufRead> {
     frames: lz4_flex::frame::FrameDecoder<EofTracker<R>>,
+    balance: UnpackBalance,
     /// `true` once the first frame has begun.
     begun: bool,
     /// `true` if the current frame is a legacy frame, which has no end mark.
@@ -277,13 +291,14 @@ impl<R: BufRead> Read for EofTracker<R> {
 }
 
 impl<R: BufRead> Lz4Reader<R> {
-    pub(super) fn new(input: R) -> Lz4Reader<R> {
+    pub(super) fn new(input: R, balance: UnpackBalance) -> Lz4Reader<R> {
         let frames = lz4_flex::frame::FrameDecoder::new(EofTracker {
             input,
             at_eof: false,
         });
         Lz4Reader {
             frames,
+            balance,
             begun: false,
             legacy: false,
             ended: false,
@@ -307,6 +322,8 @@ impl<R: BufRead> Lz4Reader<R> {
         if start.len() > 1 && !Compression::Lz4.begins(start) {
             return Err(trailing_data());
         }
+        self.balance.add(Compression::Lz4.stream_bytes());
+        self.balance.check().map_err(error::limit)?;
         self.legacy = start.starts_with(b"\x02\x21");
         self.begun = true;
         Ok(true)

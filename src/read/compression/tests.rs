@@ -4,10 +4,14 @@ use std::io::{self, Write};
 
 use super::*;
 
-const NO_LIMITS: UnpackLimits = UnpackLimits {
-    ratio: None,
-    window_bytes: 128 << 20,
-};
+fn no_limits() -> UnpackLimits {
+    let ratio = UnpackRatio::new(usize::MAX, usize::MAX);
+    UnpackLimits {
+        ratio,
+        window_bytes: 128 << 20,
+        balance: UnpackBalance::new("a test", &ByteCount::default(), ratio),
+    }
+}
 
 fn packed(compression: Compression, text: &[u8]) -> Vec<u8> {
     match compression {
@@ -82,7 +86,7 @@ fn every_format_is_detected_and_unpacked() {
         let packed_bytes = packed(compression, &text());
         assert_eq!(Compression::of(&packed_bytes), Some(compression));
         assert_eq!(
-            read_back(&packed_bytes, NO_LIMITS),
+            read_back(&packed_bytes, no_limits()),
             (text(), None),
             "{compression:?}"
         );
@@ -99,18 +103,18 @@ fn concatenated_members_are_read_to_the_last() {
         packed_bytes.extend(packed(compression, b""));
         packed_bytes.extend(packed(compression, b"two"));
         assert_eq!(
-            read_back(&packed_bytes, NO_LIMITS),
+            read_back(&packed_bytes, no_limits()),
             (b"one two".to_vec(), None),
             "{compression:?}"
         );
         packed_bytes.extend([0; 1_000]);
         assert_eq!(
-            read_back(&packed_bytes, NO_LIMITS),
+            read_back(&packed_bytes, no_limits()),
             (b"one two".to_vec(), None),
             "{compression:?} and zeros"
         );
         packed_bytes.extend(b"garbage");
-        let (out, error) = read_back(&packed_bytes, NO_LIMITS);
+        let (out, error) = read_back(&packed_bytes, no_limits());
         assert_eq!(out, b"one two", "{compression:?} and garbage");
         assert!(error.unwrap().contains("after its end"));
     }
@@ -128,7 +132,7 @@ fn a_truncated_stream_gives_what_it_can_and_then_an_error() {
             .step_by(packed_bytes.len() / 25)
             .chain(packed_bytes.len() - 9..packed_bytes.len())
         {
-            let (out, error) = read_back(&packed_bytes[..end], NO_LIMITS);
+            let (out, error) = read_back(&packed_bytes[..end], no_limits());
             assert!(
                 whole.starts_with(&out) && out.len() >= longest,
                 "{compression:?} at {end}"
@@ -151,7 +155,7 @@ fn bytes_before_damage_are_unpacked() {
         let mut packed_bytes = packed(compression, &whole);
         let middle = packed_bytes.len() / 2;
         packed_bytes[middle..middle + 64].fill(0xFF);
-        let (out, error) = read_back(&packed_bytes, NO_LIMITS);
+        let (out, error) = read_back(&packed_bytes, no_limits());
         assert!(error.is_some(), "{compression:?}");
         let common = out
             .iter()
@@ -180,7 +184,7 @@ fn a_wrong_checksum_is_damage() {
             };
         packed_bytes[at] ^= 0x55;
         assert!(
-            read_back(&packed_bytes, NO_LIMITS).1.is_some(),
+            read_back(&packed_bytes, no_limits()).1.is_some(),
             "{compression:?}"
         );
     }
@@ -188,26 +192,17 @@ fn a_wrong_checksum_is_damage() {
 
 #[test]
 fn windows_beyond_the_limit_are_rejected() {
-    let narrow = UnpackLimits {
-        ratio: None,
-        window_bytes: 64 << 10,
+    let narrow = |window_bytes| UnpackLimits {
+        window_bytes,
+        ..no_limits()
     };
     let text = text();
     let mut zstd = zstd::stream::write::Encoder::new(Vec::new(), 1).unwrap();
     zstd.window_log(20).unwrap();
     zstd.write_all(&text).unwrap();
     for packed_bytes in [zstd.finish().unwrap(), packed(Compression::Xz, &text)] {
-        let (_, error) = read_back(
-            &packed_bytes,
-            if packed_bytes[0] == 0xFD {
-                UnpackLimits {
-                    window_bytes: 0,
-                    ..narrow
-                }
-            } else {
-                narrow
-            },
-        );
+        let window_bytes = if packed_bytes[0] == 0xFD { 0 } else { 64 << 10 };
+        let (_, error) = read_back(&packed_bytes, narrow(window_bytes));
         assert!(
             error
                 .as_deref()
@@ -223,16 +218,16 @@ fn bombs_stop_at_the_ratio() {
         max: 100,
         from_bytes: 128 << 10,
     };
-    let limits = UnpackLimits {
-        ratio: Some(ratio),
-        ..NO_LIMITS
+    let limits = || UnpackLimits {
+        ratio,
+        ..no_limits()
     };
     for compression in Compression::ALL
         .into_iter()
         .filter(|&one| one != Compression::Lz4)
     {
         let packed_bytes = packed(compression, &vec![0; 2 << 20]);
-        let (out, error) = read_back(&packed_bytes, limits);
+        let (out, error) = read_back(&packed_bytes, limits());
         let max_bytes = (packed_bytes.len() * 100 + (256 << 10)).min(15 << 17);
         assert!(
             out.len() < max_bytes,
@@ -269,7 +264,11 @@ fn a_stream_beyond_its_ratio_ends_with_an_error() {
         max: 100,
         from_bytes: 500,
     };
-    let mut reader = RatioLimitReader::new(io::repeat(0).take(10_000), &packed, ratio);
+    let limits = UnpackLimits {
+        ratio,
+        ..no_limits()
+    };
+    let mut reader = RatioLimitReader::new(io::repeat(0).take(10_000), &packed, limits);
     let mut seen = Vec::new();
     let mut buffer = [0; 10];
     let error = loop {
