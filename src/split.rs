@@ -51,6 +51,8 @@ pub struct Message<'b> {
     pub wire: bool,
     /// The part of the message that `raw` holds.
     pub extent: Extent<'b>,
+    /// Number of bytes that the file was unpacked to for each of its own; 0 if it is no container.
+    pub unpacked_times: u64,
 }
 
 /// Part of a message that is available.
@@ -92,6 +94,7 @@ impl<'b> MessageHead<'b> {
             header: self.header,
             wire: self.wire,
             extent: Extent::FirstFragment,
+            unpacked_times: 0,
         }
     }
 }
@@ -140,6 +143,7 @@ impl<'b> Message<'b> {
             header: HeaderForm::Absent,
             wire: false,
             extent: Extent::Whole,
+            unpacked_times: 0,
         }
     }
 
@@ -188,6 +192,15 @@ enum AtEof {
 pub fn messages<'b>(block: &'b Block, format: Format, sink: &mut dyn FnMut(SplitOutput<'b>)) {
     let (bytes, offset) = (block.bytes.as_slice(), block.offset);
     panic_at_mark(PlantedFault::PanicInSplit, bytes);
+    let sink: &mut dyn FnMut(SplitOutput<'b>) = &mut |output| {
+        sink(match output {
+            SplitOutput::Message(message) => SplitOutput::Message(Message {
+                unpacked_times: block.unpacked_times,
+                ..message
+            }),
+            other @ SplitOutput::Diagnostic(_) => other,
+        });
+    };
     let mut first_fragment = |output| {
         sink(match output {
             SplitOutput::Message(message) => SplitOutput::Message(Message {
@@ -289,6 +302,7 @@ fn sole_message(block: &Block, format: Format, header: HeaderForm) -> Message<'_
         header,
         wire: false,
         extent: Extent::Whole,
+        unpacked_times: 0,
     }
 }
 
@@ -339,6 +353,8 @@ pub struct Block {
     pub offset: u64,
     /// Content of the bytes.
     pub role: BlockRole,
+    /// Number of bytes that the file was unpacked to for each of its own; 0 if it is no container.
+    pub unpacked_times: u64,
 }
 
 /// Content of a block.

@@ -176,6 +176,7 @@ fn any_sizes_of_reads_give_the_same_bytes() {
         bytes: text.clone(),
         offset: 0,
         role: BlockRole::Whole,
+        unpacked_times: 0,
     };
     let want = records([whole], Format::Mbox);
     assert!(lines(&want).len() > 1_000);

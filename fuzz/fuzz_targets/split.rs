@@ -117,6 +117,7 @@ fuzz_target!(|input: &[u8]| {
         bytes: source.clone(),
         offset: 0,
         role: BlockRole::Whole,
+        unpacked_times: 0,
     };
     let places_whole = places(&whole, format);
     check_cover(&source, &places_whole, format);

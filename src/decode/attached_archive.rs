@@ -136,7 +136,7 @@ mod tests {
     }
 
     fn shown(bytes: Vec<u8>, limits: &Limits) -> Vec<String> {
-        let balance = UnpackBalance::of_message(bytes.len(), limits);
+        let balance = UnpackBalance::of_message(bytes.len(), 0, limits);
         let mut archive = AttachedArchive::new(bytes, 0, limits, &balance);
         let steps = std::iter::from_fn(|| archive.next()).map(|step| match step {
             ArchiveStep::Member { names, bytes } => {

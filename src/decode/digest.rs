@@ -221,6 +221,7 @@ mod tests {
             header: HeaderForm::Present,
             wire,
             extent: Extent::Whole,
+            unpacked_times: 0,
         };
         digest(&message, &HeaderFields::of(message.raw, usize::MAX))
     }
@@ -318,7 +319,7 @@ mod tests {
             let text = pieces.concat();
             let kind = if wire { SourceKind::News } else { SourceKind::Mbox };
             let raw = text.as_bytes();
-            let message = Message { raw, start: 0, envelope: 0, kind, header: HeaderForm::Absent, wire, extent: Extent::Whole };
+            let message = Message { raw, start: 0, envelope: 0, kind, header: HeaderForm::Absent, wire, extent: Extent::Whole, unpacked_times: 0 };
             let put = |max_bytes| {
                 let mut kept = Vec::new();
                 body(&message, raw, max_bytes, &mut |bytes| kept.extend_from_slice(bytes));

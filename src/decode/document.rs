@@ -30,7 +30,7 @@ pub(super) fn source_texts(
         }
         Extent::LaterFragment(_) => return report,
     }
-    let left = UnpackBalance::of_message(message.raw.len(), limits).left();
+    let left = UnpackBalance::of_message(message.raw.len(), message.unpacked_times, limits).left();
     let left = usize::try_from(left).unwrap_or(usize::MAX);
     let document_limits = Limits {
         message_bytes: left.min(limits.message_bytes),

@@ -58,6 +58,7 @@ pub(super) fn walk<'m>(
         is_nesting_reported: false,
         is_count_reported: false,
         bytes: message.raw.len(),
+        unpacked_times: message.unpacked_times,
         balance: None,
     };
     let outermost = EntityStart {
@@ -471,13 +472,15 @@ struct WalkState<'s> {
     is_count_reported: bool,
     /// Number of bytes of the message.
     bytes: usize,
+    /// As in [`Message`].
+    unpacked_times: u64,
     /// The balance of its archives and documents. `None` before the first.
     balance: Option<UnpackBalance>,
 }
 
 impl WalkState<'_> {
     fn balance(&mut self) -> &UnpackBalance {
-        let new = || UnpackBalance::of_message(self.bytes, self.limits);
+        let new = || UnpackBalance::of_message(self.bytes, self.unpacked_times, self.limits);
         self.balance.get_or_insert_with(new)
     }
 }

@@ -68,6 +68,12 @@ pub const MAGIC_BYTES: usize = 512;
 /// numbers, a few KiB.
 pub const TAR_EXTENSION_BYTES: u64 = 1 << 20;
 
+/// Number of bytes for each byte of a file to which its mail may unpack without a smaller balance for the archives attached to it.
+///
+/// A repetitive mbox gives 19, and containers around it unpack to little more than their size. Ratios multiply: mail of a file that
+/// unpacks to a thousand times its size could otherwise have attachments that unpack to a hundred times theirs.
+pub const ORDINARY_UNPACK_RATIO: u64 = 32;
+
 /// Number of bytes that beginning a compressed stream or frame, or the entry of an archive, counts as, besides those that it unpacks
 /// to.
 ///

@@ -290,7 +290,8 @@ impl MessageSource {
         // The start of an mbox that has paused may not show yet that it has lengths.
         let format = current.blocks.format();
         match next {
-            Ok(Some(block)) => {
+            Ok(Some(mut block)) => {
+                block.unpacked_times = self.streams.as_ref().map_or(0, Streams::unpacked_times);
                 self.block_bytes += block.bytes.len() as u64;
                 self.current = Some(current);
                 InputStep::Block(MessageBlock {

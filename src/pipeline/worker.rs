@@ -164,6 +164,7 @@ impl Worker<'_> {
                         bytes: start.bytes,
                         offset: start.offset,
                         role: BlockRole::Whole,
+                        unpacked_times: 0,
                     },
                 };
                 self.block(&block);
@@ -219,6 +220,7 @@ impl Worker<'_> {
                 bytes,
                 offset,
                 role: BlockRole::Whole,
+                unpacked_times: 0,
             },
         };
         self.block(&block);

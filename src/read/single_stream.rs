@@ -55,6 +55,12 @@ impl SingleStream {
         self.bytes_read.get()
     }
 
+    /// Returns 0: nothing is unpacked.
+    #[must_use]
+    pub fn unpacked_times(&self) -> u64 {
+        0
+    }
+
     /// Returns `false`: no stream comes from a container.
     #[must_use]
     pub fn is_unpacked(&self) -> bool {

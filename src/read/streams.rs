@@ -163,6 +163,12 @@ impl Streams {
         self.is_unpacked
     }
 
+    /// Returns the number of bytes that the source was unpacked to for each of its own, so far.
+    #[must_use]
+    pub fn unpacked_times(&self) -> u64 {
+        self.balance.unpacked_times()
+    }
+
     /// Opens an input: as a stream, or as an archive that is read from now on.
     fn open(&mut self, pending: PendingInput) {
         let PendingInput {

@@ -3,7 +3,7 @@
 use std::cell::Cell;
 use std::rc::Rc;
 
-use crate::limits::Limits;
+use crate::limits::{Limits, ORDINARY_UNPACK_RATIO};
 
 /// Limit on the bytes unpacked per packed byte.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -57,11 +57,16 @@ impl UnpackBalance {
         }))
     }
 
-    /// Creates the balance of what is attached to a message of `bytes` bytes.
+    /// Creates the balance of what is attached to a message of `bytes` bytes, from a file that was
+    /// unpacked to `unpacked_times` its size.
     #[must_use]
-    pub fn of_message(bytes: usize, limits: &Limits) -> UnpackBalance {
-        let ratio = UnpackRatio::new(limits.nested_ratio, limits.attached_bytes);
-        let packed = Rc::new(Cell::new(bytes as u64));
+    pub fn of_message(bytes: usize, unpacked_times: u64, limits: &Limits) -> UnpackBalance {
+        let ratio = UnpackRatio {
+            max: limits.nested_ratio as u64,
+            from_bytes: limits.attached_bytes as u64 / unpacked_times.max(1),
+        };
+        let times = unpacked_times.max(ORDINARY_UNPACK_RATIO);
+        let packed = Rc::new(Cell::new(bytes as u64 * ORDINARY_UNPACK_RATIO / times));
         UnpackBalance::new("a message (attached_bytes)", &packed, ratio)
     }
 
@@ -78,6 +83,11 @@ impl UnpackBalance {
         let packed = self.0.packed.get();
         let most = max.saturating_mul(packed).saturating_add(from_bytes);
         most.saturating_sub(self.0.spent.get())
+    }
+
+    /// Returns the number of bytes unpacked for each byte of the source.
+    pub(super) fn unpacked_times(&self) -> u64 {
+        self.0.spent.get() / self.0.packed.get().max(1)
     }
 
     /// Returns `true` if [`UnpackBalance::check`] failed before.

@@ -81,6 +81,7 @@ fn message(section: &[u8], start: u64) -> Option<Message<'_>> {
         header: header_form,
         wire: false,
         extent: Extent::Whole,
+        unpacked_times: 0,
     };
     (!raw.trim_ascii().is_empty()).then_some(message)
 }

@@ -461,6 +461,7 @@ impl<R: SparseRead> BlockReader<R> {
             bytes,
             offset,
             role,
+            unpacked_times: 0,
         }
     }
 }

@@ -28,6 +28,7 @@ pub(super) fn message<'b>(bytes: &'b [u8], offset: u64, sink: &mut dyn FnMut(Spl
         header: HeaderForm::Present,
         wire: false,
         extent: Extent::Whole,
+        unpacked_times: 0,
     }));
 }
 

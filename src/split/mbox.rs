@@ -84,6 +84,7 @@ pub(super) fn message(bytes: &[u8], start: usize, end: usize, offset: u64) -> Me
         header: HeaderForm::Present,
         wire: false,
         extent: Extent::Whole,
+        unpacked_times: 0,
     }
 }
 

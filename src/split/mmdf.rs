@@ -26,6 +26,7 @@ pub(super) fn messages<'b>(bytes: &'b [u8], offset: u64, sink: &mut dyn FnMut(Sp
                 header: HeaderForm::Present,
                 wire: false,
                 extent: Extent::Whole,
+                unpacked_times: 0,
             }));
         }
         start = end;

@@ -86,6 +86,7 @@ pub(super) fn batch_messages<'b>(
             header: HeaderForm::Present,
             wire: false,
             extent: Extent::Whole,
+            unpacked_times: 0,
         }));
         start = end;
     }

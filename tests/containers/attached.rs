@@ -124,6 +124,19 @@ fn the_balance_of_a_message_grows_with_it() {
     assert_eq!(output.kinds(), [DiagnosticKind::Limit]);
 }
 
+/// Row 117: ratios of mail that unpacks to many times its size, and of what is attached to it, do not multiply.
+#[test]
+fn mail_of_a_container_that_unpacks_to_much_has_a_smaller_balance() {
+    let short = message(&[gzip(&"http://a.example/ \n".repeat(6_000).into_bytes())]);
+    let one = [b"From a@b Mon\n", &short[..], b"\n"].concat();
+    let urls = |bytes: &[u8]| scan_bytes(bytes).urls().len();
+    assert_eq!(urls(&one), 6_000);
+    assert_eq!(urls(&gzip(&one)), 6_000);
+    let bomb = scan_bytes(&zstd::encode_all(&one.repeat(3_000)[..], 1).unwrap());
+    assert!(bomb.urls().len() < 600_000, "{}", bomb.urls().len());
+    assert!(bomb.kinds().contains(&DiagnosticKind::Limit));
+}
+
 /// Row 118.
 #[test]
 fn empty_streams_in_an_attachment_count() {

@@ -121,6 +121,7 @@ impl MboxFile<'_> {
                 bytes: chunk.bytes,
                 offset: chunk.cursor.first,
                 role: BlockRole::Whole,
+                unpacked_times: 0,
             };
             ingest.open_holder(chunk.cursor.pass, self.spool, self.version)?;
             let messages = ingest.split(&block, self.format);

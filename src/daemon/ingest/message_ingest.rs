@@ -170,6 +170,7 @@ impl MessageIngest<'_> {
                 bytes: block.bytes[..start + end].to_vec(),
                 offset: block.offset,
                 role: BlockRole::Whole,
+                unpacked_times: 0,
             };
             let found = whole_messages(&earlier, format);
             if let [message] = &found[..]
@@ -758,6 +759,7 @@ mod tests {
             bytes,
             offset: 0,
             role: BlockRole::Whole,
+            unpacked_times: 0,
         };
         let mut ingest = MessageIngest {
             session,
@@ -808,6 +810,7 @@ mod tests {
             bytes,
             offset: 0,
             role: BlockRole::Whole,
+            unpacked_times: 0,
         };
         let mut counters = [Counters::default(), Counters::default()];
         let sessions = [(); 2].map(|()| shared.session(&Arc::default()).unwrap());

@@ -191,7 +191,7 @@ mod tests {
     /// Each entry as its name and content, and the error that ended the stream.
     fn entries(stream: &str) -> Vec<String> {
         let input = io::Cursor::new(stream.as_bytes().to_vec());
-        let balance = UnpackBalance::of_message(0, &Limits::default());
+        let balance = UnpackBalance::of_message(0, 0, &Limits::default());
         let mut reader = GitReader::new(ArchiveFeed::new(Box::new(input), &balance));
         let mut seen = Vec::new();
         loop {
