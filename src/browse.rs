@@ -44,12 +44,17 @@ impl From<LoadError> for BrowseError {
 
 impl Browser {
     /// Opens the database at `path`, and listens on an address. On one that other machines reach,
-    /// all pages are beneath a random token.
+    /// all pages are beneath a random token, and files are shown only below `files`, which is the
+    /// folder of the database if it is not named.
     ///
     /// # Errors
     ///
     /// The database cannot be read, or the address cannot be listened on.
-    pub(crate) fn open(path: &Path, listen: SocketAddr) -> Result<Browser, BrowseError> {
+    pub(crate) fn open(
+        path: &Path,
+        files: Option<&Path>,
+        listen: SocketAddr,
+    ) -> Result<Browser, BrowseError> {
         // Before anything listens.
         drop(open_to_read(path)?);
         let token = if listen.ip().is_loopback() {
@@ -57,8 +62,12 @@ impl Browser {
         } else {
             Some(random_token().map_err(BrowseError::Listen)?)
         };
+        let folder = path.parent().map(|folder| Path::new(".").join(folder));
+        let files = files
+            .map(PathBuf::from)
+            .or(folder.filter(|_| token.is_some()));
         let path = PathBuf::from(path);
-        let server = server::Server::bind(path, listen, token.clone());
+        let server = server::Server::bind(path, files, listen, token.clone());
         let server = server.map_err(BrowseError::Listen)?;
         let address = server.address().map_err(BrowseError::Listen)?;
         Ok(Browser {

@@ -54,6 +54,8 @@ mod seven_bit;
 mod transfer;
 
 pub use date::{CitedDate, Date, FIRST_MESSAGE_DAY, Zone, parse_date};
+#[cfg(feature = "browse")]
+pub(crate) use digest::digested_bytes;
 pub use digest::{canonical, covers_all, digest};
 pub use field_names::{FieldRoles, KnownField};
 pub use header::{HeaderField, HeaderFields};

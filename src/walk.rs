@@ -70,6 +70,19 @@ impl WalkedFile {
         }
     }
 
+    /// Creates a file from a name alone, which leads to something below `root`, through links or not. `None` if it does not. It is
+    /// opened below `root` in the place to which the links led now.
+    #[cfg(feature = "browse")]
+    pub(crate) fn below(root: &Path, path: &Path) -> Option<WalkedFile> {
+        let root = root.canonicalize().ok()?;
+        let found = path.canonicalize().ok()?;
+        let place = RootedPath::root(&root).join(found.strip_prefix(&root).ok()?.as_os_str());
+        Some(WalkedFile {
+            place: Some(place),
+            ..WalkedFile::named(path.to_owned())
+        })
+    }
+
     /// Returns `true` if it was found in a root, which stays open while the file waits.
     pub(crate) fn is_in_root(&self) -> bool {
         self.place.is_some()

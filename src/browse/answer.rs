@@ -99,12 +99,24 @@ const SYNTAX: TableSyntax = TableSyntax::Csv {
 pub(super) struct Answerer {
     db: Connection,
     path: PathBuf,
+    /// The folder below which files are shown; `None` for all.
+    files: Option<PathBuf>,
     lists: Arc<ListCache>,
 }
 
 impl Answerer {
-    pub(super) fn new(db: Connection, path: PathBuf, lists: Arc<ListCache>) -> Answerer {
-        Answerer { db, path, lists }
+    pub(super) fn new(
+        db: Connection,
+        path: PathBuf,
+        files: Option<PathBuf>,
+        lists: Arc<ListCache>,
+    ) -> Answerer {
+        Answerer {
+            db,
+            path,
+            files,
+            lists,
+        }
     }
 
     /// Returns the answer to a request for `path`.
@@ -267,7 +279,9 @@ impl Answerer {
     /// Returns the page with the raw bytes of a citation.
     fn bytes_page(&self, id: i64) -> Result<String, Refusal> {
         let row = answered(self.page_row(id))?.ok_or(NOT_FOUND)?;
-        let passage = passage(&row.citation.found.source);
+        let sql = "SELECT kind FROM sources WHERE id = (SELECT source FROM urls WHERE id = ?1)";
+        let kind: String = answered(self.db.query_row(sql, [id], |row| row.get(0)))?;
+        let passage = passage(&row.citation.found, &kind, self.files.as_deref());
         Ok(pages::bytes_page(&row, &passage))
     }
 

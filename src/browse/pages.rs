@@ -835,6 +835,15 @@ pub(super) fn bytes_page(row: &PageRow, passage: &Result<RawPassage, NoPassage>)
                     "The file is compressed, an archive or a repository, so that the text is not shown "
                     "here. The command below prints it."
                 }
+                Err(NoPassage::Outside) => p.note {
+                    "The file is not in the folder of which these pages show files. Who starts urlspool "
+                    "browse names another one with --files FOLDER."
+                }
+                Err(NoPassage::Different) => p.note {
+                    "The bytes of the file there are not shown, because they do not decode to this link: "
+                    "it is not the file that was scanned, it was scanned with other options, or the link "
+                    "is too far from its start."
+                }
                 Err(NoPassage::Failed(error)) => p.note {
                     "The file cannot be read: " (Text(&error.to_string())) ". It is looked for at the "
                     "place where it was scanned, from the folder in which this program was started."

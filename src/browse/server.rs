@@ -47,6 +47,7 @@ to the page before.\n";
 pub(super) struct Server {
     listener: TcpListener,
     database: PathBuf,
+    files: Option<PathBuf>,
     token: Option<String>,
 }
 
@@ -59,12 +60,14 @@ struct Running {
 impl Server {
     pub(super) fn bind(
         database: PathBuf,
+        files: Option<PathBuf>,
         listen: SocketAddr,
         token: Option<String>,
     ) -> io::Result<Server> {
         Ok(Server {
             listener: TcpListener::bind(listen)?,
             database,
+            files,
             token,
         })
     }
@@ -87,7 +90,12 @@ impl Server {
             running.push(Arc::clone(&query));
             let worker = Worker {
                 listener: self.listener.try_clone().map_err(BrowseError::Listen)?,
-                answerer: Answerer::new(db, self.database.clone(), Arc::clone(&lists)),
+                answerer: Answerer::new(
+                    db,
+                    self.database.clone(),
+                    self.files.clone(),
+                    Arc::clone(&lists),
+                ),
                 address: self.address().map_err(BrowseError::Listen)?,
                 token: self.token.clone(),
                 query,

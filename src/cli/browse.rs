@@ -19,7 +19,8 @@ pub(super) fn browse(args: &BrowseArgs) -> CommandResult {
             ),
         ),
     };
-    let browser = Browser::open(&args.database, args.listen).map_err(failed)?;
+    let browser =
+        Browser::open(&args.database, args.files.as_deref(), args.listen).map_err(failed)?;
     let elsewhere = match browser.url_elsewhere() {
         Some(url) => format!(", on another machine {url}"),
         None if browser.is_on_all_addresses() => {

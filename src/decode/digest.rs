@@ -39,6 +39,16 @@ pub fn covers_all(message: &Message<'_>) -> bool {
     message.extent == Extent::Whole && message.header != HeaderForm::Absent
 }
 
+/// Returns the number of the first bytes of `raw` that the digest of a message covers at least.
+#[cfg(feature = "browse")]
+pub(crate) fn digested_bytes(message: &Message<'_>) -> usize {
+    match message.extent {
+        Extent::LaterFragment(_) => 0,
+        _ if covers_all(message) => message.raw.len(),
+        _ => message.raw.len().min(START_BYTES),
+    }
+}
+
 /// Passes the canonical form of a message to `put`, in pieces: the bytes that [`digest`] hashes, with the first
 /// `body_bytes` of the body.
 pub fn canonical(

@@ -45,10 +45,14 @@ pub const BROWSE_SAMPLE_ROWS: i64 = 15_000;
 pub const BROWSE_SAMPLE_RUNS: i64 = 150;
 
 /// Size, in bytes, of the raw bytes of a link that a page shows. A URL of 64 KiB may be encoded.
-pub const BROWSE_RAW_BYTES: u64 = 256 << 10;
+pub const BROWSE_RAW_BYTES: usize = 256 << 10;
 
 /// Size, in bytes, of the raw text before them and after them: a paragraph.
-pub const BROWSE_AROUND_BYTES: u64 = 1_500;
+pub const BROWSE_AROUND_BYTES: usize = 1_500;
+
+/// Size, in bytes, of the part of a file that is searched for the message of a link: a second of
+/// reading. Of an mbox it begins near the link, of other files at their start.
+pub const BROWSE_SEARCHED_BYTES: u64 = 1 << 30;
 
 /// Number of characters of the passage before a link, and of that after it, on a page. Records that
 /// other programs wrote may have longer ones.

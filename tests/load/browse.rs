@@ -1,12 +1,13 @@
 //! `urlspool browse`, as a client of HTTP sees it. `tests/tools/browse_browser.py` is a browser.
 
+use std::fmt::Write as _;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
-use std::process::{Child, Stdio};
+use std::process::{Child, Command, Stdio};
 
 use super::search::folder_with_contexts;
 use super::{MAIL, loaded, records};
-use crate::scene::{Folder, done, ended, urlspool};
+use crate::scene::{Folder, done, ended, lines, urlspool};
 
 const HOSTILE: &str = "From x Thu Jan  4 00:00:00 1996\n\
 From: =?utf-8?q?=22=3E=3Cscript=3Ealert=281=29=3C/script=3E?= <eve@m.example>\n\
@@ -31,12 +32,11 @@ impl Drop for Served {
 
 impl Served {
     fn at(folder: &Folder, listen: &str) -> Served {
-        let mut command = urlspool(["browse", "--listen", listen]);
-        let mut child = command
-            .arg(folder.path("urls.db"))
-            .stderr(Stdio::piped())
-            .spawn()
-            .unwrap();
+        Served::by(urlspool(["browse", "--listen", listen]).arg(folder.path("urls.db")))
+    }
+
+    fn by(command: &mut Command) -> Served {
+        let mut child = command.stderr(Stdio::piped()).spawn().unwrap();
         let mut line = String::new();
         BufReader::new(child.stderr.take().unwrap())
             .read_line(&mut line)
@@ -618,11 +618,9 @@ fn raw_bytes_are_shown_with_the_text_around_them() {
         "{text}"
     );
     assert!(before.lines().count() + after.lines().count() > 2, "{raw}");
-    // The file is shorter than what is shown of a long one.
-    assert!(
-        !page.contains("of the file before") && !page.contains("of the file after"),
-        "{page}"
-    );
+    // Nothing of other messages.
+    assert!(!text.contains("From ") && !text.contains("John"), "{text}");
+    assert!(page.contains("of the file before") && page.contains("of the file after"));
     for path in ["bytes", "bytes?row=x", "bytes?row=1&row=2"] {
         assert!(served.get(path).starts_with("HTTP/1.1 400 "), "{path}");
     }
@@ -636,6 +634,97 @@ fn raw_bytes_are_shown_with_the_text_around_them() {
     std::fs::remove_file(folder.path("a.mbox")).unwrap();
     let page = served.page(&format!("bytes?row={row}"));
     assert!(page.contains("The file cannot be read: "), "{page}");
+}
+
+/// A record may name any file. Only who had the message knows the id that its record has.
+#[test]
+fn nothing_is_shown_of_a_file_that_a_record_does_not_come_from() {
+    let folder = Folder::new();
+    let url = "http://m.example/lamp";
+    let mail = format!("From: a@m.example\nSubject: s\n\nsee {url} here\n");
+    let secret = format!("From: a@m.example\nSubject: s\n\nkey {url} 0123456789\n");
+    let copy = folder.file("copy", &mail);
+    let [secret, other] = ["secret", "other"].map(|name| folder.file(name, &secret));
+    let record = lines(&records(&folder, "a", &mail)).remove(0);
+    let start = record["source"]["start"].as_u64().unwrap();
+    let rows = [
+        (&*copy, start, "message"),
+        (&*secret, start, "message"),
+        (&*other, start, "text"),
+        ("/etc/passwd", 0, "text"),
+        ("/dev/zero", start, "text"),
+    ];
+    let mut input = String::new();
+    for (path, start, kind) in rows {
+        let mut record = record.clone();
+        let end = start + url.len() as u64;
+        for (field, value) in [("path", path.into()), ("mailbox", path.into())] {
+            record["source"][field] = value;
+        }
+        record["source"]["kind"] = kind.into();
+        record["source"]["start"] = start.into();
+        record["source"]["end"] = end.into();
+        writeln!(input, "{record}").unwrap();
+        // The id is any other.
+        record["id"] = format!("{start:032x}").into();
+        writeln!(input, "{record}").unwrap();
+    }
+    loaded(&folder, &[], input.as_bytes());
+    let served = Served::at(&folder, "127.0.0.1:0");
+    for row in 1..=2 * rows.len() {
+        let page = served.page(&format!("bytes?row={row}"));
+        let is_shown = page.contains("<pre");
+        assert_eq!(is_shown, page.contains("see <mark>"), "{page}");
+        assert_eq!(
+            is_shown,
+            page.contains(&format!(">{copy}:{start}-")) && row == 1,
+            "{page}"
+        );
+        assert!(
+            !page.contains("0123456789") && !page.contains("root:"),
+            "{page}"
+        );
+    }
+}
+
+#[test]
+fn files_are_shown_to_others_only_below_a_folder() {
+    let folder = Folder::new();
+    let mail = "From: a@m.example\n\nsee http://m.example/lamp\n";
+    folder.file("inside/a", mail);
+    std::os::unix::fs::symlink(folder.path("b"), folder.path("inside/link")).unwrap();
+    std::os::unix::fs::symlink(folder.path("inside"), folder.path("folder")).unwrap();
+    let database = folder.path("inside/urls.db");
+    let mut command = urlspool(["load", "--into"]);
+    let record = lines(&records(&folder, "b", mail)).remove(0);
+    let input: Vec<_> = ["b", "inside/link", "inside/../b", "folder/a", "inside/a"]
+        .into_iter()
+        .map(|name| {
+            let mut record = record.clone();
+            for field in ["path", "mailbox"] {
+                record["source"][field] = folder.path(name).to_str().unwrap().into();
+            }
+            format!("{record}\n")
+        })
+        .collect();
+    assert_eq!(
+        ended(command.arg(&database), input.concat().as_bytes()).status,
+        Some(0)
+    );
+    let shown = |command: &mut Command| -> Vec<bool> {
+        let served = Served::by(command.arg(&database));
+        let pages = (1..=5).map(|row| served.page(&format!("bytes?row={row}")));
+        pages.map(|page| page.contains("<pre")).collect()
+    };
+    let all = ["browse", "--listen", "0.0.0.0:0"];
+    assert_eq!(shown(&mut urlspool(all)), [false, false, false, true, true]);
+    assert_eq!(
+        shown(urlspool(all).arg("--files").arg(folder.root())),
+        [true; 5]
+    );
+    let own = ["browse", "--listen", "127.0.0.1:0"];
+    assert_eq!(shown(&mut urlspool(own)), [true; 5]);
+    assert_eq!(shown(urlspool(own).args(["--files", "/none"])), [false; 5]);
 }
 
 #[test]

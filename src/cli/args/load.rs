@@ -246,4 +246,11 @@ pub(crate) struct BrowseArgs {
     /// a random token, which is a part of the URL that is printed. They are not encrypted.
     #[arg(long, value_name = "ADDRESS:PORT", default_value = "127.0.0.1:8797")]
     pub(crate) listen: std::net::SocketAddr,
+
+    /// Show raw bytes only of files in FOLDER and below it
+    ///
+    /// A database may have records of other people, which name any file. With an address that other
+    /// machines reach, the default is the folder of the database.
+    #[arg(long, value_name = "FOLDER")]
+    pub(crate) files: Option<PathBuf>,
 }
