@@ -43,6 +43,7 @@ use std::process::ExitCode;
 use clap::builder::StyledStr;
 use clap::error::{ContextKind, ContextValue};
 use clap::{ColorChoice, CommandFactory, FromArgMatches};
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
 use crate::config::NamedValue;
 use crate::diagnostic::{EscapeForm, printable, printable_lines};
@@ -59,7 +60,23 @@ pub fn command_line() -> ExitCode {
     if std::env::var_os("RUST_BACKTRACE").is_none() {
         std::panic::set_hook(Box::new(|_| {}));
     }
+    raise_open_files();
     run_arguments(&std::env::args_os().collect::<Vec<_>>()).into()
+}
+
+/// Raises the limit on open files as far as the process is allowed to.
+///
+/// Shells start programs with a low limit for the sake of programs that use `select`.
+fn raise_open_files() {
+    let Rlimit { maximum, .. } = getrlimit(Resource::Nofile);
+    // If it is refused, fewer files are opened ahead.
+    let _ = setrlimit(
+        Resource::Nofile,
+        Rlimit {
+            current: maximum,
+            maximum,
+        },
+    );
 }
 
 fn run_arguments(arguments: &[OsString]) -> Exit {

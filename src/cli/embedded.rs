@@ -7,7 +7,7 @@ use std::fmt;
 
 use super::args::{Command, ScanArgs};
 use super::error::CommandError;
-use super::scan::{self, job};
+use super::scan::job;
 use super::{parse_args, run_arguments};
 use crate::extract::Options;
 use crate::pipeline::Job;
@@ -83,7 +83,7 @@ fn request(args: &ScanArgs) -> Result<ScanRequest, CommandError> {
     let mut job = job::job(args)?;
     job.line_format = LineFormat::Values(fields.clone().unwrap_or_else(|| FieldId::ALL.to_vec()));
     let options = job::options(args, &config, &job);
-    scan::raise_open_files();
+    super::raise_open_files();
     Ok(ScanRequest {
         job,
         options,

@@ -14,8 +14,6 @@ use std::io::{IsTerminal, stderr};
 use std::path::Path;
 use std::time::Instant;
 
-use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
-
 use self::conflicts::{NamedInputs, OwnFiles};
 use self::output::{OutputPlaces, Outputs, SharedOutputs};
 use self::report::{EventColor, EventCounts, EventOutput, ScanReport};
@@ -24,7 +22,6 @@ use super::config_path::scan_config;
 use super::error::{CommandError, CommandResult, Exit};
 use super::terminal::{escaped, print_message};
 use crate::extract::Extractor;
-use crate::limits::{PREOPENED_FILES, RESERVED_DESCRIPTORS};
 use crate::origin::Source;
 use crate::pipeline::{self, Job};
 use crate::record::Summary;
@@ -51,7 +48,6 @@ pub(super) fn scan(args: &ScanArgs) -> CommandResult {
         return dry_run::dry_run(&job, args);
     }
     // Before the thread that waits for signals is started.
-    raise_open_files();
     pipeline::reserve_descriptors(&job);
     let mut report = open_outputs(args, &mut job, &mut hints)?;
     print_hints(args, &hints);
@@ -231,25 +227,6 @@ fn exit(args: &ScanArgs, summary: &Summary, counts: EventCounts) -> Exit {
         || !summary.members_failed.is_empty()
         || args.strict && counts.notes > 0;
     if failed { Exit::SomeFailed } else { Exit::Done }
-}
-
-/// Raises the limit on open files to what a scan can use, as far as it is allowed to.
-///
-/// Shells start programs with a low limit for the sake of programs that use `select`.
-pub(super) fn raise_open_files() {
-    let Rlimit { current, maximum } = getrlimit(Resource::Nofile);
-    let useful = 2 * u64::from(PREOPENED_FILES.unsigned_abs()) + RESERVED_DESCRIPTORS;
-    if let Some(current) = current.filter(|current| *current < useful) {
-        let allowed = maximum.map_or(useful, |maximum| maximum.min(useful));
-        // If it is refused, fewer files are opened ahead.
-        let _ = setrlimit(
-            Resource::Nofile,
-            Rlimit {
-                current: Some(current.max(allowed)),
-                maximum,
-            },
-        );
-    }
 }
 
 /// Checks that every file, message and candidate was counted once.

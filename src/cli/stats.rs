@@ -16,7 +16,7 @@ use super::args::StatsArgs;
 use super::error::{CommandError, CommandResult, Exit};
 use super::load::{StderrReport, load_error};
 use super::scan::report::{EventColor, bar_on_stderr, print_event, show_progress};
-use super::scan::{hints, job, raise_open_files};
+use super::scan::{hints, job};
 use super::terminal::{STDOUT, StdoutLines, escaped, print, print_message, stdout_columns};
 use crate::diagnostic::Event;
 use crate::extract::{Extractor, Options};
@@ -155,7 +155,6 @@ fn mail_job(args: &StatsArgs, paths: &[PathBuf]) -> Result<Job, CommandError> {
 
 /// Returns the statistics of the mail of a job, the summary, and the number of events for which the exit code is 1.
 fn scanned(args: &StatsArgs, job: &mut Job) -> Result<(Stats, Summary, u64), CommandError> {
-    raise_open_files();
     pipeline::reserve_descriptors(job);
     let format = &job.line_format;
     let options = Options {
