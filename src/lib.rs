@@ -156,6 +156,9 @@ mod pipeline;
 #[cfg(feature = "settings")]
 mod config;
 
+#[cfg(any(feature = "browse", feature = "daemon"))]
+mod listener;
+
 #[cfg(feature = "daemon")]
 mod daemon;
 

@@ -14,6 +14,7 @@ use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use rustix::fs::FlockOperation;
+use rustix::process::{Pid, Resource, Rlimit, getrlimit, prlimit};
 use serde_json::Value;
 
 use super::cli::{code, configure, once, program};
@@ -302,6 +303,63 @@ fn the_status_claims_notices_only_after_one_has_arrived() {
     daemon.until("the report is in the status", |daemon| {
         notices(daemon) == ("arrived".into(), true)
     });
+    daemon.stop();
+}
+
+/// Row 124. The limit on open files is raised at the start, and lowered here.
+#[test]
+fn without_a_free_descriptor_the_sockets_wait() {
+    let folder = Folder::in_memory();
+    let root = folder.root();
+    configure(root, "");
+    let mut command = Command::new("sh");
+    command.args(["-c", "ulimit -S -n 256; exec \"$@\"", "sh"]);
+    command.arg(program_command().get_program());
+    let daemon = Operated::start(root, command);
+    let limit = |files| {
+        let limit = Rlimit {
+            current: files,
+            maximum: getrlimit(Resource::Nofile).maximum,
+        };
+        prlimit(
+            Some(Pid::from_child(&daemon.child)),
+            Resource::Nofile,
+            limit,
+        )
+        .unwrap()
+    };
+    let raised = limit(Some(3));
+    assert_eq!(raised.current, raised.maximum);
+    // Each takes the descriptor that its `accept` had before it waited.
+    for socket in ["state/control.sock", "m.sock"] {
+        UnixStream::connect(root.join(socket)).unwrap();
+    }
+    let waiting = |daemon: &Operated<'_>, socket| {
+        let message = format!("cannot accept clients of the {socket} socket");
+        daemon.log().matches(&message).count()
+    };
+    for socket in ["control", "metrics"] {
+        daemon.until("it waits", |daemon| waiting(daemon, socket) == 1);
+    }
+    let ticks = || {
+        let stat = fs::read_to_string(format!("/proc/{}/stat", daemon.child.id())).unwrap();
+        let (_, fields) = stat.rsplit_once(')').unwrap();
+        let times = fields.split_whitespace().skip(11).take(2);
+        times
+            .map(|ticks| ticks.parse::<u64>().unwrap())
+            .sum::<u64>()
+    };
+    let before = ticks();
+    std::thread::sleep(Duration::from_secs(1));
+    let used = ticks() - before;
+    // Of 100 in a second.
+    assert!(used < 20, "{used} ticks");
+    limit(raised.current);
+    daemon.status();
+    assert!(daemon.get("/healthz").contains(" 200 "));
+    for socket in ["control", "metrics"] {
+        assert_eq!(waiting(&daemon, socket), 1, "{socket}");
+    }
     daemon.stop();
 }
 

@@ -12,13 +12,11 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use crate::daemon::status::Status;
+use crate::listener::serve_clients;
 use crate::walk::DeviceInode;
 
 /// The time in which a client must send its request and receive the answer.
 const CLIENT_TIMEOUT: Duration = Duration::from_secs(2);
-
-/// The time between two attempts to accept a client.
-const ACCEPT_RETRY: Duration = Duration::from_millis(100);
 
 /// Maximum age of the snapshot of a healthy daemon.
 const MAX_AGE: Duration = Duration::from_mins(1);
@@ -55,13 +53,17 @@ impl StatusSnapshot {
         let BoundSocket { listener, file } = BoundSocket::bind(path)?;
         let snapshot = self.clone();
         let serve = move || {
-            for stream in listener.incoming().flatten() {
-                let json = snapshot.lock().json.clone();
-                // A client that went away needs no answer.
-                let _ = stream
-                    .set_write_timeout(Some(CLIENT_TIMEOUT))
-                    .and_then(|()| (&stream).write_all(&json));
-            }
+            serve_clients(
+                || listener.accept(),
+                |error| not_accepted("control", error),
+                |(stream, _)| {
+                    let json = snapshot.lock().json.clone();
+                    // A client that went away needs no answer.
+                    let _ = stream
+                        .set_write_timeout(Some(CLIENT_TIMEOUT))
+                        .and_then(|()| (&stream).write_all(&json));
+                },
+            )
         };
         std::thread::Builder::new()
             .name("control".to_owned())
@@ -99,18 +101,16 @@ impl StatusSnapshot {
     ) -> io::Result<()> {
         let snapshot = self.clone();
         let serve = move || {
-            loop {
-                match accept() {
-                    Ok(mut client) => {
-                        let request = read_request(&mut client);
-                        let answer = snapshot.lock().answer(&request);
-                        // A client that went away needs no answer.
-                        let _ = client.write_all(answer.as_bytes());
-                    }
-                    // The client went away, or there is no free descriptor at the moment.
-                    Err(_) => std::thread::sleep(ACCEPT_RETRY),
-                }
-            }
+            serve_clients(
+                accept,
+                |error| not_accepted("metrics", error),
+                |mut client| {
+                    let request = read_request(&mut client);
+                    let answer = snapshot.lock().answer(&request);
+                    // A client that went away needs no answer.
+                    let _ = client.write_all(answer.as_bytes());
+                },
+            )
         };
         std::thread::Builder::new()
             .name("metrics".to_owned())
@@ -121,6 +121,10 @@ impl StatusSnapshot {
     fn lock(&self) -> MutexGuard<'_, RenderedStatus> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+fn not_accepted(socket: &str, error: &io::Error) {
+    tracing::warn!("cannot accept clients of the {socket} socket, waiting: {error}");
 }
 
 /// Returns the answer of the daemon at its control socket.
@@ -178,7 +182,11 @@ fn http_answer(status: &str, content_type: &str, body: &str) -> String {
 fn read_request(client: &mut impl Read) -> Vec<u8> {
     let mut request = Vec::new();
     let mut buffer = [0; 512];
-    while memchr::memmem::find(&request, b"\r\n\r\n").is_none() && request.len() < REQUEST_BYTES {
+    let begun = Instant::now();
+    while memchr::memmem::find(&request, b"\r\n\r\n").is_none()
+        && request.len() < REQUEST_BYTES
+        && begun.elapsed() < CLIENT_TIMEOUT
+    {
         match client.read(&mut buffer) {
             Ok(0) | Err(_) => break,
             Ok(bytes) => request.extend_from_slice(&buffer[..bytes]),
