@@ -12,6 +12,7 @@ mod request;
 mod selection;
 mod server;
 
+use std::convert::Infallible;
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::path::{Path, PathBuf};
@@ -111,13 +112,13 @@ impl Browser {
         }
     }
 
-    /// Serves pages until the process ends.
+    /// Serves pages until the process ends. `failed` receives errors of accepting clients.
     ///
     /// # Errors
     ///
     /// A thread cannot be started, or the database cannot be opened again.
-    pub(crate) fn serve(self) -> Result<(), BrowseError> {
-        self.server.serve()
+    pub(crate) fn serve(self, failed: impl Fn(&io::Error)) -> Result<Infallible, BrowseError> {
+        self.server.serve(failed)
     }
 }
 

@@ -32,6 +32,9 @@ pub(crate) enum PlantedFault {
     /// The reader of a document.
     #[cfg(feature = "documents")]
     PanicInDocument,
+    /// The maker of a page with such a search.
+    #[cfg(feature = "browse")]
+    PanicInPage,
 }
 
 /// The bytes on which the program panics if one of these faults is planted.

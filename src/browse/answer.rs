@@ -2,12 +2,11 @@
 
 use std::borrow::Cow;
 use std::fs;
-use std::io;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::SystemTime;
 
-use rusqlite::{Connection, ErrorCode, OptionalExtension};
+use rusqlite::{Connection, ErrorCode, InterruptHandle, OptionalExtension};
 
 use super::pages::{self, LinkFacts, LinksPage, PageRow, SearchPage, Snapshot, Subject};
 use super::raw::passage;
@@ -23,6 +22,7 @@ use crate::limits::{
 };
 use crate::load::{PassageMarker, citation_of_row};
 use crate::parse::key;
+use crate::planted_faults::{PlantedFault, panic_at_mark};
 use crate::record::{CitedLink, FormulaGuard, ListRow, TableSyntax, list_texts};
 
 /// An answer with a body.
@@ -49,14 +49,21 @@ impl Answer {
 
 pub(super) enum Body {
     Text(String),
-    /// Rows that are written as they are read.
-    Rows(Rows),
+    /// Rows, and the first piece of them.
+    Rows(Arc<Rows>, RowsPiece),
 }
 
 /// The rows of a list as a table or as JSON lines.
 pub(super) struct Rows {
     list: SavedList,
     is_csv: bool,
+}
+
+/// A piece of rows.
+pub(super) struct RowsPiece {
+    pub(super) lines: Vec<u8>,
+    /// The first row of the next piece; `None` after the last one.
+    pub(super) next: Option<usize>,
 }
 
 /// A list that is saved as a file.
@@ -104,6 +111,19 @@ pub(super) struct Answerer {
     lists: Arc<ListCache>,
 }
 
+/// Returns the answer to a request for `path` that needs no database.
+pub(super) fn fixed_answer(path: &str) -> Option<Answer> {
+    match path {
+        "style.css" => Some(Answer {
+            content_type: "text/css; charset=utf-8",
+            ..Answer::page("200 OK", pages::style())
+        }),
+        // Browsers ask for it without being told.
+        "favicon.ico" => Some(Answer::page("204 No Content", String::new())),
+        _ => None,
+    }
+}
+
 impl Answerer {
     pub(super) fn new(
         db: Connection,
@@ -123,15 +143,6 @@ impl Answerer {
     pub(super) fn answer(&self, path: &str, query: &str) -> Result<Answer, Refusal> {
         let html = |text| Answer::page("200 OK", text);
         match path {
-            "style.css" => Ok(Answer {
-                content_type: "text/css; charset=utf-8",
-                ..html(pages::style())
-            }),
-            // Browsers ask for it without being told.
-            "favicon.ico" => Ok(Answer {
-                status: "204 No Content",
-                ..html(String::new())
-            }),
             "" | "link" | "domain" | "list" | "sender" => {
                 let (filter, page) = Filter::of_query(query)?;
                 match self.page(path, filter.clone(), page) {
@@ -159,6 +170,8 @@ impl Answerer {
     }
 
     fn page(&self, path: &str, filter: Filter, page: usize) -> Result<String, Refusal> {
+        let words = filter.value(FilterField::Words);
+        panic_at_mark(PlantedFault::PanicInPage, words.as_bytes());
         let search = match filter.search() {
             Ok(search) => search,
             Err(reason) => return Ok(pages::not_searched(&filter, reason)),
@@ -264,6 +277,8 @@ impl Answerer {
             (SavedList::Citations(list), is_sample)
         };
         let sample = if is_sample { "-sample" } else { "" };
+        let rows = Rows { list, is_csv };
+        let first = self.rows_piece(&rows, 0)?;
         Ok(Answer {
             status: "200 OK",
             content_type: if is_csv {
@@ -272,7 +287,7 @@ impl Answerer {
                 "application/jsonl; charset=utf-8"
             },
             file_name: Some(format!("{name}{sample}.{extension}")),
-            body: Body::Rows(Rows { list, is_csv }),
+            body: Body::Rows(Arc::new(rows), first),
         })
     }
 
@@ -434,56 +449,55 @@ impl Answerer {
         Ok(())
     }
 
-    /// Gives the rows of a list to `put`, in pieces.
-    pub(super) fn write_rows(
-        &self,
-        rows: &Rows,
-        put: impl FnMut(&[u8]) -> io::Result<()>,
-    ) -> io::Result<()> {
-        match &rows.list {
+    /// Returns the piece of the rows of a list that begins with row `from`.
+    pub(super) fn rows_piece(&self, rows: &Rows, from: usize) -> Result<RowsPiece, Refusal> {
+        answered(match &rows.list {
             SavedList::Citations(list) => {
-                let found = list.ids.iter().map(|id| citation_of_row(&self.db, *id));
-                write_pieces(found, rows.is_csv, put)
+                let ids = list.ids.iter().skip(from);
+                let found = ids.map(|id| citation_of_row(&self.db, *id));
+                piece(found, rows.is_csv, from)
             }
             SavedList::Links(links) => {
-                let found = links.iter().map(|(id, citations)| {
+                let found = links.iter().skip(from).map(|(id, citations)| {
                     let url = key_of_link(&self.db, *id)?;
                     Ok(url.map(|url| CitedLink {
                         url,
                         citations: *citations,
                     }))
                 });
-                write_pieces(found, rows.is_csv, put)
+                piece(found, rows.is_csv, from)
             }
-        }
+        })
+    }
+
+    pub(super) fn interrupt_handle(&self) -> InterruptHandle {
+        self.db.get_interrupt_handle()
     }
 }
 
-/// Gives rows to `put`, in pieces, without those that a load has removed meanwhile.
-fn write_pieces<R: ListRow>(
+/// Returns a piece of the rows from the one with number `from` on, without those that a load has
+/// removed meanwhile.
+fn piece<R: ListRow>(
     rows: impl Iterator<Item = rusqlite::Result<Option<R>>>,
     is_csv: bool,
-    mut put: impl FnMut(&[u8]) -> io::Result<()>,
-) -> io::Result<()> {
+    from: usize,
+) -> rusqlite::Result<RowsPiece> {
     let mut lines = Vec::new();
-    if is_csv {
+    if is_csv && from == 0 {
         lines.extend_from_slice((R::COLUMNS.join(",") + "\n").as_bytes());
     }
-    for row in rows {
-        let Some(row) = row.map_err(io::Error::other)? else {
-            continue;
-        };
-        if is_csv {
-            row.write_row(SYNTAX, &mut lines);
-        } else {
-            row.write_json(&mut lines);
+    for (next, row) in (from + 1..).zip(rows) {
+        match row? {
+            Some(row) if is_csv => row.write_row(SYNTAX, &mut lines),
+            Some(row) => row.write_json(&mut lines),
+            None => {}
         }
         if ROWS_BYTES < lines.len() {
-            put(&lines)?;
-            lines.clear();
+            let next = Some(next);
+            return Ok(RowsPiece { lines, next });
         }
     }
-    put(&lines)
+    Ok(RowsPiece { lines, next: None })
 }
 
 impl ListCache {

@@ -6,8 +6,8 @@ use maud::{Markup, PreEscaped, html};
 
 use super::raw::{NoPassage, RawPassage};
 use super::request::{
-    FAILED, Filter, FilterField, LinkOrder, NOT_ALLOWED, NOT_FOUND, NoSearch, Refusal, TIMEOUT,
-    TOO_LONG, UNAVAILABLE, has_words,
+    FAILED, Filter, FilterField, LinkOrder, NOT_ALLOWED, NOT_FOUND, NoSearch, Refusal, TOO_LONG,
+    UNAVAILABLE, has_words,
 };
 use super::selection::{Selection, Top};
 use crate::diagnostic::{counted, grouped, shortened};
@@ -363,10 +363,6 @@ pub(super) fn refused(refusal: Refusal, path: &str, filter: &Filter) -> String {
             "Only reading",
             "These pages are only read: a browser asks for them with GET.",
         ),
-        TIMEOUT => (
-            "The request took too long",
-            "The browser did not send its request in time. Load the page again.",
-        ),
         TOO_LONG => (
             "The request is too long",
             "What is searched for is longer than these pages take. Search for less.",
@@ -376,9 +372,9 @@ pub(super) fn refused(refusal: Refusal, path: &str, filter: &Filter) -> String {
             "The database did not answer in time. Narrow the search, such as by a year.",
         ),
         FAILED => (
-            "The database cannot be read",
-            "The database cannot be read. It may be damaged, or it was moved: start urlspool browse \
-             again, which says what is wrong.",
+            "The page cannot be made",
+            "The database may be damaged, or it was moved: start urlspool browse again, which says \
+             what is wrong. If nothing is, please report the address of this page.",
         ),
         _ => (
             "The address is wrong",

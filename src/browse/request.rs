@@ -1,13 +1,15 @@
-//! The head of an HTTP request, and the filter in its query.
+//! The head of a request, and the filter in its query.
 
 use std::fmt::Write as _;
 
+use hyper::Method;
+use hyper::header::HOST;
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
 use jiff::{Timestamp, ToSpan};
 use url::form_urlencoded;
 
-use crate::limits::{BROWSE_FILTER_BYTES, BROWSE_HEADER_FIELDS, BROWSE_WORDS};
+use crate::limits::{BROWSE_FILTER_BYTES, BROWSE_WORDS};
 use crate::load::{SearchOrder, SearchQuery, clean_key, split_words};
 use crate::parse::key;
 use crate::record::ClosedSet;
@@ -22,7 +24,6 @@ pub(super) struct Refusal {
 pub(super) const BAD_REQUEST: Refusal = refusal("400 Bad Request");
 pub(super) const NOT_FOUND: Refusal = refusal("404 Not Found");
 pub(super) const NOT_ALLOWED: Refusal = refusal("405 Method Not Allowed");
-pub(super) const TIMEOUT: Refusal = refusal("408 Request Timeout");
 pub(super) const TOO_LONG: Refusal = refusal("431 Request Header Fields Too Large");
 pub(super) const FAILED: Refusal = refusal("500 Internal Server Error");
 pub(super) const UNAVAILABLE: Refusal = refusal("503 Service Unavailable");
@@ -40,41 +41,27 @@ pub(super) struct Request {
     pub(super) query: String,
     /// The value of `Host`.
     pub(super) host: String,
-    /// `HEAD`: the body is not sent.
-    pub(super) is_head: bool,
 }
 
-/// Parses the head of a request. Returns `None` if it is not complete.
-pub(super) fn parse_request(head: &[u8]) -> Result<Option<Request>, Refusal> {
-    let mut fields = [httparse::EMPTY_HEADER; BROWSE_HEADER_FIELDS];
-    let mut parsed = httparse::Request::new(&mut fields);
-    match parsed.parse(head) {
-        Ok(httparse::Status::Complete(_)) => {}
-        Ok(httparse::Status::Partial) => return Ok(None),
-        Err(httparse::Error::TooManyHeaders) => return Err(TOO_LONG),
-        Err(_) => return Err(BAD_REQUEST),
+impl Request {
+    /// Reads a request. Its body is not read.
+    pub(super) fn read<B>(request: &hyper::Request<B>) -> Result<Request, Refusal> {
+        if !matches!(*request.method(), Method::GET | Method::HEAD) {
+            return Err(NOT_ALLOWED);
+        }
+        let mut hosts = request.headers().get_all(HOST).iter();
+        let (Some(host), None) = (hosts.next(), hosts.next()) else {
+            return Err(BAD_REQUEST);
+        };
+        let uri = request.uri();
+        let path = uri.path().strip_prefix('/');
+        let path = path.filter(|_| uri.authority().is_none());
+        Ok(Request {
+            path: path.ok_or(BAD_REQUEST)?.to_owned(),
+            query: uri.query().unwrap_or_default().to_owned(),
+            host: String::from_utf8_lossy(host.as_bytes()).into_owned(),
+        })
     }
-    let is_head = match parsed.method {
-        Some("GET") => false,
-        Some("HEAD") => true,
-        _ => return Err(NOT_ALLOWED),
-    };
-    let mut hosts = parsed
-        .headers
-        .iter()
-        .filter(|field| field.name.eq_ignore_ascii_case("host"));
-    let (Some(host), None) = (hosts.next(), hosts.next()) else {
-        return Err(BAD_REQUEST);
-    };
-    let target = parsed.path.and_then(|path| path.strip_prefix('/'));
-    let target = target.ok_or(BAD_REQUEST)?;
-    let (path, query) = target.split_once('?').unwrap_or((target, ""));
-    Ok(Some(Request {
-        path: path.to_owned(),
-        query: query.to_owned(),
-        host: String::from_utf8_lossy(host.value).into_owned(),
-        is_head,
-    }))
 }
 
 /// Returns `true` if a text has a letter or a digit: other characters are not searched.
@@ -452,19 +439,28 @@ mod tests {
     use crate::limits::SEARCH_PHRASE_WORDS;
 
     #[test]
-    fn a_head_is_one_request_with_one_host() {
-        let head = b"GET /link?key=a%26b HTTP/1.1\r\nHost: localhost:8080\r\n\r\n";
-        let request = parse_request(head).unwrap().unwrap();
+    fn a_request_has_one_host_and_a_path() {
+        let read = |method: &str, target: &str, hosts: &[&str]| {
+            let mut request = hyper::Request::builder().method(method).uri(target);
+            for host in hosts {
+                request = request.header("host", *host);
+            }
+            Request::read(&request.body(()).unwrap())
+        };
+        let request = read("GET", "/link?key=a%26b", &["localhost:8080"]).unwrap();
         assert_eq!((&*request.path, &*request.query), ("link", "key=a%26b"));
-        assert_eq!(parse_request(&head[..20]), Ok(None));
-        for (head, refusal) in [
-            (&b"POST / HTTP/1.1\r\nHost: a\r\n\r\n"[..], NOT_ALLOWED),
-            (b"GET / HTTP/1.1\r\n\r\n", BAD_REQUEST),
-            (b"GET / HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n", BAD_REQUEST),
-            (b"GET http://a/ HTTP/1.1\r\nHost: a\r\n\r\n", BAD_REQUEST),
-            (b"\x16\x03\x01\x00\x00", BAD_REQUEST),
+        for (method, target, hosts, refusal) in [
+            ("POST", "/", &["a"][..], NOT_ALLOWED),
+            ("GET", "/", &[], BAD_REQUEST),
+            ("GET", "/", &["a", "b"], BAD_REQUEST),
+            ("GET", "http://a/", &["a"], BAD_REQUEST),
+            ("GET", "*", &["a"], BAD_REQUEST),
         ] {
-            assert_eq!(parse_request(head), Err(refusal));
+            assert_eq!(
+                read(method, target, hosts),
+                Err(refusal),
+                "{method} {target}"
+            );
         }
     }
 

@@ -1,38 +1,57 @@
-//! HTTP on a socket: a few threads, each with a handle of the database, that answer one request for
-//! each connection. Requests are limited in size, time and work.
+//! The HTTP server: a task for each connection, and a few threads with a handle of the database each.
+//! Requests are limited in size, time and work. Who sends or reads slowly holds no thread.
 
-use std::io::{self, Read, Write};
+use std::convert::Infallible;
+use std::io::{self, Write};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, TcpListener, TcpStream, UdpSocket};
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use rusqlite::InterruptHandle;
+use http_body_util::channel::Channel;
+use http_body_util::{Either, Full};
+use hyper::body::{Bytes, Incoming};
+use hyper::header::{CONTENT_DISPOSITION, CONTENT_TYPE, HeaderValue};
+use hyper::server::conn::http1;
+use hyper::service::service_fn;
+use hyper::{Response, StatusCode};
+use hyper_util::rt::{TokioIo, TokioTimer};
+use tokio::runtime::{Builder, Runtime};
+use tokio::sync::Semaphore;
+use tokio::task::{JoinHandle, spawn_blocking};
+use tokio::time::timeout;
 
 use super::BrowseError;
-use super::answer::{Answer, Answerer, Body, ListCache};
+use super::answer::{Answer, Answerer, Body, ListCache, RowsPiece, fixed_answer};
 use super::pages;
-use super::request::{
-    BAD_REQUEST, Filter, NOT_FOUND, Refusal, Request, TIMEOUT, TOO_LONG, parse_request,
-};
+use super::request::{FAILED, Filter, NOT_FOUND, Refusal, Request};
 use crate::limits::{
-    BROWSE_PATH_SLASHES, BROWSE_QUERY_SECONDS, BROWSE_REQUEST_BYTES, BROWSE_REQUEST_SECONDS,
-    BROWSE_THREADS, BROWSE_WRITE_SECONDS,
+    BROWSE_ANSWER_SECONDS, BROWSE_CONNECTIONS, BROWSE_HEADER_FIELDS, BROWSE_PATH_SLASHES,
+    BROWSE_QUERY_SECONDS, BROWSE_REQUEST_BYTES, BROWSE_REQUEST_SECONDS, BROWSE_THREADS,
 };
+use crate::listener::serve_clients;
 use crate::load::open_to_read;
 
-/// The pause after a connection that could not be accepted, and between two looks for queries that
-/// last too long.
-const PAUSE: Duration = Duration::from_millis(200);
+/// Time between two attempts to interrupt queries that last too long: the first may come between
+/// two of them.
+const INTERRUPT_PAUSE: Duration = Duration::from_millis(200);
 
 /// The headers of each answer. Pages have no script, load nothing but their style sheet, send forms
 /// only here, and are shown in no frame.
-const HEADERS: &str = "Content-Security-Policy: default-src 'none'; style-src 'self'; form-action \
-'self'; base-uri 'none'; frame-ancestors 'none'\r\n\
-X-Content-Type-Options: nosniff\r\nX-Frame-Options: DENY\r\nReferrer-Policy: no-referrer\r\n\
-Cross-Origin-Opener-Policy: same-origin\r\nCross-Origin-Resource-Policy: same-origin\r\n\
-Cache-Control: no-store\r\nConnection: close\r\n";
+const HEADERS: [(&str, &str); 7] = [
+    (
+        "content-security-policy",
+        "default-src 'none'; style-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
+    ),
+    ("x-content-type-options", "nosniff"),
+    ("x-frame-options", "DENY"),
+    ("referrer-policy", "no-referrer"),
+    ("cross-origin-opener-policy", "same-origin"),
+    ("cross-origin-resource-policy", "same-origin"),
+    ("cache-control", "no-store"),
+];
 
 /// The answer to a request that is not beneath the token.
 const NO_TOKEN: &str = "There is no such page. The address of these pages has a token, which is \
@@ -41,6 +60,10 @@ another one after each start: open the whole address that urlspool printed.\n";
 /// The answer to a request whose path has too many slashes for links that lead back.
 const TOO_DEEP: &str = "There is no page with this address, which has too many slashes. Go back \
 to the page before.\n";
+
+/// The answer to a connection for which there is no room.
+const BUSY: &[u8] = b"HTTP/1.1 503 Service Unavailable\r\nConnection: close\r\n\
+Content-Length: 0\r\nRetry-After: 1\r\n\r\n";
 
 /// A socket that listens, with what is served there.
 #[derive(Debug)]
@@ -51,11 +74,25 @@ pub(super) struct Server {
     token: Option<String>,
 }
 
-/// The query that a thread runs: its end, and the way to interrupt it.
-struct Running {
-    deadline: Mutex<Option<Instant>>,
-    handle: InterruptHandle,
+/// What all connections share.
+struct Site {
+    /// The handles of the database that are not in use.
+    answerers: Mutex<Vec<Answerer>>,
+    /// One permit for each of `answerers`.
+    free: Arc<Semaphore>,
+    address: SocketAddr,
+    token: Option<String>,
 }
+
+/// A connection.
+struct Client {
+    task: JoinHandle<()>,
+    /// `true` while its request is whole and its answer is made; otherwise it waits for the client.
+    is_at_work: Arc<AtomicBool>,
+}
+
+/// The body of an answer: whole, or in pieces as the client reads them.
+type AnswerBody = Either<Full<Bytes>, Channel<Bytes, io::Error>>;
 
 impl Server {
     pub(super) fn bind(
@@ -76,88 +113,124 @@ impl Server {
         self.listener.local_addr()
     }
 
-    /// Answers requests until the process ends.
-    pub(super) fn serve(self) -> Result<(), BrowseError> {
+    /// Answers requests until the process ends. `failed` receives the errors of accepting clients.
+    pub(super) fn serve(self, failed: impl Fn(&io::Error)) -> Result<Infallible, BrowseError> {
+        let address = self.address().map_err(BrowseError::Listen)?;
         let lists = Arc::new(ListCache::default());
-        let mut running = Vec::new();
-        let mut workers = Vec::new();
+        let mut answerers = Vec::new();
         for _ in 0..BROWSE_THREADS {
             let db = open_to_read(&self.database)?;
-            let query = Arc::new(Running {
-                deadline: Mutex::new(None),
-                handle: db.get_interrupt_handle(),
-            });
-            running.push(Arc::clone(&query));
-            let worker = Worker {
-                listener: self.listener.try_clone().map_err(BrowseError::Listen)?,
-                answerer: Answerer::new(
-                    db,
-                    self.database.clone(),
-                    self.files.clone(),
-                    Arc::clone(&lists),
-                ),
-                address: self.address().map_err(BrowseError::Listen)?,
-                token: self.token.clone(),
-                query,
-            };
-            let started = thread::Builder::new()
-                .name("browse".to_owned())
-                .spawn(move || worker.run());
-            workers.push(started.map_err(BrowseError::Listen)?);
+            let (path, files) = (self.database.clone(), self.files.clone());
+            answerers.push(Answerer::new(db, path, files, Arc::clone(&lists)));
         }
-        while workers.iter().any(|worker| !worker.is_finished()) {
-            thread::sleep(PAUSE);
-            for query in &running {
-                query.interrupt_if_late();
-            }
-        }
-        Ok(())
+        let site = Arc::new(Site {
+            answerers: Mutex::new(answerers),
+            free: Arc::new(Semaphore::new(BROWSE_THREADS)),
+            address,
+            token: self.token,
+        });
+        let runtime = Builder::new_multi_thread()
+            .worker_threads(1)
+            .max_blocking_threads(BROWSE_THREADS)
+            .thread_name("browse")
+            .enable_all()
+            .build()
+            .map_err(BrowseError::Listen)?;
+        let mut clients = Vec::new();
+        serve_clients(
+            || self.listener.accept(),
+            failed,
+            |(client, _)| {
+                if has_room(&mut clients) {
+                    clients.push(Client::start(client, &site, &runtime));
+                } else {
+                    // A client that went away needs no answer.
+                    let _ = (&client).write(BUSY);
+                }
+            },
+        )
     }
 }
 
-impl Running {
-    fn set_deadline(&self, deadline: Option<Instant>) {
-        *self.deadline.lock().unwrap_or_else(PoisonError::into_inner) = deadline;
+/// Makes room for one more connection: closes the one that has waited longest for its client.
+/// Returns `false` if all of them are at work.
+fn has_room(clients: &mut Vec<Client>) -> bool {
+    clients.retain(|client| !client.task.is_finished());
+    if clients.len() < BROWSE_CONNECTIONS {
+        return true;
     }
+    let waits = |client: &Client| !client.is_at_work.load(Ordering::Relaxed);
+    let longest = clients.iter().position(waits);
+    longest.is_some_and(|at| {
+        clients.remove(at).task.abort();
+        true
+    })
+}
 
-    fn interrupt_if_late(&self) {
-        let deadline = *self.deadline.lock().unwrap_or_else(PoisonError::into_inner);
-        if deadline.is_some_and(|deadline| deadline <= Instant::now()) {
-            self.handle.interrupt();
-        }
+impl Client {
+    fn start(client: TcpStream, site: &Arc<Site>, runtime: &Runtime) -> Client {
+        let is_at_work = Arc::<AtomicBool>::default();
+        let (site, flag) = (Arc::clone(site), Arc::clone(&is_at_work));
+        let task = runtime.spawn(async move {
+            // A client that went away needs no answer.
+            let _ = serve_client(client, &site, &flag).await;
+        });
+        Client { task, is_at_work }
     }
 }
 
-struct Worker {
-    listener: TcpListener,
-    answerer: Answerer,
-    address: SocketAddr,
-    token: Option<String>,
-    query: Arc<Running>,
+/// Answers one request, within the time for it.
+async fn serve_client(
+    client: TcpStream,
+    site: &Arc<Site>,
+    is_at_work: &AtomicBool,
+) -> io::Result<()> {
+    client.set_nonblocking(true)?;
+    client.set_nodelay(true)?;
+    let client = TokioIo::new(tokio::net::TcpStream::from_std(client)?);
+    let service = service_fn(|request| async {
+        is_at_work.store(true, Ordering::Relaxed);
+        let response = site.respond(request).await;
+        is_at_work.store(false, Ordering::Relaxed);
+        Ok::<_, Infallible>(response)
+    });
+    let connection = http1::Builder::new()
+        .timer(TokioTimer::new())
+        .header_read_timeout(Duration::from_secs(BROWSE_REQUEST_SECONDS))
+        .max_buf_size(BROWSE_REQUEST_BYTES)
+        .max_headers(BROWSE_HEADER_FIELDS)
+        .keep_alive(false)
+        .title_case_headers(true)
+        .serve_connection(client, service);
+    let seconds = BROWSE_REQUEST_SECONDS + BROWSE_ANSWER_SECONDS;
+    let served = timeout(Duration::from_secs(seconds), connection).await?;
+    served.map_err(io::Error::other)
 }
 
-impl Worker {
-    fn run(self) {
-        loop {
-            match self.listener.accept() {
-                // A client that went away needs no answer.
-                Ok((client, _)) => drop(self.serve_client(client)),
-                Err(_) => thread::sleep(PAUSE),
-            }
-        }
-    }
-
-    fn serve_client(&self, mut client: TcpStream) -> io::Result<()> {
-        client.set_write_timeout(Some(Duration::from_secs(BROWSE_WRITE_SECONDS)))?;
-        client.set_nodelay(true)?;
-        let (answer, is_head) = match read_request(&mut client)? {
-            Err(refusal) => (refusal_page(refusal, "", ""), false),
-            Ok(request) => (self.answer(&request), request.is_head),
+impl Site {
+    async fn respond(self: &Arc<Self>, request: hyper::Request<Incoming>) -> Response<AnswerBody> {
+        let answer = match Request::read(&request) {
+            Err(refusal) => refusal_page(refusal, "", ""),
+            Ok(request) => self.answer(&request).await,
         };
-        self.write_answer(&mut client, answer, is_head)
+        let status = StatusCode::from_bytes(&answer.status.as_bytes()[..3]);
+        let mut response = Response::new(self.body(answer.body));
+        *response.status_mut() = status.unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+        let headers = response.headers_mut();
+        for (name, value) in HEADERS {
+            headers.insert(name, HeaderValue::from_static(value));
+        }
+        headers.insert(CONTENT_TYPE, HeaderValue::from_static(answer.content_type));
+        let file = answer
+            .file_name
+            .map(|name| format!("attachment; filename=\"{name}\""));
+        if let Some(Ok(file)) = file.map(HeaderValue::try_from) {
+            headers.insert(CONTENT_DISPOSITION, file);
+        }
+        response
     }
 
-    fn answer(&self, request: &Request) -> Answer {
+    async fn answer(self: &Arc<Self>, request: &Request) -> Answer {
         let path = match &self.token {
             None if !is_own_host(&request.host, self.address) => {
                 let reason = format!(
@@ -176,55 +249,78 @@ impl Worker {
         if BROWSE_PATH_SLASHES < path.matches('/').count() {
             return plain(NOT_FOUND.status, TOO_DEEP.to_owned());
         }
-        self.start_query();
-        let answer = self.answerer.answer(path, &request.query);
-        self.query.set_deadline(None);
+        if let Some(answer) = fixed_answer(path) {
+            return answer;
+        }
+        let (asked, query) = (path.to_owned(), request.query.clone());
+        let answer = self.on_thread(move |answerer| answerer.answer(&asked, &query));
+        let answer = answer.await;
         answer.unwrap_or_else(|refusal| refusal_page(refusal, path, &request.query))
     }
 
-    fn start_query(&self) {
-        let deadline = Instant::now() + Duration::from_secs(BROWSE_QUERY_SECONDS);
-        self.query.set_deadline(Some(deadline));
+    /// Works with a handle of the database on a thread, when one is free. Queries that last too long
+    /// are interrupted. A panic ends the work alone.
+    async fn on_thread<T: Send + 'static>(
+        self: &Arc<Self>,
+        work: impl FnOnce(&Answerer) -> Result<T, Refusal> + Send + 'static,
+    ) -> Result<T, Refusal> {
+        let permit = Arc::clone(&self.free).acquire_owned().await;
+        let answerer = self.answerers().pop();
+        let (Ok(permit), Some(answerer)) = (permit, answerer) else {
+            return Err(FAILED);
+        };
+        let interrupt = answerer.interrupt_handle();
+        let site = Arc::clone(self);
+        let mut work = spawn_blocking(move || {
+            let result = catch_unwind(AssertUnwindSafe(|| work(&answerer)));
+            site.answerers().push(answerer);
+            drop(permit);
+            result.unwrap_or(Err(FAILED))
+        });
+        // Goes on if the client leaves.
+        let watched = tokio::spawn(async move {
+            let mut patience = Duration::from_secs(BROWSE_QUERY_SECONDS);
+            loop {
+                if let Ok(result) = timeout(patience, &mut work).await {
+                    return result.unwrap_or(Err(FAILED));
+                }
+                interrupt.interrupt();
+                patience = INTERRUPT_PAUSE;
+            }
+        });
+        watched.await.unwrap_or(Err(FAILED))
     }
 
-    fn write_answer(
-        &self,
-        client: &mut TcpStream,
-        answer: Answer,
-        is_head: bool,
-    ) -> io::Result<()> {
-        let file = answer.file_name.map_or_else(String::new, |name| {
-            format!("Content-Disposition: attachment; filename=\"{name}\"\r\n")
+    fn answerers(&self) -> std::sync::MutexGuard<'_, Vec<Answerer>> {
+        self.answerers
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Returns a body. Rows after the first piece are read when the client has taken the piece
+    /// before.
+    fn body(self: &Arc<Self>, body: Body) -> AnswerBody {
+        let (rows, mut piece) = match body {
+            Body::Text(text) => return Either::Left(Full::from(text)),
+            Body::Rows(_, RowsPiece { lines, next: None }) => {
+                return Either::Left(Full::from(lines));
+            }
+            Body::Rows(rows, piece) => (rows, piece),
+        };
+        let (mut sender, body) = Channel::new(1);
+        let site = Arc::clone(self);
+        tokio::spawn(async move {
+            while sender.send_data(piece.lines.into()).await.is_ok() {
+                let Some(from) = piece.next else { return };
+                let rows = Arc::clone(&rows);
+                let next = site.on_thread(move |answerer| answerer.rows_piece(&rows, from));
+                match next.await {
+                    Ok(next) => piece = next,
+                    Err(refusal) => return sender.abort(io::Error::other(refusal.status)),
+                }
+            }
         });
-        let start = format!(
-            "HTTP/1.1 {}\r\nContent-Type: {}\r\n{file}{HEADERS}",
-            answer.status, answer.content_type
-        );
-        match answer.body {
-            Body::Text(text) => {
-                let length = format!("{start}Content-Length: {}\r\n\r\n", text.len());
-                client.write_all(length.as_bytes())?;
-                if !is_head {
-                    client.write_all(text.as_bytes())?;
-                }
-                Ok(())
-            }
-            Body::Rows(rows) => {
-                client.write_all(format!("{start}\r\n").as_bytes())?;
-                if is_head {
-                    return Ok(());
-                }
-                self.answerer.write_rows(&rows, |lines| {
-                    // Time in which rows are read, not that in which they are sent.
-                    self.query.set_deadline(None);
-                    client.write_all(lines)?;
-                    self.start_query();
-                    Ok(())
-                })?;
-                self.query.set_deadline(None);
-                Ok(())
-            }
-        }
+        Either::Right(body)
     }
 }
 
@@ -265,35 +361,6 @@ fn is_own_host(host: &str, address: SocketAddr) -> bool {
             .parse::<IpAddr>()
             .is_ok_and(|ip| ip == address.ip());
     is_own_name && port == Some(address.port())
-}
-
-/// Reads the head of a request.
-fn read_request(client: &mut TcpStream) -> io::Result<Result<Request, Refusal>> {
-    let deadline = Instant::now() + Duration::from_secs(BROWSE_REQUEST_SECONDS);
-    let mut head = Vec::new();
-    let mut buffer = [0; 4096];
-    loop {
-        let left = deadline.saturating_duration_since(Instant::now());
-        if left.is_zero() {
-            return Ok(Err(TIMEOUT));
-        }
-        client.set_read_timeout(Some(left))?;
-        let bytes = match client.read(&mut buffer) {
-            Ok(0) => return Ok(Err(BAD_REQUEST)),
-            Ok(bytes) => bytes,
-            Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Ok(Err(TIMEOUT)),
-            Err(error) => return Err(error),
-        };
-        let seen = head.len().saturating_sub(3);
-        head.extend_from_slice(&buffer[..bytes]);
-        if BROWSE_REQUEST_BYTES < head.len() {
-            return Ok(Err(TOO_LONG));
-        }
-        // A head is parsed once, when it is whole.
-        if memchr::memmem::find(&head[seen..], b"\r\n\r\n").is_some() {
-            return Ok(parse_request(&head).and_then(|request| request.ok_or(BAD_REQUEST)));
-        }
-    }
 }
 
 /// Returns the page of a refusal, with the conditions of the request.

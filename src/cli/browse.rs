@@ -32,6 +32,10 @@ pub(super) fn browse(args: &BrowseArgs) -> CommandResult {
         "urlspool: open {} in a browser{elsewhere}; Ctrl-C ends it",
         browser.url()
     ));
-    browser.serve().map_err(failed)?;
-    Ok(Exit::Done)
+    let waits = |error: &std::io::Error| {
+        print_message(format_args!(
+            "urlspool: cannot accept clients, waiting: {error}"
+        ));
+    };
+    match browser.serve(waits).map_err(failed)? {}
 }

@@ -1,10 +1,11 @@
 //! Limits of the server of `urlspool browse`.
 
-/// Number of threads that answer requests, each with a database handle of its own.
-///
-/// A browser opens six connections at most; one that sends or reads slowly holds one thread until
-/// its time is over.
+/// Number of threads that make answers, each with a database handle of its own. A browser opens six
+/// connections at most.
 pub const BROWSE_THREADS: usize = 6;
+
+/// Number of connections. Above it, the one that has waited longest for its client is closed.
+pub const BROWSE_CONNECTIONS: usize = 64;
 
 /// Size, in bytes, of the head of a request. It holds the key of a link, whose escapes take three
 /// bytes each.
@@ -27,8 +28,9 @@ pub const BROWSE_WORDS: usize = 32;
 /// Time, in seconds, in which a client must send the head of its request.
 pub const BROWSE_REQUEST_SECONDS: u64 = 10;
 
-/// Time, in seconds, for which a client may not read anything of an answer.
-pub const BROWSE_WRITE_SECONDS: u64 = 10;
+/// Time, in seconds, in which an answer must be made and read. A file of 100,000 citations has about
+/// 60 MB, which 2 Mbit a second carry in it.
+pub const BROWSE_ANSWER_SECONDS: u64 = 300;
 
 /// Time, in seconds, after which the queries of a page are interrupted.
 pub const BROWSE_QUERY_SECONDS: u64 = 20;
