@@ -11,7 +11,7 @@ mod trigger;
 
 pub(crate) use host_check::{
     CutText, HostAndPort, cut, host_before_refused, is_country, is_cut_short, is_ipv4, likely_host,
-    plausible_host,
+    names_site, plausible_host,
 };
 pub(crate) use host_prefix::guessed_scheme;
 pub(crate) use machine_name::names_machine;

@@ -89,6 +89,35 @@ fn a_gateways_link_is_put_together_up_to_its_end() {
     assert_eq!(found(&format!("{link}\nlamps/of/brass.html\n")), whole);
 }
 
+/// A reading over two lines was chosen at 0.33, beside one over three lines with 0.39.
+#[test]
+fn a_joined_reading_is_chosen_with_a_confidence_of_its_own() {
+    let text = "http://a.example/minutes\nindex.html\nsome_name\n";
+    let records = ended(
+        &mut urlspool(["scan", "--kind", "text", "-"]),
+        text.as_bytes(),
+    )
+    .records();
+    assert_eq!(records.len(), 1);
+    assert_eq!(records[0]["url"], "http://a.example/minutes");
+    let others: Vec<_> = records[0]["alternates"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .collect();
+    assert_eq!(others[0]["url"], "http://a.example/minutesindex.html");
+    assert!(
+        others.len() == 2
+            && others
+                .iter()
+                .all(|other| other["confidence"].as_f64() < Some(0.7))
+    );
+    assert_eq!(
+        found("http://a.example/minutes/\nindex.html\n")[0].0,
+        "http://a.example/minutes/index.html"
+    );
+}
+
 /// A URL whose scheme was defanged was joined to the URL above it, at a confidence of 0.999: a blocklist saw neither.
 #[test]
 fn a_defanged_url_below_another_is_a_url_of_its_own() {

@@ -17,7 +17,7 @@ use super::hyphen::without_hyphens;
 use super::shortened::{ShortenedComponent, bracketed_mark_len, shortened_component};
 use super::verdict::Verdicts;
 use crate::repair::{
-    AT_SIGN_CONFIDENCE, CORRECTED_CONFIDENCE, DEFANGED_CONFIDENCE, JOIN_CONFIDENCE,
+    AT_SIGN_CONFIDENCE, CORRECTED_CONFIDENCE, DEFANGED_CONFIDENCE, JOIN_CONFIDENCE, Join,
     REWRITTEN_LINK_CONFIDENCE, Repair, RepairSet, UNESCAPED_CONFIDENCE,
 };
 use crate::scan::{Opening, Rules, Scanner, defanged_mark, guessed_scheme, is_cut_short};
@@ -137,18 +137,22 @@ impl CandidateParser<'_> {
             .collect()
     }
 
-    /// Parses a word without a wrapper: the longest reading that is likelier than not to be
-    /// intended, or else a shorter one, down to the text before the first join.
+    /// Parses a word without a wrapper: the joined reading whose own confidence is
+    /// [`JOIN_CONFIDENCE`], or else the text before the first join, or, if that is no URL, the shortest joined reading.
     fn bare(&self, sink: &mut dyn FnMut(&FoundUrl<'_>)) -> ParseOutcome {
         let line = self.candidate.line;
-        let likely = line
-            .joins()
-            .iter()
-            .take_while(|join| JOIN_CONFIDENCE <= join.confidence)
-            .count();
+        let parts = self.parts();
+        let is_likely = |join: &&Join| JOIN_CONFIDENCE <= join.confidence;
+        let likely = line.joins().iter().take_while(is_likely).count();
+        let of_start = self.confidence_of(None);
+        let is_chosen = |joins: &usize| {
+            let part = parts.get(*joins).copied().flatten();
+            part.is_some_and(|part| JOIN_CONFIDENCE <= of_start * part)
+        };
+        let own = (1..=likely).find(is_chosen);
         let mut last = RejectReason::Implausible;
-        for joins in (0..=likely).rev() {
-            match self.word(joins, sink) {
+        for joins in own.into_iter().chain(0..=likely) {
+            match self.word(joins, &parts, sink) {
                 Ok(url_len) => {
                     return ParseOutcome {
                         resume: line.text_range(Span::new(0, url_len)).end,
@@ -212,6 +216,7 @@ impl CandidateParser<'_> {
     fn word(
         &self,
         joins: usize,
+        parts: &[Option<f32>],
         sink: &mut dyn FnMut(&FoundUrl<'_>),
     ) -> Result<usize, RejectReason> {
         let line = self.candidate.line;
@@ -226,7 +231,7 @@ impl CandidateParser<'_> {
         let mut confidence = self.confidence_of(shortened);
         let mut alternates = Alternates::of(&text);
         if self.scanner.rules() == Rules::Wide {
-            confidence = self.add_other_joins(joins, confidence, &mut alternates);
+            confidence = self.add_other_joins(joins, parts, confidence, &mut alternates);
             self.add_longer_tail(end, &mut alternates);
             self.add_tildes(&text, TextContext::Bare, confidence, &mut alternates);
             confidence = confidence.min(1.0 - alternates.confidence());
@@ -240,47 +245,57 @@ impl CandidateParser<'_> {
         Ok(end.url)
     }
 
-    /// Adds the readings over more or fewer joins than were chosen. Returns the confidence in the
-    /// chosen one.
-    ///
-    /// All readings share `confidence`: each one's part is the probability that the URL goes over
-    /// its joins and not over the next. A reading that is no URL has none.
+    /// The parts of the readings over no join, one join and so on: the probability that the URL goes
+    /// over these joins and not over the next. A reading that is no URL has none. Empty without
+    /// joins, or if all parts are too small for a number.
+    fn parts(&self) -> Vec<Option<f32>> {
+        let joins = self.candidate.line.joins();
+        if joins.is_empty() {
+            return Vec::new();
+        }
+        let (mut parts, mut reach) = (Vec::new(), 1.0);
+        for number in 0..=joins.len() {
+            let next = joins.get(number).map_or(0.0, |join| join.confidence);
+            let is_url = self.reading(&self.over(number), TextContext::Bare).is_ok();
+            parts.push(is_url.then_some(reach * (1.0 - next)));
+            reach *= next;
+        }
+        let total: f32 = parts.iter().flatten().sum();
+        if total <= 0.0 {
+            return Vec::new();
+        }
+        parts.iter_mut().flatten().for_each(|part| *part /= total);
+        parts
+    }
+
+    /// The text of the URL that goes over `joins` joins, with its scheme.
+    fn over(&self, joins: usize) -> Cow<'_, [u8]> {
+        self.with_scheme(&self.candidate.line.text()[..self.end(joins).url])
+    }
+
+    /// Adds the readings over more or fewer joins than were chosen, which share `confidence` by
+    /// their `parts`. Returns the confidence in the chosen one.
     fn add_other_joins(
         &self,
         chosen: usize,
+        parts: &[Option<f32>],
         confidence: f32,
         alternates: &mut Alternates<'_>,
     ) -> f32 {
-        let line = self.candidate.line;
-        let (mut others, mut own, mut total, mut reach) = (Vec::new(), 0.0, 0.0, 1.0);
-        for joins in 0..=line.joins().len() {
-            let next = line.joins().get(joins).map_or(0.0, |join| join.confidence);
-            let part = reach * (1.0 - next);
-            reach *= next;
-            if joins == chosen {
-                own = part;
-            } else {
-                let text = self.with_scheme(&line.text()[..self.end(joins).url]);
-                if self.reading(&text, TextContext::Bare).is_err() {
-                    continue;
-                }
-                others.push((joins, part, text));
-            }
-            total += part;
-        }
-        // All parts of the readings that are URLs may be too small for a number.
-        if total <= 0.0 {
+        let Some(own) = parts.get(chosen).copied().flatten() else {
             return confidence;
-        }
-        for (joins, part, text) in others {
+        };
+        for (joins, part) in parts.iter().enumerate() {
             let why = if joins < chosen {
                 AlternateReason::HeadOnly
             } else {
                 AlternateReason::BareContinuation
             };
-            alternates.add(&text, why, confidence * part / total);
+            if let Some(part) = part.filter(|_| joins != chosen) {
+                alternates.add(&self.over(joins), why, confidence * part);
+            }
         }
-        confidence * own / total + alternates.of_chosen
+        confidence * own + alternates.of_chosen
     }
 
     /// Adds the reading with the trimmed characters that could belong to the URL.

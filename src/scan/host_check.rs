@@ -108,7 +108,7 @@ fn is_template(host: &[u8], refused: &[u8]) -> bool {
 }
 
 /// Returns `true` if a domain or an IPv4 address is at the start of `text`.
-pub(super) fn names_site(text: &[u8]) -> bool {
+pub(crate) fn names_site(text: &[u8]) -> bool {
     let is_host_byte = |byte: &&u8| LABEL[usize::from(**byte)] || **byte == b'.';
     let run = text.iter().take(256).take_while(is_host_byte).count();
     let host = &text[..run];

@@ -43,6 +43,7 @@ pub(super) fn is_impossible(
     let begins_site =
         || head.ends_with_alnum() && token.begins_host() && !head.is_host_incomplete();
     let listed = || ends_with(b",;") && holds_url(token.all);
+    let word_as_host = || head.is_scheme() && !token.names_host();
     // A URL that begins in ASCII continues in ASCII.
     let foreign = || !token.all.is_ascii() && url.is_ascii();
     // `http://` alone continues with the host, whatever it is called.
@@ -61,6 +62,7 @@ pub(super) fn is_impossible(
     another()
         || defanged(token)
         || !line_break.whole_line && spaced()
+        || word_as_host()
         || token.begins_location()
         // A heading is no name of a page.
         || line_break.is_heading_of_site() && !ends_with_page(token.all)

@@ -539,7 +539,7 @@ fn a_line_that_was_cut_twice_is_as_long_as_it_was_before() {
     ));
     // A word could begin a sentence.
     check(&format!(
-        "> «{head}ch-nobo»¶> «dy-rea»¶> ‹thanks› are due to him"
+        "> «{head}ch-nobo»¶> «dy-rea»¶> ‹minutes› are due to him"
     ));
     // One column less.
     let names = features(&format!("{head}ch-no\nbody-rea\nd/from-2004"));
@@ -887,6 +887,29 @@ fn the_rest_of_an_unquoted_line_may_be_quoted_after_a_blank_one() {
 fn a_scheme_alone_is_continued_by_its_host() {
     check("see «http://»¶«www.a.example/x/y.html»¶");
     check("see «http://www.b.example/»¶www.a.example/x/y.html¶");
+    for host in [
+        "a.example",
+        "192.0.2.1/x",
+        "localhost:80",
+        "server:80/x",
+        "server/x/y.html",
+    ] {
+        check(&format!("see «http://»¶«{host}»¶"));
+    }
+    for word in ["protocol.", "e.g.", "client/server", "and"] {
+        check(&format!("see «http://»¶{word}¶"));
+    }
+}
+
+#[test]
+fn a_closing_does_not_continue_a_url() {
+    for closing in [
+        "thanks", "Thanks,", "thx!", "cheers", "regards", "danke", "merci",
+    ] {
+        check(&format!("«{FULL}»¶{closing}¶¶"));
+        check(&format!("«http://a.example/minutes»¶{closing}¶¶"));
+        check(&format!("«http://a.example/?minutes=»¶{closing}¶¶"));
+    }
 }
 
 #[test]

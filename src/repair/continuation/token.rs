@@ -4,7 +4,7 @@
 //! `features` and `exclusion` decide whether a property speaks for or against a continuation.
 
 use super::line_layout::{columns, is_word};
-use crate::scan::{defanged_mark, spelled_head};
+use crate::scan::{defanged_mark, names_site, spelled_head};
 
 /// Bytes that no continuation begins with: they open something, or programs break lines after them.
 const NEVER_FIRST: &[u8] = b"[({*|\\'^!,)]}$";
@@ -519,6 +519,14 @@ impl ContinuationToken<'_> {
         begins_with(self.all, "www.") && self.all.get(4).is_some_and(u8::is_ascii_alphanumeric)
     }
 
+    /// Returns `true` if the token can be the host of a URL, with or without a path, and is no word.
+    pub(super) fn names_host(&self) -> bool {
+        names_site(self.all)
+            || self.bare.contains(&b'/') && !self.is_word_pair()
+            || self.bare.starts_with(b"localhost")
+            || self.defanged_delimiter().is_some()
+    }
+
     /// Returns `true` if the token begins with a host in one of [`TOP_DOMAINS`], with or without a
     /// port.
     pub(super) fn begins_host(&self) -> bool {
@@ -562,12 +570,14 @@ fn is_host(text: &[u8]) -> bool {
     text.contains(&b'.') && text.split(|&byte| byte == b'.').all(label)
 }
 
-/// Frequent English words that continue a sentence after a URL. URLs do not end with them. `a` and
-/// `i` are missing because they can be letters of a URL.
-const STOP_WORDS: [&str; 36] = [
+/// Frequent English words that continue a sentence after a URL, and words that close a letter. URLs
+/// do not end with them. `a` and `i` are missing because they can be letters of a URL.
+const STOP_WORDS: [&str; 50] = [
     "an", "and", "are", "as", "at", "but", "by", "can", "for", "from", "has", "have", "if", "in",
     "into", "is", "it", "its", "of", "on", "or", "so", "that", "the", "then", "there", "this",
-    "to", "via", "vs", "was", "we", "were", "which", "with", "you",
+    "to", "via", "vs", "was", "we", "were", "which", "with", "you", "thank", "thanks", "thx",
+    "cheers", "regards", "bye", "after", "before", "when", "danke", "merci", "gracias", "grazie",
+    "saludos",
 ];
 
 /// English words and abbreviations of one or two letters that are not in [`STOP_WORDS`].
