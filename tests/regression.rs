@@ -118,6 +118,20 @@ fn a_joined_reading_is_chosen_with_a_confidence_of_its_own() {
     );
 }
 
+/// The line after a URL of a calendar was joined to it, and the URL of that line was lost.
+#[test]
+fn a_property_of_a_calendar_is_no_rest_of_a_url() {
+    let text = "X-CONFERENCE:https://meet.a.example/abc-defg-hij\nATTACH;FMTTYPE=application/pdf:https://b.example/x.pdf\nEND:VEVENT\n";
+    let urls: Vec<_> = found(text).into_iter().map(|(url, _)| url).collect();
+    assert_eq!(
+        urls,
+        [
+            "https://meet.a.example/abc-defg-hij",
+            "https://b.example/x.pdf"
+        ]
+    );
+}
+
 /// A URL whose scheme was defanged was joined to the URL above it, at a confidence of 0.999: a blocklist saw neither.
 #[test]
 fn a_defanged_url_below_another_is_a_url_of_its_own() {

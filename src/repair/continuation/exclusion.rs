@@ -74,6 +74,7 @@ pub(super) fn is_impossible(
         || section()
         || token.is_punctuation() && !is_lone_end(line_break, head, token)
         || token.is_heading()
+        || token.is_property()
         || is_after_rule(url)
         || is_line_number(line_break, token)
         || is_serial_number(line_break, token)

@@ -902,6 +902,23 @@ fn a_scheme_alone_is_continued_by_its_host() {
 }
 
 #[test]
+fn a_property_of_a_calendar_does_not_continue_a_url() {
+    for property in [
+        "ATTACH;FMTTYPE=application/pdf:https://b.example/x.pdf",
+        "DESCRIPTION;ALTREP=\"cid:x\":minutes",
+        "X-GOOGLE-CONFERENCE:https://b.example/abc",
+        "DTSTART:20260102T030405Z",
+        "END:VEVENT",
+        "ITEM1-X:minutes of",
+    ] {
+        check(&format!("URL:«http://a.example/abc-defg-hij»¶{property}¶"));
+        check(&format!("URL:«{FULL}»¶ «minutes-12»¶{property}¶"));
+        check(&format!("«{FULL}min-»¶{property}¶"));
+    }
+    check(&format!("«{FULL}»¶«A;B/minutes.html»"));
+}
+
+#[test]
 fn a_closing_does_not_continue_a_url() {
     for closing in [
         "thanks", "Thanks,", "thx!", "cheers", "regards", "danke", "merci",

@@ -661,6 +661,24 @@ impl ContinuationToken<'_> {
         self.all.ends_with(b":") && self.is_capitalized()
     }
 
+    /// Returns `true` if the token begins a property of a calendar or an address card: a name in
+    /// capitals, and a `:` or a parameter (RFC 5545, section 3.1).
+    pub(super) fn is_property(&self) -> bool {
+        let in_name =
+            |byte: &&u8| byte.is_ascii_uppercase() || byte.is_ascii_digit() || **byte == b'-';
+        let name = self.all.iter().take_while(in_name).count();
+        let is_parameter = |rest| {
+            ContinuationToken::new(rest).is_some_and(|token| token.assigned_value().is_some())
+        };
+        2 <= name
+            && self.first().is_ascii_uppercase()
+            && match &self.all[name..] {
+                [b':', ..] => true,
+                [b';', rest @ ..] => is_parameter(rest),
+                _ => false,
+            }
+    }
+
     /// Returns `true` if the token consists of digits, with hyphens and dots among them.
     pub(super) fn is_digits(&self) -> bool {
         self.has_digit()
