@@ -188,6 +188,8 @@ pub struct LogicalLine {
     joins: Vec<Join>,
     /// The repairs that were made outside the joins.
     repairs: RepairSet,
+    /// The line with its escapes and soft line ends of quoted-printable, if any were undone.
+    written: Option<Box<LogicalLine>>,
 }
 
 /// The start of a piece of text that was copied without a gap.
@@ -219,6 +221,12 @@ impl LogicalLine {
         self.repairs
     }
 
+    /// Returns the line as it is if nothing of quoted-printable is undone; `None` if nothing was.
+    #[must_use]
+    pub fn written(&self) -> Option<&LogicalLine> {
+        self.written.as_deref()
+    }
+
     /// Returns the range of the text that `span` of the logical line comes from, including the
     /// bytes removed in between.
     #[must_use]
@@ -246,6 +254,7 @@ impl LogicalLine {
         self.pieces.clear();
         self.joins.clear();
         self.repairs = RepairSet::default();
+        self.written = None;
     }
 
     /// Appends `byte`, which the bytes of the text up to and including the one at `last` stand for.

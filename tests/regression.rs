@@ -132,6 +132,55 @@ fn a_property_of_a_calendar_is_no_rest_of_a_url() {
     );
 }
 
+/// A `=` at a line end was removed without a repair, and decoded URLs had no other reading: 26 of 26 were wrong.
+#[test]
+fn quoted_printable_that_is_undone_is_a_repair_with_an_alternate() {
+    let full = "http://a.example/minutes/of/the/working/group/on/long/names/of/2004/ab";
+    let cut = format!("{full}=\ncd.html is\n");
+    let joined = [format!("{full}cd.html"), format!("{full}=cd.html")];
+    let pair = |url: &str, written: &str| [url.to_owned(), written.to_owned()];
+    let other = pair("http://b.example/?c=d&e=f", "http://b.example/?c=3Dd&e=3Df");
+    for (text, [url, written]) in [
+        (cut.as_str(), joined),
+        ("http://b.example/?c=3Dd&e=3Df\n", other.clone()),
+        ("<http://b.example/?c=3Dd&e=3Df>\n", other.clone()),
+        ("hxxp://b[.]example/?c=3Dd&e=3Df\n", other),
+        (
+            "x =3D 1\nhttp://b.example/c=20\n",
+            pair("http://b.example/c", "http://b.example/c=20"),
+        ),
+        (
+            "<p class=3D\"x\">http://b.example/c=\nd/</p>\n",
+            pair("http://b.example/cd/", "http://b.example/c=d/"),
+        ),
+    ] {
+        let records = ended(
+            &mut urlspool(["scan", "--kind", "text", "-"]),
+            text.as_bytes(),
+        )
+        .records();
+        assert_eq!(records[0]["url"], url);
+        let repairs = records[0]["repairs"].as_array().unwrap();
+        assert!(
+            repairs.iter().any(|repair| repair == "quoted-printable"),
+            "{url}"
+        );
+        let others = records[0]["alternates"].as_array().unwrap();
+        let of_written =
+            |other: &&serde_json::Value| other["url"] == written && other["why"] == "undecoded";
+        assert!(others.iter().any(|other| of_written(&other)), "{others:?}");
+    }
+    // If the next line is no rest, the `=` belongs to the URL.
+    assert_eq!(
+        found(&format!("{full}cd=\nThanks\n"))[0].0,
+        format!("{full}cd=")
+    );
+    assert_eq!(
+        found(&format!("{full}Zw==\ncd.html\n"))[0].0,
+        format!("{full}Zw==cd.html")
+    );
+}
+
 /// A URL whose scheme was defanged was joined to the URL above it, at a confidence of 0.999: a blocklist saw neither.
 #[test]
 fn a_defanged_url_below_another_is_a_url_of_its_own() {

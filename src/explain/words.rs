@@ -133,6 +133,7 @@ pub(super) fn alternate_text(why: AlternateReason) -> NamedReason {
         AlternateReason::BareContinuation => "joined with the next line",
         AlternateReason::HeadOnly => "without the next line",
         AlternateReason::Tilde => "with a tilde for an overline",
+        AlternateReason::Undecoded => "with the quoted-printable as it is written",
     };
     NamedReason::new(why.name(), text)
 }

@@ -18,7 +18,7 @@ use super::shortened::{ShortenedComponent, bracketed_mark_len, shortened_compone
 use super::verdict::Verdicts;
 use crate::repair::{
     AT_SIGN_CONFIDENCE, CORRECTED_CONFIDENCE, DEFANGED_CONFIDENCE, JOIN_CONFIDENCE, Join,
-    REWRITTEN_LINK_CONFIDENCE, Repair, RepairSet, UNESCAPED_CONFIDENCE,
+    LogicalLine, REWRITTEN_LINK_CONFIDENCE, Repair, RepairSet, UNESCAPED_CONFIDENCE,
 };
 use crate::scan::{Opening, Rules, Scanner, defanged_mark, guessed_scheme, is_cut_short};
 use crate::span::Span;
@@ -32,7 +32,8 @@ const UNLIKELY: f32 = 0.02;
 /// Confidence in a bare URL that ends before a character which its host or grammar refuses.
 const BEFORE_REFUSED_CONFIDENCE: f32 = 0.9;
 
-/// Confidence in a URL in which residue of quoted-printable was decoded.
+/// Confidence in a URL in which residue of quoted-printable was decoded. The reading as it is
+/// written has the rest.
 const DECODED_CONFIDENCE: f32 = 0.95;
 
 /// Confidence in a URL whose scheme was guessed.
@@ -115,6 +116,7 @@ impl CandidateParser<'_> {
             confidence,
             &mut alternates,
         );
+        self.add_undecoded(repairs, &mut alternates);
         confidence = confidence.min(1.0 - alternates.confidence());
         let choice = ReadingChoice {
             repairs,
@@ -152,6 +154,9 @@ impl CandidateParser<'_> {
         let own = (1..=likely).find(is_chosen);
         let mut last = RejectReason::Implausible;
         for joins in own.into_iter().chain(0..=likely) {
+            if let Some(written) = self.written_over(joins) {
+                return self.on(written, |parser| parser.bare(sink));
+            }
             match self.word(joins, &parts, sink) {
                 Ok(url_len) => {
                     return ParseOutcome {
@@ -228,16 +233,21 @@ impl CandidateParser<'_> {
         let is_last = joins == line.joins().len();
         let after = if is_last { self.candidate.after } else { b"" };
         let shortened = self.shortened(&text, &line.text()[end.url..end.word], after)?;
+        let repairs = self.repairs(joins);
         let mut confidence = self.confidence_of(shortened);
+        if repairs.has(Repair::QuotedPrintable) {
+            confidence = confidence.min(DECODED_CONFIDENCE);
+        }
         let mut alternates = Alternates::of(&text);
         if self.scanner.rules() == Rules::Wide {
             confidence = self.add_other_joins(joins, parts, confidence, &mut alternates);
             self.add_longer_tail(end, &mut alternates);
             self.add_tildes(&text, TextContext::Bare, confidence, &mut alternates);
+            self.add_undecoded(repairs, &mut alternates);
             confidence = confidence.min(1.0 - alternates.confidence());
         }
         let choice = ReadingChoice {
-            repairs: self.repairs(joins),
+            repairs,
             alternates: &alternates.list,
             confidence,
         };
@@ -270,6 +280,9 @@ impl CandidateParser<'_> {
 
     /// The text of the URL that goes over `joins` joins, with its scheme.
     fn over(&self, joins: usize) -> Cow<'_, [u8]> {
+        if let Some(written) = self.written_over(joins) {
+            return self.on(written, |parser| parser.over(joins).into_owned().into());
+        }
         self.with_scheme(&self.candidate.line.text()[..self.end(joins).url])
     }
 
@@ -296,6 +309,39 @@ impl CandidateParser<'_> {
             }
         }
         confidence * own + alternates.of_chosen
+    }
+
+    /// The line as it is written if a `=` was removed from it only after the first `joins` joins: if
+    /// the URL does not go over that line end, the `=` is its last character.
+    fn written_over(&self, joins: usize) -> Option<&LogicalLine> {
+        let line = self.candidate.line.written();
+        line.filter(|_| !self.repairs(joins).has(Repair::QuotedPrintable))
+    }
+
+    /// Calls `read` with the parser of another line of the candidate.
+    fn on<R>(&self, line: &LogicalLine, read: impl FnOnce(&CandidateParser<'_>) -> R) -> R {
+        let candidate = Candidate {
+            line,
+            ..*self.candidate
+        };
+        read(&CandidateParser {
+            candidate: &candidate,
+            ..*self
+        })
+    }
+
+    /// Adds the reading with the quoted-printable that `repairs` undo.
+    fn add_undecoded(&self, repairs: RepairSet, alternates: &mut Alternates<'_>) {
+        let line = self.candidate.line.written();
+        if let Some(line) = line.filter(|_| repairs.has(Repair::QuotedPrintable)) {
+            let mut add = |found: &FoundUrl<'_>| {
+                let confidence = 1.0 - DECODED_CONFIDENCE;
+                alternates.add(found.full, AlternateReason::Undecoded, confidence);
+            };
+            self.on(line, |parser| {
+                parse_candidate(parser.candidate, self.scanner, self.url_bytes, &mut add)
+            });
+        }
     }
 
     /// Adds the reading with the trimmed characters that could belong to the URL.

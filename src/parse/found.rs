@@ -129,6 +129,8 @@ named_enum! {
         HeadOnly = "head-only",
         /// A tilde stands for each overline, which another character set has in its place.
         Tilde = "tilde",
+        /// Escapes and soft line ends of quoted-printable are kept.
+        Undecoded = "undecoded",
     }
 }
 

@@ -4,7 +4,7 @@
 use super::at_sign::append_hidden_host;
 use super::continuation::continuations;
 use super::notation::bracketed_identifier;
-use super::quoted_printable::{ResidueText, holds_residue, push_over_soft_breaks};
+use super::quoted_printable::{Residue, ResidueText, holds_residue, push_over_soft_breaks};
 use super::rewritten_link::push_to_end;
 use super::url_run::{BareWord, LineBreakPolicy, url_run_end};
 use super::{LogicalLine, Repair};
@@ -16,6 +16,19 @@ use crate::span::Span;
 /// rules, residue of quoted-printable is decoded, and an address whose `@` was hidden gets it back;
 /// then no other lines are joined. Last, other notations are undone.
 pub fn unfold_bare_word(text: &[u8], word: &BareWord, line: &mut LogicalLine) {
+    unfold(text, word, Residue::Decode, line);
+    if line.is_decoded() {
+        unfold(
+            text,
+            word,
+            Residue::Keep,
+            line.written.insert(Box::default()),
+        );
+    }
+}
+
+/// Unfolds a word. Residue of quoted-printable is decoded or kept.
+fn unfold(text: &[u8], word: &BareWord, residue: Residue, line: &mut LogicalLine) {
     line.clear();
     if word.rules == Rules::Wide
         && let Some(identifier) = bracketed_identifier(text, word.from)
@@ -25,16 +38,16 @@ pub fn unfold_bare_word(text: &[u8], word: &BareWord, line: &mut LogicalLine) {
         line.repairs.add(Repair::Brackets);
         return;
     }
-    unfold_word(text, word, line);
+    unfold_word(text, word, residue, line);
     if word.rules == Rules::Wide {
         line.undo_notations();
     }
 }
 
 /// Unfolds a word that is no identifier in brackets, as it is written.
-fn unfold_word(text: &[u8], word: &BareWord, line: &mut LogicalLine) {
+fn unfold_word(text: &[u8], word: &BareWord, residue: Residue, line: &mut LogicalLine) {
     let end = url_run_end(text, word.from, word.before, word.rules, word.max_bytes);
-    let is_encoded = holds_residue(text, word, end);
+    let is_encoded = residue == Residue::Decode && holds_residue(text, word, end);
     let is_joined = is_encoded && push_over_soft_breaks(text, word, end, line);
     if !is_encoded {
         line.push(text, word.from, end);
@@ -48,7 +61,7 @@ fn unfold_word(text: &[u8], word: &BareWord, line: &mut LogicalLine) {
         && word.breaks == LineBreakPolicy::Join
         && (is_encoded || !push_to_end(text, head, line))
     {
-        append_continuations(text, head, line);
+        append_continuations(text, head, residue, line);
     }
     if is_encoded {
         line.decode_escapes(ResidueText::Word);
@@ -56,14 +69,18 @@ fn unfold_word(text: &[u8], word: &BareWord, line: &mut LogicalLine) {
 }
 
 /// Appends the continuations of the bare URL `head`.
-fn append_continuations(text: &[u8], head: Span, line: &mut LogicalLine) {
+fn append_continuations(text: &[u8], head: Span, residue: Residue, line: &mut LogicalLine) {
     for next in continuations(text, head) {
         let hyphen = line.text().last() == Some(&b'-');
-        line.drop_last(next.dropped);
+        let is_soft = 0 < next.dropped && line.text().last() == Some(&b'=');
+        if !is_soft || residue == Residue::Decode {
+            line.drop_last(next.dropped);
+        }
         let repairs = [
             Some(Repair::BareContinuation),
             hyphen.then_some(Repair::Hyphen),
             next.quoted.then_some(Repair::QuotePrefix),
+            (is_soft && residue == Residue::Decode).then_some(Repair::QuotedPrintable),
         ];
         line.join(
             repairs.into_iter().flatten().collect(),

@@ -5,6 +5,8 @@
 //! end a line that was broken softly (RFC 2045, section 6.7). A mail that was forwarded, archived
 //! or bounced without its header looks so.
 
+use std::iter;
+
 use memchr::{memchr, memchr_iter};
 
 use super::quote_marks::{QuoteMarks, QuoteStyle, common_marks, marks};
@@ -176,6 +178,13 @@ fn after_soft_break(text: &[u8], at: usize, first: &QuoteMarks) -> usize {
     marks.end + usize::from(text.get(marks.end) == Some(&b' '))
 }
 
+/// Treatment of residue.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Residue {
+    Decode,
+    Keep,
+}
+
 /// The text whose escapes are decoded.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum ResidueText {
@@ -186,6 +195,14 @@ pub(super) enum ResidueText {
 }
 
 impl LogicalLine {
+    /// Returns `true` if an escape was decoded or a soft line end removed.
+    pub(super) fn is_decoded(&self) -> bool {
+        let of_joins = self.joins.iter().map(|join| join.repairs);
+        iter::once(self.repairs)
+            .chain(of_joins)
+            .any(|repairs| repairs.has(Repair::QuotedPrintable))
+    }
+
     /// Decodes the escapes of quoted-printable in the line.
     pub(super) fn decode_escapes(&mut self, kind: ResidueText) {
         let raw = std::mem::take(self);

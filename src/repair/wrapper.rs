@@ -6,7 +6,7 @@
 use super::at_sign::{AT_SIGN_CONFIDENCE, host_at, is_local_part};
 use super::page_break::page_break;
 use super::quote_marks::{CommonMarks, QuoteMarks, QuoteStyle, common_marks, marks};
-use super::quoted_printable::{ResidueText, is_residue};
+use super::quoted_printable::{Residue, ResidueText, is_residue};
 use super::{
     Features, LineEnd, LogicalLine, Repair, RepairSet, is_blank, is_line_end, line_end, line_start,
 };
@@ -40,6 +40,23 @@ pub fn unfold_wrapper(
     max_bytes: usize,
     line: &mut LogicalLine,
 ) -> WrappedText {
+    let wrapped = unfold(text, start, rules, max_bytes, Residue::Decode, line);
+    if matches!(wrapped, WrappedText::Closed(_)) && line.is_decoded() {
+        let written = line.written.insert(Box::default());
+        unfold(text, start, rules, max_bytes, Residue::Keep, written);
+    }
+    wrapped
+}
+
+/// Unfolds the content of a wrapper. Residue of quoted-printable is decoded or kept.
+fn unfold(
+    text: &[u8],
+    start: &UrlStart,
+    rules: Rules,
+    max_bytes: usize,
+    residue: Residue,
+    line: &mut LogicalLine,
+) -> WrappedText {
     line.clear();
     let max_bytes = if rules == Rules::Rfc1738 {
         RFC1738_WRAPPER_BYTES
@@ -60,7 +77,9 @@ pub fn unfold_wrapper(
                 if several_urls {
                     return WrappedText::SeveralUrls(at);
                 }
-                content.decode(Span::new(start.content, at), line);
+                if residue == Residue::Decode {
+                    content.decode(Span::new(start.content, at), line);
+                }
                 if rules == Rules::Wide {
                     line.undo_notations();
                 }
@@ -76,7 +95,8 @@ pub fn unfold_wrapper(
                         at = end;
                         continue;
                     }
-                    if content.is_soft_break(start.content, at, line) {
+                    if residue == Residue::Decode && content.is_soft_break(start.content, at, line)
+                    {
                         line.drop_last(1);
                         line.repairs.add(Repair::QuotedPrintable);
                         at = gap.end;

@@ -403,7 +403,10 @@ pub(super) fn evaluate(
 /// Number of bytes (0 to 2) at the end of `url` that a program inserted to break the line: the soft
 /// `=` of quoted-printable, the `\` by which programs and shells join lines, or a soft hyphen.
 fn leftover_bytes(line_break: &LineBreak<'_>, url: &[u8]) -> usize {
-    let is_soft = |line: &[u8]| line.ends_with(b"=") && SOFT_COLUMNS.contains(&columns(line));
+    // An encoded line has no second `=` before its end.
+    let is_soft = |line: &[u8]| {
+        line.ends_with(b"=") && !line.ends_with(b"==") && SOFT_COLUMNS.contains(&columns(line))
+    };
     let holds = |line: &[u8], escape: &[u8]| memmem::find(line, escape).is_some();
     // The `=` may belong to a query, unless nearby lines show the same encoding.
     let encoded =
