@@ -93,6 +93,7 @@ impl StateDb {
             return Ok(());
         }
         self.begin()?;
+        self.forget_comparable()?;
         self.remove_holders()?;
         self.batch(
             "DELETE FROM given; DELETE FROM other_path; DELETE FROM path; DELETE FROM fresh_given",

@@ -392,6 +392,7 @@ impl StateDb {
     /// Removes messages of a mailbox within a range of keys, at most [`CHUNK_ROWS`]. Returns their
     /// number.
     fn purge_seen(&self, mailbox: MailboxId, range: KeyRange) -> Result<u64, DaemonError> {
+        self.forget_comparable()?;
         self.delete(
             HashedTable::Seen,
             "mailbox=?1 AND key IN (SELECT key FROM seen WHERE mailbox=?1 AND key BETWEEN ?2 AND \

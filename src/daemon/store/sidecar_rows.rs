@@ -1,7 +1,7 @@
 //! The changes since the last segment was sealed, as a sidecar lists them; and the way back from
 //! sidecars to the state.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::ffi::OsString;
 use std::os::unix::ffi::OsStringExt;
 use std::path::{Path, PathBuf};
@@ -9,16 +9,26 @@ use std::path::{Path, PathBuf};
 use data_encoding::HEXLOWER;
 use rusqlite::{Row, params};
 
-use super::holders::GivenRow;
+use super::holders::{DigestBytes, GivenRow};
 use super::mail_rows::{FileLook, GrowingMessage, MboxCursor};
 use super::spool_scopes::SpoolRow;
-use super::state_db::{FileId, Hash128, MailboxId, StoredKey, path_key};
+use super::state_db::{FileId, Hash128, MailboxId, StoredKey, path_key, stored_key};
 use super::state_db::{StateDb, optional, unsigned};
 use crate::daemon::DaemonError;
 use crate::record::sidecar;
 
 /// The mailboxes of the next sidecar.
 type SidecarMailboxes = BTreeMap<MailboxId, sidecar::SidecarMailbox>;
+
+/// Messages that were removed, which earlier sidecars list.
+#[derive(Default)]
+pub(super) struct RemovedRows {
+    keys: HashSet<(MailboxId, StoredKey)>,
+    digests: HashSet<(MailboxId, DigestBytes)>,
+}
+
+/// The name in the state of [`StateDb::first_comparable`].
+const COMPARABLE: &str = "comparable";
 
 impl StateDb {
     /// The mailboxes that changed since the last segment was sealed, with their changes.
@@ -74,6 +84,72 @@ impl StateDb {
             }
         }
         Ok(changes.keys.len())
+    }
+
+    /// Returns `true` if the messages that a sidecar lists are known, without those that were removed
+    /// later. Adds those that it lists as removed. Sidecars must be compared from the newest on.
+    pub(super) fn has_rows_of(
+        &self,
+        changes: &sidecar::SidecarMailbox,
+        removed: &mut RemovedRows,
+    ) -> Result<bool, DaemonError> {
+        let sql = "SELECT id FROM mailbox WHERE key=?1";
+        let key = parse_hash(&changes.mailbox)?.to_be_bytes();
+        let Some(mailbox) = self.find(sql, params![key], |row| row.get(0))? else {
+            return Ok(false);
+        };
+        for key in &changes.keys {
+            let key = parse_hash(key)?;
+            let is_removed = removed.keys.contains(&(mailbox, stored_key(key)));
+            if !is_removed && !self.is_seen(mailbox, key)? {
+                return Ok(false);
+            }
+        }
+        let given = if self.tracks_holders() {
+            &*changes.given
+        } else {
+            &[]
+        };
+        for given in given {
+            let digest = parse_hash(&given.digest)?.to_be_bytes();
+            let is_removed = removed.digests.contains(&(mailbox, digest));
+            if !is_removed && self.given_row(mailbox, digest)?.is_none() {
+                return Ok(false);
+            }
+        }
+        for key in &changes.unread {
+            removed.keys.insert((mailbox, parse_key(key)?));
+        }
+        for digest in &changes.gone {
+            removed
+                .digests
+                .insert((mailbox, parse_hash(digest)?.to_be_bytes()));
+        }
+        Ok(true)
+    }
+
+    /// The messages that were removed since the last segment was sealed.
+    pub(super) fn newly_removed(&self) -> Result<RemovedRows, DaemonError> {
+        let keys = self.all("SELECT mailbox, key FROM fresh_unread", [], |row| {
+            Ok((row.get(0)?, row.get(1)?))
+        })?;
+        let digests = self.all("SELECT mailbox, digest FROM fresh_gone", [], |row| {
+            Ok((row.get(0)?, row.get(1)?))
+        })?;
+        Ok(RemovedRows {
+            keys: keys.into_iter().collect(),
+            digests: digests.into_iter().collect(),
+        })
+    }
+
+    /// Number of the first segment since which messages were removed only as sidecars list it.
+    pub(super) fn first_comparable(&self) -> Result<u64, DaemonError> {
+        Ok(self.meta_value(COMPARABLE)?.unwrap_or(0))
+    }
+
+    /// Records that messages are removed that no sidecar lists as removed.
+    pub(super) fn forget_comparable(&self) -> Result<(), DaemonError> {
+        self.set_meta_value(COMPARABLE, self.unsealed_segment()?.seq + 1)
     }
 
     /// Forgets which rows are new, because a sidecar lists them.

@@ -54,6 +54,8 @@ pub(crate) struct StateDb {
     /// The checksum of the current rows, and the one that is saved.
     checksum: Cell<u64>,
     saved_checksum: Cell<u64>,
+    /// `true` if the last end was not a clean one, or the database is new.
+    pub(super) is_unclean: bool,
     /// `true` if it is recorded which files hold which messages.
     pub(super) tracks_holders: Cell<bool>,
     instance: String,
@@ -163,6 +165,7 @@ impl StateDb {
             path: path.to_owned(),
             checksum: Cell::default(),
             saved_checksum: Cell::default(),
+            is_unclean: false,
             tracks_holders: Cell::default(),
             instance: String::new(),
         };
@@ -183,7 +186,8 @@ impl StateDb {
             .ok_or_else(|| state.damaged("has no checksum"))?;
         state.checksum.set(checksum);
         state.saved_checksum.set(checksum);
-        if state.meta_value("clean")? != Some(1) || !has_shutdown_hash {
+        state.is_unclean = state.meta_value("clean")? != Some(1) || !has_shutdown_hash;
+        if state.is_unclean {
             state.check_structure()?;
             state.verify_checksum()?;
         }
