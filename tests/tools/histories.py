@@ -6,13 +6,13 @@
 Each history has four spools: mboxes (one of MMDF) and Maildirs, MH folders, newsgroups, and files of one message. Their writers
 deliver, rotate by rename and by copytruncate, expunge in place and by rename, copy and move messages, make hard links, save drafts
 twice, let messages grow, edit and annotate them, compress and remove. Meanwhile the daemon is killed (SIGKILL) at random moments,
-sometimes stopped, and reloads configurations (SIGHUP) with other scopes, kinds and paths of its spools.
+sometimes stopped, and reloads configurations (SIGHUP) with other paths of its spools. Another scope or kind is refused.
 
 At each checkpoint the daemon works until nothing is left, `urlspool load` loads the segments, and the rows must be those of the
 messages that are there: each URL once in each mailbox, or once in each spool; with tombstones none of a message that is gone. The
 lines must also say so by themselves: nothing is written twice, and nothing is gone that never left.
 
-A message that came and went between two checkpoints may be written or not. A message that was there when the scope of its spool
+A message that came and went between two checkpoints may be written or not. A message that was there when the path of its spool
 changed is written in at least one mailbox, and in none twice. A message that was edited is written once for each version; so is one
 that grew while its file was annotated, renamed, copied or compressed.
 
@@ -65,7 +65,7 @@ class Message:
         # Its spool was narrowed after it came. If it goes, that may be noticed when the spool is widened, because the state does not
         # know in which file it was.
         self.is_pending = False
-        # It was there when the scope of its spool changed.
+        # It was there when the path of its spool changed.
         self.is_mixed = False
         # Numbers of times that it came to each mailbox, and left it.
         self.arrivals, self.departures = collections.Counter(), collections.Counter()
@@ -153,8 +153,8 @@ class History:
             for folder in ("new", "cur", "tmp"):
                 os.makedirs(f"{self.base}/sp/md/{box}/{folder}")
         self.names, self.messages, self.present, self.writers = {}, {}, set(), {}
-        # MH folders were read with the kind `message`.
-        self.were_messages = False
+        # The daemon was ready since its last start, and whether the path of a spool has changed since that start.
+        self.was_ready, self.is_path_new, self.log_at = False, False, 0
         self.sweep = self.rng.choice(["1s", "5m"])
         self.compress = self.rng.choice(["none", "zstd"]) if shutil.which("zstd") else "none"
         self.daemon, self.kills, self.actions, self.done = None, 0, 0, collections.Counter()
@@ -164,6 +164,9 @@ class History:
         self.replayed, self.rows, self.written, self.gone = set(), {}, collections.Counter(), collections.Counter()
         for spool in self.spools.values():
             spool.dedupe = "mailbox" if "scopes" in without else self.rng.choice(["mailbox", "mailbox", "spool"])
+            spool.kind = spool.kinds[0] if "kinds" in without else self.rng.choice(spool.kinds)
+        # MH folders are read with the kind `message`.
+        self.were_messages = self.spools["mh"].kind == "message"
         self.write_config()
 
     # The daemon.
@@ -181,6 +184,8 @@ class History:
     def start(self, *args):
         for spool in self.spools.values():
             spool.is_changing = False
+        self.was_ready, self.is_path_new = False, False
+        self.log_at = os.path.getsize(f"{self.root}/log") if os.path.exists(f"{self.root}/log") else 0
         self.note(f"start {' '.join(args)}")
         with open(f"{self.root}/log", "a") as log:
             self.daemon = subprocess.Popen([program, "watch", "--config", f"{self.root}/c.toml", *args], stderr=log)
@@ -959,17 +964,39 @@ class History:
 
     # Configurations.
 
-    def change_scope(self):
-        spool = self.rng.choice(list(self.spools.values()))
-        before = spool.scope()
-        spool.dedupe = "spool" if spool.dedupe == "mailbox" else "mailbox"
-        return self.reload(spool, f"dedupe of {spool.name}: {spool.dedupe}", spool.scope() != before)
+    def new_log(self):
+        with open(f"{self.root}/log", "rb") as log:
+            log.seek(self.log_at)
+            return log.read().decode(errors="replace")
 
-    def change_kind(self):
-        spool = self.rng.choice([self.spools["mh"], self.spools["news"], self.spools["eml"]])
-        spool.kind = self.rng.choice(spool.kinds)
-        self.were_messages |= self.spools["mh"].kind == "message"
-        return self.reload(spool, f"kind of {spool.name}: {spool.kind}", True)
+    def refuse_scope(self):
+        """Asks for another dedupe or kind of a spool that the state knows, by SIGHUP or a start."""
+        self.was_ready |= not self.is_path_new and " watching" in self.new_log()
+        if not self.was_ready or self.is_path_new:
+            return None
+        spool = self.rng.choice(list(self.spools.values()))
+        before = spool.dedupe, spool.kind
+        if self.rng.random() < 0.5:
+            spool.dedupe = "spool" if spool.dedupe == "mailbox" else "mailbox"
+        else:
+            spool.kind = self.rng.choice([kind for kind in (None, "message", "news") if kind != spool.kind])
+        what = f"{spool.name}: {before} -> {(spool.dedupe, spool.kind)}"
+        self.write_config()
+        spool.dedupe, spool.kind = before
+        if self.daemon is None:
+            done = subprocess.run([program, "watch", "--config", f"{self.root}/c.toml", "--once"], capture_output=True, text=True)
+            if done.returncode != 2:
+                raise Failed(f"another scope, {what}, ended with exit code {done.returncode}: {done.stderr[-300:]}")
+        else:
+            refusals = self.new_log().count("the old configuration stays in force: spool ")
+            self.daemon.send_signal(signal.SIGHUP)
+            end = time.time() + PATIENCE
+            while self.daemon.poll() is None and self.new_log().count("the old configuration stays in force: spool ") == refusals:
+                if end < time.time():
+                    raise Failed(f"another scope, {what}, was not refused")
+                time.sleep(0.005)
+        self.write_config()
+        return what + ("" if self.daemon is None else " (SIGHUP)")
 
     def change_path(self):
         spool = self.rng.choice([self.spools["sp"], self.spools["news"]])
@@ -988,6 +1015,7 @@ class History:
     def reload(self, spool, what, is_other_scope):
         """Writes the configuration, and lets the daemon read it now, or at its next start."""
         spool.is_changing |= is_other_scope
+        self.is_path_new |= is_other_scope
         if is_other_scope:
             for message in self.messages.values():
                 message.is_mixed |= message.spool == spool.name
@@ -1011,7 +1039,7 @@ TABLE = [
     (History.mh_deliver, 3, None), (History.draft, 1, "drafts"), (History.edit, 1, "edits"), (History.grow_file, 2, "growth"),
     (History.annotate_file, 2, "annotations"), (History.pack, 0.5, None), (History.refile, 1, None), (History.delete_mh, 2, None),
     (History.post, 3, None), (History.expire, 2.5, None), (History.eml_deliver, 3, None), (History.eml_rename, 0.7, None),
-    (History.delete_eml, 1.5, None), (History.change_scope, 0.8, "scopes"), (History.change_kind, 0.8, "kinds"),
+    (History.delete_eml, 1.5, None), (History.refuse_scope, 0.8, "scopes"),
     (History.change_path, 0.8, "narrowing"), (History.spell_path, 0.8, "spellings"),
 ]
 ACTIONS, WEIGHTS = [row[0] for row in TABLE], [row[1] for row in TABLE]
