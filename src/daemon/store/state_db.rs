@@ -202,6 +202,9 @@ impl StateDb {
         // A write-ahead log whose sync failed must not be synced again on close.
         let no_checkpoint = DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE;
         self.name_file(self.connection.set_db_config(no_checkpoint, true))?;
+        // Without it a statement that compares an indexed column is compiled again for each value.
+        let keep_plans = DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG;
+        self.name_file(self.connection.set_db_config(keep_plans, true))?;
         self.batch(&format!(
             "PRAGMA locking_mode=EXCLUSIVE; PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL; PRAGMA mmap_size=0;
              PRAGMA cell_size_check=ON; PRAGMA trusted_schema=OFF; PRAGMA foreign_keys=ON;
