@@ -84,9 +84,20 @@ pub const DAEMON_READER_THREADS: usize = 8;
 /// many as four configurations have.
 pub const RETIRED_READER_THREADS: usize = 32;
 
-/// Maximum total size, in bytes, of the messages that the daemon parses at the same time. Their
-/// records are a few times as large and wait together.
+/// Maximum total size, in bytes, of the messages that a reader of the daemon parses at the same
+/// time. A larger message is parsed alone, while no other reader parses one.
 pub const PARSE_BATCH_BYTES: usize = 1 << 20;
+
+/// Maximum bytes of a message's records in memory, as a multiple of its size; the rest goes to a
+/// file. Mail has a few. So those of messages that are parsed at the same time take at most 16 MiB.
+pub const HELD_RECORDS_RATIO: usize = 16;
+
+/// Maximum bytes of a message's records in memory, whatever its size.
+pub const HELD_RECORDS_BYTES: usize = 1 << 20;
+
+/// Maximum number of URLs by which a message at the end of a file is recognised when it has grown.
+/// Further ones are written again then. They take 25 MiB of memory.
+pub const GROWING_URLS: usize = 1 << 18;
 
 /// Maximum number of files that wait to settle; further files wait for the next scan of their
 /// spool. Bounds memory.

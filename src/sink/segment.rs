@@ -10,6 +10,7 @@ use std::hash::Hasher;
 use std::io::{self, Read, Write};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use rustix::fs::{RenameFlags, renameat_with};
 use twox_hash::XxHash3_64;
@@ -117,6 +118,32 @@ impl SegmentDir {
     /// The error of the system.
     pub fn write_hidden(&self, name: &str, bytes: &[u8]) -> io::Result<()> {
         write_synced(&self.hidden(name), bytes)
+    }
+
+    /// Creates a hidden file without a name: it ends with its descriptor.
+    ///
+    /// # Errors
+    ///
+    /// The error of the system.
+    pub fn unnamed(&self) -> io::Result<File> {
+        static NUMBER: AtomicU64 = AtomicU64::new(0);
+        let options = OpenOptions::new()
+            .read(true)
+            .write(true)
+            .mode(0o600)
+            .clone();
+        let unnamed = options
+            .clone()
+            .custom_flags(libc::O_TMPFILE)
+            .open(&self.open);
+        // Some network file systems have no such files.
+        unnamed.or_else(|_| {
+            let number = NUMBER.fetch_add(1, Ordering::Relaxed);
+            let path = self.hidden(&format!(".lines.{number}"));
+            let file = options.clone().create_new(true).open(&path)?;
+            fs::remove_file(&path)?;
+            Ok(file)
+        })
     }
 
     /// Renames a hidden file to its published name. Never replaces a file. The caller syncs

@@ -6,12 +6,12 @@
 use std::collections::BTreeMap;
 use std::fs::{self, File, OpenOptions};
 use std::io::Write;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-use super::cli::{configure, program};
+use super::cli::{code, configure, once, program};
 use super::{mbox_message, message, read_segments_in};
 use crate::scene::{Folder, Rng};
 
@@ -255,6 +255,53 @@ fn a_daemon_killed_at_any_moment_writes_each_url_once() {
 fn a_daemon_killed_during_recovery_writes_each_url_once() {
     let chains: u64 = std::env::var("URLSPOOL_CHAINS").map_or(5, |value| value.parse().unwrap());
     assert_eq!(kill(5 * chains, When::Recovering, None), Ok(()));
+}
+
+/// Returns `true` while a process has the file without a name open that holds records of a message.
+fn is_inside_message(process: u32, out: &Path) -> bool {
+    let is_lines =
+        |path: PathBuf| path.starts_with(out) && path.to_string_lossy().ends_with("(deleted)");
+    fs::read_dir(format!("/proc/{process}/fd"))
+        .into_iter()
+        .flatten()
+        .filter_map(|fd| fs::read_link(fd.ok()?.path()).ok())
+        .any(is_lines)
+}
+
+/// `tests/tools/message_kills.py` does so a thousand times, with seals and on a full disk.
+#[test]
+fn a_daemon_killed_between_the_records_of_a_message_writes_each_url_once() {
+    const URLS: usize = 4_000;
+    let folder = Folder::in_memory();
+    let (root, out) = (folder.root(), folder.path("out"));
+    configure(root, "");
+    let large: String = (0..URLS)
+        .map(|n| format!("see http://large.example/{n}.html now\n"))
+        .collect();
+    let large = format!("From a@b Mon Jan  1 00:00:00 1996\nSubject: x\n\n{large}\n");
+    let spool = [mbox_message(1, 1), large, mbox_message(2, 1)].concat();
+    fs::write(root.join("spool/inbox"), spool).unwrap();
+    let mut rng = Rng::seeded(1);
+    let mut kills_inside = 0;
+    for _ in 0..5 {
+        let mut child = program(root, &["watch"])
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
+        let begun = Instant::now();
+        while !is_inside_message(child.id(), &out) && begun.elapsed() < Duration::from_secs(10) {
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        std::thread::sleep(Duration::from_millis(rng.below(100)));
+        kills_inside += u32::from(is_inside_message(child.id(), &out));
+        child.kill().unwrap();
+        child.wait().unwrap();
+    }
+    assert!(0 < kills_inside, "no kill was inside the message");
+    assert_eq!(code(&once(root, &[])), 0);
+    let written = read_segments_in(&[&out]);
+    assert!(written.urls.values().all(|times| *times == 1));
+    assert_eq!(written.ids.len(), URLS + 4);
 }
 
 /// Checks that the tests notice faults.

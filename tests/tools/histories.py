@@ -17,7 +17,7 @@ changed is written in at least one mailbox, and in none twice. A message that wa
 that grew while its file was annotated, renamed, copied or compressed.
 
 `--without` leaves out groups of actions: nuls, hardlinks, scopes, kinds, spellings, narrowing, drafts, growth, annotations, edits,
-gzip, mmdf. `--history N` runs one history, by the number that a failure prints. The times differ from run to run, so a seed repeats
+gzip, mmdf, and large messages: of bytes that are no text, of entities, of many URLs. `--history N` runs one history, by the number that a failure prints. The times differ from run to run, so a seed repeats
 the actions, but not always the failure. The last line is "N passed, N failed, N skipped". Folders of failures are kept.
 """
 import argparse, collections, concurrent.futures, contextlib, fcntl, glob, gzip, json, multiprocessing, os, random, re, shutil
@@ -25,7 +25,7 @@ import signal, sqlite3, subprocess, sys, tempfile, threading, time, traceback
 
 from world import finish, program, report, skip
 
-GROUPS = "nuls hardlinks scopes kinds spellings narrowing drafts growth annotations edits gzip mmdf".split()
+GROUPS = "nuls hardlinks scopes kinds spellings narrowing drafts growth annotations edits gzip mmdf large".split()
 
 # Kills of one history, and kills between two checkpoints.
 HISTORY_KILLS, CHECKPOINT_KILLS = 40, 10
@@ -49,7 +49,7 @@ class Message:
     """A message, and what is expected of it. Each of its URLs has a tag."""
 
     def __init__(self, n, spool, filler, groups=()):
-        self.n, self.spool, self.filler, self.groups = n, spool, filler, groups
+        self.n, self.spool, self.filler, self.groups, self.ballast = n, spool, filler, groups, ""
         # Tags of its URLs now, and of all that it had.
         self.tags, self.all_tags = ["a", "e0"], {"a", "e0"}
         # Versions of which each may have been written: edits that the daemon had the time to see between.
@@ -72,13 +72,22 @@ class Message:
         # Mailboxes in which it was at a checkpoint, each with its tags.
         self.settled = set()
 
+    def enlarge(self, rng):
+        """Makes it one that needs much memory or has many records."""
+        kind = rng.randrange(3)
+        if kind == 2:
+            self.tags += [f"m{i}" for i in range(3000)]
+            self.all_tags.update(self.tags)
+        else:
+            self.ballast = ["\udcff" * 72 + "\n", "\udce9&" * 36 + "\n"][kind] * rng.choice([3_000, 30_000])
+
     def text(self, annotations=()):
         n = self.n
         head = [f"From: a{n % 7}@b.example", f"Subject: number {n}", *annotations, f"Message-ID: <{n}@x.example>"]
         if self.groups:
             head = ["Path: a.example!b.example!not-for-mail", f"Newsgroups: {','.join(self.groups)}"] + head
         first, second, *more = (f"http://h.example/{n}-{tag}.html" for tag in self.tags)
-        body = f"see {first} now\n" + FILLER * self.filler + f"and {second} too\n"
+        body = f"see {first} now\n" + FILLER * self.filler + self.ballast + f"and {second} too\n"
         return "\n".join(head) + "\n\n" + body + "".join(f"\nmore {url}\n" for url in more)
 
 
@@ -90,7 +99,7 @@ class Box:
         self.format, self.entries, self.hole, self.names = format, list(entries), hole, set()
 
     def bytes(self):
-        return bytes(self.hole) + "".join(entry_text(self.format, *entry) for entry in self.entries).encode()
+        return bytes(self.hole) + "".join(entry_text(self.format, *entry) for entry in self.entries).encode(errors="surrogateescape")
 
 
 def entry_text(format, message, annotations):
@@ -432,6 +441,8 @@ class History:
         # Some are larger than what the digest of a record may cover (64 KiB).
         filler = 1500 if self.rng.random() < (0.06 if spool in ("mh", "eml") else 0.01) else self.rng.randrange(30)
         self.messages[n] = Message(n, spool, filler, groups)
+        if self.rng.random() < 0.004 and "large" not in self.without:
+            self.messages[n].enlarge(self.rng)
         return self.messages[n]
 
     def path(self, name):
@@ -542,7 +553,7 @@ class History:
             if box.entries:
                 box.entries[-1][0].was_followed = True
             file.seek(0, os.SEEK_END)
-            self.write_in_pieces(file, entry_text(box.format, *entry).encode())
+            self.write_in_pieces(file, entry_text(box.format, *entry).encode(errors="surrogateescape"))
             box.entries.append(entry)
         return f"{entry[0].n} in {name}"
 
@@ -598,7 +609,7 @@ class History:
         tag = self.grown(message)
         with self.locked(name) as file:
             file.seek(0, os.SEEK_END)
-            self.write_in_pieces(file, f"more http://h.example/{message.n}-{tag}.html\n\n".encode())
+            self.write_in_pieces(file, f"more http://h.example/{message.n}-{tag}.html\n\n".encode(errors="surrogateescape"))
         return f"{message.n} in {name}: {tag}"
 
     def may_change(self, message):
@@ -676,7 +687,7 @@ class History:
             file = open(self.path(name), "r+b", buffering=0)
             writer = self.writers[name] = LiveWriter(self.names[name], file, file.seek(0, os.SEEK_END))
         message = self.message(spool)
-        data = entry_text(format, message, ()).encode()
+        data = entry_text(format, message, ()).encode(errors="surrogateescape")
         box = writer.box
         if not box.entries:
             box.hole = writer.offset
@@ -744,7 +755,7 @@ class History:
         name = f"sp/md/{box or self.rng.choice('AB')}/new/{message.n}.M{self.actions}.host"
         temporary = self.path(re.sub("/new/", "/tmp/", name))
         with open(temporary, "wb") as file:
-            self.write_in_pieces(file, message.text(annotations).encode())
+            self.write_in_pieces(file, message.text(annotations).encode(errors="surrogateescape"))
         os.rename(temporary, self.path(name))
         self.add_name(name, Box("single", [(message, annotations)]))
         return name
@@ -821,7 +832,7 @@ class History:
         name = self.mh_name("mh/inbox")
         message = self.message("mh")
         with open(self.path(name), "wb") as file:
-            self.write_in_pieces(file, message.text().encode(), [message])
+            self.write_in_pieces(file, message.text().encode(errors="surrogateescape"), [message])
         self.add_name(name, Box("single", [(message, ())]))
         return f"{message.n} in {name}"
 
@@ -833,7 +844,7 @@ class History:
         begun = time.time()
         self.add_name(name, Box("single", [(message, ())]))
         with open(self.path(name), "wb") as file:
-            file.write(message.text().encode())
+            file.write(message.text().encode(errors="surrogateescape"))
         pause = self.rng.choice([0.002, 0.01, 0.05, 0.1, 0.3])
         time.sleep(pause)
         self.changed(message)

@@ -522,47 +522,51 @@ pub(super) fn ingest_whole_file(
     max_message_bytes: usize,
     ingest: &mut MessageIngest<'_>,
 ) -> Result<FileOutcome, DaemonError> {
-    let mut file = file;
-    let mut read = Vec::new();
-    let is_whole = version.size.saturating_sub(start.offset) <= max_message_bytes as u64;
-    if is_whole {
-        // The whole file is read before any message is ingested, so that a change in the meantime
-        // is noticed.
-        let result = file.append(max_message_bytes, &mut read);
-        match result.and_then(|_| file.metadata()) {
-            Ok(metadata) if FileVersion::of(&metadata) != version => {
-                return Ok(FileOutcome::Waiting);
-            }
-            Ok(_) => {}
-            Err(error) => return Ok(FileOutcome::Failed(error)),
-        }
-    }
     let end = match format {
         // An mbox that is read as a whole has CR line ends.
         Format::Text | Format::Html | Format::Mbox | Format::Mboxcl => EndCertainty::EndOfFile,
         _ => EndCertainty::Certain,
     };
-    let rest: Box<dyn SparseRead + '_> = if is_whole {
-        Box::new(read.as_slice())
-    } else {
-        Box::new(file)
-    };
-    let reader = BlockReader::after_start(rest, start, format, max_message_bytes);
-    ingest_blocks(reader, version.size, end, ingest)
+    let is_whole = version.size.saturating_sub(start.offset) <= max_message_bytes as u64;
+    let mut reader = BlockReader::after_start(file, start, format, max_message_bytes);
+    if !is_whole {
+        let next = || Ok(reader.next_block()?.map(|block| (block, reader.format())));
+        return ingest_blocks(next, version.size, end, ingest);
+    }
+    // The whole file is read before any message is ingested, so that a change in the meantime is
+    // noticed.
+    let mut blocks = Vec::new();
+    loop {
+        match reader.next_block() {
+            Ok(None) => break,
+            Ok(Some(block)) => blocks.push((block, reader.format())),
+            Err(error) => return Ok(FileOutcome::Failed(error)),
+        }
+        if version.size < reader.position() {
+            return Ok(FileOutcome::Waiting);
+        }
+    }
+    match file.metadata() {
+        Ok(metadata) if FileVersion::of(&metadata) != version => return Ok(FileOutcome::Waiting),
+        Ok(_) => {}
+        Err(error) => return Ok(FileOutcome::Failed(error)),
+    }
+    let mut blocks = blocks.into_iter();
+    ingest_blocks(|| Ok(blocks.next()), version.size, end, ingest)
 }
 
 /// Ingests all messages of a stream. `end` is the end of the message that ends at `size`, the size
 /// of the stream.
-fn ingest_blocks<R: SparseRead>(
-    mut reader: BlockReader<R>,
+fn ingest_blocks(
+    mut next: impl FnMut() -> io::Result<Option<(Block, Format)>>,
     size: u64,
     end: EndCertainty,
     ingest: &mut MessageIngest<'_>,
 ) -> Result<FileOutcome, DaemonError> {
     let mut blocks = BlockIngest::default();
     loop {
-        let block = match reader.next_block() {
-            Ok(Some(block)) => block,
+        let (mut block, format) = match next() {
+            Ok(Some(read)) => read,
             Ok(None) => return Ok(FileOutcome::Complete),
             Err(error) => return Ok(FileOutcome::Failed(error)),
         };
@@ -571,7 +575,7 @@ fn ingest_blocks<R: SparseRead>(
         } else {
             EndCertainty::Certain
         };
-        blocks.ingest_block(&block, reader.format(), block_end, ingest)?;
+        blocks.ingest_block(&mut block, format, block_end, ingest)?;
     }
 }
 
@@ -586,7 +590,7 @@ impl BlockIngest {
     /// Ingests the messages of the next block. `end` is the end of the last of them.
     pub(super) fn ingest_block(
         &mut self,
-        block: &Block,
+        block: &mut Block,
         format: Format,
         end: EndCertainty,
         ingest: &mut MessageIngest<'_>,
@@ -700,9 +704,9 @@ impl Members<'_, '_> {
         let mut error = None;
         for step in first.into_iter().chain(messages) {
             match step {
-                InputStep::Block(block) => {
+                InputStep::Block(mut block) => {
                     blocks.ingest_block(
-                        &block.block,
+                        &mut block.block,
                         format,
                         EndCertainty::Certain,
                         &mut ingest,

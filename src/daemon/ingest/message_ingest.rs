@@ -3,12 +3,15 @@
 
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::fmt;
+use std::fs::File;
+use std::io::Write;
 use std::num::NonZero;
 use std::os::unix::ffi::OsStringExt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
-use std::sync::Arc;
-use std::thread::available_parallelism;
+use std::sync::{Arc, Mutex, MutexGuard, TryLockError};
+use std::thread::{available_parallelism, sleep};
+use std::time::Duration;
 
 use rayon::prelude::*;
 
@@ -17,20 +20,22 @@ use super::identity::{
     ContentDigest, FileVersion, PiecePosition, StablePrefix, content_digest, raw_prefix_len,
     record_digest, stable_prefix, starts_with,
 };
-use crate::daemon::DaemonError;
 use crate::daemon::status::Counters;
 use crate::daemon::store::{
     FileId, GivenMessage, GrowingMessage, Hash128, HolderKey, MailboxId, MboxCursor, NewScope,
     OlderScope, Session, message_key, message_link,
 };
+use crate::daemon::{AtPath, DaemonError};
 use crate::decode::HeaderFields;
 use crate::diagnostic::{Diagnostic, DiagnosticKind, Event};
 use crate::extract::{Extractor, Finding, extract, extract_flat};
 use crate::hash::hash_pieces;
-use crate::limits::{DAEMON_PARSER_THREADS, PARSE_BATCH_BYTES};
+use crate::limits::{
+    DAEMON_PARSER_THREADS, GROWING_URLS, HELD_RECORDS_BYTES, HELD_RECORDS_RATIO, PARSE_BATCH_BYTES,
+};
 use crate::origin::{Source, mailbox};
 use crate::record::{self, LineFormat, MessageTail, RecordWriter};
-use crate::split::{Block, BlockRole, Format, Message, SplitOutput, messages};
+use crate::split::{Block, Format, Message, SplitOutput, messages};
 
 /// Adds messages of one mailbox to the batch.
 pub(super) struct MessageIngest<'i> {
@@ -133,6 +138,7 @@ impl MessageIngest<'_> {
                 1
             };
             let (group, others) = rest.split_at(size);
+            let _turn = self.parsers.turn(&group[0], self.session);
             let group_end = if others.is_empty() {
                 end
             } else {
@@ -149,34 +155,26 @@ impl MessageIngest<'_> {
     /// of an mbox has in the state is computed from it.
     pub(super) fn find_earlier(
         &mut self,
-        block: &Block,
+        block: &mut Block,
         format: Format,
     ) -> Result<(), DaemonError> {
-        let earlier_lengths = std::mem::take(&mut self.earlier_lengths);
-        if earlier_lengths.is_empty() {
-            return Ok(());
-        }
-        let found = whole_messages(block, format);
-        let [message] = &found[..] else {
-            return Ok(());
-        };
-        for len in earlier_lengths {
+        for len in std::mem::take(&mut self.earlier_lengths) {
             let header_bytes = self.extractor.limits().header_bytes;
-            let Some(end) = raw_prefix_len(message, header_bytes, len) else {
+            let [message] = whole_messages(block, format)[..] else {
+                return Ok(());
+            };
+            let Some(end) = raw_prefix_len(&message, header_bytes, len) else {
                 continue;
             };
             let start = (message.start - block.offset) as usize;
-            let earlier = Block {
-                bytes: block.bytes[..start + end].to_vec(),
-                offset: block.offset,
-                role: BlockRole::Whole,
-                unpacked_times: 0,
+            let added = block.bytes.split_off(start + end);
+            let growing = match whole_messages(block, format)[..] {
+                [message] => self.recorded_as_growing(&message)?,
+                _ => None,
             };
-            let found = whole_messages(&earlier, format);
-            if let [message] = &found[..]
-                && let Some(growing) = self.recorded_as_growing(message)?
-            {
-                self.growing.push(growing);
+            block.bytes.extend_from_slice(&added);
+            if growing.is_some() {
+                self.growing.extend(growing);
                 return Ok(());
             }
         }
@@ -188,6 +186,7 @@ impl MessageIngest<'_> {
         &self,
         message: &Message<'_>,
     ) -> Result<Option<GrowingMessage>, DaemonError> {
+        let _turn = self.parsers.turn(message, self.session);
         let identified = self.identify(message, None, EndCertainty::EndOfFile);
         let (mailbox, key) = (self.mailbox.id, identified.key);
         let digests = self.session.update(|state| {
@@ -354,7 +353,7 @@ impl MessageIngest<'_> {
         let mut output = self.output(identified, earlier, writer);
         if is_existing {
             // When it has grown, its earlier URLs are recognised.
-            (output.lines, output.records) = (Vec::new(), 0);
+            (output.lines, output.file, output.records) = (Vec::new(), None, 0);
         }
         output
     }
@@ -412,21 +411,36 @@ impl MessageIngest<'_> {
             EndCertainty::Certain | EndCertainty::EndOfFile => MessageTail::Complete,
         });
         let (message, source) = (identified.message, &self.source);
+        let held_bytes = HELD_RECORDS_BYTES.min(message.raw.len() * HELD_RECORDS_RATIO);
         extract(
             message,
             source,
             self.extractor,
             &mut |finding| match finding {
                 Finding::Url(record) | Finding::Unwrapped(record) => {
-                    if has_ids {
+                    if has_ids && output.url_ids.len() < GROWING_URLS {
                         let id = url_id(record.found.full, &mut counts);
                         output.url_ids.push(id);
+                        if output.url_ids.len() == GROWING_URLS {
+                            let event = Diagnostic::at(
+                                DiagnosticKind::Limit,
+                                message.start,
+                                format!(
+                                    "limit of {GROWING_URLS} URLs at the end of a file reached: if \
+                                     this message grows, its later URLs are written again"
+                                ),
+                            );
+                            output.events.push(event.of(source));
+                        }
                         if recorded.contains(&id) {
                             return;
                         }
                     }
                     output.records += 1;
                     writer.write(record, &mut output.lines);
+                    if held_bytes < output.lines.len() {
+                        output.move_lines(self.session);
+                    }
                 }
                 Finding::Diagnostic(diagnostic) => output.events.push(diagnostic.of(source)),
                 _ => {}
@@ -443,6 +457,11 @@ impl MessageIngest<'_> {
         mut output: Option<MessageOutput>,
     ) -> Result<(), DaemonError> {
         let mailbox = self.mailbox.id;
+        if let Some(error) = output.as_mut().and_then(|output| output.failure.take()) {
+            // Ends the committer, unless that is the error.
+            let _ = self.session.with(|_| Err::<(), _>(error.clone()));
+            return Err(error);
+        }
         let given = output
             .as_ref()
             .and_then(|output| self.given_message(message, output));
@@ -461,6 +480,9 @@ impl MessageIngest<'_> {
                 // A message that has grown has records even if its new part has none.
                 if output.records > 0 || !message.earlier.is_empty() {
                     state.mark_in_open_segment(mailbox, message.key)?;
+                }
+                if let Some(file) = &output.file {
+                    committer.put_file(file)?;
                 }
                 committer.put(&output.lines, output.records);
             }
@@ -645,8 +667,12 @@ impl MailboxProgress {
 /// Encoded records of a message, and its events.
 #[derive(Default)]
 struct MessageOutput {
-    /// Lines of JSON.
+    /// Lines of JSON, after those in `file`.
     lines: Vec<u8>,
+    /// The first lines, of a message with many.
+    file: Option<File>,
+    /// The error of writing them there.
+    failure: Option<DaemonError>,
     /// Number of lines.
     records: u64,
     /// Identifiers of all URLs of a message that may grow or has grown, with those recorded before.
@@ -654,6 +680,26 @@ struct MessageOutput {
     url_ids: Vec<u128>,
     /// Events of the message.
     events: Vec<Event>,
+}
+
+impl MessageOutput {
+    /// Moves the lines to the file.
+    fn move_lines(&mut self, session: &Session) {
+        if self.failure.is_none() {
+            self.failure = self.append_lines(session).err();
+        }
+        self.lines.clear();
+    }
+
+    fn append_lines(&mut self, session: &Session) -> Result<(), DaemonError> {
+        let file = match &mut self.file {
+            Some(file) => file,
+            None => self
+                .file
+                .insert(session.with(|committer| committer.lines_file())?),
+        };
+        file.write_all(&self.lines).at("output folder")
+    }
 }
 
 /// [`extract`], or [`extract_flat`].
@@ -674,6 +720,8 @@ pub(crate) struct ParserPool {
     pool: Option<rayon::ThreadPool>,
     /// The format of the records' lines.
     format: LineFormat,
+    /// Held by the reader that parses a large message.
+    large: Mutex<()>,
 }
 
 impl fmt::Debug for ParserPool {
@@ -703,6 +751,24 @@ impl ParserPool {
         ParserPool {
             pool: (threads > 1).then(pool).flatten(),
             format,
+            large: Mutex::default(),
+        }
+    }
+
+    /// Waits until no other reader parses a large message, if `message` is one.
+    fn turn(&self, message: &Message<'_>, session: &Session) -> Option<MutexGuard<'_, ()>> {
+        const POLL: Duration = Duration::from_millis(10);
+        if message.raw.len() <= PARSE_BATCH_BYTES {
+            return None;
+        }
+        loop {
+            match self.large.try_lock() {
+                Ok(turn) => return Some(turn),
+                Err(TryLockError::Poisoned(poisoned)) => return Some(poisoned.into_inner()),
+                Err(TryLockError::WouldBlock) => {}
+            }
+            session.beat();
+            sleep(POLL);
         }
     }
 
@@ -740,6 +806,7 @@ mod tests {
     use crate::daemon::store::StoreFixture;
     use crate::limits::COMMIT_BATCH_BYTES;
     use crate::record::LineFormat;
+    use crate::split::BlockRole;
 
     #[test]
     fn a_chunk_with_many_records_is_committed_in_batches() {

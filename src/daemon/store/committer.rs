@@ -8,7 +8,8 @@
 
 use std::borrow::Cow;
 use std::collections::HashMap;
-use std::io::{self, IsTerminal, Write};
+use std::fs::File;
+use std::io::{self, IsTerminal, Read, Seek, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -29,6 +30,9 @@ use crate::diagnostic::{EscapeForm, printable_lines};
 use crate::planted_faults::{PlantedFault, is_planted};
 use crate::record::{Sidecar, write_gone};
 use crate::sink::segment::{self, Segment, SegmentDir};
+
+/// Bytes of lines that are copied to the segment at once.
+const PIECE_BYTES: u64 = 256 << 10;
 
 /// Writes batches and seals segments.
 #[derive(Debug)]
@@ -62,7 +66,10 @@ pub(super) struct PendingBatch {
     in_transaction: bool,
     /// Number of rows that the connection had changed when the transaction began.
     changes_before: u64,
+    /// Lines that are not in the segment yet.
     lines: Vec<u8>,
+    /// Bytes of the lines that are in the segment, which the commit syncs.
+    appended: usize,
     pub(super) records: u64,
     pub(super) messages: u64,
     /// Number of messages that are gone; each has a line.
@@ -137,6 +144,27 @@ impl Committer {
         self.batch.messages += 1;
     }
 
+    /// Adds lines of the next message to the batch that its reader has written to a file. They go
+    /// to the segment at once, in pieces, and count with the message at the next commit.
+    pub(crate) fn put_file(&mut self, mut lines: &File) -> Result<(), DaemonError> {
+        lines.rewind().at(self.dir.path())?;
+        loop {
+            let piece = lines.take(PIECE_BYTES);
+            let read = { piece }
+                .read_to_end(&mut self.batch.lines)
+                .at(self.dir.path())?;
+            self.write_lines()?;
+            if read == 0 {
+                return Ok(());
+            }
+        }
+    }
+
+    /// Creates a file for lines of a message.
+    pub(crate) fn lines_file(&self) -> Result<File, DaemonError> {
+        self.dir.unnamed().at(self.dir.path())
+    }
+
     /// Adds a line for each message that is gone to the batch.
     pub(crate) fn put_gone(&mut self, gone: &[GoneMessage]) {
         for GoneMessage { mailbox, digests } in gone {
@@ -171,7 +199,7 @@ impl Committer {
 
     /// Bytes of the lines that wait for a commit.
     pub(crate) fn pending_bytes(&self) -> usize {
-        self.batch.lines.len()
+        self.batch.lines.len() + self.batch.appended
     }
 
     /// Number of messages, new and gone, that wait for a commit.
@@ -183,7 +211,7 @@ impl Committer {
     pub(crate) fn is_dirty(&self) -> bool {
         let has_changes =
             || self.batch.in_transaction && self.batch.changes_before < self.db.changed_rows();
-        !self.batch.lines.is_empty() || !self.batch.cursors.is_empty() || has_changes()
+        0 < self.pending_bytes() || !self.batch.cursors.is_empty() || has_changes()
     }
 
     /// Committed bytes of the open segment.
@@ -209,22 +237,20 @@ impl Committer {
         self.transaction()?;
         let cursors = std::mem::take(&mut self.batch.cursors);
         self.store_cursors(cursors)?;
-        let batch = std::mem::take(&mut self.batch);
         if is_planted(PlantedFault::StateBeforeData) {
-            self.commit_state_first(&batch)?;
+            self.commit_state_first()?;
         }
+        self.write_lines()?;
+        let batch = std::mem::take(&mut self.batch);
         match self.lines_to {
-            LinesTo::Segments if batch.lines.is_empty() => {}
+            LinesTo::Segments if batch.appended == 0 => {}
             LinesTo::Segments => {
-                self.write(&batch.lines)?;
+                self.sync_segment()?;
                 self.unsealed.records += batch.records + batch.gone;
                 self.db.update_segment(&self.unsealed)?;
             }
-            LinesTo::Stdout => {
-                print(&batch.lines)?;
-                // No sidecar will list them.
-                self.db.clear_new_rows()?;
-            }
+            // No sidecar will list them.
+            LinesTo::Stdout => self.db.clear_new_rows()?,
         }
         self.db.commit()?;
         Ok(Some(batch))
@@ -311,9 +337,9 @@ impl Committer {
     }
 
     /// The planted fault [`PlantedFault::StateBeforeData`].
-    fn commit_state_first(&self, batch: &PendingBatch) -> Result<(), DaemonError> {
+    fn commit_state_first(&self) -> Result<(), DaemonError> {
         self.db.update_segment(&UnsealedSegment {
-            len: self.unsealed.len + batch.lines.len() as u64,
+            len: self.unsealed.len + self.pending_bytes() as u64,
             hash: 0,
             ..self.unsealed.clone()
         })?;
@@ -345,17 +371,32 @@ impl Committer {
         }
     }
 
-    /// Appends lines to the segment and syncs it.
-    fn write(&mut self, lines: &[u8]) -> Result<(), DaemonError> {
-        let path = self.dir.part(self.unsealed.seq);
-        let mut segment = match self.segment.take() {
-            Some(segment) => segment,
-            None => self.dir.begin(self.unsealed.seq).at(&path)?,
-        };
-        segment.append(lines).at(&path)?;
-        let segment = segment.sync().at(&path)?;
-        (self.unsealed.len, self.unsealed.hash) = (segment.len(), segment.hash());
-        self.segment = Some(segment);
+    /// Appends the whole lines of the batch to the segment, or prints them.
+    fn write_lines(&mut self) -> Result<(), DaemonError> {
+        let whole = memchr::memrchr(b'\n', &self.batch.lines).map_or(0, |last| last + 1);
+        if self.lines_to == LinesTo::Stdout {
+            print(&self.batch.lines[..whole])?;
+        } else if 0 < whole {
+            let path = self.dir.part(self.unsealed.seq);
+            let mut segment = match self.segment.take() {
+                Some(segment) => segment,
+                None => self.dir.begin(self.unsealed.seq).at(&path)?,
+            };
+            segment.append(&self.batch.lines[..whole]).at(&path)?;
+            self.segment = Some(segment);
+            self.batch.appended += whole;
+        }
+        self.batch.lines.drain(..whole);
+        Ok(())
+    }
+
+    /// Syncs the segment, which has lines.
+    fn sync_segment(&mut self) -> Result<(), DaemonError> {
+        if let Some(segment) = self.segment.take() {
+            let segment = segment.sync().at(self.dir.part(self.unsealed.seq))?;
+            (self.unsealed.len, self.unsealed.hash) = (segment.len(), segment.hash());
+            self.segment = Some(segment);
+        }
         Ok(())
     }
 

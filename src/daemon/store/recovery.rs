@@ -464,6 +464,8 @@ fn fill(db: &StateDb, sidecars: &[Sidecar], next_segment: u64) -> Result<usize, 
 
 #[cfg(test)]
 mod tests {
+    use std::io::Write;
+
     use super::*;
     use crate::daemon::store::committer::Committer;
     use crate::daemon::store::holders::GivenMessage;
@@ -502,6 +504,36 @@ mod tests {
             committer.close().unwrap();
             assert_eq!(fixture.segments().len(), usize::from(steps < 4));
         }
+    }
+
+    #[test]
+    fn lines_of_a_message_that_was_not_committed_are_cut_off() {
+        let fixture = StoreFixture::new("uncommitted");
+        let mut committer = open(&fixture.config(), &mut |_| {}).unwrap();
+        let mut add = |text: &str, lines: usize| {
+            let mut file = committer.lines_file().unwrap();
+            file.write_all(format!("{text}\n").repeat(lines).as_bytes())
+                .unwrap();
+            committer.put_file(&file).unwrap();
+            committer.put(b"{\"last\":1}\n", lines as u64 + 1);
+            // A batch that waits is not sealed.
+            assert!(committer.is_dirty());
+            committer.commit().unwrap();
+        };
+        add("{}", 300_000);
+        let path = committer.dir.part(1);
+        let committed = fs::metadata(&path).unwrap().len();
+        assert_eq!(committed, 900_000 + 11);
+        let mut file = committer.lines_file().unwrap();
+        file.write_all(&b"{}\n".repeat(200_000)).unwrap();
+        committer.put_file(&file).unwrap();
+        assert_eq!(committer.pending_bytes(), 600_000);
+        assert_eq!(fs::metadata(&path).unwrap().len(), committed + 600_000);
+        drop(committer);
+        let committer = open(&fixture.config(), &mut |_| {}).unwrap();
+        assert_eq!((committer.seq(), committer.committed()), (2, 0));
+        committer.close().unwrap();
+        assert_eq!((fixture.segments().len(), fixture.lines()), (1, 300_001));
     }
 
     #[test]
