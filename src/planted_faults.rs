@@ -22,6 +22,8 @@ pub(crate) enum PlantedFault {
     DroppedLastByte,
     /// The walk over the parts of a message panics, as do the next five, if it sees [`MARK`].
     PanicInMessage,
+    /// The walk over the parts of a message ends the process, if it sees [`MARK`].
+    AbortInMessage,
     /// The header of a message.
     PanicInHeader,
     /// The division of a block into messages.
@@ -54,10 +56,14 @@ pub(crate) fn is_planted(fault: PlantedFault) -> bool {
 /// Panics if the fault is planted and the bytes hold the mark.
 #[cfg(feature = "planted-faults")]
 pub(crate) fn panic_at_mark(fault: PlantedFault, bytes: &[u8]) {
-    assert!(
-        !is_planted(fault) || memchr::memmem::find(bytes, MARK).is_none(),
-        "a planted panic"
-    );
+    let has_mark = || memchr::memmem::find(bytes, MARK).is_some();
+    if fault == PlantedFault::PanicInMessage
+        && is_planted(PlantedFault::AbortInMessage)
+        && has_mark()
+    {
+        std::process::abort();
+    }
+    assert!(!is_planted(fault) || !has_mark(), "a planted panic");
 }
 
 /// Returns `false`: faults are planted only with the feature `planted-faults`.

@@ -197,3 +197,42 @@ fn without_a_planted_panic_all_is_read() {
         (0, Some(0), 20)
     );
 }
+
+/// A message at which the process dies is found in its batch, tried by a process of its own, and set aside; the rest of
+/// the mailbox is read.
+#[test]
+fn row_116_a_message_at_which_the_daemon_dies_is_set_aside() {
+    let folder = Folder::new();
+    folder.write("spool/box", mbox());
+    let died = watch(&folder, "AbortInMessage");
+    assert_eq!((died.status, died.urls.len()), (None, 0));
+    let mut found = watch(&folder, "AbortInMessage");
+    found.urls.sort();
+    let others = (0..10).filter(|number| *number != 4);
+    let mut want: Vec<_> = others
+        .flat_map(|number| [header_url(number), base64_url(number)])
+        .collect();
+    want.sort();
+    assert_eq!((found.status, found.panics), (Some(0), 1));
+    assert_eq!(found.urls, want);
+    // It stays set aside while its file is unchanged. When the file is read again, it has a trial, which it survives now.
+    assert_eq!(watch(&folder, "").urls.len(), 18);
+    let touched = fs::File::options()
+        .append(true)
+        .open(folder.path("spool/box"))
+        .unwrap();
+    touched
+        .set_modified(std::time::SystemTime::UNIX_EPOCH)
+        .unwrap();
+    let found = watch(&folder, "");
+    assert_eq!((found.status, found.urls.len()), (Some(0), 20));
+}
+
+/// A death for another reason is no evidence against a message.
+#[test]
+fn row_116_a_message_that_survives_its_trial_is_read() {
+    let folder = Folder::new();
+    folder.write("spool/box", mbox());
+    assert_eq!(watch(&folder, "AbortInMessage").status, None);
+    assert_eq!(watch(&folder, "").urls.len(), 20);
+}

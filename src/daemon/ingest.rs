@@ -5,6 +5,7 @@
 //! | file | subject |
 //! |---|---|
 //! | `identity` | identity of files, mailboxes and messages |
+//! | `suspects` | messages at which the process died |
 //! | `message_ingest` | messages: duplicates, extraction on several threads, records and state of the batch |
 //! | `mbox` | mboxes, in chunks, under the lock of their writers |
 //! | `file_ingest` | the choice of the reader; other files and archives as a whole |
@@ -15,6 +16,7 @@ mod identity;
 mod mbox;
 mod message_ingest;
 mod repository_ingest;
+mod suspects;
 
 use std::io;
 
@@ -25,6 +27,7 @@ pub(crate) use file_ingest::{ExistingFiles, IngestContext, file_standing};
 pub(crate) use identity::{FileVersion, can_share, mailbox_scopes};
 pub(crate) use mbox::{WriterLock, why_locked};
 pub(crate) use message_ingest::ParserPool;
+pub(crate) use suspects::Suspects;
 
 /// State of the content of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -10,7 +10,7 @@
 //! |---|---|
 //! | `state_paths` | files beside the database, the lock of the state, the reserve of space |
 //! | `schema` `state_db` | the database |
-//! | `holders` `mail_rows` `gone` `purge` `spool_scopes` `sidecar_rows` | its queries |
+//! | `holders` `mail_rows` `gone` `purge` `spool_scopes` `sidecar_rows` `set_aside` | its queries |
 //! | `committer` `recovery` `shared_committer` | what is done with them |
 
 mod committer;
@@ -20,6 +20,7 @@ mod mail_rows;
 mod purge;
 mod recovery;
 mod schema;
+mod set_aside;
 mod shared_committer;
 mod sidecar_rows;
 mod spool_scopes;

@@ -95,6 +95,10 @@ pub const HELD_RECORDS_RATIO: usize = 16;
 /// Maximum bytes of a message's records in memory, whatever its size.
 pub const HELD_RECORDS_BYTES: usize = 1 << 20;
 
+/// Milliseconds after which a process that reads a suspect message counts as dead: it makes no
+/// progress. The largest message takes half a minute on a slow machine.
+pub const TRIAL_TIMEOUT_MS: u64 = 300_000;
+
 /// Maximum number of URLs by which a message at the end of a file is recognised when it has grown.
 /// Further ones are written again then. They take 25 MiB of memory.
 pub const GROWING_URLS: usize = 1 << 18;

@@ -20,6 +20,7 @@ use super::identity::{
     ContentDigest, FileVersion, PiecePosition, StablePrefix, content_digest, raw_prefix_len,
     record_digest, stable_prefix, starts_with,
 };
+use super::suspects::{Suspects, TrialVerdict};
 use crate::daemon::status::Counters;
 use crate::daemon::store::{
     FileId, GivenMessage, GrowingMessage, Hash128, HolderKey, MailboxId, MboxCursor, NewScope,
@@ -130,10 +131,11 @@ impl MessageIngest<'_> {
         end: EndCertainty,
     ) -> Result<u128, DaemonError> {
         let (mut rest, mut digest) = (messages, 0);
+        let mut max_size = usize::MAX;
         while !rest.is_empty() {
             // A message that has grown changes the state with which those after it are compared.
             let size = if self.growing.is_empty() {
-                group_size(rest)
+                group_size(rest).min(max_size)
             } else {
                 1
             };
@@ -144,8 +146,10 @@ impl MessageIngest<'_> {
             } else {
                 EndCertainty::Certain
             };
-            digest = self.ingest_group(group, position, group_end)?;
-            rest = others;
+            match self.ingest_group(group, position, group_end)? {
+                Some(last) => (digest, rest, max_size) = (last, others, usize::MAX),
+                None => max_size = size / 2,
+            }
         }
         Ok(digest)
     }
@@ -218,13 +222,14 @@ impl MessageIngest<'_> {
         }))
     }
 
-    /// Ingests messages that are extracted at once, on several threads.
+    /// Ingests messages that are extracted at once, on several threads. Returns the digest of the
+    /// last; `None` if the process died of one of them, which must be found in smaller groups.
     fn ingest_group(
         &mut self,
         group: &[Message<'_>],
         position: Option<PiecePosition>,
         end: EndCertainty,
-    ) -> Result<u128, DaemonError> {
+    ) -> Result<Option<u128>, DaemonError> {
         let last = group.len() - 1;
         let indexes: Vec<usize> = (0..group.len()).collect();
         let identified = self.parsers.map(&indexes, |_, &index| {
@@ -235,7 +240,20 @@ impl MessageIngest<'_> {
             };
             self.identify(&group[index], position, end)
         });
-        let unrecorded = self.unrecorded(&identified)?;
+        let mut unrecorded = self.unrecorded(&identified)?;
+        unrecorded.retain(|key, _| !self.parsers.suspects.is_set_aside(*key));
+        let parsed = identified
+            .iter()
+            .filter(|message| unrecorded.contains_key(&message.key));
+        let parsed: Vec<_> = parsed.map(|parsed| (parsed.key, parsed.message)).collect();
+        match self.parsers.suspects.check(&parsed, self.session)? {
+            TrialVerdict::Passed => {}
+            TrialVerdict::Died if 1 < group.len() => return Ok(None),
+            TrialVerdict::Died => {
+                self.set_aside(&identified[0])?;
+                unrecorded.clear();
+            }
+        }
         let outputs = self.parsers.map(&identified, |writer, message| {
             let reason = unrecorded.get(&message.key)?;
             Some(self.extract(message, *reason, writer))
@@ -249,7 +267,27 @@ impl MessageIngest<'_> {
         }
         self.mailbox.last_link = message_link(identified[last].key);
         self.mailbox.last_len = identified[last].len;
-        Ok(identified[last].digest)
+        Ok(Some(identified[last].digest))
+    }
+
+    /// Sets a message aside: it is not extracted, and the status names it.
+    fn set_aside(&mut self, message: &IdentifiedMessage<'_, '_>) -> Result<(), DaemonError> {
+        let text = "urlspool died of this message three times and does not read it; please report \
+                    this as a bug";
+        let at = message.message.start;
+        self.events
+            .push(Diagnostic::at(DiagnosticKind::Panic, at, text).of(&self.source));
+        let members = self.source.member().iter();
+        let members: String = members
+            .map(|name| format!(", {}", name.escape_ascii()))
+            .collect();
+        let place = format!(
+            "{}{members}: message at byte {at}",
+            self.source.path.display()
+        );
+        self.parsers.suspects.set_aside(message.key);
+        self.session
+            .update(|state| state.set_aside(self.mailbox.id, message.key, &place))
     }
 
     /// Identifies a message; one on whose header the program panics by its raw bytes.
@@ -722,6 +760,7 @@ pub(crate) struct ParserPool {
     format: LineFormat,
     /// Held by the reader that parses a large message.
     large: Mutex<()>,
+    suspects: Suspects,
 }
 
 impl fmt::Debug for ParserPool {
@@ -752,7 +791,13 @@ impl ParserPool {
             pool: (threads > 1).then(pool).flatten(),
             format,
             large: Mutex::default(),
+            suspects: Suspects::default(),
         }
+    }
+
+    /// Parses messages at which an earlier process may have died only after a trial.
+    pub(crate) fn with_suspects(self, suspects: Suspects) -> ParserPool {
+        ParserPool { suspects, ..self }
     }
 
     /// Waits until no other reader parses a large message, if `message` is one.

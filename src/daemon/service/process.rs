@@ -50,7 +50,7 @@ pub fn run(
         // One that comes before the daemon is ready is handled then.
         signal_hook::flag::register(SIGHUP, Arc::clone(&hung_up)).map_err(no_signals)?;
     }
-    let start_git = git_starter::start()?;
+    let start_program = git_starter::start()?;
     // Landlock confines this thread and those that it starts later, so it comes before all of them.
     let sandbox = sandbox::enter(config_path.as_deref(), &config)?;
     survive_file_size_limit(&config)?;
@@ -58,7 +58,7 @@ pub fn run(
     if source == StateSource::Sidecars {
         rebuild_state(&config, &mut host)?;
     }
-    let mut supervisor = Supervisor::open(config, mode, start_git, host)?;
+    let mut supervisor = Supervisor::open(config, mode, start_program, config_path.clone(), host)?;
     let mut publisher = StatusPublisher::start(&mut supervisor)?;
     handle_signals(config_path, hung_up, supervisor.sender())?;
     supervisor.start_readers()?;

@@ -3,6 +3,7 @@
 //! for the log.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::time::{Duration, Instant};
@@ -12,7 +13,7 @@ use super::reader_thread::{ReaderThread, RunEnd, RunMode};
 use crate::config::{Config, Spool, resolved};
 use crate::daemon::DaemonError;
 use crate::daemon::environment::{DaemonHost, LogRecord};
-use crate::daemon::ingest::{ParserPool, can_share};
+use crate::daemon::ingest::{ParserPool, Suspects, can_share};
 use crate::daemon::schedule::{ReaderResources, SpoolReader};
 use crate::daemon::status::{Counters, DaemonState, Status, UnixTime};
 use crate::daemon::store::SharedCommitter;
@@ -83,14 +84,23 @@ impl Supervisor {
     pub(super) fn open(
         config: Config,
         mode: RunMode,
-        start_git: StartProgram,
+        start_program: StartProgram,
+        config_path: Option<PathBuf>,
         mut host: ProcessHost,
     ) -> Result<Supervisor, DaemonError> {
+        let committer = SharedCommitter::open(&config, &mut host)?;
+        let suspects = Suspects::open(
+            &config.state.dir,
+            committer.set_aside(),
+            Arc::clone(&start_program),
+            config_path,
+        );
+        let parsers = ParserPool::new(config.output.lines()).with_suspects(suspects);
         let resources = ReaderResources {
-            committer: SharedCommitter::open(&config, &mut host)?,
+            committer,
             extractor: Arc::new(Extractor::new(config.options())),
-            parsers: Arc::new(ParserPool::new(config.output.lines())),
-            git: GitHost::new(&config.options().limits).started_by(start_git),
+            parsers: Arc::new(parsers),
+            git: GitHost::new(&config.options().limits).started_by(start_program),
         };
         let (sender, events) = channel();
         Ok(Supervisor {
@@ -487,9 +497,14 @@ mod tests {
         );
         let config = || Box::new(Config::parse(&text).expect("a configuration"));
         let start_git: StartProgram = Arc::new(|mut command| command.spawn());
-        let mut supervisor =
-            Supervisor::open(*config(), RunMode::Forever, start_git, ProcessHost::new())
-                .expect("opens");
+        let mut supervisor = Supervisor::open(
+            *config(),
+            RunMode::Forever,
+            start_git,
+            None,
+            ProcessHost::new(),
+        )
+        .expect("opens");
         supervisor.start_readers().expect("starts");
         supervisor.retired = RETIRED_READER_THREADS;
         supervisor.reload(config()).expect("waits");

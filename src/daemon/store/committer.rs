@@ -19,7 +19,7 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use super::gone::GoneMessage;
 use super::mail_rows::MboxCursor;
 use super::spool_scopes::SpoolIdentity;
-use super::state_db::{FileId, MailboxId};
+use super::state_db::{FileId, Hash128, MailboxId};
 use super::state_db::{StateDb, unsigned};
 use super::state_paths::meta_name;
 use crate::config::{SegmentCompression, Spool};
@@ -49,6 +49,8 @@ pub(crate) struct Committer {
     /// Its file; `None` until something is written to it.
     segment: Option<Segment>,
     batch: PendingBatch,
+    /// Messages that were set aside when the state was opened.
+    pub(super) set_aside: Vec<Hash128>,
     /// Segments that were sealed and not yet reported.
     sealed: Vec<SealedSegment>,
     /// The configured spools as the state knows them.
@@ -98,6 +100,7 @@ impl Committer {
             unsealed,
             segment: None,
             batch: PendingBatch::default(),
+            set_aside: Vec::new(),
             sealed: Vec::new(),
             spools: Vec::new(),
             batch_since: None,

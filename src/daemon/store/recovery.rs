@@ -50,6 +50,7 @@ pub(super) fn open(
         .adopt_spools(&config.spool)?
         .into_iter()
         .for_each(&mut *warn);
+    committer.set_aside = committer.db.open_set_aside()?;
     set_unknown_files_aside(&committer, warn)?;
     reserve_space(&paths.reserve)?;
     Ok(committer)

@@ -30,6 +30,8 @@ CREATE INDEX known_place ON known(place) WHERE place IS NOT NULL;
 CREATE TABLE fresh(mailbox INTEGER NOT NULL, key BLOB NOT NULL);
 CREATE TABLE fresh_known(key INTEGER PRIMARY KEY);
 CREATE TABLE fresh_mailbox(mailbox INTEGER PRIMARY KEY);
+-- Messages that are not read because the process died of them. place: for the operator. version: of the program.
+CREATE TABLE set_aside(key BLOB PRIMARY KEY, mailbox INTEGER NOT NULL, place TEXT NOT NULL, version TEXT NOT NULL) WITHOUT ROWID;
 -- Growing messages: read at the end of a file, they may be continued.
 CREATE TABLE tail(mailbox INTEGER, len INTEGER, hash BLOB, ids BLOB NOT NULL, digests BLOB NOT NULL DEFAULT x'',
   PRIMARY KEY(mailbox, len, hash)) WITHOUT ROWID;

@@ -11,7 +11,7 @@ use super::committer::Committer;
 use super::purge::WatchTime;
 use super::recovery;
 use super::spool_scopes::{SpoolIdentity, SpoolRow, check_scopes};
-use super::state_db::StateDb;
+use super::state_db::{Hash128, StateDb};
 use super::state_paths::{InstanceLock, StatePaths, has_space, release_reserve};
 use crate::config::{Config, Spool};
 use crate::daemon::DaemonError;
@@ -20,7 +20,8 @@ use crate::daemon::status::{
     Counters, DaemonState, LastError, LastSealed, SealedSegment, Status, UnixTime,
 };
 use crate::limits::{
-    COMMIT_BATCH_BYTES, COMMIT_BATCH_MESSAGES, SIDECAR_COPIES, SMALL_COMMIT_BATCH_BYTES,
+    COMMIT_BATCH_BYTES, COMMIT_BATCH_MESSAGES, REPORTED_FAILURES, SIDECAR_COPIES,
+    SMALL_COMMIT_BATCH_BYTES,
 };
 use crate::record::Sidecar;
 
@@ -145,6 +146,13 @@ impl SharedCommitter {
             heartbeat: Arc::clone(heartbeat),
             term: pace.term,
         })
+    }
+
+    /// The messages that were set aside when the state was opened.
+    pub(crate) fn set_aside(&self) -> Vec<Hash128> {
+        let pace = self.lock();
+        pace.open()
+            .map_or(Vec::new(), |open| open.set_aside.clone())
     }
 
     /// Increases when everything must be rescanned, because uncommitted work was lost.
@@ -310,6 +318,12 @@ impl SharedCommitter {
         if let Some(committer) = pace.open() {
             status.segment = committer.seq();
             status.committed_bytes = committer.committed();
+            // An error of the state is reported by what uses it.
+            if let Ok((number, files)) = committer.db.set_aside_status() {
+                status.quarantined += number;
+                status.failures.splice(0..0, files);
+                status.failures.truncate(REPORTED_FAILURES);
+            }
         }
         status.last_sealed.clone_from(&pace.last_sealed);
         status.last_error.merge(pace.last_error.clone());
