@@ -18,7 +18,7 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::path::{Path, PathBuf};
 
 use crate::load::{LoadError, open_to_read};
-use crate::sink::random_bits;
+use crate::sink::random_bytes;
 
 /// A database that is served.
 #[derive(Debug)]
@@ -124,5 +124,5 @@ impl Browser {
 
 /// Returns 128 random bits as hexadecimal digits.
 fn random_token() -> io::Result<String> {
-    Ok(data_encoding::HEXLOWER.encode(&random_bits()?))
+    Ok(data_encoding::HEXLOWER.encode(&random_bytes::<16>()?))
 }

@@ -56,7 +56,7 @@ mod transfer;
 pub use date::{CitedDate, Date, FIRST_MESSAGE_DAY, Zone, parse_date};
 #[cfg(feature = "browse")]
 pub(crate) use digest::digested_bytes;
-pub use digest::{canonical, covers_all, digest};
+pub use digest::{canonical, covers_all, digest, digested};
 pub use field_names::{FieldRoles, KnownField};
 pub use header::{HeaderField, HeaderFields};
 #[cfg(feature = "audit")]

@@ -104,6 +104,9 @@ mod word_search;
 
 mod hash;
 
+#[cfg(feature = "files")]
+mod keyed_hash;
+
 mod limits;
 
 mod origin;

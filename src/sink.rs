@@ -6,7 +6,6 @@ mod output_file;
 #[cfg(feature = "parquet")]
 pub mod parquet;
 mod place;
-#[cfg(any(feature = "browse", feature = "daemon"))]
 mod random;
 mod replacement;
 #[cfg(feature = "daemon")]
@@ -18,8 +17,7 @@ pub use file::{FileSink, discardable_path, partial_path, resolve};
 #[cfg(any(feature = "audit", all(feature = "cli", feature = "load")))]
 pub use output_file::{OutputError, OutputFile, ReportOutputs, TableFolder};
 pub use place::{FileIdentity, OutputPlace, open_device, way_out};
-#[cfg(any(feature = "browse", feature = "daemon"))]
-pub(crate) use random::random_bits;
+pub(crate) use random::random_bytes;
 pub use replacement::{PAGE_MARK, Replacement, check_replacement};
 #[cfg(any(feature = "audit", all(feature = "cli", feature = "stats")))]
 pub use table_files::{TableFiles, TableText};

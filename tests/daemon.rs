@@ -7,6 +7,7 @@
 //! strace are in `tests/tools`.
 
 mod cli;
+mod collisions;
 mod damage;
 mod failures;
 mod history;

@@ -1,11 +1,13 @@
 //! Fixtures of the tests: the program as a shell runs it, temporary folders, the corpus, random numbers, the
 //! output of a run, a host for the daemon.
 
+mod collision;
 mod host;
 mod rng;
 mod run_output;
 mod scan;
 
+pub(crate) use collision::colliding_messages;
 pub(crate) use host::{TestHost, when_unlocked};
 pub(crate) use rng::Rng;
 pub(crate) use run_output::RunOutput;

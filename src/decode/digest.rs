@@ -17,17 +17,23 @@ const START_BYTES: usize = 64 << 10;
 /// dot-stuffing, with `>From ` unquoted in an mbox, and without the `From ` line and the line ends at the end. If
 /// [`covers_all`] is false, only the first 64 KiB of the body.
 ///
-/// A message has one digest, whether it is in a Maildir, a news spool or an mbox. Linear, without allocation.
+/// A message has one digest, whether it is in a Maildir, a news spool or an mbox. Anybody can make two messages with one
+/// digest, so that it decides nothing. Linear, without allocation.
 #[must_use]
 pub fn digest(message: &Message<'_>, fields: &HeaderFields) -> u128 {
+    let mut hash = XxHash3_128::new();
+    digested(message, fields, &mut |bytes| hash.write(bytes));
+    hash.finish_128()
+}
+
+/// Passes the bytes that [`digest`] hashes to `put`, in pieces.
+pub fn digested(message: &Message<'_>, fields: &HeaderFields, put: &mut dyn FnMut(&[u8])) {
     let body_bytes = if covers_all(message) {
         usize::MAX
     } else {
         START_BYTES
     };
-    let mut hash = XxHash3_128::new();
-    canonical(message, fields, body_bytes, &mut |bytes| hash.write(bytes));
-    hash.finish_128()
+    canonical(message, fields, body_bytes, put);
 }
 
 /// Returns `true` if the digest of a message covers all of it, so that two versions of it have two digests.
@@ -49,8 +55,7 @@ pub(crate) fn digested_bytes(message: &Message<'_>) -> usize {
     }
 }
 
-/// Passes the canonical form of a message to `put`, in pieces: the bytes that [`digest`] hashes, with the first
-/// `body_bytes` of the body.
+/// Passes the canonical form of a message to `put`, in pieces: its header, and the first `body_bytes` of its body.
 pub fn canonical(
     message: &Message<'_>,
     fields: &HeaderFields,

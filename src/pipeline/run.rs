@@ -9,10 +9,12 @@ use super::worker::WorkContext;
 use super::writer::{UnreportedRecords, Writer};
 use super::{Job, Report};
 use crate::extract::Extractor;
+use crate::keyed_hash::HashKey;
 use crate::limits::{BATCH_FILES, BATCHES_PER_THREAD, BLOCK_BYTES_PER_THREAD};
 use crate::origin::FileRange;
 use crate::read::Input;
 use crate::record::Summary;
+use crate::sink::random_bytes;
 use crate::walk::{self, WalkedFile};
 
 /// Does the job and returns its summary.
@@ -24,7 +26,7 @@ use crate::walk::{self, WalkedFile};
 ///
 /// # Errors
 ///
-/// Errors of `report`, and of starting threads. Input that cannot be read is an event.
+/// Errors of `report`, of starting threads, and of the source of random numbers. Input that cannot be read is an event.
 pub fn run(job: &Job, extractor: &Extractor, report: &mut dyn Report) -> io::Result<Summary> {
     let units = Units::new(job, extractor.limits());
     run_units(units, job, extractor, report)
@@ -70,6 +72,7 @@ fn run_units(
         job,
         extractor,
         pool: &pool,
+        article_key: HashKey::new(random_bytes()?),
     };
     let mut writer = Writer::new(job, extractor.unique(), report);
     if !writer.write_header()? {

@@ -10,10 +10,10 @@ use super::messages::{
     InputStep, MessageBlock, MessageSource, UnreadMessages, is_earlier_output, shrunk_before,
 };
 use super::units::{Unit, UnitStep};
-use crate::decode::{HeaderFields, InfoFields, KnownField, MessageInfo, digest};
+use crate::decode::{HeaderFields, InfoFields, KnownField, MessageInfo, digested};
 use crate::diagnostic::{Diagnostic, DiagnosticKind, SkipReason};
 use crate::extract::{Extractor, ParsedHeader, extract_flat, extract_parsed};
-use crate::hash::hash_pieces;
+use crate::keyed_hash::HashKey;
 use crate::limits::{SMALL_CONTAINER_BYTES, SMALL_FILE_BYTES};
 use crate::origin::{Source, SourceKind};
 use crate::read::{self, Input};
@@ -26,6 +26,8 @@ pub(super) struct WorkContext<'r> {
     pub(super) job: &'r Job,
     pub(super) extractor: &'r Extractor,
     pub(super) pool: &'r ScratchPool,
+    /// Key of the hashes by which copies of news articles are recognised.
+    pub(super) article_key: HashKey,
 }
 
 impl WorkContext<'_> {
@@ -334,23 +336,33 @@ impl Worker<'_> {
     /// beginning it has.
     fn header(&self, message: &Message<'_>) -> KnownMessage {
         let header_bytes = self.context.extractor.limits().header_bytes;
-        let mut header = ParsedHeader {
+        let header = ParsedHeader {
             fields: HeaderFields::in_message(message, header_bytes),
             digest: None,
         };
         let article = match message.head().map(|head| head.message(message.kind)) {
             _ if message.kind != SourceKind::News => None,
-            None => {
-                let digest = *header.digest.insert(digest(message, &header.fields));
-                article_chunk(message, &header.fields, digest, ArticlePart::Start)
-            }
+            None => self.article_chunk(message, &header.fields, ArticlePart::Start),
             Some(head) => {
                 let fields = HeaderFields::in_message(&head, header_bytes);
-                let digest = digest(&head, &fields);
-                article_chunk(&head, &fields, digest, ArticlePart::Continuation)
+                self.article_chunk(&head, &fields, ArticlePart::Continuation)
             }
         };
         KnownMessage { header, article }
+    }
+
+    /// Identifies an article by its content, Message-ID included. `None` if it has no Message-ID.
+    fn article_chunk(
+        &self,
+        message: &Message<'_>,
+        fields: &HeaderFields,
+        part: ArticlePart,
+    ) -> Option<ArticleChunk> {
+        fields.first_known(KnownField::MessageId)?;
+        let mut hash = self.context.article_key.hasher();
+        digested(message, fields, &mut |bytes| hash.write(bytes));
+        let hash = hash.finish();
+        Some(ArticleChunk { hash, part })
     }
 
     /// Extracts the URLs of a message, unless its date or its list excludes it.
@@ -419,16 +431,4 @@ impl Worker<'_> {
 fn panicked(on: &str) -> Diagnostic {
     let message = format!("the program failed {on}; please report it");
     Diagnostic::new(DiagnosticKind::Panic, message)
-}
-
-/// Identifies an article by its Message-ID and its digest. `None` if it has no Message-ID.
-fn article_chunk(
-    message: &Message<'_>,
-    fields: &HeaderFields,
-    digest: u128,
-    part: ArticlePart,
-) -> Option<ArticleChunk> {
-    let id = fields.first_known(KnownField::MessageId)?;
-    let hash = hash_pieces(&[id.value.of(message.raw), &digest.to_le_bytes()]);
-    Some(ArticleChunk { hash, part })
 }

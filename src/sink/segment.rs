@@ -23,6 +23,9 @@ use crate::walk::DeviceInode;
 /// numbers again.
 const LAST_NUMBER: &str = ".last";
 
+/// Name of the copy of the state's secret key, for a state folder that is lost as a whole.
+const KEY: &str = ".key";
+
 /// Output folder with its segments.
 #[derive(Clone, Debug)]
 pub struct SegmentDir {
@@ -68,6 +71,12 @@ impl SegmentDir {
     #[must_use]
     pub fn published(&self, name: &str) -> PathBuf {
         self.out.join(name)
+    }
+
+    /// Returns the path of the copy of the state's secret key.
+    #[must_use]
+    pub fn key(&self) -> PathBuf {
+        self.out.join(KEY)
     }
 
     /// Begins a segment, whose file must not exist yet.
@@ -410,8 +419,26 @@ pub fn take_place(next: &Path, path: &Path) -> io::Result<()> {
 pub fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let next = path.with_extension("next");
     write_synced(&next, bytes)?;
-    fs::rename(&next, path)?;
-    sync_dir(path.parent().unwrap_or(Path::new(".")))
+    take_place(&next, path)
+}
+
+/// Replaces the content of a file as [`replace`] does. Only its owner can read it.
+///
+/// # Errors
+///
+/// The error of the system.
+pub fn replace_private(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    let next = path.with_extension("next");
+    // One that somebody else made, or that a crash left.
+    let _ = fs::remove_file(&next);
+    let mut options = OpenOptions::new();
+    let mut file = options
+        .write(true)
+        .create_new(true)
+        .mode(0o600)
+        .open(&next)?;
+    file.write_all(bytes)?;
+    take_place(&next, path)
 }
 
 fn write_synced(path: &Path, bytes: &[u8]) -> io::Result<()> {

@@ -170,8 +170,12 @@ impl IngestContext<'_> {
         version: FileVersion,
         mailbox: &MailboxProgress,
     ) -> Result<(), DaemonError> {
-        let key = version.key(&file.source.path, file.hint, self.identity);
-        let look = version.look(place_key(&self.identity.path_of(&file.source.path)));
+        let hash_key = self.session.hash_key();
+        let key = version.key(&file.source.path, file.hint, self.identity, hash_key);
+        let look = version.look(place_key(
+            &self.identity.path_of(&file.source.path),
+            hash_key,
+        ));
         let spool = &self.identity.path;
         self.session.update(|state| {
             if mailbox.messages > 1 {
@@ -233,9 +237,10 @@ impl IngestContext<'_> {
             Err(error) => return Ok(FileOutcome::Failed(error)),
         };
         *nuls = opened.start.offset;
+        let hash_key = self.session.hash_key();
         let key = opened
             .version
-            .key(&file.source.path, file.hint, self.identity);
+            .key(&file.source.path, file.hint, self.identity, hash_key);
         self.session.with(|committer| {
             if committer.db.tracks_holders() {
                 committer.transaction()?.restart_holder(key)?;
@@ -271,7 +276,7 @@ impl IngestContext<'_> {
         settle_state: SettleState,
     ) -> Result<FileOutcome, DaemonError> {
         let (identity, configured) = (self.identity, self.configured_format());
-        let spool = &identity.path;
+        let (spool, hash_key) = (&identity.path, self.session.hash_key());
         let max_message_bytes = self.extractor.limits().message_bytes;
         let SniffedFile {
             file: opened,
@@ -289,13 +294,14 @@ impl IngestContext<'_> {
             let mbox = MboxFile {
                 file: &opened,
                 path: &file.source.path,
-                place: place_key(&identity.path_of(&file.source.path)),
+                place: place_key(&identity.path_of(&file.source.path), hash_key),
                 spool,
                 format,
                 start: start.offset,
                 version,
                 settle_state,
                 max_message_bytes,
+                key: hash_key,
             };
             return mbox.ingest_chunk(&mut ingest);
         }
@@ -304,11 +310,11 @@ impl IngestContext<'_> {
         if settle_state == SettleState::Changing && file.hint != FormatHint::Maildir {
             return Ok(FileOutcome::Waiting);
         }
-        let holder = version.key(&file.source.path, file.hint, identity);
+        let holder = version.key(&file.source.path, file.hint, identity, hash_key);
         ingest.open_holder(holder, spool, version)?;
         // A message in a Maildir never grows.
         let place = (matches!(format, Format::Single(_)) && file.hint != FormatHint::Maildir)
-            .then(|| place_key(&identity.path_of(&file.source.path)));
+            .then(|| place_key(&identity.path_of(&file.source.path), hash_key));
         if let Some(place) = place {
             ingest.earlier_lengths = ingest.session.read(|state| state.earlier_lengths(place))?;
         }
@@ -374,6 +380,7 @@ pub(crate) fn file_standing(
 ) -> Result<FileStanding, DaemonError> {
     let spool = &identity.path;
     let mailboxes = mailbox_scopes(&file.source.path, file.hint, identity);
+    let hash_key = session.hash_key();
     session.with(|committer| {
         // A holder may be found to belong to this spool now.
         let state = if committer.db.tracks_holders() {
@@ -385,8 +392,8 @@ pub(crate) fn file_standing(
             let cursors = state.cursors(version.id, &mailboxes)?;
             return Ok(FileStanding::Empty(held_pass(state, &cursors)?));
         }
-        let key = version.key(&file.source.path, file.hint, identity);
-        let look = version.look(place_key(&identity.path_of(&file.source.path)));
+        let key = version.key(&file.source.path, file.hint, identity, hash_key);
+        let look = version.look(place_key(&identity.path_of(&file.source.path), hash_key));
         if let Some(known) = state.file_look(key)? {
             return match known.change(look) {
                 LookChange::None => read_standing(state, key, spool),
@@ -508,8 +515,14 @@ impl Read for StartReader<'_> {
 
 /// Returns `true` if a file can be read and its first bytes are those that the cursor covers.
 fn has_same_head(file: &WalkedFile, cursor: &MboxCursor, session: &Session) -> bool {
-    let head = SniffedFile::open(file, 0, session)
-        .and_then(|opened| head_hash(&opened.file, opened.start.offset, cursor));
+    let head = SniffedFile::open(file, 0, session).and_then(|opened| {
+        head_hash(
+            &opened.file,
+            opened.start.offset,
+            cursor,
+            session.hash_key(),
+        )
+    });
     head.is_ok_and(|head| head == cursor.head)
 }
 
@@ -698,7 +711,9 @@ impl Members<'_, '_> {
         let mut ingest = self
             .context
             .messages(source.clone(), version, mailbox, Vec::new());
-        let holder = self.version.key(path, hint, identity);
+        let holder = self
+            .version
+            .key(path, hint, identity, ingest.session.hash_key());
         ingest.open_holder(holder, &identity.path, self.version)?;
         let mut blocks = BlockIngest::default();
         let mut error = None;

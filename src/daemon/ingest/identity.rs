@@ -1,19 +1,20 @@
 //! Identity of files, mailboxes and messages.
 //!
-//! Names and inodes only save work: a message is identified by its content within its mailbox.
+//! Names and inodes only save work: a message is identified by its content within its mailbox. What comes from mail or its
+//! folders is hashed with the key of the state, so that nobody can make two messages or names for which one was written.
 
 use std::fs::Metadata;
-use std::hash::Hasher;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use std::time::UNIX_EPOCH;
 
-use twox_hash::{XxHash3_64, XxHash3_128};
+use twox_hash::XxHash3_64;
 
 use crate::config::DedupeScope;
 use crate::daemon::store::{FileId, FileLook, Hash128, SpoolIdentity, path_key};
-use crate::decode::{HeaderFields, canonical, covers_all, digest};
+use crate::decode::{HeaderFields, canonical, digest};
+use crate::keyed_hash::HashKey;
 use crate::origin::{FormatHint, SourceKind, mailbox, maildir_base_name, unrotated};
 use crate::split::Message;
 
@@ -67,8 +68,9 @@ impl FileVersion {
         path: &Path,
         hint: FormatHint,
         spool: &SpoolIdentity,
+        key: HashKey,
     ) -> Vec<u64> {
-        let mut keys = vec![self.key(path, hint, spool)];
+        let mut keys = vec![self.key(path, hint, spool, key)];
         if hint != FormatHint::Maildir {
             let mailbox = path_key(&unrotated(&spool.path_of(path)));
             let mailboxes = std::iter::once(mailbox).chain(spool.keys());
@@ -84,7 +86,13 @@ impl FileVersion {
     /// messages; that of a Maildir contains the base name, so that a change of flags does not cause
     /// another read, and not the device, which may change when a disk is mounted. The folder counts
     /// as the state knows it, however the spool is spelled.
-    pub(crate) fn key(&self, path: &Path, hint: FormatHint, spool: &SpoolIdentity) -> u64 {
+    pub(crate) fn key(
+        &self,
+        path: &Path,
+        hint: FormatHint,
+        spool: &SpoolIdentity,
+        key: HashKey,
+    ) -> u64 {
         let path = &*spool.path_of(path);
         let up = |levels: usize| {
             path.ancestors()
@@ -96,7 +104,7 @@ impl FileVersion {
         };
         let FileId { dev, ino, btime } = self.id;
         let mut numbers = [dev, ino, btime.cast_unsigned(), self.mtime.cast_unsigned()];
-        let mut hash = XxHash3_64::new();
+        let mut hash = key.hasher();
         hash.write(&self.size.to_le_bytes());
         if hint == FormatHint::Maildir {
             hash.write(&up(2));
@@ -104,7 +112,7 @@ impl FileVersion {
             hash.write(maildir_base_name(path));
             numbers[0] = 0;
             hash.write(numbers.map(u64::to_le_bytes).as_flattened());
-            return hash.finish();
+            return hash.finish() as u64;
         }
         hash.write(&if hint == FormatHint::Numbered {
             up(1)
@@ -112,7 +120,7 @@ impl FileVersion {
             unrotated(path).into_os_string().into_vec()
         });
         hash.write(numbers.map(u64::to_le_bytes).as_flattened());
-        hash.finish()
+        hash.finish() as u64
     }
 }
 
@@ -156,8 +164,8 @@ pub(crate) fn can_share(one: &Path, other: &Path) -> bool {
 
 /// Returns the key in the state of the place of a file of one message, whatever its content: a
 /// draft may be replaced by a longer one. `path` is the one by which the state knows the file.
-pub(crate) fn place_key(path: &Path) -> u64 {
-    XxHash3_64::oneshot(path.as_os_str().as_bytes())
+pub(crate) fn place_key(path: &Path, key: HashKey) -> u64 {
+    key.hash(path.as_os_str().as_bytes()) as u64
 }
 
 /// Position of a piece within a message that is larger than the limit and is read in pieces.
@@ -192,8 +200,9 @@ pub(crate) fn content_digest(
     message: &Message<'_>,
     fields: &HeaderFields,
     position: Option<PiecePosition>,
+    key: HashKey,
 ) -> ContentDigest {
-    let mut hash = XxHash3_128::new();
+    let mut hash = key.hasher();
     if let Some(position) = position {
         hash.write(&position.first_digest.to_le_bytes());
         hash.write(&position.offset.to_le_bytes());
@@ -204,7 +213,7 @@ pub(crate) fn content_digest(
         hash.write(bytes);
     });
     ContentDigest {
-        digest: hash.finish_128(),
+        digest: hash.finish(),
         len,
     }
 }
@@ -225,7 +234,11 @@ pub(crate) fn raw_prefix_len(
             ..*message
         };
         let fields = HeaderFields::in_message(&prefix, header_bytes);
-        content_digest(&prefix, &fields, None).len
+        let mut len = 0;
+        canonical(&prefix, &fields, usize::MAX, &mut |bytes| {
+            len += bytes.len() as u64
+        });
+        len
     };
     let (mut low, mut high) = (0, message.raw.len());
     if content_len(high) <= len {
@@ -243,15 +256,13 @@ pub(crate) fn raw_prefix_len(
 }
 
 /// Returns the digest that the records of a message have; of a piece of a larger one, that of its
-/// beginning. `content` is its [`content_digest`].
+/// beginning.
 pub(crate) fn record_digest(
     message: &Message<'_>,
     fields: &HeaderFields,
     header_bytes: usize,
-    content: u128,
 ) -> u128 {
     match message.head() {
-        None if covers_all(message) => content,
         None => digest(message, fields),
         Some(fragment) => {
             let head = fragment.message(message.kind);
@@ -265,7 +276,11 @@ pub(crate) fn record_digest(
 ///
 /// The prefix excludes an unterminated line, which may continue differently; line ends at the end;
 /// and a final `From ` line, which the next line may turn into the separator of the next message.
-pub(crate) fn stable_prefix(message: &Message<'_>, header_bytes: usize) -> Option<StablePrefix> {
+pub(crate) fn stable_prefix(
+    message: &Message<'_>,
+    header_bytes: usize,
+    key: HashKey,
+) -> Option<StablePrefix> {
     let mut end = memchr::memrchr(b'\n', message.raw)? + 1;
     let last_line = memchr::memrchr(b'\n', &message.raw[..end - 1]).map_or(0, |at| at + 1);
     if message.raw[last_line..].starts_with(b"From ") {
@@ -285,7 +300,7 @@ pub(crate) fn stable_prefix(message: &Message<'_>, header_bytes: usize) -> Optio
     let len = bytes.iter().rposition(|&byte| byte != b'\n')? + 1;
     Some(StablePrefix {
         len: len as u64,
-        hash: XxHash3_128::oneshot(&bytes[..len]),
+        hash: key.hash(&bytes[..len]),
     })
 }
 
@@ -294,20 +309,21 @@ pub(crate) fn starts_with(
     message: &Message<'_>,
     fields: &HeaderFields,
     prefix: StablePrefix,
+    key: HashKey,
 ) -> bool {
-    let mut hash = XxHash3_128::new();
+    let mut hash = key.hasher();
     let mut missing = prefix.len as usize;
     canonical(message, fields, usize::MAX, &mut |bytes| {
         let bytes = &bytes[..bytes.len().min(missing)];
         hash.write(bytes);
         missing -= bytes.len();
     });
-    missing == 0 && hash.finish_128() == prefix.hash
+    missing == 0 && hash.finish() == prefix.hash
 }
 
 /// Returns the hash by which a later read recognises these bytes.
-pub(crate) fn guard_hash(bytes: &[u8]) -> u64 {
-    XxHash3_64::oneshot(bytes)
+pub(crate) fn guard_hash(bytes: &[u8], key: HashKey) -> u64 {
+    key.hash(bytes) as u64
 }
 
 #[cfg(test)]
@@ -316,6 +332,7 @@ mod tests {
 
     #[test]
     fn a_message_that_grows_keeps_its_prefix() {
+        let key = HashKey::new([7; 32]);
         let whole = Message {
             kind: SourceKind::Mbox,
             ..Message::parse(b"Subject: a\nStatus: O\nTo: b\n\nx http://a/\ny\n")
@@ -330,24 +347,26 @@ mod tests {
                 raw: &whole.raw[..cut],
                 ..whole
             };
-            if let Some(prefix) = stable_prefix(&part, usize::MAX) {
+            if let Some(prefix) = stable_prefix(&part, usize::MAX, key) {
                 assert!(
                     starts_with(
                         &whole,
                         &HeaderFields::in_message(&whole, usize::MAX),
-                        prefix
+                        prefix,
+                        key
                     ),
                     "{cut}"
                 );
                 let next = [part.raw, b"\nFrom x\nF"].concat();
                 assert!(
                     cut < whole.raw.len()
-                        || stable_prefix(&Message { raw: &next, ..part }, 99) == Some(prefix)
+                        || stable_prefix(&Message { raw: &next, ..part }, 99, key) == Some(prefix)
                 );
                 assert!(!starts_with(
                     &Message::parse(b"A: b\n\nc"),
                     &HeaderFields::default(),
-                    prefix
+                    prefix,
+                    key
                 ));
             }
         }

@@ -21,6 +21,7 @@ use super::message_ingest::{MboxPosition, MessageIngest};
 use super::{EndCertainty, FileOutcome, SettleState};
 use crate::daemon::DaemonError;
 use crate::daemon::store::{FileLook, HolderKey, LookChange, MboxCursor};
+use crate::keyed_hash::HashKey;
 use crate::planted_faults::{PlantedFault, is_planted};
 use crate::read::{self, SparseRead, hole_len};
 use crate::split::{Block, BlockReader, BlockRole, Format, Message};
@@ -48,6 +49,8 @@ pub(super) struct MboxFile<'m> {
     pub(super) settle_state: SettleState,
     /// Maximum size of a message that is held in memory. Larger ones are read in pieces.
     pub(super) max_message_bytes: usize,
+    /// The key of the state.
+    pub(super) key: HashKey,
 }
 
 /// A range of the file, read under the lock.
@@ -140,7 +143,7 @@ impl MboxFile<'_> {
                 if self.max_message_bytes <= chunk_bytes {
                     let after_last = MboxCursor {
                         first: last,
-                        guard: guard_hash(&[]),
+                        guard: guard_hash(&[], self.key),
                         ..chunk.cursor
                     };
                     if let Some(outcome) = self.ingest_oversized(after_last, &chunk.head, ingest)? {
@@ -155,7 +158,8 @@ impl MboxFile<'_> {
                 (true, true) => EndCertainty::EndOfFile,
                 (true, false) => EndCertainty::MidLine,
             };
-            let after = |message: &Message<'_>| cursor_after(message, &block, chunk.cursor);
+            let after =
+                |message: &Message<'_>| cursor_after(message, &block, chunk.cursor, self.key);
             if ingest.holder.is_some() {
                 let position = |message| self.position(after(message), &chunk.head);
                 ingest.positions = complete.iter().map(position).collect();
@@ -241,7 +245,7 @@ impl MboxFile<'_> {
                 let begun = MboxCursor {
                     first: start,
                     last: end,
-                    guard: guard_hash(&block.bytes),
+                    guard: guard_hash(&block.bytes, self.key),
                     ..cursor
                 };
                 ingest.positions = [self.position(begun, head)].into();
@@ -255,7 +259,7 @@ impl MboxFile<'_> {
         let cursor = MboxCursor {
             first: end,
             last: end,
-            guard: guard_hash(&[]),
+            guard: guard_hash(&[], self.key),
             ..cursor
         };
         let progress = MboxProgress {
@@ -343,7 +347,7 @@ impl MboxFile<'_> {
     fn position(&self, cursor: MboxCursor, head: &[u8]) -> MboxPosition {
         let head_bytes = head_bytes(self.start, &cursor).min(head.len() as u64);
         let cursor = MboxCursor {
-            head: guard_hash(&head[..head_bytes as usize]),
+            head: guard_hash(&head[..head_bytes as usize], self.key),
             size: 0,
             mtime: 0,
             look: FileLook::default(),
@@ -374,7 +378,7 @@ impl MboxFile<'_> {
                 first: self.start,
                 last: self.start,
                 pass: pass.next,
-                guard: guard_hash(&[]),
+                guard: guard_hash(&[], self.key),
                 ..MboxCursor::default()
             },
         };
@@ -413,8 +417,8 @@ impl MboxFile<'_> {
             return Ok(false);
         }
         let last = read_at(self.file, cursor.first, cursor.last - cursor.first)?;
-        let head = head_hash(self.file, self.start, cursor)?;
-        if head != cursor.head || guard_hash(&last) != cursor.guard {
+        let head = head_hash(self.file, self.start, cursor, self.key)?;
+        if head != cursor.head || guard_hash(&last, self.key) != cursor.guard {
             return Ok(false);
         }
         // After a message that was too large to be read again, only a new message may follow.
@@ -426,9 +430,14 @@ impl MboxFile<'_> {
 
 /// Returns the hash of the first bytes of a file, which begins at `start`, at most up to the
 /// cursor.
-pub(super) fn head_hash(file: &File, start: u64, cursor: &MboxCursor) -> io::Result<u64> {
+pub(super) fn head_hash(
+    file: &File,
+    start: u64,
+    cursor: &MboxCursor,
+    key: HashKey,
+) -> io::Result<u64> {
     let head = read_at(file, start, head_bytes(start, cursor))?;
-    Ok(guard_hash(&head))
+    Ok(guard_hash(&head, key))
 }
 
 /// Returns the number of bytes that the head hash of a cursor covers, in a file that begins at
@@ -466,13 +475,18 @@ fn terminated_messages<'f, 'b>(messages: &'f [Message<'b>]) -> &'f [Message<'b>]
 }
 
 /// Returns the cursor after a message of a block. The pass and the file are those of `cursor`.
-fn cursor_after(message: &Message<'_>, block: &Block, cursor: MboxCursor) -> MboxCursor {
+fn cursor_after(
+    message: &Message<'_>,
+    block: &Block,
+    cursor: MboxCursor,
+    key: HashKey,
+) -> MboxCursor {
     let start = (message.start - block.offset) as usize;
     let end = (message.end() - block.offset) as usize;
     MboxCursor {
         first: message.start,
         last: message.end(),
-        guard: guard_hash(&block.bytes[start..end]),
+        guard: guard_hash(&block.bytes[start..end], key),
         ..cursor
     }
 }
@@ -672,6 +686,7 @@ mod tests {
                 version,
                 settle_state: self.settle_state,
                 max_message_bytes: self.max_message_bytes,
+                key: session.hash_key(),
             };
             let mut outcome = FileOutcome::Partial;
             let mut chunks = 0;
@@ -789,6 +804,7 @@ mod tests {
             version: FileVersion::of(&file.metadata().unwrap()),
             settle_state: SettleState::Settled,
             max_message_bytes: 1 << 20,
+            key: HashKey::new([7; HashKey::BYTES]),
         };
         let (mut begin, mut pieces) = (None, Vec::new());
         let stream = OffsetReader {

@@ -77,6 +77,7 @@ struct IdentifiedMessage<'m, 'b> {
     /// `true` if the program panicked on its header.
     has_panicked: bool,
     end: EndCertainty,
+    /// The hash of its content with the key of the state.
     digest: u128,
     /// The number of bytes of its canonical content.
     len: u64,
@@ -208,7 +209,11 @@ impl MessageIngest<'_> {
                 None => Ok(Some(Vec::new())),
             }
         })?;
-        let prefix = stable_prefix(message, self.extractor.limits().header_bytes);
+        let prefix = stable_prefix(
+            message,
+            self.extractor.limits().header_bytes,
+            self.session.hash_key(),
+        );
         let (Some(digests), Some(prefix)) = (digests, prefix) else {
             return Ok(None);
         };
@@ -299,14 +304,14 @@ impl MessageIngest<'_> {
     ) -> IdentifiedMessage<'m, 'b> {
         let by_header = || self.identify_by_header(message, position, end);
         catch_unwind(AssertUnwindSafe(by_header)).unwrap_or_else(|_| {
-            let digest = hash_pieces(&[message.raw]);
+            let digest = self.session.hash_key().hash(message.raw);
             IdentifiedMessage {
                 message,
                 has_panicked: true,
                 end,
                 digest,
                 len: message.raw.len() as u64,
-                record_digest: self.holder.map(|_| digest),
+                record_digest: self.holder.map(|_| hash_pieces(&[message.raw])),
                 key: message_key(self.mailbox.key, digest),
                 earlier: Vec::new(),
             }
@@ -320,14 +325,15 @@ impl MessageIngest<'_> {
         end: EndCertainty,
     ) -> IdentifiedMessage<'m, 'b> {
         let fields = HeaderFields::in_message(message, self.extractor.limits().header_bytes);
-        let ContentDigest { digest, len } = content_digest(message, &fields, position);
+        let key = self.session.hash_key();
+        let ContentDigest { digest, len } = content_digest(message, &fields, position, key);
         let limit = self.extractor.limits().header_bytes;
         let is_earlier = |version: &&GrowingMessage| {
             let prefix = StablePrefix {
                 len: version.len,
                 hash: version.hash,
             };
-            starts_with(message, &fields, prefix)
+            starts_with(message, &fields, prefix, key)
         };
         IdentifiedMessage {
             message,
@@ -335,9 +341,7 @@ impl MessageIngest<'_> {
             end,
             digest,
             len,
-            record_digest: self
-                .holder
-                .map(|_| record_digest(message, &fields, limit, digest)),
+            record_digest: self.holder.map(|_| record_digest(message, &fields, limit)),
             key: message_key(self.mailbox.key, digest),
             earlier: self.growing.iter().filter(is_earlier).cloned().collect(),
         }
@@ -600,7 +604,11 @@ impl MessageIngest<'_> {
         if message.end == EndCertainty::Certain || message.has_panicked {
             return None;
         }
-        let prefix = stable_prefix(message.message, self.extractor.limits().header_bytes)?;
+        let prefix = stable_prefix(
+            message.message,
+            self.extractor.limits().header_bytes,
+            self.session.hash_key(),
+        )?;
         Some(GrowingMessage {
             len: prefix.len,
             hash: prefix.hash,

@@ -5,14 +5,13 @@
 //! from its start whenever it changes, as a new holder of the messages that no commit deletes; the
 //! messages that only the holder before it has are gone, as those of a file that was rewritten.
 
-use twox_hash::XxHash3_64;
-
 use super::FileOutcome;
 use super::file_ingest::{IngestContext, ingest_members};
 use super::identity::{FileVersion, place_key};
 use crate::daemon::DaemonError;
 use crate::daemon::store::StateDb;
 use crate::diagnostic::{Diagnostic, DiagnosticKind};
+use crate::hash::hash_pieces;
 use crate::pipeline::MessageSource;
 use crate::read::{Repository, Selection};
 use crate::walk::WalkedFile;
@@ -23,7 +22,7 @@ impl FileVersion {
         FileVersion {
             id: self.id,
             size: 1,
-            mtime: XxHash3_64::oneshot(tip.as_bytes()).cast_signed(),
+            mtime: hash_pieces(&[tip.as_bytes()]) as i64,
             ctime: 0,
         }
     }
@@ -37,7 +36,8 @@ impl IngestContext<'_> {
         repository: &Repository,
         version: FileVersion,
     ) -> Result<FileOutcome, DaemonError> {
-        let place = place_key(&self.identity.path_of(&file.source.path));
+        let path = self.identity.path_of(&file.source.path);
+        let place = place_key(&path, self.session.hash_key());
         let position = self.session.read(|state| position(state, place))?;
         // Commits may have come between the start, when the mail was noted that is there, and now.
         let noted = self.existing.tip(version).map(str::to_owned);
@@ -65,7 +65,8 @@ impl IngestContext<'_> {
         version: FileVersion,
         position: Option<String>,
     ) -> Result<FileOutcome, DaemonError> {
-        let place = place_key(&self.identity.path_of(&file.source.path));
+        let path = self.identity.path_of(&file.source.path);
+        let place = place_key(&path, self.session.hash_key());
         let mut selection = Selection::All;
         if let Some(commit) = position {
             match repository.contains(&commit) {

@@ -16,6 +16,7 @@ use crate::daemon::environment::{LogRecord, MonotonicTime};
 use crate::daemon::ingest::{ExistingFiles, FileVersion};
 use crate::daemon::store::{Hash128, SeenFiles, SpoolIdentity};
 use crate::diagnostic::{DiagnosticKind, Event, counted};
+use crate::keyed_hash::HashKey;
 use crate::limits::{EXISTING_FILES, PURGE_DAYS, SURVEYED_FILES};
 use crate::origin::FormatHint;
 use crate::walk::{self, PathFilter, SymlinkPolicy, WalkStep, WalkedFile};
@@ -394,6 +395,7 @@ fn existing_name(spool: Hash128) -> String {
 pub(super) struct SpoolSurvey {
     day: u64,
     identity: Arc<SpoolIdentity>,
+    hash_key: HashKey,
     files: usize,
     seen: SeenFiles,
     /// Reason for which a file that was not seen may exist; `None` if all were seen.
@@ -420,7 +422,7 @@ impl SpoolSurvey {
     fn add_version(&mut self, file: &WalkedFile, version: FileVersion) {
         self.seen.devs.insert(version.id.dev);
         let path = &file.source.path;
-        let keys = version.presence(path, file.hint, &self.identity);
+        let keys = version.presence(path, file.hint, &self.identity, self.hash_key);
         self.seen.files.extend(keys);
         self.files += 1;
     }
@@ -453,6 +455,7 @@ impl SpoolReader {
         Ok(Some(SpoolSurvey {
             day,
             identity,
+            hash_key: session.hash_key(),
             files: 0,
             seen,
             gap: None,

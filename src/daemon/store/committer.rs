@@ -27,6 +27,7 @@ use crate::daemon::environment::MonotonicTime;
 use crate::daemon::status::SealedSegment;
 use crate::daemon::{AtPath, DaemonError, REBUILD};
 use crate::diagnostic::{EscapeForm, printable_lines};
+use crate::keyed_hash::HashKey;
 use crate::planted_faults::{PlantedFault, is_planted};
 use crate::record::{Sidecar, write_gone};
 use crate::sink::segment::{self, Segment, SegmentDir};
@@ -42,6 +43,8 @@ pub(crate) struct Committer {
     /// Folder of the sidecars' copies.
     pub(super) sidecars: PathBuf,
     pub(super) compress: SegmentCompression,
+    /// The secret key of the state.
+    pub(super) hash_key: HashKey,
     /// The place of the lines.
     lines_to: LinesTo,
     /// The open segment as the state describes it.
@@ -88,6 +91,7 @@ impl Committer {
         dir: SegmentDir,
         sidecars: PathBuf,
         compress: SegmentCompression,
+        hash_key: HashKey,
         lines_to: LinesTo,
     ) -> Result<Self, DaemonError> {
         let unsealed = db.unsealed_segment()?;
@@ -96,6 +100,7 @@ impl Committer {
             dir,
             sidecars,
             compress,
+            hash_key,
             lines_to,
             unsealed,
             segment: None,

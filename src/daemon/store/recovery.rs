@@ -18,7 +18,9 @@ use super::state_paths::{InstanceLock, StatePaths, create_folders, meta_name, re
 use crate::config::Config;
 use crate::daemon::environment::{DaemonHost, LogRecord};
 use crate::daemon::{AtPath, DaemonError, REBUILD};
+use crate::keyed_hash::HashKey;
 use crate::record::Sidecar;
+use crate::sink::random_bytes;
 use crate::sink::segment::{self, SegmentDir, number};
 
 /// Opens state and output, and completes or undoes what was interrupted. Warnings for the operator
@@ -29,7 +31,9 @@ pub(super) fn open(
 ) -> Result<Committer, DaemonError> {
     let paths = StatePaths::new(config);
     let dir = create_folders(config, &paths)?;
-    let db = open_db(&dir, &paths)?;
+    let has_output = has_output(&dir, &paths)?;
+    let db = open_db(&paths, has_output)?;
+    let hash_key = secret_key(&dir, &paths, has_output)?;
     db.set_tracking(config.output.tombstones)?;
     check_instance(&paths, &db)?;
     let unsealed = db.unsealed_segment()?;
@@ -42,7 +46,14 @@ pub(super) fn open(
         Some(_) => LinesTo::Stdout,
     };
     let compress = config.output.compress;
-    let committer = Committer::new(db, dir, paths.sidecars.clone(), compress, lines_to)?;
+    let committer = Committer::new(
+        db,
+        dir,
+        paths.sidecars.clone(),
+        compress,
+        hash_key,
+        lines_to,
+    )?;
     // An output that was written before folders remembered their highest number, or another folder.
     committer.remember(unsealed.seq - 1)?;
     let mut committer = complete_segment(committer, &unsealed, warn)?;
@@ -56,9 +67,8 @@ pub(super) fn open(
     Ok(committer)
 }
 
-fn open_db(dir: &SegmentDir, paths: &StatePaths) -> Result<StateDb, DaemonError> {
+fn open_db(paths: &StatePaths, has_output: bool) -> Result<StateDb, DaemonError> {
     let is_empty = fs::metadata(&paths.db).map_or(0, |metadata| metadata.len()) == 0;
-    let has_output = has_output(dir, paths)?;
     if is_empty && has_output {
         return Err(DaemonError::inconsistent(format!(
             "state database {} is missing although its segments exist; {REBUILD}",
@@ -79,6 +89,38 @@ fn has_output(dir: &SegmentDir, paths: &StatePaths) -> Result<bool, DaemonError>
         || dir.highest().at(dir.path())? > 0
         || !dir.hidden_names().at(dir.path())?.is_empty()
         || paths.highest_sidecar()? > 0)
+}
+
+/// Returns the secret key of the state. A state without output gets one. It is kept in the state folder and in the output
+/// folder, so that the loss of one of them does not make all mail look new.
+fn secret_key(
+    dir: &SegmentDir,
+    paths: &StatePaths,
+    has_output: bool,
+) -> Result<HashKey, DaemonError> {
+    let places = [&paths.key, &dir.key()];
+    let read = |place: &PathBuf| fs::read(place).ok()?.try_into().ok();
+    let kept = places.map(read);
+    let key: [u8; HashKey::BYTES] = match kept.into_iter().flatten().next() {
+        Some(key) => key,
+        None if has_output => {
+            return Err(DaemonError::inconsistent(format!(
+                "the secret key {} is missing or cannot be read, and so is its copy {}: restore one \
+                 of them. Without it, or with a state that was made by a development version, \
+                 nothing that was written is recognised: begin with new folders for state and \
+                 output, into which all mail is written again",
+                paths.key.display(),
+                dir.key().display()
+            )));
+        }
+        None => random_bytes().at(&paths.key)?,
+    };
+    for (place, kept) in places.into_iter().zip(kept) {
+        if kept != Some(key) {
+            segment::replace_private(place, &key).at(place)?;
+        }
+    }
+    Ok(HashKey::new(key))
 }
 
 /// Compares the state's name with the one that was written when the state was created.
@@ -248,6 +290,7 @@ pub fn rebuild_state(config: &Config, host: &mut dyn DaemonHost) -> Result<(), D
 fn rebuild(config: &Config, log: &mut dyn FnMut(LogRecord<'_>)) -> Result<(), DaemonError> {
     let paths = StatePaths::new(config);
     let dir = create_folders(config, &paths)?;
+    secret_key(&dir, &paths, has_output(&dir, &paths)?)?;
     let new = NewDatabase::at(&config.state.dir);
     let db = new.open(&paths.sidecars.join("snapshot.db"))?;
     rename_old_state(&config.state.dir)?;

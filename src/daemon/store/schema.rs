@@ -1,7 +1,7 @@
 //! The tables of the state database.
 
 /// Version of the tables. No other is read.
-pub(super) const VERSION: i64 = 7;
+pub(super) const VERSION: i64 = 8;
 
 /// The statements that create all tables.
 pub(super) const TABLES: [&str; 3] = [BASIC_TABLES, HOLDER_TABLES, SCOPE_TABLES];

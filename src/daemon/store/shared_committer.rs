@@ -19,6 +19,7 @@ use crate::daemon::environment::{DaemonHost, Heartbeat, LogRecord, MonotonicTime
 use crate::daemon::status::{
     Counters, DaemonState, LastError, LastSealed, SealedSegment, Status, UnixTime,
 };
+use crate::keyed_hash::HashKey;
 use crate::limits::{
     COMMIT_BATCH_BYTES, COMMIT_BATCH_MESSAGES, REPORTED_FAILURES, SIDECAR_COPIES,
     SMALL_COMMIT_BATCH_BYTES,
@@ -40,9 +41,15 @@ pub(crate) struct Session {
     shared: Arc<SharedCommitter>,
     heartbeat: Arc<Heartbeat>,
     term: u64,
+    hash_key: HashKey,
 }
 
 impl Session {
+    /// The secret key of the state.
+    pub(crate) fn hash_key(&self) -> HashKey {
+        self.hash_key
+    }
+
     /// Records progress of the reader that adds nothing to the batch.
     pub(crate) fn beat(&self) {
         self.heartbeat.beat();
@@ -141,10 +148,11 @@ impl SharedCommitter {
     /// The right to write for the reader with this heartbeat; `None` during a pause.
     pub(crate) fn session(self: &Arc<Self>, heartbeat: &Arc<Heartbeat>) -> Option<Session> {
         let pace = self.lock();
-        pace.open().map(|_| Session {
+        pace.open().map(|committer| Session {
             shared: Arc::clone(self),
             heartbeat: Arc::clone(heartbeat),
             term: pace.term,
+            hash_key: committer.hash_key,
         })
     }
 

@@ -25,11 +25,12 @@ use std::path::{Path, PathBuf};
 
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, ErrorCode, OptionalExtension, Params, Row, ffi, params};
-use twox_hash::{XxHash3_64, XxHash3_128};
+use twox_hash::XxHash3_64;
 
 use super::schema;
 use crate::daemon::{AtPath, DaemonError, REBUILD};
-use crate::sink::{random_bits, segment};
+use crate::hash::hash_pieces;
+use crate::sink::{random_bytes, segment};
 
 /// The oldest `SQLite` without the WAL-reset bug: 3.51.3.
 const SQLITE_VERSION: i32 = 3_051_003;
@@ -215,7 +216,7 @@ impl StateDb {
 
     /// Creates the tables, and a random name of the state.
     fn create_tables(&self) -> Result<(), DaemonError> {
-        let instance = random_bits().map_err(|error| {
+        let instance = random_bytes::<16>().map_err(|error| {
             DaemonError::io(format!("cannot read random numbers: {error}")).caused_by(error)
         })?;
         self.batch("BEGIN IMMEDIATE")?;
@@ -637,15 +638,12 @@ pub(super) fn stored_key(hash: Hash128) -> StoredKey {
 
 /// Returns the hash of a path.
 pub(crate) fn path_key(path: &Path) -> Hash128 {
-    XxHash3_128::oneshot(path.as_os_str().as_encoded_bytes())
+    hash_pieces(&[path.as_os_str().as_encoded_bytes()])
 }
 
-/// Returns the key of a message within a mailbox.
+/// Returns the key of a message within a mailbox. `digest` is the hash of its content with the key of the state.
 pub(crate) fn message_key(mailbox: Hash128, digest: u128) -> Hash128 {
-    let mut hash = XxHash3_128::new();
-    hash.write(&mailbox.to_le_bytes());
-    hash.write(&digest.to_le_bytes());
-    hash.finish_128()
+    hash_pieces(&[&mailbox.to_be_bytes(), &digest.to_be_bytes()])
 }
 
 /// The first 48 bits of a message's hash: enough to find it among those of its mailbox.

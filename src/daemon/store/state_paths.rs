@@ -20,6 +20,8 @@ pub(super) struct StatePaths {
     pub(super) db: PathBuf,
     /// Holds the name of the state that wrote the output.
     pub(super) instance: PathBuf,
+    /// Holds the secret key, by which messages that were written are recognised. Its owner alone can read it.
+    pub(super) key: PathBuf,
     /// Folder of the sidecars' copies.
     pub(super) sidecars: PathBuf,
     /// Reserved space, for closing a segment on a full disk.
@@ -32,6 +34,7 @@ impl StatePaths {
         StatePaths {
             db: dir.join("state.db"),
             instance: dir.join("instance"),
+            key: dir.join("key"),
             sidecars: dir.join("sidecars"),
             reserve: dir.join("reserve"),
         }

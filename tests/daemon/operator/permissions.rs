@@ -159,13 +159,13 @@ fn modes(umask: &str) -> Vec<(u32, String)> {
 }
 
 #[test]
-fn the_group_may_read_everything_and_others_nothing() {
+fn the_group_may_read_everything_but_the_key_and_others_nothing() {
     let numbers = |umask| {
         let modes: Vec<_> = modes(umask).into_iter().map(|(mode, _)| mode).collect();
         modes
     };
-    assert_eq!(numbers("000"), [0o40_750, 0o100_640, 0o140_660]);
-    assert_eq!(numbers("022"), [0o40_750, 0o100_640, 0o140_660]);
+    assert_eq!(numbers("000"), [0o40_750, 0o100_600, 0o100_640, 0o140_660]);
+    assert_eq!(numbers("022"), [0o40_750, 0o100_600, 0o100_640, 0o140_660]);
     assert_eq!(numbers("077"), [0o40_700, 0o100_600, 0o140_600]);
 }
 

@@ -1,0 +1,61 @@
+//! A hash with a secret key, for what decides whether mail was written before.
+
+use highway::{HighwayHash, HighwayHasher, Key};
+
+/// Secret key of a hash for which nobody who does not know it can make two inputs with one hash: `HighwayHash`, a
+/// pseudorandom function. Costs a tenth of BLAKE3 with a key.
+#[derive(Clone, Copy)]
+pub(crate) struct HashKey([u64; 4]);
+
+impl std::fmt::Debug for HashKey {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("HashKey")
+    }
+}
+
+impl HashKey {
+    /// Length of a key.
+    pub(crate) const BYTES: usize = 32;
+
+    pub(crate) fn new(bytes: [u8; HashKey::BYTES]) -> HashKey {
+        let (words, _) = bytes.as_chunks();
+        HashKey(std::array::from_fn(|at| u64::from_le_bytes(words[at])))
+    }
+
+    /// Returns the hash of `bytes`.
+    pub(crate) fn hash(self, bytes: &[u8]) -> u128 {
+        let mut hash = self.hasher();
+        hash.write(bytes);
+        hash.finish()
+    }
+
+    pub(crate) fn hasher(self) -> KeyedHash {
+        KeyedHash(HighwayHasher::new(Key(self.0)))
+    }
+}
+
+/// Hash of bytes that come in pieces.
+pub(crate) struct KeyedHash(HighwayHasher);
+
+impl KeyedHash {
+    pub(crate) fn write(&mut self, bytes: &[u8]) {
+        self.0.append(bytes);
+    }
+
+    pub(crate) fn finish(self) -> u128 {
+        let [low, high] = self.0.finalize128();
+        u128::from(high) << 64 | u128::from(low)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The answer is that of the reference implementation.
+    #[test]
+    fn the_hash_with_a_key_gives_the_answer_of_the_reference() {
+        let key = HashKey::new(std::array::from_fn(|at| at as u8));
+        assert_eq!(key.hash(b""), 0x3356_5e76_7f09_3e6f_0fed_268f_9d8f_fec7);
+    }
+}
