@@ -4,8 +4,8 @@ use std::fs;
 
 use urlspool::internals::daemon::{SpoolReader, rebuild_state};
 
-use super::mbox_message;
 use super::tombstones::Scene;
+use super::{mbox_message, read_segments};
 use crate::scene::colliding_messages;
 
 /// The URLs of the records in the segments, in order; and the number of `gone` lines.
@@ -99,4 +99,19 @@ fn a_state_with_other_tables_is_refused() {
     fs::remove_file(state.join("state.sum")).unwrap();
     let error = SpoolReader::open(scene.config.clone(), &mut scene.host).unwrap_err();
     assert!(error.to_string().contains("development version"), "{error}");
+}
+
+#[test]
+fn the_last_message_of_an_mbox_is_written_once_however_large_it_is() {
+    let mut scene = Scene::new();
+    scene.config.limits.message_bytes = 1 << 20;
+    // More than two blocks.
+    scene.write("inbox", &mbox_message(1, 100_000));
+    scene.work();
+    let contents = read_segments(&scene.config.output.dir);
+    let urls = [
+        ("http://h.example/1-a.html".to_owned(), 1),
+        ("http://h.example/1-b.html".to_owned(), 1),
+    ];
+    assert_eq!(contents.urls, urls.into());
 }

@@ -141,12 +141,17 @@ impl MboxFile<'_> {
             let is_new = |message: &Message<'_>| last < message.end();
             if !complete.last().is_some_and(is_new) && !chunk.at_end {
                 if self.max_message_bytes <= chunk_bytes {
-                    let after_last = MboxCursor {
-                        first: last,
+                    let from = MboxCursor {
+                        // A message that is alone in so large a chunk was not read to its end.
+                        first: if messages.len() == 1 {
+                            block.offset
+                        } else {
+                            last
+                        },
                         guard: guard_hash(&[], self.key),
                         ..chunk.cursor
                     };
-                    if let Some(outcome) = self.ingest_oversized(after_last, &chunk.head, ingest)? {
+                    if let Some(outcome) = self.ingest_oversized(from, &chunk.head, ingest)? {
                         return Ok(outcome);
                     }
                 }
