@@ -8,7 +8,7 @@ SLACK=N allows N times the seconds, for a busy machine. Takes about a minute. Th
 exit code is 1 if anything failed, 77 if nothing could be tried. The number at the start of a row is its row in the project's list of
 faults of mail programs.
 """
-import collections, gzip, io, json, os, re, shutil, socket, subprocess, sys, tarfile, tempfile, time, zipfile
+import base64, bz2, collections, gzip, io, json, lzma, os, re, shutil, socket, subprocess, sys, tarfile, tempfile, time, zipfile
 
 program = os.path.realpath(sys.argv[1] if len(sys.argv) > 1 else "target/release/urlspool")
 names = sys.argv[2:]
@@ -145,6 +145,72 @@ def nests(folder):
             file.write(data)
         scan = Scan(folder + "/nest")
         row(full, scan.seconds <= SLACK and scan.mib <= MAX_MIB and scan.kinds == ["limit"], scan)
+
+
+def fan(fanout, levels=4):
+    """Zips in zips in zips, each holding `fanout` times the same bytes: each member unpacks to less than the limit on its own ratio."""
+    data = b"a" * (16 << 20)
+    for level in range(levels):
+        out = io.BytesIO()
+        with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:
+            for number in range(fanout if level else 1):
+                archive.writestr(f"{number}.{'zip' if level else 'mbox'}", data)
+        data = out.getvalue()
+    return data
+
+
+def attached(data):
+    """A message in an mbox with an attachment."""
+    return (b"From a@b Mon Jan  1 00:00:00 2001\nContent-Type: application/octet-stream\n"
+            b"Content-Transfer-Encoding: base64\n\n" + base64.encodebytes(data) + b"\n")
+
+
+def balances(folder):
+    """Row 117: what all levels of a file unpack to is limited as a whole, and what is attached to each of its messages."""
+    bomb = attached(bz2.compress(b"a" * (16 << 20)))
+    many = bomb * ((16 << 20) // len(bomb))
+    for name, data, events in (
+        ("zips in zips, 64 GiB in 13 KB", lambda: fan(16), 1),
+        ("zips in zips, 15 TiB in 321 KB", lambda: fan(100), 1),
+        ("zips in zips, 160 GiB, attached", lambda: attached(fan(100, 3)), 1),
+        ("60 messages with a bomb each", lambda: bomb * 60, 60),
+        ("100,000 messages with a bomb each in 10 KB of bzip2", lambda: bz2.compress(many), None),
+    ):
+        full = f"117 {name}"
+        if not wanted(full):
+            continue
+        with open(folder + "/fan", "wb") as file:
+            file.write(data())
+        scan = Scan(folder + "/fan")
+        are_limits = set(scan.kinds) == {"limit"} and events in (None, len(scan.kinds))
+        row(full, scan.seconds <= 5 * SLACK and scan.mib <= MAX_MIB and are_limits, scan)
+
+
+def empties(folder):
+    """Row 118: 1 MB of empty streams, frames and entries takes at most a second."""
+    tiny, block = bz2.compress(b"x"), tarfile.TarInfo("x").tobuf()
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w", zipfile.ZIP_BZIP2) as archive:
+        for number in range(7_500):
+            archive.writestr(str(number), b"x")
+    cases = {
+        "streams of bzip2": bz2.compress(b""), "streams of bzip2 with a byte": tiny, "padded streams of bzip2": tiny.ljust(100, b"\0"),
+        "members of gzip": gzip.compress(b""), "streams of xz": lzma.compress(b""),
+        "streams of xz with a large dictionary": lzma.compress(b"x", filters=[{"id": lzma.FILTER_LZMA2, "preset": 9}]),
+        "frames of zstd": bytes.fromhex("28b52ffd2000010000"), "skipped frames of zstd": bytes.fromhex("502a4d1800000000"),
+        "frames of lz4": bytes.fromhex("04224d1860408200000000"), "entries of a tar": block, "members of a zip in bzip2": out.getvalue(),
+    }
+    cases = {name: data * (10**6 // len(data)) for name, data in cases.items()}
+    cases["streams of bzip2 in a message"] = attached(bz2.compress(b"") * 50_000)
+    cases["entries of a tar in gzip"] = gzip.compress(block * 400_000)
+    for name, data in cases.items():
+        full = f"118 1 MB of {name}"
+        if not wanted(full):
+            continue
+        with open(folder + "/empty", "wb") as file:
+            file.write(data)
+        scan = Scan(folder + "/empty")
+        row(full, scan.seconds <= SLACK and scan.mib <= MAX_MIB, scan)
 
 
 def crowds(folder):
@@ -306,7 +372,7 @@ def waits(folder):
 
 
 if __name__ == "__main__":
-    for work in (bombs, windows, nests, crowds, labels, cuts, growing, waits):
+    for work in (bombs, windows, nests, balances, empties, crowds, labels, cuts, growing, waits):
         with tempfile.TemporaryDirectory() as folder:
             work(folder)
     print(f"{results['passed']} passed, {results['failed']} failed, {results['skipped']} skipped")
