@@ -60,7 +60,7 @@ pub const MISSING_FILES: usize = 1 << 20;
 pub const SIDECAR_COPIES: usize = 1_000;
 
 /// Maximum number of mailboxes of an earlier configuration in which each new message of a spool is
-/// looked up after its `dedupe` or `kind` changed. A look-up takes a few microseconds.
+/// looked up after its `path` changed to a folder within it or around it. A look-up takes a few microseconds.
 pub const OLDER_SCOPES: usize = 10_000;
 
 /// Maximum number of files of a spool that are surveyed for deleted ones. They take 96 MiB of

@@ -2,10 +2,10 @@
 //! configuration changed.
 //!
 //! A mailbox is the scope in which a message is written once. The configuration of a spool decides
-//! which mailboxes its files have: its path, `kind` and `dedupe`. When that changes, the mailboxes
-//! of the spool are retired, in one transaction: nothing is read into them any more, but what they
-//! hold counts as written in the new ones. A retired mailbox that is used again is a normal one
-//! again.
+//! which mailboxes its files have. Another `kind` or `dedupe` is refused. When its path changes to a
+//! folder within the old one, or to one around it, the mailboxes of the spool are retired, in one
+//! transaction: nothing is read into them any more, but what they hold counts as written in the new
+//! ones. A retired mailbox that is used again is a normal one again.
 //!
 //! The records of a message name the mailbox for which they were written, and stand as long as any
 //! mailbox holds the message. So with tombstones a message also counts as written if its records
