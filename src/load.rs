@@ -57,8 +57,6 @@ pub(crate) use sqlite::is_file_of_database;
 #[cfg(any(feature = "audit", feature = "browse"))]
 pub(crate) use sqlite::open_to_read;
 #[cfg(feature = "audit")]
-pub use sqlite::upgrade_tables;
-#[cfg(feature = "audit")]
 pub(crate) use sqlite::{open_to_extend, sqlite_error};
 #[cfg(feature = "stats")]
 pub use stats::{
@@ -98,8 +96,6 @@ pub struct LoadJob {
     pub segments: LoadedSegments,
     /// Everything is done in one transaction, which is rolled back: only the numbers are wanted.
     pub is_dry_run: bool,
-    /// The treatment of tables that an earlier version of the program made.
-    pub old_tables: OldTables,
     /// The credentials for the target.
     pub credentials: Credentials,
     /// Set by another thread, or by a signal, to end [`LoadMode::Follow`] when what was read is
@@ -108,15 +104,6 @@ pub struct LoadJob {
 }
 
 impl LoadJob {
-    /// Returns the treatment of old tables: a dry run changes nothing.
-    fn old_tables(&self) -> OldTables {
-        if self.is_dry_run {
-            OldTables::Refuse
-        } else {
-            self.old_tables
-        }
-    }
-
     /// Creates a load that adds the records of `inputs` to `target` and ends.
     #[must_use]
     pub fn new(target: TargetName, inputs: Vec<PathBuf>) -> LoadJob {
@@ -126,7 +113,6 @@ impl LoadJob {
             mode: LoadMode::default(),
             segments: LoadedSegments::default(),
             is_dry_run: false,
-            old_tables: OldTables::default(),
             credentials: Credentials::default(),
             stop: Arc::default(),
         }
@@ -155,33 +141,6 @@ pub enum LoadedSegments {
     Keep,
     /// They are removed, with their sidecars.
     Delete,
-}
-
-/// The treatment of tables that an earlier version of the program made.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum OldTables {
-    /// They are upgraded in one transaction. A file stays beside that of `SQLite`, which has the
-    /// database as it was.
-    #[default]
-    Upgrade,
-    /// They are upgraded in one transaction.
-    UpgradeWithoutBackup,
-    /// They are refused: nothing is to be changed.
-    Refuse,
-}
-
-/// An upgrade of tables that an earlier version of the program made.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct TablesUpgrade {
-    /// The file, or the URL of the server.
-    pub target: String,
-    /// The version that the tables had.
-    pub from: i32,
-    /// The version that they have now.
-    pub to: i32,
-    /// The file that has the database as it was; `None` if there is none.
-    pub backup: Option<PathBuf>,
 }
 
 /// Numbers of a load.
@@ -254,11 +213,6 @@ pub trait LoadReport {
     /// messages are there under new names, of which the target has no rows.
     fn kept_renamed(&mut self, files: u64) {
         let _ = files;
-    }
-
-    /// Reports that tables of an earlier version were upgraded.
-    fn upgraded(&mut self, upgrade: &TablesUpgrade) {
-        let _ = upgrade;
     }
 
     /// Reports that a server did not accept a request, which is sent again.

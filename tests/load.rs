@@ -21,7 +21,6 @@ mod search;
 mod segments;
 mod slow_input;
 mod target_files;
-mod upgrade;
 
 use std::path::Path;
 
@@ -210,63 +209,27 @@ fn a_record_that_is_loaded_for_another_mailbox_is_gone_with_that() {
     }
 }
 
-/// A database of an earlier version has the view with the mailboxes of files.
 #[test]
 fn the_view_names_the_mailbox_of_the_message() {
     let folder = Folder::new();
     loaded(&folder, &[], &records(&folder, "a.mbox", first_message()));
-    let view = "SELECT sql FROM sqlite_master WHERE name='records'";
-    let new: String = value(&folder, view);
-    let old = new.replace("messages.mailbox", "sources.mailbox");
-    assert_ne!(old, new);
-    let db = Connection::open(folder.path("urls.db")).unwrap();
-    db.execute_batch(&format!(
-        "DROP VIEW records; {old}; PRAGMA user_version = 1"
-    ))
-    .unwrap();
-    drop(db);
     loaded(&folder, &[], &second_in_another_mailbox(&folder));
     let moved = "SELECT message_id FROM records WHERE source_mailbox = 'other'";
     assert_eq!(value::<String>(&folder, moved), "<2@m.example>");
-    assert_eq!(value::<String>(&folder, view), new);
 }
 
-/// Tables of an earlier version have neither header fields nor keys without tracking parameters.
 #[test]
-fn columns_that_tables_lack_are_added_and_filled() {
-    let folder = Folder::new();
-    loaded(&folder, &[], &records(&folder, "a.mbox", MAIL));
-    let view = "SELECT sql FROM sqlite_master WHERE name='records'";
-    let new: String = value(&folder, view);
-    let old = new.replace(
-        ",\n    messages.fields AS message_fields,\n    links.clean_key",
-        "",
-    );
-    assert_ne!(old, new);
-    let db = Connection::open(folder.path("urls.db")).unwrap();
-    db.execute_batch(&format!(
-        "DROP VIEW records; ALTER TABLE messages DROP COLUMN fields;
-         ALTER TABLE links DROP COLUMN clean_key; {old}; PRAGMA user_version = 1"
-    ))
-    .unwrap();
-    drop(db);
-    let mail = "From a\nMessage-ID: <9@m.example>\nReply-To: =?utf-8?q?J=C3=A9?= <j@m.example>\nreply-to: b\n\n\
-        http://t.example/?utm_source=a&id=1\n";
-    let path = folder.file("b.mbox", mail);
-    let scan = done(&["scan", "--header-fields", "Reply-To,X-None", &path]);
-    loaded(&folder, &[], &scan.stdout);
-    let fields = "SELECT message_fields FROM records WHERE clean_key = 'http://t.example/?id=1'";
-    assert_eq!(
-        value::<String>(&folder, fields),
-        "[{\"name\":\"Reply-To\",\"value\":\"J\u{e9} <j@m.example>\"},{\"name\":\"Reply-To\",\"value\":\"b\"}]"
-    );
-    let filled = "SELECT count(*) FROM links WHERE clean_key IS NOT NULL";
-    let all = "SELECT count(*) FROM links";
-    assert_eq!(value::<i64>(&folder, filled), value::<i64>(&folder, all));
-    let empty = "SELECT count(*) FROM messages WHERE fields IS NOT NULL";
-    assert_eq!(value::<i64>(&folder, empty), 1);
-    assert_eq!(value::<String>(&folder, view), new);
-    check_database(&folder.path("urls.db"));
+fn tables_of_other_versions_are_refused() {
+    for (version, reason) in [(1, "a development version"), (99, "a newer urlspool")] {
+        let folder = Folder::new();
+        loaded(&folder, &[], b"");
+        let db = Connection::open(folder.path("urls.db")).unwrap();
+        db.pragma_update(None, "user_version", version).unwrap();
+        drop(db);
+        let ended = load(&folder, &[], b"");
+        assert_eq!(ended.status, Some(2));
+        assert!(ended.stderr.contains(reason), "{}", ended.stderr);
+    }
 }
 
 #[test]

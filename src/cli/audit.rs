@@ -3,7 +3,6 @@
 
 use std::fmt;
 use std::io::IsTerminal;
-use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
@@ -16,7 +15,7 @@ use super::args::{
     CheckedScheme,
 };
 use super::error::{CommandError, CommandResult, Exit};
-use super::load::{load_error, upgraded};
+use super::load::load_error;
 use super::signals::stop_on_signals;
 use super::terminal::{STDOUT, check_is_not_database, escaped, print, print_message};
 use crate::audit::{
@@ -45,14 +44,6 @@ pub(super) fn audit(args: &AuditArgs) -> CommandResult {
     }
 }
 
-/// Upgrades a database of an earlier version before a step that writes into it.
-fn upgrade_tables(database: &Path) -> Result<(), CommandError> {
-    if let Some(upgrade) = load::upgrade_tables(database)? {
-        print_message(format_args!("urlspool: {}", escaped(&upgraded(&upgrade))));
-    }
-    Ok(())
-}
-
 impl From<AuditError> for CommandError {
     fn from(error: AuditError) -> CommandError {
         let exit = match &error {
@@ -78,7 +69,6 @@ fn plan(args: &AuditPlanArgs) -> CommandResult {
         by: args.by,
         seed: args.seed,
     });
-    upgrade_tables(&args.database)?;
     let counts = audit::plan(&job)?;
     if args.quiet {
         return Ok(Exit::Done);
@@ -166,7 +156,6 @@ fn check_old(args: &AuditCheckArgs, old: Vec<OldProtocol>, stop: &AtomicBool) ->
     job.max_age = args.max_age;
     job.private_hosts.clone_from(&args.allow_private);
     let mut progress = StderrProgress::new(args.quiet);
-    upgrade_tables(&args.database)?;
     let counts = audit::check_protocols(&job, stop, &mut progress);
     progress.finish();
     let counts = counts?;
@@ -212,7 +201,6 @@ fn check_web(args: &AuditCheckArgs, stop: &AtomicBool) -> CommandResult {
     job.forgets_future = args.forget_future;
     job.limit = args.limit;
     let mut progress = StderrProgress::new(args.quiet);
-    upgrade_tables(&args.database)?;
     let counts = audit::check(&job, stop, &mut progress);
     progress.finish();
     let counts = counts?;
@@ -407,7 +395,6 @@ fn import(args: &AuditImportArgs) -> CommandResult {
         file: args.results.display().to_string(),
         count: 0,
     };
-    upgrade_tables(&args.database)?;
     let counts = audit::import(&job, &mut report)?;
     report.finish();
     if !args.quiet {
@@ -485,7 +472,6 @@ fn archive(args: &AuditArchiveArgs) -> CommandResult {
     let stop = Arc::new(AtomicBool::new(false));
     stop_on_signals(&stop)?;
     let mut progress = StderrProgress::new(args.quiet);
-    upgrade_tables(&args.database)?;
     let counts = audit::archive(&job, &stop, &mut progress);
     progress.finish();
     let counts = counts?;
@@ -553,7 +539,6 @@ fn inspect(args: &AuditInspectArgs) -> CommandResult {
     let stop = Arc::new(AtomicBool::new(false));
     stop_on_signals(&stop)?;
     let mut progress = StderrProgress::new(args.quiet);
-    upgrade_tables(&args.database)?;
     let counts = audit::inspect(&job, &stop, &mut progress);
     progress.finish();
     let counts = counts?;
@@ -642,7 +627,6 @@ fn save(args: &AuditSaveArgs) -> CommandResult {
     let stop = Arc::new(AtomicBool::new(false));
     stop_on_signals(&stop)?;
     let mut progress = StderrProgress::new(args.quiet);
-    upgrade_tables(&args.database)?;
     let counts = audit::save(&job, &stop, &mut progress);
     progress.finish();
     let counts = counts?;

@@ -13,7 +13,7 @@ use super::terminal::{escaped, print_message};
 use crate::diagnostic::{counted, grouped};
 use crate::load::{
     self, Credentials, LoadCounts, LoadError, LoadErrorKind, LoadJob, LoadMode, LoadReport,
-    LoadedSegments, OldTables, Reindexed, Retry, RetryEnd, Secret, TablesUpgrade,
+    LoadedSegments, Reindexed, Retry, RetryEnd, Secret,
 };
 use crate::record::LineError;
 
@@ -76,9 +76,6 @@ fn job(args: &LoadArgs) -> LoadJob {
     job.is_dry_run = args.dry_run;
     if args.delete_segments {
         job.segments = LoadedSegments::Delete;
-    }
-    if args.no_backup {
-        job.old_tables = OldTables::UpgradeWithoutBackup;
     }
     job.credentials = credentials();
     job
@@ -163,18 +160,6 @@ fn copied(reindexed: &Reindexed) -> String {
         None => format!("; the index that was called {target} is gone"),
     };
     format!("{target} leads to {new} with {documents}{old}")
-}
-
-/// An upgrade in one line.
-pub(super) fn upgraded(upgrade: &TablesUpgrade) -> String {
-    let TablesUpgrade {
-        target, from, to, ..
-    } = upgrade;
-    let backup = match &upgrade.backup {
-        Some(backup) => format!("; {} has it as it was", backup.display()),
-        None => String::new(),
-    };
-    format!("upgraded the tables of {target} from version {from} to {to}{backup}")
 }
 
 /// Reports on standard error.
@@ -279,10 +264,6 @@ impl LoadReport for StderrReport {
             "urlspool: {files} renamed, and kept the rows of the old name; scan the folder with \
              `urlspool scan --into`, and prune again"
         ));
-    }
-
-    fn upgraded(&mut self, upgrade: &TablesUpgrade) {
-        self.print(format_args!("urlspool: {}", escaped(&upgraded(upgrade))));
     }
 
     /// A busy server is named only if it stays so, and after twice as many attempts each time.

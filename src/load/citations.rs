@@ -7,7 +7,7 @@ use rusqlite::Row;
 use rusqlite::{Connection, OptionalExtension};
 
 use super::LoadError;
-use super::search::{SearchOrder, TABLES, columns, found_row};
+use super::search::{COLUMNS, SearchOrder, TABLES, found_row};
 use super::sqlite::{open_to_read, sqlite_error};
 use crate::parse::key;
 use crate::record::{Citation, list_texts};
@@ -36,8 +36,7 @@ pub fn citations<E: From<LoadError>>(
 ) -> Result<(), E> {
     let named = |error: rusqlite::Error| sqlite_error(path, error);
     let db = open_to_read(path)?;
-    let columns = columns(&db).map_err(named)?;
-    let sql = statement(&columns, thing, order);
+    let sql = statement(thing, order);
     let mut statement = db.prepare(&sql).map_err(named)?;
     let mut rows = statement.query([value(thing)]).map_err(named)?;
     while let Some(row) = rows.next().map_err(named)? {
@@ -51,8 +50,7 @@ pub fn citations<E: From<LoadError>>(
 /// Returns the citation that a row of `urls` is; `None` if there is no such row.
 #[cfg(feature = "browse")]
 pub(crate) fn citation_of_row(db: &Connection, id: i64) -> rusqlite::Result<Option<Citation>> {
-    let columns = columns(db)?;
-    let sql = format!("{columns}, {CONVERSATION} FROM urls {TABLES} WHERE urls.id = ?1");
+    let sql = format!("{COLUMNS}, {CONVERSATION} FROM urls {TABLES} WHERE urls.id = ?1");
     let mut statement = db.prepare_cached(&sql)?;
     statement.query_row([id], citation).optional()
 }
@@ -61,7 +59,7 @@ pub(crate) fn citation_of_row(db: &Connection, id: i64) -> rusqlite::Result<Opti
 const CONVERSATION: &str =
     "urls.quote_depth, messages.list_id, messages.newsgroups, messages.reference_ids";
 
-fn statement(columns: &str, thing: &CitedThing, order: SearchOrder) -> String {
+fn statement(thing: &CitedThing, order: SearchOrder) -> String {
     let links = match thing {
         CitedThing::Url(_) => "SELECT id FROM links WHERE key = ?1",
         CitedThing::Host(_) => {
@@ -69,7 +67,7 @@ fn statement(columns: &str, thing: &CitedThing, order: SearchOrder) -> String {
         }
     };
     let order = order.clause();
-    format!("{columns}, {CONVERSATION} FROM urls {TABLES} WHERE urls.link IN ({links}) {order}")
+    format!("{COLUMNS}, {CONVERSATION} FROM urls {TABLES} WHERE urls.link IN ({links}) {order}")
 }
 
 fn value(thing: &CitedThing) -> String {

@@ -17,16 +17,13 @@ use super::target::{
     Target, today,
 };
 use super::target_name::{Credentials, Secret};
-use super::tracking::clean_key;
-use super::{LoadError, LoadErrorKind, LoadJob, OldTables, SharedReport, TablesUpgrade};
+use super::{LoadError, LoadErrorKind, LoadJob};
 use crate::limits::{LOAD_LOCK_SECONDS, LOAD_STAGED_BYTES};
 use crate::record::GoneLine;
 use copy_row::CopyRows;
 use schema::{
-    ADD_CLEAN_KEYS, ADD_CONTEXTS, ADD_FIELDS, ADD_INSTANCE, END_MERGE, FILES_WITHOUT_ROWS,
-    FIRST_VERSION, HAS_CLEAN_KEYS, HAS_FIELDS, HAS_INSTANCE, HAS_VIEW, INSTANCE, NEXT_LINKS,
-    NOTE_PARENTS, RECOMPUTE_LINKS, RELATIONS, REMOVE_GONE, REMOVE_PARENTS, REMOVE_REPLACED,
-    SET_CLEAN_KEYS, SETTINGS, VERSION,
+    ADD_INSTANCE, END_MERGE, FILES_WITHOUT_ROWS, INSTANCE, NOTE_PARENTS, RECOMPUTE_LINKS,
+    RELATIONS, REMOVE_GONE, REMOVE_PARENTS, REMOVE_REPLACED, SETTINGS,
 };
 use session::{Parameters, Server, Session, SessionError};
 use tls::TlsParameters;
@@ -51,17 +48,11 @@ pub(super) struct PostgresTarget {
     today: String,
     is_replacing: bool,
     has_removed: bool,
-    old_tables: OldTables,
 }
 
 impl PostgresTarget {
-    /// Connects to a server, and creates the tables if there are none. Tables of an earlier version
-    /// are upgraded.
-    pub(super) fn open(
-        url: &str,
-        job: &LoadJob,
-        report: &SharedReport<'_>,
-    ) -> Result<PostgresTarget, LoadError> {
+    /// Connects to a server, and creates the tables if there are none.
+    pub(super) fn open(url: &str, job: &LoadJob) -> Result<PostgresTarget, LoadError> {
         let name = url.to_owned();
         let server = server(url, &job.credentials)?;
         let mut target = PostgresTarget {
@@ -76,15 +67,12 @@ impl PostgresTarget {
             today: String::new(),
             is_replacing: false,
             has_removed: false,
-            old_tables: job.old_tables(),
         };
-        if let Some(upgrade) = target.connect()? {
-            report.borrow_mut().upgraded(&upgrade);
-        }
+        target.connect()?;
         Ok(target)
     }
 
-    fn connect(&mut self) -> Result<Option<TablesUpgrade>, LoadError> {
+    fn connect(&mut self) -> Result<(), LoadError> {
         let connected = self.server.connect();
         let session = connected.map_err(|error| match code(&error) {
             Some(&SqlState::INVALID_CATALOG_NAME) if self.instance.is_some() => {
@@ -107,29 +95,16 @@ impl PostgresTarget {
         }
     }
 
-    /// Creates the tables, or upgrades those of an earlier version, and creates the tables of the
-    /// connection.
-    fn prepare(&mut self) -> Result<Option<TablesUpgrade>, LoadError> {
+    /// Creates the tables if there are none, and the tables of the connection.
+    fn prepare(&mut self) -> Result<(), LoadError> {
         let wait = LOAD_LOCK_SECONDS;
         self.batch_execute(&format!(
             "SET lock_timeout='{wait}s'; SET client_min_messages=warning; {COMMIT_DURABLY}; \
              {SETTINGS}; BEGIN; SELECT pg_advisory_xact_lock(1970435187)"
         ))?;
-        let mut upgrade = None;
         if self.number("SELECT count(to_regclass('urlspool_version'))")? == 1 {
             let version = self.number("SELECT version::bigint FROM urlspool_version")?;
-            match i32::try_from(version) {
-                Ok(VERSION) => {}
-                Ok(version @ FIRST_VERSION..VERSION) => upgrade = Some(self.upgrade(version)?),
-                _ => {
-                    return Err(LoadError::unusable(format!(
-                        "{} has tables of version {version}, which a newer urlspool made; this one \
-                         knows versions {FIRST_VERSION} to {VERSION}: use the newer one, or load \
-                         into a new database",
-                        self.name
-                    )));
-                }
-            }
+            schema::check_version(&self.name, version)?;
         } else if self.instance.is_some() {
             return Err(LoadError::replaced(&self.name));
         } else if let Some(table) = self.foreign_table()? {
@@ -143,59 +118,7 @@ impl PostgresTarget {
             self.batch_execute(&records_view())?;
             self.batch_execute(ADD_INSTANCE)?;
         }
-        self.batch_execute(&format!("COMMIT; {}", schema::staging()))?;
-        Ok(upgrade)
-    }
-
-    /// Upgrades tables of an earlier version, within the transaction that is open.
-    fn upgrade(&mut self, version: i32) -> Result<TablesUpgrade, LoadError> {
-        if self.old_tables == OldTables::Refuse {
-            return Err(LoadError::unusable(format!(
-                "{} has tables of version {version}, and a dry run does not upgrade them to \
-                 version {VERSION}; a load of /dev/null does",
-                self.name
-            )));
-        }
-        // From version 1 to 2. Some programs made some of the columns in tables of version 1.
-        if self.number(HAS_INSTANCE)? == 0 {
-            self.batch_execute(ADD_INSTANCE)?;
-        }
-        if self.number(HAS_FIELDS)? == 0 {
-            self.batch_execute(ADD_FIELDS)?;
-        }
-        if self.number(HAS_CLEAN_KEYS)? == 0 {
-            self.batch_execute(ADD_CLEAN_KEYS)?;
-            self.fill_clean_keys()?;
-        }
-        // From version 2 to 3.
-        self.batch_execute(ADD_CONTEXTS)?;
-        if self.number(HAS_VIEW)? == 1 {
-            // Not dropped: views and rights of other users may depend on it.
-            self.batch_execute(&records_view().replacen("CREATE", "CREATE OR REPLACE", 1))?;
-        }
-        self.batch_execute(&format!("UPDATE urlspool_version SET version = {VERSION}"))?;
-        Ok(TablesUpgrade {
-            target: self.name.clone(),
-            from: version,
-            to: VERSION,
-            backup: None,
-        })
-    }
-
-    /// Computes the keys without tracking parameters of all links, some thousand at a time.
-    fn fill_clean_keys(&mut self) -> Result<(), LoadError> {
-        let mut last = i64::MIN;
-        loop {
-            let rows = self.with(|session| session.query(NEXT_LINKS, &[&last]))?;
-            let ids: Vec<i64> = rows.iter().map(|row| row.get(0)).collect();
-            let keys: Vec<String> = rows.iter().map(|row| row.get(1)).collect();
-            let Some(end) = ids.last() else {
-                return Ok(());
-            };
-            last = *end;
-            let clean: Vec<_> = keys.iter().map(|key| clean_key(key)).collect();
-            self.with(|session| session.execute(SET_CLEAN_KEYS, &[&ids, &clean]))?;
-        }
+        self.batch_execute(&format!("COMMIT; {}", schema::staging()))
     }
 
     /// Returns the table or view of another program that has the name of one of ours, in the schema

@@ -40,7 +40,6 @@ use crate::walk::DeviceInode;
 pub fn load(job: &LoadJob, report: &mut dyn LoadReport) -> Result<LoadCounts, LoadError> {
     if job.mode == LoadMode::Prune {
         check_is_there(&job.target)?;
-        // Before tables of an earlier version are upgraded.
         check_roots(&job.inputs)?;
     } else {
         refuse_target_among_inputs(job)?;
@@ -83,8 +82,7 @@ pub fn reindex(job: &LoadJob, report: &mut dyn LoadReport) -> Result<Reindexed, 
         _ => {
             drop(report);
             Err(LoadError::unusable(
-                "--reindex is for indexes of Elasticsearch and OpenSearch; the tables of a database \
-                 are upgraded by a load",
+                "--reindex is for indexes of Elasticsearch and OpenSearch",
             ))
         }
     }
@@ -278,13 +276,9 @@ fn input_after_creation(target: &Path, arguments: &[PathBuf]) -> Option<PathBuf>
 
 fn open<'r>(job: &LoadJob, report: &SharedReport<'r>) -> Result<Box<dyn Target + 'r>, LoadError> {
     match &job.target {
-        TargetName::Sqlite(path) => Ok(Box::new(SqliteTarget::open(
-            path,
-            job.old_tables(),
-            report,
-        )?)),
+        TargetName::Sqlite(path) => Ok(Box::new(SqliteTarget::open(path)?)),
         #[cfg(feature = "postgres")]
-        TargetName::Postgres(url) => Ok(Box::new(PostgresTarget::open(url, job, report)?)),
+        TargetName::Postgres(url) => Ok(Box::new(PostgresTarget::open(url, job)?)),
         #[cfg(feature = "elasticsearch")]
         TargetName::Elasticsearch { server, index } => Ok(Box::new(ElasticsearchTarget::open(
             server,

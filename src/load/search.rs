@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use rusqlite::types::Value;
-use rusqlite::{Connection, Row, params_from_iter};
+use rusqlite::{Row, params_from_iter};
 
 use super::LoadError;
 use super::phrases::{Marker, Phrase, Phrases};
@@ -24,11 +24,10 @@ pub(super) fn search_database<E: From<LoadError>>(
 ) -> Result<(), E> {
     let named = |error: rusqlite::Error| sqlite_error(path, error);
     let db = open_to_read(path)?;
-    let columns = columns(&db).map_err(named)?;
     let phrases = query.phrases().map_err(named)?;
     phrases.check()?;
     let mut marker = Marker::new(phrases.wanted).map_err(named)?;
-    let Statement { sql, values } = query.statement(&columns).map_err(named)?;
+    let Statement { sql, values } = query.statement().map_err(named)?;
     let mut statement = db.prepare(&sql).map_err(named)?;
     let mut rows = statement
         .query(params_from_iter::<Vec<Value>>(values))
@@ -212,26 +211,12 @@ struct Statement {
     values: Vec<Value>,
 }
 
-/// Returns the columns that [`found_row`] reads. Tables of earlier versions have no contexts.
-pub(super) fn columns(db: &Connection) -> rusqlite::Result<String> {
-    let mut version = db.prepare_cached("PRAGMA user_version")?;
-    let has_contexts = CONTEXTS_VERSION <= version.query_row([], |row| row.get(0))?;
-    let contexts = if has_contexts {
-        "urls.context_before, urls.context_after"
-    } else {
-        "NULL, NULL"
-    };
-    Ok(format!("{COLUMNS}, {contexts}"))
-}
-
-/// The first version of the tables that have contexts.
-pub(super) const CONTEXTS_VERSION: i32 = 3;
-
-/// The columns that are in tables of all versions.
-const COLUMNS: &str =
+/// The columns that [`found_row`] reads.
+pub(super) const COLUMNS: &str =
     "SELECT urls.record_id, urls.url, urls.fragment, urls.confidence, urls.region, urls.anchor,
   sources.path, sources.path_b64, sources.member, sources.member_b64, urls.start, urls.\"end\",
-  messages.message_id, messages.date, messages.sender, messages.subject";
+  messages.message_id, messages.date, messages.sender, messages.subject,
+  urls.context_before, urls.context_after";
 
 pub(super) const TABLES: &str =
     "JOIN messages ON messages.id = urls.message JOIN sources ON sources.id = urls.source";
@@ -352,7 +337,7 @@ impl SearchQuery {
     }
 
     /// Returns the statement that finds the rows.
-    fn statement(&self, columns: &str) -> rusqlite::Result<Statement> {
+    fn statement(&self) -> rusqlite::Result<Statement> {
         let (filter, values) = self.filter()?;
         let limit = match self.limit {
             Some(limit) => format!(" LIMIT {}", limit.min(MAX_LIMIT)),
@@ -363,7 +348,7 @@ impl SearchQuery {
             // Only what the order needs is sorted. A cross join keeps its order: the matches are
             // found first.
             sql: format!(
-                "{columns} FROM (SELECT urls.id AS found FROM urls CROSS JOIN sources ON \
+                "{COLUMNS} FROM (SELECT urls.id AS found FROM urls CROSS JOIN sources ON \
                  sources.id = urls.source{filter} {order}{limit}) JOIN urls ON urls.id = found \
                  {TABLES} {order}"
             ),
@@ -452,7 +437,7 @@ mod tests {
             since: Some(0),
             ..SearchQuery::default()
         };
-        let statement = query.statement(COLUMNS).unwrap();
+        let statement = query.statement().unwrap();
         assert_eq!(
             statement.values,
             [

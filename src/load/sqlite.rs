@@ -9,12 +9,10 @@ mod file_check;
 mod link_updates;
 mod rows;
 mod schema;
-mod upgrade;
 
 #[cfg(feature = "audit")]
 pub(crate) use connection::open_to_extend;
 #[cfg(feature = "audit")]
-pub use connection::upgrade_tables;
 pub(crate) use connection::{open_to_read, sqlite_error};
 #[cfg(feature = "cli")]
 pub(crate) use file_check::files_of_database;
@@ -28,7 +26,7 @@ use rusqlite::{Connection, OptionalExtension, Params, params};
 use super::target::{
     ChangedRows, LoadRow, ReplacedFiles, SegmentId, SegmentStatus, StoredFile, Target, today,
 };
-use super::{LoadError, OldTables, SharedReport};
+use super::LoadError;
 use crate::record::{FieldId, GoneLine};
 use connection::DatabaseFile;
 use link_updates::LinkUpdates;
@@ -65,17 +63,10 @@ struct SqliteBatch {
 
 impl SqliteTarget {
     /// Opens a database, or creates it.
-    pub(super) fn open(
-        path: &Path,
-        old: OldTables,
-        report: &SharedReport<'_>,
-    ) -> Result<SqliteTarget, LoadError> {
-        let (opened, file) = connection::open_to_load(path, old)?;
-        if let Some(upgrade) = &opened.upgrade {
-            report.borrow_mut().upgraded(upgrade);
-        }
+    pub(super) fn open(path: &Path) -> Result<SqliteTarget, LoadError> {
+        let (db, file) = connection::open_to_load(path)?;
         Ok(SqliteTarget {
-            db: opened.db,
+            db,
             path: path.to_owned(),
             file,
             batch: SqliteBatch::default(),

@@ -1,14 +1,13 @@
 #!/usr/bin/env python3
-"""Kills `urlspool load --prune` and upgrades of tables at random moments, and checks that each happened whole or not at all.
+"""Kills `urlspool load --prune` at random moments, and checks that each run happened whole or not at all.
 
     python3 tests/tools/prune_kills.py BINARY [--kills N] [--seed N] [--target sqlite|postgresql]
 
-A database of SQLite has the records of forty copies of the corpus, and the tables of an audit. For --prune half of the copies are removed;
-for an upgrade the tables are made those of version 2. Each run begins with a copy of the database and is killed (SIGKILL) after a random
-time, at most as long as a run takes. Then the rows must be those before or those after, the indexes those of the rows, and the audit's
-results there; a repetition must complete the work.
+A database of SQLite has the records of forty copies of the corpus, and the tables of an audit. Half of the copies are removed. Each run
+begins with a copy of the database and is killed (SIGKILL) after a random time, at most as long as a run takes. Then the rows must be
+those before or those after, the indexes those of the rows, and the audit's results there; a repetition must complete the work.
 
-With --target postgresql only --prune is killed: on a server that is started in a folder of its own, which has each run's tables restored.
+With --target postgresql a server is used that is started in a folder of its own, which has each run's tables restored.
 The server is waited for, until it has ended the transaction of the killed program. The rows of all tables must be those before or those
 after, whole.
 """
@@ -27,16 +26,6 @@ import time
 
 from postgresql import Postgresql
 
-TO_VERSION_2 = """
-DROP VIEW records; DROP TABLE search; DROP VIEW texts;
-ALTER TABLE urls DROP COLUMN context_before; ALTER TABLE urls DROP COLUMN context_after;
-CREATE VIEW texts AS SELECT urls.id, urls.url, urls.anchor, messages.subject, messages.sender
-  FROM urls JOIN messages ON messages.id = urls.message;
-CREATE VIRTUAL TABLE search USING fts5(url, anchor, subject, sender, content='texts', content_rowid='id');
-INSERT INTO search(search) VALUES('rebuild');
-PRAGMA user_version = 2;
-"""
-
 CHECKS = {
     "links with other numbers than their rows": """SELECT count(*) FROM links WHERE (citations, messages, first, last) IS NOT
         (SELECT count(*), count(DISTINCT digest), min(cited), max(cited)
@@ -48,7 +37,7 @@ CHECKS = {
 
 
 def state(path):
-    """Checks a database, and returns the version of its tables and the number of its rows."""
+    """Checks a database, and returns the numbers of its rows and of the audit's."""
     db = sqlite3.connect(path, timeout=60)
     number = lambda sql: db.execute(sql).fetchone()[0]
     for name, sql in CHECKS.items():
@@ -57,11 +46,7 @@ def state(path):
     db.execute("INSERT INTO search(search, rank) VALUES('integrity-check', 1)")
     if (damage := number("PRAGMA integrity_check")) != "ok":
         sys.exit(damage)
-    version, rows = number("PRAGMA user_version"), number("SELECT count(*) FROM urls")
-    columns = [row[1] for row in db.execute("PRAGMA table_info(urls)")]
-    if ("context_after" in columns) != (version == 3) or ("context_before" in columns) != (version == 3):
-        sys.exit(f"version {version} with the columns {columns}")
-    found = (version, rows, number("SELECT count(*) FROM audit_checks"))
+    found = (number("SELECT count(*) FROM urls"), number("SELECT count(*) FROM audit_checks"))
     db.close()
     return found
 
@@ -89,7 +74,7 @@ def copies(folder):
 def run_sqlite(binary, options, folder):
     generator = random.Random(options.seed)
     copies(folder)
-    whole, old, work = (f"{folder}/{name}.db" for name in ("whole", "old", "work"))
+    whole, work = (f"{folder}/{name}.db" for name in ("whole", "work"))
     subprocess.run([binary, "scan", "-q", "--context", "100", "--into", whole, f"{folder}/mail"], check=False, capture_output=True)
     subprocess.run([binary, "audit", "plan", whole], check=True, capture_output=True)
     with sqlite3.connect(whole) as db:
@@ -98,19 +83,9 @@ def run_sqlite(binary, options, folder):
                SELECT key, '2026-01-01T00:00:00Z', 'alive', 200, 'x 1' FROM audit_links"""
         )
     db.close()
-    shutil.copy(whole, old)
-    with sqlite3.connect(old) as db:
-        view = db.execute("SELECT sql FROM sqlite_master WHERE name = 'records'").fetchone()[0]
-        view = view.replace(",\n    urls.context_before,\n    urls.context_after", "")
-        db.executescript(TO_VERSION_2 + view + "; VACUUM")
-    db.close()
     for copy in range(20):
         shutil.rmtree(f"{folder}/mail/{copy}")
-    for name, base, arguments in (
-        ("--prune", whole, ["load", "--into", work, "--prune", f"{folder}/mail"]),
-        ("upgrade", old, ["load", "--into", work, "/dev/null"]),
-    ):
-        kill(name, [binary, *arguments], base, work, options.kills, generator)
+    kill("--prune", [binary, "load", "--into", work, "--prune", f"{folder}/mail"], whole, work, options.kills, generator)
 
 
 def fresh(base, work):
@@ -126,7 +101,7 @@ def kill(name, command, base, work, kills, generator):
     subprocess.run(command, check=True, capture_output=True)
     longest = time.monotonic() - began
     after = state(work)
-    if before == after or before[2] != after[2]:
+    if before == after or before[1] != after[1]:
         sys.exit(f"{name}: {before} became {after}")
     seen, killed = {before: 0, after: 0}, 0
     for _ in range(kills):
@@ -139,9 +114,6 @@ def kill(name, command, base, work, kills, generator):
         if found not in seen:
             sys.exit(f"{name}: half a run: {before} became {found}, not {after}")
         seen[found] += 1
-        for backup in glob.glob(work + ".v*.backup"):
-            if state(backup) != before:
-                sys.exit(f"{name}: the backup is not the database as it was")
         subprocess.run(command, check=True, capture_output=True)
         if state(work) != after:
             sys.exit(f"{name}: the repetition does not complete the work")

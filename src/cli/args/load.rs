@@ -73,14 +73,6 @@ pub(crate) struct LoadArgs {
     #[arg(long, conflicts_with_all = ["paths", "replace", "prune", "follow", "delete_segments"], help_heading = OUTPUT)]
     pub(crate) reindex: bool,
 
-    /// Do not keep a copy of a SQLite database whose tables are upgraded
-    ///
-    /// Tables that an earlier version of the program made are upgraded in one transaction. Before
-    /// it ends, the file DB.v1.backup beside the database has the database as it was (1 is the
-    /// version of its tables).
-    #[arg(long, help_heading = GENERAL)]
-    pub(crate) no_backup: bool,
-
     /// Report only errors on standard error
     #[arg(short, long, help_heading = GENERAL)]
     pub(crate) quiet: bool,

@@ -119,11 +119,6 @@ pub(crate) struct ScanArgs {
     #[arg(long, requires = "into", conflicts_with_all = ["splits", "since", "until", "list"], help_heading = OUTPUT)]
     pub(crate) replace: bool,
 
-    /// With --into: do not keep a copy of a SQLite database whose tables are upgraded
-    #[cfg(feature = "load")]
-    #[arg(long, requires = "into", help_heading = OUTPUT)]
-    pub(crate) no_backup: bool,
-
     /// Output format [default: jsonl; grep on a terminal, unless another option asks for data]
     #[arg(long, value_parser = named::<OutputFormat>(), help_heading = OUTPUT)]
     pub(crate) format: Option<OutputFormat>,

@@ -10,7 +10,7 @@ use super::super::terminal::print_message;
 use super::report::{LoadedRecords, ScanReport};
 use crate::extract::Extractor;
 use crate::load::{
-    LoadCounts, LoadJob, LoadMode, LoadedScan, OldTables, ScannedFiles, TargetName,
+    LoadCounts, LoadJob, LoadMode, LoadedScan, ScannedFiles, TargetName,
     files_of_database, load_scan,
 };
 use crate::pipeline::{self, Job};
@@ -50,9 +50,6 @@ pub(super) fn load_job(args: &ScanArgs, job: &Job) -> Result<Option<LoadJob>, Co
         load.mode = LoadMode::Replace;
     }
     load.is_dry_run = args.dry_run;
-    if args.no_backup {
-        load.old_tables = OldTables::UpgradeWithoutBackup;
-    }
     load.credentials = credentials();
     Ok(Some(load))
 }

@@ -1,13 +1,26 @@
 //! The tables in `PostgreSQL`: those of `SQLite`, with the types of the server.
 
+use crate::load::LoadError;
 use crate::load::columns::{Column, Table, names};
 use crate::record::{Field, FieldId, FieldType};
 
 /// The version of the tables, in `urlspool_version`.
 pub(super) const VERSION: i32 = 3;
 
-/// The first version of the tables.
-pub(super) const FIRST_VERSION: i32 = 1;
+/// Checks that the tables of `name` have this version.
+pub(super) fn check_version(name: &str, version: i64) -> Result<(), LoadError> {
+    match version - i64::from(VERSION) {
+        0 => Ok(()),
+        ..0 => Err(LoadError::unusable(format!(
+            "the tables of {name} were made by a development version; load the records again, into \
+             a new database"
+        ))),
+        _ => Err(LoadError::unusable(format!(
+            "{name} has tables of version {version}, which a newer urlspool made; this one knows \
+             version {VERSION}: use the newer one, or load into a new database"
+        ))),
+    }
+}
 
 /// The names of the tables, the view and their indexes, which must be free.
 pub(super) const RELATIONS: &[&str] = &[
@@ -102,39 +115,6 @@ CREATE TABLE segments(
 /// Gives the tables an identifier: a database that is created again under its old name has another.
 pub(super) const ADD_INSTANCE: &str =
     "ALTER TABLE urlspool_version ADD COLUMN instance uuid NOT NULL DEFAULT gen_random_uuid()";
-
-/// Returns 1 if the tables have an identifier, else 0.
-pub(super) const HAS_INSTANCE: &str = "SELECT count(*) FROM pg_attribute
-  WHERE attrelid = 'urlspool_version'::regclass AND attname = 'instance' AND NOT attisdropped";
-
-/// Returns 1 if the table `messages` has the header fields that were asked for by name, else 0.
-pub(super) const HAS_FIELDS: &str = "SELECT count(*) FROM pg_attribute
-  WHERE attrelid = 'messages'::regclass AND attname = 'fields' AND NOT attisdropped";
-
-pub(super) const ADD_FIELDS: &str = "ALTER TABLE messages ADD COLUMN fields jsonb";
-
-/// Returns 1 if the table `links` has keys without tracking parameters, else 0.
-pub(super) const HAS_CLEAN_KEYS: &str = "SELECT count(*) FROM pg_attribute
-  WHERE attrelid = 'links'::regclass AND attname = 'clean_key' AND NOT attisdropped";
-
-pub(super) const ADD_CLEAN_KEYS: &str = "ALTER TABLE links ADD COLUMN clean_key text COLLATE \"C\"";
-
-/// The step from version 2 to 3, also of tables that have the columns.
-pub(super) const ADD_CONTEXTS: &str =
-    "ALTER TABLE urls ADD COLUMN IF NOT EXISTS context_before text COLLATE \"C\",
-  ADD COLUMN IF NOT EXISTS context_after text COLLATE \"C\"";
-
-/// Returns the next links after one, in the order of their identifiers.
-pub(super) const NEXT_LINKS: &str =
-    "SELECT id, key FROM links WHERE $1 < id ORDER BY id LIMIT 10000";
-
-/// Sets the keys without tracking parameters of these links.
-pub(super) const SET_CLEAN_KEYS: &str = "UPDATE links SET clean_key = new.clean_key
-  FROM unnest($1::bigint[], $2::text[]) AS new(id, clean_key) WHERE links.id = new.id";
-
-/// Returns 1 if there is a view `records`, which may be replaced.
-pub(super) const HAS_VIEW: &str = "SELECT count(*) FROM pg_class WHERE oid = to_regclass('records')
-  AND pg_has_role(relowner, 'USAGE')";
 
 /// Returns the identifier of the tables. A copy has the same, but its database and its table have
 /// other numbers.

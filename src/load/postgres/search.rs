@@ -3,14 +3,14 @@
 use tokio_postgres::Row;
 use tokio_postgres::types::ToSql;
 
-use super::schema::{FIRST_VERSION, VERSION};
+use super::schema::check_version;
 use super::session::{Session, SessionError};
 use super::{named, no_words, server, unreachable};
 use crate::hash::hash_pieces;
 use crate::limits::{LOAD_LOCK_SECONDS, SEARCH_FETCHED_ROWS};
 use crate::load::phrases::{Marker, Phrase, Phrases};
 use crate::load::search::{
-    CONTEXTS_VERSION, Condition, FacetRow, Match, MatchUse, SearchQuery, context, mark,
+    Condition, FacetRow, Match, MatchUse, SearchQuery, context, mark,
 };
 use crate::load::{Credentials, LoadError};
 use crate::record::{FoundMessage, FoundRow, FoundSource, json_list, list_texts};
@@ -29,8 +29,8 @@ pub(in crate::load) fn search<E: From<LoadError>>(
     let server = server(url, credentials)?;
     let session = server.connect().map_err(|error| named(url, error))?;
     let mut reader = Reader { session, name: url };
-    let version = reader.version()?;
-    let (sql, values) = statement(query, &phrases, matches, CONTEXTS_VERSION <= version);
+    reader.check_version()?;
+    let (sql, values) = statement(query, &phrases, matches);
     let parameters: Vec<&(dyn ToSql + Sync)> = values
         .iter()
         .map(|value| value as &(dyn ToSql + Sync))
@@ -71,8 +71,8 @@ impl Reader<'_> {
         work(&mut self.session).map_err(|error| named(self.name, error))
     }
 
-    /// Returns the version of the tables, and prepares the connection.
-    fn version(&mut self) -> Result<i32, LoadError> {
+    /// Checks the version of the tables, and prepares the connection.
+    fn check_version(&mut self) -> Result<(), LoadError> {
         let settings = format!(
             "SET lock_timeout='{LOAD_LOCK_SECONDS}s'; SET client_min_messages=warning; SET jit=off"
         );
@@ -87,36 +87,26 @@ impl Reader<'_> {
         }
         let version = "SELECT version FROM urlspool_version";
         let row = self.run(|session| session.query_opt(version, &[]))?;
-        match row.map(|row| row.get(0)) {
-            Some(version @ FIRST_VERSION..=VERSION) => Ok(version),
-            Some(version) => Err(LoadError::unusable(format!(
-                "{} has tables of version {version}, which a newer urlspool made; this one knows \
-                 versions {FIRST_VERSION} to {VERSION}: use the newer one",
-                self.name
-            ))),
+        match row.map(|row| row.get::<_, i32>(0)) {
+            Some(version) => check_version(self.name, version.into()),
             None => Err(unreachable(self.name, "its tables are being made")),
         }
     }
 }
 
-/// The columns that [`matched`] reads, but for the last two.
+/// The columns that [`matched`] reads.
 const COLUMNS: &str = "urls.record_id, urls.url, urls.fragment, urls.confidence, urls.region, urls.anchor,
   sources.path, sources.path_b64, sources.member::text, sources.member_b64::text, urls.start, urls.\"end\",
   messages.message_id, messages.date, messages.sender, messages.subject,
-  messages.list_id, messages.newsgroups::text, urls.scheme, urls.host, urls.domain";
+  messages.list_id, messages.newsgroups::text, urls.scheme, urls.host, urls.domain,
+  urls.context_before, urls.context_after";
 
 /// Returns the statement that finds the rows, with the values of its parameters.
 fn statement(
     query: &SearchQuery,
     phrases: &Phrases,
     matches: MatchUse,
-    has_contexts: bool,
 ) -> (String, Vec<String>) {
-    let contexts = if has_contexts {
-        "urls.context_before, urls.context_after"
-    } else {
-        "NULL::text, NULL::text"
-    };
     let (filter, values) = filter(query, phrases);
     let order = match matches {
         MatchUse::Print => {
@@ -133,7 +123,7 @@ fn statement(
         _ => String::new(),
     };
     let sql = format!(
-        "SELECT {COLUMNS}, {contexts} FROM urls JOIN messages ON messages.id = urls.message
+        "SELECT {COLUMNS} FROM urls JOIN messages ON messages.id = urls.message
            JOIN sources ON sources.id = urls.source{filter} {order}{limit}"
     );
     (sql, values)

@@ -14,34 +14,25 @@ use super::file_check::{
     FileContent, FirstPage, beside, check_to_read, check_to_write, log_holds, no_database,
 };
 use super::schema::{APPLICATION_ID, VERSION, tables};
-use super::upgrade::{FIRST_VERSION, upgrade};
 use crate::grammar::encode;
 use crate::limits::{
     LOAD_CACHE_KIB, LOAD_HEADER_ATTEMPTS, LOAD_LENGTH_ATTEMPTS, LOAD_LOCK_SECONDS,
     LOAD_LOG_ATTEMPTS, LOAD_LOG_POLL_MS,
 };
-use crate::load::{LoadError, OldTables, TablesUpgrade};
+use crate::load::LoadError;
 use crate::sink::resolve;
 use crate::walk::DeviceInode;
 
 /// Number of prepared statements that are cached: more than the program has.
 const STATEMENTS: usize = 64;
 
-/// A database that was opened to write into it.
-pub(super) struct WritableDatabase {
-    pub(super) db: Connection,
-    /// The upgrade of its tables, if they were of an earlier version.
-    pub(super) upgrade: Option<TablesUpgrade>,
-}
-
-/// Opens a database for a load. Creates it, and its tables, if there is none, and upgrades tables
-/// of an earlier version.
-fn open_to_write(path: &Path, old: OldTables) -> Result<WritableDatabase, LoadError> {
+/// Opens a database for a load. Creates it, and its tables, if there is none.
+fn open_to_write(path: &Path) -> Result<Connection, LoadError> {
     check_to_write(path)?;
     check_owner(path)?;
     let db = Connection::open(plain(path)).map_err(|error| open_error(path, error))?;
-    let upgrade = prepare(&db, path, old)?;
-    Ok(WritableDatabase { db, upgrade })
+    prepare(&db, path)?;
+    Ok(db)
 }
 
 /// The file of a database that is loaded into.
@@ -56,10 +47,7 @@ pub(super) struct DatabaseFile {
 
 /// Opens a database for a load, as [`open_to_write`] does. Returns its file too, which must be
 /// dropped after the connection.
-pub(super) fn open_to_load(
-    path: &Path,
-    old: OldTables,
-) -> Result<(WritableDatabase, DatabaseFile), LoadError> {
+pub(super) fn open_to_load(path: &Path) -> Result<(Connection, DatabaseFile), LoadError> {
     check_to_write(path)?;
     // SQLite does not name the file that it opens: one that is there before and after is it.
     create_if_missing(path).map_err(|error| not_opened(path, error))?;
@@ -70,9 +58,9 @@ pub(super) fn open_to_load(
         identity: DeviceInode::of(&metadata),
         file,
     };
-    let opened = open_to_write(path, old)?;
+    let db = open_to_write(path)?;
     database.check_place()?;
-    Ok((opened, database))
+    Ok((db, database))
 }
 
 impl DatabaseFile {
@@ -242,26 +230,10 @@ fn plain(path: &Path) -> PathBuf {
 pub(crate) fn open_to_extend(path: &Path) -> Result<Connection, LoadError> {
     // A missing or empty file is reported by this, and not created.
     open_to_read(path)?;
-    Ok(open_to_write(path, OldTables::Upgrade)?.db)
+    open_to_write(path)
 }
 
-#[cfg(feature = "audit")]
-/// Upgrades the tables of a database that was loaded, with a backup beside it, if they are of an
-/// earlier version.
-///
-/// # Errors
-///
-/// The database cannot be read or written, or is not one that `urlspool load` made.
-pub fn upgrade_tables(path: &Path) -> Result<Option<TablesUpgrade>, LoadError> {
-    open_to_read(path)?;
-    Ok(open_to_write(path, OldTables::Upgrade)?.upgrade)
-}
-
-fn prepare(
-    db: &Connection,
-    path: &Path,
-    old: OldTables,
-) -> Result<Option<TablesUpgrade>, LoadError> {
+fn prepare(db: &Connection, path: &Path) -> Result<(), LoadError> {
     let named = |error| sqlite_error(path, error);
     db.busy_timeout(Duration::from_secs(LOAD_LOCK_SECONDS))
         .map_err(named)?;
@@ -276,21 +248,11 @@ fn prepare(
     ))
     .map_err(named)?;
     // Another loader may have created the tables meanwhile.
-    let upgrade = match owner(db).map_err(named)? {
-        Owner::Nobody => {
-            create(db).map_err(named)?;
-            None
-        }
-        Owner::Ourselves { version } if (FIRST_VERSION..VERSION).contains(&version) => {
-            Some(upgrade(db, path, version, old, named)?)
-        }
-        owner => {
-            owner.check(path)?;
-            None
-        }
-    };
-    db.execute_batch("COMMIT").map_err(named)?;
-    Ok(upgrade)
+    match owner(db).map_err(named)? {
+        Owner::Nobody => create(db).map_err(named)?,
+        owner => owner.check(path)?,
+    }
+    db.execute_batch("COMMIT").map_err(named)
 }
 
 /// Turns the write-ahead log on. `SQLite` does not wait for another connection that does the same:
@@ -338,18 +300,20 @@ impl Owner {
         }
     }
 
-    /// Checks that the tables can be read. Before they are written they are upgraded.
+    /// Checks that the tables can be read and written.
     fn check(self, path: &Path) -> Result<(), LoadError> {
         let name = path.display();
         match self {
-            Owner::Nobody
-            | Owner::Ourselves {
-                version: FIRST_VERSION..=VERSION,
-            } => Ok(()),
+            Owner::Nobody | Owner::Ourselves { version: VERSION } => Ok(()),
+            Owner::Ourselves { version } if version < VERSION => {
+                Err(LoadError::unusable(format!(
+                    "{name} was made by a development version; load its records again, into a new \
+                     file"
+                )))
+            }
             Owner::Ourselves { version } => Err(LoadError::unusable(format!(
                 "{name} has tables of version {version}, which a newer urlspool made; this one \
-                 knows versions {FIRST_VERSION} to {VERSION}: use the newer one, or load into a \
-                 new file"
+                 knows version {VERSION}: use the newer one, or load into a new file"
             ))),
             Owner::Other => Err(LoadError::unusable(format!(
                 "{name} is the database of another program; load into a new file"

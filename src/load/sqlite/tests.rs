@@ -1,12 +1,9 @@
 //! Tests of the SQLite target.
 
-use std::cell::RefCell;
 use std::fs;
-use std::rc::Rc;
 
 use super::*;
-use crate::load::LoadReport;
-use crate::record::{LineError, LoadedRecord, RecordLine, read_record_line};
+use crate::record::{LoadedRecord, RecordLine, read_record_line};
 
 /// The record `id` of a message that cites `key`.
 pub(super) fn record(id: &str, digest: &str, key: &str) -> LoadedRecord {
@@ -63,19 +60,8 @@ fn database(name: &str) -> PathBuf {
     folder.join("urls.db")
 }
 
-/// Opens a database for a load whose reports are not wanted.
 fn open(path: &Path) -> SqliteTarget {
-    struct Silent;
-    impl LoadReport for Silent {
-        fn bad_line(&mut self, _: &str, _: u64, _: &LineError) {}
-        fn refused_record(&mut self, _: &str, _: u64, _: &str) {}
-        fn failed_input(&mut self, _: &LoadError) {}
-        fn kept_rows(&mut self) {}
-        fn paused(&mut self, _: &LoadError) {}
-    }
-    let mut silent = Silent;
-    let report: SharedReport<'_> = Rc::new(RefCell::new(&mut silent));
-    SqliteTarget::open(path, OldTables::default(), &report).unwrap()
+    SqliteTarget::open(path).unwrap()
 }
 
 const KEY: &str = "http://a/";
