@@ -60,6 +60,8 @@ pub use parsed::write_parsed;
 pub use parts::Parts;
 #[cfg(any(feature = "browse", feature = "postgres"))]
 pub(crate) use record_line::json_list;
+#[cfg(feature = "load")]
+pub(crate) use record_line::mailbox_key;
 pub use record_line::{
     GoneLine, LineError, LoadedRecord, LoadedValue, RecordLine, list_texts, read_record_line,
 };

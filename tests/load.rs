@@ -12,6 +12,7 @@ mod cited;
 mod elasticsearch;
 mod folders;
 mod kept_segments;
+mod lookalikes;
 #[cfg(feature = "postgres")]
 mod postgres;
 mod prune;

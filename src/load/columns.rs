@@ -22,11 +22,13 @@ pub(super) enum Column {
 }
 
 /// Loaded fields without a column: those that are the same in each row, the key, which is a link,
-/// and the place of the message, which differs among its copies.
+/// the bytes of the mailbox, which have a hash, and the place of the message, which differs among
+/// its copies.
 const NO_COLUMN: &[FieldId] = &[
     FieldId::Schema,
     FieldId::Type,
     FieldId::Key,
+    FieldId::SourceMailboxBase64,
     FieldId::MessageStart,
     FieldId::MessageEnd,
 ];

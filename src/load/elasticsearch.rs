@@ -298,7 +298,7 @@ impl Target for ElasticsearchTarget<'_> {
 
     fn remove(&mut self, gone: &GoneLine) -> Result<(), LoadError> {
         for digest in &gone.digests {
-            self.gone.push(&gone.mailbox, digest);
+            self.gone.push(gone, digest);
             if self.gone.is_full() {
                 self.flush()?;
             }

@@ -19,7 +19,7 @@ use super::target::{
 use super::target_name::{Credentials, Secret};
 use super::{LoadError, LoadErrorKind, LoadJob};
 use crate::limits::{LOAD_LOCK_SECONDS, LOAD_STAGED_BYTES};
-use crate::record::GoneLine;
+use crate::record::{GoneLine, mailbox_key};
 use copy_row::CopyRows;
 use schema::{
     ADD_INSTANCE, END_MERGE, FILES_WITHOUT_ROWS, INSTANCE, NOTE_PARENTS, RECOMPUTE_LINKS,
@@ -173,10 +173,11 @@ impl PostgresTarget {
             return Ok(());
         }
         let gone = std::mem::take(&mut self.gone);
-        let messages = gone.by_mailbox().flat_map(|(mailbox, digests)| {
-            digests.iter().map(move |digest| (&**mailbox, &**digest))
+        let messages = gone.by_mailbox().flat_map(|((mailbox, base64), digests)| {
+            let key = format!("{:032x}", mailbox_key(mailbox, base64.as_deref()));
+            digests.iter().map(move |digest| (key.clone(), &**digest))
         });
-        let (mailboxes, digests): (Vec<&str>, Vec<&str>) = messages.unzip();
+        let (mailboxes, digests): (Vec<String>, Vec<&str>) = messages.unzip();
         self.remove_rows(REMOVE_GONE, &[&mailboxes, &digests])
     }
 
@@ -378,7 +379,7 @@ impl Target for PostgresTarget {
 
     fn remove(&mut self, gone: &GoneLine) -> Result<(), LoadError> {
         for digest in &gone.digests {
-            self.gone.push(&gone.mailbox, digest);
+            self.gone.push(gone, digest);
             if self.gone.is_full() {
                 self.flush()?;
             }

@@ -23,10 +23,10 @@ use std::path::{Path, PathBuf};
 
 use rusqlite::{Connection, OptionalExtension, Params, params};
 
+use super::LoadError;
 use super::target::{
     ChangedRows, LoadRow, ReplacedFiles, SegmentId, SegmentStatus, StoredFile, Target, today,
 };
-use super::LoadError;
 use crate::record::{FieldId, GoneLine};
 use connection::DatabaseFile;
 use link_updates::LinkUpdates;

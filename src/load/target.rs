@@ -218,26 +218,30 @@ pub fn today() -> String {
 #[cfg(any(feature = "elasticsearch", feature = "postgres"))]
 #[derive(Debug, Default)]
 pub(super) struct GoneMessages {
-    /// Their digests, by mailbox.
-    digests: BTreeMap<String, BTreeSet<String>>,
+    /// Their digests, by mailbox: its text, and its bytes in base64 if they are not UTF-8.
+    digests: BTreeMap<(String, Option<String>), BTreeSet<String>>,
     count: usize,
 }
 
 #[cfg(any(feature = "elasticsearch", feature = "postgres"))]
 impl GoneMessages {
-    /// Adds a message.
-    pub(super) fn push(&mut self, mailbox: &str, digest: &str) {
-        if !self.digests.contains_key(mailbox) {
-            self.digests.insert(mailbox.to_owned(), BTreeSet::new());
-        }
-        if let Some(digests) = self.digests.get_mut(mailbox) {
-            self.count += usize::from(digests.insert(digest.to_owned()));
-        }
+    /// Adds a message of `gone`.
+    pub(super) fn push(&mut self, gone: &GoneLine, digest: &str) {
+        let mailbox = (gone.mailbox.clone(), gone.mailbox_b64.clone());
+        let digests = self.digests.entry(mailbox).or_default();
+        self.count += usize::from(digests.insert(digest.to_owned()));
     }
 
     /// Returns `true` if the message of a record is among them.
     pub(super) fn contains(&self, record: &LoadedRecord) -> bool {
-        let digests = self.digests.get(record.mailbox());
+        if self.is_empty() {
+            return false;
+        }
+        let mailbox = (
+            record.mailbox().to_owned(),
+            record.mailbox_b64().map(str::to_owned),
+        );
+        let digests = self.digests.get(&mailbox);
         digests.is_some_and(|digests| digests.contains(record.digest()))
     }
 
@@ -257,7 +261,9 @@ impl GoneMessages {
     }
 
     /// The digests of each mailbox.
-    pub(super) fn by_mailbox(&self) -> impl Iterator<Item = (&String, &BTreeSet<String>)> {
+    pub(super) fn by_mailbox(
+        &self,
+    ) -> impl Iterator<Item = (&(String, Option<String>), &BTreeSet<String>)> {
         self.digests.iter()
     }
 }

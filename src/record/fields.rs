@@ -383,6 +383,9 @@ record_fields! {
     SourceMailbox => Field::new("source.mailbox", Text).of_message().indexed(),
         "Mailbox: the path without suffixes of rotation and compression, or the folder of a \
          Maildir, MH folder or newsgroup";
+    SourceMailboxBase64 => Field::new("source.mailbox_b64", Text)
+        .with(Base64).or_null().of_message().indexed(),
+        "Bytes of the mailbox, if they are not UTF-8";
     SourceMember => Field::new("source.member", Texts).or_null().of_message().slim(),
         "Names of the archive members, from the outermost inwards; null outside archives";
     SourceMemberBase64 => Field::new("source.member_b64", Texts)
@@ -574,6 +577,10 @@ pub const GONE_FIELDS: &[Field] = &[
         .with(Constant("gone")),
     Field::new("mailbox", Text)
         .meaning("Mailbox that the message is gone from, as `source.mailbox` of its records"),
+    Field::new("mailbox_b64", Text)
+        .meaning("Bytes of the mailbox, if they are not UTF-8")
+        .with(Base64)
+        .or_null(),
     Field::new("digests", Texts)
         .meaning("Digests of the message, as `message.digest` of its records")
         .with(Digest),

@@ -153,6 +153,7 @@ pub fn write_event(event: &Event, out: &mut Vec<u8>) {
 struct GoneJson<'r> {
     r#type: &'static str,
     mailbox: Cow<'r, str>,
+    mailbox_b64: Option<String>,
     digests: Vec<String>,
 }
 
@@ -162,6 +163,7 @@ pub fn write_gone(mailbox: &[u8], digests: &[u128], out: &mut Vec<u8>) {
     let record = GoneJson {
         r#type: "gone",
         mailbox: text(mailbox),
+        mailbox_b64: base64_unless_utf8(mailbox),
         digests: digests.iter().map(hex).collect(),
     };
     append_json_line(out, &record);
@@ -181,6 +183,7 @@ mod tests {
             panic!("{line:?}")
         };
         assert_eq!(&*gone.mailbox, "/m/\"a\"\u{FFFD}");
+        assert_eq!(gone.mailbox_b64.as_deref(), Some("L20vImEi/w=="));
         assert_eq!(
             gone.digests.iter().map(|text| &**text).collect::<Vec<_>>(),
             [&format!("{:032x}", 1)[..], &"f".repeat(32)]

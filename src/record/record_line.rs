@@ -81,6 +81,8 @@ pub fn list_texts(json: &str) -> Vec<String> {
 pub struct GoneLine {
     /// The mailbox, as `source.mailbox` has it.
     pub mailbox: String,
+    /// Its bytes if they are not UTF-8, as `source.mailbox_b64` has them.
+    pub mailbox_b64: Option<String>,
     /// The digests of the messages, as `message.digest` has them.
     pub digests: Vec<String>,
 }
@@ -159,9 +161,13 @@ fn read_head(line: &str) -> Result<LineHead, LineError> {
 fn read_gone(line: &str) -> Result<RecordLine, LineError> {
     let gone: GoneLine = serde_json::from_str(line)
         .map_err(|error| diagnose(line, GONE_FIELDS, &error, no_field))?;
-    let is_clean = !gone.mailbox.contains('\0');
-    if !is_clean {
-        return Err(invalid("mailbox", "a text without a NUL"));
+    for (name, text) in [
+        ("mailbox", Some(&gone.mailbox)),
+        ("mailbox_b64", gone.mailbox_b64.as_ref()),
+    ] {
+        if text.is_some_and(|text| text.contains('\0')) {
+            return Err(invalid(name, "a text without a NUL"));
+        }
     }
     let is_right = |digest: &String| is_digest(digest) && !digest.contains('\0');
     let are_right = !gone.digests.is_empty() && gone.digests.iter().all(is_right);
@@ -449,6 +455,18 @@ impl LoadedRecord {
         self.text(FieldId::SourceMailbox).unwrap_or_default()
     }
 
+    /// Returns the bytes of the mailbox in base64, if they are not UTF-8.
+    #[must_use]
+    pub fn mailbox_b64(&self) -> Option<&str> {
+        self.text(FieldId::SourceMailboxBase64)
+    }
+
+    /// Returns a hash of the mailbox's bytes.
+    #[must_use]
+    pub fn mailbox_key(&self) -> u128 {
+        mailbox_key(self.mailbox(), self.mailbox_b64())
+    }
+
     /// Returns the digest of the message.
     #[must_use]
     pub fn digest(&self) -> &str {
@@ -621,6 +639,15 @@ fn hash_of_names(path: &[u8], members: Vec<Vec<u8>>) -> u128 {
         add_name(&mut joined, &name);
     }
     hash_pieces(&[&joined])
+}
+
+/// Returns a hash that differs between mailboxes whose names look alike: `base64` has the bytes of one that is not UTF-8.
+pub(crate) fn mailbox_key(mailbox: &str, base64: Option<&str>) -> u128 {
+    hash_pieces(&[
+        mailbox.as_bytes(),
+        b"\0",
+        base64.unwrap_or_default().as_bytes(),
+    ])
 }
 
 /// Appends a name after its length, so that no two lists of names are the same bytes.

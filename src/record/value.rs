@@ -198,6 +198,10 @@ impl<'v, 'r> RecordValues<'v, 'r> {
                 let mailbox = mailbox(&origin.source.path, origin.kind);
                 sink.text(mailbox.as_os_str().as_encoded_bytes());
             }
+            F::SourceMailboxBase64 => {
+                let mailbox = mailbox(&origin.source.path, origin.kind);
+                put_base64(mailbox.as_os_str().as_encoded_bytes(), sink);
+            }
             F::SourceMember => match origin.source.member() {
                 [] => sink.null(),
                 names => sink.texts(names.iter().map(Vec::as_slice)),

@@ -39,7 +39,7 @@ const STARTS: &[&[Piece]] = &[
     &[
         Piece::Exact(b"{\"type\":\"gone\",\"mailbox\":\""),
         Piece::Text,
-        Piece::Exact(b"\",\"digests\":["),
+        Piece::Exact(b"\",\"mailbox_b64\":"),
     ],
     &[
         Piece::Exact(b"{\"files\":"),
@@ -258,7 +258,7 @@ mod tests {
         ));
         for written in [
             "{\"type\":\"reject\",\"text\":\"a\\\"\\\\\",\"reason\":{\"kind\":\"host\"",
-            "{\"type\":\"gone\",\"mailbox\":\"a\",\"digests\":[]}",
+            "{\"type\":\"gone\",\"mailbox\":\"a\",\"mailbox_b64\":null,\"digests\":[]}",
             "{\"id\":\"0123456789abcdef0123456789abcdef\"}",
         ] {
             assert!(is_written_line(written.as_bytes()), "{written}");

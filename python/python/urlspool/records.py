@@ -56,6 +56,7 @@ class Source(TypedDict):
     path: str
     path_b64: Optional[str]
     mailbox: str
+    mailbox_b64: Optional[str]
     member: Optional[list[str]]
     member_b64: Optional[list[str]]
     kind: str

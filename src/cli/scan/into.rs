@@ -10,8 +10,8 @@ use super::super::terminal::print_message;
 use super::report::{LoadedRecords, ScanReport};
 use crate::extract::Extractor;
 use crate::load::{
-    LoadCounts, LoadJob, LoadMode, LoadedScan, ScannedFiles, TargetName,
-    files_of_database, load_scan,
+    LoadCounts, LoadJob, LoadMode, LoadedScan, ScannedFiles, TargetName, files_of_database,
+    load_scan,
 };
 use crate::pipeline::{self, Job};
 use crate::record::{FieldId, Summary};

@@ -323,14 +323,22 @@ pub(super) fn remove_documents(
 }
 
 /// A query for the documents of messages.
-fn gone_query(mailboxes: &[(&String, &BTreeSet<String>)]) -> Value {
+fn gone_query(mailboxes: &[(&(String, Option<String>), &BTreeSet<String>)]) -> Value {
     let clauses: Vec<_> = mailboxes
         .iter()
-        .map(|(mailbox, digests)| {
-            json!({"bool": {"filter": [
-                {"term": {"source.mailbox": mailbox}},
-                {"terms": {"message.digest": digests}},
-            ]}})
+        .map(|((mailbox, base64), digests)| {
+            let mut filter = vec![
+                json!({"term": {"source.mailbox": mailbox}}),
+                json!({"terms": {"message.digest": digests}}),
+            ];
+            let lookalike = match base64 {
+                Some(base64) => {
+                    filter.push(json!({"term": {"source.mailbox_b64": base64}}));
+                    vec![]
+                }
+                None => vec![json!({"exists": {"field": "source.mailbox_b64"}})],
+            };
+            json!({"bool": {"filter": filter, "must_not": lookalike}})
         })
         .collect();
     json!({"query": {"bool": {"should": clauses, "minimum_should_match": 1}}})

@@ -48,6 +48,7 @@ impl CopyRows {
             Some(record.record_key),
             Some(record.source_key),
             record.key_hash(),
+            Some(record.mailbox_key()),
         ];
         for key in keys {
             match key {

@@ -5,7 +5,7 @@ use crate::load::columns::{Column, Table, names};
 use crate::record::{Field, FieldId, FieldType};
 
 /// The version of the tables, in `urlspool_version`.
-pub(super) const VERSION: i32 = 3;
+pub(super) const VERSION: i32 = 4;
 
 /// Checks that the tables of `name` have this version.
 pub(super) fn check_version(name: &str, version: i64) -> Result<(), LoadError> {
@@ -65,12 +65,13 @@ CREATE TABLE sources(
   key uuid NOT NULL UNIQUE,
   {sources}
 );
+-- mailbox_key: hash of the mailbox, as bytes.
 CREATE TABLE messages(
   id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+  mailbox_key uuid NOT NULL,
   {messages}
 );
--- A mailbox is a path, which may be too long for an index.
-CREATE UNIQUE INDEX messages_by_digest ON messages(digest, md5(mailbox));
+CREATE UNIQUE INDEX messages_by_digest ON messages(digest, mailbox_key);
 -- A key may be too long for an index, so that its hash is unique.
 CREATE TABLE links(
   id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
@@ -147,7 +148,7 @@ pub(super) fn staging() -> String {
     format!(
         "
 CREATE TEMP TABLE staging(
-  number bigint, record_key uuid, source_key uuid, key_hash uuid, record_id text, key text COLLATE \"C\", clean_key text COLLATE \"C\", {}, search tsvector
+  number bigint, record_key uuid, source_key uuid, key_hash uuid, mailbox_key uuid, record_id text, key text COLLATE \"C\", clean_key text COLLATE \"C\", {}, search tsvector
 ) ON COMMIT DELETE ROWS;
 CREATE TEMP TABLE moved(url bigint, message bigint, number bigint) ON COMMIT DELETE ROWS;
 CREATE TEMP TABLE kept(record_key uuid PRIMARY KEY) ON COMMIT DELETE ROWS;
@@ -170,29 +171,31 @@ pub(super) const SETTINGS: &str = "SET jit = off;
 pub(super) fn merge() -> String {
     let [sources, messages] =
         [Table::Sources, Table::Messages].map(|table| names(&table.columns(), ""));
-    let add_messages =
-        format!("INSERT INTO messages({messages}) SELECT DISTINCT ON (digest, mailbox) {messages}");
+    let add_messages = format!(
+        "INSERT INTO messages(mailbox_key, {messages})
+           SELECT DISTINCT ON (digest, mailbox_key) mailbox_key, {messages}"
+    );
     format!(
         "
 -- Rows are looked up in the indexes of the tables: to read a table as a whole costs more with each row that it has.
 SET LOCAL enable_hashjoin = off; SET LOCAL enable_mergejoin = off;
 -- Only of what is compared: the statistics of words and of lists cost more than a merge gains.
-ANALYZE staging(record_key, source_key, key_hash, digest);
+ANALYZE staging(record_key, source_key, key_hash, mailbox_key, digest);
 -- Not a join of the table with itself, whose work is the square of the number of copies.
 DELETE FROM staging USING (SELECT number,
-    row_number() OVER (PARTITION BY record_key ORDER BY mailbox <> last_mailbox, number) AS copy
-  FROM (SELECT number, record_key, mailbox, last_value(mailbox) OVER (PARTITION BY record_key ORDER BY number
+    row_number() OVER (PARTITION BY record_key ORDER BY mailbox_key <> last_mailbox, number) AS copy
+  FROM (SELECT number, record_key, mailbox_key, last_value(mailbox_key) OVER (PARTITION BY record_key ORDER BY number
       ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING) AS last_mailbox
     FROM staging) AS copies) AS numbered
   WHERE numbered.number = staging.number AND 1 < numbered.copy;
 -- A row belongs to the mailbox for which the record was loaded last.
 INSERT INTO moved SELECT urls.id, urls.message, staging.number
   FROM staging JOIN urls USING(record_key) JOIN messages ON messages.id = urls.message
-  WHERE messages.mailbox <> staging.mailbox;
+  WHERE messages.mailbox_key <> staging.mailbox_key;
 {add_messages}
-  FROM staging JOIN moved USING(number) ORDER BY digest, mailbox, number ON CONFLICT DO NOTHING;
+  FROM staging JOIN moved USING(number) ORDER BY digest, mailbox_key, number ON CONFLICT DO NOTHING;
 UPDATE urls SET message = messages.id FROM moved JOIN staging USING(number)
-    JOIN messages ON messages.digest = staging.digest AND md5(messages.mailbox) = md5(staging.mailbox)
+    JOIN messages ON messages.digest = staging.digest AND messages.mailbox_key = staging.mailbox_key
   WHERE urls.id = moved.url;
 DELETE FROM messages USING moved WHERE messages.id = moved.message
   AND NOT EXISTS (SELECT FROM urls WHERE urls.message = messages.id);
@@ -215,7 +218,7 @@ UPDATE links SET citations = links.citations + new.citations, messages = links.m
       FROM staging JOIN links USING(key_hash) GROUP BY links.id, digest) AS cited GROUP BY link) AS new
   WHERE links.id = new.link;
 {add_messages}
-  FROM staging ORDER BY digest, mailbox, number ON CONFLICT DO NOTHING"
+  FROM staging ORDER BY digest, mailbox_key, number ON CONFLICT DO NOTHING"
     )
 }
 
@@ -227,7 +230,7 @@ pub(super) fn insert_urls() -> String {
         "INSERT INTO urls(record_key, record_id, link, message, source, {urls}, search)
            SELECT s.record_key, s.record_id, links.id, messages.id, sources.id, {staged}, s.search
            FROM staging AS s JOIN sources ON sources.key = s.source_key
-             JOIN messages ON messages.digest = s.digest AND md5(messages.mailbox) = md5(s.mailbox)
+             JOIN messages ON messages.digest = s.digest AND messages.mailbox_key = s.mailbox_key
              LEFT JOIN links ON links.key_hash = s.key_hash
            ORDER BY s.number"
     )
@@ -237,10 +240,10 @@ pub(super) fn insert_urls() -> String {
 pub(super) const END_MERGE: &str = "TRUNCATE staging;
   SET LOCAL enable_hashjoin TO DEFAULT; SET LOCAL enable_mergejoin TO DEFAULT";
 
-/// Removes the rows of messages: their mailboxes, their digests. Returns the number of rows.
+/// Removes the rows of messages: the hashes of their mailboxes, their digests. Returns the number of rows.
 pub(super) const REMOVE_GONE: &str = "
-WITH gone AS (DELETE FROM urls USING messages, unnest($1::text[], $2::text[]) AS message(mailbox, digest)
-  WHERE messages.id = urls.message AND messages.digest = message.digest AND md5(messages.mailbox) = md5(message.mailbox)
+WITH gone AS (DELETE FROM urls USING messages, unnest($1::text[], $2::text[]) AS message(mailbox_key, digest)
+  WHERE messages.id = urls.message AND messages.digest = message.digest AND messages.mailbox_key = message.mailbox_key::uuid
   RETURNING urls.id, urls.link, urls.message, urls.source),";
 
 /// Returns the files of which no row was remembered.

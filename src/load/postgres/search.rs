@@ -9,9 +9,7 @@ use super::{named, no_words, server, unreachable};
 use crate::hash::hash_pieces;
 use crate::limits::{LOAD_LOCK_SECONDS, SEARCH_FETCHED_ROWS};
 use crate::load::phrases::{Marker, Phrase, Phrases};
-use crate::load::search::{
-    Condition, FacetRow, Match, MatchUse, SearchQuery, context, mark,
-};
+use crate::load::search::{Condition, FacetRow, Match, MatchUse, SearchQuery, context, mark};
 use crate::load::{Credentials, LoadError};
 use crate::record::{FoundMessage, FoundRow, FoundSource, json_list, list_texts};
 
@@ -102,11 +100,7 @@ const COLUMNS: &str = "urls.record_id, urls.url, urls.fragment, urls.confidence,
   urls.context_before, urls.context_after";
 
 /// Returns the statement that finds the rows, with the values of its parameters.
-fn statement(
-    query: &SearchQuery,
-    phrases: &Phrases,
-    matches: MatchUse,
-) -> (String, Vec<String>) {
+fn statement(query: &SearchQuery, phrases: &Phrases, matches: MatchUse) -> (String, Vec<String>) {
     let (filter, values) = filter(query, phrases);
     let order = match matches {
         MatchUse::Print => {

@@ -305,12 +305,10 @@ impl Owner {
         let name = path.display();
         match self {
             Owner::Nobody | Owner::Ourselves { version: VERSION } => Ok(()),
-            Owner::Ourselves { version } if version < VERSION => {
-                Err(LoadError::unusable(format!(
-                    "{name} was made by a development version; load its records again, into a new \
+            Owner::Ourselves { version } if version < VERSION => Err(LoadError::unusable(format!(
+                "{name} was made by a development version; load its records again, into a new \
                      file"
-                )))
-            }
+            ))),
             Owner::Ourselves { version } => Err(LoadError::unusable(format!(
                 "{name} has tables of version {version}, which a newer urlspool made; this one \
                  knows version {VERSION}: use the newer one, or load into a new file"

@@ -12,7 +12,7 @@ use rusqlite::{CachedStatement, Connection, OptionalExtension, ToSql, params, pa
 use super::schema::SEARCHED;
 use crate::load::columns::{Column, Table};
 use crate::load::target::{LoadRow, ReplacedFiles, StoredFile};
-use crate::record::{FieldId, GoneLine, LoadedRecord, LoadedValue};
+use crate::record::{FieldId, GoneLine, LoadedRecord, LoadedValue, mailbox_key};
 
 /// Rows that this transaction found or added last.
 #[derive(Debug, Default)]
@@ -33,7 +33,7 @@ struct SourceRow {
 #[derive(Debug)]
 struct LastMessage {
     digest: String,
-    mailbox: String,
+    mailbox_key: u128,
     row: MessageRow,
     /// The texts of the row in the table; `None` as long as it is not added.
     texts: Option<MessageTexts>,
@@ -86,15 +86,16 @@ impl RowIds {
         statements: &mut RowStatements<'_>,
         row: &LoadRow<'_>,
     ) -> rusqlite::Result<MessageRow> {
-        let (digest, mailbox) = (row.record.digest(), row.record.mailbox());
-        let is_same = |last: &&LastMessage| last.digest == digest && last.mailbox == mailbox;
+        let (digest, mailbox_key) = (row.record.digest(), row.record.mailbox_key());
+        let is_same =
+            |last: &&LastMessage| last.digest == digest && last.mailbox_key == mailbox_key;
         if let Some(last) = self.message.as_ref().filter(is_same) {
             return Ok(last.row);
         }
         // Most messages are new, so that one search is enough.
         let has_digest = statements.has_digest(digest)?;
         let found = if has_digest {
-            statements.find_message(digest, mailbox)?
+            statements.find_message(digest, mailbox_key)?
         } else {
             None
         };
@@ -106,7 +107,7 @@ impl RowIds {
         let row = MessageRow { id, is_new };
         self.message = Some(LastMessage {
             digest: digest.to_owned(),
-            mailbox: mailbox.to_owned(),
+            mailbox_key,
             row,
             texts,
         });
@@ -248,7 +249,7 @@ pub(super) struct MessageTexts {
     pub(super) sender: Option<String>,
 }
 
-const FIND_URL: &str = "SELECT urls.id, messages.id, messages.mailbox=?2
+const FIND_URL: &str = "SELECT urls.id, messages.id, messages.mailbox_key=?2
   FROM urls JOIN messages ON messages.id = urls.message WHERE record_key=?1";
 
 const FIND_SOURCE: &str = "SELECT id FROM sources WHERE key=?1";
@@ -256,7 +257,7 @@ const FIND_SOURCE: &str = "SELECT id FROM sources WHERE key=?1";
 const HAS_DIGEST: &str = "SELECT EXISTS(SELECT 1 FROM messages WHERE digest=?1)";
 
 const FIND_MESSAGE: &str =
-    "SELECT id, subject, sender FROM messages WHERE digest=?1 AND mailbox=?2";
+    "SELECT id, subject, sender FROM messages WHERE digest=?1 AND mailbox_key=?2";
 
 const FIND_LINK: &str = "SELECT id FROM links WHERE key=?1";
 
@@ -284,7 +285,7 @@ impl<'db> RowStatements<'db> {
             insert_source: RowInsert::prepare(db, Table::Sources, 2, "")?,
             has_digest: db.prepare_cached(HAS_DIGEST)?,
             find_message: db.prepare_cached(FIND_MESSAGE)?,
-            insert_message: RowInsert::prepare(db, Table::Messages, 1, "")?,
+            insert_message: RowInsert::prepare(db, Table::Messages, 2, "")?,
             find_link: db.prepare_cached(FIND_LINK)?,
             is_cited: db.prepare_cached(IS_CITED)?,
         })
@@ -293,7 +294,7 @@ impl<'db> RowStatements<'db> {
     /// Returns the row of a record.
     pub(super) fn find_url(&mut self, row: &LoadRow<'_>) -> rusqlite::Result<Option<KnownUrl>> {
         let key = row.record.record_key.to_be_bytes();
-        let params = params![key, row.record.mailbox()];
+        let params = params![key, row.record.mailbox_key().to_be_bytes()];
         let found = self.find_url.query_row(params, |row| {
             Ok(KnownUrl {
                 id: row.get(0)?,
@@ -367,23 +368,24 @@ impl<'db> RowStatements<'db> {
     fn find_message(
         &mut self,
         digest: &str,
-        mailbox: &str,
+        mailbox_key: u128,
     ) -> rusqlite::Result<Option<(i64, MessageTexts)>> {
-        let found = self
-            .find_message
-            .query_row(params![digest, mailbox], |row| {
-                let texts = MessageTexts {
-                    subject: row.get(1)?,
-                    sender: row.get(2)?,
-                };
-                Ok((row.get(0)?, texts))
-            });
+        let found =
+            self.find_message
+                .query_row(params![digest, mailbox_key.to_be_bytes()], |row| {
+                    let texts = MessageTexts {
+                        subject: row.get(1)?,
+                        sender: row.get(2)?,
+                    };
+                    Ok((row.get(0)?, texts))
+                });
         found.optional()
     }
 
     fn insert_message(&mut self, id: i64, row: &LoadRow<'_>) -> rusqlite::Result<()> {
+        let key = row.record.mailbox_key().to_be_bytes();
         self.insert_message
-            .execute(&[&id], row.record, None)
+            .execute(&[&id, &key], row.record, None)
             .map(drop)
     }
 
@@ -464,11 +466,12 @@ pub(super) fn remove_gone(db: &Connection, gone: &GoneLine) -> rusqlite::Result<
     db.execute_batch(BEGIN_REMOVAL)?;
     let mut doom = db.prepare_cached(
         "INSERT OR IGNORE INTO doomed SELECT id FROM urls WHERE message IN
-         (SELECT id FROM messages WHERE digest=?1 AND mailbox=?2)",
+         (SELECT id FROM messages WHERE digest=?1 AND mailbox_key=?2)",
     )?;
+    let mailbox = mailbox_key(&gone.mailbox, gone.mailbox_b64.as_deref()).to_be_bytes();
     let mut removed = 0;
     for digest in &gone.digests {
-        removed += doom.execute(params![&**digest, &*gone.mailbox])?;
+        removed += doom.execute(params![&**digest, mailbox])?;
     }
     if removed > 0 {
         db.execute_batch(&remove())?;

@@ -8,7 +8,7 @@ use crate::record::{Field, FieldType};
 pub(super) const APPLICATION_ID: i32 = 0x7572_6C73;
 
 /// `PRAGMA user_version`: the version of the tables.
-pub(super) const VERSION: i32 = 3;
+pub(super) const VERSION: i32 = 4;
 
 /// Returns the statements that create the texts that are searched, and their full-text index: the
 /// table `search` holds only the index of the texts, which the view gives.
@@ -49,11 +49,12 @@ CREATE TABLE sources(
   {sources}
 );
 
--- Messages that hold URLs, one row for each digest and mailbox.
+-- Messages that hold URLs, one row for each digest and mailbox. mailbox_key: hash of the mailbox, as bytes.
 CREATE TABLE messages(
   id INTEGER PRIMARY KEY,
+  mailbox_key BLOB NOT NULL,
   {messages},
-  UNIQUE(digest, mailbox)
+  UNIQUE(digest, mailbox_key)
 );
 
 -- One row for each key. citations: its rows in urls; messages: the distinct digests of these; first, last: the smallest and

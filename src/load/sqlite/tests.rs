@@ -16,7 +16,7 @@ fn line(id: &str, digest: &str, key: &str) -> String {
         r#"{{"schema":1,"type":"url","id":"{id}","url":"{key}","fragment":null,"scheme":"http","host":"a","domain":null,
         "port":80,"key":"{key}","href":null,"conforms":[],"warnings":[],"hazards":[],"form":null,"wrapper":"none","repairs":[],
         "confidence":1.0,"truncated":false,"region":"body","quote_depth":0,"anchor":null,"mismatch":null,"unwrapped_from":null,
-        "unwrapped_by":null,"source":{{"path":"a","path_b64":null,"mailbox":"a","member":null,"member_b64":null,"kind":"mbox",
+        "unwrapped_by":null,"source":{{"path":"a","path_b64":null,"mailbox":"a","mailbox_b64":null,"member":null,"member_b64":null,"kind":"mbox",
         "start":0,"end":9,"line":1,"exact":true}},"message":{{"start":0,"end":9,"id":null,"digest":"{digest}","date":null,
         "date_raw":null,"from":null,"subject":null,"newsgroups":[],"list_id":null,"references":[]}},"count":null}}"#
     )
@@ -76,6 +76,7 @@ fn a_link_that_another_program_removed_is_added_again() {
     let mut second = open(&path);
     let gone = GoneLine {
         mailbox: "a".to_owned(),
+        mailbox_b64: None,
         digests: vec!["00".to_owned()],
     };
     second.begin().unwrap();
@@ -137,6 +138,7 @@ fn a_message_has_the_texts_of_the_record_that_was_added_first() {
     );
     let gone = GoneLine {
         mailbox: "a".to_owned(),
+        mailbox_b64: None,
         digests: vec!["01".to_owned()],
     };
     target.begin().unwrap();

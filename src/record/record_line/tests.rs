@@ -72,7 +72,7 @@ const RECORD: &str = r#"{
     "raw_b64": null, "repairs": [], "alternates": [], "confidence": 1.0, "truncated": false, "full_length": null,
     "full_hash": null, "region": "body", "quote_depth": 0, "anchor": null, "mismatch": null, "unwrapped_from": null,
     "unwrapped_by": null,
-    "source": {"path": "a", "path_b64": null, "mailbox": "a", "member": null, "member_b64": null, "kind": "mbox",
+    "source": {"path": "a", "path_b64": null, "mailbox": "a", "mailbox_b64": null, "member": null, "member_b64": null, "kind": "mbox",
         "start": 0, "end": 9, "line": 1, "exact": true},
     "message": {"start": 0, "end": 9, "id": null, "digest": "00", "date": null, "date_raw": null, "from": null,
         "subject": null, "newsgroups": [], "list_id": null, "references": []},
