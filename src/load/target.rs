@@ -214,12 +214,16 @@ pub fn today() -> String {
     text
 }
 
+/// A mailbox: its text, and its bytes in base64 if they are not UTF-8.
+#[cfg(any(feature = "elasticsearch", feature = "postgres"))]
+pub(super) type MailboxName = (String, Option<String>);
+
 /// Messages that are gone, and whose rows or documents are not removed yet.
 #[cfg(any(feature = "elasticsearch", feature = "postgres"))]
 #[derive(Debug, Default)]
 pub(super) struct GoneMessages {
-    /// Their digests, by mailbox: its text, and its bytes in base64 if they are not UTF-8.
-    digests: BTreeMap<(String, Option<String>), BTreeSet<String>>,
+    /// Their digests, by mailbox.
+    digests: BTreeMap<MailboxName, BTreeSet<String>>,
     count: usize,
 }
 
@@ -261,9 +265,7 @@ impl GoneMessages {
     }
 
     /// The digests of each mailbox.
-    pub(super) fn by_mailbox(
-        &self,
-    ) -> impl Iterator<Item = (&(String, Option<String>), &BTreeSet<String>)> {
+    pub(super) fn by_mailbox(&self) -> impl Iterator<Item = (&MailboxName, &BTreeSet<String>)> {
         self.digests.iter()
     }
 }

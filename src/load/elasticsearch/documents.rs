@@ -15,7 +15,7 @@ use super::index_words::{WORDS, indexed_texts};
 use super::lock::IndexLock;
 use crate::limits::{LOAD_BULK_BYTES, LOAD_QUERY_MAILBOXES};
 use crate::load::columns::CLEAN_KEY;
-use crate::load::target::{GoneMessages, LoadRow, RefusedRecord, today};
+use crate::load::target::{GoneMessages, LoadRow, MailboxName, RefusedRecord, today};
 use crate::load::tracking::clean_key;
 use crate::load::words::Words;
 use crate::load::{LoadError, LoadErrorKind};
@@ -323,7 +323,7 @@ pub(super) fn remove_documents(
 }
 
 /// A query for the documents of messages.
-fn gone_query(mailboxes: &[(&(String, Option<String>), &BTreeSet<String>)]) -> Value {
+fn gone_query(mailboxes: &[(&MailboxName, &BTreeSet<String>)]) -> Value {
     let clauses: Vec<_> = mailboxes
         .iter()
         .map(|((mailbox, base64), digests)| {
