@@ -116,6 +116,19 @@ fn a_joined_reading_is_chosen_with_a_confidence_of_its_own() {
         found("http://a.example/minutes/\nindex.html\n")[0].0,
         "http://a.example/minutes/index.html"
     );
+    // The guessed scheme makes both readings as doubtful: 0.644 and 0.256.
+    let schemeless = [
+        "Online Computer Library Center, 1993.  Available in print form",
+        "from OCLC, Inc. for $20 or electronically from:\n",
+        "ftp.rsch.oclc.org",
+        "/pub/internet_resources_project/report",
+        "Filenames: *.*\n",
+    ];
+    let schemeless = format!("   {}", schemeless.join("\n   "));
+    assert_eq!(
+        found(&schemeless)[0].0,
+        "ftp://ftp.rsch.oclc.org/pub/internet_resources_project/report"
+    );
 }
 
 /// The line after a URL of a calendar was joined to it, and the URL of that line was lost.

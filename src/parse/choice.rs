@@ -139,17 +139,17 @@ impl CandidateParser<'_> {
             .collect()
     }
 
-    /// Parses a word without a wrapper: the joined reading whose own confidence is
-    /// [`JOIN_CONFIDENCE`], or else the text before the first join, or, if that is no URL, the shortest joined reading.
+    /// Parses a word without a wrapper: the joined reading that has [`JOIN_CONFIDENCE`] among the
+    /// readings, or else the text before the first join, or, if that is no URL, the shortest joined
+    /// reading. A guessed scheme is as doubtful in all of them, and does not count here.
     fn bare(&self, sink: &mut dyn FnMut(&FoundUrl<'_>)) -> ParseOutcome {
         let line = self.candidate.line;
         let parts = self.parts();
         let is_likely = |join: &&Join| JOIN_CONFIDENCE <= join.confidence;
         let likely = line.joins().iter().take_while(is_likely).count();
-        let of_start = self.confidence_of(None);
         let is_chosen = |joins: &usize| {
             let part = parts.get(*joins).copied().flatten();
-            part.is_some_and(|part| JOIN_CONFIDENCE <= of_start * part)
+            part.is_some_and(|part| JOIN_CONFIDENCE <= part)
         };
         let own = (1..=likely).find(is_chosen);
         let mut last = RejectReason::Implausible;
