@@ -145,6 +145,15 @@ fn a_property_of_a_calendar_is_no_rest_of_a_url() {
     );
 }
 
+/// A `=` at the end of a short line was taken for a soft line end before another URL too, which was
+/// hidden in the first one.
+#[test]
+fn a_url_below_a_query_that_ends_with_an_equals_sign_is_a_url_of_its_own() {
+    let text = "x =3D 1\nhttp://a.example/?b=3Dc&d=\nhxxp://b.example/\n";
+    let urls: Vec<_> = found(text).into_iter().map(|(url, _)| url).collect();
+    assert_eq!(urls, ["http://a.example/?b=c&d=", "http://b.example/"]);
+}
+
 /// A `=` at a line end was removed without a repair, and decoded URLs had no other reading: 26 of 26 were wrong.
 #[test]
 fn quoted_printable_that_is_undone_is_a_repair_with_an_alternate() {

@@ -20,6 +20,7 @@ use crate::scan::guessed_scheme;
 use crate::span::Span;
 
 use line_break::LineBreak;
+use token::ContinuationToken;
 
 /// A possible continuation of a bare URL over one line break.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -110,6 +111,14 @@ pub(super) fn continuations(text: &[u8], head: Span) -> Vec<Continuation> {
         };
     }
     found
+}
+
+/// Returns `true` if a word begins another URL or host, also a defanged one, or the property of a
+/// calendar.
+pub(super) fn begins_other_url(word: &[u8]) -> bool {
+    ContinuationToken::new(word).is_some_and(|token| {
+        token.begins_url() || token.defanged_delimiter().is_some() || token.is_property()
+    })
 }
 
 /// The beginning of a URL, with the scheme that is guessed for it if it has none.

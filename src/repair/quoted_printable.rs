@@ -9,6 +9,7 @@ use std::iter;
 
 use memchr::{memchr, memchr_iter};
 
+use super::continuation::begins_other_url;
 use super::quote_marks::{QuoteMarks, QuoteStyle, common_marks, marks};
 use super::url_run::{BareWord, url_run_end, word_terminator_len};
 use super::{LogicalLine, Repair, is_blank, is_line_end, line_end, line_start};
@@ -128,29 +129,46 @@ pub(super) fn push_over_soft_breaks(
     let first = marks(text, Span::new(first, word.from), QuoteStyle::Wide);
     let mut run = Span::new(word.from, end);
     for lines in 0..CONTINUATION_LINES {
-        let is_broken = !run.is_empty()
-            && text[run.end - 1] == b'='
-            && EqualsSign::of(text, run.end - 1) == EqualsSign::SoftBreak;
-        line.push(text, run.start, run.end - usize::from(is_broken));
-        if !is_broken {
+        let next = next_run(text, word, run, &first);
+        let Some(next) = next.filter(|next| !is_before_url(text, run.end, *next)) else {
+            line.push(text, run.start, run.end);
             return lines > 0;
-        }
-        let next = after_soft_break(text, run.end, &first);
-        let end = url_run_end(text, next, word.before, word.rules, word.max_bytes);
-        if is_rewrapped(text, run.end, Span::new(next, end)) {
+        };
+        line.push(text, run.start, run.end - 1);
+        if is_rewrapped(text, run.end, next) {
             return true;
         }
-        run = Span::new(next, end);
+        run = next;
     }
     true
+}
+
+/// Returns the run of the next line if `run` ends with a soft line break.
+fn next_run(text: &[u8], word: &BareWord, run: Span, first: &QuoteMarks) -> Option<Span> {
+    let is_broken = run.of(text).last() == Some(&b'=')
+        && EqualsSign::of(text, run.end - 1) == EqualsSign::SoftBreak;
+    is_broken.then(|| {
+        let next = after_soft_break(text, run.end, first);
+        let end = url_run_end(text, next, word.before, word.rules, word.max_bytes);
+        Span::new(next, end)
+    })
+}
+
+/// Returns `true` if the `=` before the line end at `end` is a character of the URL: the line is
+/// much shorter than an encoded one, and another URL follows, which would be hidden.
+fn is_before_url(text: &[u8], end: usize, next: Span) -> bool {
+    is_short(text, end) && !text[..end].ends_with(b"://=") && begins_other_url(next.of(text))
 }
 
 /// Returns `true` if a line that ends at `end` was wrapped by another program after the mail was
 /// encoded: it is much shorter than the 76 characters of an encoded line, and a plain word follows.
 fn is_rewrapped(text: &[u8], end: usize, next: Span) -> bool {
-    let start = line_start(text, end).unwrap_or(end);
     let is_prose = text.get(next.end).is_none_or(u8::is_ascii_whitespace);
-    end - start < SHORT_LINE && is_prose && next.of(text).iter().all(u8::is_ascii_alphabetic)
+    is_short(text, end) && is_prose && next.of(text).iter().all(u8::is_ascii_alphabetic)
+}
+
+fn is_short(text: &[u8], end: usize) -> bool {
+    line_start(text, end).is_some_and(|start| end - start < SHORT_LINE)
 }
 
 /// Number of characters below which no program that encodes quoted-printable breaks a line between
@@ -313,6 +331,18 @@ mod tests {
             "http://a.com/bc",
             "http://a.com/b=\n> c",
         );
+        for other in [
+            "http://b.com/",
+            "hxxp://b.com/",
+            "http[:]//b.com/",
+            "www.b.com",
+        ] {
+            check(
+                &format!("x =3D 1\nhttp://a.com/?b=3Dc&d=\n{other}\n"),
+                "http://a.com/?b=c&d=",
+                "http://a.com/?b=3Dc&d=",
+            );
+        }
         check(
             "x =3D 1\nhttp://a.com/b=20\n",
             "http://a.com/b",
