@@ -168,7 +168,7 @@ pub fn stats_of_database(path: &Path) -> Result<Stats, LoadError> {
 
 /// The columns of [`FacetRow`].
 const FACET_COLUMNS: &str =
-    "urls.cited, messages.list_id, messages.newsgroups, urls.scheme, urls.host, urls.domain";
+    "messages.date, messages.list_id, messages.newsgroups, urls.scheme, urls.host, urls.domain";
 
 /// Adds a match. Its message is not known: only what lists of names count is right. Mailing lists
 /// are counted among newsgroups, since one name may be both.
@@ -223,10 +223,10 @@ fn facet_row(row: &Row<'_>) -> rusqlite::Result<FacetRow> {
     })
 }
 
-/// Adds a row. `last` names the message of the row before.
 /// A day after all days.
 const NO_DAY: &str = "9999-99-99";
 
+/// Adds a row. `last` names the message of the row before.
 fn add_row(
     row: &Row<'_>,
     last: &mut Option<(i64, i64)>,

@@ -209,7 +209,8 @@ fn facets_report_what_they_do_not_print_and_keep_the_years_with_most_matches() {
         )
     };
     let once = (0..25).map(|number| message(1995 + number, number));
-    let mail: String = once.chain([message(2010, 0), message(2000, 0)]).collect();
+    let more = [message(2010, 0), message(2000, 0), message(2098, 0)];
+    let mail: String = once.chain(more).collect();
     loaded(&folder, &[], &records(&folder, "a.mbox", &mail));
     let printed = |args: &[&str]| search(&folder, args).text().to_owned();
     let text = printed(&["--facets", "host,year"]);
@@ -217,7 +218,11 @@ fn facets_report_what_they_do_not_print_and_keep_the_years_with_most_matches() {
         text.contains("  5 more values; --format csv has all\n\nyear\n"),
         "{text}"
     );
-    assert_eq!(text.lines().count(), 1 + 20 + 1 + 1 + 1 + 25, "{text}");
+    assert_eq!(text.lines().count(), 1 + 20 + 1 + 1 + 1 + 26, "{text}");
+    assert!(
+        text.ends_with("  1  2019\n            1  later\n"),
+        "{text}"
+    );
     assert_eq!(
         printed(&["--facets", "year", "--limit", "3"]),
         "year\n            1  1995\n            2  2000\n            2  2010\n"

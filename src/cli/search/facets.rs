@@ -18,8 +18,11 @@ use crate::stats::{Stats, TopList};
 /// Number of values of a facet that are printed as text.
 const TEXT_VALUES: usize = 20;
 
-/// Stands for the year of matches without a date.
+/// Stands for the year of matches without a usable date.
 const UNDATED: &str = "undated";
+
+/// Stands for the year of matches with a date after the day of the search.
+const LATER: &str = "later";
 
 /// The names of the columns.
 const COLUMNS: [&str; 3] = ["facet", "value", "count"];
@@ -74,8 +77,10 @@ fn values(facet: Facet, stats: &Stats, limit: usize) -> Vec<(String, u64)> {
 fn years(stats: &Stats, limit: usize) -> Vec<(String, u64)> {
     let years = stats.years.iter();
     let years = years.map(|(year, count)| (year.to_string(), *count));
-    let undated = (0 < stats.undated).then(|| (UNDATED.to_owned(), stats.undated));
-    let mut years: Vec<_> = years.chain(undated).collect();
+    let others = [(LATER, stats.later), (UNDATED, stats.undated)].into_iter();
+    let others = others.filter(|(_, matches)| 0 < *matches);
+    let others = others.map(|(name, matches)| (name.to_owned(), matches));
+    let mut years: Vec<_> = years.chain(others).collect();
     if limit < years.len() {
         // Stable: of years with one number the first ones are kept.
         years.sort_by_key(|(_, count)| Reverse(*count));
