@@ -12,8 +12,6 @@ mod embedded;
 mod error;
 mod explain;
 #[cfg(feature = "load")]
-mod graph;
-#[cfg(feature = "load")]
 mod load;
 mod location;
 mod manual;
@@ -250,8 +248,6 @@ fn command(args: Args) -> CommandResult {
         Command::Search(args) => search::search(&args::SearchArgs { color, ..args }),
         #[cfg(feature = "load")]
         Command::Cited(args) => cited::cited(&args::CitedArgs { color, ..args }),
-        #[cfg(feature = "load")]
-        Command::Graph(args) => graph::graph(&args),
         #[cfg(feature = "browse")]
         Command::Browse(args) => browse::browse(&args),
         #[cfg(feature = "audit")]

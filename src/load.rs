@@ -11,7 +11,6 @@ mod citations;
 mod columns;
 #[cfg(feature = "elasticsearch")]
 mod elasticsearch;
-mod graph;
 #[cfg(any(feature = "audit", feature = "elasticsearch"))]
 mod http_agent;
 mod input;
@@ -37,7 +36,6 @@ mod words;
 #[cfg(feature = "browse")]
 pub(crate) use citations::citation_of_row;
 pub use citations::{CitedThing, citations};
-pub use graph::{Edge, EdgeKind, GraphItem, Node, NodeKind, graph};
 #[cfg(feature = "audit")]
 pub(crate) use http_agent::{TrustedAuthorities, http_agent, proxied_agent, retry_after};
 #[cfg(feature = "browse")]

@@ -29,7 +29,7 @@ pub(crate) use audit::{
 #[cfg(feature = "browse")]
 pub(crate) use load::BrowseArgs;
 #[cfg(feature = "load")]
-pub(crate) use load::{CitedArgs, GraphArgs, LoadArgs, SearchArgs};
+pub(crate) use load::{CitedArgs, LoadArgs, SearchArgs};
 pub(crate) use scan::{ScanArgs, SplitsArgs};
 #[cfg(feature = "stats")]
 pub(crate) use stats::StatsArgs;
@@ -38,7 +38,7 @@ pub(crate) use values::Facet;
 #[cfg(feature = "parquet")]
 pub(crate) use values::PartitionArgument;
 #[cfg(feature = "load")]
-pub(crate) use values::{CitedFormat, GraphFormat, SearchFormat};
+pub(crate) use values::{CitedFormat, SearchFormat};
 pub(crate) use values::{FieldNameArgument, OutputFormat, When, check_period};
 use values::{KindOption, OfferedNames, named};
 
@@ -108,10 +108,6 @@ pub(crate) enum Command {
     #[command(after_help = examples::CITED)]
     #[cfg(feature = "load")]
     Cited(CitedArgs),
-    /// Write the graph of links, messages, threads, senders and lists, for Gephi and networkx
-    #[command(after_help = examples::GRAPH)]
-    #[cfg(feature = "load")]
-    Graph(GraphArgs),
     /// Serve pages on which people look through a database that `load` made
     #[command(after_help = examples::BROWSE)]
     #[cfg(feature = "browse")]
@@ -377,8 +373,6 @@ const PAGES: &[&str] = &[
     "search",
     #[cfg(feature = "load")]
     "cited",
-    #[cfg(feature = "load")]
-    "graph",
     #[cfg(feature = "browse")]
     "browse",
     #[cfg(feature = "audit")]

@@ -1,4 +1,4 @@
-//! Names of senders and lists, for counts and graphs: one form for what header fields write in
+//! Names of senders and lists, for counts: one form for what header fields write in
 //! several.
 
 use std::collections::HashSet;

@@ -83,12 +83,6 @@ const NOT_RUN: &[(&str, &str, &str)] = &[
     ),
     (
         "docs/recipes.md",
-        "import collections",
-        "it needs networkx and matplotlib; `tests/tools/graph_readers.py` reads the graph",
-    ),
-    ("docs/recipes.md", "pip install networkx", "it installs"),
-    (
-        "docs/recipes.md",
         "urlspool scan -o urls.parquet",
         "it needs the feature `parquet`",
     ),

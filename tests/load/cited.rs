@@ -1,4 +1,4 @@
-//! `urlspool cited` and `urlspool graph`.
+//! `urlspool cited`.
 
 use super::search::folder_with_contexts;
 use super::{loaded, records};
@@ -95,78 +95,4 @@ fn a_text_that_names_nothing_is_refused() {
         "{}",
         ended.stderr
     );
-}
-
-#[test]
-fn a_graph_has_each_node_once_and_known_ends() {
-    let folder = loaded_folder();
-    let graph = run(&folder, "graph", &["--as", "graphml"]);
-    let text = graph.text();
-    let ids: Vec<&str> = text
-        .lines()
-        .filter_map(|line| line.strip_prefix("<node id=\""))
-        .map(|rest| rest.split('"').next().unwrap())
-        .collect();
-    let mut distinct = ids.clone();
-    distinct.sort_unstable();
-    distinct.dedup();
-    // Two links, two messages, one thread, two senders, one list.
-    assert_eq!((ids.len(), distinct.len()), (8, 8));
-    let kinds: Vec<&str> = text
-        .lines()
-        .filter(|line| line.starts_with("<edge"))
-        .map(|line| {
-            line.split("kind\">")
-                .nth(1)
-                .unwrap()
-                .split('<')
-                .next()
-                .unwrap()
-        })
-        .collect();
-    let count = |kind| kinds.iter().filter(|other| **other == kind).count();
-    let counts = ["sent", "posted", "in-thread", "replies", "cites", "quotes"].map(count);
-    assert_eq!(counts, [2, 1, 2, 1, 2, 1]);
-    for line in text.lines().filter(|line| line.starts_with("<edge")) {
-        for end in ["source=\"", "target=\""] {
-            let id = line.split(end).nth(1).unwrap().split('"').next().unwrap();
-            assert!(ids.contains(&id), "{line}");
-        }
-    }
-    assert_eq!(text.matches("</graph>").count(), 1);
-    assert!(!text.contains(['\u{1b}', '\u{202e}', '\u{ffff}']));
-}
-
-#[test]
-fn a_graph_does_not_depend_on_the_order_of_loading() {
-    let [one, other] = [0, 1].map(|turn| {
-        let folder = Folder::new();
-        let mut lines: Vec<u8> = records(&folder, "a.mbox", THREAD);
-        if turn == 1 {
-            let text = String::from_utf8(lines).unwrap();
-            let reversed: Vec<&str> = text.lines().rev().collect();
-            lines = (reversed.join("\n") + "\n").into_bytes();
-        }
-        loaded(&folder, &[], &lines);
-        run(&folder, "graph", &[]).stdout
-    });
-    assert_eq!(one, other);
-}
-
-#[test]
-fn a_graph_as_tables_replaces_only_its_own_files() {
-    let folder = loaded_folder();
-    let out = folder.path("graph").display().to_string();
-    let args = ["--as", "csv", "--out", &out];
-    for _ in 0..2 {
-        run(&folder, "graph", &args);
-    }
-    let read = |name: &str| std::fs::read_to_string(folder.path("graph").join(name)).unwrap();
-    assert_eq!(read("nodes.csv").lines().count(), 9);
-    assert_eq!(read("edges.csv").lines().count(), 10);
-    std::fs::write(folder.path("graph").join("edges.csv"), "mine\n").unwrap();
-    let database = folder.path("urls.db");
-    let ended = ended(urlspool(["graph"]).arg(database).args(args), b"");
-    assert_eq!(ended.status, Some(2), "{}", ended.stderr);
-    assert_eq!(read("edges.csv"), "mine\n");
 }

@@ -160,17 +160,6 @@ Examples:
   urlspool cited urls.db cern.ch --format csv > cern.csv
   urlspool cited urls.db cern.ch --format jsonl --limit 1 | urlspool show";
 
-#[cfg(feature = "load")]
-pub(super) const GRAPH: &str = "Exit codes:
-  0  done
-  2  the arguments or the database cannot be used, or an output would overwrite a file that urlspool did not write
- 74  an output cannot be written, or the database cannot be read
- 78  the database is damaged
-
-Examples:
-  urlspool graph urls.db > urls.graphml
-  urlspool graph urls.db --as csv --out urls-graph";
-
 #[cfg(feature = "browse")]
 pub(super) const BROWSE: &str = "Exit codes:
   2  the arguments or the database cannot be used

@@ -5,8 +5,8 @@ use std::path::PathBuf;
 #[cfg(feature = "stats")]
 use super::values::Facet;
 use super::values::{
-    CitedFormat, DatePeriod, GraphFormat, SearchFormat, count, date_period, hazard_name, named,
-    scheme_name, target_name,
+    CitedFormat, DatePeriod, SearchFormat, count, date_period, hazard_name, named, scheme_name,
+    target_name,
 };
 use super::{GENERAL, INPUT, OUTPUT};
 use crate::config::NamedValue;
@@ -202,26 +202,6 @@ pub(crate) struct CitedArgs {
     /// The use of colours, which all commands have.
     #[arg(skip)]
     pub(crate) color: super::When,
-}
-
-/// The arguments of `graph`.
-#[derive(clap::Args, Debug)]
-pub(crate) struct GraphArgs {
-    /// The database that `urlspool load` made
-    #[arg(value_name = "DB")]
-    pub(crate) database: PathBuf,
-
-    /// Format of the graph
-    #[arg(long = "as", value_name = "FORMAT", value_parser = named::<GraphFormat>(), default_value = GraphFormat::default().name())]
-    pub(crate) format: GraphFormat,
-
-    /// Write the files of `--as csv` into FOLDER, which is created if it is missing
-    #[arg(long, value_name = "FOLDER")]
-    pub(crate) out: Option<PathBuf>,
-
-    /// Replace existing files, also those that do not show that urlspool wrote them
-    #[arg(long, requires = "out")]
-    pub(crate) force: bool,
 }
 
 /// The arguments of `browse`.

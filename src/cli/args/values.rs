@@ -151,25 +151,6 @@ named_values! {
     }
 }
 
-/// The format of a graph.
-#[cfg(feature = "load")]
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) enum GraphFormat {
-    /// One XML document.
-    #[default]
-    Graphml,
-    /// A file of nodes and a file of edges.
-    Csv,
-}
-
-#[cfg(feature = "load")]
-named_values! {
-    GraphFormat {
-        Graphml = "graphml": "One document of GraphML, on standard output",
-        Csv = "csv": "The files nodes.csv and edges.csv, with the columns that Gephi knows",
-    }
-}
-
 /// The name of a field of the record, or of an object that stands for all its fields.
 #[derive(Clone, Debug)]
 pub(crate) struct FieldNameArgument(String);
