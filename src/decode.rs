@@ -129,6 +129,12 @@ impl OffsetMap {
         OffsetMap::verbatim(0).then(map)
     }
 
+    /// Returns `true` if one of its steps, or those of the attachments around it, has a coarse map.
+    pub(crate) fn is_coarse(&self) -> bool {
+        std::iter::successors(Some(self), |map| map.outer.as_deref())
+            .any(|map| map.maps.iter().any(ByteMap::is_coarse))
+    }
+
     /// This map, with one more decoding step.
     fn then(mut self, map: ByteMap) -> OffsetMap {
         self.maps.push(map);
@@ -181,6 +187,8 @@ pub struct DecodedText<'m> {
     pub page: Option<HtmlPage<'m>>,
     /// `true` if the same raw bytes are also decoded in another way, as another text.
     pub has_other_readings: bool,
+    /// `true` for a piece of a text of more than [`TEXT_BYTES`](crate::limits::TEXT_BYTES).
+    pub is_piece: bool,
 }
 
 impl<'m> DecodedText<'m> {
@@ -199,6 +207,7 @@ impl<'m> DecodedText<'m> {
             lines: LineLayout::Written,
             page: None,
             has_other_readings: false,
+            is_piece: false,
         }
     }
 
@@ -239,6 +248,9 @@ pub struct HtmlPage<'m> {
     pub links: Vec<HtmlLink>,
     /// The base of relative URLs: the first `<base href>`.
     pub base: Option<Vec<u8>>,
+    /// `true` if the page has more links than are held at a time, and these are some of them: its
+    /// text is passed to the sink again, with the others.
+    pub is_incomplete: bool,
 }
 
 /// Counts and diagnostics of decoding one message.
@@ -261,6 +273,18 @@ pub struct SkippedPart {
     pub part: MimePart,
     /// Its body's raw bytes.
     pub raw: Span,
+    /// Number of further members of archives that were skipped after it, and are not listed.
+    pub unlisted: u64,
+}
+
+impl SkippedPart {
+    fn new(part: MimePart, raw: Span) -> SkippedPart {
+        SkippedPart {
+            part,
+            raw,
+            unlisted: 0,
+        }
+    }
 }
 
 /// Decoded bytes, with the map back to the bytes that they were decoded from.
@@ -304,7 +328,9 @@ pub(crate) fn page_in_utf8<'a>(page: &'a [u8], charset: Option<&str>) -> Cow<'a,
     charset::decode(page, label.as_deref()).bytes
 }
 
-/// Passes every text of `message` to `sink`, in the order of the raw bytes.
+/// Passes every text of `message` to `sink`, in the order of the raw bytes. Calls `on_large` before
+/// an attachment or document that unpacks to more than
+/// [`LARGE_MESSAGE_BYTES`](crate::limits::LARGE_MESSAGE_BYTES).
 ///
 /// `fields` are the fields of the message's own header, read by [`HeaderFields::in_message`].
 /// Linear in the message's length times the nesting depth of its parts, which is limited.
@@ -314,13 +340,16 @@ pub fn texts<'m>(
     limits: &Limits,
     policy: TextPolicy,
     sink: &mut dyn FnMut(DecodedText<'_>),
+    on_large: &mut dyn FnMut(),
 ) -> DecodeReport {
     match message.header {
         HeaderForm::Absent | HeaderForm::ANews => plain(message, sink),
         HeaderForm::Page => page(message, policy, sink),
-        HeaderForm::Document(kind) => document::source_texts(message, kind, limits, policy, sink),
+        HeaderForm::Document(kind) => {
+            document::source_texts(message, kind, limits, policy, sink, on_large)
+        }
         HeaderForm::Present | HeaderForm::Copied { .. } => {
-            mime_walk::walk(message, fields, limits, policy, sink)
+            mime_walk::walk(message, fields, limits, policy, sink, on_large)
         }
     }
 }
@@ -379,7 +408,7 @@ fn page(
     if policy.html == HtmlPolicy::Skip {
         let raw = Span::new(0, message.raw.len());
         return DecodeReport {
-            skipped_parts: vec![SkippedPart { part, raw }],
+            skipped_parts: vec![SkippedPart::new(part, raw)],
             ..DecodeReport::default()
         };
     }

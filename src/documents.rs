@@ -32,7 +32,7 @@ mod xml;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use crate::diagnostic::DiagnosticKind;
-use crate::limits::Limits;
+use crate::limits::{LARGE_MESSAGE_BYTES, Limits};
 #[cfg(feature = "documents")]
 use crate::planted_faults::{PlantedFault, panic_at_mark};
 #[cfg(feature = "documents")]
@@ -123,9 +123,29 @@ pub struct DocumentProblem {
 
 /// Reads a document of this kind. Unpacks at most `limits.message_bytes` bytes, and makes a page or a message of at most as many.
 ///
-/// Never fails and never panics: a panic of a library is a problem, and the document is not read.
+/// Never fails and never panics: a panic of a library is a problem, and the document is not read. Calls `on_large` before it unpacks
+/// more than [`LARGE_MESSAGE_BYTES`](crate::limits::LARGE_MESSAGE_BYTES).
 #[must_use]
-pub fn read_document(kind: DocumentKind, bytes: &[u8], limits: &Limits) -> DocumentReading {
+pub fn read_document(
+    kind: DocumentKind,
+    bytes: &[u8],
+    limits: &Limits,
+    on_large: &mut dyn FnMut(),
+) -> DocumentReading {
+    let small = Limits {
+        message_bytes: limits.message_bytes.min(LARGE_MESSAGE_BYTES),
+        ..*limits
+    };
+    let reading = read_within(kind, bytes, &small);
+    let mut problems = reading.problems.iter();
+    if small == *limits || problems.all(|problem| problem.kind != DiagnosticKind::Limit) {
+        return reading;
+    }
+    on_large();
+    read_within(kind, bytes, limits)
+}
+
+fn read_within(kind: DocumentKind, bytes: &[u8], limits: &Limits) -> DocumentReading {
     #[cfg(feature = "documents")]
     {
         let read = || {

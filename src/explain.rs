@@ -322,9 +322,15 @@ impl Extractor {
             headers: HeaderPolicy::Skip,
             ..self.text_policy()
         };
-        let decoded = texts(message, fields, self.limits(), policy, &mut |text| {
-            parts.extend(read_part(&text));
-        });
+        let mut read = |text: DecodedText<'_>| parts.extend(read_part(&text));
+        let decoded = texts(
+            message,
+            fields,
+            self.limits(),
+            policy,
+            &mut read,
+            &mut || {},
+        );
         let base = message.raw_start();
         let skipped = decoded.skipped_parts.into_iter();
         parts.extend(skipped.map(|part| skipped_part(part, base)));
@@ -380,7 +386,7 @@ impl Extractor {
                 candidates.push(ExplainedCandidate::new(&origin, text, outcome));
             }
             Finding::Filtered(_) | Finding::Duplicate { .. } => has_outer = false,
-            Finding::Diagnostic(_) | Finding::Parts { .. } => {}
+            Finding::Diagnostic(_) | Finding::Large | Finding::Parts { .. } => {}
         });
         candidates
     }
@@ -431,7 +437,7 @@ fn read_part(text: &DecodedText<'_>) -> Option<ExplainedPart> {
 }
 
 /// The leaf without text, in a message that starts at byte `base` of its source.
-fn skipped_part(SkippedPart { part, raw }: SkippedPart, base: u64) -> ExplainedPart {
+fn skipped_part(SkippedPart { part, raw, .. }: SkippedPart, base: u64) -> ExplainedPart {
     let (start, end) = (base + raw.start as u64, base + raw.end as u64);
     let outcome = format!("skipped; {} bytes, {start} to {end}", raw.len());
     ExplainedPart::new(part, outcome)

@@ -10,6 +10,8 @@ mod extracted_url;
 mod message_pass;
 mod text_scan;
 
+use std::cell::RefCell;
+
 pub use extracted_url::{ExtractedUrl, urls};
 
 #[cfg(feature = "files")]
@@ -277,6 +279,8 @@ pub enum Finding<'f> {
     },
     /// A limit that was reached, or damage.
     Diagnostic(Diagnostic),
+    /// What follows unpacks to much: a caller with several threads reads one such message at a time.
+    Large,
     /// The last finding: the counts of the message's parts.
     Parts {
         /// Parts that hold text and were scanned.
@@ -336,7 +340,7 @@ pub(crate) fn extract_parsed(
     sink: &mut dyn FnMut(Finding<'_>),
 ) {
     let limits = &extractor.options.limits;
-    let mut pass = MessagePass::new(message, header, source, extractor, sink);
+    let pass = RefCell::new(MessagePass::new(message, header, source, extractor, sink));
     let DecodeReport {
         text_parts,
         skipped_parts,
@@ -346,8 +350,10 @@ pub(crate) fn extract_parsed(
         &header.fields,
         limits,
         extractor.text_policy(),
-        &mut |text| pass.text(&text),
+        &mut |text| pass.borrow_mut().text(&text),
+        &mut || (pass.borrow_mut().sink)(Finding::Large),
     );
+    let mut pass = pass.into_inner();
     if pass.urls > limits.message_urls as u64 {
         let many = format!("{} URLs in one message", pass.urls);
         let diagnostic = Diagnostic::at(DiagnosticKind::Limit, message.start, many);

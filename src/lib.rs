@@ -90,6 +90,8 @@ mod named_enum;
 
 pub mod grammar;
 
+mod limits;
+
 mod span;
 
 #[cfg_attr(
@@ -106,8 +108,6 @@ mod hash;
 
 #[cfg(feature = "files")]
 mod keyed_hash;
-
-mod limits;
 
 mod origin;
 

@@ -21,6 +21,7 @@ mod source_start;
 use std::sync::Arc;
 
 #[cfg(feature = "files")]
+pub(crate) use block_reader::text_border;
 pub use block_reader::{BlockReader, OpenedStream, StreamBlocks, UnreadBlock, open};
 #[cfg(feature = "files")]
 pub use byte_range::open_range;

@@ -26,7 +26,7 @@ fn fixture(name: &str) -> Vec<u8> {
 
 fn read(bytes: &[u8], limits: &Limits) -> DocumentReading {
     let kind = DocumentKind::of(bytes).expect("a document");
-    read_document(kind, bytes, limits)
+    read_document(kind, bytes, limits, &mut || {})
 }
 
 /// The text of the page or of the message.
@@ -303,7 +303,12 @@ fn a_document_that_is_cut_gives_no_other_urls() {
             let Some(kind) = DocumentKind::of(&bytes[..len]) else {
                 continue;
             };
-            let cut = content(&read_document(kind, &bytes[..len], &Limits::default()));
+            let cut = content(&read_document(
+                kind,
+                &bytes[..len],
+                &Limits::default(),
+                &mut || {},
+            ));
             let targets = cut
                 .split("href=\"")
                 .skip(1)
@@ -325,7 +330,7 @@ fn a_document_with_wrong_bytes_never_panics() {
                 let mut wrong = bytes.clone();
                 wrong[at] = value;
                 if let Some(kind) = DocumentKind::of(&wrong) {
-                    let reading = read_document(kind, &wrong, &limits);
+                    let reading = read_document(kind, &wrong, &limits, &mut || {});
                     assert!(
                         !kinds(&reading).contains(&DiagnosticKind::Panic),
                         "{name} at {at}"

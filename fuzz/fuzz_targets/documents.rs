@@ -5,7 +5,7 @@
 use std::sync::LazyLock;
 
 use libfuzzer_sys::fuzz_target;
-use urlspool::internals::decode::{HeaderFields, TextPolicy, texts};
+use urlspool::internals::decode::{DecodedText, HeaderFields, TextPolicy, texts};
 use urlspool::internals::diagnostic::DiagnosticKind;
 use urlspool::internals::documents::{
     DocumentContent, DocumentKind, DocumentReading, read_document,
@@ -27,7 +27,7 @@ static LIMITS: LazyLock<Limits> = LazyLock::new(|| Limits {
 const TAGS: [&str; 5] = ["<a href=\"", "</a>", "<br>", "<img src=\"", "<link href=\""];
 
 fn check(kind: DocumentKind, bytes: &[u8]) -> DocumentReading {
-    let reading = read_document(kind, bytes, &LIMITS);
+    let reading = read_document(kind, bytes, &LIMITS, &mut || {});
     assert!(reading.unpacked_bytes <= LIMITS.message_bytes);
     let mut problems = reading.problems.iter();
     assert!(problems.all(|problem| problem.kind != DiagnosticKind::Panic));
@@ -68,7 +68,7 @@ fuzz_target!(|bytes: &[u8]| {
     };
     let fields = HeaderFields::in_message(&source, LIMITS.header_bytes);
     let whole = Span::new(0, bytes.len());
-    texts(&source, &fields, &LIMITS, TextPolicy::default(), &mut |text| {
+    let mut check = |text: DecodedText<'_>| {
         for at in [0, text.bytes.len() / 2, text.bytes.len().saturating_sub(1)] {
             if at < text.bytes.len() {
                 let raw = text.offset_map.raw(Span::new(at, at + 1));
@@ -82,5 +82,6 @@ fuzz_target!(|bytes: &[u8]| {
             let page = text.page.as_ref().unwrap();
             assert_eq!(page.offset_map.raw(link.span).span.end, whole.end);
         }
-    });
+    };
+    texts(&source, &fields, &LIMITS, TextPolicy::default(), &mut check, &mut || {});
 });

@@ -46,6 +46,7 @@ fuzz_target!(|raw: &[u8]| {
                 body_end = body_end.max(last);
             }
         },
+        &mut || {},
     );
     assert!(
         report.text_parts <= limits.mime_parts + 1,

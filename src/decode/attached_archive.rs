@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use crate::diagnostic::{Diagnostic, DiagnosticKind, Event, printable};
-use crate::limits::Limits;
+use crate::limits::{LARGE_MESSAGE_BYTES, Limits};
 use crate::origin::Source;
 use crate::read::{Input, SparseRead, StreamStep, Streams, UnpackBalance, error_diagnostic};
 
@@ -52,14 +52,14 @@ impl AttachedArchive {
         }
     }
 
-    /// Returns the next step.
-    pub(super) fn next(&mut self) -> Option<ArchiveStep> {
+    /// Returns the next step. Calls `on_large` before the rest of a large member is unpacked.
+    pub(super) fn next(&mut self, on_large: &mut dyn FnMut()) -> Option<ArchiveStep> {
         if let Some(step) = self.ready.take() {
             return Some(step);
         }
         loop {
             return Some(match self.streams.next()? {
-                StreamStep::Stream { source, stream, .. } => self.member(&source, stream),
+                StreamStep::Stream { source, stream, .. } => self.member(&source, stream, on_large),
                 StreamStep::Skipped { .. } => ArchiveStep::Skipped,
                 StreamStep::Failed(failed) => event(failed),
                 StreamStep::Warning(warning) => event(warning),
@@ -70,10 +70,19 @@ impl AttachedArchive {
     }
 
     /// Reads a member, as far as it can be read and held.
-    fn member(&mut self, source: &Source, mut stream: Box<dyn SparseRead>) -> ArchiveStep {
+    fn member(
+        &mut self,
+        source: &Source,
+        mut stream: Box<dyn SparseRead>,
+        on_large: &mut dyn FnMut(),
+    ) -> ArchiveStep {
         let mut bytes = Vec::new();
         let max = self.member_bytes;
-        let read = stream.append(max, &mut bytes);
+        let mut read = stream.append(max.min(LARGE_MESSAGE_BYTES), &mut bytes);
+        if read.is_ok() && bytes.len() == LARGE_MESSAGE_BYTES {
+            on_large();
+            read = stream.append(max - LARGE_MESSAGE_BYTES, &mut bytes);
+        }
         let diagnostic = match read {
             Err(error) => Some(error_diagnostic(&error, None)),
             Ok(_) if bytes.len() == max && has_more(&mut *stream) => {
@@ -138,7 +147,7 @@ mod tests {
     fn shown(bytes: Vec<u8>, limits: &Limits) -> Vec<String> {
         let balance = UnpackBalance::of_message(bytes.len(), 0, limits);
         let mut archive = AttachedArchive::new(bytes, 0, limits, &balance);
-        let steps = std::iter::from_fn(|| archive.next()).map(|step| match step {
+        let steps = std::iter::from_fn(|| archive.next(&mut || {})).map(|step| match step {
             ArchiveStep::Member { names, bytes } => {
                 let names: Vec<_> = names
                     .iter()

@@ -43,6 +43,11 @@ pub(super) fn decode<'a>(raw: &'a [u8], label: Option<&str>) -> ConvertedText<'a
     convert(raw, encoding, is_wide).into()
 }
 
+/// Returns `true` if `raw` is in a charset in which ASCII has other bytes: UTF-16.
+pub(super) fn is_wide(raw: &[u8], label: Option<&str>) -> bool {
+    named_charset(raw, label).is_some_and(|encoding| !encoding.is_ascii_compatible())
+}
+
 /// Returns the family of a 7-bit charset that `raw` is in, by its label or by its escape sequences.
 ///
 /// A label that names another charset of ASCII bytes does not rule it out: mailers label Japanese

@@ -17,6 +17,7 @@ pub(super) fn source_texts(
     limits: &Limits,
     policy: TextPolicy,
     sink: &mut dyn FnMut(DecodedText<'_>),
+    on_large: &mut dyn FnMut(),
 ) -> DecodeReport {
     let raw = Span::new(0, message.raw.len());
     let mut part = MimePart::document(kind.media_type());
@@ -25,7 +26,7 @@ pub(super) fn source_texts(
         Extent::Whole => {}
         // It is larger than what is held in memory.
         Extent::FirstFragment => {
-            report.skipped_parts.push(SkippedPart { part, raw });
+            report.skipped_parts.push(SkippedPart::new(part, raw));
             return report;
         }
         Extent::LaterFragment(_) => return report,
@@ -41,7 +42,7 @@ pub(super) fn source_texts(
         media_type,
         problems,
         ..
-    } = read_document(kind, message.raw, &document_limits);
+    } = read_document(kind, message.raw, &document_limits, on_large);
     if let Some(media_type) = media_type {
         part.media_type = media_type;
     }
@@ -58,7 +59,7 @@ pub(super) fn source_texts(
         DocumentContent::Message(inner) => {
             let inner = Message::parse(&inner);
             let fields = HeaderFields::of(inner.raw, limits.header_bytes);
-            let read = mime_walk::walk(&inner, &fields, limits, policy, &mut |text| {
+            let mut sink = |text: DecodedText<'_>| {
                 sink(DecodedText {
                     offset_map: whole.clone(),
                     page: text.page.map(|page| HtmlPage {
@@ -67,7 +68,8 @@ pub(super) fn source_texts(
                     }),
                     ..text
                 });
-            });
+            };
+            let read = mime_walk::walk(&inner, &fields, limits, policy, &mut sink, on_large);
             report.text_parts += read.text_parts;
             let skipped = read.skipped_parts.into_iter();
             report
@@ -81,7 +83,7 @@ pub(super) fn source_texts(
                     ..diagnostic
                 }));
         }
-        DocumentContent::Unread => report.skipped_parts.push(SkippedPart { part, raw }),
+        DocumentContent::Unread => report.skipped_parts.push(SkippedPart::new(part, raw)),
     }
     report
 }
@@ -97,7 +99,7 @@ pub(super) fn document_header(
         return None;
     }
     let limits = &Limits::default();
-    match read_document(kind, message.raw, limits).content {
+    match read_document(kind, message.raw, limits, &mut || {}).content {
         DocumentContent::Message(inner) => {
             let fields = HeaderFields::of(&inner, limits.header_bytes);
             Some((inner, fields))

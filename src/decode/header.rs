@@ -12,7 +12,7 @@ use super::field_names::{FieldRoles, KNOWN, KnownField, field_roles};
 use super::transfer::{base64, quoted_printable};
 use super::{ConvertedText, MappedBytes, charset};
 use crate::byte_scan::{field_name_len, is_inert_value};
-use crate::limits::ENCODED_WORDS;
+use crate::limits::{ENCODED_WORDS, HEADER_FIELDS};
 use crate::planted_faults::{PlantedFault, panic_at_mark};
 use crate::span::{ByteMap, Span};
 use crate::split::{HeaderForm, Message};
@@ -35,8 +35,8 @@ pub struct HeaderFields {
     pub all: Vec<HeaderField>,
     /// Start of the body: after the blank line, or at the first line that is no field.
     pub body: usize,
-    /// `true` if the block exceeds the limit; `body` is the end of the last field that begins
-    /// within it.
+    /// `true` if the block exceeds the limits; `body` is the end of the last field that begins
+    /// within them.
     pub is_truncated: bool,
 }
 
@@ -55,7 +55,7 @@ impl HeaderFields {
         };
         let limit = text.len().min(max_bytes);
         let mut at = 0;
-        while at < limit {
+        while at < limit && fields.all.len() < HEADER_FIELDS {
             let line = &text[at..];
             match (field_name(line), line) {
                 (Some(ParsedFieldName { len, colon }), _) => {
@@ -82,7 +82,7 @@ impl HeaderFields {
             }
         }
         fields.body = if fields.all.is_empty() { 0 } else { at };
-        fields.is_truncated = at >= limit && at < text.len();
+        fields.is_truncated = (limit <= at || HEADER_FIELDS <= fields.all.len()) && at < text.len();
         fields
     }
 

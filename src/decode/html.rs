@@ -7,7 +7,7 @@ mod tokens;
 use html5gum::emitters::callback::CallbackEvent;
 pub(crate) use tokens::{ElementContent, tokenize};
 
-use crate::limits::ELEMENT_BYTES;
+use crate::limits::{ELEMENT_BYTES, LINKS_BYTES};
 use crate::span::{ByteMap, Span};
 
 /// A URL in an attribute or in `url(...)` of a style sheet.
@@ -39,7 +39,8 @@ pub(super) struct ParsedHtml {
     pub(super) text: Vec<u8>,
     /// From offsets in `text` to those in the HTML text.
     pub(super) map: ByteMap,
-    /// The URLs in attributes and styles, ordered by [`HtmlLink::at`], then by place.
+    /// The URLs in attributes and styles, ordered by [`HtmlLink::at`], then by place; without those
+    /// that were passed on before.
     pub(super) links: Vec<HtmlLink>,
     /// The first `<base href>`.
     pub(super) base: Option<Vec<u8>>,
@@ -86,9 +87,12 @@ pub(super) fn declared_charset(html: &[u8]) -> Option<String> {
 
 /// Parses an HTML text. Linear; malformed HTML is read as browsers read it, but nothing is hidden
 /// by an element or a comment that is not closed.
+///
+/// Passes what was read so far to `on_full` each time that its links take [`LINKS_BYTES`], and
+/// forgets these links.
 #[must_use]
-pub(super) fn parse(html: &[u8]) -> ParsedHtml {
-    let mut reader = HtmlReader::new(html);
+pub(super) fn parse(html: &[u8], on_full: &mut dyn FnMut(&mut ParsedHtml)) -> ParsedHtml {
+    let mut reader = HtmlReader::new(html, on_full);
     let all = Span::new(0, html.len());
     if let Some(unclosed) = reader.read(all, ElementContent::AsBrowsers) {
         reader.page.unclosed = Some(unclosed);
@@ -101,8 +105,14 @@ pub(super) fn parse(html: &[u8]) -> ParsedHtml {
     }
     let mut page = reader.page;
     page.map.push_same(page.text.len(), html.len());
-    page.links.sort_by_key(|link| (link.at, link.span.start));
+    page.sort_links();
     page
+}
+
+impl ParsedHtml {
+    fn sort_links(&mut self) {
+        self.links.sort_by_key(|link| (link.at, link.span.start));
+    }
 }
 
 /// An element, comment or tag that is not closed up to the end of an HTML text. Browsers show
@@ -116,9 +126,12 @@ pub(super) struct Unclosed {
 }
 
 /// Builds a [`ParsedHtml`] from tokens.
-struct HtmlReader<'h> {
+struct HtmlReader<'h, 's> {
     html: &'h [u8],
     page: ParsedHtml,
+    on_full: &'s mut dyn FnMut(&mut ParsedHtml),
+    /// Bytes that the links of `page` take.
+    link_bytes: usize,
     /// Name of the last start tag.
     element: Vec<u8>,
     /// Name of the last attribute.
@@ -134,11 +147,13 @@ struct HtmlReader<'h> {
     conditional: Vec<ConditionalComment>,
 }
 
-impl<'h> HtmlReader<'h> {
-    fn new(html: &'h [u8]) -> HtmlReader<'h> {
+impl<'h, 's> HtmlReader<'h, 's> {
+    fn new(html: &'h [u8], on_full: &'s mut dyn FnMut(&mut ParsedHtml)) -> HtmlReader<'h, 's> {
         HtmlReader {
             html,
             page: ParsedHtml::default(),
+            on_full,
+            link_bytes: 0,
             element: Vec::new(),
             attribute: Vec::new(),
             hidden: None,
@@ -277,16 +292,38 @@ impl<'h> HtmlReader<'h> {
     /// Ends the open `<a>`, and sets the anchor of its links.
     fn close_anchor(&mut self) {
         if let Some(open) = self.anchor.take() {
-            let anchor = Span::new(open.start, self.page.text.len());
-            let links = &mut self.page.links[open.first_link..];
-            if !links.is_empty() && !open.is_in_url {
+            if open.first_link < self.page.links.len() && !open.is_in_url {
                 self.edge = Some(LinkEdge::End);
             }
-            links
-                .iter_mut()
-                .filter(|link| link.element == "a")
-                .for_each(|link| link.anchor = Some(anchor));
+            self.set_anchor(&open);
         }
+    }
+
+    /// Sets the anchor of the links of an `<a>` to the text so far.
+    fn set_anchor(&mut self, open: &OpenAnchor) {
+        let anchor = Span::new(open.start, self.page.text.len());
+        self.page.links[open.first_link..]
+            .iter_mut()
+            .filter(|link| link.element == "a")
+            .for_each(|link| link.anchor = Some(anchor));
+    }
+
+    /// Passes on the links so far if they take much memory.
+    fn pass_on_links(&mut self) {
+        if self.link_bytes < LINKS_BYTES {
+            return;
+        }
+        self.link_bytes = 0;
+        if let Some(open) = self.anchor.take() {
+            self.set_anchor(&open);
+            self.anchor = Some(OpenAnchor {
+                first_link: 0,
+                ..open
+            });
+        }
+        self.page.sort_links();
+        (self.on_full)(&mut self.page);
+        self.page.links.clear();
     }
 
     /// Adds a line break before or after the element `name`, if the layout has one there.
@@ -380,16 +417,18 @@ impl<'h> HtmlReader<'h> {
         tokens::align(span.of(self.html), span.start, value, 0, &mut map);
         map.push_same(value.len(), span.end);
         let element = if self.element.len() > ELEMENT_BYTES {
-            "?".into()
+            "?".to_owned()
         } else {
-            String::from_utf8_lossy(&self.element)
+            String::from_utf8_lossy(&self.element).into_owned()
         };
         for url in urls {
+            self.pass_on_links();
+            self.link_bytes += url.len() + element.len() + size_of::<HtmlLink>();
             self.page.links.push(HtmlLink {
                 value: url.of(value).to_vec(),
                 span: map.raw(url),
                 exact: map.exact(url),
-                element: element.clone().into_owned(),
+                element: element.clone(),
                 attribute,
                 at: self.page.text.len(),
                 anchor: None,
@@ -406,7 +445,7 @@ impl<'h> HtmlReader<'h> {
         };
         let start = span.start + condition + 2;
         let html = &self.html[..span.end];
-        let mut reader = HtmlReader::new(html);
+        let mut reader = HtmlReader::new(html, self.on_full);
         tokenize(
             &html[start..],
             ElementContent::AsBrowsers,
@@ -414,6 +453,7 @@ impl<'h> HtmlReader<'h> {
                 reader.event(&event, Span::new(span.start + start, span.end + start));
             },
         );
+        self.link_bytes += reader.link_bytes;
         self.page
             .links
             .extend(reader.page.links.into_iter().map(|link| HtmlLink {
@@ -421,6 +461,7 @@ impl<'h> HtmlReader<'h> {
                 anchor: None,
                 ..link
             }));
+        self.pass_on_links();
     }
 }
 
@@ -694,6 +735,10 @@ fn breaks_lines(name: &[u8]) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn parse(html: &[u8]) -> ParsedHtml {
+        super::parse(html, &mut |_| {})
+    }
 
     /// Each link as `element.attribute@bytes=value`, and the visible text.
     fn shown(html: &str) -> (Vec<String>, String) {

@@ -32,7 +32,7 @@ use crate::documents::{
 };
 #[cfg(feature = "archives")]
 use crate::limits::SNIFF_BYTES;
-use crate::limits::{ATTACHED_RATIO, Limits};
+use crate::limits::{ATTACHED_RATIO, HEADER_FIELDS, Limits};
 use crate::planted_faults::{PlantedFault, panic_at_mark};
 use crate::read::UnpackBalance;
 use crate::span::Span;
@@ -45,6 +45,7 @@ pub(super) fn walk<'m>(
     limits: &Limits,
     policy: TextPolicy,
     sink: &mut dyn FnMut(DecodedText<'_>),
+    on_large: &mut dyn FnMut(),
 ) -> DecodeReport {
     panic_at_mark(PlantedFault::PanicInMessage, message.raw);
     let mut state = WalkState {
@@ -52,6 +53,7 @@ pub(super) fn walk<'m>(
         limits,
         policy,
         sink,
+        on_large,
         report: DecodeReport::default(),
         parts: 0,
         held_bytes: 0,
@@ -281,7 +283,7 @@ impl ArchiveLayer {
     /// end.
     fn advance(&mut self, state: &mut WalkState<'_>) -> Option<Layer<'static>> {
         loop {
-            match self.archive.next()? {
+            match self.archive.next(state.on_large)? {
                 ArchiveStep::Member { names, bytes } => {
                     self.read += 1;
                     if let Some(layer) = self.member(&names, bytes, state) {
@@ -360,7 +362,7 @@ impl ArchiveLayer {
         match attached.document(kind, &part, &place, state) {
             DocumentStep::Unread => {
                 let raw = self.raw;
-                state.report.skipped_parts.push(SkippedPart { part, raw });
+                state.report.skipped_parts.push(SkippedPart::new(part, raw));
                 None
             }
             DocumentStep::Read => None,
@@ -368,13 +370,17 @@ impl ArchiveLayer {
         }
     }
 
-    /// Counts a member that is not read.
+    /// Counts a member that is not read. Lists as many as a message may have parts.
     fn skip(&self, enclosing: &EnclosingMessage, state: &mut WalkState<'_>) {
+        let listed = &mut state.report.skipped_parts;
+        if state.limits.mime_parts <= listed.len()
+            && let Some(last) = listed.last_mut()
+        {
+            last.unlisted += 1;
+            return;
+        }
         let part = MimePart::member(&self.media_type, TextForm::Other, &self.number, enclosing);
-        state.report.skipped_parts.push(SkippedPart {
-            part,
-            raw: self.raw,
-        });
+        listed.push(SkippedPart::new(part, self.raw));
     }
 }
 
@@ -460,6 +466,8 @@ struct WalkState<'s> {
     limits: &'s Limits,
     policy: TextPolicy,
     sink: &'s mut dyn FnMut(DecodedText<'_>),
+    /// Called before something that unpacks to much.
+    on_large: &'s mut dyn FnMut(),
     report: DecodeReport,
     /// Number of entities so far.
     parts: usize,
@@ -524,7 +532,10 @@ impl PartWalk<'_, '_> {
         let body = fields.body.min(self.raw.len());
         if fields.is_truncated {
             let max = self.state.limits.header_bytes;
-            let message = format!("a header of more than {max} bytes: the rest is read as body");
+            let message = format!(
+                "a header of more than {max} bytes or {HEADER_FIELDS} fields: the rest is read as \
+                 body"
+            );
             self.report(DiagnosticKind::Limit, entity.at, message);
         }
         self.header_texts(fields, part.as_ref());
@@ -879,10 +890,8 @@ impl PartWalk<'_, '_> {
         let raw = self
             .offset_map(body.span.start)
             .raw(Span::new(0, body.span.len()));
-        self.state.report.skipped_parts.push(SkippedPart {
-            part,
-            raw: raw.span,
-        });
+        let skipped = SkippedPart::new(part, raw.span);
+        self.state.report.skipped_parts.push(skipped);
         self.after(body.boundary)
     }
 
@@ -1020,7 +1029,7 @@ impl AttachedBytes {
             problems,
             unpacked_bytes,
             ..
-        } = read_document(kind, &self.bytes, &limits);
+        } = read_document(kind, &self.bytes, &limits, state.on_large);
         balance.add(unpacked_bytes as u64);
         for DocumentProblem { kind, message } in problems {
             let message = format!("{}{message}", place.member);
@@ -1132,6 +1141,7 @@ mod tests {
                     String::from_utf8_lossy(&text.bytes).trim_end()
                 ));
             },
+            &mut || {},
         );
         seen
     }

@@ -8,12 +8,14 @@ use mailparse::ParsedContentType;
 
 use super::field_names::KnownField;
 use super::header::{HeaderFields, field_text};
+use super::html::ParsedHtml;
 use super::part_kind::{MESSAGES, TextForm, text_form};
 use super::transfer::{TransferEncoding, base64, quoted_printable, unflow, unfold, unstuff};
 use super::{DecodedText, HtmlPage, LineLayout, MappedBytes, OffsetMap, Region, charset, html};
 use crate::diagnostic::{Diagnostic, DiagnosticKind};
-use crate::limits::{CONTENT_TYPE_FIELDS, NAME_BYTES};
-use crate::span::Span;
+use crate::limits::{CONTENT_TYPE_FIELDS, NAME_BYTES, TEXT_BYTES};
+use crate::span::{ByteMap, Span};
+use crate::split::text_border;
 
 /// One MIME part, as its header describes it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -459,8 +461,8 @@ impl<'b> PartBody<'b> {
     /// Returns its decoded bytes, by the first transfer encoding that its header names, and the map
     /// back to the message.
     pub(super) fn bytes(self) -> (Vec<u8>, OffsetMap) {
-        let DecodingSteps { bytes, offset_map } = self.transferred(self.part.transfer_encoding());
-        (bytes.into_owned(), offset_map)
+        let steps = self.transferred(self.part.transfer_encoding());
+        (steps.bytes.into_owned(), steps.offset_map)
     }
 
     /// Returns `true` if the body is declared as base64 and holds `://`, so that it is plain text:
@@ -508,29 +510,31 @@ impl<'b> PartBody<'b> {
         has_other_readings: bool,
         sink: &mut dyn FnMut(DecodedText<'_>),
     ) -> Option<OpenMarkup> {
-        let mut steps = self.transferred(encoding);
+        let steps = self.transferred(encoding);
         let form = match self.part.form {
             TextForm::Plain | TextForm::Flowed(_) if is_eudora_page(&steps.bytes) => TextForm::Html,
             form => form,
         };
-        match form {
-            TextForm::Html => steps.convert_page(self.part.charset.as_deref()),
-            _ => steps.convert(self.part.charset.as_deref()),
-        }
-        match form {
-            TextForm::Plain | TextForm::Other | TextForm::Html => {}
-            TextForm::Flowed(delsp) => steps.apply_if(|text| unflow(text, delsp)),
-            TextForm::Folded => steps.apply(unfold),
-        }
-        let (text, open) = match form {
-            TextForm::Html => steps.page(self.part),
-            _ => (steps.text(self.part), None),
+        let sink = &mut |text: DecodedText<'_>| {
+            sink(DecodedText {
+                has_other_readings,
+                ..text
+            });
         };
-        sink(DecodedText {
-            has_other_readings,
-            ..text
+        if form == TextForm::Html {
+            return steps.pages(self.part, sink);
+        }
+        let charset = self.part.charset.as_deref();
+        steps.pieces(form, charset, &mut |mut piece| {
+            piece.convert(charset);
+            match form {
+                TextForm::Flowed(delsp) => piece.apply_if(|text| unflow(text, delsp)),
+                TextForm::Folded => piece.apply(unfold),
+                TextForm::Plain | TextForm::Other | TextForm::Html => {}
+            }
+            sink(piece.text(self.part));
         });
-        open
+        None
     }
 }
 
@@ -551,11 +555,7 @@ pub(super) fn page<'m>(
     part: &'m MimePart,
     sink: &mut dyn FnMut(DecodedText<'_>),
 ) -> Option<OpenMarkup> {
-    let mut steps = DecodingSteps::new(body.of(raw), OffsetMap::verbatim(body.start));
-    steps.convert_page(part.charset.as_deref());
-    let (text, open) = steps.page(part);
-    sink(text);
-    open
+    DecodingSteps::new(body.of(raw), OffsetMap::verbatim(body.start)).pages(part, sink)
 }
 
 /// Passes a page in UTF-8 to `sink` that was made of something else. `offset_map` leads from the page to that.
@@ -568,8 +568,9 @@ pub(super) fn converted_page(
     let steps = DecodingSteps {
         bytes: page.into(),
         offset_map,
+        is_piece: false,
     };
-    sink(steps.page(part).0);
+    steps.pages(part, sink);
 }
 
 /// Something that is not closed up to the end of an HTML text.
@@ -589,10 +590,18 @@ impl OpenMarkup {
     }
 }
 
+/// Returns the position at which to cut an HTML text: before a tag, in its second half.
+fn page_border(page: &[u8]) -> usize {
+    let end = text_border(page);
+    memchr::memrchr(b'<', &page[end / 2..end]).map_or(end, |at| end / 2 + at)
+}
+
 /// A text and its offset map, after some of the decoding steps.
 struct DecodingSteps<'r> {
     bytes: Cow<'r, [u8]>,
     offset_map: OffsetMap,
+    /// `true` for a piece of a longer text.
+    is_piece: bool,
 }
 
 impl<'r> DecodingSteps<'r> {
@@ -600,6 +609,40 @@ impl<'r> DecodingSteps<'r> {
         DecodingSteps {
             bytes: raw.into(),
             offset_map,
+            is_piece: false,
+        }
+    }
+
+    /// Passes the text to `sink`: in pieces if it has more than [`TEXT_BYTES`] and is a page, or is to
+    /// be converted. A text whose charset has no ASCII bytes is not divided.
+    fn pieces(
+        self,
+        form: TextForm,
+        charset: Option<&str>,
+        sink: &mut dyn FnMut(DecodingSteps<'_>),
+    ) {
+        let is_page = form == TextForm::Html;
+        if self.bytes.len() <= TEXT_BYTES
+            || !is_page && std::str::from_utf8(&self.bytes).is_ok()
+            || charset::is_wide(&self.bytes, charset)
+        {
+            return sink(self);
+        }
+        let border = if is_page { page_border } else { text_border };
+        let outer = Arc::new(self.offset_map);
+        let mut at = 0;
+        while at < self.bytes.len() {
+            let rest = &self.bytes[at..];
+            let len = match rest.get(..TEXT_BYTES) {
+                Some(start) => border(start),
+                None => rest.len(),
+            };
+            sink(DecodingSteps {
+                bytes: rest[..len].into(),
+                offset_map: OffsetMap::within(Some(&outer), at),
+                is_piece: true,
+            });
+            at += len;
         }
     }
 
@@ -625,17 +668,6 @@ impl<'r> DecodingSteps<'r> {
         }
     }
 
-    /// Converts an HTML text to UTF-8. It may name its charset itself.
-    fn convert_page(&mut self, charset: Option<&str>) {
-        match charset {
-            Some(_) => self.convert(charset),
-            None => {
-                let declared = html::declared_charset(&self.bytes);
-                self.convert(declared.as_deref());
-            }
-        }
-    }
-
     fn text<'p>(self, part: &'p MimePart) -> DecodedText<'p>
     where
         'r: 'p,
@@ -647,36 +679,75 @@ impl<'r> DecodingSteps<'r> {
         };
         DecodedText {
             lines,
+            is_piece: self.is_piece,
             ..DecodedText::plain(self.bytes, self.offset_map, Region::Body, Some(part))
         }
     }
 
-    /// The visible text of the HTML text, and what it leaves open.
-    fn page<'p>(self, part: &'p MimePart) -> (DecodedText<'p>, Option<OpenMarkup>)
-    where
-        'r: 'p,
-    {
-        let DecodingSteps { bytes, offset_map } = self;
-        let page = html::parse(&bytes);
-        let open = page.unclosed.map(|unclosed| OpenMarkup {
+    /// Passes the visible text of the HTML text to `sink`, which may name its charset itself.
+    /// Returns what it leaves open.
+    fn pages(self, part: &MimePart, sink: &mut dyn FnMut(DecodedText<'_>)) -> Option<OpenMarkup> {
+        let declared = || html::declared_charset(&self.bytes);
+        let charset = part.charset.clone().or_else(declared);
+        let (mut base, mut open) = (None, None);
+        self.pieces(TextForm::Html, charset.as_deref(), &mut |mut piece| {
+            piece.convert(charset.as_deref());
+            open = open.take().or(piece.page(part, &mut base, sink));
+        });
+        open
+    }
+
+    /// Passes the visible text of a page or of a piece of one to `sink`. `base` is the base that the
+    /// pieces before it name.
+    fn page(
+        self,
+        part: &MimePart,
+        base: &mut Option<Vec<u8>>,
+        sink: &mut dyn FnMut(DecodedText<'_>),
+    ) -> Option<OpenMarkup> {
+        let DecodingSteps {
+            bytes,
+            offset_map,
+            is_piece,
+        } = self;
+        let source_map = Arc::new(offset_map);
+        let mut pass_on = |page: &mut ParsedHtml, is_incomplete: bool| {
+            if base.is_none() {
+                base.clone_from(&page.base);
+            }
+            let visible = OffsetMap::within(Some(&source_map), 0);
+            let map = if is_incomplete {
+                ByteMap::new()
+            } else {
+                std::mem::take(&mut page.map)
+            };
+            sink(DecodedText {
+                lines: LineLayout::LaidOut,
+                page: Some(HtmlPage {
+                    source: Cow::Borrowed(&bytes),
+                    offset_map: visible.clone(),
+                    links: std::mem::take(&mut page.links),
+                    base: base.clone(),
+                    is_incomplete,
+                }),
+                is_piece,
+                ..DecodedText::plain(
+                    Cow::Borrowed(&page.text),
+                    visible.then(map),
+                    Region::Body,
+                    Some(part),
+                )
+            });
+        };
+        let mut page = html::parse(&bytes, &mut |page| pass_on(page, true));
+        pass_on(&mut page, false);
+        page.unclosed.map(|unclosed| OpenMarkup {
             what: unclosed.what,
-            at: offset_map
+            at: source_map
                 .raw(Span::new(unclosed.rest, unclosed.rest))
                 .span
                 .start,
-        });
-        let visible = offset_map.clone().then(page.map);
-        let text = DecodedText {
-            lines: LineLayout::LaidOut,
-            page: Some(HtmlPage {
-                source: bytes,
-                offset_map,
-                links: page.links,
-                base: page.base,
-            }),
-            ..DecodedText::plain(page.text.into(), visible, Region::Body, Some(part))
-        };
-        (text, open)
+        })
     }
 }
 

@@ -130,9 +130,11 @@ pub(super) fn base64(raw: &[u8]) -> MappedBytes {
         }
         at = end + 1;
     }
+    decoder.map.push_digits(decoder.digits, raw.len());
     if is_planted(PlantedFault::DroppedLastByte) {
         decoder.text.pop();
     }
+    decoder.map.push_base64(decoder.text.len(), decoder.digits);
     MappedBytes {
         bytes: decoder.text,
         map: decoder.map,
@@ -267,6 +269,7 @@ pub(super) fn unstuff(raw: &[u8]) -> Option<MappedBytes> {
     }
     map.push_same(text.len(), at);
     text.extend_from_slice(&raw[at..]);
+    map.push_same(text.len(), raw.len());
     Some(MappedBytes { bytes: text, map })
 }
 

@@ -1,5 +1,7 @@
 //! The emission of a URL: filters, duplicates, the record, and the targets of redirectors.
 
+use std::collections::btree_map::Entry;
+
 use twox_hash::XxHash3_64;
 
 use super::message_pass::{ExtractLimit, MessagePass};
@@ -7,7 +9,7 @@ use super::{Extractor, Finding, Options, Unique};
 use crate::decode::{MimePart, OffsetMap};
 use crate::diagnostic::UrlFilter;
 use crate::hash::hash_pieces;
-use crate::limits::CONTEXT_BYTES;
+use crate::limits::{CONTEXT_BYTES, COUNTED_URLS};
 use crate::parse::{
     FoundUrl, RedirectTarget, RejectReason, key, mismatch, parse_nested, parse_replacement,
     redirect_target, redirect_target_of, without_recipient,
@@ -95,12 +97,17 @@ impl MessagePass<'_, '_> {
         self.emit_targets(location, found, id);
     }
 
-    /// Returns `true` if no other reading of these bytes gave this URL.
+    /// Returns `true` if no other reading of these bytes gave this URL, among the first
+    /// [`COUNTED_URLS`].
     pub(super) fn is_new(&mut self, location: &Location<'_>, found: &FoundUrl<'_>) -> bool {
         let raw = location.offset_map.raw(found.raw).span;
         let [start, len] = [raw.start, raw.len()].map(usize::to_le_bytes);
-        self.reported_readings
-            .insert(hash_pieces(&[&start, &len, found.full]))
+        let hash = hash_pieces(&[&start, &len, found.full]);
+        if self.reported_readings.len() < COUNTED_URLS {
+            self.reported_readings.insert(hash)
+        } else {
+            !self.reported_readings.contains(&hash)
+        }
     }
 
     /// Emits the record of a URL, and returns its id.
@@ -202,13 +209,15 @@ impl MessagePass<'_, '_> {
     /// Returns the number of records of this URL in its part so far, and counts one more.
     fn next_occurrence(&mut self, location: &Location<'_>, found: &FoundUrl<'_>) -> u32 {
         let path = location.part.map_or("", |part| part.path.as_str());
-        let before = self
+        let is_full = COUNTED_URLS <= self.occurrences.len();
+        let seed = XxHash3_64::oneshot(path.as_bytes());
+        let before = match self
             .occurrences
-            .entry(XxHash3_64::oneshot_with_seed(
-                XxHash3_64::oneshot(path.as_bytes()),
-                found.full,
-            ))
-            .or_default();
+            .entry(XxHash3_64::oneshot_with_seed(seed, found.full))
+        {
+            Entry::Vacant(_) if is_full => &mut self.uncounted,
+            entry => entry.or_default(),
+        };
         let number = *before;
         *before = before.saturating_add(1);
         number

@@ -7,7 +7,9 @@ use super::{Extractor, Finding, ParsedHeader};
 use crate::decode::{HeaderFields, MessageInfo, OffsetMap, RawRange, digest};
 use crate::diagnostic::{Diagnostic, DiagnosticKind};
 use crate::hash::hash_pieces;
-use crate::limits::{Limits, MESSAGE_STEPS, PREFILTER_BYTES};
+use crate::limits::{
+    COARSE_RUN_BYTES, Limits, MAP_BYTES, MESSAGE_STEPS, PREFILTER_BYTES, TEXT_BYTES,
+};
 use crate::origin::Source;
 use crate::record::{Demand, RecordOrigin};
 use crate::repair::LogicalLine;
@@ -26,6 +28,8 @@ pub(super) struct MessagePass<'s, 'm> {
     /// Number of occurrences of each URL in each part so far, by a 64-bit hash of both. Sorted: most
     /// messages have one URL or two, for which a table of hashes costs more.
     pub(super) occurrences: BTreeMap<u64, u32>,
+    /// Number of occurrences of all URLs for which there was no room.
+    pub(super) uncounted: u32,
     /// Keys that were reported. Only used if each is reported once.
     pub(super) reported_keys: HashSet<u128>,
     /// Keys of redirectors that a filter held back, likewise.
@@ -96,6 +100,7 @@ impl<'s, 'm> MessagePass<'s, 'm> {
                 .filter(|_| message.head().is_none())
                 .map(Digests::of_whole),
             occurrences: BTreeMap::new(),
+            uncounted: 0,
             reported_keys: HashSet::new(),
             held_back_keys: HashSet::new(),
             reported_readings: HashSet::new(),
@@ -256,15 +261,21 @@ pub(super) enum ExtractLimit {
     Wrapper,
     /// `unwrap_depth`: a redirector inside others is not undone.
     Unwrap,
+    /// [`TEXT_BYTES`]: a text is read in pieces.
+    Text,
+    /// [`MAP_BYTES`]: the ranges of URLs are not exact.
+    Map,
 }
 
 impl ExtractLimit {
-    const ALL: [ExtractLimit; 5] = [
+    const ALL: [ExtractLimit; 7] = [
         ExtractLimit::Url,
         ExtractLimit::Base,
         ExtractLimit::Field,
         ExtractLimit::Wrapper,
         ExtractLimit::Unwrap,
+        ExtractLimit::Text,
+        ExtractLimit::Map,
     ];
 
     /// Returns the event's text.
@@ -296,6 +307,14 @@ impl ExtractLimit {
             ExtractLimit::Unwrap => format!(
                 "more than {unwrap_depth} redirectors, one inside the other (unwrap_depth): the \
                  URL inside the last one is not a record of its own"
+            ),
+            ExtractLimit::Text => format!(
+                "a text of more than {TEXT_BYTES} bytes is read in pieces: regions begin anew in each"
+            ),
+            ExtractLimit::Map => format!(
+                "a text whose encoded characters need a map of more than {MAP_BYTES} bytes: from \
+                 there on the ranges of URLs are not exact, and enclose up to {COARSE_RUN_BYTES} \
+                 bytes of text more"
             ),
         }
     }

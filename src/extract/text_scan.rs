@@ -28,6 +28,19 @@ impl MessagePass<'_, '_> {
         if text.region == Region::ExternalBody {
             return self.external_body(text);
         }
+        if text.is_piece {
+            let at = self.origin(&text.offset_map, Span::default()).start;
+            self.reached.note(ExtractLimit::Text, at);
+        }
+        if text.offset_map.is_coarse() {
+            let at = self.origin(&text.offset_map, Span::default()).start;
+            self.reached.note(ExtractLimit::Map, at);
+        }
+        if let Some(page) = &text.page
+            && page.is_incomplete
+        {
+            return page.links.iter().for_each(|link| self.link(text, link));
+        }
         let Extractor { scanner, .. } = self.extractor;
         let mut regions = None;
         self.note_long_base(text);

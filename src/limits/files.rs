@@ -133,14 +133,19 @@ pub const BLOCKS_PER_THREAD: usize = 2;
 pub const BATCHES_PER_THREAD: usize = 4;
 
 /// Maximum size, in bytes, of all unfinished blocks per thread. Bounds memory if messages are
-/// large; an ordinary block has a quarter of it.
-pub const BLOCK_BYTES_PER_THREAD: u64 = 8 << 20;
+/// large; an ordinary block has half of it.
+pub const BLOCK_BYTES_PER_THREAD: u64 = 4 << 20;
+
+/// Number of bytes of a message, or of what an attachment unpacks to, from which on it is large: a
+/// thread does not read it before everything before it is written, so that at most one is read at a
+/// time. It takes a few times as much memory.
+pub const LARGE_MESSAGE_BYTES: usize = 2 << 20;
 
 /// Size, in bytes, of the records that a thread holds before it hands them to the writer, within a
 /// message if necessary.
 ///
 /// A message of short URLs gives records a hundred times as large as itself.
-pub const RECORD_BUFFER_BYTES: usize = 4 << 20;
+pub const RECORD_BUFFER_BYTES: usize = 1 << 20;
 
 /// Maximum number of batches of records from one unit of work that wait to be written. One can be
 /// filled while another waits.

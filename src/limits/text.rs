@@ -154,3 +154,30 @@ pub const CONTENT_TYPE_FIELDS: usize = 8;
 /// Maximum number of encoded words of one field that are decoded; later ones stay as they are.
 /// Bounds the time for a field of a million words, which nobody reads.
 pub const ENCODED_WORDS: usize = 1_000;
+
+/// Maximum size, in bytes, of the map of offsets of one decoding step. Beyond it the ranges of URLs still enclose their bytes, and
+/// are marked as not exact.
+///
+/// Enough for four million converted characters.
+pub const MAP_BYTES: usize = 8 << 20;
+
+/// Number of bytes of text that share one run of a coarse map.
+pub const COARSE_RUN_BYTES: usize = 1 << 10;
+
+/// Maximum size, in bytes, of a page, or of a text in another charset than UTF-8, that is decoded as a whole. A longer one is read in
+/// pieces, which end where no URL does.
+///
+/// Converted to UTF-8 and without its markup it takes six times as much. Logs and digests of lists have less.
+pub const TEXT_BYTES: usize = 4 << 20;
+
+/// Size, in bytes, of the links of a page that are held. Those of a page with more are written before the URLs of its text.
+///
+/// Thirty thousand links; a few bytes of HTML may hold one.
+pub const LINKS_BYTES: usize = 8 << 20;
+
+/// Maximum number of fields of one header; what follows is body. Real ones have less than 1,000.
+pub const HEADER_FIELDS: usize = 64 << 10;
+
+/// Maximum number of different URLs of one message whose occurrences are counted: the number is part of the ids of records. Each
+/// occurrence of the others has the number of all of them so far.
+pub const COUNTED_URLS: usize = 256 << 10;

@@ -9,7 +9,7 @@ use super::Job;
 use super::messages::{InputFailure, InputStep, StreamEnd, StreamExtent, StreamStorage};
 use crate::diagnostic::{Diagnostic, DiagnosticKind, Event, SkipReason};
 use crate::extract::{Finding, Unique, key_hash};
-use crate::limits::RECORD_BUFFER_BYTES;
+use crate::limits::{QUEUED_BATCHES, RECORD_BUFFER_BYTES};
 use crate::origin::Source;
 use crate::read;
 use crate::record::{self, FoundRecord, LineFormat, MessageTail, Record, RecordWriter, Summary};
@@ -171,6 +171,7 @@ impl<'w> BatchBuilder<'w> {
                 summary.count_event(diagnostic.kind);
                 self.chunk().events.push(diagnostic.of(source));
             }
+            Finding::Large => self.wait_for_turn(),
             Finding::Parts { text, skipped } => {
                 summary.parts_text += text as u64;
                 summary.skip_parts(skipped);
@@ -183,6 +184,14 @@ impl<'w> BatchBuilder<'w> {
     pub(super) fn count_message(&mut self) {
         self.message_summary.messages += 1;
         self.message_summary.messages_scanned += 1;
+    }
+
+    /// Waits until everything before the unit is written.
+    pub(super) fn wait_for_turn(&mut self) {
+        // The line holds one batch. The next one fits when the first was taken, at its turn.
+        for _ in 0..=QUEUED_BATCHES {
+            (self.hand_in)(Batch::default());
+        }
     }
 
     /// Ends the current message.

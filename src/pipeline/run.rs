@@ -161,7 +161,15 @@ impl Coordinator<'_, '_> {
         let threads = self.context.job.threads;
         let max_bytes = threads as u64 * BLOCK_BYTES_PER_THREAD;
         let nothing = InProgress { units: 0, bytes: 0 };
-        while let Some(unit) = units.next() {
+        let not_more = InProgress {
+            units: usize::MAX,
+            bytes: max_bytes,
+        };
+        // The next unit is not read before there may be room for it.
+        while self.write_batches(lane, not_more, order)? {
+            let Some(unit) = units.next() else {
+                return self.write_batches(lane, nothing, order);
+            };
             let max = InProgress {
                 units: threads * unit.max_per_thread() + 1,
                 // One unit may be larger than everything that may be in progress.
@@ -175,7 +183,7 @@ impl Coordinator<'_, '_> {
                 return Ok(false);
             }
         }
-        self.write_batches(lane, nothing, order)
+        Ok(false)
     }
 
     /// Writes the batches of a lane that are ready, and waits for more until no more than `max` is in progress.

@@ -14,7 +14,7 @@ use crate::decode::{HeaderFields, InfoFields, KnownField, MessageInfo, digested}
 use crate::diagnostic::{Diagnostic, DiagnosticKind, SkipReason};
 use crate::extract::{Extractor, ParsedHeader, extract_flat, extract_parsed};
 use crate::keyed_hash::HashKey;
-use crate::limits::{SMALL_CONTAINER_BYTES, SMALL_FILE_BYTES};
+use crate::limits::{LARGE_MESSAGE_BYTES, SMALL_CONTAINER_BYTES, SMALL_FILE_BYTES};
 use crate::origin::{Source, SourceKind};
 use crate::read::{self, Input};
 use crate::split::{Block, BlockRole, Message, SourceStart, SplitOutput};
@@ -280,6 +280,9 @@ impl Worker<'_> {
 
     /// Works on a message, and contains its panics: then it is read as one text.
     fn message(&mut self, message: &Message<'_>, source: &Source) {
+        if LARGE_MESSAGE_BYTES < message.raw.len() {
+            self.builder.wait_for_turn();
+        }
         let known = catch_unwind(AssertUnwindSafe(|| self.header(message)));
         let (header, article) = match known {
             Ok(KnownMessage { header, article }) => (Some(header), article),

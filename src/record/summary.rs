@@ -167,12 +167,12 @@ impl Summary {
 
     /// Counts parts that were not read.
     pub fn skip_parts(&mut self, parts: &[SkippedPart]) {
-        self.parts_other += parts.len() as u64;
-        for SkippedPart { part, .. } in parts {
+        for SkippedPart { part, unlisted, .. } in parts {
+            self.parts_other += 1 + unlisted;
             // A damaged header can leave parameters after the type.
             let media_type = part.media_type.split_ascii_whitespace().next();
             self.parts_other_types
-                .add(media_type.unwrap_or_default(), 1);
+                .add(media_type.unwrap_or_default(), 1 + unlisted);
         }
     }
 

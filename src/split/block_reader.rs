@@ -536,7 +536,7 @@ impl<R: SparseRead> BlockReader<R> {
 
 /// Returns the position at which to cut `text` so that no URL is divided: after a blank line outside a wrapper, else after a line
 /// outside one, else after any line, else after a word, else at the end.
-fn text_border(text: &[u8]) -> usize {
+pub(crate) fn text_border(text: &[u8]) -> usize {
     /// Bytes at the end that are searched.
     const TAIL_BYTES: usize = 256 << 10;
     /// Borders of one kind that are tried.

@@ -2,6 +2,9 @@
 
 use std::fmt::Write as _;
 
+use serde_json::Value;
+use urlspool::internals::limits::{COARSE_RUN_BYTES, MAP_BYTES, TEXT_BYTES};
+
 use super::{check, message, urls};
 use crate::scene::{Folder, ended, scan, urlspool};
 
@@ -298,4 +301,81 @@ fn row_72_line_ends_of_all_kinds_divide_lines() {
             "http://c.example/",
         ],
     );
+}
+
+// One message that needs much memory.
+
+#[test]
+fn a_text_of_many_megabytes_is_read_in_pieces() {
+    let mut text = String::new();
+    let mut want = Vec::new();
+    while text.len() < 2 * TEXT_BYTES + TEXT_BYTES / 2 {
+        let url = format!("http://a{}.example/", want.len());
+        // A line without a blank line before it, so that some URL is near each border.
+        writeln!(text, "see {url} and {}", "w~rds ".repeat(2_000)).unwrap();
+        want.push(url);
+    }
+    let raw = message("Content-Type: text/plain; charset=iso-8859-1\n", &text);
+    let latin = |byte| if byte == b'~' { 0xE9 } else { byte };
+    let raw: Vec<u8> = raw.bytes().map(latin).collect();
+    let found = scan(&raw, &["--kind", "message"]);
+    assert_eq!(found.urls(), want.iter().map(String::as_str).collect());
+    for record in &found.records {
+        assert_eq!(
+            raw_bytes(record, &raw),
+            record["url"].as_str().unwrap().as_bytes()
+        );
+        assert_eq!(record["source"]["exact"], Value::Bool(true));
+    }
+    assert_eq!(found.events, ["limit"]);
+    // The base is a link, too.
+    assert_eq!(found_in_page(&text), want.len() + 1);
+}
+
+/// Number of different links, in attributes alone, of a page of this text without line ends.
+fn found_in_page(text: &str) -> usize {
+    let links: String = text
+        .lines()
+        .map(|line| {
+            line.replacen("see http://", "<a href=//", 1)
+                .replacen(" and", ">", 1)
+        })
+        .collect();
+    let html = format!("<base href=http://base.example/>{links}");
+    scan(super::page(&html), &["--kind", "message"])
+        .urls()
+        .len()
+}
+
+#[test]
+fn ranges_beyond_the_limit_of_a_map_enclose_their_urls() {
+    let url = "http://a.example/=3Db";
+    let escapes = "=3D".repeat(MAP_BYTES / 2 + 100);
+    let text = format!("{url} {escapes}\n{url} {escapes}\n see {url} now\n");
+    let raw = message("Content-Transfer-Encoding: quoted-printable\n", &text);
+    let found = scan(&raw, &["--kind", "message"]);
+    let exact: Vec<_> = found
+        .records
+        .iter()
+        .map(|record| &record["source"]["exact"])
+        .collect();
+    assert_eq!(exact, [true, false, false]);
+    for record in &found.records {
+        assert_eq!(record["url"], "http://a.example/=b");
+        let raw = raw_bytes(record, raw.as_bytes());
+        assert!(raw.windows(url.len()).any(|part| part == url.as_bytes()));
+        assert!(raw.len() < 4 * COARSE_RUN_BYTES);
+    }
+    assert_eq!(found.events, ["limit"]);
+    assert!(
+        found.messages[0].contains("not exact"),
+        "{:?}",
+        found.messages
+    );
+}
+
+/// The bytes of a source that a record names.
+fn raw_bytes<'s>(record: &Value, source: &'s [u8]) -> &'s [u8] {
+    let offset = |name: &str| record["source"][name].as_u64().unwrap() as usize;
+    &source[offset("start")..offset("end")]
 }

@@ -220,7 +220,7 @@ fn is_read_document(path: &Path, start: &[u8]) -> bool {
             .read_to_end(&mut bytes)
     });
     // Why a damaged or too large one is not read is in an event.
-    read.is_ok() && read_document(kind, &bytes, &limits) != DocumentReading::default()
+    read.is_ok() && read_document(kind, &bytes, &limits, &mut || {}) != DocumentReading::default()
 }
 
 /// Returns `true` for a git repository that is not read: one of program code, for example.
