@@ -9,6 +9,8 @@ mod old_protocols;
 mod page;
 mod pages;
 mod saves;
+#[cfg(test)]
+mod simulation;
 
 use std::path::PathBuf;
 
@@ -18,7 +20,7 @@ use crate::limits::AUDIT_CACHE_KIB;
 use crate::load::is_file_of_database;
 use crate::sink::{OutputFile, Replacement, ReportOutputs, TableFolder};
 use csv_files::CsvFiles;
-use figures::{Figures, Survival};
+use figures::{BothSurvivals, Figures};
 pub(super) use links::raw_snapshot;
 use links::{DeadLink, MostCited, Places, Provenance, ReplacedLink, for_each_link};
 use old_protocols::OldProtocolFigures;
@@ -152,6 +154,7 @@ fn content(
             None => Ok(()),
         }
     })?;
+    figures.finish();
     let pages = PageFigures::read(audit, &provenance, |page| match &mut files {
         Some(files) => files.add_page(page),
         None => Ok(()),
@@ -173,7 +176,7 @@ fn content(
         saves,
         pages,
         rule: audit.confirmation_rule()?,
-        survival: Survival::of(&figures.ages),
+        survival: BothSurvivals::of(&figures.ages),
         most_cited: audit.named(most_cited.with_citations(&audit.db))?,
         later_links: audit.later_links()?,
         provenance,

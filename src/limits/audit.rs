@@ -122,6 +122,10 @@ pub const AUDIT_SAVE_WAIT_SECONDS: u64 = 300;
 /// checks need a third of them, and a round takes less than a millisecond.
 pub const SURVIVAL_ROUNDS: u32 = 4_000;
 
+/// Number of times that hosts are drawn for the interval of the half-life. Its ends are known to a
+/// tenth of its width then.
+pub const SURVIVAL_RESAMPLES: u32 = 1_000;
+
 /// Number of dead links, the most cited ones, that a report shows with their citations. The CSV
 /// files have all.
 pub const REPORT_DEAD_LINKS: usize = 100;

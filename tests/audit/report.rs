@@ -79,12 +79,19 @@ fn the_newest_check_gives_the_state_and_unknown_links_are_counted() {
         "year,gopher,wais,prospero,telnet\n1996,1,0,0,0\n"
     );
     assert_eq!(csv(&folder, "exclusions.csv"), "reason,links\nscheme,1\n");
-    // Living after 370 months, and dead within 370: of two such links nothing is known but that one died.
+    // One lives after 371 months, and one is dead then.
     assert_eq!(
         csv(&folder, "lifetimes.csv"),
-        "end,after_months,until_months,weight\ndead,0,371,1.000000\ndead,370,,1.000000\n\
-         dead_or_redirected,0,371,1.000000\ndead_or_redirected,370,,1.000000\n"
+        "end,after_months,until_months,weight\ndead,0,371,1.000000\ndead,371,,1.000000\n\
+         dead_or_redirected,0,371,1.000000\ndead_or_redirected,371,,1.000000\n"
     );
+    // All links are of one host.
+    let shares = csv(&folder, "shares-by-year.csv");
+    assert!(
+        shares.contains("\n1996,2,2,1,0.500000,,,0.500000,,,"),
+        "{shares}"
+    );
+    assert!(html.contains("not determined by these ages"));
     let snapshot = "https://web.archive.org/web/19961219120000/http://l.cern.ch/b";
     assert!(csv(&folder, "dead-links.csv").contains(&format!(",captured,{snapshot},1,0,\n")));
     assert!(html.contains(&format!("href=\"{snapshot}\"")));

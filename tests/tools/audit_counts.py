@@ -232,18 +232,18 @@ def compare_snapshots(checks, folder, db):
 
 
 def compare_lifetimes(checks, folder, db):
-    """With one check a link ended before it, or did not end yet; in months of a twelfth of 365.25 days."""
+    """With one check a link ended before it, or did not end yet; to the nearest month of a twelfth of 365.25 days."""
     with open(f"{folder}/lifetimes.csv", newline="", encoding="utf-8") as file:
         found = sorted((row["end"], int(row["after_months"]), int(row["until_months"] or -1), float(row["weight"]))
                        for row in csv.DictReader(file))
     expected = sorted(db.execute("""WITH ages AS (SELECT state, s.population / s.sampled AS weight,
-          date_diff('second', first_cited::TIMESTAMP, checked_at::TIMESTAMP) // 2629800 AS months
+          (date_diff('second', first_cited::TIMESTAMP, checked_at::TIMESTAMP) + 1314900) // 2629800 AS months
         FROM planned JOIN audit_checks USING(key, state) JOIN audit_strata AS s USING(stratum)
         WHERE state <> 'unknown' AND first_cited <= checked_at),
       ends AS (SELECT 'dead' AS name, ['dead_page', 'dead_host'] AS states
         UNION ALL SELECT 'dead_or_redirected', ['dead_page', 'dead_host', 'redirected'])
       SELECT name, CASE WHEN list_contains(states, state) THEN 0 ELSE months END,
-        CASE WHEN list_contains(states, state) THEN months + 1 ELSE -1 END, sum(weight) FROM ages, ends GROUP BY ALL""").fetchall())
+        CASE WHEN list_contains(states, state) THEN greatest(months, 1) ELSE -1 END, sum(weight) FROM ages, ends GROUP BY ALL""").fetchall())
     same = len(found) == len(expected) and all(
         one[:3] == other[:3] and abs(one[3] - other[3]) < 1e-5 * other[3] for one, other in zip(found, expected))
     checks.equal(f"lifetimes.csv: {len(expected)} rows", same, True)

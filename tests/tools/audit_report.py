@@ -4,8 +4,10 @@
     python3 tests/tools/audit_report.py [PROGRAM] [--large]
 
 Databases are filled with seeded rows (audit_database.py). The counts of each CSV file are compared with plain SQL, the intervals with
-`statsmodels.stats.proportion.proportion_confint(method="wilson")`, weighted shares with
-`statsmodels.stats.weightstats.DescrStatsW`, survival with `lifelines.KaplanMeierFitter.fit_interval_censoring` on the same rows.
+`statsmodels.stats.proportion.proportion_confint(method="wilson")` of the number of links that the variance between hosts gives,
+weighted shares with `statsmodels.stats.weightstats.DescrStatsW`, survival with
+`lifelines.KaplanMeierFitter.fit_interval_censoring` on the same rows. How often the intervals hold a known truth is simulated in
+`src/audit/report/simulation.rs`.
 With --large, a report and plans over 4 million records and 600,000 links are measured.
 """
 
@@ -101,28 +103,57 @@ def counts(folder, db):
 
 
 def intervals(folder, db):
-    import numpy
-    from statsmodels.stats.proportion import proportion_confint
-    from statsmodels.stats.weightstats import DescrStatsW
-
     by_year = {}
-    for year, state, outcome, weight in db.execute("SELECT year, state, outcome, weight FROM facts"):
-        by_year.setdefault(year, []).append((state, outcome, weight))
-    pairs = []
+    for year, state, outcome, weight, host in db.execute("SELECT year, state, outcome, weight, host FROM facts"):
+        by_year.setdefault(year, []).append((state, outcome, weight, host))
+    pairs, ends = [], []
     for row in rows(folder, "shares-by-year.csv"):
         links = by_year.get(row["year"], [])
-        known = [(state.startswith("dead"), weight) for state, _, weight in links if state != "unknown"]
-        asked = [(outcome == "none", weight) for state, outcome, weight in links if state.startswith("dead") and outcome != "failed"]
+        known = [(state.startswith("dead"), weight, host) for state, _, weight, host in links if state != "unknown"]
+        asked = [(outcome == "none", weight, host) for state, outcome, weight, host in links if state.startswith("dead") and outcome != "failed"]
         for prefix, trials in [("dead", known), ("lost", asked)]:
             if not trials:
                 check(f"{row['year']} {prefix}", row[f"{prefix}_share"], "")
                 continue
-            values, weights = (numpy.array(column, float) for column in zip(*trials))
-            share = DescrStatsW(values, weights).mean
-            effective = weights.sum() ** 2 / (weights ** 2).sum()
-            low, high = proportion_confint(share * effective, effective, method="wilson")
-            pairs += zip((float(row[f"{prefix}_{part}"]) for part in ["share", "low", "high"]), (share, low, high))
-    close("intervals", pairs, 1e-6)
+            hosts = {}
+            for value, weight, host in trials:
+                hosts.setdefault(host, []).append((value, weight))
+            means = [(sum(value * weight for value, weight in of_host) / sum(weight for _, weight in of_host), 1, host) for host, of_host in hosts.items()]
+            for name, of in [(prefix, trials), (f"{prefix}_hosts", means)]:
+                share, low, high = clustered(of, math.inf if of is means else None)
+                pairs.append((float(row[f"{name}_share"]), share))
+                if low is None:
+                    check(f"{row['year']} {name}", row[f"{name}_low"], "")
+                else:
+                    ends += [(float(row[f"{name}_low"]), low), (float(row[f"{name}_high"]), high)]
+    close("shares", pairs, 1e-6)
+    # The report's quantiles of Student's distribution are within 1 % from two degrees of freedom on.
+    close("intervals", ends, 0.01)
+
+
+def clustered(trials, most=None):
+    """The share of weighted trials, and Wilson's interval of the number of trials that would have the variance between hosts."""
+    import numpy
+    from scipy.stats import norm, t
+    from statsmodels.stats.proportion import proportion_confint
+    from statsmodels.stats.weightstats import DescrStatsW
+
+    values, weights = (numpy.array(column, float) for column in list(zip(*trials))[:2])
+    hosts = numpy.array([host or "" for _, _, host in trials])
+    share = DescrStatsW(values, weights).mean
+    names = sorted(set(hosts))
+    sums = numpy.array([weights[hosts == name].sum() for name in names])
+    freedom = sums.sum() ** 2 / (sums ** 2).sum() - 1
+    if len(names) < 2:
+        return share, None, None
+    if 0 < share < 1:
+        parts = [(weights[hosts == name] * (values[hosts == name] - share)).sum() for name in names]
+        variance = (numpy.array(parts) ** 2 / sums.sum() / (sums.sum() - sums)).sum()
+        trials = min(most or weights.sum() ** 2 / (weights ** 2).sum(), share * (1 - share) / variance if variance else math.inf)
+    else:
+        trials = freedom + 1
+    trials *= (norm.ppf(0.975) / t.ppf(0.975, max(freedom, 1))) ** 2
+    return share, *proportion_confint(share * trials, trials, method="wilson")
 
 
 def lifetimes(db):
@@ -132,7 +163,10 @@ def lifetimes(db):
     def seconds(text):
         return datetime.datetime.fromisoformat(text.replace("Z", "+00:00")).timestamp()
 
-    month = 365.25 * 86400 / 12
+    def nearest(age):
+        month = 365.25 * 86400 // 12
+        return int((age + month // 2) // month)
+
     found = {}
     for key, first, weight in db.execute("SELECT key, first_cited, weight FROM facts WHERE first_cited IS NOT NULL").fetchall():
         checks = [(seconds(at) - seconds(first), state) for at, state in
@@ -140,11 +174,11 @@ def lifetimes(db):
         checks = [(age, state) for age, state in checks if age >= 0]
         for end, dead in [("dead", ("dead_page", "dead_host")), ("dead_or_redirected", ("dead_page", "dead_host", "redirected"))]:
             living = [index for index, (_, state) in enumerate(checks) if state not in dead]
-            after = checks[living[-1]][0] // month if living else 0
+            after = nearest(checks[living[-1]][0]) if living else 0
             later = [age for age, state in checks[living[-1] + 1 if living else 0:]]
             if not checks:
                 continue
-            life = (end, int(after), int(later[0] // month) + 1 if later else math.inf)
+            life = (end, int(after), max(nearest(later[0]), int(after) + 1) if later else math.inf)
             found[life] = found.get(life, 0) + weight
     return found
 
@@ -175,7 +209,7 @@ def survival(folder, db):
         steps = [row for row in rows(folder, "survival.csv") if row["end"] == end]
         pairs = []
         for step in steps:
-            pairs.append((float(step["survival"]), peer_survived(int(step["until_months"]))))
+            pairs.append((float(step["survival"]), peer_survived(int(step["age_months"]))))
         # Where the likelihood is flat lifelines ends before its maximum; the report must be there (gain).
         close(f"survival to {end}", pairs, 5e-3)
         check(f"survival to {end}: no maximum of the likelihood", [gain(lives, steps) <= 1e-4], [True])
@@ -188,7 +222,7 @@ def survival(folder, db):
 def survived(steps, age):
     if age == math.inf:
         return 0.0
-    return min((float(step["survival"]) for step in steps if int(step["until_months"]) <= age), default=1.0)
+    return min((float(step["survival"]) for step in steps if int(step["age_months"]) <= age), default=1.0)
 
 
 def gain(lives, steps):

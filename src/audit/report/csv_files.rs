@@ -3,7 +3,7 @@
 use serde::{Serialize, Serializer};
 
 use super::SenderPolicy;
-use super::figures::{Tally, TallyMap};
+use super::figures::{Shares, Tally, TallyMap};
 use super::links::{ArchiveAnswer, CitedLink, DeadLink, Place, ReplacedLink};
 use super::old_protocols::{OLD_PROTOCOLS, OLD_PROTOCOLS_COLUMNS, OldProtocolRow};
 use super::page::PageContent;
@@ -19,10 +19,12 @@ use crate::sink::{TableFiles, TableFolder, TableText as Text};
 const COUNTS: &str = "links,{states},archived";
 
 /// Columns of the deaths that are confirmed: their number, their share and its interval.
-const CONFIRMED: &str = "confirmed,confirmed_share,confirmed_low,confirmed_high";
+const CONFIRMED: &str = "confirmed,confirmed_share,confirmed_low,confirmed_high,\
+    confirmed_hosts_share,confirmed_hosts_low,confirmed_hosts_high";
 
 /// Columns of the share of dead links and its interval.
-const DEAD_SHARE: &str = "dead_share,dead_low,dead_high";
+const DEAD_SHARE: &str =
+    "dead_share,dead_low,dead_high,dead_hosts_share,dead_hosts_low,dead_hosts_high";
 
 const DEAD_LINKS: &str = "dead-links.csv";
 
@@ -46,6 +48,7 @@ const TABLES: [(&str, &[&str]); 19] = [
             "year,population,known,dead",
             DEAD_SHARE,
             "dead_archived,lost,not_asked,lost_share,lost_low,lost_high",
+            "lost_hosts_share,lost_hosts_low,lost_hosts_high",
             CONFIRMED,
         ],
     ),
@@ -60,9 +63,10 @@ const TABLES: [(&str, &[&str]); 19] = [
             "age_years",
             COUNTS,
             "surviving_share,surviving_low,surviving_high",
+            "surviving_hosts_share,surviving_hosts_low,surviving_hosts_high",
         ],
     ),
-    ("survival.csv", &["end,after_months,until_months,survival"]),
+    ("survival.csv", &["end,age_months,survival"]),
     ("lifetimes.csv", &["end,after_months,until_months,weight"]),
     ("dead-protocols.csv", &["year,gopher,wais,prospero,telnet"]),
     ("exclusions.csv", &["reason,links"]),
@@ -184,26 +188,28 @@ impl CsvFiles {
         let years = figures.years.iter();
         let cohorts = years.map(|(year, tally)| (Text(year), counts(tally), tally.confirmed));
         self.write("cohorts-by-year.csv", cohorts)?;
-        let populations = figures.populations.iter();
-        let shares = populations.map(|(year, population)| {
-            let tally = figures.years.get(year).copied().unwrap_or_default();
+        let (populations, none) = (figures.populations.iter(), Tally::default());
+        let by_year = populations.map(|(year, population)| {
+            let tally = figures.years.get(year).unwrap_or(&none);
             (
                 (Text(year), population, tally.known(), tally.dead()),
-                share(tally.dead_share()),
+                shares(tally.dead_shares()),
                 (tally.dead_archived, tally.lost, tally.unanswered()),
-                share(tally.lost_share()),
-                confirmed(&tally),
+                shares(tally.lost_shares()),
+                confirmed(tally),
             )
         });
-        self.write("shares-by-year.csv", shares)?;
+        self.write("shares-by-year.csv", by_year)?;
         self.write_group("by-scheme.csv", &figures.groups.schemes)?;
         self.write_group("by-tld.csv", &figures.groups.tlds)?;
         self.write_group("by-domain.csv", &figures.groups.domains)?;
         self.write_group("by-host.csv", &figures.groups.hosts)?;
         self.write_group("by-list.csv", &figures.groups.lists)?;
         let ages = figures.ages.by_year.iter();
-        let ages =
-            ages.map(|(years, tally)| (years, counts(tally), share(tally.surviving_share())));
+        let ages = ages.map(|(years, age)| {
+            let surviving = shares(age.tally.surviving_shares());
+            (years, counts(&age.tally), surviving)
+        });
         self.write("by-age.csv", ages)?;
         let protocols = figures.protocols.iter();
         let protocols = protocols.map(|(year, counts)| (Text(year), counts));
@@ -232,7 +238,7 @@ impl CsvFiles {
     fn write_group(&mut self, name: &str, groups: &TallyMap) -> Result<(), AuditError> {
         let groups = groups.sorted().into_iter();
         let rows = groups.map(|(name, tally)| {
-            let shares = (share(tally.dead_share()), confirmed(tally));
+            let shares = (shares(tally.dead_shares()), confirmed(tally));
             (Text(name), counts(tally), shares)
         });
         self.write(name, rows)
@@ -242,18 +248,18 @@ impl CsvFiles {
         let curves = content
             .survival
             .iter()
-            .flat_map(|both| [&both.dead, &both.strict]);
-        let steps = ENDS.into_iter().zip(curves).flat_map(|(end, curve)| {
-            let steps = curve.steps.iter();
-            steps.map(move |step| (end, step.after, step.until, Number(step.survival)))
+            .flat_map(|both| [&both.dead.curve, &both.strict.curve]);
+        let rows = ENDS.into_iter().zip(curves).flat_map(|(end, curve)| {
+            let ages = curve.ages.iter();
+            ages.map(move |one| (end, format!("{:.0}", one.age), Number(one.survival)))
         });
-        self.write("survival.csv", steps)?;
+        self.write("survival.csv", rows)?;
         let ages = &content.figures.ages;
         let lifetimes = ENDS
             .into_iter()
             .zip([&ages.lifetimes, &ages.strict_lifetimes]);
         let lifetimes = lifetimes.flat_map(|(end, lifetimes)| {
-            let lifetimes = lifetimes.iter();
+            let lifetimes = lifetimes.distinct().into_iter();
             lifetimes.map(move |(life, weight)| (end, life.after, life.until, Number(weight)))
         });
         self.write("lifetimes.csv", lifetimes)
@@ -291,16 +297,21 @@ fn counts(tally: &Tally) -> (u64, [u64; LinkState::ALL.len()], u64) {
 }
 
 /// Returns the cells of [`CONFIRMED`].
-fn confirmed(tally: &Tally) -> (u64, [Option<Number>; 3]) {
-    (tally.confirmed, share(tally.confirmed_share()))
+fn confirmed(tally: &Tally) -> (u64, [Option<Number>; 6]) {
+    (tally.confirmed, shares(tally.confirmed_shares()))
 }
 
-/// Returns the cells of a share and the ends of its interval.
-fn share(share: Option<Share>) -> [Option<Number>; 3] {
+/// Returns the cells of a share and the ends of its interval, among links and among hosts.
+fn shares(shares: Shares) -> [Option<Number>; 6] {
+    let interval = |share: Option<Share>| share.and_then(|share| share.interval);
+    let (links, hosts) = (interval(shares.links), interval(shares.hosts));
     [
-        share.map(|share| Number(share.share)),
-        share.map(|share| Number(share.interval.low)),
-        share.map(|share| Number(share.interval.high)),
+        shares.links.map(|share| Number(share.share)),
+        links.map(|ends| Number(ends.low)),
+        links.map(|ends| Number(ends.high)),
+        shares.hosts.map(|share| Number(share.share)),
+        hosts.map(|ends| Number(ends.low)),
+        hosts.map(|ends| Number(ends.high)),
     ]
 }
 

@@ -2,7 +2,7 @@
 
 use maud::{Markup, html};
 
-use crate::audit::statistics::{Share, SurvivalCurve};
+use crate::audit::statistics::{AgeSurvival, Interval, Share, SurvivalCurve};
 use crate::page::charts::{
     AXIS, LEFT, ROW, SHARE_MARKS, WIDTH, axis, count, figure, height_of_rows, horizontal, label,
     mark, position, row_tops, vertical,
@@ -28,11 +28,12 @@ pub(super) fn intervals(
 }
 
 fn dot_in_row(share: &Share, y: f64) -> Markup {
-    let (low, high) = (share.interval.low, share.interval.high);
     html! {
-        (horizontal("whisker", y, low, high))
-        (vertical("whisker", low, y - 3.5, y + 3.5))
-        (vertical("whisker", high, y - 3.5, y + 3.5))
+        @if let Some(Interval { low, high }) = share.interval {
+            (horizontal("whisker", y, low, high))
+            (vertical("whisker", low, y - 3.5, y + 3.5))
+            (vertical("whisker", high, y - 3.5, y + 3.5))
+        }
         circle.dot r="3.5" cx=(position(share.share)) cy=(coordinate(y)) {} "\n"
     }
 }
@@ -55,7 +56,8 @@ const BOX: f64 = 1000.0;
 /// The observed share of surviving links among the links of an age.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct AgePoint {
-    pub(super) years: u32,
+    /// The mean age in months.
+    pub(super) months: f64,
     pub(super) share: Share,
 }
 
@@ -65,18 +67,19 @@ pub(super) fn survival(
     strict: &SurvivalCurve,
     points: &[AgePoint],
 ) -> Markup {
-    let oldest = points.iter().map(|point| 12 * (point.years + 1));
-    let months = oldest
-        .chain([dead.end, strict.end, LEAST_MONTHS])
-        .max()
-        .map_or(LEAST_MONTHS, |months| months.next_multiple_of(12));
+    let ages = dead.ages.iter().chain(&strict.ages).map(|one| one.age);
+    let oldest = ages.chain(points.iter().map(|point| point.months));
+    let oldest = oldest.fold(f64::from(LEAST_MONTHS), f64::max);
+    let years = (1..).map(|years| 12 * years);
+    let mut years = years.skip_while(|months| f64::from(*months) < oldest);
+    let months = years.next().unwrap_or(LEAST_MONTHS);
     let chart = html! {
         (survival_axes(months))
         svg x={ (coordinate(LEFT)) "%" } width={ (coordinate(WIDTH)) "%" } y=(coordinate(TOP))
             height=(coordinate(PLOT)) viewBox={ "0 0 " (BOX) " " (PLOT) }
             preserveAspectRatio="none" {
-            (curve("strict", strict, months))
-            (curve("curve", dead, months))
+            @for piece in strict.pieces() { (line("strict", &piece, months)) }
+            @for piece in dead.pieces() { (line("curve", &piece, months)) }
         } "\n"
         @for point in points { (observed(*point, months)) }
     };
@@ -106,30 +109,25 @@ fn survival_axes(months: u32) -> Markup {
     }
 }
 
-/// Returns a curve. Where lifetimes do not show how survival falls, it falls along a straight line.
-fn curve(class: &str, curve: &SurvivalCurve, months: u32) -> Markup {
-    let mut corners = vec![(0, 1.0)];
-    let mut before = 1.0;
-    for step in &curve.steps {
-        corners.extend([(step.after, before), (step.until, step.survival)]);
-        before = step.survival;
-    }
-    corners.push((curve.end, before));
-    let point = |(age, share): (u32, f64)| {
-        let x = coordinate(BOX * f64::from(age) / f64::from(months));
-        let y = coordinate(PLOT * (1.0 - share));
+/// Returns a piece of a curve.
+fn line(class: &str, piece: &[AgeSurvival], months: u32) -> Markup {
+    let point = |corner: &AgeSurvival| {
+        let x = coordinate(BOX * corner.age / f64::from(months));
+        let y = coordinate(PLOT * (1.0 - corner.survival));
         format!("{x},{y} ")
     };
-    let points: String = corners.into_iter().map(point).collect();
+    let points: String = piece.iter().map(point).collect();
     html! { polyline vector-effect="non-scaling-stroke" class=(class) points=(points) {} }
 }
 
-/// Returns the observed share of an age in the middle of its year.
+/// Returns the observed share of an age.
 fn observed(point: AgePoint, months: u32) -> Markup {
-    let x = (f64::from(point.years) * 12.0 + 6.0) / f64::from(months);
+    let x = point.months / f64::from(months);
     let Share { share, interval } = point.share;
     html! {
-        (vertical("whisker", x, height_of(interval.high), height_of(interval.low)))
+        @if let Some(Interval { low, high }) = interval {
+            (vertical("whisker", x, height_of(high), height_of(low)))
+        }
         circle.dot r="3" cx=(position(x)) cy=(coordinate(height_of(share))) {} "\n"
     }
 }

@@ -5,7 +5,9 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use super::links::{ArchiveAnswer, AuditedLink, StoredCheck, unix_seconds};
 use crate::audit::state::LinkState;
-use crate::audit::statistics::{Lifetime, LifetimeCounts, Share, SurvivalCurve, Trials, turnbull};
+use crate::audit::statistics::{
+    HostLifetimes, HostPart, Lifetime, Share, Survival, Trials, host_share,
+};
 
 /// Number of months in a year of age.
 const YEAR_MONTHS: u32 = 12;
@@ -30,6 +32,8 @@ pub(super) struct Figures {
     pub(super) protocols: BTreeMap<String, [u64; DEAD_PROTOCOLS.len()]>,
     pub(super) ages: Ages,
     pub(super) sources: Sources,
+    /// Numbers of the hosts of planned links.
+    hosts: HashMap<String, u32>,
 }
 
 /// Planned links by properties of theirs.
@@ -66,11 +70,12 @@ impl TallyMap {
 #[derive(Debug, Default)]
 pub(super) struct Ages {
     /// Lifetimes that end with death.
-    pub(super) lifetimes: LifetimeCounts,
+    pub(super) lifetimes: HostLifetimes,
     /// Lifetimes that end with death or with a redirect elsewhere.
-    pub(super) strict_lifetimes: LifetimeCounts,
-    /// Planned links by their age in years at the newest check.
-    pub(super) by_year: BTreeMap<u32, Tally>,
+    pub(super) strict_lifetimes: HostLifetimes,
+    /// Planned links by their age in years at the first check with a result: later ones depend on
+    /// it, since the dead are checked at other times than the living.
+    pub(super) by_year: BTreeMap<u32, AgeTally>,
     /// Links that have a lifetime.
     pub(super) links: u64,
     /// Links with a result and no lifetime, because the date of the first citation is not known or
@@ -78,6 +83,21 @@ pub(super) struct Ages {
     pub(super) without_age: u64,
     /// Links that were checked more than once.
     pub(super) checked_again: u64,
+}
+
+/// The numbers of links of an age.
+#[derive(Clone, Debug, Default)]
+pub(super) struct AgeTally {
+    pub(super) tally: Tally,
+    /// The sum of the ages in months, each with the weight of its link.
+    months: f64,
+}
+
+impl AgeTally {
+    /// The mean age in months.
+    pub(super) fn mean_months(&self) -> f64 {
+        self.months / self.tally.known.weight
+    }
 }
 
 /// The origins of the results.
@@ -135,24 +155,49 @@ impl Figures {
     }
 
     fn add_planned(&mut self, link: &AuditedLink<'_>, weight: f64) {
-        let (state, archive) = (link.state(), link.archive());
         let groups = &mut self.groups;
+        let name = link.host.unwrap_or_default();
+        let next = self.hosts.len() as u32;
+        let host = match self.hosts.get(name) {
+            Some(host) => *host,
+            None => *self.hosts.entry(name.to_owned()).or_insert(next),
+        };
+        let counted = CountedLink {
+            state: link.state(),
+            archive: link.archive(),
+            is_confirmed: link.is_confirmed,
+            weight,
+            host: Some(host),
+        };
         for tally in [
             &mut self.total,
             entry(&mut self.years, link.year),
-            groups.hosts.tally(link.host.unwrap_or_default()),
-            groups.domains.tally(link.domain.unwrap_or_default()),
             groups.lists.tally(link.list),
             groups.schemes.tally(link.scheme),
             groups.tlds.tally(link.tld.unwrap_or_default()),
         ] {
-            tally.add(state, archive, weight);
-            if link.is_confirmed {
-                tally.add_confirmed(weight);
-            }
+            tally.add(counted);
         }
+        // One host, or few: no interval.
+        let counted_alone = CountedLink {
+            host: None,
+            ..counted
+        };
+        groups.hosts.tally(name).add(counted_alone);
+        let domain = link.domain.unwrap_or_default();
+        groups.domains.tally(domain).add(counted_alone);
         self.sources.add(link);
-        self.ages.add(link, weight);
+        self.ages.add(link, host, weight);
+    }
+
+    /// Sums up the hosts of each group, after the last link.
+    pub(super) fn finish(&mut self) {
+        let groups = &mut self.groups;
+        let maps = [&mut groups.lists, &mut groups.schemes, &mut groups.tlds];
+        let named = maps.into_iter().flat_map(|map| map.0.values_mut());
+        let ages = self.ages.by_year.values_mut().map(|age| &mut age.tally);
+        let all = self.years.values_mut().chain(named).chain(ages);
+        all.chain([&mut self.total]).for_each(Tally::merge_hosts);
     }
 }
 
@@ -173,7 +218,7 @@ impl Sources {
 }
 
 impl Ages {
-    fn add(&mut self, link: &AuditedLink<'_>, weight: f64) {
+    fn add(&mut self, link: &AuditedLink<'_>, host: u32, weight: f64) {
         let has_result = |check: &&StoredCheck| check.state != LinkState::Unknown;
         let results = link.checks.iter().filter(has_result).count();
         if results == 0 {
@@ -190,15 +235,26 @@ impl Ages {
             return;
         };
         self.links += 1;
-        self.lifetimes.add(dead, weight);
-        self.strict_lifetimes.add(strict, weight);
-        if let Some(newest) = checks.last()
-            && 0 <= newest.age_seconds
-        {
-            let years = whole_months(newest.age_seconds) / YEAR_MONTHS;
-            let tally = self.by_year.entry(years).or_default();
-            tally.add(link.state(), link.archive(), weight);
-        }
+        self.lifetimes.add(host, dead, weight);
+        self.strict_lifetimes.add(host, strict, weight);
+        let first = checks.iter().position(StateAtAge::is_result);
+        let Some((first, later)) = first.and_then(|at| checks[at..].split_first()) else {
+            return;
+        };
+        let years = whole_months(first.age_seconds) / YEAR_MONTHS;
+        let age = self.by_year.entry(years).or_default();
+        age.months += weight * f64::from(nearest_month(first.age_seconds));
+        age.tally.add(CountedLink {
+            // One that came back was not dead.
+            state: match later.iter().rfind(|check| check.is_living()) {
+                Some(living) if first.state.is_dead() => living.state,
+                _ => first.state,
+            },
+            archive: link.archive(),
+            is_confirmed: false,
+            weight,
+            host: Some(host),
+        });
     }
 }
 
@@ -228,8 +284,53 @@ fn add_name(names: &mut BTreeSet<String>, name: &str) {
     }
 }
 
-/// The numbers of a group of links that were planned.
+/// A link as it counts in a tally.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct CountedLink {
+    state: LinkState,
+    archive: ArchiveAnswer,
+    /// `true` for a dead link whose death is confirmed.
+    is_confirmed: bool,
+    weight: f64,
+    /// The number of its host; `None` if no interval is wanted.
+    host: Option<u32>,
+}
+
+/// A share among links, and the mean of those of their hosts, each counted once.
 #[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Shares {
+    pub(super) links: Option<Share>,
+    pub(super) hosts: Option<Share>,
+}
+
+/// The weights of the links of a host in a tally.
+#[derive(Clone, Debug)]
+struct HostWeights {
+    host: u32,
+    /// In the order of [`HostSum`]. Sums over many hosts are not made from these.
+    sums: [f32; 5],
+}
+
+/// A weight in [`HostWeights`].
+#[derive(Clone, Copy, Debug)]
+enum HostSum {
+    Known,
+    Dead,
+    Confirmed,
+    Answered,
+    Lost,
+}
+
+impl HostWeights {
+    fn add(&mut self, other: &HostWeights) {
+        for (sum, more) in self.sums.iter_mut().zip(other.sums) {
+            *sum += more;
+        }
+    }
+}
+
+/// The numbers of a group of links that were planned.
+#[derive(Clone, Debug, Default)]
 pub(super) struct Tally {
     /// Links by state, in the order of [`LinkState::ALL`].
     counts: [u64; LinkState::ALL.len()],
@@ -251,10 +352,18 @@ pub(super) struct Tally {
     pub(super) confirmed: u64,
     /// The weight of these.
     confirmed_weight: f64,
+    /// The hosts; one may come several times before [`Tally::merge_hosts`].
+    hosts: Vec<HostWeights>,
 }
 
 impl Tally {
-    pub(super) fn add(&mut self, state: LinkState, archive: ArchiveAnswer, weight: f64) {
+    fn add(&mut self, link: CountedLink) {
+        let CountedLink {
+            state,
+            archive,
+            weight,
+            ..
+        } = link;
         let index = state as usize;
         self.counts[index] += 1;
         self.weights[index] += weight;
@@ -267,12 +376,58 @@ impl Tally {
         if state.is_dead() {
             self.add_dead(archive, weight);
         }
+        if link.is_confirmed {
+            self.confirmed += 1;
+            self.confirmed_weight += weight;
+        }
+        if let Some(host) = link.host
+            && state != LinkState::Unknown
+        {
+            self.add_host(host, link);
+        }
     }
 
-    /// Adds a dead link, which was added, to those whose death is confirmed.
-    pub(super) fn add_confirmed(&mut self, weight: f64) {
-        self.confirmed += 1;
-        self.confirmed_weight += weight;
+    /// Adds a link with a known state to its host.
+    fn add_host(&mut self, host: u32, link: CountedLink) {
+        let is_dead = link.state.is_dead();
+        let has = [
+            true,
+            is_dead,
+            link.is_confirmed,
+            is_dead && link.archive != ArchiveAnswer::Unknown,
+            is_dead && link.archive == ArchiveAnswer::None,
+        ];
+        let sums = has.map(|has| if has { link.weight as f32 } else { 0.0 });
+        let weights = HostWeights { host, sums };
+        match self.hosts.last_mut() {
+            Some(last) if last.host == host => last.add(&weights),
+            _ => self.hosts.push(weights),
+        }
+    }
+
+    /// Makes one entry of those of a host.
+    fn merge_hosts(&mut self) {
+        self.hosts.sort_by_key(|one| one.host);
+        self.hosts.dedup_by(|later, one| {
+            let is_same = later.host == one.host;
+            if is_same {
+                one.add(later);
+            }
+            is_same
+        });
+    }
+
+    /// Returns the share of the trials whose weight is `successes`. `of` names both for a host.
+    fn shares(&self, trials: Trials, successes: f64, of: [HostSum; 2]) -> Shares {
+        let part = |one: &HostWeights| {
+            let [weight, successes] = of.map(|sum| f64::from(one.sums[sum as usize]));
+            HostPart { weight, successes }
+        };
+        let hosts: Vec<_> = self.hosts.iter().map(part).collect();
+        Shares {
+            links: trials.share(successes, &hosts),
+            hosts: host_share(&hosts),
+        }
     }
 
     fn add_dead(&mut self, archive: ArchiveAnswer, weight: f64) {
@@ -315,19 +470,21 @@ impl Tally {
         self.dead() - self.dead_archived - self.lost
     }
 
-    /// The share of a state among the links whose state is known.
+    /// The share of a state among the links whose state is known, without an interval.
     pub(super) fn share(&self, state: LinkState) -> Option<Share> {
-        self.known.share(self.weights[state as usize])
+        self.known.share(self.weights[state as usize], &[])
     }
 
     /// The share of dead links among those whose state is known.
-    pub(super) fn dead_share(&self) -> Option<Share> {
-        self.known.share(self.dead_weight())
+    pub(super) fn dead_shares(&self) -> Shares {
+        let of = [HostSum::Known, HostSum::Dead];
+        self.shares(self.known, self.dead_weight(), of)
     }
 
     /// The share of links whose death is confirmed among those whose state is known.
-    pub(super) fn confirmed_share(&self) -> Option<Share> {
-        self.known.share(self.confirmed_weight)
+    pub(super) fn confirmed_shares(&self) -> Shares {
+        let of = [HostSum::Known, HostSum::Confirmed];
+        self.shares(self.known, self.confirmed_weight, of)
     }
 
     /// The part of confirmed deaths among the dead links, which are at least one.
@@ -336,10 +493,12 @@ impl Tally {
     }
 
     /// The share of living links, redirected ones among them, among those whose state is known.
-    pub(super) fn surviving_share(&self) -> Option<Share> {
-        let weight = |state| self.weights[state as usize];
-        self.known
-            .share(weight(LinkState::Alive) + weight(LinkState::Redirected))
+    pub(super) fn surviving_shares(&self) -> Shares {
+        let Shares { links, hosts } = self.dead_shares();
+        Shares {
+            links: links.map(Share::of_the_others),
+            hosts: hosts.map(Share::of_the_others),
+        }
     }
 
     /// The archive's answers among the dead links, which are at least one.
@@ -353,8 +512,9 @@ impl Tally {
     }
 
     /// The share of lost links among the dead ones for which the archive answered.
-    pub(super) fn lost_share(&self) -> Option<Share> {
-        self.answered.share(self.lost_weight)
+    pub(super) fn lost_shares(&self) -> Shares {
+        let of = [HostSum::Answered, HostSum::Lost];
+        self.shares(self.answered, self.lost_weight, of)
     }
 }
 
@@ -383,28 +543,36 @@ struct StateAtAge {
     state: LinkState,
 }
 
+impl StateAtAge {
+    /// Returns `true` if it shows the state at an age of the link.
+    fn is_result(&self) -> bool {
+        self.state != LinkState::Unknown && 0 <= self.age_seconds
+    }
+
+    fn is_living(&self) -> bool {
+        self.is_result() && !self.state.is_dead()
+    }
+}
+
 /// Returns the lifetime that checks show, which are in the order of their time: it ended between
 /// the last check that found the link living and the first after it that found it dead. Checks
 /// without a result, and those before the first citation, show nothing.
 fn lifetime(checks: &[StateAtAge], is_end: fn(LinkState) -> bool) -> Option<Lifetime> {
     let mut found = None;
-    let known = checks
-        .iter()
-        .filter(|check| check.state != LinkState::Unknown && 0 <= check.age_seconds);
-    for check in known {
+    for check in checks.iter().filter(|check| check.is_result()) {
+        // Dead and living links of one age have the same: else each age would be a step of its own.
+        let age = nearest_month(check.age_seconds);
+        let ended = |after: u32| Lifetime {
+            after,
+            until: Some(age.max(after + 1)),
+        };
         found = Some(match (found, is_end(check.state)) {
             (_, false) => Lifetime {
-                after: whole_months(check.age_seconds),
+                after: age,
                 until: None,
             },
-            (None, true) => Lifetime {
-                after: 0,
-                until: Some(begun_months(check.age_seconds)),
-            },
-            (Some(Lifetime { after, until: None }), true) => Lifetime {
-                after,
-                until: Some(begun_months(check.age_seconds)),
-            },
+            (None, true) => ended(0),
+            (Some(Lifetime { after, until: None }), true) => ended(after),
             (Some(earlier), true) => earlier,
         });
     }
@@ -416,26 +584,26 @@ fn whole_months(seconds: i64) -> u32 {
     u32::try_from(seconds / MONTH_SECONDS).unwrap_or_default()
 }
 
-/// Months that have begun, so that the end of a life is after its `after`.
-fn begun_months(seconds: i64) -> u32 {
-    whole_months(seconds) + 1
+/// Returns an age that is not negative in months, to the nearest one.
+fn nearest_month(seconds: i64) -> u32 {
+    whole_months(seconds + MONTH_SECONDS / 2)
 }
 
 /// Estimated survival from the first citation.
 #[derive(Clone, Debug)]
-pub(super) struct Survival {
+pub(super) struct BothSurvivals {
     /// To the death of the page or its host.
-    pub(super) dead: SurvivalCurve,
+    pub(super) dead: Survival,
     /// To its death or a redirect elsewhere.
-    pub(super) strict: SurvivalCurve,
+    pub(super) strict: Survival,
 }
 
-impl Survival {
+impl BothSurvivals {
     /// Estimates survival; `None` if no link has a lifetime.
-    pub(super) fn of(ages: &Ages) -> Option<Survival> {
-        Some(Survival {
-            dead: turnbull(&ages.lifetimes)?,
-            strict: turnbull(&ages.strict_lifetimes)?,
+    pub(super) fn of(ages: &Ages) -> Option<BothSurvivals> {
+        Some(BothSurvivals {
+            dead: ages.lifetimes.survival()?,
+            strict: ages.strict_lifetimes.survival()?,
         })
     }
 }
@@ -455,18 +623,27 @@ mod tests {
             (LinkState::DeadHost, ArchiveAnswer::Unknown),
             (LinkState::Unknown, ArchiveAnswer::Captured),
         ] {
-            tally.add(state, archive, 2.0);
+            tally.add(CountedLink {
+                state,
+                archive,
+                is_confirmed: state == LinkState::DeadPage,
+                weight: 2.0,
+                host: Some(u32::from(state == LinkState::DeadHost)),
+            });
         }
-        tally.add_confirmed(2.0);
-        assert!((tally.confirmed_share().unwrap().share - 0.2).abs() < 1e-12);
+        tally.merge_hosts();
+        let shares = tally.dead_shares();
+        // 1 of 3 links of one host, 2 of 2 of the other.
+        assert!((shares.hosts.unwrap().share - 2.0 / 3.0).abs() < 1e-6);
+        assert!((tally.confirmed_shares().links.unwrap().share - 0.2).abs() < 1e-12);
         assert!((tally.confirmed_part() - 1.0 / 3.0).abs() < 1e-12);
         assert_eq!((tally.links(), tally.known(), tally.dead()), (6, 5, 3));
         assert_eq!((tally.archived, tally.dead_archived), (3, 1));
         assert_eq!((tally.lost, tally.unanswered()), (1, 1));
         let share = |share: Option<Share>| share.unwrap().share;
-        assert!((share(tally.dead_share()) - 0.6).abs() < 1e-12);
-        assert!((share(tally.surviving_share()) - 0.4).abs() < 1e-12);
-        assert!((share(tally.lost_share()) - 0.5).abs() < 1e-12);
+        assert!((share(shares.links) - 0.6).abs() < 1e-12);
+        assert!((share(tally.surviving_shares().links) - 0.4).abs() < 1e-12);
+        assert!((share(tally.lost_shares().links) - 0.5).abs() < 1e-12);
         let shares = tally.archive_shares();
         for share in [shares.archived, shares.unanswered, shares.lost] {
             assert!((share - 1.0 / 3.0).abs() < 1e-12, "{shares:?}");
@@ -497,22 +674,23 @@ mod tests {
         check(&[(5, Unknown)], None);
         check(&[(-2, Alive)], None);
         check(&[(5, Alive)], Some((5, None)));
-        check(&[(5, DeadPage)], Some((0, Some(6))));
-        check(&[(5, Alive), (7, DeadHost)], Some((5, Some(8))));
+        check(&[(5, DeadPage)], Some((0, Some(5))));
+        check(&[(0, DeadPage)], Some((0, Some(1))));
+        check(&[(5, Alive), (7, DeadHost)], Some((5, Some(7))));
         check(&[(5, Alive), (5, DeadHost)], Some((5, Some(6))));
         check(
             &[(5, Redirected), (7, DeadHost), (9, DeadPage)],
-            Some((5, Some(8))),
+            Some((5, Some(7))),
         );
         check(
             &[(5, Alive), (6, Unknown), (7, DeadHost)],
-            Some((5, Some(8))),
+            Some((5, Some(7))),
         );
         // It came back.
         check(&[(5, DeadHost), (7, Alive)], Some((7, None)));
         check(
             &[(5, DeadHost), (7, Alive), (9, DeadPage)],
-            Some((7, Some(10))),
+            Some((7, Some(9))),
         );
     }
 

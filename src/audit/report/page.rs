@@ -4,7 +4,7 @@ use maud::{Markup, PreEscaped, html};
 
 use super::SenderPolicy;
 use super::curves::{AgePoint, intervals, survival};
-use super::figures::{DEAD_PROTOCOLS, Figures, Period, Survival, Tally, TallyMap};
+use super::figures::{BothSurvivals, DEAD_PROTOCOLS, Figures, Period, Shares, Tally, TallyMap};
 use super::links::{ArchiveAnswer, Citation, CitedLink, DeadLink, Provenance};
 use super::old_protocols::{OldProtocolFigures, old_protocols};
 use super::pages::{PageFigures, pages};
@@ -12,7 +12,7 @@ use super::saves::{SaveFigures, saves};
 use crate::audit::confirmation::ConfirmationRule;
 use crate::audit::plan::Exclusion;
 use crate::audit::state::LinkState;
-use crate::audit::statistics::{HalfLife, Share, SurvivalCurve};
+use crate::audit::statistics::{HalfLife, Interval, Share, Survival};
 use crate::diagnostic::{counted, grouped};
 use crate::limits::REPORT_GROUPS;
 use crate::page::charts::{BarRow, BarScale, BarSeries, bars};
@@ -46,7 +46,7 @@ pub(super) struct PageContent {
     /// Links that were loaded after the plan.
     pub(super) later_links: u64,
     /// `None` if no link has a result and an age.
-    pub(super) survival: Option<Survival>,
+    pub(super) survival: Option<BothSurvivals>,
     pub(super) most_cited: Vec<CitedLink>,
     pub(super) pages: PageFigures,
     pub(super) old_protocols: OldProtocolFigures,
@@ -298,6 +298,9 @@ const YEAR_MONTHS: f64 = 12.0;
 /// Title of the columns of confidence intervals.
 const INTERVAL: &str = "95\u{a0}% interval";
 
+/// Title of the columns of the shares among hosts.
+const OF_HOSTS: &str = "Of hosts";
+
 /// Returns the figures to cite.
 fn summary(content: &PageContent) -> Markup {
     let (total, sources) = (&content.figures.total, &content.figures.sources);
@@ -312,15 +315,15 @@ fn summary(content: &PageContent) -> Markup {
                         " with a result"
                     },
                 ))
-                (share_card("Dead, of the links with a result", total.dead_share()))
+                (share_card("Dead, of the links with a result", total.dead_shares()))
                 (share_card(
                     "Confirmed dead, of the links with a result",
-                    total.confirmed_share(),
+                    total.confirmed_shares(),
                 ))
                 (half_life_card(content.survival.as_ref()))
                 (share_card(
                     "Lost, of the dead links that an archive was asked for",
-                    total.lost_share(),
+                    total.lost_shares(),
                 ))
             } "\n"
             @if 0 < content.later_links {
@@ -340,15 +343,20 @@ fn summary(content: &PageContent) -> Markup {
     }
 }
 
-fn share_card(title: &str, share: Option<Share>) -> Markup {
-    let Some(share) = share else {
+fn share_card(title: &str, shares: Shares) -> Markup {
+    let Some(share) = shares.links else {
         return card(title, &html! { "not known" }, &html! {});
     };
-    let note = html! { "95\u{a0}% interval " span.whole { (interval(&share)) } };
+    let note = html! {
+        "95\u{a0}% interval " span.whole { (interval(&share)) }
+        @if let Some(hosts) = shares.hosts {
+            "; of hosts " span.whole { (share_and_interval(&hosts)) }
+        }
+    };
     card(title, &html! { (percent(share.share)) }, &note)
 }
 
-fn half_life_card(survival: Option<&Survival>) -> Markup {
+fn half_life_card(survival: Option<&BothSurvivals>) -> Markup {
     let title = "Half-life from the first citation";
     let Some(survival) = survival else {
         return card(
@@ -358,28 +366,38 @@ fn half_life_card(survival: Option<&Survival>) -> Markup {
         );
     };
     let note = html! {
-        "if redirected links count as dead: " (half_life(survival.strict.half_life()))
+        @if let Some(interval) = half_life_interval(&survival.dead) {
+            "95\u{a0}% interval " span.whole { (interval) } "; "
+        }
+        "if redirected links count as dead: " (half_life(&survival.strict))
     };
-    card(
-        title,
-        &html! { (half_life(survival.dead.half_life())) },
-        &note,
-    )
+    card(title, &html! { (half_life(&survival.dead)) }, &note)
 }
 
-/// Returns a half-life, as the interval in which half of the links end.
-fn half_life(half_life: HalfLife) -> String {
-    let years = |months: u32| format!("{:.1}", f64::from(months) / YEAR_MONTHS);
-    match half_life {
-        HalfLife::Between { after: 0, until } => format!("at most {} years", years(until)),
-        HalfLife::Between { after, until } if years(after) == years(until) => {
-            format!("{} years", years(until))
-        }
-        HalfLife::Between { after, until } => {
-            format!("{}\u{2013}{} years", years(after), years(until))
-        }
-        HalfLife::NotReached { .. } => "not reached".to_owned(),
+/// Returns a half-life: an age if the ages of checks determine it, else what they say.
+fn half_life(survival: &Survival) -> String {
+    let HalfLife { low, high } = survival.interval;
+    let is_known = survival.half_life.low >= survival.half_life.high;
+    match (0.0 < low, high.is_finite()) {
+        (false, false) => "not determined by these ages".to_owned(),
+        (false, true) => format!("at most {}", years_text(high)),
+        (true, false) => format!("more than {}", years_text(low)),
+        (true, true) if is_known => years_text(survival.half_life.low),
+        (true, true) => format!("between {:.1} and {}", low / YEAR_MONTHS, years_text(high)),
     }
+}
+
+/// Returns the interval of a half-life that is an age; `None` if it is said by bounds, which are the
+/// ends of the interval.
+fn half_life_interval(survival: &Survival) -> Option<String> {
+    let HalfLife { low, high } = survival.interval;
+    let is_known = survival.half_life.low >= survival.half_life.high;
+    (is_known && 0.0 < low && high.is_finite())
+        .then(|| format!("{:.1}\u{2013}{}", low / YEAR_MONTHS, years_text(high)))
+}
+
+fn years_text(months: f64) -> String {
+    format!("{:.1} years", months / YEAR_MONTHS)
 }
 
 /// The states in the order of the parts of a bar.
@@ -399,6 +417,20 @@ fn share_cell(share: Option<Share>) -> Cell<'static> {
     measure(share, |share| percent(share.share))
 }
 
+/// Returns a share with its interval, and that of hosts.
+fn share_cells(shares: Shares) -> [Cell<'static>; 3] {
+    [
+        share_cell(shares.links),
+        interval_cell(shares.links),
+        hosts_cell(shares),
+    ]
+}
+
+/// Returns a share of hosts with its interval.
+fn hosts_cell(shares: Shares) -> Cell<'static> {
+    measure(shares.hosts, share_and_interval)
+}
+
 /// Returns the confidence interval of a share.
 fn interval_cell(share: Option<Share>) -> Cell<'static> {
     measure(share, interval)
@@ -414,15 +446,22 @@ fn measure(share: Option<Share>, text: fn(&Share) -> String) -> Cell<'static> {
 
 /// Returns the interval of a share as percentages: `12.1–15.0 %`.
 fn interval(share: &Share) -> String {
-    let (low, high) = (share.interval.low * 100.0, percent(share.interval.high));
-    format!("{low:.1}\u{2013}{high}")
+    let Some(Interval { low, high }) = share.interval else {
+        return "\u{2013}".to_owned();
+    };
+    format!("{:.1}\u{2013}{}", low * 100.0, percent(high))
+}
+
+/// Returns a share and its interval: `13.4 % (12.1–15.0 %)`.
+fn share_and_interval(share: &Share) -> String {
+    format!("{} ({})", percent(share.share), interval(share))
 }
 
 /// Returns the columns of [`tally_cells`], with the title of the first one.
 fn tally_columns(title: &'static str) -> Vec<Column> {
     let mut columns = vec![text_column(title), number_column("Links")];
     columns.extend(LinkState::ALL.map(|state| number_column(state.words().title)));
-    columns.extend(["Archived", "Dead", INTERVAL].map(number_column));
+    columns.extend(["Archived", "Dead", INTERVAL, OF_HOSTS].map(number_column));
     columns
 }
 
@@ -430,8 +469,7 @@ fn tally_cells<'t>(name: Cell<'t>, tally: &Tally) -> Vec<Cell<'t>> {
     let mut cells = vec![name, Cell::Count(tally.links())];
     cells.extend(LinkState::ALL.map(|state| Cell::Count(tally.count(state))));
     cells.push(Cell::Count(tally.archived));
-    cells.push(share_cell(tally.dead_share()));
-    cells.push(interval_cell(tally.dead_share()));
+    cells.extend(share_cells(tally.dead_shares()));
     cells
 }
 
@@ -451,7 +489,7 @@ fn years(content: &PageContent) -> Markup {
         .collect();
     let shares: Vec<_> = years
         .iter()
-        .map(|(year, tally)| (year.as_str(), tally.dead_share(), tally.known()))
+        .map(|(year, tally)| (year.as_str(), tally.dead_shares().links, tally.known()))
         .collect();
     html! {
         section #years { "\n"
@@ -538,15 +576,15 @@ fn rule_words(rule: ConfirmationRule) -> String {
 
 fn confirmed_table(content: &PageContent) -> Markup {
     let cells = |name, tally: &Tally| {
-        vec![
+        let mut cells = vec![
             name,
             Cell::Count(tally.known()),
             Cell::Count(tally.dead()),
             Cell::Count(tally.confirmed),
             Cell::Count(tally.dead() - tally.confirmed),
-            share_cell(tally.confirmed_share()),
-            interval_cell(tally.confirmed_share()),
-        ]
+        ];
+        cells.extend(share_cells(tally.confirmed_shares()));
+        cells
     };
     let columns = [
         text_column("Year"),
@@ -556,6 +594,7 @@ fn confirmed_table(content: &PageContent) -> Markup {
         number_column("Seen once"),
         number_column("Confirmed share"),
         number_column(INTERVAL),
+        number_column(OF_HOSTS),
     ];
     let years = content.figures.years.iter();
     table(
@@ -581,14 +620,16 @@ fn lifetimes(content: &PageContent) -> Markup {
     }
 }
 
-fn curves(content: &PageContent, estimated: &Survival) -> Markup {
+fn curves(content: &PageContent, estimated: &BothSurvivals) -> Markup {
     let ages = &content.figures.ages;
     let points: Vec<_> = ages
         .by_year
-        .iter()
-        .filter_map(|(&years, tally)| {
-            let share = tally.surviving_share()?;
-            Some(AgePoint { years, share })
+        .values()
+        .filter_map(|age| {
+            Some(AgePoint {
+                months: age.mean_months(),
+                share: age.tally.surviving_shares().links?,
+            })
         })
         .collect();
     html! {
@@ -608,18 +649,17 @@ fn curves(content: &PageContent, estimated: &Survival) -> Markup {
             dt { "Half-life if redirected links count as dead" }
             dd { (half_life_sentence(&estimated.strict)) }
         } "\n"
-        (survival(&estimated.dead, &estimated.strict, &points))
+        (survival(&estimated.dead.curve, &estimated.strict.curve, &points))
         (ages_table(content))
     }
 }
 
-fn half_life_sentence(curve: &SurvivalCurve) -> String {
-    let mut text = half_life(curve.half_life());
-    if let HalfLife::NotReached { survival } = curve.half_life() {
-        let (share, years) = (percent(survival), f64::from(curve.end) / YEAR_MONTHS);
-        text += &format!(": {share} survive {years:.1} years, after which nothing is known");
+fn half_life_sentence(survival: &Survival) -> String {
+    let mut text = half_life(survival);
+    if let Some(interval) = half_life_interval(survival) {
+        text += &format!(", 95\u{a0}% interval {interval}");
     }
-    if !curve.is_converged {
+    if !survival.curve.is_converged {
         text += " (the estimate was ended before it had converged)";
     }
     text
@@ -628,29 +668,29 @@ fn half_life_sentence(curve: &SurvivalCurve) -> String {
 fn ages_table(content: &PageContent) -> Markup {
     let ages: Vec<_> = content.figures.ages.by_year.iter().collect();
     let names: Vec<_> = ages.iter().map(|(years, _)| years.to_string()).collect();
-    let rows = names.iter().zip(&ages).map(|(years, (_, tally))| {
-        vec![
+    let rows = names.iter().zip(&ages).map(|(years, (_, age))| {
+        let tally = &age.tally;
+        let mut cells = vec![
             Cell::Foreign(years),
             Cell::Count(tally.links()),
-            Cell::Count(tally.known()),
             Cell::Count(tally.count(LinkState::Alive)),
             Cell::Count(tally.count(LinkState::Redirected)),
             Cell::Count(tally.dead()),
-            share_cell(tally.surviving_share()),
-            interval_cell(tally.surviving_share()),
-        ]
+        ];
+        cells.extend(share_cells(tally.surviving_shares()));
+        cells
     });
     let columns = [
         text_column("Age in years"),
         number_column("Links"),
-        number_column("With a result"),
         number_column("Alive"),
         number_column("Redirected"),
         number_column("Dead"),
         number_column("Not dead"),
         number_column(INTERVAL),
+        number_column(OF_HOSTS),
     ];
-    table("Links by age at their newest check", &columns, rows, None)
+    table("Links by age at their first check", &columns, rows, None)
 }
 
 /// Returns the dead links: archived or lost.
@@ -699,15 +739,15 @@ fn archive(content: &PageContent) -> Markup {
 
 fn archive_table(content: &PageContent) -> Markup {
     let cells = |name, tally: &Tally| {
-        vec![
+        let mut cells = vec![
             name,
             Cell::Count(tally.dead()),
             Cell::Count(tally.dead_archived),
             Cell::Count(tally.lost),
             Cell::Count(tally.unanswered()),
-            share_cell(tally.lost_share()),
-            interval_cell(tally.lost_share()),
-        ]
+        ];
+        cells.extend(share_cells(tally.lost_shares()));
+        cells
     };
     let columns = [
         text_column("Year"),
@@ -717,6 +757,7 @@ fn archive_table(content: &PageContent) -> Markup {
         number_column("Not asked"),
         number_column("Lost share"),
         number_column(INTERVAL),
+        number_column(OF_HOSTS),
     ];
     let years = content.figures.years.iter();
     table(
