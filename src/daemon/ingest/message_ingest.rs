@@ -9,7 +9,7 @@ use std::num::NonZero;
 use std::os::unix::ffi::OsStringExt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
-use std::sync::{Arc, Mutex, MutexGuard, TryLockError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
 use std::thread::{available_parallelism, sleep};
 use std::time::Duration;
 
@@ -454,6 +454,7 @@ impl MessageIngest<'_> {
         });
         let (message, source) = (identified.message, &self.source);
         let held_bytes = HELD_RECORDS_BYTES.min(message.raw.len() * HELD_RECORDS_RATIO);
+        let mut unpacking = None;
         extract(
             message,
             source,
@@ -483,6 +484,10 @@ impl MessageIngest<'_> {
                     if held_bytes < output.lines.len() {
                         output.move_lines(self.session);
                     }
+                }
+                Finding::Large if unpacking.is_none() => {
+                    let lock = self.parsers.unpacking.lock();
+                    unpacking = Some(lock.unwrap_or_else(PoisonError::into_inner));
                 }
                 Finding::Diagnostic(diagnostic) => output.events.push(diagnostic.of(source)),
                 _ => {}
@@ -768,6 +773,8 @@ pub(crate) struct ParserPool {
     format: LineFormat,
     /// Held by the reader that parses a large message.
     large: Mutex<()>,
+    /// Held while an attachment or document that unpacks to much is read.
+    unpacking: Mutex<()>,
     suspects: Suspects,
 }
 
@@ -799,6 +806,7 @@ impl ParserPool {
             pool: (threads > 1).then(pool).flatten(),
             format,
             large: Mutex::default(),
+            unpacking: Mutex::default(),
             suspects: Suspects::default(),
         }
     }
