@@ -61,8 +61,8 @@ pub use stats::{
     ReadStats, files_of_records, has_segments, is_named_as_records, stats_of_database,
     stats_of_records,
 };
-#[cfg(feature = "elasticsearch")]
 pub use target::today;
+#[cfg(feature = "elasticsearch")]
 pub use target_name::{ClientFiles, IndexServer};
 pub use target_name::{Credentials, Secret, TargetName};
 #[cfg(any(feature = "audit", feature = "browse"))]

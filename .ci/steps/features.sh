@@ -9,4 +9,4 @@ done
 cargo test --locked --quiet --lib --no-default-features
 crates=$(cargo tree --locked -e normal --no-default-features --prefix none | awk '{print $1}' | sort -u | wc -l)
 echo "$crates crates without default features"
-[ "$crates" -le 65 ] || fail "more than 65 crates without default features"
+[ "$crates" -le 66 ] || fail "more than 66 crates without default features"

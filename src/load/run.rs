@@ -274,6 +274,10 @@ fn input_after_creation(target: &Path, arguments: &[PathBuf]) -> Option<PathBuf>
     (is_argument || is_listed() == Some(true)).then(|| target.to_owned())
 }
 
+#[cfg_attr(
+    not(feature = "elasticsearch"),
+    expect(unused_variables, reason = "only an index reports while it opens")
+)]
 fn open<'r>(job: &LoadJob, report: &SharedReport<'r>) -> Result<Box<dyn Target + 'r>, LoadError> {
     match &job.target {
         TargetName::Sqlite(path) => Ok(Box::new(SqliteTarget::open(path)?)),
