@@ -12,7 +12,6 @@ mod schema;
 
 #[cfg(feature = "audit")]
 pub(crate) use connection::open_to_extend;
-#[cfg(feature = "audit")]
 pub(crate) use connection::{open_to_read, sqlite_error};
 #[cfg(feature = "cli")]
 pub(crate) use file_check::files_of_database;
