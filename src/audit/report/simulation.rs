@@ -4,6 +4,12 @@
 //!
 //! `ARCHIVES` in the environment is the number of archives of each kind.
 
+#![expect(
+    clippy::cast_precision_loss,
+    clippy::cast_sign_loss,
+    reason = "numbers of made-up links are small"
+)]
+
 use std::collections::BTreeMap;
 
 use super::figures::Figures;
