@@ -40,7 +40,7 @@ pub use citations::{CitedThing, citations};
 pub(crate) use http_agent::{TrustedAuthorities, http_agent, proxied_agent, retry_after};
 #[cfg(feature = "browse")]
 pub(crate) use phrases::split_words;
-pub use run::{LoadedScan, load, load_scan, reindex};
+pub use run::{LoadedScan, load, load_scan};
 pub use scan_feed::{RecordFeed, ScannedFiles};
 #[cfg(feature = "browse")]
 pub(crate) use search::PassageMarker;
@@ -165,21 +165,6 @@ pub struct LoadCounts {
     pub failed_files: u64,
 }
 
-/// An index whose documents were copied into its next version.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct Reindexed {
-    /// The name of the target, now an alias.
-    pub target: String,
-    /// The index that it leads to.
-    pub new: String,
-    /// The number of its documents.
-    pub documents: u64,
-    /// The index that it led to, which has them too; `None` if that was called as the target and
-    /// was removed.
-    pub old: Option<String>,
-}
-
 /// Receives what a load reports while it runs.
 pub trait LoadReport {
     /// Reports a line that is no record. The others are loaded.
@@ -216,11 +201,6 @@ pub trait LoadReport {
     /// Reports that a server did not accept a request, which is sent again.
     fn retried(&mut self, error: &LoadError, retry: &Retry) {
         let _ = (error, retry);
-    }
-
-    /// Reports that another load holds the target, and that this one waits for it.
-    fn waiting(&mut self, target: &str) {
-        let _ = target;
     }
 
     /// Reports that loading pauses until the target can be reached again.

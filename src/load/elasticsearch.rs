@@ -3,18 +3,17 @@
 //!
 //! A server has no transactions, so that an interrupted batch leaves documents behind. It is
 //! repeated from its begin: a document that is there is not created again, and the names of
-//! segments are stored after their documents. So that no other loader creates a document again that
-//! a tombstone removed meanwhile, a batch holds a lock.
+//! segments are stored after their documents. Nothing keeps another loader from creating a document
+//! again that a tombstone removed meanwhile: one load at a time follows tombstones.
 
 mod documents;
 mod http;
 mod index_words;
 mod indexes;
-mod lock;
 mod login;
 mod search;
 
-use std::rc::Rc;
+use std::collections::BTreeSet;
 use std::time::Duration;
 
 use serde::Deserialize;
@@ -29,12 +28,11 @@ use super::target::{
     SegmentStatus, StoredFile, Target,
 };
 use super::target_name::IndexServer;
-use super::{LoadJob, LoadMode, Reindexed, SharedReport};
+use super::{LoadJob, LoadMode, SharedReport};
 use crate::record::GoneLine;
 use documents::{BulkRows, remove_documents};
 use http::{HttpClient, HttpRequest, path_part};
-use indexes::{Identities, IndexNames, identities};
-use lock::IndexLock;
+use indexes::{IndexNames, identities};
 use login::Login;
 
 /// An index that is being loaded.
@@ -45,13 +43,12 @@ use login::Login;
 pub(super) struct ElasticsearchTarget<'r> {
     client: HttpClient<'r>,
     names: IndexNames,
-    lock: IndexLock,
     /// `true` after the indexes were found or created.
     is_prepared: bool,
-    /// The indexes that the name of the records' index leads to.
-    records_ids: Identities,
-    /// The index of segments.
-    segments_ids: Identities,
+    /// The identifiers of the indexes that the name of the records' index leads to.
+    records_ids: BTreeSet<String>,
+    /// That of the index of segments.
+    segments_ids: BTreeSet<String>,
     rows: BulkRows,
     gone: GoneMessages,
     /// Segments of this batch, to be stored.
@@ -69,10 +66,8 @@ struct SegmentDocument {
 #[derive(Deserialize)]
 struct SegmentSource {
     hash: String,
-    /// The identifiers of the indexes that its documents went to; empty in documents of older
-    /// versions.
-    #[serde(default)]
-    indexes: Vec<String>,
+    /// The identifiers of the indexes that its documents went to.
+    indexes: BTreeSet<String>,
 }
 
 impl<'r> ElasticsearchTarget<'r> {
@@ -90,14 +85,12 @@ impl<'r> ElasticsearchTarget<'r> {
         let login = Login::new(server, &job.credentials)?;
         let limit = Duration::from_secs(server.connect_seconds.into());
         let server = &*server.url;
-        let names = IndexNames::new(index);
         Ok(ElasticsearchTarget {
             client: HttpClient::new(server, authorities, login, limit, &job.stop, report),
-            lock: IndexLock::new(names.segments.clone(), format!("{server}/{index}")),
-            names,
+            names: IndexNames::new(index),
             is_prepared: false,
-            records_ids: Identities::new(),
-            segments_ids: Identities::new(),
+            records_ids: BTreeSet::new(),
+            segments_ids: BTreeSet::new(),
             rows: BulkRows::new().map_err(no_words)?,
             gone: GoneMessages::default(),
             segments: Vec::new(),
@@ -115,7 +108,7 @@ impl<'r> ElasticsearchTarget<'r> {
 
     fn flush_rows(&mut self) -> Result<(), LoadError> {
         let (client, index) = (&self.client, &self.names.records);
-        let outcome = self.rows.flush(client, &mut self.lock, index)?;
+        let outcome = self.rows.flush(client, index)?;
         self.changed.added += outcome.added;
         self.refused.extend(outcome.refused);
         Ok(())
@@ -127,7 +120,7 @@ impl<'r> ElasticsearchTarget<'r> {
             self.flush_rows()?;
         }
         let (client, index) = (&self.client, &self.names.records);
-        self.changed.removed += remove_documents(&mut self.gone, client, &mut self.lock, index)?;
+        self.changed.removed += remove_documents(&mut self.gone, client, index)?;
         Ok(())
     }
 
@@ -144,31 +137,26 @@ impl<'r> ElasticsearchTarget<'r> {
 
     fn stored_segment(&mut self, segment: &SegmentId) -> Result<SegmentStatus, LoadError> {
         let request = HttpRequest::get(self.segment_path("_doc", segment));
-        let reply = self.lock.send(&self.client, &request)?;
+        let reply = self.client.send(&request)?;
         if reply.status == 404 {
             return Ok(SegmentStatus::New);
         }
         let document: SegmentDocument = reply.succeeded()?.json()?;
         let SegmentSource { hash, indexes } = document.source;
-        let is_there = |uuid: &String| {
-            let mut found = self.records_ids.values();
-            found.any(|index| index.has_documents_of(uuid))
-        };
         // Else its documents were deleted with their index.
-        let has_documents = indexes.is_empty() || indexes.iter().any(is_there);
+        let has_documents = !indexes.is_disjoint(&self.records_ids);
         Ok(SegmentStatus::of(segment, has_documents.then_some(hash)))
     }
 
-    /// Checks that the names still lead to the indexes that they led to before, or to copies of
-    /// these. An alias may get more of them.
+    /// Checks that the names still lead to the indexes that they led to before. An alias of the
+    /// user may get more of them.
     fn check_indexes(&mut self) -> Result<(), LoadError> {
         for (index, known) in [
             (&self.names.records, &mut self.records_ids),
             (&self.names.segments, &mut self.segments_ids),
         ] {
             let found = identities(&self.client, index)?;
-            let is_there = |uuid: &str| found.values().any(|index| index.has_documents_of(uuid));
-            if !known.values().all(|known| is_there(&known.uuid)) || found.is_empty() {
+            if !known.is_subset(&found) || found.is_empty() {
                 return Err(LoadError::replaced(&format!("the index {index}")));
             }
             *known = found;
@@ -183,37 +171,23 @@ impl<'r> ElasticsearchTarget<'r> {
             seq,
             hash,
         } = segment;
-        let indexes: Vec<_> = self.records_ids.values().map(|index| &index.uuid).collect();
+        let indexes = &self.records_ids;
         let source = json!({"instance": instance, "epoch": epoch, "seq": seq, "hash": hash, "indexes": indexes});
         let request = HttpRequest::put(self.segment_path("_create", segment), &source);
-        let mut reply = self.lock.send(&self.client, &request)?;
+        let mut reply = self.client.send(&request)?;
         if reply.status == 409 {
             match self.stored_segment(segment)? {
                 // The answer to an earlier attempt was lost.
                 SegmentStatus::Loaded => return Ok(()),
                 SegmentStatus::New => {
                     let request = HttpRequest::put(self.segment_path("_doc", segment), &source);
-                    reply = self.lock.send(&self.client, &request)?;
+                    reply = self.client.send(&request)?;
                 }
                 SegmentStatus::OtherHash(_) => {}
             }
         }
         reply.succeeded().map(|_| ())
     }
-}
-
-/// Copies the documents of an index into its next version, and has the alias lead to it.
-pub(super) fn reindex(
-    server: &IndexServer,
-    index: &str,
-    job: &LoadJob,
-    report: &SharedReport<'_>,
-) -> Result<Reindexed, LoadError> {
-    let mut target = ElasticsearchTarget::open(server, index, job, Rc::clone(report))?;
-    let reindexed = target.names.reindex(&target.client, &mut target.lock);
-    // An error may have come while it was held.
-    target.lock.release(&target.client);
-    reindexed
 }
 
 /// The authorities of a server's certificate.
@@ -247,7 +221,7 @@ fn no_words(error: rusqlite::Error) -> LoadError {
 fn no_transactions() -> LoadError {
     LoadError::unusable(
         "--replace, --prune and --dry-run need a transaction, which Elasticsearch does not have; load into \
-         a new index, and let an alias name it",
+         a new index",
     )
 }
 
@@ -263,8 +237,7 @@ impl Target for ElasticsearchTarget<'_> {
             self.is_prepared = true;
         }
         // Before anything is written: a server creates an index that is missing.
-        self.check_indexes()?;
-        self.lock.acquire(&self.client)
+        self.check_indexes()
     }
 
     fn segment_status(&mut self, segment: &SegmentId) -> Result<SegmentStatus, LoadError> {
@@ -327,7 +300,6 @@ impl Target for ElasticsearchTarget<'_> {
         for segment in std::mem::take(&mut self.segments) {
             self.store_segment(&segment)?;
         }
-        self.lock.release(&self.client);
         Ok(std::mem::take(&mut self.changed))
     }
 
@@ -342,6 +314,5 @@ impl Target for ElasticsearchTarget<'_> {
 
     fn roll_back(&mut self) {
         self.clear();
-        self.lock.release(&self.client);
     }
 }

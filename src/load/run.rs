@@ -13,7 +13,7 @@ use std::{fs, io, thread};
 
 use super::LoadError;
 #[cfg(feature = "elasticsearch")]
-use super::elasticsearch::{self, ElasticsearchTarget};
+use super::elasticsearch::ElasticsearchTarget;
 use super::input::{
     LoadInput, holds_no_records, holds_only_other_files, inputs_of, is_records, segments_in,
     start_of,
@@ -25,7 +25,7 @@ use super::scan_feed::{RecordFeed, record_feed};
 use super::sqlite::SqliteTarget;
 use super::target::Target;
 use super::target_name::TargetName;
-use super::{LoadCounts, LoadJob, LoadMode, LoadReport, Reindexed, SharedReport};
+use super::{LoadCounts, LoadJob, LoadMode, LoadReport, SharedReport};
 use crate::limits::{LOAD_FOLLOW_MS, LOAD_RETRY_MS};
 use crate::read;
 use crate::record::is_written_line;
@@ -64,28 +64,6 @@ pub fn load(job: &LoadJob, report: &mut dyn LoadReport) -> Result<LoadCounts, Lo
         }
     }
     Ok(loader.counts)
-}
-
-/// Copies the documents of the target, an index, into its next version, and has its name lead to
-/// that. The inputs of the job have no meaning.
-///
-/// # Errors
-///
-/// The target is no index, or cannot be copied. Its name then leads to what it led to before.
-pub fn reindex(job: &LoadJob, report: &mut dyn LoadReport) -> Result<Reindexed, LoadError> {
-    let report: SharedReport<'_> = Rc::new(RefCell::new(report));
-    match &job.target {
-        #[cfg(feature = "elasticsearch")]
-        TargetName::Elasticsearch { server, index } => {
-            elasticsearch::reindex(server, index, job, &report)
-        }
-        _ => {
-            drop(report);
-            Err(LoadError::unusable(
-                "--reindex is for indexes of Elasticsearch and OpenSearch",
-            ))
-        }
-    }
 }
 
 /// Result of a scan and a load that ran together.

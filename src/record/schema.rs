@@ -4,8 +4,8 @@
 use serde_json::{Map, Value, json};
 
 use super::fields::{
-    ClosedSet, EVENT_FIELDS, Field, FieldId, FieldType, FieldValues, GONE_FIELDS, Nullable,
-    RECORD_FIELDS, REJECT_FIELDS, fields_of, region_pattern,
+    ClosedSet, EVENT_FIELDS, Field, FieldType, FieldValues, GONE_FIELDS, Nullable, RECORD_FIELDS,
+    REJECT_FIELDS, fields_of, region_pattern,
 };
 
 /// Languages of a schema.
@@ -147,20 +147,15 @@ pub const ELASTICSEARCH_VERSION: u64 = 1;
 /// The priority of the template: servers reserve those up to 200 for their own, and of two with one priority refuse the second.
 const PRIORITY: u64 = 500;
 
-/// Returns the body of `PUT _index_template/NAME` for the indexes of a pattern. Fields without a mapping are stored, but not
-/// indexed.
+/// Returns the mapping of an index. Fields without a mapping are stored, but not indexed.
 #[must_use]
-pub fn elasticsearch_template(pattern: &str) -> Value {
+pub fn elasticsearch_mapping() -> Value {
     let mut properties = properties(None);
     properties.extend(computed_properties());
     json!({
-        "index_patterns": [pattern],
-        "priority": PRIORITY,
-        "template": {"mappings": {
-            "_meta": {"urlspool": ELASTICSEARCH_VERSION},
-            "dynamic": false,
-            "properties": properties,
-        }},
+        "_meta": {"urlspool": ELASTICSEARCH_VERSION},
+        "dynamic": false,
+        "properties": properties,
     })
 }
 
@@ -180,20 +175,13 @@ fn computed_properties() -> Map<String, Value> {
     named.into_iter().collect()
 }
 
-/// Returns the mappings that indexes of earlier versions lack: those of the members that a loader
-/// computes, and that of header fields.
-#[must_use]
-pub fn added_properties() -> Map<String, Value> {
-    let fields = mapping(FieldId::MessageFields.field());
-    let message = json!({"properties": {FieldId::MessageFields.field().key(): fields}});
-    let mut added = computed_properties();
-    added.insert("message".to_owned(), message);
-    added
-}
-
 /// Returns the body of `PUT _index_template/urlspool`, with a line end.
 fn index_template() -> String {
-    let template = elasticsearch_template("urlspool*");
+    let template = json!({
+        "index_patterns": ["urlspool*"],
+        "priority": PRIORITY,
+        "template": {"mappings": elasticsearch_mapping()},
+    });
     serde_json::to_string_pretty(&template).expect("a fixed value") + "\n"
 }
 

@@ -2,7 +2,6 @@
 
 mod kills;
 mod login;
-mod reindex;
 mod tls;
 
 use std::fs;
@@ -145,10 +144,6 @@ fn records_are_created_once_however_often() {
     let mut expected: Vec<_> = lines(&input).iter().map(name).collect();
     expected.sort();
     assert_eq!(stored(&server), expected);
-    assert!(
-        server.state().documents.of("mail-segments").is_empty(),
-        "the lock is left"
-    );
     server.check();
 }
 
@@ -304,24 +299,6 @@ fn replacing_is_refused() {
 }
 
 #[test]
-fn the_lock_of_a_silent_loader_is_taken_over() {
-    let (folder, server) = (Folder::new(), CheckingServer::start(1));
-    let input = records(&folder, "a.mbox", MAIL);
-    loaded(&server, &[], b"{\"type\":\"event\"}\n");
-    loaded(&server, &[], &input);
-    let lock = json!({"owner": "a loader that was killed", "lease_seconds": 2});
-    server
-        .state()
-        .documents
-        .store("mail-segments", "lock", lock);
-    let begun = Instant::now();
-    loaded(&server, &[], &input);
-    assert!(Duration::from_secs(2) <= begun.elapsed(), "it did not wait");
-    assert!(server.state().documents.of("mail-segments").is_empty());
-    server.check();
-}
-
-#[test]
 fn following_pauses_while_the_server_is_away() {
     let (folder, server) = (Folder::new(), CheckingServer::start(1));
     let input = records(&folder, "a.mbox", MAIL);
@@ -360,8 +337,7 @@ fn an_index_that_is_deleted_or_replaced_keeps_the_segments() {
         let out = folder.path("out");
         wait_until("segment 1 is removed", || is_empty(&out));
         let mut state = server.state();
-        let index = state.documents.index_of(name).to_owned();
-        state.documents.indexes.remove(&index);
+        state.documents.indexes.remove(name);
         if is_replaced {
             state.documents.index(name);
         }
@@ -380,7 +356,7 @@ fn a_segment_whose_documents_went_with_their_index_is_loaded_again() {
     segment(&folder, 1, &records(&folder, "a.mbox", MAIL));
     let out = folder.path("out").display().to_string();
     loaded(&server, &[&out], b"");
-    server.state().documents.indexes.remove("mail-v1");
+    server.state().documents.indexes.remove("mail");
     let summary = loaded(&server, &[&out, "--delete-segments"], b"");
     assert!(summary.contains("4 records, 4 of them new"), "{summary}");
     assert_eq!(count(&server), 4);

@@ -50,9 +50,9 @@ END
   cat >"$folder/security.next/roles.yml" <<END
 _meta: {type: roles, config_version: 2}
 loader:
-  cluster_permissions: [cluster_manage_index_templates, cluster_composite_ops, cluster_monitor]
+  cluster_permissions: [cluster_composite_ops]
   index_permissions:
-    - index_patterns: ["urls", "urls-v*", "urls-segments"]
+    - index_patterns: ["urls", "urls-segments"]
       allowed_actions: [manage, read, write]
 END
   cat >"$folder/security.next/roles_mapping.yml" <<END

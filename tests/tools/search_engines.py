@@ -8,9 +8,7 @@ BINARY has the features `elasticsearch` and, for `search`, `postgres`. The parts
 
   load        a load, its repetition, and the same documents sent to `_bulk` by curl, uncompressed: times and sizes
   search      so many searches in SQLite, PostgreSQL and this server (see `search_equality.py`)
-  dashboards  the fields that they name are fields of the index
-  reindex     a copy behind the alias, killed at random moments, and an index as version 0.1 made it
-  kills       two loads share the segments of a daemon; the one that has documents under way is killed and started again
+  kills       two loads share the segments of a daemon; one of them is killed and started again
   server      the same, but the server is killed
   two         two loads of one file at a time
   gone        a message that is gone
@@ -40,12 +38,11 @@ import subprocess
 import sys
 import tempfile
 import time
-import urllib.error
 import urllib.request
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 START_SECONDS, LOAD_SECONDS = 400, 1800
-PARTS = ["load", "search", "dashboards", "reindex", "kills", "server", "two", "gone", "disk", "blocked", "versions", "days", "queue", "login"]
+PARTS = ["load", "search", "kills", "server", "two", "gone", "disk", "blocked", "versions", "days", "queue", "login"]
 # Exit codes of the loader.
 USAGE, UNREACHABLE, OUTPUT = 2, 69, 74
 
@@ -224,19 +221,12 @@ class Loads:
             load.kill()
             load.wait()
 
-    def unlock(self, index):
-        """A loader that was killed holds the lock for 90 seconds; a person who knows that it is dead removes it."""
-        try:
-            self.server.ask("DELETE", f"/{index}-segments/_doc/lock")
-        except urllib.error.HTTPError:
-            pass
-
 
 def check(args, server, folder, checks):
     rng = random.Random(args.seed)
     loads = Loads(args, server, folder)
     print(f"{loads.name}, heap {args.heap}, {loads.wanted} records", flush=True)
-    if {"load", "dashboards", "reindex"} & set(args.only):
+    if "load" in args.only:
         # A server that has just started is slow.
         loads.load("warm", loads.path if loads.wanted <= 100_000 else "/dev/null")
         begun = time.time()
@@ -286,65 +276,6 @@ def check_search(args, loads, folder, checks, rng):
         checks.equal(f"{args.queries} searches of all targets", compared.returncode, 0)
 
 
-def check_dashboards(args, loads, folder, checks, rng):
-    """Each field that a dashboard counts has a mapping, and its query has an answer."""
-    mapping = next(iter(loads.server.ask("GET", "/urls/_mapping").values()))["mappings"]["properties"]
-
-    def has(field, properties):
-        first, _, rest = field.partition(".")
-        found = properties.get(first)
-        if found is None or not rest:
-            return found is not None
-        return has(rest, found.get("properties") or found.get("fields") or {})
-
-    for name in ("opensearch.ndjson", "kibana.ndjson"):
-        with open(os.path.join(HERE, "../../packaging/dashboards", name), encoding="utf-8") as lines:
-            objects = [json.loads(line) for line in lines]
-        states = [json.loads(found["attributes"]["visState"]) for found in objects if found["type"] == "visualization"]
-        sources = [json.loads(found["attributes"]["kibanaSavedObjectMeta"]["searchSourceJSON"]) for found in objects
-                   if found["type"] == "visualization"]
-        fields = {agg["params"]["field"] for state in states for agg in state["aggs"] if "field" in agg["params"]}
-        checks.equal(f"fields of {name} without a mapping", sorted(field for field in fields if not has(field, mapping)), [])
-        for state, source in zip(states, sources):
-            aggregation = next(agg for agg in state["aggs"] if agg["schema"] == "segment" or agg["schema"] == "bucket")
-            field, words = aggregation["params"]["field"], source["query"]["query"]
-            kind = {"date_histogram": {"date_histogram": {"field": field, "calendar_interval": "day"}},
-                    "terms": {"terms": {"field": field}}}[aggregation["type"]]
-            query = {"query_string": {"query": words}} if words else {"match_all": {}}
-            reply = loads.server.ask("POST", "/urls/_search", {"size": 0, "query": query, "aggs": {"a": kind}})
-            checks.equal(f"{name}: {state['title']}", reply["_shards"]["failed"], 0)
-
-
-def check_reindex(args, loads, folder, checks, rng):
-    server = loads.server
-    begun = time.time()
-    copied = loads.load("urls", "--reindex")
-    seconds = time.time() - begun
-    checks.equal("a copy behind the alias", (copied.returncode, server.count("urls")), (0, loads.wanted))
-    print(f"   {copied.stderr.decode().strip()} ({seconds:.1f} s)", flush=True)
-    behind = set()
-    for _ in range(min(args.kills, 10)):
-        copying = loads.start("urls", "--reindex")
-        time.sleep(rng.uniform(0.02, 1.2 * seconds))
-        copying.kill()
-        copying.wait()
-        loads.unlock("urls")
-        behind.add(server.count("urls"))
-    checks.equal("documents behind the alias after kills of a copy", behind - {loads.wanted}, set())
-    checks.equal("a copy after that", (loads.load("urls", "--reindex").returncode, server.count("urls")), (0, loads.wanted))
-    for index in server.ask("GET", "/urls-v*"):
-        if index not in server.ask("GET", "/urls"):
-            server.ask("DELETE", f"/{index}")
-    mapping = next(iter(server.ask("GET", "/urls/_mapping").values()))["mappings"]
-    mapping["_meta"].pop("copied", None)
-    server.ask("PUT", "/first", {"mappings": mapping})
-    done = [loads.load("first", loads.path).returncode, loads.load("first", "--reindex").returncode]
-    checks.equal("an index of version 0.1 is taken over", (done, server.count("first")), ([0, 0], loads.wanted))
-    checks.equal("its alias", list(server.ask("GET", "/first")), ["first-v1"])
-    checks.equal("a load into it", b", 0 of them new" in loads.load("first", loads.path).stderr, True)
-    server.ask("DELETE", "/first-v1")
-
-
 class Followers:
     """Two loads that follow the segments of a daemon, and remove them; one that was killed is started again."""
 
@@ -384,25 +315,13 @@ class Followers:
         """There are segments and loads, and time is left."""
         return self.spool.segments() and self.are_alive() and time.time() < self.begun + 60 * self.minutes
 
-    def owner(self):
-        """The place of the load that holds the lock, which is one that has documents under way."""
-        try:
-            lock = self.loads.server.ask("GET", f"/{self.index}-segments/_doc/lock")["_source"]["owner"]
-        except OSError:
-            return None
-        pids = [load.pid for load in self.running]
-        pid = int(lock.rpartition("-")[2])
-        return pids.index(pid) if pid in pids else None
-
-    def kill_owner(self):
-        """Kills the load that has documents under way, and starts it again. Returns `True` if there was one."""
-        at = self.owner()
-        if at is None or self.running[at].poll() is not None:
+    def kill_one(self, rng):
+        """Kills one of the loads, and starts it again. Returns `True` if it was running."""
+        at = rng.randrange(len(self.running))
+        if self.running[at].poll() is not None:
             return False
         self.running[at].kill()
         hit = self.running[at].wait() == -signal.SIGKILL
-        if self.owner() == at:
-            self.loads.unlock(self.index)
         self.running[at] = self.start()
         return hit
 
@@ -446,14 +365,14 @@ class Spool:
 
 
 def check_kills(args, loads, folder, checks, rng):
-    """Kills of the one of two loads that has documents under way, after a random number of documents."""
+    """Kills of one of two loads, after a random number of documents."""
     followers, hit = Followers(args, loads, folder, "killed"), 0
     while hit < args.kills and followers.may_be_killed():
         followers.wait_for_documents(rng, args.kills - hit)
-        hit += followers.kill_owner()
-    checks.equal("kills that hit a load with documents under way", hit, args.kills)
-    followers.end(checks, f"{hit} kills of the load that had documents under way")
-    loads.server.ask("DELETE", "/killed-v1")
+        hit += followers.kill_one(rng)
+    checks.equal("kills that hit a load while segments were left", hit, args.kills)
+    followers.end(checks, f"{hit} kills of a load")
+    loads.server.ask("DELETE", "/killed")
 
 
 def check_server(args, loads, folder, checks, rng):
@@ -470,7 +389,7 @@ def check_server(args, loads, folder, checks, rng):
         followers.base = server.count("server") - followers.created()
     checks.equal("kills of the server while two loads ran", hit, args.server_kills)
     followers.end(checks, f"{hit} kills of the server")
-    server.ask("DELETE", "/server-v1")
+    server.ask("DELETE", "/server")
 
 
 def check_two(args, loads, folder, checks, rng):
@@ -490,7 +409,7 @@ def check_gone(args, loads, folder, checks, rng):
     gone = {"type": "gone", "mailbox": mailbox, "digests": [digest]}
     done = loads.load("gone", lines=json.dumps(gone).encode() + b"\n")
     checks.equal("a message that is gone", (done.returncode, loads.server.count("gone")), (0, loads.wanted - removed))
-    loads.server.ask("DELETE", "/gone-v1")
+    loads.server.ask("DELETE", "/gone")
 
 
 def first_records(loads, number):
@@ -591,7 +510,6 @@ def check_days(args, loads, folder, checks, rng):
             kills += following.poll() is None
             following.kill()
             following.wait()
-            loads.unlock("days")
             following = start()
         if day and day in (args.days // 3, 2 * args.days // 3):
             server_kills += 1
@@ -675,7 +593,6 @@ def check_logins(loads, server, checks):
     checks.equal("a certificate of the client", load(f"https://{host}{authority}{files}", [loads.path]), 0)
     other = f"&sslcert={server.file('client.crt')}&sslkey={server.file('server.key')}"
     checks.equal("the key of another certificate", load(f"https://{host}{authority}{other}", [loads.path]), USAGE)
-    checks.equal("a copy behind the alias", load(f"https://{host}{authority}{files}", ["--reindex"]), 0)
     checks.equal("documents after all that", server.count("urls"), loads.wanted)
     said = [secret for secret in (password, password[::-1]) if any(secret in text for text in messages)]
     checks.equal("passwords in messages", said, [])

@@ -65,14 +65,6 @@ pub(crate) struct LoadArgs {
     #[arg(long, requires = "paths", conflicts_with = "replace", help_heading = INPUT)]
     pub(crate) delete_segments: bool,
 
-    /// Copy the documents of an index into its next version, and load nothing
-    ///
-    /// Records are in the index NAME-v1 behind the alias NAME. The documents are copied into
-    /// NAME-v2, then NAME leads to that, in one step: searches never stop, and loads wait. An index
-    /// that is called NAME itself, as version 0.1 made it, becomes NAME-v1 in this way.
-    #[arg(long, conflicts_with_all = ["paths", "replace", "prune", "follow", "delete_segments"], help_heading = OUTPUT)]
-    pub(crate) reindex: bool,
-
     /// Report only errors on standard error
     #[arg(short, long, help_heading = GENERAL)]
     pub(crate) quiet: bool,

@@ -12,7 +12,6 @@ use serde_json::{Value, json};
 
 use super::http::{HttpClient, HttpReply, HttpRequest, Refusal, ServerError};
 use super::index_words::{WORDS, indexed_texts};
-use super::lock::IndexLock;
 use crate::limits::{LOAD_BULK_BYTES, LOAD_QUERY_MAILBOXES};
 use crate::load::columns::CLEAN_KEY;
 use crate::load::target::{GoneMessages, LoadRow, MailboxName, RefusedRecord, today};
@@ -162,7 +161,6 @@ impl BulkRows {
     pub(super) fn flush(
         &mut self,
         client: &HttpClient<'_>,
-        lock: &mut IndexLock,
         index: &str,
     ) -> Result<BulkOutcome, LoadError> {
         let mut outcome = BulkOutcome::default();
@@ -171,7 +169,7 @@ impl BulkRows {
         let mut items_per_request = waiting.len();
         while !waiting.is_empty() {
             let later = waiting.split_off(items_per_request.min(waiting.len()));
-            let reply = lock.send(client, &self.request(index, &waiting)?)?;
+            let reply = client.send(&self.request(index, &waiting)?)?;
             if reply.status == 413 && 1 < waiting.len() {
                 items_per_request = waiting.len() / 2;
                 waiting.extend(later);
@@ -304,7 +302,6 @@ impl DeletedReply {
 pub(super) fn remove_documents(
     gone: &mut GoneMessages,
     client: &HttpClient<'_>,
-    lock: &mut IndexLock,
     index: &str,
 ) -> Result<u64, LoadError> {
     if gone.is_empty() {
@@ -312,11 +309,11 @@ pub(super) fn remove_documents(
     }
     // A query finds only what was refreshed.
     let refresh = HttpRequest::post(format!("/{index}/_refresh"), &json!({}));
-    lock.send(client, &refresh)?.succeeded()?;
+    client.send(&refresh)?.succeeded()?;
     let mailboxes: Vec<_> = gone.by_mailbox().collect();
     let mut removed = 0;
     for some in mailboxes.chunks(LOAD_QUERY_MAILBOXES) {
-        removed += delete_by_query(client, lock, index, &gone_query(some))?;
+        removed += delete_by_query(client, index, &gone_query(some))?;
     }
     gone.clear();
     Ok(removed)
@@ -345,17 +342,12 @@ fn gone_query(mailboxes: &[(&MailboxName, &BTreeSet<String>)]) -> Value {
 }
 
 /// Removes documents by a query, until it finds no more.
-fn delete_by_query(
-    client: &HttpClient<'_>,
-    lock: &mut IndexLock,
-    index: &str,
-    query: &Value,
-) -> Result<u64, LoadError> {
+fn delete_by_query(client: &HttpClient<'_>, index: &str, query: &Value) -> Result<u64, LoadError> {
     let path = format!("/{index}/_delete_by_query?conflicts=proceed&refresh=true");
     let request = HttpRequest::post(path, query);
     let (mut removed, mut backoff) = (0, client.backoff());
     loop {
-        let reply: DeletedReply = lock.send(client, &request)?.succeeded()?.json()?;
+        let reply: DeletedReply = client.send(&request)?.succeeded()?.json()?;
         removed += reply.deleted;
         if reply.is_complete() {
             return Ok(removed);

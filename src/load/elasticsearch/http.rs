@@ -37,7 +37,7 @@ pub(super) struct HttpClient<'r> {
     has_answered: Cell<bool>,
     /// `true` if the load is to end, with the error of a request that would be repeated.
     stop: Arc<AtomicBool>,
-    pub(super) report: SharedReport<'r>,
+    report: SharedReport<'r>,
 }
 
 #[derive(Debug)]
@@ -60,11 +60,6 @@ impl HttpRequest {
     /// Asks for a resource.
     pub(super) fn get(path: String) -> HttpRequest {
         HttpRequest::new(Method::GET, path, RequestBody::None)
-    }
-
-    /// Removes a resource.
-    pub(super) fn delete(path: String) -> HttpRequest {
-        HttpRequest::new(Method::DELETE, path, RequestBody::None)
     }
 
     /// Sends JSON to be stored.
@@ -166,7 +161,7 @@ impl fmt::Display for ServerError {
 
 impl HttpReply {
     /// Returns `true` if the request succeeded.
-    pub(super) fn is_success(&self) -> bool {
+    fn is_success(&self) -> bool {
         (200..300).contains(&self.status)
     }
 
@@ -235,28 +230,20 @@ impl<'r> HttpClient<'r> {
     }
 
     /// Returns `true` if the load is to end.
-    pub(super) fn is_stopping(&self) -> bool {
+    fn is_stopping(&self) -> bool {
         self.stop.load(Ordering::Relaxed)
     }
 
     /// Sends a request until the server answers.
-    pub(super) fn send(&self, request: &HttpRequest) -> Result<HttpReply, LoadError> {
-        self.retried(|| self.exchange(request))
-    }
-
-    /// Repeats `attempt` until it is done.
     ///
     /// # Errors
     ///
     /// The error of an attempt, after the last one also that of a [`Refusal`].
-    pub(super) fn retried<T>(
-        &self,
-        mut attempt: impl FnMut() -> Result<Attempt<T>, LoadError>,
-    ) -> Result<T, LoadError> {
+    pub(super) fn send(&self, request: &HttpRequest) -> Result<HttpReply, LoadError> {
         let mut backoff = self.backoff();
         loop {
-            match attempt()? {
-                Attempt::Done(value) => return Ok(value),
+            match self.exchange(request)? {
+                Attempt::Done(reply) => return Ok(reply),
                 Attempt::Again(refusal) => backoff.wait(refusal)?,
             }
         }
@@ -278,7 +265,7 @@ impl<'r> HttpClient<'r> {
     }
 
     /// Sends a request once.
-    pub(super) fn exchange(&self, request: &HttpRequest) -> Result<Attempt<HttpReply>, LoadError> {
+    fn exchange(&self, request: &HttpRequest) -> Result<Attempt, LoadError> {
         let response = match self.run(request) {
             Ok(response) => response,
             Err(error) => return self.failed(error),
@@ -362,7 +349,7 @@ impl<'r> HttpClient<'r> {
     }
 
     /// Classifies an error: a server that is not trusted will not be trusted later.
-    fn failed<T>(&self, error: ureq::Error) -> Result<Attempt<T>, LoadError> {
+    fn failed(&self, error: ureq::Error) -> Result<Attempt, LoadError> {
         let server = &self.server;
         let reason = match &error {
             ureq::Error::Io(error) => tls_error(error).map(|error| self.tls_reason(error)),
@@ -415,8 +402,8 @@ pub(super) fn path_part(name: &str) -> String {
 
 /// The result of one attempt.
 #[derive(Debug)]
-pub(super) enum Attempt<T> {
-    Done(T),
+enum Attempt {
+    Done(HttpReply),
     /// The server may accept it later.
     Again(Refusal),
 }

@@ -8,22 +8,16 @@ use serde_json::{Value, json};
 
 use super::http::{Answer, Request};
 
-/// Indexes, templates and complaints.
+/// Indexes and complaints.
 #[derive(Debug)]
 pub(crate) struct Documents {
     pub(crate) indexes: BTreeMap<String, Index>,
-    templates: BTreeMap<String, Value>,
     /// Requests that a server would refuse, or that break the rules of a load.
     pub(crate) complaints: Vec<String>,
-    /// Failures that a copy of an index reports.
-    pub(crate) copy_failures: Value,
-    /// `true` if a copy lacks a document, without a failure.
-    pub(crate) loses_copies: bool,
     /// `true` if a disk is at the flood-stage watermark: nothing is written.
     pub(crate) is_disk_full: bool,
     /// Largest body, in bytes, after it was unpacked.
     pub(crate) max_bytes: usize,
-    seq_no: u64,
     /// Number of indexes that were created.
     created: u64,
 }
@@ -34,7 +28,6 @@ pub(crate) struct Index {
     /// The identifier that no other index has.
     uuid: String,
     mappings: Value,
-    aliases: BTreeSet<String>,
     pub(crate) documents: BTreeMap<String, Document>,
 }
 
@@ -42,16 +35,8 @@ pub(crate) struct Index {
 #[derive(Debug)]
 pub(crate) struct Document {
     pub(crate) source: Value,
-    seq_no: u64,
     /// `true` if a query finds it.
     is_refreshed: bool,
-}
-
-impl Index {
-    /// Removes the aliases that lead to the index.
-    pub(crate) fn forget_aliases(&mut self) {
-        self.aliases.clear();
-    }
 }
 
 /// The reason for which a full disk refuses a document.
@@ -62,13 +47,9 @@ impl Default for Documents {
     fn default() -> Documents {
         Documents {
             indexes: BTreeMap::new(),
-            templates: BTreeMap::new(),
             complaints: Vec::new(),
-            copy_failures: json!([]),
-            loses_copies: false,
             is_disk_full: false,
             max_bytes: 100 << 20,
-            seq_no: 0,
             created: 0,
         }
     }
@@ -79,7 +60,7 @@ impl Documents {
     pub(crate) fn of(&self, index: &str) -> BTreeMap<&str, &Value> {
         let documents = self
             .indexes
-            .get(self.index_of(index))
+            .get(index)
             .into_iter()
             .flat_map(|index| &index.documents);
         documents
@@ -87,25 +68,13 @@ impl Documents {
             .collect()
     }
 
-    /// Returns the index that a name leads to: that of this name, or the one behind this alias.
-    pub(crate) fn index_of<'n>(&'n self, name: &'n str) -> &'n str {
-        let behind = |(_, index): &(&String, &Index)| index.aliases.contains(name);
-        match self.indexes.iter().find(behind) {
-            Some((index, _)) if !self.indexes.contains_key(name) => index,
-            _ => name,
-        }
-    }
-
     /// Adds or replaces a document.
-    pub(crate) fn store(&mut self, index: &str, id: &str, source: Value) -> u64 {
-        self.seq_no += 1;
+    pub(crate) fn store(&mut self, index: &str, id: &str, source: Value) {
         let document = Document {
             source,
-            seq_no: self.seq_no,
             is_refreshed: false,
         };
         self.index(index).documents.insert(id.to_owned(), document);
-        self.seq_no
     }
 
     /// Returns an index, which is created if it is missing.
@@ -126,31 +95,11 @@ impl Documents {
         request: &Request,
         refuse: impl FnMut() -> Option<u16>,
     ) -> Answer {
-        let mut parts: Vec<_> = request.path.trim_matches('/').split('/').collect();
-        let named = self.index_of(parts[0]).to_owned();
-        // A new index has its own name.
-        if (&*request.method, parts.len()) != ("PUT", 1) {
-            parts[0] = &named;
-        }
+        let parts: Vec<_> = request.path.trim_matches('/').split('/').collect();
         match (&*request.method, &*parts) {
-            ("PUT", ["_index_template", name]) => self.put_template(name, request),
             ("PUT", [index]) => self.create_index(index, request),
             ("GET", [index]) => self.describe(index),
-            ("DELETE", [index]) => self.delete_index(index),
             ("GET", [index, "_mapping"]) => self.mapping(index),
-            ("GET", [index, "_count"]) => {
-                let count = self.documents_of(index).values();
-                Answer::json(
-                    200,
-                    &json!({"count": count.filter(|found| found.is_refreshed).count()}),
-                )
-            }
-            ("POST", ["_reindex"]) => self.copy(request),
-            ("GET", ["_tasks", "node%3A1"]) => {
-                let response = json!({"failures": self.copy_failures});
-                Answer::json(200, &json!({"completed": true, "response": response}))
-            }
-            ("POST", ["_aliases"]) => self.move_alias(request),
             ("POST", [index, "_bulk"]) => self.bulk(index, request, refuse),
             ("POST", [index, "_refresh"]) => self.refresh(index),
             ("POST", [index, "_delete_by_query"]) => self.delete_by_query(index, request),
@@ -161,7 +110,6 @@ impl Documents {
                 "document already exists",
             ),
             ("PUT", [index, "_create" | "_doc", id]) => self.put(index, id, request),
-            ("DELETE", [index, "_doc", id]) => self.remove(index, id, request),
             _ => self.wrong(format!("unknown: {} {}", request.method, request.path)),
         }
     }
@@ -182,34 +130,14 @@ impl Documents {
         })
     }
 
-    fn put_template(&mut self, name: &str, request: &Request) -> Answer {
-        let template = self.json(request);
-        self.templates.insert(name.to_owned(), template);
-        Answer::json(200, &json!({"acknowledged": true}))
-    }
-
     fn create_index(&mut self, name: &str, request: &Request) -> Answer {
         let body = self.json(request);
         if self.indexes.contains_key(name) {
             return Answer::error(400, "resource_already_exists_exception", "it exists");
         }
-        let is_for = |template: &&Value| template["index_patterns"] == json!([name]);
-        let template = self.templates.values().find(is_for);
-        if template.is_none() && !name.ends_with("-segments") {
-            return self.wrong(format!("no template for {name}"));
-        }
-        let aliases = body["aliases"].as_object().into_iter().flatten();
-        let aliases: BTreeSet<_> = aliases.map(|(alias, _)| alias.clone()).collect();
-        if let Some(alias) = aliases
-            .iter()
-            .find(|alias| self.indexes.contains_key(*alias))
-        {
-            return self.wrong(format!("{alias} is an index"));
-        }
         let mappings = body["mappings"].clone();
         let index = self.index(name);
         index.mappings = mappings;
-        index.aliases = aliases;
         Answer::json(200, &json!({"acknowledged": true, "index": name}))
     }
 
@@ -220,89 +148,14 @@ impl Documents {
         }
     }
 
-    /// Describes an index, or those whose names begin as a pattern says.
     fn describe(&self, name: &str) -> Answer {
-        let describe = |(name, index): (&String, &Index)| {
-            let settings = json!({"index": {"uuid": index.uuid}});
-            let described =
-                json!({"settings": settings, "mappings": {"_meta": index.mappings["_meta"]}});
-            (name.clone(), described)
-        };
-        let found: serde_json::Map<_, _> = match name.strip_suffix('*') {
-            Some(start) => {
-                let matching = |(name, _): &(&String, &Index)| name.starts_with(start);
-                self.indexes.iter().filter(matching).map(describe).collect()
+        match self.indexes.get(name) {
+            Some(index) => {
+                let settings = json!({"index": {"uuid": index.uuid}});
+                Answer::json(200, &json!({name: {"settings": settings}}))
             }
-            None => self
-                .indexes
-                .get_key_value(name)
-                .into_iter()
-                .map(describe)
-                .collect(),
-        };
-        if found.is_empty() && !name.ends_with('*') {
-            return Answer::error(404, "index_not_found_exception", "no such index");
-        }
-        Answer::json(200, &Value::Object(found))
-    }
-
-    fn delete_index(&mut self, name: &str) -> Answer {
-        match self.indexes.remove(name) {
-            Some(_) => Answer::json(200, &json!({"acknowledged": true})),
             None => Answer::error(404, "index_not_found_exception", "no such index"),
         }
-    }
-
-    /// Copies documents that a query finds. A copy that is to fail lacks one.
-    fn copy(&mut self, request: &Request) -> Answer {
-        let body = self.json(request);
-        let name = |side: &str| body[side]["index"].as_str().unwrap_or_default().to_owned();
-        let (source, dest) = (name("source"), name("dest"));
-        if !self.indexes.contains_key(&dest)
-            || request.parameter("wait_for_completion") != Some("false")
-        {
-            return self.wrong(format!("_reindex: {body}"));
-        }
-        let lost = usize::from(self.copy_failures != json!([]) || self.loses_copies);
-        let found = self.documents_of(&source).iter();
-        let found = found.filter(|(_, document)| document.is_refreshed);
-        let found: Vec<_> = found
-            .map(|(id, document)| (id.clone(), document.source.clone()))
-            .collect();
-        for (id, source) in found.into_iter().skip(lost) {
-            self.store(&dest, &id, source);
-        }
-        Answer::json(200, &json!({"task": "node:1"}))
-    }
-
-    /// Applies all actions, or none.
-    fn move_alias(&mut self, request: &Request) -> Answer {
-        let body = self.json(request);
-        let actions = body["actions"].as_array().cloned().unwrap_or_default();
-        let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
-        for action in &actions {
-            let (remove, delete) = (&action["remove"], text(&action["remove_index"]["index"]));
-            let index = self.indexes.get(&text(&remove["index"]));
-            let has_alias =
-                index.is_some_and(|index| index.aliases.contains(&text(&remove["alias"])));
-            if !remove.is_null() && !has_alias {
-                return Answer::error(404, "aliases_not_found_exception", "no such alias");
-            }
-            if !delete.is_empty() && !self.indexes.contains_key(&delete) {
-                return Answer::error(404, "index_not_found_exception", "no such index");
-            }
-        }
-        for action in &actions {
-            let (add, remove) = (&action["add"], &action["remove"]);
-            if let Some(index) = self.indexes.get_mut(&text(&remove["index"])) {
-                index.aliases.remove(&text(&remove["alias"]));
-            }
-            self.indexes.remove(&text(&action["remove_index"]["index"]));
-            if let Some(index) = self.indexes.get_mut(&text(&add["index"])) {
-                index.aliases.insert(text(&add["alias"]));
-            }
-        }
-        Answer::json(200, &json!({"acknowledged": true}))
     }
 
     fn bulk(
@@ -433,38 +286,16 @@ impl Documents {
     fn get(&mut self, index: &str, id: &str) -> Answer {
         match self.documents_of(index).get(id) {
             None => Answer::json(404, &json!({"found": false})),
-            Some(document) => Answer::json(
-                200,
-                &json!({"_seq_no": document.seq_no, "_primary_term": 1, "found": true, "_source": document.source}),
-            ),
+            Some(document) => {
+                Answer::json(200, &json!({"found": true, "_source": document.source}))
+            }
         }
-    }
-
-    /// Returns `true` if the document has the version that the request names, if it names any.
-    fn is_expected(&mut self, index: &str, id: &str, request: &Request) -> bool {
-        let Some(expected) = request.parameter("if_seq_no") else {
-            return true;
-        };
-        let is_term = request.parameter("if_primary_term") == Some("1");
-        let found = self.documents_of(index).get(id);
-        is_term && found.is_some_and(|found| found.seq_no.to_string() == expected)
     }
 
     fn put(&mut self, index: &str, id: &str, request: &Request) -> Answer {
         let source = self.json(request);
-        if !self.is_expected(index, id, request) {
-            return Answer::error(409, "version_conflict_engine_exception", "another version");
-        }
         self.documents_of(index);
-        let seq_no = self.store(index, id, source);
-        Answer::json(201, &json!({"_seq_no": seq_no, "_primary_term": 1}))
-    }
-
-    fn remove(&mut self, index: &str, id: &str, request: &Request) -> Answer {
-        if !self.is_expected(index, id, request) {
-            return Answer::error(409, "version_conflict_engine_exception", "another version");
-        }
-        self.documents_of(index).remove(id);
-        Answer::json(200, &json!({"result": "deleted"}))
+        self.store(index, id, source);
+        Answer::json(201, &json!({"result": "created"}))
     }
 }

@@ -9,7 +9,6 @@ use serde_json::{Value, json};
 pub(super) struct Request {
     pub(super) method: String,
     pub(super) path: String,
-    pub(super) query: String,
     headers: Vec<(String, String)>,
     pub(super) body: Vec<u8>,
 }
@@ -18,17 +17,6 @@ impl Request {
     pub(super) fn header(&self, name: &str) -> Option<&String> {
         let found = self.headers.iter().find(|(other, _)| other == name);
         found.map(|(_, value)| value)
-    }
-
-    /// Returns a parameter of the query.
-    pub(super) fn parameter(&self, name: &str) -> Option<&str> {
-        let mut parameters = self
-            .query
-            .split('&')
-            .filter_map(|pair| pair.split_once('='));
-        parameters
-            .find(|(other, _)| *other == name)
-            .map(|(_, value)| value)
     }
 }
 
@@ -72,8 +60,7 @@ pub(super) fn read_request(reader: &mut impl BufRead) -> io::Result<Option<Reque
     let mut words = line.split_ascii_whitespace();
     let method = words.next().unwrap_or_default().to_owned();
     let target = words.next().unwrap_or_default();
-    let (path, query) = target.split_once('?').unwrap_or((target, ""));
-    let (path, query) = (path.to_owned(), query.to_owned());
+    let path = target.split('?').next().unwrap_or_default().to_owned();
     let mut headers = Vec::new();
     loop {
         let mut line = String::new();
@@ -86,7 +73,6 @@ pub(super) fn read_request(reader: &mut impl BufRead) -> io::Result<Option<Reque
     let mut request = Request {
         method,
         path,
-        query,
         headers,
         body: Vec::new(),
     };

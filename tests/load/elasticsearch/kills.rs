@@ -105,11 +105,6 @@ fn killed_loads_give_each_document_once() {
                 break;
             }
             killed += 1;
-            // Its owner is dead: nobody has to wait until the lock lapses.
-            let mut state = server.state();
-            if let Some(index) = state.documents.indexes.get_mut("mail-segments") {
-                index.documents.remove("lock");
-            }
         }
         server.state().faults = Faults::default();
         loaded(&server, &["--delete-segments", &out], b"");
