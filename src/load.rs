@@ -24,7 +24,6 @@ mod postgres;
 mod run;
 mod scan_feed;
 mod search;
-mod search_target;
 mod sqlite;
 #[cfg(feature = "stats")]
 mod stats;
@@ -44,10 +43,7 @@ pub use run::{LoadedScan, load, load_scan};
 pub use scan_feed::{RecordFeed, ScannedFiles};
 #[cfg(feature = "browse")]
 pub(crate) use search::PassageMarker;
-pub use search::{SearchOrder, SearchQuery};
-pub use search_target::search;
-#[cfg(feature = "stats")]
-pub use search_target::stats_of_search;
+pub use search::{SearchOrder, SearchQuery, search};
 #[cfg(feature = "cli")]
 pub(crate) use sqlite::files_of_database;
 #[cfg(any(feature = "audit", feature = "cli"))]
@@ -59,7 +55,7 @@ pub(crate) use sqlite::{open_to_extend, sqlite_error};
 #[cfg(feature = "stats")]
 pub use stats::{
     ReadStats, files_of_records, has_segments, is_named_as_records, stats_of_database,
-    stats_of_records,
+    stats_of_matches, stats_of_records,
 };
 pub use target::today;
 #[cfg(feature = "elasticsearch")]

@@ -58,7 +58,7 @@ pub use other_lines::{write_event, write_gone, write_reject};
 pub use owned::{Record, RecordItems, RecordValue};
 pub use parsed::write_parsed;
 pub use parts::Parts;
-#[cfg(any(feature = "browse", feature = "postgres"))]
+#[cfg(feature = "browse")]
 pub(crate) use record_line::json_list;
 #[cfg(feature = "load")]
 pub(crate) use record_line::mailbox_key;

@@ -100,7 +100,7 @@ pub(crate) enum Command {
     #[command(after_help = examples::LOAD)]
     #[cfg(feature = "load")]
     Load(LoadArgs),
-    /// Search a database or an index that `load` made
+    /// Search a database that `load` made
     #[command(after_help = examples::SEARCH)]
     #[cfg(feature = "load")]
     Search(SearchArgs),

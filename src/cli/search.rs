@@ -6,15 +6,13 @@ mod facets;
 use std::io::{self, IsTerminal};
 use std::path::Path;
 
-use indicatif::ProgressBar;
-
 use super::args::check_period;
 use super::args::{SearchArgs, SearchFormat};
 use super::error::{CommandError, CommandResult, Exit};
-use super::load::{StderrReport, credentials, load_error};
+use super::load::load_error;
 use super::terminal::{StdoutLines, check_is_not_database, escaped, print_message};
 use crate::diagnostic::EscapeForm;
-use crate::load::{self, LoadError, SearchQuery, TargetName};
+use crate::load::{self, LoadError, SearchQuery};
 use crate::parse::host_name;
 use crate::record::{FormulaGuard, FoundRow, GrepStyle, TableSyntax};
 
@@ -24,22 +22,15 @@ impl From<LoadError> for CommandError {
     }
 }
 
-#[cfg_attr(
-    not(any(feature = "postgres", feature = "elasticsearch")),
-    expect(irrefutable_let_patterns, reason = "there may be other targets")
-)]
 pub(super) fn search(args: &SearchArgs) -> CommandResult {
-    let target = target(&args.database)?;
-    if let TargetName::Sqlite(path) = &target {
-        check_is_there(path, args)?;
-    }
+    let database = database(&args.database);
+    check_is_file(database)?;
+    check_is_there(database, args)?;
     let query = query(args)?;
-    if let TargetName::Sqlite(path) = &target {
-        check_is_not_database(path)?;
-    }
+    check_is_not_database(database)?;
     #[cfg(feature = "stats")]
     if !args.facets.is_empty() {
-        return facets::print(args, &target, &query);
+        return facets::print(args, database, &query);
     }
     check_has_condition(&query)?;
     let style = if args.color.colors(&io::stdout()) {
@@ -75,24 +66,18 @@ pub(super) fn search(args: &SearchArgs) -> CommandResult {
     }
     let mut line = Vec::new();
     let mut has_found = false;
-    load::search(
-        &target,
-        &credentials(),
-        &query,
-        &mut StderrReport::beneath(ProgressBar::hidden()),
-        |row| -> Result<bool, CommandError> {
-            has_found = true;
-            line.clear();
-            match format {
-                SearchFormat::Text => row.write_text(style, &mut line),
-                SearchFormat::Grep => row.write_grep(style, &mut line),
-                SearchFormat::Urls => row.write_url(&mut line),
-                SearchFormat::Csv | SearchFormat::Tsv => row.write_row(syntax, &mut line),
-                SearchFormat::Jsonl => row.write_json(&mut line),
-            }
-            out.put(&line)
-        },
-    )?;
+    load::search(database, &query, |row| -> Result<bool, CommandError> {
+        has_found = true;
+        line.clear();
+        match format {
+            SearchFormat::Text => row.write_text(style, &mut line),
+            SearchFormat::Grep => row.write_grep(style, &mut line),
+            SearchFormat::Urls => row.write_url(&mut line),
+            SearchFormat::Csv | SearchFormat::Tsv => row.write_row(syntax, &mut line),
+            SearchFormat::Jsonl => row.write_json(&mut line),
+        }
+        out.put(&line)
+    })?;
     out.finish()?;
     if !has_found {
         if let Some(hint) = syntax_hint(&args.words) {
@@ -131,21 +116,23 @@ pub(super) fn check_is_file(database: &Path) -> Result<(), CommandError> {
             Exit::Usage,
             format!(
                 "this command reads a SQLite database, and `{scheme}://` names a server: ask that with \
-                 its own programs (docs/loading.md has queries), or load the records into a file"
+                 its own programs (docs/recipes.md has the queries of `search` for PostgreSQL, \
+                 Elasticsearch and OpenSearch), or load the records into a file"
             ),
         )),
         _ => Ok(()),
     }
 }
 
-/// Returns the target that an argument names: a file that exists is one, whatever its name is.
-fn target(database: &Path) -> Result<TargetName, CommandError> {
-    let name = database
+/// Returns the file that an argument names: one that exists, whatever its name is, or the file after
+/// `sqlite:`.
+fn database(argument: &Path) -> &Path {
+    let file = argument
         .to_str()
-        .filter(|name| (name.contains("://") || name.starts_with("sqlite:")) && !database.exists());
-    match name {
-        None => Ok(TargetName::Sqlite(database.to_owned())),
-        Some(name) => Ok(TargetName::parse(name)?),
+        .and_then(|name| name.strip_prefix("sqlite:"));
+    match file {
+        Some(file) if !argument.exists() => Path::new(file),
+        _ => argument,
     }
 }
 

@@ -115,18 +115,14 @@ pub const LOAD_FOLLOW_MS: u64 = 1_000;
 /// Interval, in milliseconds, at which `load --follow` tries to reach a server again.
 pub const LOAD_RETRY_MS: u64 = 5_000;
 
-/// Number of words and phrases of a search. A server accepts 1,024 clauses a query.
+/// Number of words and phrases of a search: an index takes minutes for thousands.
 pub const SEARCH_PHRASES: usize = 256;
 
 /// Number of words of a phrase.
 pub const SEARCH_PHRASE_WORDS: usize = 256;
 
-/// Size, in bytes, of a word of a search. `PostgreSQL` indexes no longer ones.
+/// Size, in bytes, of a word of a search, and of one in `PostgreSQL`, which indexes no longer ones.
 pub const SEARCH_WORD_BYTES: usize = 2_046;
-
-/// Number of matches of a search that a server sends at once. Each may have texts of some hundred
-/// kilobytes.
-pub const SEARCH_FETCHED_ROWS: usize = 250;
 
 /// Size, in bytes, of a word in an index of Elasticsearch or `OpenSearch`: a longer one is replaced
 /// by its beginning and its hash, since the analyzer divides words of more than 255 characters.

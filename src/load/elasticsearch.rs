@@ -11,7 +11,6 @@ mod http;
 mod index_words;
 mod indexes;
 mod login;
-mod search;
 
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -22,7 +21,6 @@ use serde_json::json;
 use super::LoadError;
 use super::authority_file::certificates;
 use super::http_agent::TrustedAuthorities;
-use super::search::{Match, MatchUse, SearchQuery};
 use super::target::{
     ChangedRows, GoneMessages, LineTexts, LoadRow, RefusedRecord, ReplacedFiles, SegmentId,
     SegmentStatus, StoredFile, Target,
@@ -196,20 +194,6 @@ fn authorities(server: &IndexServer) -> Result<TrustedAuthorities, LoadError> {
         None => Ok(TrustedAuthorities::Machine),
         Some(path) => certificates(path).map(TrustedAuthorities::Named),
     }
-}
-
-/// Searches an index, and gives each match to `found` until that returns `false`.
-pub(super) fn search<E: From<LoadError>>(
-    server: &IndexServer,
-    index: &str,
-    job: &LoadJob,
-    report: SharedReport<'_>,
-    (query, matches): (&SearchQuery, MatchUse),
-    found: impl FnMut(&Match) -> Result<bool, E>,
-) -> Result<(), E> {
-    let target = ElasticsearchTarget::open(server, index, job, report)?;
-    target.names.check_is_there(&target.client)?;
-    search::each_match(&target.client, &target.names.records, query, matches, found)
 }
 
 /// The error of the database in memory that divides texts into words.

@@ -2,11 +2,8 @@
 
 mod copy_row;
 mod schema;
-mod search;
 mod session;
 mod tls;
-
-pub(super) use search::search;
 
 use tokio_postgres::error::SqlState;
 use tokio_postgres::{Config, Row};

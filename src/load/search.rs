@@ -17,7 +17,7 @@ use crate::record::{FoundContext, FoundMessage, FoundRow, FoundSource};
 /// # Errors
 ///
 /// The database cannot be read, or is not one that `urlspool load` made.
-pub(super) fn search_database<E: From<LoadError>>(
+pub fn search<E: From<LoadError>>(
     path: &Path,
     query: &SearchQuery,
     mut found: impl FnMut(&FoundRow) -> Result<bool, E>,
@@ -63,7 +63,7 @@ impl PassageMarker {
 }
 
 /// Marks the phrases of a search in the passage of a match.
-pub(super) fn mark(row: &mut FoundRow, marker: &mut Marker) -> rusqlite::Result<()> {
+fn mark(row: &mut FoundRow, marker: &mut Marker) -> rusqlite::Result<()> {
     if let Some(context) = &mut row.context {
         context.before_marks = marker.marks(&context.before)?;
         context.after_marks = marker.marks(&context.after)?;
@@ -97,7 +97,7 @@ pub(super) fn found_row(row: &Row<'_>) -> rusqlite::Result<FoundRow> {
     })
 }
 
-pub(super) fn context(before: Option<String>, after: Option<String>) -> Option<FoundContext> {
+fn context(before: Option<String>, after: Option<String>) -> Option<FoundContext> {
     let (before, after) = before.zip(after)?;
     Some(FoundContext::new(before, after))
 }
@@ -137,7 +137,7 @@ pub struct SearchQuery {
 
 /// A condition of a search beside its words, with its value as rows have it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Condition {
+enum Condition {
     /// A host, or a registrable domain.
     Host(String),
     Scheme(String),
@@ -154,43 +154,6 @@ pub(super) enum Condition {
     Since(String),
     /// The date after the last one.
     Until(String),
-}
-
-/// The use of the matches of a search.
-#[cfg(any(feature = "elasticsearch", feature = "postgres"))]
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum MatchUse {
-    /// They are printed, in their order, up to the limit.
-    Print,
-    /// All are counted.
-    Count,
-}
-
-/// A match of a search, with what facets count.
-#[cfg(any(feature = "elasticsearch", feature = "postgres"))]
-#[derive(Debug)]
-pub(super) struct Match {
-    pub(super) row: FoundRow,
-    #[cfg_attr(
-        not(feature = "stats"),
-        expect(dead_code, reason = "statistics count them")
-    )]
-    pub(super) facets: FacetRow,
-}
-
-/// A match of a search, as far as facets count it.
-#[derive(Debug)]
-#[cfg_attr(
-    not(feature = "stats"),
-    allow(dead_code, reason = "statistics count them")
-)]
-pub(super) struct FacetRow {
-    pub(super) date: Option<String>,
-    pub(super) list_id: Option<String>,
-    pub(super) newsgroups: Vec<String>,
-    pub(super) scheme: String,
-    pub(super) host: Option<String>,
-    pub(super) domain: Option<String>,
 }
 
 /// Order of the matches. Those without a plausible date come last; those of one time in the order
@@ -307,7 +270,7 @@ impl SearchQuery {
     }
 
     /// Returns the conditions beside the words.
-    pub(super) fn conditions(&self) -> Vec<Condition> {
+    fn conditions(&self) -> Vec<Condition> {
         let lower = |text: &String| text.to_ascii_lowercase();
         let key_of = |url: &String| String::from_utf8_lossy(&key(url.as_bytes())).into_owned();
         let conditions = [

@@ -8,7 +8,7 @@ use rusqlite::{Row, params_from_iter};
 
 use super::input::{LoadInput, inputs_of, is_records, segments_in, unreadable};
 use super::lines::each_batch;
-use super::search::{FacetRow, SearchQuery};
+use super::search::SearchQuery;
 use super::sqlite::{open_to_read, sqlite_error};
 use super::target::{LineTexts, today};
 use super::{LoadError, LoadReport};
@@ -166,14 +166,14 @@ pub fn stats_of_database(path: &Path) -> Result<Stats, LoadError> {
     Ok(stats)
 }
 
-/// The columns of [`FacetRow`].
+/// The columns of a match that [`count_match`] reads.
 const FACET_COLUMNS: &str =
     "messages.date, messages.list_id, messages.newsgroups, urls.scheme, urls.host, urls.domain";
 
 /// Adds a match. Its message is not known: only what lists of names count is right. Mailing lists
 /// are counted among newsgroups, since one name may be both.
-pub(super) fn count_match(row: &FacetRow, today: &str, stats: &mut Stats) {
-    let lists = list_names(row.list_id.as_deref(), &row.newsgroups);
+fn count_match(row: &Row<'_>, today: &str, stats: &mut Stats) -> rusqlite::Result<()> {
+    let lists = list_names(text(row, 1)?, &texts(text(row, 2)?));
     stats.begin_message(&StatsMessage {
         source: 0,
         place: 0,
@@ -181,20 +181,28 @@ pub(super) fn count_match(row: &FacetRow, today: &str, stats: &mut Stats) {
         list_id: None,
         newsgroups: lists.iter().map(String::as_str).collect(),
     });
+    let scheme = text(row, 3)?.unwrap_or_default();
     let url = StatsUrl {
         key: "",
-        scheme: &row.scheme,
-        host: row.host.as_deref(),
-        domain: row.domain.as_deref(),
+        scheme,
+        host: text(row, 4)?,
+        domain: text(row, 5)?,
         wrapper: "",
         redirector: None,
-        date: CitedDate::of(&row.scheme, row.date.as_deref(), today),
+        date: CitedDate::of(scheme, text(row, 0)?, today),
     };
     stats.add(&url, std::iter::empty());
+    Ok(())
 }
 
-/// Counts the matches of a search in the database at `path`.
-pub(super) fn stats_of_matches(path: &Path, query: &SearchQuery) -> Result<Stats, LoadError> {
+/// Returns the numbers of URLs by domain, host, scheme, newsgroup and year among the matches of a
+/// search in the database at `path`. Mailing lists are counted among the newsgroups. The limit of
+/// the search has no effect.
+///
+/// # Errors
+///
+/// The database cannot be read, or is not one that `urlspool load` made.
+pub fn stats_of_matches(path: &Path, query: &SearchQuery) -> Result<Stats, LoadError> {
     let named = |error: rusqlite::Error| sqlite_error(path, error);
     let db = open_to_read(path)?;
     query.phrases().map_err(named)?.check()?;
@@ -206,21 +214,10 @@ pub(super) fn stats_of_matches(path: &Path, query: &SearchQuery) -> Result<Stats
     let mut rows = statement.query(params_from_iter(values)).map_err(named)?;
     let (mut stats, today) = (Stats::default(), today());
     while let Some(row) = rows.next().map_err(named)? {
-        count_match(&facet_row(row).map_err(named)?, &today, &mut stats);
+        count_match(row, &today, &mut stats).map_err(named)?;
     }
     stats.end_message();
     Ok(stats)
-}
-
-fn facet_row(row: &Row<'_>) -> rusqlite::Result<FacetRow> {
-    Ok(FacetRow {
-        date: row.get(0)?,
-        list_id: row.get(1)?,
-        newsgroups: texts(text(row, 2)?),
-        scheme: row.get(3)?,
-        host: row.get(4)?,
-        domain: row.get(5)?,
-    })
 }
 
 /// A day after all days.

@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use super::kept_segments::{check_replaced, end_of, follow, is_empty, wait_until};
 use super::segments::segment;
 use super::{MAIL, first_message, records, second_in_another_mailbox};
-use crate::scene::{Ended, Folder, done, ended, urlspool};
+use crate::scene::{Ended, Folder, corpus, done, ended, urlspool};
 use server::PostgresServer;
 
 fn load(target: &str, input: &[u8]) -> Ended {
@@ -142,67 +142,70 @@ fn rows_of_files_that_are_gone_are_pruned() {
     assert_eq!(server.psql(counts), "2|4");
 }
 
+/// The queries that docs/recipes.md shows find what `search` finds in a file, in the same order.
 #[test]
-fn a_search_gives_the_lines_that_it_gives_of_a_file() {
+fn the_queries_of_the_recipes_find_what_search_finds() {
     let Some(server) = PostgresServer::start("", &[]) else {
         return;
     };
     let folder = Folder::new();
-    let target = server.target();
-    let none = ended(urlspool(["search"]).args([&*target, "lamp"]), b"");
-    assert_eq!(none.status, Some(2), "{}", none.stderr);
-    assert!(none.stderr.contains("has no tables of"), "{}", none.stderr);
-    let news = MAIL.replacen(
-        "Subject: A lamp",
-        "List-Id: Lamps <lamps.m.example>\nNewsgroups: alt.lamps\nSubject: A lamp",
-        1,
-    );
-    let news = news.replace("ftp://f.example/x", "ftp://f.example:80/x");
-    let mail = folder.file(
-        "a.mbox",
-        news.replace("\nsee ", "\nThe quick fox\njumps over "),
-    );
-    let lines = done(&["scan", "--context", "40", &mail]).stdout;
-    loaded(&target, &lines);
-    let file = folder.path("urls.db").display().to_string();
-    let into_file = ended(&mut urlspool(["load", "--into", &file]), &lines);
-    assert_eq!(into_file.status, Some(0));
-    for (args, count) in [
-        (&["lamp"][..], 4),
-        (&["fox ju*", "--sort", "oldest"], 2),
-        (&["\"fox jumps\"", "--limit", "1"], 1),
-        (&["jumps fox"], 0),
-        (&["over and"], 0),
-        (&["--", "lamp", "-john"], 3),
-        (&["--", "-\"the other\""], 3),
-        (&["--host", "M.example"], 3),
-        (&["--domain", "f.example"], 1),
-        (&["--scheme", "ftp"], 1),
-        (&["--key", "HTTP://M.example:80/%6Camp"], 3),
-        (&["--sender", "JANE"], 3),
-        (&["--sender", "%"], 0),
-        (&["--list", "LAMPS.m.example"], 3),
-        (&["--list", "alt.lamps"], 3),
-        (&["--hazard", "odd-port"], 1),
-        (&["--hazard", "mismatch"], 0),
-        (&["--since", "1996-01-02", "--until", "1996"], 1),
-    ] {
-        let run = |target: &str| {
-            ended(
-                urlspool(["search", target, "--format", "jsonl"]).args(args),
-                b"",
-            )
-        };
-        let (found, expected) = (run(&target), run(&file));
-        assert_eq!(found.status, Some(0), "{args:?}: {}", found.stderr);
-        assert_eq!(found.text(), expected.text(), "{args:?}");
-        assert_eq!(found.text().lines().count(), count, "{args:?}");
+    let (file, target) = (folder.path("urls.db"), server.target());
+    let mut scan = urlspool(["scan", "-q", "--context", "80"]);
+    let parts = ["mail", "news", "text"].map(|part| corpus().join(part));
+    let lines = ended(scan.args(parts), b"").stdout;
+    for target in [&target, file.to_str().unwrap()] {
+        loaded(target, &lines);
     }
-    let facets = |target: &str| {
-        let command = ["search", target, "--facets", "domain,host,year,list,scheme"];
-        done(&command).text().to_owned()
-    };
-    assert_eq!(facets(&target), facets(&file));
+    let page = std::fs::read_to_string(corpus().with_file_name("docs/recipes.md")).unwrap();
+    let (_, statement) = page.split_once("SELECT record_id").unwrap();
+    let statement = statement.split_once("LIMIT 20;").unwrap().0;
+    let rows = page.lines().filter_map(|line| {
+        let cells = line.strip_prefix("| `")?.strip_suffix("` |")?;
+        let (search, queries) = cells.split_once("` | `")?;
+        Some((search, queries.split_once("` | `")?.0))
+    });
+    let rows: Vec<_> = rows.collect();
+    assert!(10 <= rows.len(), "{rows:?}");
+    for (search, condition) in rows {
+        let command = format!("\"$0\" search \"$1\" --format jsonl {search}");
+        let program = env!("CARGO_BIN_EXE_urlspool");
+        let mut shell = Command::new("sh");
+        let found = ended(shell.args(["-c", &command, program]).arg(&file), b"");
+        assert_eq!(found.status, Some(0), "{search}: {}", found.stderr);
+        let expected: Vec<_> = found
+            .records()
+            .into_iter()
+            .map(|found| found["id"].clone())
+            .collect();
+        assert!(!expected.is_empty(), "{search}");
+        let sql = format!(
+            "SELECT record_id{}",
+            statement.replace("CONDITION", condition)
+        );
+        let rows = server.psql(&sql);
+        let rows: Vec<_> = rows
+            .lines()
+            .map(|row| row.split('|').next().unwrap())
+            .collect();
+        assert_eq!(rows, expected, "{search}");
+    }
+}
+
+/// `search` reads SQLite.
+#[test]
+fn a_server_is_not_searched() {
+    for target in [
+        "postgresql:///urls",
+        "elasticsearch+http://127.0.0.1:9/urls",
+    ] {
+        let refused = ended(&mut urlspool(["search", target, "lamp"]), b"");
+        assert_eq!(refused.status, Some(2), "{}", refused.stderr);
+        assert!(
+            refused.stderr.contains("docs/recipes.md"),
+            "{}",
+            refused.stderr
+        );
+    }
 }
 
 #[test]

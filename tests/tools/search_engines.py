@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
 """Loads into a real OpenSearch or Elasticsearch, which `opensearch.sh` starts, and checks that each record is a document once.
 
-    tests/tools/search_engines.py BINARY [--records N] [--kills N] [--server-kills N] [--minutes N] [--days N] [--queries N]
+    tests/tools/search_engines.py BINARY [--records N] [--kills N] [--server-kills N] [--minutes N] [--days N]
         [--file RECORDS.jsonl] [--engine opensearch|elasticsearch] [--seed N] [--heap 1g] [--only PART...]
 
-BINARY has the features `elasticsearch` and, for `search`, `postgres`. The parts:
+BINARY has the feature `elasticsearch`. The parts:
 
   load        a load, its repetition, and the same documents sent to `_bulk` by curl, uncompressed: times and sizes
-  search      so many searches in SQLite, PostgreSQL and this server (see `search_equality.py`)
+  search      the queries of docs/recipes.md find what `search` finds in SQLite
   kills       two loads share the segments of a daemon; one of them is killed and started again
   server      the same, but the server is killed
   two         two loads of one file at a time
@@ -163,7 +163,6 @@ def main():
     parser.add_argument("--server-kills", type=int, default=2)
     parser.add_argument("--minutes", type=float, default=40)
     parser.add_argument("--days", type=int, default=30)
-    parser.add_argument("--queries", type=int, default=500)
     parser.add_argument("--file")
     parser.add_argument("--heap", default="1g")
     parser.add_argument("--only", nargs="*", default=PARTS, choices=PARTS)
@@ -265,15 +264,26 @@ def check_load(args, loads, folder, checks, rng):
 
 
 def check_search(args, loads, folder, checks, rng):
-    """The answers of SQLite, PostgreSQL and this server are equal."""
-    compared = subprocess.run(
-        [sys.executable, os.path.join(HERE, "search_equality.py"), os.path.realpath(args.binary), "--queries", str(args.queries),
-         "--engine", loads.server.url], cwd=os.path.join(HERE, "../.."), capture_output=True, text=True)
-    print(compared.stdout + compared.stderr, end="", flush=True)
-    if compared.returncode == 77:
-        checks.skip("search", "PostgreSQL is not installed")
-    else:
-        checks.equal(f"{args.queries} searches of all targets", compared.returncode, 0)
+    """The queries that docs/recipes.md shows find what `search` finds in SQLite, in the same order."""
+    root, database = os.path.join(HERE, "../.."), os.path.join(folder, "search.db")
+    scan = [args.binary, "scan", "-q", "--context", "80", *(os.path.join(root, "corpus", part) for part in ("mail", "news", "text"))]
+    lines = subprocess.run(scan, capture_output=True).stdout
+    subprocess.run([args.binary, "load", "--into", database], input=lines, check=True)
+    checks.equal("a load of the corpus", loads.load("search", lines=lines).returncode, 0)
+    loads.server.ask("POST", "/search/_refresh")
+    with open(os.path.join(root, "docs/recipes.md"), encoding="utf-8") as file:
+        page = file.read().splitlines()
+    body = next(line for line in page if line.startswith('{"size": 20, "query": CONDITION')).replace('"size": 20', '"size": 10000')
+    rows = [line[3:-3].split("` | `") for line in page if line.startswith("| `") and line.endswith("` |")]
+    checks.equal("ten queries or more", len(rows) >= 10, True)
+    for search, _, condition in rows:
+        command = f'"$0" search "$1" --format jsonl {search}'
+        found = subprocess.run(["sh", "-c", command, args.binary, database], capture_output=True, check=True).stdout
+        wanted = [json.loads(line)["id"] for line in found.splitlines()]
+        reply = loads.server.ask("POST", "/search/_search", json.loads(body.replace("CONDITION", condition)))
+        ids = [hit["_source"]["id"] for hit in reply["hits"]["hits"]]
+        checks.equal(f"{search}: {len(wanted)} matches in this order", bool(wanted) and ids == wanted, True)
+    loads.server.ask("DELETE", "/search")
 
 
 class Followers:

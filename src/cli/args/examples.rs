@@ -134,13 +134,11 @@ Examples:
 pub(super) const SEARCH: &str = "Exit codes:
   0  done, also if nothing was found
   2  the arguments or the database cannot be used
- 69  the server cannot be reached
  74  the database cannot be read
  78  the database is damaged
 
 Examples:
   urlspool search urls.db cern
-  urlspool search postgresql://user@host/urls cern
   urlspool search urls.db --host info.cern.ch --until 1994
   urlspool search urls.db --key http://info.cern.ch/ --sort oldest
   urlspool search urls.db --sender jane --format csv 'goph*'

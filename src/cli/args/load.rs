@@ -77,9 +77,8 @@ pub(crate) struct LoadArgs {
 /// The arguments of `search`.
 #[derive(clap::Args, Debug)]
 pub(crate) struct SearchArgs {
-    /// The database or index that `urlspool load` made: a file, or the URL of a server as `load
-    /// --into` takes it
-    #[arg(value_name = "TARGET")]
+    /// The database that `urlspool load` made
+    #[arg(value_name = "DB")]
     pub(crate) database: PathBuf,
 
     /// Words that occur in the URL, the text of the link, the subject, the sender or the text around

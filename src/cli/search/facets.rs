@@ -1,17 +1,16 @@
 //! The numbers of matches by domain, host, year, list and scheme.
 
 use std::cmp::Reverse;
+use std::path::Path;
 
-use indicatif::ProgressBar;
 use serde_json::json;
 
 use super::super::args::{Facet, SearchArgs, SearchFormat};
 use super::super::error::{CommandError, CommandResult, Exit};
-use super::super::load::{StderrReport, credentials};
 use super::super::terminal::{StdoutLines, escaped};
 use crate::config::NamedValue;
 use crate::diagnostic::{EscapeForm, counted, grouped};
-use crate::load::{self, SearchQuery, TargetName};
+use crate::load::{self, SearchQuery};
 use crate::record::{FormulaGuard, TableSyntax};
 use crate::stats::{Stats, TopList};
 
@@ -28,7 +27,7 @@ const LATER: &str = "later";
 const COLUMNS: [&str; 3] = ["facet", "value", "count"];
 
 /// Prints the numbers of the matches of a search.
-pub(super) fn print(args: &SearchArgs, target: &TargetName, query: &SearchQuery) -> CommandResult {
+pub(super) fn print(args: &SearchArgs, database: &Path, query: &SearchQuery) -> CommandResult {
     let format = args.format.unwrap_or(SearchFormat::Text);
     if matches!(format, SearchFormat::Grep | SearchFormat::Urls) {
         return Err(CommandError::new(
@@ -36,12 +35,7 @@ pub(super) fn print(args: &SearchArgs, target: &TargetName, query: &SearchQuery)
             "--facets prints numbers: give --format text, csv, tsv or jsonl",
         ));
     }
-    let stats = load::stats_of_search(
-        target,
-        &credentials(),
-        query,
-        &mut StderrReport::beneath(ProgressBar::hidden()),
-    )?;
+    let stats = load::stats_of_matches(database, query)?;
     let limit = args
         .limit
         .map(|limit| usize::try_from(limit).unwrap_or(usize::MAX));

@@ -44,17 +44,13 @@ pub(super) fn indexed_texts(
 }
 
 /// Returns a word as an index has it.
-pub(super) fn indexed_word(word: &str) -> Cow<'_, str> {
+fn indexed_word(word: &str) -> Cow<'_, str> {
     if word.len() <= SEARCH_INDEXED_WORD_BYTES {
         return Cow::Borrowed(word);
     }
     let hash = hash_pieces(&[word.as_bytes()]);
-    Cow::Owned(format!("{}+{hash:032x}", indexed_beginning(word)))
-}
-
-/// Returns the part of a word's beginning that is in an index as it is.
-pub(super) fn indexed_beginning(word: &str) -> &str {
-    &word[..word.floor_char_boundary(SEARCH_INDEXED_WORD_BYTES)]
+    let beginning = &word[..word.floor_char_boundary(SEARCH_INDEXED_WORD_BYTES)];
+    Cow::Owned(format!("{beginning}+{hash:032x}"))
 }
 
 #[cfg(test)]

@@ -33,17 +33,6 @@ impl IndexNames {
         prepare(client, &self.records, &self.target, records)?;
         prepare(client, &self.segments, &self.segments, segments_index)
     }
-
-    /// Checks that the name leads to indexes of this program.
-    pub(super) fn check_is_there(&self, client: &HttpClient<'_>) -> Result<(), LoadError> {
-        if check_version(client, &self.records, &self.target)? {
-            return Ok(());
-        }
-        Err(LoadError::unusable(format!(
-            "there is no index {}; `urlspool load` creates it",
-            self.target
-        )))
-    }
 }
 
 /// Creates an index, unless it is there and ours.
