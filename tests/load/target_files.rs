@@ -170,7 +170,10 @@ fn a_database_whose_loader_was_killed_is_ours() {
     let (running, folder) = (Folder::new(), Folder::new());
     let lines = records(&Folder::new(), "a.mbox", MAIL);
     let reader = Connection::open(running.path("urls.db")).unwrap();
-    reader.execute_batch("PRAGMA journal_mode=WAL").unwrap();
+    // As a loader begins.
+    reader
+        .execute_batch("PRAGMA application_id=0x75726C73; PRAGMA journal_mode=WAL")
+        .unwrap();
     // While it reads an older state the log cannot be merged.
     reader.execute_batch("BEGIN").unwrap();
     let count = reader.query_row("SELECT count(*) FROM sqlite_master", [], |row| row.get(0));

@@ -11,7 +11,7 @@ use std::time::Duration;
 use rusqlite::{Connection, ErrorCode, OpenFlags};
 
 use super::file_check::{
-    FileContent, FirstPage, beside, check_to_read, check_to_write, log_holds, no_database,
+    FileContent, beside, check_to_read, check_to_write, has_foreign_log, is_begun, no_database,
 };
 use super::schema::{APPLICATION_ID, VERSION, tables};
 use crate::grammar::encode;
@@ -81,9 +81,11 @@ impl DatabaseFile {
             let content = FileContent::of(&self.file).map_err(|error| self.unreadable(error))?;
             let attempts = match content {
                 FileContent::Whole => return Ok(()),
-                FileContent::Short(missing) => {
-                    if log_holds(&self.path, &missing) {
-                        merge_once(db).map_err(|error| sqlite_error(&self.path, error))?;
+                // A merge of the log writes the first page before the last ones, and may have been
+                // killed between.
+                FileContent::Short => {
+                    if merge_once(db).is_ok_and(|is_merged| is_merged) && self.is_mended()? {
+                        return Ok(());
                     }
                     LOAD_LENGTH_ATTEMPTS
                 }
@@ -94,12 +96,35 @@ impl DatabaseFile {
             }
             thread::sleep(Duration::from_millis(LOAD_LOG_POLL_MS));
         }
-        Err(LoadError::io(format!(
+        Err(self.overwritten())
+    }
+
+    /// Returns `true` if the file has all its pages after a merge of the log.
+    ///
+    /// # Errors
+    ///
+    /// Some of its pages were not in the log.
+    fn is_mended(&self) -> Result<bool, LoadError> {
+        let content = FileContent::of(&self.file).map_err(|error| self.unreadable(error))?;
+        if content != FileContent::Whole {
+            return Ok(false);
+        }
+        // By another connection, which has no pages in memory.
+        let (db, _) = open_unchanged(&self.path)?;
+        let checked = db.query_row("PRAGMA quick_check(1)", [], |row| row.get::<_, String>(0));
+        if checked.is_ok_and(|result| result == "ok") {
+            return Ok(true);
+        }
+        Err(self.overwritten())
+    }
+
+    fn overwritten(&self) -> LoadError {
+        LoadError::io(format!(
             "{} was truncated or overwritten while it was being loaded; no segment was removed \
              since. Bring it back from a backup, or move it away with its files -wal and -shm; \
              then repeat the load",
             self.path.display()
-        )))
+        ))
     }
 
     fn unreadable(&self, error: io::Error) -> LoadError {
@@ -154,7 +179,7 @@ pub(crate) fn open_to_read(path: &Path) -> Result<Connection, LoadError> {
     check_owner(path)?;
     let (db, owner) = open_unchanged(path)?;
     match owner {
-        Owner::Nobody => {
+        Owner::Nobody | Owner::Ourselves { version: NO_TABLES } => {
             let name = path.display();
             Err(LoadError::unusable(format!(
                 "{name} is empty; `urlspool load --into {name}` fills it"
@@ -239,7 +264,13 @@ fn prepare(db: &Connection, path: &Path) -> Result<(), LoadError> {
         .map_err(named)?;
     db.set_prepared_statement_cache_capacity(STATEMENTS);
     // Before anything is written: the file may be another program's.
-    owner(db).map_err(named)?.check(path)?;
+    let found = owner(db).map_err(named)?;
+    found.check(path)?;
+    if found == Owner::Nobody {
+        // Before there is a log: one beside a file that is not marked is another program's.
+        let mark = format!("PRAGMA application_id={APPLICATION_ID}");
+        db.execute_batch(&mark).map_err(named)?;
+    }
     use_log(db).map_err(named)?;
     db.execute_batch(&format!(
         "PRAGMA synchronous=FULL; PRAGMA cache_size=-{LOAD_CACHE_KIB};
@@ -249,7 +280,9 @@ fn prepare(db: &Connection, path: &Path) -> Result<(), LoadError> {
     .map_err(named)?;
     // Another loader may have created the tables meanwhile.
     match owner(db).map_err(named)? {
-        Owner::Nobody => create(db).map_err(named)?,
+        Owner::Nobody | Owner::Ourselves { version: NO_TABLES } => {
+            create(db).map_err(named)?;
+        }
         owner => owner.check(path)?,
     }
     db.execute_batch("COMMIT").map_err(named)
@@ -271,40 +304,32 @@ fn use_log(db: &Connection) -> rusqlite::Result<()> {
 
 fn create(db: &Connection) -> rusqlite::Result<()> {
     db.execute_batch(&tables())?;
-    db.execute_batch(&format!(
-        "PRAGMA application_id={APPLICATION_ID}; PRAGMA user_version={VERSION}"
-    ))
+    db.execute_batch(&format!("PRAGMA user_version={VERSION}"))
 }
+
+/// The version of a database that was marked, and has no tables yet.
+const NO_TABLES: i32 = 0;
 
 /// The program that a database belongs to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Owner {
     /// It is empty, and no program has marked it.
     Nobody,
-    /// This program made it, with tables of this version.
+    /// This program made it, with tables of this version, or [`NO_TABLES`].
     Ourselves { version: i32 },
     /// Another program made it.
     Other,
 }
 
 impl Owner {
-    fn of(page: FirstPage) -> Owner {
-        match page.application_id {
-            APPLICATION_ID if page.is_empty => Owner::Nobody,
-            // Another program may have marked it so, before it creates its tables.
-            0 if page.is_empty && page.user_version == 0 => Owner::Nobody,
-            APPLICATION_ID => Owner::Ourselves {
-                version: page.user_version,
-            },
-            _ => Owner::Other,
-        }
-    }
-
     /// Checks that the tables can be read and written.
     fn check(self, path: &Path) -> Result<(), LoadError> {
         let name = path.display();
         match self {
-            Owner::Nobody | Owner::Ourselves { version: VERSION } => Ok(()),
+            Owner::Nobody
+            | Owner::Ourselves {
+                version: NO_TABLES | VERSION,
+            } => Ok(()),
             Owner::Ourselves { version } if version < VERSION => Err(LoadError::unusable(format!(
                 "{name} was made by a development version; load its records again, into a new \
                      file"
@@ -320,21 +345,35 @@ impl Owner {
     }
 }
 
-/// Checks whose a file is, before `SQLite` opens it.
+/// Checks whose a file is, before `SQLite` may change it or its logs. It is read without these.
 fn check_owner(path: &Path) -> Result<(), LoadError> {
-    match FirstPage::read(path)? {
-        None => Ok(()),
-        Some(page) => Owner::of(page).check(path),
+    let flags = OpenFlags::SQLITE_OPEN_READ_ONLY
+        | OpenFlags::SQLITE_OPEN_NO_MUTEX
+        | OpenFlags::SQLITE_OPEN_URI;
+    let found = Connection::open_with_flags(immutable(path), flags).and_then(|db| owner(&db));
+    match found {
+        Ok(Owner::Nobody) if has_foreign_log(path) => Owner::Other.check(path),
+        Ok(found) => found.check(path),
+        Err(error) if error.sqlite_error_code() == Some(ErrorCode::NotADatabase) => {
+            if is_begun(path) {
+                Ok(())
+            } else {
+                Err(no_database(path))
+            }
+        }
+        // The attempt to open it has the reason.
+        Err(_) => Ok(()),
     }
 }
 
 fn owner(db: &Connection) -> rusqlite::Result<Owner> {
     let number = |sql: &str| db.query_row(sql, [], |row| row.get::<_, i32>(0));
-    Ok(Owner::of(FirstPage {
-        application_id: number("PRAGMA application_id")?,
-        user_version: number("PRAGMA user_version")?,
-        is_empty: number("SELECT count(*) FROM sqlite_master")? == 0,
-    }))
+    let version = number("PRAGMA user_version")?;
+    Ok(match number("PRAGMA application_id")? {
+        APPLICATION_ID => Owner::Ourselves { version },
+        0 if version == 0 && number("SELECT count(*) FROM sqlite_master")? == 0 => Owner::Nobody,
+        _ => Owner::Other,
+    })
 }
 
 /// Classifies an error of `SQLite`, and names the file.

@@ -2,10 +2,8 @@
 //!
 //! They change nothing, neither in the file nor beside it: it may be another program's.
 
-use std::collections::BTreeSet;
 use std::fs::{self, File};
 use std::io::{self, Read};
-use std::ops::RangeInclusive;
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
@@ -119,6 +117,22 @@ const LOGS: [&str; 3] = ["-wal", "-shm", JOURNAL];
 /// created.
 const JOURNAL: &str = "-journal";
 
+/// Returns `true` if a log with content beside a database without any is another program's: a
+/// loader marks the file before it has a log.
+pub(super) fn has_foreign_log(path: &Path) -> bool {
+    let database = resolve(path).unwrap_or_else(|_| path.to_owned());
+    let journal = beside(&database, JOURNAL);
+    holds(&beside(&database, "-wal")) || holds(&journal) && !is_journal_of_new_database(&journal)
+}
+
+/// Returns `true` if the journal beside a file is of a database that had no pages before. `SQLite`
+/// removes what a crash has left of its first page.
+pub(super) fn is_begun(path: &Path) -> bool {
+    let database = resolve(path).unwrap_or_else(|_| path.to_owned());
+    let journal = beside(&database, JOURNAL);
+    holds(&journal) && is_journal_of_new_database(&journal)
+}
+
 /// Returns `true` for a file with content.
 fn holds(path: &Path) -> bool {
     fs::metadata(path).is_ok_and(|found| 0 < found.len())
@@ -140,220 +154,42 @@ fn is_journal_of_new_database(path: &Path) -> bool {
 
 const JOURNAL_MAGIC: [u8; 8] = [0xd9, 0xd5, 0x05, 0xf9, 0x20, 0xa1, 0x63, 0xd7];
 
-/// The values on the first page of a database that say whose it is (section 1.3 of the file
-/// format).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct FirstPage {
-    pub(super) application_id: i32,
-    pub(super) user_version: i32,
-    /// `true` if there are no tables.
-    pub(super) is_empty: bool,
-}
-
-/// Length in bytes of the start of the first page: the header, and the number of rows of the table
-/// of tables.
-const PAGE_START: usize = 105;
-
 const DATABASE_MAGIC: &[u8; 16] = b"SQLite format 3\0";
 
-impl FirstPage {
-    /// Reads the first page of a database as its last transaction left it; `None` if the file is
-    /// empty or cannot be read.
-    ///
-    /// It is read as bytes: `SQLite` would merge the log of a database that it opens, and change
-    /// its index, also if it only reads. This process must not have the database open, since the
-    /// locks that it holds on a file end when it closes the file.
-    ///
-    /// # Errors
-    ///
-    /// It is no database.
-    pub(super) fn read(path: &Path) -> Result<Option<FirstPage>, LoadError> {
-        let database = resolve(path).unwrap_or_else(|_| path.to_owned());
-        let opened = File::open(&database).and_then(|file| Ok((file.metadata()?.len(), file)));
-        // The attempt to open it has the reason.
-        let Ok((1.., file)) = opened else {
-            return Ok(None);
-        };
-        let mut start = [0; PAGE_START];
-        let read = file.read_exact_at(&mut start, 0);
-        let Some(in_file) = read.ok().and_then(|()| FirstPage::parse(&start)) else {
-            // A crash may leave the first page of a new database half written. SQLite removes it.
-            let journal = beside(&database, JOURNAL);
-            if holds(&journal) && is_journal_of_new_database(&journal) {
-                return Ok(None);
-            }
-            return Err(no_database(path));
-        };
-        let in_log = File::open(beside(&database, "-wal")).and_then(|log| page_start_in(&log));
-        let in_log = in_log.ok().flatten();
-        Ok(in_log
-            .and_then(|start| FirstPage::parse(&start))
-            .or(Some(in_file)))
-    }
-
-    fn parse(start: &[u8; PAGE_START]) -> Option<FirstPage> {
-        let number = |at: usize| i32::from_be_bytes([0, 1, 2, 3].map(|byte| start[at + byte]));
-        let page_bytes = u16::from_be_bytes([start[16], start[17]]);
-        let is_database = start.starts_with(DATABASE_MAGIC)
-            && (page_bytes == 1 || (page_bytes.is_power_of_two() && 512 <= page_bytes))
-            && start[21..24] == [64, 32, 32];
-        is_database.then(|| FirstPage {
-            user_version: number(60),
-            application_id: number(68),
-            is_empty: start[100] == LEAF_PAGE && start[103..] == [0, 0],
-        })
-    }
-}
-
 /// Remains of a database in its file.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum FileContent {
     /// A header, and at least as many pages as it says.
     Whole,
-    /// A header, and fewer pages. Those with these numbers are missing.
-    Short(RangeInclusive<u32>),
+    /// A header, and fewer pages.
+    Short,
     /// No header.
     Other,
 }
 
 impl FileContent {
-    /// Looks at the header and the length of an open file.
+    /// Looks at the header and the length of an open file (section 1.3 of the file format).
     pub(super) fn of(database: &File) -> io::Result<FileContent> {
-        let mut start = [0; PAGE_START];
-        match database.read_exact_at(&mut start, 0) {
+        let mut header = [0; 32];
+        match database.read_exact_at(&mut header, 0) {
             Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => {
                 return Ok(FileContent::Other);
             }
             read => read?,
         }
-        if FirstPage::parse(&start).is_none() {
-            return Ok(FileContent::Other);
-        }
-        let pages = u32::from_be_bytes([28, 29, 30, 31].map(|byte| start[byte]));
-        let page_bytes = match u16::from_be_bytes([start[16], start[17]]) {
+        let pages = u32::from_be_bytes([28, 29, 30, 31].map(|byte| header[byte]));
+        let page_bytes = match u16::from_be_bytes([header[16], header[17]]) {
             1 => 1 << 16,
             bytes => u64::from(bytes),
         };
-        let present = u32::try_from(database.metadata()?.len() / page_bytes).unwrap_or(u32::MAX);
-        Ok(if pages <= present {
+        Ok(if !header.starts_with(DATABASE_MAGIC) {
+            FileContent::Other
+        } else if u64::from(pages) * page_bytes <= database.metadata()?.len() {
             FileContent::Whole
         } else {
-            FileContent::Short(present + 1..=pages)
+            FileContent::Short
         })
     }
-}
-
-/// The kind of a page of a table that has no others below it.
-const LEAF_PAGE: u8 = 0x0d;
-
-/// Length in bytes of the header of a log, and of each of its frames.
-const LOG_HEADER: u64 = 32;
-const FRAME_HEADER: u64 = 24;
-
-/// Returns the start of the first page that the last transaction of a log left; `None` if no
-/// transaction has changed it (section 4 of the file format).
-fn page_start_in(log: &File) -> io::Result<Option<[u8; PAGE_START]>> {
-    let (mut changed, mut committed) = (None, None);
-    for frame in LogFrames::of(log) {
-        if frame.page == 1 {
-            changed = Some(frame.content);
-        }
-        if frame.is_commit
-            && let Some(place) = changed.take()
-        {
-            committed = Some(place);
-        }
-    }
-    let Some(place) = committed else {
-        return Ok(None);
-    };
-    let mut start = [0; PAGE_START];
-    log.read_exact_at(&mut start, place).map(|()| Some(start))
-}
-
-/// Returns `true` if transactions of the log of a database left all of these pages.
-///
-/// A merge of the log writes the first page before the last ones. If it was killed between, the
-/// file is short, and the log is whole.
-pub(super) fn log_holds(database: &Path, pages: &RangeInclusive<u32>) -> bool {
-    let database = resolve(database).unwrap_or_else(|_| database.to_owned());
-    let Ok(log) = File::open(beside(&database, "-wal")) else {
-        return false;
-    };
-    let (mut changed, mut committed) = (Vec::new(), BTreeSet::new());
-    for frame in LogFrames::of(&log) {
-        if pages.contains(&frame.page) {
-            changed.push(frame.page);
-        }
-        if frame.is_commit {
-            committed.extend(changed.drain(..));
-        }
-    }
-    committed.len() as u64 == u64::from(pages.end() - pages.start()) + 1
-}
-
-/// The frames of a log, each of which is a page of the database (section 4 of the file format).
-struct LogFrames<'l> {
-    log: &'l File,
-    salt: [u8; 8],
-    page_bytes: u32,
-    offset: u64,
-}
-
-struct LogFrame {
-    /// The number of the page.
-    page: u32,
-    /// The offset of its bytes in the log.
-    content: u64,
-    /// `true` if a transaction ends with it.
-    is_commit: bool,
-}
-
-impl LogFrames<'_> {
-    /// No frames, if the file is no log.
-    fn of(log: &File) -> LogFrames<'_> {
-        let mut header = [0; LOG_HEADER as usize];
-        let is_read = log.read_exact_at(&mut header, 0).is_ok();
-        let page_bytes = big_endian(&header, 8);
-        let is_log = is_read
-            && matches!(big_endian(&header, 0), 0x377f_0682 | 0x377f_0683)
-            && page_bytes.is_power_of_two()
-            && (512..=65_536).contains(&page_bytes);
-        let mut salt = [0; 8];
-        salt.copy_from_slice(&header[16..24]);
-        LogFrames {
-            log,
-            salt,
-            page_bytes,
-            offset: if is_log { LOG_HEADER } else { u64::MAX },
-        }
-    }
-}
-
-impl Iterator for LogFrames<'_> {
-    type Item = LogFrame;
-
-    fn next(&mut self) -> Option<LogFrame> {
-        let mut header = [0; FRAME_HEADER as usize];
-        if self.offset == u64::MAX || self.log.read_exact_at(&mut header, self.offset).is_err() {
-            return None;
-        }
-        // Frames of an earlier round of the log have another salt.
-        if header[8..16] != self.salt {
-            return None;
-        }
-        let content = self.offset + FRAME_HEADER;
-        self.offset = content + u64::from(self.page_bytes);
-        Some(LogFrame {
-            page: big_endian(&header, 0),
-            content,
-            is_commit: big_endian(&header, 4) != 0,
-        })
-    }
-}
-
-fn big_endian(bytes: &[u8], at: usize) -> u32 {
-    u32::from_be_bytes([0, 1, 2, 3].map(|byte| bytes[at + byte]))
 }
 
 /// The path of a file beside a database.
