@@ -23,6 +23,7 @@ pub(crate) enum PlantedFault {
     /// The walk over the parts of a message panics, as do the next five, if it sees [`MARK`].
     PanicInMessage,
     /// The walk over the parts of a message ends the process, if it sees [`MARK`].
+    #[cfg(feature = "planted-faults")]
     AbortInMessage,
     /// The header of a message.
     PanicInHeader,
