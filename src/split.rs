@@ -17,11 +17,11 @@ mod mmdf;
 mod news;
 #[cfg(feature = "files")]
 mod source_start;
+mod text_border;
 
 use std::sync::Arc;
 
 #[cfg(feature = "files")]
-pub(crate) use block_reader::text_border;
 pub use block_reader::{BlockReader, OpenedStream, StreamBlocks, UnreadBlock, open};
 #[cfg(feature = "files")]
 pub use byte_range::open_range;
@@ -29,6 +29,7 @@ pub use format::{Format, MboxDialect, detect_format, mbox_dialect};
 pub(crate) use line_ends::{normalize_line_ends, remove_leading_nuls};
 #[cfg(feature = "files")]
 pub use source_start::SourceStart;
+pub(crate) use text_border::text_border;
 
 use crate::diagnostic::{Diagnostic, DiagnosticKind};
 use crate::documents::DocumentKind;

@@ -147,6 +147,10 @@ pub const LARGE_MESSAGE_BYTES: usize = 2 << 20;
 /// A message of short URLs gives records a hundred times as large as itself.
 pub const RECORD_BUFFER_BYTES: usize = 1 << 20;
 
+/// The same for the records of one message whose occurrences are counted (`--unique`): those that
+/// were handed in tell only how often their URLs occurred so far.
+pub const COUNTED_RECORDS_BYTES: usize = 4 << 20;
+
 /// Maximum number of batches of records from one unit of work that wait to be written. One can be
 /// filled while another waits.
 pub const QUEUED_BATCHES: usize = 1;

@@ -9,7 +9,7 @@ use super::Job;
 use super::messages::{InputFailure, InputStep, StreamEnd, StreamExtent, StreamStorage};
 use crate::diagnostic::{Diagnostic, DiagnosticKind, Event, SkipReason};
 use crate::extract::{Finding, Unique, key_hash};
-use crate::limits::{QUEUED_BATCHES, RECORD_BUFFER_BYTES};
+use crate::limits::{COUNTED_RECORDS_BYTES, QUEUED_BATCHES, RECORD_BUFFER_BYTES};
 use crate::origin::Source;
 use crate::read;
 use crate::record::{self, FoundRecord, LineFormat, MessageTail, Record, RecordWriter, Summary};
@@ -323,7 +323,11 @@ impl<'w> BatchBuilder<'w> {
         let mark = self.mark;
         let reject_bytes = self.chunk().rejects.len() - mark.reject_bytes;
         let message_bytes = self.batch.records.bytes() - mark.records.bytes + reject_bytes;
-        if message_bytes > RECORD_BUFFER_BYTES {
+        let most = match self.unique {
+            Unique::None | Unique::Run => RECORD_BUFFER_BYTES,
+            Unique::Message => COUNTED_RECORDS_BYTES,
+        };
+        if most < message_bytes {
             self.end_message();
             let rest = Chunk {
                 article: self.chunk().article.map(|article| ArticleChunk {
