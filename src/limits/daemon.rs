@@ -88,6 +88,10 @@ pub const RETIRED_READER_THREADS: usize = 32;
 /// time. A larger message is parsed alone, while no other reader parses one.
 pub const PARSE_BATCH_BYTES: usize = 1 << 20;
 
+/// Maximum number of messages that a reader of the daemon parses at the same time. Each may have a
+/// file of records open, and the shipped unit allows 4,096 open files.
+pub const PARSE_BATCH_MESSAGES: usize = 256;
+
 /// Maximum bytes of a message's records in memory, as a multiple of its size; the rest goes to a
 /// file. Mail has a few. So those of messages that are parsed at the same time take at most 16 MiB.
 pub const HELD_RECORDS_RATIO: usize = 16;

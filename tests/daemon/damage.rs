@@ -310,6 +310,31 @@ fn only_one_of_many_daemons_holds_the_state() {
     assert!(is_exact(root, 2 * MESSAGES));
 }
 
+/// Each of these messages has more records than its reader holds in memory.
+#[test]
+fn short_messages_with_many_records_need_few_open_files() {
+    let folder = Folder::in_memory();
+    let root = folder.root();
+    configure(root, "");
+    let short = |n: u64| {
+        let urls = (0..4).map(|url| format!("http://{n}.example/{url}\n"));
+        format!(
+            "From a@b Mon Jan  1 00:00:00 1996\n\n{}\n",
+            urls.collect::<String>()
+        )
+    };
+    let mail: String = (0..1_000).map(short).collect();
+    fs::write(root.join("spool/inbox"), mail).unwrap();
+    let ended = Command::new("sh")
+        .args(["-c", "ulimit -n 400 && exec \"$@\"", "sh", PROGRAM])
+        .args(["watch", "--once", "--config"])
+        .arg(root.join("c.toml"))
+        .output()
+        .unwrap();
+    assert_eq!(code(&ended), 0, "{ended:?}");
+    assert_eq!(read_segments(&root.join("out")).urls.len(), 4_000);
+}
+
 #[test]
 fn a_file_size_limit_pauses_the_daemon() {
     let folder = Folder::in_memory();

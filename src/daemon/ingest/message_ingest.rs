@@ -33,6 +33,7 @@ use crate::extract::{Extractor, Finding, extract, extract_flat};
 use crate::hash::hash_pieces;
 use crate::limits::{
     DAEMON_PARSER_THREADS, GROWING_URLS, HELD_RECORDS_BYTES, HELD_RECORDS_RATIO, PARSE_BATCH_BYTES,
+    PARSE_BATCH_MESSAGES,
 };
 use crate::origin::{Source, mailbox};
 use crate::record::{self, LineFormat, MessageTail, RecordWriter};
@@ -654,7 +655,8 @@ fn group_size(rest: &[Message<'_>]) -> usize {
         bytes += message.raw.len();
         bytes <= PARSE_BATCH_BYTES
     };
-    rest.iter().take_while(fits).count().max(1)
+    let most = rest.iter().take(PARSE_BATCH_MESSAGES);
+    most.take_while(fits).count().max(1)
 }
 
 /// A mailbox, and what was ingested from one file of it.
@@ -745,9 +747,12 @@ impl MessageOutput {
     fn append_lines(&mut self, session: &Session) -> Result<(), DaemonError> {
         let file = match &mut self.file {
             Some(file) => file,
-            None => self
-                .file
-                .insert(session.with(|committer| committer.lines_file())?),
+            None => {
+                // An error ends the committer at the message's turn. Here it would be lost: the
+                // messages before it would only find that the committer has ended.
+                let file = session.with(|committer| Ok(committer.lines_file()))?;
+                self.file.insert(file?)
+            }
         };
         file.write_all(&self.lines).at("output folder")
     }
