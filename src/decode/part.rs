@@ -590,9 +590,27 @@ impl OpenMarkup {
     }
 }
 
+/// Returns the position at which to cut a text, after its start: as [`text_border`] does; where no
+/// line and no word ends, before the last URL and before a word that may begin one.
+fn piece_border(text: &[u8]) -> usize {
+    /// Bytes at the end that are searched for a URL: as much as a record has of one.
+    const URL_BYTES: usize = 16 << 10;
+    /// Bytes of a scheme, or of a host without one.
+    const WORD_BYTES: usize = 256;
+    let end = text_border(text);
+    if end < text.len() {
+        return end;
+    }
+    let lowest = end.saturating_sub(URL_BYTES).max(1);
+    let tail = &text[lowest..];
+    let end = memchr::memmem::rfind(tail, b"://").unwrap_or(tail.len());
+    let word = tail[..end].iter().rev().take(WORD_BYTES);
+    lowest + end - word.take_while(|byte| byte.is_ascii_graphic()).count()
+}
+
 /// Returns the position at which to cut an HTML text: before a tag, in its second half.
 fn page_border(page: &[u8]) -> usize {
-    let end = text_border(page);
+    let end = piece_border(page);
     memchr::memrchr(b'<', &page[end / 2..end]).map_or(end, |at| end / 2 + at)
 }
 
@@ -628,7 +646,7 @@ impl<'r> DecodingSteps<'r> {
         {
             return sink(self);
         }
-        let border = if is_page { page_border } else { text_border };
+        let border = if is_page { page_border } else { piece_border };
         let outer = Arc::new(self.offset_map);
         let mut at = 0;
         while at < self.bytes.len() {

@@ -332,6 +332,20 @@ fn a_text_of_many_megabytes_is_read_in_pieces() {
     assert_eq!(found_in_page(&text), want.len() + 1);
 }
 
+/// A URL at the end of a piece is whole, also where the text has no spaces and no lines.
+#[test]
+fn no_url_is_cut_at_the_end_of_a_piece() {
+    let url = "http://evil.example/path";
+    for before in [3, 6, 12] {
+        let text = format!("{}{url} now", "~".repeat(TEXT_BYTES - before));
+        let raw = message("Content-Type: text/plain; charset=iso-8859-1\n", &text);
+        let latin = |byte| if byte == b'~' { 0xE9 } else { byte };
+        let raw: Vec<u8> = raw.bytes().map(latin).collect();
+        let found = scan(&raw, &["--kind", "message"]);
+        assert_eq!(found.urls(), [url].into(), "{before}");
+    }
+}
+
 /// Number of different links, in attributes alone, of a page of this text without line ends.
 fn found_in_page(text: &str) -> usize {
     let links: String = text
