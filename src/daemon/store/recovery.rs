@@ -7,6 +7,7 @@
 
 use std::collections::{BTreeMap, HashSet};
 use std::ops::Range;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::{fs, io};
 
@@ -116,7 +117,9 @@ fn secret_key(
         None => random_bytes().at(&paths.key)?,
     };
     for (place, kept) in places.into_iter().zip(kept) {
-        if kept != Some(key) {
+        // One that was restored may be open to others.
+        let is_private = fs::metadata(place).is_ok_and(|found| found.mode() & 0o077 == 0);
+        if kept != Some(key) || !is_private {
             segment::replace_private(place, &key).at(place)?;
         }
     }
