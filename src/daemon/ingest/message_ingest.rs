@@ -264,6 +264,7 @@ impl MessageIngest<'_> {
             let reason = unrecorded.get(&message.key)?;
             Some(self.extract(message, *reason, writer))
         });
+        self.parsers.suspects.forget_parsed();
         for (message, output) in identified.iter().zip(outputs) {
             self.add_to_batch(message, output)?;
         }

@@ -141,6 +141,11 @@ impl Suspects {
         Ok(TrialVerdict::Passed)
     }
 
+    /// Forgets what this thread parsed, before the next note: threads end at a reload.
+    pub(super) fn forget_parsed(&self) {
+        self.known().parsed.remove(&thread::current().id());
+    }
+
     fn known(&self) -> MutexGuard<'_, KnownMessages> {
         self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
