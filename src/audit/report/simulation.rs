@@ -2,7 +2,7 @@
 //!
 //!     CARGO_PROFILE_TEST_OPT_LEVEL=3 cargo test --all-features --lib simulation -- --ignored --nocapture
 //!
-//! `ARCHIVES` in the environment is the number of archives of each kind.
+//! `ARCHIVES` in the environment of the build is the number of archives of each kind.
 
 #![expect(
     clippy::cast_precision_loss,
@@ -226,7 +226,7 @@ impl Cover {
 }
 
 fn archives() -> u64 {
-    std::env::var("ARCHIVES").map_or(1_000, |number| number.parse().unwrap())
+    option_env!("ARCHIVES").map_or(1_000, |number| number.parse().unwrap())
 }
 
 #[test]
