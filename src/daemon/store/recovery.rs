@@ -118,7 +118,7 @@ fn secret_key(
     };
     for (place, kept) in places.into_iter().zip(kept) {
         // One that was restored may be open to others.
-        let is_private = fs::metadata(place).is_ok_and(|found| found.mode() & 0o077 == 0);
+        let is_private = fs::metadata(place).is_ok_and(|found| found.mode() & 0o777 == 0o600);
         if kept != Some(key) || !is_private {
             segment::replace_private(place, &key).at(place)?;
         }
