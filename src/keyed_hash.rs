@@ -23,6 +23,7 @@ impl HashKey {
     }
 
     /// Returns the hash of `bytes`.
+    #[cfg(any(feature = "daemon", test))]
     pub(crate) fn hash(self, bytes: &[u8]) -> u128 {
         let mut hash = self.hasher();
         hash.write(bytes);
