@@ -10,7 +10,6 @@ use std::hash::Hasher;
 use std::io::{self, Read, Write};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU64, Ordering};
 
 use rustix::fs::{RenameFlags, renameat_with};
 use twox_hash::XxHash3_64;
@@ -135,24 +134,7 @@ impl SegmentDir {
     ///
     /// The error of the system.
     pub fn unnamed(&self) -> io::Result<File> {
-        static NUMBER: AtomicU64 = AtomicU64::new(0);
-        let options = OpenOptions::new()
-            .read(true)
-            .write(true)
-            .mode(0o600)
-            .clone();
-        let unnamed = options
-            .clone()
-            .custom_flags(libc::O_TMPFILE)
-            .open(&self.open);
-        // Some network file systems have no such files.
-        unnamed.or_else(|_| {
-            let number = NUMBER.fetch_add(1, Ordering::Relaxed);
-            let path = self.hidden(&format!(".lines.{number}"));
-            let file = options.clone().create_new(true).open(&path)?;
-            fs::remove_file(&path)?;
-            Ok(file)
-        })
+        tempfile::tempfile_in(&self.open)
     }
 
     /// Renames a hidden file to its published name. Never replaces a file. The caller syncs
