@@ -12,14 +12,13 @@ mod surt;
 mod timemap;
 
 use std::collections::HashMap;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use rusqlite::params;
 use twox_hash::XxHash3_64;
-use ureq::Agent;
 use url::Url;
 
 use super::AuditError;
@@ -31,12 +30,12 @@ use crate::limits::{
     AUDIT_RETRY_AFTER_SECONDS,
 };
 use crate::load::clean_key;
-pub(super) use capture::{ArchiveReply, Capture, nearest};
+use capture::{ArchiveReply, Capture, nearest};
 use cdx::CdxClient;
 use cdxj::CdxjIndex;
 pub(super) use client::{agent, is_contact, refuse_login};
 use surt::surt;
-use timemap::{TimeMapClient, URL_MARK};
+use timemap::TimeMapClient;
 
 /// A place that is asked for captures.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -319,7 +318,7 @@ struct AskedArchive {
 }
 
 /// An archive that can be asked for captures.
-pub(super) enum Archive {
+enum Archive {
     Index(CdxjIndex),
     Cdx(CdxClient),
     TimeMap(TimeMapClient),
@@ -336,20 +335,8 @@ impl Archive {
         })
     }
 
-    /// Opens the archive that the tables of an audit call `name`. Servers are asked with `agent`.
-    pub(super) fn named(name: &str, agent: &Agent) -> Result<Archive, AuditError> {
-        let is_server = name.starts_with("http://") || name.starts_with("https://");
-        Ok(if !is_server {
-            Archive::Index(CdxjIndex::open(Path::new(name))?)
-        } else if name.contains(URL_MARK) {
-            Archive::TimeMap(TimeMapClient::with_agent(name, agent)?)
-        } else {
-            Archive::Cdx(CdxClient::with_agent(name, agent)?)
-        })
-    }
-
     /// Returns `true` if it is no server, which needs a pace.
-    pub(super) fn is_file(&self) -> bool {
+    fn is_file(&self) -> bool {
         matches!(self, Archive::Index(_))
     }
 
@@ -364,11 +351,7 @@ impl Archive {
 
     /// Asks for captures of `url`, those that are nearest to `cited`, a time of 14 digits, if it does
     /// not list all.
-    pub(super) fn ask(
-        &mut self,
-        url: &str,
-        cited: Option<&str>,
-    ) -> Result<ArchiveReply, AuditError> {
+    fn ask(&mut self, url: &str, cited: Option<&str>) -> Result<ArchiveReply, AuditError> {
         match self {
             Archive::Index(index) => Ok(index.ask(url)),
             Archive::Cdx(client) => client.ask(url, cited),

@@ -3,19 +3,17 @@
 /// The state of a page that answers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum PageState {
-    /// It is like the snapshot nearest to its first citation.
-    AsCited,
-    /// It differs from that snapshot, and has something in common with it or a later one.
-    Changed,
-    /// It has nothing in common with that snapshot, nor with later ones that have.
-    TakenOver,
-    /// It belongs to a parking service, or its host offers its domain on all paths.
+    /// It has no sign of the other states.
+    NoSign,
+    /// Redirects led to another registrable domain.
+    OtherDomain,
+    /// Redirects led from a page to the front page of its domain.
+    FrontPage,
+    /// Redirects led to a parking service, or it loads from one.
     Parked,
-    /// It is the page of its host for paths that do not exist.
+    /// It is the page of its host for a path that cannot exist.
     Soft404,
-    /// It shows no sign of the states before, and was not compared with a snapshot.
-    NotCompared,
-    /// It cannot be judged: a script draws it, it asks for a login, or it is no text.
+    /// It cannot be judged: a script may draw it, or it asks for a password.
     Undecided,
     /// It was not read: excluded by a robots.txt, private, or its server gave no page.
     NotRead,
@@ -23,13 +21,12 @@ pub enum PageState {
 
 impl PageState {
     /// All states, in the order in which they are reported.
-    pub const ALL: [PageState; 8] = [
-        PageState::AsCited,
-        PageState::Changed,
-        PageState::TakenOver,
+    pub const ALL: [PageState; 7] = [
+        PageState::NoSign,
+        PageState::OtherDomain,
+        PageState::FrontPage,
         PageState::Parked,
         PageState::Soft404,
-        PageState::NotCompared,
         PageState::Undecided,
         PageState::NotRead,
     ];
@@ -47,12 +44,11 @@ impl PageState {
 
     fn words(self) -> (&'static str, &'static str) {
         match self {
-            PageState::AsCited => ("as_cited", "As cited"),
-            PageState::Changed => ("changed", "Changed"),
-            PageState::TakenOver => ("taken_over", "Taken over"),
+            PageState::NoSign => ("no_sign", "No sign"),
+            PageState::OtherDomain => ("other_domain", "Other domain"),
+            PageState::FrontPage => ("front_page", "Front page"),
             PageState::Parked => ("parked", "Parked"),
             PageState::Soft404 => ("soft_404", "Soft 404"),
-            PageState::NotCompared => ("not_compared", "Not compared"),
             PageState::Undecided => ("undecided", "Undecided"),
             PageState::NotRead => ("not_read", "Not read"),
         }

@@ -21,7 +21,6 @@ use crate::load::is_file_of_database;
 use crate::sink::{OutputFile, Replacement, ReportOutputs, TableFolder};
 use csv_files::CsvFiles;
 use figures::{BothSurvivals, Figures};
-pub(super) use links::raw_snapshot;
 use links::{DeadLink, MostCited, Places, Provenance, ReplacedLink, for_each_link};
 use old_protocols::OldProtocolFigures;
 use page::{PageContent, page};

@@ -528,8 +528,6 @@ fn archive_summary(counts: &ArchiveCounts) -> String {
 
 fn inspect(args: &AuditInspectArgs) -> CommandResult {
     let mut job = InspectJob::new(args.database.clone(), args.contact.clone());
-    job.compares = args.compare;
-    job.rate = args.rate;
     if args.ignore_robots {
         job.robots = RobotsPolicy::Ignore;
     }
@@ -548,8 +546,6 @@ fn inspect(args: &AuditInspectArgs) -> CommandResult {
     }
     Ok(if counts.is_interrupted {
         Exit::Interrupted
-    } else if counts.without_snapshot > 0 {
-        Exit::SomeFailed
     } else {
         Exit::Done
     })
@@ -567,13 +563,6 @@ fn inspect_summary(counts: &InspectCounts) -> String {
             let name = state.title().to_lowercase();
             text.push_str(&format!(", {} {name}", grouped(count)));
         }
-    }
-    if counts.without_snapshot > 0 {
-        let count = grouped(counts.without_snapshot);
-        text.push_str(&format!("; {count} without their snapshot"));
-    }
-    if let Some(reason) = &counts.last_failure {
-        text.push_str(&format!(" (the last: {reason})"));
     }
     if counts.due == 0 {
         text.push_str(if counts.answering == 0 {

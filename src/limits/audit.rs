@@ -140,17 +140,14 @@ pub const REPORT_GROUPS: usize = 100;
 /// Maximum number of characters of a text of others in a report. The CSV files have it whole.
 pub const REPORT_TEXT_CHARS: usize = 300;
 
-/// Maximum size, in bytes, of a page that is inspected; the rest is not read. Titles, texts and
-/// scripts of nearly all pages are within it.
+/// Maximum size, in bytes, of a page that is inspected; the rest is not read. The text of nearly all
+/// pages is within it.
 pub const INSPECT_PAGE_BYTES: u64 = 256 << 10;
 
-/// Maximum size, in bytes, of the visible text of a page, and of its scripts, that is kept.
+/// Maximum size, in bytes, of the visible text of a page that is kept.
 pub const INSPECT_TEXT_BYTES: usize = 64 << 10;
 
-/// Maximum number of characters of a title that is kept.
-pub const INSPECT_TITLE_CHARS: usize = 300;
-
-/// Maximum number of addresses of scripts, frames and pictures of a page that are kept.
+/// Maximum number of addresses of scripts and frames of a page that are kept.
 pub const INSPECT_RESOURCES: usize = 200;
 
 /// Maximum number of rules of a robots.txt that are kept. The largest real ones have thousands.
@@ -181,9 +178,6 @@ pub const INSPECT_BATCH_LINKS: usize = 200;
 
 /// Number of hosts that are asked at the same time.
 pub const INSPECT_HOSTS: usize = 32;
-
-/// Number of later snapshots that a page is compared with, if it is unlike the one of its citation.
-pub const INSPECT_LATER_SNAPSHOTS: usize = 2;
 
 /// Maximum number of bytes that are read of a server of ftp or gopher for one link: replies and
 /// first lines. Greetings have up to some KiB.

@@ -1,4 +1,4 @@
-//! `urlspool audit inspect`: pages of servers of this machine, their states, and what is never asked for.
+//! `urlspool audit inspect`: a site of this machine, the states of its pages, and what is never asked for.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use rusqlite::Connection;
 
-use super::http_server::{HttpServer, SeenRequest, answer};
+use super::http_server::{HttpServer, answer};
 use super::{audit, audited, loaded, message, rows};
 use crate::scene::Folder;
 
@@ -14,9 +14,6 @@ const CONTACT: [&str; 3] = ["-q", "--contact", "a@m.test"];
 
 const ARTICLE: &str = "<html lang=en><title>The brass lantern</title><p>Each lantern of the lighthouse was trimmed twice before midnight, \
     and the keeper wrote down the hour, the wind and the names of all vessels that passed the harbour during winter.";
-
-const CASINO: &str = "<title>Best casino bonuses</title>Discover roulette, blackjack and poker with free spins, instant payouts, trusted \
-    reviews, licensed operators, sports betting, mobile slots, weekly jackpots, loyalty programmes and welcome packages.";
 
 fn html(body: &str) -> String {
     answer("200 OK", "Content-Type: text/html\r\n", body)
@@ -38,7 +35,8 @@ fn answering(urls: &[String]) -> Folder {
         &folder,
         &message(1, "Date: Tue, 2 Jan 1996 10:00:00 +0000\n", &body),
     );
-    let hosts: Vec<_> = (1..=10).map(|host| format!("127.0.0.{host}")).collect();
+    let mut hosts: Vec<_> = (1..=10).map(|host| format!("127.0.0.{host}")).collect();
+    hosts.push("localhost".to_owned());
     let allowed = hosts.iter().flat_map(|host| ["--allow-private", host]);
     audited(
         &folder,
@@ -72,51 +70,75 @@ fn targets(server: &HttpServer) -> Vec<String> {
         .collect()
 }
 
-#[test]
-fn pages_are_judged_and_robots_are_honoured() {
-    let site = HttpServer::start(|request, _| match request.target.as_str() {
-        "/robots.txt" => html("User-agent: *\nDisallow: /hidden"),
-        "/lamp" => html(ARTICLE),
-        "/hidden" => html("secret"),
-        "/lander" => {
-            html("<script>window.onload=function(){window.location.href=\"/lander\"}</script>")
+/// A site: what it answers for its pages, and 404 for all other paths.
+fn site() -> HttpServer {
+    HttpServer::start(|request, _| {
+        let redirect = |place: &str| answer("302 Found", &format!("Location: {place}\r\n"), "");
+        match request.target.as_str() {
+            "/robots.txt" => html("User-agent: *\nDisallow: /hidden"),
+            "/" => html("<title>Lamps</title>All about lamps"),
+            "/lamp" => html(ARTICLE),
+            "/hidden" => html("secret"),
+            "/sold" => redirect("https://www.hugedomains.com/domain_profile.cfm"),
+            "/ads" => html("<script src=//img.sedoparking.com/x.js></script>"),
+            "/picture" => answer("200 OK", "Content-Type: image/png\r\n", "x"),
+            "/inside" => redirect("http://169.254.169.254/"),
+            "/home" => redirect("/"),
+            "/moved" => {
+                let host = request
+                    .head
+                    .lines()
+                    .find_map(|line| line.strip_prefix("host: "));
+                redirect(&format!(
+                    "http://{}/lamp",
+                    host.unwrap().replace("127.0.0.1", "localhost")
+                ))
+            }
+            _ => gone(),
         }
-        "/picture" => answer("200 OK", "Content-Type: image/png\r\n", "x"),
-        "/inside" => answer("302 Found", "Location: http://169.254.169.254/\r\n", ""),
-        _ => gone(),
-    });
-    let soft = HttpServer::start(|request, _| match request.target.as_str() {
+    })
+}
+
+/// A site that answers for all paths but `/real` with one page, in which it repeats the path.
+fn site_with_one_page(page: &'static str) -> HttpServer {
+    HttpServer::start(move |request, _| match request.target.as_str() {
         "/robots.txt" => gone(),
         "/real" => html(ARTICLE),
-        path => html(&format!(
-            "<title>Sorry</title>The page {path} cannot be found here."
-        )),
-    });
-    let mut urls: Vec<_> = ["/lamp", "/hidden", "/lander", "/picture", "/inside"]
-        .map(|path| site.url(path))
-        .to_vec();
-    urls.extend([soft.url("/real"), soft.url("/lost")]);
+        path => html(&page.replace("PATH", path)),
+    })
+}
+
+#[test]
+fn pages_are_judged_by_what_can_be_shown() {
+    let site = site();
+    let sorry = site_with_one_page("<title>Sorry</title>The page PATH cannot be found here.");
+    let shell = site_with_one_page("<title>App</title><script src=app.js></script>");
+    let login = site_with_one_page("<h1>Log in</h1><input type=password>");
+    let pages = [
+        (&site, "/ads", "parked"),
+        (&site, "/hidden", "not_read"),
+        (&site, "/home", "front_page"),
+        (&site, "/inside", "not_read"),
+        (&site, "/lamp", "no_sign"),
+        (&site, "/moved", "other_domain"),
+        (&site, "/picture", "no_sign"),
+        (&site, "/sold", "parked"),
+        (&sorry, "/lost", "soft_404"),
+        (&sorry, "/real", "no_sign"),
+        (&shell, "/chart", "undecided"),
+        (&login, "/desk", "undecided"),
+    ];
+    let urls: Vec<_> = pages.iter().map(|(site, path, _)| site.url(path)).collect();
     let folder = answering(&urls);
     audited(&folder, "inspect", &CONTACT);
-    assert_eq!(
-        states(&folder),
-        [
-            "hidden|not_read",
-            "inside|not_read",
-            "lamp|not_compared",
-            "lander|parked",
-            "lost|soft_404",
-            "picture|undecided",
-            "real|not_compared",
-        ]
-    );
+    let mut expected = pages.map(|(_, path, state)| format!("{}|{state}", &path[1..]));
+    expected.sort();
+    assert_eq!(states(&folder), expected);
     let seen = targets(&site);
     assert!(!seen.contains(&"/hidden".to_owned()), "{seen:?}");
-    let controls = seen
-        .iter()
-        .filter(|target| target.starts_with("/urlspool-no-such-page-"));
-    assert_eq!(controls.count(), 1, "{seen:?}");
-    for request in site.seen().iter().chain(&soft.seen()) {
+    let is_control = |target: &&String| target.starts_with("/urlspool-no-such-page-");
+    assert_eq!(seen.iter().filter(is_control).count(), 1, "{seen:?}");
+    for request in site.seen().iter().chain(&sorry.seen()) {
         assert!(
             request.head.contains("(link-rot audit; a@m.test)"),
             "{}",
@@ -124,27 +146,23 @@ fn pages_are_judged_and_robots_are_honoured() {
         );
     }
     let database = folder.path("urls.db");
-    let evidence = rows(
-        &database,
-        "SELECT evidence FROM audit_pages WHERE url LIKE '%/lost'",
-    );
+    let page = |path: &str, columns: &str| {
+        let sql = format!("SELECT {columns} FROM audit_pages WHERE url LIKE '%{path}'");
+        rows(&database, &sql).concat()
+    };
+    let evidence = page("/lost", "evidence");
     assert!(
-        evidence[0].contains("/urlspool-no-such-page-"),
-        "{evidence:?}"
+        evidence.starts_with("has the text of ") && evidence.contains("/urlspool-no-such-page-"),
+        "{evidence}"
     );
-    let facts = rows(
-        &database,
-        "SELECT title, language, words, length(hash) FROM audit_pages WHERE url LIKE '%/lamp'",
-    );
-    assert_eq!(facts, ["The brass lantern|en|31|16"]);
-    let kept = "SELECT error, evidence FROM audit_pages WHERE url LIKE '%/inside'";
     assert_eq!(
-        rows(&database, kept),
-        [
-            "excluded|no answer: private, or excluded by the checker for the robots.txt of http://169.254.169.254"
-        ]
+        page("/inside", "error, evidence"),
+        "excluded|no answer: private, or excluded by the checker for the robots.txt of http://169.254.169.254"
     );
-    // Nothing is due; and of a host that is known nothing is asked but the page.
+    let place = "https://www.hugedomains.com/domain_profile.cfm";
+    assert_eq!(page("/sold", "status, final_url"), format!("-|{place}"));
+    assert_eq!(page("/home", "final_url"), site.url("/"));
+    // Nothing is due.
     let summary = audit(&folder, "inspect", &["--contact", "a@m.test"]);
     assert!(
         summary.stderr.contains("0 of 0 URLs inspected"),
@@ -152,94 +170,35 @@ fn pages_are_judged_and_robots_are_honoured() {
         summary.stderr
     );
     assert_eq!(targets(&site).len(), seen.len());
-    audited(
-        &folder,
-        "inspect",
-        &[
-            "-q",
-            "--contact",
-            "a@m.test",
-            "--max-age",
-            "0h",
-            "--ignore-robots",
-        ],
-    );
-    let again: Vec<_> = targets(&site).split_off(seen.len());
-    assert_eq!(again.len(), 5, "{again:?}");
-    assert!(again.contains(&"/hidden".to_owned()), "{again:?}");
-}
-
-#[test]
-fn pages_are_compared_with_their_snapshots() {
-    let web = HttpServer::start(|request, _| match request.target.as_str() {
-        "/same" | "/also" => html(ARTICLE),
-        "/sold" => html(CASINO),
-        "/new" => html(&format!("{ARTICLE} {CASINO}")),
-        _ => gone(),
-    });
-    let archive = HttpServer::start(archive_answer);
-    let urls: Vec<_> = ["/same", "/sold", "/new", "/also"]
-        .map(|path| web.url(path))
-        .to_vec();
-    let folder = answering(&urls);
-    let cdx = archive.url("/coll/cdx");
-    run(
-        &folder,
-        &format!(
-            "INSERT INTO audit_captures SELECT key, '{cdx}', '2026-11-20T10:00:00Z', '19960702134500', replace(url, '/sold', '/Sold'), 200, 'captured'
-             FROM audit_links WHERE url NOT LIKE '%/also'"
-        ),
-    );
-    audited(&folder, "inspect", &CONTACT);
-    assert!(
-        states(&folder)
-            .iter()
-            .all(|state| state.ends_with("|not_compared"))
-    );
-    audited(
-        &folder,
-        "inspect",
-        &["-q", "--contact", "a@m.test", "--compare", "--rate", "6000"],
-    );
+    let [html, csv] = ["report.html", "csv"].map(|name| folder.path(name).display().to_string());
+    audited(&folder, "report", &["-q", "-o", &html, "--csv", &csv]);
+    let read = |name: &str| std::fs::read_to_string(folder.path(name)).unwrap();
     assert_eq!(
-        states(&folder),
-        [
-            "also|not_compared",
-            "new|as_cited",
-            "same|as_cited",
-            "sold|taken_over"
-        ]
+        read("csv/pages-by-year.csv"),
+        "year,no_sign,other_domain,front_page,parked,soft_404,undecided,not_read\n1996,3,1,1,2,1,2,2\n"
     );
-    let sold = rows(
-        &folder.path("urls.db"),
-        "SELECT evidence, compared_with FROM audit_pages WHERE url LIKE '%/sold'",
+    let row = format!(
+        "{},front_page,redirected to {1},200,,{1},",
+        site.url("/home"),
+        site.url("/")
     );
-    let address = archive.url("/coll/19960702134500id_/");
-    assert!(
-        sold[0].contains(&address) && sold[0].contains("as it was on 2020-01-02 already"),
-        "{sold:?}"
-    );
-    assert!(sold[0].ends_with("|19960702134500"), "{sold:?}");
-    assert!(
-        sold[0].contains("/Sold"),
-        "the archive was asked for the URL that it has: {sold:?}"
-    );
+    assert!(read("csv/pages.csv").contains(&row), "{row}");
+    assert!(read("report.html").contains("Pages that readers do not find"));
 }
 
-/// A pywb with a capture of 1996, and of 2020 for a page that was sold.
-fn archive_answer(request: &SeenRequest, _: usize) -> String {
-    let target = &request.target;
-    if target.starts_with("/coll/cdx?") {
-        let line = |time: &str| {
-            format!("{{\"timestamp\": \"{time}\", \"url\": \"x\", \"status\": \"200\"}}\n")
-        };
-        return html(&(line("19960702134500") + &line("20200102030405")));
-    }
-    html(if target.starts_with("/coll/2020") {
-        CASINO
-    } else {
-        ARTICLE
-    })
+/// Of a host that is known nothing is asked but its pages.
+#[test]
+fn an_inspection_that_is_repeated_asks_for_no_control() {
+    let site = site();
+    let folder = answering(&["/lamp", "/hidden"].map(|path| site.url(path)));
+    audited(&folder, "inspect", &CONTACT);
+    let before = targets(&site).len();
+    let again = [&CONTACT[..], &["--max-age", "0h", "--ignore-robots"]].concat();
+    audited(&folder, "inspect", &again);
+    let mut asked = targets(&site).split_off(before);
+    asked.sort();
+    assert_eq!(asked, ["/hidden", "/lamp"]);
+    assert_eq!(states(&folder), ["hidden|no_sign", "lamp|no_sign"]);
 }
 
 #[test]
@@ -296,7 +255,7 @@ fn a_robots_txt_that_cannot_be_reached_closes_its_host_until_it_answers() {
     };
     assert_eq!(
         by_server("state"),
-        ["not_read", "not_read", "not_read", "not_compared"]
+        ["not_read", "not_read", "not_read", "no_sign"]
     );
     let reasons = by_server("evidence");
     for (reason, (words, server)) in reasons.iter().zip([
@@ -314,99 +273,7 @@ fn a_robots_txt_that_cannot_be_reached_closes_its_host_until_it_answers() {
         "inspect",
         &[&CONTACT[..], &["--max-age", "0h"]].concat(),
     );
-    assert_eq!(by_server("state"), ["not_compared"; 4]);
-}
-
-/// A local index has no address of its snapshots, and a TimeMap has them: both lead to the same verdicts as a CDX server.
-#[test]
-fn snapshots_of_local_indexes_and_timemaps_are_compared() {
-    let web = HttpServer::start(|request, _| match request.target.as_str() {
-        "/same" => html(ARTICLE),
-        "/sold" => html(CASINO),
-        _ => gone(),
-    });
-    let urls = ["/same", "/sold"].map(|path| web.url(path));
-    let archive = HttpServer::start(|request, _| {
-        let host = request
-            .head
-            .lines()
-            .find_map(|line| line.strip_prefix("host: "));
-        let target = &request.target;
-        let Some((_, page)) = target.split_once("/timemap/") else {
-            return archive_answer(request, 0);
-        };
-        let memento = |time: &str, date: &str| {
-            let host = host.unwrap_or_default();
-            format!("<http://{host}/coll/{time}/{page}>; rel=\"memento\"; datetime=\"{date}\"")
-        };
-        let list = [
-            memento("19960702134500", "Tue, 02 Jul 1996 13:45:00 GMT"),
-            memento("20200102030405", "Thu, 02 Jan 2020 03:04:05 GMT"),
-        ];
-        answer("200 OK", "", &list.join(",\n"))
-    });
-    let compare = [&CONTACT[..], &["--compare", "--rate", "6000"]].concat();
-    let expected = ["same|as_cited", "sold|taken_over"];
-    let evidence = |folder: &Folder| {
-        let sql = "SELECT evidence FROM audit_pages WHERE url LIKE '%/sold'";
-        rows(&folder.path("urls.db"), sql).concat()
-    };
-    let later = "as it was on 2020-01-02 already";
-
-    let folder = answering(&urls);
-    let template = archive.url("/timemap/{url}");
-    audited(
-        &folder,
-        "archive",
-        &[&CONTACT[..], &["--timemap", &template, "--rate", "6000"]].concat(),
-    );
-    audited(&folder, "inspect", &compare);
-    assert_eq!(states(&folder), expected);
-    assert!(evidence(&folder).contains(later), "{}", evidence(&folder));
-    assert!(
-        targets(&archive)
-            .iter()
-            .any(|target| target.contains("19960702134500id_/"))
-    );
-
-    let folder = answering(&urls);
-    let port = web.address.port();
-    let line = |page: &str, time: &str| {
-        let url = web.url(page);
-        format!("1,0,0,127:{port}){page} {time} {{\"url\": \"{url}\", \"status\": \"200\"}}\n")
-    };
-    let lines: String = ["/same", "/sold"]
-        .iter()
-        .flat_map(|page| ["19960702134500", "20200102030405"].map(|time| line(page, time)))
-        .collect();
-    let index = folder.file("a.cdxj", &lines);
-    audited(&folder, "archive", &["-q", "--cdxj", &index]);
-    let end = audit(
-        &folder,
-        "inspect",
-        &[&["--contact", "a@m.test"], &compare[3..]].concat(),
-    );
-    assert_eq!(end.status, Some(1), "{}", end.stderr);
-    assert!(
-        end.stderr
-            .contains("audit archive --cdxj FILE --replay URL"),
-        "{}",
-        end.stderr
-    );
-    let replay = archive.url("/coll");
-    audited(
-        &folder,
-        "archive",
-        &["-q", "--cdxj", &index, "--replay", &replay],
-    );
-    audited(&folder, "inspect", &compare);
-    assert_eq!(states(&folder), expected);
-    assert!(evidence(&folder).contains(later), "{}", evidence(&folder));
-    let [html, csv] = ["report.html", "csv"].map(|name| folder.path(name).display().to_string());
-    audited(&folder, "report", &["-q", "-o", &html, "--csv", &csv]);
-    let pages = std::fs::read_to_string(folder.path("csv/pages.csv")).unwrap();
-    let snapshot = archive.url("/coll/19960702134500/http://127.0.0.1");
-    assert!(pages.contains(&snapshot), "{pages}");
+    assert_eq!(by_server("state"), ["no_sign"; 4]);
 }
 
 #[test]

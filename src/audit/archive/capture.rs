@@ -6,7 +6,7 @@ use jiff::civil::DateTime;
 
 /// The reply of an archive.
 #[derive(Debug)]
-pub(in crate::audit) enum ArchiveReply {
+pub(super) enum ArchiveReply {
     Captures(Vec<Capture>),
     /// The server wants to be asked later, or cannot be reached.
     Refused {
@@ -19,16 +19,16 @@ pub(in crate::audit) enum ArchiveReply {
 
 /// A capture of a page.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(in crate::audit) struct Capture {
+pub(super) struct Capture {
     /// Its time in UTC, 14 digits.
-    pub(in crate::audit) timestamp: String,
+    pub(super) timestamp: String,
     /// Its URL as the archive has it.
-    pub(in crate::audit) original: String,
+    pub(super) original: String,
     /// Its HTTP code; `None` where the server gives none, as for a repetition of an earlier
     /// capture.
     pub(super) status: Option<u16>,
     /// The address of its page in the archive; `None` if it follows from the server, or is not known.
-    pub(in crate::audit) address: Option<String>,
+    pub(super) address: Option<String>,
 }
 
 pub(super) fn refused(reason: String, retry_after: Option<Duration>) -> ArchiveReply {
@@ -40,10 +40,7 @@ pub(super) fn refused(reason: String, retry_after: Option<Duration>) -> ArchiveR
 
 /// Returns the capture with a 2xx status that is nearest to `cited`, a time of 14 digits; the
 /// earliest of them without a time, and of two that are equally near.
-pub(in crate::audit) fn nearest<'c>(
-    captures: &'c [Capture],
-    cited: Option<&str>,
-) -> Option<&'c Capture> {
+pub(super) fn nearest<'c>(captures: &'c [Capture], cited: Option<&str>) -> Option<&'c Capture> {
     let cited = cited.and_then(time);
     let distance = |capture: &Capture| -> Option<i64> {
         let at = time(&capture.timestamp)?;

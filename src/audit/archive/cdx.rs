@@ -13,7 +13,7 @@ use crate::diagnostic::shortened_inside;
 use crate::limits::{AUDIT_CDX_BYTES, AUDIT_CDX_CAPTURES, MESSAGE_VALUE_CHARS};
 use crate::load::retry_after;
 
-pub(in crate::audit) struct CdxClient {
+pub(super) struct CdxClient {
     agent: Agent,
     name: String,
     server: Url,
@@ -21,21 +21,12 @@ pub(in crate::audit) struct CdxClient {
 
 impl CdxClient {
     /// Creates a client. `contact` tells the server's owners whom to write to.
-    pub(in crate::audit) fn new(server: &str, contact: &str) -> Result<CdxClient, AuditError> {
+    pub(super) fn new(server: &str, contact: &str) -> Result<CdxClient, AuditError> {
         let url = server_url(server)?;
         Ok(CdxClient {
             agent: agent(server, contact)?,
             name: server.to_owned(),
             server: url,
-        })
-    }
-
-    /// Creates a client that asks with `agent`.
-    pub(super) fn with_agent(server: &str, agent: &Agent) -> Result<CdxClient, AuditError> {
-        Ok(CdxClient {
-            agent: agent.clone(),
-            name: server.to_owned(),
-            server: server_url(server)?,
         })
     }
 

@@ -18,10 +18,10 @@ use crate::limits::{AUDIT_MEMENTOS, AUDIT_TIMEMAP_BYTES};
 use crate::load::retry_after;
 
 /// The part of a template in whose place the URL stands.
-pub(super) const URL_MARK: &str = "{url}";
+const URL_MARK: &str = "{url}";
 
 /// A client of a server with TimeMaps.
-pub(in crate::audit) struct TimeMapClient {
+pub(super) struct TimeMapClient {
     agent: Agent,
     template: String,
     /// The URL of the server, without the path.
@@ -36,15 +36,6 @@ impl TimeMapClient {
             agent: agent(template, contact)?,
             template: template.to_owned(),
             origin,
-        })
-    }
-
-    /// Creates a client that asks with `agent`.
-    pub(super) fn with_agent(template: &str, agent: &Agent) -> Result<TimeMapClient, AuditError> {
-        Ok(TimeMapClient {
-            agent: agent.clone(),
-            template: template.to_owned(),
-            origin: template_origin(template)?,
         })
     }
 

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use ureq::{Agent, Proxy};
 use url::{Position, Url};
 
-use super::page::{Page, language};
+use super::page::Page;
 use super::parking::redirect_to_service;
 use super::robots::Robots;
 use crate::audit::AuditError;
@@ -18,8 +18,8 @@ use crate::audit::archive::{is_contact, wait_until};
 use crate::audit::check::guard_proxy::GuardProxy;
 use crate::audit::state::CheckFailure;
 use crate::limits::{
-    AUDIT_CDX_SECONDS, AUDIT_POLL_MS, INSPECT_CHAIN_SECONDS, INSPECT_PAGE_BYTES, INSPECT_PAUSE_MS,
-    INSPECT_REDIRECTS, INSPECT_ROBOTS_BYTES, INSPECT_ROBOTS_REDIRECTS, INSPECT_SECONDS,
+    AUDIT_POLL_MS, INSPECT_CHAIN_SECONDS, INSPECT_PAGE_BYTES, INSPECT_PAUSE_MS, INSPECT_REDIRECTS,
+    INSPECT_ROBOTS_BYTES, INSPECT_ROBOTS_REDIRECTS, INSPECT_SECONDS,
 };
 use crate::load::proxied_agent;
 
@@ -122,8 +122,6 @@ pub(super) struct Answer {
     pub(super) media_type: String,
     /// The charset that the server names.
     charset: Option<String>,
-    /// The language that the server names.
-    language: Option<String>,
     /// At most [`INSPECT_PAGE_BYTES`].
     pub(super) body: Vec<u8>,
     /// `true` if the body is in a content coding, which was not asked for.
@@ -141,14 +139,12 @@ impl Answer {
         ) || self.media_type.is_empty()
             && self.body.trim_ascii_start().starts_with(b"<");
         let charset = self.charset.as_deref();
-        let mut page = match () {
-            () if self.is_coded => return None,
-            () if is_html => Page::html(&self.body, charset),
-            () if self.media_type == "text/plain" => Page::plain(&self.body, charset),
-            () => return None,
-        };
-        page.language = page.language.or_else(|| self.language.clone());
-        Some(page)
+        match () {
+            () if self.is_coded => None,
+            () if is_html => Some(Page::html(&self.body, charset)),
+            () if self.media_type == "text/plain" => Some(Page::plain(&self.body, charset)),
+            () => None,
+        }
     }
 }
 
@@ -200,22 +196,6 @@ impl<'a> PageClient<'a> {
         PageClient::with_times(user_agent, private_hosts, policy, times, stop)
     }
 
-    /// Creates a client of archives, whose owner keeps the pace. They are the user's choice, so
-    /// `hosts` may be private, and rules for robots do not hold.
-    pub(super) fn of_archives(
-        user_agent: &str,
-        hosts: &[String],
-        stop: &'a AtomicBool,
-    ) -> Result<PageClient<'a>, AuditError> {
-        let patience = Duration::from_secs(AUDIT_CDX_SECONDS);
-        let times = ClientTimes {
-            pause: Duration::ZERO,
-            request: patience,
-            chain: patience,
-        };
-        PageClient::with_times(user_agent, hosts, RobotsPolicy::Ignore, times, stop)
-    }
-
     fn with_times(
         user_agent: &str,
         private_hosts: &[String],
@@ -238,18 +218,8 @@ impl<'a> PageClient<'a> {
         })
     }
 
-    /// Returns the flag that ends the inspection.
-    pub(super) fn stop(&self) -> &'a AtomicBool {
-        self.stop
-    }
-
     pub(super) fn is_stopped(&self) -> bool {
         self.stop.load(Ordering::Relaxed)
-    }
-
-    /// Returns the HTTP client.
-    pub(super) fn agent(&self) -> &Agent {
-        &self.agent
     }
 
     /// Ends all requests that are open.
@@ -417,7 +387,6 @@ impl<'a> PageClient<'a> {
         let media_type = parts.next().unwrap_or_default().to_owned();
         let charset = parts.find_map(|part| part.strip_prefix("charset="));
         let charset = charset.map(|name| name.trim_matches(['"', '\'']).to_owned());
-        let language = field("content-language").and_then(|tag| language(&tag));
         let is_coded = field("content-encoding").is_some_and(|coding| coding != "identity");
         let mut body = Vec::new();
         // What came before the connection broke, or the time passed, is judged.
@@ -439,7 +408,6 @@ impl<'a> PageClient<'a> {
             status,
             media_type,
             charset,
-            language,
             body,
             is_coded,
             cut_by,

@@ -602,14 +602,8 @@ const ANY_TIME: &str = "*";
 
 /// Returns the address of the snapshot at `timestamp` in the archive that the CDX server `server`
 /// belongs to; `None` if the place of its snapshots is not known.
-pub(super) fn captured_snapshot(server: &str, timestamp: &str, url: &str) -> Option<String> {
+fn captured_snapshot(server: &str, timestamp: &str, url: &str) -> Option<String> {
     Some(address(&snapshot_base(server)?, timestamp, url))
-}
-
-/// Returns the address of the snapshot at `timestamp` as it was captured: without the frame and the
-/// rewritten links of the archive.
-pub(in crate::audit) fn raw_snapshot(server: &str, timestamp: &str, url: &str) -> Option<String> {
-    captured_snapshot(server, &format!("{timestamp}id_"), url)
 }
 
 /// Returns the address at which the Wayback Machine shows its snapshot that is nearest to a date;

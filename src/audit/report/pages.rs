@@ -5,9 +5,9 @@ use std::collections::BTreeMap;
 
 use maud::{Markup, html};
 use rusqlite::Row;
-use serde::{Serialize, Serializer};
+use serde::Serialize;
 
-use super::links::{Provenance, captured_snapshot};
+use super::links::Provenance;
 use crate::audit::AuditError;
 use crate::audit::database::AuditDb;
 use crate::audit::page_state::PageState;
@@ -21,8 +21,7 @@ use crate::sink::TableText as Text;
 pub(super) const PAGES: &str = "pages.csv";
 
 /// Its columns.
-pub(super) const PAGES_COLUMNS: &str = "url,state,evidence,status,error,final_url,media_type,title,\
-    language,bytes,words,hash,inspected_at,compared_with,snapshot";
+pub(super) const PAGES_COLUMNS: &str = "url,state,evidence,status,error,final_url,inspected_at";
 
 /// The file with a row for each year.
 pub(super) const PAGES_BY_YEAR: &str = "pages-by-year.csv";
@@ -89,25 +88,13 @@ pub(super) struct PageRow<'r> {
     status: Option<i64>,
     error: Option<&'r str>,
     final_url: Option<Text<'r>>,
-    media_type: Option<Text<'r>>,
-    title: Option<Text<'r>>,
-    language: Option<Text<'r>>,
-    bytes: Option<i64>,
-    words: Option<i64>,
-    hash: Option<&'r str>,
     inspected_at: &'r str,
-    compared_with: Option<&'r str>,
-    snapshot: Option<Snapshot>,
 }
 
 const SQL: &str = "
 SELECT links.url, pages.state, pages.evidence, pages.status, pages.error, pages.final_url,
-  pages.media_type, pages.title, pages.language, pages.bytes, pages.words, pages.hash,
-  pages.inspected_at, pages.compared_with, captures.server, links.year, links.stratum,
-  iif(captures.timestamp = pages.compared_with, asked.address, NULL)
+  pages.inspected_at, links.year, links.stratum
 FROM audit_pages AS pages JOIN audit_links AS links USING(key)
-  LEFT JOIN audit_captures AS captures USING(key)
-  LEFT JOIN audit_asked AS asked ON asked.key = captures.key AND asked.server = captures.server
 WHERE links.planned ORDER BY pages.key";
 
 impl PageFigures {
@@ -171,54 +158,32 @@ impl<'r> ReadPage<'r> {
         let maybe = |column: usize| -> rusqlite::Result<Option<&'r str>> {
             Ok(row.get_ref(column)?.as_str_or_null()?)
         };
-        let (url, compared_with, server) = (text(0)?, maybe(13)?, maybe(14)?);
-        let snapshot = server.zip(compared_with);
-        let snapshot = snapshot.and_then(|(server, time)| captured_snapshot(server, time, url));
-        let snapshot = maybe(17)?.map(str::to_owned).or(snapshot);
         Ok(ReadPage {
             state: PageState::named(text(1)?).unwrap_or(PageState::NotRead),
-            year: text(15)?,
-            stratum: text(16)?,
+            year: text(7)?,
+            stratum: text(8)?,
             row: PageRow {
-                url: Text(url),
+                url: Text(text(0)?),
                 state: text(1)?,
                 evidence: Text(text(2)?),
                 status: row.get(3)?,
                 error: maybe(4)?,
                 final_url: maybe(5)?.map(Text),
-                media_type: maybe(6)?.map(Text),
-                title: maybe(7)?.map(Text),
-                language: maybe(8)?.map(Text),
-                bytes: row.get(9)?,
-                words: row.get(10)?,
-                hash: maybe(11)?,
-                inspected_at: text(12)?,
-                compared_with,
-                snapshot: snapshot.map(Snapshot),
+                inspected_at: text(6)?,
             },
         })
     }
 }
 
-/// The address of a snapshot, which is made of parts.
-struct Snapshot(String);
-
-impl Serialize for Snapshot {
-    fn serialize<S: Serializer>(&self, cell: S) -> Result<S::Ok, S::Error> {
-        Text(&self.0).serialize(cell)
-    }
-}
-
 /// The states by which a reader does not find what was cited.
-const LOST: [PageState; 3] = [PageState::TakenOver, PageState::Parked, PageState::Soft404];
+const LOST: [PageState; 3] = [PageState::FrontPage, PageState::Parked, PageState::Soft404];
 
 /// The parts of a bar, with their classes in the style: the states of pages that were judged.
-const BARS: [(PageState, &str); 6] = [
-    (PageState::AsCited, "alive"),
-    (PageState::Changed, "redirected"),
-    (PageState::NotCompared, "open"),
-    (PageState::Parked, "p5"),
-    (PageState::TakenOver, "dead-page"),
+const BARS: [(PageState, &str); 5] = [
+    (PageState::NoSign, "alive"),
+    (PageState::OtherDomain, "redirected"),
+    (PageState::FrontPage, "p5"),
+    (PageState::Parked, "dead-page"),
     (PageState::Soft404, "dead-host"),
 ];
 
@@ -226,13 +191,13 @@ const BARS: [(PageState, &str); 6] = [
 pub(super) fn pages(figures: &PageFigures) -> Markup {
     html! {
         section #pages { "\n"
-            h2 { "What living pages say" } "\n"
+            h2 { "Living pages" } "\n"
             @if figures.by_year.is_empty() {
                 p { "No page was inspected." } "\n"
             } @else {
                 p {
                     "Of links that answered at a check. The states stand beside the fixed ones, in \
-                     which all these links live. Shares are those of the pages that were judged; \
+                     which all these links are alive or redirected. Shares are those of the pages that were judged; \
                      the number after a bar is theirs."
                 } "\n"
                 (page_bars(figures))
@@ -302,7 +267,7 @@ fn lost_pages(figures: &PageFigures) -> Markup {
     let more = figures.lost - figures.named.len() as u64;
     html! {
         @if 0 < figures.lost {
-            (table("Pages that are not what was cited", &columns, rows, None))
+            (table("Pages that readers do not find", &columns, rows, None))
         }
         @if 0 < more {
             p.soft { (counted(more, "more is", "more are")) " in the CSV file." } "\n"

@@ -64,12 +64,11 @@ pub(crate) enum AuditStep {
     /// questions go on from there. The questions end if the server refuses five times in a row.
     #[command(after_help = examples::AUDIT_ARCHIVE)]
     Archive(AuditArchiveArgs),
-    /// Read the pages of links that answer, and store what they say: a soft 404, a parked domain,
-    /// another owner, the page that was cited
+    /// Read the pages of links that answer, and store what can be shown: a soft 404, a parked domain, a
+    /// move to the front page or to another domain
     ///
     /// Each host is asked once a second at most, and once for a path that cannot exist; pages that a
-    /// robots.txt excludes are not read. With `--compare` pages are compared with their snapshots in
-    /// the archive that `audit archive` asked. The states of `check` stay as they are.
+    /// robots.txt excludes are not read. The states of `check` stay as they are.
     #[command(after_help = examples::AUDIT_INSPECT)]
     Inspect(AuditInspectArgs),
     /// Hand links that live and that no archive holds to a save service, or list them for a crawler
@@ -258,7 +257,7 @@ pub(crate) struct AuditArchiveArgs {
     pub(crate) cdxj: Vec<PathBuf>,
 
     /// The address before the time and the URL of the snapshots of local indexes:
-    /// `http://localhost:8080/coll/`; for the report, and for `audit inspect --compare`
+    /// `http://localhost:8080/coll/`; for the report
     #[arg(long, value_name = "URL", requires = "cdxj", help_heading = SERVER)]
     pub(crate) replay: Option<String>,
 
@@ -295,14 +294,6 @@ pub(crate) struct AuditInspectArgs {
     /// User-Agent
     #[arg(long, value_name = "CONTACT", required = true, help_heading = SERVER)]
     pub(crate) contact: String,
-
-    /// Compare pages with their snapshots in the archive that `audit archive` asked
-    #[arg(long, help_heading = SERVER)]
-    pub(crate) compare: bool,
-
-    /// Ask the archive at most N times a minute
-    #[arg(long, value_name = "N", default_value_t = 20, value_parser = clap::value_parser!(u32).range(1..), requires = "compare", help_heading = SERVER)]
-    pub(crate) rate: u32,
 
     /// Read pages that a robots.txt excludes too
     #[arg(long, help_heading = SERVER)]

@@ -285,17 +285,15 @@ Examples:
 #[cfg(feature = "audit")]
 pub(super) const AUDIT_INSPECT: &str = "Exit codes:
   0  all that was due is inspected, or --limit is reached
-  1  done, but some snapshots could not be fetched; run it again with --compare
   2  the arguments or the database cannot be used, or it has no plan
- 69  no server replied, or the archive refuses; run it again to go on
+ 69  no server replied; run it again to go on
  74  the database cannot be read or written
  75  another program is writing to the database
  78  the database is damaged
 130  interrupted; run it again to go on
 
 Examples:
-  urlspool audit inspect urls.db --contact you@your.site
-  urlspool audit inspect urls.db --contact you@your.site --compare";
+  urlspool audit inspect urls.db --contact you@your.site";
 
 #[cfg(feature = "audit")]
 pub(super) const AUDIT_REPORT: &str = "Exit codes:
