@@ -5,7 +5,6 @@
 //! of the link, so that they outlive rows that are removed and loaded again.
 
 mod archive;
-mod bundle;
 mod check;
 mod confirmation;
 mod database;
@@ -24,7 +23,6 @@ mod statistics;
 mod status;
 
 pub use archive::{ArchiveCounts, ArchiveJob, ArchiveSource, archive};
-pub use bundle::{BundleJob, WrittenBundle, bundle};
 pub use check::{AuditProgress, CheckCounts, CheckJob, check};
 pub use confirmation::ConfirmationRule;
 pub use database::CheckTime;

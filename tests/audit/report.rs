@@ -12,6 +12,7 @@ use rusqlite::Connection;
 use super::{audit, audited, loaded, message, rows};
 use crate::scene::{Folder, Rng, copy_program, ended, urlspool};
 
+mod bag;
 mod outputs;
 
 const DATED: &str = "Date: Tue, 2 Jan 1996 10:00:00 +0000\nList-Id: <l.m.test>\nSubject: A lamp\n";

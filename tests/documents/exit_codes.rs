@@ -67,7 +67,7 @@ fn the_page_of_audits_names_the_exit_codes_of_each_step() {
     let page = table(section.split("\n## ").next().unwrap());
     let program = in_help(&[]);
     for step in [
-        "plan", "check", "status", "import", "archive", "save", "report", "bundle",
+        "plan", "check", "status", "import", "archive", "save", "report",
     ] {
         let help: BTreeSet<_> = in_help(&["audit", step]).into_keys().collect();
         let is_meant = |steps: &str| steps == "all" || steps.contains(&format!("`{step}`"));

@@ -11,7 +11,7 @@ The hosts are live, not there, without an address, refusing, unreachable, silent
 the host, the domain and to others, to the front page, to private addresses and names, in circles, gone, forbidden, limited with
 Retry-After, broken, slow, closed and reset (audit_world.py). A private address is never contacted.
 
-With --kills, `check`, `archive`, `import`, `bundle` and `save` are killed N times in turn at random moments; the end must be the same
+With --kills, `check`, `archive`, `import`, `report --bundle` and `save` are killed N times in turn at random moments; the end must be the same
 (audit_steps.py).
 
 Needs lychee on PATH and a network namespace (root, or namespaces of users); and a Python with pywb and warcio, and duckdb, for the
@@ -274,7 +274,7 @@ def main():
         audit_steps.dead_hosts(audit)
         audit.archive()
         audit.report()
-        audit_steps.bundle(audit)
+        audit_steps.bag(audit)
         if audit.has_archive:
             audit_steps.save(audit)
         audit.import_results()

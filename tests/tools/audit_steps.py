@@ -2,8 +2,8 @@
 
 A first check whose hosts are all dead is stored where the name service works.
 
-The same captures are found by a CDX server, by its index as a local file, and by its TimeMaps. A bundle is the same bytes after kills,
-and Frictionless finds it valid. `save` sends each link once, and after a kill at most one more, to a stub of a save service: no link
+The same captures are found by a CDX server, by its index as a local file, and by its TimeMaps. A bag is the same bytes after kills,
+and bagit finds it valid. `save` sends each link once, and after a kill at most one more, to a stub of a save service: no link
 is published.
 """
 
@@ -98,23 +98,25 @@ def same_files(one, other):
     return names and equal and all(same_files(f"{one}/{name}", f"{other}/{name}") for name in compared.common_dirs)
 
 
-def bundle(audit):
+def bag(audit):
     one, other = f"{audit.folder}/evidence", f"{audit.folder}/evidence-again"
-    command = [audit.program, "audit", "bundle", audit.database, "-q", "-o", one]
-    audit.kill("bundle", command, lambda: shutil.rmtree(one, ignore_errors=True))
+    command = [audit.program, "audit", "report", audit.database, "-q", "-o", "/dev/null", "--bundle", one]
+    audit.kill("report --bundle", command, lambda: shutil.rmtree(one, ignore_errors=True))
+    shutil.rmtree(one, ignore_errors=True)
     for folder in (one, other):
         ended = subprocess.run([*command[:-1], folder], capture_output=True, text=True)
-        audit.checks.equal("bundle ends", (ended.returncode, ended.stderr), (0, ""))
-    audit.checks.equal("two bundles are the same bytes", same_files(one, other), True)
-    frictionless = f"{os.path.dirname(sys.executable)}/frictionless"
-    if not os.path.exists(frictionless):
-        audit.checks.skip("bundle: frictionless is not installed")
+        audit.checks.equal("bag ends", (ended.returncode, ended.stderr), (0, ""))
+    audit.checks.equal("two bags are the same bytes", same_files(one, other), True)
+    audit.checks.equal("what the kills left", glob.glob(f"{one}*-partial"), [])
+    bagit = f"{os.path.dirname(sys.executable)}/bagit.py"
+    if not os.path.exists(bagit):
+        audit.checks.skip("bag: bagit is not installed")
         return
-    validate = [frictionless, "validate", f"{one}/datapackage.json"]
-    audit.checks.equal("frictionless finds the bundle valid", subprocess.run(validate, capture_output=True).returncode, 0)
-    with open(f"{one}/results.csv", "a") as file:
-        file.write("x,2026-01-01T00:00:00Z,alive,200,,,x\n")
-    audit.checks.equal("frictionless finds a row that was added", subprocess.run(validate, capture_output=True).returncode, 1)
+    validate = [bagit, "--validate", one]
+    audit.checks.equal("bagit finds the bag valid", subprocess.run(validate, capture_output=True).returncode, 0)
+    with open(f"{one}/data/tables/by-host.csv", "a") as file:
+        file.write("x\n")
+    audit.checks.equal("bagit finds a row that was added", subprocess.run(validate, capture_output=True).returncode, 1)
 
 
 class StubSaveService(http.server.BaseHTTPRequestHandler):

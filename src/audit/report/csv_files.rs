@@ -103,7 +103,7 @@ pub(super) fn headers() -> [(&'static str, String); TABLES.len()] {
 }
 
 /// Returns the names of the files and all their columns.
-pub(super) fn columns(senders: SenderPolicy) -> impl Iterator<Item = (&'static str, String)> {
+fn columns(senders: SenderPolicy) -> impl Iterator<Item = (&'static str, String)> {
     headers().into_iter().map(move |(name, mut columns)| {
         if name == CITATIONS && senders == SenderPolicy::Named {
             columns = columns + "," + SENDERS;

@@ -79,19 +79,13 @@ pub(crate) enum AuditStep {
     /// After an interruption it goes on from there.
     #[command(after_help = examples::AUDIT_SAVE)]
     Save(AuditSaveArgs),
-    /// Write a report: one HTML file without outside resources, and CSV files
+    /// Write a report: one HTML file without outside resources, and CSV files, alone or in a bag
     ///
     /// Links by year of their first citation, host, domain, list and scheme; survival and
     /// half-life; archived and lost links; the most cited dead links with where they were cited and
     /// their snapshots; the method in words. The same database gives the same files.
     #[command(after_help = examples::AUDIT_REPORT)]
     Report(AuditReportArgs),
-    /// Write the evidence of an audit into a folder: its tables as CSV, the report, and a description
-    ///
-    /// The description is a Frictionless data package, `datapackage.json`: the columns, size and
-    /// SHA-256 of each file. The same database gives the same bytes.
-    #[command(after_help = examples::AUDIT_BUNDLE)]
-    Bundle(AuditBundleArgs),
 }
 
 /// The arguments of `audit plan`.
@@ -388,6 +382,11 @@ pub(crate) struct AuditReportArgs {
     #[arg(long, value_name = "FOLDER", help_heading = OUTPUT)]
     pub(crate) csv: Option<PathBuf>,
 
+    /// Write a BagIt bag into FOLDER, which must be new: the report, its CSV files, lists of seeds for
+    /// crawlers, and their SHA-256
+    #[arg(long, value_name = "FOLDER", conflicts_with = "csv", help_heading = OUTPUT)]
+    pub(crate) bundle: Option<PathBuf>,
+
     /// Replace existing files, also those that do not show that urlspool wrote them
     #[arg(long, help_heading = OUTPUT)]
     pub(crate) force: bool,
@@ -457,30 +456,6 @@ impl NamedValue for SaveForm {
     fn meaning(self) -> &'static str {
         "a URL a line, for crawlers such as Heritrix, Browsertrix and wget -i"
     }
-}
-
-/// The arguments of `audit bundle`.
-#[derive(clap::Args, Debug)]
-pub(crate) struct AuditBundleArgs {
-    /// The database with the audit
-    #[arg(value_name = "DB")]
-    pub(crate) database: PathBuf,
-
-    /// Write the files into FOLDER, which is created if it is missing
-    #[arg(short, long, value_name = "FOLDER", required = true, help_heading = OUTPUT)]
-    pub(crate) output: PathBuf,
-
-    /// Replace existing files, also those that do not show that urlspool wrote them
-    #[arg(long, help_heading = OUTPUT)]
-    pub(crate) force: bool,
-
-    /// Name neither senders nor Message-IDs
-    #[arg(long, help_heading = OUTPUT)]
-    pub(crate) no_senders: bool,
-
-    /// Report only errors
-    #[arg(short, long, help_heading = GENERAL)]
-    pub(crate) quiet: bool,
 }
 
 impl NamedValue for StratumKind {

@@ -182,7 +182,7 @@ pub(super) const AUDIT: &str = "Examples:
   urlspool audit archive urls.db --cdx https://web.archive.org/cdx/search/cdx --contact you@your.site
   urlspool audit report urls.db -o report.html --csv tables
   urlspool audit save urls.db --as seeds
-  urlspool audit bundle urls.db -o evidence";
+  urlspool audit report urls.db -o report.html --bundle evidence";
 
 #[cfg(feature = "audit")]
 pub(super) const AUDIT_PLAN: &str = "Exit codes:
@@ -255,18 +255,6 @@ Examples:
   urlspool audit save urls.db --send --contact you@your.site";
 
 #[cfg(feature = "audit")]
-pub(super) const AUDIT_BUNDLE: &str = "Exit codes:
-  0  done
-  2  the arguments or the database cannot be used, it has no plan, or a file would be overwritten
- 74  the database cannot be read, or a file cannot be written
- 75  another program has locked the database
- 78  the database is damaged
-
-Examples:
-  urlspool audit bundle urls.db -o evidence
-  urlspool audit bundle urls.db -o evidence --no-senders";
-
-#[cfg(feature = "audit")]
 pub(super) const AUDIT_ARCHIVE: &str = "Exit codes:
   0  all that was due is asked for, or --limit is reached
   1  done, but some URLs have no answer; run it again to ask for them
@@ -305,7 +293,8 @@ pub(super) const AUDIT_REPORT: &str = "Exit codes:
 
 Examples:
   urlspool audit report urls.db -o report.html
-  urlspool audit report urls.db -o report.html --csv tables --no-senders";
+  urlspool audit report urls.db -o report.html --csv tables --no-senders
+  urlspool audit report urls.db -o report.html --bundle evidence";
 
 pub(super) const SCHEMA: &str = "Examples:
   urlspool schema > record.schema.json

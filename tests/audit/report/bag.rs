@@ -1,0 +1,150 @@
+//! The bag of a report: what it holds, and what it never replaces.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+
+use ring::digest::{SHA256, digest};
+
+use super::{checked, planned, run};
+use crate::audit::{audit, audited};
+use crate::scene::Folder;
+
+/// A planned audit in which `/a` and `/b` live, and no archive has `/b`.
+fn living() -> Folder {
+    let folder = planned();
+    checked(&folder, "/a", "2026-11-22T10:00:00Z", "alive", "200");
+    checked(&folder, "/b", "2026-11-22T10:00:00Z", "alive", "200");
+    run(
+        &folder,
+        "INSERT INTO audit_captures SELECT key, 'https://web.archive.org/cdx/search/cdx', '2026-11-22T10:00:00Z',
+           NULL, NULL, NULL, 'none' FROM audit_links WHERE url LIKE '%/b'",
+    );
+    folder
+}
+
+/// The files of a folder and of those in it, by their paths.
+fn files(folder: &Path) -> BTreeMap<String, Vec<u8>> {
+    let mut found = BTreeMap::new();
+    let mut folders = vec![folder.to_owned()];
+    while let Some(next) = folders.pop() {
+        for entry in fs::read_dir(next).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                folders.push(path);
+            } else {
+                let name = path.strip_prefix(folder).unwrap().display().to_string();
+                found.insert(name, fs::read(&path).unwrap());
+            }
+        }
+    }
+    found
+}
+
+#[track_caller]
+fn bag(folder: &Folder, name: &str, options: &[&str]) -> BTreeMap<String, Vec<u8>> {
+    let path = folder.path(name);
+    let mut args = vec!["-o", "/dev/null", "--bundle", path.to_str().unwrap()];
+    args.extend(options);
+    audited(folder, "report", &args);
+    files(&path)
+}
+
+/// RFC 8493: each file of the payload is in the manifest, and each tag file in that of the tags.
+#[test]
+fn the_manifests_have_the_hash_of_each_file() {
+    let folder = living();
+    let files = bag(&folder, "evidence", &[]);
+    let text = |name: &str| String::from_utf8(files[name].clone()).unwrap();
+    let mut named = vec!["tagmanifest-sha256.txt".to_owned()];
+    for manifest in ["manifest-sha256.txt", "tagmanifest-sha256.txt"] {
+        for line in text(manifest).lines() {
+            let (hash, name) = line.split_once("  ").unwrap();
+            let expected = digest(&SHA256, &files[name]);
+            assert_eq!(
+                hash,
+                data_encoding::HEXLOWER.encode(expected.as_ref()),
+                "{name}"
+            );
+            named.push(name.to_owned());
+        }
+    }
+    named.sort();
+    assert!(named.iter().eq(files.keys()), "{named:?}");
+    let payload = files.iter().filter(|(name, _)| name.starts_with("data/"));
+    let (count, bytes) = payload.fold((0, 0), |(count, bytes), (_, file)| {
+        (count + 1, bytes + file.len())
+    });
+    let info = text("bag-info.txt");
+    assert!(
+        info.ends_with(&format!("Payload-Oxum: {bytes}.{count}\n")),
+        "{info}"
+    );
+    assert!(text("bagit.txt").starts_with("BagIt-Version: 1.0\n"));
+    assert!(text("data/report.html").contains("</html>"));
+    let cohorts = text("data/tables/cohorts-by-year.csv");
+    assert!(cohorts.contains("\n1996,2,2,0,0,0,0,0,0\n"), "{cohorts}");
+    assert_eq!(
+        text("data/seeds/living.txt"),
+        "http://l.cern.ch/b\nhttp://l.cern.ch/a\n"
+    );
+    assert_eq!(text("data/seeds/unarchived.txt"), "http://l.cern.ch/b\n");
+}
+
+#[test]
+fn the_same_database_gives_the_same_bag() {
+    let folder = living();
+    let first = bag(&folder, "evidence", &[]);
+    assert_eq!(bag(&folder, "other/", &["-q"]), first);
+    let names_senders = |files: &BTreeMap<String, Vec<u8>>| {
+        let mut all = files.values();
+        all.any(|bytes| memchr::memmem::find(bytes, b"@m.test").is_some())
+    };
+    checked(&folder, "/c", "2026-11-22T10:00:00Z", "dead_page", "404");
+    checked(&folder, "/a", "2026-11-23T10:00:00Z", "dead_page", "404");
+    assert!(names_senders(&bag(&folder, "with", &[])));
+    assert!(!names_senders(&bag(&folder, "without", &["--no-senders"])));
+}
+
+#[test]
+fn a_bag_replaces_nothing_but_what_a_killed_run_left() {
+    let folder = living();
+    fs::create_dir(folder.path("mine")).unwrap();
+    let file = folder.file("mine/report.html", "mine");
+    for place in [
+        file,
+        folder.path("mine").display().to_string(),
+        "-".to_owned(),
+    ] {
+        let args = ["-o", "/dev/null", "--bundle", &place, "--force"];
+        let end = audit(&folder, "report", &args);
+        assert_eq!(end.status, Some(2), "{place}: {}", end.stderr);
+        assert!(
+            end.stderr.contains("a bag is a new folder"),
+            "{}",
+            end.stderr
+        );
+    }
+    assert_eq!(fs::read(folder.path("mine/report.html")).unwrap(), b"mine");
+    fs::create_dir(folder.path("evidence.urlspool-partial")).unwrap();
+    folder.file("evidence.urlspool-partial/left", "of a run that was killed");
+    assert!(!bag(&folder, "evidence", &[]).contains_key("left"));
+    assert!(!folder.path("evidence.urlspool-partial").exists());
+}
+
+#[test]
+fn a_report_that_fails_leaves_no_bag() {
+    let folder = living();
+    let args = |bag: &str| {
+        let place = folder.path(bag).display().to_string();
+        let page = folder.path("missing/report.html").display().to_string();
+        audit(&folder, "report", &["-o", &page, "--bundle", &place])
+    };
+    for bag in ["evidence", "missing/evidence"] {
+        let end = args(bag);
+        assert_eq!(end.status, Some(74), "{}", end.stderr);
+    }
+    for left in ["evidence", "evidence.urlspool-partial", "missing"] {
+        assert!(!folder.path(left).exists(), "{left}");
+    }
+}
