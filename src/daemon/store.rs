@@ -10,7 +10,7 @@
 //! |---|---|
 //! | `state_paths` | files beside the database, the lock of the state, the reserve of space |
 //! | `schema` `state_db` | the database |
-//! | `holders` `mail_rows` `gone` `purge` `spool_scopes` `sidecar_rows` `set_aside` | its queries |
+//! | `holders` `mail_rows` `gone` `purge` `spools` `sidecar_rows` `set_aside` | its queries |
 //! | `committer` `recovery` `shared_committer` | what is done with them |
 
 mod committer;
@@ -23,7 +23,7 @@ mod schema;
 mod set_aside;
 mod shared_committer;
 mod sidecar_rows;
-mod spool_scopes;
+mod spools;
 mod state_db;
 mod state_paths;
 #[cfg(test)]
@@ -35,7 +35,7 @@ pub(crate) use mail_rows::{FileLook, GrowingMessage, LookChange, MboxCursor};
 pub(crate) use purge::SeenFiles;
 pub use recovery::rebuild_state;
 pub(crate) use shared_committer::{Session, SharedCommitter};
-pub(crate) use spool_scopes::{NewScope, OlderScope, SpoolIdentity};
+pub(crate) use spools::{NewScope, OlderScope, SpoolIdentity};
 pub(crate) use state_db::{
     FileId, Hash128, MailboxId, StateDb, message_key, message_link, path_key,
 };

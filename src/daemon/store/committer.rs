@@ -18,7 +18,7 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
 use super::gone::GoneMessage;
 use super::mail_rows::MboxCursor;
-use super::spool_scopes::SpoolIdentity;
+use super::spools::SpoolIdentity;
 use super::state_db::{FileId, Hash128, MailboxId};
 use super::state_db::{StateDb, unsigned};
 use super::state_paths::meta_name;

@@ -5,7 +5,7 @@
 //! message has a row in `given` if records were written under it; the row counts the holders. A
 //! message that grew may have several digests: whoever holds the last one holds the others too.
 //!
-//! Rows are kept by scope. After a change of the configuration (`spool_scopes.rs`) a message has
+//! Rows are kept by scope. After a change of the configuration (`spools.rs`) a message has
 //! rows in an older scope and in the new one, and its records name the mailboxes of all of them.
 
 use std::collections::BTreeSet;

@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex, MutexGuard};
 use super::committer::Committer;
 use super::purge::WatchTime;
 use super::recovery;
-use super::spool_scopes::{SpoolIdentity, SpoolRow, check_scopes};
+use super::spools::{SpoolIdentity, SpoolRow, check_scopes};
 use super::state_db::{Hash128, StateDb};
 use super::state_paths::{InstanceLock, StatePaths, has_space, release_reserve};
 use crate::config::{Config, Spool};

@@ -11,7 +11,7 @@ use rusqlite::{Row, params};
 
 use super::holders::{DigestBytes, GivenRow};
 use super::mail_rows::{FileLook, GrowingMessage, MboxCursor};
-use super::spool_scopes::SpoolRow;
+use super::spools::SpoolRow;
 use super::state_db::{FileId, Hash128, MailboxId, StoredKey, path_key, stored_key};
 use super::state_db::{StateDb, optional, unsigned};
 use crate::daemon::DaemonError;

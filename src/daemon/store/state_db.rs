@@ -15,7 +15,7 @@
 //! are compared with files each time they are used, or only decide what may be purged.
 //!
 //! The tables are in `schema.rs`; the queries in `mail_rows.rs`, `holders.rs`, `gone.rs`,
-//! `sidecar_rows.rs`, `spool_scopes.rs` and `purge.rs`.
+//! `sidecar_rows.rs`, `spools.rs` and `purge.rs`.
 
 use std::cell::Cell;
 use std::fs::{self, File};
