@@ -35,7 +35,7 @@ pub(crate) use mail_rows::{FileLook, GrowingMessage, LookChange, MboxCursor};
 pub(crate) use purge::SeenFiles;
 pub use recovery::rebuild_state;
 pub(crate) use shared_committer::{Session, SharedCommitter};
-pub(crate) use spools::{NewScope, OlderScope, SpoolIdentity};
+pub(crate) use spools::SpoolIdentity;
 pub(crate) use state_db::{
     FileId, Hash128, MailboxId, StateDb, message_key, message_link, path_key,
 };

@@ -59,10 +59,6 @@ pub const MISSING_FILES: usize = 1 << 20;
 /// More than half a day of segments that are sealed every minute.
 pub const SIDECAR_COPIES: usize = 1_000;
 
-/// Maximum number of mailboxes of an earlier configuration in which each new message of a spool is
-/// looked up after its `path` changed to a folder within it or around it. A look-up takes a few microseconds.
-pub const OLDER_SCOPES: usize = 10_000;
-
 /// Maximum number of files of a spool that are surveyed for deleted ones. They take 96 MiB of
 /// memory. Of a larger spool no state is purged.
 pub const SURVEYED_FILES: usize = 4 << 20;

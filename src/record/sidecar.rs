@@ -47,11 +47,6 @@ pub struct SidecarSpool {
     pub kind: String,
     /// Its `dedupe` in the configuration.
     pub dedupe: String,
-    /// `true` if it was in the configuration.
-    pub active: bool,
-    /// Hashes of the paths of spools whose files it has taken over.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub earlier: Vec<String>,
 }
 
 /// Changes of the state of a mailbox.
@@ -65,11 +60,7 @@ pub struct SidecarMailbox {
     pub dev: u64,
     /// 0: each of its files is one message. 1: some hold many. 2: some lie in archives together with others.
     pub many: u8,
-    /// `true` if nothing is read into it since the configuration of its spool changed.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub retired: bool,
-    /// The messages whose records the segment holds, each a hash of mailbox and content; also those that were taken over from a mailbox
-    /// of an earlier configuration.
+    /// The messages whose records the segment holds, each a hash of mailbox and content.
     pub keys: Vec<String>,
     /// Files that were read as a whole.
     pub files: Vec<SidecarFile>,

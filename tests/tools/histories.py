@@ -6,17 +6,16 @@
 Each history has four spools: mboxes (one of MMDF) and Maildirs, MH folders, newsgroups, and files of one message. Their writers
 deliver, rotate by rename and by copytruncate, expunge in place and by rename, copy and move messages, make hard links, save drafts
 twice, let messages grow, edit and annotate them, compress and remove. Meanwhile the daemon is killed (SIGKILL) at random moments,
-sometimes stopped, and reloads configurations (SIGHUP) with other paths of its spools. Another scope or kind is refused.
+sometimes stopped, and reloads configurations (SIGHUP) with other spellings of its paths. Another scope or kind is refused.
 
 At each checkpoint the daemon works until nothing is left, `urlspool load` loads the segments, and the rows must be those of the
 messages that are there: each URL once in each mailbox, or once in each spool; with tombstones none of a message that is gone. The
 lines must also say so by themselves: nothing is written twice, and nothing is gone that never left.
 
-A message that came and went between two checkpoints may be written or not. A message that was there when the path of its spool
-changed is written in at least one mailbox, and in none twice. A message that was edited is written once for each version; so is one
-that grew while its file was annotated, renamed, copied or compressed.
+A message that came and went between two checkpoints may be written or not. A message that was edited is written once for each
+version; so is one that grew while its file was annotated, renamed, copied or compressed.
 
-`--without` leaves out groups of actions: nuls, hardlinks, scopes, kinds, spellings, narrowing, drafts, growth, annotations, edits,
+`--without` leaves out groups of actions: nuls, hardlinks, scopes, kinds, spellings, drafts, growth, annotations, edits,
 gzip, mmdf, and large messages: of bytes that are no text, of entities, of many URLs. `--history N` runs one history, by the number that a failure prints. The times differ from run to run, so a seed repeats
 the actions, but not always the failure. The last line is "N passed, N failed, N skipped". Folders of failures are kept.
 """
@@ -25,7 +24,7 @@ import signal, sqlite3, subprocess, sys, tempfile, threading, time, traceback
 
 from world import finish, program, report, skip
 
-GROUPS = "nuls hardlinks scopes kinds spellings narrowing drafts growth annotations edits gzip mmdf large".split()
+GROUPS = "nuls hardlinks scopes kinds spellings drafts growth annotations edits gzip mmdf large".split()
 
 # Kills of one history, and kills between two checkpoints.
 HISTORY_KILLS, CHECKPOINT_KILLS = 40, 10
@@ -62,11 +61,6 @@ class Message:
         self.is_annotated = self.has_grown = False
         # Its file has another path. The daemon sees growth only in a file whose path is the same.
         self.is_moved = False
-        # Its spool was narrowed after it came. If it goes, that may be noticed when the spool is widened, because the state does not
-        # know in which file it was.
-        self.is_pending = False
-        # It was there when the path of its spool changed.
-        self.is_mixed = False
         # Numbers of times that it came to each mailbox, and left it.
         self.arrivals, self.departures = collections.Counter(), collections.Counter()
         # Mailboxes in which it was at a checkpoint, each with its tags.
@@ -119,17 +113,12 @@ class LiveWriter:
 class Spool:
     """A spool in the configuration."""
 
-    def __init__(self, name, kinds, narrow=None):
-        self.name, self.kinds, self.narrow = name, kinds, narrow
-        self.dedupe, self.kind, self.path, self.is_narrow = "mailbox", kinds[0], name, False
-        # The daemon may not have read the last change yet.
-        self.is_changing = False
+    def __init__(self, name, kinds):
+        self.name, self.kinds = name, kinds
+        self.dedupe, self.kind, self.path = "mailbox", kinds[0], name
 
     def scope(self):
         return "spool" if self.dedupe == "spool" or self.kind == "news" or self.name == "news" else "mailbox"
-
-    def watches(self, place):
-        return not self.is_narrow or place.startswith(self.narrow)
 
     def table(self, base):
         kind = f'kind="{self.kind}"\n' if self.kind else ""
@@ -151,8 +140,8 @@ class History:
         on_disk = self.rng.random() < 0.3
         self.base = os.path.realpath(tempfile.mkdtemp(prefix="urlspool-spools", dir=os.environ.get("SPOOLS") or (None if on_disk else memory)))
         self.spools = {
-            "sp": Spool("sp", [None], "sp/sub"), "mh": Spool("mh", [None, "mh", "message", "news"]),
-            "news": Spool("news", ["news", None], "news/comp"), "eml": Spool("eml", [None, "message"]),
+            "sp": Spool("sp", [None]), "mh": Spool("mh", [None, "mh", "message", "news"]),
+            "news": Spool("news", ["news", None]), "eml": Spool("eml", [None, "message"]),
         }
         self.places = ["sp/md/A", "sp/md/B", "sp/inbox", "sp/sub/list", "sp/live"] + ([] if "mmdf" in without else ["sp/raw"])
         for folder in ("aside", "sp/sub/keep", "mh/keep", "mh/inbox", "mh/drafts", "news/comp/a", "news/comp/b", "news/alt/x",
@@ -162,8 +151,8 @@ class History:
             for folder in ("new", "cur", "tmp"):
                 os.makedirs(f"{self.base}/sp/md/{box}/{folder}")
         self.names, self.messages, self.present, self.writers = {}, {}, set(), {}
-        # The daemon was ready since its last start, and whether the path of a spool has changed since that start.
-        self.was_ready, self.is_path_new, self.log_at = False, False, 0
+        # The daemon was ready since its last start.
+        self.was_ready, self.log_at = False, 0
         self.sweep = self.rng.choice(["1s", "5m"])
         self.compress = self.rng.choice(["none", "zstd"]) if shutil.which("zstd") else "none"
         self.daemon, self.kills, self.actions, self.done = None, 0, 0, collections.Counter()
@@ -191,9 +180,7 @@ class History:
         os.rename(f"{self.root}/next.toml", f"{self.root}/c.toml")
 
     def start(self, *args):
-        for spool in self.spools.values():
-            spool.is_changing = False
-        self.was_ready, self.is_path_new = False, False
+        self.was_ready = False
         self.log_at = os.path.getsize(f"{self.root}/log") if os.path.exists(f"{self.root}/log") else 0
         self.note(f"start {' '.join(args)}")
         with open(f"{self.root}/log", "a") as log:
@@ -285,7 +272,7 @@ class History:
         if problems:
             raise Failed(summary(problems))
         self.compare_database()
-        for place, n in self.watched():
+        for place, n in self.present:
             self.messages[n].settled.update((place, tag) for tag in self.messages[n].tags)
         for message in self.messages.values():
             message.is_annotated = message.has_grown = False
@@ -345,26 +332,18 @@ class History:
                 problems.append(f"{url} in {place} was never delivered")
             else:
                 found[int(match[1]), match[2]][place] += count
-        places, watched = collections.defaultdict(set), collections.defaultdict(set)
+        places = collections.defaultdict(set)
         for place, n in self.present:
             places[n].add(place)
-        for place, n in self.watched():
-            watched[n].add(place)
         for n, message in self.messages.items():
             if not message.is_late:
                 for tag in message.all_tags:
-                    problems += [f"{n}-{tag}: {text}" for text in self.problems_of(message, tag, places[n], watched[n], found[n, tag])]
+                    problems += [f"{n}-{tag}: {text}" for text in self.problems_of(message, tag, places[n], found[n, tag])]
         return problems
 
-    def watched(self):
-        """The messages in files that the daemon watches, with their mailboxes."""
-        names = [(name, box) for name, box in self.names.items() if self.spools[spool_of(name)].watches(name)]
-        return {(place_of(name), message.n) for name, box in names for message, _ in box.entries}
-
-    def problems_of(self, message, tag, places, watched, rows):
-        """What is wrong with the rows of one URL. `places`: the mailboxes that hold the message; `watched`: those that are watched."""
-        spool = self.spools[message.spool]
-        limit = 1 if self.tombstones and not (message.is_pending and spool.is_narrow) else message.versions
+    def problems_of(self, message, tag, places, rows):
+        """What is wrong with the rows of one URL. `places`: the mailboxes that hold the message."""
+        limit = 1 if self.tombstones else message.versions
         url = f"http://h.example/{message.n}-{tag}.html"
         for place in set(rows) | set(message.arrivals):
             written, gone = self.written[place, url], self.gone[place, url]
@@ -379,24 +358,23 @@ class History:
                 yield f"gone {gone} times from {place}, which it left {message.departures[place]} times"
         total = sum(rows.values())
         if self.tombstones and (not places or tag not in message.tags):
-            # Nothing is gone from folders that are not watched.
-            if total and all(spool.watches(place) for place in message.arrivals) and not (message.is_pending and spool.is_narrow):
+            if total:
                 yield f"{dict(rows)} rows of {'a message that is gone' if not places else 'a URL that was removed'}"
             return
         if tag not in message.tags:
             return
         settled = {place for place, other in message.settled if other == tag}
-        must = watched | (places & settled) if self.tombstones else watched | settled
-        if spool.scope() == "mailbox" and not message.is_mixed:
+        must = places if self.tombstones else places | settled
+        if self.spools[message.spool].scope() == "mailbox":
             for place in must:
                 if not rows[place]:
                     yield f"lost in {place}; rows: {dict(rows)}"
             for place in set(rows) - places if self.tombstones else ():
-                if rows[place] and spool.watches(place):
+                if rows[place]:
                     yield f"a row in {place}, which holds it no more"
-        elif (watched if spool.is_narrow else must) and not total:
+        elif must and not total:
             yield f"lost in the spool; it is in {sorted(must)}"
-        elif limit < total and not message.is_mixed:
+        elif limit < total:
             yield f"{dict(rows)} rows in a spool in which it is written once"
 
     def compare_database(self):
@@ -429,9 +407,7 @@ class History:
         """Counts which messages came to a mailbox, and which left it, since the last call."""
         present = {(place_of(name), message.n) for name, box in self.names.items() for message, _ in box.entries}
         for place, n in present - self.present:
-            message = self.messages[n]
-            message.arrivals[place] += 1
-            message.is_mixed |= self.spools[message.spool].is_changing
+            self.messages[n].arrivals[place] += 1
         for place, n in self.present - present:
             self.messages[n].departures[place] += 1
         self.present = present
@@ -982,8 +958,8 @@ class History:
 
     def refuse_scope(self):
         """Asks for another dedupe or kind of a spool that the state knows, by SIGHUP or a start."""
-        self.was_ready |= not self.is_path_new and " watching" in self.new_log()
-        if not self.was_ready or self.is_path_new:
+        self.was_ready |= " watching" in self.new_log()
+        if not self.was_ready:
             return None
         spool = self.rng.choice(list(self.spools.values()))
         before = spool.dedupe, spool.kind
@@ -1009,34 +985,17 @@ class History:
         self.write_config()
         return what + ("" if self.daemon is None else " (SIGHUP)")
 
-    def change_path(self):
-        spool = self.rng.choice([self.spools["sp"], self.spools["news"]])
-        spool.is_narrow = not spool.is_narrow
-        spool.path = spool.narrow if spool.is_narrow else spool.name
-        for message in self.messages.values():
-            message.is_pending |= spool.is_narrow and message.spool == spool.name
-        return self.reload(spool, f"path of {spool.name}: {spool.path}", True)
-
     def spell_path(self):
         spool = self.rng.choice(list(self.spools.values()))
-        path = spool.narrow if spool.is_narrow else spool.name
-        spool.path = self.rng.choice([path, f"{path}/../{os.path.basename(path)}", f"./{path}", f"{path}/"])
-        return self.reload(spool, f"path of {spool.name}: {spool.path}", False)
-
-    def reload(self, spool, what, is_other_scope):
-        """Writes the configuration, and lets the daemon read it now, or at its next start."""
-        spool.is_changing |= is_other_scope
-        self.is_path_new |= is_other_scope
-        if is_other_scope:
-            for message in self.messages.values():
-                message.is_mixed |= message.spool == spool.name
+        path = spool.name
+        spool.path = self.rng.choice([path, f"{path}/../{path}", f"./{path}", f"{path}/"])
         self.write_config()
         now = self.daemon is not None and self.rng.random() < 0.8
         if now:
             self.done["SIGHUP"] += 1
             # Before the daemon is ready for it, this signal kills as well.
             self.daemon.send_signal(signal.SIGHUP)
-        return what + (" (SIGHUP)" if now else "")
+        return f"path of {spool.name}: {spool.path}" + (" (SIGHUP)" if now else "")
 
 
 # The actions, how often each is taken, and its group.
@@ -1051,7 +1010,7 @@ TABLE = [
     (History.annotate_file, 2, "annotations"), (History.pack, 0.5, None), (History.refile, 1, None), (History.delete_mh, 2, None),
     (History.post, 3, None), (History.expire, 2.5, None), (History.eml_deliver, 3, None), (History.eml_rename, 0.7, None),
     (History.delete_eml, 1.5, None), (History.refuse_scope, 0.8, "scopes"),
-    (History.change_path, 0.8, "narrowing"), (History.spell_path, 0.8, "spellings"),
+    (History.spell_path, 0.8, "spellings"),
 ]
 ACTIONS, WEIGHTS = [row[0] for row in TABLE], [row[1] for row in TABLE]
 GROUP_OF = {row[0]: row[2] for row in TABLE}

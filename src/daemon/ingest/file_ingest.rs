@@ -108,7 +108,6 @@ impl IngestContext<'_> {
     pub(super) fn mailbox(
         &mut self,
         path: &Path,
-        hint: FormatHint,
         format: Format,
         version: FileVersion,
     ) -> Result<MailboxProgress, DaemonError> {
@@ -117,14 +116,7 @@ impl IngestContext<'_> {
         let id = self
             .session
             .update(|state| state.mailbox(key, identity.key, version.id.dev))?;
-        let mut mailbox = MailboxProgress::new(id, key);
-        mailbox.has_older_scopes = identity.has_older_scopes();
-        let candidates = mailbox_scopes(path, hint, identity);
-        mailbox.older = self
-            .session
-            .read(|state| state.older_scopes(key, identity, &candidates))?
-            .into();
-        Ok(mailbox)
+        Ok(MailboxProgress::new(id, key))
     }
 
     /// Returns the mailbox of files without messages: the spool.
@@ -135,7 +127,7 @@ impl IngestContext<'_> {
         let key = self.identity.key;
         let id = self
             .session
-            .update(|state| state.mailbox_without_messages(key, version.id.dev))?;
+            .update(|state| state.mailbox(key, key, version.id.dev))?;
         Ok(MailboxProgress::new(id, key))
     }
 
@@ -283,7 +275,7 @@ impl IngestContext<'_> {
             version,
             start,
         } = opened;
-        let mailbox = self.mailbox(&file.source.path, file.hint, format, version)?;
+        let mailbox = self.mailbox(&file.source.path, format, version)?;
         let growing = self.growing(format, &mailbox)?;
         let mailbox_id = mailbox.id;
         let mut ingest = self.messages(file.source.clone(), version, mailbox, growing);
@@ -337,23 +329,16 @@ impl IngestContext<'_> {
         Ok(outcome)
     }
 
-    /// Returns the messages of a mailbox that may still grow, those of its older scopes too. Only
-    /// these formats can have any.
+    /// Returns the messages of a mailbox that may still grow. Only these formats can have any.
     fn growing(
         &mut self,
         format: Format,
         mailbox: &MailboxProgress,
     ) -> Result<Vec<GrowingMessage>, DaemonError> {
         match format {
-            Format::Mbox | Format::Mboxcl | Format::Text | Format::Html => {
-                self.session.update(|state| {
-                    let mut growing = state.growing_messages(mailbox.id)?;
-                    for older in &*mailbox.older {
-                        growing.append(&mut state.growing_messages(older.id)?);
-                    }
-                    Ok(growing)
-                })
-            }
+            Format::Mbox | Format::Mboxcl | Format::Text | Format::Html => self
+                .session
+                .read(|state| state.growing_messages(mailbox.id)),
             _ => Ok(Vec::new()),
         }
     }
@@ -378,16 +363,10 @@ pub(crate) fn file_standing(
     file: &WalkedFile,
     version: FileVersion,
 ) -> Result<FileStanding, DaemonError> {
-    let spool = &identity.path;
     let mailboxes = mailbox_scopes(&file.source.path, file.hint, identity);
     let hash_key = session.hash_key();
     session.with(|committer| {
-        // A holder may be found to belong to this spool now.
-        let state = if committer.db.tracks_holders() {
-            committer.transaction()?
-        } else {
-            &committer.db
-        };
+        let state = &committer.db;
         if version.size == 0 {
             let cursors = state.cursors(version.id, &mailboxes)?;
             return Ok(FileStanding::Empty(held_pass(state, &cursors)?));
@@ -396,11 +375,11 @@ pub(crate) fn file_standing(
         let look = version.look(place_key(&identity.path_of(&file.source.path), hash_key));
         if let Some(known) = state.file_look(key)? {
             return match known.change(look) {
-                LookChange::None => read_standing(state, key, spool),
+                LookChange::None => read_standing(state, key),
                 LookChange::Renamed => {
                     let state = committer.transaction()?;
                     state.set_file_look(key, look)?;
-                    read_standing(state, key, spool)
+                    read_standing(state, key)
                 }
                 LookChange::Content => {
                     Ok(FileStanding::Unread(state.is_holder(key)?.then_some(key)))
@@ -421,37 +400,30 @@ pub(crate) fn file_standing(
             state.set_mbox_look(version.id, &mailboxes, look)?;
         }
         let state = &committer.db;
-        // A position of an older scope may name no holder; one of the present scope then does.
-        let mut standing = None;
+        // One that was stored for another spool may name no holder.
         for cursor in cursors.iter().filter(is_current) {
-            match read_standing(state, cursor.pass, spool)? {
-                FileStanding::Read(holder) => return Ok(FileStanding::Read(holder)),
-                other => standing = Some(other),
+            if let read @ FileStanding::Read(_) = read_standing(state, cursor.pass)? {
+                return Ok(read);
             }
         }
-        match standing {
-            Some(standing) => Ok(standing),
-            None => Ok(FileStanding::Unread(held_pass(state, &cursors)?)),
-        }
+        Ok(FileStanding::Unread(held_pass(state, &cursors)?))
     })
 }
 
 /// The pass that holds what was read of an mbox; `None` if holders are not tracked.
 fn held_pass(state: &StateDb, cursors: &[MboxCursor]) -> Result<Option<HolderKey>, DaemonError> {
-    let Some(cursor) = cursors.first().filter(|_| state.tracks_holders()) else {
-        return Ok(None);
-    };
-    Ok(state.is_holder(cursor.pass)?.then_some(cursor.pass))
+    for cursor in cursors {
+        if state.is_holder(cursor.pass)? {
+            return Ok(Some(cursor.pass));
+        }
+    }
+    Ok(None)
 }
 
 /// The standing of a file that was read. If holders are tracked, it must be one, or its messages
 /// are not known.
-fn read_standing(
-    state: &StateDb,
-    holder: HolderKey,
-    spool: &Path,
-) -> Result<FileStanding, DaemonError> {
-    if state.tracks_holders() && !state.adopt_holder(holder, spool)? {
+fn read_standing(state: &StateDb, holder: HolderKey) -> Result<FileStanding, DaemonError> {
+    if state.tracks_holders() && !state.is_holder(holder)? {
         return Ok(FileStanding::Unread(None));
     }
     Ok(FileStanding::Read(holder))
@@ -706,7 +678,7 @@ impl Members<'_, '_> {
         }
         let path = &self.file.source.path;
         let (hint, identity) = (self.file.hint, self.context.identity);
-        let mailbox = self.context.mailbox(path, hint, format, self.version)?;
+        let mailbox = self.context.mailbox(path, format, self.version)?;
         let version = self.version;
         let mut ingest = self
             .context

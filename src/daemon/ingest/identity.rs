@@ -73,8 +73,7 @@ impl FileVersion {
         let mut keys = vec![self.key(path, hint, spool, key)];
         if hint != FormatHint::Maildir {
             let mailbox = path_key(&unrotated(&spool.path_of(path)));
-            let mailboxes = std::iter::once(mailbox).chain(spool.keys());
-            keys.extend(mailboxes.map(|mailbox| self.id.hash_in(mailbox)));
+            keys.extend([mailbox, spool.key].map(|mailbox| self.id.hash_in(mailbox)));
         }
         keys
     }
@@ -148,7 +147,7 @@ pub(crate) fn mailbox_scopes(path: &Path, hint: FormatHint, spool: &SpoolIdentit
         _ => vec![unrotated(path), up(1), up(2)],
     };
     let scopes = scopes.iter().map(|scope| path_key(scope));
-    scopes.chain(spool.keys()).collect()
+    scopes.chain([spool.key]).collect()
 }
 
 /// Returns `true` if files of two spools can belong to one mailbox: a file and its rotations, the

@@ -303,23 +303,16 @@ impl MboxFile<'_> {
         ingest: &MessageIngest<'_>,
     ) -> Result<PassChoice, DaemonError> {
         let last = known.map_or(0, |cursor| cursor.pass);
-        ingest.session.update(|state| {
+        ingest.session.read(|state| {
             if !state.tracks_holders() {
                 return Ok(PassChoice {
                     is_known: true,
                     next: 0,
                 });
             }
-            let (id, mailbox) = (self.version.id, ingest.mailbox.key);
-            let mut next = id.next_pass(mailbox, last);
-            // A pass of an earlier time, when the mailbox was one of an older scope, is not
-            // continued.
-            while state.is_holding(next)? {
-                next = id.next_pass(mailbox, next);
-            }
             Ok(PassChoice {
                 is_known: state.is_holder(last)?,
-                next,
+                next: self.version.id.next_pass(ingest.mailbox.key, last),
             })
         })
     }

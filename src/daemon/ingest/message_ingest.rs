@@ -9,7 +9,7 @@ use std::num::NonZero;
 use std::os::unix::ffi::OsStringExt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
+use std::sync::{Mutex, MutexGuard, PoisonError, TryLockError};
 use std::thread::{available_parallelism, sleep};
 use std::time::Duration;
 
@@ -23,8 +23,8 @@ use super::identity::{
 use super::suspects::{Suspects, TrialVerdict};
 use crate::daemon::status::Counters;
 use crate::daemon::store::{
-    FileId, GivenMessage, GrowingMessage, Hash128, HolderKey, MailboxId, MboxCursor, NewScope,
-    OlderScope, Session, message_key, message_link,
+    FileId, GivenMessage, GrowingMessage, Hash128, HolderKey, MailboxId, MboxCursor, Session,
+    message_key, message_link,
 };
 use crate::daemon::{AtPath, DaemonError};
 use crate::decode::HeaderFields;
@@ -195,14 +195,8 @@ impl MessageIngest<'_> {
         let _turn = self.parsers.turn(message, self.session);
         let identified = self.identify(message, None, EndCertainty::EndOfFile);
         let (mailbox, key) = (self.mailbox.id, identified.key);
-        let digests = self.session.update(|state| {
-            let mut is_seen = state.is_seen(mailbox, key)?;
-            if !is_seen && self.mailbox.has_older_scopes {
-                let path = self.mailbox_path(message);
-                let scope = self.mailbox.scope(&path);
-                is_seen = state.take_over(scope, identified.digest, identified.record_digest)?;
-            }
-            if !is_seen {
+        let digests = self.session.read(|state| {
+            if !state.is_seen(mailbox, key)? {
                 return Ok(None);
             }
             match identified.record_digest {
@@ -355,19 +349,12 @@ impl MessageIngest<'_> {
         &self,
         identified: &[IdentifiedMessage<'_, '_>],
     ) -> Result<HashMap<Hash128, ExtractionReason>, DaemonError> {
-        self.session.update(|state| {
+        self.session.read(|state| {
             let mut unrecorded = HashMap::new();
             let mailbox = self.mailbox.id;
             for message in identified {
                 let key = message.key;
-                let mut is_seen = state.is_seen(mailbox, key)?;
-                let has_older = self.mailbox.has_older_scopes;
-                if has_older && (!is_seen || message.record_digest.is_some()) {
-                    let path = self.mailbox_path(message.message);
-                    let scope = self.mailbox.scope(&path);
-                    is_seen |= state.take_over(scope, message.digest, message.record_digest)?;
-                }
-                if !is_seen {
+                if !state.is_seen(mailbox, key)? {
                     unrecorded.insert(key, ExtractionReason::New);
                 } else if let Some(digest) = message.record_digest
                     && !state.is_given(mailbox, digest, key)?
@@ -537,8 +524,6 @@ impl MessageIngest<'_> {
             }
             let state = committer.transaction()?;
             if let Some(given) = &given {
-                let scope = self.mailbox.scope(&given.mailbox);
-                state.take_over_earlier(scope, &given.earlier)?;
                 state.put_given(mailbox, given)?;
             }
             if let (Some(holder), Some(digest)) = (self.holder, message.record_digest) {
@@ -589,15 +574,11 @@ impl MessageIngest<'_> {
         Some(GivenMessage {
             digest,
             key: message.key,
-            mailbox: self.mailbox_path(message.message),
+            mailbox: mailbox(&self.source.path, message.message.kind)
+                .into_os_string()
+                .into_vec(),
             earlier,
         })
-    }
-
-    /// Returns the mailbox that records of a message name.
-    fn mailbox_path(&self, message: &Message<'_>) -> Vec<u8> {
-        let mailbox = mailbox(&self.source.path, message.kind);
-        mailbox.into_os_string().into_vec()
     }
 
     /// Returns the state by which a message is recognised when it has grown; `None` if its end is
@@ -673,10 +654,6 @@ pub(super) struct MailboxProgress {
     pub(super) messages: u64,
     /// Pieces of messages above the size limit.
     pub(super) pieces: u64,
-    /// `true` if the configuration of the spool changed.
-    pub(super) has_older_scopes: bool,
-    /// Mailboxes in which messages of the file may have been read before that.
-    pub(super) older: Arc<[OlderScope]>,
 }
 
 impl MailboxProgress {
@@ -689,18 +666,6 @@ impl MailboxProgress {
             last_len: 0,
             messages: 0,
             pieces: 0,
-            has_older_scopes: false,
-            older: Arc::default(),
-        }
-    }
-
-    /// The scope into which messages are read whose records name the mailbox `path`.
-    pub(super) fn scope<'s>(&'s self, path: &'s [u8]) -> NewScope<'s> {
-        NewScope {
-            id: self.id,
-            key: self.key,
-            path,
-            older: &self.older,
         }
     }
 
@@ -868,6 +833,8 @@ impl ParserPool {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
     use super::*;
     use crate::config::Config;
     use crate::daemon::store::StoreFixture;

@@ -212,11 +212,7 @@ impl Supervisor {
         self.config = merge(&self.config, *config);
         self.resources.extractor = Arc::new(Extractor::new(self.config.options()));
         match self.resources.committer.reconfigure(&self.config) {
-            Ok(warnings) => {
-                for warning in warnings {
-                    self.host.log(&LogRecord::Warn(warning));
-                }
-            }
+            Ok(()) => {}
             // The readers wait until there is space, and with them the rest of the configuration.
             Err(DaemonError::OutOfSpace { .. }) => {}
             Err(error) => return Err(error),

@@ -114,15 +114,12 @@ impl Committer {
     }
 
     /// Adopts the spools of a configuration: see [`StateDb::adopt_spools`]. The batch must be
-    /// empty. Returns warnings for the operator.
-    pub(super) fn adopt_spools(&mut self, spools: &[Spool]) -> Result<Vec<String>, DaemonError> {
+    /// empty.
+    pub(super) fn adopt_spools(&mut self, spools: &[Spool]) -> Result<(), DaemonError> {
         let identities = self.db.adopt_spools(spools)?.into_iter().map(Arc::new);
         let paths = spools.iter().map(|spool| spool.path.clone());
         self.spools = paths.zip(identities).collect();
-        let identities = self.spools.iter();
-        Ok(identities
-            .filter_map(|(_, spool)| spool.warning())
-            .collect())
+        Ok(())
     }
 
     /// The spool with this path in the configuration, as the state knows it.

@@ -72,11 +72,9 @@ impl StateDb {
         })
     }
 
-    /// The keys of the mailboxes whose messages a holder holds. With an older scope comes the key
-    /// of its spool: any file of that may hold its messages now.
+    /// The keys of the mailboxes whose messages a holder holds.
     pub(crate) fn held_mailboxes(&self, holder: HolderKey) -> Result<Vec<Hash128>, DaemonError> {
-        let sql = "WITH own AS (SELECT * FROM mailbox WHERE id IN (SELECT DISTINCT mailbox FROM held WHERE holder=?1))
-             SELECT key FROM own UNION SELECT spool FROM own WHERE retired=1";
+        let sql = "SELECT key FROM mailbox WHERE id IN (SELECT DISTINCT mailbox FROM held WHERE holder=?1)";
         self.all(sql, params![holder.cast_signed()], |row| hash128(row, 0))
     }
 
@@ -119,7 +117,7 @@ impl StateDb {
         &self,
         spool: Hash128,
     ) -> Result<Vec<OrphanedMailbox>, DaemonError> {
-        let sql = "SELECT id, iif(retired, spool, key), dev FROM mailbox
+        let sql = "SELECT id, key, dev FROM mailbox
              WHERE spool=?1 AND id IN (SELECT DISTINCT mailbox FROM given WHERE files=0)";
         self.all(sql, params![spool.to_be_bytes()], |row| {
             Ok(OrphanedMailbox {
@@ -226,12 +224,13 @@ impl StateDb {
         Ok(gone)
     }
 
-    /// Returns `true` if another scope has a message with records that name this mailbox and
-    /// digest: these stand.
+    /// Returns `true` if a message in another mailbox of the state has records that name this
+    /// mailbox and digest: these stand. A spool that contains another may have such messages.
     fn is_given_elsewhere(&self, row: &GivenRow, path: i64) -> Result<bool, DaemonError> {
         self.is_any(
-            "SELECT 1 FROM given WHERE digest=?1 AND mailbox<>?2 AND path=?3
-             UNION ALL SELECT 1 FROM other_path WHERE digest=?1 AND mailbox<>?2 AND path=?3",
+            "SELECT 1 FROM given WHERE digest=?1 AND mailbox<>?2 AND 0<files AND (path=?3
+               OR EXISTS (SELECT 1 FROM other_path other
+                 WHERE other.digest=?1 AND other.mailbox=given.mailbox AND other.path=?3))",
             params![row.digest, row.mailbox, path],
         )
     }
@@ -305,7 +304,6 @@ impl StateDb {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct OrphanedMailbox {
     pub(crate) id: MailboxId,
-    /// The key of its spool if it is one of an older scope.
     pub(crate) key: Hash128,
     /// The file system of its files.
     pub(crate) dev: u64,

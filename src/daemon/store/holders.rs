@@ -4,9 +4,6 @@
 //! it was read, or one pass over an mbox, from its start to the next rewrite. The digest of a
 //! message has a row in `given` if records were written under it; the row counts the holders. A
 //! message that grew may have several digests: whoever holds the last one holds the others too.
-//!
-//! Rows are kept by scope. After a change of the configuration (`spools.rs`) a message has
-//! rows in an older scope and in the new one, and its records name the mailboxes of all of them.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -135,39 +132,27 @@ impl StateDb {
         Ok(Some(holder))
     }
 
-    /// Makes a holder one of the spool at `spool`. Returns `false` if there is no such holder, or
-    /// it is being released: then its file must be read.
-    pub(crate) fn adopt_holder(
-        &self,
-        holder: HolderKey,
-        spool: &Path,
-    ) -> Result<bool, DaemonError> {
-        let (holder, spool) = (holder.cast_signed(), spool.as_os_str().as_encoded_bytes());
-        let is_own: Option<Option<bool>> = self.find(
-            "SELECT spool=(SELECT id FROM path WHERE path=?2) FROM holder WHERE key=?1 AND \
-             released=0",
-            params![holder, spool],
-            |row| row.get(0),
-        )?;
-        if is_own.is_some() && is_own != Some(Some(true)) {
-            let params = params![holder, self.path_id(spool)?];
-            self.run("UPDATE holder SET spool=?2 WHERE key=?1", params)?;
+    /// Removes the holders of the spool at `spool`, which is not watched any more: nothing is gone
+    /// from it. If its files are watched again, they are read again.
+    pub(super) fn remove_holders_of(&self, spool: &Path) -> Result<(), DaemonError> {
+        let spool = params![spool.as_os_str().as_encoded_bytes()];
+        for sql in [
+            "UPDATE given SET files=given.files-lost.holders FROM (SELECT mailbox, digest, count(*) holders FROM held
+               WHERE holder IN (SELECT key FROM holder WHERE spool=(SELECT id FROM path WHERE path=?1))
+               GROUP BY mailbox, digest) lost WHERE lost.mailbox=given.mailbox AND lost.digest=given.digest",
+            "DELETE FROM held
+               WHERE holder IN (SELECT key FROM holder WHERE spool=(SELECT id FROM path WHERE path=?1))",
+            "DELETE FROM holder WHERE spool=(SELECT id FROM path WHERE path=?1)",
+        ] {
+            self.run(sql, spool)?;
         }
-        Ok(is_own.is_some())
+        Ok(())
     }
 
     /// Returns `true` if a holder exists and is not being released.
     pub(crate) fn is_holder(&self, holder: HolderKey) -> Result<bool, DaemonError> {
         self.is_any(
             "SELECT 1 FROM holder WHERE key=?1 AND released=0",
-            params![holder.cast_signed()],
-        )
-    }
-
-    /// Returns `true` if a holder holds messages.
-    pub(crate) fn is_holding(&self, holder: HolderKey) -> Result<bool, DaemonError> {
-        self.is_any(
-            "SELECT 1 FROM held WHERE holder=?1",
             params![holder.cast_signed()],
         )
     }
@@ -429,21 +414,6 @@ mod tests {
             );
         }
         assert!(state.is_seen(mailbox, 5 << 100).unwrap());
-    }
-
-    #[test]
-    fn a_holder_belongs_to_one_spool_until_another_adopts_it() {
-        let fixture = StoreFixture::new("adopted");
-        let state = fixture.state();
-        let (own, other) = (Path::new(SPOOL), Path::new("/srv/mail"));
-        let number_in = |spool| state.holders_after(spool, None).unwrap().len();
-        assert!(!state.adopt_holder(1, own).unwrap());
-        assert_eq!(state.open_holder(1, own, 1).unwrap(), Some(1));
-        assert!(state.adopt_holder(1, own).unwrap());
-        assert_eq!((number_in(own), number_in(other)), (1, 0));
-        assert!(state.adopt_holder(1, other).unwrap());
-        assert_eq!((number_in(own), number_in(other)), (0, 1));
-        check_sum(&state);
     }
 
     #[test]

@@ -86,7 +86,7 @@ impl StateDb {
         dev: u64,
     ) -> Result<MailboxId, DaemonError> {
         let (key, spool, dev) = (key.to_be_bytes(), spool.to_be_bytes(), dev.cast_signed());
-        let sql = "SELECT id, spool=?2 AND dev=?3 AND gone IS NULL AND retired=0 FROM mailbox \
+        let sql = "SELECT id, spool=?2 AND dev=?3 AND gone IS NULL FROM mailbox \
                    WHERE key=?1";
         let found: Option<(MailboxId, bool)> = self.find(sql, params![key, spool, dev], |row| {
             Ok((row.get(0)?, row.get(1)?))
@@ -95,13 +95,13 @@ impl StateDb {
             Some((id, true)) => return Ok(id),
             Some((id, false)) => {
                 self.run(
-                    "UPDATE mailbox SET spool=?2, dev=?3, gone=NULL, retired=0 WHERE id=?1",
+                    "UPDATE mailbox SET spool=?2, dev=?3, gone=NULL WHERE id=?1",
                     params![id, spool, dev],
                 )?;
                 id
             }
             None => {
-                let values = "VALUES(NULL,?1,?2,?3,0,NULL,0)";
+                let values = "VALUES(NULL,?1,?2,?3,0,NULL)";
                 self.insert(HashedTable::Mailbox, values, params![key, spool, dev])?;
                 self.last_id()
             }
@@ -222,8 +222,7 @@ impl StateDb {
         self.all(sql, params, |row| unsigned(row, 0))
     }
 
-    /// Positions up to which an mbox was read for the mailboxes of these keys, those of older
-    /// scopes last. A file with names in two mailboxes has two.
+    /// Positions up to which an mbox was read for the mailboxes of these keys. A file with names in two mailboxes has two.
     pub(crate) fn cursors(
         &self,
         id: FileId,
@@ -231,7 +230,7 @@ impl StateDb {
     ) -> Result<Vec<MboxCursor>, DaemonError> {
         let found = self.all(
             "SELECT first, last, guard, head, size, mtime, pass, key, look FROM file JOIN mailbox ON id=mailbox
-             WHERE file.dev=?1 AND ino=?2 AND btime=?3 ORDER BY retired, mailbox",
+             WHERE file.dev=?1 AND ino=?2 AND btime=?3 ORDER BY mailbox",
             params![id.dev.cast_signed(), id.ino.cast_signed(), id.btime],
             |row| {
                 let number = |index| row.get::<_, i64>(index).map(i64::cast_unsigned);
@@ -255,8 +254,7 @@ impl StateDb {
             .collect())
     }
 
-    /// Stores the position up to which an mbox was read. Those of older scopes are removed: they
-    /// will not be used again.
+    /// Stores the position up to which an mbox was read.
     pub(crate) fn put_cursor(
         &self,
         id: FileId,
@@ -272,11 +270,6 @@ impl StateDb {
         ];
         let [first, last, guard, head, size] = numbers.map(u64::cast_signed);
         let (dev, ino) = (id.dev.cast_signed(), id.ino.cast_signed());
-        self.run(
-            "DELETE FROM file WHERE dev=?1 AND ino=?2 AND btime=?3 AND mailbox<>?4
-             AND mailbox IN (SELECT id FROM mailbox WHERE retired=1)",
-            params![dev, ino, id.btime, mailbox],
-        )?;
         self.run(
             "INSERT OR REPLACE INTO file VALUES(?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,NULL,?11,?12)",
             params![

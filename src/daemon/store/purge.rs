@@ -372,13 +372,7 @@ impl StateDb {
         }
         self.begin()?;
         self.remove_all_growing(id)?;
-        for table in [
-            "fresh",
-            "fresh_seen",
-            "fresh_mailbox",
-            "fresh_gone",
-            "fresh_unread",
-        ] {
+        for table in ["fresh", "fresh_mailbox", "fresh_gone", "fresh_unread"] {
             self.run(
                 &format!("DELETE FROM {table} WHERE mailbox=?1"),
                 params![id],

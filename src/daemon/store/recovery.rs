@@ -58,10 +58,7 @@ pub(super) fn open(
     // An output that was written before folders remembered their highest number, or another folder.
     committer.remember(unsealed.seq - 1)?;
     let mut committer = complete_segment(committer, &unsealed, warn)?;
-    committer
-        .adopt_spools(&config.spool)?
-        .into_iter()
-        .for_each(&mut *warn);
+    committer.adopt_spools(&config.spool)?;
     committer.set_aside = committer.db.open_set_aside()?;
     set_unknown_files_aside(&committer, warn)?;
     reserve_space(&paths.reserve)?;

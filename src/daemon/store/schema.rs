@@ -14,9 +14,9 @@ CREATE TABLE segment(seq INTEGER PRIMARY KEY, phase INTEGER NOT NULL, name TEXT 
 -- Mailboxes: within one, duplicates of a message are skipped. dev: the file system of the file that was read last. many: 1 if
 -- some of its files hold many messages, so that a missing file does not mean a missing message; 2 if some of its messages lie
 -- in archives together with those of other mailboxes, so that a missing mailbox is not detected either. gone: the day since
--- which it has no files. retired: 1 if nothing is read into it since the configuration of its spool changed.
+-- which it has no files.
 CREATE TABLE mailbox(id INTEGER PRIMARY KEY, key BLOB NOT NULL UNIQUE, spool BLOB NOT NULL, dev INTEGER NOT NULL,
-  many INTEGER NOT NULL, gone INTEGER, retired INTEGER NOT NULL DEFAULT 0);
+  many INTEGER NOT NULL, gone INTEGER);
 -- Messages that were read: the first bytes of a hash of mailbox and digest.
 CREATE TABLE seen(mailbox INTEGER, key BLOB, PRIMARY KEY(mailbox, key)) WITHOUT ROWID;
 -- Files that were read completely, in their present version: a hash of their identity, and the first bits of the key of their
@@ -61,20 +61,13 @@ CREATE TABLE file(dev INTEGER, ino INTEGER, btime INTEGER, first INTEGER NOT NUL
   PRIMARY KEY(dev, ino, btime, mailbox)) WITHOUT ROWID;
 CREATE TABLE fresh_file(dev INTEGER, ino INTEGER, btime INTEGER, mailbox INTEGER,
   PRIMARY KEY(dev, ino, btime, mailbox)) WITHOUT ROWID;
--- Since the last segment was sealed: keys of messages that were taken over from an older scope.
-CREATE TABLE fresh_seen(mailbox INTEGER NOT NULL, key BLOB NOT NULL);
 -- Messages whose records were written, by the digest in the records. path: of the mailbox in the records. keys: under which they
 -- are in seen. earlier: other digests, before the message had grown. files: number of holders.
 CREATE TABLE given(digest BLOB, mailbox INTEGER, path INTEGER NOT NULL, keys BLOB NOT NULL, earlier BLOB NOT NULL,
   files INTEGER NOT NULL, PRIMARY KEY(digest, mailbox)) WITHOUT ROWID;
 CREATE INDEX orphan ON given(mailbox) WHERE files=0;
--- Further mailboxes that records of such a message name: those of older scopes.
+-- Further mailboxes that records of messages with this digest name.
 CREATE TABLE other_path(digest BLOB, mailbox INTEGER, path INTEGER, PRIMARY KEY(digest, mailbox, path)) WITHOUT ROWID;
--- Spools by the path under which the state keeps them. name: the last path in the configuration. target: where that led. active: 1
--- if the spool is in the configuration.
-CREATE TABLE spool(path BLOB PRIMARY KEY, name BLOB NOT NULL, target BLOB NOT NULL, kind TEXT NOT NULL, dedupe TEXT NOT NULL,
-  active INTEGER NOT NULL) WITHOUT ROWID;
--- Spools, and others whose files they have taken over.
-CREATE TABLE inheritance(spool BLOB, earlier BLOB, PRIMARY KEY(spool, earlier)) WITHOUT ROWID;
-CREATE INDEX retired_mailbox ON mailbox(spool) WHERE retired=1;
+-- Spools by the path under which the state keeps them. name: the last path in the configuration. target: where that led.
+CREATE TABLE spool(path BLOB PRIMARY KEY, name BLOB NOT NULL, target BLOB NOT NULL, kind TEXT NOT NULL, dedupe TEXT NOT NULL) WITHOUT ROWID;
 ";

@@ -191,24 +191,23 @@ impl SharedCommitter {
     }
 
     /// Applies a new configuration with the same folders. What was read with the earlier one is
-    /// committed before. During a pause the end of it applies the rest. Returns warnings for the
-    /// operator.
+    /// committed before. During a pause the end of it applies the rest.
     ///
     /// # Errors
     ///
     /// Errors of the commit and of the state, which end the committer.
-    pub(crate) fn reconfigure(&self, config: &Config) -> Result<Vec<String>, DaemonError> {
+    pub(crate) fn reconfigure(&self, config: &Config) -> Result<(), DaemonError> {
         let mut pace = self.lock();
         pace.config = config.clone();
         pace.run(|pace| {
             pace.commit()?;
             let Some(committer) = pace.open_mut() else {
-                return Ok(Vec::new());
+                return Ok(());
             };
             committer.compress = config.output.compress;
-            let warnings = committer.adopt_spools(&config.spool)?;
+            committer.adopt_spools(&config.spool)?;
             pace.spools = committer.db.spool_rows()?;
-            Ok(warnings)
+            Ok(())
         })
     }
 

@@ -12,7 +12,7 @@ use rusqlite::{Row, params};
 use super::holders::{DigestBytes, GivenRow};
 use super::mail_rows::{FileLook, GrowingMessage, MboxCursor};
 use super::spools::SpoolRow;
-use super::state_db::{FileId, Hash128, MailboxId, StoredKey, path_key, stored_key};
+use super::state_db::{FileId, Hash128, MailboxId, StoredKey, stored_key};
 use super::state_db::{StateDb, optional, unsigned};
 use crate::daemon::DaemonError;
 use crate::record::sidecar;
@@ -60,9 +60,6 @@ impl StateDb {
             0 => {}
             1 => self.mark_multi_message(mailbox)?,
             _ => self.mark_mixed_archive(mailbox)?,
-        }
-        if changes.retired {
-            self.retire_mailbox(mailbox)?;
         }
         for key in &changes.keys {
             self.mark_seen(mailbox, parse_hash(key)?)?;
@@ -156,25 +153,20 @@ impl StateDb {
     pub(super) fn clear_new_rows(&self) -> Result<(), DaemonError> {
         self.batch(
             "DELETE FROM fresh; DELETE FROM fresh_known; DELETE FROM fresh_file; DELETE FROM fresh_mailbox;
-             DELETE FROM fresh_given; DELETE FROM fresh_gone; DELETE FROM fresh_unread; DELETE FROM fresh_seen",
+             DELETE FROM fresh_given; DELETE FROM fresh_gone; DELETE FROM fresh_unread",
         )
     }
 
     fn add_new_keys(&self, all: &mut SidecarMailboxes) -> Result<(), DaemonError> {
         // A message that is gone again must be read again.
-        for table in ["fresh", "fresh_seen"] {
-            let sql = format!(
-                "SELECT mailbox, lower(hex(key)) FROM {table} new WHERE NOT EXISTS
-                 (SELECT 1 FROM fresh_unread unread WHERE unread.mailbox=new.mailbox AND unread.key=substr(new.key, 1, 14)
-                  AND NOT EXISTS (SELECT 1 FROM seen WHERE seen.mailbox=unread.mailbox AND seen.key=unread.key))
-                 ORDER BY rowid"
-            );
-            self.each_of_mailbox(&sql, all, |row, mailbox| {
-                mailbox.keys.push(row.get(1)?);
-                Ok(())
-            })?;
-        }
-        Ok(())
+        let sql = "SELECT mailbox, lower(hex(key)) FROM fresh new WHERE NOT EXISTS
+             (SELECT 1 FROM fresh_unread unread WHERE unread.mailbox=new.mailbox AND unread.key=substr(new.key, 1, 14)
+              AND NOT EXISTS (SELECT 1 FROM seen WHERE seen.mailbox=unread.mailbox AND seen.key=unread.key))
+             ORDER BY rowid";
+        self.each_of_mailbox(sql, all, |row, mailbox| {
+            mailbox.keys.push(row.get(1)?);
+            Ok(())
+        })
     }
 
     fn add_new_files(&self, all: &mut SidecarMailboxes) -> Result<(), DaemonError> {
@@ -233,48 +225,34 @@ impl StateDb {
 
     /// All spools, for the next sidecar.
     pub(super) fn sidecar_spools(&self) -> Result<Vec<sidecar::SidecarSpool>, DaemonError> {
-        let inheritances = self.inheritances()?;
         let text = |path: &Path| HEXLOWER.encode(path.as_os_str().as_encoded_bytes());
-        let spools = self.spool_rows()?.into_iter().map(|row| {
-            let key = path_key(&row.path);
-            let earlier = inheritances.iter().filter(|(spool, _)| *spool == key);
-            sidecar::SidecarSpool {
+        let spools = self
+            .spool_rows()?
+            .into_iter()
+            .map(|row| sidecar::SidecarSpool {
                 path: text(&row.path),
                 name: text(&row.name),
                 target: text(&row.target),
                 kind: row.kind,
                 dedupe: row.dedupe,
-                active: row.is_active,
-                earlier: earlier.map(|(_, key)| hash_text(*key)).collect(),
-            }
-        });
+            });
         Ok(spools.collect())
     }
 
-    /// Applies the spools that a sidecar lists; none if it was written by an earlier version.
+    /// Applies the spools that a sidecar lists.
     pub(super) fn apply_spools(&self, spools: &[sidecar::SidecarSpool]) -> Result<(), DaemonError> {
-        if spools.is_empty() {
-            return Ok(());
-        }
         let path = |text: &str| -> Result<PathBuf, DaemonError> {
             Ok(OsString::from_vec(parse_bytes(text)?).into())
         };
-        let mut rows = Vec::new();
-        for spool in spools {
-            let row = SpoolRow {
+        spools.iter().try_for_each(|spool| {
+            self.put_spool_row(&SpoolRow {
                 path: path(&spool.path)?,
                 name: path(&spool.name)?,
                 target: path(&spool.target)?,
                 kind: spool.kind.clone(),
                 dedupe: spool.dedupe.clone(),
-                is_active: spool.active,
-            };
-            for earlier in &spool.earlier {
-                self.put_inheritance(path_key(&row.path), parse_hash(earlier)?)?;
-            }
-            rows.push(row);
-        }
-        self.put_spool_rows(&rows)
+            })
+        })
     }
 
     fn add_gone(&self, all: &mut SidecarMailboxes) -> Result<(), DaemonError> {
@@ -357,14 +335,13 @@ impl StateDb {
         id: MailboxId,
         mailbox: &mut sidecar::SidecarMailbox,
     ) -> Result<(), DaemonError> {
-        let sql = "SELECT lower(hex(key)), lower(hex(spool)), dev, many, retired FROM mailbox \
+        let sql = "SELECT lower(hex(key)), lower(hex(spool)), dev, many FROM mailbox \
                    WHERE id=?1";
         let found = self.find(sql, params![id], |row| {
             mailbox.mailbox = row.get(0)?;
             mailbox.spool = row.get(1)?;
             mailbox.dev = unsigned(row, 2)?;
             mailbox.many = row.get(3)?;
-            mailbox.retired = row.get(4)?;
             Ok(())
         })?;
         found.ok_or_else(|| self.damaged("lacks a mailbox"))
