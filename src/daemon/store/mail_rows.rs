@@ -5,7 +5,7 @@ use rusqlite::params;
 
 use super::holders::HolderKey;
 use super::state_db::{FileId, Hash128, MailboxId, stored_key};
-use super::state_db::{HashedTable, StateDb, hash128, unsigned};
+use super::state_db::{StateDb, hash128, unsigned};
 use crate::daemon::DaemonError;
 
 /// Lengths of one file that are compared with its content. More than one are left of a file that
@@ -101,8 +101,8 @@ impl StateDb {
                 id
             }
             None => {
-                let values = "VALUES(NULL,?1,?2,?3,0,NULL)";
-                self.insert(HashedTable::Mailbox, values, params![key, spool, dev])?;
+                let sql = "INSERT INTO mailbox VALUES(NULL,?1,?2,?3,0,NULL)";
+                self.run(sql, params![key, spool, dev])?;
                 self.last_id()
             }
         };
@@ -131,8 +131,8 @@ impl StateDb {
 
     /// Records that a message was read. Returns `true` if that is new.
     pub(crate) fn mark_seen(&self, mailbox: MailboxId, key: Hash128) -> Result<bool, DaemonError> {
-        let params = params![mailbox, stored_key(key)];
-        self.insert(HashedTable::Seen, "VALUES(?1,?2)", params)
+        let sql = "INSERT OR IGNORE INTO seen VALUES(?1,?2)";
+        Ok(0 < self.count_changes(sql, params![mailbox, stored_key(key)])?)
     }
 
     /// Records that the records of a message are in the open segment.
@@ -338,15 +338,13 @@ impl StateDb {
         mailbox: MailboxId,
         message: &GrowingMessage,
     ) -> Result<(), DaemonError> {
-        self.remove_growing(mailbox, message)?;
         let bytes =
             |all: &[u128]| -> Vec<u8> { all.iter().flat_map(|id| id.to_be_bytes()).collect() };
         let (len, hash) = (message.len.cast_signed(), message.hash.to_be_bytes());
         let (ids, digests) = (bytes(&message.ids), bytes(&message.digests));
-        let values = "VALUES(?1,?2,?3,?4,?5)";
-        let params = params![mailbox, len, hash, ids, digests];
-        self.insert(HashedTable::Growing, values, params)?;
-        Ok(())
+        let sql = "INSERT OR REPLACE INTO tail VALUES(?1,?2,?3,?4,?5)";
+        self.run(sql, params![mailbox, len, hash, ids, digests])?;
+        self.mark_changed(mailbox)
     }
 
     /// Removes a message that was continued, or that is followed by another one now.
@@ -356,15 +354,14 @@ impl StateDb {
         message: &GrowingMessage,
     ) -> Result<(), DaemonError> {
         let (len, hash) = (message.len.cast_signed(), message.hash.to_be_bytes());
-        let filter = "mailbox=?1 AND len=?2 AND hash=?3";
-        self.delete(HashedTable::Growing, filter, params![mailbox, len, hash])?;
+        let sql = "DELETE FROM tail WHERE mailbox=?1 AND len=?2 AND hash=?3";
+        self.run(sql, params![mailbox, len, hash])?;
         self.mark_changed(mailbox)
     }
 
     /// Removes all growing messages of a mailbox.
     pub(super) fn remove_all_growing(&self, mailbox: MailboxId) -> Result<(), DaemonError> {
-        self.delete(HashedTable::Growing, "mailbox=?1", params![mailbox])?;
-        Ok(())
+        self.run("DELETE FROM tail WHERE mailbox=?1", params![mailbox])
     }
 
     fn raise_many(&self, mailbox: MailboxId, many: i64) -> Result<(), DaemonError> {

@@ -10,7 +10,7 @@ use std::collections::{BTreeMap, BTreeSet, HashSet};
 use rusqlite::params;
 
 use super::state_db::{FileId, Hash128, KeyRange, MailboxId};
-use super::state_db::{HashedTable, StateDb, hash128, optional, unsigned};
+use super::state_db::{StateDb, hash128, optional, unsigned};
 use crate::daemon::DaemonError;
 use crate::daemon::environment::{DaemonHost, MonotonicTime};
 use crate::limits::{AGE_SAVE_INTERVAL_S, MAX_DOWNTIME_S, PURGE_DAYS, PURGED_PER_SURVEY};
@@ -378,7 +378,7 @@ impl StateDb {
                 params![id],
             )?;
         }
-        self.delete(HashedTable::Mailbox, "id=?1", params![id])?;
+        self.run("DELETE FROM mailbox WHERE id=?1", params![id])?;
         self.commit()?;
         Ok(purged)
     }
@@ -387,12 +387,12 @@ impl StateDb {
     /// number.
     fn purge_seen(&self, mailbox: MailboxId, range: KeyRange) -> Result<u64, DaemonError> {
         self.forget_comparable()?;
-        self.delete(
-            HashedTable::Seen,
-            "mailbox=?1 AND key IN (SELECT key FROM seen WHERE mailbox=?1 AND key BETWEEN ?2 AND \
-             ?3 LIMIT ?4)",
+        let deleted = self.count_changes(
+            "DELETE FROM seen WHERE mailbox=?1 AND key IN (SELECT key FROM seen WHERE mailbox=?1 AND \
+             key BETWEEN ?2 AND ?3 LIMIT ?4)",
             params![mailbox, range.first, range.last, CHUNK_ROWS],
-        )
+        )?;
+        Ok(deleted as u64)
     }
 }
 

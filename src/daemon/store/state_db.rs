@@ -8,18 +8,13 @@
 //! `SQLite` detects damage to its structure, not to its content. A clean shutdown writes the hash
 //! of the file beside it, and the next start removes it before the first write. After any other end
 //! there is none: then the checksums of the write-ahead log, `SQLite`'s check of the structure, and
-//! the checksum of the rows must do.
-//!
-//! Every transaction saves the sum of the hashes of the rows of each [`HashedTable`]: those that
-//! prevent duplicates and losses. A start after another end adds them up again. The other tables
-//! are compared with files each time they are used, or only decide what may be purged.
+//! a comparison with the newest sidecars (`recovery.rs`) must do.
 //!
 //! The tables are in `schema.rs`; the queries in `mail_rows.rs`, `holders.rs`, `gone.rs`,
 //! `sidecar_rows.rs`, `spools.rs` and `purge.rs`.
 
 use std::cell::Cell;
 use std::fs::{self, File};
-use std::hash::Hasher;
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
@@ -44,17 +39,11 @@ const STATEMENTS: usize = 128;
 /// Bytes of the write that probes for space: more than `SQLite` writes at once.
 const PROBE_BYTES: usize = 64 << 10;
 
-/// Name of the checksum in the table `meta`.
-const CHECKSUM: &str = "sum";
-
 /// The state database.
 #[derive(Debug)]
 pub(crate) struct StateDb {
     connection: Connection,
     path: PathBuf,
-    /// The checksum of the current rows, and the one that is saved.
-    checksum: Cell<u64>,
-    saved_checksum: Cell<u64>,
     /// `true` if the last end was not a clean one, or the database is new.
     pub(super) is_unclean: bool,
     /// `true` if it is recorded which files hold which messages.
@@ -69,84 +58,6 @@ pub(super) enum MissingTables {
     Create,
     /// Reject the database: there is output that it must describe.
     Reject,
-}
-
-/// A table whose rows the checksum covers. The order of the variants is part of the checksum.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum HashedTable {
-    Mailbox,
-    Seen,
-    Growing,
-    Path,
-    Holder,
-    Held,
-    Given,
-    OtherPath,
-}
-
-impl HashedTable {
-    const ALL: [HashedTable; 8] = [
-        HashedTable::Mailbox,
-        HashedTable::Seen,
-        HashedTable::Growing,
-        HashedTable::Path,
-        HashedTable::Holder,
-        HashedTable::Held,
-        HashedTable::Given,
-        HashedTable::OtherPath,
-    ];
-
-    fn name(self) -> &'static str {
-        match self {
-            HashedTable::Mailbox => "mailbox",
-            HashedTable::Seen => "seen",
-            HashedTable::Growing => "tail",
-            HashedTable::Path => "path",
-            HashedTable::Holder => "holder",
-            HashedTable::Held => "held",
-            HashedTable::Given => "given",
-            HashedTable::OtherPath => "other_path",
-        }
-    }
-
-    /// The columns that the checksum covers: numbers, then bytes.
-    fn columns(self) -> &'static str {
-        match self {
-            HashedTable::Mailbox => "id, key",
-            HashedTable::Seen => "mailbox, key",
-            HashedTable::Growing => "len, mailbox, hash, ids, digests",
-            HashedTable::Path => "id, path",
-            HashedTable::Holder => "key",
-            HashedTable::Held => "holder, mailbox, digest",
-            HashedTable::Given => "path, files, mailbox, digest, keys, earlier",
-            HashedTable::OtherPath => "path, mailbox, digest",
-        }
-    }
-
-    /// Number of columns that are numbers.
-    fn numbers(self) -> usize {
-        match self {
-            HashedTable::Mailbox | HashedTable::Seen | HashedTable::Path | HashedTable::Holder => 1,
-            HashedTable::Growing | HashedTable::Held | HashedTable::OtherPath => 2,
-            HashedTable::Given => 3,
-        }
-    }
-
-    /// The hash of a row that has these columns.
-    fn hash(self, row: &Row<'_>) -> rusqlite::Result<u64> {
-        let mut hash = XxHash3_64::new();
-        let numbers = self.numbers();
-        for index in 0..numbers {
-            if index + 1 == numbers {
-                hash.write(&[self as u8]);
-            }
-            hash.write(&row.get::<_, i64>(index)?.to_le_bytes());
-        }
-        for index in numbers..row.as_ref().column_count() {
-            hash.write(row.get_ref(index)?.as_bytes()?);
-        }
-        Ok(hash.finish())
-    }
 }
 
 impl StateDb {
@@ -164,8 +75,6 @@ impl StateDb {
         let mut state = StateDb {
             connection,
             path: path.to_owned(),
-            checksum: Cell::default(),
-            saved_checksum: Cell::default(),
             is_unclean: false,
             tracks_holders: Cell::default(),
             instance: String::new(),
@@ -182,15 +91,9 @@ impl StateDb {
         state.instance = state
             .find(instance, [], |row| row.get(0))?
             .ok_or_else(|| state.damaged("has no instance name"))?;
-        let checksum = state
-            .meta_value(CHECKSUM)?
-            .ok_or_else(|| state.damaged("has no checksum"))?;
-        state.checksum.set(checksum);
-        state.saved_checksum.set(checksum);
         state.is_unclean = state.meta_value("clean")? != Some(1) || !has_shutdown_hash;
         if state.is_unclean {
             state.check_structure()?;
-            state.verify_checksum()?;
         }
         // After a failed sync of the log the kernel may hold what the disk does not, without an
         // error: it is written again.
@@ -224,7 +127,7 @@ impl StateDb {
             self.batch(tables)?;
         }
         self.run(
-            "INSERT INTO meta VALUES('schema', ?1), ('instance', ?2), ('clean', 1), ('sum', 0)",
+            "INSERT INTO meta VALUES('schema', ?1), ('instance', ?2), ('clean', 1)",
             params![schema::VERSION, data_encoding::HEXLOWER.encode(&instance)],
         )?;
         self.batch("INSERT INTO segment VALUES(1,0,'',0,0,0); COMMIT")
@@ -279,11 +182,6 @@ impl StateDb {
 
     /// Commits the transaction: when this returns, it survives a power cut.
     pub(crate) fn commit(&self) -> Result<(), DaemonError> {
-        let checksum = self.checksum.get();
-        if checksum != self.saved_checksum.get() {
-            self.set_meta_value(CHECKSUM, checksum)?;
-            self.saved_checksum.set(checksum);
-        }
         self.batch("COMMIT")
     }
 
@@ -302,72 +200,6 @@ impl StateDb {
     pub(crate) fn set_meta_value(&self, name: &str, value: u64) -> Result<(), DaemonError> {
         let sql = "INSERT OR REPLACE INTO meta VALUES(?1,?2)";
         self.run(sql, params![name, value.cast_signed()])
-    }
-
-    /// Inserts a row into a table that the checksum covers, unless it is there. `values` is the
-    /// rest of the statement. Returns `true` if the row is new.
-    pub(super) fn insert(
-        &self,
-        table: HashedTable,
-        values: &str,
-        params: impl Params,
-    ) -> Result<bool, DaemonError> {
-        let (name, columns) = (table.name(), table.columns());
-        let sql = format!("INSERT OR IGNORE INTO {name} {values} RETURNING {columns}");
-        let mut is_new = false;
-        self.each(&sql, params, |row| {
-            is_new = true;
-            let checksum = self.checksum.get().wrapping_add(table.hash(row)?);
-            self.checksum.set(checksum);
-            Ok(())
-        })?;
-        Ok(is_new)
-    }
-
-    /// Deletes the rows for which `filter` holds from a table that the checksum covers. Returns
-    /// their number.
-    pub(super) fn delete(
-        &self,
-        table: HashedTable,
-        filter: &str,
-        params: impl Params,
-    ) -> Result<u64, DaemonError> {
-        let (name, columns) = (table.name(), table.columns());
-        let sql = format!("DELETE FROM {name} WHERE {filter} RETURNING {columns}");
-        let mut deleted = 0;
-        self.each(&sql, params, |row| {
-            deleted += 1;
-            let checksum = self.checksum.get().wrapping_sub(table.hash(row)?);
-            self.checksum.set(checksum);
-            Ok(())
-        })?;
-        Ok(deleted)
-    }
-
-    /// Adds all rows up, and compares the result with the saved checksum.
-    pub(super) fn verify_checksum(&self) -> Result<(), DaemonError> {
-        if self.sum_of_rows()? == self.saved_checksum.get() {
-            return Ok(());
-        }
-        Err(self.damaged("was changed: the checksum of mailboxes and messages is wrong"))
-    }
-
-    /// Adds all rows up, after a change of many of them that was not followed.
-    pub(super) fn recompute_checksum(&self) -> Result<(), DaemonError> {
-        self.checksum.set(self.sum_of_rows()?);
-        Ok(())
-    }
-
-    fn sum_of_rows(&self) -> Result<u64, DaemonError> {
-        let mut sum = 0_u64;
-        for table in HashedTable::ALL {
-            let sql = format!("SELECT {} FROM {}", table.columns(), table.name());
-            self.each(&sql, [], |row| {
-                sum = sum.wrapping_add(table.hash(row)?);
-                Ok(())
-            })?;
-        }
-        Ok(sum)
     }
 
     /// The error for content that contradicts itself.
