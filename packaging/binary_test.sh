@@ -27,7 +27,7 @@ fail() { echo "$binary: $*" >&2; exit 1; }
 [ "$(run scan --format urls --unique run "${at}text" | wc -l)" -eq 3 ] || fail "does not find 3 URLs in corpus/text/appendix.txt"
 run load --into "${at}tmp/urls.db" - >/dev/null 2>&1 < <(run scan "${at}mh") || fail "cannot load"
 run search "${at}tmp/urls.db" mh1 | grep -q 'http://mh1.example/' || fail "does not find what was loaded"
-run watch --once --from-start --out "${at}tmp/out" "${at}mh" >/dev/null 2>&1 || fail "cannot watch"
+run watch --once --from-start -o "${at}tmp/out" "${at}mh" >/dev/null 2>&1 || fail "cannot watch"
 [ "$(cat "$root"/tmp/out/*.jsonl | wc -l)" -eq 4 ] || fail "did not write 4 records of corpus/mail/mh"
 run scan --format parquet -o "${at}tmp/urls.parquet" "${at}mh" 2>/dev/null || fail "cannot write Parquet"
 run audit --help >/dev/null || fail "has no audits"

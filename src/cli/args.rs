@@ -226,27 +226,21 @@ pub(crate) struct WatchArgs {
     ///
     /// Each message is written exactly once, also over restarts.
     #[arg(
+        short,
         long,
         value_name = "FOLDER",
         requires = "paths",
         conflicts_with_all = ["stdout", "config"]
     )]
-    pub(crate) out: Option<PathBuf>,
+    pub(crate) output: Option<PathBuf>,
 
     /// Print records as JSON lines, each at least once
     ///
     /// Lines are printed and flushed, then the state is committed: after a crash between the two,
-    /// the last lines are printed again. Their `id` is the same. The state is kept in the folder of
-    /// --state.
+    /// the last lines are printed again. Their `id` is the same. The state is kept in a folder for
+    /// these PATHs in urlspool in the folder XDG_STATE_HOME (~/.local/state if it is not set).
     #[arg(long, requires = "paths", conflicts_with = "config")]
     pub(crate) stdout: bool,
-
-    /// Keep the state of --stdout in FOLDER [default: a folder in ~/.local/state/urlspool, for
-    /// these PATHs]
-    ///
-    /// If the variable XDG_STATE_HOME is set, it takes the place of ~/.local/state.
-    #[arg(long, value_name = "FOLDER", requires = "stdout")]
-    pub(crate) state: Option<PathBuf>,
 
     /// Take the mail that is there already for new
     ///
@@ -299,9 +293,9 @@ named_values! {
 /// The arguments of `status`.
 #[derive(clap::Args, Debug)]
 pub(crate) struct StatusArgs {
-    /// Ask the `watch` that writes into this folder with --out
-    #[arg(long, value_name = "FOLDER", conflicts_with = "config")]
-    pub(crate) out: Option<PathBuf>,
+    /// Ask the `watch` that writes into this FOLDER
+    #[arg(short, long, value_name = "FOLDER", conflicts_with = "config")]
+    pub(crate) output: Option<PathBuf>,
 
     /// Print a line of JSON also on a terminal, where a page is printed otherwise
     #[arg(long)]

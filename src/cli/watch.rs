@@ -31,7 +31,7 @@ pub(super) fn watch(args: &WatchArgs, color: When) -> CommandResult {
         // What no sidecar lists is written again.
         watch.config.watch.existing = Some(ExistingMail::Write);
     }
-    let level = match args.out {
+    let level = match args.output {
         Some(_) => tracing::Level::INFO,
         None => tracing::Level::WARN,
     };
@@ -40,10 +40,10 @@ pub(super) fn watch(args: &WatchArgs, color: When) -> CommandResult {
         print_message(format_args!("urlspool: {}", escaped(&line)));
     }
     let config = watch.config.clone();
-    if args.from_start && args.out.is_some() && config.state.dir.join(STATE_FILE).exists() {
+    if args.from_start && args.output.is_some() && config.state.dir.join(STATE_FILE).exists() {
         tracing::info!(
             "{} is the state of an earlier run: --from-start changes nothing for mail that was \
-             there then; another --out FOLDER takes all mail",
+             there then; another -o FOLDER takes all mail",
             config.state.dir.display()
         );
     }
@@ -124,7 +124,7 @@ fn exit_code(error: &DaemonError) -> Exit {
 }
 
 pub(super) fn status(args: &StatusArgs) -> CommandResult {
-    let dir = match &args.out {
+    let dir = match &args.output {
         Some(folder) => paths::state_in(&absolute(folder)),
         None => {
             let given = args.config.as_deref();

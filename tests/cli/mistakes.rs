@@ -122,7 +122,7 @@ fn what_urlspool_wrote_is_neither_scanned_into_a_database_nor_watched() {
     );
     check(&folder, &watch("urls.db"), b"", 2, &["`urlspool search`"]);
     let once = ["watch", "--once", "inbox"];
-    check(&folder, &once, b"", 0, &["--from-start", "--out FOLDER"]);
+    check(&folder, &once, b"", 0, &["--from-start", "-o FOLDER"]);
 }
 
 #[test]
@@ -320,7 +320,7 @@ fn folders_of_a_watch_that_are_files_are_refused() {
 #[test]
 fn a_state_that_was_begun_without_the_mail_that_was_there_is_said() {
     let folder = scene();
-    let watch = ["watch", "--once", "--out", "out", "inbox"];
+    let watch = ["watch", "--once", "-o", "out", "inbox"];
     assert_eq!(run(&folder, &watch, b"").status, Some(0));
     let again = [&watch[..], &["--from-start"]].concat();
     check(
@@ -328,7 +328,7 @@ fn a_state_that_was_begun_without_the_mail_that_was_there_is_said() {
         &again,
         b"",
         0,
-        &["another --out FOLDER takes all mail"],
+        &["another -o FOLDER takes all mail"],
     );
 }
 

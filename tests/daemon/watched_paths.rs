@@ -1,4 +1,4 @@
-//! `urlspool watch PATH...` without a configuration: lines on a terminal or a pipe, segments with `--out`, records with `--stdout`.
+//! `urlspool watch PATH...` without a configuration: lines on a terminal or a pipe, segments with `-o`, records with `--stdout`.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -168,7 +168,7 @@ fn mail_that_is_there_is_shown_from_the_start_only() {
 #[test]
 fn segments_hold_what_came_since_the_first_start() {
     let folder = scene();
-    let args = ["--out", "urls", "md", "box"];
+    let args = ["-o", "urls", "md", "box"];
     once(&folder, &args);
     // Mail that comes while nobody watches, also into a mailbox that was there.
     deliver(&folder, 3);
@@ -187,7 +187,7 @@ fn segments_hold_what_came_since_the_first_start() {
 fn an_empty_folder_that_was_watched_before_has_no_old_mail() {
     let folder = scene();
     fs::remove_file(folder.path("md/cur/1.M1.host:2,")).unwrap();
-    let args = ["--out", "urls", "md"];
+    let args = ["-o", "urls", "md"];
     once(&folder, &args);
     deliver(&folder, 3);
     once(&folder, &args);
@@ -201,7 +201,7 @@ fn mail_that_was_there_is_not_new_after_a_kill() {
     for n in 10..600 {
         deliver(&folder, n);
     }
-    let mut child = watch(folder.root(), &["--out", "urls", "md"])
+    let mut child = watch(folder.root(), &["-o", "urls", "md"])
         .stderr(Stdio::null())
         .spawn()
         .unwrap();
@@ -212,9 +212,9 @@ fn mail_that_was_there_is_not_new_after_a_kill() {
     }
     child.kill().unwrap();
     child.wait().unwrap();
-    once(&folder, &["--out", "urls", "md"]);
+    once(&folder, &["-o", "urls", "md"]);
     deliver(&folder, 3);
-    once(&folder, &["--out", "urls", "md"]);
+    once(&folder, &["-o", "urls", "md"]);
     assert_eq!(read_segments(&folder.path("urls")).urls.len(), 2);
 }
 
@@ -253,21 +253,18 @@ fn records_on_standard_output_are_printed_until_they_were_read() {
         fs::read_dir(folder.path("xdg/urlspool")).unwrap().count(),
         1
     );
-    let elsewhere = once(&folder, &["--stdout", "--state", "state", "md"]);
-    assert_eq!(urls(&elsewhere.stdout).len(), 0);
-    assert!(folder.path("state/state.db").exists());
 }
 
 #[test]
 fn the_status_of_a_watch_is_asked_for_by_its_output() {
     let folder = scene();
-    let mut child = watch(folder.root(), &["--out", "urls", "md"])
+    let mut child = watch(folder.root(), &["-o", "urls", "md"])
         .stderr(Stdio::null())
         .spawn()
         .unwrap();
     let status = || {
         program_command()
-            .args(["status", "--out", "urls"])
+            .args(["status", "-o", "urls"])
             .current_dir(folder.root())
             .output()
             .unwrap()
@@ -303,17 +300,16 @@ fn paths_that_cannot_be_watched_are_refused_with_a_way_out() {
     check(&["/dev/null"], "neither a file nor a folder");
     check(&["c.toml"], "it is a configuration; give it with --config");
     check(
-        &["--out", "md/urls", "md"],
-        "--out md/urls: it is in md, which is watched",
+        &["-o", "md/urls", "md"],
+        "-o md/urls: it is in md, which is watched",
     );
     check(
-        &["--out", "urls", "--out", "md", "md"],
+        &["-o", "urls", "-o", "md", "md"],
         "cannot be used multiple times",
     );
-    check(&["--out", ".", "md"], "it holds md, which is watched");
-    check(&["--out", "box", "md"], "it is no folder");
-    check(&["--state", "state", "md"], "--stdout");
-    check(&["--out", "urls", "--stdout", "md"], "cannot be used with");
+    check(&["-o", ".", "md"], "it holds md, which is watched");
+    check(&["-o", "box", "md"], "it is no folder");
+    check(&["-o", "urls", "--stdout", "md"], "cannot be used with");
     check(&["--config", "c.toml", "md"], "cannot be used with");
     check(&["--from-start", "--config", "c.toml"], "PATH");
     check(&[], "urlspool watch ~/Maildir");

@@ -82,7 +82,7 @@ pub(super) const WATCH: &str = "Exit codes:
 
 Examples:
   urlspool watch ~/Maildir                        show new URLs as mail arrives
-  urlspool watch --out urls ~/Maildir             write them into segments, exactly once
+  urlspool watch -o urls ~/Maildir                write them into segments, exactly once
   urlspool watch --stdout ~/Mail/inbox | consumer
   urlspool watch --config /etc/urlspool/urlspool.toml --log json
   urlspool watch --config urlspool.toml --once";
@@ -91,7 +91,7 @@ Examples:
 pub(super) const STATUS: &str = "Examples:
   urlspool status | jq .
   urlspool status --config urlspool.toml
-  urlspool status --out urls                      of `urlspool watch --out urls PATH`";
+  urlspool status -o urls                         of `urlspool watch -o urls PATH`";
 
 pub(super) const PARSE: &str = "Examples:
   urlspool parse 'ftp://myname@host.dom/%2Fetc/motd'

@@ -47,19 +47,17 @@ impl PathWatch {
             ExistingMail::Skip
         });
         let mut temporary = None;
-        if let Some(folder) = &args.out {
+        if let Some(folder) = &args.output {
             config.output.dir = absolute(folder);
             config.state.dir = state_in(&config.output.dir);
         } else {
             config.output.stdout = Some(lines(args, color));
-            config.state.dir = match (&args.state, args.stdout) {
-                (Some(folder), _) => absolute(folder),
-                (None, true) => default_state(&config.spool)?,
-                (None, false) => {
-                    config.watch.settle = Duration::from_millis(SHOWN_SETTLE_MS);
-                    let folder = temporary.insert(TemporaryFolder::create()?);
-                    folder.path.clone()
-                }
+            config.state.dir = if args.stdout {
+                kept_state(&config.spool)?
+            } else {
+                config.watch.settle = Duration::from_millis(SHOWN_SETTLE_MS);
+                let folder = temporary.insert(TemporaryFolder::create()?);
+                folder.path.clone()
             };
             // No segment is written.
             config.output.dir = config.state.dir.join("segments");
@@ -73,10 +71,10 @@ impl PathWatch {
         let is_skipping = self.config.watch.existing == Some(ExistingMail::Skip);
         if args.once && self.temporary.is_some() && is_skipping {
             return Some(
-                "nothing is kept, and mail that is there already is not shown: with --once, add --from-start, or --out FOLDER".to_owned(),
+                "nothing is kept, and mail that is there already is not shown: with --once, add --from-start, or -o FOLDER".to_owned(),
             );
         }
-        if args.out.is_some() || args.once {
+        if args.output.is_some() || args.once {
             return None;
         }
         let paths: Vec<_> = self
@@ -191,10 +189,9 @@ fn what_is_no_mail(path: &Path) -> Option<NoMail> {
 
 /// Checks that what is written is not in what is read.
 fn check_places(args: &WatchArgs, config: &Config) -> Result<(), CommandError> {
-    let (option, given, folder) = match (&args.out, &args.state) {
-        (Some(given), _) => ("--out", given, &config.output.dir),
-        (None, Some(given)) => ("--state", given, &config.state.dir),
-        (None, None) => ("the state", &config.state.dir, &config.state.dir),
+    let (option, given, folder) = match &args.output {
+        Some(given) => ("-o", given, &config.output.dir),
+        None => ("the state", &config.state.dir, &config.state.dir),
     };
     let place = resolved(folder);
     let conflict = |path: &PathBuf| {
@@ -227,7 +224,7 @@ fn check_places(args: &WatchArgs, config: &Config) -> Result<(), CommandError> {
 }
 
 /// The folder of the state of `watch --stdout` for these paths.
-fn default_state(spools: &[Spool]) -> Result<PathBuf, CommandError> {
+fn kept_state(spools: &[Spool]) -> Result<PathBuf, CommandError> {
     let variable = |name| {
         env::var_os(name)
             .map(PathBuf::from)
@@ -235,8 +232,8 @@ fn default_state(spools: &[Spool]) -> Result<PathBuf, CommandError> {
     };
     let home = || env::home_dir().map(|home| home.join(".local/state"));
     let Some(base) = variable("XDG_STATE_HOME").or_else(home) else {
-        let message =
-            "there is no home folder for the state of --stdout; name a folder with --state";
+        let message = "there is no home folder for the state of --stdout; set XDG_STATE_HOME, or \
+                       write segments with -o FOLDER";
         return Err(CommandError::new(Exit::Usage, message));
     };
     let mut paths: Vec<PathBuf> = spools.iter().map(|spool| resolved(&spool.path)).collect();
