@@ -221,11 +221,14 @@ fn the_view_names_the_mailbox_of_the_message() {
 
 #[test]
 fn tables_of_other_versions_are_refused() {
-    for (version, reason) in [(1, "a development version"), (99, "a newer urlspool")] {
+    for (pragma, value, reason) in [
+        ("application_id", 0x7572_6C73, "a development version"),
+        ("user_version", 99, "a newer urlspool"),
+    ] {
         let folder = Folder::new();
         loaded(&folder, &[], b"");
         let db = Connection::open(folder.path("urls.db")).unwrap();
-        db.pragma_update(None, "user_version", version).unwrap();
+        db.pragma_update(None, pragma, value).unwrap();
         drop(db);
         let ended = load(&folder, &[], b"");
         assert_eq!(ended.status, Some(2));

@@ -188,7 +188,7 @@ impl AuditDb {
 }
 
 /// The version of the tables, a value of `audit_meta`.
-const VERSION: u32 = 3;
+const VERSION: u32 = 1;
 
 /// Name of the value of `audit_meta` that holds [`VERSION`].
 const META_VERSION: &str = "version";

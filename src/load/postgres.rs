@@ -99,9 +99,11 @@ impl PostgresTarget {
             "SET lock_timeout='{wait}s'; SET client_min_messages=warning; {COMMIT_DURABLY}; \
              {SETTINGS}; BEGIN; SELECT pg_advisory_xact_lock(1970435187)"
         ))?;
-        if self.number("SELECT count(to_regclass('urlspool_version'))")? == 1 {
-            let version = self.number("SELECT version::bigint FROM urlspool_version")?;
+        if self.number("SELECT count(to_regclass('urlspool_tables'))")? == 1 {
+            let version = self.number("SELECT version::bigint FROM urlspool_tables")?;
             schema::check_version(&self.name, version)?;
+        } else if self.number("SELECT count(to_regclass('urlspool_version'))")? == 1 {
+            return Err(schema::development_version(&self.name));
         } else if self.instance.is_some() {
             return Err(LoadError::replaced(&self.name));
         } else if let Some(table) = self.foreign_table()? {

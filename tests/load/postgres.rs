@@ -217,10 +217,10 @@ fn tables_of_other_versions_are_refused() {
     let target = server.target();
     let lines = records(&folder, "a.mbox", MAIL);
     loaded(&target, &lines);
-    for (version, reason) in [(1, "a development version"), (99, "a newer urlspool")] {
-        server.psql(&format!("UPDATE urlspool_version SET version = {version}"));
-        refused(&target, &lines, reason);
-    }
+    server.psql("UPDATE urlspool_tables SET version = 99");
+    refused(&target, &lines, "a newer urlspool");
+    server.psql("ALTER TABLE urlspool_tables RENAME TO urlspool_version");
+    refused(&target, &lines, "a development version");
 }
 
 #[test]

@@ -172,7 +172,7 @@ fn a_database_whose_loader_was_killed_is_ours() {
     let reader = Connection::open(running.path("urls.db")).unwrap();
     // As a loader begins.
     reader
-        .execute_batch("PRAGMA application_id=0x75726C73; PRAGMA journal_mode=WAL")
+        .execute_batch("PRAGMA application_id=0x75726C70; PRAGMA journal_mode=WAL")
         .unwrap();
     // While it reads an older state the log cannot be merged.
     reader.execute_batch("BEGIN").unwrap();

@@ -1,12 +1,13 @@
 //! The tables of the state database.
 
-/// Version of the tables. No other is read.
-pub(super) const VERSION: i64 = 8;
+/// `PRAGMA application_id` of a state: `urlw` in ASCII.
+pub(super) const APPLICATION_ID: i64 = 0x7572_6C77;
+
+/// `PRAGMA user_version`: the version of the tables. No other is read.
+pub(super) const VERSION: i64 = 1;
 
 /// The statements that create all tables.
-pub(super) const TABLES: [&str; 3] = [BASIC_TABLES, HOLDER_TABLES, SCOPE_TABLES];
-
-const BASIC_TABLES: &str = "
+pub(super) const TABLES: &str = "
 CREATE TABLE meta(name TEXT PRIMARY KEY, value) WITHOUT ROWID;
 -- The segment that is not sealed. phase: 0 open, 1 sealing. len and hash: of the committed lines.
 CREATE TABLE segment(seq INTEGER PRIMARY KEY, phase INTEGER NOT NULL, name TEXT NOT NULL, len INTEGER NOT NULL,
@@ -33,13 +34,10 @@ CREATE TABLE fresh_mailbox(mailbox INTEGER PRIMARY KEY);
 -- Messages that are not read because the process died of them. place: for the operator. version: of the program.
 CREATE TABLE set_aside(key BLOB PRIMARY KEY, mailbox INTEGER NOT NULL, place TEXT NOT NULL, version TEXT NOT NULL) WITHOUT ROWID;
 -- Growing messages: read at the end of a file, they may be continued.
-CREATE TABLE tail(mailbox INTEGER, len INTEGER, hash BLOB, ids BLOB NOT NULL, digests BLOB NOT NULL DEFAULT x'',
+CREATE TABLE tail(mailbox INTEGER, len INTEGER, hash BLOB, ids BLOB NOT NULL, digests BLOB NOT NULL,
   PRIMARY KEY(mailbox, len, hash)) WITHOUT ROWID;
-";
 
-/// The tables of `holders.rs`. They are empty unless tombstones are written.
-const HOLDER_TABLES: &str = "
--- Paths of spools, and of mailboxes as records name them.
+-- The tables of holders.rs, which are empty unless tombstones are written. Paths of spools, and of mailboxes as records name them.
 CREATE TABLE path(id INTEGER PRIMARY KEY, path BLOB NOT NULL UNIQUE);
 -- Files that were read: the key of a row in known, or the pass of a row in file. spool: a path. dev: its file system. released:
 -- 1 if the file is gone and the release of its messages has begun.
@@ -50,14 +48,10 @@ CREATE TABLE held(holder INTEGER, mailbox INTEGER, digest BLOB, PRIMARY KEY(hold
 CREATE TABLE fresh_given(mailbox INTEGER, digest BLOB, PRIMARY KEY(mailbox, digest)) WITHOUT ROWID;
 CREATE TABLE fresh_gone(mailbox INTEGER, digest BLOB, PRIMARY KEY(mailbox, digest)) WITHOUT ROWID;
 CREATE TABLE fresh_unread(mailbox INTEGER, key BLOB, PRIMARY KEY(mailbox, key)) WITHOUT ROWID;
-";
-
-/// The tables of messages in mailboxes and of spools, in their present form.
-const SCOPE_TABLES: &str = "
 -- How far each mbox was read, for each mailbox to which one of its names belongs.
 CREATE TABLE file(dev INTEGER, ino INTEGER, btime INTEGER, first INTEGER NOT NULL, last INTEGER NOT NULL,
   guard INTEGER NOT NULL, head INTEGER NOT NULL, size INTEGER NOT NULL, mtime INTEGER NOT NULL,
-  mailbox INTEGER NOT NULL, gone INTEGER, pass INTEGER NOT NULL DEFAULT 0, look INTEGER NOT NULL DEFAULT 0,
+  mailbox INTEGER NOT NULL, gone INTEGER, pass INTEGER NOT NULL, look INTEGER NOT NULL,
   PRIMARY KEY(dev, ino, btime, mailbox)) WITHOUT ROWID;
 CREATE TABLE fresh_file(dev INTEGER, ino INTEGER, btime INTEGER, mailbox INTEGER,
   PRIMARY KEY(dev, ino, btime, mailbox)) WITHOUT ROWID;

@@ -123,30 +123,36 @@ impl StateDb {
             DaemonError::io(format!("cannot read random numbers: {error}")).caused_by(error)
         })?;
         self.batch("BEGIN IMMEDIATE")?;
-        for tables in schema::TABLES {
-            self.batch(tables)?;
-        }
+        self.batch(schema::TABLES)?;
         self.run(
-            "INSERT INTO meta VALUES('schema', ?1), ('instance', ?2), ('clean', 1)",
-            params![schema::VERSION, data_encoding::HEXLOWER.encode(&instance)],
+            "INSERT INTO meta VALUES('instance', ?1), ('clean', 1)",
+            params![data_encoding::HEXLOWER.encode(&instance)],
         )?;
-        self.batch("INSERT INTO segment VALUES(1,0,'',0,0,0); COMMIT")
+        self.batch(&format!(
+            "PRAGMA application_id={}; PRAGMA user_version={}; INSERT INTO segment VALUES(1,0,'',0,0,0); COMMIT",
+            schema::APPLICATION_ID,
+            schema::VERSION
+        ))
     }
 
     /// Rejects tables of another version.
     fn check_version(&self) -> Result<(), DaemonError> {
-        let version = "SELECT value FROM meta WHERE name='schema'";
-        let found: Option<i64> = self.find(version, [], |row| row.get(0))?;
-        if found == Some(schema::VERSION) {
-            return Ok(());
+        let number = |sql| self.find(sql, [], |row| row.get::<_, i64>(0));
+        let path = self.path.display();
+        if number("PRAGMA application_id")? != Some(schema::APPLICATION_ID) {
+            return Err(DaemonError::inconsistent(format!(
+                "state database {path} was made by a development version; name new folders in \
+                 state.dir and output.dir, and the mail is read again"
+            )));
         }
-        let found = found.map_or("unknown".to_owned(), |found| found.to_string());
-        Err(DaemonError::inconsistent(format!(
-            "state database {} was made by a development version (schema version {found} instead \
-             of {}); name new folders in state.dir and output.dir, and the mail is read again",
-            self.path.display(),
-            schema::VERSION
-        )))
+        match number("PRAGMA user_version")? {
+            Some(schema::VERSION) => Ok(()),
+            found => Err(DaemonError::inconsistent(format!(
+                "state database {path} has tables of version {}, which a newer urlspool made; use \
+                 that one, or name new folders in state.dir and output.dir",
+                found.unwrap_or_default()
+            ))),
+        }
     }
 
     /// The random name that distinguishes this state from others.

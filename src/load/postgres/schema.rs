@@ -4,27 +4,31 @@ use crate::load::LoadError;
 use crate::load::columns::{Column, Table, names};
 use crate::record::{Field, FieldId, FieldType};
 
-/// The version of the tables, in `urlspool_version`.
-pub(super) const VERSION: i32 = 4;
+/// The version of the tables, in `urlspool_tables`.
+const VERSION: i32 = 1;
 
 /// Checks that the tables of `name` have this version.
 pub(super) fn check_version(name: &str, version: i64) -> Result<(), LoadError> {
-    match version - i64::from(VERSION) {
-        0 => Ok(()),
-        ..0 => Err(LoadError::unusable(format!(
-            "the tables of {name} were made by a development version; load the records again, into \
-             a new database"
-        ))),
-        _ => Err(LoadError::unusable(format!(
-            "{name} has tables of version {version}, which a newer urlspool made; this one knows \
-             version {VERSION}: use the newer one, or load into a new database"
-        ))),
+    if version == i64::from(VERSION) {
+        return Ok(());
     }
+    Err(LoadError::unusable(format!(
+        "{name} has tables of version {version}, which a newer urlspool made; this one knows \
+         version {VERSION}: use the newer one, or load into a new database"
+    )))
+}
+
+/// The error for tables of a development version, which have their version in `urlspool_version`.
+pub(super) fn development_version(name: &str) -> LoadError {
+    LoadError::unusable(format!(
+        "the tables of {name} were made by a development version; load the records again, into a \
+         new database"
+    ))
 }
 
 /// The names of the tables, the view and their indexes, which must be free.
 pub(super) const RELATIONS: &[&str] = &[
-    "urlspool_version",
+    "urlspool_tables",
     "urls",
     "links",
     "messages",
@@ -58,8 +62,8 @@ pub(super) fn tables() -> String {
         [Table::Sources, Table::Messages, Table::Urls].map(|table| table.definitions(sql_type));
     format!(
         "
-CREATE TABLE urlspool_version(version integer NOT NULL);
-INSERT INTO urlspool_version VALUES({VERSION});
+CREATE TABLE urlspool_tables(version integer NOT NULL);
+INSERT INTO urlspool_tables VALUES({VERSION});
 CREATE TABLE sources(
   id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
   key uuid NOT NULL UNIQUE,
@@ -115,13 +119,13 @@ CREATE TABLE segments(
 
 /// Gives the tables an identifier: a database that is created again under its old name has another.
 pub(super) const ADD_INSTANCE: &str =
-    "ALTER TABLE urlspool_version ADD COLUMN instance uuid NOT NULL DEFAULT gen_random_uuid()";
+    "ALTER TABLE urlspool_tables ADD COLUMN instance uuid NOT NULL DEFAULT gen_random_uuid()";
 
 /// Returns the identifier of the tables. A copy has the same, but its database and its table have
 /// other numbers.
 pub(super) const INSTANCE: &str =
     "SELECT concat_ws('/', instance, pg_database.oid, 'urls'::regclass::oid)
-  FROM urlspool_version, pg_database WHERE datname = current_database()";
+  FROM urlspool_tables, pg_database WHERE datname = current_database()";
 
 /// Returns the columns of the table `staging` that are made from fields. The mailbox stands in two
 /// tables.

@@ -13,7 +13,7 @@ use rusqlite::{Connection, ErrorCode, OpenFlags};
 use super::file_check::{
     FileContent, beside, check_to_read, check_to_write, has_foreign_log, is_begun, no_database,
 };
-use super::schema::{APPLICATION_ID, VERSION, tables};
+use super::schema::{APPLICATION_ID, DEVELOPMENT_ID, VERSION, tables};
 use crate::grammar::encode;
 use crate::limits::{
     LOAD_CACHE_KIB, LOAD_HEADER_ATTEMPTS, LOAD_LENGTH_ATTEMPTS, LOAD_LOCK_SECONDS,
@@ -317,6 +317,8 @@ enum Owner {
     Nobody,
     /// This program made it, with tables of this version, or [`NO_TABLES`].
     Ourselves { version: i32 },
+    /// A development version made it.
+    Development,
     /// Another program made it.
     Other,
 }
@@ -330,7 +332,7 @@ impl Owner {
             | Owner::Ourselves {
                 version: NO_TABLES | VERSION,
             } => Ok(()),
-            Owner::Ourselves { version } if version < VERSION => Err(LoadError::unusable(format!(
+            Owner::Development => Err(LoadError::unusable(format!(
                 "{name} was made by a development version; load its records again, into a new \
                      file"
             ))),
@@ -371,6 +373,7 @@ fn owner(db: &Connection) -> rusqlite::Result<Owner> {
     let version = number("PRAGMA user_version")?;
     Ok(match number("PRAGMA application_id")? {
         APPLICATION_ID => Owner::Ourselves { version },
+        DEVELOPMENT_ID => Owner::Development,
         0 if version == 0 && number("SELECT count(*) FROM sqlite_master")? == 0 => Owner::Nobody,
         _ => Owner::Other,
     })

@@ -4,11 +4,14 @@ use crate::load::columns::{Table, records_view};
 use crate::load::words::tokenizer;
 use crate::record::{Field, FieldType};
 
-/// `PRAGMA application_id` of a database of this program: `urls` in ASCII.
-pub(super) const APPLICATION_ID: i32 = 0x7572_6C73;
+/// `PRAGMA application_id` of a database of this program: `urlp` in ASCII.
+pub(super) const APPLICATION_ID: i32 = 0x7572_6C70;
+
+/// That of a database of a development version: `urls`.
+pub(super) const DEVELOPMENT_ID: i32 = 0x7572_6C73;
 
 /// `PRAGMA user_version`: the version of the tables.
-pub(super) const VERSION: i32 = 4;
+pub(super) const VERSION: i32 = 1;
 
 /// Returns the statements that create the texts that are searched, and their full-text index: the
 /// table `search` holds only the index of the texts, which the view gives.
