@@ -272,7 +272,7 @@ mod tests {
         let sidecar =
             br#"{"schema":1,"instance":"","seq":1,"name":"0000000001.jsonl","len":0,"xxh3_64":"",
             "records":0,"messages":0,"epoch":0,"age":0,"mailboxes":[]}"#;
-        let line = crate::record::Sidecar::read(sidecar).unwrap().line();
+        let line = crate::record::json_line(&crate::record::Sidecar::read(sidecar).unwrap());
         assert!(is_written_file(&line) && !is_written_line(&line));
         assert!(!is_written_file(
             b"{\"schema\":1,\"instance\":\"a\",\"name\":\"b\"}\n"

@@ -29,7 +29,7 @@ use crate::daemon::{AtPath, DaemonError, REBUILD};
 use crate::diagnostic::{EscapeForm, printable_lines};
 use crate::keyed_hash::HashKey;
 use crate::planted_faults::{PlantedFault, is_planted};
-use crate::record::{Sidecar, write_gone};
+use crate::record::{Sidecar, json_line, write_gone};
 use crate::sink::segment::{self, Segment, SegmentDir};
 
 /// Bytes of lines that are copied to the segment at once.
@@ -428,7 +428,7 @@ impl Committer {
     /// state folder.
     fn write_sidecar(&self, name: &str) -> Result<(), DaemonError> {
         let seq = self.unsealed.seq;
-        let sidecar = Sidecar {
+        let sidecar = self.db.new_sidecar(Sidecar {
             schema: crate::record::SCHEMA,
             instance: self.db.instance().to_owned(),
             seq,
@@ -438,11 +438,8 @@ impl Committer {
             records: self.unsealed.records,
             messages: self.db.messages_of_open_segment()?,
             epoch: self.db.meta_value("epoch")?.unwrap_or(0),
-            age: self.db.meta_value("age")?.unwrap_or(0),
-            spools: self.db.sidecar_spools()?,
-            mailboxes: self.db.new_sidecar_mailboxes()?,
-        };
-        let (bytes, meta) = (sidecar.line(), meta_name(seq));
+        })?;
+        let (bytes, meta) = (json_line(&sidecar), meta_name(seq));
         self.dir
             .write_hidden(&meta, &bytes)
             .at(self.dir.hidden(&meta))?;

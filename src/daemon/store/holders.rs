@@ -10,8 +10,8 @@ use std::path::Path;
 
 use rusqlite::params;
 
-use super::state_db::StateDb;
 use super::state_db::{Hash128, MailboxId, STORED_KEY_BYTES, StoredKey, stored_key};
+use super::state_db::{StateDb, digest_bytes};
 use crate::daemon::DaemonError;
 
 /// A holder is a file, or one pass over an mbox, whose messages count as present.
@@ -217,13 +217,12 @@ impl StateDb {
         mailbox: MailboxId,
         message: &GivenMessage,
     ) -> Result<(), DaemonError> {
-        let earlier = message.earlier.iter();
         self.put_given_row(GivenRow {
             mailbox,
             digest: message.digest.to_be_bytes(),
             path: self.path_id(&message.mailbox)?,
             keys: stored_key(message.key).to_vec(),
-            earlier: earlier.flat_map(|digest| digest.to_be_bytes()).collect(),
+            earlier: digest_bytes(&message.earlier),
             files: 0,
         })
     }

@@ -1,11 +1,12 @@
 //! The rows about mail: mailboxes, messages that were read, files, positions in mboxes, growing
 //! messages.
 
-use rusqlite::params;
+use rusqlite::{Row, params};
+use serde::{Deserialize, Serialize};
 
 use super::holders::HolderKey;
 use super::state_db::{FileId, Hash128, MailboxId, stored_key};
-use super::state_db::{StateDb, hash128, unsigned};
+use super::state_db::{StateDb, digest_bytes, digests_in, hash128, unsigned};
 use crate::daemon::DaemonError;
 
 /// Lengths of one file that are compared with its content. More than one are left of a file that
@@ -13,7 +14,7 @@ use crate::daemon::DaemonError;
 const EARLIER_LENGTHS: u32 = 8;
 
 /// Position up to which an mbox was read. It only saves work: its hashes tell if it is still valid.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct MboxCursor {
     /// Offset of the last message that was read.
     pub(crate) first: u64,
@@ -27,9 +28,11 @@ pub(crate) struct MboxCursor {
     pub(crate) size: u64,
     /// Modification time at that moment.
     pub(crate) mtime: i64,
+    #[serde(skip)]
     pub(crate) look: FileLook,
     /// The holder of the messages that were read since the last rewrite; 0 if holders were not
-    /// tracked.
+    /// tracked, and in a sidecar: after a rebuild all files are read again.
+    #[serde(skip)]
     pub(crate) pass: HolderKey,
 }
 
@@ -49,6 +52,22 @@ pub(crate) enum LookChange {
     Content,
 }
 
+impl MboxCursor {
+    /// Reads the columns of a position from the column `at` on.
+    pub(super) fn of(row: &Row<'_>, at: usize) -> rusqlite::Result<MboxCursor> {
+        Ok(MboxCursor {
+            first: unsigned(row, at)?,
+            last: unsigned(row, at + 1)?,
+            guard: unsigned(row, at + 2)?,
+            head: unsigned(row, at + 3)?,
+            size: unsigned(row, at + 4)?,
+            mtime: row.get(at + 5)?,
+            pass: unsigned(row, at + 6)?,
+            look: FileLook(unsigned(row, at + 7)?),
+        })
+    }
+}
+
 impl FileLook {
     /// The change from this look to `now`.
     pub(crate) fn change(self, now: FileLook) -> LookChange {
@@ -64,7 +83,7 @@ impl FileLook {
 
 /// A message that was read at the end of a file and may be continued, recognised by its first
 /// bytes.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct GrowingMessage {
     /// Number of bytes that were read.
     pub(crate) len: u64,
@@ -229,23 +248,10 @@ impl StateDb {
         mailboxes: &[Hash128],
     ) -> Result<Vec<MboxCursor>, DaemonError> {
         let found = self.all(
-            "SELECT first, last, guard, head, size, mtime, pass, key, look FROM file JOIN mailbox ON id=mailbox
+            "SELECT key, first, last, guard, head, size, mtime, pass, look FROM file JOIN mailbox ON id=mailbox
              WHERE file.dev=?1 AND ino=?2 AND btime=?3 ORDER BY mailbox",
             params![id.dev.cast_signed(), id.ino.cast_signed(), id.btime],
-            |row| {
-                let number = |index| row.get::<_, i64>(index).map(i64::cast_unsigned);
-                let mailbox = hash128(row, 7)?;
-                Ok((mailbox, MboxCursor {
-                    first: number(0)?,
-                    last: number(1)?,
-                    guard: number(2)?,
-                    head: number(3)?,
-                    size: number(4)?,
-                    mtime: row.get(5)?,
-                    pass: number(6)?,
-                    look: FileLook(number(8)?),
-                }))
-            },
+            |row| Ok((hash128(row, 0)?, MboxCursor::of(row, 1)?)),
         )?;
         Ok(found
             .into_iter()
@@ -316,17 +322,11 @@ impl StateDb {
             "SELECT len, hash, ids, digests FROM tail WHERE mailbox=?1",
             params![mailbox],
             |row| {
-                let ids: Vec<u8> = row.get(2)?;
-                let (ids, _) = ids.as_chunks();
-                let digests: Vec<u8> = row.get(3)?;
-                let (digests, _) = digests.as_chunks();
-                let numbers =
-                    |all: &[[u8; 16]]| all.iter().map(|id| u128::from_be_bytes(*id)).collect();
                 Ok(GrowingMessage {
                     len: unsigned(row, 0)?,
                     hash: hash128(row, 1)?,
-                    ids: numbers(ids),
-                    digests: numbers(digests),
+                    ids: digests_in(&row.get::<_, Vec<u8>>(2)?),
+                    digests: digests_in(&row.get::<_, Vec<u8>>(3)?),
                 })
             },
         )
@@ -338,10 +338,8 @@ impl StateDb {
         mailbox: MailboxId,
         message: &GrowingMessage,
     ) -> Result<(), DaemonError> {
-        let bytes =
-            |all: &[u128]| -> Vec<u8> { all.iter().flat_map(|id| id.to_be_bytes()).collect() };
         let (len, hash) = (message.len.cast_signed(), message.hash.to_be_bytes());
-        let (ids, digests) = (bytes(&message.ids), bytes(&message.digests));
+        let (ids, digests) = (digest_bytes(&message.ids), digest_bytes(&message.digests));
         let sql = "INSERT OR REPLACE INTO tail VALUES(?1,?2,?3,?4,?5)";
         self.run(sql, params![mailbox, len, hash, ids, digests])?;
         self.mark_changed(mailbox)
@@ -364,7 +362,7 @@ impl StateDb {
         self.run("DELETE FROM tail WHERE mailbox=?1", params![mailbox])
     }
 
-    fn raise_many(&self, mailbox: MailboxId, many: i64) -> Result<(), DaemonError> {
+    pub(super) fn raise_many(&self, mailbox: MailboxId, many: i64) -> Result<(), DaemonError> {
         let sql = "UPDATE mailbox SET many=?2 WHERE id=?1 AND many<?2";
         match self.count_changes(sql, params![mailbox, many])? {
             0 => Ok(()),

@@ -14,6 +14,7 @@ use std::{fs, io};
 use walkdir::WalkDir;
 
 use super::committer::{Committer, LinesTo, UnsealedSegment, publish_if_hidden};
+use super::sidecar_rows::StateSidecar;
 use super::state_db::{MissingTables, StateDb, remove_shutdown_hash, rename_shutdown_hash};
 use super::state_paths::{InstanceLock, StatePaths, create_folders, meta_name, reserve_space};
 use crate::config::Config;
@@ -174,7 +175,7 @@ fn compare_with_sidecars(paths: &StatePaths, db: &StateDb) -> Result<(), DaemonE
     for seq in (oldest..=newest).rev() {
         // One that a crash left incomplete belongs to no published segment.
         let sidecar = fs::read(paths.sidecar(seq)).ok();
-        let Some(sidecar) = sidecar.and_then(|bytes| Sidecar::read(&bytes)) else {
+        let Some(sidecar) = sidecar.and_then(|bytes| StateSidecar::read(&bytes)) else {
             continue;
         };
         for mailbox in &sidecar.mailboxes {
@@ -297,7 +298,7 @@ fn rebuild(config: &Config, log: &mut dyn FnMut(LogRecord<'_>)) -> Result<(), Da
     // The snapshot covers older sidecars, and what was purged of them.
     let from = db.unsealed_segment()?.seq;
     let mut sidecars = read_sidecars(&dir, &paths)?;
-    sidecars.retain(|sidecar| from <= sidecar.seq);
+    sidecars.retain(|sidecar| from <= sidecar.segment.seq);
     let sidecars = publish_complete(&dir, sidecars)?;
     set_hidden_files_aside(&dir, log)?;
     let next = next_segment(&dir, &sidecars)?.max(from);
@@ -377,7 +378,7 @@ fn rename_old_state(state: &Path) -> Result<(), DaemonError> {
 }
 
 /// All sidecars, published, hidden or copied, one for each segment, in the order of segments.
-fn read_sidecars(dir: &SegmentDir, paths: &StatePaths) -> Result<Vec<Sidecar>, DaemonError> {
+fn read_sidecars(dir: &SegmentDir, paths: &StatePaths) -> Result<Vec<StateSidecar>, DaemonError> {
     let mut found = BTreeMap::new();
     for folder in [dir.path(), &dir.hidden(""), &paths.sidecars] {
         let entries = WalkDir::new(folder).min_depth(1).max_depth(1);
@@ -388,8 +389,8 @@ fn read_sidecars(dir: &SegmentDir, paths: &StatePaths) -> Result<Vec<Sidecar>, D
             }
             let bytes = fs::read(&path).at(&path)?;
             // An incomplete sidecar, left by a crash, belongs to no published segment.
-            if let Some(sidecar) = Sidecar::read(&bytes) {
-                found.entry(sidecar.seq).or_insert(sidecar);
+            if let Some(sidecar) = StateSidecar::read(&bytes) {
+                found.entry(sidecar.segment.seq).or_insert(sidecar);
             }
         }
     }
@@ -400,16 +401,16 @@ fn read_sidecars(dir: &SegmentDir, paths: &StatePaths) -> Result<Vec<Sidecar>, D
 /// ones.
 fn publish_complete(
     dir: &SegmentDir,
-    mut sidecars: Vec<Sidecar>,
-) -> Result<Vec<Sidecar>, DaemonError> {
+    mut sidecars: Vec<StateSidecar>,
+) -> Result<Vec<StateSidecar>, DaemonError> {
     let mut damaged = HashSet::new();
     for sidecar in &sidecars {
-        if !publish(dir, sidecar)? {
-            damaged.insert(sidecar.seq);
+        if !publish(dir, &sidecar.segment)? {
+            damaged.insert(sidecar.segment.seq);
         }
     }
     // What they list was not published, so it is read again.
-    sidecars.retain(|sidecar| !damaged.contains(&sidecar.seq));
+    sidecars.retain(|sidecar| !damaged.contains(&sidecar.segment.seq));
     Ok(sidecars)
 }
 
@@ -450,15 +451,15 @@ fn set_hidden_files_aside(
 }
 
 /// The number after those of all segments.
-fn next_segment(dir: &SegmentDir, sidecars: &[Sidecar]) -> Result<u64, DaemonError> {
+fn next_segment(dir: &SegmentDir, sidecars: &[StateSidecar]) -> Result<u64, DaemonError> {
     let published = dir.highest().at(dir.path())?;
-    let listed = sidecars.iter().map(|sidecar| sidecar.seq).max();
+    let listed = sidecars.iter().map(|sidecar| sidecar.segment.seq).max();
     Ok(listed.unwrap_or(0).max(published) + 1)
 }
 
 /// The warning that records will be written twice; `None` if all `segments` that were written have
 /// sidecars.
-fn repetition_warning(sidecars: &[Sidecar], segments: Range<u64>) -> Option<String> {
+fn repetition_warning(sidecars: &[StateSidecar], segments: Range<u64>) -> Option<String> {
     if segments.end == 1 {
         return Some(
             "no sidecars and no snapshot were found: all mail in the spools will be read, and \
@@ -466,7 +467,7 @@ fn repetition_warning(sidecars: &[Sidecar], segments: Range<u64>) -> Option<Stri
                 .to_owned(),
         );
     }
-    let listed: HashSet<u64> = sidecars.iter().map(|sidecar| sidecar.seq).collect();
+    let listed: HashSet<u64> = sidecars.iter().map(|sidecar| sidecar.segment.seq).collect();
     let mut missing = segments.filter(|seq| !listed.contains(seq));
     let first = missing.next()?;
     let others = missing.count();
@@ -482,21 +483,18 @@ fn repetition_warning(sidecars: &[Sidecar], segments: Range<u64>) -> Option<Stri
 }
 
 /// Applies sidecars to the new database, in one transaction. Returns the number of messages.
-fn fill(db: &StateDb, sidecars: &[Sidecar], next_segment: u64) -> Result<usize, DaemonError> {
+fn fill(db: &StateDb, sidecars: &[StateSidecar], next_segment: u64) -> Result<usize, DaemonError> {
     db.begin()?;
     db.set_first_segment(next_segment)?;
     db.forget_comparable()?;
     let mut messages = 0;
     for sidecar in sidecars {
-        db.apply_spools(&sidecar.spools)?;
-        for mailbox in &sidecar.mailboxes {
-            messages += db.apply_sidecar(mailbox)?;
-        }
+        messages += db.apply_sidecar(sidecar)?;
     }
     db.forget_holders()?;
     // The sidecars that they came from list them.
     db.clear_new_rows()?;
-    let epoch = sidecars.iter().map(|sidecar| sidecar.epoch).max();
+    let epoch = sidecars.iter().map(|sidecar| sidecar.segment.epoch).max();
     let age = sidecars.iter().map(|sidecar| sidecar.age).max();
     let epoch = epoch.max(db.meta_value("epoch")?).unwrap_or(0);
     let age = age.max(db.meta_value("age")?).unwrap_or(0);

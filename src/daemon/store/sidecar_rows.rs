@@ -2,39 +2,122 @@
 //! sidecars to the state.
 
 use std::collections::{BTreeMap, HashSet};
-use std::ffi::OsString;
-use std::os::unix::ffi::OsStringExt;
-use std::path::{Path, PathBuf};
+use std::os::unix::ffi::OsStrExt;
+use std::path::PathBuf;
 
-use data_encoding::HEXLOWER;
 use rusqlite::{Row, params};
+use serde::{Deserialize, Serialize};
 
-use super::holders::{DigestBytes, GivenRow};
+use super::holders::GivenRow;
 use super::mail_rows::{FileLook, GrowingMessage, MboxCursor};
-use super::spools::SpoolRow;
+use super::spools::{SpoolRow, path_of, path_text};
 use super::state_db::{FileId, Hash128, MailboxId, StoredKey, stored_key};
-use super::state_db::{StateDb, optional, unsigned};
+use super::state_db::{StateDb, digest_bytes, digests_in, hash128, optional, unsigned};
 use crate::daemon::DaemonError;
-use crate::record::sidecar;
+use crate::record::Sidecar;
+
+/// The sidecar of a segment, with the changes of the state since the segment before it was sealed.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(super) struct StateSidecar {
+    #[serde(flatten)]
+    pub(super) segment: Sidecar,
+    /// Seconds for which the spools were watched.
+    pub(super) age: u64,
+    /// All spools that the state knows.
+    pub(super) spools: Vec<SpoolRow>,
+    pub(super) mailboxes: Vec<SidecarMailbox>,
+}
+
+impl StateSidecar {
+    /// Reads a sidecar; `None` if its writing was not finished.
+    pub(super) fn read(bytes: &[u8]) -> Option<StateSidecar> {
+        serde_json::from_slice(bytes).ok()
+    }
+}
+
+/// Changes of the state of a mailbox.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub(super) struct SidecarMailbox {
+    /// Hash of its path.
+    mailbox: Hash128,
+    /// Hash of the path of its spool.
+    spool: Hash128,
+    /// File system of its files.
+    dev: u64,
+    /// As in the table `mailbox`.
+    many: i64,
+    /// The keys of messages whose records the segment holds.
+    keys: Vec<Hash128>,
+    /// Files that were read completely.
+    files: Vec<SidecarFile>,
+    /// Positions up to which its mboxes were read.
+    cursors: Vec<(FileId, MboxCursor)>,
+    /// All messages of it that may grow; `None` if neither they nor the mailbox have changed.
+    growing: Option<Vec<GrowingMessage>>,
+    /// Messages whose records were written.
+    given: Vec<SidecarGiven>,
+    /// Further mailboxes that records with a digest name.
+    other_paths: Vec<OtherPath>,
+    /// Digests of messages that are gone.
+    gone: Vec<Hash128>,
+    /// The stored keys of messages that left the ones that were read.
+    unread: Vec<Hash128>,
+}
+
+/// A file that was read completely.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+struct SidecarFile {
+    key: u64,
+    /// Link to its only message.
+    message: Option<u64>,
+    /// Hash of its path, and length of its content, if its message may grow.
+    length: Option<(u64, u64)>,
+}
+
+/// A message whose records were written, as the table `given` has it.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+struct SidecarGiven {
+    digest: Hash128,
+    #[serde(with = "path_text")]
+    path: PathBuf,
+    keys: Vec<Hash128>,
+    earlier: Vec<Hash128>,
+}
+
+/// A further mailbox that records with a digest name.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+struct OtherPath {
+    digest: Hash128,
+    #[serde(with = "path_text")]
+    path: PathBuf,
+}
 
 /// The mailboxes of the next sidecar.
-type SidecarMailboxes = BTreeMap<MailboxId, sidecar::SidecarMailbox>;
+type SidecarMailboxes = BTreeMap<MailboxId, SidecarMailbox>;
 
 /// Messages that were removed, which earlier sidecars list.
 #[derive(Default)]
 pub(super) struct RemovedRows {
     keys: HashSet<(MailboxId, StoredKey)>,
-    digests: HashSet<(MailboxId, DigestBytes)>,
+    digests: HashSet<(MailboxId, Hash128)>,
 }
 
 /// The name in the state of [`StateDb::first_comparable`].
 const COMPARABLE: &str = "comparable";
 
 impl StateDb {
+    /// The sidecar of the segment that is being sealed.
+    pub(super) fn new_sidecar(&self, segment: Sidecar) -> Result<StateSidecar, DaemonError> {
+        Ok(StateSidecar {
+            segment,
+            age: self.meta_value("age")?.unwrap_or(0),
+            spools: self.spool_rows()?,
+            mailboxes: self.changed_mailboxes()?,
+        })
+    }
+
     /// The mailboxes that changed since the last segment was sealed, with their changes.
-    pub(super) fn new_sidecar_mailboxes(
-        &self,
-    ) -> Result<Vec<sidecar::SidecarMailbox>, DaemonError> {
+    fn changed_mailboxes(&self) -> Result<Vec<SidecarMailbox>, DaemonError> {
         let mut all = BTreeMap::new();
         self.add_new_keys(&mut all)?;
         self.add_new_files(&mut all)?;
@@ -48,80 +131,92 @@ impl StateDb {
         Ok(all.into_values().collect())
     }
 
-    /// Applies the changes of a mailbox that a sidecar lists. Sidecars must be applied in their
-    /// order. Returns the number of messages.
-    pub(super) fn apply_sidecar(
-        &self,
-        changes: &sidecar::SidecarMailbox,
-    ) -> Result<usize, DaemonError> {
-        let (key, spool) = (parse_hash(&changes.mailbox)?, parse_hash(&changes.spool)?);
-        let mailbox = self.mailbox(key, spool, changes.dev)?;
-        match changes.many {
-            0 => {}
-            1 => self.mark_multi_message(mailbox)?,
-            _ => self.mark_mixed_archive(mailbox)?,
+    /// Applies the changes that a sidecar lists. Sidecars must be applied in their order. Returns
+    /// the number of messages.
+    pub(super) fn apply_sidecar(&self, sidecar: &StateSidecar) -> Result<usize, DaemonError> {
+        for row in &sidecar.spools {
+            self.put_spool_row(row)?;
         }
+        for mailbox in &sidecar.mailboxes {
+            self.apply_changes(mailbox)?;
+        }
+        let keys = sidecar.mailboxes.iter().map(|mailbox| mailbox.keys.len());
+        Ok(keys.sum())
+    }
+
+    fn apply_changes(&self, changes: &SidecarMailbox) -> Result<(), DaemonError> {
+        let mailbox = self.mailbox(changes.mailbox, changes.spool, changes.dev)?;
+        self.raise_many(mailbox, changes.many)?;
         for key in &changes.keys {
-            self.mark_seen(mailbox, parse_hash(key)?)?;
+            self.mark_seen(mailbox, *key)?;
         }
-        self.apply_holder_changes(mailbox, changes)?;
+        for digest in &changes.gone {
+            self.forget_digest(mailbox, digest.to_be_bytes())?;
+        }
+        for key in &changes.unread {
+            self.remove_seen(mailbox, &stored_key(*key))?;
+        }
+        for given in &changes.given {
+            self.put_given_row(GivenRow {
+                mailbox,
+                digest: given.digest.to_be_bytes(),
+                path: self.path_id(given.path.as_os_str().as_bytes())?,
+                keys: given.keys.iter().flat_map(|key| stored_key(*key)).collect(),
+                earlier: digest_bytes(&given.earlier),
+                files: 0,
+            })?;
+        }
+        for OtherPath { digest, path } in &changes.other_paths {
+            let path = self.path_id(path.as_os_str().as_bytes())?;
+            self.put_other_path(mailbox, digest.to_be_bytes(), path)?;
+        }
         for file in &changes.files {
             self.mark_file_read(file.key, mailbox, file.message, FileLook::default())?;
-            if let Some(sidecar::SidecarLength { place, len }) = file.length {
+            if let Some((place, len)) = file.length {
                 self.mark_file_length(file.key, place, len)?;
             }
         }
-        for cursor in &changes.cursors {
-            self.apply_cursor(mailbox, cursor)?;
+        for (file, cursor) in &changes.cursors {
+            self.put_cursor(*file, mailbox, cursor)?;
         }
-        if let Some(tails) = &changes.tails {
+        if let Some(growing) = &changes.growing {
             self.remove_all_growing(mailbox)?;
-            for tail in tails {
-                self.apply_growing(mailbox, tail)?;
+            for message in growing {
+                self.put_growing(mailbox, message)?;
             }
         }
-        Ok(changes.keys.len())
+        Ok(())
     }
 
     /// Returns `true` if the messages that a sidecar lists are known, without those that were removed
     /// later. Adds those that it lists as removed. Sidecars must be compared from the newest on.
     pub(super) fn has_rows_of(
         &self,
-        changes: &sidecar::SidecarMailbox,
+        changes: &SidecarMailbox,
         removed: &mut RemovedRows,
     ) -> Result<bool, DaemonError> {
         let sql = "SELECT id FROM mailbox WHERE key=?1";
-        let key = parse_hash(&changes.mailbox)?.to_be_bytes();
+        let key = changes.mailbox.to_be_bytes();
         let Some(mailbox) = self.find(sql, params![key], |row| row.get(0))? else {
             return Ok(false);
         };
         for key in &changes.keys {
-            let key = parse_hash(key)?;
-            let is_removed = removed.keys.contains(&(mailbox, stored_key(key)));
-            if !is_removed && !self.is_seen(mailbox, key)? {
+            let is_removed = removed.keys.contains(&(mailbox, stored_key(*key)));
+            if !is_removed && !self.is_seen(mailbox, *key)? {
                 return Ok(false);
             }
         }
-        let given = if self.tracks_holders() {
-            &*changes.given
-        } else {
-            &[]
-        };
-        for given in given {
-            let digest = parse_hash(&given.digest)?.to_be_bytes();
-            let is_removed = removed.digests.contains(&(mailbox, digest));
-            if !is_removed && self.given_row(mailbox, digest)?.is_none() {
+        let is_tracked = |_: &&SidecarGiven| self.tracks_holders();
+        for SidecarGiven { digest, .. } in changes.given.iter().filter(is_tracked) {
+            let is_removed = removed.digests.contains(&(mailbox, *digest));
+            if !is_removed && self.given_row(mailbox, digest.to_be_bytes())?.is_none() {
                 return Ok(false);
             }
         }
-        for key in &changes.unread {
-            removed.keys.insert((mailbox, parse_key(key)?));
-        }
-        for digest in &changes.gone {
-            removed
-                .digests
-                .insert((mailbox, parse_hash(digest)?.to_be_bytes()));
-        }
+        let keys = changes.unread.iter().map(|key| (mailbox, stored_key(*key)));
+        removed.keys.extend(keys);
+        let digests = changes.gone.iter().map(|digest| (mailbox, *digest));
+        removed.digests.extend(digests);
         Ok(true)
     }
 
@@ -131,7 +226,7 @@ impl StateDb {
             Ok((row.get(0)?, row.get(1)?))
         })?;
         let digests = self.all("SELECT mailbox, digest FROM fresh_gone", [], |row| {
-            Ok((row.get(0)?, row.get(1)?))
+            Ok((row.get(0)?, hash128(row, 1)?))
         })?;
         Ok(RemovedRows {
             keys: keys.into_iter().collect(),
@@ -159,12 +254,12 @@ impl StateDb {
 
     fn add_new_keys(&self, all: &mut SidecarMailboxes) -> Result<(), DaemonError> {
         // A message that is gone again must be read again.
-        let sql = "SELECT mailbox, lower(hex(key)) FROM fresh new WHERE NOT EXISTS
+        let sql = "SELECT mailbox, key FROM fresh new WHERE NOT EXISTS
              (SELECT 1 FROM fresh_unread unread WHERE unread.mailbox=new.mailbox AND unread.key=substr(new.key, 1, 14)
               AND NOT EXISTS (SELECT 1 FROM seen WHERE seen.mailbox=unread.mailbox AND seen.key=unread.key))
              ORDER BY rowid";
         self.each_of_mailbox(sql, all, |row, mailbox| {
-            mailbox.keys.push(row.get(1)?);
+            mailbox.keys.push(hash128(row, 1)?);
             Ok(())
         })
     }
@@ -172,100 +267,66 @@ impl StateDb {
     fn add_new_files(&self, all: &mut SidecarMailboxes) -> Result<(), DaemonError> {
         let sql = "SELECT mailbox, key, message, place, len FROM fresh_known JOIN known USING(key)";
         self.each_of_mailbox(sql, all, |row, mailbox| {
-            let length = optional(row, 3)?.zip(optional(row, 4)?);
-            mailbox.files.push(sidecar::SidecarFile {
+            mailbox.files.push(SidecarFile {
                 key: unsigned(row, 1)?,
                 message: optional(row, 2)?,
-                length: length.map(|(place, len)| sidecar::SidecarLength { place, len }),
+                length: optional(row, 3)?.zip(optional(row, 4)?),
             });
             Ok(())
         })
     }
 
     fn add_new_cursors(&self, all: &mut SidecarMailboxes) -> Result<(), DaemonError> {
-        let sql = "SELECT mailbox, dev, ino, btime, first, last, guard, head, size, mtime
+        let sql =
+            "SELECT mailbox, dev, ino, btime, first, last, guard, head, size, mtime, pass, look
              FROM fresh_file JOIN file USING(dev, ino, btime, mailbox)";
         self.each_of_mailbox(sql, all, |row, mailbox| {
-            mailbox.cursors.push(sidecar::SidecarCursor {
-                file: sidecar::SidecarFileId {
-                    dev: unsigned(row, 1)?,
-                    ino: unsigned(row, 2)?,
-                    btime: row.get(3)?,
-                },
-                first: unsigned(row, 4)?,
-                last: unsigned(row, 5)?,
-                guard: unsigned(row, 6)?,
-                head: unsigned(row, 7)?,
-                size: unsigned(row, 8)?,
-                mtime: row.get(9)?,
-            });
+            let file = FileId {
+                dev: unsigned(row, 1)?,
+                ino: unsigned(row, 2)?,
+                btime: row.get(3)?,
+            };
+            mailbox.cursors.push((file, MboxCursor::of(row, 4)?));
             Ok(())
         })
     }
 
     fn add_given(&self, all: &mut SidecarMailboxes) -> Result<(), DaemonError> {
-        let sql = "SELECT mailbox, lower(hex(digest)), lower(hex(path.path)), lower(hex(keys)), lower(hex(earlier)),
-               (SELECT group_concat(path, ' ') FROM
-                 (SELECT lower(hex(path.path)) path FROM other_path other JOIN path ON path.id=other.path
-                  WHERE other.digest=given.digest AND other.mailbox=given.mailbox ORDER BY path.id))
+        let sql = "SELECT mailbox, digest, path.path, keys, earlier
              FROM fresh_given JOIN given USING(mailbox, digest) JOIN path ON path.id=given.path";
         self.each_of_mailbox(sql, all, |row, mailbox| {
-            let others: Option<String> = row.get(5)?;
-            let others = others.iter().flat_map(|others| others.split(' '));
-            mailbox.given.push(sidecar::SidecarGiven {
-                digest: row.get(1)?,
-                mailbox: row.get(2)?,
-                keys: row.get(3)?,
-                earlier: row.get(4)?,
-                others: others.map(str::to_owned).collect(),
+            let keys: Vec<u8> = row.get(3)?;
+            let (keys, _) = keys.as_chunks();
+            mailbox.given.push(SidecarGiven {
+                digest: hash128(row, 1)?,
+                path: path_of(row, 2)?,
+                keys: keys.iter().map(listed_key).collect(),
+                earlier: digests_in(&row.get::<_, Vec<u8>>(4)?),
             });
             Ok(())
-        })
-    }
-
-    /// All spools, for the next sidecar.
-    pub(super) fn sidecar_spools(&self) -> Result<Vec<sidecar::SidecarSpool>, DaemonError> {
-        let text = |path: &Path| HEXLOWER.encode(path.as_os_str().as_encoded_bytes());
-        let spools = self
-            .spool_rows()?
-            .into_iter()
-            .map(|row| sidecar::SidecarSpool {
-                path: text(&row.path),
-                name: text(&row.name),
-                target: text(&row.target),
-                kind: row.kind,
-                dedupe: row.dedupe,
+        })?;
+        let sql = "SELECT mailbox, digest, path.path
+             FROM fresh_given JOIN other_path other USING(mailbox, digest) JOIN path ON path.id=other.path";
+        self.each_of_mailbox(sql, all, |row, mailbox| {
+            mailbox.other_paths.push(OtherPath {
+                digest: hash128(row, 1)?,
+                path: path_of(row, 2)?,
             });
-        Ok(spools.collect())
-    }
-
-    /// Applies the spools that a sidecar lists.
-    pub(super) fn apply_spools(&self, spools: &[sidecar::SidecarSpool]) -> Result<(), DaemonError> {
-        let path = |text: &str| -> Result<PathBuf, DaemonError> {
-            Ok(OsString::from_vec(parse_bytes(text)?).into())
-        };
-        spools.iter().try_for_each(|spool| {
-            self.put_spool_row(&SpoolRow {
-                path: path(&spool.path)?,
-                name: path(&spool.name)?,
-                target: path(&spool.target)?,
-                kind: spool.kind.clone(),
-                dedupe: spool.dedupe.clone(),
-            })
+            Ok(())
         })
     }
 
     fn add_gone(&self, all: &mut SidecarMailboxes) -> Result<(), DaemonError> {
-        let sql = "SELECT mailbox, lower(hex(digest)) FROM fresh_gone gone WHERE NOT EXISTS
+        let sql = "SELECT mailbox, digest FROM fresh_gone gone WHERE NOT EXISTS
              (SELECT 1 FROM given WHERE given.mailbox=gone.mailbox AND given.digest=gone.digest)";
         self.each_of_mailbox(sql, all, |row, mailbox| {
-            mailbox.gone.push(row.get(1)?);
+            mailbox.gone.push(hash128(row, 1)?);
             Ok(())
         })?;
-        let sql = "SELECT mailbox, lower(hex(key)) FROM fresh_unread unread WHERE NOT EXISTS
+        let sql = "SELECT mailbox, key FROM fresh_unread unread WHERE NOT EXISTS
              (SELECT 1 FROM seen WHERE seen.mailbox=unread.mailbox AND seen.key=unread.key)";
         self.each_of_mailbox(sql, all, |row, mailbox| {
-            mailbox.unread.push(row.get(1)?);
+            mailbox.unread.push(listed_key(&row.get(1)?));
             Ok(())
         })
     }
@@ -275,56 +336,19 @@ impl StateDb {
         &self,
         sql: &str,
         all: &mut SidecarMailboxes,
-        read: impl Fn(&Row<'_>, &mut sidecar::SidecarMailbox) -> rusqlite::Result<()>,
+        read: impl Fn(&Row<'_>, &mut SidecarMailbox) -> rusqlite::Result<()>,
     ) -> Result<(), DaemonError> {
         self.each(sql, [], |row| {
             read(row, all.entry(row.get(0)?).or_default())
         })
     }
 
-    /// Applies the changes to messages that were given or are gone.
-    fn apply_holder_changes(
-        &self,
-        mailbox: MailboxId,
-        changes: &sidecar::SidecarMailbox,
-    ) -> Result<(), DaemonError> {
-        for digest in &changes.gone {
-            self.forget_digest(mailbox, parse_hash(digest)?.to_be_bytes())?;
-        }
-        for key in &changes.unread {
-            self.remove_seen(mailbox, &parse_key(key)?)?;
-        }
-        for given in &changes.given {
-            let digest = parse_hash(&given.digest)?.to_be_bytes();
-            self.put_given_row(GivenRow {
-                mailbox,
-                digest,
-                path: self.path_id(&parse_bytes(&given.mailbox)?)?,
-                keys: parse_bytes(&given.keys)?,
-                earlier: parse_bytes(&given.earlier)?,
-                files: 0,
-            })?;
-            for other in &given.others {
-                let path = self.path_id(&parse_bytes(other)?)?;
-                self.put_other_path(mailbox, digest, path)?;
-            }
-        }
-        Ok(())
-    }
-
     fn add_changed_mailboxes(&self, all: &mut SidecarMailboxes) -> Result<(), DaemonError> {
         let sql = "SELECT mailbox FROM fresh_mailbox";
         let mailboxes: Vec<MailboxId> = self.all(sql, [], |row| row.get(0))?;
-        let hashes = |all: &[Hash128]| all.iter().copied().map(hash_text).collect();
         for mailbox in mailboxes {
-            let growing = self.growing_messages(mailbox)?.into_iter();
-            let tails = growing.map(|message| sidecar::SidecarTail {
-                len: message.len,
-                hash: hash_text(message.hash),
-                ids: hashes(&message.ids),
-                digests: hashes(&message.digests),
-            });
-            all.entry(mailbox).or_default().tails = Some(tails.collect());
+            let growing = self.growing_messages(mailbox)?;
+            all.entry(mailbox).or_default().growing = Some(growing);
         }
         Ok(())
     }
@@ -333,79 +357,21 @@ impl StateDb {
     fn describe_mailbox(
         &self,
         id: MailboxId,
-        mailbox: &mut sidecar::SidecarMailbox,
+        mailbox: &mut SidecarMailbox,
     ) -> Result<(), DaemonError> {
-        let sql = "SELECT lower(hex(key)), lower(hex(spool)), dev, many FROM mailbox \
-                   WHERE id=?1";
+        let sql = "SELECT key, spool, dev, many FROM mailbox WHERE id=?1";
         let found = self.find(sql, params![id], |row| {
-            mailbox.mailbox = row.get(0)?;
-            mailbox.spool = row.get(1)?;
-            mailbox.dev = unsigned(row, 2)?;
-            mailbox.many = row.get(3)?;
+            (mailbox.mailbox, mailbox.spool) = (hash128(row, 0)?, hash128(row, 1)?);
+            (mailbox.dev, mailbox.many) = (unsigned(row, 2)?, row.get(3)?);
             Ok(())
         })?;
         found.ok_or_else(|| self.damaged("lacks a mailbox"))
     }
-
-    fn apply_cursor(
-        &self,
-        mailbox: MailboxId,
-        cursor: &sidecar::SidecarCursor,
-    ) -> Result<(), DaemonError> {
-        let sidecar::SidecarFileId { dev, ino, btime } = cursor.file;
-        let position = MboxCursor {
-            first: cursor.first,
-            last: cursor.last,
-            guard: cursor.guard,
-            head: cursor.head,
-            size: cursor.size,
-            mtime: cursor.mtime,
-            look: FileLook::default(),
-            // All files are read again to learn which messages they hold.
-            pass: 0,
-        };
-        self.put_cursor(FileId { dev, ino, btime }, mailbox, &position)
-    }
-
-    fn apply_growing(
-        &self,
-        mailbox: MailboxId,
-        tail: &sidecar::SidecarTail,
-    ) -> Result<(), DaemonError> {
-        let hashes = |texts: &[String]| {
-            texts
-                .iter()
-                .map(|text| parse_hash(text))
-                .collect::<Result<Vec<_>, _>>()
-        };
-        let message = GrowingMessage {
-            len: tail.len,
-            hash: parse_hash(&tail.hash)?,
-            ids: hashes(&tail.ids)?,
-            digests: hashes(&tail.digests)?,
-        };
-        self.put_growing(mailbox, &message)
-    }
 }
 
-fn hash_text(hash: Hash128) -> String {
-    format!("{hash:032x}")
-}
-
-fn parse_bytes(text: &str) -> Result<Vec<u8>, DaemonError> {
-    HEXLOWER
-        .decode(text.as_bytes())
-        .map_err(|_| not_a_hash(text))
-}
-
-fn parse_key(text: &str) -> Result<StoredKey, DaemonError> {
-    StoredKey::try_from(parse_bytes(text)?).map_err(|_| not_a_hash(text))
-}
-
-fn not_a_hash(text: &str) -> DaemonError {
-    DaemonError::inconsistent(format!("a sidecar holds {text:?}, which is not a hash"))
-}
-
-fn parse_hash(text: &str) -> Result<Hash128, DaemonError> {
-    Hash128::from_str_radix(text, 16).map_err(|_| not_a_hash(text))
+/// A stored key as a sidecar lists it.
+fn listed_key(key: &StoredKey) -> Hash128 {
+    let mut bytes = [0; 16];
+    bytes[..key.len()].copy_from_slice(key);
+    Hash128::from_be_bytes(bytes)
 }

@@ -10,7 +10,9 @@ use std::ffi::OsString;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
 
-use rusqlite::params;
+use data_encoding::HEXLOWER;
+use rusqlite::{Row, params};
+use serde::{Deserialize, Serialize};
 
 use super::state_db::{Hash128, StateDb, path_key};
 use crate::config::{NamedValue, Spool, resolved};
@@ -56,17 +58,43 @@ impl SpoolIdentity {
 }
 
 /// A row of the table `spool`.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct SpoolRow {
     /// The path under which it is kept.
+    #[serde(with = "path_text")]
     pub(super) path: PathBuf,
     /// The last path in the configuration, absolute.
+    #[serde(with = "path_text")]
     pub(super) name: PathBuf,
     /// The path without links to which that led.
+    #[serde(with = "path_text")]
     pub(super) target: PathBuf,
     /// The name of its kind; `auto` if each file has its own.
     pub(super) kind: String,
     pub(super) dedupe: String,
+}
+
+/// A path in a sidecar: its bytes in hexadecimal digits.
+pub(super) mod path_text {
+    use super::{HEXLOWER, OsStrExt, OsString, OsStringExt, Path, PathBuf};
+    use serde::{Deserialize, Deserializer, Serializer, de};
+
+    pub(in super::super) fn serialize<S: Serializer>(
+        path: &Path,
+        serializer: S,
+    ) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(&HEXLOWER.encode(path.as_os_str().as_bytes()))
+    }
+
+    pub(in super::super) fn deserialize<'de, D: Deserializer<'de>>(
+        deserializer: D,
+    ) -> Result<PathBuf, D::Error> {
+        let text = String::deserialize(deserializer)?;
+        let bytes = HEXLOWER
+            .decode(text.as_bytes())
+            .map_err(de::Error::custom)?;
+        Ok(OsString::from_vec(bytes).into())
+    }
 }
 
 impl StateDb {
@@ -102,14 +130,10 @@ impl StateDb {
     pub(super) fn spool_rows(&self) -> Result<Vec<SpoolRow>, DaemonError> {
         let sql = "SELECT path, name, target, kind, dedupe FROM spool ORDER BY path";
         self.all(sql, [], |row| {
-            let path = |index| -> rusqlite::Result<PathBuf> {
-                let bytes: Vec<u8> = row.get(index)?;
-                Ok(OsString::from_vec(bytes).into())
-            };
             Ok(SpoolRow {
-                path: path(0)?,
-                name: path(1)?,
-                target: path(2)?,
+                path: path_of(row, 0)?,
+                name: path_of(row, 1)?,
+                target: path_of(row, 2)?,
                 kind: row.get(3)?,
                 dedupe: row.get(4)?,
             })
@@ -125,6 +149,12 @@ impl StateDb {
             params![path, name, target, row.kind, row.dedupe],
         )
     }
+}
+
+/// Reads a path.
+pub(super) fn path_of(row: &Row<'_>, column: usize) -> rusqlite::Result<PathBuf> {
+    let bytes: Vec<u8> = row.get(column)?;
+    Ok(OsString::from_vec(bytes).into())
 }
 
 /// The rows of configured spools, without the paths under which they are kept, each with the known

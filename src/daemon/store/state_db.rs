@@ -20,6 +20,7 @@ use std::path::{Path, PathBuf};
 
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, ErrorCode, OptionalExtension, Params, Row, ffi, params};
+use serde::{Deserialize, Serialize};
 use twox_hash::XxHash3_64;
 
 use super::schema;
@@ -474,6 +475,20 @@ pub(super) fn stored_key(hash: Hash128) -> StoredKey {
     bytes
 }
 
+/// Digests, one after the other.
+pub(super) fn digest_bytes(digests: &[u128]) -> Vec<u8> {
+    digests
+        .iter()
+        .flat_map(|digest| digest.to_be_bytes())
+        .collect()
+}
+
+/// The digests that [`digest_bytes`] has written.
+pub(super) fn digests_in(bytes: &[u8]) -> Vec<u128> {
+    let (digests, _) = bytes.as_chunks();
+    digests.iter().copied().map(u128::from_be_bytes).collect()
+}
+
 /// Returns the hash of a path.
 pub(crate) fn path_key(path: &Path) -> Hash128 {
     hash_pieces(&[path.as_os_str().as_encoded_bytes()])
@@ -513,7 +528,7 @@ impl KeyRange {
 }
 
 /// Identity of a file, also against a later one with its inode.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub(crate) struct FileId {
     pub(crate) dev: u64,
     pub(crate) ino: u64,
