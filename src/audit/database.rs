@@ -34,7 +34,7 @@ impl AuditDb {
             db: open_to_extend(path)?,
             path: path.to_owned(),
         };
-        if audit.has_table(FIRST_TABLE)? {
+        if audit.has_plan()? {
             audit.check_version()?;
         } else {
             audit.run("BEGIN IMMEDIATE")?;
@@ -42,23 +42,17 @@ impl AuditDb {
             audit.set_meta(META_VERSION, &VERSION.to_string())?;
             audit.run("COMMIT")?;
         }
-        audit.add_tables("")?;
         Ok(audit)
     }
 
     /// Opens a database with a plan, to store results.
     pub(super) fn open_to_write(path: &Path) -> Result<AuditDb, AuditError> {
-        let audit = AuditDb::with_plan(open_to_extend(path)?, path)?;
-        audit.add_tables("")?;
-        Ok(audit)
+        AuditDb::with_plan(open_to_extend(path)?, path)
     }
 
     /// Opens a database with a plan, to read it.
     pub(super) fn open_to_read(path: &Path) -> Result<AuditDb, AuditError> {
-        let audit = AuditDb::with_plan(open_to_read(path)?, path)?;
-        // Of this connection alone: the file is not changed.
-        audit.add_tables("TEMP ")?;
-        Ok(audit)
+        AuditDb::with_plan(open_to_read(path)?, path)
     }
 
     fn with_plan(db: Connection, path: &Path) -> Result<AuditDb, AuditError> {
@@ -66,7 +60,7 @@ impl AuditDb {
             db,
             path: path.to_owned(),
         };
-        if !audit.has_table(FIRST_TABLE)? {
+        if !audit.has_plan()? {
             let name = path.display();
             return Err(AuditError::unusable(format!(
                 "{name} has no plan of an audit; make one with `urlspool audit plan {name}`"
@@ -157,21 +151,9 @@ impl AuditDb {
         result.map_err(|error| sqlite_error(&self.path, error).into())
     }
 
-    /// Adds the tables that an earlier program did not make.
-    fn add_tables(&self, kind: &str) -> Result<(), AuditError> {
-        for table in &LATER_TABLES {
-            if !self.has_table(table.name)? {
-                let (name, columns, fill) = (table.name, table.columns, table.fill);
-                let sql = format!("CREATE {kind}TABLE {name}{columns}; {fill}");
-                self.run(&format!("SAVEPOINT tables; {sql}; RELEASE tables"))?;
-            }
-        }
-        Ok(())
-    }
-
-    fn has_table(&self, name: &str) -> Result<bool, AuditError> {
-        let sql = "SELECT EXISTS(SELECT 1 FROM sqlite_master WHERE name=?1)";
-        self.named(self.db.query_row(sql, [name], |row| row.get(0)))
+    fn has_plan(&self) -> Result<bool, AuditError> {
+        let sql = "SELECT EXISTS(SELECT 1 FROM sqlite_master WHERE name='audit_meta')";
+        self.named(self.db.query_row(sql, [], |row| row.get(0)))
     }
 
     fn check_version(&self) -> Result<(), AuditError> {
@@ -224,54 +206,6 @@ impl CheckPace {
         ))
     }
 }
-
-/// The table that shows that a database has a plan.
-const FIRST_TABLE: &str = "audit_meta";
-
-/// A table that came after the first ones. A database of an earlier program has it after the next
-/// step that writes; until then it is empty, but for what `fill` takes from the others.
-struct LaterTable {
-    name: &'static str,
-    columns: &'static str,
-    fill: &'static str,
-}
-
-const LATER_TABLES: [LaterTable; 2] = [
-    // Answers of archives, the newest of each. server: the address or path of the archive; outcome:
-    // captured, none, failed; form: of the URL under which a capture was found, 'url' or 'clean'
-    // (without tracking parameters); address: of the capture's page, if it does not follow from the
-    // server.
-    LaterTable {
-        name: "audit_asked",
-        columns: "(
-  key TEXT NOT NULL,
-  server TEXT NOT NULL,
-  asked_at TEXT NOT NULL,
-  outcome TEXT NOT NULL,
-  form TEXT,
-  address TEXT,
-  PRIMARY KEY(key, server)
-) WITHOUT ROWID",
-        fill: "INSERT INTO audit_asked SELECT key, server, asked_at, outcome,
-  iif(outcome = 'captured', 'url', NULL), NULL FROM audit_captures",
-    },
-    // URLs that were sent to a save service. sent_at: time in UTC; job: its identifier there; outcome:
-    // sent, saved, failed (for good), again (it may be captured at another time); timestamp: of the
-    // capture, 14 digits; message: the reason of a failure.
-    LaterTable {
-        name: "audit_saves",
-        columns: "(
-  url TEXT PRIMARY KEY,
-  service TEXT NOT NULL,
-  sent_at TEXT NOT NULL,
-  job TEXT,
-  outcome TEXT NOT NULL,
-  timestamp TEXT,
-  message TEXT
-) WITHOUT ROWID",
-        fill: "",
-    },
-];
 
 /// The tables. `docs/audit.md` describes them for users.
 const TABLES: &str = "
@@ -347,6 +281,70 @@ CREATE TABLE audit_captures(
   original TEXT,
   status INTEGER,
   outcome TEXT NOT NULL
+) WITHOUT ROWID;
+
+-- Answers of archives, the newest of each. server: the address or path of the archive; outcome:
+-- captured, none, failed; form: of the URL under which a capture was found, 'url' or 'clean' (without
+-- tracking parameters); address: of the capture's page, if it does not follow from the server.
+CREATE TABLE audit_asked(
+  key TEXT NOT NULL,
+  server TEXT NOT NULL,
+  asked_at TEXT NOT NULL,
+  outcome TEXT NOT NULL,
+  form TEXT,
+  address TEXT,
+  PRIMARY KEY(key, server)
+) WITHOUT ROWID;
+
+-- URLs that were sent to a save service. sent_at: time in UTC; job: its identifier there; outcome:
+-- sent, saved, failed (for good), again (it may be captured at another time); timestamp: of the
+-- capture, 14 digits; message: the reason of a failure.
+CREATE TABLE audit_saves(
+  url TEXT PRIMARY KEY,
+  service TEXT NOT NULL,
+  sent_at TEXT NOT NULL,
+  job TEXT,
+  outcome TEXT NOT NULL,
+  timestamp TEXT,
+  message TEXT
+) WITHOUT ROWID;
+
+-- Results for links of old protocols; the newest of a link. state: the name of a state of links;
+-- reply: the line of the server that decided, or what was found of the name; error: the name of a
+-- failure, NULL with a reply.
+CREATE TABLE audit_protocols(
+  key TEXT PRIMARY KEY,
+  url TEXT NOT NULL,
+  scheme TEXT NOT NULL,
+  checked_at TEXT NOT NULL,
+  state TEXT NOT NULL,
+  reply TEXT,
+  error TEXT
+) WITHOUT ROWID;
+
+-- Inspections; the newest of a link. url: that was asked for; state: the name of a state of pages;
+-- evidence: for the state; status: the HTTP code, NULL without an answer; error: the name of a
+-- failure; final_url: after redirects.
+CREATE TABLE audit_pages(
+  key TEXT PRIMARY KEY,
+  url TEXT NOT NULL,
+  inspected_at TEXT NOT NULL,
+  state TEXT NOT NULL,
+  evidence TEXT NOT NULL,
+  status INTEGER,
+  error TEXT,
+  final_url TEXT
+) WITHOUT ROWID;
+
+-- Hosts of inspected links. origin: scheme, host and port; robots: the rules of its robots.txt that
+-- hold for urlspool; control: the URL that cannot exist, NULL if it did not answer for it; final_url,
+-- text: of the page that it gave with a 2xx status, NULL without one.
+CREATE TABLE audit_hosts(
+  origin TEXT PRIMARY KEY,
+  robots TEXT,
+  control TEXT,
+  final_url TEXT,
+  text TEXT
 ) WITHOUT ROWID;
 
 -- Results are matched by URL.

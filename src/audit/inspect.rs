@@ -31,7 +31,7 @@ use super::database::{AuditDb, now, now_seconds};
 use super::page_state::PageState;
 use crate::limits::{AUDIT_POLL_MS, AUDIT_SILENT_HOSTS, INSPECT_BATCH_LINKS, INSPECT_HOSTS};
 use client::{Answer, PageClient, Reply, RobotsFailure, origin, user_agent};
-use tables::{KnownHost, StoredPage, due_urls, hosts, prepare, store_batch};
+use tables::{KnownHost, StoredPage, due_urls, hosts, store_batch};
 use verdict::{Control, FoundPage, Verdict, judge};
 
 /// Pages to inspect.
@@ -97,7 +97,6 @@ pub fn inspect(
 ) -> Result<InspectCounts, AuditError> {
     let user_agent = user_agent(&job.contact)?;
     let audit = AuditDb::open_to_write(&job.database)?;
-    prepare(&audit)?;
     let mut private_hosts = job.private_hosts.clone();
     let planned = audit.meta("allow_private")?.unwrap_or_default();
     let planned = planned.split(',').filter(|host| !host.is_empty());

@@ -126,22 +126,6 @@ pub struct ProtocolCounts {
     pub is_interrupted: bool,
 }
 
-/// The table. `docs/audit.md` describes it for users.
-const TABLE: &str = "
--- Results for links of old protocols; the newest of a link. state: the name of a state of links;
--- reply: the line of the server that decided, or what was found of the name; error: the name of a
--- failure, NULL with a reply.
-CREATE TABLE IF NOT EXISTS audit_protocols(
-  key TEXT PRIMARY KEY,
-  url TEXT NOT NULL,
-  scheme TEXT NOT NULL,
-  checked_at TEXT NOT NULL,
-  state TEXT NOT NULL,
-  reply TEXT,
-  error TEXT
-) WITHOUT ROWID;
-";
-
 /// Links whose only reason to be left out is their scheme, and that have no result since a time. One
 /// of the future, since a clock was wrong, does not count.
 const DUE: &str = "
@@ -206,7 +190,6 @@ pub fn check_protocols(
     progress: &mut dyn AuditProgress,
 ) -> Result<ProtocolCounts, AuditError> {
     let audit = AuditDb::open_to_write(&job.database)?;
-    audit.run(TABLE)?;
     let mut private_hosts = job.private_hosts.clone();
     let planned = audit.meta("allow_private")?.unwrap_or_default();
     let planned = planned.split(',').filter(|host| !host.is_empty());

@@ -9,6 +9,7 @@ mod links;
 mod old_protocols;
 mod page;
 mod pages;
+mod query_table;
 mod saves;
 #[cfg(test)]
 mod simulation;
@@ -17,6 +18,7 @@ use std::path::PathBuf;
 
 use super::AuditError;
 use super::database::AuditDb;
+use super::save::outcomes;
 use crate::limits::AUDIT_CACHE_KIB;
 use crate::load::is_file_of_database;
 use crate::sink::{OutputFile, Replacement, ReportOutputs, TableFolder};
@@ -27,7 +29,6 @@ use links::{DeadLink, MostCited, Places, Provenance, ReplacedLink, for_each_link
 use old_protocols::OldProtocolFigures;
 use page::{PageContent, page};
 use pages::PageFigures;
-use saves::SaveFigures;
 
 /// A report to write.
 #[derive(Clone, Debug)]
@@ -155,26 +156,17 @@ fn content(
         }
     })?;
     figures.finish();
-    let pages = PageFigures::read(audit, &provenance, |page| match &mut files {
-        Some(files) => files.add_page(page),
-        None => Ok(()),
-    })?;
-    let old_protocols = OldProtocolFigures::read(audit, |row| match &mut files {
-        Some(files) => files.add_old_protocol(row),
-        None => Ok(()),
-    })?;
-    let saves = SaveFigures::read(audit, |row| match &mut files {
-        Some(files) => files.add_save(row),
-        None => Ok(()),
-    })?;
+    if let Some(files) = files {
+        files.write_queries(audit)?;
+    }
     let servers = audit.rows("SELECT DISTINCT server FROM audit_asked", [], |row| {
         row.get(0)
     })?;
     figures.sources.servers.extend(servers);
     Ok(PageContent {
-        old_protocols,
-        saves,
-        pages,
+        old_protocols: OldProtocolFigures::read(audit)?,
+        saves: outcomes(audit)?,
+        pages: PageFigures::read(audit, &provenance)?,
         rule: audit.confirmation_rule()?,
         survival: BothSurvivals::of(&figures.ages),
         most_cited: audit.named(most_cited.with_citations(&audit.db))?,

@@ -4,6 +4,7 @@
 //! The service captures a page some time after it was asked. Its jobs are stored when they are
 //! accepted, so that after an interruption nothing is sent twice but perhaps the last URL.
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
@@ -121,6 +122,16 @@ pub fn urls_to_save(database: &std::path::Path) -> Result<Vec<String>, AuditErro
     seeds(&AuditDb::open_to_read(database)?, Seeds::Unarchived)
 }
 
+/// Returns the number of URLs that were handed to a save service, by outcome.
+pub(super) fn outcomes(audit: &AuditDb) -> Result<BTreeMap<SaveOutcome, u64>, AuditError> {
+    let sql = "SELECT outcome, count(*) FROM audit_saves GROUP BY outcome";
+    let read = |row: &rusqlite::Row<'_>| Ok((row.get::<_, String>(0)?, row.get::<_, i64>(1)?));
+    let counts = audit.rows(sql, [], read)?.into_iter();
+    Ok(counts
+        .filter_map(|(name, count)| Some((SaveOutcome::named(&name)?, count.cast_unsigned())))
+        .collect())
+}
+
 /// Returns the URLs of a list, the most cited first.
 pub(super) fn seeds(audit: &AuditDb, kind: Seeds) -> Result<Vec<String>, AuditError> {
     let mut urls: Vec<String> = audit.rows(SEEDS, [kind == Seeds::Unarchived], |row| row.get(0))?;
@@ -219,13 +230,6 @@ impl SaveOutcome {
             .into_iter()
             .find(|outcome| outcome.name() == name)
     }
-}
-
-/// Returns the address before the time and the URL of the snapshots of a service, as the Internet
-/// Archive has it: `/web/` beside `/save`.
-pub(super) fn snapshot_base(service: &str) -> Option<String> {
-    let base = service.trim_end_matches('/').strip_suffix("/save")?;
-    Some(format!("{base}/web/"))
 }
 
 /// A capture that the service has accepted.

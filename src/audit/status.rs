@@ -11,7 +11,7 @@ use super::AuditError;
 use super::confirmation::ConfirmationRule;
 use super::database::{AuditDb, CheckPace, now_seconds};
 use super::due::{CheckReason, DueRules, next_checks};
-use super::save::SaveOutcome;
+use super::save::{SaveOutcome, outcomes};
 use super::state::LinkState;
 
 /// A question for the status of an audit.
@@ -77,7 +77,7 @@ pub fn status(job: &StatusJob) -> Result<AuditStatus, AuditError> {
         rule: rules.confirmation,
         later_links: audit.later_links()?,
         not_asked: not_asked(&audit)?,
-        saves: saves(&audit)?,
+        saves: outcomes(&audit)?,
         ..AuditStatus::default()
     };
     let now = now_seconds();
@@ -106,15 +106,6 @@ fn not_asked(audit: &AuditDb) -> Result<u64, AuditError> {
       (SELECT 1 FROM audit_captures WHERE audit_captures.key = audit_links.key AND outcome <> 'failed')";
     let count = audit.db.query_row(sql, [], |row| row.get::<_, i64>(0));
     audit.named(count).map(i64::cast_unsigned)
-}
-
-fn saves(audit: &AuditDb) -> Result<BTreeMap<SaveOutcome, u64>, AuditError> {
-    let sql = "SELECT outcome, count(*) FROM audit_saves GROUP BY outcome";
-    let read = |row: &rusqlite::Row<'_>| Ok((row.get::<_, String>(0)?, row.get::<_, i64>(1)?));
-    let counts = audit.rows(sql, [], read)?.into_iter();
-    let named =
-        |(name, count): (String, i64)| Some((SaveOutcome::named(&name)?, count.cast_unsigned()));
-    Ok(counts.filter_map(named).collect())
 }
 
 /// Returns the day, in UTC, of a time in seconds since 1970.

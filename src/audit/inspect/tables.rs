@@ -14,39 +14,6 @@ use crate::audit::database::AuditDb;
 use crate::audit::page_state::PageState;
 use crate::audit::state::CheckFailure;
 
-/// The tables. `docs/audit.md` describes them for users.
-const TABLES: &str = "
--- Inspections; the newest of a link. url: that was asked for; state: the name of a state of pages;
--- evidence: for the state; status: the HTTP code, NULL without an answer; error: the name of a
--- failure; final_url: after redirects.
-CREATE TABLE IF NOT EXISTS audit_pages(
-  key TEXT PRIMARY KEY,
-  url TEXT NOT NULL,
-  inspected_at TEXT NOT NULL,
-  state TEXT NOT NULL,
-  evidence TEXT NOT NULL,
-  status INTEGER,
-  error TEXT,
-  final_url TEXT
-) WITHOUT ROWID;
-
--- Hosts of inspected links. origin: scheme, host and port; robots: the rules of its robots.txt that
--- hold for urlspool; control: the URL that cannot exist, NULL if it did not answer for it; final_url,
--- text: of the page that it gave with a 2xx status, NULL without one.
-CREATE TABLE IF NOT EXISTS audit_hosts(
-  origin TEXT PRIMARY KEY,
-  robots TEXT,
-  control TEXT,
-  final_url TEXT,
-  text TEXT
-) WITHOUT ROWID;
-";
-
-/// Creates the tables, if there are none.
-pub(super) fn prepare(audit: &AuditDb) -> Result<(), AuditError> {
-    audit.run(TABLES)
-}
-
 /// URLs of planned links whose newest check has a 2xx status, each with 1 if it is due.
 const ANSWERING: &str = "
 SELECT url, max(is_due) FROM (

@@ -5,15 +5,19 @@ use serde::{Serialize, Serializer};
 use super::SenderPolicy;
 use super::figures::{Shares, Tally, TallyMap};
 use super::links::{ArchiveAnswer, CitedLink, DeadLink, Place, ReplacedLink};
-use super::old_protocols::{OLD_PROTOCOLS, OLD_PROTOCOLS_COLUMNS, OldProtocolRow};
+use super::old_protocols::OLD_PROTOCOLS;
 use super::page::PageContent;
-use super::pages::{PAGES, PAGES_BY_YEAR, PAGES_COLUMNS, PageRow};
-use super::saves::{SAVES, SAVES_COLUMNS, SaveRow};
+use super::pages::{PAGES, PAGES_BY_YEAR};
+use super::query_table::QueryTable;
+use super::saves::SAVES;
 use crate::audit::AuditError;
+use crate::audit::database::AuditDb;
 use crate::audit::page_state::PageState;
 use crate::audit::state::LinkState;
 use crate::audit::statistics::Share;
 use crate::sink::{TableFiles, TableFolder, TableText as Text};
+
+const QUERIES: [QueryTable; 3] = [PAGES, OLD_PROTOCOLS, SAVES];
 
 /// Columns of [`counts`].
 const COUNTS: &str = "links,{states},archived";
@@ -74,10 +78,10 @@ const TABLES: [(&str, &[&str]); 19] = [
         REPLACEMENTS,
         &["url,state,confirmed,written,place,cited,snapshot_time,snapshot"],
     ),
-    (PAGES, &[PAGES_COLUMNS]),
+    (PAGES.file, &[PAGES.columns]),
     (PAGES_BY_YEAR, &["year,{pages}"]),
-    (OLD_PROTOCOLS, &[OLD_PROTOCOLS_COLUMNS]),
-    (SAVES, &[SAVES_COLUMNS]),
+    (OLD_PROTOCOLS.file, &[OLD_PROTOCOLS.columns]),
+    (SAVES.file, &[SAVES.columns]),
     (CITATIONS, &["url,date,subject,anchor,list,place"]),
 ];
 
@@ -170,16 +174,12 @@ impl CsvFiles {
         self.write(REPLACEMENTS, [row])
     }
 
-    pub(super) fn add_old_protocol(&mut self, row: &OldProtocolRow<'_>) -> Result<(), AuditError> {
-        self.write(OLD_PROTOCOLS, [row])
-    }
-
-    pub(super) fn add_save(&mut self, row: &SaveRow<'_>) -> Result<(), AuditError> {
-        self.write(SAVES, [row])
-    }
-
-    pub(super) fn add_page(&mut self, page: &PageRow<'_>) -> Result<(), AuditError> {
-        self.write(PAGES, [page])
+    /// Writes the files of [`QUERIES`].
+    pub(super) fn write_queries(&mut self, audit: &AuditDb) -> Result<(), AuditError> {
+        for table in QUERIES {
+            table.for_each(audit, |row| self.write(table.file, [row]))?;
+        }
+        Ok(())
     }
 
     /// Writes all files except those of single links.

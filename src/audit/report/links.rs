@@ -633,7 +633,7 @@ fn snapshot_base(server: &str) -> Option<String> {
 }
 
 /// Returns the address of a snapshot, with the bytes escaped that no URL holds.
-pub(super) fn address(base: &str, timestamp: &str, url: &str) -> String {
+fn address(base: &str, timestamp: &str, url: &str) -> String {
     let is_kept = |byte: u8| byte.is_ascii_graphic() && !b"\"<>\\^`{|}'".contains(&byte);
     let slash = if timestamp.is_empty() { "" } else { "/" };
     encode(format!("{base}{timestamp}{slash}{url}").as_bytes(), is_kept)

@@ -4,71 +4,38 @@
 use std::collections::BTreeMap;
 
 use maud::{Markup, html};
-use rusqlite::Row;
-use serde::Serialize;
 
+use super::query_table::QueryTable;
 use crate::audit::AuditError;
 use crate::audit::database::AuditDb;
 use crate::audit::state::LinkState;
 use crate::page::html::{Cell, number_column, table, text_column};
-use crate::sink::TableText as Text;
 
 /// The file with a row for each link.
-pub(super) const OLD_PROTOCOLS: &str = "old-protocols.csv";
-
-/// Its columns.
-pub(super) const OLD_PROTOCOLS_COLUMNS: &str = "url,scheme,state,reply,error,checked_at";
-
-/// A row of [`OLD_PROTOCOLS`].
-#[derive(Serialize)]
-pub(super) struct OldProtocolRow<'r> {
-    url: Text<'r>,
-    scheme: &'r str,
-    state: &'r str,
-    reply: Option<Text<'r>>,
-    error: Option<&'r str>,
-    checked_at: &'r str,
-}
-
-impl<'r> OldProtocolRow<'r> {
-    fn of(row: &'r Row<'_>) -> rusqlite::Result<OldProtocolRow<'r>> {
-        Ok(OldProtocolRow {
-            url: Text(row.get_ref(0)?.as_str()?),
-            scheme: row.get_ref(1)?.as_str()?,
-            state: row.get_ref(2)?.as_str()?,
-            reply: row.get_ref(3)?.as_str_or_null()?.map(Text),
-            error: row.get_ref(4)?.as_str_or_null()?,
-            checked_at: row.get_ref(5)?.as_str()?,
-        })
-    }
-}
+pub(super) const OLD_PROTOCOLS: QueryTable = QueryTable {
+    file: "old-protocols.csv",
+    columns: "url,scheme,state,reply,error,checked_at",
+    from: "audit_protocols WHERE key IN (SELECT key FROM audit_links) ORDER BY key",
+};
 
 /// Links by scheme and state, in the order of [`LinkState::ALL`].
 #[derive(Clone, Debug, Default)]
 pub(super) struct OldProtocolFigures(BTreeMap<String, [u64; LinkState::ALL.len()]>);
 
-const SQL: &str = "SELECT url, scheme, state, reply, error, checked_at FROM audit_protocols
-  WHERE key IN (SELECT key FROM audit_links) ORDER BY key";
+const SQL: &str = "SELECT scheme, state, count(*) FROM audit_protocols
+  WHERE key IN (SELECT key FROM audit_links) GROUP BY scheme, state";
 
 impl OldProtocolFigures {
-    /// Reads the results. `each` gets the row of each link for [`OLD_PROTOCOLS`].
-    pub(super) fn read(
-        audit: &AuditDb,
-        mut each: impl FnMut(&OldProtocolRow<'_>) -> Result<(), AuditError>,
-    ) -> Result<OldProtocolFigures, AuditError> {
+    /// Reads the numbers of links.
+    pub(super) fn read(audit: &AuditDb) -> Result<OldProtocolFigures, AuditError> {
         let mut figures = OldProtocolFigures::default();
-        let exists = "SELECT 1 FROM sqlite_master WHERE name = 'audit_protocols'";
-        if audit.rows(exists, [], |_| Ok(()))?.is_empty() {
-            return Ok(figures);
-        }
-        let mut statement = audit.named(audit.db.prepare(SQL))?;
-        let mut rows = audit.named(statement.query([]))?;
-        while let Some(row) = audit.named(rows.next())? {
-            let row = audit.named(OldProtocolRow::of(row))?;
-            let state = LinkState::named(row.state).unwrap_or(LinkState::Unknown);
-            let counts = figures.0.entry(row.scheme.to_owned()).or_default();
-            counts[state as usize] += 1;
-            each(&row)?;
+        let read = |row: &rusqlite::Row<'_>| {
+            Ok((row.get(0)?, row.get::<_, String>(1)?, row.get::<_, i64>(2)?))
+        };
+        for (scheme, state, count) in audit.rows(SQL, [], read)? {
+            let state = LinkState::named(&state).unwrap_or(LinkState::Unknown);
+            let counts = figures.0.entry(scheme).or_default();
+            counts[state as usize] += count.cast_unsigned();
         }
         Ok(figures)
     }

@@ -1,5 +1,7 @@
 //! The page of a report: its sections.
 
+use std::collections::BTreeMap;
+
 use maud::{Markup, PreEscaped, html};
 
 use super::SenderPolicy;
@@ -8,9 +10,10 @@ use super::figures::{BothSurvivals, DEAD_PROTOCOLS, Figures, Period, Shares, Tal
 use super::links::{ArchiveAnswer, Citation, CitedLink, DeadLink, Provenance};
 use super::old_protocols::{OldProtocolFigures, old_protocols};
 use super::pages::{PageFigures, pages};
-use super::saves::{SaveFigures, saves};
+use super::saves::saves;
 use crate::audit::confirmation::ConfirmationRule;
 use crate::audit::plan::Exclusion;
+use crate::audit::save::SaveOutcome;
 use crate::audit::state::LinkState;
 use crate::audit::statistics::{HalfLife, Interval, Share, Survival};
 use crate::diagnostic::{counted, grouped};
@@ -18,7 +21,7 @@ use crate::limits::REPORT_GROUPS;
 use crate::page::charts::{BarRow, BarScale, BarSeries, bars};
 use crate::page::document;
 use crate::page::html::{
-    Cell, Column, Text, card, date, day, foreign, number_column, percent, ratio, table, text_column,
+    Cell, Text, card, date, day, foreign, number_column, percent, ratio, table, text_column,
 };
 
 /// The method in words: definitions, statistics, limits.
@@ -50,7 +53,7 @@ pub(super) struct PageContent {
     pub(super) most_cited: Vec<CitedLink>,
     pub(super) pages: PageFigures,
     pub(super) old_protocols: OldProtocolFigures,
-    pub(super) saves: SaveFigures,
+    pub(super) saves: BTreeMap<SaveOutcome, u64>,
     pub(super) senders: SenderPolicy,
     /// The rule by which deaths are confirmed.
     pub(super) rule: ConfirmationRule,
@@ -457,20 +460,60 @@ fn share_and_interval(share: &Share) -> String {
     format!("{} ({})", percent(share.share), interval(share))
 }
 
-/// Returns the columns of [`tally_cells`], with the title of the first one.
-fn tally_columns(title: &'static str) -> Vec<Column> {
-    let mut columns = vec![text_column(title), number_column("Links")];
-    columns.extend(LinkState::ALL.map(|state| number_column(state.words().title)));
-    columns.extend(["Archived", "Dead", INTERVAL, OF_HOSTS].map(number_column));
-    columns
+/// A column with a number of a tally: its title and its value.
+type TallyColumn = (&'static str, fn(&Tally) -> u64);
+
+/// The numbers of all links, by state.
+const LINKS: [TallyColumn; 7] = [
+    ("Links", Tally::links),
+    ("Alive", |tally| tally.count(LinkState::Alive)),
+    ("Redirected", |tally| tally.count(LinkState::Redirected)),
+    ("Dead page", |tally| tally.count(LinkState::DeadPage)),
+    ("Dead host", |tally| tally.count(LinkState::DeadHost)),
+    ("Unknown", |tally| tally.count(LinkState::Unknown)),
+    ("Archived", |tally| tally.archived),
+];
+
+/// A table with numbers of tallies, and a share with its intervals.
+struct TallyTable<'t> {
+    caption: &'t str,
+    /// The title of the first column.
+    of: &'static str,
+    numbers: &'t [TallyColumn],
+    /// The title of the share.
+    share: &'static str,
+    shares: fn(&Tally) -> Shares,
 }
 
-fn tally_cells<'t>(name: Cell<'t>, tally: &Tally) -> Vec<Cell<'t>> {
-    let mut cells = vec![name, Cell::Count(tally.links())];
-    cells.extend(LinkState::ALL.map(|state| Cell::Count(tally.count(state))));
-    cells.push(Cell::Count(tally.archived));
-    cells.extend(share_cells(tally.dead_shares()));
-    cells
+impl TallyTable<'_> {
+    /// Returns the table with a row for each tally, and one for `total`.
+    fn html<'r>(
+        &self,
+        rows: impl Iterator<Item = (&'r str, &'r Tally)>,
+        total: Option<&Tally>,
+    ) -> Markup {
+        let mut columns = vec![text_column(self.of)];
+        columns.extend(self.numbers.iter().map(|(title, _)| number_column(title)));
+        columns.extend([self.share, INTERVAL, OF_HOSTS].map(number_column));
+        let rows = rows.map(|(name, tally)| self.cells(Cell::Foreign(name), tally));
+        let total = total.map(|tally| self.cells(Cell::Own("All"), tally));
+        table(self.caption, &columns, rows, total)
+    }
+
+    fn cells<'r>(&self, name: Cell<'r>, tally: &Tally) -> Vec<Cell<'r>> {
+        let mut cells = vec![name];
+        let numbers = self.numbers.iter().map(|(_, value)| value(tally));
+        cells.extend(numbers.map(Cell::Count));
+        cells.extend(share_cells((self.shares)(tally)));
+        cells
+    }
+}
+
+/// Returns a table with a row for each year of citation.
+fn table_of_years(content: &PageContent, table: &TallyTable<'_>) -> Markup {
+    let years = content.figures.years.iter();
+    let years = years.map(|(year, tally)| (year.as_str(), tally));
+    table.html(years, Some(&content.figures.total))
 }
 
 /// Returns the links by the year of their first citation.
@@ -511,12 +554,13 @@ fn years(content: &PageContent) -> Markup {
                  values",
                 &shares,
             ))
-            (table(
-                "Links by year of citation",
-                &tally_columns("Year"),
-                years.iter().map(|(year, tally)| tally_cells(Cell::Foreign(year), tally)),
-                Some(tally_cells(Cell::Own("All"), &content.figures.total)),
-            ))
+            (table_of_years(content, &TallyTable {
+                caption: "Links by year of citation",
+                of: "Year",
+                numbers: &LINKS,
+                share: "Dead",
+                shares: Tally::dead_shares,
+            }))
         } "\n"
     }
 }
@@ -551,7 +595,7 @@ fn confirmed(content: &PageContent) -> Markup {
                     &rows,
                     BarScale::Shares,
                 ))
-                (confirmed_table(content))
+                (table_of_years(content, &CONFIRMED))
             }
         } "\n"
     }
@@ -574,36 +618,18 @@ fn rule_words(rule: ConfirmationRule) -> String {
     format!("{failures} failures, each {apart} or more after the one before")
 }
 
-fn confirmed_table(content: &PageContent) -> Markup {
-    let cells = |name, tally: &Tally| {
-        let mut cells = vec![
-            name,
-            Cell::Count(tally.known()),
-            Cell::Count(tally.dead()),
-            Cell::Count(tally.confirmed),
-            Cell::Count(tally.dead() - tally.confirmed),
-        ];
-        cells.extend(share_cells(tally.confirmed_shares()));
-        cells
-    };
-    let columns = [
-        text_column("Year"),
-        number_column("With a result"),
-        number_column("Dead"),
-        number_column("Confirmed"),
-        number_column("Seen once"),
-        number_column("Confirmed share"),
-        number_column(INTERVAL),
-        number_column(OF_HOSTS),
-    ];
-    let years = content.figures.years.iter();
-    table(
-        "Confirmed deaths by year of citation",
-        &columns,
-        years.map(|(year, tally)| cells(Cell::Foreign(year), tally)),
-        Some(cells(Cell::Own("All"), &content.figures.total)),
-    )
-}
+const CONFIRMED: TallyTable<'_> = TallyTable {
+    caption: "Confirmed deaths by year of citation",
+    of: "Year",
+    numbers: &[
+        ("With a result", Tally::known),
+        ("Dead", Tally::dead),
+        ("Confirmed", |tally| tally.confirmed),
+        ("Seen once", |tally| tally.dead() - tally.confirmed),
+    ],
+    share: "Confirmed share",
+    shares: Tally::confirmed_shares,
+};
 
 /// Returns the survival from the first citation.
 fn lifetimes(content: &PageContent) -> Markup {
@@ -668,29 +694,15 @@ fn half_life_sentence(survival: &Survival) -> String {
 fn ages_table(content: &PageContent) -> Markup {
     let ages: Vec<_> = content.figures.ages.by_year.iter().collect();
     let names: Vec<_> = ages.iter().map(|(years, _)| years.to_string()).collect();
-    let rows = names.iter().zip(&ages).map(|(years, (_, age))| {
-        let tally = &age.tally;
-        let mut cells = vec![
-            Cell::Foreign(years),
-            Cell::Count(tally.links()),
-            Cell::Count(tally.count(LinkState::Alive)),
-            Cell::Count(tally.count(LinkState::Redirected)),
-            Cell::Count(tally.dead()),
-        ];
-        cells.extend(share_cells(tally.surviving_shares()));
-        cells
-    });
-    let columns = [
-        text_column("Age in years"),
-        number_column("Links"),
-        number_column("Alive"),
-        number_column("Redirected"),
-        number_column("Dead"),
-        number_column("Not dead"),
-        number_column(INTERVAL),
-        number_column(OF_HOSTS),
-    ];
-    table("Links by age at their first check", &columns, rows, None)
+    let rows = names.iter().map(String::as_str);
+    let table = TallyTable {
+        caption: "Links by age at their first check",
+        of: "Age in years",
+        numbers: &[LINKS[0], LINKS[1], LINKS[2], ("Dead", Tally::dead)],
+        share: "Not dead",
+        shares: Tally::surviving_shares,
+    };
+    table.html(rows.zip(ages.iter().map(|(_, age)| &age.tally)), None)
 }
 
 /// Returns the dead links: archived or lost.
@@ -730,43 +742,25 @@ fn archive(content: &PageContent) -> Markup {
                     &rows,
                     BarScale::Shares,
                 ))
-                (archive_table(content))
+                (table_of_years(content, &ARCHIVED))
             }
             (saves(&content.saves))
         } "\n"
     }
 }
 
-fn archive_table(content: &PageContent) -> Markup {
-    let cells = |name, tally: &Tally| {
-        let mut cells = vec![
-            name,
-            Cell::Count(tally.dead()),
-            Cell::Count(tally.dead_archived),
-            Cell::Count(tally.lost),
-            Cell::Count(tally.unanswered()),
-        ];
-        cells.extend(share_cells(tally.lost_shares()));
-        cells
-    };
-    let columns = [
-        text_column("Year"),
-        number_column("Dead"),
-        number_column("Archived"),
-        number_column("Lost"),
-        number_column("Not asked"),
-        number_column("Lost share"),
-        number_column(INTERVAL),
-        number_column(OF_HOSTS),
-    ];
-    let years = content.figures.years.iter();
-    table(
-        "Dead links by year of citation",
-        &columns,
-        years.map(|(year, tally)| cells(Cell::Foreign(year), tally)),
-        Some(cells(Cell::Own("All"), &content.figures.total)),
-    )
-}
+const ARCHIVED: TallyTable<'_> = TallyTable {
+    caption: "Dead links by year of citation",
+    of: "Year",
+    numbers: &[
+        ("Dead", Tally::dead),
+        ("Archived", |tally| tally.dead_archived),
+        ("Lost", |tally| tally.lost),
+        ("Not asked", Tally::unanswered),
+    ],
+    share: "Lost share",
+    shares: Tally::lost_shares,
+};
 
 /// Returns the links by scheme, top-level domain, domain, host and list.
 fn groups(content: &PageContent) -> Markup {
@@ -787,13 +781,19 @@ fn groups(content: &PageContent) -> Markup {
     }
 }
 
-fn group(caption: &str, title: &'static str, map: &TallyMap) -> Markup {
+fn group(caption: &str, of: &'static str, map: &TallyMap) -> Markup {
     let sorted = map.sorted();
-    let rows = sorted.iter().take(REPORT_GROUPS);
-    let rows = rows.map(|(name, tally)| tally_cells(Cell::Foreign(name), tally));
+    let table = TallyTable {
+        caption,
+        of,
+        numbers: &LINKS,
+        share: "Dead",
+        shares: Tally::dead_shares,
+    };
+    let rows = sorted.iter().take(REPORT_GROUPS).copied();
     let more = sorted.len().saturating_sub(REPORT_GROUPS) as u64;
     html! {
-        (table(caption, &tally_columns(title), rows, None))
+        (table.html(rows, None))
         @if 0 < more {
             p.soft {
                 "The table has those with most links; "

@@ -5,23 +5,24 @@ use std::collections::BTreeMap;
 
 use maud::{Markup, html};
 use rusqlite::Row;
-use serde::Serialize;
 
 use super::links::Provenance;
+use super::query_table::QueryTable;
 use crate::audit::AuditError;
 use crate::audit::database::AuditDb;
 use crate::audit::page_state::PageState;
 use crate::diagnostic::counted;
 use crate::limits::REPORT_GROUPS;
 use crate::page::charts::{BarRow, BarScale, BarSeries, bars};
-use crate::page::html::{Cell, number_column, table, text_column};
+use crate::page::html::{Cell, number_column, ratio, table, text_column};
 use crate::sink::TableText as Text;
 
 /// The file with a row for each inspected link.
-pub(super) const PAGES: &str = "pages.csv";
-
-/// Its columns.
-pub(super) const PAGES_COLUMNS: &str = "url,state,evidence,status,error,final_url,inspected_at";
+pub(super) const PAGES: QueryTable = QueryTable {
+    file: "pages.csv",
+    columns: "url,state,evidence,status,error,final_url,inspected_at",
+    from: "audit_pages WHERE key IN (SELECT key FROM audit_links WHERE planned) ORDER BY key",
+};
 
 /// The file with a row for each year.
 pub(super) const PAGES_BY_YEAR: &str = "pages-by-year.csv";
@@ -35,9 +36,10 @@ pub(super) struct PageTally {
 }
 
 impl PageTally {
-    fn add(&mut self, state: PageState, weight: f64) {
-        self.counts[state as usize] += 1;
-        self.weights[state as usize] += weight;
+    /// Adds links, of which each stands for `weight` links.
+    fn add(&mut self, state: PageState, count: u64, weight: f64) {
+        self.counts[state as usize] += count;
+        self.weights[state as usize] += ratio(count, 1) * weight;
     }
 
     /// The number of links whose page was judged.
@@ -79,61 +81,47 @@ pub(super) struct PageFigures {
     lost: u64,
 }
 
-/// A row of [`PAGES`].
-#[derive(Serialize)]
-pub(super) struct PageRow<'r> {
-    url: Text<'r>,
-    state: &'r str,
-    evidence: Text<'r>,
-    status: Option<i64>,
-    error: Option<&'r str>,
-    final_url: Option<Text<'r>>,
-    inspected_at: &'r str,
-}
+const COUNTS: &str = "
+SELECT year, stratum, state, count(*) FROM audit_pages JOIN audit_links USING(key)
+WHERE planned GROUP BY year, stratum, state";
 
-const SQL: &str = "
-SELECT links.url, pages.state, pages.evidence, pages.status, pages.error, pages.final_url,
-  pages.inspected_at, links.year, links.stratum
-FROM audit_pages AS pages JOIN audit_links AS links USING(key)
-WHERE links.planned ORDER BY pages.key";
+const NAMED: &str = "
+SELECT url, state, evidence FROM audit_pages
+WHERE key IN (SELECT key FROM audit_links WHERE planned) AND state IN (?1, ?2, ?3)
+ORDER BY key";
 
 impl PageFigures {
-    /// Reads the inspected links. `each` gets the row of each for [`PAGES`].
-    pub(super) fn read(
-        audit: &AuditDb,
-        origin: &Provenance,
-        mut each: impl FnMut(&PageRow<'_>) -> Result<(), AuditError>,
-    ) -> Result<PageFigures, AuditError> {
+    /// Reads the numbers of inspected links, and those that the report names.
+    pub(super) fn read(audit: &AuditDb, origin: &Provenance) -> Result<PageFigures, AuditError> {
         let mut figures = PageFigures::default();
-        let exists = "SELECT 1 FROM sqlite_master WHERE name = 'audit_pages'";
-        if audit.rows(exists, [], |_| Ok(()))?.is_empty() {
-            return Ok(figures);
+        let text = |row: &Row<'_>, column: usize| row.get::<_, String>(column);
+        let read = |row: &Row<'_>| {
+            let [year, stratum, state] = [text(row, 0)?, text(row, 1)?, text(row, 2)?];
+            Ok((
+                year,
+                stratum,
+                state_named(&state),
+                row.get::<_, i64>(3)?.cast_unsigned(),
+            ))
+        };
+        for (year, stratum, state, count) in audit.rows(COUNTS, [], read)? {
+            let weight = origin.weight(&stratum);
+            let year = figures.by_year.entry(year).or_default();
+            year.add(state, count, weight);
+            figures.total.add(state, count, weight);
+            if LOST.contains(&state) {
+                figures.lost += count;
+            }
         }
-        let mut statement = audit.named(audit.db.prepare(SQL))?;
-        let mut rows = audit.named(statement.query([]))?;
-        while let Some(row) = audit.named(rows.next())? {
-            let page = audit.named(ReadPage::of(row))?;
-            figures.add(&page, origin.weight(page.stratum));
-            each(&page.row)?;
-        }
-        Ok(figures)
-    }
-
-    fn add(&mut self, page: &ReadPage<'_>, weight: f64) {
-        let year = self.by_year.entry(page.year.to_owned()).or_default();
-        year.add(page.state, weight);
-        self.total.add(page.state, weight);
-        if !LOST.contains(&page.state) {
-            return;
-        }
-        self.lost += 1;
-        if self.named.len() < REPORT_GROUPS {
-            self.named.push(NamedPage {
-                url: page.row.url.0.to_owned(),
-                state: page.state,
-                evidence: page.row.evidence.0.to_owned(),
-            });
-        }
+        let sql = format!("{NAMED} LIMIT {REPORT_GROUPS}");
+        let named = audit.rows(&sql, LOST.map(PageState::name), |row| {
+            Ok(NamedPage {
+                url: text(row, 0)?,
+                state: state_named(&text(row, 1)?),
+                evidence: text(row, 2)?,
+            })
+        })?;
+        Ok(PageFigures { named, ..figures })
     }
 
     /// The rows of [`PAGES_BY_YEAR`].
@@ -143,36 +131,8 @@ impl PageFigures {
     }
 }
 
-/// A row of the query.
-struct ReadPage<'r> {
-    state: PageState,
-    year: &'r str,
-    stratum: &'r str,
-    row: PageRow<'r>,
-}
-
-impl<'r> ReadPage<'r> {
-    fn of(row: &'r Row<'_>) -> rusqlite::Result<ReadPage<'r>> {
-        let text =
-            |column: usize| -> rusqlite::Result<&'r str> { Ok(row.get_ref(column)?.as_str()?) };
-        let maybe = |column: usize| -> rusqlite::Result<Option<&'r str>> {
-            Ok(row.get_ref(column)?.as_str_or_null()?)
-        };
-        Ok(ReadPage {
-            state: PageState::named(text(1)?).unwrap_or(PageState::NotRead),
-            year: text(7)?,
-            stratum: text(8)?,
-            row: PageRow {
-                url: Text(text(0)?),
-                state: text(1)?,
-                evidence: Text(text(2)?),
-                status: row.get(3)?,
-                error: maybe(4)?,
-                final_url: maybe(5)?.map(Text),
-                inspected_at: text(6)?,
-            },
-        })
-    }
+fn state_named(name: &str) -> PageState {
+    PageState::named(name).unwrap_or(PageState::NotRead)
 }
 
 /// The states by which a reader does not find what was cited.
