@@ -742,6 +742,8 @@ pub(crate) struct ParserPool {
     pool: Option<rayon::ThreadPool>,
     /// The format of the records' lines.
     format: LineFormat,
+    /// Writers that no reader uses. Their caches cost more than a small message.
+    writers: Mutex<Vec<RecordWriter>>,
     /// Held by the reader that parses a large message.
     large: Mutex<()>,
     /// Held while an attachment or document that unpacks to much is read.
@@ -776,6 +778,7 @@ impl ParserPool {
         ParserPool {
             pool: (threads > 1).then(pool).flatten(),
             format,
+            writers: Mutex::default(),
             large: Mutex::default(),
             unpacking: Mutex::default(),
             suspects: Suspects::default(),
@@ -824,8 +827,12 @@ impl ParserPool {
                 pool.install(|| items.par_iter().map_init(writer, &work).collect())
             }
             _ => {
-                let mut writer = writer();
-                items.iter().map(|item| work(&mut writer, item)).collect()
+                let writers = || self.writers.lock().unwrap_or_else(PoisonError::into_inner);
+                let unused = writers().pop();
+                let mut writer = unused.unwrap_or_else(writer);
+                let results = items.iter().map(|item| work(&mut writer, item)).collect();
+                writers().push(writer);
+                results
             }
         }
     }
