@@ -244,7 +244,10 @@ impl<R: SparseRead> BlockReader<R> {
     fn fill(&mut self, target: usize) {
         /// Bytes requested first: archives may hold thousands of streams that end before that, and memory costs time.
         const FIRST_BYTES: usize = 32 << 10;
-        if self.buffer.is_empty() {
+        let is_short = self.offset == self.start
+            && self.buffer.len() < FIRST_BYTES
+            && !self.stream.is_paused();
+        if is_short || self.buffer.is_empty() {
             self.read(target.min(FIRST_BYTES));
         }
         self.read(target);
