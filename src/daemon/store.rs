@@ -31,7 +31,7 @@ mod tests;
 pub(crate) use committer::Committer;
 pub(crate) use gone::{HolderRow, OrphanedMailbox, Release};
 pub(crate) use holders::{GivenMessage, HolderKey};
-pub(crate) use mail_rows::{FileLook, GrowingMessage, LookChange, MboxCursor};
+pub(crate) use mail_rows::{FileLook, GrowingMessage, LookChange, MboxCursor, ReadFile};
 pub(crate) use purge::SeenFiles;
 pub use recovery::rebuild_state;
 pub(crate) use shared_committer::{Session, SharedCommitter};

@@ -16,8 +16,8 @@ use crate::config::Spool;
 use crate::daemon::DaemonError;
 use crate::daemon::status::Counters;
 use crate::daemon::store::{
-    FileId, GrowingMessage, HolderKey, LookChange, MailboxId, MboxCursor, Session, SpoolIdentity,
-    StateDb,
+    FileId, GrowingMessage, HolderKey, LookChange, MailboxId, MboxCursor, ReadFile, Session,
+    SpoolIdentity, StateDb,
 };
 use crate::diagnostic::{Diagnostic, DiagnosticKind, Event, SkipReason};
 use crate::extract::Extractor;
@@ -168,13 +168,22 @@ impl IngestContext<'_> {
             &self.identity.path_of(&file.source.path),
             hash_key,
         ));
+        let message = mailbox.only_link();
+        let length = message
+            .and(mailbox.place)
+            .map(|place| (place, mailbox.last_len));
+        let read = ReadFile {
+            key,
+            message,
+            length,
+        };
         let spool = &self.identity.path;
         self.session.update(|state| {
             if mailbox.messages > 1 {
                 state.mark_multi_message(mailbox.id)?;
             }
             state.open_holder(key, spool, version.id.dev)?;
-            state.mark_file_read(key, mailbox.id, mailbox.only_link(), look)
+            state.mark_file_read(mailbox.id, &read, look)
         })
     }
 }
@@ -305,9 +314,9 @@ impl IngestContext<'_> {
         let holder = version.key(&file.source.path, file.hint, identity, hash_key);
         ingest.open_holder(holder, spool, version)?;
         // A message in a Maildir never grows.
-        let place = (matches!(format, Format::Single(_)) && file.hint != FormatHint::Maildir)
-            .then(|| place_key(&identity.path_of(&file.source.path), hash_key));
-        if let Some(place) = place {
+        if matches!(format, Format::Single(_)) && file.hint != FormatHint::Maildir {
+            let place = place_key(&identity.path_of(&file.source.path), hash_key);
+            ingest.mailbox.place = Some(place);
             ingest.earlier_lengths = ingest.session.read(|state| state.earlier_lengths(place))?;
         }
         let outcome = ingest_whole_file(
@@ -321,10 +330,6 @@ impl IngestContext<'_> {
         let mailbox = ingest.mailbox;
         if matches!(outcome, FileOutcome::Complete) {
             self.mark_read(file, version, &mailbox)?;
-            if let Some(place) = place.filter(|_| mailbox.only_link().is_some()) {
-                self.session
-                    .update(|state| state.mark_file_length(holder, place, mailbox.last_len))?;
-            }
         }
         Ok(outcome)
     }

@@ -650,6 +650,8 @@ pub(super) struct MailboxProgress {
     pub(super) last_link: u64,
     /// The number of bytes of the last message's canonical content.
     pub(super) last_len: u64,
+    /// The [`place_key`](super::identity::place_key) of a file of one message that may grow.
+    pub(super) place: Option<u64>,
     /// Messages of the file, duplicates included.
     pub(super) messages: u64,
     /// Pieces of messages above the size limit.
@@ -664,6 +666,7 @@ impl MailboxProgress {
             key,
             last_link: 0,
             last_len: 0,
+            place: None,
             messages: 0,
             pieces: 0,
         }

@@ -36,6 +36,16 @@ pub(crate) struct MboxCursor {
     pub(crate) pass: HolderKey,
 }
 
+/// A file that was read completely.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+pub(crate) struct ReadFile {
+    pub(crate) key: u64,
+    /// Link to its only message.
+    pub(crate) message: Option<u64>,
+    /// Hash of its path, and length of its content, if its message may grow.
+    pub(crate) length: Option<(u64, u64)>,
+}
+
 /// Path and time of change of a file when it was read, in 32 bits each; 0 if they are not known.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct FileLook(pub(crate) u64);
@@ -203,34 +213,21 @@ impl StateDb {
         })
     }
 
-    /// Records that a file was read completely, and its only message, if it holds one.
+    /// Records that a file was read completely.
     pub(crate) fn mark_file_read(
         &self,
-        key: u64,
         mailbox: MailboxId,
-        message: Option<u64>,
+        file: &ReadFile,
         look: FileLook,
     ) -> Result<(), DaemonError> {
-        let (key, message) = (key.cast_signed(), message.map(u64::cast_signed));
+        let (key, message) = (file.key.cast_signed(), file.message.map(u64::cast_signed));
+        let place = file.length.map(|(place, _)| place.cast_signed());
+        let len = file.length.map(|(_, len)| len.cast_signed());
         self.run(
-            "INSERT OR REPLACE INTO known VALUES(?1,?2,?3,NULL,NULL,NULL,?4)",
-            params![key, mailbox, message, look.0.cast_signed()],
+            "INSERT OR REPLACE INTO known VALUES(?1,?2,?3,NULL,?4,?5,?6)",
+            params![key, mailbox, message, place, len, look.0.cast_signed()],
         )?;
         self.run("INSERT OR IGNORE INTO fresh_known VALUES(?1)", params![key])
-    }
-
-    /// Records the length of the canonical content of a file that was read completely and whose
-    /// message may grow. `place` is a hash of its path.
-    pub(crate) fn mark_file_length(
-        &self,
-        key: u64,
-        place: u64,
-        len: u64,
-    ) -> Result<(), DaemonError> {
-        self.run(
-            "UPDATE known SET place=?2, len=?3 WHERE key=?1",
-            params![key.cast_signed(), place.cast_signed(), len.cast_signed()],
-        )
     }
 
     /// Returns the lengths that the file at a place had when it was read, the longest first. At

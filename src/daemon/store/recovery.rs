@@ -511,7 +511,7 @@ mod tests {
     use super::*;
     use crate::daemon::store::committer::Committer;
     use crate::daemon::store::holders::GivenMessage;
-    use crate::daemon::store::mail_rows::{FileLook, GrowingMessage};
+    use crate::daemon::store::mail_rows::{FileLook, GrowingMessage, ReadFile};
     use crate::daemon::store::recovery::open;
     use crate::daemon::store::tests::StoreFixture;
 
@@ -615,9 +615,13 @@ mod tests {
         let mailbox = state.mailbox(7, 7, 1).unwrap();
         state.mark_seen(mailbox, key).unwrap();
         state.mark_in_open_segment(mailbox, key).unwrap();
-        state
-            .mark_file_read((key >> 100) as u64, mailbox, None, FileLook::default())
-            .unwrap();
+        let file = ReadFile {
+            key: (key >> 100) as u64,
+            message: None,
+            length: None,
+        };
+        let look = FileLook::default();
+        state.mark_file_read(mailbox, &file, look).unwrap();
         committer.put(b"{}\n", 1);
         committer.commit().unwrap();
         assert!(committer.seal().unwrap());

@@ -72,7 +72,7 @@ impl StateDb {
 
 #[cfg(test)]
 mod tests {
-    use crate::daemon::store::{FileLook, StoreFixture};
+    use crate::daemon::store::{FileLook, ReadFile, StoreFixture};
 
     #[test]
     fn another_version_tries_messages_again_that_were_set_aside() {
@@ -82,10 +82,13 @@ mod tests {
         for (mailbox, key) in mailboxes.into_iter().zip([5, 6]) {
             let place = "/var/mail/a: message at byte 9";
             state.set_aside(mailbox, key, place).unwrap();
+            let file = ReadFile {
+                key: key as u64,
+                message: None,
+                length: None,
+            };
             let look = FileLook::default();
-            state
-                .mark_file_read(key as u64, mailbox, None, look)
-                .unwrap();
+            state.mark_file_read(mailbox, &file, look).unwrap();
         }
         let (number, files) = state.set_aside_status().unwrap();
         assert_eq!((number, files[0].tries, files[0].quarantined), (2, 3, true));

@@ -9,7 +9,7 @@ use rusqlite::{Row, params};
 use serde::{Deserialize, Serialize};
 
 use super::holders::GivenRow;
-use super::mail_rows::{FileLook, GrowingMessage, MboxCursor};
+use super::mail_rows::{FileLook, GrowingMessage, MboxCursor, ReadFile};
 use super::spools::{SpoolRow, path_of, path_text};
 use super::state_db::{FileId, Hash128, MailboxId, StoredKey, stored_key};
 use super::state_db::{StateDb, digest_bytes, digests_in, hash128, optional, unsigned};
@@ -49,7 +49,7 @@ pub(super) struct SidecarMailbox {
     /// The keys of messages whose records the segment holds.
     keys: Vec<Hash128>,
     /// Files that were read completely.
-    files: Vec<SidecarFile>,
+    files: Vec<ReadFile>,
     /// Positions up to which its mboxes were read.
     cursors: Vec<(FileId, MboxCursor)>,
     /// All messages of it that may grow; `None` if neither they nor the mailbox have changed.
@@ -62,16 +62,6 @@ pub(super) struct SidecarMailbox {
     gone: Vec<Hash128>,
     /// The stored keys of messages that left the ones that were read.
     unread: Vec<Hash128>,
-}
-
-/// A file that was read completely.
-#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
-struct SidecarFile {
-    key: u64,
-    /// Link to its only message.
-    message: Option<u64>,
-    /// Hash of its path, and length of its content, if its message may grow.
-    length: Option<(u64, u64)>,
 }
 
 /// A message whose records were written, as the table `given` has it.
@@ -171,10 +161,7 @@ impl StateDb {
             self.put_other_path(mailbox, digest.to_be_bytes(), path)?;
         }
         for file in &changes.files {
-            self.mark_file_read(file.key, mailbox, file.message, FileLook::default())?;
-            if let Some((place, len)) = file.length {
-                self.mark_file_length(file.key, place, len)?;
-            }
+            self.mark_file_read(mailbox, file, FileLook::default())?;
         }
         for (file, cursor) in &changes.cursors {
             self.put_cursor(*file, mailbox, cursor)?;
@@ -267,7 +254,7 @@ impl StateDb {
     fn add_new_files(&self, all: &mut SidecarMailboxes) -> Result<(), DaemonError> {
         let sql = "SELECT mailbox, key, message, place, len FROM fresh_known JOIN known USING(key)";
         self.each_of_mailbox(sql, all, |row, mailbox| {
-            mailbox.files.push(SidecarFile {
+            mailbox.files.push(ReadFile {
                 key: unsigned(row, 1)?,
                 message: optional(row, 2)?,
                 length: optional(row, 3)?.zip(optional(row, 4)?),
