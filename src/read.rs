@@ -31,6 +31,8 @@ pub use archive::{ZipMember, ZipMembers, is_office_document};
 pub use error::{error_diagnostic, panicked};
 #[cfg(feature = "files")]
 pub use input::open;
+#[cfg(feature = "daemon")]
+pub(crate) use input::open_examined;
 #[cfg(feature = "load")]
 pub(crate) use input::peek_stdin;
 #[cfg(feature = "cli")]

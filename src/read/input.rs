@@ -4,7 +4,7 @@
 //! The content of an input, and its unpacking, are left to `streams`.
 
 use std::cell::Cell;
-use std::fs::{File, OpenOptions};
+use std::fs::{File, Metadata, OpenOptions};
 use std::io::{self, BufRead, Cursor, Read, Seek, SeekFrom};
 use std::os::fd::AsFd;
 use std::os::unix::fs::{FileExt, OpenOptionsExt};
@@ -533,7 +533,7 @@ fn is_memory(file: &File) -> bool {
 ///
 /// The error of the system, or an error of its own if the file is no longer a regular file.
 pub fn open(file: &walk::WalkedFile) -> io::Result<File> {
-    open_sized(file).map(|opened| opened.file)
+    open_examined(file).map(|(opened, _)| opened)
 }
 
 /// Opens a pipe or a device by its name. Waits for the writer of a named pipe.
@@ -566,9 +566,9 @@ pub(crate) fn read_small(
         read_sized(preopened.file(), file.size, max, bytes)?;
         return Ok(file.size);
     }
-    let opened = open_sized(file)?;
-    read_sized(&opened.file, opened.size, max, bytes)?;
-    Ok(opened.size)
+    let (opened, metadata) = open_examined(file)?;
+    read_sized(&opened, metadata.len(), max, bytes)?;
+    Ok(metadata.len())
 }
 
 /// Appends the content of a file, with one call if the file still has `size` bytes.
@@ -586,13 +586,12 @@ fn read_sized(opened: &File, size: u64, max: u64, bytes: &mut Vec<u8>) -> io::Re
     Ok(())
 }
 
-/// Open file and its size.
-struct OpenedFile {
-    file: File,
-    size: u64,
-}
-
-fn open_sized(file: &walk::WalkedFile) -> io::Result<OpenedFile> {
+/// Opens a regular file as [`open`] does. Returns its metadata as well.
+///
+/// # Errors
+///
+/// As [`open`].
+pub(crate) fn open_examined(file: &walk::WalkedFile) -> io::Result<(File, Metadata)> {
     // Without blocking, in case it has become a FIFO since the walk.
     let opened = match &file.place {
         Some(place) => File::from(place.open(OFlags::NONBLOCK)?),
@@ -603,10 +602,7 @@ fn open_sized(file: &walk::WalkedFile) -> io::Result<OpenedFile> {
     };
     let metadata = opened.metadata()?;
     if metadata.is_file() {
-        Ok(OpenedFile {
-            file: opened,
-            size: metadata.len(),
-        })
+        Ok((opened, metadata))
     } else {
         Err(io::Error::other("no longer a regular file"))
     }

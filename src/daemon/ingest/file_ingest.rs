@@ -444,8 +444,8 @@ struct SniffedFile {
 impl SniffedFile {
     /// Opens a file of whose leading NUL bytes `nuls` are known.
     fn open(file: &WalkedFile, nuls: u64, session: &Session) -> io::Result<SniffedFile> {
-        let file = read::open(file)?;
-        let version = FileVersion::of(&file.metadata()?);
+        let (file, metadata) = read::open_examined(file)?;
+        let version = FileVersion::of(&metadata);
         let start = SourceStart::read(&mut StartReader {
             file: &file,
             nuls,
