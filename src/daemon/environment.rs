@@ -34,8 +34,8 @@ pub trait DaemonHost {
     /// The current time.
     fn now(&mut self) -> MonotonicTime;
 
-    /// Seconds since 1970 by the system clock, or `None` without one. It may jump; only days
-    /// between two runs count by it.
+    /// Seconds since 1970 by the system clock, or `None` without one. It may jump: by it
+    /// count days between two runs, and the age of the last change of files on this machine.
     fn unix_time(&mut self) -> Option<u64> {
         None
     }

@@ -1,16 +1,19 @@
 #!/usr/bin/env python3
-"""Traces a scan and checks what it asks of the kernel.
+"""Traces a scan and a watch, and checks what they ask of the kernel.
 
     tests/tools/system_calls.py [PROGRAM]
 
 The input holds archives whose members are named like files outside, mail that mentions files and hosts, and compressed files. Checked by
 strace: no socket is made but the pair for signals, no program is run, nothing is opened for writing but the outputs, nothing is removed or renamed but them, and
-no path is opened that only a member or a mail names. Exits with 77 where strace cannot trace.
+no path is opened that only a member or a mail names. A watch opens a file of one message once, and examines it by its name at most
+twice. Exits with 77 where strace cannot trace.
 """
-import gzip, io, os, re, shutil, subprocess, sys, tarfile, tempfile, zipfile
+import gzip, io, os, re, shutil, subprocess, sys, tarfile, tempfile, time, zipfile
 
 program = os.path.realpath(sys.argv[1] if len(sys.argv) > 1 else "target/release/urlspool")
 MAIL = b"From: a@b.example\nSubject: x\nX-File: /etc/named-in-mail\n\nhttp://n.example/ file:///etc/named-in-mail\n"
+# Files in the folder that is watched, and the most calls for each.
+MH_FILES, MAX_CALLS = 50, 10
 MEMBERS = ["/etc/named-member", "../../named-member", "named-member/../../up", "named-member"]
 
 
@@ -33,6 +36,25 @@ def inputs(folder):
     with zipfile.ZipFile(f"{folder}/mail.zip", "w") as archive:
         for name in MEMBERS:
             archive.writestr(name, MAIL)
+
+
+def calls_per_file(base):
+    """Returns how often `watch --once` opens a settled file of an MH folder, examines it by its name, and asks anything else of it."""
+    os.mkdir(f"{base}/mh")
+    for number in range(1, MH_FILES + 1):
+        with open(f"{base}/mh/{number}", "wb") as file:
+            file.write(b"X-Number: %d\n" % number + MAIL)
+    config, trace = f"{base}/watch.toml", f"{base}/watch-trace"
+    with open(config, "w") as file:
+        file.write(f'[output]\ndir = "{base}/out"\n[state]\ndir = "{base}/state"\n[watch]\nsettle = "1s"\n')
+        file.write(f'[metrics]\nlisten = ""\n[[spool]]\npath = "{base}/mh"\n')
+    time.sleep(3)
+    command = ["strace", "-f", "-qq", "-y", "-o", trace, program, "watch", "--once", "--config", config]
+    subprocess.run(command, stderr=subprocess.PIPE, check=True)
+    calls = [call for call in whole_calls(trace) if re.search(r"[/\"]\d+[\">]", call) and "/mh" in call]
+    opens = [call for call in calls if call.startswith("open")]
+    named = [call for call in calls if re.match(r"\w*stat\w*\(", call) and "AT_EMPTY_PATH" not in call]
+    return [len(kind) / MH_FILES for kind in (opens, named, calls)]
 
 
 def whole_calls(trace):
@@ -85,6 +107,10 @@ def main():
             faults.append(line)
         if name not in ("write", "read", "pread64", "readlink") and re.search(r"named-(in-mail|member|link|target)", line):
             faults.append(line)
+    opens, named, all_calls = calls_per_file(base)
+    print(f"watch: {opens} opens, {named} examinations by name and {all_calls} calls in all for each file")
+    if opens > 1 or named > 2 or all_calls > MAX_CALLS:
+        faults.append("too many calls of watch for each file")
     shutil.rmtree(base)
     for fault in faults:
         print("forbidden:", fault.strip()[:300])

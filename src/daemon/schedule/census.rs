@@ -13,9 +13,7 @@ use std::time::Duration;
 
 use super::reader::{RESCAN_DELAY_MS, ReaderHost, SpoolReader};
 use super::watched_spool::WatchedSpool;
-use super::watched_spool::{
-    CensusBlock, MissingFiles, MissingHolder, SpoolCensus, modification_time,
-};
+use super::watched_spool::{CensusBlock, MissingFiles, MissingHolder, SpoolCensus, change_time};
 use crate::daemon::DaemonError;
 use crate::daemon::environment::{LogRecord, MonotonicTime};
 use crate::daemon::status::WithheldBy;
@@ -55,7 +53,7 @@ impl SpoolReader {
             unread: Vec::new(),
             empty: Vec::new(),
             folders: folders
-                .map(|path| (path.clone(), modification_time(path)))
+                .map(|path| (path.clone(), change_time(path)))
                 .collect(),
             is_incomplete: false,
         }))

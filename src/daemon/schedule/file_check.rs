@@ -1,8 +1,10 @@
 //! Check of one file: ingests what is new and complete in it, and plans its next check.
 
+use std::fs::Metadata;
 use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use super::reader::{HeldLock, RESCAN_DELAY_MS, ReaderHost, SpoolReader, UnsettledFile};
 use super::reader::{InodeVersion, SpoolFile};
@@ -54,9 +56,10 @@ impl SpoolReader {
         &mut self,
         spool: usize,
         file: &WalkedFile,
+        metadata: io::Result<Metadata>,
         host: &mut dyn ReaderHost,
     ) -> Result<FileStanding, DaemonError> {
-        let metadata = match file.source.path.symlink_metadata() {
+        let metadata = match metadata {
             Ok(metadata) => metadata,
             Err(error) => {
                 self.check_missing(spool, &file.source.path, host);
@@ -161,7 +164,11 @@ impl SpoolReader {
         host: &mut dyn ReaderHost,
     ) -> Result<IngestedFile, DaemonError> {
         let (file, version) = (checked.file, checked.version);
-        let settle_state = self.settle_state(checked.path(), version, host.now());
+        let settle_state = self.settle_state(checked, host);
+        // A file of one message is not opened before it has settled. A file that has changed again is: it may be an mbox.
+        let must_settle = settle_state == SettleState::Changing
+            && matches!(file.hint, FormatHint::Numbered | FormatHint::Timehash)
+            && !self.unsettled.contains_key(checked.path());
         let watched = &self.spools[checked.spool];
         let mut events = Vec::new();
         let root = &watched.spool.path;
@@ -184,6 +191,8 @@ impl SpoolReader {
         let is_read = !matches!(standing, FileStanding::Unread(_));
         let outcome = if is_read {
             FileOutcome::Complete
+        } else if must_settle {
+            FileOutcome::Waiting
         } else {
             // A panic outside the messages costs this file, not the daemon; one while the batch is
             // written stops it, because the batch may hold half a message.
@@ -249,13 +258,27 @@ impl SpoolReader {
         }
     }
 
-    fn settle_state(&self, path: &Path, version: FileVersion, now: MonotonicTime) -> SettleState {
-        let settle = self.config.watch.settle;
-        let is_unchanged = self
-            .unsettled
-            .get(path)
-            .is_some_and(|file| file.version == version && file.since.plus(settle) <= now);
-        if is_unchanged {
+    /// Returns the latest time of change (ctime), in nanoseconds since 1970, of what has not changed for `pause`. `i64::MIN` if that cannot
+    /// be told: without a clock, and on a shared file system, which may have another one.
+    pub(super) fn latest_change(
+        &self,
+        spool: usize,
+        pause: Duration,
+        host: &mut dyn ReaderHost,
+    ) -> i64 {
+        let now = host.unix_time().filter(|_| self.spools[spool].notices);
+        let latest = now.and_then(|now| Duration::from_secs(now).checked_sub(pause));
+        latest.map_or(i64::MIN, |latest| latest.as_nanos() as i64)
+    }
+
+    /// Returns whether a file may still be written.
+    fn settle_state(&self, checked: &CheckedFile<'_>, host: &mut dyn ReaderHost) -> SettleState {
+        let (version, settle, now) = (checked.version, self.config.watch.settle, host.now());
+        let has_settled =
+            |file: &UnsettledFile| file.version == version && file.since.plus(settle) <= now;
+        if version.ctime <= self.latest_change(checked.spool, settle, host)
+            || self.unsettled.get(checked.path()).is_some_and(has_settled)
+        {
             SettleState::Settled
         } else {
             SettleState::Changing
@@ -474,7 +497,7 @@ impl SpoolReader {
             return Ok(());
         }
         if let Some(file) = walk::find_beneath(&root, path) {
-            self.check_file(spool, &file, host)?;
+            self.check_file(spool, &file, path.symlink_metadata(), host)?;
             return Ok(());
         }
         if walk::is_folder(&root, path) {
@@ -501,7 +524,7 @@ impl SpoolReader {
             let root = self.spools[spool].spool.path.clone();
             match walk::find_beneath(&root, &path) {
                 Some(file) => {
-                    self.check_file(spool, &file, host)?;
+                    self.check_file(spool, &file, path.symlink_metadata(), host)?;
                 }
                 None if walk::is_repository(&path) => {
                     self.check_repository(spool, &path, host)?;

@@ -2,14 +2,16 @@
 //! the state of files missing for [`PURGE_DAYS`] days is purged.
 
 use std::collections::HashMap;
+use std::fs::Metadata;
 use std::io;
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Duration;
 
 use super::reader::{RESCAN_DELAY_MS, ReaderHost, SpoolReader, UnsettledFile};
 use super::repository_check::CheckedRepository;
 use super::watched_spool::{ExistingState, UnreadablePaths, WatchedSpool};
-use super::watched_spool::{SpoolCensus, modification_time};
+use super::watched_spool::{SpoolCensus, change_time};
 use crate::config::ExistingMail;
 use crate::daemon::DaemonError;
 use crate::daemon::environment::{LogRecord, MonotonicTime};
@@ -30,6 +32,9 @@ const CHANGED_FILES_MS: u64 = 250;
 /// Consecutive scans of a changing spool before other spools have their turn.
 const IMMEDIATE_RESCANS: u32 = 3;
 
+/// Age of a folder's last change at which it did not change while it was listed, whatever the resolution of the clock.
+const FOLDER_AGE: Duration = Duration::from_secs(1);
+
 /// Progress of the scan of one spool.
 struct SpoolScan {
     /// Index of the spool.
@@ -38,7 +43,7 @@ struct SpoolScan {
     changed_checked: MonotonicTime,
     /// Number of files so far.
     files: u64,
-    /// Modification times of the folders whose entries are renamed by mail programs.
+    /// Times of change of the folders whose entries are renamed by mail programs.
     folders: HashMap<PathBuf, i64>,
     /// Folders and files that could not be examined.
     unreadable: UnreadablePaths,
@@ -58,6 +63,7 @@ impl SpoolReader {
         self.counters.sweeps += 1;
         self.spools[spool].due = None;
         let start = host.now();
+        let old = self.latest_change(spool, FOLDER_AGE, host);
         let is_present = self.check_root(spool, host)?;
         let mut scan = SpoolScan {
             spool,
@@ -87,7 +93,7 @@ impl SpoolReader {
             self.finish_census(census, host)?;
         }
         self.shared.committer.save_watch_time()?;
-        self.plan_next_scan(spool, scan.folders, host.now());
+        self.plan_next_scan(spool, scan.folders, old, host.now());
         Ok(())
     }
 
@@ -161,8 +167,9 @@ impl SpoolReader {
         for step in walk::walk(&roots, &PathFilter::default(), SymlinkPolicy::Skip) {
             match step {
                 WalkStep::File(file) => {
-                    scan.add(&file);
-                    let standing = self.check_file(scan.spool, &file, host)?;
+                    let metadata = file.source.path.symlink_metadata();
+                    scan.add(&file, &metadata);
+                    let standing = self.check_file(scan.spool, &file, metadata, host)?;
                     if let Some(census) = &mut scan.census {
                         census.add(&file, standing);
                     }
@@ -196,12 +203,18 @@ impl SpoolReader {
         Ok(())
     }
 
-    /// Plans the next scan. A folder that changed during the scan is scanned again until it is
-    /// stable: reading a folder while its entries are renamed returns some of them twice and others
-    /// not at all.
-    fn plan_next_scan(&mut self, spool: usize, folders: HashMap<PathBuf, i64>, now: MonotonicTime) {
+    /// Plans the next scan. A folder that changed during the scan, after `old`, is scanned again until it is stable: reading a folder
+    /// while its entries are renamed returns some of them twice and others not at all.
+    fn plan_next_scan(
+        &mut self,
+        spool: usize,
+        folders: HashMap<PathBuf, i64>,
+        old: i64,
+        now: MonotonicTime,
+    ) {
         let is_stable = folders.iter().all(|(path, before)| {
-            modification_time(path) == Some(*before) && self.folders.get(path) == Some(before)
+            change_time(path) == Some(*before)
+                && (*before <= old || self.folders.get(path) == Some(before))
         });
         self.folders.extend(folders);
         let rescan_ms = self.config.watch.sweep.as_millis() as u64;
@@ -229,11 +242,11 @@ impl SpoolReader {
 }
 
 impl SpoolScan {
-    fn add(&mut self, file: &WalkedFile) {
+    fn add(&mut self, file: &WalkedFile, metadata: &io::Result<Metadata>) {
         self.files += 1;
         self.add_folder(file);
         if let Some(survey) = &mut self.survey {
-            survey.add(file);
+            survey.add(file, metadata);
         }
     }
 
@@ -252,7 +265,7 @@ impl SpoolScan {
         }
     }
 
-    /// Records the modification time of a file's folder, if mail programs rename its entries.
+    /// Records the time of change of a file's folder, if mail programs rename its entries.
     fn add_folder(&mut self, file: &WalkedFile) {
         if file.hint == FormatHint::None {
             return;
@@ -261,7 +274,7 @@ impl SpoolScan {
             return;
         };
         if !self.folders.contains_key(folder)
-            && let Some(time) = modification_time(folder)
+            && let Some(time) = change_time(folder)
         {
             self.folders.insert(folder.to_owned(), time);
         }
@@ -404,10 +417,10 @@ pub(super) struct SpoolSurvey {
 
 impl SpoolSurvey {
     /// Adds a file that exists.
-    pub(super) fn add(&mut self, file: &WalkedFile) {
-        match file.source.path.symlink_metadata() {
+    pub(super) fn add(&mut self, file: &WalkedFile, metadata: &io::Result<Metadata>) {
+        match metadata {
             Ok(metadata) => {
-                self.add_version(file, FileVersion::of(&metadata));
+                self.add_version(file, FileVersion::of(metadata));
             }
             Err(error) if error.kind() == io::ErrorKind::NotFound => {}
             Err(_) => self.mark_incomplete("the metadata of some files cannot be read"),

@@ -3,7 +3,6 @@
 
 use std::collections::{BTreeSet, HashMap};
 use std::io;
-use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -230,7 +229,7 @@ pub(super) struct SpoolCensus {
     pub(super) unread: Vec<UnreadFile>,
     /// Files without content.
     pub(super) empty: Vec<UnreadFile>,
-    /// Folders whose entries are renamed by mail programs, with their modification times before the
+    /// Folders whose entries are renamed by mail programs, with their times of change before the
     /// scan.
     pub(super) folders: HashMap<PathBuf, Option<i64>>,
     /// `true` if files may be present that are not listed.
@@ -406,8 +405,7 @@ impl SpoolCensus {
     /// Folders in which entries were renamed during the scan, so that the scan may have listed
     /// neither name.
     fn changed_folders(&self) -> impl Iterator<Item = &PathBuf> {
-        let is_changed =
-            |(path, before): &(&PathBuf, &Option<i64>)| modification_time(path) != **before;
+        let is_changed = |(path, before): &(&PathBuf, &Option<i64>)| change_time(path) != **before;
         self.folders.iter().filter(is_changed).map(|(path, _)| path)
     }
 }
@@ -532,13 +530,8 @@ fn add_block(blocks: &mut HashMap<Hash128, CensusBlock>, mailbox: Hash128, block
         .and_then(|known| block.changed.map(|other| known.max(other)));
 }
 
-/// Returns the modification time of a file or folder in nanoseconds since 1970.
-pub(super) fn modification_time(path: &Path) -> Option<i64> {
-    let metadata = path.metadata().ok()?;
-    Some(
-        metadata
-            .mtime()
-            .wrapping_mul(1_000_000_000)
-            .wrapping_add(metadata.mtime_nsec()),
-    )
+/// Returns the time at which a folder was last changed, in nanoseconds since 1970. No program can set it.
+pub(super) fn change_time(folder: &Path) -> Option<i64> {
+    let metadata = folder.metadata().ok()?;
+    Some(FileVersion::of(&metadata).ctime)
 }
