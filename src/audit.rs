@@ -9,6 +9,7 @@ mod check;
 mod confirmation;
 mod database;
 mod due;
+mod guard;
 mod import;
 mod inspect;
 mod lychee;

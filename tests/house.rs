@@ -80,7 +80,7 @@ const USES_CLOCK: &[&str] = &[
     "audit/database.rs",
     "audit/save.rs",
     "audit/check.rs",
-    "audit/check/guard_proxy.rs",
+    "audit/guard.rs",
     "audit/inspect/client.rs",
     "audit/protocols",
     "browse/answer.rs",
@@ -118,6 +118,7 @@ const NETWORK: &[&str] = &[
 const USES_NETWORK: &[&str] = &[
     "audit/archive",
     "audit/check/guard_proxy",
+    "audit/guard.rs",
     "audit/inspect/client.rs",
     "audit/protocols",
     "audit/save.rs",

@@ -21,6 +21,7 @@ use super::AuditError;
 use super::confirmation::ConfirmationRule;
 use super::database::{AuditDb, CheckPace, CheckResult, ResultStore, now, now_seconds, time_text};
 use super::due::{self, DueRules, next_checks};
+use super::guard::NetworkSigns;
 use super::lychee::Answer;
 use super::state::{CheckFailure, CheckOutcome, LinkState};
 use crate::diagnostic::{counted, shortened};
@@ -29,7 +30,7 @@ use crate::limits::{
     AUDIT_SILENT_HOSTS, MESSAGE_VALUE_CHARS,
 };
 use checker::Checker;
-use guard_proxy::{GuardProxy, NetworkSigns};
+use guard_proxy::GuardProxy;
 
 /// Links to check.
 #[derive(Clone, Debug)]

@@ -1,7 +1,7 @@
 //! Checks links of protocols that no link checker speaks: ftp and gopher by a question without a
 //! transfer, wais, prospero and telnet by a look-up of their host's name.
 //!
-//! The rules of hosts are those of `check/guard_proxy.rs`. Results lie in a table of their own, and
+//! The rules of hosts are those of `guard.rs`. Results lie in a table of their own, and
 //! count in no share.
 
 mod ftp;
@@ -21,8 +21,8 @@ use url::Url;
 use super::AuditError;
 use super::archive::wait_until;
 use super::check::AuditProgress;
-use super::check::guard_proxy::HostRules;
 use super::database::{AuditDb, now, now_seconds};
+use super::guard::HostRules;
 use super::state::{CheckFailure, LinkState};
 use crate::diagnostic::shortened_inside;
 use crate::limits::{

@@ -10,38 +10,24 @@
 //! connection.
 
 use std::collections::HashMap;
-use std::io::{self, ErrorKind, Read, Write};
-use std::net::{IpAddr, Ipv4Addr, Shutdown, SocketAddr, TcpListener, TcpStream, ToSocketAddrs};
+use std::io::{self, Read, Write};
+use std::net::{Ipv4Addr, Shutdown, SocketAddr, TcpListener, TcpStream};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use url::{Host, Url};
+use url::Url;
 
 use crate::audit::AuditError;
+use crate::audit::guard::{HostRules, NetworkSigns, Resolve, system_resolver};
 use crate::audit::lychee::Answer;
-use crate::audit::public_host::{is_among, is_public, is_public_address};
 use crate::audit::state::{CheckFailure, CheckOutcome};
-use crate::limits::{
-    AUDIT_CONNECT_SECONDS, AUDIT_CONNECTION_BYTES, AUDIT_HEAD_BYTES, AUDIT_IDLE_SECONDS,
-};
+use crate::limits::{AUDIT_CONNECTION_BYTES, AUDIT_HEAD_BYTES, AUDIT_IDLE_SECONDS};
 
 /// HTTP code with which the proxy answers for a host that it did not reach. No server is known to
 /// use it.
 const NOT_REACHED: u16 = 599;
-
-/// Name of a server of the root of the name service, which has the same addresses since 1997.
-const ROOT_SERVER: &str = "k.root-servers.net";
-
-/// Signs of a network that works. Hosts that were allowed although they are private are none.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct NetworkSigns {
-    /// A public server accepted a connection.
-    pub(super) has_connection: bool,
-    /// The name service has found public addresses.
-    pub(super) has_name_service: bool,
-}
 
 /// A running proxy. It ends when it is dropped; open connections end with their peers.
 pub(in crate::audit) struct GuardProxy {
@@ -101,17 +87,13 @@ impl GuardProxy {
 
     /// Returns the signs that were seen that this machine has a network.
     pub(super) fn network_signs(&self) -> NetworkSigns {
-        let rules = &self.shared.rules;
-        NetworkSigns {
-            has_connection: rules.has_connection.load(Ordering::Relaxed),
-            has_name_service: rules.has_name_service.load(Ordering::Relaxed),
-        }
+        self.shared.rules.network_signs()
     }
 
     /// Looks up a name that exists as long as the name service does, which contacts that service
     /// alone. Returns `true` if it has public addresses.
     pub(super) fn finds_root_server(&self) -> bool {
-        self.shared.rules.finds_name(ROOT_SERVER)
+        self.shared.rules.finds_root_server()
     }
 
     /// Returns the reason for which the host of a URL was not reached; `None` if it was.
@@ -308,144 +290,6 @@ fn relay_in_thread(client: &TcpStream, server: &TcpStream) -> io::Result<thread:
 /// Copies at most [`AUDIT_CONNECTION_BYTES`].
 fn copy(from: &mut impl Read, to: &mut impl Write) -> io::Result<()> {
     io::copy(&mut from.take(AUDIT_CONNECTION_BYTES), to).map(drop)
-}
-
-/// Resolves a name and a port.
-type Resolve = Box<dyn Fn(&str, u16) -> io::Result<Vec<SocketAddr>> + Send + Sync>;
-
-/// Returns the resolver of the system.
-fn system_resolver() -> Resolve {
-    Box::new(|name, port| Ok((name, port).to_socket_addrs()?.collect()))
-}
-
-/// Rules by which hosts are connected to.
-pub(in crate::audit) struct HostRules {
-    /// Names, and addresses, that may be private.
-    private_hosts: Vec<String>,
-    resolve: Resolve,
-    has_connection: AtomicBool,
-    has_name_service: AtomicBool,
-}
-
-impl HostRules {
-    /// Creates rules that permit `private_hosts` beside public hosts, and resolve names as this
-    /// machine does.
-    pub(in crate::audit) fn of_system(private_hosts: &[String]) -> HostRules {
-        HostRules::new(private_hosts, system_resolver())
-    }
-
-    fn new(private_hosts: &[String], resolve: Resolve) -> HostRules {
-        HostRules {
-            private_hosts: private_hosts.to_vec(),
-            resolve,
-            has_connection: AtomicBool::new(false),
-            has_name_service: AtomicBool::new(false),
-        }
-    }
-
-    /// Resolves a name. Returns `true` if it has addresses, and all are public.
-    fn finds_name(&self, name: &str) -> bool {
-        let found = (self.resolve)(name, DNS_PORT).unwrap_or_default();
-        !found.is_empty() && found.iter().all(is_public_socket)
-    }
-
-    /// Connects to the host of a URL, if it is public and all its addresses are.
-    pub(in crate::audit) fn connect(&self, url: &Url) -> Result<TcpStream, CheckFailure> {
-        let addresses = self.addresses(url)?;
-        let deadline = Instant::now() + Duration::from_secs(AUDIT_CONNECT_SECONDS);
-        let mut failures = Vec::new();
-        for (at, address) in addresses.iter().enumerate() {
-            let left = deadline.saturating_duration_since(Instant::now());
-            let share = left / (addresses.len() - at) as u32;
-            match TcpStream::connect_timeout(address, share.max(Duration::from_millis(1))) {
-                Ok(stream) => {
-                    if is_public_socket(address) {
-                        self.has_connection.store(true, Ordering::Relaxed);
-                    }
-                    return Ok(stream);
-                }
-                Err(error) => failures.push(connect_failure(&error)),
-            }
-        }
-        // An address that refuses says more than one that this machine has no way to.
-        failures.sort_unstable();
-        Err(failures.first().copied().unwrap_or(CheckFailure::Dns))
-    }
-
-    /// Asks the name service for the addresses of a host.
-    fn resolved(&self, host: &str, port: u16) -> Result<Vec<SocketAddr>, CheckFailure> {
-        let found = (self.resolve)(host, port).map_err(|error| resolve_failure(&error))?;
-        if found.iter().any(is_public_socket) {
-            self.has_name_service.store(true, Ordering::Relaxed);
-        }
-        Ok(found)
-    }
-
-    /// Returns the addresses of a host that is to be connected to.
-    pub(in crate::audit) fn addresses(&self, url: &Url) -> Result<Vec<SocketAddr>, CheckFailure> {
-        let port = url.port_or_known_default().ok_or(CheckFailure::Excluded)?;
-        let host = url.host_str().unwrap_or_default();
-        let is_allowed = |host: &str| is_among(host, &self.private_hosts);
-        if !is_public(url) && !is_allowed(host) {
-            return Err(CheckFailure::Excluded);
-        }
-        let addresses = match url.host() {
-            Some(Host::Ipv4(address)) => vec![SocketAddr::new(address.into(), port)],
-            Some(Host::Ipv6(address)) => vec![SocketAddr::new(address.into(), port)],
-            _ => self.resolved(host, port)?,
-        };
-        let is_named = |address: IpAddr| {
-            let in_url: Host<&str> = match address {
-                IpAddr::V4(address) => Host::Ipv4(address),
-                IpAddr::V6(address) => Host::Ipv6(address),
-            };
-            is_allowed(&in_url.to_string())
-        };
-        let may_connect =
-            |address: IpAddr| is_public_address(address) || is_allowed(host) || is_named(address);
-        if addresses.iter().all(|address| may_connect(address.ip())) {
-            Ok(addresses)
-        } else {
-            Err(CheckFailure::Excluded)
-        }
-    }
-}
-
-/// The port of the name service.
-const DNS_PORT: u16 = 53;
-
-fn is_public_socket(address: &SocketAddr) -> bool {
-    is_public_address(address.ip())
-}
-
-/// The failure of a name service: a name that does not exist, or a service that does not answer,
-/// which proves nothing.
-///
-/// The standard library has no other form of these errors than the words of the C library.
-fn resolve_failure(error: &io::Error) -> CheckFailure {
-    let text = error.to_string();
-    let is_temporary = [
-        "Temporary failure",
-        "Try again",
-        "System error",
-        "Out of memory",
-    ]
-    .iter()
-    .any(|words| text.contains(words));
-    if is_temporary {
-        CheckFailure::Other
-    } else {
-        CheckFailure::Dns
-    }
-}
-
-/// The failure of a connection. Without a network of its own this machine proves nothing.
-fn connect_failure(error: &io::Error) -> CheckFailure {
-    match error.kind() {
-        ErrorKind::ConnectionRefused | ErrorKind::HostUnreachable => CheckFailure::Connect,
-        ErrorKind::TimedOut | ErrorKind::WouldBlock => CheckFailure::Timeout,
-        _ => CheckFailure::Other,
-    }
 }
 
 /// Header fields that hold for one connection only (RFC 9110 section 7.6.1), or are for the proxy.

@@ -1,10 +1,11 @@
 //! The proxy with servers on the loopback interface, and a name service that the test invents.
 
-use std::io::{Read, Write};
+use std::io::{ErrorKind, Read, Write};
 use std::net::IpAddr;
 use std::sync::atomic::AtomicUsize;
 
 use super::*;
+use crate::audit::guard::{connect_failure, resolve_failure};
 use crate::audit::public_host::host_in_url;
 
 /// A server that counts its connections, and answers each request.
