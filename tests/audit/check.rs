@@ -10,6 +10,7 @@ use super::http_server::{HttpServer, answer};
 use super::{audit, audited, loaded, message, rows};
 use crate::scene::{Folder, ended, urlspool};
 
+mod answers;
 mod order;
 mod silence;
 

@@ -28,7 +28,15 @@ impl HttpServer {
     pub(crate) fn start(
         answer: impl Fn(&SeenRequest, usize) -> String + Send + Sync + 'static,
     ) -> HttpServer {
-        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        HttpServer::at("127.0.0.1", answer)
+    }
+
+    /// Starts a server at another address of this machine.
+    pub(crate) fn at(
+        address: &str,
+        answer: impl Fn(&SeenRequest, usize) -> String + Send + Sync + 'static,
+    ) -> HttpServer {
+        let listener = TcpListener::bind((address, 0)).unwrap();
         let address = listener.local_addr().unwrap();
         let seen = Arc::new(Mutex::new(Vec::new()));
         let (all, answer) = (Arc::clone(&seen), Arc::new(answer));
