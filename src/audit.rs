@@ -1,11 +1,12 @@
-//! Link-rot audits on a database that `load` made: which links to check, what a checker and an
-//! archive say of them.
+//! Link-rot audits on a database that `load` made: which links to check, what their
+//! servers and an archive say of them.
 //!
 //! Each step can be repeated and continues where it was interrupted. Results are stored by the key
 //! of the link, so that they outlive rows that are removed and loaded again.
 
 mod archive;
 mod check;
+mod client;
 mod confirmation;
 mod database;
 mod due;
@@ -62,7 +63,7 @@ pub enum AuditError {
         /// The error beneath.
         source: Option<Box<dyn StdError + Send + Sync>>,
     },
-    /// The link checker, the servers that it asks, or the archive give no answers.
+    /// The servers that are asked, or the archive, give no answers.
     #[error("{message}")]
     NoAnswers {
         /// The reason and the way out.
@@ -70,7 +71,7 @@ pub enum AuditError {
         /// The error beneath.
         source: Option<Box<dyn StdError + Send + Sync>>,
     },
-    /// A file, a folder or the proxy of the link checker cannot be made.
+    /// A file or a folder cannot be made.
     #[error("{message}")]
     Output {
         /// The reason.

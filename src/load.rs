@@ -36,7 +36,7 @@ mod words;
 pub(crate) use citations::citation_of_row;
 pub use citations::{CitedThing, citations};
 #[cfg(feature = "audit")]
-pub(crate) use http_agent::{TrustedAuthorities, http_agent, proxied_agent, retry_after};
+pub(crate) use http_agent::{TrustedAuthorities, config_of_any_server, http_agent, retry_after};
 #[cfg(feature = "browse")]
 pub(crate) use phrases::split_words;
 pub use run::{LoadedScan, load, load_scan};

@@ -80,8 +80,8 @@ const USES_CLOCK: &[&str] = &[
     "audit/database.rs",
     "audit/save.rs",
     "audit/check.rs",
+    "audit/client.rs",
     "audit/guard.rs",
-    "audit/inspect/client.rs",
     "audit/protocols",
     "browse/answer.rs",
     "browse/server.rs",
@@ -117,7 +117,7 @@ const NETWORK: &[&str] = &[
 ];
 const USES_NETWORK: &[&str] = &[
     "audit/archive",
-    "audit/check/guard_proxy",
+    "audit/client.rs",
     "audit/guard.rs",
     "audit/inspect/client.rs",
     "audit/protocols",
@@ -132,7 +132,7 @@ const USES_NETWORK: &[&str] = &[
 const JSON: &[&str] = &["serde", "serde_json"];
 
 /// `record` owns the format of the records, `config` reads its file, `cli` reads JSON strings for `parse`, `daemon`
-/// answers `status` in words of its own, `audit` reads what link checkers and archives answer, and `explain` makes a value
+/// answers `status` in words of its own, `audit` reads results of lychee and what archives answer, and `explain` makes a value
 /// that pages and Python take as JSON.
 const USES_JSON: &[&str] = &["record", "config", "cli", "daemon", "audit", "explain"];
 

@@ -14,7 +14,6 @@ mod timemap;
 use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::thread;
 use std::time::{Duration, Instant};
 
 use rusqlite::params;
@@ -23,17 +22,17 @@ use url::Url;
 
 use super::AuditError;
 use super::check::AuditProgress;
+use super::client::wait_until;
 use super::database::{AuditDb, now};
 use super::state::LinkState;
 use crate::limits::{
-    AUDIT_FAILED_ANSWERS, AUDIT_POLL_MS, AUDIT_REFUSAL_SECONDS, AUDIT_REFUSALS,
-    AUDIT_RETRY_AFTER_SECONDS,
+    AUDIT_FAILED_ANSWERS, AUDIT_REFUSAL_SECONDS, AUDIT_REFUSALS, AUDIT_RETRY_AFTER_SECONDS,
 };
 use crate::load::clean_key;
 use capture::{ArchiveReply, Capture, nearest};
 use cdx::CdxClient;
 use cdxj::CdxjIndex;
-pub(super) use client::{agent, is_contact, refuse_login};
+pub(super) use client::{agent, refuse_login};
 use surt::surt;
 use timemap::TimeMapClient;
 
@@ -665,20 +664,6 @@ impl Pace {
     /// Puts off the next question.
     pub(super) fn put_off(&mut self, pause: Duration) {
         self.next = self.next.max(Instant::now() + pause);
-    }
-}
-
-/// Waits for a time. Returns `false` if it was stopped.
-pub(super) fn wait_until(time: Instant, stop: &AtomicBool) -> bool {
-    loop {
-        if stop.load(Ordering::Relaxed) {
-            return false;
-        }
-        let left = time.saturating_duration_since(Instant::now());
-        if left.is_zero() {
-            return true;
-        }
-        thread::sleep(left.min(Duration::from_millis(AUDIT_POLL_MS)));
     }
 }
 

@@ -255,9 +255,9 @@ CREATE TABLE audit_strata(
 
 -- Results of checks, each once, whoever reports it; the newest of a key counts. checked_at: time in
 -- UTC, as 2026-11-22T10:00:00Z; state: the name of a state of links; status: the HTTP code, NULL if
--- there is an error; error: dns, connect, timeout, tls, other, or 'excluded' (the checker refused the
--- link), 'unanswered' (it gave no answer for it); final_url: after redirects, NULL without any;
--- checker: its name and version.
+-- there is an error; error: dns, connect, timeout, tls, other, or 'excluded' (of a private host, or
+-- refused by a checker whose results were imported); final_url: after redirects, NULL without any;
+-- checker: name and version of the program that checked.
 CREATE TABLE audit_checks(
   id INTEGER PRIMARY KEY,
   key TEXT NOT NULL,

@@ -12,12 +12,10 @@ mod robots;
 mod tables;
 mod verdict;
 
-use std::collections::{BTreeMap, HashMap, VecDeque};
+use std::collections::{BTreeMap, HashMap};
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::RecvTimeoutError;
-use std::sync::{Mutex, PoisonError, mpsc};
-use std::thread;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use twox_hash::XxHash3_64;
@@ -27,10 +25,11 @@ pub use client::RobotsPolicy;
 
 use super::AuditError;
 use super::check::AuditProgress;
+use super::client::{ask_hosts, user_agent};
 use super::database::{AuditDb, now, now_seconds};
 use super::page_state::PageState;
-use crate::limits::{AUDIT_POLL_MS, AUDIT_SILENT_HOSTS, INSPECT_BATCH_LINKS, INSPECT_HOSTS};
-use client::{Answer, PageClient, Reply, RobotsFailure, origin, user_agent};
+use crate::limits::{AUDIT_SILENT_HOSTS, INSPECT_BATCH_LINKS, INSPECT_HOSTS};
+use client::{Answer, PageClient, Reply, RobotsFailure, origin};
 use tables::{KnownHost, StoredPage, due_urls, hosts, store_batch};
 use verdict::{Control, FoundPage, Verdict, judge};
 
@@ -92,16 +91,16 @@ pub struct InspectCounts {
 /// stay.
 pub fn inspect(
     job: &InspectJob,
-    stop: &AtomicBool,
+    stop: &Arc<AtomicBool>,
     progress: &mut dyn AuditProgress,
 ) -> Result<InspectCounts, AuditError> {
-    let user_agent = user_agent(&job.contact)?;
+    let user_agent = user_agent(Some(&job.contact))?;
     let audit = AuditDb::open_to_write(&job.database)?;
     let mut private_hosts = job.private_hosts.clone();
     let planned = audit.meta("allow_private")?.unwrap_or_default();
     let planned = planned.split(',').filter(|host| !host.is_empty());
     private_hosts.extend(planned.map(str::to_owned));
-    let client = PageClient::start(&user_agent, &private_hosts, job.robots, stop)?;
+    let client = PageClient::new(&user_agent, &private_hosts, job.robots, stop);
     let max_age = i64::try_from(job.max_age.as_secs()).unwrap_or(i64::MAX);
     let since = now_seconds().saturating_sub(max_age);
     let (mut due, answering) = due_urls(&audit, since)?;
@@ -114,41 +113,13 @@ pub fn inspect(
         answering,
         ..InspectCounts::default()
     };
-    // Disconnected when the inspection has ended, also by a panic.
-    let (running, ended) = mpsc::channel::<()>();
-    let client = &client;
-    thread::scope(|scope| {
-        scope.spawn(move || {
-            let turn = Duration::from_millis(AUDIT_POLL_MS);
-            while ended.recv_timeout(turn) == Err(RecvTimeoutError::Timeout) {
-                if stop.load(Ordering::Relaxed) {
-                    client.close();
-                    return;
-                }
-            }
-        });
-        let inspected = inspect_all(&audit, client, &due, &mut counts, progress);
-        drop(running);
-        inspected
-    })?;
-    Ok(counts)
-}
-
-/// Inspects all batches, until it is stopped.
-fn inspect_all(
-    audit: &AuditDb,
-    client: &PageClient<'_>,
-    due: &[Url],
-    counts: &mut InspectCounts,
-    progress: &mut dyn AuditProgress,
-) -> Result<(), AuditError> {
     for batch in due.chunks(INSPECT_BATCH_LINKS) {
-        let Some(read) = read_batch(client, batch, &hosts(audit, batch)?) else {
+        let Some(read) = read_batch(&client, batch, &hosts(&audit, batch)?) else {
             counts.is_interrupted = true;
             break;
         };
         refuse_silence(&read)?;
-        store_batch(audit, &read)?;
+        store_batch(&audit, &read)?;
         for page in &read.pages {
             counts.inspected += 1;
             *counts.states.entry(page.state).or_default() += 1;
@@ -156,48 +127,31 @@ fn inspect_all(
         progress.done(counts.inspected, counts.due);
         client.forget();
     }
-    Ok(())
+    Ok(counts)
 }
 
 /// Reads the pages of a batch, several hosts at a time. Returns `None` if it was stopped.
 fn read_batch(
-    client: &PageClient<'_>,
+    client: &PageClient,
     batch: &[Url],
     known: &HashMap<String, KnownHost>,
 ) -> Option<ReadBatch> {
-    let mut by_host: HashMap<String, Vec<&Url>> = HashMap::new();
-    for url in batch {
-        by_host.entry(origin(url)).or_default().push(url);
+    let ask = |urls: &[&Url]| {
+        let origin = urls.first().map(|url| origin(url)).unwrap_or_default();
+        let host = HostReader::new(client, &origin, known.get(&origin));
+        let read = host.read(&origin, urls);
+        read.map(|(pages, known)| (pages, (origin, known)))
+            .into_iter()
+            .collect()
+    };
+    let mut read = ReadBatch::default();
+    for (pages, host) in ask_hosts(batch, origin, INSPECT_HOSTS, ask) {
+        read.pages.extend(pages);
+        read.hosts.push(host);
     }
-    let mut groups: Vec<_> = by_host.into_iter().collect();
-    // Those with most links first: they take longest.
-    groups.sort_unstable_by(|one, next| next.1.len().cmp(&one.1.len()).then(one.0.cmp(&next.0)));
-    let waiting = Mutex::new(VecDeque::from(groups));
-    let read = Mutex::new(ReadBatch::default());
-    thread::scope(|scope| {
-        for _ in 0..INSPECT_HOSTS {
-            scope.spawn(|| {
-                loop {
-                    let next = {
-                        let mut waiting = waiting.lock().unwrap_or_else(PoisonError::into_inner);
-                        waiting.pop_front()
-                    };
-                    let Some((origin, urls)) = next else { return };
-                    let host = HostReader::new(client, &origin, known.get(&origin));
-                    let Some((pages, known)) = host.read(&origin, &urls) else {
-                        return;
-                    };
-                    let mut read = read.lock().unwrap_or_else(PoisonError::into_inner);
-                    read.pages.extend(pages);
-                    read.hosts.push((origin, known));
-                }
-            });
-        }
-    });
     if client.is_stopped() {
         return None;
     }
-    let mut read = read.into_inner().unwrap_or_else(PoisonError::into_inner);
     read.pages.sort_by(|one, next| one.url.cmp(&next.url));
     Some(read)
 }
@@ -225,7 +179,7 @@ struct ReadBatch {
 
 /// Reads the pages of one host, one after the other.
 struct HostReader<'a> {
-    client: &'a PageClient<'a>,
+    client: &'a PageClient,
     /// The answer for a path that cannot exist; `None` before it was asked for.
     control: Option<Control>,
     /// `true` if the host gave this answer, so that it is stored.
@@ -233,7 +187,7 @@ struct HostReader<'a> {
 }
 
 impl<'a> HostReader<'a> {
-    fn new(client: &'a PageClient<'a>, origin: &str, known: Option<&KnownHost>) -> HostReader<'a> {
+    fn new(client: &'a PageClient, origin: &str, known: Option<&KnownHost>) -> HostReader<'a> {
         let known = known.cloned().unwrap_or_default();
         if let Some(robots) = &known.robots {
             client.know_robots(origin, robots);

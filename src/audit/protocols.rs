@@ -8,19 +8,17 @@ mod ftp;
 mod gopher;
 mod stream;
 
-use std::collections::{BTreeMap, HashMap, VecDeque};
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, PoisonError};
-use std::thread;
 use std::time::{Duration, Instant};
 
 use rusqlite::params;
 use url::Url;
 
 use super::AuditError;
-use super::archive::wait_until;
 use super::check::AuditProgress;
+use super::client::{self, wait_until};
 use super::database::{AuditDb, now, now_seconds};
 use super::guard::HostRules;
 use super::state::{CheckFailure, LinkState};
@@ -248,33 +246,14 @@ fn ask_hosts<'l>(
     contact: &str,
     stop: &AtomicBool,
 ) -> Vec<(&'l DueLink, Outcome)> {
-    let mut by_host: HashMap<String, Vec<&DueLink>> = HashMap::new();
-    for link in links {
-        let host = Target::of(link).map(|target| target.place.to_string());
-        by_host
-            .entry(host.unwrap_or_default())
-            .or_default()
-            .push(link);
-    }
-    let waiting = Mutex::new(by_host.into_values().collect::<VecDeque<_>>());
-    let results = Mutex::new(Vec::new());
-    thread::scope(|scope| {
-        for _ in 0..INSPECT_HOSTS {
-            scope.spawn(|| {
-                loop {
-                    let next = {
-                        let mut waiting = waiting.lock().unwrap_or_else(PoisonError::into_inner);
-                        waiting.pop_front()
-                    };
-                    let Some(links) = next else { return };
-                    let asked = ask_host(&links, rules, contact, stop);
-                    let mut results = results.lock().unwrap_or_else(PoisonError::into_inner);
-                    results.extend(asked);
-                }
-            });
-        }
-    });
-    let mut results = results.into_inner().unwrap_or_else(PoisonError::into_inner);
+    let host = |link: &DueLink| {
+        let target = Target::of(link);
+        target
+            .map(|target| target.place.to_string())
+            .unwrap_or_default()
+    };
+    let ask = |links: &[&'l DueLink]| ask_host(links, rules, contact, stop);
+    let mut results = client::ask_hosts(links, host, INSPECT_HOSTS, ask);
     results.sort_by(|one, next| one.0.key.cmp(&next.0.key));
     results
 }

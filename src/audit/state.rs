@@ -126,22 +126,19 @@ pub enum CheckFailure {
     Tls,
     /// Reset, too many redirects, or any other reason.
     Other,
-    /// The checker refused to check the link.
+    /// The host is private, or the checker refused to check the link.
     Excluded,
-    /// The checker gave no answer for the link.
-    Unanswered,
 }
 
 impl CheckFailure {
     /// All failures.
-    pub const ALL: [CheckFailure; 7] = [
+    pub const ALL: [CheckFailure; 6] = [
         CheckFailure::Dns,
         CheckFailure::Connect,
         CheckFailure::Timeout,
         CheckFailure::Tls,
         CheckFailure::Other,
         CheckFailure::Excluded,
-        CheckFailure::Unanswered,
     ];
 
     /// Returns the name that the tables and the CSV files have.
@@ -162,15 +159,14 @@ impl CheckFailure {
             CheckFailure::Timeout => ("timeout", "no answer in time"),
             CheckFailure::Tls => ("tls", "no secure connection"),
             CheckFailure::Other => ("other", "failed in the name service, network or connection"),
-            CheckFailure::Excluded => ("excluded", "private, or excluded by the checker"),
-            CheckFailure::Unanswered => ("unanswered", "without an answer of the checker"),
+            CheckFailure::Excluded => ("excluded", "on a private host"),
         }
     }
 
     /// Returns `true` for a failure of the link, for which a server was asked; not one of its
     /// check.
     pub(super) fn is_of_link(self) -> bool {
-        !matches!(self, CheckFailure::Excluded | CheckFailure::Unanswered)
+        self != CheckFailure::Excluded
     }
 
     /// Returns the failure with this name.

@@ -184,13 +184,11 @@ fn protocol_summary(counts: &ProtocolCounts) -> String {
     text
 }
 
-fn check_web(args: &AuditCheckArgs, stop: &AtomicBool) -> CommandResult {
-    let mut job = CheckJob::new(args.database.clone(), std::env::temp_dir());
-    job.checker.clone_from(&args.checker);
-    job.checker_args = shlex::split(&args.checker_args).ok_or_else(|| {
-        let message = "`--checker-args` has a quote that is not closed, or ends with a backslash";
-        CommandError::new(Exit::Usage, message)
-    })?;
+fn check_web(args: &AuditCheckArgs, stop: &Arc<AtomicBool>) -> CommandResult {
+    let mut job = CheckJob::new(args.database.clone());
+    job.contact.clone_from(&args.contact);
+    job.timeout = Duration::from_secs(args.timeout);
+    job.retries = args.retries;
     job.max_age = args.max_age;
     job.confirm = args.confirm;
     job.confirm_after = args.confirm_after;
@@ -251,24 +249,9 @@ fn check_summary(counts: &CheckCounts) -> String {
             text.push_str(&format!(", {}", counted(count, one, many)));
         }
     }
-    for (count, noun) in [
-        (
-            counts.excluded,
-            "not contacted (private, or excluded by the checker)",
-        ),
-        (counts.unanswered, "without an answer of the checker"),
-    ] {
-        if count > 0 {
-            text.push_str(&format!("; {} of them {noun}", grouped(count)));
-        }
-    }
-    if counts.unmatched > 0 {
-        let answers = counted(
-            counts.unmatched,
-            "answer for a URL that was not asked for",
-            "answers for URLs that were not asked for",
-        );
-        text.push_str(&format!("; {answers}"));
+    if counts.excluded > 0 {
+        let count = grouped(counts.excluded);
+        text.push_str(&format!("; {count} of them not contacted (private)"));
     }
     if counts.forgotten > 0 {
         let results = counted(counts.forgotten, "result", "results");

@@ -4,10 +4,34 @@
 /// 256 MiB with it.
 pub const AUDIT_CACHE_KIB: u32 = 64 << 10;
 
-/// Number of links that are given to the link checker at once, and stored in one transaction.
+/// Number of links that are checked together, and stored in one transaction.
 ///
 /// After an interruption at most so many links are checked again.
 pub const AUDIT_BATCH_LINKS: usize = 500;
+
+/// Number of hosts that a check asks at the same time.
+pub const AUDIT_CHECK_HOSTS: usize = 128;
+
+/// Pause, in milliseconds, between an answer to a check and its next request to the same host.
+pub const AUDIT_CHECK_PAUSE_MS: u64 = 500;
+
+/// Time, in seconds, in which a link must be answered to a check, with all its redirects, if the
+/// user gives no other.
+pub const AUDIT_CHECK_SECONDS: u64 = 20;
+
+/// Redirects that a check follows.
+pub const AUDIT_CHECK_REDIRECTS: usize = 10;
+
+/// Number of times that a check asks again for a link whose failure may pass, if the user gives no
+/// other.
+pub const AUDIT_CHECK_RETRIES: u32 = 3;
+
+/// Pause, in seconds, before a check asks for a link again. It is doubled each time.
+pub const AUDIT_RETRY_SECONDS: u64 = 1;
+
+/// Longest pause, in seconds, that a check makes for a server that asks for one. If it asks for more,
+/// the link is not asked for again.
+pub const AUDIT_RETRY_PAUSE_SECONDS: u64 = 30;
 
 /// Number of hosts from which on their silence is that of this machine's network, so that it is not
 /// stored: those of a batch, and those that replied in earlier checks. Of old links half have a
@@ -17,31 +41,11 @@ pub const AUDIT_SILENT_HOSTS: usize = 10;
 /// Number of hosts that replied in earlier checks, and are asked again if a whole batch is silent.
 pub const AUDIT_CONTROL_HOSTS: usize = 10;
 
-/// Maximum size, in bytes, of the link checker's answers for one batch. An answer repeats its URLs
-/// about four times.
-pub const AUDIT_ANSWER_BYTES: u64 = 256 << 20;
-
-/// Bytes of the link checker's messages that are kept, to report the first or the last of them.
-pub const AUDIT_CHECKER_MESSAGE_BYTES: u64 = 64 << 10;
-
-/// Interval, in milliseconds, at which the end of the link checker, and an interruption, are
-/// noticed.
+/// Interval, in milliseconds, at which an interruption is noticed.
 pub const AUDIT_POLL_MS: u64 = 20;
 
-/// Maximum size, in bytes, of the head of a request or answer that passes the proxy of the link
-/// checker.
-pub const AUDIT_HEAD_BYTES: usize = 256 << 10;
-
-/// Bytes of one connection that pass the proxy of the link checker, in each direction. A status
-/// comes before the page.
-pub const AUDIT_CONNECTION_BYTES: u64 = 16 << 20;
-
-/// Time, in seconds, in which the proxy of the link checker must reach a host. The checker's own
-/// limit is 20 seconds.
+/// Time, in seconds, in which a host must be reached.
 pub const AUDIT_CONNECT_SECONDS: u64 = 18;
-
-/// Time, in seconds, after which the proxy of the link checker closes an idle connection.
-pub const AUDIT_IDLE_SECONDS: u64 = 120;
 
 /// Maximum size, in bytes, of a file of results that is imported. It is read as a whole, and a
 /// result takes about 200 bytes.

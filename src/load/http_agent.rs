@@ -5,8 +5,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use rustls::pki_types::CertificateDer;
+#[cfg(feature = "audit")]
+use ureq::config::Config;
+use ureq::config::ConfigBuilder;
 use ureq::http::Response;
 use ureq::tls::{Certificate, ClientCert, RootCerts, TlsConfig};
+use ureq::typestate::AgentScope;
 use ureq::{Agent, Body};
 
 /// Authorities whose certificates are trusted.
@@ -32,15 +36,16 @@ pub(crate) fn http_agent(
     timeout: Duration,
 ) -> Agent {
     let tls = tls(trusted_roots(server, authorities), certificate);
-    agent(tls, None, user_agent, timeout)
+    config(tls, user_agent, timeout).build().new_agent()
 }
 
-/// Creates a client of any server, which reaches them through `proxy` and trusts the authorities of
-/// this machine. It follows no redirects.
+/// Returns the configuration of a client of any server, which trusts the authorities of this machine.
+/// It follows no redirects, uses no proxy, and keeps no connection open.
 #[cfg(feature = "audit")]
-pub(crate) fn proxied_agent(proxy: ureq::Proxy, user_agent: &str, timeout: Duration) -> Agent {
+pub(crate) fn config_of_any_server(user_agent: &str, timeout: Duration) -> Config {
     let tls = tls(trusted_roots("https:", &TrustedAuthorities::Machine), None);
-    agent(tls, Some(proxy), user_agent, timeout)
+    let config = config(tls, user_agent, timeout);
+    config.max_idle_connections(0).build()
 }
 
 fn tls(roots: RootCerts, certificate: Option<ClientCert>) -> TlsConfig {
@@ -52,16 +57,14 @@ fn tls(roots: RootCerts, certificate: Option<ClientCert>) -> TlsConfig {
         .build()
 }
 
-fn agent(tls: TlsConfig, proxy: Option<ureq::Proxy>, user_agent: &str, timeout: Duration) -> Agent {
+fn config(tls: TlsConfig, user_agent: &str, timeout: Duration) -> ConfigBuilder<AgentScope> {
     Agent::config_builder()
         .tls_config(tls)
-        .proxy(proxy)
+        .proxy(None)
         .http_status_as_error(false)
         .max_redirects(0)
         .timeout_global(Some(timeout))
         .user_agent(user_agent)
-        .build()
-        .new_agent()
 }
 
 /// The certificates that are trusted, if the server is asked by TLS.

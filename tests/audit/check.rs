@@ -1,14 +1,14 @@
-//! `urlspool audit check`, with a checker that is a script and speaks the JSON of lychee.
+//! `urlspool audit check`, with servers of this machine.
 
-use std::fs;
-use std::os::unix::fs::PermissionsExt;
-use std::path::Path;
-use std::process::{Child, Stdio};
-use std::time::Duration;
+use std::process::Stdio;
+use std::sync::Mutex;
+use std::time::{Duration, Instant};
+
+use rusqlite::Connection;
 
 use super::http_server::{HttpServer, answer};
 use super::{audit, audited, loaded, message, rows};
-use crate::scene::{Folder, ended, urlspool};
+use crate::scene::{Folder, urlspool};
 
 mod answers;
 mod order;
@@ -16,266 +16,225 @@ mod silence;
 
 const DATED: &str = "Date: Tue, 2 Jan 1996 10:00:00 +0000\n";
 
-/// Writes the fake checker into a folder. Returns its path.
-fn fake_checker(folder: &Folder) -> String {
-    let path = folder.file("fake.sh", include_str!("fake_checker.sh"));
-    fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
-    path
+/// Planned links of a server. Their last letters say what it answers: a: alive, d: gone.
+struct Site {
+    folder: Folder,
+    server: HttpServer,
 }
 
-/// A planned database with these URLs.
-fn planned(urls: &str) -> Folder {
+impl Site {
+    /// Plans links with these paths.
+    fn new(paths: &[&str]) -> Site {
+        Site::answering(paths, |path, _| match path.as_bytes().last() {
+            Some(b'd') => answer("404 Not Found", "", ""),
+            _ => answer("200 OK", "", "page"),
+        })
+    }
+
+    /// Plans links with these paths. `respond` gets a path and the number of the request.
+    fn answering(
+        paths: &[&str],
+        respond: impl Fn(&str, usize) -> String + Send + Sync + 'static,
+    ) -> Site {
+        let server = HttpServer::start(move |request, number| respond(&request.target, number));
+        let urls: Vec<_> = paths.iter().map(|path| server.url(path)).collect();
+        let folder = planned(&urls);
+        Site { folder, server }
+    }
+}
+
+/// A database with a plan of these URLs, whose hosts may be private.
+fn planned(urls: &[String]) -> Folder {
     let folder = Folder::new();
-    loaded(&folder, &message(1, DATED, &format!("{urls}\n")));
-    audited(&folder, "plan", &["-q"]);
+    loaded(&folder, &message(1, DATED, &(urls.join("\n") + "\n")));
+    let hosts = urls.iter().filter_map(|url| url.split(['/', ':']).nth(3));
+    let allowed = hosts.flat_map(|host| ["--allow-private", host]);
+    let args: Vec<_> = ["-q"].into_iter().chain(allowed).collect();
+    audited(&folder, "plan", &args);
     folder
 }
 
+/// A database with a plan of these URLs although their hosts are private, which `check` does not allow.
+fn planned_private(urls: &[String]) -> Folder {
+    let folder = Folder::new();
+    loaded(&folder, &message(1, DATED, &(urls.join("\n") + "\n")));
+    audited(&folder, "plan", &["-q"]);
+    run(
+        &folder,
+        "UPDATE audit_links SET planned = 1, excluded = NULL",
+    );
+    folder
+}
+
+fn run(folder: &Folder, sql: &str) {
+    let db = Connection::open(folder.path("urls.db")).unwrap();
+    db.execute_batch(sql).unwrap();
+}
+
+/// The results by the last segment of their URLs.
 fn results(folder: &Folder) -> Vec<String> {
-    let sql =
-        "SELECT substr(key, 18), state, status, error, final_url FROM audit_checks ORDER BY key";
+    let sql = "SELECT replace(url, rtrim(url, replace(url, '/', '')), ''), state, status, error
+        FROM audit_checks JOIN audit_links USING(key) ORDER BY 1, audit_checks.id";
     rows(&folder.path("urls.db"), sql)
 }
 
-fn log(folder: &Folder) -> String {
-    fs::read_to_string(folder.path("fake.log")).unwrap_or_default()
-}
-
 #[test]
-fn each_answer_gives_a_state() {
-    let folder = planned(
-        "http://l.cern.ch/a http://l.cern.ch/m http://l.cern.ch/d http://l.cern.ch/n http://l.cern.ch/t\n\
-         http://l.cern.ch/x http://l.cern.ch/s http://l.cern.ch/u http://l.cern.ch/q?b&amp;c<a http://l.cern.ch/confirm/a",
-    );
-    loaded(&folder, &message(2, DATED, "http://l.cern.ch/later\n"));
-    let checker = fake_checker(&folder);
-    let end = audited(&folder, "check", &["--checker", &checker]);
-    assert_eq!(
-        results(&folder),
-        [
-            "a|alive|200|-|-",
-            "d|dead_page|404|-|-",
-            "m|redirected|200|-|http://www.w3.org/a",
-            // The proxy, which would know of a connection that was refused, was not asked for any.
-            "n|unknown|-|other|-",
-            "q?b&amp;c|unknown|-|unanswered|-",
-            "s|unknown|-|unanswered|-",
-            "t|dead_host|-|timeout|-",
-            "u|unknown|-|unanswered|-",
-            "x|unknown|-|excluded|-",
-        ]
-    );
-    for part in [
-        "9 of 9 URLs",
-        "; 1 of them not contacted",
-        "; 3 of them without an answer",
-        "1 answer for a URL",
-        "\nurlspool: 1 link came after the plan",
-    ] {
-        assert!(end.stderr.contains(part), "{part}: {}", end.stderr);
+fn results_are_counted_and_stored() {
+    let Site { folder, server } = Site::new(&["/a", "/d"]);
+    let later = server.url("/later");
+    loaded(&folder, &message(2, DATED, &format!("{later}\n")));
+    let end = audited(&folder, "check", &["--contact", "me@m.test"]);
+    assert_eq!(results(&folder), ["a|alive|200|-", "d|dead_page|404|-"]);
+    let summary = "2 of 2 URLs checked, 1 alive, 1 dead page\nurlspool: 1 link came after the plan";
+    assert!(end.stderr.contains(summary), "{}", end.stderr);
+    let sql = "SELECT DISTINCT checker FROM audit_checks";
+    let checkers = rows(&folder.path("urls.db"), sql);
+    assert_eq!(checkers, [concat!("urlspool ", env!("CARGO_PKG_VERSION"))]);
+    for request in server.seen() {
+        assert!(
+            request.head.contains("(link-rot audit; me@m.test)"),
+            "{}",
+            request.head
+        );
     }
-    let checker_names = rows(
-        &folder.path("urls.db"),
-        "SELECT DISTINCT checker FROM audit_checks",
-    );
-    assert_eq!(checker_names, ["fake 1.0"]);
 }
 
 #[test]
-fn the_checker_is_named_from_the_folder_of_the_user() {
-    let folder = planned("http://l.cern.ch/a");
-    fake_checker(&folder);
-    let mut check = urlspool(["audit", "check", "urls.db", "--checker", "./fake.sh"]);
-    let end = ended(check.current_dir(folder.root()), b"");
-    assert_eq!(end.status, Some(0), "{}", end.stderr);
-    assert_eq!(results(&folder), ["a|alive|200|-|-"]);
-}
-
-#[test]
-#[ignore = "needs lychee on PATH"]
-fn lychee_says_what_servers_answer() {
-    let server = HttpServer::start(|request, _| match request.target.as_str() {
-        "/moved" => answer("301 Moved", "Location: /alive\r\n", ""),
-        "/elsewhere" => answer("301 Moved", "Location: http://localhost:1/\r\n", ""),
-        "/private" => answer("301 Moved", "Location: http://169.254.169.254/\r\n", ""),
-        "/gone" => answer("410 Gone", "", ""),
-        "/closed" => String::new(),
-        _ => answer("200 OK", "", "page"),
-    });
-    let folder = planned(
-        "http://l.cern.ch/alive http://l.cern.ch/moved http://l.cern.ch/elsewhere http://l.cern.ch/private\n\
-         http://l.cern.ch/gone http://l.cern.ch/closed http://l.cern.ch/q?a&amp;b",
-    );
-    let options = format!(
-        "--max-retries 0 --host-request-interval 1ms --remap 'http://l.cern.ch/(.*) {}$1'",
-        server.url("/")
-    );
-    let args = [
-        "--allow-private",
+fn private_hosts_are_not_contacted_in_any_notation() {
+    let server = HttpServer::start(|_, _| answer("200 OK", "", ""));
+    let port = server.address.port();
+    let hosts = [
         "127.0.0.1",
-        "--allow-private",
+        "127.1",
+        "0x7f.1",
+        "0177.0.0.1",
+        "2130706433",
+        "0x7f000001",
+        "[::ffff:127.0.0.1]",
+        "[::1]",
         "localhost",
+        "LOCALHOST.",
+        "0",
+        "[::]",
+        "%31%32%37.1",
+        "[64:ff9b::127.0.0.1]",
     ];
-    audited(
-        &folder,
-        "check",
-        &[&args[..], &["--checker-args", &options]].concat(),
+    let urls: Vec<_> = hosts
+        .iter()
+        .map(|host| format!("http://{host}:{port}/"))
+        .collect();
+    let folder = planned_private(&urls);
+    let end = audited(&folder, "check", &["--accept-unreachable"]);
+    assert!(
+        end.stderr.contains("not contacted (private)"),
+        "{}",
+        end.stderr
     );
-    let moved = format!("moved|alive|200|-|{}", server.url("/alive"));
+    let states = "SELECT DISTINCT state, error FROM audit_checks";
+    assert_eq!(rows(&folder.path("urls.db"), states), ["unknown|excluded"]);
+    assert!(server.seen().is_empty());
+}
+
+#[test]
+fn private_hosts_of_the_plan_and_of_the_check_are_contacted() {
+    let site = Site::new(&["/a"]);
+    audited(&site.folder, "check", &[]);
+    run(
+        &site.folder,
+        "DELETE FROM audit_checks; DELETE FROM audit_meta WHERE name = 'allow_private'",
+    );
+    audited(&site.folder, "check", &[]);
+    assert_eq!(results(&site.folder), ["a|unknown|-|excluded"]);
+    run(&site.folder, "DELETE FROM audit_checks");
+    audited(&site.folder, "check", &["--allow-private", "127.0.0.1"]);
+    assert_eq!(results(&site.folder), ["a|alive|200|-"]);
+}
+
+#[test]
+fn a_failure_that_may_pass_is_asked_for_again() {
+    let site = Site::answering(&["/a", "/b", "/c", "/d", "/e"], |path, number| match path {
+        "/a" if number < 5 => answer("503 Busy", "", ""),
+        "/b" if number < 5 => String::new(),
+        "/c" => answer("429 Slow", "Retry-After: 31\r\n", ""),
+        "/d" => answer("404 Gone", "", ""),
+        "/e" => answer("500 Broken", "", ""),
+        _ => answer("200 OK", "", ""),
+    });
+    audited(&site.folder, "check", &["--retries", "1"]);
     assert_eq!(
-        results(&folder),
+        results(&site.folder),
         [
-            "alive|alive|200|-|-",
-            "closed|unknown|-|other|-",
-            "elsewhere|dead_host|-|connect|http://localhost:1/",
-            "gone|dead_page|410|-|-",
-            &moved,
-            "private|unknown|-|excluded|http://169.254.169.254/",
-            "q?a&amp;b|alive|200|-|-",
+            "a|alive|200|-",
+            "b|alive|200|-",
+            "c|unknown|429|-",
+            "d|dead_page|404|-",
+            "e|unknown|500|-"
         ]
     );
+    let mut paths: Vec<_> = site
+        .server
+        .seen()
+        .into_iter()
+        .map(|seen| seen.target)
+        .collect();
+    paths.sort();
+    assert_eq!(paths, ["/a", "/a", "/b", "/b", "/c", "/d", "/e", "/e"]);
 }
 
 #[test]
-fn words_of_the_checker_are_quoted_as_in_a_shell() {
-    let folder = planned("http://l.cern.ch/a");
-    let checker = fake_checker(&folder);
-    for words in ["-u 'x", "-u \"x", "-u x\\"] {
-        let args = ["--checker", &checker, "--checker-args", words];
-        let end = audit(&folder, "check", &args);
-        assert_eq!(end.status, Some(2), "{words}: {}", end.stderr);
-        let expected = "`--checker-args` has a quote that is not closed";
-        assert!(end.stderr.contains(expected), "{words}: {}", end.stderr);
+fn a_host_is_asked_for_one_link_at_a_time_with_pauses() {
+    let times = std::sync::Arc::new(Mutex::new(Vec::new()));
+    let seen = std::sync::Arc::clone(&times);
+    let site = Site::answering(&["/1", "/2", "/3", "/4"], move |path, _| {
+        seen.lock().unwrap().push(Instant::now());
+        let next = if path == "/1" { "Location: /2\r\n" } else { "" };
+        answer(if path == "/1" { "302 X" } else { "200 OK" }, next, "")
+    });
+    audited(&site.folder, "check", &[]);
+    let times = times.lock().unwrap();
+    assert_eq!(times.len(), 5);
+    for pair in times.windows(2) {
+        let pause = pair[1] - pair[0];
+        assert!(Duration::from_millis(490) < pause, "{pause:?}");
     }
-    assert_eq!(log(&folder), "");
-}
-
-#[test]
-fn the_checker_is_run_through_the_proxy() {
-    let folder = planned("http://l.cern.ch/a");
-    let checker = fake_checker(&folder);
-    let args = [
-        "--checker",
-        &checker,
-        "--checker-args",
-        "--host-concurrency 2 -u 'x y'",
-    ];
-    audited(&folder, "check", &args);
-    let log = log(&folder);
-    assert_eq!(log.matches("http://127.0.0.1:").count(), 3, "{log}");
-    for part in [
-        "--format json -v",
-        "--cache=false",
-        "--exclude-all-private",
-        "--host-concurrency 2 -u x y",
-    ] {
-        assert!(log.contains(part), "{part}: {log}");
-    }
-    assert_eq!(
-        log.matches("--host-concurrency").count(),
-        1,
-        "a default gives way: {log}"
-    );
-    let database = rusqlite::Connection::open(folder.path("urls.db")).unwrap();
-    database.execute_batch("DELETE FROM audit_checks").unwrap();
-    audited(
-        &folder,
-        "check",
-        &["--allow-private", "wiki", "--checker", &checker],
-    );
-    let lines: Vec<_> = log_lines(&folder);
-    assert!(!lines[1].contains("--exclude-all-private"), "{lines:?}");
-}
-
-/// Each of its links became unknown, and nothing was due with the right option.
-#[test]
-fn a_private_host_of_the_plan_is_contacted() {
-    let folder = planned("http://wiki/a");
-    let checker = fake_checker(&folder);
-    audited(&folder, "plan", &["--allow-private", "wiki"]);
-    audited(&folder, "check", &["--checker", &checker]);
-    let lines = log_lines(&folder);
-    let asked =
-        |line: &String| line.contains("links.html") && !line.contains("--exclude-all-private");
-    assert!(lines.iter().any(asked), "{lines:?}");
-}
-
-fn log_lines(folder: &Folder) -> Vec<String> {
-    log(folder).lines().map(str::to_owned).collect()
 }
 
 #[test]
 fn a_result_is_due_again_after_its_age() {
-    let folder =
-        planned("http://l.cern.ch/a http://l.cern.ch/d http://l.cern.ch/x http://l.cern.ch/s");
-    let checker = fake_checker(&folder);
-    audited(&folder, "check", &["--checker", &checker]);
-    let again = audited(&folder, "check", &["--checker", &checker]);
+    let Site { folder, .. } = Site::new(&["/a", "/d"]);
+    audited(&folder, "check", &[]);
+    let again = audited(&folder, "check", &[]);
     let nothing = "0 of 0 URLs checked; each planned link has a result that is not older";
     assert!(again.stderr.contains(nothing), "{}", again.stderr);
-    let old = "UPDATE audit_checks SET checked_at='2001-01-01T00:00:00Z' WHERE key LIKE '%/d'";
-    let database = rusqlite::Connection::open(folder.path("urls.db")).unwrap();
-    database.execute_batch(old).unwrap();
-    let third = audited(&folder, "check", &["--checker", &checker]);
+    run(
+        &folder,
+        "UPDATE audit_checks SET checked_at='2001-01-01T00:00:00Z' WHERE key LIKE '%/d'",
+    );
+    let third = audited(&folder, "check", &[]);
     assert!(
         third.stderr.contains("1 of 1 URL checked"),
         "{}",
         third.stderr
     );
-    assert_eq!(results(&folder).len(), 5, "the older result stays");
+    assert_eq!(results(&folder).len(), 3, "the older result stays");
 }
 
 #[test]
-fn batches_hold_at_most_500_links() {
+fn a_limit_and_batches_leave_no_link_out() {
     let urls: Vec<_> = (0..1_201)
-        .map(|number| format!("http://l.cern.ch/{number}a"))
+        .map(|number| format!("http://10.0.{}.{}/", number / 200, number % 200))
         .collect();
-    let folder = planned(&urls.join("\n"));
-    let checker = fake_checker(&folder);
-    let some = audited(&folder, "check", &["--limit", "201", "--checker", &checker]);
-    assert!(some.stderr.contains("201 of 201"), "{}", some.stderr);
-    let rest = audited(&folder, "check", &["--checker", &checker]);
-    assert!(rest.stderr.contains("1,000 of 1,000"), "{}", rest.stderr);
-    assert_eq!(log_lines(&folder).len(), 3);
-    let states = rows(
-        &folder.path("urls.db"),
-        "SELECT state, count(*), count(DISTINCT key) FROM audit_checks GROUP BY 1",
-    );
-    assert_eq!(states, ["alive|1201|1201"]);
-}
-
-#[test]
-fn a_checker_that_cannot_be_run_ends_with_69() {
-    let folder = planned("http://l.cern.ch/a");
-    let missing = audit(&folder, "check", &["--checker", "/nonexistent/lychee"]);
-    assert_eq!(missing.status, Some(69), "{}", missing.stderr);
-    assert!(
-        missing.stderr.contains("cargo install lychee"),
-        "{}",
-        missing.stderr
-    );
-    let folder_of_it = folder.root().to_str().unwrap();
-    for checker in [".", "/", folder_of_it] {
-        let end = audit(&folder, "check", &["--checker", checker]);
-        assert_eq!(end.status, Some(69), "{}", end.stderr);
-        let expected = format!("cannot run {checker}: it is a folder; install lychee");
-        assert!(end.stderr.contains(&expected), "{}", end.stderr);
-    }
-    let other = audit(&folder, "check", &["--checker", "false"]);
-    assert_eq!(other.status, Some(69), "{}", other.stderr);
-    let checker = fake_checker(&folder);
-    folder.write("fail", "");
-    let failing = audit(&folder, "check", &["--checker", &checker]);
-    assert_eq!(failing.status, Some(69), "{}", failing.stderr);
-    assert!(
-        failing.stderr.contains("exit code 3: no such option"),
-        "{}",
-        failing.stderr
-    );
-    folder.write("fail", "x".repeat(10_000));
-    let failing = audit(&folder, "check", &["--checker", &checker]);
-    assert!(failing.stderr.len() < 600, "{}", failing.stderr.len());
-    assert!(results(&folder).is_empty());
+    let folder = planned_private(&urls);
+    let check = |more: &[&str]| {
+        let args = [&["--accept-unreachable"], more].concat();
+        audited(&folder, "check", &args).stderr
+    };
+    let some = check(&["--limit", "201"]);
+    assert!(some.contains("201 of 201"), "{some}");
+    let rest = check(&[]);
+    assert!(rest.contains("1,000 of 1,000"), "{rest}");
+    let sql = "SELECT state, count(*), count(DISTINCT key) FROM audit_checks GROUP BY 1";
+    assert_eq!(rows(&folder.path("urls.db"), sql), ["unknown|1201|1201"]);
 }
 
 #[test]
@@ -287,114 +246,59 @@ fn without_a_plan_a_step_names_the_way_out() {
     assert!(end.stderr.contains("urlspool audit plan"), "{}", end.stderr);
 }
 
-/// Starts a check that hangs in its checker.
-fn hanging(folder: &Folder, checker: &str, temporary: &Path) -> Child {
-    folder.write("hang", "");
+#[test]
+fn an_interruption_ends_requests_and_stores_no_part_of_a_batch() {
+    let Site { folder, server } = Site::answering(&["/a"], |_, number| {
+        std::thread::sleep(Duration::from_secs(if number == 0 { 10 } else { 0 }));
+        answer("200 OK", "", "")
+    });
     let child = urlspool(["audit", "check"])
         .arg(folder.path("urls.db"))
-        .args(["--checker", checker])
-        .env("TMPDIR", temporary)
         .stderr(Stdio::piped())
         .spawn()
         .unwrap();
-    for _ in 0..500 {
-        if log(folder).contains("hanging") {
-            break;
-        }
+    while server.seen().is_empty() {
         std::thread::sleep(Duration::from_millis(20));
     }
-    child
-}
-
-#[test]
-fn a_killed_check_takes_its_checker_along_and_the_next_one_removes_its_files() {
-    let folder = planned("http://l.cern.ch/a");
-    let checker = fake_checker(&folder);
-    let temporary = folder.path("tmp");
-    fs::create_dir(&temporary).unwrap();
-    let mut child = hanging(&folder, &checker, &temporary);
-    let orphan = log(&folder).lines().find_map(|line| {
-        let number = line.strip_prefix("hanging ")?;
-        rustix::process::Pid::from_raw(number.parse().unwrap())
-    });
-    child.kill().unwrap();
-    child.wait().unwrap();
-    let is_gone = || rustix::process::test_kill_process(orphan.unwrap()).is_err();
-    let mut waits = 0..500;
-    while !is_gone() {
-        let next = waits.next();
-        assert!(next.is_some(), "the checker outlives the check");
-        std::thread::sleep(Duration::from_millis(20));
-    }
-    assert_eq!(fs::read_dir(&temporary).unwrap().count(), 1);
-    fs::remove_file(folder.path("hang")).unwrap();
-    let mut check = urlspool(["audit", "check"]);
-    check.arg(folder.path("urls.db")).env("TMPDIR", &temporary);
-    let end = ended(check.args(["--checker", &checker]), b"");
-    assert_eq!(end.status, Some(0), "{}", end.stderr);
-    assert_eq!(fs::read_dir(&temporary).unwrap().count(), 0);
-}
-
-#[test]
-fn an_interruption_kills_the_checker_and_stores_no_part_of_a_batch() {
-    let folder = planned("http://l.cern.ch/a");
-    let checker = fake_checker(&folder);
-    let child = hanging(&folder, &checker, &std::env::temp_dir());
+    let begun = Instant::now();
     let pid = rustix::process::Pid::from_child(&child);
     rustix::process::kill_process(pid, rustix::process::Signal::INT).unwrap();
     let output = child.wait_with_output().unwrap();
     assert_eq!(output.status.code(), Some(130));
+    assert!(begun.elapsed() < Duration::from_secs(3));
     assert!(String::from_utf8_lossy(&output.stderr).contains("run it again to go on"));
     assert!(results(&folder).is_empty());
-    fs::remove_file(folder.path("hang")).unwrap();
-    audited(&folder, "check", &["--checker", &checker]);
-    assert_eq!(results(&folder), ["a|alive|200|-|-"]);
+    audited(&folder, "check", &[]);
+    assert_eq!(results(&folder), ["a|alive|200|-"]);
 }
 
 /// A clock that was wrong at a check, or is wrong now, neither confirms a death nor keeps a link from being due.
 #[test]
 fn results_of_the_future_end_a_check_or_are_deleted() {
-    let folder = planned("http://l.cern.ch/d http://l.cern.ch/a");
-    let checker = fake_checker(&folder);
-    let check = |more: &[&str]| {
-        let args = [&["--checker", checker.as_str()], more].concat();
-        audit(&folder, "check", &args)
-    };
-    let db = folder.path("urls.db");
+    let Site { folder, .. } = Site::new(&["/d", "/a"]);
     let add = |ahead: &str, checker: &str| {
         let sql = format!(
             "INSERT INTO audit_checks(key, checked_at, state, status, checker)
              SELECT key, strftime('%Y-%m-%dT%H:%M:%SZ', 'now', '{ahead}'), 'dead_page', 404, '{checker}'
              FROM audit_links WHERE url LIKE '%/d'"
         );
-        rusqlite::Connection::open(&db)
-            .unwrap()
-            .execute_batch(&sql)
-            .unwrap();
+        run(&folder, &sql);
     };
     // A day ahead may be a time zone, where results are imported.
     add("+20 hours", "imported");
-    add("+60 seconds", "lychee 0.24.2");
-    assert_eq!(check(&[]).status, Some(0));
-    for (ahead, name) in [
-        ("+1 year", "imported"),
-        ("+10 minutes", "lychee 0.24.2"),
-        ("+10 minutes", "fake 1.0"),
-    ] {
+    add("+60 seconds", "urlspool 0.0.9");
+    assert_eq!(audit(&folder, "check", &[]).status, Some(0));
+    for (ahead, name) in [("+1 year", "imported"), ("+10 minutes", "urlspool 0.0.9")] {
         add(ahead, name);
-        let end = check(&[]);
+        let end = audit(&folder, "check", &[]);
         assert_eq!(end.status, Some(2), "{name}: {}", end.stderr);
         for part in ["1 result of the future, up to 20", "--forget-future"] {
             assert!(end.stderr.contains(part), "{part}: {}", end.stderr);
         }
-        let end = check(&["--forget-future"]);
-        assert_eq!(end.status, Some(0), "{}", end.stderr);
-        assert!(
-            end.stderr.contains("; 1 result of the future deleted"),
-            "{}",
-            end.stderr
-        );
+        let end = audited(&folder, "check", &["--forget-future"]);
+        let deleted = "; 1 result of the future deleted";
+        assert!(end.stderr.contains(deleted), "{}", end.stderr);
     }
-    let left = rows(&db, "SELECT count(*) FROM audit_checks");
+    let left = rows(&folder.path("urls.db"), "SELECT count(*) FROM audit_checks");
     assert_eq!(left, ["3"]);
 }

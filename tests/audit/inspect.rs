@@ -157,7 +157,7 @@ fn pages_are_judged_by_what_can_be_shown() {
     );
     assert_eq!(
         page("/inside", "error, evidence"),
-        "excluded|no answer: private, or excluded by the checker for the robots.txt of http://169.254.169.254"
+        "excluded|no answer: on a private host for the robots.txt of http://169.254.169.254"
     );
     let place = "https://www.hugedomains.com/domain_profile.cfm";
     assert_eq!(page("/sold", "status, final_url"), format!("-|{place}"));

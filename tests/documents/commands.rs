@@ -35,7 +35,7 @@ const USUAL_TOOLS: &[&str] = &[
 ];
 
 /// Tools that a session may need, one in a session. There is a test for each.
-const OTHER_TOOLS: &[&str] = &["duckdb", "git", "jq", "lychee", "sqlite3"];
+const OTHER_TOOLS: &[&str] = &["duckdb", "git", "jq", "sqlite3", "wayback"];
 
 /// The `sh` fences: page, first line, and the reason for which they are not run.
 const NOT_RUN: &[(&str, &str, &str)] = &[
@@ -375,9 +375,9 @@ fn commands_with_jq_print_what_the_pages_show() {
 }
 
 #[test]
-#[ignore = "needs lychee, and pywb for `examples/audit/servers.py`"]
-fn commands_with_lychee_print_what_the_pages_show() {
-    run_sessions(Some("lychee"));
+#[ignore = "needs pywb, for `examples/audit/servers.py`"]
+fn commands_with_pywb_print_what_the_pages_show() {
+    run_sessions(Some("wayback"));
 }
 
 #[test]

@@ -38,8 +38,7 @@ def dead_hosts(audit):
         records = subprocess.run([audit.program, "scan", "-q", f"{folder}/a.mbox"], check=True, capture_output=True).stdout
         subprocess.run([audit.program, "load", "-q", "--into", database], input=records, check=True)
         subprocess.run([audit.program, "audit", "plan", "-q", database], check=True)
-        options = "--max-retries 0 --host-request-interval 1ms"
-        ended = subprocess.run([audit.program, "audit", "check", "-q", database, "--checker-args", options], capture_output=True)
+        ended = subprocess.run([audit.program, "audit", "check", "-q", database, "--retries", "0"], capture_output=True)
         with sqlite3.connect(f"file:{database}?mode=ro", uri=True) as db:
             stored = db.execute("SELECT count(*) FROM audit_checks WHERE state='dead_host'").fetchone()[0]
         audit.checks.equal(f"a first check of dead hosts, {name}: exit code, results", (ended.returncode, stored), expected)

@@ -7,7 +7,6 @@ A seeded plan decides what each host and each page answers, and what a local pyw
 
 import os
 import random
-import re
 import shutil
 import socket
 import socketserver
@@ -37,6 +36,8 @@ HOSTS = {
     "unreachable": (2, "dead_host", "connect", UNREACHABLE),
     "silent": (1, "dead_host", "timeout", SILENT),
     "private": (1, "unknown", "excluded", PRIVATE),
+    # Its address is public and private in turn.
+    "rebinding": (3, None, None, LIVE),
     # Its https is no TLS. Its http is live.
     "tls": (3, "unknown", "tls", PLAIN),
 }
@@ -67,15 +68,12 @@ PAGES = {
     "reset": (1, "unknown", None, "other"),
 }
 
-# lychee checks neither pages of this host, which refuses it, nor names of XML.
-LYCHEE_EXCLUDES = re.compile(r"https?://(www\.)?(twitter|x)\.com/|https?://www\.w3\.org/(1999/xhtml|2000/svg)$")
-# It follows redirects of the others alone: those of links that RFC 3986 does not allow end with their status.
-URI = re.compile(r"https?://[^/?]*(?:[A-Za-z0-9._~:/?@!$&'()*+,;=-]|%[0-9A-Fa-f]{2})*")
-# For videos lychee asks another host for a picture.
-ALWAYS_ALIVE = {"www.youtube.com", "youtube.com", "m.youtube.com", "youtu.be", "img.youtube.com", "elsewhere.moved.net"}
+ALWAYS_ALIVE = {"elsewhere.moved.net"}
+# State, code and error of a link that is not contacted.
+EXCLUDED = ("unknown", None, "excluded")
 NO_HOST, PRIVATE_NAME, OTHER_NAME = "gone.moved.net", "inside.moved.net", "other-name."
 STEP = "/_step"
-# SLACK=4 on a busy machine: there an answer may take longer than the checker waits.
+# SLACK=4 on a busy machine: there an answer may take longer than the check waits.
 SLACK = int(os.environ.get("SLACK", "1"))
 SLOW_SECONDS, TIMEOUT_SECONDS = 6 * SLACK, 3 * SLACK
 # A silent host with many links would take minutes.
@@ -198,18 +196,13 @@ class Plan:
     def expected(self, url):
         """State, HTTP code and error of a check of this URL."""
         parts = urllib.parse.urlsplit(url)
-        if LYCHEE_EXCLUDES.match(url):
-            return "unknown", None, "excluded"
         kind = self.host(parts.hostname)
-        if kind != "live" and not (kind == "tls" and parts.scheme == "http"):
+        if kind not in ("live", "rebinding") and not (kind == "tls" and parts.scheme == "http"):
             _, state, error, _ = HOSTS[kind]
             return state, None, error
         path = (parts.path or "/") + (f"?{parts.query}" if "?" in url else "")
         path = path if path[:2] != "//" else "/" + path.lstrip("/")  # as http.server has it
-        page = self.page(parts.netloc, path)
-        _, state, status, error = PAGES[page]
-        if page.startswith("moved") and not URI.fullmatch(url):
-            return "unknown", 301, None
+        _, state, status, error = PAGES[self.page(parts.netloc, path)]
         return state, status, error
 
     def captures(self, key):
@@ -226,6 +219,8 @@ class Plan:
 class NameServer(socketserver.BaseRequestHandler):
     """Answers questions for addresses by the plan."""
 
+    questions = 0
+
     def handle(self):
         question, to = self.request
         labels, at = [], 12
@@ -233,7 +228,11 @@ class NameServer(socketserver.BaseRequestHandler):
             labels.append(question[at + 1:at + 1 + question[at]].decode("ascii", "replace"))
             at += 1 + question[at]
         kind, = struct.unpack("!H", question[at + 1:at + 3])
-        answer = HOSTS[self.server.plan.host(".".join(labels).lower())][3]
+        host = self.server.plan.host(".".join(labels).lower())
+        answer = HOSTS[host][3]
+        if host == "rebinding" and kind == 1:
+            NameServer.questions += 1
+            answer = PRIVATE if NameServer.questions % 2 == 0 else LIVE
         code = {"NXDOMAIN": 3, "SERVFAIL": 2}.get(answer, 0)
         has_address = kind == 1 and code == 0 and answer != ""
         reply = question[:2] + struct.pack("!HHHHH", 0x8180 | code, 1, int(has_address), 0, 0) + question[12:at + 5]
@@ -314,7 +313,7 @@ class Server(socketserver.ThreadingTCPServer):
     plan = tls = None
 
     def handle_error(self, request, client_address):
-        """A checker that waits no longer closes its connection."""
+        """A check that waits no longer closes its connection."""
 
 
 class World:
@@ -325,12 +324,12 @@ class World:
         names = socketserver.ThreadingUDPServer(("127.0.0.1", 53), NameServer)
         names.daemon_threads, names.plan = True, plan
         threading.Thread(target=names.serve_forever, daemon=True).start()
-        tls = self.certificate(folder)
+        tls = self.certificate(folder, plan.hosts)
         places = {(LIVE, 80), (LIVE, 443), (PLAIN, 80)}
         for url in urls:
             parts = urllib.parse.urlsplit(url)
             port = parts.port or {"http": 80, "https": 443}[parts.scheme]
-            if plan.host(parts.hostname) == "live":
+            if plan.host(parts.hostname) in ("live", "rebinding"):
                 places.add((self.address(parts.hostname), port))
             if plan.host(parts.hostname) == "tls" and parts.scheme == "http":
                 places.add((PLAIN, port))
@@ -349,11 +348,17 @@ class World:
         subprocess.run(f"ip route replace local {host} dev lo".split(), check=True)
         return host
 
-    def certificate(self, folder):
-        """A context with a certificate that nobody knows: lychee is told to accept it."""
+    def certificate(self, folder, hosts):
+        """A context with a certificate for these hosts, and those that they redirect to. Programs that are started afterwards trust it."""
         files = [f"{folder}/key.pem", f"{folder}/certificate.pem"]
+        names = [name for host in hosts if not is_address(host) and ":" not in host for name in (host, OTHER_NAME + host)]
+        names = [f"DNS:{name}" for name in [*names, *ALWAYS_ALIVE]] + [f"IP:{host}" for host in hosts if is_address(host)]
+        with open(f"{folder}/certificate.cnf", "w") as out:
+            out.write("[req]\ndistinguished_name=name\nprompt=no\nx509_extensions=ext\n[name]\nCN=audit\n"
+                      f"[ext]\nbasicConstraints=critical,CA:FALSE\nsubjectAltName={','.join(names)}\n")
         subprocess.run(["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-days", "2",
-                        "-subj", "/CN=audit", "-keyout", files[0], "-out", files[1]], check=True, capture_output=True)
+                        "-config", f"{folder}/certificate.cnf", "-keyout", files[0], "-out", files[1]], check=True, capture_output=True)
+        os.environ["SSL_CERT_FILE"] = files[1]
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
         context.load_cert_chain(files[1], files[0])
         return context

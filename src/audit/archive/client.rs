@@ -5,22 +5,13 @@ use std::time::Duration;
 use ureq::Agent;
 
 use crate::audit::AuditError;
+use crate::audit::client::user_agent;
 use crate::limits::AUDIT_CDX_SECONDS;
 use crate::load::{TrustedAuthorities, http_agent};
 
 /// Creates a client of `server`. `contact` tells its owners whom to write to. It follows no redirects.
 pub(in crate::audit) fn agent(server: &str, contact: &str) -> Result<Agent, AuditError> {
-    if !is_contact(contact) {
-        return Err(AuditError::unusable(format!(
-            "`--contact {contact:?}` is neither a mail address nor a page; write it like \
-             you@your.site or https://your.site/contact, in ASCII"
-        )));
-    }
-    let user_agent = format!(
-        "urlspool/{} (link-rot audit; {})",
-        env!("CARGO_PKG_VERSION"),
-        contact.trim()
-    );
+    let user_agent = user_agent(Some(contact))?;
     let timeout = Duration::from_secs(AUDIT_CDX_SECONDS);
     Ok(http_agent(
         server,
@@ -50,9 +41,4 @@ pub(super) fn redirects(server: &str, option: &str) -> AuditError {
     AuditError::unusable(format!(
         "{server} redirects to another place; name that place with `{option}`"
     ))
-}
-
-/// Returns `true` for a text that may be a mail address or a page, and part of a field of HTTP.
-pub(in crate::audit) fn is_contact(contact: &str) -> bool {
-    contact.contains(['@', '.']) && contact.bytes().all(|byte| (b' '..=b'~').contains(&byte))
 }

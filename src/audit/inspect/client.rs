@@ -1,43 +1,26 @@
-//! Asks for pages, politely: through the proxy that reaches public hosts only, one request a second
-//! for each host, and no page that a robots.txt excludes.
+//! Asks for pages, politely: by the client that reaches public hosts only (`audit/client.rs`), one
+//! request a second for each host, and no page that a robots.txt excludes.
 
 use std::collections::HashMap;
 use std::io::Read;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use ureq::{Agent, Proxy};
+use ureq::Body;
+use ureq::http::Response;
 use url::{Position, Url};
 
 use super::page::Page;
 use super::parking::redirect_to_service;
 use super::robots::Robots;
-use crate::audit::AuditError;
-use crate::audit::archive::{is_contact, wait_until};
-use crate::audit::check::guard_proxy::GuardProxy;
+use crate::audit::client::{Client, ClientTimes, Hop};
+use crate::audit::guard::HostRules;
 use crate::audit::state::CheckFailure;
 use crate::limits::{
-    AUDIT_POLL_MS, INSPECT_CHAIN_SECONDS, INSPECT_PAGE_BYTES, INSPECT_PAUSE_MS, INSPECT_REDIRECTS,
+    INSPECT_CHAIN_SECONDS, INSPECT_PAGE_BYTES, INSPECT_PAUSE_MS, INSPECT_REDIRECTS,
     INSPECT_ROBOTS_BYTES, INSPECT_ROBOTS_REDIRECTS, INSPECT_SECONDS,
 };
-use crate::load::proxied_agent;
-
-/// Returns the name by which this program asks. `contact` tells the owners of servers whom to write
-/// to.
-pub(super) fn user_agent(contact: &str) -> Result<String, AuditError> {
-    if !is_contact(contact) {
-        return Err(AuditError::unusable(format!(
-            "`--contact {contact:?}` is neither a mail address nor a page; write it like \
-             you@your.site or https://your.site/contact, in ASCII"
-        )));
-    }
-    let version = env!("CARGO_PKG_VERSION");
-    Ok(format!(
-        "urlspool/{version} (link-rot audit; {})",
-        contact.trim()
-    ))
-}
 
 /// The treatment of robots.txt.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -49,28 +32,14 @@ pub enum RobotsPolicy {
     Ignore,
 }
 
-/// The pace and the patience of a client.
-#[derive(Clone, Copy, Debug)]
-struct ClientTimes {
-    /// Time between an answer and the next request to the same host.
-    pause: Duration,
-    /// Time in which a request is answered.
-    request: Duration,
-    /// Time in which a link is answered, with all its redirects.
-    chain: Duration,
-}
-
 /// A client that several threads use.
-pub(super) struct PageClient<'a> {
-    agent: Agent,
-    proxy: GuardProxy,
+pub(super) struct PageClient {
+    client: Client,
     policy: RobotsPolicy,
-    times: ClientTimes,
-    /// The time at which each host may be asked next, by its name and port.
-    next: Mutex<HashMap<String, Instant>>,
+    /// Time in which a link is answered, with all its redirects and the robots.txt of their hosts.
+    chain: Duration,
     /// Rules by origin; the reason for which a robots.txt cannot be reached, where it cannot.
     robots: Mutex<HashMap<String, Result<Arc<Robots>, RobotsFailure>>>,
-    stop: &'a AtomicBool,
 }
 
 /// The answer to the question for a page.
@@ -131,6 +100,49 @@ pub(super) struct Answer {
 }
 
 impl Answer {
+    /// Reads the answer for `url`, at most `max_bytes` of its body.
+    ///
+    /// # Errors
+    ///
+    /// The body breaks off before its first byte.
+    fn read(url: &Url, response: Response<Body>, max_bytes: u64) -> Result<Answer, CheckFailure> {
+        let status = response.status().as_u16();
+        let field = |name: &str| {
+            let value = response.headers().get(name)?;
+            Some(String::from_utf8_lossy(value.as_bytes()).into_owned())
+        };
+        let content_type = field("content-type").unwrap_or_default().to_lowercase();
+        let mut parts = content_type.split(';').map(str::trim);
+        let media_type = parts.next().unwrap_or_default().to_owned();
+        let charset = parts.find_map(|part| part.strip_prefix("charset="));
+        let charset = charset.map(|name| name.trim_matches(['"', '\'']).to_owned());
+        let is_coded = field("content-encoding").is_some_and(|coding| coding != "identity");
+        let mut body = Vec::new();
+        // What came before the connection broke, or the time passed, is judged.
+        let read = response
+            .into_body()
+            .into_reader()
+            .take(max_bytes)
+            .read_to_end(&mut body);
+        let cut_by = read.err().map(|error| match error.kind() {
+            std::io::ErrorKind::TimedOut => CheckFailure::Timeout,
+            _ => CheckFailure::Other,
+        });
+        if let Some(failure) = cut_by.filter(|_| body.is_empty()) {
+            return Err(failure);
+        }
+        Ok(Answer {
+            url: url.clone(),
+            redirects: 0,
+            status,
+            media_type,
+            charset,
+            body,
+            is_coded,
+            cut_by,
+        })
+    }
+
     /// Returns the page, if it is text.
     pub(super) fn page(&self) -> Option<Page> {
         let is_html = matches!(
@@ -148,52 +160,20 @@ impl Answer {
     }
 }
 
-/// A question for one URL, without following a redirect.
-enum Hop {
-    Answer(Answer),
-    Redirect(Url),
-    Failed(CheckFailure),
-    Stopped,
-}
-
-/// The requests for one link: its redirects, and the robots.txt of their hosts.
-#[derive(Clone, Copy, Debug, Default)]
-struct Chain {
-    /// The time at which they end; `None` before the first.
-    end: Option<Instant>,
-}
-
-impl Chain {
-    /// Returns `true` if its time has passed.
-    fn is_over(self) -> bool {
-        self.end.is_some_and(|end| end <= Instant::now())
-    }
-}
-
-/// The result of waiting for a host.
-enum Turn {
-    /// It may be asked now.
-    Now,
-    /// The time of the chain is over.
-    TooLate,
-    /// The inspection was stopped.
-    Stopped,
-}
-
-impl<'a> PageClient<'a> {
+impl PageClient {
     /// Creates a client that also asks `private_hosts`.
-    pub(super) fn start(
+    pub(super) fn new(
         user_agent: &str,
         private_hosts: &[String],
         policy: RobotsPolicy,
-        stop: &'a AtomicBool,
-    ) -> Result<PageClient<'a>, AuditError> {
+        stop: &Arc<AtomicBool>,
+    ) -> PageClient {
         let times = ClientTimes {
             pause: Duration::from_millis(INSPECT_PAUSE_MS),
             request: Duration::from_secs(INSPECT_SECONDS),
-            chain: Duration::from_secs(INSPECT_CHAIN_SECONDS),
         };
-        PageClient::with_times(user_agent, private_hosts, policy, times, stop)
+        let chain = Duration::from_secs(INSPECT_CHAIN_SECONDS);
+        PageClient::with_times(user_agent, private_hosts, policy, times, chain, stop)
     }
 
     fn with_times(
@@ -201,30 +181,20 @@ impl<'a> PageClient<'a> {
         private_hosts: &[String],
         policy: RobotsPolicy,
         times: ClientTimes,
-        stop: &'a AtomicBool,
-    ) -> Result<PageClient<'a>, AuditError> {
-        let proxy = GuardProxy::start(private_hosts)?;
-        let address = Proxy::new(&proxy.url()).map_err(|error| {
-            AuditError::unusable(format!("cannot use the proxy {}: {error}", proxy.url()))
-        })?;
-        Ok(PageClient {
-            agent: proxied_agent(address, user_agent, times.request),
-            proxy,
+        chain: Duration,
+        stop: &Arc<AtomicBool>,
+    ) -> PageClient {
+        let rules = HostRules::of_system(private_hosts);
+        PageClient {
+            client: Client::new(user_agent, rules, times, stop),
             policy,
-            times,
-            next: Mutex::default(),
+            chain,
             robots: Mutex::default(),
-            stop,
-        })
+        }
     }
 
     pub(super) fn is_stopped(&self) -> bool {
-        self.stop.load(Ordering::Relaxed)
-    }
-
-    /// Ends all requests that are open.
-    pub(super) fn close(&self) {
-        self.proxy.close();
+        self.client.is_stopped()
     }
 
     /// Adds rules that are known from an earlier run.
@@ -244,9 +214,7 @@ impl<'a> PageClient<'a> {
 
     /// Forgets what is only needed while its hosts are asked.
     pub(super) fn forget(&self) {
-        let now = Instant::now();
-        let mut next = self.next.lock().unwrap_or_else(PoisonError::into_inner);
-        next.retain(|_, time| now < *time);
+        self.client.forget();
         let mut robots = self.robots.lock().unwrap_or_else(PoisonError::into_inner);
         robots.clear();
     }
@@ -254,22 +222,22 @@ impl<'a> PageClient<'a> {
     /// Asks for a page, and follows redirects.
     pub(super) fn get(&self, asked: &Url) -> Reply {
         let mut url = asked.clone();
-        let mut chain = Chain::default();
+        let mut left = self.chain;
         for redirects in 0..=INSPECT_REDIRECTS {
-            match self.permission(&url, &mut chain) {
+            match self.permission(&url, &mut left) {
                 Permission::Stopped => return Reply::Stopped,
                 Permission::Excluded => return Reply::Robots(url),
                 Permission::Unreachable(failure) => return Reply::RobotsUnreachable(url, failure),
                 Permission::Given => {}
             }
-            match self.hop(&url, INSPECT_PAGE_BYTES, &mut chain) {
+            match self.hop(&url, INSPECT_PAGE_BYTES, &mut left) {
                 Hop::Answer(answer) => {
                     return Reply::Answer(Answer {
                         redirects,
                         ..answer
                     });
                 }
-                Hop::Redirect(next) => {
+                Hop::Redirect(_, next) => {
                     if let Some(sign) = redirect_to_service(asked, &next) {
                         return Reply::Parked(next, sign);
                     }
@@ -283,7 +251,7 @@ impl<'a> PageClient<'a> {
     }
 
     /// Returns the permission of the robots.txt of its origin to ask for a URL.
-    fn permission(&self, url: &Url, chain: &mut Chain) -> Permission {
+    fn permission(&self, url: &Url, left: &mut Duration) -> Permission {
         if self.policy == RobotsPolicy::Ignore {
             return Permission::Given;
         }
@@ -295,12 +263,12 @@ impl<'a> PageClient<'a> {
         let rules = match known {
             Some(rules) => rules,
             None => {
-                let Some(rules) = self.robots_of(url, chain) else {
+                let Some(rules) = self.robots_of(url, left) else {
                     return Permission::Stopped;
                 };
                 let rules = rules.map(Arc::new);
                 // Where the time of this chain was over, other links may find it.
-                if rules.is_ok() || !chain.is_over() {
+                if rules.is_ok() || !left.is_zero() {
                     let mut robots = self.robots.lock().unwrap_or_else(PoisonError::into_inner);
                     robots.insert(origin, rules.clone());
                 }
@@ -319,12 +287,12 @@ impl<'a> PageClient<'a> {
     /// Asks for the robots.txt of an origin. Returns `None` if it was stopped.
     ///
     /// A text that is cut off may lack the rule that matters, so it is none.
-    fn robots_of(&self, url: &Url, chain: &mut Chain) -> Option<Result<Robots, RobotsFailure>> {
+    fn robots_of(&self, url: &Url, left: &mut Duration) -> Option<Result<Robots, RobotsFailure>> {
         let Ok(mut url) = url.join("/robots.txt") else {
             return Some(Ok(Robots::default()));
         };
         for _ in 0..=INSPECT_ROBOTS_REDIRECTS {
-            match self.hop(&url, INSPECT_ROBOTS_BYTES, chain) {
+            match self.hop(&url, INSPECT_ROBOTS_BYTES, left) {
                 Hop::Answer(answer) => {
                     return Some(match (answer.status, answer.cut_by) {
                         (200..=299, None) => Ok(Robots::parse(&answer.body)),
@@ -333,7 +301,7 @@ impl<'a> PageClient<'a> {
                         _ => Ok(Robots::default()),
                     });
                 }
-                Hop::Redirect(next) => url = next,
+                Hop::Redirect(_, next) => url = next,
                 Hop::Failed(failure) => return Some(Err(RobotsFailure::NoAnswer(failure))),
                 Hop::Stopped => return None,
             }
@@ -341,126 +309,10 @@ impl<'a> PageClient<'a> {
         Some(Ok(Robots::default()))
     }
 
-    /// Asks for one URL, when its host may be asked. The time of the chain begins then.
-    fn hop(&self, url: &Url, max_bytes: u64, chain: &mut Chain) -> Hop {
-        match self.wait(url, chain.end) {
-            Turn::Now => {}
-            Turn::TooLate => return Hop::Failed(CheckFailure::Timeout),
-            Turn::Stopped => return Hop::Stopped,
-        }
-        let now = Instant::now();
-        let end = *chain.end.get_or_insert(now + self.times.chain);
-        let left = end.saturating_duration_since(now);
-        let hop = self.ask(url, max_bytes, left.min(self.times.request));
-        self.put_off(url);
-        if self.is_stopped() {
-            // Requests that were open have failed for that reason.
-            return Hop::Stopped;
-        }
-        hop
+    fn hop(&self, url: &Url, max_bytes: u64, left: &mut Duration) -> Hop<Answer> {
+        let read = |response| Answer::read(url, response, max_bytes);
+        self.client.hop(url, left, read)
     }
-
-    fn ask(&self, url: &Url, max_bytes: u64, time: Duration) -> Hop {
-        let mut url = url.clone();
-        url.set_fragment(None);
-        let request = self.agent.get(url.as_str()).config();
-        let request = request.timeout_global(Some(time)).build();
-        let response = match request.call() {
-            Ok(response) => response,
-            Err(error) => return Hop::Failed(self.failure(&url, &error)),
-        };
-        let status = response.status().as_u16();
-        let field = |name: &str| {
-            let value = response.headers().get(name)?;
-            Some(String::from_utf8_lossy(value.as_bytes()).into_owned())
-        };
-        if matches!(status, 301..=303 | 307 | 308)
-            && let Some(place) = field("location")
-        {
-            return match url.join(&place) {
-                Ok(next) if matches!(next.scheme(), "http" | "https") => Hop::Redirect(next),
-                _ => Hop::Failed(CheckFailure::Other),
-            };
-        }
-        let content_type = field("content-type").unwrap_or_default().to_lowercase();
-        let mut parts = content_type.split(';').map(str::trim);
-        let media_type = parts.next().unwrap_or_default().to_owned();
-        let charset = parts.find_map(|part| part.strip_prefix("charset="));
-        let charset = charset.map(|name| name.trim_matches(['"', '\'']).to_owned());
-        let is_coded = field("content-encoding").is_some_and(|coding| coding != "identity");
-        let mut body = Vec::new();
-        // What came before the connection broke, or the time passed, is judged.
-        let read = response
-            .into_body()
-            .into_reader()
-            .take(max_bytes)
-            .read_to_end(&mut body);
-        let cut_by = read.err().map(|error| match error.kind() {
-            std::io::ErrorKind::TimedOut => CheckFailure::Timeout,
-            _ => CheckFailure::Other,
-        });
-        if let Some(failure) = cut_by.filter(|_| body.is_empty()) {
-            return Hop::Failed(failure);
-        }
-        Hop::Answer(Answer {
-            url,
-            redirects: 0,
-            status,
-            media_type,
-            charset,
-            body,
-            is_coded,
-            cut_by,
-        })
-    }
-
-    /// Lets the next request to the host of a URL wait for the pause: it has just answered.
-    fn put_off(&self, url: &Url) {
-        let mut next = self.next.lock().unwrap_or_else(PoisonError::into_inner);
-        next.insert(host(url), Instant::now() + self.times.pause);
-    }
-
-    /// Waits until the host of a URL may be asked, and keeps it from others until it has answered.
-    fn wait(&self, url: &Url, end: Option<Instant>) -> Turn {
-        let host = host(url);
-        loop {
-            let now = Instant::now();
-            if end.is_some_and(|end| end <= now) {
-                return Turn::TooLate;
-            }
-            let time = {
-                let mut next = self.next.lock().unwrap_or_else(PoisonError::into_inner);
-                let time = next.entry(host.clone()).or_insert(now);
-                if *time <= now {
-                    // As long as a request may take; `put_off` shortens it.
-                    *time = now + self.times.request + self.times.pause;
-                    return if self.is_stopped() {
-                        Turn::Stopped
-                    } else {
-                        Turn::Now
-                    };
-                }
-                *time
-            };
-            let turn = Duration::from_millis(AUDIT_POLL_MS);
-            if !wait_until(time.min(now + turn), self.stop) {
-                return Turn::Stopped;
-            }
-        }
-    }
-
-    fn failure(&self, url: &Url, error: &ureq::Error) -> CheckFailure {
-        match error {
-            ureq::Error::Timeout(_) => CheckFailure::Timeout,
-            ureq::Error::Tls(_) | ureq::Error::Rustls(_) => CheckFailure::Tls,
-            _ => self.proxy.failure(url).unwrap_or(CheckFailure::Other),
-        }
-    }
-}
-
-/// Returns host and port of a URL.
-fn host(url: &Url) -> String {
-    url[Position::BeforeHost..Position::AfterPort].to_owned()
 }
 
 /// Returns scheme, host and port of a URL: `https://h.test:8080`.
@@ -473,6 +325,7 @@ mod tests {
     use std::io::{BufRead, BufReader, Write};
     use std::net::TcpListener;
     use std::thread;
+    use std::time::Instant;
 
     use super::*;
 
@@ -497,23 +350,22 @@ mod tests {
     }
 
     /// A client for servers of this machine.
-    fn client(policy: RobotsPolicy, chain_millis: u64, stop: &AtomicBool) -> PageClient<'_> {
+    fn client(policy: RobotsPolicy, chain_millis: u64) -> PageClient {
         let times = ClientTimes {
             pause: Duration::ZERO,
             request: Duration::from_secs(20),
-            chain: Duration::from_millis(chain_millis),
         };
         let hosts = ["127.0.0.1".to_owned()];
-        PageClient::with_times("t", &hosts, policy, times, stop).unwrap()
+        let chain = Duration::from_millis(chain_millis);
+        PageClient::with_times("t", &hosts, policy, times, chain, &Arc::default())
     }
 
     #[test]
     fn slow_redirects_end_with_the_time_of_their_chain() {
         let address = serve(|_| (200, "302 Found\r\nLocation: /a".to_owned()));
         let url = Url::parse(&format!("http://{address}/a")).unwrap();
-        let stop = AtomicBool::new(false);
         let begun = Instant::now();
-        let reply = client(RobotsPolicy::Ignore, 700, &stop).get(&url);
+        let reply = client(RobotsPolicy::Ignore, 700).get(&url);
         assert!(
             matches!(reply, Reply::Failed(CheckFailure::Timeout)),
             "{reply:?}"
@@ -537,8 +389,7 @@ mod tests {
                 (1_200, redirect.clone())
             }
         });
-        let stop = AtomicBool::new(false);
-        let client = client(RobotsPolicy::Honour, 1_500, &stop);
+        let client = client(RobotsPolicy::Honour, 1_500);
         let get = |url: &str| client.get(&Url::parse(url).unwrap());
         let late = get(&format!("http://{before}/a"));
         assert!(matches!(late, Reply::RobotsUnreachable(..)), "{late:?}");

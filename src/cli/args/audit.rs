@@ -9,11 +9,9 @@ use super::values::{count, named};
 use super::{GENERAL, INPUT, OUTPUT, examples};
 use crate::audit::{CheckTime, Exclusion, OldProtocol, StratumKind, host_in_url};
 use crate::config::NamedValue;
+use crate::limits::{AUDIT_CHECK_RETRIES, AUDIT_CHECK_SECONDS};
 
-/// Heading of options of the link checker in the help.
-const CHECKER: &str = "Checker";
-
-/// Heading of options of an archive's server in the help.
+/// Heading of options about the servers that are asked in the help.
 const SERVER: &str = "Server";
 
 /// The arguments of `audit`.
@@ -35,11 +33,11 @@ pub(crate) enum AuditStep {
     /// repeated after more was loaded; results are kept.
     #[command(after_help = examples::AUDIT_PLAN)]
     Plan(AuditPlanArgs),
-    /// Check the planned links that are due with lychee, and store what it finds
+    /// Check the planned links that are due, and store what their servers answer
     ///
-    /// lychee runs on batches of 500 links, each stored when it is complete; after an interruption
-    /// the check goes on from there. It reaches the network only through a proxy of this program,
-    /// which connects to public addresses only, also at the end of redirects.
+    /// Links are checked in batches of 500, each stored when it is complete; after an interruption the
+    /// check goes on from there. A host is asked for one link at a time, with pauses of half a second.
+    /// Only public addresses are connected to, also at the end of redirects.
     #[command(after_help = examples::AUDIT_CHECK)]
     Check(AuditCheckArgs),
     /// Print what is planned, checked and due, and how long it takes
@@ -127,20 +125,18 @@ pub(crate) struct AuditCheckArgs {
     #[arg(value_name = "DB")]
     pub(crate) database: PathBuf,
 
-    /// The program lychee: a name that is found on PATH, or a path
-    #[arg(long, value_name = "PATH", default_value = "lychee", help_heading = CHECKER)]
-    pub(crate) checker: PathBuf,
+    /// Wait at most N seconds for the answer of a link, with all its redirects
+    #[arg(long, value_name = "N", default_value_t = AUDIT_CHECK_SECONDS, value_parser = clap::value_parser!(u64).range(1..), help_heading = SERVER)]
+    pub(crate) timeout: u64,
 
-    /// Options for lychee, separated by blanks, quoted as in a shell, for example `--timeout 60
-    /// --user-agent 'x (y)'`
-    ///
-    /// Without other values lychee sends one request at a time to a host, half a second apart.
-    #[arg(long, value_name = "ARGS", allow_hyphen_values = true, default_value = "", hide_default_value = true, help_heading = CHECKER)]
-    pub(crate) checker_args: String,
+    /// Ask N times again for a link that fails with 408, 429 or 5xx, or is not answered, with pauses
+    /// that double from one second
+    #[arg(long, value_name = "N", default_value_t = AUDIT_CHECK_RETRIES, value_parser = clap::value_parser!(u32).range(..10), help_heading = SERVER)]
+    pub(crate) retries: u32,
 
     /// Contact this host, a name or an address, although it is private; those of the plan need no
     /// option
-    #[arg(long, value_name = "HOST", value_parser = host, help_heading = CHECKER)]
+    #[arg(long, value_name = "HOST", value_parser = host, help_heading = SERVER)]
     pub(crate) allow_private: Vec<String>,
 
     /// Store results although no server replied, as if this machine had no network
@@ -149,11 +145,11 @@ pub(crate) struct AuditCheckArgs {
     /// included that replied in earlier checks and are asked again. It is meant for an archive
     /// whose hosts are all gone, so it holds until the first reply of the run: a silence after that
     /// ends the check.
-    #[arg(long, help_heading = CHECKER)]
+    #[arg(long, help_heading = SERVER)]
     pub(crate) accept_unreachable: bool,
 
     /// Delete results of the future, which a wrong clock made; without it they end the check
-    #[arg(long, help_heading = CHECKER)]
+    #[arg(long, help_heading = SERVER)]
     pub(crate) forget_future: bool,
 
     /// Check links again whose last result is older: a number with h, d or w for hours, days or
@@ -170,8 +166,9 @@ pub(crate) struct AuditCheckArgs {
     #[arg(long, value_name = "SCHEMES", value_delimiter = ',', value_parser = scheme, default_value = "http,https", help_heading = INPUT)]
     pub(crate) schemes: Vec<CheckedScheme>,
 
-    /// Mail address by which the owners of servers can reach you: the password of anonymous ftp
-    #[arg(long, value_name = "CONTACT", help_heading = INPUT)]
+    /// Mail address or page by which the owners of the servers can reach you: part of the User-Agent,
+    /// and the password of anonymous ftp
+    #[arg(long, value_name = "CONTACT", help_heading = SERVER)]
     pub(crate) contact: Option<String>,
 
     /// Failures that confirm the death of a link; without it those of the last check, and 3 at first

@@ -8,7 +8,7 @@ pub(super) const PROGRAM: &str = "Exit codes:
      `audit archive`: a URL has no answer; `audit save`: a URL was not captured)
   2  the arguments or the configuration cannot be used
  69  `status`: no daemon answers; `load`: the server cannot be reached;
-     `audit check`: the checker fails, or no server replies;
+     `audit check`: no server replies;
      `audit archive`: the server cannot be reached, refuses, or is no CDX server;
      `audit save`: the service cannot be reached, refuses, or has its limit
  74  the output, the state or the database cannot be written
@@ -200,17 +200,17 @@ Examples:
 pub(super) const AUDIT_CHECK: &str = "Exit codes:
   0  all that was due is checked, or --limit is reached
   2  the arguments or the database cannot be used, or it has no plan
- 69  the checker cannot be run, ends with an error or gives no answers, or no server replies
- 74  the database or a temporary file cannot be written, or the proxy cannot be started
+ 69  no server replies
+ 74  the database cannot be written
  75  another program is writing to the database
  78  the database is damaged
 130  interrupted; run it again to go on
 
 Examples:
-  urlspool audit check urls.db
+  urlspool audit check urls.db --contact you@your.site
   urlspool audit check urls.db --limit 5000
   urlspool audit check urls.db --confirm 2 --confirm-after 1w
-  urlspool audit check urls.db --max-age 12w --checker-args '--timeout 60'
+  urlspool audit check urls.db --max-age 12w --timeout 60
   urlspool audit check urls.db --schemes ftp,gopher --contact you@your.site";
 
 #[cfg(feature = "audit")]

@@ -87,51 +87,11 @@ fn endless(path: &str, begin: &'static str) -> String {
     format!("http://{address}{path}")
 }
 
-fn paths() -> Vec<String> {
-    let statuses = [
-        200, 201, 202, 204, 206, 300, 304, 305, 400, 401, 402, 403, 404, 405, 406, 407, 408, 409,
-        410, 418, 421, 423, 425, 426, 429, 444, 451, 500, 501, 502, 503, 504, 520, 999,
-    ];
-    let named = [
-        "alive",
-        "alive?a&b=%7E",
-        "q?x={1}",
-        "moved301",
-        "moved302",
-        "moved303",
-        "moved307",
-        "moved308",
-        "relative",
-        "with-fragment",
-        "to-front",
-        "to-gone",
-        "to-circle",
-        "to-domain",
-        "to-refused",
-        "to-private",
-        "to-number",
-        "to-mapped",
-        "to-mail",
-        "to-nothing",
-        "to-no-url",
-        "steps0",
-        "steps8",
-        "steps9",
-        "steps10",
-        "closed",
-        "no-http",
-        "http09",
-        "no-length",
-        "cut-head",
-        "cut-body",
-        "long-head",
-        "many-fields",
-        "interim",
-        "slow",
-    ];
-    let named = named.iter().map(|name| (*name).to_owned());
-    statuses.iter().map(u16::to_string).chain(named).collect()
-}
+/// The paths of the site.
+const PATHS: &str = "200 201 202 204 206 300 304 305 400 401 402 403 404 405 406 407 408 409 410 418 421 423 425 426 429 444 451 500 501 502 \
+    503 504 520 999 alive alive?a&b=%7E q?x={1} moved301 moved302 moved303 moved307 moved308 relative with-fragment to-front to-gone to-circle \
+    to-domain to-refused to-private to-number to-mapped to-mail to-nothing to-no-url steps0 steps8 steps9 steps10 closed no-http http09 \
+    no-length cut-head cut-body long-head many-fields interim slow";
 
 /// Servers of one site, at several addresses, so that few links wait for the pause of another.
 const SERVERS: usize = 24;
@@ -153,7 +113,7 @@ impl World {
         };
         let servers: Vec<_> = (1..=SERVERS).map(server).collect();
         let server = |number: usize| &servers[number % SERVERS];
-        let paths = paths().into_iter().enumerate();
+        let paths = PATHS.split(' ').enumerate();
         let mut urls: Vec<_> = paths
             .map(|(number, path)| server(number).url(&format!("/{path}")))
             .collect();
@@ -169,28 +129,32 @@ impl World {
     /// A row with paths instead of URLs of this site.
     fn neutral(&self, row: &str) -> String {
         let row = row.replace(&self.elsewhere, "ELSEWHERE");
-        let mut words = row.split('|').map(|word| match Url::parse(word) {
+        let neutral = |word: &str| match Url::parse(word) {
             Ok(url) if word.contains("://127.0.") => url[url::Position::BeforePath..].to_owned(),
             _ => word.to_owned(),
-        });
-        words
-            .next()
-            .into_iter()
-            .chain(words)
-            .collect::<Vec<_>>()
-            .join("|")
+        };
+        row.split('|').map(neutral).collect::<Vec<_>>().join("|")
     }
 }
 
+/// Rows that differ from those of lychee, and its own.
+const DIFFERENCES: [(&str, &str); 2] = [
+    // It gave no answer.
+    (
+        "/to-mail|unknown|-|unanswered|-",
+        "/to-mail|unknown|301|-|-",
+    ),
+    // It took a head that breaks off for a whole one.
+    ("/cut-head|alive|200|-|-", "/cut-head|unknown|-|other|-"),
+];
+
 #[test]
-#[ignore = "needs lychee on PATH"]
 fn states_are_those_of_lychee() {
     let world = World::new();
     let mut urls = world.urls.clone();
     urls.push("http://localhost/a".to_owned());
-    let folder = planned_at(&urls);
-    let options = "--max-retries 0 --timeout 2 --host-request-interval 1ms --host-concurrency 64";
-    audited(&folder, "check", &["--checker-args", options]);
+    let folder = super::planned(&urls);
+    audited(&folder, "check", &["--retries", "0", "--timeout", "2"]);
 
     let sql =
         "SELECT url, state, status, error, final_url FROM audit_links JOIN audit_checks USING(key)
@@ -198,19 +162,11 @@ fn states_are_those_of_lychee() {
     let rows = rows(&folder.path("urls.db"), sql);
     let mut found: Vec<_> = rows.iter().map(|row| world.neutral(row)).collect();
     found.sort();
-    let expected: Vec<_> = OF_LYCHEE.lines().collect();
+    let ours = |row: &'static str| {
+        let difference = DIFFERENCES.iter().find(|(of_lychee, _)| *of_lychee == row);
+        difference.map_or(row, |(_, ours)| *ours)
+    };
+    let mut expected: Vec<_> = OF_LYCHEE.lines().map(ours).collect();
+    expected.sort_unstable();
     assert_eq!(found, expected);
-}
-
-fn planned_at(urls: &[String]) -> crate::scene::Folder {
-    let folder = crate::scene::Folder::new();
-    super::loaded(
-        &folder,
-        &super::message(1, super::DATED, &(urls.join("\n") + "\n")),
-    );
-    let hosts = urls.iter().filter_map(|url| url.split(['/', ':']).nth(3));
-    let allowed = hosts.flat_map(|host| ["--allow-private", host]);
-    let args: Vec<_> = ["-q"].into_iter().chain(allowed).collect();
-    audited(&folder, "plan", &args);
-    folder
 }

@@ -2,17 +2,13 @@
 
 use rusqlite::Connection;
 
-use super::{fake_checker, planned, results};
+use super::{Site, planned_private, results};
 use crate::audit::{audit, audited, rows};
 
 #[test]
 fn limited_checks_reach_all_links() {
-    let urls: Vec<_> = (0..6)
-        .map(|number| format!("http://l.cern.ch/{number}a"))
-        .collect();
-    let folder = planned(&urls.join("\n"));
-    let checker = fake_checker(&folder);
-    let limited = ["--max-age", "0h", "--limit", "2", "--checker", &checker];
+    let Site { folder, .. } = Site::new(&["/0a", "/1a", "/2a", "/3a", "/4a", "/5a"]);
+    let limited = ["--max-age", "0h", "--limit", "2"];
     for checked in [2, 4, 6] {
         audited(&folder, "check", &limited);
         assert_eq!(
@@ -23,7 +19,7 @@ fn limited_checks_reach_all_links() {
     }
     let db = Connection::open(folder.path("urls.db")).unwrap();
     db.execute_batch(
-        "UPDATE audit_checks SET checked_at='2026-01-0' || (substr(key, 18, 1) + 1) || 'T00:00:00Z'",
+        "UPDATE audit_checks SET checked_at='2026-01-0' || (substr(key, -2, 1) + 1) || 'T00:00:00Z'",
     )
     .unwrap();
     for _ in 0..2 {
@@ -31,7 +27,7 @@ fn limited_checks_reach_all_links() {
     }
     let again = rows(
         &folder.path("urls.db"),
-        "SELECT substr(key, 18, 1), count(*) FROM audit_checks GROUP BY key HAVING 1 < count(*)",
+        "SELECT substr(key, -2, 1), count(*) FROM audit_checks GROUP BY key HAVING 1 < count(*)",
     );
     assert_eq!(
         again,
@@ -42,9 +38,9 @@ fn limited_checks_reach_all_links() {
 
 #[test]
 fn a_check_without_due_links_gives_the_reason() {
-    let folder = planned("http://wiki/a");
-    let checker = fake_checker(&folder);
-    let end = audited(&folder, "check", &["--checker", &checker]);
+    let folder = planned_private(&["http://wiki/a".to_owned()]);
+    audited(&folder, "plan", &["-q"]);
+    let end = audited(&folder, "check", &[]);
     let reason = "0 of 0 URLs checked; the plan holds no links to check";
     assert!(end.stderr.contains(reason), "{}", end.stderr);
     let end = audit(&folder, "check", &["--limit", "0"]);
@@ -62,11 +58,9 @@ fn age(folder: &crate::scene::Folder, days: u32) {
 
 #[test]
 fn a_link_that_failed_is_due_until_its_death_is_confirmed() {
-    let folder = planned("http://l.cern.ch/a http://l.cern.ch/d");
-    let checker = fake_checker(&folder);
-    let with = ["--checker", &checker];
+    let Site { folder, .. } = Site::new(&["/a", "/d"]);
     let due = |expected: &str| {
-        let end = audited(&folder, "check", &with);
+        let end = audited(&folder, "check", &[]);
         assert!(end.stderr.contains(expected), "{expected}: {}", end.stderr);
     };
     due("2 of 2 URLs checked, 1 alive, 1 dead page");
@@ -86,26 +80,21 @@ fn a_link_that_failed_is_due_until_its_death_is_confirmed() {
     due("0 of 0 URLs");
     age(&folder, 27);
     due("2 of 2 URLs checked");
-    let rule = [
-        "--confirm",
-        "6",
-        "--confirm-after",
-        "1h",
-        "--checker",
-        &checker,
-    ];
-    audited(&folder, "check", &rule);
+    audited(
+        &folder,
+        "check",
+        &["--confirm", "6", "--confirm-after", "1h"],
+    );
     age(&folder, 1);
     due("1 of 1 URL checked, 1 dead page");
 }
 
 #[test]
 fn the_status_says_what_is_due_when() {
-    let folder = planned("http://l.cern.ch/a http://l.cern.ch/d http://l.cern.ch/e");
-    let file = folder.file(
-        "r.csv",
-        "url,status,checked_at\nhttp://l.cern.ch/a,200,2026-01-01\nhttp://l.cern.ch/d,404,2026-01-01\n",
-    );
+    let Site { folder, server } = Site::new(&["/a", "/d", "/e"]);
+    let [a, d] = ["/a", "/d"].map(|path| server.url(path));
+    let lines = format!("url,status,checked_at\n{a},200,2026-01-01\n{d},404,2026-01-01\n");
+    let file = folder.file("r.csv", lines);
     audited(&folder, "import", &["-q", &file]);
     let shown = |args: &[&str]| {
         let status = audited(&folder, "status", args).stdout;
@@ -127,11 +116,10 @@ fn the_status_says_what_is_due_when() {
         later.contains("         1    2121-10-30         with an old result\n"),
         "{later}"
     );
-    let checker = fake_checker(&folder);
-    audited(&folder, "check", &["--limit", "2", "--checker", &checker]);
+    audited(&folder, "check", &["--limit", "1"]);
     let after = shown(&[]);
     assert!(
-        after.contains("         1    now                takes 0 seconds at the pace"),
+        after.contains("         2    now                takes 0 seconds at the pace"),
         "{after}"
     );
     let none = audit(&folder, "status", &["--max-age", "1"]);
