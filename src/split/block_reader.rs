@@ -91,7 +91,7 @@ pub struct BlockReader<R> {
     pub(super) error: Option<io::Error>,
     /// Start of the message or text that the last block was a fragment of, while more of it may follow.
     fragment: Option<FragmentHead>,
-    /// Bytes at the start of `buffer` in which no message begins, if `fragment` is part of a message.
+    /// Bytes at the start of `buffer` in which no message begins, after its first byte.
     scanned: usize,
     /// The offset from which on no message is wanted.
     stop: Option<u64>,
@@ -324,7 +324,11 @@ impl<R: SparseRead> BlockReader<R> {
             Some(at) if self.format == Format::Text => Some(self.cut_text(at)),
             Some(at) => Some(self.cut_messages(at)),
             None if full => Some(self.cut_first_fragment()),
-            None => None,
+            None => {
+                // Enough of the end is searched again to decide what begins there.
+                self.scanned = self.buffer.len().saturating_sub(SEPARATOR_BYTES + 1);
+                None
+            }
         }
     }
 
@@ -333,9 +337,8 @@ impl<R: SparseRead> BlockReader<R> {
         let (buffer, max) = (&self.buffer, self.max_message_bytes);
         match self.format {
             // Blank lines at the start of the file belong to the first message.
-            Format::Mbox => {
-                mbox::last_separator(buffer, 0).filter(|&at| mbox::blank_lines(buffer) < at)
-            }
+            Format::Mbox => mbox::last_separator(buffer, self.scanned)
+                .filter(|&at| mbox::blank_lines(buffer) < at),
             Format::Mboxcl => content_length::last_border(buffer, AtEof::No, max),
             Format::Rnews => news::last_batch_border(buffer, max),
             Format::Mmdf => mmdf::last_line(buffer),
@@ -414,8 +417,9 @@ impl<R: SparseRead> BlockReader<R> {
     fn cut_fragment(&mut self, role: BlockRole) -> Block {
         let scanned = self.buffer.len() - SEPARATOR_BYTES;
         let border = text_border(&self.buffer[..scanned - CONTEXT_BYTES]);
+        let block = self.take_block(border, role);
         self.scanned = scanned - border;
-        self.take_block(border, role)
+        block
     }
 
     /// Cuts whole messages up to `end`, or up to the first that begins at `stop` or after it.
@@ -440,6 +444,7 @@ impl<R: SparseRead> BlockReader<R> {
 
     /// Takes the first `end` bytes out of the buffer.
     fn take_block(&mut self, end: usize, role: BlockRole) -> Block {
+        self.scanned = 0;
         let rest = &self.buffer[end..];
         // The next read appends a block.
         let mut next = Vec::with_capacity(if self.ended {
@@ -494,6 +499,7 @@ impl<R: SparseRead> BlockReader<R> {
         };
         let range = self.stream.hand_off(self.buffer.len() as u64, len as u64)?;
         self.buffer.clear();
+        self.scanned = 0;
         let offset = self.offset;
         self.offset += len as u64;
         Some(UnreadBlock { offset, range })

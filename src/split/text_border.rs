@@ -15,8 +15,11 @@ pub(crate) fn text_border(text: &[u8]) -> usize {
         let before = &text[(lowest + at).saturating_sub(OPEN_WRAPPER_BYTES)..lowest + at];
         memchr::memrchr(b'<', before) <= memchr::memrchr(b'>', before)
     };
-    let blank_line = memchr::memmem::rfind_iter(tail, b"\n\n")
-        .chain(memchr::memmem::rfind_iter(tail, b"\n\r\n"))
+    let blank_line = memchr::memrchr_iter(b'\n', tail)
+        .filter_map(|at| {
+            let above = tail[..at].strip_suffix(b"\r").unwrap_or(&tail[..at]);
+            above.ends_with(b"\n").then(|| above.len() - 1)
+        })
         .take(MAX_TRIES)
         .find(|&at| is_outside_wrapper(at));
     let lines = memchr::memrchr_iter(b'\n', tail).take(MAX_TRIES);
