@@ -279,7 +279,7 @@ pub enum Finding<'f> {
     },
     /// A limit that was reached, or damage.
     Diagnostic(Diagnostic),
-    /// What follows unpacks to much: a caller with several threads reads one such message at a time.
+    /// The next attachment unpacks to much: a caller with several threads reads one such message at a time.
     Large,
     /// The last finding: the counts of the message's parts.
     Parts {

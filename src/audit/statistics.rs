@@ -193,7 +193,7 @@ fn normal_tail(quantile: f64) -> f64 {
 /// standard error is a distance of 0.5.
 const DISTANCE: f64 = 1e-6;
 
-/// The same for the estimates of a bootstrap.
+/// Distance from that maximum at which an estimate of a bootstrap ends.
 const RESAMPLE_DISTANCE: f64 = 0.05;
 
 /// Maximum number of rounds of an estimate of a bootstrap, which begins at that of all hosts. The

@@ -74,7 +74,7 @@ pub(super) struct Server {
     token: Option<String>,
 }
 
-/// What all connections share.
+/// The database, address and token of a server, which all its connections share.
 struct Site {
     /// The handles of the database that are not in use.
     answerers: Mutex<Vec<Answerer>>,

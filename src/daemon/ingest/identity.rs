@@ -54,8 +54,8 @@ impl FileVersion {
         }
     }
 
-    /// What tells a change of the file's content from a rename, if nothing else of the version has
-    /// changed. `place` is the [`place_key`] of its path.
+    /// Returns the place and change time of the file: they differ after a change of its content that
+    /// left size and modification time as they were. `place` is the [`place_key`] of its path.
     pub(crate) fn look(&self, place: u64) -> FileLook {
         let changed = XxHash3_64::oneshot(&self.ctime.to_le_bytes());
         FileLook((place & !0xFFFF_FFFF) | (changed & 0xFFFF_FFFF))

@@ -29,7 +29,7 @@ const TRIALS: u32 = 2;
 /// Milliseconds between two looks at a trial.
 const POLL_MS: u64 = 10;
 
-/// What is known of messages that the process may have died of.
+/// The messages at which the process may have died, and the verdicts of their trials.
 #[derive(Default)]
 pub(crate) struct Suspects {
     trials: Option<Trials>,
