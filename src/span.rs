@@ -135,12 +135,17 @@ impl ByteMap {
     /// An empty range gives an empty range, before the raw byte of its offset.
     #[must_use]
     pub fn raw(&self, text: Span) -> Span {
-        let start = self.byte(text.start).start;
+        let Some((first, next)) = self.runs.at(text.start) else {
+            return Span::default();
+        };
+        let start = self.raw_start(&first, text.start);
         if text.is_empty() {
             return Span::new(start, start);
         }
-        let end = self.byte(text.end - 1).end;
-        Span::new(start, end.max(start))
+        let at = text.end - 1;
+        let last = if at < next { None } else { self.runs.at(at) };
+        let last = last.map_or(first, |(run, _)| run);
+        Span::new(start, self.raw_end(&last, at).max(start))
     }
 
     /// Returns `true` if neither end of `text` is inside a run that was decoded as a whole.
@@ -151,41 +156,41 @@ impl ByteMap {
 
     /// Returns `true` if a run that was decoded as a whole does not extend over `at`.
     fn is_boundary(&self, at: usize) -> bool {
-        let Some(run) = self.runs.at(at) else {
+        let Some((run, _)) = self.runs.at(at) else {
             return true;
         };
         match &self.digits {
             Some(digits) if run.whole.is_none() => {
                 let digit = digits.at(run.raw + (at - run.at) * 8 / 6);
-                digit.is_none_or(|digit| digit.whole.is_none())
+                digit.is_none_or(|(digit, _)| digit.whole.is_none())
             }
             _ => run.whole.is_none() || run.at == at && at < self.runs.coarse_from(),
         }
     }
 
-    /// The raw bytes that the decoded byte at `at` came from.
-    fn byte(&self, at: usize) -> Span {
-        let Some(run) = self.runs.at(at) else {
-            return Span::default();
-        };
+    /// The first of the raw bytes that the byte at `at` of `run` came from.
+    fn raw_start(&self, run: &Run, at: usize) -> usize {
         let Some(digits) = &self.digits else {
-            return run.origin(at);
+            return run.origin(at).start;
         };
-        let digit = |index| {
-            digits
-                .at(index)
-                .map_or(Span::default(), |run| run.origin(index))
+        // Byte k of a run consists of the bits 8k to 8k+7; each digit has six bits.
+        let digit = match run.whole {
+            None => run.raw + (at - run.at) * 8 / 6,
+            Some(_) => run.raw,
         };
-        let (first, last) = match run.whole {
-            // Byte k of a run consists of the bits 8k to 8k+7; each digit has six bits.
-            None => {
-                let bit = (at - run.at) * 8;
-                (run.raw + bit / 6, run.raw + (bit + 7) / 6)
-            }
-            Some(len) => (run.raw, run.raw + len.saturating_sub(1)),
+        digits.origin(digit).start
+    }
+
+    /// The offset after the last of the raw bytes that the byte at `at` of `run` came from.
+    fn raw_end(&self, run: &Run, at: usize) -> usize {
+        let Some(digits) = &self.digits else {
+            return run.origin(at).end;
         };
-        let start = digit(first).start;
-        Span::new(start, digit(last).end.max(start))
+        let digit = match run.whole {
+            None => run.raw + ((at - run.at) * 8 + 7) / 6,
+            Some(len) => run.raw + len.saturating_sub(1),
+        };
+        digits.origin(digit).end
     }
 }
 
@@ -294,22 +299,28 @@ impl RunList {
         Run { at, raw, whole }
     }
 
-    /// The run that contains the offset `at`.
-    fn at(&self, at: usize) -> Option<Run> {
-        let last = self.last.filter(|last| last.at <= at);
-        if last.is_some() {
-            return last;
+    /// The run that contains the offset `at`, and the offset of the run after it.
+    fn at(&self, at: usize) -> Option<(Run, usize)> {
+        let last = self.last?;
+        if last.at <= at {
+            return Some((last, usize::MAX));
         }
         let entry = self.index.partition_point(|(run, _)| run.at <= at);
         let (mut run, mut next) = self.index[entry.checked_sub(1)?];
         while next < self.encoded.len() {
             let following = self.decode(&run, &mut next);
             if at < following.at {
-                break;
+                return Some((run, following.at));
             }
             run = following;
         }
-        Some(run)
+        Some((run, last.at))
+    }
+
+    /// The raw bytes of the byte at `at`.
+    fn origin(&self, at: usize) -> Span {
+        let found = self.at(at);
+        found.map_or(Span::default(), |(run, _)| run.origin(at))
     }
 
     /// Offset from which on runs may be several in one.
