@@ -1,6 +1,6 @@
 """Steps of an audit beside its check, with kills: a library of audit_check.py.
 
-A first check whose hosts are all dead is stored where the name service works.
+A first check whose hosts are all dead is stored where the name service works. Hosts whose addresses change lead to no private one.
 
 The same captures are found by a CDX server, by its index as a local file, and by its TimeMaps. A bag is the same bytes after kills,
 and bagit finds it valid. `save` sends each link once, and after a kill at most one more, to a stub of a save service: no link
@@ -21,28 +21,49 @@ import threading
 import time
 import urllib.parse
 
+from audit_world import EXCLUDED, Trap
+
 SAVED_LINKS = 25
 EMPTY_INDEXES = 40
+
+
+def checked(audit, hosts):
+    """Checks a link of each host, in a database of its own. Returns the exit code, and the URL, state, code and error of each result."""
+    folder = f"{audit.folder}/some-hosts"
+    os.makedirs(folder)
+    with open(f"{folder}/a.mbox", "w") as out:
+        out.write("From a Mon Jan  1 00:00:00 1996\nMessage-ID: <1@m.test>\n\n" + "".join(f"http://{host}/\n" for host in hosts))
+    database = f"{folder}/urls.db"
+    records = subprocess.run([audit.program, "scan", "-q", f"{folder}/a.mbox"], check=True, capture_output=True).stdout
+    subprocess.run([audit.program, "load", "-q", "--into", database], input=records, check=True)
+    subprocess.run([audit.program, "audit", "plan", "-q", database], check=True)
+    ended = subprocess.run([audit.program, "audit", "check", "-q", database, "--retries", "0"], capture_output=True)
+    with sqlite3.connect(f"file:{database}?mode=ro", uri=True) as db:
+        results = db.execute("SELECT url, state, status, error FROM audit_links JOIN audit_checks USING(key)").fetchall()
+    shutil.rmtree(folder)
+    return ended.returncode, results
 
 
 def dead_hosts(audit):
     """A first check whose hosts are all dead: stored if the name service works, and not if it finds nothing."""
     for name, refused, expected in (("the name service works", 1, (0, 13)), ("no name is found", 0, (69, 0))):
-        folder = f"{audit.folder}/dead-{refused}"
-        os.makedirs(folder, exist_ok=True)
         hosts = [f"gone{number}.cern.ch" for number in range(12)] + [f"refused{number}.cern.ch" for number in range(refused)]
         audit.plan.hosts.update({host: "refused" for host in hosts if host.startswith("refused")})
-        with open(f"{folder}/a.mbox", "w") as out:
-            out.write("From a Mon Jan  1 00:00:00 1996\nMessage-ID: <1@m.test>\n\n" + "".join(f"http://{host}/\n" for host in hosts))
-        database = f"{folder}/urls.db"
-        records = subprocess.run([audit.program, "scan", "-q", f"{folder}/a.mbox"], check=True, capture_output=True).stdout
-        subprocess.run([audit.program, "load", "-q", "--into", database], input=records, check=True)
-        subprocess.run([audit.program, "audit", "plan", "-q", database], check=True)
-        ended = subprocess.run([audit.program, "audit", "check", "-q", database, "--retries", "0"], capture_output=True)
-        with sqlite3.connect(f"file:{database}?mode=ro", uri=True) as db:
-            stored = db.execute("SELECT count(*) FROM audit_checks WHERE state='dead_host'").fetchone()[0]
-        audit.checks.equal(f"a first check of dead hosts, {name}: exit code, results", (ended.returncode, stored), expected)
-        shutil.rmtree(folder)
+        code, results = checked(audit, hosts)
+        dead = [state for _, state, _, _ in results if state == "dead_host"]
+        audit.checks.equal(f"a first check of dead hosts, {name}: exit code, results", (code, len(dead)), expected)
+
+
+def rebinding_hosts(audit):
+    """Hosts whose addresses are public and private in turn: each link has the planned result, or was not contacted."""
+    hosts = [f"rebinding{number}.cern.ch" for number in range(40)]
+    audit.plan.hosts.update({host: "rebinding" for host in hosts})
+    code, results = checked(audit, hosts)
+    wrong = [row for row in results if row[1:] not in (EXCLUDED, audit.plan.expected(row[0]))]
+    excluded = sum(row[1:] == EXCLUDED for row in results)
+    audit.checks.equal("hosts that change their address: exit code, results, wrong ones", (code, len(results), wrong), (0, 40, []))
+    audit.checks.equal("some of them were not contacted", 0 < excluded < 40, True)
+    audit.checks.equal("contacts of private servers", Trap.contacts, 0)
 
 
 def captures(database):

@@ -36,8 +36,8 @@ HOSTS = {
     "unreachable": (2, "dead_host", "connect", UNREACHABLE),
     "silent": (1, "dead_host", "timeout", SILENT),
     "private": (1, "unknown", "excluded", PRIVATE),
-    # Its address is public and private in turn.
-    "rebinding": (3, None, None, LIVE),
+    # Its address is public and private in turn. Only planned by name.
+    "rebinding": (0, None, None, LIVE),
     # Its https is no TLS. Its http is live.
     "tls": (3, "unknown", "tls", PLAIN),
 }
@@ -329,7 +329,7 @@ class World:
         for url in urls:
             parts = urllib.parse.urlsplit(url)
             port = parts.port or {"http": 80, "https": 443}[parts.scheme]
-            if plan.host(parts.hostname) in ("live", "rebinding"):
+            if plan.host(parts.hostname) == "live":
                 places.add((self.address(parts.hostname), port))
             if plan.host(parts.hostname) == "tls" and parts.scheme == "http":
                 places.add((PLAIN, port))
