@@ -87,9 +87,14 @@ impl Regions {
         let mut found = vec![(0, BodyRegion::Body)];
         let next_line = |after: &usize| LINES.find(text, *after).map(|end| end + 1);
         let starts = std::iter::successors(Some(0), next_line);
-        found.extend(starts.filter_map(|at| Some((at, begun_by(&text[at..])?))));
         let at_line = |&at: &usize| at == 0 || text[at - 1] == b'\n';
         let tail = text.len().saturating_sub(FOOTER_BYTES);
+        for (at, region) in starts.filter_map(|at| Some((at, begun_by(&text[at..])?))) {
+            // A region that goes on needs no entry, but for those that the footer may divide.
+            if tail <= at || found.last().is_none_or(|&(_, last)| last != region) {
+                found.push((at, region));
+            }
+        }
         let rule = RULES
             .find_iter(&text[tail..])
             .map(|at| tail + at)
@@ -124,6 +129,20 @@ mod tests {
         assert_eq!(at("name"), BodyRegion::Signature);
         assert_eq!(at("old"), BodyRegion::Forwarded);
         assert_eq!(at("list"), BodyRegion::Footer);
+    }
+
+    #[test]
+    fn a_region_that_goes_on_takes_no_memory() {
+        let text = format!(
+            "{}{}\n-- \nlist\n",
+            "-- \n".repeat(10_000),
+            String::from_utf8_lossy(RULE)
+        );
+        let regions = Regions::of(text.as_bytes());
+        assert!(regions.0.len() < FOOTER_BYTES);
+        assert_eq!(regions.at(39_999), BodyRegion::Signature);
+        assert_eq!(regions.at(40_000), BodyRegion::Footer);
+        assert_eq!(regions.at(text.len() - 1), BodyRegion::Signature);
     }
 
     #[test]

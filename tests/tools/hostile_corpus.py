@@ -8,14 +8,14 @@
 Each file has floods, damage or tricks from the project's list of faults of mail programs (the number in its name is the row), and
 planted URLs, each of which must be found. `--scale 1` (the default) writes about 0.4 GB; `--scale 10` has the list's full sizes:
 100,000 nested parts, 10 million parts, lines of 1 GB, 5 million URLs in a message. As root with a memory controller of cgroups the runs
-have 256 MiB; else the highest memory of the process is compared with that. Prints exit status, URLs, memory and seconds; both runs must
+have 256 MiB; else the highest memory of the process is compared with that. Prints exit status, URLs, memory and processor time; both must
 write the same bytes within ten minutes.
 
 `--mails` writes mboxes of three mails of 31 MiB, each of a kind that takes much memory when it is decoded, and scans each with one and
 with four threads. `--growth` prints processor time and memory for n, 2n and 4n: of each file of the corpus, and of each of these mails.
 The exit code is 1 if anything fails.
 """
-import argparse, base64, gzip, hashlib, io, json, os, resource, shutil, subprocess, sys, tempfile, time, zipfile
+import argparse, base64, gzip, hashlib, io, json, os, resource, shutil, subprocess, sys, tempfile, zipfile
 
 # Maximum memory for any file or message with default limits and up to four threads.
 MAX_MIB = 256
@@ -431,7 +431,7 @@ def memory_group():
 
 
 def scan(program, path, threads, group):
-    """Returns the exit status, the output file, the highest memory in MiB and the seconds of one run."""
+    """Returns the exit status, the output file, the highest memory in MiB and the seconds of processor time of one run."""
     out = tempfile.NamedTemporaryFile(dir=os.path.dirname(path))
 
     def enter():
@@ -439,11 +439,10 @@ def scan(program, path, threads, group):
             with open(f"{group[0]}/cgroup.procs", "w") as file:
                 file.write(str(os.getpid()))
 
-    begun = time.monotonic()
     command = [program, "scan", "-q", "-j", str(threads), "--events", "/dev/null", path]
     child = subprocess.Popen(command, stdout=out, stderr=subprocess.DEVNULL, preexec_fn=enter)
     _, status, used = os.wait4(child.pid, 0)
-    return os.waitstatus_to_exitcode(status), out, used.ru_maxrss >> 10, time.monotonic() - begun
+    return os.waitstatus_to_exitcode(status), out, used.ru_maxrss >> 10, used.ru_utime + used.ru_stime
 
 
 def main():
