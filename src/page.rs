@@ -16,7 +16,7 @@ pub(crate) const STYLE: &str = include_str!("page/style.css");
 const SCRIPT: &str = include_str!("page/script.js");
 
 /// SHA-256 of [`STYLE`], as the content security policy has it.
-const STYLE_HASH: &str = "sha256-aj1SzFZ+l6b8cKQh7P/IRsgd9sx2Vee5ZphLq7CBGy0=";
+const STYLE_HASH: &str = "sha256-K17DH58Drst0LjhF3qq10HJ5DOSoOizW/iDAodmKM+U=";
 
 /// SHA-256 of [`SCRIPT`].
 const SCRIPT_HASH: &str = "sha256-PHxd3ZO8sU+eZQnYrcKfc1Hd+1+RytWMuzJBrh7Y6bo=";
