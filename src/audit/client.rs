@@ -92,7 +92,7 @@ pub(super) struct Client {
 
 /// The reply to a request.
 pub(super) enum Hop<R> {
-    /// What was read of an answer.
+    /// The value that the caller's function read from an answer.
     Answer(R),
     /// A redirect with this status to another URL of http or https.
     Redirect(u16, Url),
@@ -481,7 +481,7 @@ mod tests {
         Client::new("t", rules, times, &Arc::default())
     }
 
-    /// What is read of the answer for a URL: its status.
+    /// Asks for a URL. The value of an answer is its status.
     fn hop(client: &Client, url: &str, mut left: Duration) -> Hop<u16> {
         let url = Url::parse(url).unwrap();
         client.hop(&url, &mut left, |response| Ok(response.status().as_u16()))

@@ -1,7 +1,7 @@
 //! Hosts of parking services, from a list that names the source of each.
 //!
-//! What counts is a host that browsers are led to, or that a page is loaded from. Words do not: they
-//! also occur in articles about the trade.
+//! A page is parked if a redirect leads to such a host, or if the page loads something from one.
+//! Words are no sign: they also occur in articles about the trade.
 
 use url::Url;
 

@@ -9,7 +9,7 @@ use url::Url;
 use crate::audit::http_server::{HttpServer, SeenRequest, answer};
 use crate::audit::{audited, rows};
 
-/// What lychee 0.24.2 found at the server of this test: path, state, status, error and the path at
+/// Results of lychee 0.24.2 at the server of this test: path, state, status, error and the path at
 /// the end of redirects.
 const OF_LYCHEE: &str = include_str!("lychee_states.txt");
 
