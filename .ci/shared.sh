@@ -5,9 +5,9 @@
 export CARGO_INCREMENTAL=0 CARGO_PROFILE_DEV_DEBUG=0
 # The generated cases are the same in every run; longer runs with other seeds are for fuzz/.
 export PROPTEST_RNG_SEED=1738
-# More generated cases, histories of spools, spool files, mailboxes that are cut everywhere and damaged databases
+# More generated cases, spool files, mailboxes that are cut everywhere and damaged databases
 # than `cargo test` runs.
-export PROPTEST_CASES=1024 URLSPOOL_HISTORIES=60 URLSPOOL_SPOOL_FILES=500 URLSPOOL_MAILBOXES=20 URLSPOOL_FLIPS=30
+export PROPTEST_CASES=1024 URLSPOOL_SPOOL_FILES=500 URLSPOOL_MAILBOXES=20 URLSPOOL_FLIPS=30
 export URLSPOOL_CI_BEGUN=${URLSPOOL_CI_BEGUN:-$(date +%s)}
 target=${CARGO_TARGET_DIR:-$PWD/target}
 tools=../shared/tools

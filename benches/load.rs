@@ -21,11 +21,10 @@ use std::time::Instant;
 use generate::{Kind, mbox};
 use rusqlite::types::Value;
 use rusqlite::{Connection, params_from_iter};
-use urlspool::internals::diagnostic::Event;
-use urlspool::internals::load::{LoadError, LoadJob, LoadReport, TargetName, load};
-use urlspool::internals::pipeline::{Job, Report, run};
-use urlspool::internals::record::LineError;
 use urlspool::{Extractor, Options, Summary};
+use urlspool_files::pipeline::{Job, Report, run};
+use urlspool_store::load::{LoadJob, TargetName, load};
+use urlspool_text::diagnostic::Event;
 
 /// The allocator of the program: records are allocated on one thread and freed on another.
 #[global_allocator]
@@ -54,7 +53,8 @@ fn main() {
     let loaded = folder.join("loaded.db");
     let begun = Stopwatch::start();
     let job = LoadJob::new(TargetName::Sqlite(loaded.clone()), vec![records]);
-    let counts = load(&job, &mut NoReport).expect("the records can be loaded");
+    let counts = load(&job, &mut |event| panic!("{event:?}"));
+    let counts = counts.expect("the records can be loaded");
     let load_time = begun.stop();
     let ceiling_time = insert_from_memory(&loaded, &folder.join("ceiling.db"), counts.added);
     let rate = |seconds: f64| counts.added as f64 / seconds;
@@ -199,28 +199,5 @@ fn insert(db: &Connection, table: &str, rows: &[Vec<Value>]) {
                 .expect("the row is new");
         }
         db.execute_batch("COMMIT").expect("there is space");
-    }
-}
-
-/// Fails on anything that would make the load faster than it is.
-struct NoReport;
-
-impl LoadReport for NoReport {
-    fn bad_line(&mut self, input: &str, line: u64, error: &LineError) {
-        panic!("{input}, line {line}: {error}");
-    }
-
-    fn refused_record(&mut self, input: &str, line: u64, reason: &str) {
-        panic!("{input}, line {line}: {reason}");
-    }
-
-    fn failed_input(&mut self, error: &LoadError) {
-        panic!("{error}");
-    }
-
-    fn kept_rows(&mut self) {}
-
-    fn paused(&mut self, error: &LoadError) {
-        panic!("{error}");
     }
 }

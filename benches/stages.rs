@@ -13,11 +13,11 @@ use divan::Bencher;
 use divan::counter::{BytesCount, ItemsCount};
 use generate::{Kind, Mbox, mbox, prose};
 use rng::Rng;
-use urlspool::internals::record;
-use urlspool::internals::repair::{LogicalLine, WrappedText, unfold_wrapper};
-use urlspool::internals::scan::{Rules, Scanner, SchemelessPolicy};
-use urlspool::internals::split::{Block, Format, SplitOutput, messages};
 use urlspool::{Extractor, Finding, Message, Options, Source, grammar};
+use urlspool_mail::split::{Block, Format, SplitOutput, messages};
+use urlspool_record::record;
+use urlspool_text::repair::{LogicalLine, WrappedText, unfold_wrapper};
+use urlspool_text::scan::{Rules, Scanner, SchemelessPolicy};
 
 fn main() {
     divan::main();

@@ -8,9 +8,9 @@
 use std::error::Error;
 use std::{fs, io};
 
-use urlspool::internals::repair::{Feature, line_break_evidence, url_run_end};
-use urlspool::internals::scan::Rules;
-use urlspool::internals::span::Span;
+use urlspool_text::repair::{Feature, line_break_evidence, url_run_end};
+use urlspool_text::scan::Rules;
+use urlspool_text::span::Span;
 
 fn main() -> Result<(), Box<dyn Error>> {
     for line in io::stdin().lines() {

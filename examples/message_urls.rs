@@ -5,12 +5,10 @@
 use std::error::Error;
 use std::{env, fs};
 
-use urlspool::Message;
-
 fn main() -> Result<(), Box<dyn Error>> {
     let path = env::args_os().nth(1).ok_or("usage: message_urls FILE")?;
     let mail = fs::read(path)?;
-    for url in Message::parse(&mail).urls() {
+    for url in urlspool::message_urls(&mail) {
         let repairs: Vec<_> = url.repairs().iter().map(urlspool::Repair::name).collect();
         let grammars: Vec<_> = url.verdicts().conforms().collect();
         println!(

@@ -101,7 +101,7 @@ if CARGO_TARGET_DIR=$folder MATURIN_PEP517_ARGS="--profile dev" "$work/sdist/ven
 else
   fail "$(basename "$sdist") cannot be built"
 fi
-cargo package --locked --allow-dirty --quiet
+cargo package --locked --allow-dirty --quiet --workspace --exclude benches --exclude playground --exclude urlspool-python
 crate=$folder/package/urlspool-$version.crate
 made "$crate"
 cp "$crate" "$dist"

@@ -1,37 +1,22 @@
 //! The program as a shell sees it: commands, flags, messages and exit codes.
 
 mod args;
-#[cfg(feature = "audit")]
 mod audit;
-#[cfg(feature = "browse")]
-mod browse;
-#[cfg(feature = "load")]
-mod cited;
 mod config_path;
-mod embedded;
 mod error;
 mod explain;
-#[cfg(feature = "load")]
 mod load;
 mod location;
 mod manual;
 mod parse;
 mod scan;
-#[cfg(feature = "load")]
 mod search;
 mod show;
-#[cfg(feature = "load")]
 mod signals;
 mod splits;
-#[cfg(feature = "stats")]
 mod stats;
-#[cfg(feature = "daemon")]
-mod status_page;
 mod terminal;
-#[cfg(feature = "daemon")]
 mod watch;
-
-pub use embedded::{OptionError, ScanRequest, run_with, scan_request};
 
 use std::ffi::OsString;
 use std::io::{self, Write};
@@ -40,15 +25,15 @@ use std::process::ExitCode;
 
 use clap::builder::StyledStr;
 use clap::error::{ContextKind, ContextValue};
-use clap::{ColorChoice, CommandFactory, FromArgMatches};
-use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+use clap::{ColorChoice, FromArgMatches};
 
-use crate::config::NamedValue;
-use crate::diagnostic::{EscapeForm, printable, printable_lines};
-use crate::record;
 use args::{Args, Command, When};
 use error::{CommandResult, Exit};
 use terminal::{print, print_message};
+use urlspool_files::config::NamedValue;
+use urlspool_files::pipeline::raise_open_files;
+use urlspool_record::record;
+use urlspool_text::diagnostic::{EscapeForm, printable, printable_lines};
 
 /// Runs the program with the arguments of the process.
 #[must_use]
@@ -60,21 +45,6 @@ pub fn command_line() -> ExitCode {
     }
     raise_open_files();
     run_arguments(&std::env::args_os().collect::<Vec<_>>()).into()
-}
-
-/// Raises the limit on open files as far as the process is allowed to.
-///
-/// Shells start programs with a low limit for the sake of programs that use `select`.
-fn raise_open_files() {
-    let Rlimit { maximum, .. } = getrlimit(Resource::Nofile);
-    // If it is refused, fewer files are opened ahead.
-    let _ = setrlimit(
-        Resource::Nofile,
-        Rlimit {
-            current: maximum,
-            maximum,
-        },
-    );
 }
 
 fn run_arguments(arguments: &[OsString]) -> Exit {
@@ -92,29 +62,20 @@ fn run_arguments(arguments: &[OsString]) -> Exit {
 }
 
 fn parse_args(arguments: &[OsString]) -> Result<Args, clap::Error> {
-    let mut command = Args::command().color(color_choice(arguments));
+    let mut command = args::command().color(color_choice(arguments));
     let matches = command.try_get_matches_from_mut(arguments);
     let mut matches = matches.map_err(without_escape_advice)?;
     Args::from_arg_matches_mut(&mut matches).map_err(|error| error.format(&mut command))
 }
-
-/// The command that counts URLs.
-const STATS: &str = if cfg!(feature = "stats") {
-    "stats PATH..."
-} else {
-    "scan -v -o /dev/null PATH..."
-};
 
 /// Names of commands that others have for what a command does here.
 const OTHER_NAMES: &[(&str, &str)] = &[
     ("extract", "scan PATH..."),
     ("find", "scan PATH..."),
     ("grep", "scan --format grep PATH..."),
-    ("summary", STATS),
-    ("stat", STATS),
-    #[cfg(not(feature = "stats"))]
-    ("stats", STATS),
-    ("top", STATS),
+    ("summary", "stats PATH..."),
+    ("stat", "stats PATH..."),
+    ("top", "stats PATH..."),
     ("query", "search DB WORD..."),
     ("import", "load --into DB RECORDS..."),
     ("daemon", "watch --config FILE"),
@@ -232,25 +193,17 @@ fn command(args: Args) -> CommandResult {
     let color = args.color;
     match args.command {
         Command::Scan(args) => scan::scan(&args::ScanArgs { color, ..*args }),
-        #[cfg(feature = "stats")]
         Command::Stats(args) => stats::stats(&args::StatsArgs { color, ..args }),
-        #[cfg(feature = "daemon")]
         Command::Watch(args) => watch::watch(&args, color),
-        #[cfg(feature = "daemon")]
         Command::Status(args) => watch::status(&args),
         Command::Parse(args) => parse::parse(&args),
         Command::Show(args) => show::show(&args),
         Command::Explain(args) => explain::explain(&args, color),
         Command::Splits(args) => splits::splits(&args),
-        #[cfg(feature = "load")]
         Command::Load(args) => load::load(&args),
-        #[cfg(feature = "load")]
         Command::Search(args) => search::search(&args::SearchArgs { color, ..args }),
-        #[cfg(feature = "load")]
-        Command::Cited(args) => cited::cited(&args::CitedArgs { color, ..args }),
-        #[cfg(feature = "browse")]
-        Command::Browse(args) => browse::browse(&args),
-        #[cfg(feature = "audit")]
+        Command::Cited(args) => search::cited(&args::CitedArgs { color, ..args }),
+        Command::Browse(args) => search::browse(&args),
         Command::Audit(args) => audit::audit(&args),
         Command::Schema(args) => print(record::schema(args.language).as_bytes()),
         Command::CheckConfig(args) => config_path::check_config(&args),

@@ -6,11 +6,11 @@ use arrow_array::{Array, RecordBatch};
 use arrow_schema::DataType;
 use serde_json::{Map, Value};
 
-use urlspool::internals::limits::ARROW_BATCH_ROWS;
-use urlspool::internals::record::{
+use urlspool::{Extractor, Finding, Message, Options, Record, Source};
+use urlspool_record::record::{
     Columns, FieldId, JsonFields, LineFormat, MessageTail, RecordWriter,
 };
-use urlspool::{Extractor, Finding, Message, Options, Record, Source};
+use urlspool_text::limits::ARROW_BATCH_ROWS;
 
 const MAIL: &[&[u8]] = &[
     b"From: \"A \\ B\" <a@b.example>\nSubject: =?utf-8?q?caf=C3=A9=09?=\nDate: Tue, 02 Jul 1996 13:45:10 GMT\nNewsgroups: a.b,c.d\nReferences: <1@x> <2@x>\nMessage-ID: <3@x>\n\nsee <URL:http://a.example/x\n  y?q#f> or ftp://b.example/%7Ec;type=a, www.c.example/\xFF.\nhttp://e.example/~f/ and mailto:a@b.example\n",

@@ -14,11 +14,11 @@ use std::path::Path;
 use std::process::Stdio;
 
 use serde_json::Value;
-use urlspool::internals::diagnostic::DiagnosticKind;
-use urlspool::internals::limits::Limits;
-use urlspool::internals::pipeline::{Job, run};
-use urlspool::internals::walk::SymlinkPolicy;
 use urlspool::{Extractor, Options, Summary};
+use urlspool_files::pipeline::{Job, run};
+use urlspool_sources::walk::SymlinkPolicy;
+use urlspool_text::diagnostic::DiagnosticKind;
+use urlspool_text::limits::Limits;
 
 use crate::scene::{Folder, RunOutput, program_command};
 
@@ -149,7 +149,6 @@ impl<'z> Zipped<'z> {
     }
 
     /// Changes a byte in the middle of the packed bytes.
-    #[cfg(feature = "documents")]
     pub(crate) fn damage(&mut self) {
         let middle = self.bytes.len() / 2;
         self.bytes[middle] ^= 0xFF;

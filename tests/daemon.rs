@@ -1,8 +1,8 @@
 //! The daemon's guarantee: the records of every message appear exactly once, whatever happens.
 //!
-//! `history` runs random lists of actions in this process against a simple model, `failures` single cases with a
-//! simulated clock. The others run the real program: `kills` stops it at random moments, `damage` changes its own files,
-//! `removals` does so with tombstones while messages are removed, `spools` does what mail programs do to mailboxes, `tombstones` removes messages, `repositories` watches git, `scopes` changes what a mailbox is, `cli` checks commands and exit codes, `watched_paths` watches without a configuration, `operator` checks what an operator
+//! `failures` and `tombstones` are single cases with a simulated clock; random histories of spools are in
+//! `tests/tools/histories.py`. The others run the real program: `kills` stops it at random moments, `damage` changes its own files,
+//! `spools` does what mail programs do to mailboxes, `repositories` watches git, `scopes` changes what a mailbox is, `cli` checks commands and exit codes, `watched_paths` watches without a configuration, `operator` checks what an operator
 //! sees. Tests that need root or
 //! strace are in `tests/tools`.
 
@@ -10,11 +10,9 @@ mod cli;
 mod collisions;
 mod damage;
 mod failures;
-mod history;
 mod kills;
 mod lives;
 mod operator;
-mod removals;
 mod repositories;
 mod scopes;
 mod spools;

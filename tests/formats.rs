@@ -7,8 +7,6 @@
     reason = "a mail reads best as the text it is"
 )]
 
-mod live_spools;
-mod nul_bytes;
 mod openers;
 mod ranges;
 mod writers;
@@ -18,8 +16,8 @@ use std::fs;
 use std::path::Path;
 
 use serde_json::Value;
-use urlspool::internals::pipeline::{Job, run};
 use urlspool::{Extractor, Options};
+use urlspool_files::pipeline::{Job, run};
 
 use self::writers::{babyl, emlx, maildir, mh, mmdf, rnews, timehash, tradspool, wire};
 use crate::scene::{Folder, Rng};

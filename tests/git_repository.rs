@@ -7,7 +7,7 @@ use std::process::{Command, Stdio};
 
 use serde_json::Value;
 
-use crate::scene::{Ended, Folder, done, ended, lines, urlspool};
+use crate::scene::{Ended, Folder, assert_contains, done, ended, lines, urlspool};
 
 /// Returns `true` if git is installed.
 pub(crate) fn has_git() -> bool {
@@ -176,11 +176,7 @@ fn a_repository_of_version_2_gives_the_records_of_the_recipe() {
     let shown = ended(&mut urlspool(["show"]), &direct.stdout);
     assert_eq!(shown.text().lines().collect::<Vec<_>>(), direct.urls());
     let place = format!("{list}!{}", record["source"]["member"][0].as_str().unwrap());
-    assert!(
-        done(&["explain", &place])
-            .text()
-            .contains("<two@b.example>")
-    );
+    assert_contains(done(&["explain", &place]).text(), "<two@b.example>");
     let missing = ended(
         &mut urlspool(["explain", &format!("{list}!{}", "0".repeat(40))]),
         b"",
@@ -285,34 +281,6 @@ fn epochs_are_read_in_the_order_of_their_numbers() {
 }
 
 #[test]
-fn a_working_tree_of_a_list_is_read_once() {
-    if !has_git() {
-        return;
-    }
-    let folder = Folder::new();
-    let (bare, tree) = (
-        folder_path(&folder, "list.git"),
-        folder_path(&folder, "tree"),
-    );
-    let texts = ["one", "two"].map(mail);
-    repository(
-        &bare,
-        &texts.each_ref().map(|text| Change::Write("m", text)),
-    );
-    git(&["clone", "-q", &bare, &tree], b"");
-    assert!(Path::new(&tree).join("m").is_file());
-    let scanned = done(&["scan", "-q", &tree]);
-    assert_eq!(
-        scanned.urls(),
-        ["http://one.example/x", "http://two.example/x"]
-    );
-    assert_eq!(
-        scanned.records()[0]["source"]["path"],
-        format!("{tree}/.git")
-    );
-}
-
-#[test]
 fn a_repository_of_program_code_says_what_it_is() {
     if !has_git() {
         return;
@@ -341,13 +309,7 @@ fn a_repository_of_program_code_says_what_it_is() {
     git(&["clone", "-q", &code, &tree], b"");
     let walked = done(&["scan", &tree]);
     assert_eq!(walked.urls(), ["http://readme.example/"]);
-    assert!(
-        walked
-            .stderr
-            .contains("tree/.git: skip: not read: git-repository"),
-        "{}",
-        walked.stderr
-    );
+    assert_contains(&walked.stderr, "tree/.git: skip: not read: git-repository");
 }
 
 #[test]
@@ -440,18 +402,10 @@ fn a_blob_beyond_the_limit_is_an_event_and_is_not_read() {
         scanned.urls(),
         ["http://one.example/x", "http://three.example/x"]
     );
-    assert_eq!(scanned.status, Some(1), "{}", scanned.stderr);
-    assert!(
-        scanned.stderr.contains("a blob of 10"),
-        "{}",
-        scanned.stderr
-    );
-    assert!(
-        scanned
-            .stderr
-            .contains("is not read; `git_blob_bytes` sets this limit"),
-        "{}",
-        scanned.stderr
+    scanned.check(1, "a blob of 10");
+    assert_contains(
+        &scanned.stderr,
+        "is not read; `git_blob_bytes` sets this limit",
     );
 }
 
@@ -480,8 +434,7 @@ fn a_damaged_repository_is_an_event() {
     assert_eq!(found[0], "http://one.example/x", "{}", scanned.stderr);
     damage("HEAD~1");
     let scanned = ended(&mut urlspool(["scan", &list]), b"");
-    assert_eq!(scanned.status, Some(1), "{}", scanned.stderr);
-    assert!(scanned.stderr.contains("git "), "{}", scanned.stderr);
+    scanned.check(1, "git ");
 }
 
 /// Scans a repository with a program in place of git: a script for `sh`, in which `$command` is the name of the command.
@@ -575,75 +528,9 @@ fn a_git_that_fails_in_any_way_is_an_event_and_never_a_hang() {
         ),
     ] {
         let failed = with_git(&folder, &list, script);
-        assert_eq!(failed.status, Some(1), "{script}: {}", failed.stderr);
-        assert!(failed.stderr.contains(event), "{script}: {}", failed.stderr);
+        failed.check(1, event);
     }
     let mut without = urlspool(["scan", &*list]);
     let missing = ended(without.env("PATH", folder.path("none")), b"");
-    assert_eq!(missing.status, Some(1));
-    assert!(
-        missing
-            .stderr
-            .contains("there is no program `git` to read it; install git"),
-        "{}",
-        missing.stderr
-    );
-}
-
-#[test]
-fn a_long_history_gives_the_same_records_on_any_number_of_threads() {
-    if !has_git() {
-        return;
-    }
-    let folder = Folder::new();
-    let list = folder_path(&folder, "list.git");
-    let texts: Vec<String> = (0..3000)
-        .map(|number| mail(&format!("n{number}")))
-        .collect();
-    let changes: Vec<Change<'_>> = texts.iter().map(|text| Change::Write("m", text)).collect();
-    repository(&list, &changes);
-    let one = done(&["scan", "-q", "-j1", &list]);
-    assert_eq!(one.urls().len(), texts.len());
-    assert_eq!(done(&["scan", "-q", "-j4", &list]).stdout, one.stdout);
-    let piped = ended(&mut urlspool(["scan", "-q", "-"]), &recipe(&list));
-    assert_eq!(
-        without_source(one.records()),
-        without_source(piped.records())
-    );
-}
-
-#[test]
-fn splits_and_filters_take_a_repository_as_one_file() {
-    if !has_git() {
-        return;
-    }
-    let folder = Folder::new();
-    let (one, two) = (
-        folder_path(&folder, "one.git"),
-        folder_path(&folder, "two.git"),
-    );
-    for (path, host) in [(&one, "one"), (&two, "two")] {
-        repository(path, &[Change::Write("m", &mail(host))]);
-    }
-    let root = folder.root().to_str().unwrap();
-    assert_eq!(
-        done(&["scan", "-q", "--include", "two*", root]).urls(),
-        ["http://two.example/x"]
-    );
-    assert_eq!(
-        done(&["scan", "-q", "--exclude", "two*", root]).urls(),
-        ["http://one.example/x"]
-    );
-    let items = done(&["splits", root]);
-    assert_eq!(items.records().len(), 2);
-    let splits = folder.file("items", &items.stdout);
-    assert_eq!(
-        done(&["scan", "-q", "--splits", &splits]).urls(),
-        ["http://one.example/x", "http://two.example/x"]
-    );
-    assert!(
-        done(&["scan", "--dry-run", root])
-            .text()
-            .contains("git\t-\t")
-    );
+    missing.check(1, "there is no program `git` to read it; install git");
 }

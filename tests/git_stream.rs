@@ -1,9 +1,6 @@
 //! Streams of `git cat-file --batch`, as mirrors of public-inbox give them.
 
-use std::collections::BTreeSet;
-
 use serde_json::Value;
-use urlspool::internals::limits::{BATCH_FILES, BLOCK_BYTES};
 
 use crate::scene::{Ended, Folder, done, ended, lines, urlspool};
 
@@ -99,52 +96,4 @@ fn show_prints_the_bytes_in_a_saved_stream() {
             .collect()
     };
     assert_eq!(ids(&scan(&stream, &[])), ids(&done(&["scan", &path])));
-}
-
-#[test]
-fn damage_is_an_event_and_reading_goes_on() {
-    let (one, two) = (mail("one"), mail("two"));
-    let good = object(&oid(2, 40), "blob", &two);
-    for (damage, found) in [
-        (format!("{} blob {}\n{one}\n", oid(1, 40), one.len() - 1), 2),
-        (format!("{} blog {}\n{one}\n", oid(1, 40), one.len()), 1),
-        (format!("{} blob\n{one}\n", oid(1, 40)), 1),
-        (format!("{}\0", &good[..30]), 1),
-    ] {
-        let first = object(&oid(0, 40), "commit", "x");
-        let ended = scan(
-            &format!("{first}{damage}\n{good}"),
-            &["--events", "-", "-o", "/dev/null"],
-        );
-        assert_eq!(ended.status, Some(1), "{damage}");
-        let events = ended.records();
-        assert_eq!(events.len(), 1, "{damage}: {events:?}");
-        assert_eq!(events[0]["kind"], "damage");
-        let urls = scan(&format!("{first}{damage}\n{good}"), &[]).urls();
-        assert_eq!(urls.len(), found, "{damage}: {urls:?}");
-        assert_eq!(urls.last().unwrap(), "http://two.example/x");
-    }
-    let cut = scan(&good[..good.len() - 4], &[]);
-    assert_eq!((cut.status, cut.urls().len()), (Some(1), 1));
-}
-
-/// Many small messages and one that is larger than a block, on one thread and on several.
-#[test]
-fn a_long_stream_gives_the_same_records_on_any_number_of_threads() {
-    let count = 3 * BATCH_FILES;
-    let mut stream = String::new();
-    for number in 0..count {
-        let filler = if number == count / 2 {
-            "x\n".repeat(BLOCK_BYTES)
-        } else {
-            String::new()
-        };
-        let text = format!("{}{filler}", mail(&format!("n{number}")));
-        stream += &object(&oid(number, 40), "blob", &text);
-    }
-    let one = scan(&stream, &["-j1"]);
-    let records = one.records();
-    let distinct: BTreeSet<_> = members(&records).into_iter().collect();
-    assert_eq!((records.len(), distinct.len()), (count, count));
-    assert_eq!(scan(&stream, &["-j4"]).stdout, one.stdout);
 }

@@ -100,7 +100,7 @@ fn mismatch(text: &[u8], want: impl Debug) -> String {
 }
 
 fn prints_back(read: &Url<'_>, text: &[u8]) -> bool {
-    let printed = read.to_bytes();
+    let printed = read.to_string().into_bytes();
     printed == text && Url::parse(&printed).as_ref() == Ok(read)
 }
 
@@ -157,14 +157,6 @@ fn known_gaps_are_still_open() {
         .map(|row| shown(&row.text))
         .collect();
     assert!(closed.is_empty(), "{closed:?}");
-}
-
-#[test]
-fn a_table_can_hold_any_byte() {
-    assert_eq!(
-        unescaped(r"a\b\t\n\xfF\x9é\"),
-        b"a\\b\t\n\xFF\\x9\xC3\xA9\\"
-    );
 }
 
 #[test]

@@ -5,7 +5,7 @@
 use std::fs;
 use std::path::Path;
 
-use urlspool::internals::limits::{Limit, LimitUnit, Limits, MESSAGE_STEPS, PREFILTER_BYTES};
+use urlspool_text::limits::{Limit, LimitUnit, Limits, MESSAGE_STEPS, PREFILTER_BYTES};
 
 use crate::containers::{gzip, tar};
 use crate::scene::scan;
@@ -159,11 +159,8 @@ fn limits_on_urls_and_fields_are_events() {
     assert!(of_url.contains("a URL of more than 22 bytes"), "{of_url}");
     assert!(of_base.contains("a <base> of more than 22"), "{of_base}");
     let output = scan(groups, &[]);
-    assert_eq!(
-        output.events,
-        ["limit"],
-        "more newsgroups than are repeated"
-    );
+    // More newsgroups than are repeated.
+    assert_eq!(output.events, ["limit"]);
 }
 
 #[test]
@@ -306,14 +303,12 @@ fn settable() -> String {
 }
 
 /// The sources of the constants, in the order of the page.
-const CONSTANTS: [&str; 7] = [
-    include_str!("../src/limits/text.rs"),
-    include_str!("../src/limits/files.rs"),
-    include_str!("../src/limits/daemon.rs"),
-    include_str!("../src/limits/load.rs"),
-    include_str!("../src/limits/stats.rs"),
-    include_str!("../src/limits/browse.rs"),
-    include_str!("../src/limits/audit.rs"),
+const CONSTANTS: [&str; 5] = [
+    include_str!("../crates/text/src/limits/text.rs"),
+    include_str!("../crates/text/src/limits/files.rs"),
+    include_str!("../crates/text/src/limits/daemon.rs"),
+    include_str!("../crates/text/src/limits/store.rs"),
+    include_str!("../crates/text/src/limits/audit.rs"),
 ];
 
 /// The table of the constants, which have their unit in their name.
@@ -379,7 +374,10 @@ fn the_page_of_limits_has_the_tables_of_the_sources() {
     let mut made = page.clone();
     for (begin, table) in [
         ("<!-- from Limits::ALL -->\n\n", settable()),
-        ("<!-- from the constants in src/limits/ -->\n\n", fixed()),
+        (
+            "<!-- from the constants in crates/text/src/limits/ -->\n\n",
+            fixed(),
+        ),
     ] {
         let at = made.find(begin).unwrap() + begin.len();
         let len = made[at..].find("<!-- end -->\n").unwrap();
@@ -395,7 +393,12 @@ fn the_page_of_limits_has_the_tables_of_the_sources() {
 /// Every limit that can be set is reached by a test of this file, or of the one on git.
 #[test]
 fn every_limit_is_reached_by_a_test() {
-    let tests = [include_str!("limits.rs"), include_str!("git_repository.rs")].concat();
+    let tests = [
+        include_str!("limits.rs"),
+        include_str!("git_repository.rs"),
+        include_str!("cli/options/evidence.rs"),
+    ]
+    .concat();
     for limit in Limits::ALL {
         let case = format!("(\"{}\"", limit.name);
         let set = format!("\"{}=", limit.name);

@@ -9,7 +9,7 @@ use arrow_array::Array;
 use arrow_array::cast::AsArray;
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 use serde_json::Value;
-use urlspool::internals::record::arrow_schema;
+use urlspool_record::record::arrow_schema;
 
 use crate::scene::{Folder, lines, urlspool};
 
@@ -143,32 +143,6 @@ fn a_folder_has_a_file_for_each_year() {
     assert!(String::from_utf8_lossy(&refused.stderr).contains("not empty"));
     assert_eq!(fs::read_dir(&out).unwrap().count(), 61);
     assert!(!folder.path("out.partial").exists());
-}
-
-/// The partial folder was made inside the target, which could not be renamed then.
-#[test]
-fn a_dataset_may_be_named_with_a_slash_or_by_a_link() {
-    let folder = Folder::new();
-    let mbox = folder.write("text", "http://a.example/");
-    fs::create_dir(folder.path("real")).unwrap();
-    std::os::unix::fs::symlink(folder.path("real"), folder.path("link")).unwrap();
-    for name in ["new/", "link"] {
-        let out = format!("{}/{name}", folder.root().display());
-        scanned(&[
-            mbox.to_str().unwrap(),
-            "--format",
-            "parquet",
-            "--partition",
-            "year",
-            "-o",
-            &out,
-        ]);
-    }
-    for name in ["new", "real"] {
-        let part = folder.path(name).join("year=undated/part-00000.parquet");
-        assert_eq!(ids(&part).len(), 1, "{name}");
-    }
-    assert!(folder.path("link").is_symlink());
 }
 
 #[test]

@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 use std::{env, fs};
 
-use urlspool::{ExtractedUrl, Message, urls};
+use urlspool::{ExtractedUrl, urls};
 
 use crate::scene::corpus;
 
@@ -90,8 +90,7 @@ fn with_fragment(url: &ExtractedUrl) -> String {
 
 /// The URLs of links in a message. The base of a page is none.
 fn attributes(message: &str) -> Vec<String> {
-    Message::parse(message.as_bytes())
-        .urls()
+    urlspool::message_urls(message.as_bytes())
         .into_iter()
         .filter(|url| url.region() == "html:a.href")
         .map(|url| with_fragment(&url))

@@ -1,17 +1,15 @@
-//! Documents named on the command line, with the feature `documents`: what is read, and what hostile ones cost.
+//! Documents named on the command line: what is read, and what hostile ones cost.
 
 use std::collections::BTreeMap;
 use std::fs;
 use std::time::{Duration, Instant};
 
-use urlspool::internals::diagnostic::DiagnosticKind;
-use urlspool::internals::documents::{
-    DocumentContent, DocumentKind, DocumentReading, read_document,
-};
-use urlspool::internals::limits::Limits;
+use urlspool_mail::documents::{DocumentContent, DocumentKind, DocumentReading, read_document};
+use urlspool_text::diagnostic::DiagnosticKind;
+use urlspool_text::limits::Limits;
 
 use crate::containers::{Zipped, zip};
-use crate::scene::{self, Folder, corpus, done, ended, names, scan, url, urlspool};
+use crate::scene::{Folder, assert_contains, corpus, done, ended, names, scan, url, urlspool};
 
 /// The names of the fixtures.
 fn fixtures() -> Vec<String> {
@@ -197,103 +195,6 @@ fn attached_documents_are_read_by_type_name_or_content() {
     }
 }
 
-/// All of a document's records have the range of the attachment, and the names of its member.
-#[test]
-fn documents_in_attached_archives_are_read() {
-    let documents = fixtures().into_iter().map(|name| {
-        let bytes = fixture(&name);
-        (name, bytes)
-    });
-    let documents: Vec<_> = documents.collect();
-    let members: Vec<_> = documents
-        .iter()
-        .map(|(name, bytes)| Zipped::new(name, bytes))
-        .collect();
-    let text = mail(&[("application/zip", "all.zip", zip(&members))]);
-    let found = scan(&text, &[]);
-    assert_eq!((found.status, &found.events), (Some(0), &vec![]));
-    let mut by_member: BTreeMap<String, Vec<String>> = BTreeMap::new();
-    for record in &found.records {
-        let names = record["part"]["member"].as_array().unwrap();
-        assert_eq!(
-            (names.len(), &record["source"]["exact"]),
-            (1, &false.into())
-        );
-        assert_eq!(record["part"]["encoding"], "base64");
-        let path = record["part"]["path"].as_str().unwrap();
-        assert!(path.starts_with("1."), "{record}");
-        let name = names[0].as_str().unwrap().to_owned();
-        by_member.entry(name).or_default().push(url(record));
-    }
-    for (name, bytes) in &documents {
-        let alone = scan(bytes, &[]);
-        let alone: Vec<_> = alone.records.iter().map(url).collect();
-        assert_eq!(by_member.get(name), Some(&alone), "{name}");
-    }
-    assert_eq!(by_member.len(), documents.len());
-    let text_only = scan(&text, &["--attachments", "text"]);
-    assert_eq!(text_only.records.len(), 0);
-}
-
-#[test]
-fn events_about_documents_in_attached_archives_name_the_member() {
-    let pages = format!("<w:t>{}http://page.example/</w:t>", "x ".repeat(9_000));
-    let mut page = Zipped::new("word/document.xml", pages.as_bytes());
-    page.damage();
-    let damaged = zip(&[Zipped::new("[Content_Types].xml", b""), page]);
-    let encrypted =
-        b"%PDF-1.4\n1 0 obj <</A <</S/URI/URI(\x01)>> >> endobj\ntrailer <</Encrypt 2 0 R>>\n";
-    let all = zip(&[
-        Zipped::new("damaged.docx", &damaged),
-        Zipped::new("encrypted.pdf", encrypted),
-        Zipped::new("note.txt", b"http://note.example/"),
-    ]);
-    let text = mail(&[("application/zip", "all.zip", all)]);
-    let found = scan(&text, &[]);
-    assert!(found.urls().contains("http://note.example/"));
-    assert_eq!(found.messages.len(), 1, "{:?}", found.messages);
-    let begin = "damaged.docx in an attached archive: ";
-    assert!(found.messages[0].starts_with(begin), "{:?}", found.messages);
-}
-
-#[test]
-fn attached_bombs_share_one_limit() {
-    let text = [b"<w:t>".to_vec(), vec![b'x'; 2 << 20]].concat();
-    let bomb = zip(&[
-        Zipped::new("[Content_Types].xml", b""),
-        Zipped::new("word/document.xml", &text),
-    ]);
-    let bombs = vec![("application/octet-stream", "a.docx", bomb); 20];
-    let text = mail(&bombs) + "http://after.example/";
-    let config = Folder::new();
-    let config = config.file("c.toml", "[limits]\nmessage_bytes = \"2MiB\"\n");
-    let found = scan(text, &["--config", &config]);
-    assert!(found.urls().contains("http://after.example/"));
-    let shared = |message: &&String| message.contains("(attached_bytes)");
-    assert_eq!(
-        found.messages.iter().filter(shared).count(),
-        1,
-        "{:?}",
-        found.messages
-    );
-}
-
-/// The bytes of a PDF are packed: a carriage return in them is no line end.
-#[test]
-fn line_ends_of_a_pdf_are_not_changed() {
-    let text = fixture("document.pdf");
-    let carriage_returns: Vec<u8> = text
-        .iter()
-        .map(|&byte| if byte == b'\n' { b'\r' } else { byte })
-        .collect();
-    assert!(DocumentKind::of(&carriage_returns).is_some());
-    let plain = b"%PDF-1.4\r1 0 obj <</A <</S/URI/URI(http://cr.example/\\\ra)>> >> endobj\r";
-    assert_eq!(
-        scan(plain, &[]).urls().into_iter().collect::<Vec<_>>(),
-        ["http://cr.example/a"]
-    );
-}
-
 #[test]
 fn a_document_that_is_cut_gives_no_other_urls() {
     for name in fixtures() {
@@ -364,11 +265,7 @@ fn a_document_that_is_too_large_is_one_event_and_no_text() {
     let limited = scan(&pdf, &["--config", &config]);
     assert_eq!(limited.urls().len(), 0, "{:?}", limited.urls());
     assert_eq!(limited.events, ["limit"]);
-    assert!(
-        limited.messages[0].contains("message_bytes"),
-        "{:?}",
-        limited.messages
-    );
+    assert_contains(&limited.messages[0], "message_bytes");
     assert_eq!(scan(&pdf, &[]).urls().len(), 1);
 }
 
@@ -411,24 +308,6 @@ fn row_83_bombs_in_documents_are_bounded() {
     }
 }
 
-/// The byte after the limit is refused as well, for the ratio of packed to unpacked bytes.
-#[test]
-fn a_bomb_is_reported_if_its_next_byte_is_refused() {
-    let limits = Limits::default();
-    let text = [
-        b"<w:t>http://kept.example/ ".to_vec(),
-        vec![b'x'; limits.message_bytes + (2 << 20)],
-    ]
-    .concat();
-    let docx = zip(&[
-        Zipped::new("[Content_Types].xml", b""),
-        Zipped::new("word/document.xml", &text),
-    ]);
-    let reading = read(&docx, &limits);
-    assert!(content(&reading).contains("http://kept.example/"));
-    assert_eq!(kinds(&reading), [DiagnosticKind::Limit]);
-}
-
 fn zlib(bytes: &[u8]) -> Vec<u8> {
     use std::io::Write;
     let mut encoder = flate2::write::ZlibEncoder::new(Vec::new(), flate2::Compression::fast());
@@ -466,6 +345,28 @@ fn circles_in_a_compound_file_are_damage() {
         }
     }
     assert!(100 < circles, "{circles}");
+}
+
+#[test]
+fn attached_bombs_share_one_limit() {
+    let text = [b"<w:t>".to_vec(), vec![b'x'; 2 << 20]].concat();
+    let bomb = zip(&[
+        Zipped::new("[Content_Types].xml", b""),
+        Zipped::new("word/document.xml", &text),
+    ]);
+    let bombs = vec![("application/octet-stream", "a.docx", bomb); 20];
+    let text = mail(&bombs) + "http://after.example/";
+    let config = Folder::new();
+    let config = config.file("c.toml", "[limits]\nmessage_bytes = \"2MiB\"\n");
+    let found = scan(text, &["--config", &config]);
+    assert!(found.urls().contains("http://after.example/"));
+    let shared = |message: &&String| message.contains("(attached_bytes)");
+    assert_eq!(
+        found.messages.iter().filter(shared).count(),
+        1,
+        "{:?}",
+        found.messages
+    );
 }
 
 /// A message of Outlook in a message of Outlook, and so on, `depth` of them.
@@ -525,9 +426,6 @@ fn a_part_that_is_damaged_costs_its_rest() {
     assert_eq!(kinds(&reading), [DiagnosticKind::Damage]);
 }
 
-/// Words for an input, and the input of a length.
-type Input<'i> = (&'i str, &'i dyn Fn(usize) -> Vec<u8>);
-
 /// The time for each of these inputs grows with its length, not with the square of it.
 #[test]
 fn hostile_documents_take_linear_time() {
@@ -555,56 +453,9 @@ fn hostile_documents_take_linear_time() {
             ),
         ])
     };
-    let inputs: [Input<'_>; 19] = [
-        ("links to one long target", &shared_target),
-        ("references to a target of blanks", &|n| {
-            let blanks = " ".repeat(n.min(60_000));
-            repeated(
-                &format!("%PDF-1.4\n5 0 obj (a{blanks}) endobj "),
-                "/URI 5 0 R ",
-                10 * n,
-            )
-        }),
-        ("pieces of a template", &|n| {
-            repeated("{\\rtf1 {\\*\\template ", "a\\htmlrtf1 ", n)
-        }),
-        ("unclosed comments", &|n| office("<!--", n)),
-        ("unclosed sections", &|n| office("<![CDATA[", n)),
-        ("unclosed tags", &|n| office("<a b=\"", n)),
-        ("nested tags", &|n| office("<w:t>", n)),
-        ("fields", &|n| {
-            office(
-                "<w:fldChar w:fldCharType=\"begin\"/><w:instrText>HYPERLINK \"x",
-                n,
-            )
-        }),
-        ("references", &|n| office("&#x1;&", n)),
-        ("open parentheses", &|n| repeated("%PDF-1.4\n", "(", n)),
-        ("open brackets", &|n| repeated("%PDF-1.4\n", "<", n)),
-        ("streams without an end", &|n| {
-            repeated("%PDF-1.4\n", "<</Length 9>> stream ", n)
-        }),
-        ("streams", &|n| {
-            repeated("%PDF-1.4\n", "/ObjStm stream endstream ", n)
-        }),
-        ("packed streams", &|n| {
-            repeated(
-                "%PDF-1.4\n",
-                "/ObjStm /FlateDecode stream\nx\nendstream ",
-                n,
-            )
-        }),
-        ("references to targets", &|n| {
-            repeated("%PDF-1.4\n5 0 obj (a:b) endobj ", "/URI 5 0 R ", n)
-        }),
-        ("groups", &|n| repeated("{\\rtf1 ", "{", n)),
-        ("fields of RTF", &|n| {
-            repeated("{\\rtf1 ", "{\\field{\\*\\fldinst HYPERLINK x", n)
-        }),
-        ("controls", &|n| repeated("{\\rtf1 ", "\\u1 ", n)),
-        ("binary", &|n| repeated("{\\rtf1 ", "\\bin1 x", n)),
-    ];
-    for (name, input) in inputs {
+    let blanks = |n: usize| format!("%PDF-1.4\n5 0 obj (a{}) endobj ", " ".repeat(n.min(60_000)));
+    let pdf = "%PDF-1.4\n";
+    let check = |name: &str, input: &dyn Fn(usize) -> Vec<u8>| {
         let limits = Limits {
             nested_ratio: 1_000_000,
             ..Limits::default()
@@ -622,18 +473,34 @@ fn hostile_documents_take_linear_time() {
             large < small * 40 + Duration::from_secs(2),
             "{name}: {small:?} and {large:?}"
         );
+    };
+    check("links to one long target", &shared_target);
+    check("references to a target of blanks", &|n| {
+        repeated(&blanks(n), "/URI 5 0 R ", 10 * n)
+    });
+    for unit in [
+        "<!--",
+        "<![CDATA[",
+        "<a b=\"",
+        "<w:t>",
+        "<w:fldChar w:fldCharType=\"begin\"/><w:instrText>HYPERLINK \"x",
+        "&#x1;&",
+    ] {
+        check(unit, &|n| office(unit, n));
     }
-}
-
-/// Hides nothing: what a document says of itself does not keep its links from being found.
-#[test]
-fn what_looks_encrypted_or_skipped_is_read_all_the_same() {
-    let pdf =
-        b"%PDF-1.4\n1 0 obj <</Encrypt 1 0 R /A <</S/URI/URI(http://shown.example/)>> >> endobj";
-    assert!(content(&read(pdf, &Limits::default())).contains("http://shown.example/"));
-    let ended = scene::ended(
-        &mut urlspool(["scan", "-q", "-"]),
-        b"{\\rtf1 } http://after.example/",
-    );
-    assert_eq!(ended.urls(), ["http://after.example/"]);
+    for (start, unit) in [
+        (pdf, "("),
+        (pdf, "<"),
+        (pdf, "<</Length 9>> stream "),
+        (pdf, "/ObjStm stream endstream "),
+        (pdf, "/ObjStm /FlateDecode stream\nx\nendstream "),
+        ("%PDF-1.4\n5 0 obj (a:b) endobj ", "/URI 5 0 R "),
+        ("{\\rtf1 {\\*\\template ", "a\\htmlrtf1 "),
+        ("{\\rtf1 ", "{"),
+        ("{\\rtf1 ", "{\\field{\\*\\fldinst HYPERLINK x"),
+        ("{\\rtf1 ", "\\u1 "),
+        ("{\\rtf1 ", "\\bin1 x"),
+    ] {
+        check(unit, &|n| repeated(start, unit, n));
+    }
 }

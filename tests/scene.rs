@@ -153,6 +153,13 @@ pub(crate) fn done(args: &[&str]) -> Ended {
 }
 
 impl Ended {
+    /// Checks the exit status, and that standard error has a text.
+    #[track_caller]
+    pub(crate) fn check(&self, status: i32, text: &str) {
+        assert_eq!(self.status, Some(status), "{}", self.stderr);
+        assert_contains(&self.stderr, text);
+    }
+
     pub(crate) fn text(&self) -> &str {
         std::str::from_utf8(&self.stdout).expect("output is UTF-8")
     }
@@ -170,14 +177,28 @@ impl Ended {
     }
 }
 
+/// Checks that a text has a part.
+#[track_caller]
+pub(crate) fn assert_contains(text: &str, part: &str) {
+    assert!(text.contains(part), "{part:?} is not in: {text}");
+}
+
+/// Waits until a condition holds, for a minute at most.
+#[track_caller]
+pub(crate) fn wait_until(what: &str, mut holds: impl FnMut() -> bool) {
+    let begun = Instant::now();
+    while !holds() {
+        assert!(begun.elapsed() < Duration::from_mins(1), "not yet: {what}");
+        thread::sleep(Duration::from_millis(10));
+    }
+}
+
 /// The values of JSON lines, each of which has its line end.
 #[track_caller]
 pub(crate) fn lines(bytes: &[u8]) -> Vec<Value> {
     let text = std::str::from_utf8(bytes).expect("lines are UTF-8");
-    assert!(
-        text.is_empty() || text.ends_with('\n'),
-        "the last line has no end"
-    );
+    // The last line has its end.
+    assert!(text.is_empty() || text.ends_with('\n'));
     text.lines()
         .map(|line| {
             line.parse()

@@ -25,7 +25,6 @@ mod panics;
 mod parquet;
 mod peers;
 mod pipeline;
-#[cfg(feature = "documents")]
 mod read_documents;
 mod regression;
 mod scene;

@@ -15,8 +15,8 @@ use std::time::Duration;
 use std::{env, fs};
 
 use rustix::fs::{CWD, Mode, OFlags, mkdirat, openat};
-use urlspool::internals::limits::Limits;
-use urlspool::internals::walk::SymlinkPolicy;
+use urlspool_sources::walk::SymlinkPolicy;
+use urlspool_text::limits::Limits;
 
 use crate::containers::{mail, scan, scan_with, shown, tar};
 use crate::scene::{Folder, copy_program, ended};

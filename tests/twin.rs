@@ -90,18 +90,8 @@ fn derived() -> impl Strategy<Value = (&'static str, Vec<u8>)> {
 /// Panics with the smallest input for which the property is false.
 #[track_caller]
 fn check_property<S: Strategy>(inputs: S, property: impl Fn(S::Value) -> TestCaseResult) {
-    check_property_on(4096, inputs, property);
-}
-
-/// Does the same as [`check_property`] on `cases` inputs.
-#[track_caller]
-fn check_property_on<S: Strategy>(
-    cases: u32,
-    inputs: S,
-    property: impl Fn(S::Value) -> TestCaseResult,
-) {
     let config = ProptestConfig {
-        cases,
+        cases: 4096,
         failure_persistence: None,
         // The default one takes a quarter of these tests' time.
         rng_algorithm: RngAlgorithm::XorShift,
@@ -197,21 +187,6 @@ fn a_text_derived_from_a_rule_has_the_form_of_that_rule() {
 }
 
 #[test]
-fn every_prefix_of_a_url_is_viable_to_the_twin() {
-    check_property((derived(), any::<Index>()), |((_, text), end)| {
-        let prefix = &text[..end.index(text.len())];
-        prop_assert_eq!(
-            verdict(prefix).viable,
-            prefix.len(),
-            "{} of {}",
-            shown(prefix),
-            shown(&text)
-        );
-        Ok(())
-    });
-}
-
-#[test]
 fn a_parsed_url_prints_back_and_parses_to_an_equal_value() {
     let parsed = Cell::new(0);
     check_property(
@@ -230,7 +205,7 @@ fn a_parsed_url_prints_back_and_parses_to_an_equal_value() {
 
 fn prints_back(input: &[u8]) -> TestCaseResult {
     if let Ok(read) = Url::parse(input) {
-        let printed = read.to_bytes();
+        let printed = read.to_string().into_bytes();
         prop_assert_eq!(shown(&printed), shown(input));
         prop_assert_eq!(Url::parse(&printed), Ok(read), "{}", shown(input));
     }
@@ -239,29 +214,8 @@ fn prints_back(input: &[u8]) -> TestCaseResult {
 
 #[test]
 fn a_rejection_has_the_offset_where_the_text_stops_being_viable() {
-    let seen = rejections(4096);
-    assert!(seen.rejected > 1000 && seen.escapes > 50, "{seen:?}");
-}
-
-#[test]
-#[ignore = "takes half a minute in a debug build"]
-fn thirty_thousand_rejections_have_the_offset_of_the_twin() {
-    let seen = rejections(45_000);
-    assert!(seen.rejected >= 30_000 && seen.escapes > 1000, "{seen:?}");
-}
-
-/// Rejections that were compared with the twin.
-#[derive(Debug)]
-struct Rejections {
-    rejected: u32,
-    /// Those with the offset of a `%`, before the viable length.
-    escapes: u32,
-}
-
-/// Compares the offsets of the rejections among `cases` random texts with the twin.
-fn rejections(cases: u32) -> Rejections {
     let (rejected, escapes) = (Cell::new(0), Cell::new(0));
-    check_property_on(cases, any_text(), |input| {
+    check_property(any_text(), |input| {
         let twin = verdict(&input);
         if let Err(reject) = Url::parse(&input) {
             rejected.set(rejected.get() + 1);
@@ -269,10 +223,7 @@ fn rejections(cases: u32) -> Rejections {
         }
         rejects_there(&input, &twin)
     });
-    Rejections {
-        rejected: rejected.get(),
-        escapes: escapes.get(),
-    }
+    assert!(rejected.get() > 1000 && escapes.get() > 50);
 }
 
 /// Checks that a rejection's offset is `viable`, or that of the `%` of an unfinished escape before it.

@@ -1,4 +1,4 @@
-RUSTDOCFLAGS="-D warnings" cargo doc --locked --no-deps --quiet
+RUSTDOCFLAGS="-D warnings" cargo doc --locked --no-deps --quiet --all-features
 # The workflows of the forge, by the linter of such files.
 linter=$target/actionlint
 if has actionlint || { has go && GOBIN=$linter go install github.com/rhysd/actionlint/cmd/actionlint@v1.7.7 >/dev/null 2>&1; }; then

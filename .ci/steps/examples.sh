@@ -1,4 +1,4 @@
-cargo build --locked --quiet --examples
+cargo build --locked --quiet -p urlspool --examples
 cargo run --locked --quiet --example text_urls <corpus/text/appendix.txt >/dev/null
 cargo run --locked --quiet --example message_urls corpus/mail/multipart.eml >/dev/null
 cargo run --locked --quiet --example scan_folder corpus/mail >/dev/null

@@ -1,14 +1,20 @@
 # Without optimisation, which takes minutes; what is in the packages is the same.
 export PROFILE=dev
 packages=$target/package
-# The crate as it would be published is unpacked, built and installed as the README says.
-cargo package --locked --allow-dirty --quiet --no-verify
-rm -rf "$packages/crate"
-mkdir -p "$packages/crate"
-tar -xzf "$packages"/urlspool-*.crate -C "$packages/crate" --strip-components 1
-CARGO_TARGET_DIR=$target packaging/install_test.sh "$packages/crate"
-# Its unit tests compile from what it holds; their fixtures are in the repository.
-(cd "$packages/crate" && CARGO_TARGET_DIR=$target cargo test --locked --quiet --lib --no-run)
+# The crates as they would be published build from what they hold, together: none is in the registry yet.
+rm -rf "$packages/crates" "$packages"/*.crate
+cargo package --locked --allow-dirty --quiet --no-verify --workspace --exclude benches --exclude playground --exclude urlspool-python
+mkdir -p "$packages/crates"
+for crate in "$packages"/*.crate; do tar -xzf "$crate" -C "$packages/crates"; done
+cp Cargo.lock "$packages/crates"
+(
+  cd "$packages/crates"
+  printf '[workspace]\nmembers = ["*-0*"]\n[patch.crates-io]\n' >Cargo.toml
+  for folder in *-0*; do echo "${folder%-*} = { path = \"$folder\" }" >>Cargo.toml; done
+  CARGO_TARGET_DIR=$target cargo build --quiet
+)
+# The program is installed as the README says.
+CARGO_TARGET_DIR=$target packaging/install_test.sh .
 rm -f "$packages"/x86_64-unknown-linux-musl/urlspool*
 tool "the static binary" "the target musl or zig cannot be installed" packaging/static.sh
 install debootstrap || true

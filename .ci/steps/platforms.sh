@@ -23,7 +23,7 @@ check() {
     return
   fi
   env "CC_$name=$stand_in/cc" "CXX_$name=$stand_in/cc" "AR_$name=$stand_in/ar" \
-    cargo check --locked --quiet --no-default-features --features "$2" --target "$platform" || fail "$platform: $3 cannot be built"
+    cargo check --locked --quiet -p urlspool --no-default-features --features "$2" --target "$platform" || fail "$platform: $3 cannot be built"
   echo "$platform: $3 checked; not linked, not run"
 }
 # All that packages have; macOS without Landlock, openat2 and preadv2.

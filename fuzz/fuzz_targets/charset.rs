@@ -2,7 +2,7 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use urlspool::internals::decode::fuzzing;
+use urlspool_mail::decode::fuzzing;
 use urlspool_fuzz::check_order;
 
 const LABELS: [&str; 16] = [
@@ -45,8 +45,8 @@ fuzz_target!(|input: &[u8]| {
         "{label:?}: {}",
         text.bytes.escape_ascii()
     );
-    let utf7 = fuzzing::utf7(raw);
+    let utf7 = fuzzing::decode_utf7(raw);
     check_order(&utf7.map, utf7.bytes.len(), raw.len());
-    let words = fuzzing::encoded_words(raw);
+    let words = fuzzing::decode_words_with_map(raw);
     check_order(&words.map, words.bytes.len(), raw.len());
 });

@@ -2,7 +2,7 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use urlspool::internals::config::Config;
+use urlspool_files::config::Config;
 
 fuzz_target!(|text: &str| {
     match Config::parse(text) {

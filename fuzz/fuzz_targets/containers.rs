@@ -6,9 +6,9 @@ use std::io::{self, Read};
 use std::sync::LazyLock;
 
 use libfuzzer_sys::fuzz_target;
-use urlspool::internals::limits::Limits;
-use urlspool::internals::origin::{FormatHint, Source};
-use urlspool::internals::read::{Input, StreamStep, Streams};
+use urlspool_text::limits::Limits;
+use urlspool_text::origin::{FormatHint, Source};
+use urlspool_sources::read::{Input, StreamStep, Streams};
 
 struct ByteByByte(io::Cursor<Vec<u8>>);
 

@@ -5,14 +5,14 @@
 use std::sync::LazyLock;
 
 use libfuzzer_sys::fuzz_target;
-use urlspool::internals::decode::{DecodedText, HeaderFields, TextPolicy, texts};
-use urlspool::internals::diagnostic::DiagnosticKind;
-use urlspool::internals::documents::{
+use urlspool_mail::decode::{DecodedText, HeaderFields, TextPolicy, texts};
+use urlspool_text::diagnostic::DiagnosticKind;
+use urlspool_mail::documents::{
     DocumentContent, DocumentKind, DocumentReading, read_document,
 };
-use urlspool::internals::limits::Limits;
-use urlspool::internals::span::Span;
-use urlspool::internals::split::{HeaderForm, Message};
+use urlspool_text::limits::Limits;
+use urlspool_text::span::Span;
+use urlspool_mail::split::{HeaderForm, Message};
 
 static LIMITS: LazyLock<Limits> = LazyLock::new(|| Limits {
     message_bytes: 1 << 18,

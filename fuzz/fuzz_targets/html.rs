@@ -3,10 +3,10 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use urlspool::internals::decode::{HeaderFields, TextPolicy, texts};
-use urlspool::internals::limits::Limits;
-use urlspool::internals::span::Span;
-use urlspool::internals::split::Message;
+use urlspool_mail::decode::{HeaderFields, TextPolicy, texts};
+use urlspool_text::limits::Limits;
+use urlspool_text::span::Span;
+use urlspool_mail::split::Message;
 use urlspool_fuzz::message;
 
 fuzz_target!(|html: &[u8]| {

@@ -5,8 +5,8 @@
 use std::collections::HashSet;
 
 use libfuzzer_sys::fuzz_target;
-use urlspool::internals::decode::EXTERNAL_BODY_REGION;
-use urlspool::internals::record::RecordWriter;
+use urlspool_mail::decode::EXTERNAL_BODY_REGION;
+use urlspool_record::record::RecordWriter;
 use urlspool::{Extractor, Finding, FoundRecord, Message, Options, Source};
 use urlspool_fuzz::twins;
 

@@ -4,11 +4,11 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use urlspool::internals::repair::{
+use urlspool_text::repair::{
     BareWord, LineBreakPolicy, LogicalLine, Repair, WrappedText, unfold_bare_word, unfold_wrapper,
 };
-use urlspool::internals::scan::{Opening, Rules, Scanner, SchemelessPolicy, UrlStart};
-use urlspool::internals::span::Span;
+use urlspool_text::scan::{Opening, Rules, Scanner, SchemelessPolicy, UrlStart};
+use urlspool_text::span::Span;
 
 const WRAPPER_BYTES: usize = 8 << 10;
 
@@ -36,7 +36,7 @@ fn lines(text: &[u8], rules: Rules) -> Vec<(UrlStart, Option<WrappedText>, Logic
                     breaks: LineBreakPolicy::Join,
                     max_bytes: usize::MAX,
                 };
-                unfold_bare_word(text, &word, &mut line);
+                unfold_bare_word(text, &word, None, &mut line);
                 None
             }
         };

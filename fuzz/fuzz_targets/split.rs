@@ -5,10 +5,10 @@
 use std::io::{self, Read};
 
 use libfuzzer_sys::fuzz_target;
-use urlspool::internals::limits::BLOCK_BYTES;
-use urlspool::internals::origin::SourceKind;
-use urlspool::internals::read::SparseRead;
-use urlspool::internals::split::{Block, BlockReader, BlockRole, Format, SplitOutput, messages};
+use urlspool_text::limits::BLOCK_BYTES;
+use urlspool_text::origin::SourceKind;
+use urlspool_sources::read::SparseRead;
+use urlspool_mail::split::{Block, BlockReader, BlockRole, Format, SplitOutput, messages};
 
 const FORMATS: [Format; 10] = [
     Format::Mbox,

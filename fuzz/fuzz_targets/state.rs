@@ -8,8 +8,8 @@ use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
 
 use libfuzzer_sys::fuzz_target;
-use urlspool::internals::config::Config;
-use urlspool::internals::daemon::{
+use urlspool_files::config::Config;
+use urlspool_daemon::{
     DaemonError, DaemonEvent, DaemonHost, LogRecord, MonotonicTime, ReaderHost, SpoolReader,
     rebuild_state,
 };

@@ -2,12 +2,12 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use urlspool::internals::decode::fuzzing::{self, DecodedStep};
-use urlspool::internals::span::Span;
+use urlspool_mail::decode::{MappedBytes, fuzzing};
+use urlspool_text::span::Span;
 use urlspool_fuzz::check_order;
 use urlspool_fuzz::twins::{self, Decoded};
 
-fn compare(name: &str, raw: &[u8], step: &DecodedStep, twin: &Decoded) {
+fn compare(name: &str, raw: &[u8], step: &MappedBytes, twin: &Decoded) {
     let bytes: Vec<u8> = twin.iter().map(|(byte, _)| *byte).collect();
     assert_eq!(step.bytes, bytes, "{name} of {}", raw.escape_ascii());
     for (at, (_, range)) in twin.iter().enumerate() {
@@ -35,7 +35,7 @@ fuzz_target!(|raw: &[u8]| {
         Some(step) => compare("unstuff", raw, &step, &twins::unstuff(raw)),
         None => assert_eq!(twins::unstuff(raw).len(), raw.len()),
     }
-    if let Some(flowed) = fuzzing::unflow(raw) {
+    if let Some(flowed) = fuzzing::unflow(raw, fuzzing::DelSp::No) {
         check_order(&flowed.map, flowed.bytes.len(), raw.len());
     }
 });

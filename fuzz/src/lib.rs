@@ -2,7 +2,7 @@
 
 pub mod twins;
 
-use urlspool::internals::span::{ByteMap, Span};
+use urlspool_text::span::{ByteMap, Span};
 
 /// Checks that a map leads from each byte of a text of `len` bytes into the `raw_len` raw bytes, in their order.
 pub fn check_order(map: &ByteMap, len: usize, raw_len: usize) {

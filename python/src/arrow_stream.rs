@@ -8,8 +8,7 @@ use pyo3::exceptions::{PyKeyboardInterrupt, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyCapsule;
 
-use urlspool::Record;
-use urlspool::internals::record::{Columns, FieldId, arrow_schema};
+use urlspool_record::record::{Columns, FieldId, Record, arrow_schema};
 
 use crate::running_scan::RunningScan;
 

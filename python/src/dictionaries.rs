@@ -7,8 +7,7 @@ use pyo3::IntoPyObjectExt;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyString};
 
-use urlspool::Record;
-use urlspool::internals::record::{FieldId, RECORD_FIELDS, RecordItems, RecordValue};
+use urlspool_record::record::{FieldId, RECORD_FIELDS, Record, RecordItems, RecordValue};
 
 /// Maker of dictionaries that all have the same fields, with the objects that it makes again and
 /// again.
@@ -182,7 +181,7 @@ impl KnownText {
                 }
                 list.into_any()
             }
-            _ => return Ok(None),
+            RecordValue::Null => return Ok(None),
         }))
     }
 

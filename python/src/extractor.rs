@@ -1,6 +1,5 @@
 //! Extraction from texts and messages in memory.
 
-use std::ffi::OsString;
 use std::path::PathBuf;
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::sync::{Arc, Mutex};
@@ -10,19 +9,20 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
 
-use urlspool::internals::cli;
-use urlspool::internals::extract::Unique;
-use urlspool::internals::record::{FieldId, LineFormat, MessageTail, RecordWriter};
-use urlspool::{ExtractedUrl, Finding, Message, Record, Source};
+use urlspool_mail::split::Message;
+use urlspool_record::extract::{self, ExtractedUrl, Finding, Unique};
+use urlspool_record::record::{FieldId, LineFormat, MessageTail, Record, RecordWriter};
+use urlspool_text::origin::Source;
+use urlspool_text::repair::Repair;
 
 use crate::dictionaries::DictMaker;
-use crate::errors;
+use crate::options::{Keywords, Request};
 use crate::running_scan::{SIGNAL_INTERVAL, lock};
 
 /// Prepared options, for many texts and messages.
 #[pyclass(frozen, module = "urlspool._urlspool")]
 pub(crate) struct Extractor {
-    inner: Arc<urlspool::Extractor>,
+    inner: Arc<extract::Extractor>,
     format: LineFormat,
     fields: Option<Vec<FieldId>>,
     /// Makers that are not in use: at most one for each thread. What they cached is worth more than a message.
@@ -38,15 +38,15 @@ struct RecordMaker {
 #[pymethods]
 impl Extractor {
     #[new]
-    fn new(options: Vec<OsString>) -> PyResult<Extractor> {
-        let request = cli::scan_request(options, ["-".into()]).map_err(errors::of_option)?;
-        if request.options.unique != Unique::None {
+    fn new(options: Keywords) -> PyResult<Extractor> {
+        let request = Request::of(&options)?;
+        if request.options.config.extract.unique != Unique::None {
             let message = "unique is an option of scan and scan_stream";
             return Err(PyValueError::new_err(message));
         }
         Ok(Extractor {
-            inner: Arc::new(urlspool::Extractor::new(request.options)),
-            format: request.job.line_format,
+            inner: Arc::new(request.extractor()),
+            format: request.format(),
             fields: request.fields,
             makers: Mutex::default(),
         })
@@ -96,7 +96,7 @@ impl Extractor {
         &self,
         py: Python<'py>,
         message: &[u8],
-        path: OsString,
+        path: PathBuf,
     ) -> PyResult<Bound<'py, PyList>> {
         let kept = lock(&self.makers).pop();
         let mut maker = match kept {
@@ -132,13 +132,13 @@ impl Extractor {
 
 /// Returns the records of a message.
 fn records(
-    extractor: &urlspool::Extractor,
+    extractor: &extract::Extractor,
     message: &[u8],
-    path: OsString,
+    path: PathBuf,
     writer: &mut RecordWriter,
 ) -> Vec<Record> {
     let mut records = Vec::new();
-    let source = Source::at(PathBuf::from(path));
+    let source = Source::at(path);
     writer.begin(MessageTail::Complete);
     let message = Message::parse(message);
     extractor.extract(&message, &source, &mut |finding| {
@@ -204,7 +204,7 @@ fn url_dict<'py>(
     dict.set_item("start", start)?;
     dict.set_item("end", end)?;
     dict.set_item("wrapper", url.wrapper().name())?;
-    let repairs: Vec<_> = url.repairs().iter().map(urlspool::Repair::name).collect();
+    let repairs: Vec<_> = url.repairs().iter().map(Repair::name).collect();
     dict.set_item("repairs", repairs)?;
     dict.set_item("confidence", round(url.confidence()))?;
     Ok(dict)

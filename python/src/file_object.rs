@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use pyo3::intern;
 use pyo3::prelude::*;
 
-use urlspool::internals::read::ReadAt;
+use urlspool_sources::read::ReadAt;
 
 /// The first exception that a file object raised, for the thread that takes the records.
 pub(crate) type RaisedException = Arc<Mutex<Option<PyErr>>>;

@@ -1,24 +1,25 @@
-//! The native module of the Python package `urlspool`. The package's own files name and document what users call; this module
-//! takes options as the command line has them.
+//! The native module of the Python package `urlspool`. The package's own files name and document what users call.
 
 mod arrow_stream;
 mod dictionaries;
 mod errors;
 mod extractor;
 mod file_object;
+mod options;
 mod records;
 mod running_scan;
 
-use std::ffi::OsString;
+use std::path::PathBuf;
 
 use pyo3::prelude::*;
 
-use urlspool::internals::origin::FormatHint;
-use urlspool::internals::split::{Format, SourceStart};
-use urlspool::internals::{cli, record};
+use urlspool_mail::split::{Format, SourceStart};
+use urlspool_record::record;
+use urlspool_text::origin::FormatHint;
 
 use crate::arrow_stream::ArrowSchema;
 use crate::extractor::Extractor;
+use crate::options::{Evidence, Keywords, Request};
 use crate::records::Records;
 
 /// Reads a URL by RFC 1738. Returns one line of JSON.
@@ -32,23 +33,28 @@ fn parse(url: &str, fragment: bool) -> String {
 
 /// Starts a scan of files and folders.
 #[pyfunction]
-fn scan(py: Python<'_>, paths: Vec<OsString>, options: Vec<OsString>) -> PyResult<Records> {
-    let request = cli::scan_request(options, paths).map_err(errors::of_option)?;
-    Records::of_paths(py, request)
+fn scan(py: Python<'_>, paths: Vec<PathBuf>, options: Keywords) -> PyResult<Records> {
+    Records::of_paths(py, paths, &Request::of(&options)?)
 }
 
 /// Starts a scan of the messages that begin between two offsets of a file object.
 #[pyfunction]
+#[pyo3(signature = (file, path, start, end, options, evidence=None))]
 fn scan_stream(
     py: Python<'_>,
     file: Py<PyAny>,
-    path: OsString,
+    path: PathBuf,
     start: u64,
     end: Option<u64>,
-    options: Vec<OsString>,
+    options: Keywords,
+    evidence: Option<&Bound<'_, Evidence>>,
 ) -> PyResult<Records> {
-    let request = cli::scan_request(options, ["-".into()]).map_err(errors::of_option)?;
-    Records::of_file(py, file, path, start..end.unwrap_or(u64::MAX), request)
+    let range = start..end.unwrap_or(u64::MAX);
+    let mut request = Request::of(&options)?;
+    if let Some(evidence) = evidence {
+        request.options.evidence = Some(evidence.get().0.clone());
+    }
+    Records::of_file(py, file, path, range, &request)
 }
 
 /// Returns `True` if a file that begins with `start` can be read in ranges at no cost. A range of an mbox with Content-Length
@@ -59,24 +65,18 @@ fn is_splittable(start: &[u8]) -> bool {
     start.splittable_format(None, FormatHint::None) == Some(Format::Mbox)
 }
 
-/// Runs the command line, and returns its exit code.
-#[pyfunction]
-fn main(py: Python<'_>, arguments: Vec<OsString>) -> u8 {
-    py.detach(|| cli::run_with(&arguments))
-}
-
 #[pymodule]
 fn _urlspool(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
     module.add("ScanError", module.py().get_type::<errors::ScanError>())?;
     module.add("ScanWarning", module.py().get_type::<errors::ScanWarning>())?;
     module.add_class::<ArrowSchema>()?;
+    module.add_class::<Evidence>()?;
     module.add_class::<Extractor>()?;
     module.add_class::<Records>()?;
     module.add_function(wrap_pyfunction!(parse, module)?)?;
     module.add_function(wrap_pyfunction!(scan, module)?)?;
     module.add_function(wrap_pyfunction!(scan_stream, module)?)?;
     module.add_function(wrap_pyfunction!(is_splittable, module)?)?;
-    module.add_function(wrap_pyfunction!(main, module)?)?;
     Ok(())
 }

@@ -1,7 +1,7 @@
 //! The records of a scan, as an iterator of dictionaries or as an Arrow stream.
 
-use std::ffi::OsString;
 use std::ops::Range;
+use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, TryLockError};
 
 use pyo3::exceptions::PyRuntimeError;
@@ -10,13 +10,13 @@ use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyCapsule, PyDict, PyIterator, PyList};
 
-use urlspool::internals::cli::ScanRequest;
-use urlspool::internals::origin::{FileRange, Source};
-use urlspool::internals::record::{self, Columns, FieldId};
+use urlspool_record::record::{self, Columns, FieldId};
+use urlspool_text::origin::{FileRange, Source};
 
 use crate::arrow_stream::{schema_capsule, stream_capsule};
 use crate::dictionaries::DictMaker;
 use crate::file_object::{FileObject, RaisedException};
+use crate::options::Request;
 use crate::running_scan::{OpenedFile, RunningScan, SharedOutcome, lock};
 
 /// The records of a scan, which are taken once.
@@ -32,38 +32,44 @@ pub(crate) struct Records {
 
 impl Records {
     /// Starts a scan of files and folders.
-    pub(crate) fn of_paths(py: Python<'_>, request: ScanRequest) -> PyResult<Records> {
-        Records::start(py, request, None, RaisedException::default())
+    pub(crate) fn of_paths(
+        py: Python<'_>,
+        paths: Vec<PathBuf>,
+        request: &Request,
+    ) -> PyResult<Records> {
+        Records::start(py, request, paths, None, RaisedException::default())
     }
 
     /// Starts a scan of the messages that begin in a range of a file object.
     pub(crate) fn of_file(
         py: Python<'_>,
         file: Py<PyAny>,
-        path: OsString,
+        path: PathBuf,
         range: Range<u64>,
-        request: ScanRequest,
+        request: &Request,
     ) -> PyResult<Records> {
         let raised = RaisedException::default();
         let object = FileObject::new(py, file, Arc::clone(&raised))?;
         let part = FileRange {
-            source: Source::at(path.into()),
+            source: Source::at(path),
             start: range.start,
             end: range.end,
             kind: None,
             nuls: 0,
         };
-        Records::start(py, request, Some(OpenedFile { object, part }), raised)
+        let file = OpenedFile { object, part };
+        Records::start(py, request, Vec::new(), Some(file), raised)
     }
 
     fn start(
         py: Python<'_>,
-        request: ScanRequest,
+        request: &Request,
+        paths: Vec<PathBuf>,
         file: Option<OpenedFile>,
         raised: RaisedException,
     ) -> PyResult<Records> {
         let fields = request.fields.clone();
-        let scan = RunningScan::start(request, file, raised)?;
+        let scan = RunningScan::start(request, request.job(paths)?, file, raised)?;
         Ok(Records {
             outcome: scan.outcome(),
             scan: Mutex::new(Some(scan)),

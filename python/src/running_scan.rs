@@ -7,20 +7,20 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::Duration;
 
-use pyo3::exceptions::{PyOSError, PyRuntimeError};
+use pyo3::exceptions::{PyOSError, PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 
-use urlspool::internals::cli::ScanRequest;
-use urlspool::internals::diagnostic::Event;
-use urlspool::internals::limits::{SCANNED_BATCHES, SCANNED_EVENTS};
-use urlspool::internals::origin::FileRange;
-use urlspool::internals::pipeline::{self, Report};
-use urlspool::internals::read::Input;
-use urlspool::internals::record::Summary;
-use urlspool::{Extractor, Record};
+use urlspool_files::evidence::{EvidenceSource, add_evidence};
+use urlspool_files::pipeline::{self, Job, Report, Summary};
+use urlspool_record::record::Record;
+use urlspool_sources::read::Input;
+use urlspool_text::diagnostic::Event;
+use urlspool_text::limits::{SCANNED_BATCHES, SCANNED_EVENTS};
+use urlspool_text::origin::FileRange;
 
 use crate::errors;
 use crate::file_object::{FileObject, RaisedException};
+use crate::options::Request;
 
 /// A scan that runs.
 pub(crate) struct RunningScan {
@@ -64,9 +64,10 @@ pub(crate) struct OpenedFile {
 pub(crate) const SIGNAL_INTERVAL: Duration = Duration::from_millis(100);
 
 impl RunningScan {
-    /// Starts the scan of what the request names, or of a file object in its place.
+    /// Starts a job of a request, or the scan of a file object in its place.
     pub(crate) fn start(
-        request: ScanRequest,
+        request: &Request,
+        job: Job,
         file: Option<OpenedFile>,
         raised: RaisedException,
     ) -> PyResult<RunningScan> {
@@ -78,16 +79,21 @@ impl RunningScan {
             outcome: Arc::clone(&outcome),
             strict,
         };
+        let extractor = request.extractor();
+        let evidence = request.options.evidence.clone();
+        if file.is_some() && evidence.as_ref().is_some_and(EvidenceSource::is_own) {
+            let message = "evidence='self' reads the input twice; name a file of records or URLs";
+            return Err(PyValueError::new_err(message));
+        }
         let worker = move || {
-            let ScanRequest { job, options, .. } = request;
-            let extractor = Extractor::new(options);
-            let summary = match file {
+            let added = add_evidence(evidence.as_ref(), &job, extractor, &mut report);
+            let summary = added.and_then(|extractor| match file {
                 Some(OpenedFile { object, part }) => {
                     let input = Input::object(object);
                     pipeline::run_input(input, &part, &job, &extractor, &mut report)
                 }
                 None => pipeline::run(&job, &extractor, &mut report),
-            };
+            });
             report.finish(summary);
         };
         thread::Builder::new()

@@ -2,9 +2,20 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
 from pathlib import Path
+from typing import Any
 
 import pytest
+
+
+def program(*arguments: object, **options: Any) -> subprocess.CompletedProcess[bytes]:
+    """Runs the program urlspool, which `URLSPOOL_PROGRAM` names; without it the test is skipped."""
+    found = os.environ.get("URLSPOOL_PROGRAM")
+    if found is None:
+        pytest.skip("URLSPOOL_PROGRAM does not name the program")
+    return subprocess.run([found, *map(str, arguments)], capture_output=True, check=False, timeout=60, **options)
 
 
 def mailbox(messages: int, body_lines: int = 3) -> bytes:

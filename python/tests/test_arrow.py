@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import datetime
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 import urlspool
+from conftest import program
 
 pa = pytest.importorskip("pyarrow")
 
@@ -29,11 +28,8 @@ def test_a_table_holds_the_records(folder: Path) -> None:
     assert table.to_pylist() == [plain(dict(record)) for record in urlspool.scan(folder)]
 
 
-def test_the_schema_is_the_one_that_the_command_line_prints(folder: Path) -> None:
-    printed = subprocess.run(
-        [sys.executable, "-m", "urlspool", "schema", "--as", "arrow"], capture_output=True, check=True, text=True
-    )
-    expected = eval(printed.stdout, {"pa": pa})
+def test_the_schema_is_the_one_that_the_program_prints(folder: Path) -> None:
+    expected = eval(program("schema", "--as", "arrow").stdout, {"pa": pa})
     assert pa.schema(urlspool.schema()).equals(expected)
     assert pa.table(urlspool.scan(folder)).schema.equals(expected)
 

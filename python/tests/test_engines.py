@@ -135,6 +135,24 @@ def test_dask_gives_the_records_of_one_scan(mail: Path, tmp_path: Path) -> None:
     assert len(urlspool.dask.scan(tmp_path).compute()) == 0
 
 
+def test_dask_reads_evidence_once_and_not_while_it_plans(tmp_path: Path) -> None:
+    pytest.importorskip("dask.dataframe", reason="Dask is not installed")
+    import dask
+    import urlspool.dask
+    from urlspool._splits import _evidence
+
+    (tmp_path / "mail").mkdir()
+    for number in range(20):
+        (tmp_path / "mail" / f"{number}").write_text("Subject: x\n\nhttp://a.example/lamp\nwick burns and the oil\n")
+    (tmp_path / "list").write_text("http://a.example/lampwick\n")
+    _evidence.cache_clear()
+    with dask.config.set(scheduler="threads"):
+        frame = urlspool.dask.scan(tmp_path / "mail", {"evidence": tmp_path / "list"}, partitions=10)
+        assert _evidence.cache_info().misses == 0
+        assert set(frame["url"].compute()) == {"http://a.example/lampwick"}
+    assert _evidence.cache_info().misses == 1
+
+
 def test_objects_of_s3_are_read_in_ranges(mail: Path) -> None:
     server = pytest.importorskip("moto.server", reason="moto is not installed")
     pytest.importorskip("s3fs", reason="s3fs is not installed")

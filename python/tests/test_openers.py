@@ -1,17 +1,16 @@
-"""Each way into a file reads the same: a path, a file object, ranges, the command line on a pipe, a compressed copy."""
+"""Each way into a file reads the same: a path, a file object, ranges, the program on a pipe, a compressed copy."""
 
 from __future__ import annotations
 
 import gzip
 import io
 import json
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 import urlspool
+from conftest import program
 from urlspool._splits import plan, scan_splits
 
 MAIL = "From: a@b.example\nSubject: x\nMessage-ID: <{0}@x.example>\n\nsee http://a.example/{0}\n\n"
@@ -47,6 +46,4 @@ def test_every_way_into_a_file_gives_the_same_records(tmp_path: Path, kind: str,
     packed = tmp_path / "f.gz"
     packed.write_bytes(gzip.compress(data))
     assert ids(urlspool.scan(packed)) == found
-    command = [sys.executable, "-m", "urlspool", "scan", "-"]
-    lines = subprocess.run(command, input=data, capture_output=True, check=True).stdout
-    assert ids(map(json.loads, lines.splitlines())) == found
+    assert ids(map(json.loads, program("scan", "-", input=data).stdout.splitlines())) == found

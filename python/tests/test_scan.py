@@ -14,19 +14,14 @@ from pathlib import Path
 
 import pytest
 import urlspool
-from conftest import mailbox
+from conftest import mailbox, program
 
 
-def command(*arguments: object) -> subprocess.CompletedProcess[bytes]:
-    words = [sys.executable, "-m", "urlspool", *map(str, arguments)]
-    return subprocess.run(words, capture_output=True, check=False, timeout=60)
-
-
-def test_records_are_those_of_the_command_line(folder: Path) -> None:
-    lines = command("scan", folder).stdout.splitlines()
+def test_records_are_those_of_the_program(folder: Path) -> None:
+    lines = program("scan", folder).stdout.splitlines()
     assert len(lines) == 2 * 70 + 1
     assert list(urlspool.scan(folder)) == [json.loads(line) for line in lines]
-    slim = [json.loads(line) for line in command("scan", "--slim", folder).stdout.splitlines()]
+    slim = [json.loads(line) for line in program("scan", "--slim", folder).stdout.splitlines()]
     assert list(urlspool.scan([str(folder)], slim=True, threads=1)) == slim
 
 
@@ -217,20 +212,3 @@ def test_an_interrupt_ends_a_table_of_a_scan_that_never_waits(tmp_path: Path, ta
     _, errors = process.communicate(timeout=20)
     assert errors.splitlines()[-1] == b"KeyboardInterrupt" and process.returncode != 0
     assert b"Exception ignored" not in errors
-
-
-def test_the_command_line_prints_what_the_program_prints(folder: Path) -> None:
-    done = command("parse", "ftp://a.example/b;type=i")
-    assert done.returncode == 0 and json.loads(done.stdout)["form"] == "ftpurl"
-    assert command("parse", "--check", "x").returncode == 1
-    assert command("scan", "--rules", "none").returncode == 2
-    assert command("scan", folder / "none").returncode == 1
-    assert command("--version").stdout.startswith(b"urlspool ")
-    assert command("schema", "--as", "arrow").stdout.startswith(b"pa.schema([")
-    item = json.loads(command("splits", folder / "a.mbox").stdout)
-    assert item["kind"] == "mbox"
-    [record] = command("scan", folder / "c.txt").stdout.splitlines()
-    shown = subprocess.run([sys.executable, "-m", "urlspool", "show"], input=record, capture_output=True, check=False)
-    assert b"http://a.example/" in shown.stdout, shown
-    assert b"http://a.example/" in command("explain", folder / "c.txt").stdout
-    assert command("watch").returncode == 2

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import io
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 import urlspool
 from conftest import mailbox
-from urlspool._splits import LEAST_TASKS, Split, check_options, grouped, plan, scan_splits
+from urlspool._splits import LEAST_TASKS, Split, _evidence, check_options, grouped, plan, scan_splits, with_content
 
 
 def test_an_mbox_is_divided_and_other_files_are_not(folder: Path) -> None:
@@ -54,6 +55,42 @@ def test_small_files_share_tasks(tmp_path: Path) -> None:
     assert len(groups) == LEAST_TASKS and sorted(split for group in groups for split in group) == sorted(splits)
     assert len(grouped(splits, 128 << 20, groups=7)) == 7
     assert grouped([], 128 << 20) == []
+
+
+def test_splits_share_evidence_that_is_read_once(tmp_path: Path) -> None:
+    broken = tmp_path / "broken"
+    broken.write_bytes(b"Subject: x\n\nhttp://a.example/lamp\nwick burns and the oil\n")
+    for name in ("lampwick", "lampshade"):
+        (tmp_path / name).write_text(f"http://a.example/{name}\n")
+    options = [with_content({"evidence": tmp_path / name}, None) for name in ("lampwick", "lampshade")]
+
+    def urls(number: int) -> list[str]:
+        # Each task has a copy of the content.
+        given = {"evidence": bytes(bytearray(options[number % 2]["evidence"]))}
+        return [record["url"] for records in scan_splits(plan(broken) * 3, None, given) for record in records]
+
+    with ThreadPoolExecutor(8) as pool:
+        found = list(pool.map(urls, range(64)))
+    assert found == [["http://a.example/lampwick"] * 3, ["http://a.example/lamp"] * 3] * 32
+    _evidence.cache_clear()
+    with ThreadPoolExecutor(8) as pool:
+        list(pool.map(urls, [0] * 64))
+    assert _evidence.cache_info().misses == 1
+
+
+def test_evidence_that_splits_cannot_use_is_refused_on_the_driver(tmp_path: Path) -> None:
+    for name in ("self", Path("self")):
+        with pytest.raises(ValueError, match="twice"):
+            check_options({"evidence": name})
+    for content, reason in ((b"SQLite format 3\0...", "evidence is a database"), (b"", "evidence is empty")):
+        (tmp_path / "evidence").write_bytes(content)
+        with pytest.raises(ValueError, match=reason):
+            with_content({"evidence": tmp_path / "evidence"}, None)
+    with pytest.raises(ValueError, match="line 1 is neither a record nor a URL"):
+        next(scan_splits([Split("/dev/null", 0, 0)], None, {"evidence": b"a table"}))
+    (tmp_path / "evidence").write_bytes(b"SQLite format 3\0")
+    with pytest.raises(OSError, match="begins a database"):
+        urlspool.scan_stream(io.BytesIO(b""), evidence=tmp_path / "evidence")
 
 
 def test_options_are_checked_before_workers_start() -> None:

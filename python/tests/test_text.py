@@ -15,6 +15,7 @@ from collections.abc import Callable
 
 import pytest
 import urlspool
+from conftest import program
 from urlspool import _options
 
 
@@ -53,7 +54,7 @@ def test_a_url_has_its_fragment_and_repairs() -> None:
     }
 
 
-def test_options_are_those_of_the_command_line() -> None:
+def test_options_are_those_of_the_program() -> None:
     text = "www.a.example and http://b.example/~c and ftp://d.example/"
     found = lambda **options: [url["url"] for url in urlspool.urls(text, **options)]  # noqa: E731
     assert len(found()) == 3
@@ -124,8 +125,7 @@ def test_dictionaries_are_those_of_json(tmp_path: pathlib.Path) -> None:
     text = "caf\u00e9 \U0001f600 \\ \" http://a.example:8080/%7Eb?c#d <URL:ftp://e.example/f\n g;type=a>\x01 https:h\n"
     mail = f"Subject: \u00e9 \t\"x\"\nMessage-ID: <a@b>\n\n{text}".encode() + b"\xff http://b.example/\xe9?\xfe\n"
     (tmp_path / "a").write_bytes(mail)
-    command = [sys.executable, "-m", "urlspool", "scan", "--context", "10", str(tmp_path / "a")]
-    lines = subprocess.run(command, capture_output=True, check=True).stdout.decode().splitlines()
+    lines = program("scan", "--context", "10", tmp_path / "a").stdout.decode().splitlines()
     records = urlspool.extract(mail, path=tmp_path / "a", context=10)
     # As text, in which the order of the fields and the types of numbers are seen.
     assert [json.dumps(record) for record in records] == [json.dumps(json.loads(line)) for line in lines]
@@ -184,7 +184,7 @@ def test_errors_name_keywords_and_not_flags() -> None:
     for options in [{"fields": "none"}, {"fields": "url", "slim": True}, {"unique": "never"}, {"threads": 0}]:
         with pytest.raises(ValueError, match=next(iter(options))) as raised:
             list(urlspool.scan(__file__, **options))  # type: ignore[arg-type]
-        assert "--" not in str(raised.value).split("For more information")[0]
+        assert "--" not in str(raised.value)
     with pytest.raises(ValueError, match="`urlspool scan --help` lists the limits"):
         urlspool.urls("x", limit={"none": 3})
 
@@ -196,11 +196,10 @@ def test_help_lists_every_option_with_its_values() -> None:
 
 
 @pytest.mark.parametrize("name", ["rules", "accept", "attachments", "kind", "unique", "hazard"])
-def test_the_literals_of_the_options_are_the_values_of_the_program(name: str) -> None:
-    command = [sys.executable, "-m", "urlspool", "scan", f"--{name}", "none-of-them", "."]
-    message = subprocess.run(command, stderr=subprocess.PIPE, text=True).stderr
-    values = message.split("possible values: ")[1].split("]")[0].split(", ")
-    assert list(_options._VALUES[name]) == values
+def test_the_literals_of_the_options_are_the_values_that_they_take(name: str) -> None:
+    with pytest.raises(ValueError, match=f"'none-of-them' for '{name}': possible values are ") as raised:
+        urlspool.scan(".", **{name: "none-of-them"})  # type: ignore[arg-type]
+    assert list(_options._VALUES[name]) == str(raised.value).split(" are ")[1].split(", ")
 
 
 def test_an_input_is_explained_as_the_command_explains_it() -> None:

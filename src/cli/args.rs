@@ -1,14 +1,10 @@
 //! The arguments, as clap parses them. `--help`, the manual page and the completions are made from
 //! these comments.
 
-#[cfg(feature = "audit")]
 mod audit;
 mod examples;
-#[cfg(feature = "load")]
 mod load;
 mod scan;
-#[cfg(feature = "stats")]
-mod stats;
 mod values;
 
 use std::ffi::OsString;
@@ -17,29 +13,20 @@ use std::path::PathBuf;
 use clap::builder::{StringValueParser, TypedValueParser};
 use clap::{Parser, Subcommand};
 
-use crate::config::{NamedValue, named_values};
-use crate::record::SchemaLanguage;
-use crate::scan::Rules;
-#[cfg(feature = "audit")]
 pub(crate) use audit::{
     AuditArchiveArgs, AuditArgs, AuditCheckArgs, AuditImportArgs, AuditInspectArgs, AuditPlanArgs,
     AuditReportArgs, AuditSaveArgs, AuditStatusArgs, AuditStep, CheckedScheme,
 };
-#[cfg(feature = "browse")]
-pub(crate) use load::BrowseArgs;
-#[cfg(feature = "load")]
-pub(crate) use load::{CitedArgs, LoadArgs, SearchArgs};
-pub(crate) use scan::{ScanArgs, SplitsArgs};
-#[cfg(feature = "stats")]
-pub(crate) use stats::StatsArgs;
-#[cfg(feature = "stats")]
+pub(crate) use examples::command;
+pub(crate) use load::{BrowseArgs, CitedArgs, LoadArgs, SearchArgs};
+pub(crate) use scan::{ScanArgs, SplitsArgs, StatsArgs};
+use urlspool_files::config::{NamedValue, named_values};
+use urlspool_record::record::SchemaLanguage;
+use urlspool_text::scan::Rules;
 pub(crate) use values::Facet;
-#[cfg(feature = "parquet")]
-pub(crate) use values::PartitionArgument;
-#[cfg(feature = "load")]
 pub(crate) use values::{CitedFormat, SearchFormat};
-pub(crate) use values::{FieldNameArgument, OutputFormat, When, check_period};
 use values::{KindOption, OfferedNames, named};
+pub(crate) use values::{OutputFormat, When, check_period};
 
 /// Headings of groups of options in the help.
 const INPUT: &str = "Input";
@@ -52,7 +39,7 @@ const GENERAL: &str = "General";
 /// Reads mbox files, Maildirs, news spools, single messages and plain text; undoes line breaks,
 /// quote marks and encodings; and writes one JSON line for each URL, with the bytes it came from.
 #[derive(Parser, Debug)]
-#[command(name = "urlspool", version, max_term_width = 100, after_help = examples::PROGRAM)]
+#[command(name = "urlspool", version, max_term_width = 100)]
 pub(crate) struct Args {
     #[command(subcommand)]
     pub(crate) command: Command,
@@ -68,65 +55,41 @@ pub(crate) struct Args {
 #[derive(Subcommand, Debug)]
 pub(crate) enum Command {
     /// Write the URLs of files and folders: records, lists or tables
-    #[command(after_help = examples::SCAN)]
     Scan(Box<ScanArgs>),
     /// Print what is in an archive: totals, years, and the most frequent domains, hosts, lists and
     /// senders
-    #[command(after_help = examples::STATS)]
-    #[cfg(feature = "stats")]
     Stats(StatsArgs),
     /// Watch live spools and write the URLs of new mail, each message once, into segment files
-    #[command(after_help = examples::WATCH)]
-    #[cfg(feature = "daemon")]
     Watch(WatchArgs),
     /// Print the state of the running daemon as one JSON line
-    #[command(after_help = examples::STATUS)]
-    #[cfg(feature = "daemon")]
     Status(StatusArgs),
     /// Parse URLs by RFC 1738 and print their parts, one JSON line each
-    #[command(after_help = examples::PARSE)]
     Parse(ParseArgs),
     /// Print the raw bytes that records came from
-    #[command(after_help = examples::SHOW)]
     Show(ShowArgs),
     /// Explain what each stage does with a message, and why each candidate is a URL or not
-    #[command(after_help = examples::EXPLAIN)]
     Explain(ExplainArgs),
     /// Print work items of about equal size, one JSON line each, for `scan --splits`
-    #[command(after_help = examples::SPLITS)]
     Splits(SplitsArgs),
     /// Load records into a database, each exactly once
-    #[command(after_help = examples::LOAD)]
-    #[cfg(feature = "load")]
     Load(LoadArgs),
     /// Search a database that `load` made
-    #[command(after_help = examples::SEARCH)]
-    #[cfg(feature = "load")]
     Search(SearchArgs),
     /// Print who cited a URL or a domain: date, sender, list, thread and text
-    #[command(after_help = examples::CITED)]
-    #[cfg(feature = "load")]
     Cited(CitedArgs),
     /// Serve pages on which people look through a database that `load` made
-    #[command(after_help = examples::BROWSE)]
-    #[cfg(feature = "browse")]
     Browse(BrowseArgs),
     /// Audit the links of a database that `load` made: which are alive, which are dead, which are
     /// archived
-    #[command(after_help = examples::AUDIT, disable_help_subcommand = true)]
-    #[cfg(feature = "audit")]
+    #[command(disable_help_subcommand = true)]
     Audit(AuditArgs),
     /// Print the JSON Schema of the records, or the same for a loader
-    #[command(after_help = examples::SCHEMA)]
     Schema(SchemaArgs),
     /// Check a configuration file and print it with every key
-    #[command(after_help = examples::CHECK_CONFIG)]
     CheckConfig(CheckConfigArgs),
     /// Print a completion script
-    #[command(after_help = examples::COMPLETIONS)]
     Completions(CompletionsArgs),
     /// Show a manual page, or print it as roff where there is no terminal
-    #[command(after_help = examples::MAN)]
     Man(ManArgs),
 }
 
@@ -347,66 +310,31 @@ pub(crate) struct ManArgs {
     pub(crate) all: Option<PathBuf>,
 }
 
-/// The names of the pages, for completion; the page of a new command is found without its name
-/// here.
-const PAGES: &[&str] = &[
-    "urlspool",
-    "scan",
-    #[cfg(feature = "stats")]
-    "stats",
-    "watch",
-    "status",
-    "parse",
-    "show",
-    "explain",
-    "splits",
-    #[cfg(feature = "load")]
-    "load",
-    #[cfg(feature = "load")]
-    "search",
-    #[cfg(feature = "load")]
-    "cited",
-    #[cfg(feature = "browse")]
-    "browse",
-    #[cfg(feature = "audit")]
-    "audit",
-    #[cfg(feature = "audit")]
-    "audit-plan",
-    #[cfg(feature = "audit")]
-    "audit-check",
-    #[cfg(feature = "audit")]
-    "audit-import",
-    #[cfg(feature = "audit")]
-    "audit-archive",
-    #[cfg(feature = "audit")]
-    "audit-inspect",
-    #[cfg(feature = "audit")]
-    "audit-status",
-    #[cfg(feature = "audit")]
-    "audit-save",
-    #[cfg(feature = "audit")]
-    "audit-report",
-    "schema",
-    "check-config",
-    "completions",
-    "man",
-    "urlspool.toml",
-    "record",
-];
-
 /// Parser of the name of a page, which offers the names of all pages.
 fn page_name() -> impl TypedValueParser<Value = String> {
     let parser = StringValueParser::new();
-    let names = || PAGES.to_vec();
+    // Clap's names live as long as the program, which ends after it has printed them.
+    let names = || page_names().into_iter().map(|name| &*name.leak()).collect();
     OfferedNames { parser, names }
+}
+
+/// The names of all pages of the manual.
+pub(crate) fn page_names() -> Vec<String> {
+    let mut names = vec!["urlspool".to_owned()];
+    for command in command().get_subcommands() {
+        let name = command.get_name();
+        names.push(name.to_owned());
+        let steps = command.get_subcommands().map(clap::Command::get_name);
+        names.extend(steps.map(|step| format!("{name}-{step}")));
+    }
+    names.extend(["urlspool.toml", "record"].map(str::to_owned));
+    names
 }
 
 #[cfg(test)]
 mod tests {
-    use clap::CommandFactory;
-
     #[test]
     fn the_arguments_are_consistent() {
-        super::Args::command().debug_assert();
+        super::command().debug_assert();
     }
 }

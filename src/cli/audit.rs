@@ -1,6 +1,7 @@
 //! `urlspool audit`: the steps of an audit, their progress on a terminal, and the summaries that
 //! they print.
 
+use std::collections::BTreeMap;
 use std::fmt;
 use std::io::IsTerminal;
 use std::sync::Arc;
@@ -17,17 +18,16 @@ use super::error::{CommandError, CommandResult, Exit};
 use super::load::load_error;
 use super::signals::stop_on_signals;
 use super::terminal::{STDOUT, check_is_not_database, escaped, print, print_message};
-use crate::audit::{
-    self, ArchiveCounts, ArchiveJob, ArchiveSource, AuditError, AuditProgress, AuditStatus,
-    CheckCounts, CheckJob, CheckReason, ConfirmationRule, ImportCounts, ImportJob, ImportReport,
-    InspectCounts, InspectJob, LinkState, OldProtocol, PageState, PlanCounts, PlanJob,
-    ProtocolCounts, ProtocolJob, ReportFiles, ReportJob, ResultPlace, RobotsPolicy, Sample,
-    SaveCounts, SaveJob, SaveKeys, SenderPolicy, StatusJob,
+use urlspool_audit::{
+    self as audit, ArchiveCounts, ArchiveJob, AuditError, AuditProgress, AuditStatus, CheckCounts,
+    CheckJob, ConfirmationRule, ImportCounts, ImportJob, InspectCounts, InspectJob, LinkState,
+    OldProtocol, PlanCounts, PlanJob, ReportFiles, ReportJob, RobotsPolicy, Sample, SaveCounts,
+    SaveJob, SenderPolicy,
 };
-use crate::diagnostic::{counted, grouped, shortened};
-use crate::limits::MESSAGE_VALUE_CHARS;
-use crate::load;
-use crate::sink::{OutputFile, OutputPlace, Replacement, check_replacement};
+use urlspool_files::sink::{OutputFile, OutputPlace, Replacement, check_replacement};
+use urlspool_store::load;
+use urlspool_text::diagnostic::{counted, grouped, shortened};
+use urlspool_text::limits::MESSAGE_VALUE_CHARS;
 
 pub(super) fn audit(args: &AuditArgs) -> CommandResult {
     match &args.step {
@@ -47,7 +47,7 @@ impl From<AuditError> for CommandError {
         let exit = match &error {
             AuditError::Database(error) => return load_error(error),
             AuditError::Unusable { .. } => Exit::Usage,
-            AuditError::NoAnswers { .. } => Exit::Unreachable,
+            AuditError::NoAnswers(_) => Exit::Unreachable,
             AuditError::Output { .. } => Exit::Output,
         };
         CommandError::new(exit, error.to_string())
@@ -59,14 +59,16 @@ const LISTED_STRATA: usize = 60;
 
 fn plan(args: &AuditPlanArgs) -> CommandResult {
     check_is_not_database(&args.database)?;
-    let mut job = PlanJob::new(args.database.clone());
-    job.lifted.clone_from(&args.force);
-    job.private_hosts.clone_from(&args.allow_private);
-    job.sample = args.sample.map(|size| Sample {
-        size,
-        by: args.by,
-        seed: args.seed,
-    });
+    let job = PlanJob {
+        database: args.database.clone(),
+        lifted: args.force.clone(),
+        private_hosts: args.allow_private.clone(),
+        sample: args.sample.map(|size| Sample {
+            size,
+            by: args.by,
+            seed: args.seed,
+        }),
+    };
     let counts = audit::plan(&job)?;
     if args.quiet {
         return Ok(Exit::Done);
@@ -84,7 +86,7 @@ fn plan_summary(counts: &PlanCounts, is_sample: bool) -> String {
     let excluded = counts.excluded.values().sum();
     text += &row(excluded, 1, "left out", "");
     for (reason, count) in &counts.excluded {
-        text += &row(*count, 2, reason.name(), reason.meaning());
+        text += &row(*count, 2, reason.name(), reason.words());
     }
     if !counts.schemes.is_empty() {
         text += "schemes that are left out\n";
@@ -115,7 +117,7 @@ fn check(args: &AuditCheckArgs) -> CommandResult {
     let web = [CheckedScheme::Http, CheckedScheme::Https].map(is_given);
     if web[0] != web[1] {
         let message = "http and https are checked together: give `--schemes` both, or neither";
-        return Err(CommandError::new(Exit::Usage, message));
+        return Err(CommandError::usage(message));
     }
     let old: Vec<_> = args
         .schemes
@@ -126,19 +128,76 @@ fn check(args: &AuditCheckArgs) -> CommandResult {
     if args.contact.is_none() && old.contains(&OldProtocol::Ftp) {
         let message = "anonymous ftp asks for a mail address as the password; give it with \
                        `--contact you@your.site`";
-        return Err(CommandError::new(Exit::Usage, message));
+        return Err(CommandError::usage(message));
     }
-    let stop = Arc::new(AtomicBool::new(false));
-    stop_on_signals(&stop)?;
-    let exit = if web[0] {
-        check_web(args, &stop)?
-    } else {
-        Exit::Done
+    let job = CheckJob {
+        database: args.database.clone(),
+        contact: args.contact.clone(),
+        timeout: Duration::from_secs(args.timeout),
+        retries: args.retries,
+        max_age: args.max_age,
+        confirm: args.confirm,
+        confirm_after: args.confirm_after,
+        private_hosts: args.allow_private.clone(),
+        accepts_unreachable: args.accept_unreachable,
+        forgets_future: args.forget_future,
+        limit: args.limit,
     };
-    if old.is_empty() || exit != Exit::Done {
-        return Ok(exit);
+    let stop = end_flag()?;
+    let is_interrupted = web[0] && check_web(&job, args.quiet, &stop)?
+        || !old.is_empty() && check_old(&job, &old, args.quiet, &stop)?;
+    Ok(ended(is_interrupted, false))
+}
+
+/// Returns a flag that signals set.
+fn end_flag() -> Result<Arc<AtomicBool>, CommandError> {
+    let stop = Arc::default();
+    stop_on_signals(&stop)?;
+    Ok(stop)
+}
+
+/// Runs a step with a bar on standard error, and prints its summary there.
+fn run<C>(
+    is_quiet: bool,
+    step: impl FnOnce(&mut dyn AuditProgress) -> Result<C, AuditError>,
+    summary: fn(&C) -> String,
+) -> Result<C, CommandError> {
+    let mut progress = StderrProgress::new(is_quiet);
+    let counts = step(&mut progress);
+    progress.bar.finish_and_clear();
+    let counts = counts?;
+    report_on(is_quiet, &summary(&counts));
+    Ok(counts)
+}
+
+fn report_on(is_quiet: bool, text: &str) {
+    if !is_quiet {
+        print_message(format_args!("urlspool: {}", escaped(text)));
     }
-    check_old(args, old, &stop)
+}
+
+/// The end of a summary.
+fn interruption(is_interrupted: bool) -> &'static str {
+    if is_interrupted {
+        "; interrupted, run it again to go on"
+    } else {
+        ""
+    }
+}
+
+/// Adds a number to a summary, if it is not 0.
+fn add_count(text: &mut String, count: u64, words: &str) {
+    if 0 < count {
+        *text += &format!(", {} {words}", grouped(count));
+    }
+}
+
+fn ended(is_interrupted: bool, has_failures: bool) -> Exit {
+    match (is_interrupted, has_failures) {
+        (true, _) => Exit::Interrupted,
+        (false, true) => Exit::SomeFailed,
+        (false, false) => Exit::Done,
+    }
 }
 
 fn old_protocol(scheme: CheckedScheme) -> Option<OldProtocol> {
@@ -148,79 +207,52 @@ fn old_protocol(scheme: CheckedScheme) -> Option<OldProtocol> {
     }
 }
 
-fn check_old(args: &AuditCheckArgs, old: Vec<OldProtocol>, stop: &AtomicBool) -> CommandResult {
-    let contact = args.contact.clone().unwrap_or_default();
-    let mut job = ProtocolJob::new(args.database.clone(), old, contact);
-    job.max_age = args.max_age;
-    job.private_hosts.clone_from(&args.allow_private);
-    let mut progress = StderrProgress::new(args.quiet);
-    let counts = audit::check_protocols(&job, stop, &mut progress);
-    progress.finish();
-    let counts = counts?;
-    if !args.quiet {
-        print_message(format_args!("urlspool: {}", protocol_summary(&counts)));
-    }
-    Ok(if counts.is_interrupted {
-        Exit::Interrupted
-    } else {
-        Exit::Done
-    })
+/// Checks links of old protocols. Returns `true` if it was interrupted.
+fn check_old(
+    job: &CheckJob,
+    protocols: &[OldProtocol],
+    is_quiet: bool,
+    stop: &AtomicBool,
+) -> Result<bool, CommandError> {
+    Ok(run(
+        is_quiet,
+        |progress| audit::check_protocols(job, protocols, stop, progress),
+        protocol_summary,
+    )?
+    .is_interrupted)
 }
 
-fn protocol_summary(counts: &ProtocolCounts) -> String {
+fn protocol_summary(counts: &CheckCounts) -> String {
     let links = counted(
         counts.due,
         "link of an old protocol",
         "links of old protocols",
     );
     let mut text = format!("{} of {links} checked", grouped(counts.checked));
-    for (state, count) in &counts.states {
-        let [one, many] = state.words().count;
-        text.push_str(&format!(", {}", counted(*count, one, many)));
-    }
-    if counts.is_interrupted {
-        text.push_str("; interrupted, run it again to go on");
-    }
-    text
+    add_states(&mut text, &counts.states);
+    text + interruption(counts.is_interrupted)
 }
 
-fn check_web(args: &AuditCheckArgs, stop: &Arc<AtomicBool>) -> CommandResult {
-    let mut job = CheckJob::new(args.database.clone());
-    job.contact.clone_from(&args.contact);
-    job.timeout = Duration::from_secs(args.timeout);
-    job.retries = args.retries;
-    job.max_age = args.max_age;
-    job.confirm = args.confirm;
-    job.confirm_after = args.confirm_after;
-    job.private_hosts.clone_from(&args.allow_private);
-    job.accepts_unreachable = args.accept_unreachable;
-    job.forgets_future = args.forget_future;
-    job.limit = args.limit;
-    let mut progress = StderrProgress::new(args.quiet);
-    let counts = audit::check(&job, stop, &mut progress);
-    progress.finish();
-    let counts = counts?;
-    if !args.quiet {
-        print_message(format_args!("urlspool: {}", check_summary(&counts)));
-        if counts.silent > 0 {
-            print_message(format_args!("urlspool: {}", silence(counts.silent)));
-        }
-        print_later_links(counts.later_links);
+/// Checks links of http and https. Returns `true` if it was interrupted.
+fn check_web(job: &CheckJob, is_quiet: bool, stop: &Arc<AtomicBool>) -> Result<bool, CommandError> {
+    let counts = run(
+        is_quiet,
+        |progress| audit::check(job, stop, progress),
+        check_summary,
+    )?;
+    if 0 < counts.silent {
+        report_on(is_quiet, &silence(counts.silent));
     }
-    Ok(if counts.is_interrupted {
-        Exit::Interrupted
-    } else {
-        Exit::Done
-    })
+    report_later_links(is_quiet, counts.later_links);
+    Ok(counts.is_interrupted)
 }
 
 /// Prints how many links came after the plan, if any did.
-fn print_later_links(count: u64) {
+fn report_later_links(is_quiet: bool, count: u64) {
     if 0 < count {
         let links = counted(count, "link", "links");
-        print_message(format_args!(
-            "urlspool: {links} came after the plan, with later loads; {PLAN_AGAIN}"
-        ));
+        let text = format!("{links} came after the plan, with later loads; {PLAN_AGAIN}");
+        report_on(is_quiet, &text);
     }
 }
 
@@ -236,19 +268,21 @@ fn silence(urls: u64) -> String {
     )
 }
 
+/// Adds the numbers of links by state.
+fn add_states(text: &mut String, states: &BTreeMap<LinkState, u64>) {
+    for (state, count) in states {
+        let [one, many] = state.count_words();
+        *text += &format!(", {}", counted(*count, one, many));
+    }
+}
+
 fn check_summary(counts: &CheckCounts) -> String {
     let mut text = format!(
         "{} of {} checked",
         grouped(counts.checked),
         counted(counts.due, "URL", "URLs")
     );
-    for state in LinkState::ALL {
-        let count = counts.states.get(&state).copied().unwrap_or(0);
-        if count > 0 {
-            let [one, many] = state.words().count;
-            text.push_str(&format!(", {}", counted(count, one, many)));
-        }
-    }
+    add_states(&mut text, &counts.states);
     if counts.excluded > 0 {
         let count = grouped(counts.excluded);
         text.push_str(&format!("; {count} of them not contacted (private)"));
@@ -265,17 +299,13 @@ fn check_summary(counts: &CheckCounts) -> String {
             "; each planned link has a result that is not older than `--max-age`"
         });
     }
-    if counts.is_interrupted {
-        text.push_str("; interrupted, run it again to go on");
-    }
-    text
+    text + interruption(counts.is_interrupted)
 }
 
 fn status(args: &AuditStatusArgs) -> CommandResult {
     check_is_not_database(&args.database)?;
-    let mut job = StatusJob::new(args.database.clone());
-    job.max_age = args.max_age;
-    print(status_summary(&audit::status(&job)?).as_bytes())
+    let status = audit::status(&args.database, args.max_age)?;
+    print(status_summary(&status).as_bytes())
 }
 
 /// Days of later checks that are listed; more are only counted.
@@ -312,10 +342,10 @@ fn status_summary(status: &AuditStatus) -> String {
         &status.time.map_or_else(String::new, needed_time),
     );
     for (reason, count) in &status.due {
-        text += &row(*count, 2, reason_name(*reason), reason_words(*reason));
+        text += &row(*count, 2, reason.name(), reason.words());
     }
     for ((day, reason), count) in status.later.iter().take(LISTED_DAYS) {
-        text += &row(*count, 1, day, reason_words(*reason));
+        text += &row(*count, 1, day, reason.words());
     }
     let more = status.later.values().skip(LISTED_DAYS).sum();
     if 0 < more {
@@ -349,43 +379,31 @@ fn rule_words(rule: ConfirmationRule) -> String {
     )
 }
 
-fn reason_name(reason: CheckReason) -> &'static str {
-    match reason {
-        CheckReason::First => "first",
-        CheckReason::Confirmation => "to confirm",
-        CheckReason::Age => "old",
-    }
-}
-
-fn reason_words(reason: CheckReason) -> &'static str {
-    match reason {
-        CheckReason::First => "without a result",
-        CheckReason::Confirmation => "to confirm a death",
-        CheckReason::Age => "with an old result",
-    }
-}
-
 /// Refused results that are named; the others are counted.
 const NAMED_RESULTS: u64 = 20;
 
 fn import(args: &AuditImportArgs) -> CommandResult {
-    let mut job = ImportJob::new(args.database.clone(), args.results.clone());
-    job.checked_at = args.checked_at;
-    job.checker.clone_from(&args.checker);
-    let mut report = RefusedResults {
-        file: args.results.display().to_string(),
-        count: 0,
+    let job = ImportJob {
+        database: args.database.clone(),
+        results: args.results.clone(),
+        checked_at: args.checked_at,
+        checker: args.checker.clone(),
     };
-    let counts = audit::import(&job, &mut report)?;
-    report.finish();
-    if !args.quiet {
-        print_message(format_args!("urlspool: {}", import_summary(&counts)));
+    let file = args.results.display();
+    let mut refused = 0;
+    let counts = audit::import(&job, &mut |place, reason| {
+        refused += 1;
+        if refused <= NAMED_RESULTS {
+            report_on(false, &format!("{file}, {place}: {reason}"));
+        }
+    })?;
+    if NAMED_RESULTS < refused {
+        let (one, many) = ("more result is refused", "more results are refused");
+        let more = counted(refused - NAMED_RESULTS, one, many);
+        report_on(false, &format!("{file}: {more}"));
     }
-    Ok(if counts.refused == 0 {
-        Exit::Done
-    } else {
-        Exit::SomeFailed
-    })
+    report_on(args.quiet, &import_summary(&counts));
+    Ok(ended(false, 0 < counts.refused))
 }
 
 fn import_summary(counts: &ImportCounts) -> String {
@@ -406,69 +424,21 @@ fn import_summary(counts: &ImportCounts) -> String {
     text
 }
 
-/// Reports refused results on standard error.
-struct RefusedResults {
-    file: String,
-    count: u64,
-}
-
-impl RefusedResults {
-    /// Reports the number of refused results that were not named.
-    fn finish(&self) {
-        if NAMED_RESULTS < self.count {
-            let more = counted(
-                self.count - NAMED_RESULTS,
-                "more result is refused",
-                "more results are refused",
-            );
-            print_message(format_args!("urlspool: {}: {more}", escaped(&self.file)));
-        }
-    }
-}
-
-impl ImportReport for RefusedResults {
-    fn refused(&mut self, place: ResultPlace<'_>, reason: &str) {
-        self.count += 1;
-        if self.count <= NAMED_RESULTS {
-            let place = match place {
-                ResultPlace::Line(line) => format!("line {line}"),
-                ResultPlace::Url(url) => shortened(url, MESSAGE_VALUE_CHARS).into_owned(),
-            };
-            let message = format!("{}, {place}: {reason}", self.file);
-            print_message(format_args!("urlspool: {}", escaped(&message)));
-        }
-    }
-}
-
 fn archive(args: &AuditArchiveArgs) -> CommandResult {
-    let files = args.cdxj.iter().cloned().map(ArchiveSource::Cdxj);
-    let servers = args.cdx.iter().cloned().map(ArchiveSource::Cdx);
-    let timemaps = args.timemap.iter().cloned().map(ArchiveSource::TimeMap);
-    let sources = files.chain(servers).chain(timemaps).collect();
-    let contact = args.contact.clone().unwrap_or_default();
-    let mut job = ArchiveJob::new(args.database.clone(), sources, contact);
-    job.replay.clone_from(&args.replay);
-    job.rate = args.rate;
-    job.limit = args.limit;
-    let stop = Arc::new(AtomicBool::new(false));
-    stop_on_signals(&stop)?;
-    let mut progress = StderrProgress::new(args.quiet);
-    let counts = audit::archive(&job, &stop, &mut progress);
-    progress.finish();
-    let counts = counts?;
-    if !args.quiet {
-        print_message(format_args!(
-            "urlspool: {}",
-            escaped(&archive_summary(&counts))
-        ));
-    }
-    Ok(if counts.is_interrupted {
-        Exit::Interrupted
-    } else if counts.failed > 0 {
-        Exit::SomeFailed
-    } else {
-        Exit::Done
-    })
+    let job = ArchiveJob {
+        database: args.database.clone(),
+        servers: args.cdx.clone(),
+        contact: args.contact.clone(),
+        rate: args.rate,
+        limit: args.limit,
+    };
+    let stop = end_flag()?;
+    let counts = run(
+        args.quiet,
+        |progress| audit::archive(&job, &stop, progress),
+        archive_summary,
+    )?;
+    Ok(ended(counts.is_interrupted, 0 < counts.failed))
 }
 
 fn archive_summary(counts: &ArchiveCounts) -> String {
@@ -479,15 +449,9 @@ fn archive_summary(counts: &ArchiveCounts) -> String {
         grouped(counts.captured),
         grouped(counts.none)
     );
-    if counts.clean > 0 {
-        let clean = grouped(counts.clean);
-        text.push_str(&format!(
-            ", {clean} of them without tracking parameters alone"
-        ));
-    }
-    if counts.failed > 0 {
-        text.push_str(&format!(", {} without an answer", grouped(counts.failed)));
-    }
+    let clean = "of them without tracking parameters alone";
+    add_count(&mut text, counts.clean, clean);
+    add_count(&mut text, counts.failed, "without an answer");
     if let Some(reason) = &counts.last_failure {
         text.push_str(&format!(" (the last: {reason})"));
     }
@@ -501,35 +465,29 @@ fn archive_summary(counts: &ArchiveCounts) -> String {
             "; these archives were asked for each planned link before, or one is known to hold it"
         });
     }
-    if counts.is_interrupted {
-        text.push_str("; interrupted, run it again to go on");
-    }
-    text
+    text + interruption(counts.is_interrupted)
 }
 
 fn inspect(args: &AuditInspectArgs) -> CommandResult {
-    let mut job = InspectJob::new(args.database.clone(), args.contact.clone());
-    if args.ignore_robots {
-        job.robots = RobotsPolicy::Ignore;
-    }
-    job.private_hosts.clone_from(&args.allow_private);
-    job.max_age = args.max_age;
-    job.limit = args.limit;
-    let stop = Arc::new(AtomicBool::new(false));
-    stop_on_signals(&stop)?;
-    let mut progress = StderrProgress::new(args.quiet);
-    let counts = audit::inspect(&job, &stop, &mut progress);
-    progress.finish();
-    let counts = counts?;
-    if !args.quiet {
-        let summary = inspect_summary(&counts);
-        print_message(format_args!("urlspool: {}", escaped(&summary)));
-    }
-    Ok(if counts.is_interrupted {
-        Exit::Interrupted
-    } else {
-        Exit::Done
-    })
+    let job = InspectJob {
+        database: args.database.clone(),
+        contact: args.contact.clone(),
+        robots: if args.ignore_robots {
+            RobotsPolicy::Ignore
+        } else {
+            RobotsPolicy::Honour
+        },
+        max_age: args.max_age,
+        private_hosts: args.allow_private.clone(),
+        limit: args.limit,
+    };
+    let stop = end_flag()?;
+    let counts = run(
+        args.quiet,
+        |progress| audit::inspect(&job, &stop, progress),
+        inspect_summary,
+    )?;
+    Ok(ended(counts.is_interrupted, false))
 }
 
 fn inspect_summary(counts: &InspectCounts) -> String {
@@ -538,12 +496,8 @@ fn inspect_summary(counts: &InspectCounts) -> String {
         grouped(counts.inspected),
         counted(counts.due, "URL", "URLs")
     );
-    for state in PageState::ALL {
-        let count = counts.states.get(&state).copied().unwrap_or(0);
-        if count > 0 {
-            let name = state.title().to_lowercase();
-            text.push_str(&format!(", {} {name}", grouped(count)));
-        }
+    for (state, count) in &counts.states {
+        add_count(&mut text, *count, &state.words().to_lowercase());
     }
     if counts.due == 0 {
         text.push_str(if counts.answering == 0 {
@@ -552,10 +506,7 @@ fn inspect_summary(counts: &InspectCounts) -> String {
             "; the page of each link that answers was inspected, not longer ago than `--max-age`"
         });
     }
-    if counts.is_interrupted {
-        text.push_str("; interrupted, run it again to go on");
-    }
-    text
+    text + interruption(counts.is_interrupted)
 }
 
 /// Variables with the keys of an account, as the Internet Archive's own tools name them.
@@ -566,7 +517,7 @@ fn save(args: &AuditSaveArgs) -> CommandResult {
         return write_seeds(args);
     }
     if !args.send {
-        let due = audit::urls_to_save(&args.database)?.len() as u64;
+        let due = audit::urls_to_save(&args.database, None)?.len() as u64;
         print_message(format_args!(
             "urlspool: {} and {} in no archive that was asked; `--send` sends them to {}, which \
              publishes them. Nothing was sent",
@@ -584,54 +535,35 @@ fn save(args: &AuditSaveArgs) -> CommandResult {
                  on https://archive.org/account/s3.php",
                 KEYS[0], KEYS[1]
             );
-            CommandError::new(Exit::Usage, message)
+            CommandError::usage(message)
         })
     });
-    let keys = SaveKeys {
-        access: access?,
-        secret: secret?,
+    let job = SaveJob {
+        database: args.database.clone(),
+        service: args.service.clone(),
+        contact: args.contact.clone().unwrap_or_default(),
+        access_key: access?,
+        secret_key: secret?,
+        limit: args.limit,
     };
-    let contact = args.contact.clone().unwrap_or_default();
-    let mut job = SaveJob::new(args.database.clone(), args.service.clone(), contact, keys);
-    job.limit = args.limit;
-    let stop = Arc::new(AtomicBool::new(false));
-    stop_on_signals(&stop)?;
-    let mut progress = StderrProgress::new(args.quiet);
-    let counts = audit::save(&job, &stop, &mut progress);
-    progress.finish();
-    let counts = counts?;
-    if !args.quiet {
-        print_message(format_args!(
-            "urlspool: {}",
-            escaped(&save_summary(&counts))
-        ));
-    }
-    Ok(if counts.is_interrupted {
-        Exit::Interrupted
-    } else if 0 < counts.failed + counts.again + counts.pending {
-        Exit::SomeFailed
-    } else {
-        Exit::Done
-    })
+    let stop = end_flag()?;
+    let counts = run(
+        args.quiet,
+        |progress| audit::save(&job, &stop, progress),
+        save_summary,
+    )?;
+    let has_failures = 0 < counts.failed + counts.again + counts.pending;
+    Ok(ended(counts.is_interrupted, has_failures))
 }
 
 fn write_seeds(args: &AuditSaveArgs) -> CommandResult {
-    let mut urls = audit::urls_to_save(&args.database)?;
-    urls.truncate(
-        args.limit
-            .and_then(|limit| usize::try_from(limit).ok())
-            .unwrap_or(usize::MAX),
-    );
-    let refused = |message| CommandError::new(Exit::Usage, message);
-    check_replacement(&args.output, None).map_err(refused)?;
-    let write = || {
-        let mut file = OutputFile::create(&args.output)?;
-        for url in &urls {
-            file.put(format!("{url}\n").as_bytes())?;
-        }
-        file.finish()
-    };
-    write().map_err(AuditError::from)?;
+    let urls = audit::urls_to_save(&args.database, args.limit)?;
+    check_replacement(&args.output, None).map_err(CommandError::usage)?;
+    let mut file = OutputFile::create(&args.output)?;
+    for url in &urls {
+        file.put(format!("{url}\n").as_bytes())?;
+    }
+    file.finish()?;
     Ok(Exit::Done)
 }
 
@@ -642,42 +574,35 @@ fn save_summary(counts: &SaveCounts) -> String {
         counted(counts.due, "URL", "URLs"),
         grouped(counts.saved)
     );
-    for (count, words) in [
-        (counts.failed, "cannot be captured"),
-        (counts.again, "to send again"),
-        (counts.pending, "not complete yet"),
-    ] {
-        if count > 0 {
-            text.push_str(&format!(", {} {words}", grouped(count)));
-        }
-    }
+    add_count(&mut text, counts.failed, "cannot be captured");
+    add_count(&mut text, counts.again, "to send again");
+    add_count(&mut text, counts.pending, "not complete yet");
     if let Some(reason) = &counts.last_failure {
         text.push_str(&format!(" (the last failure: {reason})"));
     }
-    if counts.is_interrupted {
-        text.push_str("; interrupted, run it again to go on");
-    }
-    text
+    text + interruption(counts.is_interrupted)
 }
 
 fn report(args: &AuditReportArgs) -> CommandResult {
-    let mut job = ReportJob::new(args.database.clone(), args.output.clone());
-    job.csv_folder.clone_from(&args.csv);
-    job.bag_folder.clone_from(&args.bundle);
-    if args.force {
-        job.replacement = Replacement::Allowed;
-    }
-    if args.no_senders {
-        job.senders = SenderPolicy::LeftOut;
-    }
+    let job = ReportJob {
+        database: args.database.clone(),
+        output: args.output.clone(),
+        csv_folder: args.csv.clone(),
+        bag_folder: args.bundle.clone(),
+        senders: if args.no_senders {
+            SenderPolicy::LeftOut
+        } else {
+            SenderPolicy::Named
+        },
+        replacement: if args.force {
+            Replacement::Allowed
+        } else {
+            Replacement::default()
+        },
+    };
     let written = audit::report(&job)?;
-    if !args.quiet {
-        print_message(format_args!(
-            "urlspool: {}",
-            escaped(&report_summary(&job, written))
-        ));
-        print_later_links(written.later_links);
-    }
+    report_on(args.quiet, &report_summary(&job, written));
+    report_later_links(args.quiet, written.later_links);
     Ok(Exit::Done)
 }
 
@@ -714,10 +639,6 @@ impl StderrProgress {
             bar.set_style(style.with_key("left", write_time_left));
         }
         StderrProgress { bar, is_quiet }
-    }
-
-    fn finish(&self) {
-        self.bar.finish_and_clear();
     }
 }
 

@@ -6,25 +6,13 @@ use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use super::args::CheckConfigArgs;
-use super::error::{CommandError, CommandResult, Exit};
+use super::error::{CommandError, CommandResult};
 use super::terminal::print;
-use crate::config::{Config, ConfigFileError};
-use crate::origin::Source;
-
-/// The variable that names the configuration file.
-const VARIABLE: &str = "URLSPOOL_CONFIG";
+use urlspool_files::config::{CONFIG_VARIABLE as VARIABLE, Config, ConfigError, scan_config};
+use urlspool_text::origin::Source;
 
 /// The configuration file of the machine.
 const SYSTEM_FILE: &str = "/etc/urlspool/urlspool.toml";
-
-/// The configuration file of a scan: the one that is given, or the one that `URLSPOOL_CONFIG`
-/// names.
-///
-/// The default places belong to the daemon: a scan prints the same on every machine.
-pub(super) fn scan_config(given: Option<&Path>) -> Option<PathBuf> {
-    let named = || variable(VARIABLE).map(PathBuf::from);
-    given.map(Path::to_owned).or_else(named)
-}
 
 /// The configuration file of the daemon: as for a scan, or the first of the default places that
 /// exists.
@@ -39,16 +27,13 @@ pub(super) fn daemon_config(given: Option<&Path>) -> Result<PathBuf, CommandErro
             .iter()
             .map(|path| path.display().to_string())
             .collect();
-        CommandError::new(
-            Exit::Usage,
-            format!(
-                "there is no configuration file: {VARIABLE} is not set, and none of {} exists; \
+        CommandError::usage(format!(
+            "there is no configuration file: {VARIABLE} is not set, and none of {} exists; \
                  name a file with --config, or write the default to one of these places with \
                  `urlspool check-config --default`; without a configuration, `urlspool watch \
                  ~/Maildir` shows new URLs as mail arrives",
-                places.join(", ")
-            ),
-        )
+            places.join(", ")
+        ))
     })
 }
 
@@ -58,13 +43,13 @@ fn is_missing(path: &Path) -> bool {
         .is_err_and(|error| error.kind() == ErrorKind::NotFound)
 }
 
-/// Reads a configuration file of [`scan_config`] or [`daemon_config`], for which `given` was given.
+/// Reads a configuration file of [`daemon_config`], for which `given` was given.
 pub(super) fn read_config(path: &Path, given: Option<&Path>) -> Result<Config, CommandError> {
     Config::read(path).map_err(|error| config_error(&error, given))
 }
 
 /// The error in a configuration file, which says so if the variable named it.
-pub(super) fn config_error(error: &ConfigFileError, given: Option<&Path>) -> CommandError {
+pub(super) fn config_error(error: &ConfigError, given: Option<&Path>) -> CommandError {
     let error = CommandError::config(error);
     match variable(VARIABLE) {
         Some(_) if given.is_none() => error.with_note(&format!("{VARIABLE} names this file")),
@@ -99,21 +84,20 @@ pub(super) fn check_config(args: &CheckConfigArgs) -> CommandResult {
 }
 
 /// Reads and checks a configuration.
-fn read(path: &Path) -> Result<Config, ConfigFileError> {
-    let is_stdin = path.as_os_str() == Source::STDIN;
-    let (config, path) = if is_stdin {
-        let path = Path::new("standard input");
+fn read(path: &Path) -> Result<Config, ConfigError> {
+    let (config, path) = if path.as_os_str() == Source::STDIN {
         let config = Config::read_from(io::stdin().lock());
-        (config.map_err(|error| error.in_file(path))?, path)
+        (config, Path::new("standard input"))
     } else {
-        (Config::read(path)?, path)
+        (Config::read(path), path)
     };
-    let checked = if config.spool.is_empty() {
-        config.check_folders()
-    } else {
-        config.check_watch()
-    };
-    checked
-        .map(|()| config)
-        .map_err(|error| error.in_file(path))
+    let checked = config.and_then(|config| {
+        if config.spool.is_empty() {
+            config.check_folders()?;
+        } else {
+            config.check_watch()?;
+        }
+        Ok(config)
+    });
+    checked.map_err(|error| error.in_file(path))
 }

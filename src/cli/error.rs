@@ -4,10 +4,9 @@ use std::fmt;
 use std::path::Path;
 use std::process::ExitCode;
 
-use crate::config::ConfigFileError;
-use crate::diagnostic::printable as escaped;
-#[cfg(feature = "load")]
-use crate::sink::OutputError;
+use urlspool_files::config::ConfigError;
+use urlspool_files::sink::OutputError;
+use urlspool_text::diagnostic::printable as escaped;
 
 /// The result of a command: its exit code, or an error to report.
 pub(super) type CommandResult = Result<Exit, CommandError>;
@@ -31,15 +30,15 @@ impl CommandError {
         }
     }
 
-    /// The arguments cannot be used.
-    pub(super) fn usage(error: &dyn std::error::Error) -> CommandError {
-        CommandError::new(Exit::Usage, error.to_string())
+    /// The arguments, the configuration or the input cannot be used.
+    pub(super) fn usage(message: impl fmt::Display) -> CommandError {
+        CommandError::new(Exit::Usage, format!("{message}"))
     }
 
     /// A configuration file cannot be used.
-    pub(super) fn config(error: &ConfigFileError) -> CommandError {
+    pub(super) fn config(error: &ConfigError) -> CommandError {
         CommandError {
-            excerpt: error.excerpt(),
+            excerpt: error.excerpt().to_vec(),
             ..CommandError::usage(error)
         }
     }
@@ -77,13 +76,6 @@ impl std::error::Error for CommandError {}
 
 /// The exit code of the program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[cfg_attr(
-    not(any(feature = "daemon", feature = "load")),
-    expect(
-        dead_code,
-        reason = "only `load` and the commands of the daemon end so"
-    )
-)]
 pub(crate) enum Exit {
     Done,
     /// Done, but some input failed; or, with `parse --check`, some URL was rejected.
@@ -124,7 +116,6 @@ impl From<Exit> for ExitCode {
     }
 }
 
-#[cfg(feature = "load")]
 impl From<OutputError> for CommandError {
     fn from(error: OutputError) -> CommandError {
         let exit = match error {

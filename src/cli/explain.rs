@@ -12,19 +12,19 @@ use std::path::Path;
 
 use data_encoding::BASE64;
 
-use self::printed_page::{PageStyle, page};
+use self::printed_page::page;
 
 use super::args::{ExplainArgs, When};
 use super::error::{CommandError, CommandResult, Exit};
 use super::location::{FileLocation, MemberStream, open_member, repository_streams, without_url};
 use super::terminal::StdoutLines;
-use crate::diagnostic::Diagnostic;
-use crate::explain::{ExplainedMessage, Explanation, NamedReason};
-use crate::extract::{Extractor, Options};
-use crate::pipeline::{InputStep, MessageBlock, MessageSource};
-use crate::read::{self, Input, Streams};
-use crate::split::{Format, SplitOutput};
-use crate::walk::{self, PathFilter, SymlinkPolicy, WalkStep, WalkedFile};
+use urlspool_files::pipeline::{InputStep, MessageBlock, MessageSource};
+use urlspool_mail::split::{Format, SplitOutput};
+use urlspool_record::explain::{ExplainedMessage, Explanation, NamedReason};
+use urlspool_record::extract::{Extractor, Options};
+use urlspool_sources::read::{self, Input, Streams};
+use urlspool_sources::walk::{self, PathFilter, SymlinkPolicy, WalkStep, WalkedFile};
+use urlspool_text::diagnostic::Diagnostic;
 
 pub(super) fn explain(args: &ExplainArgs, color: When) -> CommandResult {
     let location = if args.base64 {
@@ -33,23 +33,20 @@ pub(super) fn explain(args: &ExplainArgs, color: When) -> CommandResult {
         MessageLocation::parse(&without_url(&args.place))
     };
     let path = &location.file.path;
-    let unreadable = |error: io::Error| CommandError::unreadable(path, error);
     let options = Options {
         rules: args.rules,
         ..Options::default()
     };
-    let style = if color.colors(&io::stdout()) {
-        PageStyle::Colored
-    } else {
-        PageStyle::Plain
-    };
+    let has_colors = color.colors(&io::stdout());
     let extractor = Extractor::new(options);
     let limits = *extractor.limits();
     let streams = if walk::is_repository(path) {
-        repository_streams(path, &location.file.member, &limits).map_err(unreadable)?
+        repository_streams(path, &location.file.member, &limits)
+            .map_err(|error| CommandError::unreadable(path, error))?
     } else {
         let file = walked_file(path)?;
-        let input = Input::file(read::open(&file).map_err(unreadable)?);
+        let input =
+            Input::file(read::open(&file).map_err(|error| CommandError::unreadable(path, error))?);
         Streams::new(input, file.source, file.hint, &limits)
     };
     let MemberStream {
@@ -59,13 +56,14 @@ pub(super) fn explain(args: &ExplainArgs, color: When) -> CommandResult {
     } = open_member(streams, &location.file.member).map_err(|error| failed(path, error))?;
     let format = args.kind.map(Format::of);
     let messages = MessageSource::of_stream(stream, source, hint, format, &limits);
-    let explained = find_message(&extractor, location.offset, messages).map_err(unreadable)?;
+    let explained = find_message(&extractor, location.offset, messages)
+        .map_err(|error| CommandError::unreadable(path, error))?;
     if explained.messages.is_empty() && explained.skipped.is_none() {
         let message = format!("there is no message at byte {}", location.offset);
         return Err(failed(path, message));
     }
     let mut out = StdoutLines::of_escaped_lines();
-    out.put(page(&explained, location.noun(), style).as_bytes())?;
+    out.put(page(&explained, location.noun(), has_colors).as_bytes())?;
     out.finish()?;
     Ok(Exit::Done)
 }
@@ -177,7 +175,7 @@ impl MessageLocation {
         let end = memchr::memchr(b'!', names).unwrap_or(names.len());
         let path = BASE64.decode(&names[..end]).map_err(|error| {
             let file = String::from_utf8_lossy(&names[..end]);
-            CommandError::new(Exit::Usage, format!("`{file}` is not base64: {error}"))
+            CommandError::usage(format!("`{file}` is not base64: {error}"))
         })?;
         Ok(MessageLocation {
             file: FileLocation::of_file(OsString::from_vec(path).into(), &names[end..]),
@@ -197,9 +195,11 @@ impl MessageLocation {
 
 /// Divides names from the offset after the last colon, which is 0 if there is none.
 fn split_offset(text: &[u8]) -> (&[u8], u64) {
-    let parse = |at: usize| std::str::from_utf8(&text[at + 1..]).ok()?.parse().ok();
     let colon = memchr::memrchr(b':', text);
-    let found = colon.and_then(|at| Some((&text[..at], parse(at)?)));
+    let found = colon.and_then(|at| {
+        let offset = std::str::from_utf8(&text[at + 1..]).ok()?.parse().ok()?;
+        Some((&text[..at], offset))
+    });
     found.unwrap_or((text, 0))
 }
 

@@ -2,7 +2,7 @@
 
 use std::fmt;
 use std::io::IsTerminal;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use indicatif::ProgressBar;
 
@@ -10,12 +10,11 @@ use super::args::LoadArgs;
 use super::error::{CommandError, CommandResult, Exit};
 use super::signals::{EndSignal, stop_on_signals};
 use super::terminal::{escaped, print_message};
-use crate::diagnostic::{counted, grouped};
-use crate::load::{
-    self, Credentials, LoadCounts, LoadError, LoadErrorKind, LoadJob, LoadMode, LoadReport,
-    LoadedSegments, Retry, RetryEnd, Secret,
+use urlspool_store::load::{
+    self, Credentials, LoadCounts, LoadError, LoadErrorKind, LoadEvent, LoadJob, LoadMode,
+    LoadedSegments, RefusedRecord, RetryEnd, Secret,
 };
-use crate::record::LineError;
+use urlspool_text::diagnostic::{counted, grouped};
 
 /// Bad lines, and refused records, that are named; the others are counted.
 const NAMED_LINES: u64 = 20;
@@ -31,7 +30,8 @@ pub(super) fn load(args: &LoadArgs) -> CommandResult {
         // What was not committed is rolled back.
         LoadMode::Add | LoadMode::Replace | LoadMode::Prune => EndSignal::default(),
     };
-    let counts = load::load(&job, &mut report).map_err(|error| load_error(&error))?;
+    let counts =
+        load::load(&job, &mut |event| report.report(event)).map_err(|error| load_error(&error))?;
     report.finish();
     let is_wanted = args.verbose || std::io::stderr().is_terminal();
     if args.dry_run {
@@ -179,99 +179,70 @@ impl StderrReport {
     }
 }
 
-impl LoadReport for StderrReport {
-    fn bad_line(&mut self, input: &str, line: u64, error: &LineError) {
-        self.bad_lines += 1;
-        if self.bad_lines <= NAMED_LINES {
-            self.print(format_args!(
-                "urlspool: {}, line {line}: {}",
-                escaped(input),
-                escaped(&error.to_string())
-            ));
+impl StderrReport {
+    /// Prints an event, unless others like it were printed.
+    pub(super) fn report(&mut self, event: LoadEvent<'_>) {
+        if let Some(text) = self.text(event) {
+            self.print(format_args!("urlspool: {text}"));
         }
     }
 
-    fn refused_record(&mut self, input: &str, line: u64, reason: &str) {
-        self.refused_records += 1;
-        if self.refused_records <= NAMED_LINES {
-            self.print(format_args!(
-                "urlspool: {}, line {line}: the server refused the record: {}",
-                escaped(input),
-                escaped(reason)
-            ));
-        }
-    }
-
-    fn failed_input(&mut self, error: &LoadError) {
-        self.print(format_args!("urlspool: {}", escaped(&error.to_string())));
-    }
-
-    fn kept_rows(&mut self) {
-        self.print(format_args!(
-            "urlspool: --replace removed no rows, because the input was not read whole; mend it \
-             and load it again"
-        ));
-    }
-
-    fn kept_root(&mut self, root: &Path) {
-        let root = root.display().to_string();
-        self.print(format_args!(
-            "urlspool: {} is missing, or holds no file: rows of its files were not removed; is its \
-             file system mounted?",
-            escaped(&root)
-        ));
-    }
-
-    fn unknown_root(&mut self, root: &Path) {
-        let root = root.display().to_string();
-        self.print(format_args!(
-            "urlspool: the database has no rows of files beneath {}; write the path as the scan had it",
-            escaped(&root)
-        ));
-    }
-
-    fn kept_renamed(&mut self, files: u64) {
-        let files = counted(
-            files,
-            "message of a Maildir was",
-            "messages of Maildirs were",
-        );
-        self.print(format_args!(
-            "urlspool: {files} renamed, and kept the rows of the old name; scan the folder with \
-             `urlspool scan --into`, and prune again"
-        ));
-    }
-
-    /// A busy server is named only if it stays so, and after twice as many attempts each time.
-    fn retried(&mut self, error: &LoadError, retry: &Retry) {
-        let Retry {
-            failed, pause, end, ..
-        } = *retry;
-        let end = match end {
-            RetryEnd::Within(_) if !failed.is_power_of_two() => return,
-            _ if error.kind() == LoadErrorKind::Busy && failed < BUSY_ATTEMPTS => return,
-            RetryEnd::Within(left) => format!("for {} s more at most", left.as_secs()),
-            RetryEnd::Attempts(attempts) => format!("{attempts} times at most"),
-        };
-        self.print(format_args!(
-            "urlspool: attempt {failed} failed, trying again in {:.1} s, {end}: {}",
-            pause.as_secs_f32(),
-            escaped(&error.to_string())
-        ));
-    }
-
-    /// Reports the first pause, and after twice as many each time.
-    fn paused(&mut self, error: &LoadError) {
-        let message = error.to_string();
-        let before = self.paused.take().filter(|(before, _)| *before == message);
-        let count = before.map_or(0, |(_, count)| count) + 1;
-        if count.is_power_of_two() {
-            let attempts = counted(count, "attempt", "attempts");
-            self.print(format_args!(
-                "urlspool: paused after {attempts}: {}",
-                escaped(&message)
-            ));
-        }
-        self.paused = Some((message, count));
+    fn text(&mut self, event: LoadEvent<'_>) -> Option<String> {
+        Some(match event {
+            LoadEvent::BadLine { input, line, error } => {
+                self.bad_lines += 1;
+                if NAMED_LINES < self.bad_lines {
+                    return None;
+                }
+                let (input, error) = (escaped(input), error.to_string());
+                format!("{input}, line {line}: {}", escaped(&error))
+            }
+            LoadEvent::RefusedRecord(RefusedRecord {
+                input,
+                line,
+                reason,
+            }) => {
+                self.refused_records += 1;
+                if NAMED_LINES < self.refused_records {
+                    return None;
+                }
+                let (input, reason) = (escaped(input), escaped(reason));
+                format!("{input}, line {line}: the server refused the record: {reason}")
+            }
+            LoadEvent::Omitted(reason) => escaped(reason),
+            // A busy server is named only if it stays so, and after twice as many attempts each time.
+            LoadEvent::Retried {
+                error,
+                failed,
+                pause,
+                end,
+            } => {
+                let end = match end {
+                    RetryEnd::Within(_) if !failed.is_power_of_two() => return None,
+                    _ if error.kind() == LoadErrorKind::Busy && failed < BUSY_ATTEMPTS => {
+                        return None;
+                    }
+                    RetryEnd::Within(left) => format!("for {} s more at most", left.as_secs()),
+                    RetryEnd::Attempts(attempts) => format!("{attempts} times at most"),
+                };
+                format!(
+                    "attempt {failed} failed, trying again in {:.1} s, {end}: {}",
+                    pause.as_secs_f32(),
+                    escaped(&error.to_string())
+                )
+            }
+            // The first pause, and after twice as many each time.
+            LoadEvent::Paused(error) => {
+                let message = error.to_string();
+                let before = self.paused.take().filter(|(before, _)| *before == message);
+                let count = before.map_or(0, |(_, count)| count) + 1;
+                self.paused = Some((message.clone(), count));
+                if !count.is_power_of_two() {
+                    return None;
+                }
+                let attempts = counted(count, "attempt", "attempts");
+                format!("paused after {attempts}: {}", escaped(&message))
+            }
+        })
     }
 }

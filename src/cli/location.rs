@@ -2,17 +2,16 @@
 
 use std::borrow::Cow;
 use std::ffi::OsStr;
-use std::fmt;
-use std::io;
+use std::fs::{File, Metadata};
+use std::io::{self, Read};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
-use crate::diagnostic::{Diagnostic, SkipReason};
-use crate::limits::Limits;
-use crate::origin::{FormatHint, Source};
-use crate::read::{SparseRead, StreamStep, Streams};
-use crate::record::parse_grep_line;
-use crate::walk::is_repository;
+use urlspool_record::record::parse_grep_line;
+use urlspool_sources::read::{SparseRead, StreamStep, Streams};
+use urlspool_sources::walk::is_repository;
+use urlspool_text::limits::Limits;
+use urlspool_text::origin::{FormatHint, Source};
 
 /// A file, or a member of an archive: `FILE` or `FILE!MEMBER!MEMBER`.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -47,6 +46,19 @@ impl FileLocation {
     }
 }
 
+/// The first bytes of a database.
+pub(super) const DATABASE_START: &[u8] = b"SQLite format 3\0";
+
+/// Returns the first bytes of a regular file, which show its content. A pipe would be waited for.
+pub(super) fn start_of(path: &Path) -> Option<Vec<u8>> {
+    const START_BYTES: u64 = 4 << 10;
+    path.metadata().ok().filter(Metadata::is_file)?;
+    let mut start = Vec::new();
+    let file = File::open(path).ok()?;
+    file.take(START_BYTES).read_to_end(&mut start).ok()?;
+    Some(start)
+}
+
 /// Returns a place without the URL that `scan --format grep` and `search` print after it:
 /// `PATH:START` of `PATH:START: URL`.
 pub(super) fn without_url(text: &OsStr) -> Cow<'_, OsStr> {
@@ -72,49 +84,17 @@ pub(super) struct MemberStream {
     pub(super) stream: Box<dyn SparseRead>,
 }
 
-/// The reason why a file or member has no bytes to read.
-#[derive(Debug)]
-pub(super) enum MemberError {
-    /// It cannot be read.
-    Failed(Diagnostic),
-    Skipped(SkipReason),
-    /// The file is an archive, and no member is named.
-    Unnamed {
-        /// A member that the archive has.
-        example: Option<Source>,
-    },
-    /// The archive has no such member.
-    Missing {
-        /// A member that the archive has.
-        example: Option<Source>,
-    },
-}
-
-impl fmt::Display for MemberError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let example = match self {
-            MemberError::Failed(diagnostic) => return f.write_str(&diagnostic.message),
-            MemberError::Skipped(reason) => return write!(f, "skipped: {}", reason.name()),
-            MemberError::Unnamed { example } => {
-                f.write_str("is an archive; name one of its members")?;
-                example
-            }
-            MemberError::Missing { example } => {
-                f.write_str("has no such member")?;
-                example
-            }
-        };
-        if let Some(example) = example {
-            f.write_str(", for example FILE")?;
-            for name in example.member() {
-                write!(f, "!{}", String::from_utf8_lossy(name))?;
-            }
-        }
-        Ok(())
+/// The end of a message about a member that is not there: one that the archive has.
+fn example(found: Option<&Source>) -> String {
+    let names = found.iter().flat_map(|source| source.member());
+    let names: String = names
+        .map(|name| format!("!{}", String::from_utf8_lossy(name)))
+        .collect();
+    match found {
+        Some(_) => format!(", for example FILE{names}"),
+        None => String::new(),
     }
 }
-
-impl std::error::Error for MemberError {}
 
 /// The streams in the git repository at `path` that the member of these names is among: those of
 /// one blob.
@@ -132,12 +112,9 @@ pub(super) fn repository_streams(
     }
 }
 
-/// Opens the member of these names; without names, the source itself, unpacked.
-pub(super) fn open_member(
-    streams: Streams,
-    names: &[Vec<u8>],
-) -> Result<MemberStream, MemberError> {
-    let mut example = None;
+/// Opens the member of these names; without names, the source itself, unpacked. The error is a message.
+pub(super) fn open_member(streams: Streams, names: &[Vec<u8>]) -> Result<MemberStream, String> {
+    let mut other = None;
     for step in streams {
         match step {
             StreamStep::Stream {
@@ -151,21 +128,22 @@ pub(super) fn open_member(
                     stream,
                 });
             }
-            StreamStep::Stream { source, .. } => example = example.or(Some(source)),
+            StreamStep::Stream { source, .. } => other = other.or(Some(source)),
             StreamStep::Failed(event) if event.source.member() == names => {
-                return Err(MemberError::Failed(event.diagnostic));
+                return Err(event.diagnostic.message);
             }
             StreamStep::Skipped { source, reason } if source.member() == names => {
-                return Err(MemberError::Skipped(reason));
+                return Err(format!("skipped: {}", reason.name()));
             }
             _ => {}
         }
     }
-    Err(if names.is_empty() {
-        MemberError::Unnamed { example }
+    let reason = if names.is_empty() {
+        "is an archive; name one of its members"
     } else {
-        MemberError::Missing { example }
-    })
+        "has no such member"
+    };
+    Err(format!("{reason}{}", example(other.as_ref())))
 }
 
 #[cfg(test)]

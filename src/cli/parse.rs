@@ -5,8 +5,8 @@ use std::io::{self, BufRead};
 use super::args::ParseArgs;
 use super::error::{CommandError, CommandResult, Exit};
 use super::terminal::StdoutLines;
-use crate::diagnostic::EscapeForm;
-use crate::record::write_parsed;
+use urlspool_record::record::write_parsed;
+use urlspool_text::diagnostic::EscapeForm;
 
 pub(super) fn parse(args: &ParseArgs) -> CommandResult {
     let reads_lines = args.urls.is_empty() || args.urls == ["-"];
@@ -20,7 +20,11 @@ pub(super) fn parse(args: &ParseArgs) -> CommandResult {
     if reads_lines {
         printer.print_lines(io::stdin().lock())?;
     } else {
-        printer.print_arguments()?;
+        for url in &args.urls {
+            if !printer.print_url(url.as_bytes())? {
+                break;
+            }
+        }
     }
     printer.out.finish()?;
     Ok(if args.check && printer.has_rejects {
@@ -42,7 +46,7 @@ fn check(args: &ParseArgs, reads_lines: bool) -> Result<(), CommandError> {
         } => "--from-json reads lines of standard input; give no URL with it",
         _ => return Ok(()),
     };
-    Err(CommandError::new(Exit::Usage, message))
+    Err(CommandError::usage(message))
 }
 
 /// Prints one JSON line for each URL.
@@ -56,17 +60,7 @@ struct ParsePrinter<'p> {
 }
 
 impl ParsePrinter<'_> {
-    fn print_arguments(&mut self) -> Result<(), CommandError> {
-        for url in &self.args.urls {
-            if !self.print_url(url.as_bytes())? {
-                break;
-            }
-        }
-        Ok(())
-    }
-
     fn print_lines(&mut self, mut input: impl BufRead) -> Result<(), CommandError> {
-        let failed = |message: String| CommandError::new(Exit::SomeFailed, message);
         let mut line = Vec::new();
         for number in 1.. {
             line.clear();
@@ -102,4 +96,8 @@ impl ParsePrinter<'_> {
         self.has_rejects |= !write_parsed(input, url_len, &mut self.line);
         self.out.put(&self.line)
     }
+}
+
+fn failed(message: String) -> CommandError {
+    CommandError::new(Exit::SomeFailed, message)
 }

@@ -1,70 +1,65 @@
 //! `urlspool scan`.
 
 mod conflicts;
-pub(super) mod dry_run;
 pub(super) mod hints;
-mod interrupt;
-#[cfg(feature = "load")]
 mod into;
-pub(super) mod job;
+mod job;
 mod output;
 pub(super) mod report;
+
+pub(super) use self::output::SharedOutputs;
 
 use std::io::{IsTerminal, stderr};
 use std::path::Path;
 use std::time::Instant;
 
 use self::conflicts::{NamedInputs, OwnFiles};
-use self::output::{OutputPlaces, Outputs, SharedOutputs};
-use self::report::{EventColor, EventCounts, EventOutput, ScanReport};
+use self::output::{Outputs, leave_records, places, records_place};
+use self::report::{EventCounts, EventOutput, ScanReport};
 use super::args::ScanArgs;
-use super::config_path::scan_config;
 use super::error::{CommandError, CommandResult, Exit};
+use super::signals::leave_outputs_on_signals;
+use super::splits::dry_run;
 use super::terminal::{escaped, print_message};
-use crate::extract::Extractor;
-use crate::origin::Source;
-use crate::pipeline::{self, Job};
-use crate::record::Summary;
-use crate::sink::Replacement;
+use urlspool_files::config::scan_config;
+use urlspool_files::evidence::add_evidence;
+use urlspool_files::pipeline::{self, Job, Summary};
+use urlspool_files::sink::Replacement;
+use urlspool_record::extract::Extractor;
+use urlspool_text::origin::Source;
 
 pub(super) fn scan(args: &ScanArgs) -> CommandResult {
-    let config = job::config(args)?;
-    let mut job = job::job(args)?;
-    let mut hints = hints::before(args, &job, &config);
-    #[cfg(feature = "load")]
+    let options = job::options(args)?;
+    let mut job = job::job(args, &options)?;
+    let mut hints = hints::before(args, &job, &options.config);
     let load = into::load_job(args, &job)?;
-    #[cfg(feature = "load")]
     if let Some(load) = &load
         && let Some(reason) = hints::own_input(&job, &into::name(&load.target))
     {
-        return Err(CommandError::new(Exit::Usage, reason));
+        return Err(CommandError::usage(reason));
     }
-    #[cfg(feature = "load")]
     let is_listing = args.dry_run && load.is_none();
-    #[cfg(not(feature = "load"))]
-    let is_listing = args.dry_run;
     if is_listing {
         print_hints(args, &hints);
-        return dry_run::dry_run(&job, args);
+        return dry_run(&job, args);
     }
     // Before the thread that waits for signals is started.
     pipeline::reserve_descriptors(&job);
     let mut report = open_outputs(args, &mut job, &mut hints)?;
     print_hints(args, &hints);
-    let extractor = Extractor::new(job::options(args, &config, &job));
     let begun = Instant::now();
-    #[cfg(feature = "load")]
+    let extractor = Extractor::new(options.extraction(&job.line_format));
+    let extractor = add_evidence(options.evidence.as_ref(), &job, extractor, &mut report)
+        .map_err(|error| CommandError::new(Exit::SomeFailed, error.to_string()))?;
     let (run, load_counts) = match &load {
         // What is missing has no rows to be added, and is no reason to remove any.
         Some(load) if !is_input_missing(&job) => {
             let ended = into::run(load, &mut job, &extractor, &mut report);
-            let ended = ended.map_err(|error| report.outputs.lock().not_loaded(&error));
+            let ended = ended.map_err(|error| report.outputs.lock().with_partial_files(&error));
             ended.map(|(run, counts)| (run, Some(counts)))?
         }
         _ => (pipeline::run(&job, &extractor, &mut report), None),
     };
-    #[cfg(not(feature = "load"))]
-    let run = pipeline::run(&job, &extractor, &mut report);
     report.bar.finish_and_clear();
     let summary = {
         // Held to the end: an interruption leaves all outputs as they are, or finds them complete.
@@ -86,7 +81,6 @@ pub(super) fn scan(args: &ScanArgs) -> CommandResult {
         print_message(format_args!("urlspool: {}", escaped(line)));
     }
     print_totals(args, &summary, report.counts, begun);
-    #[cfg(feature = "load")]
     if let Some(counts) = load_counts {
         into::print_counts(args, &counts);
         if 0 < counts.bad_lines + counts.refused_records {
@@ -105,7 +99,7 @@ fn open_outputs(
     job: &mut Job,
     hints: &mut Vec<String>,
 ) -> Result<ScanReport, CommandError> {
-    let places = OutputPlaces::of(args);
+    let mut places = places(args);
     let replacement = if args.force {
         Replacement::Allowed
     } else {
@@ -126,18 +120,16 @@ fn open_outputs(
         let input = input.display();
         hints.push(format!("{input} is standard output, and is not read"));
     }
-    let places = if is_input_missing(job) {
-        places.without_records()
-    } else {
-        places
-    };
+    if is_input_missing(job) {
+        leave_records(&mut places);
+    }
     let encoding = job::encoding(args, &job.line_format)?;
-    let mut outputs = Outputs::open(&places, &encoding)?;
+    let outputs = Outputs::open(&places, &encoding)?;
     files.extend(outputs.files());
     job.filter = std::mem::take(&mut job.filter).without_own_outputs(files);
     let outputs = SharedOutputs::new(outputs);
-    let bar = report::progress_bar(args, &places.records, job);
-    interrupt::leave_outputs_on_signals(outputs.clone(), bar.clone()).map_err(|error| {
+    let bar = report::progress_bar(args, &records_place(args), job);
+    leave_outputs_on_signals(outputs.clone(), bar.clone()).map_err(|error| {
         CommandError::new(Exit::Output, format!("cannot wait for signals: {error}"))
     })?;
     Ok(ScanReport {
@@ -145,7 +137,6 @@ fn open_outputs(
         events: event_output(args),
         bar,
         counts: EventCounts::default(),
-        #[cfg(feature = "load")]
         loaded: None,
         is_cut_short: false,
     })
@@ -156,7 +147,7 @@ fn event_output(args: &ScanArgs) -> EventOutput {
         return EventOutput::Lines;
     }
     EventOutput::Stderr {
-        color: EventColor::on_stderr(args.color),
+        has_colors: args.color.colors(&stderr()),
         quiet: args.quiet,
     }
 }
@@ -171,11 +162,9 @@ fn named_inputs<'a>(args: &'a ScanArgs, config: Option<&'a Path>, job: &'a Job) 
         }
         None => job.roots.iter().map(AsRef::as_ref).collect(),
     };
-    let lists = [args.splits.as_deref(), args.files_from.as_deref()];
-    #[cfg(feature = "load")]
+    let evidence = args.evidence.as_deref().filter(|path| path.is_file());
+    let lists = [args.splits.as_deref(), args.files_from.as_deref(), evidence];
     let database = args.into.as_ref().and_then(into::database);
-    #[cfg(not(feature = "load"))]
-    let database = None;
     NamedInputs {
         scanned,
         settings: lists
@@ -190,11 +179,14 @@ fn named_inputs<'a>(args: &'a ScanArgs, config: Option<&'a Path>, job: &'a Job) 
 
 /// Returns `true` if nothing that the user named for scanning exists.
 fn is_input_missing(job: &Job) -> bool {
-    let is_missing = |path: &Path| path.as_os_str() != Source::STDIN && path.metadata().is_err();
     match &job.items {
         Some(items) => !items.is_empty() && items.iter().all(|item| is_missing(&item.source.path)),
         None => !job.roots.is_empty() && job.roots.iter().all(|root| is_missing(root)),
     }
+}
+
+fn is_missing(path: &Path) -> bool {
+    path.as_os_str() != Source::STDIN && path.metadata().is_err()
 }
 
 fn print_hints(args: &ScanArgs, hints: &[String]) {
@@ -213,7 +205,7 @@ fn print_totals(args: &ScanArgs, summary: &Summary, counts: EventCounts, begun: 
     if args.verbose {
         print_message(format_args!("{}", report::summary_text(summary)));
     }
-    if stderr().is_terminal() && !report::may_be_paged(&OutputPlaces::of(args).records) {
+    if stderr().is_terminal() && !report::may_be_paged(&records_place(args)) {
         print_message(format_args!(
             "{}",
             report::last_line(summary, counts, begun.elapsed())

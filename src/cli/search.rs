@@ -1,20 +1,24 @@
-//! `urlspool search`.
+//! `urlspool search`, `cited` and `browse`: commands that read a database.
 
-#[cfg(feature = "stats")]
-mod facets;
-
+use std::cmp::Reverse;
 use std::io::{self, IsTerminal};
 use std::path::Path;
 
-use super::args::check_period;
-use super::args::{SearchArgs, SearchFormat};
+use serde_json::json;
+
+use super::args::{
+    BrowseArgs, CitedArgs, CitedFormat, Facet, SearchArgs, SearchFormat, check_period,
+};
 use super::error::{CommandError, CommandResult, Exit};
 use super::load::load_error;
-use super::terminal::{StdoutLines, check_is_not_database, escaped, print_message};
-use crate::diagnostic::EscapeForm;
-use crate::load::{self, LoadError, SearchQuery};
-use crate::parse::host_name;
-use crate::record::{FormulaGuard, FoundRow, GrepStyle, TableSyntax};
+use super::terminal::{CSV, StdoutLines, check_is_not_database, escaped, print_message};
+use urlspool_files::config::NamedValue;
+use urlspool_record::record::TableSyntax;
+use urlspool_store::browse::{BrowseError, Browser};
+use urlspool_store::load::{self, Citation, CitedThing, FoundRow, ListRow, LoadError, SearchQuery};
+use urlspool_store::stats::Stats;
+use urlspool_text::diagnostic::{EscapeForm, counted, grouped};
+use urlspool_text::parse::host_name;
 
 impl From<LoadError> for CommandError {
     fn from(error: LoadError) -> CommandError {
@@ -28,18 +32,11 @@ pub(super) fn search(args: &SearchArgs) -> CommandResult {
     check_is_there(database, args)?;
     let query = query(args)?;
     check_is_not_database(database)?;
-    #[cfg(feature = "stats")]
     if !args.facets.is_empty() {
-        return facets::print(args, database, &query);
+        return print_facets(args, database, &query);
     }
     check_has_condition(&query)?;
-    let style = if args.color.colors(&io::stdout()) {
-        GrepStyle::Colored
-    } else if io::stdout().is_terminal() {
-        GrepStyle::Escaped
-    } else {
-        GrepStyle::Plain
-    };
+    let style = args.color.grep_style();
     let is_on_terminal = io::stdout().is_terminal();
     let format = args.format.unwrap_or(if is_on_terminal {
         SearchFormat::Text
@@ -55,10 +52,7 @@ pub(super) fn search(args: &SearchArgs) -> CommandResult {
     };
     let syntax = match format {
         SearchFormat::Tsv => TableSyntax::Tsv,
-        _ => TableSyntax::Csv {
-            guard: FormulaGuard::On,
-            delimiter: b',',
-        },
+        _ => CSV,
     };
     if matches!(format, SearchFormat::Csv | SearchFormat::Tsv) {
         let separator = char::from(syntax.separator()).to_string();
@@ -112,14 +106,11 @@ fn syntax_hint(words: &[String]) -> Option<String> {
 pub(super) fn check_is_file(database: &Path) -> Result<(), CommandError> {
     let name = database.to_string_lossy();
     match name.split_once("://") {
-        Some((scheme, _)) if !database.exists() => Err(CommandError::new(
-            Exit::Usage,
-            format!(
-                "this command reads a SQLite database, and `{scheme}://` names a server: ask that with \
+        Some((scheme, _)) if !database.exists() => Err(CommandError::usage(format!(
+            "this command reads a SQLite database, and `{scheme}://` names a server: ask that with \
                  its own programs (docs/recipes.md has the queries of `search` for PostgreSQL, \
                  Elasticsearch and OpenSearch), or load the records into a file"
-            ),
-        )),
+        ))),
         _ => Ok(()),
     }
 }
@@ -153,7 +144,7 @@ fn check_is_there(database: &Path, args: &SearchArgs) -> Result<(), CommandError
         ),
         None => return Ok(()),
     };
-    Err(CommandError::new(Exit::Usage, escaped(&message)))
+    Err(CommandError::usage(escaped(&message)))
 }
 
 /// The host as records have it.
@@ -161,12 +152,9 @@ fn host(text: &str) -> Result<String, CommandError> {
     let found = host_name(text).filter(|_| !text.contains('*'));
     found.ok_or_else(|| {
         let text = escaped(text);
-        CommandError::new(
-            Exit::Usage,
-            format!(
-                "--host {text} is not the name of a host; write it alone, such as info.cern.ch"
-            ),
-        )
+        CommandError::usage(format!(
+            "--host {text} is not the name of a host; write it alone, such as info.cern.ch"
+        ))
     })
 }
 
@@ -176,8 +164,7 @@ fn query(args: &SearchArgs) -> Result<SearchQuery, CommandError> {
     query.host = args.host.as_deref().map(host).transpose()?;
     query.since = args.since.map(|date| date.start);
     query.until = args.until.map(|date| date.end);
-    check_period(args.since, args.until)
-        .map_err(|reason| CommandError::new(Exit::Usage, reason))?;
+    check_period(args.since, args.until).map_err(CommandError::usage)?;
     query.limit = args.limit;
     query.order = args.sort;
     query.scheme.clone_from(&args.scheme);
@@ -186,7 +173,7 @@ fn query(args: &SearchArgs) -> Result<SearchQuery, CommandError> {
         let url = escaped(url);
         let message =
             format!("--key {url} is no URL; write it whole, as http://{url}, or use --host {url}");
-        return Err(CommandError::new(Exit::Usage, message));
+        return Err(CommandError::usage(message));
     }
     query.url.clone_from(&args.key);
     query.sender.clone_from(&args.sender);
@@ -199,8 +186,228 @@ fn check_has_condition(query: &SearchQuery) -> Result<(), CommandError> {
     if query.has_condition() {
         return Ok(());
     }
-    Err(CommandError::new(
-        Exit::Usage,
+    Err(CommandError::usage(
         "nothing to search for; give a word, or an option such as --host, --sender or --since",
     ))
+}
+
+pub(super) fn cited(args: &CitedArgs) -> CommandResult {
+    check_is_file(&args.database)?;
+    let thing = thing(&args.thing)?;
+    check_is_not_database(&args.database)?;
+    let style = args.color.grep_style();
+    let mut out = match args.format {
+        CitedFormat::Text => StdoutLines::of_escaped_lines(),
+        CitedFormat::Jsonl => StdoutLines::new(EscapeForm::Json),
+        CitedFormat::Csv => StdoutLines::new(EscapeForm::Text),
+    };
+    if args.format == CitedFormat::Csv {
+        out.put((Citation::COLUMNS.join(",") + "\n").as_bytes())?;
+    }
+    let mut left = args.limit.unwrap_or(u64::MAX);
+    let mut has_found = false;
+    let mut lines = Vec::new();
+    load::citations(
+        &args.database,
+        &thing,
+        args.sort,
+        |citation| -> Result<bool, CommandError> {
+            has_found = true;
+            left -= 1;
+            lines.clear();
+            match args.format {
+                CitedFormat::Text => citation.write_text(style, &mut lines),
+                CitedFormat::Csv => citation.write_row(CSV, &mut lines),
+                CitedFormat::Jsonl => citation.write_json(&mut lines),
+            }
+            Ok(out.put(&lines)? && 0 < left)
+        },
+    )?;
+    out.finish()?;
+    if !has_found {
+        print_message(format_args!(
+            "urlspool: nothing found; a URL is found as a whole, in any spelling of scheme, host \
+             and escapes, and a domain with all its hosts"
+        ));
+    }
+    Ok(Exit::Done)
+}
+
+/// Returns the thing that an argument names: a text with a colon is a URL.
+fn thing(text: &str) -> Result<CitedThing, CommandError> {
+    if text.contains(':') {
+        return Ok(CitedThing::Url(text.to_owned()));
+    }
+    let host = host_name(text).filter(|_| !text.contains('*'));
+    host.map(CitedThing::Host).ok_or_else(|| {
+        let text = escaped(text);
+        CommandError::usage(format!(
+            "{text} is neither a URL nor a domain; write a URL whole, as http://{text}, and a \
+                 domain alone, such as cern.ch"
+        ))
+    })
+}
+
+pub(super) fn browse(args: &BrowseArgs) -> CommandResult {
+    check_is_file(&args.database)?;
+    let browser = Browser::open(&args.database, args.files.as_deref(), args.listen)
+        .map_err(|error| browse_error(error, args))?;
+    let elsewhere = match browser.url_elsewhere() {
+        Some(url) => format!(", on another machine {url}"),
+        None if browser.is_on_all_addresses() => {
+            ", on another machine with the name of this one in it".to_owned()
+        }
+        None => String::new(),
+    };
+    print_message(format_args!(
+        "urlspool: open {} in a browser{elsewhere}; Ctrl-C ends it",
+        browser.url()
+    ));
+    let served = browser.serve(|error: &io::Error| {
+        print_message(format_args!(
+            "urlspool: cannot accept clients, waiting: {error}"
+        ));
+    });
+    match served.map_err(|error| browse_error(error, args))? {}
+}
+
+fn browse_error(error: BrowseError, args: &BrowseArgs) -> CommandError {
+    match error {
+        BrowseError::Database(error) => load_error(&error),
+        BrowseError::Listen(error) => CommandError::new(
+            Exit::Unreachable,
+            format!(
+                "cannot listen on {}: {error}; name another port with --listen 127.0.0.1:PORT",
+                args.listen
+            ),
+        ),
+    }
+}
+
+/// Number of values of a facet that are printed as text.
+const TEXT_VALUES: usize = 20;
+
+/// Stands for the year of matches without a usable date.
+const UNDATED: &str = "undated";
+
+/// Stands for the year of matches with a date after the day of the search.
+const LATER: &str = "later";
+
+/// The names of the columns of facets.
+const FACET_COLUMNS: [&str; 3] = ["facet", "value", "count"];
+
+/// Prints the numbers of the matches of a search.
+fn print_facets(args: &SearchArgs, database: &Path, query: &SearchQuery) -> CommandResult {
+    let format = args.format.unwrap_or(SearchFormat::Text);
+    if matches!(format, SearchFormat::Grep | SearchFormat::Urls) {
+        return Err(CommandError::usage(
+            "--facets prints numbers: give --format text, csv, tsv or jsonl",
+        ));
+    }
+    let stats = load::stats_of_matches(database, query)?;
+    let limit = args
+        .limit
+        .map(|limit| usize::try_from(limit).unwrap_or(usize::MAX));
+    let all = limit.unwrap_or(usize::MAX);
+    match format {
+        SearchFormat::Text => print_text(args, &stats, limit),
+        SearchFormat::Csv => print_table(args, &stats, all, CSV),
+        SearchFormat::Tsv => print_table(args, &stats, all, TableSyntax::Tsv),
+        _ => print_json(args, &stats, all),
+    }
+}
+
+/// Returns the values of a facet with their numbers.
+fn values(facet: Facet, stats: &Stats, limit: usize) -> Vec<(String, u64)> {
+    let list = match facet {
+        Facet::Domain => &stats.domains,
+        Facet::Host => &stats.hosts,
+        Facet::Scheme => &stats.schemes,
+        Facet::Year => return years(stats, limit),
+        Facet::List => &stats.newsgroups,
+    };
+    let names = list.top(limit).into_iter();
+    names.map(|top| (top.name.to_owned(), top.count)).collect()
+}
+
+/// Returns the years with most matches, in their order.
+fn years(stats: &Stats, limit: usize) -> Vec<(String, u64)> {
+    let years = stats.years.iter();
+    let years = years.map(|(year, count)| (year.to_string(), *count));
+    let others = [(LATER, stats.later), (UNDATED, stats.undated)].into_iter();
+    let others = others.filter(|(_, matches)| 0 < *matches);
+    let others = others.map(|(name, matches)| (name.to_owned(), matches));
+    let mut years: Vec<_> = years.chain(others).collect();
+    if limit < years.len() {
+        // Stable: of years with one number the first ones are kept.
+        years.sort_by_key(|(_, count)| Reverse(*count));
+        years.truncate(limit);
+        years.sort();
+    }
+    years
+}
+
+/// Prints the values as text. Without a limit all years are printed, and of other facets the first
+/// [`TEXT_VALUES`], with the number of those that are not printed.
+fn print_text(args: &SearchArgs, stats: &Stats, limit: Option<usize>) -> CommandResult {
+    let mut out = StdoutLines::of_escaped_lines();
+    for (index, facet) in args.facets.iter().enumerate() {
+        let blank = if 0 < index { "\n" } else { "" };
+        let mut text = format!("{blank}{}\n", facet.name());
+        let mut values = values(*facet, stats, limit.unwrap_or(usize::MAX));
+        let all = values.len();
+        if limit.is_none() && *facet != Facet::Year {
+            values.truncate(TEXT_VALUES);
+        }
+        let omitted = (all - values.len()) as u64;
+        for (value, count) in values {
+            text += &format!("{:>13}  {}\n", grouped(count), escaped(&value));
+        }
+        if 0 < omitted {
+            let more = counted(omitted, "more value", "more values");
+            text += &format!("{:>13}  {more}; --format csv has all\n", "");
+        }
+        if !out.put(text.as_bytes())? {
+            break;
+        }
+    }
+    out.finish()?;
+    Ok(Exit::Done)
+}
+
+fn print_table(
+    args: &SearchArgs,
+    stats: &Stats,
+    limit: usize,
+    syntax: TableSyntax,
+) -> CommandResult {
+    let mut out = StdoutLines::new(EscapeForm::Text);
+    let mut lines = Vec::new();
+    syntax.write_cells(FACET_COLUMNS.map(Some), &mut lines);
+    for facet in &args.facets {
+        for (value, count) in values(*facet, stats, limit) {
+            let count = count.to_string();
+            syntax.write_cells(
+                [Some(facet.name()), Some(&*value), Some(&*count)],
+                &mut lines,
+            );
+        }
+    }
+    out.put(&lines)?;
+    out.finish()?;
+    Ok(Exit::Done)
+}
+
+fn print_json(args: &SearchArgs, stats: &Stats, limit: usize) -> CommandResult {
+    let mut out = StdoutLines::new(EscapeForm::Json);
+    let mut lines = String::new();
+    for facet in &args.facets {
+        for (value, count) in values(*facet, stats, limit) {
+            let line = json!({"facet": facet.name(), "value": value, "count": count});
+            lines += &format!("{line}\n");
+        }
+    }
+    out.put(lines.as_bytes())?;
+    out.finish()?;
+    Ok(Exit::Done)
 }

@@ -1,7 +1,6 @@
 //! `urlspool show`.
 
 use std::ffi::OsStr;
-use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
@@ -10,24 +9,23 @@ use memchr::memrchr;
 
 use super::args::ShowArgs;
 use super::error::{CommandError, CommandResult, Exit};
-use super::location::{FileLocation, open_member, repository_streams, without_url};
+use super::location::{FileLocation, open_member, repository_streams, start_of, without_url};
 use super::terminal::{StdoutLines, escaped, print_message};
-use crate::diagnostic::EscapeForm;
-use crate::limits::{Limits, MAGIC_BYTES};
-use crate::origin::FormatHint;
-use crate::read::{self, Input, Streams};
-use crate::record::{self, SourceRange, is_written_line};
-use crate::walk;
+use urlspool_record::record::{self, SourceRange, is_written_line};
+use urlspool_sources::read::{self, Input, Streams};
+use urlspool_sources::walk;
+use urlspool_text::diagnostic::EscapeForm;
+use urlspool_text::limits::{Limits, MAGIC_BYTES};
+use urlspool_text::origin::FormatHint;
 
 pub(super) fn show(args: &ShowArgs) -> CommandResult {
     if let Some(text) = &args.place
-        && Path::new(text).is_file()
         && start_shows_records(Path::new(text))
     {
         let name = text.to_string_lossy();
         let message =
             format!("{name} holds records; give them on standard input: urlspool show < {name}");
-        return Err(CommandError::new(Exit::Usage, escaped(&message)));
+        return Err(CommandError::usage(escaped(&message)));
     }
     let ranges = match &args.place {
         Some(text) => vec![parse_place(&without_url(text))?],
@@ -59,10 +57,7 @@ pub(super) fn show(args: &ShowArgs) -> CommandResult {
 
 /// Returns `true` if a file begins with a record.
 fn start_shows_records(path: &Path) -> bool {
-    const START_BYTES: u64 = 4 << 10;
-    let mut start = Vec::new();
-    let read = File::open(path).and_then(|file| file.take(START_BYTES).read_to_end(&mut start));
-    read.is_ok() && start.starts_with(b"{") && is_written_line(&start)
+    start_of(path).is_some_and(|start| start.starts_with(b"{") && is_written_line(&start))
 }
 
 /// Bytes of a file or member to be printed.
@@ -89,33 +84,31 @@ impl From<SourceRange> for Place {
 /// Parses `PATH:START-END` or `PATH:START`, with members as `PATH!MEMBER!MEMBER`, as
 /// [`FileLocation::parse`] does.
 fn parse_place(text: &OsStr) -> Result<Place, CommandError> {
-    let place = || {
-        let bytes = text.as_bytes();
-        let colon = memrchr(b':', bytes)?;
-        let names = OsStr::from_bytes(&bytes[..colon]);
-        let range = std::str::from_utf8(&bytes[colon + 1..]).ok()?;
-        let (start, end) = match range.split_once('-') {
-            Some((start, end)) => (start, Some(end.parse().ok()?)),
-            None => (range, None),
-        };
-        let start = start.parse().ok()?;
-        let FileLocation { path, member } = FileLocation::parse(names);
-        end.is_none_or(|end| start <= end).then_some(Place {
-            path,
-            member,
-            start,
-            end,
-        })
-    };
-    place().ok_or_else(|| {
+    place_of(text).ok_or_else(|| {
         let form = "PATH:START-END or PATH:START, with PATH!MEMBER for a member of an archive";
-        CommandError::new(
-            Exit::Usage,
-            format!(
-                "{:?} is not a place; write it as {form}",
-                text.to_string_lossy()
-            ),
-        )
+        CommandError::usage(format!(
+            "{:?} is not a place; write it as {form}",
+            text.to_string_lossy()
+        ))
+    })
+}
+
+fn place_of(text: &OsStr) -> Option<Place> {
+    let bytes = text.as_bytes();
+    let colon = memrchr(b':', bytes)?;
+    let names = OsStr::from_bytes(&bytes[..colon]);
+    let range = std::str::from_utf8(&bytes[colon + 1..]).ok()?;
+    let (start, end) = match range.split_once('-') {
+        Some((start, end)) => (start, Some(end.parse().ok()?)),
+        None => (range, None),
+    };
+    let start = start.parse().ok()?;
+    let FileLocation { path, member } = FileLocation::parse(names);
+    end.is_none_or(|end| start <= end).then_some(Place {
+        path,
+        member,
+        start,
+        end,
     })
 }
 

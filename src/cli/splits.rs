@@ -1,28 +1,30 @@
-//! `urlspool splits`, and the sources that its arguments and those of `scan` ask for.
+//! `urlspool splits` and `urlspool scan --dry-run`: lists of what a scan reads.
 
 use std::io;
 
-use super::args::{SourceArgs, SplitsArgs};
+use super::args::{ScanArgs, SourceArgs, SplitsArgs};
 use super::error::{CommandError, CommandResult, Exit};
-use super::scan::dry_run::is_skipped_output;
 use super::terminal::{StdoutLines, escaped, print_message};
-use crate::diagnostic::EscapeForm;
-use crate::origin::{FileRange, Source};
-use crate::read;
-use crate::record::write_item;
-use crate::split::{Format, SourceStart};
-use crate::walk::{self, PathFilter, SymlinkPolicy, WalkStep, WalkedFile};
+use urlspool_files::options::ScanOptions;
+use urlspool_files::pipeline::{Job, is_earlier_output};
+use urlspool_mail::split::{Format, SourceStart};
+use urlspool_record::record::{LineFormat, write_item};
+use urlspool_sources::read;
+use urlspool_sources::walk::{self, SymlinkPolicy, WalkStep, WalkedFile};
+use urlspool_text::diagnostic::{EscapeForm, SkipReason};
+use urlspool_text::origin::{FileRange, Source};
 
 pub(super) fn splits(args: &SplitsArgs) -> CommandResult {
-    let filter = args.sources.filter()?;
-    let format = args.sources.format();
+    let options = args.sources.options();
+    let job = options.job(args.paths.clone(), None, LineFormat::default());
+    let job = job.map_err(CommandError::usage)?;
     let mut out = StdoutLines::new(EscapeForm::Json);
     let mut exit = Exit::Done;
     let mut lines = Vec::new();
-    for step in walk::walk(&args.paths, &filter, args.sources.links()) {
+    for step in walk::walk(&job.roots, &job.filter, job.links) {
         lines.clear();
         match step {
-            WalkStep::File(file) => match items(&file, format, args.size) {
+            WalkStep::File(file) => match items(&file, job.format, args.size) {
                 Ok(items) => items.iter().for_each(|item| write_item(item, &mut lines)),
                 Err(error) => exit = failed(&file.source, &error.to_string()),
             },
@@ -30,7 +32,7 @@ pub(super) fn splits(args: &SplitsArgs) -> CommandResult {
             WalkStep::Part { item, .. } => write_item(&item, &mut lines),
             WalkStep::Stdin | WalkStep::Stream(_) => {
                 let message = "standard input and pipes cannot be divided; name files or folders";
-                return Err(CommandError::new(Exit::Usage, message));
+                return Err(CommandError::usage(message));
             }
             WalkStep::Skipped { .. } => {}
             WalkStep::Failed(event) => exit = failed(&event.source, &event.diagnostic.message),
@@ -83,38 +85,142 @@ fn items(file: &WalkedFile, given: Option<Format>, max_bytes: u64) -> io::Result
         let bytes = u128::from(size) * u128::from(part) / u128::from(parts);
         file.size - size + bytes as u64
     };
-    let item = |part: u64| FileRange {
+    let items = (0..parts).map(|part| FileRange {
         source: file.source.clone(),
         start: if part == 0 { 0 } else { offset(part) },
         end: offset(part + 1),
         kind: format.map(Format::kind),
         nuls: if part == 0 { 0 } else { start.offset },
-    };
-    Ok((0..parts).map(item).collect())
+    });
+    Ok(items.collect())
 }
 
 impl SourceArgs {
-    /// The format of all sources, if it is not to be recognized.
-    pub(super) fn format(&self) -> Option<Format> {
-        self.kind.map(Format::of)
-    }
-
-    /// The filter by the patterns that are given.
-    pub(super) fn filter(&self) -> Result<PathFilter, CommandError> {
-        PathFilter::new(&self.include, &self.exclude).map_err(|bad| {
-            CommandError::new(
-                Exit::Usage,
-                format!("cannot use the pattern {:?}: {}", bad.glob, bad.message),
-            )
-        })
-    }
-
-    /// The treatment of symbolic links.
-    pub(super) fn links(&self) -> SymlinkPolicy {
-        if self.follow {
-            SymlinkPolicy::Follow
-        } else {
-            SymlinkPolicy::Skip
+    /// The options of a scan of these sources.
+    pub(super) fn options(&self) -> ScanOptions {
+        ScanOptions {
+            include: self.include.clone(),
+            exclude: self.exclude.clone(),
+            kind: self.kind,
+            links: if self.follow {
+                SymlinkPolicy::Follow
+            } else {
+                SymlinkPolicy::Skip
+            },
+            ..ScanOptions::default()
         }
     }
+}
+
+/// Prints a line `KIND<tab>BYTES<tab>PATH` for each file that the job would read. Skipped files are reported on standard
+/// error with `--verbose`.
+pub(super) fn dry_run(job: &Job, args: &ScanArgs) -> CommandResult {
+    let mut out = StdoutLines::new(EscapeForm::Text);
+    let mut exit = Exit::Done;
+    let steps: Box<dyn Iterator<Item = WalkStep> + '_> = match &job.items {
+        Some(items) => Box::new(walk::walk_items(items, &job.filter)),
+        None => Box::new(walk::walk(&job.roots, &job.filter, job.links)),
+    };
+    for step in steps {
+        let line = match step {
+            WalkStep::Stdin => line(STREAM, "-", &Source::at(Source::STDIN.into())),
+            WalkStep::Stream(source) => line(STREAM, "-", &source),
+            WalkStep::Repository(source) => line(GIT, "-", &source),
+            WalkStep::Part { file, item } => {
+                let kind = item
+                    .kind
+                    .map_or(AUTO, urlspool_text::origin::SourceKind::name);
+                let range = format!("{}-{}", item.start, item.end);
+                line(kind, &range, &file.source)
+            }
+            WalkStep::File(file) => match content(&file, job.format) {
+                Ok(Content::Read(kind)) => line(kind, &file.size.to_string(), &file.source),
+                Ok(Content::Skipped(reason)) => {
+                    report_skip(&file.source, reason, args);
+                    continue;
+                }
+                Err(error) => {
+                    report(&file.source, &format!("cannot be read: {error}"));
+                    exit = Exit::SomeFailed;
+                    continue;
+                }
+            },
+            WalkStep::Skipped { source, reason } => {
+                report_skip(&source, reason.name(), args);
+                continue;
+            }
+            WalkStep::Failed(event) => {
+                let message = &event.diagnostic.message;
+                report(&event.source, &format!("cannot be read: {message}"));
+                exit = Exit::SomeFailed;
+                continue;
+            }
+        };
+        if !out.put(line.as_bytes())? {
+            break;
+        }
+    }
+    out.finish()?;
+    Ok(exit)
+}
+
+/// The kind of standard input and of pipes, which are not read to recognize it.
+const STREAM: &str = "stream";
+
+/// The kind of git repositories, which are not read to recognize it.
+const GIT: &str = "git";
+
+/// The kind of a part whose item does not name it.
+const AUTO: &str = "auto";
+
+/// Content of a file, as its first bytes show it.
+enum Content {
+    /// Messages of a kind, or a compressed file or an archive.
+    Read(&'static str),
+    /// Content that is skipped, and the reason.
+    Skipped(&'static str),
+}
+
+fn content(file: &WalkedFile, given: Option<Format>) -> io::Result<Content> {
+    let start = SourceStart::read(&mut read::open(file)?)?;
+    // The kind that is given is the one of the members of a container.
+    let given = given.filter(|_| !start.is_container());
+    Ok(match start.format(given, file.hint) {
+        Ok(format) if is_skipped_output(file, given, format, &start) => {
+            Content::Skipped(SkipReason::EarlierOutput.name())
+        }
+        Ok(format) => Content::Read(format.kind().name()),
+        Err(reason) if start.is_container() => Content::Read(reason.name()),
+        Err(reason) => Content::Skipped(reason.name()),
+    })
+}
+
+/// Returns `true` for a file of a folder that an earlier run wrote.
+fn is_skipped_output(
+    file: &WalkedFile,
+    given: Option<Format>,
+    format: Format,
+    start: &SourceStart,
+) -> bool {
+    given.is_none() && file.is_in_root() && is_earlier_output(format, &start.bytes)
+}
+
+fn line(kind: &str, size: &str, source: &Source) -> String {
+    let path = escaped(&source.path.to_string_lossy());
+    format!("{kind}\t{size}\t{path}\n")
+}
+
+fn report_skip(source: &Source, reason: &str, args: &ScanArgs) {
+    if args.verbose {
+        report(source, &format!("would be skipped: {reason}"));
+    }
+}
+
+fn report(source: &Source, message: &str) {
+    let path = source.path.to_string_lossy();
+    print_message(format_args!(
+        "urlspool: {}: {}",
+        escaped(&path),
+        escaped(message)
+    ));
 }

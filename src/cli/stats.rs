@@ -1,9 +1,7 @@
 //! `urlspool stats`: what is in mailboxes, in records, or in a database that was loaded.
 
+mod data;
 mod input;
-mod json;
-mod overview;
-mod tables;
 mod text;
 mod web_page;
 
@@ -11,24 +9,25 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use indicatif::ProgressBar;
+use input::{InputKind, StatsInput};
 
 use super::args::StatsArgs;
 use super::error::{CommandError, CommandResult, Exit};
-use super::load::{StderrReport, load_error};
-use super::scan::report::{EventColor, bar_on_stderr, print_event, show_progress};
-use super::scan::{hints, job};
+use super::load::StderrReport;
+use super::scan::hints;
+use super::scan::report::{bar_on_stderr, print_event, show_progress};
 use super::terminal::{STDOUT, StdoutLines, escaped, print, print_message, stdout_columns};
-use crate::diagnostic::Event;
-use crate::extract::{Extractor, Options};
-use crate::load;
-use crate::pipeline::{self, Job, Report};
-use crate::record::{LineFormat, Record, Summary};
-use crate::sink::{
-    FileIdentity, OutputFile, OutputPlace, Replacement, ReportOutputs, TableFiles, TableFolder,
+use urlspool_files::options::ScanOptions;
+use urlspool_files::pipeline::{self, Job, Report, Summary};
+use urlspool_files::sink::{
+    FileIdentity, OutputFile, OutputPlace, Replacement, ReportOutputs, TableFolder,
 };
-use crate::stats::{RecordStats, Stats};
-use input::StatsInput;
-use overview::Overview;
+use urlspool_record::extract::Extractor;
+use urlspool_record::record::{LineFormat, Record};
+use urlspool_store::load;
+use urlspool_store::page::TableFiles;
+use urlspool_store::stats::{Stats, TopList};
+use urlspool_text::diagnostic::Event;
 
 pub(super) fn stats(args: &StatsArgs) -> CommandResult {
     let input = StatsInput::of(args)?;
@@ -37,7 +36,7 @@ pub(super) fn stats(args: &StatsArgs) -> CommandResult {
     let outputs = ReportOutputs {
         file: args.html.as_deref(),
         folder: args.csv.as_deref(),
-        tables: &tables::headers(),
+        tables: &data::headers(),
         replacement: if args.force {
             Replacement::Allowed
         } else {
@@ -48,7 +47,7 @@ pub(super) fn stats(args: &StatsArgs) -> CommandResult {
     if args.json && args.html.as_deref().is_some_and(is_stdout) {
         let message =
             format!("--json and --html would both go to {STDOUT}; name a file for --html");
-        return Err(CommandError::new(Exit::Usage, message));
+        return Err(CommandError::usage(message));
     }
     // Files that cannot be written are reported before the work. They are begun again after it, so that an interruption leaves none.
     drop(args.html.as_deref().map(OutputFile::create).transpose()?);
@@ -60,13 +59,13 @@ pub(super) fn stats(args: &StatsArgs) -> CommandResult {
         report_written(args, path);
     }
     if let Some(folder) = &folder {
-        let mut files = TableFiles::create(folder, tables::headers())?;
-        tables::write(&overview, &mut files)?;
+        let mut files = TableFiles::create(folder, data::headers())?;
+        data::write(&overview, &mut files)?;
         files.finish()?;
         report_written(args, folder.path());
     }
     if args.json {
-        print(&json::line(&overview))?;
+        print(&data::line(&overview))?;
     } else if args.html.is_none() && args.csv.is_none() {
         let style = text::PageStyle {
             columns: stdout_columns(),
@@ -92,8 +91,9 @@ fn report_written(args: &StatsArgs, path: &Path) {
 
 fn overview(args: &StatsArgs, input: &StatsInput) -> Result<(Overview, Exit), CommandError> {
     let mut exit = Exit::Done;
-    let (stats, summary) = match input {
-        StatsInput::Mail(paths) => {
+    let paths = &input.paths;
+    let (stats, summary) = match input.kind {
+        InputKind::Mail => {
             let mut job = mail_job(args, paths)?;
             let (stats, summary, failures) = scanned(args, &mut job)?;
             let unread = hints::unread_inputs(&job, &summary);
@@ -106,23 +106,20 @@ fn overview(args: &StatsArgs, input: &StatsInput) -> Result<(Overview, Exit), Co
             }
             (stats, Some(summary))
         }
-        StatsInput::Records(paths) => {
+        InputKind::Records => {
             let mut report = StderrReport::beneath(ProgressBar::hidden());
-            let read = load::stats_of_records(paths, &mut report);
+            let read = load::stats_of_records(paths, &mut |event| report.report(event));
             report.finish();
             if 0 < read.failures {
                 exit = Exit::SomeFailed;
             }
             (read.stats, None)
         }
-        StatsInput::Database(path) => {
-            let stats = load::stats_of_database(path).map_err(|error| load_error(&error))?;
-            (stats, None)
-        }
+        InputKind::Database => (load::stats_of_database(&paths[0])?, None),
     };
     let overview = Overview {
         name: input.title(),
-        kind: input.kind(),
+        kind: input.kind.name(),
         stats,
         summary,
         top: args.top as usize,
@@ -134,39 +131,32 @@ fn overview(args: &StatsArgs, input: &StatsInput) -> Result<(Overview, Exit), Co
 fn mail_job(args: &StatsArgs, paths: &[PathBuf]) -> Result<Job, CommandError> {
     let outputs = args.html.iter().cloned();
     let tables = args.csv.iter().flat_map(|folder| {
-        let names = tables::headers();
+        let names = data::headers();
         names.map(|(name, _)| folder.join(name))
     });
     let own = outputs.chain(tables);
-    let own = own.filter_map(|path| match FileIdentity::of(&path) {
-        FileIdentity::Existing(file) => Some(file),
-        FileIdentity::Missing(_) => None,
-    });
+    let own = own.filter_map(|path| FileIdentity::of(&path).id());
+    let options = ScanOptions {
+        threads: args.threads,
+        ..args.sources.options()
+    };
+    let format = LineFormat::Values(Stats::FIELDS.to_vec());
+    let job = options.job(paths.to_vec(), None, format);
+    let job = job.map_err(CommandError::usage)?;
     Ok(Job {
-        roots: paths.to_vec(),
-        filter: args.sources.filter()?.without_own_outputs(own.collect()),
-        links: args.sources.links(),
-        format: args.sources.format(),
-        threads: job::threads(args.threads),
-        line_format: LineFormat::Values(RecordStats::FIELDS.to_vec()),
-        ..Job::default()
+        filter: job.filter.without_own_outputs(own.collect()),
+        ..job
     })
 }
 
 /// Returns the statistics of the mail of a job, the summary, and the number of events for which the exit code is 1.
 fn scanned(args: &StatsArgs, job: &mut Job) -> Result<(Stats, Summary, u64), CommandError> {
     pipeline::reserve_descriptors(job);
-    let format = &job.line_format;
-    let options = Options {
-        ids: format.ids(),
-        line_numbers: format.line_numbers(),
-        regions: format.regions(),
-        info: format.info(),
-        ..Options::default()
-    };
+    let options = ScanOptions::default().extraction(&job.line_format);
     let mut report = StatsReport {
-        records: RecordStats::new(load::today()),
-        color: EventColor::on_stderr(args.color),
+        stats: Stats::default(),
+        today: load::today(),
+        has_colors: args.color.colors(&io::stderr()),
         bar: if args.quiet {
             ProgressBar::hidden()
         } else {
@@ -179,14 +169,16 @@ fn scanned(args: &StatsArgs, job: &mut Job) -> Result<(Stats, Summary, u64), Com
     let summary = run.map_err(|error| {
         CommandError::new(Exit::SomeFailed, format!("cannot start the scan: {error}"))
     })?;
+    report.stats.end_message();
     let failures = report.failures + summary.files_failed.sum() + summary.members_failed.sum();
-    Ok((report.records.finish(), summary, failures))
+    Ok((report.stats, summary, failures))
 }
 
 /// Receiver of a scan's records, which are counted and dropped.
 struct StatsReport {
-    records: RecordStats,
-    color: EventColor,
+    stats: Stats,
+    today: String,
+    has_colors: bool,
     bar: ProgressBar,
     failures: u64,
 }
@@ -194,7 +186,7 @@ struct StatsReport {
 impl Report for StatsReport {
     fn records(&mut self, records: Vec<Record>) -> io::Result<bool> {
         for record in records {
-            self.records.add(record);
+            self.stats.add(&record, &self.today);
         }
         Ok(true)
     }
@@ -207,7 +199,7 @@ impl Report for StatsReport {
     fn event(&mut self, event: &Event) -> io::Result<()> {
         if event.diagnostic.kind.is_failure() {
             self.failures += 1;
-            print_event(event, self.color, &self.bar);
+            print_event(event, self.has_colors, &self.bar);
         }
         Ok(())
     }
@@ -216,3 +208,77 @@ impl Report for StatsReport {
         show_progress(&self.bar, summary);
     }
 }
+
+/// Statistics, and what is known of their input.
+struct Overview {
+    /// The input as the user named it.
+    name: String,
+    /// `mail`, `records` or `database`.
+    kind: &'static str,
+    stats: Stats,
+    /// The counts of the scan, if the input is mail.
+    summary: Option<Summary>,
+    /// Maximum number of names of a list.
+    top: usize,
+    names_senders: bool,
+}
+
+/// A kind of list, as the outputs have it.
+struct ListKind {
+    title: &'static str,
+    /// The name in JSON.
+    key: &'static str,
+    /// The name of one of its names.
+    noun: &'static str,
+    /// The CSV file.
+    file: &'static str,
+    /// Selects the list of this kind.
+    of: fn(&Stats) -> &TopList,
+}
+
+/// A list of names and its kind.
+struct NamedList<'o> {
+    kind: &'static ListKind,
+    names: &'o TopList,
+}
+
+impl Overview {
+    /// The lists in the order in which they are shown.
+    fn lists(&self) -> Vec<NamedList<'_>> {
+        let kinds = LISTS
+            .iter()
+            .filter(|kind| self.names_senders || kind.key != "senders");
+        kinds
+            .map(|kind| NamedList {
+                kind,
+                names: (kind.of)(&self.stats),
+            })
+            .collect()
+    }
+}
+
+/// Writes each kind of list once: its title, the name of one of its names, and the list.
+macro_rules! list_kinds {
+    ($($title:literal, $noun:literal, $list:ident;)+) => {
+        [$(ListKind {
+            title: $title,
+            key: concat!($noun, "s"),
+            noun: $noun,
+            file: concat!("urls-by-", $noun, ".csv"),
+            of: |stats| &stats.$list,
+        }),+]
+    };
+}
+
+/// The kinds of lists, in the order in which they are shown.
+static LISTS: [ListKind; 9] = list_kinds! {
+    "Domains", "domain", domains;
+    "Hosts", "host", hosts;
+    "Schemes", "scheme", schemes;
+    "Mailing lists", "list", lists;
+    "Newsgroups", "newsgroup", newsgroups;
+    "Senders", "sender", senders;
+    "Wrappers", "wrapper", wrappers;
+    "Repairs", "repair", repairs;
+    "Redirectors", "redirector", redirectors;
+};

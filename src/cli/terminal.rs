@@ -8,45 +8,23 @@ use std::borrow::Cow;
 use std::ffi::OsString;
 use std::fmt;
 use std::io::{self, BufWriter, IsTerminal, Stdout, Write};
-#[cfg(feature = "load")]
 use std::path::Path;
 
 use super::args::When;
 use super::error::{CommandError, CommandResult, Exit};
-pub(crate) use crate::diagnostic::printable as escaped;
-use crate::diagnostic::{EscapeForm, printable_lines};
-#[cfg(feature = "load")]
-use crate::load::is_file_of_database;
-#[cfg(feature = "load")]
-use crate::sink::FileIdentity;
-use crate::sink::{PipeSink, Sink};
+use urlspool_files::sink::FileIdentity;
+use urlspool_files::sink::{PipeSink, Sink};
+use urlspool_record::record::{FormulaGuard, GrepStyle, TableSyntax};
+use urlspool_store::load::is_file_of_database;
+pub(crate) use urlspool_text::diagnostic::printable as escaped;
+use urlspool_text::diagnostic::{EscapeForm, printable_lines};
 
-/// The escapes in lines of data, which are needed on a terminal only: files and pipes get the lines
-/// as they are.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum TerminalEscapes {
-    /// Nothing is escaped.
-    Off,
-    /// Everything is escaped that a terminal would obey.
-    On(EscapeForm),
-}
-
-impl TerminalEscapes {
-    /// The escapes for lines that are written to a terminal, or not.
-    pub(crate) fn of(is_terminal: bool, form: EscapeForm) -> TerminalEscapes {
-        if is_terminal {
-            TerminalEscapes::On(form)
-        } else {
-            TerminalEscapes::Off
-        }
-    }
-
-    /// Returns whole lines as they are to be written.
-    pub(crate) fn of_lines(self, lines: &[u8]) -> Cow<'_, [u8]> {
-        match self {
-            TerminalEscapes::Off => Cow::Borrowed(lines),
-            TerminalEscapes::On(form) => printable_lines(lines, form),
-        }
+/// Returns whole lines as they are written: on a terminal with escapes of this form for everything that it would obey, and as they
+/// are to files and pipes.
+pub(crate) fn escaped_lines(lines: &[u8], form: Option<EscapeForm>) -> Cow<'_, [u8]> {
+    match form {
+        None => Cow::Borrowed(lines),
+        Some(form) => printable_lines(lines, form),
     }
 }
 
@@ -66,6 +44,18 @@ impl When {
             When::Auto => wants_colors(|name| std::env::var_os(name), stream.is_terminal()),
             When::Always => true,
             When::Never => false,
+        }
+    }
+
+    /// The use of escape sequences in lines for people on standard output.
+    pub(crate) fn grep_style(self) -> GrepStyle {
+        let stdout = io::stdout();
+        if self.colors(&stdout) {
+            GrepStyle::Colored
+        } else if stdout.is_terminal() {
+            GrepStyle::Escaped
+        } else {
+            GrepStyle::Plain
         }
     }
 
@@ -104,6 +94,12 @@ fn wants_colors(variable: impl Fn(&str) -> Option<OsString>, is_terminal: bool) 
     }
 }
 
+/// The syntax of tables that are printed.
+pub(super) const CSV: TableSyntax = TableSyntax::Csv {
+    guard: FormulaGuard::On,
+    delimiter: b',',
+};
+
 /// The name of standard output in messages.
 pub(super) const STDOUT: &str = "standard output";
 
@@ -116,11 +112,9 @@ pub(super) fn print(bytes: &[u8]) -> CommandResult {
 }
 
 /// Columns of a page whose width nobody knows.
-#[cfg(feature = "stats")]
 const USUAL_COLUMNS: usize = 80;
 
 /// The width of the terminal that standard output is, or a usual one.
-#[cfg(feature = "stats")]
 pub(super) fn stdout_columns() -> usize {
     let size = rustix::termios::tcgetwinsize(rustix::stdio::stdout());
     match size.map(|size| size.ws_col) {
@@ -130,23 +124,22 @@ pub(super) fn stdout_columns() -> usize {
 }
 
 /// Checks that standard output is not a file of the database that a command reads.
-#[cfg(feature = "load")]
 pub(super) fn check_is_not_database(database: &Path) -> Result<(), CommandError> {
-    let is_database = |stdout| is_file_of_database(database, &stdout);
-    if !FileIdentity::of_stdout().is_some_and(is_database) {
+    let stdout = FileIdentity::of_stdout();
+    if !stdout.is_some_and(|stdout| is_file_of_database(database, &stdout)) {
         return Ok(());
     }
     let name = database.display();
-    Err(CommandError::new(
-        Exit::Usage,
-        format!("{STDOUT} would overwrite the database {name}; write it to another file"),
-    ))
+    Err(CommandError::usage(format!(
+        "{STDOUT} would overwrite the database {name}; write it to another file"
+    )))
 }
 
 /// Buffered standard output. On a terminal nothing is written that the terminal would obey.
 pub(super) struct StdoutLines {
     sink: PipeSink<BufWriter<Stdout>>,
-    escapes: TerminalEscapes,
+    /// The form of escapes, if there are any.
+    escapes: Option<EscapeForm>,
 }
 
 impl StdoutLines {
@@ -154,7 +147,7 @@ impl StdoutLines {
     pub(super) fn new(form: EscapeForm) -> StdoutLines {
         let stdout = io::stdout();
         StdoutLines {
-            escapes: TerminalEscapes::of(stdout.is_terminal(), form),
+            escapes: stdout.is_terminal().then_some(form),
             sink: PipeSink(BufWriter::new(stdout)),
         }
     }
@@ -163,14 +156,14 @@ impl StdoutLines {
     /// added colours.
     pub(super) fn of_escaped_lines() -> StdoutLines {
         StdoutLines {
-            escapes: TerminalEscapes::Off,
+            escapes: None,
             ..StdoutLines::new(EscapeForm::Text)
         }
     }
 
     /// Appends whole lines. Returns `false` if the reader has closed its end.
     pub(super) fn put(&mut self, lines: &[u8]) -> Result<bool, CommandError> {
-        let put = self.sink.put(&self.escapes.of_lines(lines));
+        let put = self.sink.put(&escaped_lines(lines, self.escapes));
         put.map_err(|error| CommandError::output(STDOUT, &error))
     }
 

@@ -1,12 +1,10 @@
-//! `urlspool audit archive` with several archives: local indexes, CDX servers and TimeMaps.
+//! `urlspool audit archive` with several archives.
 
 use std::fs;
 
-use rusqlite::Connection;
-
 use super::http_server::{HttpServer, answer};
 use super::{audit, audited, loaded, message, rows};
-use crate::scene::Folder;
+use crate::scene::{Folder, assert_contains};
 
 const DATED: &str = "Date: Tue, 2 Jan 1996 10:00:00 +0000\n";
 const CONTACT: [&str; 4] = ["--contact", "me@m.test", "--rate", "60000"];
@@ -40,12 +38,7 @@ fn archives_are_asked_in_order_until_one_has_a_capture() {
     let [one, two] = [first.url("/cdx"), second.url("/cdx")];
     let servers = ["--cdx", one.as_str(), "--cdx", two.as_str()];
     let end = audited(&folder, "archive", &[&servers[..], &CONTACT].concat());
-    assert!(
-        end.stderr
-            .contains("3 of 3 URLs asked for, 2 archived, 1 not"),
-        "{}",
-        end.stderr
-    );
+    assert_contains(&end.stderr, "3 of 3 URLs asked for, 2 archived, 1 not");
     let expected = [
         format!("a|{one}|19960601000000|captured"),
         format!("b|{two}|19960601000000|captured"),
@@ -80,11 +73,8 @@ fn an_archive_without_an_answer_leaves_it_open() {
     assert_eq!(end.status, Some(1), "{}", end.stderr);
     assert_eq!(captures(&folder), [format!("a|{two}|-|failed")]);
     audit(&folder, "archive", &[&servers[..], &CONTACT].concat());
-    assert_eq!(
-        (broken.seen().len(), none.seen().len()),
-        (2, 1),
-        "only the first is asked again"
-    );
+    // Only the first is asked again.
+    assert_eq!((broken.seen().len(), none.seen().len()), (2, 1));
     audited(
         &folder,
         "archive",
@@ -93,91 +83,10 @@ fn an_archive_without_an_answer_leaves_it_open() {
 }
 
 #[test]
-fn a_local_index_needs_no_network() {
-    let folder = planned("http://www.l.cern.ch/A/?b=1&a=2 http://l.cern.ch/b");
-    let index = folder.file(
-        "index.cdxj",
-        "ch,cern,l)/a?a=2&b=1 19950101000000 {\"url\": \"http://l.cern.ch/a\", \"status\": \"404\"}\n\
-         ch,cern,l)/a?a=2&b=1 19970101000000 {\"url\": \"http://l.cern.ch/a\", \"status\": \"200\"}\n\
-         ch,cern,l)/c 19970101000000 {\"url\": \"http://l.cern.ch/c\", \"status\": \"200\"}\n",
-    );
-    let end = audited(&folder, "archive", &["--cdxj", &index]);
-    assert!(
-        end.stderr
-            .contains("2 of 2 URLs asked for, 1 archived, 1 not"),
-        "{}",
-        end.stderr
-    );
-    let found = rows(
-        &folder.path("urls.db"),
-        "SELECT timestamp, outcome FROM audit_captures ORDER BY 1 DESC",
-    );
-    assert_eq!(found, ["19970101000000|captured", "-|none"]);
-    let mail = folder.path("a.mbox").display().to_string();
-    let end = audit(&folder, "archive", &["--cdxj", &mail]);
+fn an_archive_is_needed() {
+    let folder = planned("http://l.cern.ch/a");
+    let end = audit(&folder, "archive", &["--contact", "me@m.test"]);
     assert_eq!(end.status, Some(2), "{}", end.stderr);
-    assert!(
-        end.stderr.contains("neither CDXJ nor the index of ZipNum"),
-        "{}",
-        end.stderr
-    );
-    let end = audit(&folder, "archive", &[]);
-    assert_eq!(end.status, Some(2), "an archive is needed");
-}
-
-#[test]
-fn a_timemap_gives_the_nearest_memento_that_shows_a_page() {
-    let folder = planned("http://l.cern.ch/a http://l.cern.ch/b");
-    let server = HttpServer::start(|request, _| {
-        let origin = request
-            .head
-            .lines()
-            .find_map(|line| line.strip_prefix("host: "));
-        let origin = format!("http://{}", origin.unwrap());
-        let memento = |time: &str, date: &str| {
-            format!(
-                "<{origin}/web/{time}/http://l.cern.ch/a>; rel=\"memento\"; datetime=\"{date}\""
-            )
-        };
-        match request.target.as_str() {
-            "/timemap/link/http://l.cern.ch/a" => answer(
-                "200 OK",
-                "",
-                &[
-                    "<http://l.cern.ch/a>; rel=\"original\"".to_owned(),
-                    memento("19960101000000", "Mon, 01 Jan 1996 00:00:00 GMT"),
-                    memento("19970101000000", "Wed, 01 Jan 1997 00:00:00 GMT"),
-                    memento("20200101000000", "Wed, 01 Jan 2020 00:00:00 GMT"),
-                ]
-                .join(",\n"),
-            ),
-            "/timemap/link/http://l.cern.ch/b" => answer("404 Not Found", "", ""),
-            target if target.starts_with("/web/1996") => answer("404 Not Found", "", ""),
-            _ => answer("200 OK", "", "page"),
-        }
-    });
-    let template = server.url("/timemap/link/{url}");
-    let end = audited(
-        &folder,
-        "archive",
-        &[&["--timemap", &template][..], &CONTACT].concat(),
-    );
-    assert!(end.stderr.contains("1 archived, 1 not"), "{}", end.stderr);
-    let expected = [
-        format!("a|{template}|19970101000000|captured"),
-        format!("b|{template}|-|none"),
-    ];
-    assert_eq!(captures(&folder), expected);
-    let db = Connection::open(folder.path("urls.db")).unwrap();
-    db.execute_batch(
-        "INSERT INTO audit_checks(key, checked_at, state, status, checker)
-         SELECT key, '2026-11-22T10:00:00Z', 'dead_page', 404, 'x' FROM audit_links WHERE planned",
-    )
-    .unwrap();
-    let html = audited(&folder, "report", &["-o", "-"]).stdout;
-    let html = String::from_utf8(html).unwrap();
-    let snapshot = server.url("/web/19970101000000/http://l.cern.ch/a");
-    assert!(html.contains(&format!("href=\"{snapshot}\"")), "{html}");
 }
 
 #[test]
@@ -211,10 +120,7 @@ fn the_clean_form_is_asked_for_and_named() {
     let dead = fs::read_to_string(folder.path("csv/dead-links.csv")).unwrap();
     assert!(dead.lines().next().unwrap().ends_with(",form"), "{dead}");
     let snapshot = server.url("/c/19960601000000/http://l.cern.ch:80/x");
-    assert!(
-        dead.contains(&format!(",captured,{snapshot},1,0,clean\n")),
-        "{dead}"
-    );
+    assert_contains(&dead, &format!(",captured,{snapshot},1,0,clean\n"));
     let html = fs::read_to_string(html).unwrap();
     assert!(html.contains("Captures without tracking parameters"));
 }

@@ -8,7 +8,7 @@ use rusqlite::Connection;
 
 use super::http_server::{HttpServer, answer};
 use super::{audit, audited, loaded, message, rows};
-use crate::scene::{Folder, urlspool};
+use crate::scene::{Folder, assert_contains, urlspool};
 
 mod answers;
 mod order;
@@ -79,27 +79,6 @@ fn results(folder: &Folder) -> Vec<String> {
 }
 
 #[test]
-fn results_are_counted_and_stored() {
-    let Site { folder, server } = Site::new(&["/a", "/d"]);
-    let later = server.url("/later");
-    loaded(&folder, &message(2, DATED, &format!("{later}\n")));
-    let end = audited(&folder, "check", &["--contact", "me@m.test"]);
-    assert_eq!(results(&folder), ["a|alive|200|-", "d|dead_page|404|-"]);
-    let summary = "2 of 2 URLs checked, 1 alive, 1 dead page\nurlspool: 1 link came after the plan";
-    assert!(end.stderr.contains(summary), "{}", end.stderr);
-    let sql = "SELECT DISTINCT checker FROM audit_checks";
-    let checkers = rows(&folder.path("urls.db"), sql);
-    assert_eq!(checkers, [concat!("urlspool ", env!("CARGO_PKG_VERSION"))]);
-    for request in server.seen() {
-        assert!(
-            request.head.contains("(link-rot audit; me@m.test)"),
-            "{}",
-            request.head
-        );
-    }
-}
-
-#[test]
 fn private_hosts_are_not_contacted_in_any_notation() {
     let server = HttpServer::start(|_, _| answer("200 OK", "", ""));
     let port = server.address.port();
@@ -125,11 +104,7 @@ fn private_hosts_are_not_contacted_in_any_notation() {
         .collect();
     let folder = planned_private(&urls);
     let end = audited(&folder, "check", &["--accept-unreachable"]);
-    assert!(
-        end.stderr.contains("not contacted (private)"),
-        "{}",
-        end.stderr
-    );
+    assert_contains(&end.stderr, "not contacted (private)");
     let states = "SELECT DISTINCT state, error FROM audit_checks";
     assert_eq!(rows(&folder.path("urls.db"), states), ["unknown|excluded"]);
     assert!(server.seen().is_empty());
@@ -211,39 +186,8 @@ fn a_result_is_due_again_after_its_age() {
         "UPDATE audit_checks SET checked_at='2001-01-01T00:00:00Z' WHERE key LIKE '%/d'",
     );
     let third = audited(&folder, "check", &[]);
-    assert!(
-        third.stderr.contains("1 of 1 URL checked"),
-        "{}",
-        third.stderr
-    );
+    assert_contains(&third.stderr, "1 of 1 URL checked");
     assert_eq!(results(&folder).len(), 3, "the older result stays");
-}
-
-#[test]
-fn a_limit_and_batches_leave_no_link_out() {
-    let urls: Vec<_> = (0..1_201)
-        .map(|number| format!("http://10.0.{}.{}/", number / 200, number % 200))
-        .collect();
-    let folder = planned_private(&urls);
-    let check = |more: &[&str]| {
-        let args = [&["--accept-unreachable"], more].concat();
-        audited(&folder, "check", &args).stderr
-    };
-    let some = check(&["--limit", "201"]);
-    assert!(some.contains("201 of 201"), "{some}");
-    let rest = check(&[]);
-    assert!(rest.contains("1,000 of 1,000"), "{rest}");
-    let sql = "SELECT state, count(*), count(DISTINCT key) FROM audit_checks GROUP BY 1";
-    assert_eq!(rows(&folder.path("urls.db"), sql), ["unknown|1201|1201"]);
-}
-
-#[test]
-fn without_a_plan_a_step_names_the_way_out() {
-    let folder = Folder::new();
-    loaded(&folder, &message(1, DATED, "http://l.cern.ch/a\n"));
-    let end = audit(&folder, "check", &[]);
-    assert_eq!(end.status, Some(2));
-    assert!(end.stderr.contains("urlspool audit plan"), "{}", end.stderr);
 }
 
 #[test]

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use super::http_server::{HttpServer, SeenRequest, answer};
 use super::{audit, audited, loaded, message, rows};
-use crate::scene::{Ended, Folder, ended, urlspool};
+use crate::scene::{Ended, Folder, assert_contains, ended, urlspool};
 
 const DATED: &str = "Date: Tue, 2 Jan 1996 10:00:00 +0000\n";
 
@@ -93,11 +93,7 @@ fn only_living_links_in_no_archive_are_listed() {
     let end = audit(&folder, "save", &["--as", "seeds", "-o", &mine]);
     assert_eq!(end.status, Some(2), "{}", end.stderr);
     let end = audited(&folder, "save", &[]);
-    assert!(
-        end.stderr.contains("2 URLs live and are in no archive"),
-        "{}",
-        end.stderr
-    );
+    assert_contains(&end.stderr, "2 URLs live and are in no archive");
     assert!(end.stderr.contains("Nothing was sent"), "{}", end.stderr);
 }
 
@@ -115,10 +111,7 @@ fn shown(folder: &Folder, stub: &HttpServer) {
     let read = |name: &str| std::fs::read_to_string(folder.path(name)).unwrap();
     let snapshot = stub.url("/web/20261127100000/http://l.cern.ch/a");
     let figures = read("csv/saves.csv");
-    assert!(
-        figures.contains(&format!(",saved,20261127100000,{snapshot},\n")),
-        "{figures}"
-    );
+    assert_contains(&figures, &format!(",saved,20261127100000,{snapshot},\n"));
     assert!(
         figures.ends_with(",failed,,,error:not-found HTTP 404\n"),
         "{figures}"
@@ -169,8 +162,7 @@ fn links_are_sent_with_keys_and_their_captures_are_stored() {
     }
     let requests = stub.seen().len();
     let end = sent(&folder, &stub, &[]);
-    assert_eq!(end.status, Some(0), "{}", end.stderr);
-    assert!(end.stderr.contains("0 of 0 URLs sent"), "{}", end.stderr);
+    end.check(0, "0 of 0 URLs sent");
     assert_eq!(stub.seen().len(), requests, "nothing is sent twice");
     let due = rows(
         &folder.path("urls.db"),
@@ -216,7 +208,6 @@ fn a_job_is_asked_for_after_an_interruption() {
     assert_eq!(saves(&folder), ["http://l.cern.ch/a|j1|sent|-|-"]);
     let end = audited(&folder, "save", &["--as", "seeds"]);
     assert_eq!(end.stdout, b"http://l.cern.ch/b\n");
-    let port = stub.address.port();
     let done = HttpServer::start(|_, _| answer("200 OK", "", SAVED));
     let db = rusqlite::Connection::open(folder.path("urls.db")).unwrap();
     let moved = format!("UPDATE audit_saves SET service = '{}'", done.url("/save"));
@@ -224,12 +215,7 @@ fn a_job_is_asked_for_after_an_interruption() {
     db.execute_batch("DELETE FROM audit_checks WHERE key LIKE '%/b'")
         .unwrap();
     let end = sent(&folder, &done, &[]);
-    assert_eq!(end.status, Some(0), "{port}: {}", end.stderr);
-    assert!(
-        end.stderr.contains("0 of 0 URLs sent, 1 saved"),
-        "{}",
-        end.stderr
-    );
+    end.check(0, "0 of 0 URLs sent, 1 saved");
     assert_eq!(
         saves(&folder),
         ["http://l.cern.ch/a|j1|saved|20261127100000|-"]
@@ -242,12 +228,10 @@ fn refusals_of_the_service_end_the_run() {
     let busy =
         HttpServer::start(|_, _| answer("429 Too Many Requests", "Retry-After: 86400\r\n", ""));
     let end = sent(&folder, &busy, &[]);
-    assert_eq!(end.status, Some(69), "{}", end.stderr);
-    assert!(end.stderr.contains("1440 minutes"), "{}", end.stderr);
+    end.check(69, "1440 minutes");
     let wrong = HttpServer::start(|_, _| answer("401 Unauthorized", "", "{}"));
     let end = sent(&folder, &wrong, &[]);
-    assert_eq!(end.status, Some(2), "{}", end.stderr);
-    assert!(end.stderr.contains("check the keys"), "{}", end.stderr);
+    end.check(2, "check the keys");
     assert!(!end.stderr.contains("hidden"), "{}", end.stderr);
     assert!(saves(&folder).is_empty());
     let db = rusqlite::Connection::open(folder.path("urls.db")).unwrap();
@@ -258,13 +242,7 @@ fn refusals_of_the_service_end_the_run() {
     );
     db.execute_batch(&day).unwrap();
     let end = sent(&folder, &wrong, &[]);
-    assert_eq!(end.status, Some(69), "{}", end.stderr);
-    assert!(
-        end.stderr
-            .contains("30000 URLs were sent in the last 24 hours"),
-        "{}",
-        end.stderr
-    );
+    end.check(69, "30000 URLs were sent in the last 24 hours");
 }
 
 #[test]
@@ -278,8 +256,7 @@ fn nothing_is_sent_without_keys_contact_and_tls() {
         ended(&mut save, b"")
     };
     let end = run(&["--send", "--contact", "me@m.test"]);
-    assert_eq!(end.status, Some(2), "{}", end.stderr);
-    assert!(end.stderr.contains("IA_ACCESS_KEY_ID"), "{}", end.stderr);
+    end.check(2, "IA_ACCESS_KEY_ID");
     assert_eq!(run(&["--send"]).status, Some(2));
     assert_eq!(
         run(&["--send", "--contact", "me@m.test", "--as", "seeds"]).status,
@@ -298,10 +275,5 @@ fn nothing_is_sent_without_keys_contact_and_tls() {
         .env("IA_ACCESS_KEY_ID", "a")
         .env("IA_SECRET_ACCESS_KEY", "x");
     let end = ended(&mut plain, b"");
-    assert_eq!(end.status, Some(2), "{}", end.stderr);
-    assert!(
-        end.stderr.contains("keys are sent by https alone"),
-        "{}",
-        end.stderr
-    );
+    end.check(2, "keys are sent by https alone");
 }

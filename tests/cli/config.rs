@@ -3,7 +3,7 @@
 use std::fs;
 use std::process::Command;
 
-use crate::scene::{Ended, Folder, done, ended, urlspool};
+use crate::scene::{Ended, Folder, assert_contains, done, ended, urlspool};
 
 /// The error of `check-config` for this text, with exit status 2.
 #[track_caller]
@@ -20,26 +20,6 @@ fn a_misspelled_key_is_shown_with_its_line_and_the_nearest_key() {
         "urlspool: standard input, line 2, column 1: unknown key `extract.rule`; did you mean `rules`?\n  \
          2 | rule = \"wide\"\n    | ^^^^\n"
     );
-}
-
-#[test]
-fn a_wrong_value_is_shown_with_the_nearest_one() {
-    let message = error("[extract]\nrules = \"wild\"\n");
-    assert!(
-        message.contains("`wild` is not a value; did you mean `wide`?"),
-        "{message}"
-    );
-    assert!(
-        message.ends_with("\n  2 | rules = \"wild\"\n    |         ^^^^^^\n"),
-        "{message}"
-    );
-    let message = error("[extract\n");
-    assert!(
-        message.contains("line 1, column 9") && !message.contains("\\u{a}"),
-        "{message}"
-    );
-    let message = error("[extract]\nschemes = \"http\"\n");
-    assert!(message.contains("expected a list, such as"), "{message}");
 }
 
 /// A hostile line and a hostile name stay what they are; the line breaks of the message stay line breaks.
@@ -60,22 +40,6 @@ fn hostile_text_is_escaped_line_by_line() {
         "{}",
         ended.stderr
     );
-}
-
-#[test]
-fn the_commented_default_is_printed() {
-    let default = done(&["check-config", "--default"]);
-    assert!(
-        default
-            .text()
-            .contains("\n# Search header fields.\nheaders = true\n")
-    );
-    let read_back = ended(&mut urlspool(["check-config", "-"]), &default.stdout);
-    assert_eq!(
-        (read_back.status, read_back.stderr),
-        (Some(0), String::new())
-    );
-    assert!(read_back.stdout.starts_with(b"[output]\n"));
 }
 
 /// The program with `home` as the home folder and no other place of a configuration.
@@ -145,31 +109,6 @@ fn a_scan_reads_no_default_place() {
         urls(at_home(&home, &["scan", &text]).env("URLSPOOL_CONFIG", "")),
         1
     );
-}
-
-#[test]
-fn a_tilde_in_a_path_is_the_home_folder() {
-    let home = Folder::new();
-    let config = home.file(
-        "c.toml",
-        "[output]\ndir = \"~/out\"\n[metrics]\nlisten = \"unix:~/m\"\n",
-    );
-    let ended = ended(&mut at_home(&home, &["check-config", &config]), b"");
-    let root = home.root().display();
-    assert!(
-        ended.text().contains(&format!("dir = \"{root}/out\"")),
-        "{}{}",
-        ended.text(),
-        ended.stderr
-    );
-    assert!(
-        ended
-            .text()
-            .contains(&format!("listen = \"unix:{root}/m\"")),
-        "{}",
-        ended.text()
-    );
-    assert!(error("[state]\ndir = \"~joe/state\"\n").contains("state.dir ~joe/state"));
 }
 
 /// The URLs of a message with header field, HTML part and text, under a configuration and flags.
@@ -282,24 +221,6 @@ fn every_flag_has_a_reverse() {
     );
 }
 
-#[test]
-fn limits_are_set_by_flags() {
-    let folder = Folder::new();
-    let text = folder.file("text", format!("http://a.example/{}\n", "x".repeat(100)));
-    let scan = |flags: &[&str]| ended(&mut urlspool([&["scan", &text], flags].concat()), b"");
-    let cut = scan(&["--limit", "url_bytes=64", "--limit", "mime_depth=3"]);
-    assert_eq!(cut.records()[0]["truncated"], true, "{}", cut.stderr);
-    for (setting, message) in [
-        ("url_byte=1", "did you mean `url_bytes`?"),
-        ("url_bytes=0", "at least 1"),
-        ("url_bytes", "NAME=VALUE"),
-    ] {
-        let refused = scan(&["--limit", setting]);
-        assert_eq!(refused.status, Some(2));
-        assert!(refused.stderr.contains(message), "{}", refused.stderr);
-    }
-}
-
 /// Messages of libraries, in their words, were printed.
 #[test]
 fn errors_say_what_to_write() {
@@ -328,37 +249,7 @@ fn errors_say_what_to_write() {
         assert!(shown.contains(message), "{text}: {shown}");
     }
     let latin = ended(&mut urlspool(["check-config", "-"]), b"# \xE9\n");
-    assert_eq!(latin.status, Some(2));
-    assert!(
-        latin.stderr.contains("not UTF-8 at byte 2"),
-        "{}",
-        latin.stderr
-    );
+    latin.check(2, "not UTF-8 at byte 2");
     let threads = ended(&mut urlspool(["scan", "-j", "x", "."]), b"");
-    assert!(
-        threads.stderr.contains("a number from 1 to 1024"),
-        "{}",
-        threads.stderr
-    );
-}
-
-/// A file that cannot be reached was taken for absent, and the next place was read.
-#[test]
-fn only_a_missing_file_is_passed_over() {
-    let home = Folder::new();
-    // Nothing can be beneath a file, and root is not refused otherwise.
-    let file = home.write("file", "");
-    let mut command = at_home(&home, &["check-config"]);
-    let ended = ended(command.env("XDG_CONFIG_HOME", &file), b"");
-    assert_eq!(ended.status, Some(2));
-    let expected = "file/urlspool/urlspool.toml: ";
-    assert!(ended.stderr.contains(expected), "{}", ended.stderr);
-    let mut command = urlspool(["scan", "."]);
-    let ended = crate::scene::ended(command.env("URLSPOOL_CONFIG", "nope"), b"");
-    assert!(ended.stderr.contains("nope"), "{}", ended.stderr);
-    assert!(
-        ended.stderr.contains("(URLSPOOL_CONFIG names this file)"),
-        "{}",
-        ended.stderr
-    );
+    assert_contains(&threads.stderr, "a number from 1 to 1024");
 }

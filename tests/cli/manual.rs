@@ -4,19 +4,14 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::process::Command;
 
-use crate::scene::{Folder, done, ended, urlspool};
+use super::reference::commands_in;
+use crate::scene::{Folder, assert_contains, done, ended, urlspool};
 
 /// The subcommands that the help lists.
 fn commands() -> Vec<String> {
     let help = done(&["--help"]);
-    let (_, commands) = help.text().split_once("Commands:\n").unwrap();
-    let names = commands
-        .lines()
-        .take_while(|line| line.starts_with("  "))
-        .filter(|line| !line.starts_with("   "));
-    let names = names.filter_map(|line| line.split_whitespace().next());
-    let names: Vec<_> = names
-        .filter(|name| *name != "help")
+    let names: Vec<_> = commands_in(help.text())
+        .into_iter()
         .map(str::to_owned)
         .collect();
     assert!(names.len() > 8, "{names:?}");
@@ -30,16 +25,10 @@ fn every_subcommand_has_examples_and_a_page_with_all_options() {
         let (_, examples) = help
             .split_once("\nExamples:\n")
             .unwrap_or_else(|| panic!("{command}: {help}"));
-        assert!(
-            examples.contains(&format!("urlspool {command}")),
-            "{examples}"
-        );
+        assert_contains(examples, &format!("urlspool {command}"));
         let page = done(&["man", &command]).text().replace('\\', "");
-        assert!(
-            page.contains(&format!("urlspool-{command} - ")),
-            "{command}: {page}"
-        );
-        assert!(page.contains(".SH \"EXAMPLES\""), "{command}: {page}");
+        assert_contains(&page, &format!("urlspool-{command} - "));
+        assert!(page.contains(".SH EXAMPLES"), "{command}: {page}");
         let words = help.split(|c: char| c.is_whitespace() || ",=[]`()".contains(c));
         let options: BTreeSet<_> = words
             .filter(|word| word.starts_with("--") && word.len() > 2)
@@ -91,10 +80,8 @@ fn all_pages_are_written_where_man_finds_them() {
     for page in &pages {
         let text =
             fs::read_to_string(folder.path(page)).unwrap_or_else(|error| panic!("{page}: {error}"));
-        assert!(
-            text.contains(".TH ") && text.contains(".SH \"SEE ALSO\""),
-            "{page}"
-        );
+        assert_contains(&text, ".TH ");
+        assert_contains(&text, ".SH \"SEE ALSO\"");
         // Only where groff is installed.
         if let Ok(checked) = Command::new("groff")
             .args(["-man", "-Tutf8", "-ww", "-z"])
@@ -114,12 +101,7 @@ fn all_pages_are_written_where_man_finds_them() {
         fs::read(folder.path("man5/urlspool-record.5")).unwrap()
     );
     let unknown = ended(&mut urlspool(["man", "scna"]), b"");
-    assert_eq!(unknown.status, Some(2));
-    assert!(
-        unknown.stderr.contains("did you mean `scan`?"),
-        "{}",
-        unknown.stderr
-    );
+    unknown.check(2, "did you mean `scan`?");
 }
 
 #[test]
@@ -130,29 +112,6 @@ fn the_page_of_the_configuration_has_every_key() {
             assert!(page.contains(&format!("\\fB{key}\\fR = ")), "{key}");
         }
     }
-}
-
-#[test]
-fn the_help_of_scan_is_grouped() {
-    let help = done(&["scan", "-h"]);
-    for (option, heading) in [
-        ("--exclude", "Input:"),
-        ("--since", "Input:"),
-        ("--output", "Output:"),
-        ("--rules", "URLs:"),
-        ("--limit", "General:"),
-        ("--color", "General:"),
-    ] {
-        let before = help.text().split(option).next().unwrap();
-        let heading_of = before
-            .lines()
-            .rev()
-            .find(|line| line.ends_with(':') && !line.starts_with(' '));
-        assert_eq!(heading_of, Some(heading), "{option}");
-    }
-    assert!(
-        help.text().contains("--accept <GRAMMAR,...>") && help.text().contains("comma-separated")
-    );
 }
 
 /// Returns the completions that bash offers after these words.
@@ -185,75 +144,4 @@ fn names_are_completed() {
     for name in commands.iter().map(String::as_str).chain(others) {
         assert!(pages.iter().any(|page| page == name), "{name}: {pages:?}");
     }
-}
-
-const ESC: char = '\u{1b}';
-
-/// The environment decides unless `--color` does: for the help, the errors, and the events of a scan.
-#[test]
-fn colours_are_used_where_they_are_wanted() {
-    let folder = Folder::new();
-    let binary = folder.file("binary", [0, 1, 2, 3, 0]);
-    for args in [
-        &["scan", "--help"][..],
-        &["scan", "--no-such-flag"],
-        &["scan", &binary],
-    ] {
-        let uses_colors = |flags: &[&str], variables: &[(&str, &str)]| {
-            let mut command = urlspool([args, flags].concat());
-            for name in ["NO_COLOR", "CLICOLOR", "CLICOLOR_FORCE"] {
-                command.env_remove(name);
-            }
-            let ended = ended(
-                command.env("TERM", "xterm").envs(variables.iter().copied()),
-                b"",
-            );
-            ended.text().contains(ESC) || ended.stderr.contains(ESC)
-        };
-        assert!(!uses_colors(&[], &[]), "{args:?}: no terminal");
-        assert!(!uses_colors(&[], &[("CLICOLOR_FORCE", "0")]), "{args:?}");
-        assert!(uses_colors(&["--color", "always"], &[]), "{args:?}");
-        assert!(
-            uses_colors(&["--color=always"], &[("NO_COLOR", "1")]),
-            "{args:?}"
-        );
-        assert!(uses_colors(&[], &[("CLICOLOR_FORCE", "1")]), "{args:?}");
-        assert!(
-            !uses_colors(&["--color=never"], &[("CLICOLOR_FORCE", "1")]),
-            "{args:?}"
-        );
-        assert!(
-            !uses_colors(&[], &[("CLICOLOR_FORCE", "1"), ("NO_COLOR", "1")]),
-            "{args:?}"
-        );
-    }
-    for command in commands() {
-        let help = ended(
-            &mut urlspool([&command, "--color", "always", "--help"]),
-            b"",
-        );
-        assert!(help.text().contains(ESC), "{command}");
-    }
-}
-
-/// The log of the daemon obeys `--color` too.
-#[test]
-fn the_log_is_coloured_where_it_is_wanted() {
-    let folder = Folder::new();
-    let root = folder.root().display();
-    folder.write("spool/new/1", "From: j@m.example\n\nhttp://a.example/\n");
-    let config = folder.file(
-        "c.toml",
-        format!(
-            "[output]\ndir = \"{root}/out\"\n[state]\ndir = \"{root}/state\"\n[watch]\nconfine = \"none\"\n\
-             settle = \"10ms\"\n[metrics]\nlisten = \"\"\n[[spool]]\npath = \"{root}/spool\"\n"
-        ),
-    );
-    let log = |color: &str| {
-        let mut command = urlspool(["watch", "--once", "--config", &config, "--color", color]);
-        ended(&mut command, b"").stderr
-    };
-    let (coloured, plain) = (log("always"), log("never"));
-    assert!(coloured.contains(ESC), "{coloured}");
-    assert!(!plain.is_empty() && !plain.contains(ESC), "{plain}");
 }

@@ -1,5 +1,6 @@
 //! The effect of each option of `scan` on the records and the other outputs.
 
+mod evidence;
 mod filters;
 
 use std::collections::BTreeSet;
@@ -7,7 +8,7 @@ use std::fs;
 
 use serde_json::{Value, json};
 
-use crate::scene::{Folder, done, ended, lines, url, urlspool};
+use crate::scene::{Folder, assert_contains, done, ended, lines, url, urlspool};
 
 /// Two dated messages and one without a date.
 const DATED: &str = "From a\nDate: Mon, 1 Jul 1996 00:00:00 GMT\nSubject: http://s.example/\n\nhttp://july.example/\n\n\
@@ -25,29 +26,6 @@ fn found(text: &str, options: &[&str]) -> Vec<String> {
     let folder = Folder::new();
     let file = folder.file("file", text);
     done(&[&["scan", &file], options].concat()).urls()
-}
-
-#[test]
-fn urls_are_written_one_per_line_with_their_fragments() {
-    let folder = Folder::new();
-    let file = folder.file("file", "http://a.example/x#y and <URL:http://b.exa\nmple/>");
-    let ended = done(&["scan", "--format", "urls", &file]);
-    assert_eq!(ended.text(), "http://a.example/x#y\nhttp://b.example/\n");
-}
-
-#[test]
-fn output_goes_to_a_file() {
-    let folder = Folder::new();
-    let out = folder.file("out", "overwritten");
-    assert!(
-        done(&["scan", "--force", "-o", &out, "text/appendix.txt"])
-            .stdout
-            .is_empty()
-    );
-    assert_eq!(
-        fs::read(out).unwrap(),
-        done(&["scan", "text/appendix.txt"]).stdout
-    );
 }
 
 /// The strict rules find only what RFC 1738 accepts.
@@ -110,25 +88,6 @@ fn context_is_the_text_around_a_url() {
     for bytes in ["99", "4096"] {
         assert_eq!(context(bytes)["before"], "\u{5317}\u{4eac}\u{5927} ");
     }
-}
-
-#[test]
-fn a_configuration_file_sets_what_flags_override() {
-    let folder = Folder::new();
-    let config = folder.file(
-        "c.toml",
-        "[extract]\nschemes = [\"gopher\"]\nschemeless = false\nextra_schemes = [\"lamp\"]\n",
-    );
-    let gopher = found(MIXED, &["--config", &config]);
-    assert_eq!(gopher, ["gopher://g.example/11/x"]);
-    assert_eq!(
-        found(MIXED, &["--config", &config, "--schemes", "ftp"]),
-        ["ftp://f.example/"]
-    );
-    assert_eq!(
-        found("lamp:oil here", &["--config", &config, "--schemes", "lamp"]),
-        ["lamp:oil"]
-    );
 }
 
 /// The sum of the counts of a table in the summary.
@@ -238,36 +197,15 @@ fn rejects_have_their_reasons_and_places() {
         );
         kinds.insert(reject["reason"]["kind"].as_str().unwrap().to_owned());
     }
-    assert!(
-        kinds.contains("two-urls") && kinds.contains("unclosed"),
-        "{kinds:?}"
-    );
+    assert!(kinds.contains("two-urls") && kinds.contains("unclosed"));
+    // A rejected wrapper gives no URL.
     assert!(
         !records
             .records()
             .iter()
             .map(url)
             .any(|url| url.contains("v.example")),
-        "a rejected wrapper gives no URL"
     );
-}
-
-/// The number of occurrences is known at the end of a message; a run writes each URL at its first place.
-#[test]
-fn occurrences_are_counted_within_a_message() {
-    let text = "Subject: x\n\nhttp://a.example/ http://a.example/ http://a.example/\n";
-    let folder = Folder::new();
-    let mail = folder.file("a", text);
-    for (scope, count) in [
-        ("message", Value::from(3)),
-        ("run", Value::Null),
-        ("none", Value::Null),
-    ] {
-        let ended = done(&["scan", "--unique", scope, "--fields", "url,count", &mail]);
-        assert_eq!(ended.records()[0]["count"], count, "{scope}");
-    }
-    let schema = done(&["schema"]).text().to_owned();
-    assert!(schema.contains("if `--unique message` asks for each once"));
 }
 
 #[test]
@@ -287,11 +225,7 @@ fn a_dry_run_prints_what_would_be_read() {
     );
     assert_eq!(dry.stderr, "");
     let verbose = done(&[&args[..], &["-v"]].concat());
-    assert!(
-        verbose.stderr.contains("binary: would be skipped: binary"),
-        "{}",
-        verbose.stderr
-    );
+    assert_contains(&verbose.stderr, "binary: would be skipped: binary");
     let containers = done(&["scan", "--dry-run", "containers"]);
     assert!(containers.text().starts_with("compress\t"));
     assert_eq!(done(&["scan", "--dry-run"]).text(), "stream\t-\t-\n");
@@ -344,7 +278,6 @@ fn named_header_fields_are_in_the_records() {
             &mut urlspool(["scan", "--header-fields", names, &file]),
             b"",
         );
-        assert_eq!(ended.status, Some(2), "{names}");
-        assert!(ended.stderr.contains(reason), "{}", ended.stderr);
+        ended.check(2, reason);
     }
 }

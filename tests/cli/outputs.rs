@@ -4,7 +4,6 @@ mod partial;
 mod refused;
 
 use std::fs;
-use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::Path;
 use std::process::Stdio;
 
@@ -12,7 +11,7 @@ use serde_json::Value;
 
 use self::refused::check_refused;
 use super::MAIL;
-use crate::scene::{Ended, Folder, done, ended, lines, urlspool};
+use crate::scene::{Ended, Folder, assert_contains, done, ended, lines, urlspool};
 
 /// A scan in the folder, with nothing on its standard input.
 #[track_caller]
@@ -114,18 +113,11 @@ fn an_earlier_output_in_a_folder_is_not_read_again() {
         assert_eq!(scan_in(&folder, &args).status, Some(0), "{args:?}");
         let again = scan_in(&folder, &["--format", "urls", "mail"]);
         assert_eq!(again.stdout, clean, "{name}");
-        assert!(
-            again.stderr.contains("what urlspool wrote, and w")
-                && again.stderr.contains("to read it"),
-            "{name}: {}",
-            again.stderr
-        );
+        assert_contains(&again.stderr, "what urlspool wrote, and w");
+        assert_contains(&again.stderr, "to read it");
         let listed = scan_in(&folder, &["--dry-run", "mail"]).stdout;
         let listed = String::from_utf8(listed).unwrap();
-        assert!(
-            name.ends_with(".gz") || !listed.contains(name),
-            "{name}: {listed}"
-        );
+        assert!(name.ends_with(".gz") || !listed.contains(name), "{listed}");
     }
     let named = scan_in(&folder, &["--format", "urls", "mail/slim.jsonl"]);
     assert!(!named.stdout.is_empty(), "{}", named.stderr);
@@ -154,8 +146,7 @@ fn an_earlier_output_is_replaced_in_any_format_that_shows_its_writer() {
         let args = [options, &["-o", "out", "."]].concat();
         assert_eq!(scan_in(&folder, &args).status, Some(0));
         let ended = scan_in(&folder, &args);
-        assert_eq!(ended.status, Some(2));
-        assert!(ended.stderr.contains("add `--force`"), "{}", ended.stderr);
+        ended.check(2, "add `--force`");
         // It is an input too, which `--force` does not overwrite.
         let ended = scan_in(&folder, &[&args[..], &["--force"]].concat());
         assert_eq!(ended.status, Some(2));
@@ -210,68 +201,20 @@ fn an_error_names_the_output_that_failed_and_the_file_that_is_left() {
     folder.write("mail", "http://m.example/ and <URL:http://[>\n".repeat(40));
     for option in ["-o", "--rejects", "--summary"] {
         let ended = scan_in(&folder, &[option, "/dev/full", "mail"]);
-        assert_eq!(ended.status, Some(74), "{option}");
-        assert!(
-            ended.stderr.contains("cannot write /dev/full"),
-            "{option}: {}",
-            ended.stderr
-        );
+        ended.check(74, "cannot write /dev/full");
     }
     let ended = scan_in(&folder, &["--events", "/dev/full", "mail", "none"]);
-    assert!(
-        ended.stderr.contains("cannot write /dev/full"),
-        "{}",
-        ended.stderr
-    );
+    assert_contains(&ended.stderr, "cannot write /dev/full");
     // A thread hands in its records in one batch before the next file's rejects fail.
     let ended = scan_in(
         &folder,
         &["-j1", "-o", "out", "--events", "/dev/full", "mail", "none"],
     );
-    assert_eq!(ended.status, Some(74));
-    assert!(
-        ended
-            .stderr
-            .contains("; out.partial holds the first 40 records"),
-        "{}",
-        ended.stderr
-    );
+    ended.check(74, "; out.partial holds the first 40 records");
     assert!(!folder.path("out").exists());
     assert_eq!(
         lines(&fs::read(folder.path("out.partial")).unwrap()).len(),
         40
-    );
-}
-
-#[test]
-fn an_existing_output_stays_if_no_input_exists() {
-    let folder = Folder::new();
-    folder.write("out", "url,source.path\n");
-    let ended = scan_in(
-        &folder,
-        &["-o", "out", "--events", "events", "none", "neither"],
-    );
-    assert_eq!(ended.status, Some(1));
-    assert_eq!(fs::read(folder.path("out")).unwrap(), b"url,source.path\n");
-    assert_eq!(lines(&fs::read(folder.path("events")).unwrap()).len(), 2);
-    assert!(!folder.path("out.partial").exists());
-    scan_in(&folder, &["-o", "other", "none"]);
-    assert!(!folder.path("other").exists());
-}
-
-#[test]
-fn an_output_keeps_its_links_and_its_mode() {
-    let folder = Folder::new();
-    folder.write("mail", MAIL);
-    let target = folder.write("real/out", "url,source.path\n");
-    fs::set_permissions(&target, fs::Permissions::from_mode(0o604)).unwrap();
-    symlink("real/out", folder.path("out")).unwrap();
-    assert_eq!(scan_in(&folder, &["-o", "out", "mail"]).status, Some(0));
-    assert!(folder.path("out").is_symlink());
-    assert_eq!(lines(&fs::read(&target).unwrap()).len(), 1);
-    assert_eq!(
-        target.metadata().unwrap().permissions().mode() & 0o777,
-        0o604
     );
 }
 
@@ -292,56 +235,6 @@ fn named_pipes_are_read_and_written() {
     let records = lines(&reader.join().unwrap());
     assert_eq!(records[0]["source"]["path"], "in");
     assert!(output.exists() && !folder.path("out.partial").exists());
-}
-
-#[test]
-fn a_piped_dev_stdin_is_read() {
-    let ended = ended(&mut urlspool(["scan", "/dev/stdin"]), MAIL.as_bytes());
-    assert_eq!(
-        (ended.status, ended.urls()),
-        (Some(0), vec!["http://m.example/lamp".to_owned()])
-    );
-}
-
-/// A socket has no name that can be opened, not even `/dev/stdin`; it was skipped with exit status 0.
-#[test]
-fn a_socket_is_read_as_standard_input_and_refused_by_its_name() {
-    for name in ["-", "/dev/stdin"] {
-        let (mut writer, reader) = std::os::unix::net::UnixStream::pair().unwrap();
-        let child = urlspool(["scan", "-j1", name])
-            .stdin(std::os::fd::OwnedFd::from(reader))
-            .stdout(Stdio::piped())
-            .spawn()
-            .unwrap();
-        std::io::Write::write_all(&mut writer, MAIL.as_bytes()).unwrap();
-        drop(writer);
-        let ended = child.wait_with_output().unwrap();
-        assert_eq!(ended.status.code(), Some(0), "{name}");
-        assert_eq!(lines(&ended.stdout).len(), 1, "{name}");
-    }
-    let folder = Folder::new();
-    let _socket = std::os::unix::net::UnixListener::bind(folder.path("socket")).unwrap();
-    let ended = scan_in(&folder, &["socket"]);
-    assert_eq!(ended.status, Some(1));
-    assert!(ended.stderr.contains("it is a socket"), "{}", ended.stderr);
-}
-
-#[test]
-fn an_oddity_that_loses_nothing_is_a_note() {
-    let folder = Folder::new();
-    let mail = folder.file(
-        "mail",
-        "Subject: x\nContent-Type: multipart/mixed\n\nhttp://m.example/lamp\n",
-    );
-    let ended = done(&["scan", &mail]);
-    assert_eq!(ended.records().len(), 1);
-    assert!(
-        ended.stderr.contains("without a boundary"),
-        "{}",
-        ended.stderr
-    );
-    let strict = crate::scene::ended(&mut urlspool(["scan", "--strict", &mail]), b"");
-    assert_eq!(strict.status, Some(1));
 }
 
 #[test]
@@ -371,10 +264,8 @@ fn the_ending_of_an_output_names_its_format() {
             .starts_with(b"{")
     );
     let (unknown, hint) = written("a.urls", &[]);
-    assert!(
-        unknown.starts_with(b"{") && hint.contains("names no format"),
-        "{hint}"
-    );
+    assert!(unknown.starts_with(b"{"));
+    assert_contains(&hint, "names no format");
     let (lines, hint) = written("a.jsonl", &[]);
     assert_eq!(hint, "");
     let (gzip, _) = written("a.jsonl.gz", &[]);

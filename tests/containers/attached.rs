@@ -1,9 +1,9 @@
 //! Archives in attachments: the limits of archives on disk, and damage.
 
-use urlspool::internals::diagnostic::DiagnosticKind;
-use urlspool::internals::limits::Limits;
+use urlspool_text::diagnostic::DiagnosticKind;
+use urlspool_text::limits::Limits;
 
-use super::{Zipped, gzip, mail, scan_bytes, scan_limited, tar, zip};
+use super::{Zipped, gzip, scan_bytes, scan_limited, zip};
 
 /// A message with these attachments.
 fn message(attachments: &[Vec<u8>]) -> Vec<u8> {
@@ -16,41 +16,6 @@ fn message(attachments: &[Vec<u8>]) -> Vec<u8> {
     }
     all.extend_from_slice(b"--b--\n");
     all
-}
-
-/// Row 85, across messages: a message inside an archive inside a message.
-#[test]
-fn containers_in_messages_in_containers_end_at_a_depth() {
-    type Wrap = fn(&[u8]) -> Vec<u8>;
-    let wraps: [Wrap; 3] = [
-        |inner| gzip(inner),
-        |inner| tar(&[("x", inner)]),
-        |inner| zip(&[Zipped::new("x", inner)]),
-    ];
-    for (number, wrap) in wraps.into_iter().enumerate() {
-        let nest = |depth| (0..depth).fold(mail(1).into_bytes(), |inner, _| wrap(&inner));
-        let messages =
-            |depth| (0..depth).fold(mail(1).into_bytes(), |inner, _| message(&[wrap(&inner)]));
-        // The message counts as one container.
-        for inside in [message(&[nest(3)]), messages(3)] {
-            let output = scan_bytes(&inside);
-            assert_eq!(output.urls(), ["http://n1.example/"], "{number}");
-            assert_eq!(output.events, [], "{number}");
-        }
-        for inside in [
-            message(&[nest(4)]),
-            message(&[nest(60)]),
-            messages(4),
-            messages(20),
-        ] {
-            let output = scan_bytes(&inside);
-            assert_eq!(
-                (output.urls().len(), output.kinds()),
-                (0, vec![DiagnosticKind::Limit]),
-                "{number}"
-            );
-        }
-    }
 }
 
 /// Row 83: one archive, and many of them in one message.
@@ -122,65 +87,4 @@ fn the_balance_of_a_message_grows_with_it() {
     ]));
     assert_eq!(output.urls(), ["http://last.example/"]);
     assert_eq!(output.kinds(), [DiagnosticKind::Limit]);
-}
-
-/// Row 117: ratios of mail that unpacks to many times its size, and of what is attached to it, do not multiply.
-#[test]
-fn mail_of_a_container_that_unpacks_to_much_has_a_smaller_balance() {
-    let short = message(&[gzip(&"http://a.example/ \n".repeat(6_000).into_bytes())]);
-    let one = [b"From a@b Mon\n", &short[..], b"\n"].concat();
-    let urls = |bytes: &[u8]| scan_bytes(bytes).urls().len();
-    assert_eq!(urls(&one), 6_000);
-    assert_eq!(urls(&gzip(&one)), 6_000);
-    let bomb = scan_bytes(&zstd::encode_all(&one.repeat(3_000)[..], 1).unwrap());
-    assert!(bomb.urls().len() < 600_000, "{}", bomb.urls().len());
-    assert!(bomb.kinds().contains(&DiagnosticKind::Limit));
-}
-
-/// Row 118.
-#[test]
-fn empty_streams_in_an_attachment_count() {
-    let empty = b"BZh9\x17\x72\x45\x38\x50\x90\0\0\0\0".repeat(10_000);
-    let output = scan_bytes(&message(&[empty, b"http://last.example/".to_vec()]));
-    assert_eq!(output.urls(), ["http://last.example/"]);
-    assert_eq!(output.kinds(), [DiagnosticKind::Limit]);
-}
-
-/// Row 86.
-#[test]
-fn entries_of_attached_archives_beyond_the_limit_are_one_event() {
-    let limits = Limits {
-        archive_entries: 20,
-        ..Limits::default()
-    };
-    let names: Vec<String> = (0..50).map(|number| number.to_string()).collect();
-    let pairs: Vec<_> = names
-        .iter()
-        .map(|name| (name.as_str(), &b"http://u.example/"[..]))
-        .collect();
-    let output = scan_limited(&message(&[tar(&pairs)]), limits);
-    assert_eq!(
-        (output.urls().len(), output.kinds()),
-        (20, vec![DiagnosticKind::Limit])
-    );
-}
-
-/// Row 88: what is before the damage is read, and the parts after it.
-#[test]
-fn damage_in_an_attached_archive_is_one_event() {
-    let whole = tar(&[
-        ("1", b"http://one.example/\n"),
-        ("2", b"http://two.example/\n"),
-    ]);
-    let last = b"http://last.example/\n".to_vec();
-    let output = scan_bytes(&message(&[whole[..1024 + 300].to_vec(), last.clone()]));
-    assert_eq!(
-        output.urls(),
-        ["http://one.example/", "http://last.example/"]
-    );
-    assert_eq!(output.kinds(), [DiagnosticKind::Damage]);
-    let cut = gzip(b"http://one.example/ and more, of which the end is missing\n");
-    let output = scan_bytes(&message(&[cut[..cut.len() - 12].to_vec(), last]));
-    assert_eq!(output.urls().last().unwrap(), "http://last.example/");
-    assert_eq!(output.kinds(), [DiagnosticKind::Damage]);
 }

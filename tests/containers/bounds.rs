@@ -2,10 +2,10 @@
 
 use std::io::Write;
 
-use urlspool::internals::diagnostic::DiagnosticKind;
-use urlspool::internals::limits::Limits;
+use urlspool_text::diagnostic::DiagnosticKind;
+use urlspool_text::limits::Limits;
 
-use super::{Zipped, gzip, mail, mbox, scan_bytes, scan_limited, tar, zip};
+use super::{Zipped, gzip, mail, mbox, scan_limited, tar, zip};
 
 /// Rows 83 and 84.
 #[test]
@@ -119,122 +119,5 @@ fn members_below_their_limits_share_the_balance_of_the_file() {
             [],
             "{number}"
         );
-    }
-}
-
-/// Row 118: beginning a stream, frame or entry counts, however little is in it.
-#[test]
-fn empty_streams_and_entries_count_as_unpacked_bytes() {
-    type Pack = fn(&[u8]) -> Vec<u8>;
-    let codecs: [Pack; 5] = [
-        gzip,
-        |bytes| zstd::encode_all(bytes, 1).unwrap(),
-        |bytes| {
-            let mut writer = bzip2::write::BzEncoder::new(Vec::new(), bzip2::Compression::best());
-            writer.write_all(bytes).unwrap();
-            writer.finish().unwrap()
-        },
-        |bytes| {
-            let mut writer = liblzma::write::XzEncoder::new(Vec::new(), 0);
-            writer.write_all(bytes).unwrap();
-            writer.finish().unwrap()
-        },
-        |bytes| {
-            let mut writer = lz4_flex::frame::FrameEncoder::new(Vec::new());
-            writer.write_all(bytes).unwrap();
-            writer.finish().unwrap()
-        },
-    ];
-    let limits = Limits {
-        unpack_ratio: 40,
-        unpack_ratio_from_bytes: 1 << 20,
-        ..Limits::default()
-    };
-    let check = |name: &str, packed: &[u8]| {
-        let output = scan_limited(packed, limits);
-        assert_eq!(output.urls(), ["http://n1.example/"], "{name}");
-        assert_eq!(
-            output.kinds(),
-            [DiagnosticKind::Limit],
-            "{name}: {:?}",
-            output.events
-        );
-    };
-    for (number, pack) in codecs.into_iter().enumerate() {
-        let empty = pack(b"").repeat(2_000);
-        let first = mail(1);
-        check(
-            &number.to_string(),
-            &[pack(first.as_bytes()), empty, pack(b"http://last.example/")].concat(),
-        );
-        // As pbzip2, pzstd and bgzip write them.
-        let pieces: Vec<_> = mbox(4_000).chunks(20_000).map(pack).collect();
-        let output = scan_bytes(&pieces.concat());
-        assert_eq!(
-            (output.urls().len(), output.events),
-            (4_000, vec![]),
-            "{number}"
-        );
-    }
-    let first = mail(1);
-    let mut entries = vec![("x", &b""[..]); 2_000];
-    entries.insert(0, ("first", first.as_bytes()));
-    check("tar", &gzip(&tar(&entries)));
-    check("zip", &gzip(&zipped(&entries, 0)));
-}
-
-/// Row 85.
-#[test]
-fn containers_in_containers_end_at_a_depth() {
-    type Wrap = fn(&[u8]) -> Vec<u8>;
-    let nest = |wrap: Wrap, depth| (0..depth).fold(mail(1).into_bytes(), |inner, _| wrap(&inner));
-    let wraps: [Wrap; 3] = [
-        |inner| gzip(inner),
-        |inner| tar(&[("x", inner)]),
-        |inner| zip(&[Zipped::new("x", inner)]),
-    ];
-    for (number, wrap) in wraps.into_iter().enumerate() {
-        assert_eq!(
-            scan_bytes(&nest(wrap, 4)).urls(),
-            ["http://n1.example/"],
-            "{number}"
-        );
-        for depth in [5, 100] {
-            let output = scan_bytes(&nest(wrap, depth));
-            assert_eq!(
-                (output.urls().len(), output.kinds()),
-                (0, vec![DiagnosticKind::Limit]),
-                "{number} at {depth}"
-            );
-        }
-    }
-}
-
-/// Row 86: entries beyond the limit are not read, and one event reports that. `URLSPOOL_ENTRIES` sets their number.
-#[test]
-fn entries_beyond_the_limit_are_one_event() {
-    let entries =
-        std::env::var("URLSPOOL_ENTRIES").map_or(3_000, |entries| entries.parse().unwrap());
-    let limits = Limits {
-        archive_entries: entries / 2,
-        ..Limits::default()
-    };
-    let names: Vec<String> = (0..entries).map(|number| number.to_string()).collect();
-    let members: Vec<_> = names
-        .iter()
-        .map(|name| Zipped::new(name, b"http://u.example/"))
-        .collect();
-    let archive = zip(&members);
-    let pairs: Vec<_> = names
-        .iter()
-        .map(|name| (name.as_str(), &b"http://u.example/"[..]))
-        .collect();
-    for bytes in [archive.clone(), gzip(&archive), tar(&pairs)] {
-        let output = scan_limited(&bytes, limits);
-        assert_eq!(
-            (output.urls().len(), output.kinds()),
-            (entries / 2, vec![DiagnosticKind::Limit])
-        );
-        assert_eq!(output.summary.members_read as usize, entries / 2);
     }
 }

@@ -1,6 +1,6 @@
 //! Tar archives: kinds of members, damage.
 
-use urlspool::internals::diagnostic::DiagnosticKind;
+use urlspool_text::diagnostic::DiagnosticKind;
 
 use super::{gzip, mail, mbox, places, scan_bytes, tar, tar_member};
 
@@ -54,6 +54,7 @@ fn only_files_of_a_tar_are_read_and_names_are_labels() {
             ("symlink", 1)
         ]
     );
+    // Names that leave the folder.
     assert_eq!(
         output
             .kinds()
@@ -61,7 +62,6 @@ fn only_files_of_a_tar_are_read_and_names_are_labels() {
             .filter(|&&kind| kind == DiagnosticKind::Ambiguous)
             .count(),
         2,
-        "names that leave the folder"
     );
 }
 
@@ -93,15 +93,15 @@ fn damage_in_a_tar_is_reported_once() {
     let mut wrong = bytes;
     wrong[1024 + 148] ^= 7;
     let output = scan_bytes(&wrong);
+    // A header that is none.
     assert_eq!(
         (output.urls().len(), output.kinds()),
         (1, vec![DiagnosticKind::Damage]),
-        "a header that is none"
     );
     let output = scan_bytes(&tar_member("1", b'0', one.len(), one.as_bytes()));
+    // No end mark.
     assert_eq!(
         (output.urls().len(), output.kinds()),
         (1, vec![DiagnosticKind::Ambiguous]),
-        "no end mark"
     );
 }

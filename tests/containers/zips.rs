@@ -1,7 +1,7 @@
 //! Zip archives: wrong headers, Zip64, streams.
 
-use urlspool::internals::diagnostic::DiagnosticKind;
-use urlspool::internals::limits::Limits;
+use urlspool_text::diagnostic::DiagnosticKind;
+use urlspool_text::limits::Limits;
 
 use super::{Zipped, deflate, gzip, mail, mbox, scan_bytes, scan_limited, tar, zip};
 
@@ -12,81 +12,60 @@ fn zips_with_wrong_headers_give_the_rest_and_one_event() {
     let member = |name, text: &str| Zipped::new(name, text.as_bytes());
     let whole = zip(&[member("1", &one), member("2", &two)]);
     assert_eq!(scan_bytes(&whole).urls().len(), 2);
-    let both = |wrong: Zipped<'_>| scan_bytes(&zip(&[wrong, Zipped::new("2", two.as_bytes())]));
-
-    let output = both(Zipped {
-        crc: 1,
-        ..member("1", &one)
-    });
-    assert_eq!(
-        (output.urls().len(), output.kinds()),
-        (2, vec![DiagnosticKind::Damage]),
-        "a wrong checksum"
-    );
-    let output = both(Zipped {
-        size: 7,
-        ..member("1", &one)
-    });
-    assert_eq!(
-        (output.urls().len(), output.kinds()),
-        (2, vec![DiagnosticKind::Damage]),
-        "a wrong size"
-    );
-    let output = both(Zipped {
-        flags: 1,
-        ..member("1", &one)
-    });
-    assert_eq!(
-        (output.urls().len(), output.kinds()),
-        (1, vec![DiagnosticKind::Skip]),
-        "encrypted"
-    );
-    let output = both(Zipped {
-        method: 99,
-        ..member("1", &one)
-    });
-    assert_eq!(
-        (output.urls().len(), output.kinds()),
-        (1, vec![DiagnosticKind::Skip]),
-        "an unknown compression"
-    );
-    let output = both(Zipped {
-        flags: 8,
-        ..member("1", &one)
-    });
-    assert_eq!(
-        (output.urls().len(), output.kinds()),
-        (2, vec![]),
-        "sizes after the member"
-    );
+    let (damage, skip) = (vec![DiagnosticKind::Damage], vec![DiagnosticKind::Skip]);
+    let first = || member("1", &one);
+    for (wrong, urls, events) in [
+        (Zipped { crc: 1, ..first() }, 2, &damage),
+        (Zipped { size: 7, ..first() }, 2, &damage),
+        // Encrypted.
+        (
+            Zipped {
+                flags: 1,
+                ..first()
+            },
+            1,
+            &skip,
+        ),
+        // An unknown compression.
+        (
+            Zipped {
+                method: 99,
+                ..first()
+            },
+            1,
+            &skip,
+        ),
+        // Sizes after the member.
+        (
+            Zipped {
+                flags: 8,
+                ..first()
+            },
+            2,
+            &vec![],
+        ),
+    ] {
+        let output = scan_bytes(&zip(&[wrong, Zipped::new("2", two.as_bytes())]));
+        assert_eq!((output.urls().len(), &output.kinds()), (urls, events));
+    }
 
     // The second member's entry names the first one's bytes.
     let mut overlapping = whole.clone();
     let entry = memchr::memmem::rfind(&overlapping, b"PK\x01\x02").unwrap();
     overlapping[entry + 42..entry + 46].fill(0);
     let output = scan_bytes(&overlapping);
-    assert_eq!(
-        (output.urls().len(), output.kinds()),
-        (1, vec![DiagnosticKind::Damage]),
-        "overlapping"
-    );
+    assert_eq!((output.urls().len(), output.kinds()), (1, damage));
 
     let few = Limits {
         archive_entries: 1,
         ..Limits::default()
     };
     let output = scan_limited(&whole, few);
-    assert_eq!(
-        (output.urls().len(), output.kinds()),
-        (1, vec![DiagnosticKind::Limit]),
-        "too many"
-    );
+    let limit = vec![DiagnosticKind::Limit];
+    assert_eq!((output.urls().len(), output.kinds()), (1, limit));
     let output = scan_bytes(&[&b"#!/bin/sh\n"[..], &whole].concat());
-    assert_eq!(
-        output.urls().len(),
-        0,
-        "a program with a zip after it is no zip"
-    );
+    // A program with a zip after it is no zip.
+    assert_eq!(output.urls().len(), 0);
 }
 
 /// The zip of one member with its numbers in zip64 fields, and only marks in their old places.

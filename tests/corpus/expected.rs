@@ -27,6 +27,132 @@ pub(super) enum Difference {
 /// The known differences. The test fails when a difference disappears, so that its row is removed.
 pub(super) const GAPS: &[Gap] = &[
     Gap {
+        path: "text/cut-lines.txt",
+        difference: Difference::Missing,
+        url: "http://ca06.example/institute/catalogue/of/brass/lamps/and/the/wicks/content",
+        reason: "a word in capitals below a full line looks like the rest of a name",
+    },
+    Gap {
+        path: "text/cut-lines.txt",
+        difference: Difference::Surplus,
+        url: "http://ca06.example/institute/catalogue/of/brass/lamps/and/the/wicks/contentBRASS",
+        reason: "as above",
+    },
+    Gap {
+        path: "text/cut-lines.txt",
+        difference: Difference::Missing,
+        url: "http://ce04.example/lamps-and-",
+        reason: "line numbers: no labelled archive has them",
+    },
+    Gap {
+        path: "text/cut-lines.txt",
+        difference: Difference::Surplus,
+        url: "http://ce04.example/lamps-and-000260",
+        reason: "as above",
+    },
+    Gap {
+        path: "text/cut-lines.txt",
+        difference: Difference::Missing,
+        url: "https://cg02.example/institute/catalogue/of/brass-lamps-and/the-wicks-and-the-oil/letters/",
+        reason: "a word between hyphens on a short line is no mark enough",
+    },
+    Gap {
+        path: "text/cut-lines.txt",
+        difference: Difference::Surplus,
+        url: "https://cg02.example/institute/catalogue/of/brass-lamps-and/",
+        reason: "as above",
+    },
+    Gap {
+        path: "text/joins.txt",
+        difference: Difference::Missing,
+        url: "http://jb04.example/lamps/",
+        reason: "a list of files below their folder: two labelled lines are too few for a row",
+    },
+    Gap {
+        path: "text/joins.txt",
+        difference: Difference::Surplus,
+        url: "http://jb04.example/lamps/wicks/flat.txt",
+        reason: "as above",
+    },
+    Gap {
+        path: "text/joins.txt",
+        difference: Difference::Missing,
+        url: "http://jc05.example/institute/archive/letters/of/the/year/1911/and/1912/index-of-lamps.html",
+        reason: "a line of quote marks ends a paragraph",
+    },
+    Gap {
+        path: "text/joins.txt",
+        difference: Difference::Surplus,
+        url: "http://jc05.example/institute/archive/letters/of/the/year/1911/and/1912/",
+        reason: "as above",
+    },
+    Gap {
+        path: "text/broken.txt",
+        difference: Difference::Surplus,
+        url: "http://o01.example/institute/catalogue/lamps",
+        reason: "doubtful, and open in EXPECTED.tsv: the head, with the join as an alternate",
+    },
+    Gap {
+        path: "text/soft-blanks.txt",
+        difference: Difference::Missing,
+        url: "http://sa02.example/institute/1349/wick-draft/on/brass-lamps/MapCopperOil/letters",
+        reason: "more text follows the rest",
+    },
+    Gap {
+        path: "text/soft-blanks.txt",
+        difference: Difference::Surplus,
+        url: "http://sa02.example/institute/1349/wick-draft/on/brass-lamps/",
+        reason: "as above",
+    },
+    Gap {
+        path: "text/wrapping.txt",
+        difference: Difference::Missing,
+        url: "http://wa03.example/questions/12064/why-does-the-flat-cotton-wick-of-my-lamp-burn-so-low-with-whaleoil",
+        reason: "the rest moved out of its quotation",
+    },
+    Gap {
+        path: "text/wrapping.txt",
+        difference: Difference::Surplus,
+        url: "http://wa03.example/questions/12064/why-does-the-flat-cotton-wick-of-my-lamp",
+        reason: "as above",
+    },
+    Gap {
+        path: "text/wrapping.txt",
+        difference: Difference::Missing,
+        url: "https://wb09.example.org/scm/lamps/",
+        reason: "a commit below a folder completes the URL of its page",
+    },
+    Gap {
+        path: "text/wrapping.txt",
+        difference: Difference::Surplus,
+        url: "https://wb09.example.org/scm/lamps/0123456789abcdef0123456789abcdef01234567",
+        reason: "as above",
+    },
+    Gap {
+        path: "text/wrapping.txt",
+        difference: Difference::Missing,
+        url: "http://wc02.example/cgi-bin/find.cgi/Letters/Oilman/LetterSix",
+        reason: "more text follows the rest",
+    },
+    Gap {
+        path: "text/wrapping.txt",
+        difference: Difference::Surplus,
+        url: "http://wc02.example/cgi-bin/find.cgi/",
+        reason: "as above",
+    },
+    Gap {
+        path: "text/wrapping.txt",
+        difference: Difference::Missing,
+        url: "http://wc09.example/l/",
+        reason: "a list of files below their folder, as above",
+    },
+    Gap {
+        path: "text/wrapping.txt",
+        difference: Difference::Surplus,
+        url: "http://wc09.example/l/wicks/flat-1911.txt",
+        reason: "as above",
+    },
+    Gap {
         path: "mail/flowed.eml",
         difference: Difference::Missing,
         url: "http://fw08.example/deep/",
@@ -37,12 +163,6 @@ pub(super) const GAPS: &[Gap] = &[
         difference: Difference::Surplus,
         url: "http://fw08.example/deep/less.html",
         reason: "as above",
-    },
-    Gap {
-        path: "text/broken.txt",
-        difference: Difference::Surplus,
-        url: "http://o02.example/institute/photographs/candlelightsan",
-        reason: "doubtful, and open in EXPECTED.tsv: the head, with the join as an alternate",
     },
     Gap {
         path: "text/ftp-locations.txt",
@@ -219,25 +339,4 @@ fn expected_urls_are_found_except_for_the_known_gaps() {
         gone.is_empty(),
         "these gaps are closed, so remove their rows from GAPS: {gone:#?}"
     );
-}
-
-#[test]
-fn differences_are_missing_and_surplus_urls() {
-    let row = |url: &str, doubtful| Expected {
-        url: url.to_owned(),
-        doubtful,
-    };
-    let want = [
-        row("a", false),
-        row("b", false),
-        row("c", true),
-        row("d", false),
-    ];
-    let got = |urls: &[&str]| urls.iter().map(|&url| url.to_owned()).collect::<Vec<_>>();
-    assert!(differences(&want, &got(&["a", "b", "d"])).is_empty());
-    assert_eq!(
-        differences(&want, &got(&["a", "c", "x", "d"])),
-        [(Difference::Missing, "b"), (Difference::Surplus, "x")]
-    );
-    assert_eq!(differences(&want, &got(&["b", "a", "c", "d"])).len(), 2);
 }

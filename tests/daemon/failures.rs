@@ -1,17 +1,15 @@
 //! Unreadable files, missing files and spools, truncated mailboxes and rebuilt state, with a simulated clock.
 
 use std::fs;
-use std::os::unix::fs::{PermissionsExt, symlink};
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use urlspool::internals::config::{Config, DedupeScope, Spool};
-use urlspool::internals::daemon::{
-    DaemonEvent, DaemonHost, MonotonicTime, SpoolReader, Status, rebuild_state,
-};
+use urlspool_daemon::{DaemonEvent, DaemonHost, SpoolReader, Status, rebuild_state};
+use urlspool_files::config::{Config, DedupeScope, Spool};
 
 use super::{mbox_message, message, read_segments};
-use crate::scene::{Folder, TestHost, when_unlocked};
+use crate::scene::{Folder, TestHost, assert_contains, when_unlocked};
 
 const DAY_MS: u64 = 86_400_000;
 
@@ -73,11 +71,8 @@ fn an_unreadable_file_delays_no_other_and_is_quarantined_after_a_day() {
     );
     fs::write(spool.join("1"), message(1, 1)).unwrap();
     let status = pass(&mut daemon, &mut host, 60_000);
-    assert_eq!(
-        read_segments(&folder.path("out")).ids.len(),
-        2,
-        "the other spool is read"
-    );
+    // The other spool is read.
+    assert_eq!(read_segments(&folder.path("out")).ids.len(), 2);
     assert_eq!((status.failing, status.quarantined), (1, 0), "{status:?}");
     let tries = |status: &Status| status.failures[0].tries;
     assert!((5..=7).contains(&tries(&status)), "{status:?}");
@@ -108,7 +103,7 @@ fn days(daemon: &mut SpoolReader, host: &mut TestHost, days: u64) -> Status {
 }
 
 /// Returns the number of rows of tables of the state, while no daemon holds it.
-fn rows(root: &Path, tables: [&str; 4]) -> [i64; 4] {
+fn rows(root: &Path, tables: [&str; 3]) -> [i64; 3] {
     let db = rusqlite::Connection::open(root.join("state/state.db")).unwrap();
     tables.map(|table| {
         db.query_row(&format!("SELECT count(*) FROM {table}"), [], |row| {
@@ -118,7 +113,7 @@ fn rows(root: &Path, tables: [&str; 4]) -> [i64; 4] {
     })
 }
 
-const TABLES: [&str; 4] = ["seen", "known", "file", "mailbox"];
+const TABLES: [&str; 3] = ["seen", "file", "mailbox"];
 
 fn mbox(n: u64) -> String {
     mbox_message(n, 1)
@@ -159,23 +154,16 @@ fn the_state_of_a_missing_file_is_purged_after_thirty_days() {
     fs::write(&mbox, &old_mbox).unwrap();
     fs::write(&mail, &old_mail).unwrap();
     days(&mut daemon, &mut host, 1);
-    assert_eq!(
-        read_segments(&root.join("out")).ids.len(),
-        10,
-        "both were restored from a backup"
-    );
+    // Both were restored from a backup.
+    assert_eq!(read_segments(&root.join("out")).ids.len(), 10);
 
     fs::remove_file(&mbox).unwrap();
     fs::remove_file(&mail).unwrap();
     let status = days(&mut daemon, &mut host, 33);
-    assert!(
-        status.metrics().contains("urlspool_forgotten_total 9\n"),
-        "{}",
-        status.metrics()
-    );
+    assert_contains(&status.metrics(), "urlspool_forgotten_total 9\n");
     daemon.close().unwrap();
     // One of the messages of the Maildir was in two files and is still in one.
-    assert_eq!(rows(root, TABLES), [2, 1, 1, 2]);
+    assert_eq!(rows(root, TABLES), [2, 2, 2]);
     let mut daemon = open(&config(root, std::slice::from_ref(&spool)), &mut host);
     fs::rename(
         spool.join("md/cur/z.M1.host:2,"),
@@ -184,11 +172,8 @@ fn the_state_of_a_missing_file_is_purged_after_thirty_days() {
     .unwrap();
     fs::write(&mail, &old_mail).unwrap();
     pass(&mut daemon, &mut host, 60_000);
-    assert_eq!(
-        read_segments(&root.join("out")).ids.len(),
-        12,
-        "only the purged message is new"
-    );
+    // Only the purged message is new.
+    assert_eq!(read_segments(&root.join("out")).ids.len(), 12);
 }
 
 #[test]
@@ -210,7 +195,7 @@ fn no_state_is_purged_when_a_mount_is_absent_or_the_clock_jumps() {
     let status = days(&mut daemon, &mut host, 2);
     assert!(status.spools[0].present, "{status:?}");
     daemon.close().unwrap();
-    assert_eq!(rows(root, TABLES), [5, 3, 2, 3]);
+    assert_eq!(rows(root, TABLES), [5, 5, 3]);
 
     // Between two runs at most one day counts, whatever the system clock says.
     fs::remove_file(spool.join("a")).unwrap();
@@ -226,7 +211,7 @@ fn no_state_is_purged_when_a_mount_is_absent_or_the_clock_jumps() {
         }
         daemon.close().unwrap();
     }
-    assert_eq!(rows(root, TABLES)[2], 2, "purged after four starts");
+    assert_eq!(rows(root, TABLES)[1], 5, "purged after four starts");
 }
 
 #[test]
@@ -251,10 +236,10 @@ fn a_rebuilt_state_has_the_read_positions() {
     let status = pass(&mut daemon, &mut host, 60_000);
     let counts =
         serde_json::from_slice::<serde_json::Value>(&status.json()).unwrap()["counts"].clone();
+    // No file is read again.
     assert_eq!(
         (&counts["files_read"], &counts["messages_read"]),
         (&0.into(), &0.into()),
-        "no file is read again"
     );
     append(&spool.join("a"), rest);
     append(&spool.join("b"), &mbox(7));
@@ -339,30 +324,4 @@ fn append(path: &Path, text: &str) {
         text.as_bytes(),
     )
     .unwrap();
-}
-
-#[test]
-fn new_folders_are_watched_and_linked_folders_are_not() {
-    let folder = Folder::in_memory();
-    let root = folder.root();
-    let (spool, elsewhere) = (root.join("spool"), root.join("elsewhere"));
-    fs::create_dir_all(elsewhere.join("inner")).unwrap();
-    fs::create_dir_all(spool.join("folder")).unwrap();
-    symlink(&elsewhere, spool.join("link")).unwrap();
-    // The configured root may be a link.
-    let named = root.join("named");
-    symlink(&spool, &named).unwrap();
-    let mut host = TestHost::default();
-    let mut daemon = open(&config(root, std::slice::from_ref(&named)), &mut host);
-    for path in [
-        named.clone(),
-        named.join("folder"),
-        named.join("link"),
-        named.join("link/inner"),
-    ] {
-        daemon.handle(DaemonEvent::Changed(path), MonotonicTime::default());
-    }
-    pass(&mut daemon, &mut host, 10);
-    assert_eq!(host.new_folders, [named.clone(), named.join("folder")]);
-    daemon.close().unwrap();
 }

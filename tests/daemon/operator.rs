@@ -4,7 +4,6 @@ mod documentation;
 mod permissions;
 
 use std::fs::{self, File};
-use std::hash::Hasher;
 use std::io::{Read, Write};
 use std::os::unix::fs::chown;
 use std::os::unix::net::UnixStream;
@@ -18,8 +17,9 @@ use rustix::process::{Pid, Resource, Rlimit, getrlimit, prlimit};
 use serde_json::Value;
 
 use super::cli::{code, configure, once, program};
+use super::scopes::set_scope;
 use super::{mbox_message, read_segments};
-use crate::scene::{Folder, copy_program, program_command};
+use crate::scene::{Folder, assert_contains, copy_program, program_command};
 
 const NOBODY: u32 = 65_534;
 
@@ -150,8 +150,22 @@ fn a_reload_logs_what_changed_and_what_waits_for_a_restart() {
     }
     fs::write(root.join("c.toml"), "[watch]\nsettle = 5\n").unwrap();
     daemon.signal("-HUP");
+    let refused = "the old configuration stays in force: ";
     daemon.until("the refused configuration is logged", |daemon| {
-        daemon.logged("the old configuration stays in force")
+        daemon.logged(refused)
+    });
+    // What has another scope, with whatever else has changed.
+    fs::write(root.join("c.toml"), config.replace("\"100ms\"", "\"1h\"")).unwrap();
+    set_scope(root, "dedupe = \"spool\"\n");
+    daemon.signal("-HUP");
+    daemon.until("the other scope is refused", |daemon| {
+        daemon.logged(&format!("{refused}spool "))
+    });
+    let mails = [1, 2].map(|n| mbox_message(n, 1));
+    fs::write(root.join("spool/a"), mails.concat()).unwrap();
+    fs::write(root.join("spool/b"), &mails[0]).unwrap();
+    daemon.until("the mail is written", |daemon| {
+        daemon.status()["counts"]["records"] == 6
     });
     daemon.stop();
     assert!(!root.join("out2").exists());
@@ -284,28 +298,6 @@ fn the_status_names_process_start_last_segment_and_last_error() {
     daemon.stop();
 }
 
-/// The kernel accepts a request to report changes also where it then reports none.
-#[test]
-fn the_status_claims_notices_only_after_one_has_arrived() {
-    let folder = Folder::in_memory();
-    let root = folder.root();
-    configure(root, "");
-    let daemon = Operated::start(root, program_command());
-    let notices = |daemon: &Operated<'_>| {
-        let spool = &daemon.status()["spools"][0];
-        (spool["notices"].clone(), spool["last_notice_ms"].is_u64())
-    };
-    daemon.until("the spool was scanned", |daemon| {
-        daemon.status()["counts"]["sweeps"] != 0
-    });
-    assert_eq!(notices(&daemon), ("set".into(), false));
-    fs::write(root.join("spool/inbox"), mbox_message(1, 1)).unwrap();
-    daemon.until("the report is in the status", |daemon| {
-        notices(daemon) == ("arrived".into(), true)
-    });
-    daemon.stop();
-}
-
 /// Row 124. The limit on open files is raised at the start, and lowered here.
 #[test]
 fn without_a_free_descriptor_the_sockets_wait() {
@@ -364,45 +356,6 @@ fn without_a_free_descriptor_the_sockets_wait() {
 }
 
 #[test]
-fn sockets_are_removed_at_exit() {
-    let folder = Folder::in_memory();
-    let root = folder.root();
-    configure(root, "");
-    let sockets = [root.join("state/control.sock"), root.join("m.sock")];
-    let daemon = Operated::start(root, program_command());
-    assert!(sockets.iter().all(|path| path.exists()));
-    daemon.stop();
-    assert!(!sockets.iter().any(|path| path.exists()));
-    assert_eq!(code(&once(root, &[])), 0);
-    assert!(!sockets.iter().any(|path| path.exists()));
-}
-
-#[test]
-fn a_sidecar_names_its_hash_and_counts_messages() {
-    let folder = Folder::in_memory();
-    let root = folder.root();
-    configure(root, "");
-    let plain = "From: a@b.example\n\nno address here\n";
-    fs::write(root.join("spool/plain.eml"), plain).unwrap();
-    fs::write(
-        root.join("spool/inbox"),
-        mbox_message(1, 1) + &mbox_message(2, 1),
-    )
-    .unwrap();
-    assert_eq!(code(&once(root, &[])), 0);
-    let lines = fs::read(root.join("out/0000000001.jsonl")).unwrap();
-    let meta = fs::read(root.join("out/0000000001.meta")).unwrap();
-    let meta: Value = serde_json::from_slice(&meta).unwrap();
-    let mut hash = twox_hash::XxHash3_64::new();
-    hash.write(&lines);
-    assert_eq!(meta["xxh3_64"], format!("{:016x}", hash.finish()));
-    assert_eq!(
-        (&meta["records"], &meta["messages"], &meta["len"]),
-        (&4.into(), &2.into(), &lines.len().into())
-    );
-}
-
-#[test]
 fn a_rebuild_says_when_records_will_be_written_again() {
     let folder = Folder::in_memory();
     let root = folder.root();
@@ -417,29 +370,23 @@ fn a_rebuild_says_when_records_will_be_written_again() {
         String::from_utf8(output.stderr).unwrap()
     };
     let complete = rebuild();
-    assert!(
-        complete.contains("3 sidecars, which list 3 messages"),
-        "{complete}"
-    );
+    assert_contains(&complete, "3 sidecars, which list 3 messages");
     assert!(!complete.contains("again"), "{complete}");
 
     for path in ["out/0000000002.meta", "state/sidecars/0000000002.meta"] {
         fs::remove_file(root.join(path)).unwrap();
     }
     let one_missing = rebuild();
-    assert!(
-        one_missing.contains("the sidecar of segment 2 is missing or damaged")
-            && one_missing.contains("their records written, again"),
-        "{one_missing}"
+    assert_contains(
+        &one_missing,
+        "the sidecar of segment 2 is missing or damaged",
     );
+    assert_contains(&one_missing, "their records written, again");
 
     fs::remove_dir_all(root.join("out")).unwrap();
     fs::remove_dir_all(root.join("state/sidecars")).unwrap();
     let none = rebuild();
-    assert!(
-        none.contains("no sidecars and no snapshot were found"),
-        "{none}"
-    );
+    assert_contains(&none, "no sidecars and no snapshot were found");
 }
 
 /// Adds lines to the table `[watch]` of the configuration.
@@ -482,19 +429,13 @@ fn once_ends_beside_a_locked_mailbox_and_names_it() {
         lines[0].contains(&*locked.to_string_lossy()) && lines[0].ends_with(&pid),
         "{log}"
     );
-    assert!(
-        lines[1].contains(&format!("{}: locked for", inbox.display())),
-        "{log}"
+    assert_contains(lines[1], &format!("{}: locked for", inbox.display()));
+    assert_contains(
+        lines[1],
+        &format!("by the lock file {}.lock", inbox.display()),
     );
-    assert!(
-        lines[1].contains(&format!("by the lock file {}.lock", inbox.display())),
-        "{log}"
-    );
-    assert_eq!(
-        read_segments(&root.join("out")).ids.len(),
-        2,
-        "the other one is read"
-    );
+    // The other one is read.
+    assert_eq!(read_segments(&root.join("out")).ids.len(), 2);
     drop(writer);
     fs::remove_file(spool.join("inbox.lock")).unwrap();
     assert_eq!(code(&once(root, &[])), 0);
@@ -524,11 +465,7 @@ fn a_locked_mailbox_is_named_and_causes_no_commits() {
     );
     assert_eq!(status["locks"][0]["path"], *name);
     assert!(daemon.get("/healthz").contains("503"));
-    assert!(
-        daemon
-            .get("/metrics")
-            .contains("\nurlspool_locked_files 1\n")
-    );
+    assert_contains(&daemon.get("/metrics"), "\nurlspool_locked_files 1\n");
     let commits = |daemon: &Operated<'_>| daemon.status()["counts"]["commits"].clone();
     let before = commits(&daemon);
     std::thread::sleep(Duration::from_millis(1_500));
@@ -550,28 +487,6 @@ fn a_locked_mailbox_is_named_and_causes_no_commits() {
         (1, 1),
         "{log:?}"
     );
-}
-
-/// Through a bind mount, which a test cannot make without rights: each commit changed the file, and was followed by another one.
-#[test]
-fn the_state_in_a_spool_causes_no_commits() {
-    let folder = Folder::in_memory();
-    let root = folder.root();
-    configure(root, "");
-    watch_with(root, "sweep = \"1s\"");
-    fs::write(root.join("spool/inbox"), mbox_message(1, 1)).unwrap();
-    let daemon = Operated::start(root, program_command());
-    let count = |name: &str| daemon.status()["counts"][name].as_u64().unwrap();
-    daemon.until("the mail is committed", |_| count("messages") == 1);
-    for name in ["state.db", "state.db-wal"] {
-        fs::hard_link(root.join("state").join(name), root.join("spool").join(name)).unwrap();
-    }
-    let scans = count("sweeps");
-    daemon.until("the links are seen", |_| scans + 2 < count("sweeps"));
-    let (commits, scans) = (count("commits"), count("sweeps"));
-    daemon.until("it scans again", |_| scans + 2 < count("sweeps"));
-    assert_eq!(count("commits"), commits, "there is nothing to commit");
-    daemon.stop();
 }
 
 /// It stayed healthy, and wrote into a folder that was gone.
@@ -597,10 +512,7 @@ fn a_removed_output_folder_is_noticed_and_its_mail_is_read_again() {
         removed.elapsed()
     );
     assert_eq!(code_at_end, Some(78), "{log}");
-    assert!(
-        log.contains("was removed or replaced while it was written"),
-        "{log}"
-    );
+    assert_contains(&log, "was removed or replaced while it was written");
     assert!(log.contains("urlspool watch --rebuild-state"), "{log}");
     let again = once(root, &[]);
     let message = String::from_utf8_lossy(&again.stderr);

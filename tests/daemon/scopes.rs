@@ -1,24 +1,20 @@
 //! The scope in which a message is written once: `dedupe` and `kind` of a known spool, which cannot change; its `path`, and the
 //! names of an mbox.
-//!
-//! `URLSPOOL_SCOPE_HISTORIES` sets the number of random lists of actions (default 20).
 
 use std::collections::BTreeSet;
 use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::Path;
-use std::process::Command;
-use std::time::{Duration, Instant};
 
-use urlspool::internals::config::DedupeScope;
-use urlspool::internals::daemon::rebuild_state;
-use urlspool::internals::origin::SourceKind;
+use urlspool_files::config::DedupeScope;
+use urlspool_text::origin::SourceKind;
 
-use super::cli::{code, configure, once, program};
+use super::cli::{code, configure, once};
 use super::lives::Lives;
+use super::spools::files_read;
 use super::tombstones::{Scene, mbox};
-use super::{mbox_message, message, read_segments};
-use crate::scene::{Folder, Rng, when_unlocked};
+use super::{message, read_segments};
+use crate::scene::Folder;
 
 /// The messages of the two mailboxes of an example, and how often each is written.
 fn written(lives: &Lives, messages: &[u64]) -> Vec<usize> {
@@ -130,28 +126,13 @@ fn a_spool_is_the_same_however_it_is_spelled() {
 }
 
 #[test]
-fn a_spool_whose_link_leads_elsewhere_is_the_same() {
-    let mut scene = Scene::new();
-    scene.write("a", &mbox(&[1, 2]));
-    let (link, moved) = (scene.folder.path("link"), scene.folder.path("moved"));
-    symlink(scene.path(""), &link).unwrap();
-    scene.config.spool[0].path = link.clone();
-    scene.check(&[1, 2], 0);
-    fs::rename(scene.path(""), &moved).unwrap();
-    fs::remove_file(&link).unwrap();
-    symlink(&moved, &link).unwrap();
-    fs::write(moved.join("a"), mbox(&[1, 2, 3])).unwrap();
-    let lives = scene.check(&[1, 2, 3], 0);
-    assert_eq!(written(&lives, &[1, 2, 3]), [1; 3]);
-}
-
-#[test]
 fn messages_of_an_mbox_with_two_names_can_be_gone() {
     let mut scene = Scene::new();
     scene.write("a", &mbox(&[1, 2, 3]));
     fs::hard_link(scene.path("a"), scene.path("b")).unwrap();
     let lives = scene.check(&[1, 2, 3], 0);
     assert_eq!(written(&lives, &[1, 2, 3]), [2; 3]);
+    assert_eq!(files_read(&mut scene), 0, "it is unchanged");
     // In place, under both names.
     scene.write("a", &mbox(&[1, 3]));
     let lives = scene.check(&[1, 3], 2);
@@ -164,138 +145,8 @@ fn messages_of_an_mbox_with_two_names_can_be_gone() {
     assert_eq!(written(&lives, &[1, 3, 4]), [2, 2, 1]);
 }
 
-/// The unchanged mbox was read again at each scan, once for each name.
-#[test]
-fn an_mbox_with_two_names_is_read_once_for_each() {
-    let mut scene = Scene::new();
-    scene.write("a", &mbox(&[1]));
-    fs::hard_link(scene.path("a"), scene.path("b")).unwrap();
-    scene.check(&[1], 0);
-    scene.scan_after(0);
-    scene.scan_after(60);
-    let daemon = scene.daemon.take().unwrap();
-    let status = serde_json::to_value(daemon.status(scene.host.time())).unwrap();
-    assert_eq!(status["counts"]["files_read"], 0, "{status}");
-    daemon.close().unwrap();
-}
-
-/// A spool with mailboxes of all kinds, whose configuration changes while mail comes, moves and goes.
-struct History {
-    scene: Scene,
-    rng: Rng,
-    /// The messages of the mboxes `a` and `b`, and of the Maildir `md`.
-    mailboxes: [Vec<u64>; 3],
-    last: u64,
-}
-
-impl History {
-    fn act(&mut self) {
-        let at = self.rng.below(3_u64) as usize;
-        match self.rng.below(9) {
-            0..=2 => {
-                self.last += 1;
-                self.mailboxes[at].push(self.last);
-                self.write(at);
-            }
-            3 => {
-                // A copy, or a move.
-                let other = self.rng.below(3_u64) as usize;
-                if let Some(index) = self.any(at) {
-                    let n = self.mailboxes[at][index];
-                    if !self.mailboxes[other].contains(&n) {
-                        self.mailboxes[other].push(n);
-                        self.write(other);
-                    }
-                    if self.rng.below(2) == 0 && other != at {
-                        self.mailboxes[at].remove(index);
-                        self.write(at);
-                    }
-                }
-            }
-            4 => {
-                if let Some(index) = self.any(at) {
-                    self.mailboxes[at].remove(index);
-                    self.write(at);
-                }
-            }
-            5 => {
-                let seconds = self.rng.below(100);
-                self.scene.scan_after(seconds);
-            }
-            _ => self.configure(),
-        }
-    }
-
-    fn any(&mut self, at: usize) -> Option<usize> {
-        let len = self.mailboxes[at].len() as u64;
-        (0 < len).then(|| self.rng.below(len) as usize)
-    }
-
-    fn write(&mut self, at: usize) {
-        let numbers = self.mailboxes[at].clone();
-        if at < 2 {
-            return self.scene.write(["a", "b"][at], &mbox(&numbers));
-        }
-        let name = |n: u64| format!("md/new/{n}.M1.host");
-        for n in 1..=self.last {
-            let exists = self.scene.path(&name(n)).exists();
-            match (exists, numbers.contains(&n)) {
-                (false, true) => self.scene.write(&name(n), &message(n, 1)),
-                (true, false) => self.scene.remove(&name(n)),
-                _ => {}
-            }
-        }
-    }
-
-    fn configure(&mut self) {
-        if let Some(daemon) = self.scene.daemon.take() {
-            daemon.close().unwrap();
-        }
-        let path = ["spool", "spool/../spool", "link/spool"][self.rng.below(3_u64) as usize];
-        self.scene.config.spool[0].path = self.scene.folder.path(path);
-        if self.rng.below(8) == 0 {
-            let Scene { config, host, .. } = &mut self.scene;
-            when_unlocked(|| rebuild_state(config, host)).unwrap();
-        }
-    }
-}
-
-#[test]
-fn the_output_equals_the_spool_after_any_history_of_scopes() {
-    let number =
-        |name: &str, usual: u64| std::env::var(name).map_or(usual, |value| value.parse().unwrap());
-    let seed = number("URLSPOOL_SEED", 1);
-    for history in seed..seed + number("URLSPOOL_SCOPE_HISTORIES", 20) {
-        let mut scene = Scene::new();
-        scene.config.spool[0].dedupe =
-            [DedupeScope::Mailbox, DedupeScope::Spool][(history % 2) as usize];
-        symlink(scene.folder.root(), scene.folder.path("link")).unwrap();
-        // An empty spool counts as absent.
-        fs::write(scene.path("keep"), mbox_message(0, 1)).unwrap();
-        let mut run = History {
-            scene,
-            rng: Rng::seeded(history),
-            mailboxes: Default::default(),
-            last: 0,
-        };
-        for _ in 0..40 {
-            run.act();
-        }
-        let lives = run.scene.settle();
-        let mut living: BTreeSet<u64> = run.mailboxes.iter().flatten().copied().collect();
-        living.insert(0);
-        let written: BTreeSet<u64> = lives.present().into_iter().map(|(_, n)| n).collect();
-        let wrong: Vec<_> = living.symmetric_difference(&written).collect();
-        assert!(
-            wrong.is_empty(),
-            "seed {history}: {wrong:?} of {living:?}: {:?}",
-            lives.events
-        );
-    }
-}
-
 /// Lets the configuration in `root` end with these lines.
-fn set_scope(root: &Path, scope: &str) {
+pub(super) fn set_scope(root: &Path, scope: &str) {
     let text = fs::read_to_string(root.join("c.toml")).unwrap();
     let end = text.find("[[spool]]").unwrap();
     let spool = format!("[[spool]]\npath = \"{}/spool\"\n{scope}", root.display());
@@ -342,48 +193,4 @@ fn a_start_with_another_kind_or_dedupe_is_refused_with_both_ways_out() {
     });
     assert_eq!(first.0, second.0);
     assert!(second.1.values().all(|times| *times == 1), "{:?}", second.1);
-}
-
-#[test]
-fn a_reload_with_another_scope_leaves_the_old_configuration_in_force() {
-    let folder = Folder::in_memory();
-    let root = folder.root();
-    configure(root, "");
-    fs::write(root.join("spool/a"), mbox(&[1, 2])).unwrap();
-    let mut daemon = program(root, &["watch"])
-        .stderr(fs::File::create(root.join("log")).unwrap())
-        .spawn()
-        .unwrap();
-    let log = || fs::read_to_string(root.join("log")).unwrap();
-    let until = |what: &str, holds: &dyn Fn() -> bool| {
-        let start = Instant::now();
-        while !holds() {
-            assert!(
-                start.elapsed() < Duration::from_secs(30),
-                "{what}: {}",
-                log()
-            );
-            std::thread::sleep(Duration::from_millis(20));
-        }
-    };
-    until("the daemon is ready", &|| log().contains("watching"));
-    // Also what else has changed.
-    let text = fs::read_to_string(root.join("c.toml")).unwrap();
-    fs::write(root.join("c.toml"), text.replace("\"100ms\"", "\"1h\"")).unwrap();
-    set_scope(root, "dedupe = \"spool\"\n");
-    let hang_up = Command::new("kill")
-        .args(["-HUP", &daemon.id().to_string()])
-        .status();
-    assert!(hang_up.unwrap().success());
-    until("the reload is refused", &|| {
-        log().contains("the old configuration stays in force: spool ")
-    });
-    fs::write(root.join("spool/b"), mbox(&[1, 3])).unwrap();
-    let out = root.join("out");
-    until("the mail is written", &|| {
-        out.exists() && read_segments(&out).ids.len() == 8
-    });
-    assert_eq!(read_segments(&out).urls["http://h.example/1-a.html"], 2);
-    daemon.kill().unwrap();
-    daemon.wait().unwrap();
 }

@@ -1,6 +1,5 @@
 //! `urlspool watch PATH...` without a configuration: lines on a terminal or a pipe, segments with `-o`, records with `--stdout`.
 
-use std::collections::BTreeSet;
 use std::fs;
 use std::io::{BufRead, BufReader, Read};
 use std::os::unix::process::ExitStatusExt;
@@ -12,7 +11,7 @@ use rustix::process::{Pid, Signal, kill_process};
 
 use super::cli::code;
 use super::{mbox_message, message, read_segments};
-use crate::scene::{Folder, program_command};
+use crate::scene::{Folder, program_command, wait_until};
 
 /// A folder with a Maildir `md` and an mbox `box`, which hold messages 1 and 2.
 fn scene() -> Folder {
@@ -151,21 +150,6 @@ fn sigterm_and_a_reader_that_ends_are_normal_ends() {
 }
 
 #[test]
-fn mail_that_is_there_is_shown_from_the_start_only() {
-    let folder = scene();
-    assert_eq!(text(&once(&folder, &["md", "box"]).stdout), "");
-    let shown = text(&once(&folder, &["md", "box", "--from-start"]).stdout);
-    let scan = program_command()
-        .args(["scan", "-q", "--format", "grep"])
-        .args([folder.path("md"), folder.path("box")])
-        .output()
-        .unwrap();
-    let sorted = |text: &str| text.lines().map(str::to_owned).collect::<BTreeSet<_>>();
-    assert_eq!(sorted(&shown), sorted(&text(&scan.stdout)));
-    assert_eq!(shown.lines().count(), 4);
-}
-
-#[test]
 fn segments_hold_what_came_since_the_first_start() {
     let folder = scene();
     let args = ["-o", "urls", "md", "box"];
@@ -183,17 +167,6 @@ fn segments_hold_what_came_since_the_first_start() {
     assert!(folder.path("urls/.state/state.db").exists());
 }
 
-#[test]
-fn an_empty_folder_that_was_watched_before_has_no_old_mail() {
-    let folder = scene();
-    fs::remove_file(folder.path("md/cur/1.M1.host:2,")).unwrap();
-    let args = ["-o", "urls", "md"];
-    once(&folder, &args);
-    deliver(&folder, 3);
-    once(&folder, &args);
-    assert_eq!(read_segments(&folder.path("urls")).urls.len(), 2);
-}
-
 /// A run that was killed before it had read the mail that was there notes it again.
 #[test]
 fn mail_that_was_there_is_not_new_after_a_kill() {
@@ -205,11 +178,8 @@ fn mail_that_was_there_is_not_new_after_a_kill() {
         .stderr(Stdio::null())
         .spawn()
         .unwrap();
-    let begun = Instant::now();
-    while !folder.path("urls/.state/state.db").exists() {
-        assert!(begun.elapsed() < Duration::from_secs(30));
-        std::thread::sleep(Duration::from_millis(5));
-    }
+    let state = folder.path("urls/.state/state.db");
+    wait_until("the state exists", || state.exists());
     child.kill().unwrap();
     child.wait().unwrap();
     once(&folder, &["-o", "urls", "md"]);
@@ -253,33 +223,6 @@ fn records_on_standard_output_are_printed_until_they_were_read() {
         fs::read_dir(folder.path("xdg/urlspool")).unwrap().count(),
         1
     );
-}
-
-#[test]
-fn the_status_of_a_watch_is_asked_for_by_its_output() {
-    let folder = scene();
-    let mut child = watch(folder.root(), &["-o", "urls", "md"])
-        .stderr(Stdio::null())
-        .spawn()
-        .unwrap();
-    let status = || {
-        program_command()
-            .args(["status", "-o", "urls"])
-            .current_dir(folder.root())
-            .output()
-            .unwrap()
-    };
-    let begun = Instant::now();
-    while code(&status()) != 0 {
-        assert!(begun.elapsed() < Duration::from_secs(30));
-        std::thread::sleep(Duration::from_millis(50));
-    }
-    child.kill().unwrap();
-    child.wait().unwrap();
-    let answer = status();
-    assert_eq!(code(&answer), 69);
-    let message = text(&answer.stderr);
-    assert!(message.contains("urls/.state"), "{message}");
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::read;
-use crate::scene::done;
+use crate::scene::{assert_contains, done};
 
 /// The rows of a table of exit codes, by code: the text of all cells after it.
 fn table(page: &str) -> BTreeMap<u8, &str> {
@@ -78,10 +78,7 @@ fn the_page_of_audits_names_the_exit_codes_of_each_step() {
         assert_eq!(named, help, "{step}");
         for code in help.intersection(&[1, 69].into()) {
             let name = format!("`audit {step}`");
-            assert!(
-                program[code].contains(&name),
-                "{code} of {step} in the help of the program"
-            );
+            assert_contains(&program[code], &name);
         }
     }
 }

@@ -3,12 +3,12 @@
 use std::fs;
 use std::path::Path;
 
-use urlspool::internals::limits::{Limits, SNIFF_BYTES};
-use urlspool::internals::origin::{FileRange, FormatHint, SourceKind};
-use urlspool::internals::pipeline::{Job, run};
-use urlspool::internals::read::{Input, StreamStep, Streams};
-use urlspool::internals::split::{Format, OpenedStream, open};
 use urlspool::{Extractor, Options, Source};
+use urlspool_files::pipeline::{Job, run};
+use urlspool_mail::split::{Format, OpenedStream, open};
+use urlspool_sources::read::{Input, StreamStep, Streams};
+use urlspool_text::limits::{Limits, SNIFF_BYTES};
+use urlspool_text::origin::{FileRange, FormatHint, SourceKind};
 
 use super::{Quoting, lines, maildir, mails, mbox};
 use crate::scene::{Folder, Rng, program_command};

@@ -46,25 +46,6 @@ fn row_75_hostile_html_is_tokenised_with_little_stack() {
     }
 }
 
-/// The tokeniser calls itself from attribute to attribute of a tag.
-#[test]
-fn row_75_a_tag_of_many_attributes_takes_little_stack() {
-    for attribute in [
-        "a=\"b\" ",
-        "a='b' ",
-        "a=b ",
-        "a=\"b\"",
-        "a ",
-        "a=\"&amp;\" ",
-    ] {
-        let html = format!(
-            "<p {}><a href=\"http://a.example/\">x</a>",
-            attribute.repeat(50_000)
-        );
-        check(attribute, page(&html), &["http://a.example/"]);
-    }
-}
-
 #[test]
 fn row_75_what_is_not_closed_hides_nothing_and_is_one_event() {
     let link = "<a href=\"http://a.example/\">x</a>";

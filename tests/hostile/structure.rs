@@ -2,131 +2,16 @@
 
 use std::collections::BTreeSet;
 
-use urlspool::internals::limits::Limits;
+use urlspool_text::limits::Limits;
 
 use super::{MIXED, check, message};
 use crate::scene::scan;
 
 // Row 61: nesting.
 
-#[test]
-fn row_61_parts_nested_100_000_deep_are_read_flat_beyond_the_limit() {
-    const LEVELS: usize = 100_000;
-    let planted = "http://deep.example/";
-    let multiparts = message("", &format!("{planted}\n"))
-        + &"Content-Type: multipart/mixed; boundary=b\n\n--b\n".repeat(LEVELS);
-    check("not nested", multiparts, &[planted]);
-    let nested = format!(
-        "{}\n{planted}\n",
-        "Content-Type: multipart/mixed; boundary=b\n\n--b\n".repeat(LEVELS)
-    );
-    let messages = format!(
-        "{}Subject: x\n\n{planted}\n",
-        "Content-Type: message/rfc822\n\n".repeat(LEVELS)
-    );
-    // Beyond the nesting limit all parts are siblings, so that many multiparts also reach the limit of parts.
-    for (name, mail, events) in [("multipart", &nested, 2), ("message", &messages, 1)] {
-        check(name, mail.as_str(), &[planted]);
-        let scan = scan(mail, &["--kind", "message"]);
-        assert_eq!(scan.urls(), BTreeSet::from([planted]), "{name}");
-        assert_eq!(scan.events, vec!["limit"; events], "{name}");
-        assert_eq!(scan.status, Some(0), "{name}");
-    }
-}
-
-/// Quoted-printable leaves a message as it is, so that it can be nested at no cost.
-#[test]
-fn row_61_messages_in_attachments_are_read_flat_beyond_the_limits() {
-    let planted = "http://deep.example/";
-    let attached = |encoding: &str, levels: usize| {
-        let header = format!(
-            "Content-Type: application/octet-stream; name=\"x.eml\"\nContent-Transfer-Encoding: {encoding}\n\n"
-        );
-        format!("{}Subject: x\n\n{planted}\n", header.repeat(levels))
-    };
-    let depth = Limits::default().mime_depth;
-    for (levels, events) in [(depth / 2, 0), (depth + 50, 1), (100_000, 1)] {
-        for encoding in ["7bit", "quoted-printable"] {
-            let mail = attached(encoding, levels);
-            check(&format!("{levels} {encoding}"), mail.as_str(), &[planted]);
-            let scan = scan(&mail, &["--kind", "message"]);
-            assert_eq!(
-                scan.urls(),
-                BTreeSet::from([planted]),
-                "{levels} {encoding}"
-            );
-            assert_eq!(scan.events, vec!["limit"; events], "{levels} {encoding}");
-        }
-    }
-}
-
-/// Layers hold their decoded bytes.
-#[test]
-fn row_61_attachments_inside_each_other_hold_a_bounded_number_of_bytes() {
-    let header = "Content-Type: application/octet-stream; name=\"x.eml\"\nContent-Transfer-Encoding: quoted-printable\n\n";
-    let planted = "http://deep.example/";
-    let filler = "0123456789\n".repeat(20_000);
-    let mail = format!("{}Subject: x\n\n{filler}{planted}\n", header.repeat(50));
-    assert_eq!(scan(&mail, &["--kind", "message"]).events, [""; 0]);
-    let small = ["--kind", "message", "--limit", "message_bytes=300KiB"];
-    let scan = scan(&mail, &small);
-    assert_eq!(scan.urls(), BTreeSet::from([planted]));
-    assert_eq!(scan.events, ["limit"]);
-}
-
-#[test]
-fn row_62_messages_of_an_attached_mailbox_are_read_flat_beyond_the_limit() {
-    let max = Limits::default().mime_parts;
-    let mailbox =
-        "From a@b Mon Jan  1 00:00:00 1996\nFrom: a\n\nhttp://each.example/\n\n".repeat(2 * max);
-    let mail = message(
-        "Content-Type: application/octet-stream; name=\"x.mbox\"\n",
-        &mailbox,
-    );
-    let scan = scan(&mail, &["--kind", "message"]);
-    assert_eq!(scan.records.len(), 2 * max);
-    assert_eq!(scan.events, ["limit"]);
-}
-
 // Row 62: many parts.
 
-#[test]
-fn row_62_countless_parts_are_read_flat_beyond_the_limit() {
-    let parts = 3 * Limits::default().mime_parts;
-    let mail = message(
-        MIXED,
-        &format!(
-            "{}--b\n\nhttp://last.example/\n--b--\n",
-            "--b\n\nx\n".repeat(parts)
-        ),
-    );
-    check("parts", mail.as_str(), &["http://last.example/"]);
-    assert_eq!(scan(mail, &["--kind", "message"]).events, ["limit"]);
-}
-
 // Row 63: many header fields.
-
-#[test]
-fn row_63_urls_are_found_after_a_flood_of_fields() {
-    let fields = "X-A: b\n".repeat(200_000);
-    check(
-        "fields",
-        message(
-            &format!("{fields}X-Url: http://field.example/\n"),
-            "http://body.example/\n",
-        ),
-        &["http://field.example/", "http://body.example/"],
-    );
-    let addresses = "<a@b.example>,\n ".repeat(100_000);
-    check(
-        "addresses",
-        message(
-            &format!("Cc: {addresses}<c@d.example>\n"),
-            "http://body.example/\n",
-        ),
-        &["http://body.example/"],
-    );
-}
 
 // Row 64: long header fields.
 

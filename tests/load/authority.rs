@@ -36,18 +36,6 @@ impl Authority {
         Some(Authority { folder })
     }
 
-    /// Signs the certificate `client.crt` of a client.
-    pub(crate) fn sign_client(&self) {
-        for args in [
-            "req -new -newkey rsa:2048 -nodes -subj /CN=loader -keyout client.key -out client.csr",
-            "x509 -req -in client.csr -CA root.crt -CAkey root.key -CAcreateserial -days 30 -extfile client.ext -out client.crt",
-        ] {
-            self.folder
-                .write("client.ext", "basicConstraints=CA:FALSE\n");
-            run_openssl(&self.folder, args);
-        }
-    }
-
     /// The file of the certificate of the authority.
     pub(crate) fn root(&self) -> String {
         self.folder.path("root.crt").display().to_string()

@@ -6,9 +6,8 @@ use std::net::TcpStream;
 use std::process::{Child, Command, Stdio};
 use std::time::Instant;
 
-use super::search::folder_with_contexts;
 use super::{MAIL, loaded, records};
-use crate::scene::{Folder, done, ended, lines, urlspool};
+use crate::scene::{Folder, assert_contains, ended, lines, urlspool};
 
 const HOSTILE: &str = "From x Thu Jan  4 00:00:00 1996\n\
 From: =?utf-8?q?=22=3E=3Cscript=3Ealert=281=29=3C/script=3E?= <eve@m.example>\n\
@@ -147,15 +146,9 @@ fn a_page_searches_filters_and_counts() {
             .starts_with("HTTP/1.1 404 ")
     );
     let none = served.get("link?key=http://none.example/");
-    assert!(
-        none.contains("./?q=http") && none.contains("No citation of this link"),
-        "{none}"
-    );
-    assert!(
-        served
-            .page("?q=%22")
-            .contains("neither a letter nor a digit")
-    );
+    assert_contains(&none, "./?q=http");
+    assert_contains(&none, "No citation of this link");
+    assert_contains(&served.page("?q=%22"), "neither a letter nor a digit");
     assert!(served.get("link").starts_with("HTTP/1.1 400 "));
     assert!(served.get("none").starts_with("HTTP/1.1 404 "));
 }
@@ -185,21 +178,6 @@ fn each_page_has_fifty_citations_of_one_order() {
 }
 
 #[test]
-fn rows_are_saved_as_tables_and_lines() {
-    let (_folder, served) = Served::of(MAIL);
-    let body = |answer: String| answer.split_once("\r\n\r\n").unwrap().1.to_owned();
-    let csv = served.page("citations.csv?domain=m.example");
-    assert!(csv.contains("Content-Disposition: attachment"), "{csv}");
-    assert_eq!(body(csv).lines().count(), 4);
-    let lines = body(served.page("citations.jsonl?domain=m.example"));
-    assert_eq!(lines.lines().count(), 3);
-    assert_eq!(
-        ended(&mut urlspool(["show"]), lines.as_bytes()).status,
-        Some(0)
-    );
-}
-
-#[test]
 fn texts_of_the_archive_are_text_and_lead_nowhere() {
     let (_folder, served) = Served::of(HOSTILE);
     for path in [
@@ -209,10 +187,7 @@ fn texts_of_the_archive_are_text_and_lead_nowhere() {
         "sender?sender=eve@m.example",
     ] {
         let answer = served.page(path);
-        assert!(
-            answer.contains("Content-Security-Policy: default-src 'none';"),
-            "{answer}"
-        );
+        assert_contains(&answer, "Content-Security-Policy: default-src 'none';");
         let (_, page) = answer.split_once("\r\n\r\n").unwrap();
         assert!(1 <= citations(page), "{page}");
         for markup in [
@@ -462,227 +437,6 @@ fn a_refusal_is_a_page_with_the_reason_and_a_way_back() {
 }
 
 #[test]
-fn dates_in_the_wrong_order_are_named() {
-    let (_folder, served) = Served::of(MAIL);
-    let page = served.page("?q=lamp&since=1997&until=1996");
-    let reason = "The dates are reversed: From <bdi>1997</bdi> is after To <bdi>1996</bdi>.";
-    assert!(page.contains(reason), "{page}");
-    let exchanged = "href=\"./?q=lamp&amp;since=1996&amp;until=1997\"";
-    assert!(page.contains(exchanged), "{page}");
-    // There is nothing to save.
-    let export = served.get("citations.csv?since=1997&until=1996");
-    assert!(export.starts_with("HTTP/1.1 400 "), "{export}");
-    assert!(export.contains(reason), "{export}");
-}
-
-#[test]
-fn a_thread_leads_to_its_other_citations() {
-    let message = |id: &str, references: &str, links: &str| {
-        format!(
-            "From a Mon Jan  1 00:00:00 1996\nFrom: a@m.example\nDate: Mon, 1 Jan 1996 10:00:00 \
-             +0000\nMessage-ID: <{id}>\n{references}\n{links}\n\n"
-        )
-    };
-    let mail = [
-        message("1&'b@m.example", "", "http://m.example/1"),
-        message(
-            "2@m.example",
-            "References: <1&'b@m.example> <x@m.example>\n",
-            "http://m.example/2",
-        ),
-        message(
-            "3@m.example",
-            "References: <1&'b@m.example>\n",
-            "http://m.example/3",
-        ),
-        message(
-            "4@m.example",
-            "References: <x@m.example>\n",
-            "http://m.example/4",
-        ),
-        message("x@m.example", "", "http://m.example/5"),
-        message(
-            "y@m.example",
-            "References: <X@m.example>\n",
-            "http://m.example/6",
-        ),
-    ];
-    let (_folder, served) = Served::of(&mail.concat());
-    for (number, count) in [(1, 3), (2, 3), (4, 2), (5, 2), (6, 1)] {
-        let page = served.page(&format!("link?key=http://m.example/{number}"));
-        let link = between(&page, "<a href=\"./?thread=", "\"").replace("&amp;", "&");
-        let thread = served.page(&format!("?thread={link}"));
-        assert_eq!(citations(&thread), count, "{number}: {thread}");
-        assert!(!thread.contains("<b>"), "{thread}");
-        // A search within the thread keeps it.
-        assert!(
-            thread.contains("<input type=\"hidden\" name=\"thread\""),
-            "{thread}"
-        );
-        assert!(
-            between(&thread, "<title>", "<").starts_with("Thread: "),
-            "{thread}"
-        );
-    }
-    let both = served.page("?thread=%3Cx@m.example%3E&domain=m.example&since=1996");
-    assert_eq!(citations(&both), 2);
-    assert_eq!(citations(&served.page("?thread=x@m.example")), 0);
-}
-
-#[test]
-fn the_links_of_citations_are_listed_by_citations_and_by_address() {
-    let mail: String = (0..450)
-        .map(|n| {
-            let again = if n % 100 == 7 {
-                "http://m.example/7\n"
-            } else {
-                ""
-            };
-            format!(
-                "From a Mon Jan  1 00:00:00 1996\nFrom: a@m.example\nDate: Mon, 1 Jan 1996 \
-                 10:00:00 +0000\nMessage-ID: <{n}@m.example>\n\nhttp://m.example/{n}\n\
-                 http://other.example/{n}\n{again}\n"
-            )
-        })
-        .collect();
-    let (_folder, served) = Served::of(&mail);
-    let page = served.page("domain?domain=m.example");
-    assert!(page.contains("href=\"links?domain=m.example\""), "{page}");
-    let listed = |query: &str| {
-        let page = served.page(&format!("links?domain=m.example{query}"));
-        assert!(page.contains("<h2>450 links</h2>"), "{query}");
-        let links = between(&page, "<ol class=\"links\"", "</ol>").to_owned();
-        let keys = links.split("<bdi>http://m.example/").skip(1);
-        let keys = keys.map(|part| part.split('<').next().unwrap().to_owned());
-        (keys.collect::<Vec<_>>(), links)
-    };
-    let (first, links) = listed("");
-    assert_eq!((first.len(), &*first[0]), (200, "7"));
-    assert!(
-        links.contains("<span class=\"n\">6 citations</span>"),
-        "{links}"
-    );
-    let mut all = Vec::new();
-    for number in 1..=3 {
-        all.extend(listed(&format!("&page={number}&by=address")).0);
-    }
-    let mut sorted: Vec<_> = (0..450).map(|n| n.to_string()).collect();
-    sorted.sort_unstable();
-    assert_eq!(all, sorted);
-    let page = served.page("links?domain=m.example&page=2&by=address");
-    for part in [
-        "href=\"links?domain=m.example&amp;page=3&amp;by=address\"",
-        "<strong aria-current=\"true\">address</strong>",
-        "<title>Links, Domain: m.example, page 2</title>",
-        "href=\"link?key=http%3A%2F%2Fm.example%2F",
-    ] {
-        assert!(page.contains(part), "{part}: {page}");
-    }
-    assert!(served.page("links?since=1997").contains("<h2>0 links</h2>"));
-    assert!(served.page("links").contains("<h2>900 links</h2>"));
-    assert!(served.page("links?until=soon").contains("is no date"));
-}
-
-#[test]
-fn a_list_of_links_is_saved_as_a_table_and_as_lines() {
-    let mail = MAIL.replacen("see ", "see http://z.example/a,b and ", 1);
-    let (_folder, served) = Served::of(&mail);
-    let page = served.page("links?sender=jane&by=address");
-    for part in [
-        "href=\"links.csv?sender=jane&amp;by=address\">CSV</a>",
-        "href=\"links.jsonl?sender=jane&amp;by=address\">JSON lines</a>",
-    ] {
-        assert!(page.contains(part), "{part}: {page}");
-    }
-    let file = |path: &str, name: &str, content_type: &str| {
-        let answer = served.page(path);
-        for part in [
-            format!("Content-Disposition: attachment; filename=\"{name}\"\r\n"),
-            format!("Content-Type: {content_type}; charset=utf-8\r\n"),
-        ] {
-            assert!(answer.contains(&part), "{part}: {answer}");
-        }
-        answer.split_once("\r\n\r\n").unwrap().1.to_owned()
-    };
-    assert_eq!(
-        file("links.csv?domain=m.example", "links.csv", "text/csv"),
-        "url,citations\nhttp://m.example/lamp,3\n"
-    );
-    assert_eq!(
-        file(
-            "links.jsonl?domain=m.example",
-            "links.jsonl",
-            "application/jsonl"
-        ),
-        "{\"url\":\"http://m.example/lamp\",\"citations\":3}\n"
-    );
-    assert_eq!(
-        file("links.csv?by=address&page=2", "links.csv", "text/csv"),
-        "url,citations\nftp://f.example/x,1\nhttp://m.example/lamp,3\n\"http://z.example/a,b\",1\n"
-    );
-    let by_citations = file("links.csv", "links.csv", "text/csv");
-    assert!(by_citations.starts_with("url,citations\nhttp://m.example/lamp,3\n"));
-    assert_eq!(by_citations.lines().count(), 4);
-    assert_eq!(
-        file("links.csv?since=1997", "links.csv", "text/csv"),
-        "url,citations\n"
-    );
-    assert_eq!(
-        file("links.jsonl?since=1997", "links.jsonl", "application/jsonl"),
-        ""
-    );
-    // There is nothing to save.
-    assert!(!served.page("links?since=1997").contains("links.csv"));
-    for (path, reason) in [
-        ("links.csv?until=soon", "is no date"),
-        (
-            "links.jsonl?since=1997&until=1996",
-            "The dates are reversed",
-        ),
-        ("links.csv?page=0", "The address of this page is incomplete"),
-    ] {
-        let answer = served.get(path);
-        assert!(
-            answer.starts_with("HTTP/1.1 400 ") && answer.contains(reason),
-            "{answer}"
-        );
-    }
-}
-
-#[test]
-fn a_title_names_the_conditions() {
-    let (_folder, served) = Served::of(MAIL);
-    for (path, title) in [
-        ("", "Links in urls.db"),
-        ("?q=lamp", "Words: lamp"),
-        ("?q=lamp&sender=jane", "Words: lamp, Sender: jane"),
-        (
-            "domain?domain=m.example&q=lamp",
-            "Domain: m.example, Words: lamp",
-        ),
-        ("domain?domain=m.example", "Domain: m.example"),
-        ("?until=soon", "Nothing was searched: To"),
-        ("bytes?row=1", "As it is in the file: http://m.example/lamp"),
-        ("links", "List of links"),
-    ] {
-        let page = served.page(path);
-        assert_eq!(between(&page, "<title>", "</title>"), title, "{path}");
-    }
-    let long = served.page(&format!("?q={}", "a".repeat(100)));
-    let title = between(&long, "<title>", "</title>").to_owned();
-    assert_eq!(title, format!("Words: {}\u{2026}", "a".repeat(80)));
-}
-
-#[test]
-fn names_of_lists_match_in_both_cases() {
-    let mail = MAIL.replacen("Subject:", "Newsgroups: Alt.Lamps\nSubject:", 1);
-    let (_folder, served) = Served::of(&mail);
-    let all = citations(&served.page("list?list=alt.lamps"));
-    assert!(0 < all);
-    assert_eq!(citations(&served.page("?list=ALT.LAMPS")), all);
-}
-
-#[test]
 fn the_database_stays_as_it_is_and_new_rows_are_seen() {
     let (folder, served) = Served::of(MAIL);
     let before = std::fs::read(folder.path("urls.db")).unwrap();
@@ -722,10 +476,7 @@ fn raw_bytes_are_shown_with_the_text_around_them() {
     assert!(served.get("bytes?row=99").starts_with("HTTP/1.1 404 "));
     std::fs::write(folder.path("a.mbox"), "short").unwrap();
     let page = served.page(&format!("bytes?row={row}"));
-    assert!(
-        page.contains("it is not the file that was scanned"),
-        "{page}"
-    );
+    assert_contains(&page, "it is not the file that was scanned");
     std::fs::remove_file(folder.path("a.mbox")).unwrap();
     let page = served.page(&format!("bytes?row={row}"));
     assert!(page.contains("The file cannot be read: "), "{page}");
@@ -823,29 +574,6 @@ fn files_are_shown_to_others_only_below_a_folder() {
 }
 
 #[test]
-fn bytes_that_are_not_shown_are_named() {
-    let lines = "no link\n".repeat(500);
-    let mail = format!("{MAIL}{lines}").replacen("see ", &format!("{lines}see "), 1);
-    let (_folder, served) = Served::of(&mail);
-    let page = served.page("bytes?row=1");
-    let place = between(&page, "a.mbox:", "<");
-    let (start, _) = place.split_once('-').unwrap();
-    let text = between(&page, "<pre class=\"raw\">", "<mark>");
-    let before = start.parse::<usize>().unwrap() - text.len();
-    assert!(
-        text.starts_with("no link\n") && text.ends_with("see "),
-        "{text}"
-    );
-    let left = between(&page, "\u{2026} ", " bytes of the file before this text");
-    assert_eq!(left.replace(',', ""), before.to_string());
-    assert!(
-        page.contains(" bytes of the file after this text"),
-        "{page}"
-    );
-    assert!(!page.contains("The link is cut"), "{page}");
-}
-
-#[test]
 fn the_text_around_a_hostile_link_is_text() {
     let (_folder, served) = Served::of(HOSTILE);
     for row in 1..=2 {
@@ -857,139 +585,4 @@ fn the_text_around_a_hostile_link_is_text() {
         }
         assert!(raw.contains("&lt;a href="), "{raw}");
     }
-}
-
-/// The part of a page between two texts.
-#[track_caller]
-fn between<'p>(page: &'p str, start: &str, end: &str) -> &'p str {
-    let (_, rest) = page.split_once(start).unwrap();
-    rest.split_once(end).unwrap().0
-}
-
-#[test]
-fn hazards_are_counted_and_filter() {
-    let (_folder, served) = Served::of(&[MAIL, HOSTILE].concat());
-    let page = served.page("");
-    let hazards = between(&page, "<h2>Hazards</h2>", "</section>");
-    assert!(hazards.contains("href=\"./?hazard=mismatch\""), "{hazards}");
-    assert!(hazards.contains("<span class=\"n\">1</span>"), "{hazards}");
-    let chosen = served.page("?hazard=mismatch");
-    assert_eq!(citations(&chosen), 1);
-    assert!(chosen.contains("<option value=\"mismatch\" selected>"));
-    let in_citation = "class=\"warning\" href=\"./?q=evil&amp;hazard=mismatch\"";
-    assert!(served.page("?q=evil").contains(in_citation));
-    assert_eq!(citations(&served.page("?hazard=password")), 0);
-    assert!(served.page("?hazard=soon").contains("Nothing was searched"));
-}
-
-#[test]
-fn the_most_cited_links_are_ranked_and_filter() {
-    let (_folder, served) = Served::of(MAIL);
-    let page = served.page("?q=lamp");
-    let links = between(&page, "<h2>Most cited links</h2>", "</section>");
-    let items: Vec<_> = links.split("<li>").skip(1).collect();
-    let first = "href=\"./?q=lamp&amp;key=http%3A%2F%2Fm.example%2Flamp\"";
-    assert!(
-        items[0].contains(first) && items[0].contains(">3<"),
-        "{links}"
-    );
-    // The other is cited once.
-    assert_eq!(items.len(), 1, "{links}");
-    assert_eq!(
-        citations(&served.page("?q=lamp&key=http%3A%2F%2Fm.example%2Flamp")),
-        3
-    );
-}
-
-#[test]
-fn a_pasted_url_of_a_campaign_finds_the_link_by_its_clean_key() {
-    let mail = MAIL.replacen(
-        "http://m.example/lamp ",
-        "http://m.example/lamp?utm_source=list&id=1 ",
-        1,
-    );
-    let (_folder, served) = Served::of(&mail);
-    for (url, count) in [
-        ("http://m.example/lamp?id=1%26utm_source=mail", 1),
-        (
-            "HTTP://M.example:80/lamp?utm_campaign=a%26utm_source=b%23top",
-            2,
-        ),
-        ("http://m.example/?utm_source=mail", 0),
-        ("jane+http://m.example/lamp?utm_source=mail", 1),
-    ] {
-        let page = served.page(&format!("?q={url}"));
-        assert_eq!(citations(&page), count, "{url}");
-        assert!(
-            page.contains("without its parameters of visitors"),
-            "{page}"
-        );
-    }
-    assert!(
-        !served
-            .page("?q=http://m.example/lamp")
-            .contains("parameters of visitors and")
-    );
-}
-
-#[test]
-fn a_name_that_is_clicked_in_a_citation_keeps_the_other_conditions() {
-    let (_folder, served) = Served::of(MAIL);
-    let page = served.page("?q=lamp&since=1996");
-    for kept in [
-        "href=\"domain?q=lamp&amp;domain=m.example&amp;since=1996\"",
-        "href=\"sender?q=lamp&amp;sender=jane%40m.example&amp;since=1996\"",
-    ] {
-        assert!(page.contains(kept), "{kept}: {page}");
-    }
-    let page = served.page("sender?q=other&sender=john%40m.example&since=1996");
-    assert_eq!(citations(&page), 1);
-    assert!(
-        page.contains("href=\"./?sender=john%40m.example&amp;since=1996\""),
-        "{page}"
-    );
-    // All citations of a link stand on its page.
-    assert!(
-        page.contains("href=\"link?key=http%3A%2F%2Fm.example%2Flamp\""),
-        "{page}"
-    );
-}
-
-#[test]
-fn words_that_are_searched_are_marked_in_passages() {
-    let folder = folder_with_contexts();
-    let served = Served::at(&folder, "127.0.0.1:0");
-    let page = served.page("?q=FOX+ju*&sort=oldest");
-    let marked = "<mark>fox</mark> <mark>jumps</mark> \\u{1b}[2J over http://m.example/lamp and";
-    assert!(page.contains(marked), "{page}");
-    assert!(!served.page("?q=-other").contains("<mark>"));
-}
-
-#[test]
-fn long_passages_are_cut_around_the_link() {
-    let folder = Folder::new();
-    let words = "word ".repeat(600);
-    let path = folder.file("a.txt", format!("{words}http://m.example/ {words}"));
-    let lines = done(&["scan", "--context", "4096", &path]).stdout;
-    loaded(&folder, &[], &lines);
-    let page = Served::at(&folder, "127.0.0.1:0").page("?q=word");
-    let passage = between(&page, "<p class=\"passage\">", "</p>");
-    assert_eq!(
-        passage.matches("<mark>word</mark>").count(),
-        2 * 1_000 / 5,
-        "{passage}"
-    );
-    assert_eq!(passage.matches('\u{2026}').count(), 2, "{passage}");
-}
-
-#[test]
-fn a_query_of_too_many_words_says_so() {
-    let (_folder, served) = Served::of(MAIL);
-    let lamps = vec!["lamp"; 32].join("+");
-    let page = served.page(&format!("?q={lamps}"));
-    assert!(!page.contains("Only the first"), "{page}");
-    let page = served.page(&format!("?q={lamps}+nowhere"));
-    assert_eq!(citations(&page), 4);
-    let note = "Only the first 32 words and phrases were searched: 1 other was left out.";
-    assert!(page.contains(note), "{page}");
 }

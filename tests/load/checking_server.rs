@@ -14,9 +14,7 @@ use std::thread;
 
 use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
-use rustls::server::WebPkiClientVerifier;
-use rustls::server::danger::ClientCertVerifier;
-use rustls::{RootCertStore, ServerConfig, ServerConnection, StreamOwned};
+use rustls::{ServerConfig, ServerConnection, StreamOwned};
 
 use super::authority::Authority;
 use crate::scene::Rng;
@@ -80,26 +78,6 @@ impl CheckingServer {
 
     /// A server of encrypted connections, whose certificate is for `localhost`.
     pub(crate) fn start_encrypted(seed: u64, authority: &Authority) -> CheckingServer {
-        let nobody = WebPkiClientVerifier::no_client_auth();
-        CheckingServer::start_verifying(seed, authority, nobody)
-    }
-
-    /// A server of encrypted connections, to which clients show a certificate of the authority.
-    pub(crate) fn start_for_clients(seed: u64, authority: &Authority) -> CheckingServer {
-        let mut roots = RootCertStore::empty();
-        roots
-            .add(CertificateDer::from_pem_file(authority.root()).unwrap())
-            .unwrap();
-        let provider = Arc::new(rustls::crypto::ring::default_provider());
-        let verifier = WebPkiClientVerifier::builder_with_provider(Arc::new(roots), provider);
-        CheckingServer::start_verifying(seed, authority, verifier.build().unwrap())
-    }
-
-    fn start_verifying(
-        seed: u64,
-        authority: &Authority,
-        verifier: Arc<dyn ClientCertVerifier>,
-    ) -> CheckingServer {
         let file = |name| authority.file(name);
         let certificates = CertificateDer::pem_file_iter(file("server.crt")).unwrap();
         let key = PrivateKeyDer::from_pem_file(file("server.key")).unwrap();
@@ -107,7 +85,7 @@ impl CheckingServer {
         let config = ServerConfig::builder_with_provider(provider)
             .with_safe_default_protocol_versions()
             .unwrap()
-            .with_client_cert_verifier(verifier)
+            .with_no_client_auth()
             .with_single_cert(certificates.map(Result::unwrap).collect(), key);
         CheckingServer::start_with(seed, Some(Arc::new(config.unwrap())))
     }

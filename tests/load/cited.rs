@@ -83,16 +83,3 @@ fn a_domain_stands_for_its_hosts_and_csv_guards_formulas() {
     assert_eq!(ended(&mut urlspool(["show"]), &line.stdout).status, Some(0));
     assert_eq!(run(&folder, "cited", &["none.example"]).text(), "");
 }
-
-#[test]
-fn a_text_that_names_nothing_is_refused() {
-    let folder = loaded_folder();
-    let database = folder.path("urls.db");
-    let ended = ended(urlspool(["cited"]).arg(database).arg("a b"), b"");
-    assert_eq!(ended.status, Some(2));
-    assert!(
-        ended.stderr.contains("neither a URL nor a domain"),
-        "{}",
-        ended.stderr
-    );
-}

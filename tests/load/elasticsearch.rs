@@ -1,6 +1,5 @@
 //! Loads into Elasticsearch and `OpenSearch`, against a checking server: none of these is here.
 
-mod kills;
 mod login;
 mod tls;
 
@@ -11,11 +10,11 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-use super::checking_server::{API_KEY, CheckingServer, Faults, State};
-use super::kept_segments::{check_replaced, end_of, follow, is_empty, wait_until};
+use super::checking_server::{API_KEY, CheckingServer, Faults};
+use super::kept_segments::{check_replaced, end_of, follow, is_empty};
 use super::segments::segment;
 use super::{MAIL, records};
-use crate::scene::{Ended, Folder, ended, lines, urlspool};
+use crate::scene::{Ended, Folder, assert_contains, ended, lines, urlspool, wait_until};
 
 /// `urlspool load` into an index of the server.
 fn load_command(server: &CheckingServer, args: &[&str]) -> Command {
@@ -56,14 +55,6 @@ fn stored(server: &CheckingServer) -> Vec<(String, String)> {
 fn name(record: &Value) -> (String, String) {
     let text = |value: &Value| value.as_str().unwrap().to_owned();
     (text(&record["id"]), text(&record["source"]["path"]))
-}
-
-fn gone(record: &Value) -> String {
-    let (mailbox, digest) = (&record["source"]["mailbox"], &record["message"]["digest"]);
-    format!(
-        "{}\n",
-        json!({"type": "gone", "mailbox": mailbox, "digests": [digest, "00"]})
-    )
 }
 
 #[test]
@@ -125,12 +116,7 @@ fn a_scan_creates_the_documents_of_its_records() {
     assert_eq!(documents, records);
     for option in ["--replace", "--dry-run"] {
         let refused = scan(&[option]);
-        assert_eq!(refused.status, Some(2), "{}", refused.stderr);
-        assert!(
-            refused.stderr.contains("a transaction"),
-            "{}",
-            refused.stderr
-        );
+        refused.check(2, "a transaction");
     }
     server.check();
 }
@@ -182,12 +168,7 @@ fn a_request_that_is_too_large_is_divided() {
     let input = records(&folder, "a.mbox", &mail);
     server.state().documents.max_bytes = 8_000;
     let ended = load(&server, &[], &input);
-    assert_eq!(ended.status, Some(1), "{}", ended.stderr);
-    assert!(
-        ended.stderr.contains("standard input, line 4: the server refused the record: it is longer than the server accepts"),
-        "{}",
-        ended.stderr
-    );
+    ended.check(1, "standard input, line 4: the server refused the record: it is longer than the server accepts");
     assert_eq!(count(&server), 3);
     server.check();
 }
@@ -214,30 +195,13 @@ fn a_document_that_is_refused_is_named_and_the_others_are_loaded() {
 }
 
 #[test]
-fn gone_messages_are_removed_in_the_order_of_the_input() {
-    let (folder, server) = (Folder::new(), CheckingServer::start(1));
-    let input = records(&folder, "a.mbox", MAIL);
-    let first = gone(&lines(&input)[0]);
-    let summary = loaded(&server, &[], &[&input, first.as_bytes()].concat());
-    assert!(summary.contains("3 rows removed"), "{summary}");
-    assert_eq!(count(&server), 1);
-    let twice = [first.as_bytes(), &input, first.as_bytes(), &input].concat();
-    loaded(&server, &[], &twice);
-    assert_eq!(count(&server), 4);
-    server.check();
-}
-
-#[test]
 fn a_segment_is_loaded_once_and_another_hash_is_an_error() {
     let (folder, server) = (Folder::new(), CheckingServer::start(1));
     segment(&folder, 1, &records(&folder, "a.mbox", MAIL));
     let out = folder.path("out").display().to_string();
     assert!(loaded(&server, &[&out], b"").contains("1 segment loaded"));
     let summary = loaded(&server, &[&out, &out], b"");
-    assert!(
-        summary.contains("0 records, 0 of them new, 2 segments known"),
-        "{summary}"
-    );
+    assert_contains(&summary, "0 records, 0 of them new, 2 segments known");
     segment(&folder, 1, b"");
     let ended = load(&server, &[&out, "--delete-segments"], b"");
     assert_eq!(ended.status, Some(78), "{}", ended.stderr);
@@ -253,12 +217,7 @@ fn a_missing_server_and_a_wrong_key_have_their_exit_codes() {
         load_command(&server, &[]).env("URLSPOOL_ELASTICSEARCH_API_KEY", "other"),
         &input,
     );
-    assert_eq!(ended_with.status, Some(2), "{}", ended_with.stderr);
-    assert!(
-        ended_with.stderr.contains("URLSPOOL_ELASTICSEARCH_API_KEY"),
-        "{}",
-        ended_with.stderr
-    );
+    ended_with.check(2, "URLSPOOL_ELASTICSEARCH_API_KEY");
     assert!(
         !ended_with.stderr.contains("other;"),
         "{}",
@@ -277,25 +236,8 @@ fn an_index_of_another_program_is_refused() {
         .documents
         .store("mail", "1", json!({"text": "a note"}));
     let ended = load(&server, &[], &records(&folder, "a.mbox", MAIL));
-    assert_eq!(ended.status, Some(2), "{}", ended.stderr);
-    assert!(
-        ended.stderr.contains("not created by `urlspool load`"),
-        "{}",
-        ended.stderr
-    );
+    ended.check(2, "not created by `urlspool load`");
     assert_eq!(count(&server), 1);
-}
-
-#[test]
-fn replacing_is_refused() {
-    let (folder, server) = (Folder::new(), CheckingServer::start(1));
-    let ended = load(&server, &["--replace"], &records(&folder, "a.mbox", MAIL));
-    assert_eq!(ended.status, Some(2), "{}", ended.stderr);
-    assert!(
-        ended.stderr.contains("need a transaction"),
-        "{}",
-        ended.stderr
-    );
 }
 
 #[test]
@@ -312,14 +254,8 @@ fn following_pauses_while_the_server_is_away() {
         .unwrap();
     std::thread::sleep(Duration::from_millis(500));
     server.state().is_away = false;
-    let begun = Instant::now();
-    while 0 < fs::read_dir(folder.path("out")).unwrap().count() {
-        assert!(
-            begun.elapsed() < Duration::from_mins(1),
-            "it does not go on"
-        );
-        std::thread::sleep(Duration::from_millis(50));
-    }
+    let out = folder.path("out");
+    wait_until("the segment is loaded", || is_empty(&out));
     following.kill().unwrap();
     following.wait().unwrap();
     assert_eq!(count(&server), 4);
@@ -387,96 +323,4 @@ fn a_server_that_never_answers_is_given_up() {
         "{}",
         ended.stderr
     );
-}
-
-/// Loads while `trouble` is there, and for `time` after the start. Returns what the load reports.
-fn loaded_after(
-    time: Duration,
-    trouble: fn(&mut State),
-    end: fn(&mut State),
-) -> (String, Duration) {
-    let (folder, server) = (Folder::new(), CheckingServer::start(1));
-    let input = records(&folder, "a.mbox", MAIL);
-    loaded(&server, &[], &lines_of_first(&input));
-    trouble(&mut server.state());
-    let begun = Instant::now();
-    let stderr = std::thread::scope(|scope| {
-        scope.spawn(|| {
-            std::thread::sleep(time);
-            end(&mut server.state());
-        });
-        loaded(&server, &[], &input)
-    });
-    assert_eq!(count(&server), 4);
-    server.check();
-    (stderr, begun.elapsed())
-}
-
-/// The first record of the input.
-fn lines_of_first(input: &[u8]) -> Vec<u8> {
-    input
-        .split_inclusive(|byte| *byte == b'\n')
-        .next()
-        .unwrap()
-        .to_owned()
-}
-
-#[test]
-fn a_server_that_stays_busy_is_waited_for_and_named() {
-    // Six attempts would be over after 3.1 seconds.
-    let busy = Duration::from_secs(5);
-    let refuse_all = |state: &mut State| state.faults.refused_requests = 100;
-    let (stderr, time) = loaded_after(busy, refuse_all, |state| state.faults = Faults::default());
-    assert!(busy <= time, "{time:?}");
-    for text in [
-        "attempt 4 failed, trying again in ",
-        " s more at most: http://127.0.0.1:",
-        "busy",
-    ] {
-        assert!(stderr.contains(text), "{stderr}");
-    }
-    assert!(!stderr.contains("attempt 3 failed"), "{stderr}");
-}
-
-#[test]
-fn a_full_disk_is_waited_for_with_a_way_out() {
-    let (stderr, _) = loaded_after(
-        Duration::from_secs(2),
-        |state| state.documents.is_disk_full = true,
-        |state| state.documents.is_disk_full = false,
-    );
-    for text in [
-        "cluster_block_exception",
-        "]; a disk of the server is nearly full: make room on it",
-        "index.blocks.read_only_allow_delete",
-    ] {
-        assert!(stderr.contains(text), "{stderr}");
-    }
-}
-
-#[test]
-fn following_ends_at_a_signal_while_the_server_is_busy() {
-    let (folder, server) = (Folder::new(), CheckingServer::start(1));
-    segment(&folder, 1, &records(&folder, "a.mbox", MAIL));
-    server.state().faults.refused_requests = 100;
-    let out = folder.path("out").display().to_string();
-    let mut following = load_command(&server, &["--follow", &out])
-        .stdin(Stdio::null())
-        .stderr(Stdio::null())
-        .spawn()
-        .unwrap();
-    // Long enough for pauses of seconds.
-    std::thread::sleep(Duration::from_secs(4));
-    let pid = i32::try_from(following.id()).unwrap();
-    let pid = rustix::process::Pid::from_raw(pid).unwrap();
-    rustix::process::kill_process(pid, rustix::process::Signal::TERM).unwrap();
-    let begun = Instant::now();
-    let status = following.wait().unwrap();
-    assert_eq!(status.code(), Some(0));
-    assert!(
-        begun.elapsed() < Duration::from_millis(2_500),
-        "{:?}",
-        begun.elapsed()
-    );
-    assert_eq!(fs::read_dir(folder.path("out")).unwrap().count(), 2);
 }

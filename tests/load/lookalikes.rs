@@ -1,11 +1,11 @@
-//! Messages with one digest, and mailboxes whose names look alike: a `gone` line of one removes no row of the other.
+//! Mailboxes whose names look alike: a `gone` line of one removes no row of the other.
 
 use std::fs;
 use std::os::unix::ffi::OsStringExt;
 use std::path::{Path, PathBuf};
 
 use super::{check_database, loaded, value};
-use crate::scene::{Folder, colliding_messages, done};
+use crate::scene::{Folder, done};
 
 /// Runs the daemon once on the folder `spool`, with tombstones, and loads what it wrote.
 fn watch_and_load(folder: &Folder) {
@@ -33,23 +33,6 @@ fn rows(folder: &Folder, url: &str) -> i64 {
         folder,
         &format!("SELECT count(*) FROM urls WHERE url='{url}'"),
     )
-}
-
-#[test]
-fn rows_of_two_messages_with_one_digest_stay_until_both_are_gone() {
-    let folder = Folder::new();
-    let new = maildir(&folder.path("spool/md"));
-    let [first, second] = colliding_messages();
-    fs::write(new.join("1.M.h"), first).unwrap();
-    fs::write(new.join("2.M.h"), second).unwrap();
-    watch_and_load(&folder);
-    fs::remove_file(new.join("1.M.h")).unwrap();
-    watch_and_load(&folder);
-    assert_eq!(rows(&folder, "http://benign.example/"), 2);
-    assert_eq!(rows(&folder, "http://evil.example/payload"), 1);
-    fs::remove_file(new.join("2.M.h")).unwrap();
-    watch_and_load(&folder);
-    assert_eq!(value::<i64>(&folder, "SELECT count(*) FROM urls"), 0);
 }
 
 #[test]

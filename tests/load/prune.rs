@@ -3,7 +3,7 @@
 use std::fs;
 
 use super::{MAIL, check_database, load, loaded, value};
-use crate::scene::{Folder, done, ended, urlspool};
+use crate::scene::{Folder, assert_contains, done};
 
 /// A folder with the database of two mailboxes of four records each, and with an audit's results.
 fn two_mailboxes() -> (Folder, String) {
@@ -31,10 +31,7 @@ fn rows_of_files_that_are_gone_are_removed_and_a_dry_run_counts_them() {
     assert!(message.contains("0 records, 0 of them new\n"), "{message}");
     fs::remove_file(folder.path("mail/a.mbox")).unwrap();
     let dry = loaded(&folder, &["--prune", "--dry-run", &mail], b"");
-    assert!(
-        dry.contains("changed nothing; --prune would remove 4 rows"),
-        "{dry}"
-    );
+    assert_contains(&dry, "changed nothing; --prune would remove 4 rows");
     assert_eq!(rows(&folder), 8);
     let message = loaded(&folder, &["--prune", &mail], b"");
     assert!(message.contains("4 rows removed"), "{message}");
@@ -55,23 +52,6 @@ fn files_elsewhere_keep_their_rows() {
     let message = loaded(&folder, &["--prune", &elsewhere], b"");
     assert!(message.contains("no rows of files beneath"), "{message}");
     assert_eq!(rows(&folder), 8);
-}
-
-#[test]
-fn the_outer_one_of_two_roots_is_known() {
-    let (folder, mail) = two_mailboxes();
-    fs::remove_file(folder.path("mail/a.mbox")).unwrap();
-    folder.write("mail/deep/x/y", "y");
-    let (deep, deeper) = (format!("{mail}/deep"), format!("{mail}/deep/x"));
-    let message = loaded(&folder, &["--prune", &deep, &mail], b"");
-    assert!(message.contains("4 rows removed"), "{message}");
-    // All files beneath the one root are beneath the other.
-    let message = loaded(&folder, &["--prune", &deep, &mail], b"");
-    assert!(!message.contains("no rows of files"), "{message}");
-    let message = loaded(&folder, &["--prune", &mail, &deeper], b"");
-    let unknown = format!("no rows of files beneath {deeper};");
-    assert!(message.contains(&unknown), "{message}");
-    assert_eq!(message.matches("no rows of files").count(), 1, "{message}");
 }
 
 /// A mail program renames the file of a message that is read.
@@ -119,12 +99,7 @@ fn a_root_that_is_missing_or_empty_is_an_error() {
     fs::rename(&mail, folder.path("away")).unwrap();
     let refused = |roots: &[&str]| {
         let ended = load(&folder, &[&["--prune"], roots].concat(), b"");
-        assert_eq!(ended.status, Some(2), "{roots:?}: {}", ended.stderr);
-        assert!(
-            ended.stderr.contains("is its file system mounted?"),
-            "{}",
-            ended.stderr
-        );
+        ended.check(2, "is its file system mounted?");
         assert_eq!(rows(&folder), 8);
     };
     refused(&[&mail]);
@@ -133,19 +108,4 @@ fn a_root_that_is_missing_or_empty_is_an_error() {
     let away = folder.path("away").display().to_string();
     refused(&[&away, &mail]);
     refused(&["-"]);
-}
-
-#[test]
-fn a_database_that_is_missing_is_not_created() {
-    let folder = Folder::new();
-    let root = folder.file("mail", "x");
-    let database = folder.path("urls.db");
-    let ended = ended(
-        urlspool(["load", "--prune", "--into"])
-            .arg(&database)
-            .arg(&root),
-        b"",
-    );
-    assert_eq!(ended.status, Some(2), "{}", ended.stderr);
-    assert!(!database.exists());
 }

@@ -1,11 +1,7 @@
 //! `urlspool load --replace`: rows are removed only if the input shows that its files no longer hold them.
 
-use std::ffi::OsStr;
-use std::fs;
-use std::os::unix::ffi::OsStrExt;
-
 use super::{MAIL, check_database, load, loaded, records, value};
-use crate::scene::{Folder, done};
+use crate::scene::{Folder, assert_contains};
 
 /// The second message of [`MAIL`].
 fn second_message() -> &'static str {
@@ -20,10 +16,7 @@ fn replace_removes_what_the_files_of_the_input_no_longer_hold() {
     loaded(&folder, &[], &records(&folder, "a.mbox", MAIL));
     let after = records(&folder, "a.mbox", second_message());
     let summary = loaded(&folder, &["--replace"], &after);
-    assert!(
-        summary.contains("0 of them new, 3 rows removed"),
-        "{summary}"
-    );
+    assert_contains(&summary, "0 of them new, 3 rows removed");
     assert_eq!(value::<i64>(&folder, "SELECT count(*) FROM urls"), 5);
     check_database(&folder.path("urls.db"));
 }
@@ -33,12 +26,7 @@ fn replace_removes_what_the_files_of_the_input_no_longer_hold() {
 fn keeps_all_rows(folder: &Folder, args: &[&str], input: &[u8]) {
     let args = [&["--replace"], args].concat();
     let ended = load(folder, &args, input);
-    assert_eq!(ended.status, Some(1), "{}", ended.stderr);
-    assert!(
-        ended.stderr.contains("--replace removed no rows"),
-        "{}",
-        ended.stderr
-    );
+    ended.check(1, "--replace removed no rows");
     assert_eq!(value::<i64>(folder, "SELECT count(*) FROM urls"), 4);
     check_database(&folder.path("urls.db"));
 }
@@ -59,37 +47,4 @@ fn replace_removes_nothing_if_the_input_is_not_whole() {
     keeps_all_rows(&folder, &[&rest, &cut], b"");
     let summary = loaded(&folder, &["--replace"], first_line);
     assert!(summary.contains("3 rows removed"), "{summary}");
-}
-
-#[test]
-fn replace_refuses_segments() {
-    let folder = Folder::new();
-    let lines = records(&folder, "a.mbox", MAIL);
-    loaded(&folder, &[], &lines);
-    let segment = super::segments::segment(&folder, 1, &lines);
-    let ended = load(&folder, &["--replace", &segment], b"");
-    assert_eq!(ended.status, Some(2), "{}", ended.stderr);
-    assert!(ended.stderr.contains("is a segment"), "{}", ended.stderr);
-    assert_eq!(value::<i64>(&folder, "SELECT count(*) FROM urls"), 4);
-}
-
-#[test]
-fn replace_distinguishes_names_that_are_not_utf_8() {
-    let folder = Folder::new();
-    for name in [&b"a\xfe.mbox"[..], b"a\xff.mbox"] {
-        fs::create_dir_all(folder.path("mail")).unwrap();
-        fs::write(folder.path("mail").join(OsStr::from_bytes(name)), MAIL).unwrap();
-    }
-    let mail = folder.path("mail").display().to_string();
-    loaded(&folder, &[], &done(&["scan", &mail]).stdout);
-    assert_eq!(value::<i64>(&folder, "SELECT count(*) FROM urls"), 8);
-    fs::remove_file(folder.path("mail").join(OsStr::from_bytes(b"a\xfe.mbox"))).unwrap();
-    fs::write(
-        folder.path("mail").join(OsStr::from_bytes(b"a\xff.mbox")),
-        second_message(),
-    )
-    .unwrap();
-    let summary = loaded(&folder, &["--replace"], &done(&["scan", &mail]).stdout);
-    assert!(summary.contains("3 rows removed"), "{summary}");
-    assert_eq!(value::<i64>(&folder, "SELECT count(*) FROM urls"), 5);
 }

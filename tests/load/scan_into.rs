@@ -5,13 +5,13 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::process::Stdio;
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use rusqlite::Connection;
 use rusqlite::types::Value;
 
 use super::{MAIL, check_database, first_message, load, value};
-use crate::scene::{Ended, Folder, ended, unless_ignored, urlspool};
+use crate::scene::{Ended, Folder, assert_contains, ended, unless_ignored, urlspool, wait_until};
 
 /// Runs `urlspool scan -v --into` the database `urls.db` in `folder`.
 fn scan_into(folder: &Folder, args: &[&str], input: &[u8]) -> Ended {
@@ -83,51 +83,6 @@ fn the_rows_are_those_of_a_scan_that_is_loaded() {
 }
 
 #[test]
-fn a_second_scan_adds_what_is_new() {
-    let folder = Folder::new();
-    let mail = folder.file("a.mbox", first_message());
-    assert!(scanned_into(&folder, &[&mail]).contains("3 records, 3 of them new"));
-    fs::write(&mail, MAIL).unwrap();
-    assert!(scanned_into(&folder, &[&mail]).contains("4 records, 1 of them new"));
-    let ended = scan_into(&folder, &["-"], MAIL.as_bytes());
-    assert!(
-        ended.stderr.contains("4 records, 4 of them new"),
-        "{}",
-        ended.stderr
-    );
-    assert_eq!(rows(&folder), 8);
-}
-
-#[test]
-fn other_outputs_are_written_beside_the_database() {
-    let folder = Folder::new();
-    let mail = folder.file("a.mbox", MAIL);
-    let [rejects, events, summary] =
-        ["rejects", "events", "summary"].map(|name| folder.path(name).display().to_string());
-    let outputs = [
-        "--rejects",
-        &rejects,
-        "--events",
-        &events,
-        "--summary",
-        &summary,
-    ];
-    let ended = scan_into(&folder, &[&outputs[..], &[&mail]].concat(), b"");
-    assert_eq!(
-        (ended.status, ended.text()),
-        (Some(0), ""),
-        "{}",
-        ended.stderr
-    );
-    assert!(
-        fs::read_to_string(&summary)
-            .unwrap()
-            .contains("\"records\":4")
-    );
-    assert_eq!(rows(&folder), 4);
-}
-
-#[test]
 fn replace_removes_the_rows_of_what_is_gone_or_changed() {
     let folder = Folder::new();
     let mail = two_mailboxes(&folder);
@@ -150,20 +105,14 @@ fn replace_removes_the_rows_of_what_is_gone_or_changed() {
     assert!(counted.contains("--dry-run changed nothing"), "{counted}");
     assert_eq!(rows(&folder), 16);
     let summary = scanned_into(&folder, &["--replace", &mail]);
-    assert!(
-        summary.contains("3 records, 0 of them new, 9 rows removed"),
-        "{summary}"
-    );
+    assert_contains(&summary, "3 records, 0 of them new, 9 rows removed");
     // What lies elsewhere is not looked at.
     assert_eq!(rows(&folder), 7);
     folder.write("mail/c.mbox", "");
     folder.write("mail/a.mbox", "");
     folder.write("mail/d.mbox", MAIL);
     let summary = scanned_into(&folder, &["--replace", &mail]);
-    assert!(
-        summary.contains("4 of them new, 3 rows removed"),
-        "{summary}"
-    );
+    assert_contains(&summary, "4 of them new, 3 rows removed");
 }
 
 #[test]
@@ -179,19 +128,11 @@ fn replace_keeps_the_rows_of_a_root_that_is_missing_or_empty() {
         }
         let ended = scan_into(&folder, &["--replace", &mail, &other], b"");
         assert_eq!(ended.status, Some(i32::from(!is_there)), "{}", ended.stderr);
-        assert!(
-            ended.stderr.contains("rows of its files were not removed"),
-            "{}",
-            ended.stderr
-        );
+        assert_contains(&ended.stderr, "rows of its files were not removed");
         assert_eq!(rows(&folder), 12);
     }
     let ended = scan_into(&folder, &["--replace", &mail], b"");
-    assert!(
-        ended.stderr.contains("rows of its files were not removed"),
-        "{}",
-        ended.stderr
-    );
+    assert_contains(&ended.stderr, "rows of its files were not removed");
     fs::write(&other, "").unwrap();
     scanned_into(&folder, &["--replace", &mail, &other]);
     assert_eq!(rows(&folder), 12);
@@ -219,8 +160,7 @@ fn replace_keeps_the_rows_of_files_that_were_not_read() {
     )
     .unwrap();
     let ended = scan_into(&folder, &["--replace", "--exclude", "deep", &mail], b"");
-    assert_eq!(ended.status, Some(1), "{}", ended.stderr);
-    assert!(ended.stderr.contains("4 rows removed"), "{}", ended.stderr);
+    ended.check(1, "4 rows removed");
     assert_eq!(rows(&folder), before - 4);
 }
 
@@ -238,8 +178,7 @@ fn what_cannot_be_meant_is_refused_before_any_work() {
         (&["--rejects", &mail], "would overwrite the input"),
     ] {
         let ended = scan_into(&folder, &[args, &[&mail]].concat(), b"");
-        assert_eq!(ended.status, Some(2), "{args:?}: {}", ended.stderr);
-        assert!(ended.stderr.contains(reason), "{args:?}: {}", ended.stderr);
+        ended.check(2, reason);
         assert!(!folder.path("urls.db").exists(), "{args:?}");
     }
     assert_eq!(fs::read_to_string(&mail).unwrap(), MAIL);
@@ -248,8 +187,7 @@ fn what_cannot_be_meant_is_refused_before_any_work() {
         ("duckdb:x", "is no target"),
     ] {
         let ended = ended(&mut urlspool(["scan", "--into", target, &mail]), b"");
-        assert_eq!(ended.status, Some(2), "{target}: {}", ended.stderr);
-        assert!(ended.stderr.contains(reason), "{target}: {}", ended.stderr);
+        ended.check(2, reason);
     }
     let other = folder.file("other", "no database, and longer than a page would be");
     let ended = ended(
@@ -267,19 +205,6 @@ fn what_cannot_be_meant_is_refused_before_any_work() {
 }
 
 #[test]
-fn the_database_is_not_read_as_mail() {
-    let folder = Folder::new();
-    folder.write("a.mbox", MAIL);
-    let root = folder.root().display().to_string();
-    scanned_into(&folder, &[&root]);
-    for _ in 0..2 {
-        let summary = scanned_into(&folder, &["--replace", &root]);
-        assert!(summary.contains("4 records, 0 of them new\n"), "{summary}");
-    }
-    assert_eq!(rows(&folder), 4);
-}
-
-#[test]
 fn an_interrupted_load_is_completed_by_the_next() {
     let folder = Folder::new();
     // The scan waits for its input, which stays open: `wait` would close it, and the scan could end
@@ -292,11 +217,7 @@ fn an_interrupted_load_is_completed_by_the_next() {
         .spawn()
         .unwrap();
     let input = child.stdin.take();
-    let begun = Instant::now();
-    while !folder.path("urls.db").exists() {
-        assert!(begun.elapsed() < Duration::from_secs(20), "no database");
-        thread::sleep(Duration::from_millis(5));
-    }
+    wait_until("the database exists", || folder.path("urls.db").exists());
     thread::sleep(Duration::from_millis(50));
     let id = rustix::process::Pid::from_child(&child);
     rustix::process::kill_process(id, unless_ignored(rustix::process::Signal::INT)).unwrap();
@@ -328,8 +249,7 @@ fn a_load_that_fails_ends_the_scan_and_can_be_repeated() {
     let rejects = folder.path("rejects").display().to_string();
     let options = ["--rejects", &rejects, &few, &many];
     let ended = scan_into(&folder, &options, b"");
-    assert_eq!(ended.status, Some(74), "{}", ended.stderr);
-    assert!(ended.stderr.contains("no room"), "{}", ended.stderr);
+    ended.check(74, "no room");
     assert!(!Path::new(&rejects).exists());
     db.execute_batch("DROP TRIGGER full").unwrap();
     drop(db);

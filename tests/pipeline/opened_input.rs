@@ -5,10 +5,10 @@ use std::fs;
 use std::io;
 use std::rc::Rc;
 
-use urlspool::internals::extract::{Extractor, Options};
-use urlspool::internals::origin::{FileRange, Source};
-use urlspool::internals::pipeline::{Job, run, run_input};
-use urlspool::internals::read::{Input, ReadAt};
+use urlspool_files::pipeline::{Job, run, run_input};
+use urlspool_record::extract::{Extractor, Options};
+use urlspool_sources::read::{Input, ReadAt};
+use urlspool_text::origin::{FileRange, Source};
 
 use crate::containers::gzip;
 use crate::scene::{Folder, RunOutput};

@@ -4,8 +4,9 @@ use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use urlspool::internals::daemon::{
-    DaemonError, DaemonEvent, DaemonHost, LogRecord, MonotonicTime, ReaderHost, SpoolReader,
+use urlspool_daemon::{
+    DaemonError, DaemonEvent, DaemonHost, ErrorKind, LogRecord, MonotonicTime, ReaderHost,
+    SpoolReader,
 };
 
 /// Opens a state, again and again for a minute while it is locked: when another test starts a program, its child holds all locks of this
@@ -16,7 +17,9 @@ pub(crate) fn when_unlocked<T>(
     let begun = Instant::now();
     loop {
         match open() {
-            Err(DaemonError::Locked { .. }) if begun.elapsed() < Duration::from_mins(1) => {
+            Err(error)
+                if error.kind == ErrorKind::Locked && begun.elapsed() < Duration::from_mins(1) =>
+            {
                 thread::sleep(Duration::from_millis(1));
             }
             result => return result,

@@ -4,9 +4,9 @@ use std::io;
 
 use serde_json::Value;
 use urlspool::Summary;
-use urlspool::internals::diagnostic::DiagnosticKind;
-use urlspool::internals::diagnostic::Event;
-use urlspool::internals::pipeline::Report;
+use urlspool_files::pipeline::Report;
+use urlspool_text::diagnostic::DiagnosticKind;
+use urlspool_text::diagnostic::Event;
 
 use super::{lines, url};
 

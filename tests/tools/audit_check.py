@@ -177,7 +177,6 @@ class Audit:
             started = time.monotonic()
             run(ask, self.checks, "archive")
             print(f"asked in {time.monotonic() - started:.1f} s")
-            audit_steps.several_archives(self, port)
         finally:
             pywb.terminate()
             pywb.wait()

@@ -42,20 +42,20 @@ SPECIAL = [ipaddress.ip_network(text) for text in (
 
 
 def action_words():
-    """The words of the program's one list, which this computation does not choose anew."""
-    source = (pathlib.Path(__file__).parents[2] / "src/audit/plan/exclusion.rs").read_text()
+    """The program's two lists of words, which this computation does not choose anew."""
+    source = (pathlib.Path(__file__).parents[2] / "crates/audit/src/plan/exclusion.rs").read_text()
     lists = re.findall(r"const ACTION_\w+: \[&str; \d+\] = \[(.*?)\];", source, re.S)
     return [re.findall(r'"([^"]+)"', words) for words in lists]
 
 
-WORDS, TEXTS, PREFIXES = action_words()
+WORDS, TEXTS = action_words()
 
 
 def asks_for_action(text):
     runs = re.findall(r"[A-Za-z]+", text)
     tokens = {token.lower() for run in runs for token in [run, *re.sub(r"([a-z])([A-Z])", r"\1 \2", run).split()]}
     return (any(word in text.lower() for word in TEXTS) or not tokens.isdisjoint(WORDS)
-            or any(token.startswith(tuple(PREFIXES)) for token in tokens))
+            or any(token.startswith("unsub") for token in tokens))
 
 
 def is_public(host):

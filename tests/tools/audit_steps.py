@@ -2,7 +2,7 @@
 
 A first check whose hosts are all dead is stored where the name service works. Hosts whose addresses change lead to no private one.
 
-The same captures are found by a CDX server, by its index as a local file, and by its TimeMaps. A bag is the same bytes after kills,
+A bag is the same bytes after kills,
 and bagit finds it valid. `save` sends each link once, and after a kill at most one more, to a stub of a save service: no link
 is published.
 """
@@ -24,7 +24,6 @@ import urllib.parse
 from audit_world import EXCLUDED, Trap
 
 SAVED_LINKS = 25
-EMPTY_INDEXES = 40
 
 
 def checked(audit, hosts):
@@ -66,49 +65,12 @@ def rebinding_hosts(audit):
     audit.checks.equal("contacts of private servers", Trap.contacts, 0)
 
 
-def captures(database):
-    with sqlite3.connect(f"file:{database}?mode=ro", uri=True) as db:
-        return db.execute("SELECT key, outcome, timestamp FROM audit_captures ORDER BY key").fetchall()
-
-
 def forget_captures(database):
     def forget():
         with sqlite3.connect(database) as db:
             db.execute("DELETE FROM audit_captures")
             db.execute("DELETE FROM audit_asked")
     return forget
-
-
-def several_archives(audit, port):
-    """Asks the index of pywb as a file, and its TimeMaps: they must know what its CDX server knows."""
-    expected = captures(audit.database)
-    index = glob.glob(f"{audit.folder}/collections/c/indexes/*.cdxj")[0]
-    remote = ["--contact", "me@m.test", "--rate", "60000"]
-    server, timemap = f"http://127.0.0.1:{port}/c/cdx", f"http://127.0.0.1:{port}/c/timemap/link/{{url}}"
-    empty = f"{audit.folder}/empty.cdxj"
-    open(empty, "w").close()
-    # Empty ones before it make the run of a few links as long as that of many, so that kills hit it.
-    empties = [f"{audit.folder}/empty-{number}.cdxj" for number in range(EMPTY_INDEXES if audit.args.kills else 0)]
-    for path in empties:
-        open(path, "w").close()
-    for name, options in {
-        "a local index": [option for path in [*empties, index] for option in ("--cdxj", path)],
-        "an index without captures, and a CDX server": ["--cdxj", empty, "--cdx", server, *remote],
-        "TimeMaps": ["--timemap", timemap, *remote],
-    }.items():
-        forget_captures(audit.database)()
-        command = [audit.program, "audit", "archive", audit.database, "-q", *options]
-        audit.kill(f"archive, {name}", command, forget_captures(audit.database))
-        started = time.monotonic()
-        ended = subprocess.run(command, capture_output=True, text=True)
-        print(f"{name}: asked in {time.monotonic() - started:.1f} s")
-        audit.checks.equal(f"{name}: ends", (ended.returncode, ended.stderr), (0, ""))
-        found = captures(audit.database)
-        differ = [pair for pair in zip(found, expected) if pair[0] != pair[1]]
-        for pair in differ[:5]:
-            print("    ", *pair)
-        audit.checks.equal(f"{name}: links with another answer than the CDX server's, of {len(expected)}",
-                           (len(found), len(differ)), (len(expected), 0))
 
 
 def same_files(one, other):

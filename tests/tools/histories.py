@@ -892,6 +892,8 @@ class History:
         if name is None:
             return None
         to = self.mh_name("mh/inbox" if name.startswith("mh/drafts") else "mh/drafts")
+        # By the kind `message` another name is another mailbox.
+        self.names[name].entries[0][0].versions += self.were_messages
         self.rename(name, to)
         return f"{name} to {to}"
 

@@ -1,28 +1,38 @@
 #!/usr/bin/env python3
-"""Prints the size of the code in src/: lines, files, types, public items, imports, long functions.
+"""Prints the size of the code, the limits of `budget.toml`, and what is left of them. The exit code is 1 if a limit is passed.
 
     tests/tools/house_figures.py [ROOT]
 
-Lines of code are lines outside tests that hold more than a comment. Tests are files named `tests.rs` or below a folder
-`tests/`, and modules behind `#[cfg(test)]`. The public items are
-those that docs.rs lists, from the pages in target/doc: run `cargo doc --no-deps` first.
+Needs Python 3.11; without, the exit code is 77.
+
+Lines of code are lines outside tests that hold more than a comment, in `src`, `crates` and `python/src`. Tests are files named
+`tests.rs`, what is below a folder `tests/`, and items behind `#[cfg(test)]`; all their lines count.
 """
 
-import os
+import collections
 import pathlib
 import re
 import signal
 import sys
 
+try:
+    import tomllib
+except ModuleNotFoundError:
+    print("SKIPPED: Python 3.11 is needed")
+    sys.exit(77)
+
 TYPE = re.compile(r"^\s*(?:pub(?:\([^)]*\))?\s+)?(?:struct|enum|trait|union)\s+[A-Z]\w*", re.M)
-PUBLIC = re.compile(r"^\s*pub\s+(?:const\s+fn|fn|struct|enum|trait|const|static|type|mod|use)\b", re.M)
-FUNCTION = re.compile(r"^(\s*)(?:pub(?:\([^)]*\))?\s+)?(?:const\s+)?fn\s+(\w+)")
-LISTED = re.compile(r'<li><a href="(?:[\w-]+/)*(?:struct|enum|trait|fn|constant|type|macro|static)\.')
+FEATURE = re.compile(r"cfg(?:_attr)?!?\(.*feature\s*=")
+CLOSURE = re.compile(r"^\s*let (?:mut )?\w+\s*=\s*(?:move )?\|", re.M)
 
 
-def without_comments(text):
-    """Returns the text with comments blanked and the content of strings kept, line by line."""
+def without_comments(text, keeps_strings=True):
+    """Returns the text with comments blanked, and strings and characters as well unless they are kept, line by line."""
     out, at, end = [], 0, len(text)
+
+    def put(literal):
+        out.append(literal if keeps_strings else "\n" * literal.count("\n"))
+
     while at < end:
         two = text[at : at + 2]
         if two == "//":
@@ -41,16 +51,16 @@ def without_comments(text):
         elif (raw := re.compile(r'b?r(#*)"').match(text, at)) and not text[at - 1 : at].isalnum():
             close = text.find('"' + raw[1], raw.end())
             stop = end if close < 0 else close + 1 + len(raw[1])
-            out.append(text[at:stop])
+            put(text[at:stop])
             at = stop
         elif text[at] == '"':
             stop = at + 1
             while stop < end and text[stop] != '"':
                 stop += 2 if text[stop] == "\\" else 1
-            out.append(text[at : stop + 1])
+            put(text[at : stop + 1])
             at = stop + 1
         elif char := re.compile(r"'(?:\\.[^']*|[^\\'])'").match(text, at):
-            out.append(char[0])
+            put(char[0])
             at = char.end()
         else:
             out.append(text[at])
@@ -59,14 +69,16 @@ def without_comments(text):
 
 
 def without_tests(code):
-    """Returns the code without the items behind `#[cfg(test)]`."""
+    """Returns the code, which has no comments, without the items behind `#[cfg(test)]`."""
     kept, lines, at = [], code.split("\n"), 0
+    # A string, which may have several lines, may hold braces.
+    bare_lines = without_comments(code, keeps_strings=False).split("\n")
     while at < len(lines):
         if re.match(r"\s*#\[cfg\((?:all\()?test\b", lines[at]):
             depth, seen = 0, False
             at += 1
             while at < len(lines):
-                bare = re.sub(r'"(?:\\.|[^"\\])*"|\'(?:\\.|[^\'\\])\'', "", lines[at])
+                bare = bare_lines[at]
                 depth += bare.count("{") - bare.count("}")
                 seen = seen or "{" in bare
                 at += 1
@@ -78,59 +90,50 @@ def without_tests(code):
     return "\n".join(kept)
 
 
-def function_lengths(code):
-    """Yields the name and the number of lines of each function."""
-    lines = code.split("\n")
-    for at, line in enumerate(lines):
-        if found := FUNCTION.match(line):
-            for stop in range(at, len(lines)):
-                if lines[stop].startswith(found[1] + "}") or (stop == at and line.rstrip().endswith((";", "}"))):
-                    yield found[2], stop - at + 1
-                    break
+def crate_of(path):
+    """Returns the name of the crate that holds a file of these paths: `text`, `python`, `program`."""
+    return {"crates": path.parts[1], "python": "python"}.get(path.parts[0], "program")
+
+
+def figures(root):
+    """Returns the figures by their names in the budget."""
+    found = collections.Counter()
+    lines = collections.Counter()
+    for path in sorted(path for folder in ("src", "crates", "python/src") for path in (root / folder).rglob("*.rs")):
+        text, name = path.read_text(), path.relative_to(root)
+        whole = text.count("\n")
+        if path.name == "tests.rs" or "tests" in name.parts[:-1]:
+            found["tests"] += whole
+            continue
+        plain = without_comments(text)
+        code = without_tests(plain)
+        held = [line for line in code.split("\n") if line.strip()]
+        found["tests"] += sum(1 for line in plain.split("\n") if line.strip()) - len(held)
+        found["files"] += 1
+        found["types"] += len(TYPE.findall(code))
+        found["features"] += sum(1 for line in held if FEATURE.search(line))
+        found["closures"] += len(CLOSURE.findall(code))
+        lines[crate_of(name)] += len(held)
+    tests = [path for folder in ("tests", "benches", "fuzz", "examples") for path in (root / folder).rglob("*.rs") if "target" not in path.parts]
+    found["tests"] += sum(path.read_text().count("\n") for path in tests)
+    tools = [path for path in (root / "tests" / "tools").rglob("*") if path.is_file() and path.suffix not in (".tsv", ".txt", ".pyc")]
+    found["tools"] = sum(path.read_text().count("\n") for path in tools)
+    return lines, found
 
 
 def main():
     root = pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else ".")
-    files = sorted((root / "src").rglob("*.rs"))
-    if not files:
-        sys.exit(f"no sources below {root / 'src'}")
-    lines = imports = types = public = short = 0
-    rooms, functions, code_files = {}, [], 0
-    for path in files:
-        if path.name == "tests.rs" or "tests" in path.relative_to(root).parts[:-1]:
-            continue
-        code = without_tests(without_comments(path.read_text()))
-        held = [line for line in code.split("\n") if line.strip()]
-        code_files += 1
-        lines += len(held)
-        short += len(held) < 60
-        inside = False
-        for line in held:
-            starts = re.match(r"(?:pub(?:\([^)]*\))?\s+)?(?:use|mod)\b", line)
-            if starts or inside:
-                imports += 1
-                inside = ";" not in line and "{" not in line.replace("::{", "") or (inside or "::{" in line) and ";" not in line
-        types += len(TYPE.findall(code))
-        public += len(PUBLIC.findall(code))
-        room = path.relative_to(root / "src").parts[0].removesuffix(".rs")
-        count = rooms.setdefault(room, [0, 0])
-        count[0] += 1
-        count[1] += len(held)
-        functions += [(length, f"{path.relative_to(root)}: {name}") for name, length in function_lengths(code)]
-    print(f"lines of code       {lines}")
-    print(f"files               {code_files} ({len(files)} with tests); {short} under 60 lines")
-    print(f"types               {types}")
-    print(f"pub items           {public}")
-    print(f"use and mod         {imports} lines, {100 * imports / lines:.1f} %")
-    docs = pathlib.Path(os.environ.get("CARGO_TARGET_DIR", root / "target")) / "doc" / "urlspool"
-    if docs.is_dir():
-        print(f"items in the docs   {len(LISTED.findall((docs / 'all.html').read_text()))}")
-    else:
-        print("items in the docs   not counted: no target/doc/urlspool; run `cargo doc --no-deps`")
-    for length, name in sorted(functions, reverse=True)[:5]:
-        print(f"longest function    {length:4} lines  {name}")
-    for room, (count, held) in sorted(rooms.items(), key=lambda item: -item[1][1]):
-        print(f"{room:12} {count:4} files {held:6} lines")
+    budget = tomllib.loads((root / "budget.toml").read_text())
+    passed = 0
+    lines, found = figures(root)
+    print(f"{'lines of code':14}{'now':>8}{'limit':>8}{'left':>8}{'aim':>8}")
+    for table, counted in [(budget["lines"], lines), (budget["others"], found)]:
+        for name, row in table.items():
+            left = row["limit"] - counted[name]
+            passed += left < 0
+            print(f"{name:14}{counted[name]:8}{row['limit']:8}{left:8}{row['aim']:8}")
+    print(f"{'all code':14}{sum(lines.values()):8}")
+    sys.exit(passed > 0)
 
 
 if __name__ == "__main__":

@@ -53,6 +53,7 @@ def line(size):
 
 HTML = b"MIME-Version: 1.0\nContent-Type: text/html\n"
 QP = b"MIME-Version: 1.0\nContent-Transfer-Encoding: quoted-printable\n"
+TYPE = b"MIME-Version: 1.0\nContent-Type: "
 MULTI = b"MIME-Version: 1.0\nContent-Type: multipart/mixed; boundary=b\n"
 
 # The number at the start of a name is its row in the project's list of faults of mail programs.
@@ -114,6 +115,16 @@ FAMILIES = [
     ("67 residue in long words", body(b"http://" + b"a=3D" * 2000)),
     ("67 residue in words of a few KiB", body(b"http://a.com=3D" * 270 + b" ")),
     ("67 residue and line ends", body(b"http://a.b=3D=\n")),
+    ("forms: calendars", body(b"A:http://a.b/\\n\\,c\n d\n", TYPE + b"text/calendar\n")),
+    ("forms: soft breaks of vCards", body(b"A;QUOTED-PRINTABLE:a=\n", TYPE + b"text/vcard\n")),
+    ("forms: references of XML", body(b"&amp;amp;lt;&amp;amp;", TYPE + b"text/xml\n")),
+    ("forms: strings of JSON", body(b"\\ud83d\\u0026\"", TYPE + b"application/json\n")),
+    ("forms: quoted cells", body(b"\"a\"\"b,", TYPE + b"text/csv\n")),
+    ("forms: strings of scripts", body(b"'http://a.b \"http://a.b'", HTML + b"\n<script>")),
+    ("forms: marks of terminals", body(b"\x1b[1mp\x08p^[[m_\x08a")),
+    ("forms: boundaries without a multipart", body(b"--a\nContent-Type: multipart/mixed\n\n", MULTI)),
+    ("forms: references in queries", body(b"http://a.b/?c&amp;d\xe2\x80\x8b,")),
+    ("separators without blank lines", lambda size: repeat(HEAD + b"\nx\n", size)),
     ("67 unclosed uuencode", body(b"begin 644 x\n#0V%T\n")),
     ("81 different URLs", numbered(b"news:a%x.b ")),
     ("81 equal URLs", body(b"http://a.example/ ")),

@@ -1,11 +1,20 @@
 #!/usr/bin/env python3
-"""Finds bare URLs that end a line in archives of mail, and adds labels to them: natural line breaks for join_calibration.py.
+"""Finds bare URLs that end a line in archives of mail, and labels them, for join_calibration.py.
 
-usage: natural_breaks.py [--labels LABELS.tsv] PATH... > LABELS.jsonl
+usage: natural_breaks.py --rule ARCHIVE... > LABELS.jsonl
+       natural_breaks.py --labels LABELS.tsv ARCHIVE... > LABELS.jsonl
+       natural_breaks.py --places PLACES.jsonl --rule ARCHIVE...
 
-PATH is an mbox, a message, a plain text, or a folder of them; its last name is the name of the archive. Without --labels each
-URL is printed as a line with its text and without a label. With them only the labelled ones are printed, each as
-join_calibration.py reads it. LABELS.tsv holds no text of the mail, so that it can be kept where the mail cannot:
+ARCHIVE is an mbox, a message, a plain text, a folder of them, or a git repository of public-inbox or with such files. Its last
+name, or that of the folder of a repository called `repo`, is the name of the archive.
+
+With --rule a URL is labelled by what the rest of its archive shows. It goes on over its line end if the joined text occurs
+elsewhere in one piece: inside a line, between brackets, in an HTML attribute, or before a blank line. It does not if the joined
+text never occurs so, and the first part does in at least three messages that do not quote it, each time before other text and at
+least once inside a line. All others are left out. With --places, lines of places that were read by eye (`repo`, `at`, `offset`, `want`, `truth`), the errors
+of the rule on these places are printed instead.
+
+LABELS.tsv holds labels that were read by eye, and no text of the mail, so that it can be kept where the mail cannot:
 
     DIGEST <tab> OFFSET <tab> PIECES
 
@@ -14,35 +23,84 @@ the ranges of bytes that the URL consists of, counted from OFFSET, such as `0-68
 A URL that occurs again with the same next line, as in quoted mail, is printed once for each archive.
 """
 import argparse
+import collections
 import email
 import email.policy
+import gzip
 import hashlib
+import html
 import json
-import mailbox
 import os
 import re
+import subprocess
 import sys
+import tempfile
 
-# A bare URL that ends its line, before a line that is not blank; a wrapper is none.
-AT_LINE_END = re.compile(rb"(?<![<\w:+.-])(?:https?|ftp|gopher|git|ssh|telnet|svn|rsync)://[^\s<>\"`]*(?=[ \t]*\r?\n[ \t]*[^\s])", re.I)
+URL = re.compile(rb"(?<![\w:+.-])(?:https?|ftp|gopher|git|ssh|telnet|svn|rsync)://[^\s<>\"`]*", re.I)
 WRAPPER = re.compile(rb"<\s*URL:\s*$", re.I)
+LINK = re.compile(rb"(?:href|src)\s*=\s*[\"']([^\"'\s]+)[\"']", re.I)
+MARKS = re.compile(rb"(?:[ \t]*(?:[>|]|\xe2\x80\xba|\xe2\x94\x82|[A-Z]{1,3}>))*[ \t]*")
+WORD = re.compile(rb"[^\s<>\"`]*")
 # Lines before and after a URL: the program looks at twenty on each side.
 LINES = 24
 DIGEST_DIGITS = 16
+# Maximum number of messages of an archive that are read, and of broken and of whole URLs of one host and of one text that are
+# printed.
+MESSAGES = 40_000
+PER_HOST = 20
+PER_TEXT = 3
+# Minimum number of messages with the first part of a URL that show that it is whole.
+WHOLE_MESSAGES = 3
+# Maximum number of lines of a reading.
+PIECES = 8
 
 
-def messages(path):
-    """The messages of a file: those of an mbox, or the whole file."""
-    with open(path, "rb") as file:
-        is_mbox = file.read(5) == b"From "
-        rest = file.read() if not is_mbox else b""
-    if is_mbox:
-        box = mailbox.mbox(path, create=False)
-        for key in box.iterkeys():
-            yield box.get_bytes(key)
-    else:
+def blobs(repository):
+    """The files of the newest commit of a repository with files, or the messages of public-inbox, by names."""
+    git = ["git", "--git-dir", repository]
+    rows = subprocess.run([*git, "ls-tree", "-r", "-z", "HEAD"], capture_output=True, check=True).stdout.split(b"\0")[:-1]
+    names = {row.split()[2]: row.split(b"\t", 1)[1] for row in rows}
+    if set(names.values()) <= {b"m", b"d"}:
+        listed = subprocess.run([*git, "cat-file", "--batch-all-objects", "--batch-check"], capture_output=True, check=True).stdout
+        names = {row.split()[0]: row.split()[0] for row in listed.splitlines() if b" blob " in row}
+    with tempfile.TemporaryFile() as wanted:
+        wanted.write(b"\n".join(names) + b"\n")
+        wanted.seek(0)
+        batch = subprocess.Popen([*git, "cat-file", "--batch"], stdin=wanted, stdout=subprocess.PIPE)
+        for name in names.values():
+            head = batch.stdout.readline().split()
+            if head[-1] != b"missing":
+                yield name.decode("utf-8", "replace"), unpacked(batch.stdout.read(int(head[2]) + 1)[:-1])
+
+
+def unpacked(content):
+    return gzip.decompress(content) if content.startswith(b"\x1f\x8b") else content
+
+
+def contents(path):
+    """The names and contents of the files of an archive."""
+    for repository in (path, os.path.join(path, ".git")):
+        if os.path.isfile(os.path.join(repository, "HEAD")):
+            yield from blobs(repository)
+            return
+    if not os.path.isdir(path):
         with open(path, "rb") as file:
-            yield file.read()
+            yield path, unpacked(file.read())
+    for folder, folders, names in os.walk(path):
+        folders.sort()
+        for name in sorted(names):
+            with open(os.path.join(folder, name), "rb") as file:
+                yield os.path.join(folder, name), unpacked(file.read())
+
+
+def messages(content):
+    """The messages of a file: those of an mbox, or the whole file."""
+    if not content.startswith(b"From "):
+        yield content
+        return
+    starts = [0] + [match.start() + 1 for match in re.finditer(rb"\nFrom ", content)]
+    for start, end in zip(starts, starts[1:] + [len(content)]):
+        yield re.sub(rb"(?<=\n)\r?\n\Z", b"", content[content.find(b"\n", start) + 1:end])
 
 
 def utf8(text, charset):
@@ -56,14 +114,17 @@ def utf8(text, charset):
 
 
 def texts(raw):
-    """The decoded plain texts of a message, or the whole if it is none."""
+    """The decoded texts of a message, plain or HTML, or the whole if it is none: type and text."""
     if not re.match(rb"(?:[A-Za-z][A-Za-z0-9-]*:[^\n]*\n(?:[ \t][^\n]*\n)*){3}", raw):
-        yield utf8(raw, "iso8859-1")
+        yield "text/plain", utf8(raw, "iso8859-1")
         return
     for part in email.message_from_bytes(raw, policy=email.policy.compat32).walk():
-        if part.get_content_type() != "text/plain":
-            continue
-        yield utf8(part.get_payload(decode=True) or b"", part.get_content_charset() or "iso8859-1")
+        if part.get_content_type() in ("text/plain", "text/html"):
+            try:
+                charset = part.get_content_charset()
+            except LookupError:
+                charset = None
+            yield part.get_content_type(), utf8(part.get_payload(decode=True) or b"", charset or "iso8859-1")
 
 
 def window(text, start):
@@ -81,32 +142,108 @@ def window(text, start):
     return first + 1, last + 1
 
 
-def files(path):
-    if not os.path.isdir(path):
-        yield path
-    for folder, folders, names in os.walk(path):
-        folders.sort()
-        for name in sorted(names):
-            yield os.path.join(folder, name)
+def bare(url):
+    """`url` without what ends a sentence or closes a bracket after it."""
+    url = url.rstrip(b".,;:!?'*_|\\")
+    while url[-1:] in (b")", b"]", b"}") and url.count(url[-1:]) > url.count({b")": b"(", b"]": b"[", b"}": b"{"}[url[-1:]]):
+        url = url[:-1].rstrip(b".,;:!?'*_|\\")
+    return url
 
 
-def breaks(path):
-    """The URLs of an archive: digest, text and offset of each."""
-    seen = set()
-    for name in files(path):
-        for raw in messages(name):
-            for text in texts(raw):
-                digest = None
-                for match in AT_LINE_END.finditer(text):
-                    if WRAPPER.search(text, max(0, match.start() - 9), match.start()):
-                        continue
-                    rest = text[match.end():].split(b"\n", 2)[1]
-                    key = match.group(), rest.strip(b"> |\t\r")
-                    if key in seen:
-                        continue
+class Place:
+    """A URL that ends a line."""
+
+    def __init__(self, name, text, start, end):
+        self.name, self.start = name, start
+        first, last = window(text, start)
+        self.text, self.shift = text[first:last], first
+        self.head = text[start:end]
+        self.digest = hashlib.sha256(text).hexdigest()[:DIGEST_DIGITS]
+        self.readings, self.following = [], b""
+        # The words of the next lines, each alone on its line but the last.
+        url, at = self.head, text.find(b"\n", end)
+        blanks = 0
+        while len(self.readings) < PIECES and 0 <= at:
+            at += MARKS.match(text, at + 1).end() - at
+            word = WORD.match(text, at).group()
+            stop = text.find(b"\n", at)
+            stop = len(text) if stop < 0 else stop
+            if not word:
+                if text[at:stop].strip() or blanks or self.readings:
+                    break
+                blanks, at = 1, stop
+                continue
+            if not self.readings:
+                self.following = word
+            # Another URL, or text of another script, was glued where the joined text occurs.
+            if b"://" in word or self.head.isascii() and not word.isascii():
+                break
+            cut = url[:-1] if url.endswith((b"=", b"\\")) and b"=20" in self.text else url
+            url = cut + word
+            self.readings.append(url)
+            if text[at + len(word):stop].strip():
+                break
+            at = stop if stop < len(text) else -1
+
+    def row(self, archive, url):
+        text = self.text.decode("utf-8", "surrogateescape")
+        row = dict(id=f"{self.digest}:{self.start}", archive=archive, sample="natural", text=text, start=self.start - self.shift)
+        return dict(row, url=url.decode("utf-8", "surrogateescape")) if url else row
+
+
+class Archive:
+    """The URLs of an archive: those that end a line, and how often each occurs in one piece."""
+
+    def __init__(self, path, keeps_copies=False):
+        parts = os.path.normpath(path).split("/")
+        self.path, self.name = path, parts[-2] if parts[-1] == "repo" else parts[-1]
+        self.places, self.whole, self.unquoted = [], set(), collections.defaultdict(dict)
+        seen, number = None if keeps_copies else set(), 0
+        for name, content in contents(path):
+            for raw in messages(content):
+                number += 1
+                if number <= MESSAGES:
+                    for kind, text in texts(raw):
+                        self.read(name, number, kind, text, seen)
+
+    def read(self, name, number, kind, text, seen):
+        if kind == "text/html":
+            self.whole.update(bare(html.unescape(link.decode("utf-8", "replace")).encode()) for link in LINK.findall(text))
+            return
+        for match in URL.finditer(text):
+            stop = text.find(b"\n", match.end())
+            stop = len(text) if stop < 0 else stop
+            if WRAPPER.search(text, max(0, match.start() - 9), match.start()):
+                continue
+            url = bare(match.group())
+            line = text.rfind(b"\n", 0, match.start()) + 1
+            quoted = re.match(rb"[ \t]*[>|]", text[line:match.start() + 1]) is not None
+            at_end = not text[match.end():stop].strip()
+            # A line end before a line that is blank but for quote marks ends a paragraph.
+            blank = not text[stop + 1:text.find(b"\n", stop + 1)].strip(b"> |\t\r")
+            if not at_end or blank:
+                self.whole.add(url)
+            following = b"" if not at_end or blank else text[stop + 1:stop + 300].split(b"\n")[0].strip(b"> |\t\r").split(b" ")[0]
+            if not quoted and len(self.unquoted[url]) < 60:
+                self.unquoted[url][number] = following
+            key = match.group(), text[stop + 1:stop + 300].split(b"\n")[0].strip(b"> |\t\r")
+            # A wrapper is none of the places, but shows the URL whole.
+            if at_end and stop < len(text) and text[match.start() - 1:match.start()] != b"<" and key not in (seen or ()):
+                if not blank and seen is not None:
                     seen.add(key)
-                    digest = digest or hashlib.sha256(text).hexdigest()[:DIGEST_DIGITS]
-                    yield digest, text, match.start()
+                self.places.append(Place(name, text, match.start(), match.end()))
+
+    def label(self, place):
+        """The URL that the author of a place meant, by the rule; `None` if it says nothing."""
+        head = bare(place.head)
+        if head.endswith(b"//"):
+            return None
+        for reading in reversed(place.readings):
+            joined = bare(reading)
+            if joined in self.whole and joined != head:
+                return joined
+        others = [following for following in self.unquoted[head].values() if following != place.following]
+        return place.head if WHOLE_MESSAGES <= len(others) and b"" in others else None
 
 
 def read_labels(path):
@@ -115,23 +252,60 @@ def read_labels(path):
     return {(digest, int(offset)): [tuple(map(int, piece.split("-"))) for piece in pieces.split()] for digest, offset, pieces in rows}
 
 
+def errors(archive, places):
+    """Counts how the labels of the rule agree with places that were read by eye."""
+    wanted = collections.defaultdict(list)
+    for place in places:
+        if place["repo"].replace("/", "+") == archive.name and place["want"] and not place["unwrapped"]:
+            wanted[place["at"]].append((place["offset"], place["want"], place["truth"]))
+    counts = collections.Counter()
+    for name, content in contents(archive.path):
+        for offset, want, truth in wanted.get(name, ()):
+            raw = content[offset:offset + 2000]
+            for place in archive.places:
+                if place.name == name and place.readings and re.match(re.escape(place.head) + rb"\s+[>|\s]*" + re.escape(place.following), raw):
+                    label, want = archive.label(place), bare(want.split("#")[0].split(" ")[0].encode()).rstrip(b"/")
+                    found = label and bare(label.split(b"#")[0]).rstrip(b"/")
+                    kind = "broken" if len(want) > len(bare(place.head)) else "whole"
+                    counts[f"{kind}: {'no label' if found is None else 'right' if found == want else 'wrong'}"] += 1
+                    if found is not None and found != want:
+                        print(f"  {found.decode()} labelled, {want.decode()} wanted")
+                    break
+    return counts
+
+
 def main():
     options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    options.add_argument("paths", nargs="+")
+    options.add_argument("archives", nargs="+")
     options.add_argument("--labels")
+    options.add_argument("--rule", action="store_true")
+    options.add_argument("--places")
     args = options.parse_args()
-    labels = read_labels(args.labels) if args.labels else None
-    for path in args.paths:
-        archive = os.path.basename(os.path.normpath(path))
-        for digest, text, start in breaks(path):
-            if labels is not None and (digest, start) not in labels:
-                continue
-            first, last = window(text, start)
-            row = dict(id=f"{digest}:{start}", archive=archive, sample="natural", text=text[first:last].decode("utf-8", "surrogateescape"), start=start - first)
-            if labels is not None:
-                url = b"".join(text[start + a:start + b] for a, b in labels[digest, start])
-                row["url"] = url.decode("utf-8", "surrogateescape")
-            print(json.dumps(row))
+    labels = read_labels(args.labels) if args.labels else {}
+    known = [json.loads(line) for line in open(args.places, encoding="utf-8")] if args.places else []
+    for path in args.archives:
+        archive = Archive(path, keeps_copies=bool(known))
+        if known:
+            print(archive.name, dict(errors(archive, known)))
+            continue
+        printed = collections.Counter()
+        for place in archive.places:
+            if not args.rule:
+                if (pieces := labels.get((place.digest, place.start))) is None:
+                    continue
+                text, start = place.text, place.start - place.shift
+                url = b"".join(text[start + a:start + b] for a, b in pieces)
+            else:
+                url = archive.label(place) if place.readings else None
+                if url is None:
+                    continue
+                is_broken = len(url) > len(place.head)
+                host, digest = (is_broken, place.head.split(b"/")[2]), (is_broken, place.digest)
+                if PER_HOST <= printed[host] or PER_TEXT <= printed[digest]:
+                    continue
+                printed.update([host, digest])
+            print(json.dumps(place.row(archive.name, url)))
 
 
-main()
+if __name__ == "__main__":
+    main()

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Messages for `real_servers.sh` and `real_servers_kills.sh`: writes, posts and removes them, and lists what was found."""
+"""Messages for `real_servers.sh` and `real_gone.sh`: writes, posts and removes them, and lists what was found."""
 import base64, imaplib, json, os, quopri, smtplib, socket, sys
 
 def make(tag, count, folder, groups):

@@ -1,4 +1,4 @@
-# Functions of the checks with real servers, which read this file: `real_servers.sh`, `real_servers_kills.sh` and `real_gone.sh`.
+# Functions of the checks with real servers, which read this file: `real_servers.sh` and `real_gone.sh`.
 #
 # Everything listens on 127.0.0.1 only. The script sets `work`, a folder that other users may enter, `user`, to whom mail is delivered,
 # and the ports; `innd`, `postfix` and `dovecot` say what has to be stopped.

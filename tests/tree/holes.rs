@@ -6,11 +6,11 @@ use std::os::unix::fs::FileExt;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use urlspool::internals::limits::Limits;
-use urlspool::internals::walk::SymlinkPolicy;
+use urlspool_sources::walk::SymlinkPolicy;
+use urlspool_text::limits::Limits;
 
-use crate::containers::{mail, scan, scan_with};
-use crate::scene::{Folder, done, ended, urlspool};
+use crate::containers::{mail, scan_with};
+use crate::scene::{Folder, assert_contains, done, ended, urlspool};
 
 /// Writes a file of `size` bytes with these bytes at these offsets, and holes elsewhere.
 fn sparse(path: &Path, pieces: &[(u64, &str)], size: u64) {
@@ -34,11 +34,7 @@ fn a_hole_of_eight_terabytes_is_skipped() {
     sparse(&path, &[], 8 * TIB);
     let output = ended(&mut command, b"");
     assert_eq!((output.status, output.urls().len()), (Some(0), 0));
-    assert!(
-        output.stderr.contains("not read: binary"),
-        "{}",
-        output.stderr
-    );
+    assert_contains(&output.stderr, "not read: binary");
 
     let mails = [mail(1), mail(2), mail(3), mail(4)].map(|mail| format!("From a@b Mon\n{mail}\n"));
     let text = "\nand http://text.example/ too\n";
@@ -60,10 +56,8 @@ fn a_hole_of_eight_terabytes_is_skipped() {
         sparse(&path, pieces, 8 * TIB);
         let begun = Instant::now();
         let output = ended(&mut command, b"");
-        assert!(
-            begun.elapsed() < Duration::from_secs(20),
-            "reading it all takes half an hour"
-        );
+        // Reading it all takes half an hour.
+        assert!(begun.elapsed() < Duration::from_secs(20));
         assert_eq!(output.status, Some(0), "{}", output.stderr);
         let found = output
             .records()
@@ -126,23 +120,7 @@ fn holes_and_stored_nul_bytes_have_the_same_output() {
             "{first}"
         );
         assert_eq!(zeros.summary.bytes_read, dense.len() as u64);
-        assert!(
-            holes.summary.bytes_read < dense.len() as u64,
-            "no hole was skipped"
-        );
-    }
-}
-
-/// Row 95: a program that keeps its offset after the file was truncated leaves NUL bytes before its next write.
-#[test]
-fn messages_after_leading_nul_bytes_are_found() {
-    for size in [100, 10_000, 600_000] {
-        let mails = format!("From a@b Mon\n{}\n", mail(1)).repeat(size / 50);
-        let folder = Folder::with("mbox", [&vec![0; size], mails.as_bytes()].concat());
-        let output = scan(&folder.path("mbox"));
-        assert_eq!(output.urls().len(), size / 50, "{size}");
-        if let Some(first) = output.lines().first() {
-            assert_eq!(first["message"]["start"], size);
-        }
+        // A hole was skipped.
+        assert!(holes.summary.bytes_read < dense.len() as u64);
     }
 }

@@ -27,36 +27,8 @@ fn a_fifo_blocks_no_scan() {
     let output = scan(folder.root());
     assert_eq!(output.urls().len(), 1);
     assert_eq!(output.summary.files_skipped.values().sum::<u64>(), 3);
-    let stale = urlspool::internals::walk::WalkedFile::named(fifo);
-    assert!(urlspool::internals::read::open(&stale).is_err());
-}
-
-/// Row 90: a device that gives NUL bytes without end is binary, whatever format the user names.
-#[test]
-fn a_device_of_nul_bytes_ends() {
-    for arguments in [&[][..], &["--kind", "mbox"]] {
-        let mut command = urlspool(["scan", "/dev/zero"]);
-        let mut child = command
-            .args(arguments)
-            .stdout(Stdio::null())
-            .stderr(Stdio::piped())
-            .spawn()
-            .unwrap();
-        let begun = Instant::now();
-        while child.try_wait().unwrap().is_none() {
-            if Duration::from_mins(1) < begun.elapsed() {
-                child.kill().unwrap();
-                panic!("it reads without end");
-            }
-            thread::sleep(Duration::from_millis(20));
-        }
-        let output = child.wait_with_output().unwrap();
-        let messages = String::from_utf8_lossy(&output.stderr);
-        assert!(
-            messages.contains("/dev/zero") && messages.contains("binary"),
-            "{messages}"
-        );
-    }
+    let stale = urlspool_sources::walk::WalkedFile::named(fifo);
+    assert!(urlspool_sources::read::open(&stale).is_err());
 }
 
 /// Returns `true` if the process handles the signal of this number.

@@ -8,9 +8,11 @@ use wasm_bindgen::prelude::wasm_bindgen;
 static WIDE: LazyLock<Extractor> = LazyLock::new(Extractor::default);
 
 static RFC1738: LazyLock<Extractor> = LazyLock::new(|| {
-    let mut options = Options::default();
-    options.rules = Rules::Rfc1738;
-    Extractor::new(options)
+    let rules = Rules::Rfc1738;
+    Extractor::new(Options {
+        rules,
+        ..Options::default()
+    })
 });
 
 /// Maximum number of candidates that a page gets: each takes some kilobytes there, and nobody reads more.

@@ -10,7 +10,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any, cast
 
 from . import _urlspool
-from ._options import ExtractOptions, RecordOptions, ScanOptions, StrPath, StreamOptions, arguments, described
+from ._options import ExtractOptions, RecordOptions, ScanOptions, StrPath, StreamOptions, described, texts_of
 from .records import Record, Url
 
 if TYPE_CHECKING:
@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 
 
 @lru_cache(maxsize=64)
-def _extractor(options: tuple[str, ...]) -> _urlspool.Extractor:
-    return _urlspool.Extractor(list(options))
+def _extractor(options: tuple[tuple[str, tuple[str, ...]], ...]) -> _urlspool.Extractor:
+    return _urlspool.Extractor(options)
 
 
 _DEFAULT = _extractor(())
@@ -31,7 +31,7 @@ _DEFAULT = _extractor(())
 def _prepared(options: Mapping[str, Any], allowed: type[Any]) -> _urlspool.Extractor:
     if not options:
         return _DEFAULT
-    return _extractor(tuple(arguments(options, allowed)))
+    return _extractor(texts_of(options, allowed))
 
 
 def _bytes(value: Any, expected: str) -> bytes:
@@ -151,11 +151,11 @@ def scan(paths: StrPath | Iterable[StrPath], **options: Unpack[ScanOptions]) -> 
         found = [_path(name) for name in paths]
     for name in found:
         os.stat(name)
-    # Without a path the command line reads standard input, and `-` stands for it.
     if not found:
         raise ValueError("paths is empty; name a file or folder")
+    # `-` would be standard input.
     found = ["./-" if name == "-" else name for name in found]
-    return _urlspool.scan(found, arguments(options, ScanOptions))
+    return _urlspool.scan(found, texts_of(options, ScanOptions))
 
 
 def scan_stream(
@@ -191,9 +191,7 @@ def scan_stream(
     if path is None:
         name = getattr(file, "name", None) or getattr(file, "path", None)
         path = name if isinstance(name, (str, os.PathLike)) else ""
-    return _urlspool.scan_stream(
-        file, _path(path), start, end, arguments(options, StreamOptions)
-    )
+    return _urlspool.scan_stream(file, _path(path), start, end, texts_of(options, StreamOptions))
 
 
 def schema(fields: Sequence[str] | None = None) -> ArrowSchema:

@@ -1,8 +1,8 @@
-"""Keyword options as the command line has them."""
+"""Keyword options: their names and types."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from os import PathLike, fspath
 from typing import Any, Literal, TypedDict, Union, get_args
 
@@ -72,6 +72,8 @@ class StreamOptions(RecordOptions, total=False):
     since: str | int
     """A year, a month, a day or a time, in UTC; messages without a date are read."""
     until: str | int
+    evidence: StrPath
+    """A file of records or of URLs, one a line, by which broken URLs are joined too; for `scan` also `self`: the input is read twice."""
     unique: Unique
     """`none` (the default), `message` or `run`."""
     threads: int
@@ -102,53 +104,49 @@ _VALUES = {
     "unique": get_args(Unique),
     "hazard": get_args(Hazard),
 }
-_TEXTS = frozenset(["rules", "attachments", "kind", "unique"])
+_TYPES: list[tuple[Iterable[str], tuple[type, ...], str]] = [
+    (_NUMBERS, (int,), "an int"),
+    (_DATES, (str, int), "a str or an int"),
+    (["rules", "attachments", "kind", "unique"], (str,), "a str"),
+    (["config", "evidence"], (str, PathLike), "a str or os.PathLike"),
+]
+"""Options that take one value, the types of the value, and their names in a message."""
 
 
-def arguments(options: Mapping[str, Any], allowed: type[Any]) -> list[str]:
-    """Returns options as arguments of the command line.
+def texts_of(options: Mapping[str, Any], allowed: type[Any]) -> tuple[tuple[str, tuple[str, ...]], ...]:
+    """Returns options with their values as texts, after a check of their names and types. A flag that is set has no text.
 
-    >>> arguments({"rules": "rfc1738", "no_html": True, "include": ["*.eml", "*.mbox"]}, ScanOptions)
-    ['--rules=rfc1738', '--no-html', '--include=*.eml', '--include=*.mbox']
+    >>> texts_of({"rules": "rfc1738", "no_html": True, "include": ["*.eml", "*.mbox"], "schemes": "ftp,http"}, ScanOptions)
+    (('rules', ('rfc1738',)), ('no_html', ()), ('include', ('*.eml', '*.mbox')), ('schemes', ('ftp', 'http')))
     """
     # Those that it inherits are in it too.
     known = allowed.__annotations__
-    found: list[str] = []
-    for name, value in options.items():
+    for name in options:
         if name not in known:
             raise TypeError(f"unknown option {name!r}; the options are {', '.join(sorted(known))}")
-        flag = "--" + name.replace("_", "-")
-        if value is None:
-            continue
-        if name == "limit":
-            if not isinstance(value, Mapping):
-                raise _wrong_type(name, "a mapping of names to values", value)
-            found.extend(f"{flag}={limit}={size}" for limit, size in value.items())
-        elif name in _REPEATED:
-            found.extend(f"{flag}={item}" for item in _items(name, value))
-        elif name in _LISTS:
-            found.append(f"{flag}={','.join(_items(name, value))}")
-        elif name in _NUMBERS:
-            if not isinstance(value, int) or isinstance(value, bool):
-                raise _wrong_type(name, "an int", value)
-            found.append(f"{flag}={value}")
-        elif name in _DATES:
-            if not isinstance(value, (int, str)) or isinstance(value, bool):
-                raise _wrong_type(name, "a str or an int", value)
-            found.append(f"{flag}={value}")
-        elif name in _TEXTS:
-            if not isinstance(value, str):
-                raise _wrong_type(name, "a str", value)
-            found.append(f"{flag}={value}")
-        elif name == "config":
-            if not isinstance(value, (str, PathLike)):
-                raise _wrong_type(name, "a str or os.PathLike", value)
-            found.append(f"{flag}={fspath(value)}")
-        elif not isinstance(value, bool):
-            raise _wrong_type(name, "a bool", value)
-        elif value:
-            found.append(flag)
-    return found
+    given = [(name, _texts(name, value)) for name, value in options.items() if value is not None]
+    return tuple((name, texts) for name, texts in given if texts is not None)
+
+
+def _texts(name: str, value: Any) -> tuple[str, ...] | None:
+    """Returns the texts of an option, `None` for a flag that is not set."""
+    if name == "limit":
+        if not isinstance(value, Mapping):
+            raise _wrong_type(name, "a mapping of names to values", value)
+        return tuple(f"{limit}={size}" for limit, size in value.items())
+    if name in _REPEATED:
+        return tuple(_items(name, value))
+    if name in _LISTS:
+        # A text may be a list with commas.
+        return tuple(part for item in _items(name, value) for part in item.split(","))
+    for names, types, wanted in _TYPES:
+        if name in names:
+            if not isinstance(value, types) or isinstance(value, bool):
+                raise _wrong_type(name, wanted, value)
+            return (fspath(value) if isinstance(value, PathLike) else str(value),)
+    if not isinstance(value, bool):
+        raise _wrong_type(name, "a bool", value)
+    return () if value else None
 
 
 def described(allowed: type[Any]) -> str:
@@ -172,7 +170,7 @@ def described(allowed: type[Any]) -> str:
         elif name in _DATES:
             takes = "a str or an int"
         else:
-            takes = {"limit": "a dict of names to values", "config": "a path"}.get(name, "a bool")
+            takes = {"limit": "a dict of names to values", "config": "a path", "evidence": "a path"}.get(name, "a bool")
         lines.append(f"      {name}: {takes}")
     return "\n".join(lines) + "\n    "
 

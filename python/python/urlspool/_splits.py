@@ -8,11 +8,12 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from dataclasses import dataclass
+from functools import lru_cache
+from threading import Lock
 from typing import TYPE_CHECKING, Any, cast
 
 from . import _urlspool
-from ._api import scan_stream
-from ._options import StrPath, StreamOptions, arguments
+from ._options import StrPath, StreamOptions, texts_of
 
 if TYPE_CHECKING:
     from ._urlspool import Records
@@ -95,17 +96,48 @@ def scan_splits(
     splits: Iterable[Split], storage_options: Mapping[str, Any] | None, options: Mapping[str, Any]
 ) -> Iterator[Records]:
     """Scans splits, one after the other. Each file is closed after its records are taken."""
+    content = options.get("evidence")
+    texts = texts_of({**options, "evidence": None}, StreamOptions)
+    with _EVIDENCE_LOCK:
+        evidence = content and _evidence(content, texts)
     for split in splits:
         with closing(_open(split.path, storage_options or {})) as file:
-            yield scan_stream(file, start=split.start, end=split.end, path=split.path, **cast("Any", options))
+            yield _urlspool.scan_stream(file, split.path, split.start, split.end, texts, evidence)
 
 
 def check_options(options: Mapping[str, Any]) -> None:
     """Raises the exception of an option that cannot be used, before workers are started."""
     if options.get("unique") == "run":
         raise ValueError("unique='run' holds within a split only; use links() or dropDuplicates")
-    given = arguments(options, StreamOptions)
+    texts = texts_of(options, StreamOptions)
+    if ("evidence", ("self",)) in texts:
+        raise ValueError("evidence='self' reads the input twice; name a file of the records or URLs of an earlier scan")
+    given = [option for option in texts if option[0] != "evidence"]
     _urlspool.scan_stream(EmptyFile(), "", 0, None, given).close()
+
+
+def with_content(options: Mapping[str, Any], storage_options: Mapping[str, Any] | None) -> dict[str, Any]:
+    """Returns options with the content of the file of evidence in place of its name, for workers that may not see the file."""
+    if options.get("evidence") is None:
+        return dict(options)
+    name = os.fspath(options["evidence"])
+    with closing(_open(name, storage_options or {})) as file:
+        content = file.read()
+    if content.startswith(b"SQLite format 3\0"):
+        raise ValueError(f"evidence: {name} is a database, which only the program takes; name a file of records or URLs")
+    if not content:
+        raise ValueError(f"evidence: {name} is empty")
+    return {**options, "evidence": content}
+
+
+_EVIDENCE_LOCK = Lock()
+"""Held while evidence is read, so that threads that need the same read it once."""
+
+
+@lru_cache(maxsize=1)
+def _evidence(content: bytes, options: tuple[tuple[str, tuple[str, ...]], ...]) -> _urlspool.Evidence:
+    """The evidence with this content, until the process needs another. Scans that have it keep it."""
+    return _urlspool.Evidence(content, options)
 
 
 class EmptyFile:

@@ -1,6 +1,6 @@
 """The native module."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from types import TracebackType
 from typing import final
 
@@ -8,17 +8,19 @@ from .records import BinaryFile, Event, Record, Url
 
 __all__ = [
     "ArrowSchema",
+    "Evidence",
     "Extractor",
     "Records",
     "ScanError",
     "ScanWarning",
     "__version__",
     "is_splittable",
-    "main",
     "parse",
     "scan",
     "scan_stream",
 ]
+
+_Keywords = Sequence[tuple[str, Sequence[str]]]
 
 __version__: str
 
@@ -68,19 +70,29 @@ class Records:
         """The counts of the whole scan, after its end."""
 
 @final
+class Evidence:
+    """Evidence for joins, which the scans of a process share."""
+
+    def __new__(cls, content: bytes, options: _Keywords) -> Evidence: ...
+
+@final
 class Extractor:
     """Prepared options, for many texts and messages."""
 
-    def __new__(cls, options: list[str]) -> Extractor: ...
+    def __new__(cls, options: _Keywords) -> Extractor: ...
     def urls_of_str(self, text: str) -> list[Url]: ...
     def urls_of_bytes(self, text: bytes) -> list[Url]: ...
     def explain(self, input: bytes) -> str: ...
     def extract(self, message: bytes, path: str) -> list[Record]: ...
 
 def parse(url: str, fragment: bool) -> str: ...
-def scan(paths: list[str], options: list[str]) -> Records: ...
+def scan(paths: list[str], options: _Keywords) -> Records: ...
 def scan_stream(
-    file: BinaryFile, path: str, start: int, end: int | None, options: list[str]
+    file: BinaryFile,
+    path: str,
+    start: int,
+    end: int | None,
+    options: _Keywords,
+    evidence: Evidence | None = None,
 ) -> Records: ...
 def is_splittable(start: bytes) -> bool: ...
-def main(arguments: list[str]) -> int: ...

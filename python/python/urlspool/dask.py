@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from ._options import StrPath
-from ._splits import DEFAULT_SIZE, Split, check_options, grouped, plan, scan_splits
+from ._splits import DEFAULT_SIZE, Split, check_options, grouped, plan, scan_splits, with_content
 
 
 def scan(
@@ -33,6 +33,7 @@ def scan(
 
     given = {"threads": 1, **(options or {})}
     check_options(given)
+    given = with_content(given, storage_options)
     splits = plan(roots, split_size, storage_options) or [_NO_MAIL]
     dataframe: Any = dask.dataframe
     return dataframe.from_map(
@@ -40,7 +41,7 @@ def scan(
         grouped(splits, split_size, partitions),
         options=given,
         storage_options=dict(storage_options or {}),
-        meta=_frame([_NO_MAIL], given, {}),
+        meta=_frame([_NO_MAIL], {**given, "evidence": None}, {}),
     )
 
 

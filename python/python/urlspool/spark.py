@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Any
 from ._api import scan_stream
 from ._options import StrPath
 from ._parts import begin_parts, end_parts, write_part
-from ._splits import DEFAULT_SIZE, EmptyFile, Split, check_options, grouped, plan, scan_splits
+from ._splits import DEFAULT_SIZE, EmptyFile, Split, check_options, grouped, plan, scan_splits, with_content
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -126,7 +126,7 @@ def scan(
 
     `options` are those of `urlspool.scan_stream`. `split_size` is the size of the ranges into which mboxes are divided, in
     bytes; `partitions` the number of tasks, by default one for each `split_size` bytes, or 200 for many small files.
-    `storage_options` are given to fsspec.
+    `storage_options` are given to fsspec. The driver reads the file of the option `evidence`, and sends it to the workers.
     """
     import pyarrow as pa
     from pyspark.sql.pandas.types import from_arrow_schema
@@ -134,6 +134,7 @@ def scan(
 
     options = {"threads": 1, **(options or {})}
     check_options(options)
+    options = with_content(options, storage_options)
     splits = plan(roots, split_size, storage_options)
     groups = grouped(splits, split_size, partitions)
     given = json.dumps(dict(storage_options or {}))
@@ -172,7 +173,7 @@ def _columns(options: Mapping[str, Any]) -> Any:
     """The Arrow schema of records with these options. Spark counts time in microseconds."""
     import pyarrow as pa
 
-    fields = pa.schema(scan_stream(EmptyFile(), **{**options, "threads": 1}))
+    fields = pa.schema(scan_stream(EmptyFile(), **{**options, "threads": 1, "evidence": None}))
     return pa.schema([_in_microseconds(field) for field in fields])
 
 

@@ -3,13 +3,15 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use clap::{ArgGroup, Subcommand};
+use clap::Subcommand;
+use clap::builder::{PossibleValue, PossibleValuesParser};
 
 use super::values::{count, named};
-use super::{GENERAL, INPUT, OUTPUT, examples};
-use crate::audit::{CheckTime, Exclusion, OldProtocol, StratumKind, host_in_url};
-use crate::config::NamedValue;
-use crate::limits::{AUDIT_CHECK_RETRIES, AUDIT_CHECK_SECONDS};
+use super::{GENERAL, INPUT, OUTPUT};
+use urlspool_audit::{CheckTime, Exclusion, OldProtocol, StratumKind, host_in_url};
+use urlspool_files::config::NamedValue;
+use urlspool_files::options;
+use urlspool_text::limits::{AUDIT_CHECK_RETRIES, AUDIT_CHECK_SECONDS};
 
 /// Heading of options about the servers that are asked in the help.
 const SERVER: &str = "Server";
@@ -31,20 +33,17 @@ pub(crate) enum AuditStep {
     /// that ask for an action, that were cut short or read with a confidence below 0.8 (`--force`
     /// plans these too), and those of private or reserved hosts (`--allow-private`). A plan can be
     /// repeated after more was loaded; results are kept.
-    #[command(after_help = examples::AUDIT_PLAN)]
     Plan(AuditPlanArgs),
     /// Check the planned links that are due, and store what their servers answer
     ///
     /// Links are checked in batches of 500, each stored when it is complete; after an interruption the
     /// check goes on from there. A host is asked for one link at a time, with pauses of half a second.
     /// Only public addresses are connected to, also at the end of redirects.
-    #[command(after_help = examples::AUDIT_CHECK)]
     Check(AuditCheckArgs),
     /// Print what is planned, checked and due, and how long it takes
     ///
     /// Links whose death is not confirmed are due again before their results are old. The time is that
     /// of the pace of the last check. Nothing is contacted, and the database is not changed.
-    #[command(after_help = examples::AUDIT_STATUS)]
     Status(AuditStatusArgs),
     /// Import results of checks: the JSON of lychee, or CSV of any checker
     ///
@@ -52,22 +51,19 @@ pub(crate) enum AuditStep {
     /// `final_url` and `error`. A status is an HTTP code, or empty with an error of dns, connect,
     /// timeout, tls or other. Times before 1990 or more than 24 hours ahead are refused. A result
     /// that was imported before is not added again.
-    #[command(after_help = examples::AUDIT_IMPORT)]
     Import(AuditImportArgs),
     /// Ask archives for the captures of the planned links that are nearest to their first citations
     ///
-    /// A CDX server is the index of a web archive: the Wayback Machine has one, and so has pywb. Local
-    /// indexes are asked first, then CDX servers, then servers with TimeMaps, each in the order of the
-    /// options, until one has a capture. Dead links come first. Each answer is stored when it comes; after an interruption the
-    /// questions go on from there. The questions end if the server refuses five times in a row.
-    #[command(after_help = examples::AUDIT_ARCHIVE)]
+    /// A CDX server is the index of a web archive: the Wayback Machine has one, and so has pywb. The
+    /// servers are asked in the order of the options, until one has a capture. Dead links come first.
+    /// Each answer is stored when it comes; after an interruption the questions go on from there. The
+    /// questions end if the server refuses five times in a row.
     Archive(AuditArchiveArgs),
     /// Read the pages of links that answer, and store what can be shown: a soft 404, a parked domain, a
     /// move to the front page or to another domain
     ///
     /// Each host is asked once a second at most, and once for a path that cannot exist; pages that a
     /// robots.txt excludes are not read. The states of `check` stay as they are.
-    #[command(after_help = examples::AUDIT_INSPECT)]
     Inspect(AuditInspectArgs),
     /// Hand links that live and that no archive holds to a save service, or list them for a crawler
     ///
@@ -75,14 +71,12 @@ pub(crate) enum AuditStep {
     /// never those of private hosts, with a password, that ask for an action, or that are cited only
     /// in header fields. Nothing is sent without `--send`, since it publishes links of the archive.
     /// After an interruption it goes on from there.
-    #[command(after_help = examples::AUDIT_SAVE)]
     Save(AuditSaveArgs),
     /// Write a report: one HTML file without outside resources, and CSV files, alone or in a bag
     ///
     /// Links by year of their first citation, host, domain, list and scheme; survival and
     /// half-life; archived and lost links; the most cited dead links with where they were cited and
     /// their snapshots; the method in words. The same database gives the same files.
-    #[command(after_help = examples::AUDIT_REPORT)]
     Report(AuditReportArgs),
 }
 
@@ -158,11 +152,10 @@ pub(crate) struct AuditCheckArgs {
     pub(crate) max_age: Duration,
 
     /// Check links of these schemes, separated by commas: http and https, which are checked together,
-    /// ftp, gopher, wais, prospero, telnet
+    /// ftp, gopher
     ///
     /// ftp servers are asked for the file or folder after an anonymous login, gopher servers for the
-    /// selector; nothing is transferred but the first lines. Of wais, prospero and telnet only the
-    /// name of the host is looked up. The results are in a table of their own.
+    /// selector; nothing is transferred but the first lines. The results are in a table of their own.
     #[arg(long, value_name = "SCHEMES", value_delimiter = ',', value_parser = scheme, default_value = "http,https", help_heading = INPUT)]
     pub(crate) schemes: Vec<CheckedScheme>,
 
@@ -232,7 +225,6 @@ pub(crate) struct AuditImportArgs {
 
 /// The arguments of `audit archive`.
 #[derive(clap::Args, Debug)]
-#[command(group(ArgGroup::new("archives").required(true).multiple(true).args(["cdx", "cdxj", "timemap"])))]
 pub(crate) struct AuditArchiveArgs {
     /// The database with a plan
     #[arg(value_name = "DB")]
@@ -240,26 +232,12 @@ pub(crate) struct AuditArchiveArgs {
 
     /// The CDX server: `https://web.archive.org/cdx/search/cdx`, or `http://HOST/COLLECTION/cdx` of
     /// pywb; several are asked in order
-    #[arg(long, value_name = "URL", requires = "contact", help_heading = SERVER)]
+    #[arg(long, value_name = "URL", required = true, help_heading = SERVER)]
     pub(crate) cdx: Vec<String>,
 
-    /// A local index: CDXJ that is sorted by bytes, or the .idx file of a ZipNum
-    #[arg(long, value_name = "FILE", help_heading = SERVER)]
-    pub(crate) cdxj: Vec<PathBuf>,
-
-    /// The address before the time and the URL of the snapshots of local indexes:
-    /// `http://localhost:8080/coll/`; for the report
-    #[arg(long, value_name = "URL", requires = "cdxj", help_heading = SERVER)]
-    pub(crate) replay: Option<String>,
-
-    /// A server with TimeMaps of Memento, with {url} in the place of the URL:
-    /// `https://web.archive.org/web/timemap/link/{url}`
-    #[arg(long, value_name = "URL_TEMPLATE", requires = "contact", help_heading = SERVER)]
-    pub(crate) timemap: Vec<String>,
-
     /// Mail address or page by which the owners of the server can reach you; part of the User-Agent
-    #[arg(long, value_name = "CONTACT", help_heading = SERVER)]
-    pub(crate) contact: Option<String>,
+    #[arg(long, value_name = "CONTACT", required = true, help_heading = SERVER)]
+    pub(crate) contact: String,
 
     /// Ask a server at most N times a minute
     #[arg(long, value_name = "N", default_value_t = 20, value_parser = clap::value_parser!(u32).range(1..), help_heading = SERVER)]
@@ -318,17 +296,12 @@ pub(crate) enum CheckedScheme {
 }
 
 fn scheme(text: &str) -> Result<CheckedScheme, &'static str> {
-    let old = || {
-        OldProtocol::ALL
-            .into_iter()
-            .find(|old| old.scheme() == text)
-    };
     match text {
         "http" => Ok(CheckedScheme::Http),
         "https" => Ok(CheckedScheme::Https),
-        _ => old()
+        _ => OldProtocol::of_scheme(text)
             .map(CheckedScheme::Old)
-            .ok_or("write some of http,https,ftp,gopher,wais,prospero,telnet"),
+            .ok_or("write some of http,https,ftp,gopher"),
     }
 }
 
@@ -350,18 +323,8 @@ fn host(text: &str) -> Result<String, &'static str> {
     )
 }
 
-/// Parses an age such as `30d`.
 fn age(text: &str) -> Result<Duration, &'static str> {
-    let wrong = "write a number with h, d or w, for example 30d";
-    let unit = text.chars().last().ok_or(wrong)?;
-    let hours: u64 = match unit {
-        'h' => 1,
-        'd' => 24,
-        'w' => 7 * 24,
-        _ => return Err(wrong),
-    };
-    let number: u32 = text[..text.len() - 1].parse().map_err(|_| wrong)?;
-    Ok(Duration::from_hours(hours * u64::from(number)))
+    options::age(text).ok_or("write a number with h, d or w, for example 30d")
 }
 
 /// The arguments of `audit report`.
@@ -418,8 +381,8 @@ pub(crate) struct AuditSaveArgs {
     pub(crate) contact: Option<String>,
 
     /// Write the links as a list, one a line, and send nothing
-    #[arg(long = "as", value_name = "FORM", value_parser = named::<SaveForm>(), conflicts_with = "send", help_heading = OUTPUT)]
-    pub(crate) form: Option<SaveForm>,
+    #[arg(long = "as", value_name = "FORM", value_parser = save_form(), conflicts_with = "send", help_heading = OUTPUT)]
+    pub(crate) form: Option<String>,
 
     /// Write the list to FILE; `-` is standard output
     #[arg(short, long, value_name = "FILE", default_value = "-", requires = "form", help_heading = OUTPUT)]
@@ -434,69 +397,8 @@ pub(crate) struct AuditSaveArgs {
     pub(crate) quiet: bool,
 }
 
-/// A form in which links are handed to a crawler.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum SaveForm {
-    /// A URL a line.
-    Seeds,
-}
-
-impl NamedValue for SaveForm {
-    fn all() -> impl Iterator<Item = SaveForm> {
-        [SaveForm::Seeds].into_iter()
-    }
-
-    fn name(self) -> &'static str {
-        "seeds"
-    }
-
-    fn meaning(self) -> &'static str {
-        "a URL a line, for crawlers such as Heritrix, Browsertrix and wget -i"
-    }
-}
-
-impl NamedValue for StratumKind {
-    fn all() -> impl Iterator<Item = StratumKind> {
-        StratumKind::ALL.into_iter()
-    }
-
-    fn name(self) -> &'static str {
-        StratumKind::name(self)
-    }
-
-    fn meaning(self) -> &'static str {
-        match self {
-            StratumKind::Year => "the year of the first citation",
-            StratumKind::Scheme => "http and https",
-            StratumKind::List => "the list, newsgroup or file of the first citation",
-        }
-    }
-}
-
-impl NamedValue for Exclusion {
-    fn all() -> impl Iterator<Item = Exclusion> {
-        Exclusion::LIFTABLE.into_iter()
-    }
-
-    fn name(self) -> &'static str {
-        Exclusion::name(self)
-    }
-
-    fn meaning(self) -> &'static str {
-        Exclusion::meaning(self)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn ages_have_a_unit() {
-        assert_eq!(age("36h"), Ok(Duration::from_hours(36)));
-        assert_eq!(age("2w"), Ok(Duration::from_hours(14 * 24)));
-        for text in ["", "30", "d", "-1d", "1.5d", "30\u{e9}"] {
-            assert!(age(text).is_err(), "{text}");
-        }
-    }
+/// Parser of the form in which links are handed to a crawler.
+fn save_form() -> PossibleValuesParser {
+    let meaning = "a URL a line, for crawlers such as Heritrix, Browsertrix and wget -i";
+    [PossibleValue::new("seeds").help(meaning)].into()
 }

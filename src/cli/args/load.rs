@@ -2,15 +2,12 @@
 
 use std::path::PathBuf;
 
-#[cfg(feature = "stats")]
 use super::values::Facet;
-use super::values::{
-    CitedFormat, DatePeriod, SearchFormat, count, date_period, hazard_name, named, scheme_name,
-    target_name,
-};
+use super::values::{CitedFormat, SearchFormat, count, hazard_name, named, target_name};
 use super::{GENERAL, INPUT, OUTPUT};
-use crate::config::NamedValue;
-use crate::load::{SearchOrder, TargetName};
+use urlspool_files::config::NamedValue;
+use urlspool_files::options::{DatePeriod, date_period, scheme_name};
+use urlspool_store::load::{SearchOrder, TargetName};
 
 /// The arguments of `load`.
 #[derive(clap::Args, Debug)]
@@ -152,7 +149,6 @@ pub(crate) struct SearchArgs {
     ///
     /// The most frequent values come first, years in their order. As text at most 20 values of each
     /// facet but the year are printed; csv, tsv and jsonl have all.
-    #[cfg(feature = "stats")]
     #[arg(long, value_name = "FACET,...", value_delimiter = ',', value_parser = named::<Facet>(), help_heading = OUTPUT)]
     pub(crate) facets: Vec<Facet>,
 
@@ -196,7 +192,6 @@ pub(crate) struct CitedArgs {
 }
 
 /// The arguments of `browse`.
-#[cfg(feature = "browse")]
 #[derive(clap::Args, Debug)]
 pub(crate) struct BrowseArgs {
     /// The database that `urlspool load` made

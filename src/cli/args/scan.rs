@@ -1,24 +1,23 @@
-//! The arguments of `scan` and `splits`.
+//! The arguments of `scan`, `splits` and `stats`.
 
 use std::path::PathBuf;
 
-#[cfg(feature = "parquet")]
-use super::values::PartitionArgument;
-#[cfg(feature = "load")]
-use super::values::target_name;
 use super::values::{
-    DatePeriod, FieldNameArgument, LimitSetting, OutputFormat, When, context_bytes, date_period,
-    delimiter, field_name, hazard_name, header_field, host_of, item_size, limit_setting,
-    limits_help, list_name, named, region_name, scheme_name, threads,
+    OutputFormat, When, count, delimiter, field_name, hazard_name, host_of, item_size, limits_help,
+    named, target_name,
 };
 use super::{EXTRACT, GENERAL, INPUT, OUTPUT, SourceArgs};
-use crate::config::{Config, ExtractTable, NamedValue};
-use crate::decode::AttachmentPolicy;
-use crate::extract::Unique;
-#[cfg(feature = "load")]
-use crate::load::TargetName;
-use crate::parse::Grammar;
-use crate::scan::Rules;
+use urlspool_files::config::{Config, ExtractTable, NamedValue};
+use urlspool_files::options::{
+    DatePeriod, LimitSetting, context_bytes, date_period, header_field, limit_setting, list_name,
+    region_name, scheme_name, threads,
+};
+use urlspool_files::sink::Partition;
+use urlspool_mail::decode::AttachmentPolicy;
+use urlspool_record::extract::Unique;
+use urlspool_store::load::TargetName;
+use urlspool_text::parse::Grammar;
+use urlspool_text::scan::Rules;
 
 /// The arguments of `scan`.
 #[derive(clap::Args, Debug)]
@@ -54,6 +53,13 @@ pub(crate) struct ScanArgs {
     /// Read the work items that `urlspool splits` printed from FILE (`-`: standard input), and scan what they name
     #[arg(long, value_name = "FILE", conflicts_with = "paths", help_heading = INPUT)]
     pub(crate) splits: Option<PathBuf>,
+
+    /// Join broken URLs also by URLs that were found whole elsewhere: `self`, or a file
+    ///
+    /// `self` reads the input twice: first for its URLs, then for records; it is not for standard input and --splits. A file is a
+    /// database that `urlspool load` has made, or has records as JSON lines, or URLs, one a line.
+    #[arg(long, value_name = "SOURCE", help_heading = EXTRACT)]
+    pub(crate) evidence: Option<PathBuf>,
 
     /// Write only URLs of these hosts (comma-separated list)
     #[arg(long, value_name = "HOST,...", value_delimiter = ',', value_parser = host_of, help_heading = EXTRACT)]
@@ -106,7 +112,6 @@ pub(crate) struct ScanArgs {
     /// Load the records into a database or an index in place of writing them: `scan` and `load` in one process
     ///
     /// TARGET is the one of `urlspool load`: `FILE` or `sqlite:FILE`, or the URL of a server.
-    #[cfg(feature = "load")]
     #[arg(long, value_name = "TARGET", value_parser = target_name, conflicts_with_all = ["output", "format", "fields", "slim", "no_header_row", "delimiter", "no_formula_guard", "defang"], help_heading = OUTPUT)]
     pub(crate) into: Option<TargetName>,
 
@@ -115,7 +120,6 @@ pub(crate) struct ScanArgs {
     ///
     /// A file that is not read, or not to its end, keeps its rows, and so do all files of a path that is missing or holds no file.
     /// With --dry-run nothing is changed, and the rows are counted.
-    #[cfg(feature = "load")]
     #[arg(long, requires = "into", conflicts_with_all = ["splits", "since", "until", "list"], help_heading = OUTPUT)]
     pub(crate) replace: bool,
 
@@ -127,7 +131,7 @@ pub(crate) struct ScanArgs {
     ///
     /// Fields are named as in the record: `url,source.path,message.date`. The name of an object stands for all its fields.
     #[arg(long, value_name = "FIELD,...", value_delimiter = ',', value_parser = field_name(), hide_possible_values = true, help_heading = OUTPUT)]
-    pub(crate) fields: Vec<FieldNameArgument>,
+    pub(crate) fields: Vec<String>,
 
     /// Write only the fields that name the URL, its place and its message
     ///
@@ -137,9 +141,8 @@ pub(crate) struct ScanArgs {
     pub(crate) slim: bool,
 
     /// Write a folder of Parquet files to the FILE of -o, divided by this value
-    #[cfg(feature = "parquet")]
-    #[arg(long, value_name = "BY", value_parser = named::<PartitionArgument>(), requires = "format", help_heading = OUTPUT)]
-    pub(crate) partition: Option<PartitionArgument>,
+    #[arg(long, value_name = "BY", value_parser = named::<Partition>(), requires = "format", help_heading = OUTPUT)]
+    pub(crate) partition: Option<Partition>,
 
     /// Write a table (csv, tsv) without the line of the columns' names
     #[arg(long, help_heading = OUTPUT)]
@@ -368,4 +371,60 @@ fn set_list<T: Clone>(value: &mut Vec<T>, given: &[T], empty: bool) {
 /// Clap lets the last of the two flags win.
 fn set_flag(value: &mut bool, on: bool, off: bool) {
     *value = on || *value && !off;
+}
+
+/// The arguments of `stats`.
+#[derive(clap::Args, Debug)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is a flag that is given or not"
+)]
+pub(crate) struct StatsArgs {
+    /// Files and folders of mail; or a database that `load` made; or records (JSON lines), and
+    /// folders of segments
+    ///
+    /// `-`, or no path at all, is standard input: mail or records. What a path is shows its
+    /// beginning.
+    #[arg(value_name = "PATH")]
+    pub(crate) paths: Vec<PathBuf>,
+
+    #[command(flatten)]
+    pub(crate) sources: SourceArgs,
+
+    /// Show the N first names of each list
+    #[arg(long, value_name = "N", default_value_t = 10, value_parser = count::<u32>, help_heading = OUTPUT)]
+    pub(crate) top: u32,
+
+    /// Print one line of JSON
+    #[arg(long, help_heading = OUTPUT)]
+    pub(crate) json: bool,
+
+    /// Write the numbers as CSV files into FOLDER, which is created if it is missing
+    #[arg(long, value_name = "FOLDER", help_heading = OUTPUT)]
+    pub(crate) csv: Option<PathBuf>,
+
+    /// Write a page with charts to FILE, which is replaced when it is complete; `-` is standard
+    /// output
+    #[arg(long, value_name = "FILE", help_heading = OUTPUT)]
+    pub(crate) html: Option<PathBuf>,
+
+    /// Replace existing files, also those that do not show that urlspool wrote them
+    #[arg(long, help_heading = OUTPUT)]
+    pub(crate) force: bool,
+
+    /// Name no senders
+    #[arg(long, help_heading = OUTPUT)]
+    pub(crate) no_senders: bool,
+
+    /// Number of threads [default: the number of processors]
+    #[arg(short = 'j', long, value_name = "N", value_parser = threads, help_heading = GENERAL)]
+    pub(crate) threads: Option<u16>,
+
+    /// Report only errors
+    #[arg(short, long, help_heading = GENERAL)]
+    pub(crate) quiet: bool,
+
+    /// The use of colours, which all commands have.
+    #[arg(skip)]
+    pub(crate) color: When,
 }

@@ -3,24 +3,17 @@
 use std::fmt::Write;
 
 use super::super::terminal::escaped;
-use crate::explain::{
+use urlspool_record::explain::{
     CandidateOutcome, ExplainedCandidate, ExplainedJoin, ExplainedMessage, ExplainedUrl,
     Explanation, Note,
 };
-use crate::record::{FieldId, RecordValue};
+use urlspool_record::record::{FieldId, RecordValue};
 
 /// The text that prints an explanation.
 pub(super) struct Page {
-    style: PageStyle,
+    /// `true` to print sentences about the whole message bold, accepted candidates green, rejected ones red.
+    has_colors: bool,
     text: String,
-}
-
-/// The use of colours on a page.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum PageStyle {
-    Plain,
-    /// Sentences about the whole message are bold, accepted candidates green, rejected ones red.
-    Colored,
 }
 
 const BOLD: &str = "\u{1b}[1m";
@@ -29,9 +22,9 @@ const GREEN: &str = "\u{1b}[32m";
 const END: &str = "\u{1b}[0m";
 
 /// Returns the explanation of a file or member, as `noun` calls it, as lines of text without control characters.
-pub(super) fn page(explained: &Explanation, noun: &str, style: PageStyle) -> String {
+pub(super) fn page(explained: &Explanation, noun: &str, has_colors: bool) -> String {
     let mut page = Page {
-        style,
+        has_colors,
         text: String::new(),
     };
     if let Some(format) = &explained.format {
@@ -63,10 +56,8 @@ impl Page {
 
     /// Appends text without control characters, in a colour if the page has colours.
     fn colored(&mut self, color: &str, text: &str) {
-        let (start, end) = match self.style {
-            PageStyle::Colored if !color.is_empty() => (color, END),
-            _ => ("", ""),
-        };
+        let has_color = self.has_colors && !color.is_empty();
+        let (start, end) = if has_color { (color, END) } else { ("", "") };
         self.text += start;
         self.text += &escaped(text);
         self.text += end;
@@ -236,16 +227,16 @@ fn shortened(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::extract::Extractor;
-    use crate::origin::Source;
-    use crate::split::Message;
+    use urlspool_mail::split::Message;
+    use urlspool_record::extract::Extractor;
+    use urlspool_text::origin::Source;
 
     fn page(message: &Message<'_>) -> String {
         let source = Source::at("x".into());
         let message = Extractor::default().explain_message(message, &source, &[]);
         let mut explained = Explanation::default();
         explained.messages.push(message);
-        super::page(&explained, "file", PageStyle::Plain)
+        super::page(&explained, "file", false)
     }
 
     #[test]

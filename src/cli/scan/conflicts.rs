@@ -8,14 +8,16 @@ use std::path::{Path, PathBuf};
 
 use rustix::stdio::{stderr, stdin, stdout};
 
-use super::super::error::{CommandError, Exit};
+use super::super::error::CommandError;
 use super::super::location::FileLocation;
-use super::output::OutputPlaces;
-use crate::diagnostic::SkipReason;
-use crate::origin::Source;
-use crate::record::{ParsedGrepLine, is_written_line, parse_grep_line};
-use crate::sink::{OutputPlace, Replacement, check_replacement, partial_path, resolve};
-use crate::walk::{DeviceInode, PathFilter, SymlinkPolicy, WalkStep, walk};
+use super::output::{OutputContent, PlacedOutput};
+use urlspool_files::sink::{
+    FileIdentity, OutputPlace, Replacement, check_replacement, partial_path, resolve,
+};
+use urlspool_record::record::{ParsedGrepLine, is_written_line, parse_grep_line};
+use urlspool_sources::walk::{DeviceInode, PathFilter, SymlinkPolicy, WalkStep, walk};
+use urlspool_text::diagnostic::SkipReason;
+use urlspool_text::origin::Source;
 
 /// A name by which standard output can be read, if it is a file.
 const STDOUT_FILE: &str = "/dev/fd/1";
@@ -48,47 +50,54 @@ pub(super) struct OwnFiles {
 ///
 /// A usage error that names the files.
 pub(super) fn check(
-    places: &OutputPlaces,
+    places: &[PlacedOutput],
     inputs: &NamedInputs<'_>,
     replacement: Replacement,
 ) -> Result<OwnFiles, CommandError> {
-    let outputs: Vec<WrittenFile> = places
-        .all()
-        .flat_map(|(content, place)| written_files(content.option(), place))
-        .collect();
-    let mut on_stdout = places
-        .all()
-        .filter(|(_, place)| **place == OutputPlace::Stdout)
-        .map(|(content, _)| content);
-    if let (Some(one), Some(other)) = (on_stdout.next(), on_stdout.next()) {
-        let (one, other) = (one.subject(), other.option());
-        return Err(refused(format!(
+    let outputs: Vec<NamedFile> = places.iter().flat_map(written_files).collect();
+    let on_stdout = places
+        .iter()
+        .filter(|output| output.place == OutputPlace::Stdout);
+    let on_stdout: Vec<_> = on_stdout.map(|output| output.content).collect();
+    if let [one, other, ..] = on_stdout[..] {
+        let one = match one {
+            // They go there without an option.
+            OutputContent::Records => "the records",
+            one => one.option(),
+        };
+        let other = other.option();
+        return Err(CommandError::usage(format!(
             "{one} and {other} would both go to standard output; name a file for one of them"
         )));
     }
     let named_inputs = inputs.files();
     for (number, output) in outputs.iter().enumerate() {
-        if let Some(other) = outputs[..number].iter().find(|other| output.clashes(other)) {
+        if let Some(other) = outputs[..number]
+            .iter()
+            .find(|other| other.file == output.file)
+        {
             let (one, other) = (&output.name, &other.name);
-            return Err(refused(format!(
+            return Err(CommandError::usage(format!(
                 "{one} and {other} would write to the same file; name two files"
             )));
         }
         if let Some(input) = named_inputs.iter().find(|input| output.file == input.file) {
             let (output, input) = (&output.name, &input.name);
-            return Err(refused(format!(
+            return Err(CommandError::usage(format!(
                 "{output} would overwrite the input {input}; name another file for the output"
             )));
         }
     }
     if replacement == Replacement::Refused {
-        for (content, place) in places.all() {
+        for PlacedOutput { content, place } in places {
             if let OutputPlace::File(path) = place {
                 // The partial file of a run that was killed is replaced too; it may be a user's own.
                 let target = resolve(path).unwrap_or_else(|_| path.clone());
                 check_replacement(path, None)
                     .and_then(|()| check_replacement(&partial_path(&target), None))
-                    .map_err(|reason| refused(format!("{}: {reason}", content.option())))?;
+                    .map_err(|reason| {
+                        CommandError::usage(format!("{}: {reason}", content.option()))
+                    })?;
             }
         }
     }
@@ -98,10 +107,16 @@ pub(super) fn check(
             own.files.extend(output.file.id());
         }
     }
-    if let Some(standard) = standard_output() {
-        check_standard_output(&standard, &outputs)?;
+    if let Some(standard) = open_file(stdout().try_clone_to_owned()) {
+        // It has its own position in the file.
+        if let Some(output) = outputs.iter().find(|output| output.file == standard) {
+            return Err(CommandError::usage(format!(
+                "{} is standard output too; write it as `-`, or name another file",
+                output.name
+            )));
+        }
         own.skipped_input = skipped_input(&standard, &named_inputs)?;
-        if places.has_stdout() {
+        if !on_stdout.is_empty() {
             inputs.check_foreign(&standard, &named_inputs)?;
         }
         own.files.extend(standard.id());
@@ -112,62 +127,32 @@ pub(super) fn check(
     Ok(own)
 }
 
-/// Identity of a file that may not exist yet.
-#[derive(Clone, Debug, PartialEq, Eq)]
-enum Identity {
-    Existing(DeviceInode),
-    /// The path with links resolved.
-    Missing(PathBuf),
-}
-
-impl Identity {
-    fn id(&self) -> Option<DeviceInode> {
-        match self {
-            Identity::Existing(id) => Some(*id),
-            Identity::Missing(_) => None,
-        }
-    }
-
-    /// The identity of the file at `path`; `None` for a folder, for a character device, which can be read and written at the same
-    /// time, and for a file in a folder that does not exist.
-    fn of(path: &Path) -> Option<Identity> {
-        match path.metadata() {
-            Ok(metadata) => Identity::of_open(&metadata),
-            Err(_) => resolve(path).ok().map(Identity::Missing),
-        }
-    }
-
-    fn of_open(metadata: &Metadata) -> Option<Identity> {
-        let kind = metadata.file_type();
-        let counts = kind.is_file() || kind.is_fifo() || kind.is_block_device();
-        counts.then(|| Identity::Existing(DeviceInode::of(metadata)))
+/// The identity of the file at `path`; `None` for a folder, for a character device, which can be read and written at the same
+/// time, and for a file in a folder that does not exist.
+fn identity(path: &Path) -> Option<FileIdentity> {
+    match path.metadata() {
+        Ok(metadata) => identity_of(&metadata),
+        Err(_) => resolve(path).ok().map(FileIdentity::Missing),
     }
 }
 
-/// File under the name that the user gave it.
+fn identity_of(metadata: &Metadata) -> Option<FileIdentity> {
+    let kind = metadata.file_type();
+    let counts = kind.is_file() || kind.is_fifo() || kind.is_block_device();
+    counts.then(|| FileIdentity::Existing(DeviceInode::of(metadata)))
+}
+
+/// File that is read, or that an output writes: under its own name or, until it is complete, aside.
 struct NamedFile {
-    name: String,
-    file: Identity,
-}
-
-/// File that an output writes: under its own name or, until it is complete, aside.
-struct WrittenFile {
-    /// The option and its value.
+    /// The name that the user gave it, after the option of an output.
     name: String,
     path: PathBuf,
-    file: Identity,
-}
-
-impl WrittenFile {
-    /// Returns `true` if two outputs write to one file.
-    fn clashes(&self, other: &WrittenFile) -> bool {
-        self.file == other.file
-    }
+    file: FileIdentity,
 }
 
 /// The files that an output writes.
-fn written_files(option: &str, place: &OutputPlace) -> Vec<WrittenFile> {
-    let paths = match place {
+fn written_files(output: &PlacedOutput) -> Vec<NamedFile> {
+    let paths = match &output.place {
         OutputPlace::Stdout => return Vec::new(),
         OutputPlace::Device(path) => vec![path.clone()],
         OutputPlace::File(path) => match resolve(path) {
@@ -176,14 +161,14 @@ fn written_files(option: &str, place: &OutputPlace) -> Vec<WrittenFile> {
             Err(_) => Vec::new(),
         },
     };
-    let named = |path: PathBuf| {
-        Some(WrittenFile {
-            name: format!("{option} {}", path.display()),
-            file: Identity::of(&path)?,
+    let paths = paths.into_iter().filter_map(|path| {
+        Some(NamedFile {
+            name: format!("{} {}", output.content.option(), path.display()),
+            file: identity(&path)?,
             path,
         })
-    };
-    paths.into_iter().filter_map(named).collect()
+    });
+    paths.collect()
 }
 
 impl NamedInputs<'_> {
@@ -191,17 +176,21 @@ impl NamedInputs<'_> {
         let all = self.scanned.iter().chain(&self.settings);
         all.filter_map(|path| {
             if path.as_os_str() == Source::STDIN {
-                let file = Identity::of_open(
+                let file = identity_of(
                     &File::from(stdin().try_clone_to_owned().ok()?)
                         .metadata()
                         .ok()?,
                 )?;
-                let name = STDIN_NAME.to_owned();
-                return Some(NamedFile { name, file });
+                return Some(NamedFile {
+                    name: STDIN_NAME.to_owned(),
+                    path: path.to_path_buf(),
+                    file,
+                });
             }
             Some(NamedFile {
                 name: path.display().to_string(),
-                file: Identity::of(path)?,
+                path: path.to_path_buf(),
+                file: identity(path)?,
             })
         })
         .collect()
@@ -212,22 +201,21 @@ impl NamedInputs<'_> {
     /// # Errors
     ///
     /// A usage error if it holds something that urlspool did not write.
-    fn is_beneath(&self, output: &WrittenFile) -> Result<bool, CommandError> {
+    fn is_beneath(&self, output: &NamedFile) -> Result<bool, CommandError> {
         if output.file.id().is_none() {
             return Ok(false);
         }
         let Ok(path) = output.path.canonicalize() else {
             return Ok(false);
         };
-        let holds = |root: &&&Path| {
+        let Some(root) = self.scanned.iter().find(|root| {
             root.is_dir() && root.canonicalize().is_ok_and(|root| path.starts_with(root))
-        };
-        let Some(root) = self.scanned.iter().find(holds) else {
+        }) else {
             return Ok(false);
         };
         if path.is_file() && !is_replaceable(&path) {
             let (name, root) = (&output.name, root.display());
-            return Err(refused(format!(
+            return Err(CommandError::usage(format!(
                 "{name} would overwrite a file beneath {root}, which is scanned, and its first line does not show that urlspool \
                  wrote it; name a file outside of {root}, or remove this one first"
             )));
@@ -240,7 +228,11 @@ impl NamedInputs<'_> {
     /// # Errors
     ///
     /// A usage error that names the input, or the folder that holds it.
-    fn check_foreign(&self, standard: &Identity, named: &[NamedFile]) -> Result<(), CommandError> {
+    fn check_foreign(
+        &self,
+        standard: &FileIdentity,
+        named: &[NamedFile],
+    ) -> Result<(), CommandError> {
         if is_replaceable(Path::new(STDOUT_FILE)) {
             return Ok(());
         }
@@ -252,20 +244,19 @@ impl NamedInputs<'_> {
                 None => return Ok(()),
             },
         };
-        Err(refused(format!(
+        Err(CommandError::usage(format!(
             "standard output is {holder}, which is scanned, and its first line does not show that urlspool wrote it; write the \
              output to another file"
         )))
     }
 
     /// Returns `true` if the walk of a root finds a file, by whatever name.
-    fn finds(&self, root: &Path, file: &Identity) -> bool {
+    fn finds(&self, root: &Path, file: &FileIdentity) -> bool {
         let filter = PathFilter::default().without_own_outputs(file.id().into_iter().collect());
-        let is_found = |step| {
+        walk(&[root.to_owned()], &filter, self.links).any(|step| {
             let reason = SkipReason::OwnOutput;
             matches!(step, WalkStep::Skipped { reason: found, .. } if found == reason)
-        };
-        walk(&[root.to_owned()], &filter, self.links).any(is_found)
+        })
     }
 }
 
@@ -290,26 +281,10 @@ fn names_its_url(line: ParsedGrepLine<'_>) -> bool {
     read.is_ok() && start.is_some_and(|start| found.eq_ignore_ascii_case(start))
 }
 
-/// Standard output, if it is a file.
-fn standard_output() -> Option<Identity> {
-    open_file(stdout().try_clone_to_owned())
-}
-
 /// A copy of a standard stream, if it is a file.
-fn open_file(stream: io::Result<OwnedFd>) -> Option<Identity> {
+fn open_file(stream: io::Result<OwnedFd>) -> Option<FileIdentity> {
     let metadata = File::from(stream.ok()?).metadata().ok()?;
-    Identity::of_open(&metadata).filter(|_| metadata.is_file())
-}
-
-/// Checks that no output by name is standard output, which has its own position in the file.
-fn check_standard_output(standard: &Identity, outputs: &[WrittenFile]) -> Result<(), CommandError> {
-    match outputs.iter().find(|output| output.file == *standard) {
-        None => Ok(()),
-        Some(output) => Err(refused(format!(
-            "{} is standard output too; write it as `-`, or name another file",
-            output.name
-        ))),
-    }
+    identity_of(&metadata).filter(|_| metadata.is_file())
 }
 
 /// The input that is standard output, and is skipped: a shell may have put it into a list of all files.
@@ -318,18 +293,14 @@ fn check_standard_output(standard: &Identity, outputs: &[WrittenFile]) -> Result
 ///
 /// A usage error if it is standard input, of which there would be no end.
 fn skipped_input(
-    standard: &Identity,
+    standard: &FileIdentity,
     inputs: &[NamedFile],
 ) -> Result<Option<PathBuf>, CommandError> {
     match inputs.iter().find(|input| input.file == *standard) {
         None => Ok(None),
-        Some(input) if input.name == STDIN_NAME => Err(refused(
+        Some(input) if input.name == STDIN_NAME => Err(CommandError::usage(
             "standard input and standard output are the same file; name another file for the output".to_owned(),
         )),
         Some(input) => Ok(Some(PathBuf::from(&input.name))),
     }
-}
-
-fn refused(message: String) -> CommandError {
-    CommandError::new(Exit::Usage, message)
 }

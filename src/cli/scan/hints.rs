@@ -8,20 +8,20 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 use super::super::args::ScanArgs;
+use super::super::location::{DATABASE_START, start_of};
 use super::job::NamedContent;
-use crate::config::Config;
-use crate::diagnostic::{SkipReason, UrlFilter, counted};
-use crate::documents::{DocumentKind, DocumentReading, read_document};
-use crate::grammar::Scheme;
-use crate::limits::Limits;
-use crate::origin::{FormatHint, Source, SourceKind};
-use crate::pipeline::Job;
-use crate::read;
-#[cfg(feature = "archives")]
-use crate::read::{GitHost, Repository, RepositoryContent};
-use crate::record::{NamedCounts, Summary, is_written_line, read_item};
-use crate::split::SourceStart;
-use crate::walk::is_repository;
+use urlspool_files::config::Config;
+use urlspool_files::pipeline::{Job, NamedCounts, Summary};
+use urlspool_mail::documents::{DocumentKind, DocumentReading, read_document};
+use urlspool_mail::split::SourceStart;
+use urlspool_record::record::{is_written_line, read_item};
+use urlspool_sources::read;
+use urlspool_sources::read::{GitHost, Repository, RepositoryContent};
+use urlspool_sources::walk::is_repository;
+use urlspool_text::diagnostic::{SkipReason, UrlFilter, counted};
+use urlspool_text::grammar::Scheme;
+use urlspool_text::limits::Limits;
+use urlspool_text::origin::{FormatHint, Source, SourceKind};
 
 /// The hints before a scan.
 pub(super) fn before(args: &ScanArgs, job: &Job, config: &Config) -> Vec<String> {
@@ -33,11 +33,7 @@ pub(super) fn before(args: &ScanArgs, job: &Job, config: &Config) -> Vec<String>
     hints.extend(repeated_paths(job));
     hints.extend(contradicted_kinds(args, job));
     hints.extend(own_records(job));
-    let reads_stdin = job.items.is_none()
-        && job
-            .roots
-            .iter()
-            .any(|root| root.as_os_str() == Source::STDIN);
+    let reads_stdin = named_roots(job).any(|root| root.as_os_str() == Source::STDIN);
     if reads_stdin && std::io::stdin().is_terminal() {
         hints.push("reading standard input; Ctrl-D ends it".to_owned());
     }
@@ -116,7 +112,38 @@ pub(super) fn after(args: &ScanArgs, job: &Job, summary: &Summary) -> Vec<String
             urls => format!("none of the {urls} URLs that were found is among those of {filters}"),
         });
     }
+    hints.extend(unread_parts(summary));
     hints
+}
+
+/// Media types of parts that hold mail or URLs and are not read: a name, and the program that unpacks them.
+const UNREAD_PARTS: [(&str, &[&str], &str); 3] = [
+    (
+        "winmail.dat",
+        &["application/ms-tnef", "application/vnd.ms-tnef"],
+        "`tnef FILE` unpacks it",
+    ),
+    (
+        "smime.p7m",
+        &["application/pkcs7-mime", "application/x-pkcs7-mime"],
+        "`openssl cms -verify -noverify -inform DER -in FILE` prints it if it is signed",
+    ),
+    (
+        "encrypted mail",
+        &["application/pgp-encrypted"],
+        "`gpg --decrypt FILE` prints it",
+    ),
+];
+
+/// A line about the parts that were not read although programs of others read them.
+fn unread_parts(summary: &Summary) -> Option<String> {
+    let kinds = UNREAD_PARTS.iter().filter_map(|(name, types, way_out)| {
+        let types = types.iter();
+        let parts: u64 = types.map(|it| summary.parts_other_types.of(it)).sum();
+        (0 < parts).then(|| format!("{parts} of {name} ({way_out})"))
+    });
+    let kinds: Vec<String> = kinds.collect();
+    (!kinds.is_empty()).then(|| format!("parts that were not read: {}", kinds.join(", ")))
 }
 
 /// Formats that hold mail or URLs and are not read: the first bytes, the name, and the program that unpacks them.
@@ -138,28 +165,26 @@ const UNREAD_FORMATS: &[(&[u8], &str, &str)] = &[
     ),
     (
         b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1",
-        if cfg!(feature = "documents") {
-            "a document of Microsoft Office from before 2007, or an encrypted one"
-        } else {
-            "an Outlook message or another file of Microsoft Office"
-        },
-        if cfg!(feature = "documents") {
-            "convert a document: `soffice --convert-to docx FILE`"
-        } else {
-            "convert a message: `msgconvert --outfile - FILE | urlspool scan -`"
-        },
+        "a document of Microsoft Office from before 2007, or an encrypted one",
+        "convert a document: `soffice --convert-to docx FILE`",
+    ),
+    (
+        b"x\x9f\x3e\x22",
+        "a message of Outlook (winmail.dat)",
+        "unpack it: `tnef FILE`",
+    ),
+    (
+        b"bplist00",
+        "a binary list of properties of macOS",
+        "convert it: `plistutil -i FILE`",
     ),
     (
         b"%PDF-",
-        if cfg!(feature = "documents") {
-            "an encrypted PDF document"
-        } else {
-            "a PDF document"
-        },
+        "an encrypted PDF document",
         "convert it: `pdftotext FILE - | urlspool scan -`",
     ),
     (
-        b"SQLite format 3\0",
+        DATABASE_START,
         "a database of SQLite",
         "one that was loaded is searched (`urlspool search FILE WORD`) and counted (`urlspool stats FILE`)",
     ),
@@ -168,8 +193,7 @@ const UNREAD_FORMATS: &[(&[u8], &str, &str)] = &[
 /// A line for each file that the user named and that has a format which is not read, with the way out.
 pub(in crate::cli) fn unread_inputs(job: &Job, summary: &Summary) -> Vec<String> {
     let has_skipped_repository = 0 < count(&summary.files_skipped, SkipReason::Repository);
-    let roots = job.roots.iter().filter(|_| job.items.is_none());
-    let line = |root: &PathBuf| {
+    let lines = named_roots(job).filter_map(|root| {
         if has_skipped_repository && is_skipped_repository(root) {
             return Some(format!(
                 "{0} was not read, because it is a git repository without the messages of a mailing list; \
@@ -203,8 +227,8 @@ pub(in crate::cli) fn unread_inputs(job: &Job, summary: &Summary) -> Vec<String>
         Some(format!(
             "{path} was not read, because it is {name}; {way_out}"
         ))
-    };
-    roots.filter_map(line).collect()
+    });
+    lines.collect()
 }
 
 /// Returns `true` for a document of which something is read.
@@ -224,16 +248,9 @@ fn is_read_document(path: &Path, start: &[u8]) -> bool {
 }
 
 /// Returns `true` for a git repository that is not read: one of program code, for example.
-#[cfg(feature = "archives")]
-fn is_skipped_repository(root: &Path) -> bool {
-    let content = || Repository::open(root, &GitHost::new(&Limits::default()));
-    is_repository(root)
-        && content().is_ok_and(|content| matches!(content, RepositoryContent::Skipped(reason) if reason == SkipReason::Repository))
-}
-
-#[cfg(not(feature = "archives"))]
 fn is_skipped_repository(root: &Path) -> bool {
     is_repository(root)
+        && Repository::open(root, &GitHost::new(&Limits::default())).is_ok_and(|content| matches!(content, RepositoryContent::Skipped(reason) if reason == SkipReason::Repository))
 }
 
 /// Returns `true` if the first line is the path of something that exists, as `find` prints it.
@@ -244,12 +261,11 @@ fn begins_with_a_path(start: &[u8]) -> bool {
 
 /// A hint for each named file that begins with records or work items of urlspool: their URLs would be found a second time.
 fn own_records(job: &Job) -> Vec<String> {
-    let roots = job.roots.iter().filter(|_| job.items.is_none());
-    let hint = |root: &PathBuf| {
+    let hints = named_roots(job).filter_map(|root| {
         let path = root.display().to_string();
         own_lines(&start_of(root)?, &path, &path)
-    };
-    roots.filter_map(hint).collect()
+    });
+    hints.collect()
 }
 
 /// A hint for an input that begins with records or work items. `name` is that of a sentence, `path` that of an argument.
@@ -271,20 +287,6 @@ fn own_lines(start: &[u8], name: &str, path: &str) -> Option<String> {
     })
 }
 
-/// Returns the first bytes of a regular file. A pipe would be waited for.
-fn start_of(path: &Path) -> Option<Vec<u8>> {
-    if !path.metadata().is_ok_and(|found| found.is_file()) {
-        return None;
-    }
-    let mut start = Vec::new();
-    let file = File::open(path).ok()?;
-    file.take(START_BYTES).read_to_end(&mut start).ok()?;
-    Some(start)
-}
-
-/// Bytes of a file's beginning by which its content is recognized.
-const START_BYTES: u64 = 4 << 10;
-
 /// A line about encrypted members of the archives that the user named.
 pub(super) fn encrypted_members(job: &Job, summary: &Summary) -> Option<String> {
     let members = count(&summary.members_skipped, SkipReason::Encrypted);
@@ -298,7 +300,7 @@ pub(super) fn encrypted_members(job: &Job, summary: &Summary) -> Option<String> 
 /// A hint about paths that are named twice, perhaps through a link, or are in a folder that is named: their URLs are found twice.
 /// Costs the resolution of each path.
 pub(in crate::cli) fn repeated_paths(job: &Job) -> Option<String> {
-    let roots = job.roots.iter().filter(|_| job.items.is_none());
+    let roots = named_roots(job);
     let roots: Vec<(&PathBuf, PathBuf)> = roots
         .filter(|root| root.as_os_str() != Source::STDIN)
         .filter_map(|root| Some((root, root.canonicalize().ok()?)))
@@ -330,8 +332,7 @@ fn contradicted_kinds(args: &ScanArgs, job: &Job) -> Vec<String> {
     let Some(given) = args.sources.kind.filter(|kind| *kind != SourceKind::Text) else {
         return Vec::new();
     };
-    let roots = job.roots.iter().filter(|_| job.items.is_none());
-    let hint = |root: &PathBuf| {
+    let hints = named_roots(job).filter_map(|root| {
         let start = SourceStart::of_bytes(start_of(root)?);
         let found = start.format(None, FormatHint::None).ok()?.kind();
         let is_several = matches!(
@@ -347,15 +348,13 @@ fn contradicted_kinds(args: &ScanArgs, job: &Job) -> Vec<String> {
                 given.name()
             )
         })
-    };
-    roots.filter_map(hint).collect()
+    });
+    hints.collect()
 }
 
 /// The reason why a named input is not loaded: it holds what urlspool wrote.
-#[cfg(feature = "load")]
 pub(super) fn own_input(job: &Job, target: &str) -> Option<String> {
-    let roots = job.roots.iter().filter(|_| job.items.is_none());
-    let reason = |root: &PathBuf| {
+    named_roots(job).find_map(|root| {
         let start = start_of(root)?;
         let path = root.display();
         if !is_written_line(&start) {
@@ -369,19 +368,16 @@ pub(super) fn own_input(job: &Job, target: &str) -> Option<String> {
                 "{path} is a table that urlspool wrote, and no mail; scan the mail that it came from"
             ))
         }
-    };
-    roots.into_iter().find_map(reason)
+    })
 }
 
 /// A hint for each path that does not exist and looks like a pattern, which shells replace by the files that match.
 fn unmatched_globs(job: &Job) -> Vec<String> {
-    let is_glob = |path: &&PathBuf| {
-        let text = path.to_string_lossy();
-        text.contains(['*', '?', '[']) && path.symlink_metadata().is_err()
-    };
-    let roots = job.roots.iter().filter(|_| job.items.is_none());
-    roots
-        .filter(is_glob)
+    named_roots(job)
+        .filter(|path| {
+            let text = path.to_string_lossy();
+            text.contains(['*', '?', '[']) && path.symlink_metadata().is_err()
+        })
         .map(|path| {
             let path = path.display();
             format!("{path}: the shell found no file for this pattern, or it was in quotes")
@@ -397,14 +393,11 @@ fn unknown_schemes(args: &ScanArgs, config: &Config) -> Vec<String> {
     } else {
         "--schemes"
     };
-    let is_known = |name: &&String| {
-        Scheme::named(name.as_bytes()).is_some()
-            || extract
-                .extra_schemes
-                .iter()
-                .any(|extra| extra.eq_ignore_ascii_case(name))
-    };
-    let unknown = extract.schemes.iter().filter(|name| !is_known(name));
+    let unknown = extract.schemes.iter().filter(|name| {
+        let mut extra = extract.extra_schemes.iter();
+        Scheme::named(name.as_bytes()).is_none()
+            && !extra.any(|extra| extra.eq_ignore_ascii_case(name))
+    });
     unknown
         .map(|name| format!("{origin}: {name} is an unknown scheme: of its URLs only those with `{name}://` are found"))
         .collect()
@@ -421,6 +414,11 @@ fn filters(counts: &NamedCounts) -> String {
         })
         .collect();
     options.join(", ")
+}
+
+/// The files and folders that the user named.
+fn named_roots(job: &Job) -> impl Iterator<Item = &PathBuf> {
+    job.roots.iter().filter(|_| job.items.is_none())
 }
 
 fn count(counts: &NamedCounts, reason: SkipReason) -> u64 {

@@ -4,18 +4,17 @@ use std::io::{self, IsTerminal};
 use std::path::Path;
 
 use super::super::args::ScanArgs;
-use super::super::error::{CommandError, Exit};
+use super::super::error::CommandError;
 use super::super::load::{StderrReport, credentials, load_error, summary};
 use super::super::terminal::print_message;
 use super::report::{LoadedRecords, ScanReport};
-use crate::extract::Extractor;
-use crate::load::{
-    LoadCounts, LoadJob, LoadMode, LoadedScan, ScannedFiles, TargetName, files_of_database,
-    load_scan,
+use urlspool_files::pipeline::{self, Job, Summary};
+use urlspool_record::extract::Extractor;
+use urlspool_record::record::FieldId;
+use urlspool_sources::walk::DeviceInode;
+use urlspool_store::load::{
+    LoadCounts, LoadJob, LoadMode, ScannedFiles, TargetName, files_of_database, load_scan,
 };
-use crate::pipeline::{self, Job};
-use crate::record::{FieldId, Summary};
-use crate::walk::DeviceInode;
 
 /// Returns the load that the arguments ask for, if they do.
 ///
@@ -29,20 +28,18 @@ pub(super) fn load_job(args: &ScanArgs, job: &Job) -> Result<Option<LoadJob>, Co
     if let Some(database) = database(target) {
         if args.dry_run && !database.exists() {
             let name = database.display();
-            return Err(CommandError::new(
-                Exit::Usage,
-                format!("there is no database {name}, so that --dry-run has no rows to count"),
-            ));
+            return Err(CommandError::usage(format!(
+                "there is no database {name}, so that --dry-run has no rows to count"
+            )));
         }
         let is_database =
             |root: &&Path| identity(root).is_some_and(|id| identity(database) == Some(id));
         let mut roots = job.roots.iter().map(AsRef::as_ref);
         if let Some(root) = roots.find(is_database) {
             let name = root.display();
-            return Err(CommandError::new(
-                Exit::Usage,
-                format!("{name} is both an input and the target; load into another file"),
-            ));
+            return Err(CommandError::usage(format!(
+                "{name} is both an input and the target; load into another file"
+            )));
         }
     }
     let mut load = LoadJob::new(target.clone(), Vec::new());
@@ -60,14 +57,9 @@ pub(super) fn name(target: &TargetName) -> String {
 }
 
 /// The file of the target, if it is one.
-#[cfg_attr(
-    not(any(feature = "postgres", feature = "elasticsearch")),
-    expect(clippy::unnecessary_wraps, reason = "there may be other targets")
-)]
 pub(super) fn database(target: &TargetName) -> Option<&Path> {
     match target {
         TargetName::Sqlite(path) => Some(path),
-        #[cfg(any(feature = "postgres", feature = "elasticsearch"))]
         _ => None,
     }
 }
@@ -79,7 +71,6 @@ fn identity(path: &Path) -> Option<DeviceInode> {
 /// The fields of the records that the target needs.
 pub(super) fn fields(target: &TargetName) -> Vec<FieldId> {
     match target {
-        #[cfg(feature = "elasticsearch")]
         TargetName::Elasticsearch { .. } => FieldId::ALL.to_vec(),
         _ => FieldId::loaded(),
     }
@@ -111,12 +102,10 @@ pub(super) fn run(
         }
         run
     };
-    let ended = load_scan(load, &mut load_report, scan);
+    let ended = load_scan(load, &mut |event| load_report.report(event), scan);
     report.bar.finish_and_clear();
     load_report.finish();
-    let LoadedScan { scanned, loaded } = ended.map_err(|error| load_error(&error))?;
-    let counts = loaded.map_err(|error| load_error(&error))?;
-    Ok((scanned, counts))
+    ended.map_err(|error| load_error(&error))
 }
 
 /// Prints the numbers of the load: always those of a run that changes nothing, else on a terminal, or if they are wanted.

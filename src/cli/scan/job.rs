@@ -5,96 +5,82 @@ use std::fs::File;
 use std::io::{self, BufRead, BufReader, IsTerminal, Read};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
-#[cfg(feature = "parquet")]
-use super::super::args::PartitionArgument;
-use super::super::args::{FieldNameArgument, OutputFormat, ScanArgs, check_period};
-use super::super::config_path::{read_config, scan_config};
-use super::super::error::{CommandError, Exit};
-use super::output::{LineSyntax, OutputCompression, RecordEncoding};
-use crate::config::Config;
-use crate::extract::Options;
-use crate::limits::SNIFF_BYTES;
-use crate::origin::{FileRange, FormatHint, Source, SourceKind};
-use crate::pipeline::Job;
-use crate::record::{
+use super::super::args::{OutputFormat, ScanArgs, check_period};
+use super::super::config_path::config_error;
+use super::super::error::CommandError;
+use super::super::location::{DATABASE_START, start_of};
+use super::output::{OutputCompression, RecordEncoding};
+use urlspool_files::config::Config;
+use urlspool_files::evidence::EvidenceSource;
+use urlspool_files::options::{ScanOptions, named_fields};
+use urlspool_files::pipeline::Job;
+use urlspool_files::sink::{HAS_PARQUET, OutputPlace, resolve};
+use urlspool_mail::split::SourceStart;
+use urlspool_record::record::{
     self, FieldId, FormulaGuard, GrepStyle, HeaderRow, JsonFields, LineFormat, Links, Table,
     TableSyntax,
 };
-use crate::sink::OutputPlace;
-#[cfg(feature = "parquet")]
-use crate::sink::parquet::Partition;
-#[cfg(feature = "parquet")]
-use crate::sink::resolve;
-use crate::split::SourceStart;
+use urlspool_store::load::evidence_of_database;
+use urlspool_text::limits::SNIFF_BYTES;
+use urlspool_text::origin::{FileRange, FormatHint, Source, SourceKind};
 
-/// The configuration file, if one is given, overridden by the flags.
-pub(in crate::cli) fn config(args: &ScanArgs) -> Result<Config, CommandError> {
+/// The options of the arguments: the configuration file, if there is one, overridden by the flags.
+pub(super) fn options(args: &ScanArgs) -> Result<ScanOptions, CommandError> {
+    check_period(args.since, args.until).map_err(CommandError::usage)?;
     let given = args.config.as_deref();
-    let mut config = match scan_config(given) {
-        Some(path) => read_config(&path, given)?,
-        None => Config::default(),
-    };
+    let mut config = Config::of_scan(given).map_err(|error| config_error(&error, given))?;
     args.extract.apply(&mut config);
-    config
-        .check_header_fields()
-        .map_err(|error| CommandError::new(Exit::Usage, error.to_string()))?;
-    Ok(config)
-}
-
-/// The job of the arguments.
-pub(in crate::cli) fn job(args: &ScanArgs) -> Result<Job, CommandError> {
-    check_period(args.since, args.until)
-        .map_err(|reason| CommandError::new(Exit::Usage, reason))?;
-    let filter = args.sources.filter()?;
-    let mut items = args.splits.as_deref().map(split_items).transpose()?;
-    let mut roots = match &args.files_from {
-        None if args.paths.is_empty() => vec![PathBuf::from(Source::STDIN)],
-        None => args.paths.clone(),
-        Some(list) => {
-            let mut roots = args.paths.clone();
-            roots.extend(listed_paths(list)?);
-            roots
-        }
-    };
-    if args.absolute {
-        for item in items.iter_mut().flatten() {
-            item.source.path = absolute(&item.source.path)?.into();
-        }
-        for root in &mut roots {
-            *root = absolute(root)?;
-        }
-    }
-    Ok(Job {
-        roots,
-        items,
-        filter,
-        links: args.sources.links(),
-        format: args.sources.format(),
-        threads: threads(args.threads),
-        line_format: line_format(args)?,
-        rejects: args.rejects.is_some(),
-        since: args.since.map(|period| period.start),
-        until: args.until.map(|period| period.end),
+    config.check_header_fields().map_err(CommandError::usage)?;
+    Ok(ScanOptions {
+        evidence: evidence(args, config.limits.evidence_urls)?,
+        config,
+        since: args.since,
+        until: args.until,
         lists: args.list.clone(),
+        hosts: args.host.clone(),
+        domains: args.domain.clone(),
+        regions: args.region.clone(),
+        mismatch: args.mismatch,
+        hazards: args.hazard.clone(),
+        absolute: args.absolute,
+        threads: args.threads,
+        ..args.sources.options()
     })
 }
 
-/// The number of threads: that which is given, or the number of processors.
-pub(in crate::cli) fn threads(given: Option<u16>) -> usize {
-    let cores = || std::thread::available_parallelism().map_or(1, usize::from);
-    given.map_or_else(cores, usize::from)
+/// The source of the evidence for joins. A file or a database is read here.
+fn evidence(args: &ScanArgs, max_urls: usize) -> Result<Option<EvidenceSource>, CommandError> {
+    let Some(path) = &args.evidence else {
+        return Ok(None);
+    };
+    if path.as_os_str() == Source::STDIN {
+        let message = "--evidence takes no `-`; name /dev/stdin, or a file";
+        return Err(CommandError::usage(message));
+    }
+    let is_database = start_of(path).is_some_and(|start| start.starts_with(DATABASE_START));
+    let source = if is_database {
+        EvidenceSource::Read(Arc::new(evidence_of_database(path, max_urls)?))
+    } else {
+        EvidenceSource::named(path, max_urls).map_err(CommandError::usage)?
+    };
+    Ok(Some(source))
 }
 
-/// Returns a path from the root of the file system on. Links in it stay; standard input has no path.
-fn absolute(path: &Path) -> Result<PathBuf, CommandError> {
-    if path.as_os_str() == Source::STDIN || path.as_os_str().is_empty() {
-        return Ok(path.to_owned());
+/// The job of the arguments.
+pub(super) fn job(args: &ScanArgs, options: &ScanOptions) -> Result<Job, CommandError> {
+    let items = args.splits.as_deref().map(split_items).transpose()?;
+    let mut roots = args.paths.clone();
+    match &args.files_from {
+        Some(list) => roots.extend(listed_paths(list)?),
+        None if roots.is_empty() => roots.push(PathBuf::from(Source::STDIN)),
+        None => {}
     }
-    let shown = path.display();
-    std::path::absolute(path).map_err(|error| {
-        let message = format!("cannot make {shown} absolute: {error}");
-        CommandError::new(Exit::Usage, message)
+    let job = options.job(roots, items, line_format(args)?);
+    Ok(Job {
+        rejects: args.rejects.is_some(),
+        ..job.map_err(CommandError::usage)?
     })
 }
 
@@ -107,14 +93,14 @@ fn listed_paths(list: &Path) -> Result<Vec<PathBuf>, CommandError> {
     } else {
         File::open(list).and_then(|mut file| file.read_to_end(&mut text))
     };
-    read.map_err(|error| CommandError::new(Exit::Usage, format!("cannot read {name}: {error}")))?;
+    read.map_err(|error| CommandError::usage(format!("cannot read {name}: {error}")))?;
     let start = SourceStart::of_bytes(text[..text.len().min(SNIFF_BYTES)].to_vec());
     if let Ok(format) = start.format(None, FormatHint::None)
         && format.kind() != SourceKind::Text
     {
         let message =
             format!("{name} is mail, and no list of files; scan it: urlspool scan {name}");
-        return Err(CommandError::new(Exit::Usage, message));
+        return Err(CommandError::usage(message));
     }
     let separator = if text.contains(&0) { 0 } else { b'\n' };
     let paths = text
@@ -130,26 +116,10 @@ fn listed_paths(list: &Path) -> Result<Vec<PathBuf>, CommandError> {
     Ok(paths)
 }
 
-/// The options of extraction.
-pub(in crate::cli) fn options(args: &ScanArgs, config: &Config, job: &Job) -> Options {
-    let mut options = config.options();
-    options.hosts.clone_from(&args.host);
-    options.domains.clone_from(&args.domain);
-    options.region_names.clone_from(&args.region);
-    options.mismatch = args.mismatch;
-    options.hazards.clone_from(&args.hazard);
-    options.ids = job.line_format.ids();
-    options.line_numbers = job.line_format.line_numbers();
-    options.regions = job.line_format.regions();
-    options.info = job.line_format.info();
-    options
-}
-
 /// Reads the work items in a file, or on standard input.
 fn split_items(path: &Path) -> Result<Vec<FileRange>, CommandError> {
     let name = path.display();
-    let unreadable =
-        |error: io::Error| CommandError::new(Exit::Usage, format!("cannot read {name}: {error}"));
+    let unreadable = |error: io::Error| CommandError::usage(format!("cannot read {name}: {error}"));
     let input: Box<dyn BufRead> = if path.as_os_str() == Source::STDIN {
         Box::new(io::stdin().lock())
     } else {
@@ -162,7 +132,7 @@ fn split_items(path: &Path) -> Result<Vec<FileRange>, CommandError> {
             let item = record::read_item(&line);
             items.push(item.map_err(|error| {
                 let message = format!("{name}, line {number}: not a work item: {error}; `urlspool splits PATH` prints them");
-                CommandError::new(Exit::Usage, message)
+                CommandError::usage(message)
             })?);
         }
     }
@@ -189,10 +159,6 @@ impl NamedContent {
     }
 
     fn of_name(path: &Path) -> NamedContent {
-        let ending = |path: &Path| {
-            path.extension()
-                .map(|ending| ending.to_string_lossy().to_ascii_lowercase())
-        };
         let compression = ending(path).and_then(|ending| OutputCompression::of_ending(&ending));
         let bare = match compression {
             Some(_) => path.with_extension(""),
@@ -204,7 +170,6 @@ impl NamedContent {
             Some("csv") => Some(OutputFormat::Csv),
             Some("tsv") => Some(OutputFormat::Tsv),
             Some("txt") => Some(OutputFormat::Urls),
-            #[cfg(feature = "parquet")]
             Some("parquet") => Some(OutputFormat::Parquet),
             _ => None,
         };
@@ -216,26 +181,15 @@ impl NamedContent {
     }
 }
 
-/// Returns `true` if the output's name asks for a format that this program does not write.
-#[cfg(not(feature = "parquet"))]
-fn is_named_parquet(args: &ScanArgs) -> bool {
-    let ending = args.output.as_deref().and_then(Path::extension);
-    ending.is_some_and(|ending| ending.eq_ignore_ascii_case("parquet"))
+fn ending(path: &Path) -> Option<String> {
+    let ending = path.extension()?;
+    Some(ending.to_string_lossy().to_ascii_lowercase())
 }
 
 /// Returns the format of the lines of a scan.
 pub(super) fn line_format(args: &ScanArgs) -> Result<LineFormat, CommandError> {
-    #[cfg(feature = "load")]
     if let Some(target) = &args.into {
         return Ok(LineFormat::Values(super::into::fields(target)));
-    }
-    #[cfg(not(feature = "parquet"))]
-    if args.format.is_none() && is_named_parquet(args) {
-        return Err(CommandError::new(
-            Exit::Usage,
-            "-o: this program was built without the feature `parquet`; build it with `--features parquet`, or name another \
-             ending, such as .csv",
-        ));
     }
     let is_on_stdout = match &args.output {
         None => true,
@@ -248,20 +202,35 @@ pub(super) fn line_format(args: &ScanArgs) -> Result<LineFormat, CommandError> {
         format,
         OutputFormat::Urls | OutputFormat::Hrefs | OutputFormat::Grep
     );
-    if fields.is_some() && !has_fields {
-        return Err(no_use("--fields and --slim", "jsonl, csv or tsv"));
-    }
-    if args.defang && !is_for_readers(format) {
-        return Err(no_use("--defang", "urls, hrefs, grep, csv or tsv"));
-    }
-    if args.no_formula_guard && format != OutputFormat::Csv {
-        return Err(no_use("--no-formula-guard", "csv"));
-    }
-    if args.delimiter.is_some() && format != OutputFormat::Csv {
-        return Err(no_use("--delimiter", "csv"));
-    }
-    if args.no_header_row && !matches!(format, OutputFormat::Csv | OutputFormat::Tsv) {
-        return Err(no_use("--no-header-row", "csv or tsv"));
+    // What people read may be defanged; records of the other formats are data for programs, which need the URL.
+    let is_for_readers = !matches!(format, OutputFormat::Jsonl | OutputFormat::Parquet);
+    let is_csv = format == OutputFormat::Csv;
+    let is_table = is_csv || format == OutputFormat::Tsv;
+    for (is_given, fits, option, formats) in [
+        (
+            fields.is_some(),
+            has_fields,
+            "--fields and --slim",
+            "jsonl, csv or tsv",
+        ),
+        (
+            args.defang,
+            is_for_readers,
+            "--defang",
+            "urls, hrefs, grep, csv or tsv",
+        ),
+        (args.no_formula_guard, is_csv, "--no-formula-guard", "csv"),
+        (args.delimiter.is_some(), is_csv, "--delimiter", "csv"),
+        (
+            args.no_header_row,
+            is_table,
+            "--no-header-row",
+            "csv or tsv",
+        ),
+    ] {
+        if is_given && !fits {
+            return Err(no_use(option, formats));
+        }
     }
     let links = if args.defang {
         Links::Defanged
@@ -275,13 +244,17 @@ pub(super) fn line_format(args: &ScanArgs) -> Result<LineFormat, CommandError> {
     };
     let table = |syntax| {
         let columns = fields.clone().unwrap_or_else(FieldId::table_columns);
-        LineFormat::Table(Table::new(columns, syntax, header).with_links(links))
+        LineFormat::Table(Table {
+            columns,
+            syntax,
+            header,
+            links,
+        })
     };
     Ok(match format {
         OutputFormat::Jsonl => LineFormat::Json(
             fields.map_or_else(JsonFields::default, |fields| JsonFields::new(&fields)),
         ),
-        #[cfg(feature = "parquet")]
         OutputFormat::Parquet => {
             LineFormat::Values(fields.unwrap_or_else(|| FieldId::ALL.to_vec()))
         }
@@ -304,79 +277,53 @@ pub(super) fn line_format(args: &ScanArgs) -> Result<LineFormat, CommandError> {
     })
 }
 
-/// Returns `true` for the formats whose URLs may be defanged: those that people read. Records of the
-/// others are data for programs, which need the URL.
-fn is_for_readers(format: OutputFormat) -> bool {
-    match format {
-        OutputFormat::Jsonl => false,
-        #[cfg(feature = "parquet")]
-        OutputFormat::Parquet => false,
-        OutputFormat::Urls
-        | OutputFormat::Hrefs
-        | OutputFormat::Grep
-        | OutputFormat::Csv
-        | OutputFormat::Tsv => true,
-    }
-}
-
 /// Returns the way in which the records of a scan, which have this format, are written to their output.
-#[cfg_attr(
-    not(feature = "parquet"),
-    expect(
-        clippy::unnecessary_wraps,
-        reason = "only Parquet has options that can be wrong"
-    )
-)]
 pub(super) fn encoding(
     args: &ScanArgs,
-    format: &LineFormat,
+    line_format: &LineFormat,
 ) -> Result<RecordEncoding, CommandError> {
-    #[cfg(feature = "parquet")]
-    {
-        let is_parquet = self::format(args, false) == OutputFormat::Parquet;
-        if args.partition.is_some() && !is_parquet {
+    let is_parquet = format(args, false) == OutputFormat::Parquet;
+    let compression = NamedContent::of(args).compression;
+    let message = match args.output.as_deref().map(OutputPlace::of) {
+        _ if args.partition.is_some() && !is_parquet => {
             return Err(no_use("--partition", "parquet"));
         }
-        if is_parquet && NamedContent::of(args).compression.is_some() {
-            let message = "Parquet is compressed within the file; name it without `.gz` or `.zst`";
-            return Err(CommandError::new(Exit::Usage, message));
+        _ if !is_parquet => {
+            return Ok(RecordEncoding::Lines {
+                format: line_format.clone(),
+                compression,
+            });
         }
-        if is_parquet {
-            return parquet_encoding(args, format);
+        _ if !HAS_PARQUET => {
+            "-o: this program was built without the feature `parquet`; build it with `--features parquet`, or name another \
+             ending, such as .csv"
         }
-    }
-    Ok(RecordEncoding::Lines {
-        syntax: LineSyntax::of(format),
-        compression: NamedContent::of(args).compression,
-    })
+        _ if compression.is_some() => {
+            "Parquet is compressed within the file; name it without `.gz` or `.zst`"
+        }
+        Some(OutputPlace::File(folder)) => return parquet_encoding(args, &folder),
+        _ => "--format parquet writes a file; name it with -o",
+    };
+    Err(CommandError::usage(message))
 }
 
-#[cfg(feature = "parquet")]
-fn parquet_encoding(args: &ScanArgs, format: &LineFormat) -> Result<RecordEncoding, CommandError> {
-    let usage = |message: &str| Err(CommandError::new(Exit::Usage, message));
-    let place = args.output.as_deref().map(OutputPlace::of);
-    if !matches!(place, Some(OutputPlace::File(_))) {
-        return usage("--format parquet writes a file; name it with -o");
-    }
-    let fields = match format {
-        LineFormat::Values(fields) => fields.clone(),
-        _ => FieldId::ALL.to_vec(),
-    };
-    let partition = args
-        .partition
-        .map(|PartitionArgument::Year| Partition::Year);
+fn parquet_encoding(args: &ScanArgs, output: &Path) -> Result<RecordEncoding, CommandError> {
+    let fields = chosen_fields(args).unwrap_or_else(|| FieldId::ALL.to_vec());
+    let partition = args.partition;
     if partition.is_some() && !fields.contains(&FieldId::MessageDate) {
-        return usage("--partition year needs the field message.date");
+        return Err(CommandError::usage(
+            "--partition year needs the field message.date",
+        ));
     }
-    let folder = args.output.as_deref().filter(|_| partition.is_some());
-    if folder.is_some_and(|folder| args.paths.iter().any(|root| is_beneath(folder, root))) {
-        return usage("the folder of --partition lies in a folder that is read; name another");
+    if partition.is_some() && args.paths.iter().any(|root| is_beneath(output, root)) {
+        return Err(CommandError::usage(
+            "the folder of --partition lies in a folder that is read; name another",
+        ));
     }
     Ok(RecordEncoding::Parquet { fields, partition })
 }
 
 /// Returns `true` if `path`, which may not exist yet, lies in `folder`.
-#[cfg(feature = "parquet")]
 fn is_beneath(path: &Path, folder: &Path) -> bool {
     match (resolve(path), folder.canonicalize()) {
         (Ok(path), Ok(folder)) => path.starts_with(folder),
@@ -400,24 +347,16 @@ fn format(args: &ScanArgs, is_on_terminal: bool) -> OutputFormat {
 }
 
 /// The fields that are chosen, each once, in the order of the arguments. `None` if none are.
-pub(in crate::cli) fn chosen_fields(args: &ScanArgs) -> Option<Vec<FieldId>> {
+fn chosen_fields(args: &ScanArgs) -> Option<Vec<FieldId>> {
     if args.slim {
-        return Some(FieldId::slim());
+        Some(FieldId::slim())
+    } else {
+        named_fields(&args.fields)
     }
-    let mut chosen = Vec::new();
-    for field in args.fields.iter().flat_map(FieldNameArgument::fields) {
-        if !chosen.contains(&field) {
-            chosen.push(field);
-        }
-    }
-    (!chosen.is_empty()).then_some(chosen)
 }
 
 fn no_use(option: &str, formats: &str) -> CommandError {
-    CommandError::new(
-        Exit::Usage,
-        format!("{option} can only be used with --format {formats}"),
-    )
+    CommandError::usage(format!("{option} can only be used with --format {formats}"))
 }
 
 #[cfg(test)]
@@ -444,7 +383,6 @@ mod tests {
         ] {
             assert_eq!(content(name), expected, "{name}");
         }
-        #[cfg(feature = "archives")]
         for (name, expected) in [
             ("urls.csv.gz", (Some(OutputFormat::Csv), true, false)),
             ("urls.jsonl.zst", (Some(OutputFormat::Jsonl), true, false)),

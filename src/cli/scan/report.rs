@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{self, IsTerminal, Write};
 use std::os::unix::fs::FileTypeExt;
-#[cfg(feature = "load")]
 use std::path::Path;
 use std::time::Duration;
 
@@ -13,16 +12,14 @@ use rustix::stdio::stdout;
 
 use super::super::args::{ScanArgs, When};
 use super::super::terminal::escaped;
-use super::output::SharedOutputs;
-use crate::diagnostic::{DiagnosticKind, Event, counted};
-#[cfg(feature = "load")]
-use crate::load::{RecordFeed, ScannedFiles};
-use crate::pipeline::{Job, Report};
-#[cfg(any(feature = "load", feature = "parquet"))]
-use crate::record::Record;
-use crate::record::{self, Summary};
-use crate::sink::OutputPlace;
-use crate::walk::{self, WalkStep};
+use super::output::{OutputContent, SharedOutputs};
+use urlspool_files::pipeline::{Job, Report, Summary};
+use urlspool_files::sink::OutputPlace;
+use urlspool_record::record;
+use urlspool_record::record::Record;
+use urlspool_sources::walk::{self, WalkStep};
+use urlspool_store::load::{RecordFeed, ScannedFiles};
+use urlspool_text::diagnostic::{DiagnosticKind, Event, counted};
 
 /// The report of `urlspool scan`.
 pub(super) struct ScanReport {
@@ -31,14 +28,12 @@ pub(super) struct ScanReport {
     pub(super) bar: ProgressBar,
     pub(super) counts: EventCounts,
     /// The way of the records to a database, and the files that they come from, if they are loaded.
-    #[cfg(feature = "load")]
     pub(super) loaded: Option<LoadedRecords>,
     /// `true` after the reader of the records has closed its end.
     pub(super) is_cut_short: bool,
 }
 
 /// The records' way to the load, and the files that they come from.
-#[cfg(feature = "load")]
 pub(super) struct LoadedRecords {
     pub(super) feed: RecordFeed,
     pub(super) files: ScannedFiles,
@@ -49,28 +44,10 @@ pub(super) enum EventOutput {
     Lines,
     /// Standard error, as text.
     Stderr {
-        color: EventColor,
+        has_colors: bool,
         /// `true` to report only failures, for which the exit code is 1.
         quiet: bool,
     },
-}
-
-/// The use of colours for events.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::cli) enum EventColor {
-    On,
-    Off,
-}
-
-impl EventColor {
-    /// The use of colours on standard error.
-    pub(in crate::cli) fn on_stderr(when: When) -> EventColor {
-        if when.colors(&io::stderr()) {
-            EventColor::On
-        } else {
-            EventColor::Off
-        }
-    }
 }
 
 /// Numbers of events.
@@ -84,29 +61,25 @@ pub(super) struct EventCounts {
 
 impl Report for ScanReport {
     fn lines(&mut self, lines: &[u8]) -> io::Result<bool> {
-        let wants_more = or_error(self.outputs.lock().put_lines(lines))?;
+        let wants_more = or_error(self.outputs.lock().put(OutputContent::Records, lines))?;
         self.is_cut_short |= !wants_more;
         Ok(wants_more)
     }
 
-    #[cfg(any(feature = "load", feature = "parquet"))]
     fn records(&mut self, records: Vec<Record>) -> io::Result<bool> {
-        #[cfg(feature = "load")]
         if let Some(loaded) = &mut self.loaded {
             return Ok(loaded.feed.put(&records));
         }
-        #[cfg(feature = "parquet")]
         or_error(self.outputs.lock().put_records(records))?;
         Ok(true)
     }
 
     fn rejects(&mut self, batch: &[u8]) -> io::Result<()> {
-        or_error(self.outputs.lock().put_rejects(batch))
+        or_error(self.outputs.lock().put(OutputContent::Rejects, batch)).map(|_| ())
     }
 
     fn event(&mut self, event: &Event) -> io::Result<()> {
         let is_failure = event.diagnostic.kind.is_failure();
-        #[cfg(feature = "load")]
         if let Some(loaded) = &mut self.loaded
             && (is_failure || event.diagnostic.kind == DiagnosticKind::Vanished)
         {
@@ -121,17 +94,16 @@ impl Report for ScanReport {
             EventOutput::Lines => {
                 let mut line = Vec::new();
                 record::write_event(event, &mut line);
-                or_error(self.outputs.lock().put_events(&line))
+                or_error(self.outputs.lock().put(OutputContent::Events, &line)).map(|_| ())
             }
             EventOutput::Stderr { quiet: true, .. } if !is_failure => Ok(()),
-            EventOutput::Stderr { color, .. } => {
-                print_event(event, *color, &self.bar);
+            EventOutput::Stderr { has_colors, .. } => {
+                print_event(event, *has_colors, &self.bar);
                 Ok(())
             }
         }
     }
 
-    #[cfg(feature = "load")]
     fn file_read(&mut self, path: &Path) {
         if let Some(loaded) = &mut self.loaded {
             loaded.files.add_read(path);
@@ -144,8 +116,8 @@ impl Report for ScanReport {
 }
 
 /// Reports an event on standard error, above the bar.
-pub(in crate::cli) fn print_event(event: &Event, color: EventColor, bar: &ProgressBar) {
-    let line = event_text(event, color);
+pub(in crate::cli) fn print_event(event: &Event, has_colors: bool, bar: &ProgressBar) {
+    let line = event_text(event, has_colors);
     // An error on standard error cannot be reported anywhere.
     bar.suspend(|| drop(writeln!(io::stderr(), "{line}")));
 }
@@ -156,7 +128,7 @@ fn or_error<T>(put: Option<T>) -> io::Result<T> {
 }
 
 /// The line `urlspool: PATH:OFFSET: kind: message`, or `urlspool: cannot read PATH: reason`.
-fn event_text(event: &Event, color: EventColor) -> String {
+fn event_text(event: &Event, has_colors: bool) -> String {
     let mut path = event.source.path.to_string_lossy().into_owned();
     for name in event.source.member() {
         path += "!";
@@ -170,17 +142,17 @@ fn event_text(event: &Event, color: EventColor) -> String {
     let kind = event.diagnostic.kind;
     let message = escaped(&event.diagnostic.message);
     if kind == DiagnosticKind::Unreadable {
-        let verb = colored("cannot read", kind, color);
+        let verb = colored("cannot read", kind, has_colors);
         return format!("urlspool: {verb} {path}{offset}: {message}");
     }
-    let name = colored(kind.name(), kind, color);
+    let name = colored(kind.name(), kind, has_colors);
     format!("urlspool: {path}{offset}: {name}: {message}")
 }
 
 /// Words for a kind: failures in red, skips dimmed, all others in yellow.
-fn colored(words: &str, kind: DiagnosticKind, color: EventColor) -> String {
+fn colored(words: &str, kind: DiagnosticKind, has_colors: bool) -> String {
     let code = match kind {
-        _ if color == EventColor::Off => return words.to_owned(),
+        _ if !has_colors => return words.to_owned(),
         _ if kind.is_failure() => 31,
         DiagnosticKind::Skip => 2,
         _ => 33,
@@ -190,12 +162,11 @@ fn colored(words: &str, kind: DiagnosticKind, color: EventColor) -> String {
 
 /// The progress bar of a scan, hidden if none is wanted.
 pub(super) fn progress_bar(args: &ScanArgs, records: &OutputPlace, job: &Job) -> ProgressBar {
-    let target = match records {
-        OutputPlace::Stdout => standard_output(),
-        OutputPlace::Device(_) | OutputPlace::File(_) => RecordTarget::Elsewhere,
-    };
+    // A terminal, or a pipe that may end in a pager: the bar would be drawn over the records.
+    let is_on_screen =
+        *records == OutputPlace::Stdout && (is_pipe() || std::io::stdout().is_terminal());
     let is_wanted = match args.progress {
-        When::Auto => !args.quiet && target == RecordTarget::Elsewhere && args.progress.on_stderr(),
+        When::Auto => !args.quiet && !is_on_screen && args.progress.on_stderr(),
         When::Always | When::Never => args.progress.on_stderr(),
     };
     if is_wanted {
@@ -206,7 +177,6 @@ pub(super) fn progress_bar(args: &ScanArgs, records: &OutputPlace, job: &Job) ->
 }
 
 /// The progress bar of a command that prints nothing before it has read everything; hidden where standard error is no terminal.
-#[cfg(feature = "stats")]
 pub(in crate::cli) fn bar_on_stderr(job: &Job) -> ProgressBar {
     if When::Auto.on_stderr() {
         visible_bar(total_bytes(job))
@@ -224,14 +194,6 @@ pub(in crate::cli) fn show_progress(bar: &ProgressBar, summary: &Summary) {
     ));
 }
 
-/// Destination of the records, as it matters for a progress bar.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum RecordTarget {
-    /// A terminal, or a pipe that may end in a pager: the bar would be drawn over the records.
-    Screen,
-    Elsewhere,
-}
-
 /// Returns `true` if the records go through a pipe, perhaps to a pager, which would be overwritten.
 pub(super) fn may_be_paged(records: &OutputPlace) -> bool {
     *records == OutputPlace::Stdout && is_pipe()
@@ -242,14 +204,6 @@ fn is_pipe() -> bool {
         .try_clone_to_owned()
         .and_then(|fd| File::from(fd).metadata())
         .is_ok_and(|metadata| metadata.file_type().is_fifo())
-}
-
-fn standard_output() -> RecordTarget {
-    if is_pipe() || std::io::stdout().is_terminal() {
-        RecordTarget::Screen
-    } else {
-        RecordTarget::Elsewhere
-    }
 }
 
 /// A progress bar on standard error.
@@ -268,17 +222,20 @@ fn template(total_bytes: Option<u64>) -> &'static str {
 
 /// The number of bytes to read; `None` if an input is a stream. Walks all roots.
 fn total_bytes(job: &Job) -> Option<u64> {
-    let size = |step| match step {
+    match &job.items {
+        Some(items) => walk::walk_items(items, &job.filter).map(step_bytes).sum(),
+        None => walk::walk(&job.roots, &job.filter, job.links)
+            .map(step_bytes)
+            .sum(),
+    }
+}
+
+fn step_bytes(step: WalkStep) -> Option<u64> {
+    match step {
         WalkStep::File(file) => Some(file.size),
         WalkStep::Part { file, item } => Some(item.end.min(file.size).saturating_sub(item.start)),
         WalkStep::Stdin | WalkStep::Stream(_) | WalkStep::Repository(_) => None,
         WalkStep::Skipped { .. } | WalkStep::Failed(_) => Some(0),
-    };
-    match &job.items {
-        Some(items) => walk::walk_items(items, &job.filter).map(size).sum(),
-        None => walk::walk(&job.roots, &job.filter, job.links)
-            .map(size)
-            .sum(),
     }
 }
 

@@ -1,40 +1,32 @@
 //! The inputs of `stats`: mail, records or a database, which their beginning shows.
 
-use std::fs::File;
-use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use super::super::args::StatsArgs;
 use super::super::error::{CommandError, Exit};
-use crate::load::{self, is_file_of_database};
-use crate::origin::Source;
-use crate::read;
-use crate::record::is_written_line;
-use crate::sink::FileIdentity;
+use super::super::location::{DATABASE_START, start_of};
+use urlspool_files::sink::FileIdentity;
+use urlspool_record::record::is_written_line;
+use urlspool_sources::read;
+use urlspool_store::load::{self, is_file_of_database};
+use urlspool_text::origin::Source;
 
 /// The input, all of one kind.
-pub(super) enum StatsInput {
-    /// Files and folders to scan.
-    Mail(Vec<PathBuf>),
-    /// Files of records, and folders of segments.
-    Records(Vec<PathBuf>),
-    /// A database that `load` made.
-    Database(PathBuf),
+pub(super) struct StatsInput {
+    pub(super) kind: InputKind,
+    /// Files and folders of mail or of records; one database.
+    pub(super) paths: Vec<PathBuf>,
 }
 
-/// The kind of one path.
+/// Kind of an input.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum InputKind {
+pub(super) enum InputKind {
     Mail,
+    /// Files of records, and folders of segments.
     Records,
+    /// A database that `load` made.
     Database,
 }
-
-/// Bytes of a file's beginning that show its kind.
-const START_BYTES: u64 = 4 << 10;
-
-/// The first bytes of a database.
-const DATABASE_START: &[u8] = b"SQLite format 3\0";
 
 impl StatsInput {
     /// Returns the input that the arguments name.
@@ -55,7 +47,7 @@ impl StatsInput {
             return Err(missing(&paths));
         };
         if let Some((other, second)) = kinds.iter().find(|(other, _)| *other != kind) {
-            return Err(usage(format!(
+            return Err(CommandError::usage(format!(
                 "{} holds {}, and {} {}; count them in two runs",
                 first.display(),
                 kind.noun(),
@@ -63,30 +55,23 @@ impl StatsInput {
                 other.noun()
             )));
         }
-        match kind {
-            InputKind::Mail => Ok(StatsInput::Mail(paths)),
-            _ if has_options(args) => Err(usage(format!(
+        if kind != InputKind::Mail && has_options(args) {
+            return Err(CommandError::usage(format!(
                 "--kind, --include, --exclude and --follow choose files of mail; {} holds {}",
                 first.display(),
                 kind.noun()
-            ))),
-            InputKind::Records => Ok(StatsInput::Records(paths)),
-            InputKind::Database => match paths.as_slice() {
-                [path] => Ok(StatsInput::Database(path.clone())),
-                _ => Err(usage(
-                    "only one database is counted at a time; name one path".to_owned(),
-                )),
-            },
+            )));
         }
+        if kind == InputKind::Database && 1 < paths.len() {
+            let message = "only one database is counted at a time; name one path";
+            return Err(CommandError::usage(message));
+        }
+        Ok(StatsInput { kind, paths })
     }
 
     /// The input in titles.
     pub(super) fn title(&self) -> String {
-        let paths = match self {
-            StatsInput::Mail(paths) | StatsInput::Records(paths) => paths.as_slice(),
-            StatsInput::Database(path) => std::slice::from_ref(path),
-        };
-        match paths {
+        match self.paths.as_slice() {
             [path] if path.as_os_str() == Source::STDIN => "standard input".to_owned(),
             [path] => path.display().to_string(),
             [first, others @ ..] => format!("{} and {} more", first.display(), others.len()),
@@ -94,23 +79,13 @@ impl StatsInput {
         }
     }
 
-    pub(super) fn kind(&self) -> &'static str {
-        match self {
-            StatsInput::Mail(_) => "mail",
-            StatsInput::Records(_) => "records",
-            StatsInput::Database(_) => "database",
-        }
-    }
-
     /// Names the input that a file is, if it is one: a path that was given, a file of the database, or a file of records beneath a
     /// folder.
     pub(super) fn name_of(&self, file: &FileIdentity) -> Option<String> {
-        let paths = match self {
-            StatsInput::Mail(paths) | StatsInput::Records(paths) => paths,
-            StatsInput::Database(path) => {
-                return is_file_of_database(path, file).then(|| "the database".to_owned());
-            }
-        };
+        if self.kind == InputKind::Database {
+            let is_database = is_file_of_database(&self.paths[0], file);
+            return is_database.then(|| "the database".to_owned());
+        }
         let is_file = |path: &&PathBuf| {
             let path = if path.as_os_str() == Source::STDIN {
                 Path::new(STDIN_FILE)
@@ -119,13 +94,13 @@ impl StatsInput {
             };
             FileIdentity::of(path) == *file
         };
-        if let Some(path) = paths.iter().find(is_file) {
+        if let Some(path) = self.paths.iter().find(is_file) {
             return Some(format!("the input {}", path.display()));
         }
-        let StatsInput::Records(folders) = self else {
+        if self.kind == InputKind::Mail {
             return None;
-        };
-        let folder = folders.iter().find(|folder| {
+        }
+        let folder = self.paths.iter().find(|folder| {
             let files = load::files_of_records(folder).into_iter();
             folder.is_dir()
                 && files
@@ -140,11 +115,19 @@ impl StatsInput {
 const STDIN_FILE: &str = "/dev/stdin";
 
 impl InputKind {
-    fn noun(self) -> &'static str {
+    /// The name in outputs.
+    pub(super) fn name(self) -> &'static str {
         match self {
             InputKind::Mail => "mail",
             InputKind::Records => "records",
+            InputKind::Database => "database",
+        }
+    }
+
+    fn noun(self) -> &'static str {
+        match self {
             InputKind::Database => "a database",
+            kind => kind.name(),
         }
     }
 }
@@ -180,11 +163,8 @@ fn kind_of(path: &Path) -> Result<Option<InputKind>, CommandError> {
     if load::is_named_as_records(path) {
         return Ok(Some(InputKind::Records));
     }
-    let mut start = Vec::new();
     // One that cannot be read is reported by the scan.
-    if let Ok(file) = File::open(path) {
-        let _ = file.take(START_BYTES).read_to_end(&mut start);
-    }
+    let start = start_of(path).unwrap_or_default();
     kind_of_start(path, &start).map(Some)
 }
 
@@ -199,16 +179,16 @@ fn kind_of_start(path: &Path, start: &[u8]) -> Result<InputKind, CommandError> {
     if start.starts_with(b"{") {
         return Ok(InputKind::Records);
     }
-    Err(usage(format!(
+    Err(CommandError::usage(format!(
         "{name} is a table that urlspool wrote; stats counts records, which `urlspool scan` writes as JSON lines"
     )))
 }
 
 /// The error of paths of which none exists.
 fn missing(paths: &[PathBuf]) -> CommandError {
-    let text = |path: &PathBuf| path.to_string_lossy().into_owned();
-    if let Some(server) = paths.iter().map(text).find(|path| path.contains("://")) {
-        return usage(format!(
+    let mut texts = paths.iter().map(|path| path.to_string_lossy());
+    if let Some(server) = texts.find(|path| path.contains("://")) {
+        return CommandError::usage(format!(
             "cannot count in {server}: stats reads databases of SQLite, records and mail"
         ));
     }
@@ -220,8 +200,4 @@ fn missing(paths: &[PathBuf]) -> CommandError {
         }
         _ => CommandError::new(Exit::SomeFailed, "none of the paths exists"),
     }
-}
-
-fn usage(message: String) -> CommandError {
-    CommandError::new(Exit::Usage, message)
 }

@@ -2,10 +2,10 @@
 
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
-use super::overview::Overview;
-use crate::diagnostic::{counted, grouped, printable};
-use crate::record::Summary;
-use crate::stats::{DEAD_PROTOCOLS, Estimate, Stats, TopList};
+use super::Overview;
+use urlspool_files::pipeline::Summary;
+use urlspool_store::stats::{DEAD_PROTOCOLS, Estimate, Stats, TopList};
+use urlspool_text::diagnostic::{counted, grouped, printable};
 
 /// The look of a page.
 #[derive(Clone, Copy, Debug)]
@@ -105,35 +105,27 @@ fn totals(overview: &Overview, page: &mut TextPage) {
     if let (Some(first), Some(last)) = (&stats.first, &stats.last) {
         page.total("Dates", &format!("{} to {}", day(first), day(last)));
     }
-    for (name, count, one, many) in [
+    let messages = ("URL in a message", "URLs in messages");
+    let broken = ("URL had been broken", "URLs had been broken");
+    let read = ("URL was read", "URLs were read");
+    for (name, count, (one, many), more) in [
+        ("Undated", stats.undated, messages, "without a usable date"),
         (
-            "Undated",
-            stats.undated,
-            "URL in a message",
-            "URLs in messages",
+            "Later",
+            stats.later,
+            messages,
+            "with a date after the day of loading",
         ),
-        ("Later", stats.later, "URL in a message", "URLs in messages"),
-        (
-            "Joined",
-            stats.joined,
-            "URL had been broken",
-            "URLs had been broken",
-        ),
+        ("Joined", stats.joined, broken, "over several lines"),
         (
             "Redirectors",
             stats.unwrapped,
-            "URL was read",
-            "URLs were read",
+            read,
+            "out of those of redirectors",
         ),
     ] {
-        let more = match name {
-            "Undated" => " without a usable date",
-            "Later" => " with a date after the day of loading",
-            "Joined" => " over several lines",
-            _ => " out of those of redirectors",
-        };
         if 0 < count {
-            page.total(name, &(counted(count, one, many) + more));
+            page.total(name, &format!("{} {more}", counted(count, one, many)));
         }
     }
     if let Some(summary) = &overview.summary {

@@ -5,13 +5,13 @@ use std::borrow::Cow;
 use maud::{Markup, html};
 use unicode_width::UnicodeWidthChar;
 
-use super::overview::{NamedList, Overview};
 use super::text::{day, estimated};
-use crate::diagnostic::{counted, grouped, shortened};
-use crate::page::charts::{BarRow, BarScale, BarSeries, bars};
-use crate::page::document;
-use crate::page::html::{Cell, card, foreign, number_column, ratio, table, text_column};
-use crate::stats::{DEAD_PROTOCOLS, DeadProtocolCounts, Estimate};
+use super::{NamedList, Overview};
+use urlspool_store::page::charts::{BarRow, BarScale, BarSeries, bars};
+use urlspool_store::page::document;
+use urlspool_store::page::html::{Cell, card, foreign, number_column, ratio, table, text_column};
+use urlspool_store::stats::{DEAD_PROTOCOLS, Estimate};
+use urlspool_text::diagnostic::{counted, grouped, shortened};
 
 /// Names of a list that a chart shows.
 const CHARTED_NAMES: usize = 12;
@@ -48,7 +48,6 @@ pub(super) fn page(overview: &Overview) -> String {
 fn cards(overview: &Overview) -> Markup {
     let stats = &overview.stats;
     let distinct = stats.distinct();
-    let text = |text: String| html! { (text) };
     let messages = estimated(distinct.messages, "with URLs", "with URLs");
     let dates = match (&stats.first, &stats.last) {
         (Some(first), Some(last)) => format!("{} \u{2013} {}", year(first), year(last)),
@@ -63,34 +62,39 @@ fn cards(overview: &Overview) -> Markup {
             dl.cards { "\n"
                 (card(
                     "URLs",
-                    &text(grouped(stats.urls)),
-                    &text(counted(stats.joined, "had been broken over lines", "had been broken over lines")),
+                    &text(&grouped(stats.urls)),
+                    &text(&counted(stats.joined, "had been broken over lines", "had been broken over lines")),
                 ))
                 (card(
                     "Distinct URLs",
-                    &text(grouped(distinct.urls.count)),
-                    &text(error(distinct.urls)),
+                    &text(&grouped(distinct.urls.count)),
+                    &text(&error(distinct.urls)),
                 ))
                 @if let Some(summary) = &overview.summary {
-                    (card("Messages", &text(grouped(summary.messages_scanned)), &text(messages)))
+                    (card("Messages", &text(&grouped(summary.messages_scanned)), &text(&messages)))
                 } @else {
                     (card(
                         "Messages with URLs",
-                        &text(grouped(distinct.messages.count)),
-                        &text(error(distinct.messages)),
+                        &text(&grouped(distinct.messages.count)),
+                        &text(&error(distinct.messages)),
                     ))
                 }
-                (card("Years", &text(dates), &range))
+                (card("Years", &text(&dates), &range))
             } "\n"
             (facts(overview))
         } "\n"
     }
 }
 
+fn text(text: &str) -> Markup {
+    html! { (text) }
+}
+
 /// Returns the error of an estimate, or nothing.
 fn error(estimate: Estimate) -> String {
-    let percent = |error: f64| format!("estimated, \u{b1}{:.1}\u{a0}%", error * 100.0);
-    estimate.error.map_or_else(String::new, percent)
+    estimate.error.map_or_else(String::new, |error| {
+        format!("estimated, \u{b1}{:.1}\u{a0}%", error * 100.0)
+    })
 }
 
 fn year(date: &str) -> &str {
@@ -210,16 +214,20 @@ fn names(list: &NamedList<'_>, overview: &Overview) -> Markup {
 
 /// Returns the beginning of a name that has room beside its bar, with an ellipsis if there is more.
 fn name_beside_bar(name: &str) -> Cow<'_, str> {
-    let half_columns = |c: char| match c {
-        'm' | 'w' | 'M' | 'W' | '@' => 3,
-        c => 2 * c.width().unwrap_or(0),
-    };
     let mut width = 0;
     let fits = |c: &char| {
         width += half_columns(*c);
         width <= 2 * CHARTED_COLUMNS
     };
     shortened(name, name.chars().take_while(fits).count())
+}
+
+/// Twice the columns of a character.
+fn half_columns(c: char) -> usize {
+    match c {
+        'm' | 'w' | 'M' | 'W' | '@' => 3,
+        c => 2 * c.width().unwrap_or(0),
+    }
 }
 
 fn protocols(overview: &Overview) -> Markup {
@@ -235,11 +243,10 @@ fn protocols(overview: &Overview) -> Markup {
     let years: Vec<_> = years
         .map(|year| year.map_or_else(|| "undated".to_owned(), |year| year.to_string()))
         .collect();
-    let sum = |counts: &DeadProtocolCounts| counts.iter().sum::<u64>();
     let largest = protocols
         .iter()
         .map(|(_, counts)| counts)
-        .map(|counts| sum(counts))
+        .map(|counts| counts.iter().sum::<u64>())
         .max()
         .unwrap_or(1);
     let rows: Vec<_> = years
@@ -248,7 +255,7 @@ fn protocols(overview: &Overview) -> Markup {
         .map(|(name, counts)| BarRow {
             name,
             parts: counts.iter().map(|urls| ratio(*urls, largest)).collect(),
-            count: sum(counts),
+            count: counts.iter().sum(),
         })
         .collect();
     let series: [BarSeries; DEAD_PROTOCOLS.len()] = std::array::from_fn(|index| BarSeries {

@@ -2,7 +2,7 @@
 
 use std::env;
 use std::fs::{self, File};
-use std::io::{self, IsTerminal, Read};
+use std::io;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
@@ -10,13 +10,14 @@ use std::time::Duration;
 
 use super::super::args::{WatchArgs, When};
 use super::super::error::{CommandError, Exit};
+use super::super::location::{DATABASE_START, start_of};
 use super::super::terminal::escaped;
 use super::absolute;
-use crate::config::{Config, DedupeScope, ExistingMail, Spool, resolved};
-use crate::hash::hash_pieces;
-use crate::limits::SHOWN_SETTLE_MS;
-use crate::origin::Source;
-use crate::record::{GrepStyle, LineFormat, Links, is_written_file};
+use urlspool_files::config::{Config, DedupeScope, ExistingMail, Spool, resolved};
+use urlspool_record::record::{LineFormat, Links, is_written_file};
+use urlspool_text::hash::hash_pieces;
+use urlspool_text::limits::SHOWN_SETTLE_MS;
+use urlspool_text::origin::Source;
 
 /// Watched paths, and the place of what is kept of them.
 pub(super) struct PathWatch {
@@ -32,8 +33,12 @@ impl PathWatch {
         for path in &args.paths {
             check_path(path)?;
             let path = absolute(path);
-            let is_known = |spool: &Spool| resolved(&spool.path) == resolved(&path);
-            if !config.spool.iter().any(is_known) {
+            let found = resolved(&path);
+            if !config
+                .spool
+                .iter()
+                .any(|spool| resolved(&spool.path) == found)
+            {
                 config.spool.push(Spool {
                     path,
                     kind: None,
@@ -104,53 +109,45 @@ pub(super) fn state_in(folder: &Path) -> PathBuf {
 
 /// The format of the lines that are printed.
 fn lines(args: &WatchArgs, color: When) -> LineFormat {
-    let stdout = io::stdout();
     if args.stdout {
         LineFormat::default()
-    } else if color.colors(&stdout) {
-        LineFormat::Grep(GrepStyle::Colored, Links::Live)
-    } else if stdout.is_terminal() {
-        LineFormat::Grep(GrepStyle::Escaped, Links::Live)
     } else {
-        LineFormat::Grep(GrepStyle::Plain, Links::Live)
+        LineFormat::Grep(color.grep_style(), Links::Live)
     }
 }
 
 /// Checks that a path can be watched.
 fn check_path(path: &Path) -> Result<(), CommandError> {
-    let refused = |reason: &str| {
-        let name = path.to_string_lossy();
-        let message = format!("cannot watch {}: {reason}", escaped(&name));
-        Err(CommandError::new(Exit::Usage, message))
-    };
     if path.as_os_str() == Source::STDIN {
         return refused(
+            path,
             "standard input ends; read it with `urlspool scan -`, as in `tail -F mbox | urlspool \
              scan -`",
         );
     }
     if path.extension().is_some_and(|ending| ending == "toml") && path.is_file() {
-        return refused("it is a configuration; give it with --config");
+        return refused(path, "it is a configuration; give it with --config");
     }
-    match what_is_no_mail(path) {
-        Some(NoMail::Database) => {
-            return refused(
-                "it is a database, and no mail; `urlspool search` and `urlspool stats` read it",
-            );
-        }
-        Some(NoMail::OwnLines) => {
-            return refused(
-                "it holds what urlspool wrote, and no mail; name the mailbox, Maildir or folder \
-                 that it came from",
-            );
-        }
-        None => {}
+    let start = start_of(path).unwrap_or_default();
+    if start.starts_with(DATABASE_START) {
+        return refused(
+            path,
+            "it is a database, and no mail; `urlspool search` and `urlspool stats` read it",
+        );
+    }
+    if is_written_file(&start) {
+        return refused(
+            path,
+            "it holds what urlspool wrote, and no mail; name the mailbox, Maildir or folder \
+             that it came from",
+        );
     }
     let opened = match path.metadata() {
         Ok(metadata) if metadata.is_dir() => fs::read_dir(path).map(|_| ()),
         Ok(metadata) if metadata.is_file() => File::open(path).map(|_| ()),
         Ok(_) => {
             return refused(
+                path,
                 "it is neither a file nor a folder; name a mailbox, a Maildir or a folder of mail",
             );
         }
@@ -158,33 +155,18 @@ fn check_path(path: &Path) -> Result<(), CommandError> {
     };
     match opened {
         Err(error) if error.kind() == io::ErrorKind::NotFound => refused(
+            path,
             "there is no such file or folder; name a mailbox, a Maildir or a folder of mail",
         ),
-        Err(error) => refused(&format!("{error}; run it as a user who may read it")),
+        Err(error) => refused(path, &format!("{error}; run it as a user who may read it")),
         Ok(()) => Ok(()),
     }
 }
 
-/// Content of a file that is never mail.
-enum NoMail {
-    Database,
-    OwnLines,
-}
-
-/// Returns the content of a file that holds no mail, as its beginning shows it.
-fn what_is_no_mail(path: &Path) -> Option<NoMail> {
-    const START_BYTES: u64 = 4 << 10;
-    const DATABASE_START: &[u8] = b"SQLite format 3\0";
-    // A pipe would be waited for.
-    path.metadata().ok().filter(fs::Metadata::is_file)?;
-    let mut start = Vec::new();
-    let file = File::open(path).ok()?;
-    file.take(START_BYTES).read_to_end(&mut start).ok()?;
-    if start.starts_with(DATABASE_START) {
-        Some(NoMail::Database)
-    } else {
-        is_written_file(&start).then_some(NoMail::OwnLines)
-    }
+fn refused(path: &Path, reason: &str) -> Result<(), CommandError> {
+    let name = path.to_string_lossy();
+    let message = format!("cannot watch {}: {reason}", escaped(&name));
+    Err(CommandError::usage(message))
 }
 
 /// Checks that what is written is not in what is read.
@@ -194,47 +176,45 @@ fn check_places(args: &WatchArgs, config: &Config) -> Result<(), CommandError> {
         None => ("the state", &config.state.dir, &config.state.dir),
     };
     let place = resolved(folder);
-    let conflict = |path: &PathBuf| {
-        let watched = resolved(path);
-        let path = path.display();
-        if place.starts_with(&watched) {
-            Some(format!(
-                "it is in {path}, which is watched; name a folder outside it"
-            ))
-        } else if watched.starts_with(&place) {
-            Some(format!(
-                "it holds {path}, which is watched; name another folder"
-            ))
-        } else {
-            None
-        }
-    };
     let reason = if place.exists() && !place.is_dir() {
         Some("it is no folder; name one, which is made if it does not exist".to_owned())
     } else {
-        args.paths.iter().find_map(conflict)
+        args.paths.iter().find_map(|path| conflict(&place, path))
     };
     match reason {
         None => Ok(()),
         Some(reason) => {
             let message = format!("{option} {}: {reason}", given.display());
-            Err(CommandError::new(Exit::Usage, escaped(&message)))
+            Err(CommandError::usage(escaped(&message)))
         }
+    }
+}
+
+/// The reason why nothing may be written to a place while a path is watched.
+fn conflict(place: &Path, path: &Path) -> Option<String> {
+    let watched = resolved(path);
+    let path = path.display();
+    if place.starts_with(&watched) {
+        Some(format!(
+            "it is in {path}, which is watched; name a folder outside it"
+        ))
+    } else if watched.starts_with(place) {
+        Some(format!(
+            "it holds {path}, which is watched; name another folder"
+        ))
+    } else {
+        None
     }
 }
 
 /// The folder of the state of `watch --stdout` for these paths.
 fn kept_state(spools: &[Spool]) -> Result<PathBuf, CommandError> {
-    let variable = |name| {
-        env::var_os(name)
-            .map(PathBuf::from)
-            .filter(|path| path.is_absolute())
-    };
-    let home = || env::home_dir().map(|home| home.join(".local/state"));
-    let Some(base) = variable("XDG_STATE_HOME").or_else(home) else {
+    let named = env::var_os("XDG_STATE_HOME").map(PathBuf::from);
+    let home = env::home_dir().map(|home| home.join(".local/state"));
+    let Some(base) = named.filter(|path| path.is_absolute()).or(home) else {
         let message = "there is no home folder for the state of --stdout; set XDG_STATE_HOME, or \
                        write segments with -o FOLDER";
-        return Err(CommandError::new(Exit::Usage, message));
+        return Err(CommandError::usage(message));
     };
     let mut paths: Vec<PathBuf> = spools.iter().map(|spool| resolved(&spool.path)).collect();
     paths.sort_unstable();

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::{MAIL, all_fields, scan, text};
+use super::{all_fields, scan, text};
 use crate::scene::{Folder, done, ended, urlspool};
 
 /// The rows of a CSV file (RFC 4180). `None` stands for an empty cell without quotation marks.
@@ -56,50 +56,6 @@ fn cell(value: &Value) -> Option<String> {
 }
 
 #[test]
-fn tables_have_the_usual_columns() {
-    let folder = Folder::new();
-    let file = folder.file("mail", MAIL);
-    let table = done(&["scan", "--format", "csv", "--schemes", "wais", &file]);
-    let at = MAIL.find("wais:").unwrap();
-    assert_eq!(
-        table.text(),
-        format!(
-            "url,domain,host,message.year,message.date,message.from,message.subject,message.id,source.path,source.start\n\
-             wais://w.example/db,w.example,w.example,1996,1996-07-01T00:00:00Z,\"\"\"Doe, Jane\"\" <jane@m.example>\",'=1+2\tlamps,\
-             <1@m.example>,{file},{at}\n"
-        )
-    );
-    let fields = "raw,message.subject,fragment,repairs";
-    let options = ["--format", "tsv", "--schemes", "wais", "--fields", fields];
-    let table = done(&[&["scan"], &options[..], &[&file]].concat());
-    assert_eq!(
-        table.text(),
-        "raw\tmessage.subject\tfragment\trepairs\nwais://w.exa\\nmple/db\t=1+2\\tlamps\t\tline-break\n"
-    );
-    let nothing = done(&["scan", "--format", "csv", &folder.file("empty", "")]);
-    assert_eq!(nothing.text().lines().count(), 1);
-}
-
-#[test]
-fn a_year_is_null_without_a_date_that_mail_can_have() {
-    let folder = Folder::new();
-    for (date, year) in [
-        ("Date: Wed, 31 Dec 1997 23:00:00 -0500\n", "1998"),
-        ("Date: Thu, 1 Jan 1970 00:00:00 +0000\n", "null"),
-        ("Date: Fri, 1 Jan 2100 00:00:00 +0000\n", "null"),
-        ("", "null"),
-    ] {
-        let file = folder.file(
-            "mail",
-            format!("From: a@m.example\n{date}\nhttp://m.example/\n"),
-        );
-        let found = done(&["scan", "--fields", "message.year", &file]);
-        let record = format!("{{\"message\":{{\"year\":{year}}}}}\n");
-        assert_eq!(found.text(), record, "{date}");
-    }
-}
-
-#[test]
 fn a_table_has_the_delimiter_and_the_first_line_that_its_reader_wants() {
     let folder = Folder::new();
     let file = folder.file("mail", "Subject: a;b,c\n\nhttp://m.example/\n");
@@ -136,29 +92,12 @@ fn a_table_has_the_delimiter_and_the_first_line_that_its_reader_wants() {
         (&["--no-header-row"], "--format csv or tsv"),
     ] {
         let ended = ended(&mut urlspool([&["scan", &file], arguments].concat()), b"");
-        assert_eq!(ended.status, Some(2), "{arguments:?}");
-        assert!(ended.stderr.contains(reason), "{}", ended.stderr);
+        ended.check(2, reason);
     }
     // Its first line shows that urlspool wrote it, so that it is replaced without --force.
     let output = format!("{}/urls.csv", folder.root().display());
     for _ in 0..2 {
         done(&["scan", "--delimiter", ";", "-o", &output, &file]);
-    }
-}
-
-#[test]
-fn formulas_are_marked_unless_the_guard_is_off() {
-    let folder = Folder::new();
-    let mail = |subject: &str| format!("Subject: {subject}\n\nhttp://m.example/\n");
-    for subject in ["=cmd|x", "+1", "-1", "@SUM(A1)"] {
-        let file = folder.file("mail", mail(subject));
-        let options = ["--format", "csv", "--fields", "message.subject", &file];
-        let rows = |more: &[&str]| {
-            let ended = done(&[&["scan"], &options[..], more].concat());
-            ended.text().lines().nth(1).unwrap().to_owned()
-        };
-        assert_eq!(rows(&[]), format!("'{subject}"));
-        assert_eq!(rows(&["--no-formula-guard"]), subject);
     }
 }
 

@@ -2,13 +2,12 @@
 
 use std::fs;
 use std::process::{Child, ChildStdin, Stdio};
-use std::time::{Duration, Instant};
 
 use rustix::process::Signal;
 
 use super::super::MAIL;
 use super::scan_in;
-use crate::scene::{Folder, lines, unless_ignored, urlspool};
+use crate::scene::{Folder, lines, unless_ignored, urlspool, wait_until};
 
 /// Starts a scan of a long text on standard input, which stays open as long as the second value lives. One thread writes
 /// what it has before it reads on.
@@ -29,17 +28,6 @@ fn endless_scan(folder: &Folder, args: &[&str]) -> (Child, ChildStdin) {
     (child, stdin)
 }
 
-fn wait_for(mut is_so: impl FnMut() -> bool) {
-    let begun = Instant::now();
-    while !is_so() {
-        assert!(
-            begun.elapsed() < Duration::from_mins(1),
-            "it takes too long"
-        );
-        std::thread::sleep(Duration::from_millis(5));
-    }
-}
-
 /// Ctrl-C left half a file under its final name.
 #[test]
 fn an_interrupted_scan_leaves_whole_lines_in_a_partial_file() {
@@ -47,7 +35,9 @@ fn an_interrupted_scan_leaves_whole_lines_in_a_partial_file() {
     folder.write("out", "old\n");
     let (child, stdin) = endless_scan(&folder, &["-j1", "--force", "-o", "out", "-"]);
     let partial = folder.path("out.partial");
-    wait_for(|| partial.metadata().is_ok_and(|metadata| 0 < metadata.len()));
+    wait_until("the file has bytes", || {
+        partial.metadata().is_ok_and(|metadata| 0 < metadata.len())
+    });
     let process = rustix::process::Pid::from_child(&child);
     rustix::process::kill_process(process, unless_ignored(Signal::INT)).unwrap();
     let ended = child.wait_with_output().unwrap();
@@ -64,7 +54,9 @@ fn an_interrupted_scan_leaves_whole_lines_in_a_partial_file() {
         &folder,
         &["-j1", "--force", "-o", "out", "--events", "events", "-"],
     );
-    wait_for(|| partial.metadata().is_ok_and(|metadata| 0 < metadata.len()));
+    wait_until("the file has bytes", || {
+        partial.metadata().is_ok_and(|metadata| 0 < metadata.len())
+    });
     drop(child.stderr.take());
     let process = rustix::process::Pid::from_child(&child);
     rustix::process::kill_process(process, unless_ignored(Signal::HUP)).unwrap();
@@ -78,30 +70,6 @@ fn an_interrupted_scan_leaves_whole_lines_in_a_partial_file() {
         Some(0)
     );
     assert!(!partial.exists());
-}
-
-/// The names of the columns and the line feeds in quoted texts were counted too.
-#[test]
-fn a_partial_table_is_counted_in_records() {
-    let folder = Folder::new();
-    folder.write("mail", "http://m.example/ and <URL:http://n.exa\nmple/>\n");
-    for format in ["csv", "tsv"] {
-        let format = ["--format", format, "--fields", "raw,source.start"];
-        let args = [&["-j1", "-o", "out", "--events", "/dev/full"], &format[..]].concat();
-        let ended = scan_in(&folder, &[&args[..], &["mail", "none"]].concat());
-        let expected = "; out.partial holds the first 2 records";
-        assert!(ended.stderr.contains(expected), "{}", ended.stderr);
-        fs::remove_file(folder.path("out.partial")).unwrap();
-        // A table without rows is no reason to keep a file.
-        let args = [&args[..], &["none", "mail/none"]].concat();
-        let ended = scan_in(&folder, &args);
-        assert!(
-            !ended.stderr.contains("holds the first"),
-            "{}",
-            ended.stderr
-        );
-        assert!(!folder.path("out.partial").exists());
-    }
 }
 
 /// The records of an interrupted run were removed for nothing.

@@ -14,8 +14,6 @@ pub(crate) struct Documents {
     pub(crate) indexes: BTreeMap<String, Index>,
     /// Requests that a server would refuse, or that break the rules of a load.
     pub(crate) complaints: Vec<String>,
-    /// `true` if a disk is at the flood-stage watermark: nothing is written.
-    pub(crate) is_disk_full: bool,
     /// Largest body, in bytes, after it was unpacked.
     pub(crate) max_bytes: usize,
     /// Number of indexes that were created.
@@ -39,16 +37,11 @@ pub(crate) struct Document {
     is_refreshed: bool,
 }
 
-/// The reason for which a full disk refuses a document.
-const DISK_FULL: &str = "index [mail] blocked by: [TOO_MANY_REQUESTS/12/disk usage exceeded flood-stage watermark, index has \
-                         read-only-allow-delete block];";
-
 impl Default for Documents {
     fn default() -> Documents {
         Documents {
             indexes: BTreeMap::new(),
             complaints: Vec::new(),
-            is_disk_full: false,
             max_bytes: 100 << 20,
             created: 0,
         }
@@ -214,10 +207,6 @@ impl Documents {
         }
         if let Some(status) = refuse() {
             return failed(status, "es_rejected_execution_exception");
-        }
-        if self.is_disk_full {
-            let error = json!({"type": "cluster_block_exception", "reason": DISK_FULL});
-            return json!({"status": 429, "error": error});
         }
         if source["host"] == "refused.example" {
             return failed(400, "document_parsing_exception");

@@ -6,7 +6,6 @@ use std::os::unix::fs::PermissionsExt;
 use data_encoding::BASE64;
 
 use super::count;
-use crate::load::authority::Authority;
 use crate::load::checking_server::CheckingServer;
 use crate::load::{MAIL, records};
 use crate::scene::{Ended, Folder, ended, urlspool};
@@ -39,8 +38,7 @@ fn load(target: &str, variables: Variables<'_>, input: &[u8]) -> Ended {
 #[track_caller]
 fn refused(target: &str, variables: Variables<'_>, input: &[u8], reason: &str) {
     let ended = load(target, variables, input);
-    assert_eq!(ended.status, Some(2), "{target}: {}", ended.stderr);
-    assert!(ended.stderr.contains(reason), "{target}: {}", ended.stderr);
+    ended.check(2, reason);
 }
 
 /// A server for the user `jane`.
@@ -115,50 +113,4 @@ fn no_secret_is_in_a_message() {
     server.state().is_away = true;
     let away = load(&target, &[(password, PASSWORD)], &input);
     assert_eq!(away.status, Some(69), "{}", away.stderr);
-}
-
-#[test]
-fn a_client_shows_its_certificate() {
-    let Some(authority) = Authority::new() else {
-        return;
-    };
-    authority.sign_client();
-    let (folder, server) = (
-        Folder::new(),
-        CheckingServer::start_for_clients(1, &authority),
-    );
-    server.state().authorization = None;
-    let input = records(&folder, "a.mbox", MAIL);
-    let trusting = format!("{}?sslrootcert={}", server.target("mail"), authority.root());
-    let file = |name| authority.file(name).display().to_string();
-    let showing =
-        |certificate: &str, key: &str| format!("{trusting}&sslcert={certificate}&sslkey={key}");
-    let (certificate, key) = (file("client.crt"), file("client.key"));
-    let done = load(&showing(&certificate, &key), &[], &input);
-    assert_eq!(done.status, Some(0), "{}", done.stderr);
-    assert_eq!(count(&server), 4);
-    server.check();
-    let without = load(&trusting, &[], &input);
-    assert_eq!(without.status, Some(2), "{}", without.stderr);
-    let encrypted = folder.file(
-        "encrypted.key",
-        "-----BEGIN ENCRYPTED PRIVATE KEY-----\nAA==\n-----END ENCRYPTED PRIVATE KEY-----\n",
-    );
-    for (certificate, key, reason) in [
-        (&certificate, &file("server.key"), "cannot be used together"),
-        (
-            &certificate,
-            &"/no/such".to_owned(),
-            "cannot read the private key in /no/such",
-        ),
-        (
-            &"/no/such".to_owned(),
-            &key,
-            "cannot read the certificate in /no/such",
-        ),
-        (&certificate, &encrypted, "openssl pkey"),
-        (&key, &key, "cannot be used together"),
-    ] {
-        refused(&showing(certificate, key), &[], &input, reason);
-    }
 }

@@ -1,0 +1,639 @@
+//! Checks the links that are due, in batches, with the client that reaches public hosts only
+//! (`client.rs`).
+//!
+//! Without any reply it is more likely that this machine has no network than that all hosts are
+//! gone.
+
+use std::collections::{BTreeMap, HashSet};
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::time::{Duration, Instant};
+
+use url::Url;
+
+use super::AuditError;
+use super::client::{Client, Hop, ask_hosts, user_agent, wait_until};
+use super::confirmation::ConfirmationRule;
+use super::database::{AuditDb, CheckResult, META_PACE, ResultStore, now, now_seconds, time_text};
+use super::due::{DueRules, due_urls};
+use super::guard::{HostRules, NetworkSigns};
+use super::state::{CheckFailure, CheckOutcome, LinkState};
+use super::step::{AuditProgress, in_batches, keep_first};
+use urlspool_store::load::retry_after;
+use urlspool_text::diagnostic::counted;
+use urlspool_text::limits::{
+    AUDIT_BATCH_LINKS, AUDIT_CHECK_AHEAD_HOURS, AUDIT_CHECK_HOSTS, AUDIT_CHECK_PAUSE_MS,
+    AUDIT_CHECK_REDIRECTS, AUDIT_CLOCK_SECONDS, AUDIT_CONTROL_HOSTS, AUDIT_RETRY_PAUSE_SECONDS,
+    AUDIT_RETRY_SECONDS, AUDIT_SILENT_HOSTS,
+};
+
+/// Name and version that the results of this program have.
+const CHECKER: &str = concat!("urlspool ", env!("CARGO_PKG_VERSION"));
+
+/// Links to check.
+#[derive(Clone, Debug)]
+pub struct CheckJob {
+    /// The database with a plan.
+    pub database: PathBuf,
+    /// A mail address or a page, for the owners of the servers.
+    pub contact: Option<String>,
+    /// Time in which a link must be answered, with all its redirects.
+    pub timeout: Duration,
+    /// Number of times that a link is asked for again if it failed in a way that may pass.
+    pub retries: u32,
+    /// Age from which a result is out of date, so that its link is due.
+    pub max_age: Duration,
+    /// Number of failures that confirm a death; `None` keeps that of the last check, which is 3 at
+    /// first. Links whose death is not confirmed are due before their result is out of date.
+    pub confirm: Option<u32>,
+    /// Time between these failures; `None` keeps that of the last check, which is 3 days at first.
+    pub confirm_after: Option<Duration>,
+    /// Hosts, or addresses, that are contacted although they are private, beside those of the plan.
+    pub private_hosts: Vec<String>,
+    /// `true` to store results of batches in which no server replied, although this machine may
+    /// have had no network. It holds until a server replies.
+    pub accepts_unreachable: bool,
+    /// `true` to delete results whose time lies in the future, which a wrong clock made.
+    pub forgets_future: bool,
+    /// Maximum number of links to check; `None` checks all that are due.
+    pub limit: Option<u64>,
+}
+
+/// Numbers of a check.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct CheckCounts {
+    /// URLs that are due at the start.
+    pub due: u64,
+    /// URLs with a result.
+    pub checked: u64,
+    /// Results by state.
+    pub states: BTreeMap<LinkState, u64>,
+    /// URLs that are planned.
+    pub planned: u64,
+    /// Links that were loaded after the plan.
+    pub later_links: u64,
+    /// URLs for which a server replied; part of `checked`.
+    pub replied: u64,
+    /// URLs of batches in which servers were asked and none replied, nor a host that had replied
+    /// before; part of `checked`.
+    pub silent: u64,
+    /// URLs of private hosts, or that lead to one, which were not asked; part of `checked`.
+    pub excluded: u64,
+    /// Results of the future that were deleted.
+    pub forgotten: u64,
+    /// `true` if it was interrupted. The batch at that time has no results.
+    pub is_interrupted: bool,
+}
+
+/// Checks the links that are due. Set `stop` to end it: the present batch has no results.
+///
+/// # Errors
+///
+/// None of many hosts replied, or the database cannot be used. Batches before stay.
+pub fn check(
+    job: &CheckJob,
+    stop: &Arc<AtomicBool>,
+    progress: &mut dyn AuditProgress,
+) -> Result<CheckCounts, AuditError> {
+    let user_agent = user_agent(job.contact.as_deref())?;
+    let audit = AuditDb::open_to_write(&job.database)?;
+    let pause = Duration::from_millis(AUDIT_CHECK_PAUSE_MS);
+    let rules = HostRules::of_system(&audit.private_hosts(&job.private_hosts)?);
+    let forgotten = without_future(job, &audit)?;
+    audit.set_meta("checker", CHECKER)?;
+    let due_rules = DueRules {
+        confirmation: chosen_rule(job, &audit)?,
+        max_age: job.max_age,
+    };
+    let mut due = due_urls(&audit, due_rules)?;
+    keep_first(&mut due, job.limit);
+    let mut checking = Checking {
+        counts: CheckCounts {
+            due: due.len() as u64,
+            planned: audit.planned_urls()?,
+            later_links: audit.later_links()?,
+            forgotten,
+            ..CheckCounts::default()
+        },
+        audit: &audit,
+        asker: Asker {
+            client: Client::new(&user_agent, rules, pause, job.timeout, stop),
+            job,
+        },
+        job,
+        has_reply: false,
+        begun: Instant::now(),
+    };
+    let is_done = in_batches(&due, AUDIT_BATCH_LINKS, progress, |batch| {
+        let is_stored = checking.check_batch(batch)?;
+        Ok(is_stored.then_some(checking.counts.checked))
+    })?;
+    checking.counts.is_interrupted = !is_done;
+    Ok(checking.counts)
+}
+
+/// Results that have not happened yet, by the clock of this machine: own ones later than ?1, imported
+/// ones later than ?2.
+const OF_FUTURE: &str = "
+FROM audit_checks WHERE iif(checker LIKE 'urlspool _%', ?1, ?2) < checked_at";
+
+/// Refuses a database with results of the future, or deletes them. Returns their number.
+///
+/// The clock was wrong when they were made, or is now. Until then they would be the newest of their
+/// links, and the time from a failure to the next one could not be measured.
+fn without_future(job: &CheckJob, audit: &AuditDb) -> Result<u64, AuditError> {
+    let present = now_seconds();
+    let limits = [AUDIT_CLOCK_SECONDS, AUDIT_CHECK_AHEAD_HOURS * 3_600];
+    let [own, imported] = limits.map(|ahead| time_text(present.saturating_add(ahead)));
+    let values = [own.as_str(), imported.as_str()];
+    if job.forgets_future {
+        let deleted = audit.db.execute(&format!("DELETE {OF_FUTURE}"), values);
+        return audit.named(deleted).map(|count| count as u64);
+    }
+    let sql = format!("SELECT count(*), max(checked_at) {OF_FUTURE}");
+    let found = audit.rows(&sql, values, |row| {
+        Ok((row.get::<_, i64>(0)?, row.get::<_, Option<String>>(1)?))
+    })?;
+    let Some((count, Some(newest))) = found.into_iter().next() else {
+        return Ok(0);
+    };
+    Err(AuditError::unusable(format!(
+        "{} holds {} of the future, up to {newest}, and the clock of this machine says {}; set the \
+         clock, or, if it was wrong at that check, delete them with `--forget-future`",
+        job.database.display(),
+        counted(count.cast_unsigned(), "result", "results"),
+        now()
+    )))
+}
+
+/// Returns the rule by which deaths are confirmed, and stores it if the check has one of its own.
+fn chosen_rule(job: &CheckJob, audit: &AuditDb) -> Result<ConfirmationRule, AuditError> {
+    let stored = audit.confirmation_rule()?;
+    let rule = ConfirmationRule {
+        failures: job.confirm.unwrap_or(stored.failures),
+        apart: job.confirm_after.unwrap_or(stored.apart),
+    };
+    audit.set_meta("confirm", &rule.failures.to_string())?;
+    audit.set_meta("confirm_after", &rule.apart.as_secs().to_string())?;
+    Ok(rule)
+}
+
+struct Checking<'a> {
+    audit: &'a AuditDb,
+    asker: Asker<'a>,
+    job: &'a CheckJob,
+    counts: CheckCounts,
+    /// `true` once a server has replied.
+    has_reply: bool,
+    /// Start of the check.
+    begun: Instant,
+}
+
+impl Checking<'_> {
+    /// Checks a batch, and stores its results. Returns `false` if it was stopped before.
+    fn check_batch(&mut self, batch: &[String]) -> Result<bool, AuditError> {
+        let Some((results, mut signs)) = self.asker.ask(batch) else {
+            return Ok(false);
+        };
+        let checked_at = now();
+        let replies = BatchReplies::of(&results);
+        let mut control = BatchReplies::default();
+        if replies.replied_urls == 0 && !signs.has_connection {
+            match self.control_replies(&replies)? {
+                Some(replies) => control = replies,
+                None => return Ok(false),
+            }
+            signs.has_name_service |= self.finds_names(&replies);
+            // Hosts that replied in this run are no archive whose hosts are all gone.
+            let is_accepted = self.job.accepts_unreachable && !self.has_reply;
+            if let Some(reason) = replies.doubt(&control, signs).filter(|_| !is_accepted) {
+                return Err(AuditError::no_answers(reason));
+            }
+        }
+        self.has_reply |= 0 < replies.replied_urls + control.replied_urls;
+        self.counts.add(&results, &replies);
+        self.store(&results, &checked_at)?;
+        if replies.are_silent(signs) && control.replied_urls == 0 {
+            self.counts.silent += results.len() as u64;
+        }
+        Ok(true)
+    }
+
+    /// Asks hosts that replied in earlier checks, and are not in a silent batch. Their results are
+    /// not stored. Returns `None` if it was stopped.
+    fn control_replies(&self, batch: &BatchReplies) -> Result<Option<BatchReplies>, AuditError> {
+        let urls = control_links(self.audit, &batch.silent_hosts)?;
+        let asked = self.asker.ask(&urls);
+        Ok(asked.map(|(results, _)| BatchReplies::of(&results)))
+    }
+
+    /// Stores the results of a batch and the pace, in one transaction.
+    fn store(&self, results: &[CheckResult], checked_at: &str) -> Result<(), AuditError> {
+        self.audit.run("BEGIN IMMEDIATE")?;
+        let store = ResultStore::new(self.audit, CHECKER)?;
+        for result in results {
+            store.put(result, checked_at)?;
+        }
+        let (urls, seconds) = (self.counts.checked, self.begun.elapsed().as_secs());
+        self.audit
+            .set_meta(META_PACE, &format!("{urls} {seconds}"))?;
+        self.audit.run("COMMIT")
+    }
+
+    /// Returns `true` if the name service works, by which names of a batch do not exist. It is asked
+    /// only where that matters.
+    fn finds_names(&self, batch: &BatchReplies) -> bool {
+        let matters = batch.failures.contains_key(&CheckFailure::Dns);
+        matters && self.asker.client.rules.finds_root_server()
+    }
+}
+
+/// Asks for links, and follows their redirects.
+struct Asker<'a> {
+    client: Client,
+    job: &'a CheckJob,
+}
+
+impl Asker<'_> {
+    /// Asks for URLs. Returns their results, and the signs of a network that were seen meanwhile;
+    /// `None` if it was stopped.
+    fn ask(&self, urls: &[String]) -> Option<(Vec<CheckResult>, NetworkSigns)> {
+        let results = ask_hosts(
+            urls,
+            |url| host_of(url),
+            AUDIT_CHECK_HOSTS,
+            |urls| self.ask_host(urls),
+        );
+        self.client.forget();
+        let signs = self.client.rules.take_network_signs();
+        (!self.client.is_stopped()).then_some((results, signs))
+    }
+
+    /// Asks a host for URLs, and again for those whose failure may pass, after a pause that is doubled
+    /// each time. Returns the results until it was stopped.
+    fn ask_host(&self, urls: &[&String]) -> Vec<CheckResult> {
+        let mut results = Vec::new();
+        let mut urls = urls.to_vec();
+        let mut pause = Duration::from_secs(AUDIT_RETRY_SECONDS);
+        for left in (0..=self.job.retries).rev() {
+            let mut again = Vec::new();
+            let mut wait = pause;
+            for url in urls {
+                let Some(answer) = self.follow(url) else {
+                    return results;
+                };
+                let longest = Duration::from_secs(AUDIT_RETRY_PAUSE_SECONDS);
+                if 0 < left && answer.may_pass() && answer.pause <= longest {
+                    wait = wait.max(answer.pause);
+                    again.push(url);
+                } else {
+                    results.push(answer.result);
+                }
+            }
+            if again.is_empty() || !wait_until(Instant::now() + wait, &self.client.stop) {
+                return results;
+            }
+            urls = again;
+            pause *= 2;
+        }
+        results
+    }
+
+    /// Asks for a URL, and follows redirects. Returns `None` if it was stopped.
+    fn follow(&self, asked: &str) -> Option<Answer> {
+        let mut answer = Answer {
+            result: CheckResult {
+                url: asked.to_owned(),
+                asked_url: None,
+                outcome: CheckOutcome::Failed(CheckFailure::Other),
+                final_url: None,
+            },
+            pause: Duration::ZERO,
+        };
+        let Ok(mut url) = Url::parse(asked) else {
+            return Some(answer);
+        };
+        let mut left = self.job.timeout;
+        for redirects in 0..=AUDIT_CHECK_REDIRECTS {
+            if 0 < redirects {
+                answer.result.final_url = Some(url.to_string());
+            }
+            let hop = self.client.hop(&url, &mut left, |response| {
+                Ok((response.status().as_u16(), retry_after(&response)))
+            });
+            match hop? {
+                Hop::Failed(failure) => {
+                    answer.result.outcome = CheckOutcome::Failed(failure);
+                    break;
+                }
+                Hop::Answer((code, pause)) => {
+                    answer.result.outcome = CheckOutcome::Status(code);
+                    answer.pause = pause.unwrap_or_default();
+                    break;
+                }
+                Hop::Redirect(code, next) => {
+                    // That of the last one counts if there are too many.
+                    answer.result.outcome = CheckOutcome::Status(code);
+                    url = next;
+                }
+            }
+        }
+        Some(answer)
+    }
+}
+
+/// The answer for a URL.
+struct Answer {
+    result: CheckResult,
+    /// Pause that the server asks for.
+    pause: Duration,
+}
+
+impl Answer {
+    /// Returns `true` for a failure that may pass. That a name does not exist, and what is no TLS, does
+    /// not.
+    fn may_pass(&self) -> bool {
+        matches!(
+            self.result.outcome,
+            CheckOutcome::Status(408 | 429 | 500..=599)
+                | CheckOutcome::Failed(
+                    CheckFailure::Connect | CheckFailure::Timeout | CheckFailure::Other
+                )
+        )
+    }
+}
+
+impl CheckCounts {
+    /// Counts the results of a batch and its replies.
+    fn add(&mut self, results: &[CheckResult], replies: &BatchReplies) {
+        self.replied += replies.replied_urls;
+        for result in results {
+            self.checked += 1;
+            *self.states.entry(result.state()).or_default() += 1;
+            let is_excluded = result.outcome == CheckOutcome::Failed(CheckFailure::Excluded);
+            self.excluded += u64::from(is_excluded);
+        }
+    }
+}
+
+/// A planned URL of each host with its newest reply.
+const REPLIED: &str = "
+SELECT url, host, max(checked_at) FROM audit_links JOIN audit_checks USING(key)
+WHERE planned AND host IS NOT NULL AND (status IS NOT NULL OR error = 'tls')
+GROUP BY host ORDER BY 3 DESC, host";
+
+/// Returns the URLs of the hosts with the newest replies, one of each, at most
+/// [`AUDIT_CONTROL_HOSTS`]. `asked` are hosts that have just been asked.
+fn control_links(audit: &AuditDb, asked: &HashSet<String>) -> Result<Vec<String>, AuditError> {
+    let mut asked = asked.clone();
+    let mut urls: Vec<String> = audit.rows(REPLIED, [], |row| row.get(0))?;
+    urls.retain(|url| asked.insert(host_of(url)));
+    urls.truncate(AUDIT_CONTROL_HOSTS);
+    Ok(urls)
+}
+
+/// The replies and failures of a batch.
+#[derive(Debug, Default)]
+struct BatchReplies {
+    /// URLs for which a server replied: with a status, or with something that is no TLS.
+    replied_urls: u64,
+    failures: BTreeMap<CheckFailure, u64>,
+    /// Hosts of the URLs without a reply.
+    silent_hosts: HashSet<String>,
+    /// Those of them that failed otherwise than by a name that does not exist.
+    unproven_hosts: HashSet<String>,
+}
+
+impl BatchReplies {
+    /// Counts the results of a batch.
+    fn of(results: &[CheckResult]) -> BatchReplies {
+        let mut counts = BatchReplies::default();
+        for result in results {
+            match result.outcome {
+                CheckOutcome::Status(_) | CheckOutcome::Failed(CheckFailure::Tls) => {
+                    counts.replied_urls += 1;
+                }
+                CheckOutcome::Failed(failure) => counts.add_failure(&result.url, failure),
+            }
+        }
+        counts
+    }
+
+    fn add_failure(&mut self, url: &str, failure: CheckFailure) {
+        *self.failures.entry(failure).or_default() += 1;
+        let host = host_of(url);
+        if failure != CheckFailure::Dns {
+            self.unproven_hosts.insert(host.clone());
+        }
+        self.silent_hosts.insert(host);
+    }
+
+    /// Returns the number of hosts whose silence may be that of this machine's network. A name
+    /// service that works shows which names do not exist.
+    fn doubtful_hosts(&self, signs: NetworkSigns) -> usize {
+        if signs.has_name_service {
+            self.unproven_hosts.len()
+        } else {
+            self.silent_hosts.len()
+        }
+    }
+
+    /// Returns `true` if servers were asked, none replied, and nothing shows that the network
+    /// works.
+    fn are_silent(&self, signs: NetworkSigns) -> bool {
+        let mut failures = self.failures.keys();
+        self.replied_urls == 0
+            && !signs.has_connection
+            && failures.any(|failure| match failure {
+                CheckFailure::Dns => !signs.has_name_service,
+                failure => failure.is_of_link(),
+            })
+    }
+
+    /// Returns the reason for which the results of a batch without replies are not stored, if so
+    /// many hosts are silent, those of the control links included, that the network of this
+    /// machine has probably failed.
+    fn doubt(&self, control: &BatchReplies, signs: NetworkSigns) -> Option<String> {
+        let hosts = self.doubtful_hosts(signs) + control.doubtful_hosts(signs);
+        let is_doubtful =
+            control.replied_urls == 0 && !signs.has_connection && AUDIT_SILENT_HOSTS <= hosts;
+        let control_hosts = control.silent_hosts.len() as u64;
+        is_doubtful.then(|| self.silence(control_hosts))
+    }
+
+    /// Describes the silence of all servers, and the ways out.
+    fn silence(&self, control_hosts: u64) -> String {
+        let failures: Vec<_> = self
+            .failures
+            .iter()
+            .map(|(failure, count)| format!("{count} {}", failure.words()))
+            .collect();
+        let mut text = format!(
+            "no server replied for {} of {} ({})",
+            counted(self.failures.values().sum(), "URL", "URLs"),
+            counted(self.silent_hosts.len() as u64, "host", "hosts"),
+            failures.join(", ")
+        );
+        if control_hosts > 0 {
+            let hosts = counted(control_hosts, "host", "hosts");
+            text += &format!(", nor any of {hosts} with a reply in an earlier check");
+        }
+        text += "; these results are not stored";
+        if self.failures.keys().any(|failure| failure.is_of_link()) {
+            text += ". This machine has probably no network, or needs a proxy to reach it: run \
+                     the check again when the network works, or check elsewhere and use \
+                     `urlspool audit import`";
+        }
+        if self.failures.contains_key(&CheckFailure::Excluded) {
+            text += ". `--allow-private HOST` permits a private host";
+        }
+        text + ". `--accept-unreachable` stores such results all the same"
+    }
+}
+
+/// The host of a URL as it is asked for: `http://0x7f.1/` and `http://127.0.0.1/` have one
+/// host. Without a dot at its end.
+fn host_of(url: &str) -> String {
+    let url = Url::parse(url).ok();
+    let host = url.as_ref().and_then(Url::host_str).unwrap_or_default();
+    host.trim_end_matches('.').to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const DNS: CheckOutcome = CheckOutcome::Failed(CheckFailure::Dns);
+
+    fn replies(hosts: usize, outcome: CheckOutcome) -> BatchReplies {
+        let url = |number: usize| format!("http://h{}.test/{number}", number % hosts);
+        let urls: Vec<_> = (0..2 * hosts).map(url).collect();
+        let result = |url| CheckResult {
+            url,
+            asked_url: None,
+            outcome,
+            final_url: None,
+        };
+        let results: Vec<_> = urls.into_iter().map(result).collect();
+        BatchReplies::of(&results)
+    }
+
+    fn is_doubtful(batch: &BatchReplies, control: &BatchReplies) -> bool {
+        batch.doubt(control, NetworkSigns::default()).is_some()
+    }
+
+    #[test]
+    fn a_network_that_works_in_another_way_ends_the_doubt() {
+        let none = BatchReplies::default();
+        let signs = |has_connection, has_name_service| NetworkSigns {
+            has_connection,
+            has_name_service,
+        };
+        let timeout = CheckOutcome::Failed(CheckFailure::Timeout);
+        for (outcome, signs, is_doubtful) in [
+            (DNS, signs(false, false), true),
+            (DNS, signs(false, true), false),
+            (DNS, signs(true, false), false),
+            (timeout, signs(false, true), true),
+            (timeout, signs(true, false), false),
+        ] {
+            let batch = replies(AUDIT_SILENT_HOSTS, outcome);
+            let found = batch.doubt(&none, signs).is_some();
+            assert_eq!(found, is_doubtful, "{outcome:?} {signs:?}");
+            assert_eq!(
+                batch.are_silent(signs),
+                is_doubtful,
+                "{outcome:?} {signs:?}"
+            );
+        }
+        let mut mixed = replies(AUDIT_SILENT_HOSTS, DNS);
+        mixed.add_failure("http://h1.test/", CheckFailure::Timeout);
+        assert!(mixed.doubt(&none, signs(false, true)).is_none());
+        assert!(mixed.are_silent(signs(false, true)));
+        // Hosts that replied before, and are out of reach now, are a network that fails.
+        let silent = replies(AUDIT_SILENT_HOSTS, timeout);
+        assert!(mixed.doubt(&silent, signs(false, true)).is_some());
+    }
+
+    #[test]
+    fn silence_of_many_hosts_is_doubted() {
+        let none = BatchReplies::default();
+        for failure in CheckFailure::ALL {
+            if failure == CheckFailure::Tls {
+                continue;
+            }
+            let outcome = CheckOutcome::Failed(failure);
+            let [few, enough] = [AUDIT_SILENT_HOSTS - 1, AUDIT_SILENT_HOSTS]
+                .map(|hosts| is_doubtful(&replies(hosts, outcome), &none));
+            assert_eq!((few, enough), (false, true), "{failure:?}");
+        }
+        for reply in [
+            CheckOutcome::Status(503),
+            CheckOutcome::Failed(CheckFailure::Tls),
+        ] {
+            assert_eq!(replies(1, reply).replied_urls, 2);
+        }
+    }
+
+    #[test]
+    fn only_servers_that_were_asked_are_silent() {
+        for (outcome, is_silent) in [
+            (CheckOutcome::Status(503), false),
+            (CheckOutcome::Failed(CheckFailure::Tls), false),
+            (CheckOutcome::Failed(CheckFailure::Excluded), false),
+            (CheckOutcome::Failed(CheckFailure::Timeout), true),
+            (DNS, true),
+        ] {
+            let found = replies(1, outcome).are_silent(NetworkSigns::default());
+            assert_eq!(found, is_silent, "{outcome:?}");
+        }
+    }
+
+    #[test]
+    fn a_host_is_the_same_however_it_is_written() {
+        assert_eq!(host_of("http://0x7f.1/a"), host_of("http://127.0.0.1:80/b"));
+        assert_eq!(host_of("http://H.test./"), host_of("http://h.test:8080/"));
+    }
+
+    #[test]
+    fn control_links_decide_whose_silence_it_is() {
+        let replied = replies(1, CheckOutcome::Status(404));
+        let silent = replies(4, DNS);
+        let many = replies(500, DNS);
+        assert!(!is_doubtful(&many, &replied));
+        assert!(is_doubtful(&many, &silent));
+        assert!(!is_doubtful(&replies(AUDIT_SILENT_HOSTS - 5, DNS), &silent));
+        assert!(is_doubtful(&replies(AUDIT_SILENT_HOSTS - 4, DNS), &silent));
+    }
+
+    #[test]
+    fn the_way_out_is_that_of_the_failures() {
+        for (failures, is_named) in [
+            (&[CheckFailure::Dns][..], [true, false]),
+            (&[CheckFailure::Excluded], [false, true]),
+            (
+                &[CheckFailure::Timeout, CheckFailure::Excluded],
+                [true, true],
+            ),
+        ] {
+            let replies = BatchReplies {
+                failures: failures.iter().map(|failure| (*failure, 12)).collect(),
+                silent_hosts: (0..12).map(|host| host.to_string()).collect(),
+                ..BatchReplies::default()
+            };
+            let text = replies.silence(3);
+            let ways = ["no network", "--allow-private HOST"];
+            assert_eq!(ways.map(|way| text.contains(way)), is_named, "{text}");
+            for part in [
+                "URLs of 12 hosts (12 no",
+                "nor any of 3 hosts with a reply in an earlier check",
+                "--accept-unreachable",
+            ] {
+                let is_private_alone =
+                    part.contains("(12 no") && failures[0] == CheckFailure::Excluded;
+                assert!(text.contains(part) || is_private_alone, "{part}: {text}");
+            }
+        }
+    }
+}

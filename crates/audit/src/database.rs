@@ -1,0 +1,423 @@
+//! The database of an audit: the file that was loaded, its tables for audits, and errors that name
+//! it.
+//!
+//! The tables refer to links by their key, not by `links.id`: rows of links are removed and made
+//! again when messages are.
+//!
+//! Times are texts in UTC, as `2026-11-22T10:00:00Z`.
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use jiff::civil::DateTime;
+use jiff::tz::TimeZone;
+use jiff::{SignedDuration, Timestamp};
+use rusqlite::{Connection, OptionalExtension, Params, Row, params};
+
+use super::AuditError;
+use super::confirmation::ConfirmationRule;
+use super::state::{CheckOutcome, LinkState, link_state};
+use urlspool_store::load::{open_to_extend, open_to_read, sqlite_error};
+use urlspool_text::limits::{AUDIT_CHECK_AHEAD_HOURS, AUDIT_FIRST_CHECK_SECONDS};
+
+/// A loaded database, opened for a step of an audit.
+#[derive(Debug)]
+pub(super) struct AuditDb {
+    pub(super) db: Connection,
+    path: PathBuf,
+}
+
+impl AuditDb {
+    /// Opens a loaded database to plan an audit. Creates the tables of audits if they are missing.
+    pub(super) fn open_to_plan(path: &Path) -> Result<AuditDb, AuditError> {
+        let audit = AuditDb {
+            db: open_to_extend(path)?,
+            path: path.to_owned(),
+        };
+        if audit.has_plan()? {
+            audit.check_version()?;
+        } else {
+            let version = format!("INSERT INTO audit_meta VALUES('{META_VERSION}', {VERSION})");
+            audit.write(|db| db.execute_batch(&[TABLES, &version].concat()))?;
+        }
+        Ok(audit)
+    }
+
+    /// Opens a database with a plan, to store results.
+    pub(super) fn open_to_write(path: &Path) -> Result<AuditDb, AuditError> {
+        AuditDb::with_plan(open_to_extend(path)?, path)
+    }
+
+    /// Opens a database with a plan, to read it.
+    pub(super) fn open_to_read(path: &Path) -> Result<AuditDb, AuditError> {
+        AuditDb::with_plan(open_to_read(path)?, path)
+    }
+
+    fn with_plan(db: Connection, path: &Path) -> Result<AuditDb, AuditError> {
+        let audit = AuditDb {
+            db,
+            path: path.to_owned(),
+        };
+        if !audit.has_plan()? {
+            let name = path.display();
+            return Err(AuditError::unusable(format!(
+                "{name} has no plan of an audit; make one with `urlspool audit plan {name}`"
+            )));
+        }
+        audit.check_version()?;
+        Ok(audit)
+    }
+
+    /// Runs statements without results.
+    pub(super) fn run(&self, sql: &str) -> Result<(), AuditError> {
+        self.named(self.db.execute_batch(sql))
+    }
+
+    /// Stores something in one transaction.
+    pub(super) fn write(
+        &self,
+        write: impl FnOnce(&Connection) -> rusqlite::Result<()>,
+    ) -> Result<(), AuditError> {
+        self.run("BEGIN IMMEDIATE")?;
+        self.named(write(&self.db))?;
+        self.run("COMMIT")
+    }
+
+    /// Returns a value of `audit_meta`.
+    pub(super) fn meta(&self, name: &str) -> Result<Option<String>, AuditError> {
+        let sql = "SELECT value FROM audit_meta WHERE name=?1";
+        self.named(self.db.query_row(sql, [name], |row| row.get(0)).optional())
+    }
+
+    pub(super) fn set_meta(&self, name: &str, value: &str) -> Result<(), AuditError> {
+        let sql = "INSERT INTO audit_meta VALUES(?1, ?2)
+          ON CONFLICT(name) DO UPDATE SET value=excluded.value";
+        self.named(self.db.execute(sql, params![name, value]).map(drop))
+    }
+
+    /// Returns the rule by which deaths are confirmed: that of the last check, else the usual one.
+    pub(super) fn confirmation_rule(&self) -> Result<ConfirmationRule, AuditError> {
+        let usual = ConfirmationRule::default();
+        let [failures, seconds] = [self.meta("confirm")?, self.meta("confirm_after")?]
+            .map(|value| value.and_then(|text| text.parse().ok()));
+        Ok(ConfirmationRule {
+            failures: failures.map_or(usual.failures, |failures: u64| {
+                u32::try_from(failures).unwrap_or(u32::MAX)
+            }),
+            apart: seconds.map_or(usual.apart, Duration::from_secs),
+        })
+    }
+
+    /// Returns the private hosts that are contacted: `hosts`, and those of the plan.
+    pub(super) fn private_hosts(&self, hosts: &[String]) -> Result<Vec<String>, AuditError> {
+        let planned = self.meta("allow_private")?.unwrap_or_default();
+        let planned = planned.split(',').filter(|host| !host.is_empty());
+        let hosts = hosts.iter().map(String::as_str);
+        Ok(hosts.chain(planned).map(str::to_owned).collect())
+    }
+
+    /// Returns a number that a query counts.
+    pub(super) fn count(&self, sql: &str, parameters: impl Params) -> Result<u64, AuditError> {
+        let count = self.db.query_row(sql, parameters, |row| row.get(0));
+        self.named(count).map(i64::cast_unsigned)
+    }
+
+    /// Returns the number of links that were loaded after the plan.
+    pub(super) fn later_links(&self) -> Result<u64, AuditError> {
+        let sql = "SELECT count(*) FROM links WHERE key NOT IN (SELECT key FROM audit_links)";
+        self.count(sql, [])
+    }
+
+    /// Returns the number of URLs that are planned.
+    pub(super) fn planned_urls(&self) -> Result<u64, AuditError> {
+        let sql = "SELECT count(DISTINCT url) FROM audit_links WHERE planned";
+        self.count(sql, [])
+    }
+
+    /// Returns what `read` makes of each row of a query.
+    pub(super) fn rows<T, P: Params>(
+        &self,
+        sql: &str,
+        parameters: P,
+        read: impl FnMut(&Row<'_>) -> rusqlite::Result<T>,
+    ) -> Result<Vec<T>, AuditError> {
+        let mut statement = self.named(self.db.prepare_cached(sql))?;
+        let rows = self.named(statement.query_map(parameters, read))?;
+        rows.map(|row| self.named(row)).collect()
+    }
+
+    /// Calls `each` with every row of a query.
+    pub(super) fn for_each_row(
+        &self,
+        sql: &str,
+        parameters: impl Params,
+        mut each: impl FnMut(&Row<'_>) -> Result<(), AuditError>,
+    ) -> Result<(), AuditError> {
+        let mut statement = self.named(self.db.prepare_cached(sql))?;
+        let mut rows = self.named(statement.query(parameters))?;
+        while let Some(row) = self.named(rows.next())? {
+            each(row)?;
+        }
+        Ok(())
+    }
+
+    /// Adds the name of the file to an error.
+    pub(super) fn named<T>(&self, result: rusqlite::Result<T>) -> Result<T, AuditError> {
+        result.map_err(|error| sqlite_error(&self.path, error).into())
+    }
+
+    fn has_plan(&self) -> Result<bool, AuditError> {
+        let sql = "SELECT EXISTS(SELECT 1 FROM sqlite_master WHERE name='audit_meta')";
+        self.named(self.db.query_row(sql, [], |row| row.get(0)))
+    }
+
+    fn check_version(&self) -> Result<(), AuditError> {
+        let found = self.meta(META_VERSION)?.unwrap_or_default();
+        if found == VERSION.to_string() {
+            return Ok(());
+        }
+        Err(AuditError::unusable(format!(
+            "{} has audit tables of version {found}, and this program needs version {VERSION}; use \
+             the urlspool that planned it, or load the records into a new database and plan that",
+            self.path.display()
+        )))
+    }
+}
+
+/// The version of the tables, a value of `audit_meta`.
+const VERSION: u32 = 1;
+
+/// Name of the value of `audit_meta` that holds [`VERSION`].
+const META_VERSION: &str = "version";
+
+/// Name of the value of `audit_meta` that holds the pace of the last check: `500 1200` for 500 URLs,
+/// with or without a result, in 1,200 seconds.
+pub(super) const META_PACE: &str = "check_pace";
+
+/// The tables, which `docs/audit.md` describes for users.
+const TABLES: &str = include_str!("tables.sql");
+
+/// The result of a check of one URL.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct CheckResult {
+    pub(super) url: String,
+    /// The URL that was asked for, if it is another one: the checker was told to map URLs.
+    pub(super) asked_url: Option<String>,
+    pub(super) outcome: CheckOutcome,
+    /// The end of redirects; `None` without any.
+    pub(super) final_url: Option<String>,
+}
+
+impl CheckResult {
+    pub(super) fn state(&self) -> LinkState {
+        let asked_url = self.asked_url.as_ref().unwrap_or(&self.url);
+        link_state(asked_url, self.outcome, self.final_url.as_deref())
+    }
+}
+
+/// The use of a result. Several links may have its URL: the largest of their uses counts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum ResultUse {
+    /// No planned link has the URL.
+    Unmatched,
+    /// It was stored before.
+    Known,
+    /// One with its time and state was stored since the store was prepared.
+    Repeated,
+    /// It was added.
+    Added,
+}
+
+/// Stores results of a checker.
+pub(super) struct ResultStore<'d> {
+    audit: &'d AuditDb,
+    /// The largest identifier of a result before.
+    last_known: i64,
+    checker: String,
+}
+
+const INSERT_RESULT: &str = "
+INSERT OR IGNORE INTO audit_checks(key, checked_at, state, status, error, final_url, checker)
+VALUES(?1,?2,?3,?4,?5,?6,?7)";
+
+impl<'d> ResultStore<'d> {
+    /// Prepares to store results of `checker`.
+    pub(super) fn new(audit: &'d AuditDb, checker: &str) -> Result<ResultStore<'d>, AuditError> {
+        let sql = "SELECT ifnull(max(id), 0) FROM audit_checks";
+        Ok(ResultStore {
+            last_known: audit.count(sql, [])?.cast_signed(),
+            audit,
+            checker: checker.to_owned(),
+        })
+    }
+
+    /// Stores a result for each planned link with its URL.
+    pub(super) fn put(
+        &self,
+        result: &CheckResult,
+        checked_at: &str,
+    ) -> Result<ResultUse, AuditError> {
+        let (status, error) = match result.outcome {
+            CheckOutcome::Status(code) => (Some(code), None),
+            CheckOutcome::Failed(failure) => (None, Some(failure.name())),
+        };
+        let (db, state) = (&self.audit.db, result.state().name());
+        let mut used = ResultUse::Unmatched;
+        let keys = "SELECT key FROM audit_links WHERE url=?1 AND planned";
+        self.audit.rows(keys, [&result.url], |row| {
+            let key = row.get_ref(0)?.as_str()?;
+            let values = params![
+                key,
+                checked_at,
+                state,
+                status,
+                error,
+                result.final_url,
+                self.checker
+            ];
+            let known = params![key, checked_at, state, self.last_known];
+            used = used.max(if 0 < db.prepare_cached(INSERT_RESULT)?.execute(values)? {
+                ResultUse::Added
+            } else if db
+                .prepare_cached(IS_NEW)?
+                .query_row(known, |row| row.get(0))?
+            {
+                ResultUse::Repeated
+            } else {
+                ResultUse::Known
+            });
+            Ok(())
+        })?;
+        Ok(used)
+    }
+}
+
+/// Returns 1 for a result that was stored since the store was prepared.
+const IS_NEW: &str = "SELECT ?4 < id FROM audit_checks WHERE key=?1 AND checked_at=?2 AND state=?3";
+
+/// Returns the present time in UTC, as `2026-11-22T10:00:00Z`.
+pub(super) fn now() -> String {
+    shown(Timestamp::now())
+}
+
+/// Returns the present time in seconds since 1970.
+pub(super) fn now_seconds() -> i64 {
+    Timestamp::now().as_second()
+}
+
+/// Returns the time that lies so long before now, in seconds since 1970.
+pub(super) fn seconds_before_now(age: Duration) -> i64 {
+    let age = i64::try_from(age.as_secs()).unwrap_or(i64::MAX);
+    now_seconds().saturating_sub(age)
+}
+
+/// Returns a time in seconds since 1970 as the tables have it.
+pub(super) fn time_text(seconds: i64) -> String {
+    shown(Timestamp::from_second(seconds).unwrap_or(Timestamp::MAX))
+}
+
+/// Returns a time as the tables have it.
+fn shown(time: Timestamp) -> String {
+    time.strftime("%Y-%m-%dT%H:%M:%SZ").to_string()
+}
+
+/// A time of a check.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CheckTime(Timestamp);
+
+impl CheckTime {
+    /// Parses `2026-11-22`, `2026-11-22T10:00:00Z`, or a time with another offset, after which RFC
+    /// 9557 allows a time zone in brackets. A time without an offset is in UTC, and has no time
+    /// zone: the offsets of names are not known here.
+    #[must_use]
+    pub fn parse(text: &str) -> Option<CheckTime> {
+        let text = text.trim();
+        if let Ok(time) = text.parse::<Timestamp>() {
+            return Some(CheckTime(time));
+        }
+        let time: DateTime = text.parse().ok().filter(|_| !text.contains('['))?;
+        let in_utc = time.to_zoned_datetime(TimeZone::UTC).ok()?;
+        Some(CheckTime(in_utc.timestamp()))
+    }
+
+    /// Returns the time as the tables have it.
+    ///
+    /// # Errors
+    ///
+    /// It lies after `now`, by more than time zones explain, or before the beginning of the Web. A
+    /// time in the future would be newer than each check until then.
+    pub(super) fn text(self, now: Timestamp) -> Result<String, String> {
+        let text = shown(self.0);
+        let ahead = SignedDuration::from_hours(AUDIT_CHECK_AHEAD_HOURS);
+        if self.0.as_second() < AUDIT_FIRST_CHECK_SECONDS {
+            return Err(format!(
+                "the time {text} is before 1990, when there was no Web"
+            ));
+        }
+        if ahead < self.0.duration_since(now) {
+            return Err(format!(
+                "the time {text} lies more than {AUDIT_CHECK_AHEAD_HOURS} hours ahead"
+            ));
+        }
+        Ok(text)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_are_in_seconds() {
+        assert_eq!(now().len(), "2026-11-22T10:00:00Z".len());
+        let shown = shown(Timestamp::from_second(now_seconds()).unwrap());
+        assert!(shown <= now());
+    }
+
+    fn text(text: &str) -> Option<String> {
+        let now = "2026-11-23T09:00:00Z".parse().unwrap();
+        CheckTime::parse(text)?.text(now).ok()
+    }
+
+    #[test]
+    fn times_are_read_in_usual_forms() {
+        for (form, expected) in [
+            ("2026-11-22", Some("2026-11-22T00:00:00Z")),
+            ("2026-11-22T10:00:00Z", Some("2026-11-22T10:00:00Z")),
+            ("2026-11-22T10:00:00.75+02:00", Some("2026-11-22T08:00:00Z")),
+            ("2026-11-22 10:00:00", Some("2026-11-22T10:00:00Z")),
+            (" 2026-11-22T10:00 ", Some("2026-11-22T10:00:00Z")),
+            (
+                "2026-11-22T10:00:00+09:00[Asia/Tokyo]",
+                Some("2026-11-22T01:00:00Z"),
+            ),
+            (
+                "2026-11-22T10:00:00Z[Asia/Tokyo]",
+                Some("2026-11-22T10:00:00Z"),
+            ),
+            ("2026-11-22T10:00:00[Asia/Tokyo]", None),
+            ("2026-11-22[Asia/Tokyo]", None),
+            ("yesterday", None),
+            ("", None),
+            ("2026-13-01", None),
+        ] {
+            assert_eq!(text(form).as_deref(), expected, "{form}");
+        }
+    }
+
+    #[test]
+    fn a_check_was_made_since_the_web_began_and_before_now() {
+        for (form, is_taken) in [
+            ("1989-12-31T23:59:59Z", false),
+            ("1990-01-01", true),
+            // A day that has begun in Kiribati.
+            ("2026-11-24", true),
+            ("2026-11-24T09:00:00Z", true),
+            ("2026-11-24T09:00:01Z", false),
+            ("9999-01-01", false),
+            ("-000001-01-01", false),
+        ] {
+            assert_eq!(text(form).is_some(), is_taken, "{form}");
+        }
+    }
+}

@@ -1,0 +1,364 @@
+//! Asks for pages, politely: by the client that reaches public hosts only (`audit/client.rs`), one
+//! request a second for each host, and no page that a robots.txt excludes.
+
+use std::collections::HashMap;
+use std::io::Read;
+use std::sync::atomic::AtomicBool;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use ureq::Body;
+use ureq::http::Response;
+use url::{Position, Url};
+
+use super::page::{Page, redirect_to_service};
+use super::robots::Robots;
+use crate::client::{Client, Hop};
+use crate::guard::{HostRules, read_failure};
+use crate::state::CheckFailure;
+use urlspool_text::limits::{
+    INSPECT_CHAIN_SECONDS, INSPECT_PAGE_BYTES, INSPECT_PAUSE_MS, INSPECT_REDIRECTS,
+    INSPECT_ROBOTS_BYTES, INSPECT_ROBOTS_REDIRECTS, INSPECT_SECONDS,
+};
+
+/// The treatment of robots.txt.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum RobotsPolicy {
+    /// Pages that it excludes are not asked for.
+    #[default]
+    Honour,
+    /// It is not asked for.
+    Ignore,
+}
+
+/// A client that several threads use.
+pub(super) struct PageClient {
+    client: Client,
+    policy: RobotsPolicy,
+    /// Time in which a link is answered, with all its redirects and the robots.txt of their hosts.
+    chain: Duration,
+    /// Rules by origin; the reason for which a robots.txt cannot be reached, where it cannot, so that
+    /// nothing there may be asked for (RFC 9309, section 2.3.1.4).
+    robots: Mutex<HashMap<String, HostRobots>>,
+}
+
+type HostRobots = Result<Arc<Robots>, NotRead>;
+
+/// The answer to the question for a page.
+#[derive(Debug)]
+pub(super) enum Reply {
+    /// A server answered.
+    Answer(Answer),
+    /// A redirect leads to a parking service, which is not asked: its URL and the evidence.
+    Parked(Url, String),
+    /// The page was not read.
+    NotRead(NotRead),
+}
+
+/// The reason for which a page, or a robots.txt, was not read.
+#[derive(Clone, Debug)]
+pub(super) struct NotRead {
+    pub(super) reason: String,
+    /// The failure, if no server answered, or not with the whole text.
+    pub(super) failure: Option<CheckFailure>,
+}
+
+impl NotRead {
+    fn failed(failure: CheckFailure) -> NotRead {
+        NotRead {
+            reason: format!("no answer: {}", failure.words()),
+            failure: Some(failure),
+        }
+    }
+}
+
+/// The answer of the server at the end of redirects.
+#[derive(Clone, Debug)]
+pub(super) struct Answer {
+    /// The URL at the end of redirects.
+    pub(super) url: Url,
+    /// Number of redirects.
+    pub(super) redirects: usize,
+    pub(super) status: u16,
+    /// The beginning, of a limited length.
+    body: Vec<u8>,
+    /// The reason for which the body ends early; `None` if it is whole, or longer than its limit.
+    cut_by: Option<CheckFailure>,
+    /// The page, if it is text and in no content coding, which was not asked for.
+    pub(super) page: Option<Page>,
+}
+
+impl Answer {
+    /// Reads the answer for `url`, at most `max_bytes` of its body.
+    ///
+    /// # Errors
+    ///
+    /// The body breaks off before its first byte.
+    fn read(url: &Url, response: Response<Body>, max_bytes: u64) -> Result<Answer, CheckFailure> {
+        let status = response.status().as_u16();
+        let [content_type, coding] = ["content-type", "content-encoding"].map(|name| {
+            let value = response.headers().get(name);
+            value.map(|value| String::from_utf8_lossy(value.as_bytes()).into_owned())
+        });
+        let mut body = Vec::new();
+        // What came before the connection broke, or the time passed, is judged.
+        let read = response
+            .into_body()
+            .into_reader()
+            .take(max_bytes)
+            .read_to_end(&mut body);
+        let cut_by = read.err().map(|error| read_failure(&error));
+        if let Some(failure) = cut_by.filter(|_| body.is_empty()) {
+            return Err(failure);
+        }
+        let is_plain = coding.is_none_or(|coding| coding == "identity");
+        let content_type = content_type.unwrap_or_default().to_lowercase();
+        Ok(Answer {
+            url: url.clone(),
+            redirects: 0,
+            status,
+            page: page(&content_type, &body).filter(|_| is_plain),
+            body,
+            cut_by,
+        })
+    }
+}
+
+/// Returns the page in a body, if it is text. `content_type` is in lower case; empty without one.
+fn page(content_type: &str, body: &[u8]) -> Option<Page> {
+    let mut parts = content_type.split(';').map(str::trim);
+    let media_type = parts.next().unwrap_or_default();
+    let charset = parts.find_map(|part| part.strip_prefix("charset="));
+    let charset = charset.map(|name| name.trim_matches(['"', '\'']));
+    match media_type {
+        "text/html" | "application/xhtml+xml" => Some(Page::html(body, charset)),
+        "" if body.trim_ascii_start().starts_with(b"<") => Some(Page::html(body, charset)),
+        "text/plain" => Some(Page::plain(body, charset)),
+        _ => None,
+    }
+}
+
+impl PageClient {
+    /// Creates a client that also asks `private_hosts`.
+    pub(super) fn new(
+        user_agent: &str,
+        private_hosts: &[String],
+        policy: RobotsPolicy,
+        stop: &Arc<AtomicBool>,
+    ) -> PageClient {
+        let pause = Duration::from_millis(INSPECT_PAUSE_MS);
+        let request = Duration::from_secs(INSPECT_SECONDS);
+        let rules = HostRules::of_system(private_hosts);
+        PageClient {
+            client: Client::new(user_agent, rules, pause, request, stop),
+            policy,
+            chain: Duration::from_secs(INSPECT_CHAIN_SECONDS),
+            robots: Mutex::default(),
+        }
+    }
+
+    pub(super) fn is_stopped(&self) -> bool {
+        self.client.is_stopped()
+    }
+
+    fn robots(&self) -> MutexGuard<'_, HashMap<String, HostRobots>> {
+        self.robots.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Adds rules that are known from an earlier run.
+    pub(super) fn know_robots(&self, origin: &str, text: &str) {
+        let rules = Arc::new(Robots::parse(text.as_bytes()));
+        self.robots().insert(origin.to_owned(), Ok(rules));
+    }
+
+    /// Returns the rules of an origin that are known, as text. Those of a robots.txt that cannot be
+    /// reached are none: it is asked for again.
+    pub(super) fn robots_text(&self, origin: &str) -> Option<String> {
+        Some(self.robots().get(origin)?.as_ref().ok()?.text())
+    }
+
+    /// Forgets what is only needed while its hosts are asked.
+    pub(super) fn forget(&self) {
+        self.client.forget();
+        self.robots().clear();
+    }
+
+    /// Asks for a page, and follows redirects. Returns `None` if it was stopped.
+    pub(super) fn get(&self, asked: &Url) -> Option<Reply> {
+        let mut url = asked.clone();
+        let mut left = self.chain;
+        for redirects in 0..=INSPECT_REDIRECTS {
+            if let Err(not_read) = self.permission(&url, &mut left)? {
+                return Some(Reply::NotRead(not_read));
+            }
+            match self.hop(&url, INSPECT_PAGE_BYTES, &mut left)? {
+                Hop::Answer(answer) => {
+                    return Some(Reply::Answer(Answer {
+                        redirects,
+                        ..answer
+                    }));
+                }
+                Hop::Redirect(_, next) => {
+                    if let Some(sign) = redirect_to_service(asked, &next) {
+                        return Some(Reply::Parked(next, sign));
+                    }
+                    url = next;
+                }
+                Hop::Failed(failure) => return Some(Reply::NotRead(NotRead::failed(failure))),
+            }
+        }
+        Some(Reply::NotRead(NotRead::failed(CheckFailure::Other)))
+    }
+
+    /// Returns `Ok` if the robots.txt of its origin permits to ask for a URL; `None` if it was
+    /// stopped.
+    fn permission(&self, url: &Url, left: &mut Duration) -> Option<Result<(), NotRead>> {
+        if self.policy == RobotsPolicy::Ignore {
+            return Some(Ok(()));
+        }
+        let origin = origin(url);
+        let known = self.robots().get(&origin).cloned();
+        let rules = match known {
+            Some(rules) => rules,
+            None => {
+                let rules = self.robots_of(url, left)?;
+                let rules = rules.map(Arc::new).map_err(|not_read| NotRead {
+                    reason: format!("{} for the robots.txt of {origin}", not_read.reason),
+                    ..not_read
+                });
+                // Where the time of this chain was over, other links may find it.
+                if rules.is_ok() || !left.is_zero() {
+                    self.robots().insert(origin, rules.clone());
+                }
+                rules
+            }
+        };
+        let path = &url[Position::BeforePath..Position::AfterQuery];
+        Some(match rules {
+            Ok(rules) if !rules.allows(path) => Err(NotRead {
+                reason: format!("a robots.txt excludes {url}"),
+                failure: None,
+            }),
+            rules => rules.map(drop),
+        })
+    }
+
+    /// Asks for the robots.txt of an origin. Returns `None` if it was stopped.
+    ///
+    /// A text that is cut off may lack the rule that matters, so it is none.
+    fn robots_of(&self, url: &Url, left: &mut Duration) -> Option<Result<Robots, NotRead>> {
+        let Ok(mut url) = url.join("/robots.txt") else {
+            return Some(Ok(Robots::default()));
+        };
+        for _ in 0..=INSPECT_ROBOTS_REDIRECTS {
+            match self.hop(&url, INSPECT_ROBOTS_BYTES, left)? {
+                Hop::Answer(answer) => {
+                    return Some(match (answer.status, answer.cut_by) {
+                        (200..=299, None) => Ok(Robots::parse(&answer.body)),
+                        (200..=299, Some(failure)) => Err(NotRead::failed(failure)),
+                        (500.., _) => Err(NotRead {
+                            reason: format!("HTTP status {}", answer.status),
+                            failure: None,
+                        }),
+                        _ => Ok(Robots::default()),
+                    });
+                }
+                Hop::Redirect(_, next) => url = next,
+                Hop::Failed(failure) => return Some(Err(NotRead::failed(failure))),
+            }
+        }
+        Some(Ok(Robots::default()))
+    }
+
+    fn hop(&self, url: &Url, max_bytes: u64, left: &mut Duration) -> Option<Hop<Answer>> {
+        let read = |response| Answer::read(url, response, max_bytes);
+        self.client.hop(url, left, read)
+    }
+}
+
+/// Returns scheme, host and port of a URL: `https://h.test:8080`.
+pub(super) fn origin(url: &Url) -> String {
+    url[..Position::BeforePath].to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::{BufRead, BufReader, Write};
+    use std::net::TcpListener;
+    use std::thread;
+    use std::time::Instant;
+
+    use super::*;
+
+    /// Starts a server, and returns its address. `respond` gets the first line of a request, and gives
+    /// the milliseconds until its answer, and the answer's head.
+    fn serve(respond: impl Fn(&str) -> (u64, String) + Send + 'static) -> String {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = listener.local_addr().unwrap().to_string();
+        thread::spawn(move || {
+            for mut stream in listener.incoming().flatten() {
+                let reader = BufReader::new(stream.try_clone().unwrap());
+                let lines = reader.lines().map_while(Result::ok);
+                let head: Vec<_> = lines.take_while(|line| !line.is_empty()).collect();
+                let first = head.first().map_or("", String::as_str);
+                let (millis, answer) = respond(first);
+                thread::sleep(Duration::from_millis(millis));
+                let end = "Content-Length: 0\r\nConnection: close\r\n\r\n";
+                let _ = stream.write_all(format!("HTTP/1.1 {answer}\r\n{end}").as_bytes());
+            }
+        });
+        address
+    }
+
+    /// A client for servers of this machine.
+    fn client(policy: RobotsPolicy, chain_millis: u64) -> PageClient {
+        let rules = HostRules::of_system(&["127.0.0.1".to_owned()]);
+        let request = Duration::from_secs(20);
+        PageClient {
+            client: Client::new("t", rules, Duration::ZERO, request, &Arc::default()),
+            policy,
+            chain: Duration::from_millis(chain_millis),
+            robots: Mutex::default(),
+        }
+    }
+
+    #[test]
+    fn slow_redirects_end_with_the_time_of_their_chain() {
+        let address = serve(|_| (200, "302 Found\r\nLocation: /a".to_owned()));
+        let url = Url::parse(&format!("http://{address}/a")).unwrap();
+        let begun = Instant::now();
+        let reply = client(RobotsPolicy::Ignore, 700).get(&url).unwrap();
+        let Reply::NotRead(not_read) = reply else {
+            panic!("{reply:?}")
+        };
+        assert_eq!(not_read.failure, Some(CheckFailure::Timeout));
+        let took = begun.elapsed();
+        assert!(took < Duration::from_secs(3), "{took:?}");
+    }
+
+    #[test]
+    fn a_chain_that_is_over_closes_no_host_for_other_links() {
+        let slow = serve(|first| {
+            let millis = if first.contains("robots.txt") { 700 } else { 0 };
+            (millis, "404 Not Found".to_owned())
+        });
+        let place = format!("http://{slow}/b");
+        let redirect = format!("302 Found\r\nLocation: {place}");
+        let before = serve(move |first| {
+            if first.contains("robots.txt") {
+                (0, "404 Not Found".to_owned())
+            } else {
+                (1_200, redirect.clone())
+            }
+        });
+        let client = client(RobotsPolicy::Honour, 1_500);
+        let get = |url: &str| client.get(&Url::parse(url).unwrap()).unwrap();
+        let late = get(&format!("http://{before}/a"));
+        let Reply::NotRead(late) = late else {
+            panic!("{late:?}")
+        };
+        assert!(late.reason.contains(" for the robots.txt of "), "{late:?}");
+        let reply = get(&place);
+        assert!(matches!(reply, Reply::Answer(_)), "{reply:?}");
+    }
+}

@@ -1,0 +1,268 @@
+//! The parts of a page by which it is judged: its text, and what it loads; and the hosts of parking
+//! services, from a list that names the source of each.
+//!
+//! A page is parked if a redirect leads to such a host, or if the page loads something from one.
+//! Words are no sign: they also occur in articles about the trade.
+
+use html5gum::emitters::callback::CallbackEvent;
+use url::Url;
+
+use crate::state::domain_of;
+use urlspool_mail::decode::{ElementContent, page_in_utf8, tokenize};
+use urlspool_text::limits::{INSPECT_RESOURCES, INSPECT_TEXT_BYTES};
+
+/// A page as a reader sees it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Page {
+    /// The title and the visible text.
+    pub(super) text: String,
+    /// Addresses of scripts and frames, as they are written.
+    pub(super) loads: Vec<String>,
+    /// `true` if it loads or holds a script.
+    pub(super) has_script: bool,
+    /// `true` if it asks for a password.
+    pub(super) has_password: bool,
+}
+
+impl Page {
+    /// Reads HTML. `charset` is the one that the server names.
+    pub(super) fn html(body: &[u8], charset: Option<&str>) -> Page {
+        let html = page_in_utf8(body, charset);
+        let mut reader = PageReader::default();
+        tokenize(&html, ElementContent::AsBrowsers, &mut |event, _| {
+            reader.event(&event);
+        });
+        let mut page = reader.page;
+        page.text = cut(&String::from_utf8_lossy(&reader.text));
+        page
+    }
+
+    /// Reads plain text.
+    pub(super) fn plain(body: &[u8], charset: Option<&str>) -> Page {
+        Page {
+            text: cut(&String::from_utf8_lossy(&page_in_utf8(body, charset))),
+            ..Page::default()
+        }
+    }
+}
+
+/// Returns the beginning of a text that is kept.
+fn cut(text: &str) -> String {
+    let mut end = text.len().min(INSPECT_TEXT_BYTES);
+    while !text.is_char_boundary(end) {
+        end -= 1;
+    }
+    text[..end].to_owned()
+}
+
+/// Elements whose content no reader sees as text of the page.
+const HIDDEN: [&[u8]; 4] = [b"script", b"style", b"noscript", b"template"];
+
+/// Elements that do not separate words.
+const INLINE: [&[u8]; 14] = [
+    b"a", b"abbr", b"b", b"big", b"code", b"em", b"font", b"i", b"small", b"span", b"strong",
+    b"sub", b"tt", b"u",
+];
+
+/// Builds a [`Page`] from tokens.
+#[derive(Default)]
+struct PageReader {
+    page: Page,
+    text: Vec<u8>,
+    element: Vec<u8>,
+    attribute: Vec<u8>,
+    /// The open element of [`HIDDEN`].
+    hidden: Option<&'static [u8]>,
+}
+
+impl PageReader {
+    fn event(&mut self, event: &CallbackEvent<'_>) {
+        match *event {
+            CallbackEvent::OpenStartTag { name } => {
+                name.clone_into(&mut self.element);
+                self.separate(name);
+            }
+            CallbackEvent::AttributeName { name } => name.clone_into(&mut self.attribute),
+            CallbackEvent::AttributeValue { value } => self.value(value),
+            CallbackEvent::CloseStartTag { self_closing } => self.opened(self_closing),
+            CallbackEvent::EndTag { name } => {
+                self.hidden = self.hidden.filter(|hidden| *hidden != name);
+                self.separate(name);
+            }
+            CallbackEvent::String { value } => {
+                if self.hidden.is_none() {
+                    self.text.extend_from_slice(value);
+                }
+            }
+            CallbackEvent::Comment { .. }
+            | CallbackEvent::Doctype { .. }
+            | CallbackEvent::Error(_) => {}
+        }
+    }
+
+    fn separate(&mut self, name: &[u8]) {
+        if !INLINE.contains(&name) && self.text.last().is_some_and(|last| *last != b'\n') {
+            self.text.push(b'\n');
+        }
+    }
+
+    fn opened(&mut self, is_closed: bool) {
+        let name = self.element.as_slice();
+        self.page.has_script |= name == b"script";
+        if self.hidden.is_none() && !is_closed {
+            self.hidden = HIDDEN.into_iter().find(|hidden| *hidden == name);
+        }
+    }
+
+    fn value(&mut self, value: &[u8]) {
+        match (self.element.as_slice(), self.attribute.as_slice()) {
+            (b"script" | b"iframe" | b"frame", b"src")
+                if self.page.loads.len() < INSPECT_RESOURCES =>
+            {
+                let address = String::from_utf8_lossy(value).into_owned();
+                self.page.loads.push(address);
+            }
+            (b"input", b"type") if value.eq_ignore_ascii_case(b"password") => {
+                self.page.has_password = true;
+            }
+            _ => {}
+        }
+    }
+}
+
+/// The services: a domain, and the beginning of a path after a slash; blanks; the source.
+const SERVICES: &str = include_str!("parking.txt");
+
+/// A row of [`SERVICES`].
+struct Service {
+    domain: &'static str,
+    path: &'static str,
+    source: &'static str,
+}
+
+fn services() -> impl Iterator<Item = Service> {
+    let rows = SERVICES.lines().filter(|line| !line.starts_with('#'));
+    rows.filter_map(|row| {
+        let (place, source) = row.split_once(' ')?;
+        let (domain, path) = place.split_once('/').unwrap_or((place, ""));
+        let source = source.trim_start();
+        Some(Service {
+            domain,
+            path,
+            source,
+        })
+    })
+}
+
+/// Returns the service that `url` belongs to, unless the link `asked` is of its domain too.
+fn service_at(asked: &Url, url: &Url) -> Option<Service> {
+    let [asked, domain] = [asked, url].map(|url| domain_of(url.as_str()));
+    let path = url.path().trim_start_matches('/');
+    services()
+        .find(|service| domain.as_deref() == Some(service.domain) && path.starts_with(service.path))
+        .filter(|_| asked != domain)
+}
+
+/// Returns the evidence that a redirect leads from the link `asked` to a parking service.
+pub(super) fn redirect_to_service(asked: &Url, place: &Url) -> Option<String> {
+    let Service { domain, source, .. } = service_at(asked, place)?;
+    Some(format!(
+        "redirected to {domain}, a parking service ({source})"
+    ))
+}
+
+/// Returns the evidence that the page at `url` is loaded from a parking service. `asked` is the link.
+pub(super) fn loaded_from_service(asked: &Url, url: &Url, page: &Page) -> Option<String> {
+    page.loads.iter().find_map(|address| {
+        let Service { domain, source, .. } = service_at(asked, &url.join(address).ok()?)?;
+        Some(format!("loads from {domain}, a parking service ({source})"))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_page_is_read_as_it_is_seen() {
+        let html = "<!DOCTYPE html><head><title>A lamp</title>\
+            <script src=//s.test/X.js></script><style>.hidden{}</style></head>\
+            <body><p>Wick<b>s</b> &amp; oil<p>No<noscript>Turn it on</noscript>\
+            <script>var x = 1</script><iframe src=f.html></iframe><img src=i.gif>\
+            <input type=PASSWORD><template>later</template></body>";
+        let page = Page::html(html.as_bytes(), None);
+        let words: Vec<_> = page.text.split_whitespace().collect();
+        assert_eq!(words, ["A", "lamp", "Wicks", "&", "oil", "No"]);
+        assert_eq!(page.loads, ["//s.test/X.js", "f.html"]);
+        assert!(page.has_password && page.has_script);
+    }
+
+    #[test]
+    fn charsets_and_limits_hold() {
+        let page = Page::html(b"<title>Caf\xe9</title>", Some("iso-8859-1"));
+        assert_eq!(page.text.trim(), "Caf\u{e9}");
+        let page = Page::plain("\u{e9} ".repeat(99_999).as_bytes(), Some("utf-8"));
+        assert!(page.text.len() <= INSPECT_TEXT_BYTES);
+        let scripts = "<script src=x></script>".repeat(INSPECT_RESOURCES + 1);
+        let page = Page::html(scripts.as_bytes(), None);
+        assert_eq!(page.loads.len(), INSPECT_RESOURCES);
+    }
+
+    fn url(text: &str) -> Url {
+        Url::parse(text).unwrap()
+    }
+
+    #[track_caller]
+    fn check(asked: &str, html: &str, expected: Option<&str>) {
+        let page = Page::html(html.as_bytes(), None);
+        let found = loaded_from_service(&url(asked), &url(asked), &page).unwrap_or_default();
+        assert!(found.starts_with(expected.unwrap_or("")), "{found}");
+        assert_eq!(found.is_empty(), expected.is_none(), "{found}");
+    }
+
+    #[test]
+    fn hosts_that_browsers_are_led_to_and_load_from_are_signs() {
+        let asked = "http://l.cern.ch/a";
+        let place = url("https://www.hugedomains.com/domain_profile.cfm?d=cern");
+        let sign = redirect_to_service(&url(asked), &place).unwrap();
+        assert!(sign.starts_with("redirected to hugedomains.com"), "{sign}");
+        for (html, expected) in [
+            (
+                "<script src='//img.sedoparking.com/x.js'></script>",
+                "loads from sedoparking.com",
+            ),
+            ("<iframe src=https://a.bodis.com/>", "loads from bodis.com"),
+            (
+                "<script src=//www.google.com/adsense/domains/caf.js>",
+                "loads from google.com",
+            ),
+        ] {
+            check(asked, html, Some(expected));
+        }
+    }
+
+    #[test]
+    fn words_links_pictures_and_the_services_themselves_are_no_signs() {
+        let asked = "http://l.cern.ch/a";
+        for html in [
+            "<a href=https://sedoparking.com/>Sedo</a> sedoparking.com is for sale",
+            "<img src=https://img.sedo.com/badge.gif>",
+            "<script src=https://notbodis.com/x.js></script>",
+            "<script src=https://www.google.com/recaptcha/api.js></script>",
+        ] {
+            check(asked, html, None);
+        }
+        let own = "<script src=//img.sedo.com/x></script>";
+        check("https://sedo.com/a", own, None);
+        let sedo = url("https://sedo.com/b");
+        assert_eq!(redirect_to_service(&sedo, &sedo), None);
+    }
+
+    #[test]
+    fn each_service_has_a_source_and_a_row() {
+        let rows = SERVICES.lines().filter(|line| !line.starts_with('#'));
+        assert_eq!(services().count(), rows.count());
+        assert!(services().all(|service| !service.source.is_empty()));
+        assert!(services().is_sorted_by(|one, next| one.domain < next.domain));
+    }
+}

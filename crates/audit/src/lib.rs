@@ -1,0 +1,111 @@
+//! Link-rot audits on a database that `load` made: which links to check, what their
+//! servers and an archive say of them.
+//!
+//! Each step can be repeated and continues where it was interrupted. Results are stored by the key
+//! of the link, so that they outlive rows that are removed and loaded again.
+
+mod archive;
+mod check;
+mod client;
+mod confirmation;
+mod database;
+mod due;
+mod guard;
+mod import;
+mod inspect;
+mod plan;
+mod protocols;
+mod public_host;
+mod report;
+mod save;
+mod state;
+mod statistics;
+mod step;
+
+pub use archive::{ArchiveCounts, ArchiveJob, archive};
+pub use check::{CheckCounts, CheckJob, check};
+pub use confirmation::ConfirmationRule;
+pub use database::CheckTime;
+pub use due::{AuditStatus, CheckReason, status};
+pub use import::{ImportCounts, ImportJob, import};
+pub use inspect::{InspectCounts, InspectJob, RobotsPolicy, inspect};
+pub use plan::{Exclusion, PlanCounts, PlanJob, Sample, Stratum, StratumKind, plan};
+pub use protocols::{OldProtocol, check_protocols};
+pub use public_host::host_in_url;
+pub use report::{ReportFiles, ReportJob, SenderPolicy, report};
+pub use save::{SaveCounts, SaveJob, SaveOutcome, save, urls_to_save};
+pub use state::{LinkState, PageState};
+pub use step::AuditProgress;
+
+use std::error::Error as StdError;
+use std::io;
+
+use thiserror::Error;
+
+use urlspool_files::sink::OutputError;
+use urlspool_store::load::LoadError;
+
+/// The error that ends a step of an audit. Each kind has an exit code of its own.
+#[derive(Debug, Error)]
+pub enum AuditError {
+    /// The database cannot be read or written, or is not one that was loaded.
+    #[error(transparent)]
+    Database(#[from] LoadError),
+    /// An argument, the plan or a file of results cannot be used as it is.
+    #[error("{message}")]
+    Unusable {
+        /// The reason and the way out.
+        message: String,
+        /// The error beneath.
+        source: Option<Box<dyn StdError + Send + Sync>>,
+    },
+    /// The servers that are asked, or the archive, give no answers.
+    #[error("{0}")]
+    NoAnswers(String),
+    /// A file or a folder cannot be made.
+    #[error("{message}")]
+    Output {
+        /// The reason.
+        message: String,
+        /// The error beneath.
+        source: io::Error,
+    },
+}
+
+impl AuditError {
+    fn unusable(message: impl Into<String>) -> AuditError {
+        AuditError::Unusable {
+            message: message.into(),
+            source: None,
+        }
+    }
+
+    fn no_answers(message: impl Into<String>) -> AuditError {
+        AuditError::NoAnswers(message.into())
+    }
+
+    /// Creates the error of something that cannot be made: `cannot write a.html: no space left`.
+    fn output(action: &str, source: io::Error) -> AuditError {
+        AuditError::Output {
+            message: format!("cannot {action}: {source}"),
+            source,
+        }
+    }
+
+    /// Adds the error beneath one of its own.
+    fn caused_by(mut self, error: impl Into<Box<dyn StdError + Send + Sync>>) -> Self {
+        if let AuditError::Unusable { source, .. } = &mut self {
+            *source = Some(error.into());
+        }
+        self
+    }
+}
+
+impl From<OutputError> for AuditError {
+    fn from(error: OutputError) -> AuditError {
+        match error {
+            OutputError::Refused(message) => AuditError::unusable(message),
+            OutputError::Failed { message, source } => AuditError::Output { message, source },
+        }
+    }
+}

@@ -1,0 +1,563 @@
+//! The plan of an audit: which links are checked, which are not and why, and the sample.
+//!
+//! A plan replaces the one before; results of checks stay. Two passes are made: over the rows of
+//! `urls`, which finds the row by which each link is known, and properties of all its rows; and over
+//! the links, which makes a row of `audit_links` for each, with its exclusion and its stratum.
+
+mod exclusion;
+
+pub use exclusion::Exclusion;
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use rusqlite::{Connection, Row, params};
+use twox_hash::XxHash3_64;
+use url::Url;
+
+use super::AuditError;
+use super::database::{AuditDb, now};
+use super::state::without_fragment;
+use exclusion::{Lifted, LinkFacts, MIN_CONFIDENCE, exclusion};
+use urlspool_files::config::{NamedValue, named_values};
+use urlspool_text::limits::AUDIT_CACHE_KIB;
+
+/// A plan to make.
+#[derive(Clone, Debug)]
+pub struct PlanJob {
+    /// The loaded database.
+    pub database: PathBuf,
+    /// The sample; `None` plans all links.
+    pub sample: Option<Sample>,
+    /// Exclusions that are lifted.
+    pub lifted: Vec<Exclusion>,
+    /// Hosts that are checked although they are private.
+    pub private_hosts: Vec<String>,
+}
+
+/// A stratified sample.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Sample {
+    /// Number of links.
+    pub size: u64,
+    /// The division into strata.
+    pub by: StratumKind,
+    /// Seed of the choice.
+    pub seed: u64,
+}
+
+/// The division of links into strata.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum StratumKind {
+    /// By the year of the first citation.
+    Year,
+    /// By scheme.
+    Scheme,
+    /// By the list, newsgroup or file of the first citation.
+    List,
+}
+
+named_values! {
+    StratumKind {
+        Year = "year": "the year of the first citation",
+        Scheme = "scheme": "http and https",
+        List = "list": "the list, newsgroup or file of the first citation",
+    }
+}
+
+/// Numbers of a plan.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct PlanCounts {
+    /// Links of the database.
+    pub links: u64,
+    /// Links that are checked.
+    pub planned: u64,
+    /// Links that could be checked, and are not in the sample.
+    pub outside_the_sample: u64,
+    /// Links that are not checked, by reason.
+    pub excluded: BTreeMap<Exclusion, u64>,
+    /// Links that are not checked because of their scheme, by scheme.
+    pub schemes: BTreeMap<String, u64>,
+    /// Strata of the sample.
+    pub strata: Vec<Stratum>,
+}
+
+/// A stratum of a sample.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Stratum {
+    /// The year, scheme or list.
+    pub name: String,
+    /// Links that could be checked.
+    pub population: u64,
+    /// Links that are checked.
+    pub sampled: u64,
+}
+
+/// Makes the plan of an audit in a loaded database.
+///
+/// # Errors
+///
+/// The database cannot be read or written, or is not one that was loaded. It is left as it was.
+pub fn plan(job: &PlanJob) -> Result<PlanCounts, AuditError> {
+    let audit = AuditDb::open_to_plan(&job.database)?;
+    audit.run(&format!(
+        "PRAGMA cache_size=-{AUDIT_CACHE_KIB}; BEGIN IMMEDIATE"
+    ))?;
+    let counts = make(&audit, job)?;
+    audit.run("COMMIT")?;
+    Ok(counts)
+}
+
+fn make(audit: &AuditDb, job: &PlanJob) -> Result<PlanCounts, AuditError> {
+    let lifted = Lifted {
+        reasons: &job.lifted,
+        hosts: &job.private_hosts,
+    };
+    audit
+        .run("DROP INDEX audit_links_by_url; DELETE FROM audit_links; DELETE FROM audit_strata")?;
+    let facts = audit.named(scan_rows(&audit.db))?;
+    let mut links = PlannedLinks::new(job.sample, &lifted);
+    audit.named(links.add_all(&audit.db, &facts))?;
+    drop(facts);
+    let mut counts = links.counts;
+    if let Some(sample) = job.sample {
+        check_size(sample, links.candidates.len() as u64)?;
+        let chosen = select(links.candidates, sample.size);
+        counts.planned = chosen.len() as u64;
+        audit.named(mark(audit, &chosen))?;
+    }
+    counts.outside_the_sample =
+        counts.links - counts.planned - counts.excluded.values().sum::<u64>();
+    audit.run(
+        "CREATE INDEX audit_links_by_url ON audit_links(url) WHERE planned;
+         INSERT INTO audit_strata SELECT stratum, count(*), sum(planned) FROM audit_links
+           WHERE excluded IS NULL GROUP BY stratum",
+    )?;
+    counts.strata = strata(audit)?;
+    write_meta(audit, job)?;
+    Ok(counts)
+}
+
+/// Refuses a sample that would leave strata out: what is said of all links would be wrong.
+fn check_size(sample: Sample, strata: u64) -> Result<(), AuditError> {
+    if strata <= sample.size {
+        return Ok(());
+    }
+    Err(AuditError::unusable(format!(
+        "a sample of {} is too small for {strata} strata; give `--sample` at least {strata}, or \
+         another `--by`",
+        sample.size
+    )))
+}
+
+/// Marks the links of the sample.
+fn mark(audit: &AuditDb, chosen: &[i64]) -> rusqlite::Result<()> {
+    let mut statement = audit.db.prepare(
+        "UPDATE audit_links SET planned=1 WHERE key=(SELECT key FROM links WHERE id=?1)",
+    )?;
+    for link in chosen {
+        statement.execute(params![link])?;
+    }
+    Ok(())
+}
+
+/// Returns the strata of the plan.
+pub(super) fn strata(audit: &AuditDb) -> Result<Vec<Stratum>, AuditError> {
+    let sql = "SELECT stratum, population, sampled FROM audit_strata ORDER BY stratum";
+    audit.rows(sql, [], |row| {
+        Ok(Stratum {
+            name: row.get(0)?,
+            population: row.get::<_, i64>(1)?.cast_unsigned(),
+            sampled: row.get::<_, i64>(2)?.cast_unsigned(),
+        })
+    })
+}
+
+fn write_meta(audit: &AuditDb, job: &PlanJob) -> Result<(), AuditError> {
+    let names: Vec<_> = job.lifted.iter().map(|reason| reason.name()).collect();
+    let (size, by, seed) = match job.sample {
+        None => Default::default(),
+        Some(Sample { size, by, seed }) => (size.to_string(), by.name(), seed.to_string()),
+    };
+    for (name, value) in [
+        ("program", env!("CARGO_PKG_VERSION")),
+        ("planned_at", &now()),
+        ("sample", &size),
+        ("by", by),
+        ("seed", &seed),
+        ("force", &names.join(",")),
+        ("allow_private", &job.private_hosts.join(",")),
+    ] {
+        audit.set_meta(name, value)?;
+    }
+    Ok(())
+}
+
+/// The links that may be in the sample, by stratum: the rank of each, from [`rank`], and its
+/// identifier.
+type Candidates = BTreeMap<String, Vec<(u64, i64)>>;
+
+/// Returns the rank of a link: it depends on the seed and the key alone, so that a plan that is
+/// made again after more was loaded, or a larger sample, takes the same links as far as it can.
+fn rank(seed: u64, key: &str) -> u64 {
+    XxHash3_64::oneshot_with_seed(seed, key.as_bytes())
+}
+
+/// Returns how many links of each stratum are taken, given the populations: together `size`, or all
+/// if there are fewer. Small strata are taken whole; the rest is divided equally, and the largest
+/// take what cannot be divided.
+fn allocation(populations: &BTreeMap<String, u64>, size: u64) -> BTreeMap<&str, u64> {
+    let mut by_population: Vec<(u64, &str)> = populations
+        .iter()
+        .map(|(name, population)| (*population, name.as_str()))
+        .collect();
+    by_population.sort_unstable_by(|a, b| a.0.cmp(&b.0).then(b.1.cmp(a.1)));
+    let (mut left, mut strata) = (size, by_population.len() as u64);
+    let mut taken = BTreeMap::new();
+    for (population, name) in by_population {
+        let share = population.min(left.div_euclid(strata));
+        taken.insert(name, share);
+        left -= share;
+        strata -= 1;
+    }
+    taken
+}
+
+/// Returns the links of a sample of `size`: the lowest ranks of each stratum.
+fn select(candidates: Candidates, size: u64) -> Vec<i64> {
+    let populations = candidates
+        .iter()
+        .map(|(name, links)| (name.clone(), links.len() as u64))
+        .collect();
+    let taken = allocation(&populations, size);
+    let mut chosen = Vec::new();
+    for (name, mut links) in candidates {
+        let taken = taken.get(&*name).copied().unwrap_or(0);
+        links.sort_unstable();
+        links.truncate(usize::try_from(taken).unwrap_or(usize::MAX));
+        chosen.extend(links.into_iter().map(|(_, link)| link));
+    }
+    chosen
+}
+
+/// Returns `true` for a URL that is left out of a plan unless an exclusion is lifted: with a password,
+/// of a private host, or one that asks for an action.
+pub(super) fn must_not_be_sent(url: &str) -> bool {
+    let facts = LinkFacts {
+        scheme: "http",
+        href: Some(url),
+        is_in_a_body: true,
+        is_confident: true,
+    };
+    exclusion(&facts, &Lifted::default()).is_some()
+}
+
+/// Links that were added to the plan.
+#[derive(Debug)]
+struct PlannedLinks<'l> {
+    sample: Option<Sample>,
+    lifted: &'l Lifted<'l>,
+    /// Numbers so far. Without a sample all links are planned that are not excluded.
+    counts: PlanCounts,
+    /// Links that the sample is taken from.
+    candidates: Candidates,
+}
+
+const LINKS: &str = "SELECT id, key, scheme, host, first FROM links ORDER BY id";
+
+const FIRST_ROW: &str = "SELECT urls.url, urls.href, coalesce(messages.list_id,
+    json_extract(messages.newsgroups, '$[0]'), sources.path)
+  FROM urls JOIN messages ON messages.id=urls.message JOIN sources ON sources.id=urls.source
+  WHERE urls.id=?1";
+
+const IS_DATED: &str = "SELECT EXISTS(SELECT 1 FROM urls JOIN messages ON messages.id=urls.message
+  WHERE urls.link=?1 AND messages.date IS NOT NULL)";
+
+const INSERT: &str = "INSERT INTO audit_links
+  SELECT key, ?2, host, domain, scheme, ?3, first, last, citations, messages, ?4, ?5, ?6, ?7, ?8
+  FROM links WHERE id=?1";
+
+impl<'l> PlannedLinks<'l> {
+    fn new(sample: Option<Sample>, lifted: &'l Lifted<'l>) -> PlannedLinks<'l> {
+        PlannedLinks {
+            sample,
+            lifted,
+            counts: PlanCounts::default(),
+            candidates: Candidates::new(),
+        }
+    }
+
+    /// Adds all links of the database.
+    fn add_all(&mut self, db: &Connection, facts: &[RowFacts]) -> rusqlite::Result<()> {
+        let mut links = db.prepare(LINKS)?;
+        let mut rows = links.query([])?;
+        while let Some(row) = rows.next()? {
+            let id: i64 = row.get(0)?;
+            let facts = usize::try_from(id).ok().and_then(|id| facts.get(id));
+            if let Some(facts) = facts.filter(|facts| facts.first_row != 0) {
+                self.add(db, row, facts)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Adds a link of [`LINKS`].
+    fn add(&mut self, db: &Connection, link: &Row<'_>, facts: &RowFacts) -> rusqlite::Result<()> {
+        let (id, key): (i64, _) = (link.get(0)?, link.get_ref(1)?.as_str()?);
+        let scheme = link.get_ref(2)?.as_str()?;
+        let host = link.get_ref(3)?.as_str_or_null()?;
+        let year = year(db, id, link.get_ref(4)?.as_str_or_null()?)?;
+        let mut statement = db.prepare_cached(FIRST_ROW)?;
+        let (url, href, list): (String, Option<String>, String) =
+            statement.query_row([facts.first_row], |row| row.try_into())?;
+        let href = href.as_deref().map(without_fragment);
+        let reason = exclusion(
+            &LinkFacts {
+                scheme,
+                href,
+                is_in_a_body: facts.is_in_a_body,
+                is_confident: facts.is_confident,
+            },
+            self.lifted,
+        );
+        let stratum = match self.sample.map(|sample| sample.by) {
+            None => "",
+            Some(StratumKind::Year) => &year,
+            Some(StratumKind::Scheme) => scheme,
+            Some(StratumKind::List) => &list,
+        };
+        self.counts.links += 1;
+        if let Some(reason) = reason {
+            *self.counts.excluded.entry(reason).or_default() += 1;
+            if reason == Exclusion::Scheme {
+                let schemes = &mut self.counts.schemes;
+                *schemes.entry(scheme.to_owned()).or_default() += 1;
+            }
+        } else if let Some(sample) = self.sample {
+            let links = self.candidates.entry(stratum.to_owned()).or_default();
+            links.push((rank(sample.seed, key), id));
+        } else {
+            self.counts.planned += 1;
+        }
+        db.prepare_cached(INSERT)?.execute(params![
+            id,
+            href.unwrap_or(&url),
+            host.and_then(|host| tld(host, href)),
+            year,
+            list,
+            stratum,
+            reason.is_none() && self.sample.is_none(),
+            reason.map(Exclusion::name),
+        ])?;
+        Ok(())
+    }
+}
+
+/// The year of the first citation; without a plausible date the reason for it.
+fn year<'y>(db: &Connection, link: i64, first: Option<&'y str>) -> rusqlite::Result<Cow<'y, str>> {
+    if let Some((year, _)) = first.and_then(|date| date.split_once('-')) {
+        return Ok(year.into());
+    }
+    let mut statement = db.prepare_cached(IS_DATED)?;
+    let is_dated = statement.query_row([link], |row| row.get(0))?;
+    Ok(if is_dated { "implausible" } else { "undated" }.into())
+}
+
+/// The last label of a host; `None` for addresses and single labels.
+fn tld<'h>(host: &'h str, href: Option<&str>) -> Option<&'h str> {
+    let (_, last) = host.rsplit_once('.')?;
+    if host.starts_with('[') || last.is_empty() {
+        return None;
+    }
+    let may_be_number = last.starts_with(|c: char| c.is_ascii_digit());
+    let url = href
+        .filter(|_| may_be_number)
+        .and_then(|href| Url::parse(href).ok());
+    match url.as_ref().map(Url::host) {
+        None | Some(Some(url::Host::Domain(_))) => Some(last),
+        Some(_) => None,
+    }
+}
+
+/// Properties of the rows of one link.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct RowFacts {
+    /// Identifier of its first row; 0 if there is none. Rows that can be checked come before
+    /// others, then the earliest date before later ones and none, then the lowest identifier.
+    first_row: i64,
+    /// Rank of the first row: lower ones come first.
+    rank: u64,
+    /// `true` if a row is in no header field.
+    is_in_a_body: bool,
+    /// `true` if such a row has a confidence of [`MIN_CONFIDENCE`].
+    is_confident: bool,
+}
+
+/// Rank of a row without a plausible date: after all dates, which have 14 digits.
+const UNDATED: u64 = 99_999_999_999_999;
+
+/// Added to the rank of a row that is not checked.
+const NOT_CHECKED: u64 = 100_000_000_000_000;
+
+impl RowFacts {
+    fn add(&mut self, row: i64, cited: Option<&str>, confidence: f64, region: &str) {
+        let is_in_a_body = !region.starts_with("header:");
+        let is_confident = is_in_a_body && MIN_CONFIDENCE <= confidence;
+        let date = cited.map_or(UNDATED, digits);
+        let rank = if is_confident {
+            date
+        } else {
+            date + NOT_CHECKED
+        };
+        // Rows come in the order of their identifiers.
+        if self.first_row == 0 || rank < self.rank {
+            (self.first_row, self.rank) = (row, rank);
+        }
+        self.is_in_a_body |= is_in_a_body;
+        self.is_confident |= is_confident;
+    }
+}
+
+/// The digits of a date: `1996-07-02T13:45:00Z` is 19960702134500.
+fn digits(date: &str) -> u64 {
+    let digits = date.bytes().filter(u8::is_ascii_digit);
+    digits.fold(0, |number, digit| number * 10 + u64::from(digit - b'0'))
+}
+
+/// Reads all rows. The facts of a link are at the index of its identifier.
+fn scan_rows(db: &Connection) -> rusqlite::Result<Vec<RowFacts>> {
+    let last: i64 = db.query_row("SELECT ifnull(max(id), 0) FROM links", [], |row| row.get(0))?;
+    let mut facts = vec![RowFacts::default(); usize::try_from(last).unwrap_or(0) + 1];
+    let mut statement = db.prepare(
+        "SELECT id, link, cited, confidence, region FROM urls NOT INDEXED WHERE link IS NOT NULL",
+    )?;
+    let mut rows = statement.query([])?;
+    while let Some(row) = rows.next()? {
+        let link = usize::try_from(row.get::<_, i64>(1)?).unwrap_or(0);
+        let cited = row.get_ref(2)?.as_str_or_null()?;
+        let region = row.get_ref(4)?.as_str()?;
+        if let Some(facts) = facts.get_mut(link) {
+            facts.add(row.get(0)?, cited, row.get(3)?, region);
+        }
+    }
+    Ok(facts)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(populations: &[(&str, u64)], size: u64, expected: &[(&str, u64)]) {
+        let populations = populations
+            .iter()
+            .map(|(name, population)| ((*name).to_owned(), *population))
+            .collect();
+        let taken = allocation(&populations, size);
+        assert_eq!(taken, expected.iter().copied().collect(), "{size}");
+    }
+
+    #[test]
+    fn small_strata_are_taken_whole() {
+        let strata = [("1993", 3), ("1994", 50), ("1995", 500)];
+        check(&strata, 30, &[("1993", 3), ("1994", 13), ("1995", 14)]);
+        check(&strata, 103, &[("1993", 3), ("1994", 50), ("1995", 50)]);
+        check(&strata, 9, &[("1993", 3), ("1994", 3), ("1995", 3)]);
+        check(&strata, 999, &[("1993", 3), ("1994", 50), ("1995", 500)]);
+        check(&strata, 2, &[("1993", 0), ("1994", 1), ("1995", 1)]);
+        check(&[], 5, &[]);
+    }
+
+    /// The allocation takes as many as asked for, no stratum gets more than it has, and none is
+    /// short while another has more.
+    #[test]
+    fn allocations_are_fair() {
+        let mut state = 1_u64;
+        let mut random = |below: u64| {
+            state = state
+                .wrapping_mul(6_364_136_223_846_793_005)
+                .wrapping_add(1);
+            (state >> 33) % below
+        };
+        for _ in 0..1_000 {
+            let populations: BTreeMap<String, u64> = (0..=random(12))
+                .map(|name| (name.to_string(), 1 + random(40)))
+                .collect();
+            let all: u64 = populations.values().sum();
+            let size = random(all + 10);
+            let taken = allocation(&populations, size);
+            assert_eq!(taken.values().sum::<u64>(), size.min(all));
+            let largest = taken.values().max().copied().unwrap_or(0);
+            for (name, share) in taken {
+                let population = populations[name];
+                assert!(share <= population);
+                assert!(
+                    share == population || largest <= share + 1,
+                    "{populations:?} {size}"
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn the_lowest_ranks_of_each_stratum_are_taken() {
+        let mut candidates = Candidates::new();
+        for link in 0..100 {
+            let links: &mut Vec<_> = candidates.entry((link % 3).to_string()).or_default();
+            links.push((rank(7, &link.to_string()), link));
+        }
+        let taken = select(candidates.clone(), 12);
+        assert_eq!(taken.len(), 12);
+        for (stratum, links) in &candidates {
+            let is_taken = |link: &&(u64, i64)| taken.contains(&link.1);
+            let lowest = links.iter().filter(is_taken).max().unwrap();
+            let lower = links.iter().filter(|link| *link <= lowest).count();
+            assert_eq!(lower, 4, "{stratum}");
+        }
+        let larger = select(candidates, 24);
+        assert!(taken.iter().all(|link| larger.contains(link)));
+    }
+
+    #[test]
+    fn the_seed_decides_the_rank() {
+        assert_eq!(rank(1, "http://h/"), rank(1, "http://h/"));
+        assert_ne!(rank(1, "http://h/"), rank(2, "http://h/"));
+    }
+
+    #[test]
+    fn the_last_label_of_a_name_is_its_tld() {
+        for (host, expected) in [
+            ("info.cern.ch", Some("ch")),
+            ("wiki", None),
+            ("192.0.2.1", None),
+            ("[::1]", None),
+            ("a.", None),
+        ] {
+            let href = format!("http://{host}/");
+            assert_eq!(tld(host, Some(&href)), expected, "{host}");
+        }
+    }
+
+    #[test]
+    fn the_first_row_is_the_earliest_that_is_checked() {
+        let mut facts = RowFacts::default();
+        facts.add(1, Some("1994-01-01T00:00:00Z"), 1.0, "header:X-Url");
+        assert_eq!((facts.first_row, facts.is_in_a_body), (1, false));
+        facts.add(2, None, 1.0, "body");
+        assert_eq!((facts.first_row, facts.is_confident), (2, true));
+        facts.add(3, Some("1996-01-01T00:00:00Z"), 0.9, "body");
+        facts.add(4, Some("1995-01-01T00:00:00Z"), 0.8, "signature");
+        facts.add(5, Some("1995-01-01T00:00:00Z"), 0.8, "body");
+        facts.add(6, Some("1993-01-01T00:00:00Z"), 0.7, "body");
+        assert_eq!(facts.first_row, 4);
+    }
+
+    #[test]
+    fn a_doubtful_link_is_not_confident() {
+        let mut facts = RowFacts::default();
+        facts.add(1, None, 0.7, "body");
+        facts.add(2, None, 1.0, "header:References");
+        assert!(facts.is_in_a_body && !facts.is_confident);
+    }
+}

@@ -1,0 +1,303 @@
+//! The report of an audit: one HTML file, and CSV files in a folder or a bag, from one view of the
+//! database. Nothing is taken from the clock, so that the same database gives the same files.
+
+mod csv_files;
+mod curves;
+mod figures;
+mod links;
+mod other_steps;
+mod page;
+#[cfg(test)]
+mod tests;
+
+use std::fs::{self, File};
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+
+use ring::digest::{Context, SHA256};
+
+use super::AuditError;
+use super::database::AuditDb;
+use super::save::{Seeds, outcomes, seeds};
+use csv_files::CsvFiles;
+use figures::{BothSurvivals, Figures};
+use links::{MostCited, Provenance, for_each_link};
+use other_steps::{PageFigures, old_protocol_counts};
+use page::{PageContent, page};
+use urlspool_files::sink::{OutputFile, Replacement, ReportOutputs, TableFolder, discardable_path};
+use urlspool_store::load::is_file_of_database;
+use urlspool_text::diagnostic::printable;
+use urlspool_text::limits::AUDIT_CACHE_KIB;
+
+/// A report to write.
+#[derive(Clone, Debug)]
+pub struct ReportJob {
+    /// The database with the audit.
+    pub database: PathBuf,
+    /// The HTML file; `-` is standard output.
+    pub output: PathBuf,
+    /// The folder of the CSV files, which is created if it is missing; `None` writes none.
+    pub csv_folder: Option<PathBuf>,
+    /// The folder of a BagIt bag, which must not exist; `None` writes none. It takes the CSV files.
+    pub bag_folder: Option<PathBuf>,
+    /// The naming of senders.
+    pub senders: SenderPolicy,
+    /// Treatment of existing files that urlspool did not write.
+    pub replacement: Replacement,
+}
+
+/// The naming of people in a report.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum SenderPolicy {
+    /// Citations name the sender and the Message-ID.
+    #[default]
+    Named,
+    /// They name neither: Message-IDs may hold names too.
+    LeftOut,
+}
+
+/// Files of a report that was written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ReportFiles {
+    /// Number of CSV files; 0 if neither a folder nor a bag was named.
+    pub csv_files: usize,
+    /// Links that were loaded after the plan, and are in no number of the report.
+    pub later_links: u64,
+}
+
+/// Writes a report. Files that exist are replaced when the new ones are complete.
+///
+/// # Errors
+///
+/// The database cannot be read or has no audit, a file cannot be written, or a file would overwrite
+/// the database or a file that urlspool did not write. A bag is refused in the place of anything.
+pub fn report(job: &ReportJob) -> Result<ReportFiles, AuditError> {
+    let audit = AuditDb::open_to_read(&job.database)?;
+    audit.run(&format!("PRAGMA cache_size=-{AUDIT_CACHE_KIB}; BEGIN"))?;
+    let bag = job.bag_folder.as_deref().map(Bag::create).transpose()?;
+    let csv_folder = bag.as_ref().map(Bag::tables).or(job.csv_folder.clone());
+    // First: paths in a folder can be compared when it exists, and the page may be in it.
+    let folder = csv_folder.as_deref().map(TableFolder::create);
+    let folder = folder.transpose()?;
+    let outputs = ReportOutputs {
+        file: Some(&job.output),
+        folder: csv_folder.as_deref(),
+        tables: &csv_files::headers(),
+        replacement: job.replacement,
+    };
+    outputs.check(|file| {
+        is_file_of_database(&job.database, file).then(|| "the database".to_owned())
+    })?;
+    let mut output = OutputFile::create(&job.output)?;
+    let mut csv_files = match &folder {
+        Some(folder) => Some(CsvFiles::create(folder, job.senders)?),
+        None => None,
+    };
+    let content = content(&audit, job, csv_files.as_mut())?;
+    if let Some(files) = &mut csv_files {
+        files.write_all(&content)?;
+    }
+    let page = page(&content);
+    output.put(page.as_bytes())?;
+    let mut written = ReportFiles {
+        csv_files: 0,
+        later_links: content.later_links,
+    };
+    if let Some(files) = csv_files {
+        files.finish()?;
+        written.csv_files = csv_files::names().len();
+    }
+    if let Some(bag) = bag {
+        bag.finish(&audit, &job.database, &page)?;
+    }
+    output.finish()?;
+    Ok(written)
+}
+
+/// Reads the audit. Dead links are written to their file as they are read.
+fn content(
+    audit: &AuditDb,
+    job: &ReportJob,
+    mut files: Option<&mut CsvFiles>,
+) -> Result<PageContent, AuditError> {
+    let provenance = Provenance::read(audit, &job.database)?;
+    let mut figures = Figures::default();
+    let mut most_cited = MostCited::default();
+    for_each_link(audit, |link| {
+        figures.add(link, provenance.weight(&link.stratum));
+        if link.is_dead() {
+            most_cited.add(link);
+            if let Some(files) = &mut files {
+                files.add_dead_link(link)?;
+            }
+        }
+        Ok(())
+    })?;
+    figures.finish();
+    if let Some(files) = files {
+        files.write_queries(audit)?;
+    }
+    let servers = audit.rows("SELECT DISTINCT server FROM audit_asked", [], |row| {
+        row.get(0)
+    })?;
+    figures.sources.servers.extend(servers);
+    Ok(PageContent {
+        old_protocols: old_protocol_counts(audit)?,
+        saves: outcomes(audit)?,
+        pages: PageFigures::read(audit, &provenance)?,
+        rule: audit.confirmation_rule()?,
+        survival: BothSurvivals::of(&figures.ages),
+        most_cited: audit.named(most_cited.with_citations(&audit.db))?,
+        later_links: audit.later_links()?,
+        provenance,
+        figures,
+        senders: job.senders,
+    })
+}
+
+/// The declaration of the format.
+const DECLARATION: &str = "BagIt-Version: 1.0\nTag-File-Character-Encoding: UTF-8\n";
+
+/// The folder of the CSV files.
+const BAG_TABLES: &str = "data/tables";
+
+const BAG_REPORT: &str = "data/report.html";
+
+/// The lists of seeds, a URL a line.
+const BAG_SEEDS: [(&str, Seeds); 2] = [
+    ("data/seeds/living.txt", Seeds::Living),
+    ("data/seeds/unarchived.txt", Seeds::Unarchived),
+];
+
+/// Bytes that are read at once to hash a file.
+const BUFFER_BYTES: usize = 64 << 10;
+
+/// A bag that is being written, beside its place. It is removed if it is dropped before
+/// [`Bag::finish`].
+struct Bag {
+    folder: PathBuf,
+    partial: PathBuf,
+}
+
+impl Bag {
+    /// Begins the bag at `folder`. What a run that was killed has left beside it is removed.
+    ///
+    /// # Errors
+    ///
+    /// Something has the place of the folder, or it cannot be made.
+    fn create(folder: &Path) -> Result<Bag, AuditError> {
+        // Without a slash at the end.
+        let folder: PathBuf = folder.components().collect();
+        if folder.symlink_metadata().is_ok() || folder.as_os_str() == "-" {
+            return Err(AuditError::unusable(format!(
+                "a bag is a new folder, and {} is none; name another one with `--bundle`",
+                folder.display()
+            )));
+        }
+        let partial = discardable_path(&folder);
+        let unmade =
+            |source| AuditError::output(&format!("make the bag {}", folder.display()), source);
+        match fs::remove_dir_all(&partial) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(unmade(error)),
+            _ => {}
+        }
+        fs::create_dir(&partial).map_err(unmade)?;
+        let bag = Bag {
+            folder: folder.clone(),
+            partial,
+        };
+        for folder in [BAG_TABLES, "data/seeds"] {
+            fs::create_dir_all(bag.partial.join(folder)).map_err(unmade)?;
+        }
+        Ok(bag)
+    }
+
+    /// Returns the folder of the CSV files, while the bag is written.
+    fn tables(&self) -> PathBuf {
+        self.partial.join(BAG_TABLES)
+    }
+
+    /// Adds the page and the seeds to the CSV files, and gives the folder its name. `database` is the
+    /// path of the audit.
+    fn finish(self, audit: &AuditDb, database: &Path, page: &str) -> Result<(), AuditError> {
+        self.put(BAG_REPORT, page)?;
+        for (file, kind) in BAG_SEEDS {
+            let urls = seeds(audit, kind)?;
+            let lines: String = urls.iter().map(|url| format!("{url}\n")).collect();
+            self.put(file, &lines)?;
+        }
+        let tables = csv_files::names().map(|name| format!("{BAG_TABLES}/{name}"));
+        let mut payload = vec![BAG_REPORT.to_owned()];
+        payload.extend(BAG_SEEDS.map(|(file, _)| file.to_owned()));
+        payload.extend(tables);
+        payload.sort_unstable();
+        let (manifest, bytes) = self.manifest(&payload)?;
+        let database = database.file_name().unwrap_or(database.as_os_str());
+        let info = format!(
+            "Bag-Software-Agent: urlspool {}\nExternal-Description: Link-rot audit of {}\n\
+             Payload-Oxum: {bytes}.{}\n",
+            env!("CARGO_PKG_VERSION"),
+            printable(&database.to_string_lossy()),
+            payload.len()
+        );
+        let tags = [
+            ("bag-info.txt", info.as_str()),
+            ("bagit.txt", DECLARATION),
+            ("manifest-sha256.txt", &manifest),
+        ];
+        for (file, text) in tags {
+            self.put(file, text)?;
+        }
+        let (manifest, _) = self.manifest(&tags.map(|(file, _)| file.to_owned()))?;
+        self.put("tagmanifest-sha256.txt", &manifest)?;
+        fs::rename(&self.partial, &self.folder).map_err(|source| {
+            AuditError::output(&format!("make the bag {}", self.folder.display()), source)
+        })
+    }
+
+    fn put(&self, name: &str, text: &str) -> Result<(), AuditError> {
+        let mut file = OutputFile::create(&self.partial.join(name))?;
+        file.put(text.as_bytes())?;
+        Ok(file.finish()?)
+    }
+
+    /// Returns the manifest of files, a line with hash and name for each, and the sum of their sizes.
+    fn manifest(&self, files: &[String]) -> Result<(String, u64), AuditError> {
+        let (mut manifest, mut bytes) = (String::new(), 0);
+        for name in files {
+            let path = self.partial.join(name);
+            let (size, hash) = size_and_hash(&path).map_err(|source| {
+                AuditError::output(&format!("read {}", path.display()), source)
+            })?;
+            bytes += size;
+            manifest.push_str(&format!("{hash}  {name}\n"));
+        }
+        Ok((manifest, bytes))
+    }
+}
+
+impl Drop for Bag {
+    fn drop(&mut self) {
+        // After `finish` there is none.
+        let _ = fs::remove_dir_all(&self.partial);
+    }
+}
+
+/// Returns the size of a file, and its SHA-256 in hexadecimal digits.
+fn size_and_hash(path: &Path) -> io::Result<(u64, String)> {
+    let mut file = File::open(path)?;
+    let mut context = Context::new(&SHA256);
+    let (mut buffer, mut size) = (vec![0; BUFFER_BYTES], 0);
+    loop {
+        let len = match file.read(&mut buffer) {
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+            read => read?,
+        };
+        if len == 0 {
+            let hash = data_encoding::HEXLOWER.encode(context.finish().as_ref());
+            return Ok((size, hash));
+        }
+        size += len as u64;
+        context.update(&buffer[..len]);
+    }
+}

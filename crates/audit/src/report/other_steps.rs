@@ -1,0 +1,269 @@
+//! Results of the steps after a check, in a report: inspected pages, links of old protocols, and URLs
+//! that a save service got.
+
+use std::collections::BTreeMap;
+
+use maud::{Markup, html};
+use rusqlite::Row;
+
+use super::links::Provenance;
+use crate::AuditError;
+use crate::database::AuditDb;
+use crate::save::SaveOutcome;
+use crate::state::{LinkState, PageState};
+use urlspool_store::page::TableText as Text;
+use urlspool_store::page::charts::{BarRow, BarScale, BarSeries, bars};
+use urlspool_store::page::html::{Cell, count_table, number_column, ratio, table, text_column};
+use urlspool_text::diagnostic::counted;
+use urlspool_text::limits::REPORT_GROUPS;
+
+/// Inspected links by state, in the order of [`PageState::ALL`].
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct PageTally {
+    counts: [u64; PageState::ALL.len()],
+    /// The links of the population that these stand for.
+    weights: [f64; PageState::ALL.len()],
+}
+
+impl PageTally {
+    /// Adds links, of which each stands for `weight` links.
+    fn add(&mut self, state: PageState, count: u64, weight: f64) {
+        self.counts[state as usize] += count;
+        self.weights[state as usize] += ratio(count, 1) * weight;
+    }
+
+    /// The number of links whose page was judged.
+    fn judged(&self) -> u64 {
+        BARS.iter()
+            .map(|(state, _)| self.counts[*state as usize])
+            .sum()
+    }
+
+    /// The share of a state among the links whose page was judged.
+    fn share(&self, state: PageState) -> f64 {
+        let judged: f64 = BARS
+            .iter()
+            .map(|(state, _)| self.weights[*state as usize])
+            .sum();
+        if judged <= 0.0 {
+            return 0.0;
+        }
+        self.weights[state as usize] / judged
+    }
+}
+
+/// An inspected link that the report names.
+#[derive(Clone, Debug)]
+struct NamedPage {
+    url: String,
+    state: PageState,
+    evidence: String,
+}
+
+/// The inspected links of an audit.
+#[derive(Clone, Debug, Default)]
+pub(super) struct PageFigures {
+    by_year: BTreeMap<String, PageTally>,
+    total: PageTally,
+    /// The first links that readers would not find as they were cited.
+    named: Vec<NamedPage>,
+    /// Number of such links.
+    lost: u64,
+}
+
+const COUNTS: &str = "
+SELECT year, stratum, state, count(*) FROM audit_pages JOIN audit_links USING(key)
+WHERE planned GROUP BY year, stratum, state";
+
+const NAMED: &str = "
+SELECT url, state, evidence FROM audit_pages
+WHERE key IN (SELECT key FROM audit_links WHERE planned) AND state IN (?1, ?2, ?3)
+ORDER BY key";
+
+impl PageFigures {
+    /// Reads the numbers of inspected links, and those that the report names.
+    pub(super) fn read(audit: &AuditDb, origin: &Provenance) -> Result<PageFigures, AuditError> {
+        let mut figures = PageFigures::default();
+        audit.rows(COUNTS, [], |row| {
+            let weight = origin.weight(row.get_ref(1)?.as_str()?);
+            let (state, count) = (state(row, 2)?, row.get::<_, i64>(3)?.cast_unsigned());
+            let year = figures.by_year.entry(row.get(0)?).or_default();
+            year.add(state, count, weight);
+            figures.total.add(state, count, weight);
+            if LOST.contains(&state) {
+                figures.lost += count;
+            }
+            Ok(())
+        })?;
+        let sql = format!("{NAMED} LIMIT {REPORT_GROUPS}");
+        let named = audit.rows(&sql, LOST.map(PageState::name), |row| {
+            Ok(NamedPage {
+                url: row.get(0)?,
+                state: state(row, 1)?,
+                evidence: row.get(2)?,
+            })
+        })?;
+        Ok(PageFigures { named, ..figures })
+    }
+
+    /// The years, each with the numbers of its links by state.
+    pub(super) fn rows(&self) -> impl Iterator<Item = (Text<'_>, [u64; PageState::ALL.len()])> {
+        let years = self.by_year.iter();
+        years.map(|(year, tally)| (Text(year), tally.counts))
+    }
+}
+
+fn state(row: &Row<'_>, column: usize) -> rusqlite::Result<PageState> {
+    let name = row.get_ref(column)?.as_str()?;
+    Ok(PageState::named(name).unwrap_or(PageState::NotRead))
+}
+
+/// The states by which a reader does not find what was cited.
+const LOST: [PageState; 3] = [PageState::FrontPage, PageState::Parked, PageState::Soft404];
+
+/// The parts of a bar, with their classes in the style: the states of pages that were judged.
+const BARS: [(PageState, &str); 5] = [
+    (PageState::NoSign, "alive"),
+    (PageState::OtherDomain, "redirected"),
+    (PageState::FrontPage, "p5"),
+    (PageState::Parked, "dead-page"),
+    (PageState::Soft404, "dead-host"),
+];
+
+/// Returns the section of what living pages say.
+pub(super) fn pages(figures: &PageFigures) -> Markup {
+    html! {
+        @if figures.by_year.is_empty() {
+            p { "No page was inspected." } "\n"
+        } @else {
+            p {
+                "Of links that answered at a check. The states stand beside the fixed ones, in \
+                 which all these links are alive or redirected. Shares are those of the pages that were judged; \
+                 the number after a bar is theirs."
+            } "\n"
+            (page_bars(figures))
+            (page_table(figures))
+            (lost_pages(figures))
+        }
+    }
+}
+
+fn page_bars(figures: &PageFigures) -> Markup {
+    let series = BARS.map(|(state, class)| BarSeries {
+        class,
+        name: state.words(),
+    });
+    let years = figures
+        .by_year
+        .iter()
+        .filter(|(_, tally)| 0 < tally.judged());
+    let rows: Vec<_> = years
+        .map(|(year, tally)| BarRow {
+            name: year,
+            parts: BARS.map(|(state, _)| tally.share(state)).to_vec(),
+            count: tally.judged(),
+        })
+        .collect();
+    bars(
+        "Pages of living links by year of citation",
+        "shares of the pages that were judged; the table below has the numbers",
+        &series,
+        &rows,
+        BarScale::Shares,
+    )
+}
+
+fn page_table(figures: &PageFigures) -> Markup {
+    let years = figures.by_year.iter();
+    count_table(
+        "Pages of living links",
+        "Year",
+        PageState::ALL.map(PageState::words),
+        years.map(|(year, tally)| (year, tally.counts)),
+        Some(&figures.total.counts),
+    )
+}
+
+/// Returns the links that readers would not find as they were cited, with the evidence.
+fn lost_pages(figures: &PageFigures) -> Markup {
+    let columns = [
+        text_column("Link"),
+        text_column("State"),
+        text_column("Evidence"),
+    ];
+    let rows = figures.named.iter().map(|page| {
+        vec![
+            Cell::Foreign(&page.url),
+            Cell::Own(page.state.words()),
+            Cell::Foreign(&page.evidence),
+        ]
+    });
+    let more = figures.lost - figures.named.len() as u64;
+    html! {
+        @if 0 < figures.lost {
+            (table("Pages that readers do not find", &columns, rows, None))
+        }
+        @if 0 < more {
+            p.soft { (counted(more, "more is", "more are")) " in the CSV file." } "\n"
+        }
+    }
+}
+
+/// Numbers of links by scheme, and by state in the order of [`LinkState::ALL`].
+pub(super) type OldProtocolCounts = BTreeMap<String, [u64; LinkState::ALL.len()]>;
+
+const OLD_PROTOCOLS: &str = "SELECT scheme, state, count(*) FROM audit_protocols
+  WHERE scheme IN ('ftp', 'gopher') AND key IN (SELECT key FROM audit_links)
+  GROUP BY scheme, state";
+
+/// Reads the numbers of links of old protocols.
+pub(super) fn old_protocol_counts(audit: &AuditDb) -> Result<OldProtocolCounts, AuditError> {
+    let mut found = OldProtocolCounts::new();
+    audit.rows(OLD_PROTOCOLS, [], |row| {
+        let state = LinkState::named(&row.get::<_, String>(1)?).unwrap_or(LinkState::Unknown);
+        let counts = found.entry(row.get(0)?).or_default();
+        counts[state as usize] += row.get::<_, i64>(2)?.cast_unsigned();
+        Ok(())
+    })?;
+    Ok(found)
+}
+
+/// Returns the table of the links that were checked; nothing without any.
+pub(super) fn old_protocols(counts: &OldProtocolCounts) -> Markup {
+    let columns = LinkState::ALL.map(LinkState::title);
+    let columns = ["Checked"].into_iter().chain(columns);
+    let rows = counts.iter().map(|(scheme, counts)| {
+        let all = counts.iter().sum();
+        let counts: Vec<u64> = [all].into_iter().chain(*counts).collect();
+        (scheme, counts)
+    });
+    html! {
+        @if !counts.is_empty() {
+            p {
+                "Links that were checked on request: of ftp by a question for the file or folder, \
+                 of gopher by the first line of the answer. They count in no share."
+            } "\n"
+            (count_table("Checked links of old protocols", "Scheme", columns, rows, None))
+        }
+    }
+}
+
+/// Returns the table of the URLs that were handed to a service; nothing without any.
+pub(super) fn saves(outcomes: &BTreeMap<SaveOutcome, u64>) -> Markup {
+    let columns = [
+        text_column("Handed to a save service"),
+        number_column("URLs"),
+    ];
+    let rows = outcomes
+        .iter()
+        .map(|(outcome, count)| vec![Cell::Own(outcome.words()), Cell::Count(*count)]);
+    html! {
+        @if !outcomes.is_empty() {
+            p {
+                "Links that live and that no archive held were handed to a save service. Those that \
+                 it saved are archived from then on."
+            } "\n"
+            (table("Saved links", &columns, rows, None))
+        }
+    }
+}

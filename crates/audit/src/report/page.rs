@@ -1,0 +1,803 @@
+//! The page of a report: its sections.
+
+use std::collections::BTreeMap;
+
+use maud::{Markup, PreEscaped, html};
+
+use super::SenderPolicy;
+use super::curves::{AgePoint, intervals, survival};
+use super::figures::{
+    BothSurvivals, DEAD_PROTOCOLS, Figures, Period, Shares, Tallies, Tally, by_links,
+};
+use super::links::{ArchiveAnswer, AuditedLink, Citation, CitedLink, Provenance};
+use super::other_steps::{OldProtocolCounts, PageFigures, old_protocols, pages, saves};
+use crate::confirmation::ConfirmationRule;
+use crate::plan::Exclusion;
+use crate::save::SaveOutcome;
+use crate::state::LinkState;
+use crate::statistics::{HalfLife, Interval, Share, Survival};
+use urlspool_store::page::charts::{BarRow, BarScale, BarSeries, bars};
+use urlspool_store::page::document;
+use urlspool_store::page::html::{
+    Cell, Text, card, count_table, date, day, foreign, number_column, percent, ratio, table,
+    text_column,
+};
+use urlspool_text::diagnostic::{counted, grouped};
+use urlspool_text::limits::REPORT_GROUPS;
+
+/// The method in words: definitions, statistics, limits.
+const METHOD: &str = include_str!("page/method.html");
+
+/// A section of the page: its identifier, its title in the navigation, its title, and what follows.
+type Section = (
+    &'static str,
+    &'static str,
+    &'static str,
+    fn(&PageContent) -> Markup,
+);
+
+#[rustfmt::skip]
+const SECTIONS: [Section; 10] = [
+    ("years", "By year", "By year of citation", years),
+    ("confirmed", "Confirmed deaths", "Confirmed deaths", confirmed),
+    ("survival", "Survival", "Survival", lifetimes),
+    ("archive", "Archived or lost", "Archived or lost", archive),
+    ("pages", "Living pages", "Living pages", |content| pages(&content.pages)),
+    ("groups", "Hosts, domains, lists", "Hosts, domains, lists, schemes", groups),
+    ("protocols", "Dead protocols", "Dead protocols", protocols),
+    ("cited", "Most cited dead links", "Most cited dead links", cited),
+    ("method", "Method", "Method", method),
+    ("origin", "Data", "Data", origin),
+];
+
+/// Everything that the page shows.
+#[derive(Debug)]
+pub(super) struct PageContent {
+    pub(super) provenance: Provenance,
+    pub(super) figures: Figures,
+    /// Links that were loaded after the plan.
+    pub(super) later_links: u64,
+    /// `None` if no link has a result and an age.
+    pub(super) survival: Option<BothSurvivals>,
+    pub(super) most_cited: Vec<CitedLink>,
+    pub(super) pages: PageFigures,
+    pub(super) old_protocols: OldProtocolCounts,
+    pub(super) saves: BTreeMap<SaveOutcome, u64>,
+    pub(super) senders: SenderPolicy,
+    /// The rule by which deaths are confirmed.
+    pub(super) rule: ConfirmationRule,
+}
+
+pub(super) fn page(content: &PageContent) -> String {
+    let header = html! {
+        (heading(content))
+        nav aria-label="Sections" { ul {
+            @for (id, short, ..) in SECTIONS { li { a href={ "#" (id) } { (short) } } }
+        } } "\n"
+    };
+    let main = html! {
+        (summary(content))
+        @for (id, _, title, body) in SECTIONS {
+            section id=(id) { "\n"
+                h2 { (title) } "\n"
+                (body(content))
+            } "\n"
+        }
+    };
+    document("Link-rot audit", &header, &main)
+}
+
+/// The most cited dead links. The links themselves are text.
+fn cited(content: &PageContent) -> Markup {
+    html! {
+        p {
+            "The links are not clickable: their hosts may belong to somebody else by now. \
+             Their snapshots are."
+        } "\n"
+        @if content.most_cited.is_empty() {
+            p { "No link is known to be dead." } "\n"
+        } @else {
+            ol.cited { "\n"
+                @for cited in &content.most_cited { (cited_link(cited, content.senders)) }
+            } "\n"
+        }
+    }
+}
+
+fn cited_link(cited: &CitedLink, senders: SenderPolicy) -> Markup {
+    let link = &cited.link;
+    html! {
+        li {
+            span.url { (foreign(&link.url)) } br;
+            (link.state().words())
+            " (" (Text(&link.result())) ", " (day(link.checked_at()))
+            @if link.is_confirmed { ", confirmed" } @else { ", seen once" } "); "
+            (counted(link.citations, "citation", "citations")) " in "
+            (counted(link.messages, "message", "messages"))
+            @if let Some(first) = &link.first_cited { ", first on " (day(first)) }
+            "; " (snapshot(link)) "\n"
+            ul { "\n" @for citation in &cited.citations { (citation_line(citation, senders)) } }
+        } "\n"
+    }
+}
+
+fn snapshot(link: &AuditedLink) -> Markup {
+    let Some(address) = link.snapshot() else {
+        return html! {
+            @if link.archive() == ArchiveAnswer::None { "lost: the archive holds no capture" }
+            @else { "archived" }
+        };
+    };
+    html! {
+        a rel="noreferrer noopener" href=(address) {
+            @if link.archive() == ArchiveAnswer::Captured { "snapshot" }
+            @else { "snapshot in the Wayback Machine, if it has one" }
+        }
+    }
+}
+
+fn citation_line(citation: &Citation, senders: SenderPolicy) -> Markup {
+    let [sender, message_id] = match senders {
+        SenderPolicy::Named => [&citation.sender, &citation.message_id].map(Option::as_deref),
+        SenderPolicy::LeftOut => [None, None],
+    };
+    let parts = [
+        (", from ", sender),
+        (", subject ", citation.subject.as_deref()),
+        (", link text ", citation.anchor.as_deref()),
+        (", list ", citation.list.as_deref()),
+        (", message ", message_id),
+        (", at ", Some(citation.place.as_str())),
+    ];
+    html! {
+        li {
+            (Text(citation.date.as_deref().map_or("undated", date)))
+            @for (label, value) in parts {
+                @if let Some(value) = value { span.soft { (label) } (foreign(value)) }
+            }
+        } "\n"
+    }
+}
+
+fn method(content: &PageContent) -> Markup {
+    html! {
+        (PreEscaped(METHOD))
+        @if content.figures.sources.servers.is_empty() { p { "No archive was asked." } "\n" }
+    }
+}
+
+/// Returns the lines below the title.
+fn heading(content: &PageContent) -> Markup {
+    let checked = &content.figures.sources.checked;
+    html! {
+        p {
+            "Of the links in " (foreign(&content.provenance.database))
+            @if checked.is_none() { ", which were not checked yet." }
+            @else { ", checked " (period(checked.as_ref())) "." }
+        } "\n"
+    }
+}
+
+/// Returns the database, dates, versions, the sample, and the links that were left out.
+fn origin(content: &PageContent) -> Markup {
+    html! {
+        (facts(content))
+        (strata(content))
+        p { "Links that were never checked, and the first reason that holds for each." } "\n"
+        (exclusions(content))
+    }
+}
+
+fn facts(content: &PageContent) -> Markup {
+    let (origin, sources) = (&content.provenance, &content.figures.sources);
+    let [planned_at, program, by, seed] = ["planned_at", "program", "by", "seed"]
+        .map(|name| Text(origin.value(name).unwrap_or("not known")));
+    html! {
+        dl.facts { "\n"
+            dt { "Database" } dd { (foreign(&origin.database)) } "\n"
+            dt { "Planned" } dd { (planned_at) " by urlspool " (program) } "\n"
+            dt { "Sample" } dd {
+                @match origin.value("sample") {
+                    None => "none: all links that may be checked are planned",
+                    Some(size) => {
+                        (Text(size)) @if size == "1" { " link" } @else { " links" }
+                        ", by " (by) ", seed " (seed)
+                    },
+                }
+            } "\n"
+            dt { "Exclusions that were lifted" }
+            dd { (Text(origin.value("force").unwrap_or("none"))) } "\n"
+            dt { "Checks" }
+            dd { (grouped(sources.checks)) ", " (period(sources.checked.as_ref())) } "\n"
+            dt { "Checkers" } dd { (names(&sources.checkers)) } "\n"
+            dt { "Archive" } dd { (names(&sources.servers)) } "\n"
+            dt { "Archive was asked" } dd { (period(sources.asked.as_ref())) } "\n"
+            @if 0 < sources.clean_captures {
+                dt { "Captures without tracking parameters" }
+                dd { (grouped(sources.clean_captures)) ", under the URL without them alone" } "\n"
+            }
+        } "\n"
+    }
+}
+
+/// Returns the days of a period.
+fn period(period: Option<&Period>) -> Markup {
+    match period {
+        None => html! { "never" },
+        Some(Period { first, last }) if date(first) == date(last) => html! { "on " (day(first)) },
+        Some(Period { first, last }) => html! { "from " (day(first)) " to " (day(last)) },
+    }
+}
+
+fn names<'n>(names: impl IntoIterator<Item = &'n String>) -> Markup {
+    let mut names = names.into_iter();
+    html! {
+        @if let Some(first) = names.next() {
+            (foreign(first))
+            @for name in names { ", " (foreign(name)) }
+        } @else {
+            "none"
+        }
+    }
+}
+
+fn strata(content: &PageContent) -> Markup {
+    let mut strata = content.provenance.strata().peekable();
+    if strata.peek().is_none() {
+        return html! {};
+    }
+    let rows = strata.map(|stratum| (&stratum.name, [stratum.population, stratum.sampled]));
+    let columns = ["Links", "In the sample"];
+    html! {
+        p {
+            "Shares are weighted: each link of the sample stands for as many links as its stratum \
+             has for each link in the sample. Numbers of links are those of the sample."
+        } "\n"
+        (count_table("Strata of the sample", "Stratum", columns, rows, None))
+    }
+}
+
+fn exclusions(content: &PageContent) -> Markup {
+    let figures = &content.figures;
+    let allowed: u64 = figures.populations.values().sum();
+    let outside = allowed - figures.total.links();
+    let left_out: u64 = figures.excluded.values().sum();
+    let columns = [
+        text_column("Reason"),
+        text_column("Meaning"),
+        number_column("Links"),
+    ];
+    let mut rows = Vec::new();
+    for (reason, count) in &figures.excluded {
+        let meaning = Exclusion::named(reason).map_or("", Exclusion::words);
+        rows.push(vec![
+            Cell::Foreign(reason),
+            Cell::Own(meaning),
+            Cell::Count(*count),
+        ]);
+    }
+    if 0 < outside {
+        let meaning = Cell::Own("not in the sample");
+        rows.push(vec![Cell::Own("sample"), meaning, Cell::Count(outside)]);
+    }
+    let all = Cell::Count(left_out + outside);
+    let last = vec![Cell::Own("All"), Cell::Own(""), all];
+    table(
+        "Links that were left out",
+        &columns,
+        rows.into_iter(),
+        Some(last),
+    )
+}
+
+/// Number of months in a year of age.
+const YEAR_MONTHS: f64 = 12.0;
+
+/// Title of the columns of confidence intervals.
+const INTERVAL: &str = "95\u{a0}% interval";
+
+/// Title of the columns of the shares among hosts.
+const OF_HOSTS: &str = "Of hosts";
+
+/// Returns the figures to cite.
+fn summary(content: &PageContent) -> Markup {
+    let (total, sources) = (&content.figures.total, &content.figures.sources);
+    html! {
+        section aria-label="Summary" { "\n"
+            dl.cards { "\n"
+                (card(
+                    "Links cited",
+                    &html! { (grouped(content.figures.links)) },
+                    &html! {
+                        (grouped(total.links())) " planned, " (grouped(total.known()))
+                        " with a result"
+                    },
+                ))
+                (share_card("Dead, of the links with a result", total.dead_shares()))
+                (share_card(
+                    "Confirmed dead, of the links with a result",
+                    total.confirmed_shares(),
+                ))
+                (half_life_card(content.survival.as_ref()))
+                (share_card(
+                    "Lost, of the dead links that an archive was asked for",
+                    total.lost_shares(),
+                ))
+            } "\n"
+            @if 0 < content.later_links {
+                p {
+                    (counted(content.later_links, "link", "links"))
+                    " came after the plan, with later loads, and count in no figure of this report."
+                } "\n"
+            }
+            // A machine without a network would give such figures too.
+            @if 0 < sources.checks && sources.replies == 0 {
+                p {
+                    "No server replied in any check. Perhaps the machine that checked had no \
+                     network; check the links again before you cite these figures."
+                } "\n"
+            }
+        } "\n"
+    }
+}
+
+fn share_card(title: &str, shares: Shares) -> Markup {
+    let Some(share) = shares.links else {
+        return card(title, &html! { "not known" }, &html! {});
+    };
+    let note = html! {
+        "95\u{a0}% interval " span.whole { (interval(&share)) }
+        @if let Some(hosts) = shares.hosts {
+            "; of hosts " span.whole { (share_and_interval(&hosts)) }
+        }
+    };
+    card(title, &html! { (percent(share.share)) }, &note)
+}
+
+fn half_life_card(survival: Option<&BothSurvivals>) -> Markup {
+    let title = "Half-life from the first citation";
+    let Some(survival) = survival else {
+        return card(
+            title,
+            &html! { "not known" },
+            &html! { "no result has an age" },
+        );
+    };
+    let (age, interval) = half_life(&survival.dead);
+    let note = html! {
+        @if let Some(interval) = interval {
+            "95\u{a0}% interval " span.whole { (interval) } "; "
+        }
+        "if redirected links count as dead: " (half_life(&survival.strict).0)
+    };
+    card(title, &html! { (age) }, &note)
+}
+
+/// Returns a half-life: an age with its interval if the ages of checks determine it, else the bounds
+/// that they give, which are the ends of the interval.
+fn half_life(survival: &Survival) -> (String, Option<String>) {
+    let HalfLife { low, high } = survival.interval;
+    let is_known = survival.half_life.low >= survival.half_life.high;
+    let bounds = match (0.0 < low, high.is_finite()) {
+        (false, false) => "not determined by these ages".to_owned(),
+        (false, true) => format!("at most {}", years_text(high)),
+        (true, false) => format!("more than {}", years_text(low)),
+        (true, true) if is_known => {
+            let interval = format!("{:.1}\u{2013}{}", low / YEAR_MONTHS, years_text(high));
+            return (years_text(survival.half_life.low), Some(interval));
+        }
+        (true, true) => format!("between {:.1} and {}", low / YEAR_MONTHS, years_text(high)),
+    };
+    (bounds, None)
+}
+
+fn years_text(months: f64) -> String {
+    format!("{:.1} years", months / YEAR_MONTHS)
+}
+
+/// The states in the order of the parts of a bar, with their classes in the style.
+const STATES: [(LinkState, &str); 4] = [
+    (LinkState::Alive, "alive"),
+    (LinkState::Redirected, "redirected"),
+    (LinkState::DeadPage, "dead-page"),
+    (LinkState::DeadHost, "dead-host"),
+];
+
+const fn series(class: &'static str, name: &'static str) -> BarSeries {
+    BarSeries { class, name }
+}
+
+/// Returns a share, its interval, and that of hosts with its interval.
+fn share_cells(shares: Shares) -> [Cell<'static>; 3] {
+    [
+        measure(shares.links, |share| percent(share.share)),
+        measure(shares.links, interval),
+        measure(shares.hosts, share_and_interval),
+    ]
+}
+
+/// Returns a cell that is sorted by the share.
+fn measure(share: Option<Share>, text: fn(&Share) -> String) -> Cell<'static> {
+    Cell::Measure {
+        text: share.as_ref().map_or_else(|| "\u{2013}".to_owned(), text),
+        value: share.map_or(-1.0, |share| share.share * 100.0),
+    }
+}
+
+/// Returns the interval of a share as percentages: `12.1–15.0 %`.
+fn interval(share: &Share) -> String {
+    let Some(Interval { low, high }) = share.interval else {
+        return "\u{2013}".to_owned();
+    };
+    format!("{:.1}\u{2013}{}", low * 100.0, percent(high))
+}
+
+/// Returns a share and its interval: `13.4 % (12.1–15.0 %)`.
+fn share_and_interval(share: &Share) -> String {
+    format!("{} ({})", percent(share.share), interval(share))
+}
+
+/// A column with a number of a tally: its title and its value.
+type TallyColumn = (&'static str, fn(&Tally) -> u64);
+
+/// The numbers of all links, by state.
+const LINKS: [TallyColumn; 7] = [
+    ("Links", Tally::links),
+    ("Alive", |tally| tally.count(LinkState::Alive)),
+    ("Redirected", |tally| tally.count(LinkState::Redirected)),
+    ("Dead page", |tally| tally.count(LinkState::DeadPage)),
+    ("Dead host", |tally| tally.count(LinkState::DeadHost)),
+    ("Unknown", |tally| tally.count(LinkState::Unknown)),
+    ("Archived", |tally| tally.archived),
+];
+
+/// A table with numbers of tallies, and a share with its intervals.
+struct TallyTable<'t> {
+    caption: &'t str,
+    /// The title of the first column.
+    of: &'static str,
+    numbers: &'t [TallyColumn],
+    /// The title of the share.
+    share: &'static str,
+    shares: fn(&Tally) -> Shares,
+}
+
+impl TallyTable<'_> {
+    /// Returns the table with a row for each tally, and one for `total`.
+    fn html<'r>(
+        &self,
+        rows: impl Iterator<Item = (&'r String, &'r Tally)>,
+        total: Option<&Tally>,
+    ) -> Markup {
+        let mut columns = vec![text_column(self.of)];
+        columns.extend(self.numbers.iter().map(|(title, _)| number_column(title)));
+        columns.extend([self.share, INTERVAL, OF_HOSTS].map(number_column));
+        let rows = rows.map(|(name, tally)| self.cells(Cell::Foreign(name), tally));
+        let total = total.map(|tally| self.cells(Cell::Own("All"), tally));
+        table(self.caption, &columns, rows, total)
+    }
+
+    fn cells<'r>(&self, name: Cell<'r>, tally: &Tally) -> Vec<Cell<'r>> {
+        let mut cells = vec![name];
+        let numbers = self.numbers.iter().map(|(_, value)| value(tally));
+        cells.extend(numbers.map(Cell::Count));
+        cells.extend(share_cells((self.shares)(tally)));
+        cells
+    }
+}
+
+/// Returns a table with a row for each year of citation.
+fn table_of_years(content: &PageContent, table: &TallyTable<'_>) -> Markup {
+    table.html(content.figures.years.iter(), Some(&content.figures.total))
+}
+
+/// Returns the links by the year of their first citation.
+fn years(content: &PageContent) -> Markup {
+    let years = &content.figures.years;
+    let parts = STATES.map(|(state, class)| series(class, state.words()));
+    let rows: Vec<_> = years
+        .iter()
+        .map(|(year, tally)| BarRow {
+            name: year,
+            parts: STATES
+                .map(|(state, _)| tally.share(state).map_or(0.0, |share| share.share))
+                .to_vec(),
+            count: tally.known(),
+        })
+        .collect();
+    let shares: Vec<_> = years
+        .iter()
+        .map(|(year, tally)| (year.as_str(), tally.dead_shares().links, tally.known()))
+        .collect();
+    html! {
+        p {
+            "The year is that of a link's first citation, in UTC. Links without a known state \
+             count in no share. The number after a bar is that of the links with a result."
+        } "\n"
+        (bars(
+            "States of links by year of citation",
+            "the table below has the values",
+            &parts,
+            &rows,
+            BarScale::Shares,
+        ))
+        (intervals(
+            "Share of dead links, with 95\u{a0}% intervals",
+            "dead page or dead host, among the links with a result; the table below has the \
+             values",
+            &shares,
+        ))
+        (table_of_years(content, &TallyTable {
+            caption: "Links by year of citation",
+            of: "Year",
+            numbers: &LINKS,
+            share: "Dead",
+            shares: Tally::dead_shares,
+        }))
+    }
+}
+
+/// Returns bars and a table of the dead links by year. `parts` are those of a bar.
+fn dead_by_year(
+    content: &PageContent,
+    caption: &str,
+    series: &[BarSeries],
+    parts: fn(&Tally) -> Vec<f64>,
+    table: &TallyTable<'_>,
+) -> Markup {
+    let years = content.figures.years.iter();
+    let rows: Vec<_> = years
+        .filter(|(_, tally)| 0 < tally.dead())
+        .map(|(year, tally)| BarRow {
+            name: year,
+            parts: parts(tally),
+            count: tally.dead(),
+        })
+        .collect();
+    let description = "shares of the dead links; the table below has the values";
+    html! {
+        @if rows.is_empty() {
+            p { "No link is known to be dead." } "\n"
+        } @else {
+            (bars(caption, description, series, &rows, BarScale::Shares))
+            (table_of_years(content, table))
+        }
+    }
+}
+
+/// Returns the dead links by year: confirmed, or seen once.
+fn confirmed(content: &PageContent) -> Markup {
+    html! {
+        p {
+            "The death of a link is confirmed after " (rule_words(content.rule))
+            ", with no reply in between. Else it is seen once: the host may have failed on that \
+             day only."
+        } "\n"
+        (dead_by_year(
+            content,
+            "Dead links by year of citation: confirmed or seen once",
+            &[series("lost", "confirmed"), series("unanswered", "seen once")],
+            |tally| vec![tally.confirmed_part(), 1.0 - tally.confirmed_part()],
+            &CONFIRMED,
+        ))
+    }
+}
+
+/// Returns the rule in words: `3 failures, each 3 days or more after the one before`.
+fn rule_words(rule: ConfirmationRule) -> String {
+    const HOUR_SECONDS: u64 = 3_600;
+    const DAY_HOURS: u64 = 24;
+    let hours = rule.apart.as_secs() / HOUR_SECONDS;
+    let apart = if hours.is_multiple_of(DAY_HOURS) {
+        counted(hours / DAY_HOURS, "day", "days")
+    } else {
+        counted(hours, "hour", "hours")
+    };
+    if rule.failures <= 1 {
+        return "one failure".to_owned();
+    }
+    let failures = rule.failures;
+    format!("{failures} failures, each {apart} or more after the one before")
+}
+
+const CONFIRMED: TallyTable<'_> = TallyTable {
+    caption: "Confirmed deaths by year of citation",
+    of: "Year",
+    numbers: &[
+        ("With a result", Tally::known),
+        ("Dead", Tally::dead),
+        ("Confirmed", |tally| tally.confirmed),
+        ("Seen once", |tally| tally.dead() - tally.confirmed),
+    ],
+    share: "Confirmed share",
+    shares: Tally::confirmed_shares,
+};
+
+/// Returns the survival from the first citation.
+fn lifetimes(content: &PageContent) -> Markup {
+    html! {
+        @match &content.survival {
+            None => {
+                p { "No link has a result and a known date of its first citation." } "\n"
+            },
+            Some(survival) => (curves(content, survival)),
+        }
+    }
+}
+
+fn curves(content: &PageContent, estimated: &BothSurvivals) -> Markup {
+    let ages = &content.figures.ages;
+    let points: Vec<_> = ages
+        .by_year
+        .values()
+        .filter_map(|age| {
+            Some(AgePoint {
+                months: age.mean_months(),
+                share: age.tally.surviving_shares().links?,
+            })
+        })
+        .collect();
+    html! {
+        p {
+            "Survival is counted from the first citation, of "
+            (counted(ages.links, "link", "links")) ". "
+            (counted(ages.checked_again, "of them was", "of them were"))
+            " checked more than once. Such links ended between the last check that found them \
+             living and the first after it that found them dead. A link that was checked once \
+             ended before the check, or lives longer than its age then. Links with a result that \
+             are not counted, because the date of their first citation is not known or is after \
+             the check: "
+            (grouped(ages.without_age)) "."
+        } "\n"
+        dl.facts {
+            dt { "Half-life" } dd { (half_life_sentence(&estimated.dead)) }
+            dt { "Half-life if redirected links count as dead" }
+            dd { (half_life_sentence(&estimated.strict)) }
+        } "\n"
+        (survival(&estimated.dead.curve, &estimated.strict.curve, &points))
+        (ages_table(content))
+    }
+}
+
+fn half_life_sentence(survival: &Survival) -> String {
+    let (mut text, interval) = half_life(survival);
+    if let Some(interval) = interval {
+        text += &format!(", 95\u{a0}% interval {interval}");
+    }
+    if !survival.curve.is_converged {
+        text += " (the estimate was ended before it had converged)";
+    }
+    text
+}
+
+fn ages_table(content: &PageContent) -> Markup {
+    let ages = &content.figures.ages.by_year;
+    let names: Vec<_> = ages.keys().map(u32::to_string).collect();
+    let tallies = ages.values().map(|age| &age.tally);
+    let table = TallyTable {
+        caption: "Links by age at their first check",
+        of: "Age in years",
+        numbers: &[LINKS[0], LINKS[1], LINKS[2], ("Dead", Tally::dead)],
+        share: "Not dead",
+        shares: Tally::surviving_shares,
+    };
+    table.html(names.iter().zip(tallies), None)
+}
+
+/// Returns the dead links: archived or lost.
+fn archive(content: &PageContent) -> Markup {
+    html! {
+        p {
+            "A dead link is archived if the archive holds a capture with a 2xx status, and \
+             lost if the archive was asked and holds none. The share is that of the dead \
+             links for which the archive answered."
+        } "\n"
+        (dead_by_year(
+            content,
+            "Dead links by year of citation: archived or lost",
+            &[
+                series("archived", "archived"),
+                series("unanswered", "not asked or no answer"),
+                series("lost", "lost"),
+            ],
+            |tally| tally.archive_shares().to_vec(),
+            &ARCHIVED,
+        ))
+        (saves(&content.saves))
+    }
+}
+
+const ARCHIVED: TallyTable<'_> = TallyTable {
+    caption: "Dead links by year of citation",
+    of: "Year",
+    numbers: &[
+        ("Dead", Tally::dead),
+        ("Archived", |tally| tally.dead_archived),
+        ("Lost", |tally| tally.lost),
+        ("Not asked", Tally::unanswered),
+    ],
+    share: "Lost share",
+    shares: Tally::lost_shares,
+};
+
+/// Returns the links by scheme, top-level domain, domain, host and list.
+fn groups(content: &PageContent) -> Markup {
+    let figures = &content.figures;
+    html! {
+        p {
+            "The list of a link is that of its first citation: its List-Id, else the first \
+             newsgroup, else the path of the file."
+        } "\n"
+        (group("Links by scheme", "Scheme", &figures.schemes))
+        (group("Links by top-level domain", "Domain", &figures.tlds))
+        (group("Links by registrable domain", "Domain", &figures.domains))
+        (group("Links by host", "Host", &figures.hosts))
+        (group("Links by list", "List", &figures.lists))
+    }
+}
+
+fn group(caption: &str, of: &'static str, tallies: &Tallies) -> Markup {
+    let sorted = by_links(tallies);
+    let table = TallyTable {
+        caption,
+        of,
+        numbers: &LINKS,
+        share: "Dead",
+        shares: Tally::dead_shares,
+    };
+    let rows = sorted.iter().take(REPORT_GROUPS).copied();
+    let more = sorted.len().saturating_sub(REPORT_GROUPS) as u64;
+    html! {
+        (table.html(rows, None))
+        @if 0 < more {
+            p.soft {
+                "The table has those with most links; "
+                (counted(more, "more is", "more are")) " in the CSV file."
+            } "\n"
+        }
+    }
+}
+
+/// Returns the links of protocols that no checker speaks any more, by year of citation.
+fn protocols(content: &PageContent) -> Markup {
+    let years = &content.figures.protocols;
+    let largest = years.values().map(|counts| counts.iter().sum()).max();
+    let rows: Vec<_> = years
+        .iter()
+        .map(|(year, counts)| BarRow {
+            name: year,
+            parts: counts
+                .map(|count| ratio(count, largest.unwrap_or(1)))
+                .to_vec(),
+            count: counts.iter().sum(),
+        })
+        .collect();
+    let [gopher, wais, prospero, telnet] = DEAD_PROTOCOLS;
+    let parts = [
+        series("p1", gopher),
+        series("p2", wais),
+        series("p3", prospero),
+        series("p4", telnet),
+    ];
+    let total = [0, 1, 2, 3].map(|index: usize| years.values().map(|counts| counts[index]).sum());
+    html! {
+        p {
+            "Links to gopher, WAIS, Prospero and telnet have no state in the tables above. \
+             Counted are all of them that the archive cites, by the year of their first \
+             citation."
+        } "\n"
+        @if years.is_empty() {
+            p { "There are none." } "\n"
+        } @else {
+            (bars(
+                "Links to dead protocols by year of citation",
+                "numbers of links; the table below has the values",
+                &parts,
+                &rows,
+                BarScale::Numbers,
+            ))
+            (count_table("Links to dead protocols", "Year", DEAD_PROTOCOLS, years.iter(), Some(&total)))
+        }
+        (old_protocols(&content.old_protocols))
+    }
+}

@@ -1,0 +1,600 @@
+//! Hands links that live and that no archive holds to a save service: the API of the Internet
+//! Archive's Save Page Now.
+//!
+//! The service captures a page some time after it was asked. Its jobs are stored when they are
+//! accepted, so that after an interruption nothing is sent twice but perhaps the last URL.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicBool;
+use std::time::{Duration, Instant};
+
+use rusqlite::params;
+use serde::Deserialize;
+use ureq::http::Response;
+use ureq::{Agent, Body, RequestBuilder};
+use url::{Host, Url};
+
+use super::AuditError;
+use super::database::{AuditDb, now};
+use super::plan::must_not_be_sent;
+use super::state::worded_enum;
+use super::step::{
+    AuditProgress, NoReply, Pace, Patience, Refusal, agent, body_of, in_batches, keep_first,
+    refuse_login,
+};
+use urlspool_store::load::Secret;
+use urlspool_text::diagnostic::shortened;
+use urlspool_text::limits::{
+    AUDIT_CDX_BYTES, AUDIT_SAVE_ACTIVE, AUDIT_SAVE_DAY, AUDIT_SAVE_POLL_SECONDS, AUDIT_SAVE_RATE,
+    AUDIT_SAVE_WAIT_SECONDS, MESSAGE_VALUE_CHARS,
+};
+
+/// Links to save.
+#[derive(Clone, Debug)]
+pub struct SaveJob {
+    /// The database with an audit.
+    pub database: PathBuf,
+    /// The address of the service's API.
+    pub service: String,
+    /// A mail address or a page, for the owners of the service.
+    pub contact: String,
+    /// The access key of an account; the service does not answer without.
+    pub access_key: Secret,
+    /// The secret key of the account.
+    pub secret_key: Secret,
+    /// Maximum number of URLs that are sent in this run; `None` sends all that are due.
+    pub limit: Option<u64>,
+}
+
+/// Numbers of a run.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct SaveCounts {
+    /// URLs that are due at the start.
+    pub due: u64,
+    /// URLs that were sent in this run.
+    pub sent: u64,
+    /// Captures of this run, and of runs before that were not known to be complete.
+    pub saved: u64,
+    /// URLs that the service cannot capture.
+    pub failed: u64,
+    /// URLs that it could not capture now. They are due again.
+    pub again: u64,
+    /// Jobs that are not complete. The next run asks for them.
+    pub pending: u64,
+    /// The reason of the last failure; `None` without any.
+    pub last_failure: Option<String>,
+    /// `true` if it was interrupted.
+    pub is_interrupted: bool,
+}
+
+/// A list of URLs for crawlers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Seeds {
+    /// Links that live.
+    Living,
+    /// Links that live and that no archive which answered has, and that were not sent to a save
+    /// service, or could not be captured at that time.
+    Unarchived,
+}
+
+/// URLs that live, and that are cited in a body with confidence. ?1: 1 for those alone that no archive
+/// has.
+const SEEDS: &str = "
+SELECT url FROM audit_links
+WHERE planned
+  AND (SELECT state FROM audit_checks WHERE audit_checks.key = audit_links.key
+    ORDER BY checked_at DESC, id DESC LIMIT 1) = 'alive'
+  AND EXISTS (SELECT 1 FROM links JOIN urls ON urls.link = links.id
+    WHERE links.key = audit_links.key AND region NOT LIKE 'header:%' AND 0.8 <= confidence)
+  AND (NOT ?1 OR EXISTS (SELECT 1 FROM audit_captures
+      WHERE audit_captures.key = audit_links.key AND outcome = 'none')
+    AND NOT EXISTS (SELECT 1 FROM audit_saves
+      WHERE audit_saves.url = audit_links.url AND outcome <> 'again'))
+GROUP BY url ORDER BY sum(citations) DESC, url";
+
+/// Returns the URLs that are due to be saved, the most cited first, at most `limit`.
+///
+/// # Errors
+///
+/// The database cannot be read, or has no plan.
+pub fn urls_to_save(database: &Path, limit: Option<u64>) -> Result<Vec<String>, AuditError> {
+    let mut urls = seeds(&AuditDb::open_to_read(database)?, Seeds::Unarchived)?;
+    keep_first(&mut urls, limit);
+    Ok(urls)
+}
+
+/// Returns the number of URLs that were handed to a save service, by outcome.
+pub(super) fn outcomes(audit: &AuditDb) -> Result<BTreeMap<SaveOutcome, u64>, AuditError> {
+    let sql = "SELECT outcome, count(*) FROM audit_saves GROUP BY outcome";
+    let counts = audit.rows(sql, [], |row| {
+        let outcome = SaveOutcome::named(&row.get::<_, String>(0)?);
+        Ok(outcome.zip(Some(row.get::<_, i64>(1)?.cast_unsigned())))
+    })?;
+    Ok(counts.into_iter().flatten().collect())
+}
+
+/// Returns the URLs of a list, the most cited first.
+pub(super) fn seeds(audit: &AuditDb, kind: Seeds) -> Result<Vec<String>, AuditError> {
+    let mut urls: Vec<String> = audit.rows(SEEDS, [kind == Seeds::Unarchived], |row| row.get(0))?;
+    urls.retain(|url| !must_not_be_sent(url));
+    Ok(urls)
+}
+
+/// Sends the URLs that are due to a save service, and asks what became of them. Sets `stop` to end
+/// it.
+///
+/// # Errors
+///
+/// The service cannot be used, refuses repeatedly, or has taken as much as it takes in a day; the
+/// database cannot be written. What was sent stays known.
+pub fn save(
+    job: &SaveJob,
+    stop: &AtomicBool,
+    progress: &mut dyn AuditProgress,
+) -> Result<SaveCounts, AuditError> {
+    let client = SaveClient::new(job)?;
+    let audit = AuditDb::open_to_write(&job.database)?;
+    let mut due = seeds(&audit, Seeds::Unarchived)?;
+    keep_first(&mut due, job.limit);
+    let counts = SaveCounts {
+        due: due.len() as u64,
+        ..SaveCounts::default()
+    };
+    let mut saving = Saving {
+        audit: &audit,
+        client: &client,
+        counts,
+        pace: Pace::of_rate(AUDIT_SAVE_RATE),
+        poll: Pace::new(Duration::from_secs(AUDIT_SAVE_POLL_SECONDS)),
+        patience: Patience::default(),
+        active: active_jobs(&audit, &job.service)?,
+    };
+    progress.expected(saving.counts.due, saving.pace.expected(saving.counts.due));
+    let is_done = saving.run(&due, stop, progress);
+    saving.counts.pending = saving.active.len() as u64;
+    saving.counts.is_interrupted = !is_done?;
+    Ok(saving.counts)
+}
+
+worded_enum! {
+    /// The outcome for a URL that was handed to a service.
+    pub enum SaveOutcome {
+        /// It was captured.
+        Saved = "saved": "saved",
+        /// It was accepted, and its capture is not known to be complete.
+        Sent = "sent": "sent, not known to be complete",
+        /// It could not be captured, and may be at another time.
+        Again = "again": "not captured, to send again",
+        /// It cannot be captured.
+        Failed = "failed": "cannot be captured",
+    }
+}
+
+/// A capture that the service has accepted.
+#[derive(Clone, Debug)]
+struct ActiveJob {
+    url: String,
+    id: String,
+    /// The time until which this run asks for it.
+    until: Instant,
+}
+
+impl ActiveJob {
+    fn new(url: String, id: String) -> ActiveJob {
+        let until = Instant::now() + Duration::from_secs(AUDIT_SAVE_WAIT_SECONDS);
+        ActiveJob { url, id, until }
+    }
+}
+
+/// Returns the jobs of earlier runs that are not known to be complete.
+fn active_jobs(audit: &AuditDb, service: &str) -> Result<Vec<ActiveJob>, AuditError> {
+    let sql =
+        "SELECT url, job FROM audit_saves WHERE outcome = 'sent' AND service = ?1 ORDER BY url";
+    audit.rows(sql, [service], |row| {
+        Ok(ActiveJob::new(row.get(0)?, row.get(1)?))
+    })
+}
+
+struct Saving<'a> {
+    audit: &'a AuditDb,
+    client: &'a SaveClient,
+    counts: SaveCounts,
+    /// The pace of captures.
+    pace: Pace,
+    /// The pace of questions for jobs.
+    poll: Pace,
+    patience: Patience,
+    active: Vec<ActiveJob>,
+}
+
+impl Saving<'_> {
+    /// Sends all URLs, and waits for their jobs. Returns `false` if it was stopped.
+    fn run(
+        &mut self,
+        due: &[String],
+        stop: &AtomicBool,
+        progress: &mut dyn AuditProgress,
+    ) -> Result<bool, AuditError> {
+        let is_sent = in_batches(due, 1, progress, |url| {
+            while AUDIT_SAVE_ACTIVE <= self.active.len() {
+                if !self.ask_for_jobs(stop)? {
+                    return Ok(None);
+                }
+            }
+            let is_sent = self.send(&url[0], stop)?;
+            Ok(is_sent.then_some(self.counts.sent))
+        })?;
+        if !is_sent {
+            return Ok(false);
+        }
+        while !self.active.is_empty() {
+            if !self.ask_for_jobs(stop)? {
+                return Ok(false);
+            }
+            let now = Instant::now();
+            if self.active.iter().all(|job| job.until < now) {
+                break;
+            }
+        }
+        Ok(true)
+    }
+
+    /// Sends a URL, and stores the job. Returns `false` if it was stopped before.
+    fn send(&mut self, url: &str, stop: &AtomicBool) -> Result<bool, AuditError> {
+        self.check_day()?;
+        let client = self.client;
+        let reply = self.patience.ask(&mut self.pace, stop, || client.send(url));
+        match reply.map_err(|no_reply| self.ended(no_reply))? {
+            None => return Ok(false),
+            Some(Ok(id)) => {
+                self.store(url, SaveOutcome::Sent, Some(&id), None, None)?;
+                self.active.push(ActiveJob::new(url.to_owned(), id));
+            }
+            Some(Err(error)) => self.not_captured(url, None, &error)?,
+        }
+        self.counts.sent += 1;
+        Ok(true)
+    }
+
+    /// Ends the run if the service has taken as many URLs in the last day as it takes.
+    fn check_day(&self) -> Result<(), AuditError> {
+        let sql = "SELECT count(*) FROM audit_saves
+          WHERE service = ?1 AND unixepoch('now', '-1 day') < unixepoch(sent_at)";
+        if self.audit.count(sql, [&self.client.service])? < AUDIT_SAVE_DAY {
+            return Ok(());
+        }
+        Err(self.ended(NoReply::Refused(Refusal::new(format_args!(
+            "{AUDIT_SAVE_DAY} URLs were sent in the last 24 hours, which is its limit; run it again \
+             tomorrow, it goes on from here"
+        )))))
+    }
+
+    /// Asks for all jobs once. Returns `false` if it was stopped.
+    fn ask_for_jobs(&mut self, stop: &AtomicBool) -> Result<bool, AuditError> {
+        let client = self.client;
+        for job in std::mem::take(&mut self.active) {
+            let reply = self
+                .patience
+                .ask(&mut self.poll, stop, || client.status(&job.id));
+            match reply.map_err(|no_reply| self.ended(no_reply))? {
+                None => {
+                    // The others are in the table.
+                    self.active.push(job);
+                    return Ok(false);
+                }
+                Some(JobStatus::Pending) => self.active.push(job),
+                Some(JobStatus::Saved(timestamp)) => {
+                    self.counts.saved += 1;
+                    let id = Some(job.id.as_str());
+                    self.store(&job.url, SaveOutcome::Saved, id, Some(&timestamp), None)?;
+                }
+                Some(JobStatus::Error(error)) => {
+                    self.not_captured(&job.url, Some(&job.id), &error)?;
+                }
+            }
+        }
+        Ok(true)
+    }
+
+    /// Stores that a URL was not captured.
+    fn not_captured(
+        &mut self,
+        url: &str,
+        id: Option<&str>,
+        error: &SaveError,
+    ) -> Result<(), AuditError> {
+        let (outcome, count) = if error.is_passing() {
+            (SaveOutcome::Again, &mut self.counts.again)
+        } else {
+            (SaveOutcome::Failed, &mut self.counts.failed)
+        };
+        *count += 1;
+        self.counts.last_failure = Some(error.text.clone());
+        self.store(url, outcome, id, None, Some(&error.text))
+    }
+
+    /// Stores what became of a URL. Archives are asked again for one that was saved.
+    fn store(
+        &self,
+        url: &str,
+        outcome: SaveOutcome,
+        id: Option<&str>,
+        timestamp: Option<&str>,
+        message: Option<&str>,
+    ) -> Result<(), AuditError> {
+        let service = &self.client.service;
+        self.audit.write(|db| {
+            db.execute(
+                "INSERT INTO audit_saves VALUES(?1,?2,?3,?4,?5,?6,?7) ON CONFLICT(url) DO UPDATE SET
+                   service=excluded.service,
+                   sent_at=iif(outcome = 'again', excluded.sent_at, sent_at), job=excluded.job,
+                   outcome=excluded.outcome, timestamp=excluded.timestamp, message=excluded.message",
+                params![url, service, now(), id, outcome.name(), timestamp, message],
+            )?;
+            if outcome == SaveOutcome::Saved {
+                db.execute(
+                    "DELETE FROM audit_asked WHERE outcome = 'none' AND key IN
+                       (SELECT key FROM audit_links WHERE url = ?1 AND planned)",
+                    [url],
+                )?;
+            }
+            Ok(())
+        })
+    }
+
+    /// Returns the error that ends the run.
+    fn ended(&self, no_reply: NoReply) -> AuditError {
+        let (service, sent, due) = (&self.client.service, self.counts.sent, self.counts.due);
+        match no_reply {
+            NoReply::Refused(Refusal { reason, .. }) => AuditError::no_answers(format!(
+                "{service}: {reason}. URLs that were sent: {sent} of {due}"
+            )),
+            NoReply::Error(error) => error,
+        }
+    }
+}
+
+struct SaveClient {
+    agent: Agent,
+    service: String,
+    authorization: String,
+}
+
+/// The status of a job.
+#[derive(Debug)]
+enum JobStatus {
+    Pending,
+    /// The timestamp of the capture, 14 digits.
+    Saved(String),
+    Error(SaveError),
+}
+
+/// The reason for which a page was not captured.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct SaveError {
+    /// The code of the service, such as `error:not-found`.
+    code: String,
+    /// Code and message.
+    text: String,
+}
+
+/// Codes of failures that are those of the page: it is not there, or must not be captured. All others
+/// may pass.
+const LASTING: [&str; 13] = [
+    "error:bad-request",
+    "error:blocked",
+    "error:blocked-url",
+    "error:filesize-limit",
+    "error:forbidden",
+    "error:ftp-access-denied",
+    "error:http-version-not-supported",
+    "error:invalid-host-resolution",
+    "error:invalid-url-syntax",
+    "error:network-authentication-required",
+    "error:no-access",
+    "error:not-found",
+    "error:unauthorized",
+];
+
+/// Codes that are about the account and not the page.
+const OF_ACCOUNT: [&str; 3] = [
+    "error:user-session-limit",
+    "error:too-many-daily-captures-user",
+    "error:max-daily-bandwidth",
+];
+
+impl SaveError {
+    fn is_passing(&self) -> bool {
+        !LASTING.contains(&self.code.as_str())
+    }
+}
+
+/// A reply of the service.
+#[derive(Deserialize)]
+struct ReplyFields {
+    job_id: Option<String>,
+    status: Option<String>,
+    status_ext: Option<String>,
+    message: Option<String>,
+    timestamp: Option<String>,
+}
+
+impl ReplyFields {
+    fn error(self) -> SaveError {
+        let code = self.status_ext.unwrap_or_default();
+        let message = self.message.unwrap_or_default();
+        let text = format!("{code} {message}");
+        SaveError {
+            text: shortened(text.trim(), MESSAGE_VALUE_CHARS).into_owned(),
+            code,
+        }
+    }
+}
+
+impl SaveClient {
+    /// Creates a client. Keys are sent by TLS, or to this machine.
+    fn new(job: &SaveJob) -> Result<SaveClient, AuditError> {
+        refuse_login(&job.service)?;
+        let fault = match Url::parse(&job.service) {
+            Ok(url) if url.scheme() == "https" || url.scheme() == "http" && is_here(&url) => None,
+            Ok(url) if url.scheme() == "http" => Some(", since keys are sent by https alone"),
+            _ => Some(""),
+        };
+        if let Some(fault) = fault {
+            return Err(AuditError::unusable(format!(
+                "`--service {}` is not the address of a save service{fault}; write it like \
+                 https://web.archive.org/save",
+                job.service
+            )));
+        }
+        let [access, secret] = [&job.access_key, &job.secret_key].map(Secret::text);
+        for (name, key) in [("access", access), ("secret", secret)] {
+            if !key.bytes().all(|byte| byte.is_ascii_graphic()) {
+                return Err(AuditError::unusable(format!(
+                    "the {name} key of the save service holds a blank, a line break or another \
+                     character that no key has; set its variable without it"
+                )));
+            }
+        }
+        Ok(SaveClient {
+            agent: agent(&job.service, &job.contact)?,
+            service: job.service.trim_end_matches('/').to_owned(),
+            authorization: format!("LOW {access}:{secret}"),
+        })
+    }
+
+    /// Sends a URL. Returns the job that captures it, or the reason for which the service does not.
+    fn send(&self, url: &str) -> Result<Result<String, SaveError>, NoReply> {
+        let request = self.with_fields(self.agent.post(&self.service));
+        let fields = self.reply(request.send_form([("url", url), ("skip_first_archive", "1")]))?;
+        if let Some(id) = fields.job_id.as_ref().filter(|id| is_job_id(id)) {
+            return Ok(Ok(id.clone()));
+        }
+        let error = fields.error();
+        if OF_ACCOUNT.contains(&error.code.as_str()) {
+            return Err(Refusal::new(error.text).into());
+        }
+        Ok(Err(error))
+    }
+
+    /// Asks for a job.
+    fn status(&self, id: &str) -> Result<JobStatus, NoReply> {
+        let request = self.agent.get(format!("{}/status/{id}", self.service));
+        let fields = self.reply(self.with_fields(request).call())?;
+        Ok(match (fields.status.as_deref(), &fields.timestamp) {
+            (Some("success"), Some(timestamp)) => JobStatus::Saved(timestamp.clone()),
+            (Some("pending"), _) => JobStatus::Pending,
+            _ => JobStatus::Error(fields.error()),
+        })
+    }
+
+    fn with_fields<B>(&self, request: RequestBuilder<B>) -> RequestBuilder<B> {
+        let request = request.header("Accept", "application/json");
+        request.header("Authorization", &self.authorization)
+    }
+
+    fn reply(&self, response: Result<Response<Body>, ureq::Error>) -> Result<ReplyFields, NoReply> {
+        let response = response.map_err(Refusal::new)?;
+        let status = response.status().as_u16();
+        let way_out = match status {
+            401 | 403 => "check the keys in IA_ACCESS_KEY_ID and IA_SECRET_ACCESS_KEY",
+            300..=399 => "it redirects; name that place with `--service`",
+            429 | 500..=599 => return Err(Refusal::by_status(&response).into()),
+            _ => {
+                let body = body_of(response, AUDIT_CDX_BYTES)?;
+                return serde_json::from_slice(&body).map_err(|error| {
+                    Refusal::new(format_args!("no JSON of a save service, {error}")).into()
+                });
+            }
+        };
+        let service = &self.service;
+        let message = format!("{service}: HTTP status {status}; {way_out}");
+        Err(NoReply::Error(AuditError::unusable(message)))
+    }
+}
+
+/// Returns `true` for a URL of this machine.
+fn is_here(url: &Url) -> bool {
+    match url.host() {
+        Some(Host::Ipv4(address)) => address.is_loopback(),
+        Some(Host::Ipv6(address)) => address.is_loopback(),
+        Some(Host::Domain(name)) => name == "localhost",
+        None => false,
+    }
+}
+
+/// Returns `true` for an identifier that can stand in the path of a URL.
+fn is_job_id(id: &str) -> bool {
+    const MAX_CHARS: usize = 200;
+    let mut bytes = id.bytes();
+    (1..=MAX_CHARS).contains(&id.len())
+        && !id.starts_with('.')
+        && bytes.all(|byte| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn job(service: &str) -> SaveJob {
+        SaveJob {
+            database: PathBuf::new(),
+            service: service.to_owned(),
+            contact: "me@m.test".to_owned(),
+            access_key: Secret::new("a".to_owned()),
+            secret_key: Secret::new("s".to_owned()),
+            limit: None,
+        }
+    }
+
+    #[test]
+    fn keys_are_sent_by_tls_or_to_this_machine() {
+        for (service, is_usable) in [
+            ("https://web.archive.org/save", true),
+            ("http://127.0.0.1:1/save", true),
+            ("http://localhost/save", true),
+            ("http://[::1]/save", true),
+            ("http://web.archive.org/save", false),
+            ("ftp://127.0.0.1/save", false),
+            ("web.archive.org", false),
+        ] {
+            assert_eq!(
+                SaveClient::new(&job(service)).is_ok(),
+                is_usable,
+                "{service}"
+            );
+        }
+        assert!(!format!("{:?}", job("x")).contains("\"s\""));
+    }
+
+    #[test]
+    fn keys_that_no_header_field_can_hold_are_refused_and_not_shown() {
+        for key in ["s\n", "s\r\nX: y", "k\u{20}y", "\u{e9}", "s\0"] {
+            let mut job = job("http://127.0.0.1:1/save");
+            job.secret_key = Secret::new(key.to_owned());
+            let error = SaveClient::new(&job).err().unwrap().to_string();
+            assert!(error.starts_with("the secret key"), "{error}");
+            assert!(!error.contains(key), "{error}");
+        }
+    }
+
+    #[test]
+    fn failures_of_the_page_last() {
+        let error = |code: &str| SaveError {
+            code: code.to_owned(),
+            text: String::new(),
+        };
+        assert!(!error("error:not-found").is_passing());
+        assert!(error("error:browsing-timeout").is_passing());
+        assert!(error("").is_passing());
+    }
+
+    #[test]
+    fn identifiers_of_jobs_stand_in_a_path() {
+        assert!(is_job_id("spn2-0123456789abcdef"));
+        for id in ["", ".", "../x", "a/b", "a?b", "a b"] {
+            assert!(!is_job_id(id), "{id}");
+        }
+    }
+}

@@ -1,0 +1,264 @@
+//! The parts that all network steps of an audit share: batches, HTTP clients with a contact, the pace of
+//! requests, and patience with servers that refuse.
+
+use std::fmt;
+use std::sync::atomic::AtomicBool;
+use std::time::{Duration, Instant};
+
+use ureq::http::Response;
+use ureq::{Agent, Body};
+
+use super::AuditError;
+use super::client::{user_agent, wait_until};
+use urlspool_store::load::{http_agent, retry_after};
+use urlspool_text::limits::{
+    AUDIT_CDX_SECONDS, AUDIT_REFUSAL_SECONDS, AUDIT_REFUSALS, AUDIT_RETRY_AFTER_SECONDS,
+};
+
+/// Receives the progress of a step.
+pub trait AuditProgress {
+    /// Reports the time that all URLs take at least, if it is known.
+    fn expected(&mut self, due: u64, time: Duration);
+
+    /// Reports the URLs that are done, of all that are due.
+    fn done(&mut self, done: u64, due: u64);
+}
+
+/// Keeps as many links as a run may take.
+pub(super) fn keep_first<L>(due: &mut Vec<L>, limit: Option<u64>) {
+    let limit = limit.and_then(|limit| usize::try_from(limit).ok());
+    due.truncate(limit.unwrap_or(usize::MAX));
+}
+
+/// Takes the links that are due, a batch at a time. `take` asks for a batch, stores the answers, and
+/// returns the number of links that are done; `None` if it was stopped before. Returns `false` then.
+pub(super) fn in_batches<L>(
+    due: &[L],
+    batch_links: usize,
+    progress: &mut dyn AuditProgress,
+    mut take: impl FnMut(&[L]) -> Result<Option<u64>, AuditError>,
+) -> Result<bool, AuditError> {
+    for batch in due.chunks(batch_links) {
+        let Some(done) = take(batch)? else {
+            return Ok(false);
+        };
+        progress.done(done, due.len() as u64);
+    }
+    Ok(true)
+}
+
+/// Creates a client of `server`. `contact` tells its owners whom to write to. It follows no redirects.
+///
+/// # Errors
+///
+/// The address has a user or a password before an `@`: the database, the report and messages name it.
+pub(super) fn agent(server: &str, contact: &str) -> Result<Agent, AuditError> {
+    refuse_login(server)?;
+    let user_agent = user_agent(Some(contact))?;
+    let timeout = Duration::from_secs(AUDIT_CDX_SECONDS);
+    Ok(http_agent(server, None, None, &user_agent, timeout))
+}
+
+/// Refuses the address of a server that has a user or a password before an `@`.
+pub(super) fn refuse_login(server: &str) -> Result<(), AuditError> {
+    let rest = server.split_once("://").map_or(server, |(_, rest)| rest);
+    let authority = rest.split(['/', '?', '#']).next().unwrap_or_default();
+    if authority.contains('@') {
+        return Err(AuditError::unusable(
+            "the address of a server has a user or a password before its `@`, and an audit keeps \
+             and shows the address; leave them out",
+        ));
+    }
+    Ok(())
+}
+
+/// Reads the body of a response, of at most `limit` bytes.
+pub(super) fn body_of(response: Response<Body>, limit: u64) -> Result<Vec<u8>, Refusal> {
+    let mut body = response.into_body();
+    let read = body.with_config().limit(limit).read_to_vec();
+    read.map_err(Refusal::new)
+}
+
+/// A refusal of a server, which may be asked later, or cannot be reached.
+#[derive(Clone, Debug)]
+pub(super) struct Refusal {
+    pub(super) reason: String,
+    /// The pause that it asks for.
+    pause: Option<Duration>,
+}
+
+impl Refusal {
+    pub(super) fn new(reason: impl fmt::Display) -> Refusal {
+        Refusal {
+            reason: reason.to_string(),
+            pause: None,
+        }
+    }
+
+    /// Creates the refusal by the status of a response.
+    pub(super) fn by_status(response: &Response<Body>) -> Refusal {
+        Refusal {
+            reason: format!("HTTP status {}", response.status().as_u16()),
+            pause: retry_after(response),
+        }
+    }
+}
+
+/// The reason for which there is no reply to a question.
+pub(super) enum NoReply {
+    /// The question may be repeated.
+    Refused(Refusal),
+    /// The step ends.
+    Error(AuditError),
+}
+
+impl From<Refusal> for NoReply {
+    fn from(refusal: Refusal) -> NoReply {
+        NoReply::Refused(refusal)
+    }
+}
+
+/// The patience with a server that refuses.
+#[derive(Debug, Default)]
+pub(super) struct Patience {
+    /// Number of refusals since the last answer.
+    refusals: u32,
+    /// The reason of the last of them.
+    pub(super) last_refusal: Option<String>,
+    /// The time before which nothing is asked.
+    until: Option<Instant>,
+}
+
+impl Patience {
+    /// Asks a question, at the pace of its kind, until there is an answer. Returns `None` if it was
+    /// stopped before.
+    ///
+    /// # Errors
+    ///
+    /// The server refused too often, or asks for too long a pause: `NoReply::Refused`, with the reason
+    /// for which no more is asked.
+    pub(super) fn ask<A>(
+        &mut self,
+        pace: &mut Pace,
+        stop: &AtomicBool,
+        mut question: impl FnMut() -> Result<A, NoReply>,
+    ) -> Result<Option<A>, NoReply> {
+        loop {
+            if self.until.is_some_and(|until| !wait_until(until, stop)) || !pace.wait(stop) {
+                return Ok(None);
+            }
+            match question() {
+                Ok(answer) => {
+                    *self = Patience::default();
+                    return Ok(Some(answer));
+                }
+                Err(NoReply::Refused(refusal)) => {
+                    let pause = self.pause_after(&refusal).map_err(Refusal::new)?;
+                    self.until = Some(Instant::now() + pause);
+                    self.last_refusal = Some(refusal.reason);
+                }
+                Err(error) => return Err(error),
+            }
+        }
+    }
+
+    /// Counts a refusal. Returns the pause before the next question, or the reason for which no more is
+    /// asked.
+    fn pause_after(&mut self, refusal: &Refusal) -> Result<Duration, String> {
+        let reason = &refusal.reason;
+        self.refusals += 1;
+        if AUDIT_REFUSALS <= self.refusals {
+            return Err(format!(
+                "{AUDIT_REFUSALS} refusals in a row (the last: {reason}); run it again later, it \
+                 goes on from here"
+            ));
+        }
+        let usual = Duration::from_secs(AUDIT_REFUSAL_SECONDS);
+        let pause = refusal.pause.unwrap_or(usual);
+        if Duration::from_secs(AUDIT_RETRY_AFTER_SECONDS) < pause {
+            return Err(long_pause(reason, pause));
+        }
+        Ok(pause)
+    }
+}
+
+/// Returns the reason for which questions end that the server puts off for too long.
+fn long_pause(reason: &str, pause: Duration) -> String {
+    const DAY_SECONDS: u64 = 24 * 60 * 60;
+    /// Days of the longest pause that is named.
+    const NAMED_DAYS: u64 = 365;
+    let asked = format!("{reason}, and the server asks for a pause of");
+    if NAMED_DAYS * DAY_SECONDS < pause.as_secs() {
+        return format!(
+            "{asked} more than {NAMED_DAYS} days; write to its owners, or name another server"
+        );
+    }
+    let minutes = pause.as_secs().div_ceil(60);
+    format!("{asked} {minutes} minutes; run it again after that, it goes on from here")
+}
+
+/// The time between the starts of two questions.
+#[derive(Debug)]
+pub(super) struct Pace {
+    interval: Duration,
+    next: Instant,
+}
+
+impl Pace {
+    /// Creates the pace of `rate` questions a minute. The first one is free.
+    pub(super) fn of_rate(rate: u32) -> Pace {
+        Pace::new(Duration::from_mins(1) / rate.max(1))
+    }
+
+    /// Creates the pace of a question in each interval. The first one is free.
+    pub(super) fn new(interval: Duration) -> Pace {
+        Pace {
+            interval,
+            next: Instant::now(),
+        }
+    }
+
+    /// Returns the time that `questions` take at least.
+    pub(super) fn expected(&self, questions: u64) -> Duration {
+        let questions = u32::try_from(questions).unwrap_or(u32::MAX);
+        self.interval.saturating_mul(questions)
+    }
+
+    /// Waits until the next question may be asked. Returns `false` if it was stopped.
+    pub(super) fn wait(&mut self, stop: &AtomicBool) -> bool {
+        if !wait_until(self.next, stop) {
+            return false;
+        }
+        self.next = Instant::now() + self.interval;
+        true
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::Ordering;
+
+    use super::*;
+
+    #[test]
+    fn questions_have_their_distance_and_a_stop_ends_it() {
+        let mut pace = Pace::of_rate(1_200);
+        assert_eq!(pace.expected(1_200), Duration::from_mins(1));
+        let stop = AtomicBool::new(false);
+        let begun = Instant::now();
+        for _ in 0..5 {
+            assert!(pace.wait(&stop));
+        }
+        assert!(Duration::from_millis(200) <= begun.elapsed());
+        let mut patience = Patience {
+            until: Some(Instant::now() + Duration::from_hours(1)),
+            ..Patience::default()
+        };
+        stop.store(true, Ordering::Relaxed);
+        assert!(!pace.wait(&stop));
+        assert!(matches!(
+            patience.ask(&mut pace, &stop, || Ok(())),
+            Ok(None)
+        ));
+    }
+}

@@ -1,0 +1,121 @@
+//! The daemon's host: the clock and the log; and the heartbeat by which the
+//! supervisor watches a reader.
+
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::Duration;
+
+use super::status::SealedSegment;
+use urlspool_text::diagnostic::Event;
+
+/// A point in time of a clock that never goes back. Only differences count, so the system clock may
+/// jump.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub struct MonotonicTime {
+    /// Milliseconds since an arbitrary start.
+    pub ms: u64,
+}
+
+impl MonotonicTime {
+    /// The time `ms` milliseconds later.
+    #[must_use]
+    pub fn after(self, ms: u64) -> MonotonicTime {
+        MonotonicTime {
+            ms: self.ms.saturating_add(ms),
+        }
+    }
+
+    /// The time later by `duration`, in whole milliseconds.
+    #[must_use]
+    pub fn plus(self, duration: Duration) -> MonotonicTime {
+        self.after(u64::try_from(duration.as_millis()).unwrap_or(u64::MAX))
+    }
+}
+
+/// Clock and log. Passed in, so that a test can be the host.
+pub trait DaemonHost {
+    /// The current time.
+    fn now(&mut self) -> MonotonicTime;
+
+    /// Seconds since 1970 by the system clock, or `None` without one. It may jump: by it
+    /// count days between two runs, and the age of the last change of files on this machine.
+    fn unix_time(&mut self) -> Option<u64> {
+        None
+    }
+
+    /// Writes a line for the operator.
+    fn log(&mut self, record: &LogRecord<'_>);
+
+    /// Writes a line about normal operation.
+    fn info(&mut self, text: String) {
+        self.log(&LogRecord::Info(text));
+    }
+
+    /// Writes a line about something that needs attention.
+    fn warn(&mut self, text: String) {
+        self.log(&LogRecord::Warn(text));
+    }
+}
+
+/// One line of the log.
+#[derive(Debug)]
+pub enum LogRecord<'r> {
+    /// Normal operation.
+    Info(String),
+    /// Something that needs attention.
+    Warn(String),
+    /// A diagnostic of a source.
+    Diagnostic(&'r Event),
+    /// A segment was sealed.
+    Sealed(&'r SealedSegment),
+}
+
+/// A reader's signs of progress, and the supervisor's requests to it.
+#[derive(Debug, Default)]
+pub struct Heartbeat {
+    steps: AtomicU64,
+    waiting: AtomicBool,
+    retired: AtomicBool,
+    stop: AtomicBool,
+}
+
+impl Heartbeat {
+    /// Records one step of progress: something was read, or there is nothing to read.
+    pub fn beat(&self) {
+        self.steps.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// The reader waits for events from now on.
+    pub fn begin_wait(&self) {
+        self.waiting.store(true, Ordering::Relaxed);
+    }
+
+    /// The reader works again.
+    pub fn end_wait(&self) {
+        self.waiting.store(false, Ordering::Relaxed);
+    }
+
+    /// Asks the reader to stop after the current file.
+    pub fn request_stop(&self) {
+        self.stop.store(true, Ordering::Release);
+    }
+
+    /// Returns `true` if the reader was asked to stop since the last call.
+    pub fn take_stop(&self) -> bool {
+        self.stop.swap(false, Ordering::AcqRel)
+    }
+
+    /// The reader was replaced: results of what it still reads must be rejected.
+    pub fn retire(&self) {
+        self.retired.store(true, Ordering::SeqCst);
+    }
+
+    /// Returns `true` if the reader was replaced.
+    pub fn is_retired(&self) -> bool {
+        self.retired.load(Ordering::SeqCst)
+    }
+
+    /// Number of steps so far; `None` while the reader waits for events.
+    pub fn steps(&self) -> Option<u64> {
+        (!self.waiting.load(Ordering::Relaxed)).then(|| self.steps.load(Ordering::Relaxed))
+    }
+}

@@ -1,0 +1,783 @@
+//! Ingest of one file: whether it has something new, whether that is complete, and which reader it
+//! needs. Mboxes are read by `mbox.rs`; other files, compressed files and archives once from start
+//! to end, here.
+//!
+//! Of a git repository of a mailing list the messages are read that commits add, in their order. The
+//! state keeps the last commit that was read. It only saves work: a branch that was rewritten is read
+//! from its start, and known messages are recognised. With tombstones a repository is read from its
+//! start whenever it changes, as a new holder of the messages that no commit deletes; the messages
+//! that only the holder before it has are gone, as those of a file that was rewritten.
+
+use std::collections::{BTreeMap, HashMap, VecDeque};
+use std::fs::File;
+use std::io::{self, Read, Seek, SeekFrom};
+
+use super::identity::{FileVersion, PiecePosition, mailbox_key, place_key};
+use super::mbox::{MboxFile, head_hash};
+use super::message_ingest::ParserPool;
+use super::message_ingest::{MailboxProgress, MessageIngest};
+use super::{EndCertainty, FileOutcome, FileStanding, SettleState};
+use crate::Result;
+use crate::status::Counters;
+use crate::store::{
+    FileId, GrowingMessage, Hash128, HolderKey, LookChange, MANY, MIXED, MailboxId, MboxCursor,
+    ReadFile, Session, SpoolIdentity, StateDb,
+};
+use urlspool_files::config::Spool;
+use urlspool_files::pipeline::{InputStep, MessageSource};
+use urlspool_mail::split::{Block, BlockReader, BlockRole, Format, SourceStart};
+use urlspool_record::extract::Extractor;
+use urlspool_record::record::is_written_file;
+use urlspool_sources::read::{self, Input, Repository, Selection, SparseRead};
+use urlspool_sources::walk::WalkedFile;
+use urlspool_text::diagnostic::{Diagnostic, DiagnosticKind, Event, SkipReason};
+use urlspool_text::hash::hash_pieces;
+use urlspool_text::origin::{FormatHint, Source};
+
+/// The files that were there when their spool was watched for the first time, each with its version
+/// at that time, and of a repository the last commit.
+#[derive(Debug, Default)]
+pub(crate) struct ExistingFiles {
+    /// Sizes and times of change. `EXISTING_FILES` states their memory, 40 bytes per entry
+    /// in a table that is half full.
+    files: HashMap<FileId, (u64, i64)>,
+    /// Last commits of repositories.
+    tips: HashMap<FileId, String>,
+}
+
+impl ExistingFiles {
+    /// Adds a file, or a repository with its last commit. Returns the number of files.
+    pub(crate) fn insert(&mut self, version: FileVersion, tip: Option<String>) -> usize {
+        self.files.insert(version.id, (version.size, version.mtime));
+        self.tips.extend(tip.map(|tip| (version.id, tip)));
+        self.files.len()
+    }
+
+    /// The last commit that a repository had.
+    pub(super) fn tip(&self, version: FileVersion) -> Option<&str> {
+        self.tips.get(&version.id).map(String::as_str)
+    }
+
+    /// Returns `true` if the file with this version has not changed since.
+    pub(crate) fn is_unchanged(&self, version: FileVersion) -> bool {
+        self.end_in(version) == u64::MAX
+    }
+
+    /// Returns the offset up to which this version of a file was there: 0 if the file is new, or
+    /// shorter than it was.
+    fn end_in(&self, version: FileVersion) -> u64 {
+        match self.files.get(&version.id) {
+            // Offsets in a compressed file are those of its content.
+            Some(known) if *known == (version.size, version.mtime) => u64::MAX,
+            Some((size, _)) if *size <= version.size => *size,
+            _ => 0,
+        }
+    }
+}
+
+/// Context of the ingest of a file of one spool.
+pub(crate) struct IngestContext<'i> {
+    pub session: &'i Session,
+    pub parsers: &'i ParserPool,
+    pub extractor: &'i Extractor,
+    pub counters: &'i mut Counters,
+    /// Events of the file and its messages.
+    pub events: &'i mut Vec<Event>,
+    pub spool: &'i Spool,
+    /// The spool as the state knows it.
+    pub identity: &'i SpoolIdentity,
+    /// The files that were there when the spool was watched for the first time, if their URLs are
+    /// not written.
+    pub existing: &'i ExistingFiles,
+}
+
+impl IngestContext<'_> {
+    /// The format that the configuration sets for the spool, if any.
+    pub(super) fn configured_format(&self) -> Option<Format> {
+        self.spool.kind.map(Format::of)
+    }
+
+    /// Returns the mailbox with this key.
+    fn mailbox(&self, key: Hash128, version: FileVersion) -> Result<MailboxProgress> {
+        let writer = self.session.lock()?;
+        let id = writer
+            .db()?
+            .mailbox(key, self.identity.key, version.id.dev)?;
+        Ok(MailboxProgress::new(id, key))
+    }
+
+    /// Returns the mailbox of a file's messages.
+    fn mailbox_of(
+        &self,
+        file: &WalkedFile,
+        format: Format,
+        version: FileVersion,
+    ) -> Result<MailboxProgress> {
+        let (path, dedupe) = (&file.source.path, self.spool.dedupe);
+        let key = mailbox_key(path, format.kind(), self.identity, dedupe);
+        self.mailbox(key, version)
+    }
+
+    /// The key in the state of this version of a file, if it is read completely.
+    fn key(&self, file: &WalkedFile, version: FileVersion) -> u64 {
+        let (path, hash_key) = (&file.source.path, self.session.hash_key());
+        version.key(path, file.hint, self.identity, hash_key)
+    }
+
+    /// The [`place_key`] of a file.
+    pub(super) fn place(&self, file: &WalkedFile) -> u64 {
+        let path = self.identity.path_of(&file.source.path);
+        place_key(&path, self.session.hash_key())
+    }
+
+    /// The ingest of the messages of a source, which is this version of a file or in it.
+    pub(super) fn messages(
+        &mut self,
+        source: Source,
+        version: FileVersion,
+        mailbox: MailboxProgress,
+        growing: Vec<GrowingMessage>,
+    ) -> MessageIngest<'_> {
+        MessageIngest {
+            existing_end: self.existing.end_in(version),
+            session: self.session,
+            parsers: self.parsers,
+            extractor: self.extractor,
+            counters: &mut *self.counters,
+            events: &mut *self.events,
+            source,
+            mailbox,
+            growing,
+            earlier_lengths: Vec::new(),
+            holder: None,
+            positions: VecDeque::new(),
+        }
+    }
+
+    /// Records in the state that a file was read completely.
+    pub(super) fn mark_read(
+        &mut self,
+        file: &WalkedFile,
+        version: FileVersion,
+        mailbox: &MailboxProgress,
+    ) -> Result<()> {
+        let (key, look) = (self.key(file, version), version.look(self.place(file)));
+        let message = mailbox.only_link();
+        let place = message.and(mailbox.place);
+        let read = ReadFile {
+            key,
+            message,
+            length: place.map(|place| (place, mailbox.last_len)),
+            position: None,
+        };
+        let spool = &self.identity.path;
+        let writer = self.session.lock()?;
+        let state = writer.db()?;
+        if mailbox.messages > 1 {
+            state.raise_many(mailbox.id, MANY)?;
+        }
+        state.open_holder(key, spool, version.id.dev)?;
+        state.mark_file_read(mailbox.id, &read, look)
+    }
+
+    /// Reports an mbox that was truncated while no daemon watched it, and resets its cursor:
+    /// messages that were written after the last scan and removed by the truncation are lost. A
+    /// file whose first bytes are unchanged is not reported: a mail program removed messages from
+    /// it.
+    pub(crate) fn report_truncation(
+        &mut self,
+        file: &WalkedFile,
+        version: FileVersion,
+    ) -> Result<()> {
+        if file.hint == FormatHint::Maildir {
+            return Ok(());
+        }
+        let keys = version.mbox_keys(file, self.identity);
+        let cursors = cursors(self.session.lock()?.db()?, &keys)?;
+        let mut cursors = cursors.into_iter();
+        let Some(cursor) = cursors.find(|cursor| version.size < cursor.last) else {
+            return Ok(());
+        };
+        if version.size > 0 && has_same_head(file, &cursor, self.session) {
+            return Ok(());
+        }
+        for key in keys {
+            self.session.lock()?.db()?.reset_cursor(key)?;
+        }
+        let (size, last) = (version.size, cursor.last);
+        let text = format!(
+            "truncated to {size} bytes while the daemon was not watching; messages written after \
+             byte {last}, up to which the file had been read, may be lost"
+        );
+        self.events
+            .push(Diagnostic::at(DiagnosticKind::Vanished, last, text).of(&file.source));
+        Ok(())
+    }
+
+    /// Ingests what is new in a file: of an mbox at most one chunk. `nuls` is the number of its
+    /// leading NUL bytes as far as it is known from the chunk before, so that they are not read for
+    /// each chunk again.
+    pub(crate) fn ingest_file(
+        &mut self,
+        file: &WalkedFile,
+        settle_state: SettleState,
+        nuls: &mut u64,
+    ) -> Result<FileOutcome> {
+        let opened = match SniffedFile::open(file, *nuls, self.session) {
+            Ok(opened) => opened,
+            Err(error) => return Ok(FileOutcome::Failed(error)),
+        };
+        *nuls = opened.start.offset;
+        let key = self.key(file, opened.version);
+        self.session.lock()?.db()?.restart_holder(key)?;
+        let is_container = opened.start.is_container();
+        let is_own_output = !is_container && is_written_file(&opened.start.bytes);
+        // Nobody appends to a container: it is read as a whole when it has settled.
+        if (is_container || is_own_output) && settle_state == SettleState::Changing {
+            return Ok(FileOutcome::Waiting);
+        }
+        if is_container {
+            let messages = MessageSource::new(
+                Input::file(opened.file),
+                file.source.clone(),
+                file.hint,
+                self.configured_format(),
+                self.extractor.limits(),
+            );
+            return ingest_members(self, file, opened.version, messages);
+        }
+        if is_own_output {
+            // Its URLs would be written again, and these again.
+            return self.skip(file, opened.version, SkipReason::OwnOutput);
+        }
+        match opened.start.format(self.configured_format(), file.hint) {
+            Ok(format) => self.ingest_plain_file(file, opened, format, settle_state),
+            Err(reason) => self.skip(file, opened.version, reason),
+        }
+    }
+
+    /// Ingests a file that is not a container.
+    fn ingest_plain_file(
+        &mut self,
+        file: &WalkedFile,
+        opened: SniffedFile,
+        format: Format,
+        settle_state: SettleState,
+    ) -> Result<FileOutcome> {
+        let (spool, configured) = (&self.identity.path, self.configured_format());
+        let max_message_bytes = self.extractor.limits().message_bytes;
+        let SniffedFile {
+            file: opened,
+            version,
+            start,
+        } = opened;
+        let (holder, place) = (self.key(file, version), self.place(file));
+        let mailbox = self.mailbox_of(file, format, version)?;
+        let mailbox_id = mailbox.id;
+        // Only messages of these formats may grow.
+        let may_grow = matches!(
+            format,
+            Format::Mbox | Format::Mboxcl | Format::Text | Format::Html
+        );
+        let growing = if may_grow {
+            self.session.lock()?.db()?.growing_messages(mailbox_id)?
+        } else {
+            Vec::new()
+        };
+        let mut ingest = self.messages(file.source.clone(), version, mailbox, growing);
+        if let Some(format) = start.splittable_format(configured, file.hint) {
+            let writer = ingest.session.lock()?;
+            writer.db()?.raise_many(mailbox_id, MANY)?;
+            drop(writer);
+            let mbox = MboxFile {
+                file: &opened,
+                path: &file.source.path,
+                place,
+                spool,
+                format,
+                start: start.offset,
+                version,
+                settle_state,
+                max_message_bytes,
+                key: ingest.session.hash_key(),
+            };
+            return mbox.ingest_chunk(&mut ingest);
+        }
+        // A message that is delivered into a Maildir is complete from the first moment
+        // (maildir(5)).
+        if settle_state == SettleState::Changing && file.hint != FormatHint::Maildir {
+            return Ok(FileOutcome::Waiting);
+        }
+        ingest.open_holder(holder, spool, version)?;
+        // A message in a Maildir never grows.
+        if matches!(format, Format::Single(_)) && file.hint != FormatHint::Maildir {
+            ingest.mailbox.place = Some(place);
+            ingest.earlier_lengths = ingest.session.lock()?.db()?.earlier_lengths(place)?;
+        }
+        let outcome = ingest_whole_file(
+            &opened,
+            start,
+            version,
+            format,
+            max_message_bytes,
+            &mut ingest,
+        )?;
+        let mailbox = ingest.mailbox;
+        if matches!(outcome, FileOutcome::Complete) {
+            self.mark_read(file, version, &mailbox)?;
+        }
+        Ok(outcome)
+    }
+
+    /// Marks a file that is not read, so that it is not opened again until it changes.
+    fn skip(
+        &mut self,
+        file: &WalkedFile,
+        version: FileVersion,
+        reason: SkipReason,
+    ) -> Result<FileOutcome> {
+        // The mailbox of files without messages is the spool.
+        let mailbox = self.mailbox(self.identity.key, version)?;
+        self.mark_read(file, version, &mailbox)?;
+        Ok(FileOutcome::Skipped(reason))
+    }
+}
+
+/// Returns what is known of this version of the file. Opens no file.
+pub(crate) fn file_standing(
+    session: &Session,
+    identity: &SpoolIdentity,
+    file: &WalkedFile,
+    version: FileVersion,
+) -> Result<FileStanding> {
+    let mboxes = version.mbox_keys(file, identity);
+    let hash_key = session.hash_key();
+    let writer = session.lock()?;
+    let state = writer.db()?;
+    if version.size == 0 {
+        let cursors = cursors(state, &mboxes)?;
+        return Ok(FileStanding::Empty(held_pass(state, &cursors)?));
+    }
+    let key = version.key(&file.source.path, file.hint, identity, hash_key);
+    let look = version.look(place_key(&identity.path_of(&file.source.path), hash_key));
+    if let Some(known) = state.file_look(key)? {
+        match known.change(look) {
+            LookChange::None => {}
+            LookChange::Renamed => state.set_file_look(key, look)?,
+            LookChange::Content => {
+                return Ok(FileStanding::Unread(state.is_holder(key)?.then_some(key)));
+            }
+        }
+        return read_standing(state, key);
+    }
+    if file.hint == FormatHint::Maildir {
+        return Ok(FileStanding::Unread(None));
+    }
+    let cursors = cursors(state, &mboxes)?;
+    for cursor in &cursors {
+        let change = cursor.look.change(look);
+        if (cursor.size, cursor.mtime) != (version.size, version.mtime)
+            || change == LookChange::Content
+        {
+            continue;
+        }
+        if change == LookChange::Renamed {
+            for mbox in &mboxes {
+                state.set_file_look(*mbox, look)?;
+            }
+        }
+        // One that was stored for another spool may name no holder.
+        if let read @ FileStanding::Read(_) = read_standing(state, cursor.pass)? {
+            return Ok(read);
+        }
+    }
+    Ok(FileStanding::Unread(held_pass(state, &cursors)?))
+}
+
+/// The positions up to which an mbox was read, with these keys.
+fn cursors(state: &StateDb, keys: &[u64]) -> Result<Vec<MboxCursor>> {
+    let found = keys.iter().map(|key| state.cursor(*key));
+    found.filter_map(Result::transpose).collect()
+}
+
+/// The pass that holds what was read of an mbox; `None` if holders are not tracked.
+fn held_pass(state: &StateDb, cursors: &[MboxCursor]) -> Result<Option<HolderKey>> {
+    for cursor in cursors {
+        if state.is_holder(cursor.pass)? {
+            return Ok(Some(cursor.pass));
+        }
+    }
+    Ok(None)
+}
+
+/// The standing of a file that was read. If holders are tracked, it must be one, or its messages
+/// are not known.
+fn read_standing(state: &StateDb, holder: HolderKey) -> Result<FileStanding> {
+    if state.tracks_holders() && !state.is_holder(holder)? {
+        return Ok(FileStanding::Unread(None));
+    }
+    Ok(FileStanding::Read(holder))
+}
+
+/// An open file, its version and its start, by which its format is detected.
+struct SniffedFile {
+    file: File,
+    version: FileVersion,
+    start: SourceStart,
+}
+
+impl SniffedFile {
+    /// Opens a file of whose leading NUL bytes `nuls` are known.
+    fn open(file: &WalkedFile, nuls: u64, session: &Session) -> io::Result<SniffedFile> {
+        let (file, metadata) = read::open_examined(file)?;
+        let version = FileVersion::of(&metadata);
+        let start = SourceStart::read(&mut StartReader {
+            file: &file,
+            nuls,
+            session,
+        })?;
+        Ok(SniffedFile {
+            file,
+            version,
+            start,
+        })
+    }
+}
+
+/// Reader of the start of a file. Reports progress, because there may be many NUL bytes.
+struct StartReader<'f> {
+    file: &'f File,
+    /// Number of leading NUL bytes that are known. They are skipped as if they were a hole.
+    nuls: u64,
+    session: &'f Session,
+}
+
+impl SparseRead for StartReader<'_> {
+    fn skip_hole(&mut self, step: u64) -> u64 {
+        match self.file.stream_position() {
+            Ok(at) if step == 1 && at < self.nuls => self
+                .file
+                .seek(SeekFrom::Start(self.nuls))
+                .map_or(0, |to| to - at),
+            _ => self.file.skip_hole(step),
+        }
+    }
+
+    fn max_leading_nuls(&self) -> u64 {
+        u64::MAX
+    }
+}
+
+impl Read for StartReader<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        self.session.beat();
+        self.file.read(buffer)
+    }
+}
+
+/// Returns `true` if a file can be read and its first bytes are those that the cursor covers.
+fn has_same_head(file: &WalkedFile, cursor: &MboxCursor, session: &Session) -> bool {
+    let opened = SniffedFile::open(file, 0, session);
+    let head = opened.and_then(|SniffedFile { file, start, .. }| {
+        head_hash(&file, start.offset, cursor, session.hash_key())
+    });
+    head.is_ok_and(|head| head == cursor.head)
+}
+
+/// Ingests a file that is read as a whole. It is positioned after `start`.
+pub(super) fn ingest_whole_file(
+    file: &File,
+    start: SourceStart,
+    version: FileVersion,
+    format: Format,
+    max_message_bytes: usize,
+    ingest: &mut MessageIngest<'_>,
+) -> Result<FileOutcome> {
+    let end = match format {
+        // An mbox that is read as a whole has CR line ends.
+        Format::Text | Format::Html | Format::Mbox | Format::Mboxcl => EndCertainty::EndOfFile,
+        _ => EndCertainty::Certain,
+    };
+    let is_whole = version.size.saturating_sub(start.offset) <= max_message_bytes as u64;
+    let mut reader = BlockReader::after_start(file, start, format, max_message_bytes);
+    let mut first_digest = 0;
+    // The whole file is read before any message is ingested, so that a change in the meantime is
+    // noticed, unless it is too large to be held.
+    let mut held = Vec::new();
+    loop {
+        let mut block = match reader.next_block() {
+            Ok(None) => break,
+            Ok(Some(block)) => block,
+            Err(error) => return Ok(FileOutcome::Failed(error)),
+        };
+        let is_last = version.size <= block.offset + block.bytes.len() as u64;
+        let block_end = if is_last { end } else { EndCertainty::Certain };
+        let format = reader.format();
+        if !is_whole {
+            ingest_block(&mut block, format, block_end, &mut first_digest, ingest)?;
+        } else if version.size < reader.position() {
+            return Ok(FileOutcome::Waiting);
+        } else {
+            held.push((block, format, block_end));
+        }
+    }
+    match file.metadata() {
+        Ok(metadata) if is_whole && FileVersion::of(&metadata) != version => {
+            return Ok(FileOutcome::Waiting);
+        }
+        Err(error) if is_whole => return Ok(FileOutcome::Failed(error)),
+        _ => {}
+    }
+    for (mut block, format, end) in held {
+        ingest_block(&mut block, format, end, &mut first_digest, ingest)?;
+    }
+    Ok(FileOutcome::Complete)
+}
+
+/// Ingests the messages of the next block of a stream. `end` is the end of the last of them.
+/// `first_digest` keeps the digest of the first fragment of a message that is read in fragments.
+fn ingest_block(
+    block: &mut Block,
+    format: Format,
+    end: EndCertainty,
+    first_digest: &mut u128,
+    ingest: &mut MessageIngest<'_>,
+) -> Result<()> {
+    let position = match &block.role {
+        BlockRole::LaterFragment(begun) => Some(PiecePosition {
+            first_digest: *first_digest,
+            offset: block.offset - begun.start,
+        }),
+        BlockRole::Whole | BlockRole::FirstFragment => None,
+    };
+    if block.role == BlockRole::Whole {
+        ingest.find_earlier(block, format)?;
+    }
+    let messages = ingest.split(block, format);
+    let digest = ingest.ingest_messages(&messages, position, end)?;
+    if position.is_none() {
+        *first_digest = digest;
+    }
+    Ok(())
+}
+
+/// Ingests all members of a compressed file, an archive or a repository, which `messages` has. Damage
+/// in it is reported once and does not make it fail, because it is permanent.
+pub(super) fn ingest_members(
+    context: &mut IngestContext<'_>,
+    file: &WalkedFile,
+    version: FileVersion,
+    mut messages: MessageSource,
+) -> Result<FileOutcome> {
+    let mut members = Members {
+        context,
+        file,
+        version,
+        mailboxes: BTreeMap::new(),
+        events: Vec::new(),
+        error: None,
+    };
+    while let Some(step) = messages.next() {
+        match step {
+            InputStep::Opened { source, format } => {
+                members.ingest_member(&source, format, &mut messages)?
+            }
+            InputStep::Failed(failure) => {
+                members.events.push(failure.event);
+                members.error = failure.error.or(members.error);
+            }
+            InputStep::Warning(event) => members.events.push(event),
+            _ => {}
+        }
+    }
+    members.finish()
+}
+
+/// Progress of the ingest of a container.
+struct Members<'m, 'i> {
+    context: &'m mut IngestContext<'i>,
+    file: &'m WalkedFile,
+    version: FileVersion,
+    /// The mailboxes of the members.
+    mailboxes: BTreeMap<MailboxId, MailboxProgress>,
+    /// Events of the container and its members.
+    events: Vec<Event>,
+    /// The last error of reading a member.
+    error: Option<io::Error>,
+}
+
+impl Members<'_, '_> {
+    /// Ingests the messages of the member that was opened last.
+    fn ingest_member(
+        &mut self,
+        source: &Source,
+        format: Format,
+        messages: &mut MessageSource,
+    ) -> Result<()> {
+        let first = messages.next();
+        if let Some(InputStep::Block(block)) = &first
+            && is_written_file(&block.block.bytes)
+        {
+            self.skip_own_output(source, messages);
+            return Ok(());
+        }
+        let (version, spool) = (self.version, &self.context.identity.path);
+        let mailbox = self.context.mailbox_of(self.file, format, version)?;
+        let holder = self.context.key(self.file, version);
+        let mut ingest = self
+            .context
+            .messages(source.clone(), version, mailbox, Vec::new());
+        ingest.open_holder(holder, spool, version)?;
+        let (mut first_digest, mut error) = (0, None);
+        for step in first.into_iter().chain(messages) {
+            match step {
+                InputStep::Block(mut block) => {
+                    let (block, end) = (&mut block.block, EndCertainty::Certain);
+                    ingest_block(block, format, end, &mut first_digest, &mut ingest)?;
+                }
+                InputStep::Ended(end) => {
+                    error = end.error;
+                    break;
+                }
+                _ => {}
+            }
+        }
+        let progress = ingest.mailbox;
+        self.mailboxes
+            .entry(progress.id)
+            .and_modify(|all| all.add(&progress))
+            .or_insert(progress);
+        if let Some(error) = error {
+            self.events
+                .push(read::error_diagnostic(&error, None).of(source));
+            self.error = Some(error);
+        }
+        Ok(())
+    }
+
+    /// Skips the rest of a member that urlspool wrote.
+    fn skip_own_output(&mut self, source: &Source, messages: &mut MessageSource) {
+        messages.find(|step| matches!(step, InputStep::Ended(_)));
+        let text = format!("skipped: {}", SkipReason::OwnOutput.name());
+        let diagnostic = Diagnostic::new(DiagnosticKind::Skip, text);
+        self.events.push(diagnostic.of(source));
+    }
+
+    /// Marks the container as read, unless the device or the server failed: then another try may
+    /// succeed.
+    fn finish(self) -> Result<FileOutcome> {
+        for Event { diagnostic, .. } in &self.events {
+            if diagnostic.kind == DiagnosticKind::Unreadable {
+                let error = io::Error::other(diagnostic.message.clone());
+                return Ok(FileOutcome::Failed(self.error.unwrap_or(error)));
+            }
+        }
+        self.context.events.extend(self.events);
+        if self.mailboxes.len() > 1 {
+            let writer = self.context.session.lock()?;
+            for mailbox in self.mailboxes.keys() {
+                writer.db()?.raise_many(*mailbox, MIXED)?;
+            }
+        }
+        let mailbox = match self.mailboxes.into_values().next() {
+            Some(mailbox) => mailbox,
+            None => self
+                .context
+                .mailbox(self.context.identity.key, self.version)?,
+        };
+        self.context.mark_read(self.file, self.version, &mailbox)?;
+        Ok(FileOutcome::Complete)
+    }
+}
+
+impl FileVersion {
+    /// The version of a repository in a folder with this version: that of its last commit.
+    pub(crate) fn of_repository(self, tip: &str) -> FileVersion {
+        FileVersion {
+            id: self.id,
+            size: 1,
+            mtime: hash_pieces(&[tip.as_bytes()]) as i64,
+            ctime: 0,
+        }
+    }
+}
+
+impl IngestContext<'_> {
+    /// Ingests what is new in a repository, whose version this is.
+    pub(crate) fn ingest_repository(
+        &mut self,
+        file: &WalkedFile,
+        repository: &Repository,
+        version: FileVersion,
+    ) -> Result<FileOutcome> {
+        let place = self.place(file);
+        let writer = self.session.lock()?;
+        let position: Option<String> = writer.db()?.meta(&position_name(place))?;
+        drop(writer);
+        // Commits may have come between the start, when the mail was noted that is there, and now.
+        let noted = self.existing.tip(version).map(str::to_owned);
+        if let (None, Some(noted)) = (&position, noted)
+            && noted != repository.tip()
+            && matches!(repository.contains(&noted), Ok(true))
+        {
+            let before = repository.clone().at(noted);
+            let earlier = version.of_repository(before.tip());
+            let outcome = self.ingest_commits(file, &before, earlier, None)?;
+            if !matches!(outcome, FileOutcome::Complete) {
+                return Ok(outcome);
+            }
+            let position = Some(before.tip().to_owned());
+            return self.ingest_commits(file, repository, version, position);
+        }
+        self.ingest_commits(file, repository, version, position)
+    }
+
+    /// Ingests the commits after `position`, and makes the last one the new position.
+    fn ingest_commits(
+        &mut self,
+        file: &WalkedFile,
+        repository: &Repository,
+        version: FileVersion,
+        position: Option<String>,
+    ) -> Result<FileOutcome> {
+        let place = self.place(file);
+        let mut selection = Selection::All;
+        if let Some(commit) = position {
+            match repository.contains(&commit) {
+                Ok(true) => selection = Selection::Since(commit),
+                Ok(false) => {
+                    let text = "its branch was rewritten: it is read from its start";
+                    let diagnostic = Diagnostic::new(DiagnosticKind::Ambiguous, text);
+                    self.events.push(diagnostic.of(&file.source));
+                }
+                Err(error) => return Ok(FileOutcome::Failed(error)),
+            }
+        }
+        if self.session.lock()?.db()?.tracks_holders() {
+            selection = Selection::Live;
+        }
+        let messages = MessageSource::of_commits(
+            repository,
+            &selection,
+            file.source.clone(),
+            self.configured_format(),
+            self.extractor.limits(),
+        );
+        let messages = match messages {
+            Ok(messages) => messages,
+            Err(error) => return Ok(FileOutcome::Failed(error)),
+        };
+        let outcome = ingest_members(self, file, version, messages)?;
+        if matches!(outcome, FileOutcome::Complete) {
+            let tip = repository.tip();
+            let name = position_name(place);
+            self.session.lock()?.db()?.set_meta(&name, tip)?;
+        }
+        Ok(outcome)
+    }
+}
+
+/// Name in the state of the last commit that was read of the repository at `place`.
+fn position_name(place: u64) -> String {
+    format!("git {place:016x}")
+}

@@ -1,0 +1,349 @@
+//! Identity of files, mailboxes and messages.
+//!
+//! Names and inodes only save work: a message is identified by its content within its mailbox. What comes from mail or its
+//! folders is hashed with the key of the state, so that nobody can make two messages or names for which one was written.
+
+use std::fs::Metadata;
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::MetadataExt;
+use std::path::Path;
+use std::time::UNIX_EPOCH;
+
+use twox_hash::XxHash3_64;
+
+use crate::store::{FileId, FileLook, Hash128, SpoolIdentity, path_key};
+use urlspool_files::config::DedupeScope;
+use urlspool_files::keyed_hash::HashKey;
+use urlspool_mail::decode::{HeaderFields, canonical, digest};
+use urlspool_mail::split::Message;
+use urlspool_sources::walk::WalkedFile;
+use urlspool_text::origin::{FormatHint, SourceKind, mailbox, maildir_base_name, unrotated};
+
+/// File identity, size and times at one moment. A file with the same version has the same content.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct FileVersion {
+    pub id: FileId,
+    pub size: u64,
+    /// Time of the last change of its content, in nanoseconds since 1970. Programs can set it.
+    pub mtime: i64,
+    /// Time of the last change of its inode, likewise. A rename, a link and other permissions change
+    /// it too; no program can set it.
+    pub ctime: i64,
+}
+
+impl FileVersion {
+    /// The version of the file with this metadata.
+    pub(crate) fn of(metadata: &Metadata) -> FileVersion {
+        let born = metadata.created().ok();
+        let born = born.and_then(|time| time.duration_since(UNIX_EPOCH).ok());
+        let btime = born.and_then(|time| i64::try_from(time.as_nanos()).ok());
+        FileVersion {
+            id: FileId {
+                dev: metadata.dev(),
+                ino: metadata.ino(),
+                btime: btime.unwrap_or(0),
+            },
+            size: metadata.len(),
+            mtime: nanoseconds(metadata.mtime(), metadata.mtime_nsec()),
+            ctime: nanoseconds(metadata.ctime(), metadata.ctime_nsec()),
+        }
+    }
+
+    /// Returns the place and change time of the file: they differ after a change of its content that
+    /// left size and modification time as they were. `place` is the [`place_key`] of its path.
+    pub(crate) fn look(&self, place: u64) -> FileLook {
+        let changed = XxHash3_64::oneshot(&self.ctime.to_le_bytes());
+        FileLook((place & !0xFFFF_FFFF) | (changed & 0xFFFF_FFFF))
+    }
+
+    /// Keys by which a survey finds what the state has of a present file: as one that was read
+    /// completely, and as an mbox of each mailbox to which it can belong.
+    pub(crate) fn presence(
+        &self,
+        path: &Path,
+        hint: FormatHint,
+        spool: &SpoolIdentity,
+        key: HashKey,
+    ) -> Vec<u64> {
+        let mut keys = vec![self.key(path, hint, spool, key)];
+        if hint != FormatHint::Maildir {
+            let mailbox = path_key(&unrotated(&spool.path_of(path)));
+            keys.extend([mailbox, spool.key].map(|mailbox| self.id.hash_in(mailbox)));
+        }
+        keys
+    }
+
+    /// The keys in the state of the file as an mbox of each mailbox to which it may belong.
+    pub(super) fn mbox_keys(&self, file: &WalkedFile, spool: &SpoolIdentity) -> Vec<u64> {
+        let mailboxes = mailbox_scopes(&file.source.path, file.hint, spool).into_iter();
+        mailboxes.map(|mailbox| self.id.hash_in(mailbox)).collect()
+    }
+
+    /// The key in the state of a file that was read completely. It differs between files, and
+    /// between two versions of one file.
+    ///
+    /// The key of a numbered file contains its folder but not its name, because MH renumbers
+    /// messages; that of a Maildir contains the base name, so that a change of flags does not cause
+    /// another read, and not the device, which may change when a disk is mounted. The folder counts
+    /// as the state knows it, however the spool is spelled.
+    pub(crate) fn key(
+        &self,
+        path: &Path,
+        hint: FormatHint,
+        spool: &SpoolIdentity,
+        key: HashKey,
+    ) -> u64 {
+        let path = &*spool.path_of(path);
+        let FileId { dev, ino, btime } = self.id;
+        let mut numbers = [dev, ino, btime.cast_unsigned(), self.mtime.cast_unsigned()];
+        let mut hash = key.hasher();
+        hash.write(&self.size.to_le_bytes());
+        if hint == FormatHint::Maildir {
+            hash.write(up(path, 2).as_os_str().as_bytes());
+            hash.write(b"/");
+            hash.write(maildir_base_name(path));
+            numbers[0] = 0;
+            hash.write(numbers.map(u64::to_le_bytes).as_flattened());
+            return hash.finish() as u64;
+        }
+        let place = match hint {
+            FormatHint::Numbered => up(path, 1).into(),
+            _ => unrotated(path),
+        };
+        hash.write(place.as_os_str().as_bytes());
+        hash.write(numbers.map(u64::to_le_bytes).as_flattened());
+        hash.finish() as u64
+    }
+}
+
+fn nanoseconds(seconds: i64, rest: i64) -> i64 {
+    seconds.wrapping_mul(1_000_000_000).wrapping_add(rest)
+}
+
+/// Returns the key of a file's mailbox: the scope in which each message is recorded once.
+pub(super) fn mailbox_key(
+    path: &Path,
+    kind: SourceKind,
+    spool: &SpoolIdentity,
+    dedupe: DedupeScope,
+) -> Hash128 {
+    match (dedupe, kind) {
+        // An article is one message in however many groups it is filed.
+        (DedupeScope::Spool, _) | (_, SourceKind::News) => spool.key,
+        _ => path_key(&mailbox(&spool.path_of(path), kind)),
+    }
+}
+
+/// Returns the keys of the mailboxes that a file's messages may belong to, whatever its format and
+/// the scope of its spool.
+pub(crate) fn mailbox_scopes(path: &Path, hint: FormatHint, spool: &SpoolIdentity) -> Vec<Hash128> {
+    let path = &*spool.path_of(path);
+    let mut scopes = vec![spool.key, path_key(&unrotated(path)), path_key(up(path, 2))];
+    if hint != FormatHint::Maildir {
+        scopes.push(path_key(up(path, 1)));
+    }
+    scopes
+}
+
+/// The folder so many levels above a path.
+fn up(path: &Path, levels: usize) -> &Path {
+    path.ancestors().nth(levels).unwrap_or(path)
+}
+
+/// Returns `true` if files of two spools can belong to one mailbox: a file and its rotations, the
+/// folders of a Maildir.
+pub(crate) fn can_share(one: &Path, other: &Path) -> bool {
+    let are_of_maildir = [one, other].iter().all(|path| {
+        path.file_name()
+            .is_some_and(|name| name == "new" || name == "cur")
+    });
+    unrotated(one) == unrotated(other) || one.parent() == other.parent() && are_of_maildir
+}
+
+/// Returns the key in the state of the place of a file of one message, whatever its content: a
+/// draft may be replaced by a longer one. `path` is the one by which the state knows the file.
+pub(super) fn place_key(path: &Path, key: HashKey) -> u64 {
+    key.hash(path.as_os_str().as_bytes()) as u64
+}
+
+/// Position of a piece within a message that is larger than the limit and is read in pieces.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct PiecePosition {
+    /// Digest of the message's first piece.
+    pub first_digest: u128,
+    /// Bytes from the start of the message to the piece.
+    pub offset: u64,
+}
+
+/// Returns the digest of a message, or of a piece of one, and the number of bytes of its canonical
+/// content.
+pub(super) fn content_digest(
+    message: &Message<'_>,
+    fields: &HeaderFields,
+    position: Option<PiecePosition>,
+    key: HashKey,
+) -> (u128, u64) {
+    let mut hash = key.hasher();
+    if let Some(position) = position {
+        hash.write(&position.first_digest.to_le_bytes());
+        hash.write(&position.offset.to_le_bytes());
+    }
+    let mut len = 0;
+    canonical(message, fields, usize::MAX, &mut |bytes| {
+        len += bytes.len() as u64;
+        hash.write(bytes);
+    });
+    (hash.finish(), len)
+}
+
+/// Returns the number of bytes at the start of a message whose canonical content has `len` bytes;
+/// `None` unless all of it has more.
+///
+/// Storage adds bytes to a message (header fields, CR, dots, `>`), so that this may be more than
+/// `len`. Costs one pass over the message for each binary digit of its size.
+pub(super) fn raw_prefix_len(
+    message: &Message<'_>,
+    header_bytes: usize,
+    len: u64,
+) -> Option<usize> {
+    let (mut low, mut high) = (0, message.raw.len());
+    if content_len(message, high, header_bytes) <= len {
+        return None;
+    }
+    while low < high {
+        let middle = usize::midpoint(low, high);
+        if content_len(message, middle, header_bytes) < len {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    Some(high)
+}
+
+/// Returns the number of canonical bytes of the first `end` bytes of a message.
+fn content_len(message: &Message<'_>, end: usize, header_bytes: usize) -> u64 {
+    let raw = &message.raw[..end];
+    let prefix = Message { raw, ..*message };
+    let fields = HeaderFields::in_message(&prefix, header_bytes);
+    let mut len = 0;
+    canonical(&prefix, &fields, usize::MAX, &mut |bytes| {
+        len += bytes.len() as u64
+    });
+    len
+}
+
+/// Returns the digest that the records of a message have; of a piece of a larger one, that of its
+/// beginning.
+pub(super) fn record_digest(
+    message: &Message<'_>,
+    fields: &HeaderFields,
+    header_bytes: usize,
+) -> u128 {
+    match message.head() {
+        None => digest(message, fields),
+        Some(fragment) => {
+            let head = fragment.message(message.kind);
+            digest(&head, &HeaderFields::in_message(&head, header_bytes))
+        }
+    }
+}
+
+/// Returns the prefix of a message that cannot change when it grows at its end: the number of its
+/// canonical bytes and their hash. `None` if it is empty.
+///
+/// The prefix excludes an unterminated line, which may continue differently; line ends at the end;
+/// and a final `From ` line, which the next line may turn into the separator of the next message.
+pub(super) fn stable_prefix(
+    message: &Message<'_>,
+    header_bytes: usize,
+    key: HashKey,
+) -> Option<(u64, u128)> {
+    let mut end = memchr::memrchr(b'\n', message.raw)? + 1;
+    let last_line = memchr::memrchr(b'\n', &message.raw[..end - 1]).map_or(0, |at| at + 1);
+    if message.raw[last_line..].starts_with(b"From ") {
+        end = last_line;
+    }
+    let cut = Message {
+        raw: &message.raw[..end],
+        ..*message
+    };
+    let mut bytes = Vec::new();
+    canonical(
+        &cut,
+        &HeaderFields::in_message(&cut, header_bytes),
+        usize::MAX,
+        &mut |piece| bytes.extend_from_slice(piece),
+    );
+    let len = bytes.iter().rposition(|&byte| byte != b'\n')? + 1;
+    Some((len as u64, key.hash(&bytes[..len])))
+}
+
+/// Returns `true` if a message starts with a [`stable_prefix`].
+pub(super) fn starts_with(
+    message: &Message<'_>,
+    fields: &HeaderFields,
+    (len, expected): (u64, u128),
+    key: HashKey,
+) -> bool {
+    let mut hash = key.hasher();
+    let mut missing = len as usize;
+    canonical(message, fields, usize::MAX, &mut |bytes| {
+        let bytes = &bytes[..bytes.len().min(missing)];
+        hash.write(bytes);
+        missing -= bytes.len();
+    });
+    missing == 0 && hash.finish() == expected
+}
+
+/// Returns the hash by which a later read recognises these bytes.
+pub(super) fn guard_hash(bytes: &[u8], key: HashKey) -> u64 {
+    key.hash(bytes) as u64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_message_that_grows_keeps_its_prefix() {
+        let key = HashKey::new([7; 32]);
+        let whole = Message {
+            kind: SourceKind::Mbox,
+            ..Message::parse(b"Subject: a\nStatus: O\nTo: b\n\nx http://a/\ny\n")
+        };
+        for cut in [
+            b"Subject: a\n".len(),
+            whole.raw.len() - 12,
+            whole.raw.len() - 1,
+            whole.raw.len(),
+        ] {
+            let part = Message {
+                raw: &whole.raw[..cut],
+                ..whole
+            };
+            if let Some(prefix) = stable_prefix(&part, usize::MAX, key) {
+                assert!(
+                    starts_with(
+                        &whole,
+                        &HeaderFields::in_message(&whole, usize::MAX),
+                        prefix,
+                        key
+                    ),
+                    "{cut}"
+                );
+                let next = [part.raw, b"\nFrom x\nF"].concat();
+                assert!(
+                    cut < whole.raw.len()
+                        || stable_prefix(&Message { raw: &next, ..part }, 99, key) == Some(prefix)
+                );
+                assert!(!starts_with(
+                    &Message::parse(b"A: b\n\nc"),
+                    &HeaderFields::default(),
+                    prefix,
+                    key
+                ));
+            }
+        }
+    }
+}

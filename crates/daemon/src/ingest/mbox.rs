@@ -1,0 +1,776 @@
+//! Ingest of the new messages of an mbox: one chunk at a time, read under the lock that its writers
+//! honour.
+//!
+//! A message is complete when the next one follows it, or when its file has settled. Before a chunk
+//! is read, the last message that was ingested is read again and compared, so that a rewritten
+//! mailbox is noticed; one that was written again with an equal size is noticed by its time. A
+//! rewritten mailbox is read from its start; messages that are recorded are recognised by their
+//! content. Its start is the first byte that is not NUL: a writer that kept its offset after the
+//! file was truncated leaves a hole before it.
+
+use std::fs::File;
+use std::os::unix::fs::FileExt;
+use std::path::{Path, PathBuf};
+use std::{fmt, io};
+
+use rustix::fs::{FlockOperation, fcntl_lock};
+use rustix::process::{Flock, FlockType, Pid, fcntl_getlk};
+
+use super::identity::{FileVersion, PiecePosition, guard_hash};
+use super::message_ingest::MessageIngest;
+use super::{EndCertainty, FileOutcome, SettleState};
+use crate::Result;
+use crate::store::{FileLook, HolderKey, LookChange, MboxCursor};
+use urlspool_files::keyed_hash::HashKey;
+use urlspool_mail::split::{Block, BlockReader, BlockRole, Format, Message};
+use urlspool_sources::read::{self, SparseRead, hole_len};
+use urlspool_sources::walk::WalkedFile;
+use urlspool_text::planted_faults::{PlantedFault, is_planted};
+
+/// Bytes of an mbox that are read at once.
+const CHUNK_BYTES: usize = 4 << 20;
+
+/// Bytes at the start of an mbox that must not change. Covered by the head hash of its cursor.
+const HEAD_BYTES: u64 = 1 << 10;
+
+/// Bytes after a message that was ingested in pieces that must begin with a separator.
+const NEXT_SEPARATOR_BYTES: u64 = 64;
+
+pub(super) struct MboxFile<'m> {
+    pub(super) file: &'m File,
+    pub(super) path: &'m Path,
+    /// The [`super::identity::place_key`] of its path.
+    pub(super) place: u64,
+    pub(super) spool: &'m Path,
+    pub(super) format: Format,
+    /// Offset of the first byte that is not NUL.
+    pub(super) start: u64,
+    pub(super) version: FileVersion,
+    pub(super) settle_state: SettleState,
+    /// Maximum size of a message that is held in memory. Larger ones are read in pieces.
+    pub(super) max_message_bytes: usize,
+    /// The key of the state.
+    pub(super) key: HashKey,
+}
+
+/// A range of the file, read under the lock.
+struct MboxChunk {
+    /// The position up to which the file was ingested.
+    cursor: MboxCursor,
+    /// The first bytes from the start of the file on.
+    head: Vec<u8>,
+    /// The bytes from the last message that was ingested.
+    bytes: Vec<u8>,
+    /// `true` if the file ended with these bytes.
+    at_end: bool,
+    version: FileVersion,
+}
+
+/// The next piece of a message that is read in pieces.
+#[derive(Debug)]
+enum NextBlock {
+    Block(Block),
+    /// None is left.
+    End,
+    /// The message no longer begins as it did.
+    Changed,
+}
+
+impl MboxFile<'_> {
+    /// Ingests the new messages of one chunk.
+    pub(super) fn ingest_chunk(&self, ingest: &mut MessageIngest<'_>) -> Result<FileOutcome> {
+        // What is appended while it is read is new.
+        ingest.existing_end = ingest.existing_end.min(self.version.size);
+        let (known, next_pass) = self.known_cursor(ingest)?;
+        let mut chunk_bytes = CHUNK_BYTES.min(self.max_message_bytes);
+        loop {
+            let chunk = match with_lock(self.file, self.path, || {
+                self.read_chunk(known, next_pass, chunk_bytes)
+            }) {
+                Ok(Some(chunk)) => chunk,
+                Ok(None) => return Ok(FileOutcome::Waiting),
+                Err(outcome) => return Ok(outcome),
+            };
+            let block = Block {
+                bytes: chunk.bytes,
+                offset: chunk.cursor.first,
+                role: BlockRole::Whole,
+                unpacked_times: 0,
+            };
+            ingest.open_holder(chunk.cursor.pass, self.spool, self.version)?;
+            let messages = ingest.split(&block, self.format);
+            // Reading takes time: a file that had settled must not have changed in the meantime.
+            let is_settled = chunk.at_end
+                && self.settle_state == SettleState::Settled
+                && chunk.version == self.version;
+            let complete = if is_settled {
+                &messages[..]
+            } else {
+                terminated_messages(&messages)
+            };
+            let last = chunk.cursor.last;
+            let is_new = |message: &Message<'_>| last < message.end();
+            if !complete.last().is_some_and(is_new) && !chunk.at_end {
+                if self.max_message_bytes <= chunk_bytes {
+                    let from = MboxCursor {
+                        // A message that is alone in so large a chunk was not read to its end.
+                        first: if messages.len() == 1 {
+                            block.offset
+                        } else {
+                            last
+                        },
+                        guard: guard_hash(&[], self.key),
+                        ..chunk.cursor
+                    };
+                    if let Some(outcome) = self.ingest_oversized(from, &chunk.head, ingest)? {
+                        return Ok(outcome);
+                    }
+                }
+                chunk_bytes *= 2;
+                continue;
+            }
+            let end = match (is_settled, block.bytes.ends_with(b"\n")) {
+                (false, _) => EndCertainty::Certain,
+                (true, true) => EndCertainty::EndOfFile,
+                (true, false) => EndCertainty::MidLine,
+            };
+            let after =
+                |message: &Message<'_>| cursor_after(message, &block, chunk.cursor, self.key);
+            if ingest.holder.is_some() {
+                let key = self.version.id.hash_in(ingest.mailbox.key);
+                let position = |message| (key, self.position(after(message), &chunk.head));
+                ingest.positions = complete.iter().map(position).collect();
+            }
+            ingest.ingest_messages(complete, None, end)?;
+            let is_complete = is_settled || messages.is_empty() && chunk.at_end;
+            let version = is_complete.then_some(chunk.version);
+            let cursor = complete.last().map_or(chunk.cursor, after);
+            self.save(cursor, &chunk.head, version, ingest)?;
+            return Ok(match (is_complete, chunk.at_end) {
+                (true, _) => FileOutcome::Complete,
+                (false, true) => FileOutcome::Waiting,
+                (false, false) => FileOutcome::Partial,
+            });
+        }
+    }
+
+    /// Ingests a message that is too large to be held, piece by piece, each read under the lock.
+    /// Returns `None` if it can be held.
+    fn ingest_oversized(
+        &self,
+        cursor: MboxCursor,
+        head: &[u8],
+        ingest: &mut MessageIngest<'_>,
+    ) -> Result<Option<FileOutcome>> {
+        let start = cursor.first;
+        let from_start = OffsetReader {
+            file: self.file,
+            offset: start,
+        };
+        let mut reader = BlockReader::new(from_start, self.format, self.max_message_bytes);
+        let mut first_digest = 0;
+        let mut end = start;
+        let mut begin = None;
+        loop {
+            let mut block = match with_lock(self.file, self.path, || {
+                self.next_block(&mut reader, start, &mut begin)
+            }) {
+                Ok(NextBlock::Block(block)) => block,
+                Ok(NextBlock::End) => break,
+                Ok(NextBlock::Changed) => return Ok(Some(FileOutcome::Waiting)),
+                Err(outcome) => return Ok(Some(outcome)),
+            };
+            block.offset += start;
+            if let BlockRole::LaterFragment(begun) = &mut block.role {
+                begun.start += start;
+            }
+            if block.role == BlockRole::Whole && end == start {
+                return Ok(None);
+            }
+            if block.role == BlockRole::Whole {
+                break;
+            }
+            end = block.offset + block.bytes.len() as u64;
+            let at_end = self.version.size <= end;
+            if at_end && self.settle_state != SettleState::Settled {
+                return Ok(Some(FileOutcome::Waiting));
+            }
+            let position = (block.role != BlockRole::FirstFragment).then_some(PiecePosition {
+                first_digest,
+                offset: block.offset - start,
+            });
+            let message_end = if at_end {
+                EndCertainty::EndOfFile
+            } else {
+                EndCertainty::Certain
+            };
+            let pieces = ingest.split(&block, self.format);
+            if position.is_none() && ingest.holder.is_some() {
+                // An interrupted message is read again from its start, if it still begins so.
+                let begun = MboxCursor {
+                    first: start,
+                    last: end,
+                    guard: guard_hash(&block.bytes, self.key),
+                    ..cursor
+                };
+                let key = self.version.id.hash_in(ingest.mailbox.key);
+                ingest.positions = [(key, self.position(begun, head))].into();
+            }
+            let digest = ingest.ingest_messages(&pieces, position, message_end)?;
+            if position.is_none() {
+                first_digest = digest;
+            }
+        }
+        // An empty last message: so large a one is not read again.
+        let cursor = MboxCursor {
+            first: end,
+            last: end,
+            guard: guard_hash(&[], self.key),
+            ..cursor
+        };
+        let is_complete = self.version.size <= end;
+        self.save(cursor, head, is_complete.then_some(self.version), ingest)?;
+        Ok(Some(if is_complete {
+            FileOutcome::Complete
+        } else {
+            FileOutcome::Partial
+        }))
+    }
+
+    /// Reads the next piece of the message at `start`. Called under the lock, which is given up
+    /// between two pieces: a writer may have changed the message in the meantime. `begin` keeps the
+    /// first bytes of the message, by which that is noticed.
+    fn next_block(
+        &self,
+        reader: &mut BlockReader<OffsetReader<'_>>,
+        start: u64,
+        begin: &mut Option<Vec<u8>>,
+    ) -> io::Result<NextBlock> {
+        let now = read_at(self.file, start, HEAD_BYTES)?;
+        if *begin.get_or_insert_with(|| now.clone()) != now {
+            return Ok(NextBlock::Changed);
+        }
+        Ok(match reader.next_block()? {
+            Some(block) => NextBlock::Block(block),
+            None => NextBlock::End,
+        })
+    }
+
+    /// Returns the position up to which the file was read, unless it must be read from its start:
+    /// without a holder, messages of it may have been read that no holder holds. Also returns the
+    /// pass from the start of the file; 0 if holders are not tracked.
+    fn known_cursor(&self, ingest: &MessageIngest<'_>) -> Result<(Option<MboxCursor>, HolderKey)> {
+        let (id, mailbox) = (self.version.id, ingest.mailbox.key);
+        let writer = ingest.session.lock()?;
+        let state = writer.db()?;
+        let known = state.cursor(id.hash_in(mailbox))?;
+        if !state.tracks_holders() {
+            return Ok((known, 0));
+        }
+        let last = known.map_or(0, |cursor| cursor.pass);
+        let is_held = state.is_holder(last)?;
+        Ok((known.filter(|_| is_held), id.next_pass(mailbox, last)))
+    }
+
+    /// Saves in the state how far the file was ingested. `complete` is its version, if all of it
+    /// was.
+    fn save(
+        &self,
+        cursor: MboxCursor,
+        head: &[u8],
+        complete: Option<FileVersion>,
+        ingest: &MessageIngest<'_>,
+    ) -> Result<()> {
+        let mut cursor = self.position(cursor, head);
+        if let Some(version) = complete {
+            (cursor.size, cursor.mtime) = (version.size, version.mtime);
+            cursor.look = version.look(self.place);
+        }
+        let key = self.version.id.hash_in(ingest.mailbox.key);
+        let writer = ingest.session.lock()?;
+        writer.db()?.put_cursor(key, ingest.mailbox.id, &cursor)
+    }
+
+    /// A position from which something is unread. `cursor` lacks the hash of `head`, the first
+    /// bytes from the start of the file on.
+    fn position(&self, cursor: MboxCursor, head: &[u8]) -> MboxCursor {
+        let head_bytes = head_bytes(self.start, &cursor).min(head.len() as u64);
+        MboxCursor {
+            head: guard_hash(&head[..head_bytes as usize], self.key),
+            size: 0,
+            mtime: 0,
+            look: FileLook::default(),
+            ..cursor
+        }
+    }
+
+    /// Reads up to `bytes` bytes from the start of the last message that was ingested, or from the
+    /// start of the file if that message has changed. `None` if the file was truncated since it was
+    /// opened, or that message has changed since it was compared.
+    fn read_chunk(
+        &self,
+        known: Option<MboxCursor>,
+        next_pass: HolderKey,
+        bytes: usize,
+    ) -> io::Result<Option<MboxChunk>> {
+        if !self.starts_after_nuls()? {
+            return Ok(None);
+        }
+        let version = FileVersion::of(&self.file.metadata()?);
+        let cursor = match known {
+            Some(cursor) if self.is_valid(&cursor, version)? => cursor,
+            _ => MboxCursor {
+                first: self.start,
+                last: self.start,
+                pass: next_pass,
+                guard: guard_hash(&[], self.key),
+                ..MboxCursor::default()
+            },
+        };
+        let head = read_at(self.file, self.start, HEAD_BYTES)?;
+        let bytes = read_at(self.file, cursor.first, bytes as u64)?;
+        // A writer may have locked the file since that message was compared.
+        let last = bytes.get(..(cursor.last - cursor.first) as usize);
+        if last.is_some_and(|last| guard_hash(last, self.key) != cursor.guard) {
+            return Ok(None);
+        }
+        let at_end = version.size <= cursor.first + bytes.len() as u64;
+        Ok(Some(MboxChunk {
+            cursor,
+            head,
+            bytes,
+            at_end,
+            version,
+        }))
+    }
+
+    /// Returns `true` if the file has no NUL byte at its start, and one before it unless that is 0.
+    /// An empty file has none.
+    fn starts_after_nuls(&self) -> io::Result<bool> {
+        let before = self.start.saturating_sub(1);
+        let bytes = read_at(self.file, before, 1 + self.start - before)?;
+        Ok(match (self.start, &bytes[..]) {
+            (0, bytes) => bytes != [0],
+            (_, [before, first]) => *before == 0 && *first != 0,
+            _ => false,
+        })
+    }
+
+    /// Returns `true` if the file up to the cursor is unchanged, so that at most something was
+    /// appended. A file that was written again with an equal size may have changed anywhere; one
+    /// that has grown is compared at its start and its last message.
+    fn is_valid(&self, cursor: &MboxCursor, version: FileVersion) -> io::Result<bool> {
+        let change = cursor.look.change(version.look(self.place));
+        let is_overwritten = cursor.size == version.size
+            && (cursor.mtime != version.mtime || change == LookChange::Content);
+        if is_overwritten || version.size < cursor.last || cursor.first < self.start {
+            return Ok(false);
+        }
+        let last = read_at(self.file, cursor.first, cursor.last - cursor.first)?;
+        let head = head_hash(self.file, self.start, cursor, self.key)?;
+        if head != cursor.head || guard_hash(&last, self.key) != cursor.guard {
+            return Ok(false);
+        }
+        // After a message that was too large to be read again, only a new message may follow.
+        let next = read_at(self.file, cursor.first, NEXT_SEPARATOR_BYTES)?;
+        let text = next.trim_ascii_start();
+        Ok(cursor.first < cursor.last || next.is_empty() || text.starts_with(b"From "))
+    }
+}
+
+/// Returns the hash of the first bytes of a file, which begins at `start`, at most up to the
+/// cursor.
+pub(super) fn head_hash(
+    file: &File,
+    start: u64,
+    cursor: &MboxCursor,
+    key: HashKey,
+) -> io::Result<u64> {
+    let head = read_at(file, start, head_bytes(start, cursor))?;
+    Ok(guard_hash(&head, key))
+}
+
+/// Returns the number of bytes that the head hash of a cursor covers, in a file that begins at
+/// `start`.
+fn head_bytes(start: u64, cursor: &MboxCursor) -> u64 {
+    cursor.last.saturating_sub(start).min(HEAD_BYTES)
+}
+
+/// Reads `len` bytes at an offset, or fewer at the end of the file.
+fn read_at(file: &File, offset: u64, len: u64) -> io::Result<Vec<u8>> {
+    let mut bytes = vec![0; len as usize];
+    let mut filled = 0;
+    while filled < bytes.len() {
+        match file.read_at(&mut bytes[filled..], offset + filled as u64) {
+            Ok(0) => break,
+            Ok(read) => filled += read,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+    bytes.truncate(filled);
+    Ok(bytes)
+}
+
+/// Returns the messages that are complete even if the file is still written: those that another one
+/// follows.
+fn terminated_messages<'f, 'b>(messages: &'f [Message<'b>]) -> &'f [Message<'b>] {
+    // An unterminated line `http:` may become a header field or text, and only in the first case is
+    // the line before it a separator.
+    let is_undecided = messages
+        .last()
+        .is_some_and(|last| memchr::memchr(b'\n', last.raw).is_none());
+    let incomplete = if is_undecided { 2 } else { 1 };
+    &messages[..messages.len().saturating_sub(incomplete)]
+}
+
+/// Returns the cursor after a message of a block. The pass and the file are those of `cursor`.
+fn cursor_after(
+    message: &Message<'_>,
+    block: &Block,
+    cursor: MboxCursor,
+    key: HashKey,
+) -> MboxCursor {
+    let start = (message.start - block.offset) as usize;
+    let end = (message.end() - block.offset) as usize;
+    MboxCursor {
+        first: message.start,
+        last: message.end(),
+        guard: guard_hash(&block.bytes[start..end], key),
+        ..cursor
+    }
+}
+
+/// Reads a file from an offset, without changing the offset of its descriptor.
+struct OffsetReader<'r> {
+    file: &'r File,
+    offset: u64,
+}
+
+impl SparseRead for OffsetReader<'_> {
+    fn skip_hole(&mut self, step: u64) -> u64 {
+        let skipped = hole_len(self.file, self.offset, step);
+        self.offset += skipped;
+        skipped
+    }
+
+    fn max_leading_nuls(&self) -> u64 {
+        u64::MAX
+    }
+}
+
+impl io::Read for OffsetReader<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let bytes = self.file.read_at(buffer, self.offset)?;
+        self.offset += bytes as u64;
+        Ok(bytes)
+    }
+}
+
+/// A lock that a writer of an mbox holds.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum WriterLock {
+    /// A file beside the mbox, at this path.
+    File(PathBuf),
+    /// A lock of fcntl(2), held by this process; `None` if it is of another machine or PID
+    /// namespace.
+    Record(Option<Pid>),
+}
+
+impl fmt::Display for WriterLock {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            WriterLock::File(path) => write!(
+                f,
+                "by the lock file {}; remove that file if no program is writing the mailbox",
+                path.display()
+            ),
+            WriterLock::Record(Some(holder)) => {
+                write!(f, "by process {} (fcntl)", holder.as_raw_nonzero())
+            }
+            WriterLock::Record(None) => f.write_str("by a process that is not known here (fcntl)"),
+        }
+    }
+}
+
+/// Calls `work` while no writer holds a lock of an mbox. Returns the outcome if one does, or if
+/// `work` fails.
+pub(super) fn with_lock<T>(
+    file: &File,
+    path: &Path,
+    work: impl FnOnce() -> io::Result<T>,
+) -> Result<T, FileOutcome> {
+    if is_planted(PlantedFault::NoLock) {
+        return work().map_err(FileOutcome::Failed);
+    }
+    let mut lock_file = path.as_os_str().to_owned();
+    lock_file.push(".lock");
+    let lock_file = PathBuf::from(lock_file);
+    if lock_file.symlink_metadata().is_ok() {
+        return Err(FileOutcome::Locked(WriterLock::File(lock_file)));
+    }
+    // Other errors are ignored: on file systems without locks no writer honours any.
+    if let Err(rustix::io::Errno::AGAIN | rustix::io::Errno::ACCESS) =
+        fcntl_lock(file, FlockOperation::NonBlockingLockShared)
+    {
+        // `None` if the lock is gone by now, or the process is not known.
+        let holder = fcntl_getlk(file, &Flock::from(FlockType::ReadLock));
+        let holder = holder.ok().flatten().and_then(|lock| lock.pid);
+        return Err(FileOutcome::Locked(WriterLock::Record(holder)));
+    }
+    let done = work();
+    // Should this fail, closing the file releases the lock.
+    let _ = fcntl_lock(file, FlockOperation::NonBlockingUnlock);
+    done.map_err(FileOutcome::Failed)
+}
+
+/// Returns the reason for which a writer may be about to write a file: it holds a lock, or that
+/// cannot be told. `None` if the file is not locked, or missing.
+pub(crate) fn why_locked(file: &WalkedFile) -> Option<String> {
+    match read::open(file) {
+        Ok(opened) => match with_lock(&opened, &file.source.path, || Ok(())) {
+            Err(FileOutcome::Locked(lock)) => Some(format!("locked {lock}")),
+            _ => None,
+        },
+        Err(error) if error.kind() == io::ErrorKind::NotFound => None,
+        Err(error) => Some(format!("perhaps locked: {error}")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ErrorKind;
+    use crate::ingest::message_ingest::MailboxProgress;
+    use crate::ingest::{ParserPool, Suspects};
+    use crate::status::Counters;
+    use crate::store::{SharedWriter, StoreFixture};
+    use std::collections::VecDeque;
+    use std::fs;
+    use std::path::PathBuf;
+    use std::sync::Arc;
+    use urlspool_files::config::Config;
+    use urlspool_record::extract::Extractor;
+    use urlspool_record::record::LineFormat;
+    use urlspool_text::origin::Source;
+
+    /// An mbox and the daemon's state of it.
+    struct Scene {
+        store: StoreFixture,
+        path: PathBuf,
+        settle_state: SettleState,
+        max_message_bytes: usize,
+    }
+
+    /// Result of one check of the mbox.
+    #[derive(Debug)]
+    struct Ingested {
+        outcome: FileOutcome,
+        /// Number of messages that are gone.
+        gone: usize,
+    }
+
+    impl Ingested {
+        /// Checks that everything was read, and returns the number of messages that are gone.
+        #[track_caller]
+        fn complete(self) -> usize {
+            assert!(matches!(self.outcome, FileOutcome::Complete), "{self:?}");
+            self.gone
+        }
+    }
+
+    impl Scene {
+        fn new(name: &str) -> Scene {
+            let store = StoreFixture::new(name);
+            let path = store.folder.join("inbox");
+            Scene {
+                store,
+                path,
+                settle_state: SettleState::Settled,
+                max_message_bytes: Config::default().options().limits.message_bytes,
+            }
+        }
+
+        /// Ingests the mbox, whose text is `text`, after `opened` was called with the state open.
+        /// Then releases the holders of all passes but the last one, and counts the messages that
+        /// are gone.
+        fn ingest(&mut self, text: &str, opened: impl FnOnce()) -> Result<Ingested> {
+            fs::write(&self.path, text).unwrap();
+            let mut config = self.store.config();
+            config.output.tombstones = true;
+            let shared = SharedWriter::open(&config, &mut self.store)?;
+            opened();
+            let session = &shared.session(&Arc::default()).unwrap();
+            let (parsers, extractor) = (
+                ParserPool::new(LineFormat::default(), Suspects::default()),
+                Extractor::new(config.options()),
+            );
+            let (mut counters, mut events) = (Counters::default(), Vec::new());
+            let file = File::open(&self.path).unwrap();
+            let version = FileVersion::of(&file.metadata().unwrap());
+            let key = 2;
+            let id = session.lock()?.db()?.mailbox(key, 2, version.id.dev)?;
+            let mut ingest = MessageIngest {
+                session,
+                parsers: &parsers,
+                extractor: &extractor,
+                counters: &mut counters,
+                events: &mut events,
+                source: Source::at(self.path.clone()),
+                mailbox: MailboxProgress::new(id, key),
+                growing: Vec::new(),
+                earlier_lengths: Vec::new(),
+                existing_end: 0,
+                holder: None,
+                positions: VecDeque::new(),
+            };
+            let spool = &self.store.folder;
+            let mbox = MboxFile {
+                file: &file,
+                path: &self.path,
+                place: 0,
+                spool,
+                format: Format::Mbox,
+                start: 0,
+                version,
+                settle_state: self.settle_state,
+                max_message_bytes: self.max_message_bytes,
+                key: session.hash_key(),
+            };
+            let mut outcome = FileOutcome::Partial;
+            let mut chunks = 0;
+            while matches!(outcome, FileOutcome::Partial) {
+                outcome = mbox.ingest_chunk(&mut ingest)?;
+                chunks += 1;
+                assert!(chunks < 20, "no end");
+            }
+            let writer = session.lock()?;
+            let state = writer.db()?;
+            let cursor = state.cursor(version.id.hash_in(key))?.unwrap();
+            let mut gone = 0;
+            let mut holders = state.holders_after(spool, None)?;
+            holders.retain(|holder| holder.key != cursor.pass);
+            for holder in holders {
+                loop {
+                    let released = state.release_holder(holder.key)?;
+                    gone += released.gone.len();
+                    if released.is_done {
+                        break;
+                    }
+                }
+            }
+            drop(writer);
+            shared.lock().close()?;
+            Ok(Ingested { outcome, gone })
+        }
+    }
+
+    fn letters(numbers: std::ops::Range<u32>) -> String {
+        let urls = "http://a.example/\n".repeat(1_000);
+        numbers
+            .map(|n| format!("From a@b Mon Jan  1 00:00:00 1996\nSubject: {n}\n\n{urls}\n"))
+            .collect()
+    }
+
+    #[test]
+    fn a_message_that_is_removed_after_an_interruption_is_gone() {
+        let mut scene = Scene::new("interrupted");
+        // The first segment cannot be published: the chunk is interrupted after a commit.
+        let segment = scene.store.config().output.dir.join("0000000001.jsonl");
+        let block = || fs::create_dir_all(segment.join("x")).unwrap();
+        let interrupted = scene.ingest(&letters(0..12), block);
+        assert!(
+            interrupted
+                .as_ref()
+                .is_err_and(|error| error.kind == ErrorKind::Io),
+            "{interrupted:?}"
+        );
+        fs::remove_dir_all(&segment).unwrap();
+        let mut next = |numbers| scene.ingest(&letters(numbers), || ()).unwrap().complete();
+        assert_eq!((next(1..12), next(3..12)), (1, 2));
+    }
+
+    #[test]
+    fn a_message_that_is_removed_after_a_part_of_it_was_read_is_gone() {
+        for before in [0..0, 0..3] {
+            let mut scene = Scene::new("large");
+            scene.max_message_bytes = CHUNK_BYTES;
+            let first = letters(before);
+            let large = letters(7..8) + &"and so on\n".repeat(3 * CHUNK_BYTES / 10);
+            scene.settle_state = SettleState::Changing;
+            let begun = scene.ingest(&(first.clone() + &large), || ()).unwrap();
+            assert!(matches!(begun.outcome, FileOutcome::Waiting), "{begun:?}");
+            scene.settle_state = SettleState::Settled;
+            let next = first + &letters(8..9);
+            assert_eq!(scene.ingest(&next, || ()).unwrap().complete(), 1);
+        }
+    }
+
+    #[test]
+    fn a_large_message_that_is_read_in_two_checks_is_not_gone() {
+        let mut scene = Scene::new("continued");
+        scene.max_message_bytes = CHUNK_BYTES;
+        let large = letters(0..2) + &"and so on\n".repeat(3 * CHUNK_BYTES / 10);
+        scene.settle_state = SettleState::Changing;
+        scene.ingest(&large, || ()).unwrap();
+        scene.settle_state = SettleState::Settled;
+        let more = large + "the end\n";
+        assert_eq!(scene.ingest(&more, || ()).unwrap().complete(), 0);
+    }
+
+    #[test]
+    fn a_message_larger_than_a_chunk_follows_a_small_one() {
+        let sizes = [CHUNK_BYTES / 2, CHUNK_BYTES + 1, 3 * CHUNK_BYTES];
+        for large_bytes in sizes {
+            let large =
+                letters(1..2) + &("and so on ".repeat(20) + "\n").repeat(large_bytes / 200) + "\n";
+            let text = letters(0..1) + &large + &letters(2..3);
+            // The largest message that is held: smaller than all, than one, and than none of them.
+            for max_message_bytes in [CHUNK_BYTES, 2 * CHUNK_BYTES, 8 * CHUNK_BYTES] {
+                let mut scene = Scene::new(&format!("larger-{large_bytes}-{max_message_bytes}"));
+                scene.max_message_bytes = max_message_bytes;
+                assert_eq!(scene.ingest(&text, || ()).unwrap().complete(), 0);
+                let gone = scene.ingest(&letters(0..1), || ()).unwrap().complete();
+                assert_eq!(gone, 2, "{large_bytes} {max_message_bytes}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_message_that_changes_between_its_pieces_is_noticed() {
+        let scene = Scene::new("pieces");
+        let line = "http://a.example/\n";
+        let text = format!("From a\nSubject: s\n\n{}", line.repeat(1_000_000));
+        fs::write(&scene.path, &text).unwrap();
+        let file = File::open(&scene.path).unwrap();
+        let mbox = MboxFile {
+            file: &file,
+            path: &scene.path,
+            place: 0,
+            spool: &scene.store.folder,
+            format: Format::Mbox,
+            start: 0,
+            version: FileVersion::of(&file.metadata().unwrap()),
+            settle_state: SettleState::Settled,
+            max_message_bytes: 1 << 20,
+            key: HashKey::new([7; HashKey::BYTES]),
+        };
+        let (mut begin, mut pieces) = (None, Vec::new());
+        let stream = OffsetReader {
+            file: &file,
+            offset: 0,
+        };
+        let mut reader = BlockReader::new(stream, Format::Mbox, 1 << 20);
+        for change in [text.clone() + line, text.replacen("From a", "From b", 1)] {
+            match mbox.next_block(&mut reader, 0, &mut begin).unwrap() {
+                NextBlock::Block(block) => pieces.push(block.role),
+                other => panic!("{other:?}"),
+            }
+            fs::write(&scene.path, change).unwrap();
+        }
+        assert_eq!(pieces[0], BlockRole::FirstFragment);
+        assert!(matches!(pieces[1], BlockRole::LaterFragment(_)));
+        let next = mbox.next_block(&mut reader, 0, &mut begin).unwrap();
+        assert!(matches!(next, NextBlock::Changed), "{next:?}");
+    }
+}

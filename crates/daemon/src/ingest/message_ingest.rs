@@ -1,0 +1,923 @@
+//! Ingest of messages: skips those that are recorded, extracts the others on several threads, and
+//! adds records and state to the batch. Reading and committing keep the order of the messages.
+
+use std::collections::{HashMap, HashSet, VecDeque};
+use std::fmt;
+use std::fs::File;
+use std::io::Write;
+use std::num::NonZero;
+use std::os::unix::ffi::OsStrExt;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::Path;
+use std::sync::{Mutex, MutexGuard, PoisonError, TryLockError};
+use std::thread::{available_parallelism, sleep};
+use std::time::Duration;
+
+use rayon::prelude::*;
+
+use super::EndCertainty;
+use super::identity::{
+    FileVersion, PiecePosition, content_digest, raw_prefix_len, record_digest, stable_prefix,
+    starts_with,
+};
+use super::suspects::Suspects;
+use crate::status::Counters;
+use crate::store::{
+    GivenMessage, GrowingMessage, Hash128, HolderKey, MailboxId, MboxCursor, Session, message_key,
+    message_link,
+};
+use crate::{AtPath, DaemonError, Result};
+use urlspool_mail::decode::HeaderFields;
+use urlspool_mail::split::{Block, Format, Message, SplitOutput, messages};
+use urlspool_record::extract::{Extractor, Finding, extract, extract_flat};
+use urlspool_record::record::{self, LineFormat, MessageTail, RecordWriter};
+use urlspool_text::diagnostic::{Diagnostic, DiagnosticKind, Event};
+use urlspool_text::hash::hash_pieces;
+use urlspool_text::limits::{
+    DAEMON_PARSER_THREADS, GROWING_URLS, HELD_RECORDS_BYTES, HELD_RECORDS_RATIO, PARSE_BATCH_BYTES,
+    PARSE_BATCH_MESSAGES,
+};
+use urlspool_text::origin::{Source, mailbox};
+
+/// Adds messages of one mailbox to the batch.
+pub(super) struct MessageIngest<'i> {
+    pub(super) session: &'i Session,
+    pub(super) parsers: &'i ParserPool,
+    pub(super) extractor: &'i Extractor,
+    pub(super) counters: &'i mut Counters,
+    /// Events of the messages.
+    pub(super) events: &'i mut Vec<Event>,
+    pub(super) source: Source,
+    pub(super) mailbox: MailboxProgress,
+    /// Messages of the mailbox that may still grow.
+    pub(super) growing: Vec<GrowingMessage>,
+    /// Lengths of the canonical content that a file of one message had when it was read before, the
+    /// longest first.
+    pub(super) earlier_lengths: Vec<u64>,
+    /// The offset up to which the file was there when its spool was watched for the first time:
+    /// URLs of messages before it are not written. 0 if they are.
+    pub(super) existing_end: u64,
+    /// The holder of the messages; `None` if holders are not tracked.
+    pub(super) holder: Option<HolderKey>,
+    /// The positions after the next messages, of an mbox whose holders are tracked. Each is stored
+    /// with its message: else messages that are removed from the mbox before it is read again would
+    /// stay held.
+    pub(super) positions: VecDeque<(u64, MboxCursor)>,
+}
+
+/// A message and its identity.
+struct IdentifiedMessage<'m, 'b> {
+    message: &'m Message<'b>,
+    /// `true` if the program panicked on its header.
+    has_panicked: bool,
+    end: EndCertainty,
+    /// The hash of its content with the key of the state.
+    digest: u128,
+    /// The number of bytes of its canonical content.
+    len: u64,
+    /// The digest in its records, if holders are tracked.
+    record_digest: Option<u128>,
+    key: Hash128,
+    /// Earlier versions of this message, recorded before it grew.
+    earlier: Vec<GrowingMessage>,
+}
+
+/// Reason for which a message is searched for URLs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum ExtractionReason {
+    /// It is not recorded.
+    New,
+    /// It is recorded, but it is not known if it has records: it has none, or it was read before
+    /// holders were tracked.
+    Unlearnt,
+}
+
+impl MessageIngest<'_> {
+    /// Returns the messages of a block. Diagnostics of its borders are added to the events.
+    pub(super) fn split<'b>(&mut self, block: &'b Block, format: Format) -> Vec<Message<'b>> {
+        split(block, format, |diagnostic| {
+            self.events.push(diagnostic.of(&self.source));
+        })
+    }
+
+    /// Makes a file of the spool at `spool` the holder of the messages that are ingested from now
+    /// on, if holders are tracked.
+    pub(super) fn open_holder(
+        &mut self,
+        holder: HolderKey,
+        spool: &Path,
+        version: FileVersion,
+    ) -> Result<()> {
+        let writer = self.session.lock()?;
+        self.holder = writer.db()?.open_holder(holder, spool, version.id.dev)?;
+        Ok(())
+    }
+
+    /// Ingests consecutive messages, or one piece of a larger message. `end` is the end of the last
+    /// message; the ends of the others are certain. Returns the digest of the last message.
+    pub(super) fn ingest_messages(
+        &mut self,
+        messages: &[Message<'_>],
+        position: Option<PiecePosition>,
+        end: EndCertainty,
+    ) -> Result<u128> {
+        let (mut rest, mut digest) = (messages, 0);
+        let mut max_size = usize::MAX;
+        while !rest.is_empty() {
+            // A message that has grown changes the state with which those after it are compared.
+            let size = if self.growing.is_empty() {
+                group_size(rest).min(max_size)
+            } else {
+                1
+            };
+            let (group, others) = rest.split_at(size);
+            let _turn = self.parsers.turn(&group[0], self.session);
+            let group_end = if others.is_empty() {
+                end
+            } else {
+                EndCertainty::Certain
+            };
+            match self.ingest_group(group, position, group_end)? {
+                Some(last) => (digest, rest, max_size) = (last, others, usize::MAX),
+                None => max_size = size / 2,
+            }
+        }
+        Ok(digest)
+    }
+
+    /// Recognises the message of a file that has grown since it was recorded: its beginning, as
+    /// long as the whole message was before, is a message that is recorded. What a growing message
+    /// of an mbox has in the state is computed from it.
+    pub(super) fn find_earlier(&mut self, block: &mut Block, format: Format) -> Result<()> {
+        for len in std::mem::take(&mut self.earlier_lengths) {
+            let header_bytes = self.extractor.limits().header_bytes;
+            let [message] = split(block, format, drop)[..] else {
+                return Ok(());
+            };
+            let Some(end) = raw_prefix_len(&message, header_bytes, len) else {
+                continue;
+            };
+            let start = (message.start - block.offset) as usize;
+            let added = block.bytes.split_off(start + end);
+            let growing = match split(block, format, drop)[..] {
+                [message] => self.recorded_as_growing(&message)?,
+                _ => None,
+            };
+            block.bytes.extend_from_slice(&added);
+            if growing.is_some() {
+                self.growing.extend(growing);
+                return Ok(());
+            }
+        }
+        Ok(())
+    }
+
+    /// Returns a message as one that may grow; `None` if it is not recorded.
+    fn recorded_as_growing(&self, message: &Message<'_>) -> Result<Option<GrowingMessage>> {
+        let _turn = self.parsers.turn(message, self.session);
+        let identified = self.identify(message, None, EndCertainty::EndOfFile);
+        let (mailbox, key) = (self.mailbox.id, identified.key);
+        let writer = self.session.lock()?;
+        if !writer.db()?.is_seen(mailbox, key)? {
+            return Ok(None);
+        }
+        let digests = match identified.record_digest {
+            Some(digest) => writer.db()?.given_digests(mailbox, digest)?,
+            None => Vec::new(),
+        };
+        drop(writer);
+        let mut writer = RecordWriter::default();
+        let output = self.extract(&identified, ExtractionReason::New, &mut writer);
+        Ok(self.growing_message(message, &output, digests))
+    }
+
+    /// Returns the state by which a message is recognised when it has grown.
+    fn growing_message(
+        &self,
+        message: &Message<'_>,
+        output: &MessageOutput,
+        digests: Vec<u128>,
+    ) -> Option<GrowingMessage> {
+        let limit = self.extractor.limits().header_bytes;
+        let (len, hash) = stable_prefix(message, limit, self.session.hash_key())?;
+        Some(GrowingMessage {
+            len,
+            hash,
+            ids: output.url_ids.clone(),
+            digests,
+        })
+    }
+
+    /// Ingests messages that are extracted at once, on several threads. Returns the digest of the
+    /// last; `None` if the process died of one of them, which must be found in smaller groups.
+    fn ingest_group(
+        &mut self,
+        group: &[Message<'_>],
+        position: Option<PiecePosition>,
+        end: EndCertainty,
+    ) -> Result<Option<u128>> {
+        let last = group.len() - 1;
+        let indexes: Vec<usize> = (0..group.len()).collect();
+        let identified = self.parsers.map(&indexes, |_, &index| {
+            let end = if index == last {
+                end
+            } else {
+                EndCertainty::Certain
+            };
+            self.identify(&group[index], position, end)
+        });
+        let mut unrecorded = self.unrecorded(&identified)?;
+        unrecorded.retain(|key, _| !self.parsers.suspects.is_set_aside(*key));
+        let mut parsed: Vec<_> = identified.iter().map(|of| (of.key, of.message)).collect();
+        parsed.retain(|(key, _)| unrecorded.contains_key(key));
+        if !self.parsers.suspects.may_parse(&parsed, self.session)? {
+            if 1 < group.len() {
+                return Ok(None);
+            }
+            self.set_aside(&identified[0])?;
+            unrecorded.clear();
+        }
+        let outputs = self.parsers.map(&identified, |writer, message| {
+            let reason = unrecorded.get(&message.key)?;
+            Some(self.extract(message, *reason, writer))
+        });
+        self.parsers.suspects.forget_parsed();
+        for (message, output) in identified.iter().zip(outputs) {
+            self.add_to_batch(message, output)?;
+        }
+        match position {
+            None => self.mailbox.messages += group.len() as u64,
+            Some(_) => self.mailbox.pieces += group.len() as u64,
+        }
+        self.mailbox.last_link = message_link(identified[last].key);
+        self.mailbox.last_len = identified[last].len;
+        Ok(Some(identified[last].digest))
+    }
+
+    /// Sets a message aside: it is not extracted, and the status names it.
+    fn set_aside(&mut self, message: &IdentifiedMessage<'_, '_>) -> Result<()> {
+        let text = "urlspool died of this message three times and does not read it; please report \
+                    this as a bug";
+        let at = message.message.start;
+        self.events
+            .push(Diagnostic::at(DiagnosticKind::Panic, at, text).of(&self.source));
+        let mut place = self.source.path.display().to_string();
+        for name in self.source.member() {
+            place.push_str(&format!(", {}", name.escape_ascii()));
+        }
+        place.push_str(&format!(": message at byte {at}"));
+        self.parsers.suspects.set_aside(message.key);
+        let writer = self.session.lock()?;
+        writer.db()?.set_aside(self.mailbox.id, message.key, &place)
+    }
+
+    /// Identifies a message; one on whose header the program panics by its raw bytes.
+    fn identify<'m, 'b>(
+        &self,
+        message: &'m Message<'b>,
+        position: Option<PiecePosition>,
+        end: EndCertainty,
+    ) -> IdentifiedMessage<'m, 'b> {
+        catch_unwind(AssertUnwindSafe(|| {
+            self.identify_by_header(message, position, end)
+        }))
+        .unwrap_or_else(|_| {
+            let digest = self.session.hash_key().hash(message.raw);
+            IdentifiedMessage {
+                message,
+                has_panicked: true,
+                end,
+                digest,
+                len: message.raw.len() as u64,
+                record_digest: self.holder.map(|_| hash_pieces(&[message.raw])),
+                key: message_key(self.mailbox.key, digest),
+                earlier: Vec::new(),
+            }
+        })
+    }
+
+    fn identify_by_header<'m, 'b>(
+        &self,
+        message: &'m Message<'b>,
+        position: Option<PiecePosition>,
+        end: EndCertainty,
+    ) -> IdentifiedMessage<'m, 'b> {
+        let (limit, key) = (
+            self.extractor.limits().header_bytes,
+            self.session.hash_key(),
+        );
+        let fields = HeaderFields::in_message(message, limit);
+        let (digest, len) = content_digest(message, &fields, position, key);
+        let mut earlier = self.growing.clone();
+        earlier.retain(|known| starts_with(message, &fields, (known.len, known.hash), key));
+        IdentifiedMessage {
+            message,
+            has_panicked: false,
+            end,
+            digest,
+            len,
+            record_digest: self.holder.map(|_| record_digest(message, &fields, limit)),
+            key: message_key(self.mailbox.key, digest),
+            earlier,
+        }
+    }
+
+    /// Returns the keys of the messages that are searched, those that are not recorded yet, each
+    /// with the reason.
+    fn unrecorded(
+        &self,
+        identified: &[IdentifiedMessage<'_, '_>],
+    ) -> Result<HashMap<Hash128, ExtractionReason>> {
+        let writer = self.session.lock()?;
+        let (state, mailbox) = (writer.db()?, self.mailbox.id);
+        let mut unrecorded = HashMap::new();
+        for message in identified {
+            let key = message.key;
+            if !state.is_seen(mailbox, key)? {
+                unrecorded.insert(key, ExtractionReason::New);
+            } else if let Some(digest) = message.record_digest
+                && !state.is_given(mailbox, digest, key)?
+            {
+                unrecorded.insert(key, ExtractionReason::Unlearnt);
+            }
+        }
+        Ok(unrecorded)
+    }
+
+    fn extract(
+        &self,
+        identified: &IdentifiedMessage<'_, '_>,
+        reason: ExtractionReason,
+        writer: &mut RecordWriter,
+    ) -> MessageOutput {
+        let earlier = match reason {
+            ExtractionReason::New => &identified.earlier[..],
+            // All its URLs count, those of earlier versions too.
+            ExtractionReason::Unlearnt => &[],
+        };
+        let is_existing = identified.message.end() <= self.existing_end;
+        if is_existing && identified.end == EndCertainty::Certain {
+            return MessageOutput::default();
+        }
+        let mut output = self.output(identified, earlier, writer);
+        if is_existing {
+            // When it has grown, its earlier URLs are recognised.
+            (output.lines, output.file, output.records) = (Vec::new(), None, 0);
+        }
+        output
+    }
+
+    /// Extracts the URLs of a message. URLs that are in one of `earlier`, the versions of the
+    /// message before it grew, are not recorded again. After a panic, which becomes an event, the
+    /// message is read as one text; so it is if its header panicked.
+    fn output(
+        &self,
+        identified: &IdentifiedMessage<'_, '_>,
+        earlier: &[GrowingMessage],
+        writer: &mut RecordWriter,
+    ) -> MessageOutput {
+        let ways: &[ExtractFn] = if identified.has_panicked {
+            &[extract_flat]
+        } else {
+            &[extract, extract_flat]
+        };
+        for (index, way) in ways.iter().enumerate() {
+            let done = catch_unwind(AssertUnwindSafe(|| {
+                self.output_of(identified, earlier, writer, *way)
+            }));
+            if let Ok(mut output) = done {
+                if 0 < index || identified.has_panicked {
+                    self.report_panic(identified, "read it as text", &mut output);
+                }
+                return output;
+            }
+        }
+        let mut output = MessageOutput::default();
+        self.report_panic(identified, "skipped it", &mut output);
+        output
+    }
+
+    fn report_panic(
+        &self,
+        identified: &IdentifiedMessage<'_, '_>,
+        outcome: &str,
+        output: &mut MessageOutput,
+    ) {
+        let text =
+            format!("urlspool failed on this message and {outcome}; please report this as a bug");
+        let event = Diagnostic::at(DiagnosticKind::Panic, identified.message.start, text);
+        output.events.push(event.of(&self.source));
+    }
+
+    fn output_of(
+        &self,
+        identified: &IdentifiedMessage<'_, '_>,
+        earlier: &[GrowingMessage],
+        writer: &mut RecordWriter,
+        extract: ExtractFn,
+    ) -> MessageOutput {
+        let recorded: HashSet<u128> = earlier
+            .iter()
+            .flat_map(|version| version.ids.iter().copied())
+            .collect();
+        let has_ids = identified.end != EndCertainty::Certain || !recorded.is_empty();
+        let mut output = MessageOutput::default();
+        let mut counts = HashMap::new();
+        writer.begin(match identified.end {
+            EndCertainty::MidLine => MessageTail::Truncated,
+            EndCertainty::Certain | EndCertainty::EndOfFile => MessageTail::Complete,
+        });
+        let (message, source) = (identified.message, &self.source);
+        let held_bytes = HELD_RECORDS_BYTES.min(message.raw.len() * HELD_RECORDS_RATIO);
+        let mut unpacking = None;
+        extract(
+            message,
+            source,
+            self.extractor,
+            &mut |finding| match finding {
+                Finding::Url(record) | Finding::Unwrapped(record) => {
+                    if has_ids && output.url_ids.len() < GROWING_URLS {
+                        let id = url_id(record.found.full, &mut counts);
+                        output.url_ids.push(id);
+                        if output.url_ids.len() == GROWING_URLS {
+                            let event = Diagnostic::at(
+                                DiagnosticKind::Limit,
+                                message.start,
+                                format!(
+                                    "limit of {GROWING_URLS} URLs at the end of a file reached: if \
+                                     this message grows, its later URLs are written again"
+                                ),
+                            );
+                            output.events.push(event.of(source));
+                        }
+                        if recorded.contains(&id) {
+                            return;
+                        }
+                    }
+                    output.records += 1;
+                    writer.write(record, &mut output.lines);
+                    if held_bytes < output.lines.len() {
+                        output.move_lines(self.session);
+                    }
+                }
+                Finding::Large if unpacking.is_none() => {
+                    let lock = self.parsers.unpacking.lock();
+                    unpacking = Some(lock.unwrap_or_else(PoisonError::into_inner));
+                }
+                Finding::Diagnostic(diagnostic) => output.events.push(diagnostic.of(source)),
+                _ => {}
+            },
+        );
+        output
+    }
+
+    /// Adds the records of a message to the batch, together with its state. `output` is `None` for
+    /// a duplicate.
+    fn add_to_batch(
+        &mut self,
+        message: &IdentifiedMessage<'_, '_>,
+        mut output: Option<MessageOutput>,
+    ) -> Result<()> {
+        let mailbox = self.mailbox.id;
+        if let Some(error) = output.as_mut().and_then(|output| output.failure.take()) {
+            // Unless the error is that the committer has ended.
+            if let Ok(mut writer) = self.session.lock() {
+                writer.end(&error);
+            }
+            return Err(error);
+        }
+        let given = output
+            .as_ref()
+            .and_then(|output| self.given_message(message, output));
+        let mut growing = output
+            .as_ref()
+            .and_then(|output| self.growing_state(message, output, given.as_ref()));
+        // Locked once, so that no commit can come between the parts of a message.
+        let mut writer = self.session.lock()?;
+        // Another reader may have added the same message in the meantime.
+        if output.is_some() && !writer.db()?.mark_seen(mailbox, message.key)? {
+            (output, growing) = (None, None);
+        }
+        if let Some(output) = &output {
+            // A message that has grown has records even if its new part has none.
+            if output.records > 0 || !message.earlier.is_empty() {
+                writer.db()?.mark_in_open_segment(mailbox, message.key)?;
+            }
+            writer.put(output.file.as_ref(), &output.lines, output.records)?;
+        }
+        let state = writer.db()?;
+        if let Some(given) = &given {
+            state.put_given(mailbox, given)?;
+        }
+        if let (Some(holder), Some(digest)) = (self.holder, message.record_digest) {
+            state.hold(holder, mailbox, digest, message.key)?;
+        }
+        if output.is_some() || message.end == EndCertainty::Certain {
+            for earlier in &message.earlier {
+                state.remove_growing(mailbox, earlier)?;
+            }
+            self.growing
+                .retain(|version| !message.earlier.contains(version));
+        }
+        if let Some(growing) = growing {
+            state.put_growing(mailbox, &growing)?;
+            self.growing.push(growing);
+        }
+        if let Some((file, cursor)) = self.positions.pop_front() {
+            state.put_cursor(file, mailbox, &cursor)?;
+        }
+        // One file, or one chunk of it, can exceed a batch. When the file is read again, the
+        // messages that were committed are recognised by their keys.
+        writer.commit_if_full()?;
+        match output {
+            Some(mut output) => {
+                self.counters.messages_read += 1;
+                self.events.append(&mut output.events);
+            }
+            None => self.counters.repeated += 1,
+        }
+        Ok(())
+    }
+
+    /// Returns the row of a message with records, or of one whose earlier versions have some;
+    /// `None` if holders are not tracked.
+    fn given_message(
+        &self,
+        message: &IdentifiedMessage<'_, '_>,
+        output: &MessageOutput,
+    ) -> Option<GivenMessage> {
+        let digest = message.record_digest?;
+        let earlier = message.earlier.iter();
+        let mut earlier: Vec<u128> = earlier
+            .flat_map(|version| version.digests.iter().copied())
+            .filter(|earlier| *earlier != digest)
+            .collect();
+        earlier.sort_unstable();
+        earlier.dedup();
+        if output.records == 0 && earlier.is_empty() {
+            return None;
+        }
+        Some(GivenMessage {
+            digest,
+            key: message.key,
+            mailbox: (mailbox(&self.source.path, message.message.kind).as_os_str())
+                .as_bytes()
+                .to_vec(),
+            earlier,
+        })
+    }
+
+    /// Returns the state by which a message is recognised when it has grown; `None` if its end is
+    /// certain.
+    fn growing_state(
+        &self,
+        message: &IdentifiedMessage<'_, '_>,
+        output: &MessageOutput,
+        given: Option<&GivenMessage>,
+    ) -> Option<GrowingMessage> {
+        if message.end == EndCertainty::Certain || message.has_panicked {
+            return None;
+        }
+        let digests = given
+            .into_iter()
+            .flat_map(|given| given.earlier.iter().copied().chain([given.digest]))
+            .collect();
+        self.growing_message(message.message, output, digests)
+    }
+}
+
+/// Returns the messages of a block. Diagnostics of its borders go to `report`.
+fn split(block: &Block, format: Format, mut report: impl FnMut(Diagnostic)) -> Vec<Message<'_>> {
+    let mut found = Vec::new();
+    messages(block, format, &mut |output| match output {
+        SplitOutput::Message(message) => found.push(message),
+        SplitOutput::Diagnostic(diagnostic) => report(diagnostic),
+    });
+    found
+}
+
+/// Returns the number of messages at the start of `rest` that are extracted at once; at least one.
+fn group_size(rest: &[Message<'_>]) -> usize {
+    let mut bytes = 0;
+    let most = rest.iter().take(PARSE_BATCH_MESSAGES);
+    let fitting = most.take_while(|message| {
+        bytes += message.raw.len();
+        bytes <= PARSE_BATCH_BYTES
+    });
+    fitting.count().max(1)
+}
+
+/// A mailbox, and what was ingested from one file of it.
+#[derive(Clone, Debug, Default)]
+pub(super) struct MailboxProgress {
+    pub(super) id: MailboxId,
+    pub(super) key: Hash128,
+    /// The first bits of the last message's key: its link from the file in the state.
+    pub(super) last_link: u64,
+    /// The number of bytes of the last message's canonical content.
+    pub(super) last_len: u64,
+    /// The [`place_key`](super::identity::place_key) of a file of one message that may grow.
+    pub(super) place: Option<u64>,
+    /// Messages of the file, duplicates included.
+    pub(super) messages: u64,
+    /// Pieces of messages above the size limit.
+    pub(super) pieces: u64,
+}
+
+impl MailboxProgress {
+    /// The mailbox before anything of the file was ingested.
+    pub(super) fn new(id: MailboxId, key: Hash128) -> MailboxProgress {
+        MailboxProgress {
+            id,
+            key,
+            ..MailboxProgress::default()
+        }
+    }
+
+    /// Adds what was ingested from another stream of the same file.
+    pub(super) fn add(&mut self, other: &MailboxProgress) {
+        self.messages += other.messages;
+        self.pieces += other.pieces;
+        self.last_link = other.last_link;
+        self.last_len = other.last_len;
+    }
+
+    /// The link to the only message of the file; `None` if there are more, or none that is whole.
+    pub(super) fn only_link(&self) -> Option<u64> {
+        (self.messages == 1 && self.pieces == 0).then_some(self.last_link)
+    }
+}
+
+/// Encoded records of a message, and its events.
+#[derive(Default)]
+struct MessageOutput {
+    /// Lines of JSON, after those in `file`.
+    lines: Vec<u8>,
+    /// The first lines, of a message with many.
+    file: Option<File>,
+    /// The error of writing them there.
+    failure: Option<DaemonError>,
+    /// Number of lines.
+    records: u64,
+    /// Identifiers of all URLs of a message that may grow or has grown, with those recorded before.
+    /// Empty for others.
+    url_ids: Vec<u128>,
+    /// Events of the message.
+    events: Vec<Event>,
+}
+
+impl MessageOutput {
+    /// Moves the lines to the file.
+    fn move_lines(&mut self, session: &Session) {
+        if self.failure.is_none() {
+            self.failure = self.append_lines(session).err();
+        }
+        self.lines.clear();
+    }
+
+    fn append_lines(&mut self, session: &Session) -> Result<()> {
+        let file = match &mut self.file {
+            Some(file) => file,
+            None => {
+                // An error ends the committer at the message's turn. Here it would be lost: the
+                // messages before it would only find that the committer has ended.
+                self.file.insert(session.lock()?.lines_file()?)
+            }
+        };
+        file.write_all(&self.lines).at("output folder")
+    }
+}
+
+/// [`extract`], or [`extract_flat`].
+type ExtractFn = fn(&Message<'_>, &Source, &Extractor, &mut dyn FnMut(Finding<'_>));
+
+/// Returns the identifier of a URL within its message: a hash of the URL and of the number of its
+/// earlier occurrences.
+fn url_id(url: &[u8], counts: &mut HashMap<u128, u32>) -> u128 {
+    let earlier = counts.entry(record::record_id(0, "", url, 0)).or_default();
+    let id = record::record_id(0, "", url, *earlier);
+    *earlier += 1;
+    id
+}
+
+/// Pool of threads, shared by all readers.
+pub struct ParserPool {
+    /// `None` on one core: then each reader does the work on its own thread.
+    pool: Option<rayon::ThreadPool>,
+    /// The format of the records' lines.
+    format: LineFormat,
+    /// Writers that no reader uses. Their caches cost more than a small message.
+    writers: Mutex<Vec<RecordWriter>>,
+    /// Held by the reader that parses a large message.
+    large: Mutex<()>,
+    /// Held while an attachment or document that unpacks to much is read.
+    unpacking: Mutex<()>,
+    suspects: Suspects,
+}
+
+impl fmt::Debug for ParserPool {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ParserPool").finish_non_exhaustive()
+    }
+}
+
+impl ParserPool {
+    /// A pool with one thread per core, at most [`DAEMON_PARSER_THREADS`], for records in this
+    /// format. Messages at which an earlier process may have died are parsed only after a trial.
+    pub fn new(format: LineFormat, suspects: Suspects) -> ParserPool {
+        let threads = available_parallelism()
+            .map_or(1, NonZero::get)
+            .min(DAEMON_PARSER_THREADS);
+        let pool = rayon::ThreadPoolBuilder::new()
+            .num_threads(threads)
+            .thread_name(|index| format!("parser {index}"));
+        ParserPool {
+            // If the threads cannot be started, the readers do the work themselves, which takes
+            // longer.
+            pool: (1 < threads).then(|| pool.build().ok()).flatten(),
+            format,
+            writers: Mutex::default(),
+            large: Mutex::default(),
+            unpacking: Mutex::default(),
+            suspects,
+        }
+    }
+
+    /// Waits until no other reader parses a large message, if `message` is one.
+    fn turn(&self, message: &Message<'_>, session: &Session) -> Option<MutexGuard<'_, ()>> {
+        const POLL: Duration = Duration::from_millis(10);
+        while PARSE_BATCH_BYTES < message.raw.len() {
+            match self.large.try_lock() {
+                Ok(turn) => return Some(turn),
+                Err(TryLockError::Poisoned(poisoned)) => return Some(poisoned.into_inner()),
+                Err(TryLockError::WouldBlock) => {}
+            }
+            session.beat();
+            sleep(POLL);
+        }
+        None
+    }
+
+    /// Calls `work` for each item and returns the results in the order of the items. Each thread
+    /// passes its writer from one item to the next.
+    pub fn map<T: Sync, R: Send>(
+        &self,
+        items: &[T],
+        work: impl Fn(&mut RecordWriter, &T) -> R + Sync,
+    ) -> Vec<R> {
+        match &self.pool {
+            Some(pool) if items.len() > 1 => pool.install(|| {
+                let items = items.par_iter();
+                let done = items.map_init(|| RecordWriter::new(&self.format), &work);
+                done.collect()
+            }),
+            _ => {
+                let unused = self.writers().pop();
+                let mut writer = unused.unwrap_or_else(|| RecordWriter::new(&self.format));
+                let results = items.iter().map(|item| work(&mut writer, item)).collect();
+                self.writers().push(writer);
+                results
+            }
+        }
+    }
+
+    fn writers(&self) -> MutexGuard<'_, Vec<RecordWriter>> {
+        self.writers.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::*;
+    use crate::store::StoreFixture;
+    use urlspool_files::config::Config;
+    use urlspool_mail::split::BlockRole;
+    use urlspool_record::record::LineFormat;
+    use urlspool_text::limits::COMMIT_BATCH_BYTES;
+
+    fn mailbox(session: &Session) -> MailboxId {
+        let writer = session.lock().unwrap();
+        writer.db().unwrap().mailbox(2, 2, 0).unwrap()
+    }
+
+    #[test]
+    fn a_chunk_with_many_records_is_committed_in_batches() {
+        let mut store = StoreFixture::new("batches");
+        let shared = store.writer();
+        let (parsers, extractor) = (
+            ParserPool::new(LineFormat::default(), Suspects::default()),
+            Extractor::new(Config::default().options()),
+        );
+        let (mut counters, mut events) = (Counters::default(), Vec::new());
+        let session = &shared.session(&Arc::default()).unwrap();
+        let id = mailbox(session);
+        let urls = "http://a.example/\n".repeat(1000);
+        let letter = |n| format!("From a@b Mon\nSubject: {n}\n\n{urls}\n").into_bytes();
+        let bytes = (0..12).flat_map(letter).collect();
+        let block = Block {
+            bytes,
+            offset: 0,
+            role: BlockRole::Whole,
+            unpacked_times: 0,
+        };
+        let mut ingest = MessageIngest {
+            session,
+            parsers: &parsers,
+            extractor: &extractor,
+            counters: &mut counters,
+            events: &mut events,
+            source: Source::at("inbox".into()),
+            mailbox: MailboxProgress::new(id, 2),
+            growing: Vec::new(),
+            earlier_lengths: Vec::new(),
+            existing_end: 0,
+            holder: None,
+            positions: VecDeque::new(),
+        };
+        let found = ingest.split(&block, Format::Mbox);
+        ingest
+            .ingest_messages(&found, None, EndCertainty::Certain)
+            .unwrap();
+        // A segment exceeds its maximum size by at most one batch.
+        let sizes = store
+            .segments()
+            .into_iter()
+            .map(|path| path.metadata().unwrap().len() as usize)
+            .collect::<Vec<_>>();
+        assert!(
+            !sizes.is_empty() && sizes.iter().all(|size| *size < 3 * COMMIT_BATCH_BYTES),
+            "{sizes:?}"
+        );
+        shared.lock().close().unwrap();
+        assert_eq!(store.lines(), 12_000);
+    }
+
+    #[test]
+    fn two_readers_of_one_mailbox_record_a_message_once() {
+        let mut store = StoreFixture::new("two-readers");
+        let shared = store.writer();
+        let (parsers, extractor) = (
+            ParserPool::new(LineFormat::default(), Suspects::default()),
+            Extractor::new(Config::default().options()),
+        );
+        let bytes = b"From a@b Mon\nSubject: x\n\nsee http://a.example/ now\n".to_vec();
+        let block = Block {
+            bytes,
+            offset: 0,
+            role: BlockRole::Whole,
+            unpacked_times: 0,
+        };
+        let mut counters = [Counters::default(), Counters::default()];
+        let sessions = [(); 2].map(|()| shared.session(&Arc::default()).unwrap());
+        let id = mailbox(&sessions[0]);
+        let mut events = [Vec::new(), Vec::new()];
+        let mut ingests = Vec::new();
+        for ((session, counters), events) in sessions.iter().zip(&mut counters).zip(&mut events) {
+            let source = Source::at("inbox".into());
+            let (parsers, extractor, mailbox) = (&parsers, &extractor, MailboxProgress::new(id, 2));
+            ingests.push(MessageIngest {
+                session,
+                parsers,
+                extractor,
+                counters,
+                events,
+                source,
+                mailbox,
+                growing: Vec::new(),
+                earlier_lengths: Vec::new(),
+                existing_end: 0,
+                holder: None,
+                positions: VecDeque::new(),
+            });
+        }
+        // Each asks whether the message is recorded before either of them adds it.
+        let found = ingests[0].split(&block, Format::Mbox);
+        for ingest in &ingests {
+            assert_eq!(
+                ingest
+                    .unrecorded(&[ingest.identify(&found[0], None, EndCertainty::EndOfFile)])
+                    .unwrap()
+                    .len(),
+                1
+            );
+        }
+        for ingest in &mut ingests {
+            let identified = [ingest.identify(&found[0], None, EndCertainty::EndOfFile)];
+            let output = ingest.extract(
+                &identified[0],
+                ExtractionReason::New,
+                &mut RecordWriter::default(),
+            );
+            ingest.add_to_batch(&identified[0], Some(output)).unwrap();
+        }
+        drop(ingests);
+        assert_eq!(
+            counters.map(|counters| (counters.messages_read, counters.repeated)),
+            [(1, 0), (0, 1)]
+        );
+        shared.lock().close().unwrap();
+        assert_eq!(store.lines(), 1);
+    }
+}

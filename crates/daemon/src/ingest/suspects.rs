@@ -1,0 +1,206 @@
+//! Messages at which the process may have died: a note of those that are being parsed, which
+//! outlives the process; and the trial of the suspects by another process, which may die instead.
+//!
+//! After an end that nobody asked for, the messages of the note are suspects. Each is parsed alone
+//! by `urlspool scan`, in its place, before this process parses it. That process is ended by nobody
+//! but the kernel or itself, so its death is evidence, and a daemon that is killed sets no message
+//! aside. A message is set aside at its third death: one of the daemon, two of a trial.
+
+use std::collections::{HashMap, HashSet};
+use std::fs::File;
+use std::io::{self, Write};
+use std::os::unix::fs::FileExt;
+use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::thread::{self, ThreadId};
+use std::time::Duration;
+
+use crate::Result;
+use crate::store::{Hash128, Session};
+use urlspool_mail::split::Message;
+use urlspool_sources::read::StartProgram;
+use urlspool_text::limits::TRIAL_TIMEOUT_MS;
+
+/// Number of trials that a message must not survive to be set aside.
+const TRIALS: u32 = 2;
+
+/// Milliseconds between two looks at a trial.
+const POLL_MS: u64 = 10;
+
+/// The messages at which the process may have died, and the verdicts of their trials.
+#[derive(Default)]
+pub struct Suspects {
+    trials: Option<Trials>,
+    known: Mutex<KnownMessages>,
+}
+
+/// The means of a trial.
+struct Trials {
+    start: StartProgram,
+    /// The configuration of the daemon, if it has a file.
+    config: Option<PathBuf>,
+}
+
+#[derive(Default)]
+struct KnownMessages {
+    /// Not synced: it must outlive the process, not the machine. `None` if there is no room for it.
+    note: Option<File>,
+    /// Number of bytes in it.
+    noted_bytes: usize,
+    /// The messages that each reader parses.
+    parsed: HashMap<ThreadId, Vec<Hash128>>,
+    /// The messages that were parsed when the process died, or set aside by an earlier run.
+    suspects: HashSet<Hash128>,
+    /// The messages that are not parsed.
+    set_aside: HashSet<Hash128>,
+}
+
+impl Suspects {
+    /// Reads the note that the last process left in the folder of the state, and begins a new one.
+    /// `set_aside` are messages that an earlier run set aside. Trials are started by `start`.
+    pub fn open(
+        state: &Path,
+        set_aside: Vec<Hash128>,
+        start: StartProgram,
+        config: Option<PathBuf>,
+    ) -> Suspects {
+        let path = state.join("parsing");
+        let noted = std::fs::read(&path).unwrap_or_default();
+        let noted = noted.as_chunks().0.iter().copied();
+        let noted = noted.map(Hash128::from_be_bytes);
+        Suspects {
+            trials: Some(Trials { start, config }),
+            known: Mutex::new(KnownMessages {
+                suspects: noted.chain(set_aside).collect(),
+                set_aside: HashSet::new(),
+                note: File::create(path).ok(),
+                noted_bytes: 0,
+                parsed: HashMap::new(),
+            }),
+        }
+    }
+
+    /// Returns `true` if a message was set aside.
+    pub(super) fn is_set_aside(&self, key: Hash128) -> bool {
+        self.known().set_aside.contains(&key)
+    }
+
+    /// Sets a message aside until the next start.
+    pub(super) fn set_aside(&self, key: Hash128) {
+        self.known().set_aside.insert(key);
+    }
+
+    /// Notes the messages that this thread is about to parse. Suspects among them have a trial
+    /// first. Returns `false` if the process that parsed them died.
+    pub(super) fn may_parse(
+        &self,
+        messages: &[(Hash128, &Message<'_>)],
+        session: &Session,
+    ) -> Result<bool> {
+        let keys: Vec<Hash128> = messages.iter().map(|(key, _)| *key).collect();
+        let is_suspect = {
+            let mut known = self.known();
+            known.note(&keys);
+            keys.iter().any(|key| known.suspects.contains(key))
+        };
+        let Some(trials) = self.trials.as_ref().filter(|_| is_suspect) else {
+            return Ok(true);
+        };
+        let repeats = if messages.len() == 1 { TRIALS } else { 1 };
+        if (0..repeats).all(|_| !trials.survives(messages, session).unwrap_or(true)) {
+            return Ok(false);
+        }
+        let mut known = self.known();
+        for key in &keys {
+            known.suspects.remove(key);
+        }
+        session.lock()?.db()?.forget_set_aside(&keys)?;
+        Ok(true)
+    }
+
+    /// Forgets what this thread parsed, before the next note: threads end at a reload.
+    pub(super) fn forget_parsed(&self) {
+        self.known().parsed.remove(&thread::current().id());
+    }
+
+    fn known(&self) -> MutexGuard<'_, KnownMessages> {
+        self.known.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl KnownMessages {
+    /// Writes which messages all readers parse.
+    fn note(&mut self, keys: &[Hash128]) {
+        let Some(note) = &self.note else {
+            return;
+        };
+        self.parsed.insert(thread::current().id(), keys.to_vec());
+        let parsed = self.parsed.values().flatten();
+        let bytes: Vec<u8> = parsed.flat_map(|key| key.to_be_bytes()).collect();
+        let earlier = std::mem::replace(&mut self.noted_bytes, bytes.len());
+        // Without a note a restart may find the same message again.
+        let written = note.write_all_at(&bytes, 0);
+        if bytes.len() < earlier {
+            let _ = written.and_then(|()| note.set_len(bytes.len() as u64));
+        }
+    }
+}
+
+impl Trials {
+    /// Lets another process parse messages. Returns `true` if it survives that.
+    ///
+    /// # Errors
+    ///
+    /// The process could not be started, which shows nothing.
+    fn survives(
+        &self,
+        messages: &[(Hash128, &Message<'_>)],
+        session: &Session,
+    ) -> io::Result<bool> {
+        // The running program, also if its file was replaced.
+        let mut command = Command::new("/proc/self/exe");
+        command
+            .args(["scan", "--quiet", "--threads", "1", "--kind"])
+            .arg(if messages.len() == 1 {
+                "message"
+            } else {
+                "mbox"
+            })
+            .args(
+                self.config
+                    .iter()
+                    .flat_map(|path| ["--config".as_ref(), path.as_os_str()]),
+            )
+            .arg("-")
+            .stdin(Stdio::piped())
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            // An interrupt of the terminal is no death.
+            .process_group(0);
+        let mut child = (self.start)(command)?;
+        if let Some(mut input) = child.stdin.take() {
+            for (_, message) in messages {
+                if 1 < messages.len() {
+                    let _ = input.write_all(b"\n\nFrom - Thu Jan  1 00:00:00 1970\n");
+                }
+                // It may end before it has read everything.
+                let _ = input.write_all(message.raw);
+            }
+        }
+        for _ in 0..TRIAL_TIMEOUT_MS / POLL_MS {
+            session.beat();
+            if let Some(status) = child.try_wait()? {
+                return Ok(matches!(
+                    status.signal(),
+                    None | Some(libc::SIGTERM | libc::SIGHUP | libc::SIGINT)
+                ));
+            }
+            thread::sleep(Duration::from_millis(POLL_MS));
+        }
+        child.kill()?;
+        child.wait()?;
+        Ok(false)
+    }
+}

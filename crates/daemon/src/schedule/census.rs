@@ -1,0 +1,324 @@
+//! Messages that are gone because their files are missing, if tombstones are written.
+//!
+//! Each complete scan of a spool is a census: it lists the holders of messages that are present. A
+//! holder that is missing in two censuses at least, for `watch.gone_after`, is released, and
+//! messages without another holder are gone. No holder is missing because of an error: not if a
+//! folder could not be read, nor if its file system is not mounted. As long as a file was not read
+//! that may hold the messages of a missing one, that one waits.
+
+use std::collections::{BTreeSet, HashMap};
+use std::os::unix::fs::MetadataExt;
+use std::path::Path;
+
+use super::reader::{RESCAN_DELAY_MS, ReaderHost, SpoolReader};
+use super::watched_spool::{CensusBlock, MissingFiles, MissingHolder, SpoolCensus, change_time};
+use crate::Result;
+use crate::environment::MonotonicTime;
+use crate::status::WithheldBy;
+use crate::store::{Hash128, HolderKey, HolderRow, OrphanedMailbox, Release, StateDb};
+use urlspool_text::diagnostic::counted;
+use urlspool_text::limits::{MISSING_FILES, REPORTED_FAILURES};
+
+impl SpoolReader {
+    /// Begins the census of a spool; `None` if tombstones are not written.
+    pub(super) fn begin_census(
+        &self,
+        spool: usize,
+        start: MonotonicTime,
+    ) -> Result<Option<SpoolCensus>> {
+        let root = &self.spools[spool].spool.path;
+        if !self.config.output.tombstones {
+            return Ok(None);
+        }
+        let identity = self.writer()?.spool_identity(root)?;
+        let folders = self.folders.keys().filter(|path| path.starts_with(root));
+        let mut devs: BTreeSet<u64> = folders
+            .clone()
+            .filter_map(|path| path.metadata().ok())
+            .map(|metadata| metadata.dev())
+            .collect();
+        devs.extend(root.metadata().map(|metadata| metadata.dev()));
+        Ok(Some(SpoolCensus {
+            spool,
+            identity,
+            start,
+            end: start,
+            holders: Vec::new(),
+            devs,
+            unread: Vec::new(),
+            folders: folders
+                .map(|path| (path.clone(), change_time(path)))
+                .collect(),
+            is_incomplete: false,
+        }))
+    }
+
+    /// Marks a spool to be scanned soon, because a file is gone or was rewritten.
+    pub(super) fn mark_for_gone(&mut self, spool: usize, now: MonotonicTime) {
+        if !self.config.output.tombstones {
+            return;
+        }
+        let gone_after = self.config.watch.gone_after;
+        let watched = &mut self.spools[spool];
+        let earliest = watched.missing.last.map(|last| last.plus(gone_after));
+        let soon = now.after(RESCAN_DELAY_MS);
+        watched.mark(earliest.map_or(soon, |earliest| earliest.max(soon)));
+    }
+
+    /// Marks a spool to be scanned when a holder whose file was rewritten has been missing for
+    /// `watch.gone_after`.
+    pub(super) fn mark_replaced(&mut self, spool: usize, holder: HolderKey, now: MonotonicTime) {
+        let gone_after = self.config.watch.gone_after;
+        let watched = &mut self.spools[spool];
+        let missing = &mut watched.missing;
+        if missing.holders.len() < MISSING_FILES {
+            missing.holders.entry(holder).or_insert(MissingHolder {
+                present: missing.last,
+                since: now,
+                blocked: now,
+            });
+        }
+        missing.is_waiting = true;
+        watched.mark(now.plus(gone_after));
+    }
+
+    /// Releases the holders that are missing for long, and writes the messages that are gone.
+    pub(super) fn finish_census(
+        &mut self,
+        mut census: SpoolCensus,
+        host: &mut dyn ReaderHost,
+    ) -> Result<()> {
+        let spool = census.spool;
+        let mut missing = std::mem::take(&mut self.spools[spool].missing);
+        missing.is_waiting = false;
+        census.end = host.now();
+        missing.before_last = missing.last.replace(census.end);
+        let watched = &self.spools[spool];
+        if census.is_incomplete || !watched.has_same_root() || self.is_absent(spool)? {
+            self.spools[spool].missing = MissingFiles {
+                last: missing.last,
+                ..MissingFiles::default()
+            };
+            return Ok(());
+        }
+        census.holders.sort_unstable();
+        let root = watched.spool.path.clone();
+        let lock_timeout = self.config.watch.lock_timeout;
+        missing.follow_unread(&census, lock_timeout, |path| self.why_unread(path));
+        missing.blocked.clear();
+        missing.complete_since.get_or_insert(census.end);
+        self.spools[spool].missing = missing;
+        let gone = self.release_missing(&census, host)?;
+        let gone = gone + self.release_orphans(&census, host)?;
+        self.report_withheld(spool, host);
+        if 0 < gone {
+            let gone = counted(gone, "message is gone", "messages are gone");
+            let line = format!("{}: {gone}", root.display());
+            host.info(line);
+        }
+        Ok(())
+    }
+
+    /// The reason for which a file is not read by waiting; `None` if it may be.
+    fn why_unread(&self, path: &Path) -> Option<String> {
+        if let Some(why) = self.failures.why(path) {
+            return Some(why.to_owned());
+        }
+        let held = self.unsettled.get(path)?.reported_lock()?;
+        Some(format!("locked {}", held.lock))
+    }
+
+    /// Names the files because of which messages of a spool are not reported as gone: in the
+    /// status, and each once in the log.
+    fn report_withheld(&mut self, spool: usize, host: &mut dyn ReaderHost) {
+        let blocked = &self.spools[spool].missing.blocked;
+        let lasting = self
+            .spools
+            .iter()
+            .flat_map(|watched| &watched.missing.lasting);
+        let withheld: Vec<WithheldBy> = lasting
+            .filter(|file| file.withholds(blocked))
+            .take(REPORTED_FAILURES)
+            .map(|lasting| lasting.file.clone())
+            .collect();
+        let before = std::mem::take(&mut self.spools[spool].missing.withheld);
+        for WithheldBy { path, why } in &withheld {
+            if !before.iter().any(|known| known.path == *path) {
+                host.warn(format!(
+                    "{path}: messages that are gone from its mailbox are not reported, because it \
+                     may hold them: {why}"
+                ));
+            }
+        }
+        self.spools[spool].missing.withheld = withheld;
+    }
+
+    /// Releases the holders that are missing for long. Returns the number of messages that are
+    /// gone.
+    fn release_missing(&mut self, census: &SpoolCensus, host: &mut dyn ReaderHost) -> Result<u64> {
+        let missing = self.missing_holders(census)?;
+        // The same order in each run.
+        let mut holders: Vec<HolderKey> = missing.keys().copied().collect();
+        holders.sort_unstable();
+        let is_full = missing.len() == MISSING_FILES;
+        self.spools[census.spool].missing.holders = missing;
+        self.spools[census.spool].missing.is_waiting = is_full;
+        let mut gone = 0;
+        for holder in holders {
+            if !self.is_due(census, holder)? {
+                continue;
+            }
+            gone += self.release(host, |state| state.release_holder(holder))?;
+            if self.stopping {
+                break;
+            }
+            self.spools[census.spool].missing.holders.remove(&holder);
+        }
+        Ok(gone)
+    }
+
+    /// Returns `true` if a holder is missing for long, and its messages can be nowhere else. Notes
+    /// if they can.
+    fn is_due(&mut self, census: &SpoolCensus, holder: HolderKey) -> Result<bool> {
+        let mut spools = self.spools.iter();
+        let mailboxes = if spools.all(|watched| watched.missing.blocks.is_empty()) {
+            Vec::new()
+        } else {
+            self.writer()?.db()?.held_mailboxes(holder)?
+        };
+        let holders = &self.spools[census.spool].missing.holders;
+        let Some(missing) = holders.get(&holder).copied() else {
+            return Ok(false);
+        };
+        if self.is_blocked(census.spool, &mailboxes, missing.since, missing.present) {
+            let holders = &mut self.spools[census.spool].missing.holders;
+            if let Some(missing) = holders.get_mut(&holder) {
+                missing.blocked = census.end;
+            }
+            return Ok(false);
+        }
+        let is_due = missing.blocked.plus(self.config.watch.gone_after) <= census.start
+            && missing.since != census.end;
+        self.spools[census.spool].missing.is_waiting |= !is_due;
+        Ok(is_due)
+    }
+
+    /// The holders of a spool that are not present.
+    fn missing_holders(
+        &mut self,
+        census: &SpoolCensus,
+    ) -> Result<HashMap<HolderKey, MissingHolder>> {
+        let known = &mut self.spools[census.spool].missing;
+        let before = std::mem::take(&mut known.holders);
+        let new = MissingHolder {
+            present: known.before_last,
+            since: census.end,
+            blocked: census.end,
+        };
+        let root = &census.identity.path;
+        let mut missing = HashMap::new();
+        let mut last = None;
+        loop {
+            let rows = self.writer()?.db()?.holders_after(root, last)?;
+            let Some(row) = rows.last() else {
+                return Ok(missing);
+            };
+            last = Some(row.key);
+            for HolderRow { key, dev } in rows {
+                // A file system that is not mounted keeps its files.
+                let is_missing = !census.has(key) && census.devs.contains(&dev);
+                if is_missing && missing.len() < MISSING_FILES {
+                    missing.insert(key, *before.get(&key).unwrap_or(&new));
+                }
+            }
+        }
+    }
+
+    /// Writes the messages that no file was found to hold since the state was rebuilt. Returns
+    /// their number.
+    fn release_orphans(&mut self, census: &SpoolCensus, host: &mut dyn ReaderHost) -> Result<u64> {
+        let key = census.identity.key;
+        let mailboxes = self.writer()?.db()?.orphaned_mailboxes(key)?;
+        let gone_after = self.config.watch.gone_after;
+        let mut gone = 0;
+        for OrphanedMailbox { id, key, dev } in mailboxes {
+            // Another spool may hold messages of the mailbox.
+            let since = self.spools.iter().map(|other| other.missing.complete_since);
+            let Some(since) = since.collect::<Option<Vec<_>>>() else {
+                return Ok(gone);
+            };
+            let since = since.into_iter().max().unwrap_or(census.end);
+            if !census.devs.contains(&dev) {
+                continue;
+            }
+            let is_blocked = self.is_blocked(census.spool, &[key], since, None);
+            let blocked = &mut self.spools[census.spool].missing.orphans_blocked;
+            if is_blocked {
+                blocked.insert(key, census.end);
+                continue;
+            }
+            let since = blocked
+                .get(&key)
+                .map_or(since, |blocked| since.max(*blocked));
+            if census.start < since.plus(gone_after) {
+                self.spools[census.spool].missing.is_waiting = true;
+                continue;
+            }
+            gone += self.release(host, |state| state.release_orphans(id))?;
+            if self.stopping {
+                break;
+            }
+        }
+        Ok(gone)
+    }
+
+    /// Returns `true` if messages of these mailboxes that are missing since `since`, and were last
+    /// seen at `present`, may be in a file that was not read. A file that appeared much later holds
+    /// no message that was moved then.
+    fn is_blocked(
+        &mut self,
+        spool: usize,
+        mailboxes: &[Hash128],
+        since: MonotonicTime,
+        present: Option<MonotonicTime>,
+    ) -> bool {
+        let window = 2 * self.config.watch.gone_after;
+        let until = since.plus(window);
+        // Spools of one reader may hold the same mailbox.
+        let blocks = self.spools.iter().map(|watched| &watched.missing.blocks);
+        let blocks = blocks.flat_map(|blocks| {
+            mailboxes
+                .iter()
+                .filter_map(|key| Some((*key, *blocks.get(key)?)))
+        });
+        let blocks: Vec<(Hash128, CensusBlock)> = blocks
+            .filter(|(_, block)| block.since <= until && block.may_hold(present, window))
+            .collect();
+        let may_end = blocks.iter().any(|(_, block)| !block.is_failure);
+        let missing = &mut self.spools[spool].missing;
+        missing.is_waiting |= may_end;
+        missing.blocked.extend(blocks.iter().map(|(key, _)| *key));
+        !blocks.is_empty()
+    }
+
+    /// Runs the steps of a release until nothing is left or the reader stops. Returns the number of
+    /// messages that are gone.
+    fn release(
+        &mut self,
+        host: &mut dyn ReaderHost,
+        step: impl Fn(&StateDb) -> Result<Release>,
+    ) -> Result<u64> {
+        let mut gone = 0;
+        loop {
+            let mut writer = self.writer()?;
+            let released = step(writer.db()?)?;
+            writer.put_gone(&released.gone)?;
+            drop(writer);
+            gone += released.gone.len() as u64;
+            self.between_files(host)?;
+            if released.is_done || self.stopping {
+                return Ok(gone);
+            }
+        }
+    }
+}

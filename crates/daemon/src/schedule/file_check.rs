@@ -1,0 +1,590 @@
+//! Check of one file: ingests what is new and complete in it, and plans its next check. Check of a
+//! git repository, which is followed as a whole: its last commit is its version.
+
+use std::fs::Metadata;
+use std::io;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use super::reader::{
+    HeldLock, InodeVersion, RESCAN_DELAY_MS, ReaderHost, SpoolFile, SpoolReader, UnsettledFile,
+};
+use crate::Result;
+use crate::environment::{LogRecord, MonotonicTime};
+use crate::ingest::{
+    FileOutcome, FileStanding, FileVersion, IngestContext, SettleState, WriterLock, file_standing,
+};
+use crate::status::{LastError, read_error_kind};
+use crate::store::{Session, is_state_database};
+use urlspool_sources::read::{self, GitHost, Repository, RepositoryContent};
+use urlspool_sources::walk::{self, WalkedFile};
+use urlspool_text::diagnostic::{Diagnostic, DiagnosticKind, Event, SkipReason};
+use urlspool_text::limits::UNSETTLED_FILES;
+use urlspool_text::origin::{FormatHint, Source};
+
+/// Delay before a locked mailbox is checked again, if no notification comes earlier.
+const LOCK_RETRY_MS: u64 = 250;
+
+/// A file and its versions when its check began.
+pub(super) struct CheckedFile<'f> {
+    pub(super) file: &'f WalkedFile,
+    /// Index of its spool.
+    pub(super) spool: usize,
+    pub(super) version: FileVersion,
+    pub(super) inode_version: InodeVersion,
+    /// The git repository that it is; `None` for a file.
+    pub(super) repository: Option<&'f Repository>,
+}
+
+impl CheckedFile<'_> {
+    fn path(&self) -> &Path {
+        &self.file.source.path
+    }
+}
+
+impl SpoolReader {
+    /// Ingests everything in a file that is new and complete, whatever the reason for the check.
+    /// Returns what is known of the file after that.
+    pub(super) fn check_file(
+        &mut self,
+        spool: usize,
+        file: &WalkedFile,
+        metadata: io::Result<Metadata>,
+        host: &mut dyn ReaderHost,
+    ) -> Result<FileStanding> {
+        let metadata = match metadata {
+            Ok(metadata) => metadata,
+            Err(error) => {
+                self.check_missing(spool, &file.source.path, host);
+                return Ok(match error.kind() {
+                    io::ErrorKind::NotFound => FileStanding::Empty(None),
+                    _ => FileStanding::Unread(None),
+                });
+            }
+        };
+        let name = file.source.path.file_name().unwrap_or_default();
+        if is_state_database(&self.config.state.dir, name, &metadata) {
+            // It is in the spool through a bind mount. To record that it was read would change it
+            // again, and so on.
+            return Ok(FileStanding::Empty(None));
+        }
+        let checked = CheckedFile {
+            file,
+            spool,
+            version: FileVersion::of(&metadata),
+            inode_version: Some(FileVersion::of(&metadata)),
+            repository: None,
+        };
+        let now = host.now();
+        if !self
+            .failures
+            .may_read(checked.path(), checked.inode_version, now)
+        {
+            return self.unread_standing(&checked);
+        }
+        self.check_opened(&checked, host)
+    }
+
+    /// Ingests everything in a file that may be read now.
+    pub(super) fn check_opened(
+        &mut self,
+        checked: &CheckedFile<'_>,
+        host: &mut dyn ReaderHost,
+    ) -> Result<FileStanding> {
+        let session = self.session()?;
+        let mut nuls = 0;
+        loop {
+            let (outcome, standing) =
+                self.ingest_checked_file(checked, &mut nuls, &session, host)?;
+            let is_partial = matches!(outcome, FileOutcome::Partial);
+            self.plan_next_check(checked, outcome, host);
+            session.lock()?.advance_on_read()?;
+            if !is_partial || self.stopping {
+                return Ok(standing);
+            }
+            self.between_files(host)?;
+        }
+    }
+
+    /// Handles a path without a file: it is gone, or the system cannot tell.
+    pub(super) fn check_missing(&mut self, spool: usize, path: &Path, host: &mut dyn ReaderHost) {
+        match path.symlink_metadata() {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => {
+                let source = Source::at(path.to_owned());
+                self.record_failure(spool, &source, None, &error, host);
+            }
+            _ => {
+                self.unsettled.remove(path);
+                self.failures.remove(path);
+                self.mark_for_gone(spool, host.now());
+            }
+        }
+    }
+
+    /// Logs an event of a source and counts it.
+    pub(super) fn report(&mut self, event: &Event, host: &mut dyn ReaderHost) {
+        self.counters.event(event);
+        if event.diagnostic.kind.is_failure() {
+            let path = event.source.path.display();
+            let message = format!("{path}: {}", event.diagnostic.message);
+            self.last_error = LastError::new(message, host.unix_time());
+        }
+        host.log(&LogRecord::Diagnostic(event));
+    }
+
+    /// Runs between two files: marks the work of new events, reports progress, and commits what is
+    /// due.
+    pub(super) fn between_files(&mut self, host: &mut dyn ReaderHost) -> Result<()> {
+        self.handle_events(host);
+        host.progress(self);
+        self.commit(host)
+    }
+
+    /// Marks the work of new events.
+    pub(super) fn handle_events(&mut self, host: &mut dyn ReaderHost) {
+        while let Some(event) = host.event() {
+            let now = host.now();
+            self.handle(event, now);
+        }
+    }
+
+    /// Ingests one chunk of a file, unless this version of it was read. `nuls` is the number of its
+    /// leading NUL bytes that are known. Also returns what is known of the file: after the ingest if
+    /// holders are tracked, otherwise before it.
+    fn ingest_checked_file(
+        &mut self,
+        checked: &CheckedFile<'_>,
+        nuls: &mut u64,
+        session: &Session,
+        host: &mut dyn ReaderHost,
+    ) -> Result<(FileOutcome, FileStanding)> {
+        let (file, version) = (checked.file, checked.version);
+        let settle_state = self.settle_state(checked, host);
+        // A file of one message is not opened before it has settled. A file that has changed again is: it may be an mbox.
+        let must_settle = settle_state == SettleState::Changing
+            && matches!(file.hint, FormatHint::Numbered | FormatHint::Timehash)
+            && !self.unsettled.contains_key(checked.path());
+        let watched = &self.spools[checked.spool];
+        let mut events = Vec::new();
+        let root = &watched.spool.path;
+        let identity = session.lock()?.spool_identity(root)?;
+        let mut context = IngestContext {
+            session,
+            parsers: &self.shared.parsers,
+            extractor: &self.shared.extractor,
+            counters: &mut self.counters,
+            events: &mut events,
+            spool: &watched.spool,
+            identity: &identity,
+            existing: &self.existing,
+        };
+        if !watched.scanned && checked.repository.is_none() {
+            context.report_truncation(file, version)?;
+        }
+        let mut standing = file_standing(session, &identity, file, version)?;
+        let before = standing;
+        let is_read = !matches!(standing, FileStanding::Unread(_));
+        let outcome = if is_read {
+            FileOutcome::Complete
+        } else if must_settle {
+            FileOutcome::Waiting
+        } else {
+            // A panic outside the messages costs this file, not the daemon; one while the batch is
+            // written stops it, because the batch may hold half a message.
+            let done = catch_unwind(AssertUnwindSafe(|| match checked.repository {
+                Some(repository) => context.ingest_repository(file, repository, version),
+                None => context.ingest_file(file, settle_state, nuls),
+            }));
+            done.unwrap_or_else(|_| Ok(FileOutcome::Failed(read::panicked())))?
+        };
+        if !is_read && self.config.output.tombstones {
+            // The file may have changed while it was read.
+            standing = match file.source.path.symlink_metadata() {
+                Ok(metadata) => {
+                    let version = match checked.repository {
+                        Some(_) => version,
+                        None => FileVersion::of(&metadata),
+                    };
+                    file_standing(session, &identity, file, version)?
+                }
+                Err(_) => FileStanding::Unread(None),
+            };
+        }
+        for event in &events {
+            self.report(event, host);
+        }
+        if !is_read && matches!(outcome, FileOutcome::Complete | FileOutcome::Partial) {
+            self.counters.files_read += 1;
+        }
+        if !is_read {
+            self.mark_rewritten(checked, before, standing, host.now());
+        }
+        Ok((outcome, standing))
+    }
+
+    /// Returns what is known of a file that cannot be read now.
+    fn unread_standing(&self, checked: &CheckedFile<'_>) -> Result<FileStanding> {
+        if !self.config.output.tombstones {
+            return Ok(FileStanding::Unread(None));
+        }
+        let session = self.session()?;
+        let root = &self.spools[checked.spool].spool.path;
+        let identity = session.lock()?.spool_identity(root)?;
+        file_standing(&session, &identity, checked.file, checked.version)
+    }
+
+    /// Marks the spool of a file that was read to be scanned, if the file may hold fewer messages
+    /// than before.
+    fn mark_rewritten(
+        &mut self,
+        checked: &CheckedFile<'_>,
+        before: FileStanding,
+        after: FileStanding,
+        now: MonotonicTime,
+    ) {
+        match (before.holder(), after.holder()) {
+            // Messages were appended to an mbox.
+            (Some(before), Some(after)) if before == after => {}
+            (Some(before), Some(_)) => self.mark_replaced(checked.spool, before, now),
+            (None, Some(_)) if checked.file.hint == FormatHint::None => {
+                self.mark_for_gone(checked.spool, now);
+            }
+            _ => {}
+        }
+    }
+
+    /// Returns the latest time of change (ctime), in nanoseconds since 1970, of what has not changed for `pause`. `i64::MIN` if that cannot
+    /// be told: without a clock, and on a shared file system, which may have another one.
+    pub(super) fn latest_change(
+        &self,
+        spool: usize,
+        pause: Duration,
+        host: &mut dyn ReaderHost,
+    ) -> i64 {
+        let now = host.unix_time().filter(|_| self.spools[spool].notices);
+        let latest = now.and_then(|now| Duration::from_secs(now).checked_sub(pause));
+        latest.map_or(i64::MIN, |latest| latest.as_nanos() as i64)
+    }
+
+    /// Returns whether a file may still be written.
+    fn settle_state(&self, checked: &CheckedFile<'_>, host: &mut dyn ReaderHost) -> SettleState {
+        let (version, settle, now) = (checked.version, self.config.watch.settle, host.now());
+        let known = self.unsettled.get(checked.path());
+        let known = known.filter(|file| file.version == version);
+        if version.ctime <= self.latest_change(checked.spool, settle, host)
+            || known.is_some_and(|file| file.since.plus(settle) <= now)
+        {
+            SettleState::Settled
+        } else {
+            SettleState::Changing
+        }
+    }
+
+    fn plan_next_check(
+        &mut self,
+        checked: &CheckedFile<'_>,
+        outcome: FileOutcome,
+        host: &mut dyn ReaderHost,
+    ) {
+        let source = &checked.file.source;
+        let path = checked.path();
+        if !matches!(outcome, FileOutcome::Locked(_)) {
+            self.end_lock(path, host);
+        }
+        match outcome {
+            FileOutcome::Partial => {}
+            FileOutcome::Complete | FileOutcome::Skipped(SkipReason::Empty) => {
+                self.remove_planned(path);
+            }
+            FileOutcome::Skipped(SkipReason::OwnOutput) if self.is_noted_output(path) => {
+                self.remove_planned(path);
+            }
+            FileOutcome::Skipped(reason) => {
+                self.remove_planned(path);
+                let text = format!("skipped: {}", reason.name());
+                let diagnostic = Diagnostic::new(DiagnosticKind::Skip, text);
+                self.report(&diagnostic.of(source), host);
+            }
+            FileOutcome::Waiting => {
+                self.failures.remove(path);
+                self.wait_to_settle(checked, None, host.now());
+            }
+            FileOutcome::Locked(lock) => {
+                self.failures.remove(path);
+                let held = self.held_lock(source, lock, host);
+                self.wait_to_settle(checked, Some(held), host.now());
+            }
+            FileOutcome::Failed(error) if error.kind() == io::ErrorKind::NotFound => {
+                self.unsettled.remove(path);
+                // A Maildir message that disappeared was probably renamed.
+                if checked.file.hint == FormatHint::Maildir {
+                    self.spools[checked.spool].mark(host.now().after(RESCAN_DELAY_MS));
+                }
+            }
+            FileOutcome::Failed(error) => {
+                self.record_failure(checked.spool, source, checked.inode_version, &error, host);
+            }
+        }
+    }
+
+    /// Removes a file that was read from the files that wait to be checked again.
+    fn remove_planned(&mut self, path: &Path) {
+        self.unsettled.remove(path);
+        self.failures.remove(path);
+    }
+
+    /// Returns the lock under which a file was found, and reports it if the file was locked for
+    /// longer than `watch.lock_timeout`.
+    fn held_lock(
+        &mut self,
+        source: &Source,
+        lock: WriterLock,
+        host: &mut dyn ReaderHost,
+    ) -> HeldLock {
+        let now = host.now();
+        let known = self
+            .unsettled
+            .get(&*source.path)
+            .and_then(|file| file.lock.as_ref());
+        let since = known.map_or(now, |known| known.since);
+        let was_reported = known.is_some_and(|known| known.is_reported);
+        let is_reported = since.plus(self.config.watch.lock_timeout) <= now;
+        if is_reported && !was_reported {
+            let seconds = (now.ms - since.ms) / 1_000;
+            let text = format!("not read: locked for {seconds} s {lock}");
+            let diagnostic = Diagnostic::new(DiagnosticKind::Unreadable, text);
+            self.report(&diagnostic.of(source), host);
+        }
+        HeldLock {
+            lock,
+            since,
+            is_reported: is_reported || was_reported,
+        }
+    }
+
+    /// Records that a file is no longer locked, and logs it if the lock was reported.
+    fn end_lock(&mut self, path: &Path, host: &mut dyn ReaderHost) {
+        let Some(file) = self.unsettled.get_mut(path) else {
+            return;
+        };
+        if file.lock.take().is_some_and(|held| held.is_reported) {
+            let line = format!("{}: no longer locked", path.display());
+            host.info(line);
+        }
+    }
+
+    /// Plans to check a file again when it has settled. `lock` is the lock under which it was
+    /// found.
+    fn wait_to_settle(
+        &mut self,
+        checked: &CheckedFile<'_>,
+        lock: Option<HeldLock>,
+        now: MonotonicTime,
+    ) {
+        let (path, version) = (checked.path(), checked.version);
+        let settle = self.config.watch.settle;
+        if UNSETTLED_FILES <= self.unsettled.len() && !self.unsettled.contains_key(path) {
+            self.spools[checked.spool].mark(now.plus(settle));
+            return;
+        }
+        let since = self
+            .unsettled
+            .get(path)
+            .filter(|file| file.version == version)
+            .map_or(now, |file| file.since);
+        let file = UnsettledFile {
+            version,
+            since,
+            // A file that has settled and still must wait is locked.
+            due: since.plus(settle).max(now.after(LOCK_RETRY_MS)),
+            spool: checked.spool,
+            lock,
+        };
+        self.unsettled.insert(path.to_owned(), file);
+    }
+
+    /// Records that a file could not be read, and reports it unless that was reported before.
+    pub(super) fn record_failure(
+        &mut self,
+        spool: usize,
+        source: &Source,
+        version: InodeVersion,
+        error: &io::Error,
+        host: &mut dyn ReaderHost,
+    ) {
+        self.unsettled.remove(&*source.path);
+        let kind = read_error_kind(error);
+        *self.counters.read_errors.entry(kind).or_default() += 1;
+        let now = host.now();
+        let failures = &mut self.failures;
+        if let Some(diagnostic) = failures.record(&source.path, spool, version, error, now) {
+            self.report(&diagnostic.of(source), host);
+        }
+    }
+
+    /// Checks the files of which a change was reported.
+    pub(super) fn check_changed_files(&mut self, host: &mut dyn ReaderHost) -> Result<()> {
+        while let Some(path) = self.changed.pop_first() {
+            let Some(spool) = self.spool_of(&path) else {
+                continue;
+            };
+            self.check_changed(spool, &path, host)?;
+            self.between_files(host)?;
+            if self.stopping {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    /// Checks the files that have not changed for the settle time.
+    pub(super) fn check_settled_files(&mut self, host: &mut dyn ReaderHost) -> Result<()> {
+        let now = host.now();
+        let due = self.unsettled.iter().filter(|(_, file)| file.due <= now);
+        let due = due.map(|(path, file)| (path.clone(), file.spool));
+        let mut settled: Vec<SpoolFile> = due.collect();
+        // In the order of a walk, so that the same files give the same segments.
+        settled.sort_unstable();
+        self.check_files(settled, host)
+    }
+
+    /// Retries the files that could not be read and whose wait is over.
+    pub(super) fn retry_failed_files(&mut self, host: &mut dyn ReaderHost) -> Result<()> {
+        let failed = self.failures.due(host.now());
+        self.check_files(failed, host)
+    }
+
+    fn check_changed(
+        &mut self,
+        spool: usize,
+        path: &Path,
+        host: &mut dyn ReaderHost,
+    ) -> Result<()> {
+        let root = self.spools[spool].spool.path.clone();
+        if let Some(found) = walk::repository_path(&root, path) {
+            if found.names_commits {
+                self.check_repository(spool, &found.repository, host)?;
+            }
+            return Ok(());
+        }
+        if let Some(file) = walk::find_beneath(&root, path) {
+            self.check_file(spool, &file, path.symlink_metadata(), host)?;
+            return Ok(());
+        }
+        if walk::is_folder(&root, path) {
+            // A folder is new, or an entry of it is gone. The scan finds out which.
+            host.folder_appeared(&root, path);
+            let watched = &mut self.spools[spool];
+            watched.mark(host.now());
+            watched.unstable_scans = watched.unstable_scans.max(1);
+        } else {
+            self.check_missing(spool, path, host);
+        }
+        Ok(())
+    }
+
+    fn check_files(&mut self, files: Vec<SpoolFile>, host: &mut dyn ReaderHost) -> Result<()> {
+        for (path, spool) in files {
+            if self.stopping {
+                return Ok(());
+            }
+            let root = self.spools[spool].spool.path.clone();
+            match walk::find_beneath(&root, &path) {
+                Some(file) => {
+                    self.check_file(spool, &file, path.symlink_metadata(), host)?;
+                }
+                None if walk::is_repository(&path) => {
+                    self.check_repository(spool, &path, host)?;
+                }
+                None => self.check_missing(spool, &path, host),
+            }
+            self.between_files(host)?;
+        }
+        Ok(())
+    }
+
+    /// Returns the spool that contains a path; of several the innermost.
+    pub(super) fn spool_of(&self, path: &Path) -> Option<usize> {
+        let spools = (0..self.spools.len())
+            .filter(|index| path.starts_with(&self.spools[*index].spool.path));
+        spools.max_by_key(|index| self.spools[*index].spool.path.components().count())
+    }
+
+    /// Ingests the messages of new commits. Returns the repository, its version, or its folder's if it
+    /// could not be read, and what is known of it. `None` if it is not the repository of a mailing
+    /// list, or has disappeared.
+    pub(super) fn check_repository(
+        &mut self,
+        spool: usize,
+        path: &Path,
+        host: &mut dyn ReaderHost,
+    ) -> Result<Option<(WalkedFile, FileVersion, FileStanding)>> {
+        let source = Source::at(path.to_owned());
+        let Ok(metadata) = path.metadata() else {
+            self.check_missing(spool, path, host);
+            return Ok(None);
+        };
+        let folder = FileVersion::of(&metadata);
+        let inode_version = Some(folder);
+        let file = WalkedFile {
+            source: source.clone(),
+            size: 1,
+            hint: FormatHint::None,
+            place: None,
+            preopened: None,
+        };
+        if !self.failures.may_read(path, inode_version, host.now()) {
+            return Ok(Some((file, folder, FileStanding::Unread(None))));
+        }
+        let repository = match Repository::open(path, &self.git_host()) {
+            Ok(RepositoryContent::Mail(repository)) => repository,
+            Ok(RepositoryContent::Skipped(reason)) => {
+                self.report_skipped(&source, reason, host);
+                return Ok(None);
+            }
+            Err(error) => {
+                self.record_failure(spool, &source, inode_version, &error, host);
+                return Ok(Some((file, folder, FileStanding::Unread(None))));
+            }
+        };
+        let version = folder.of_repository(repository.tip());
+        let opened = CheckedFile {
+            file: &file,
+            spool,
+            version,
+            inode_version,
+            repository: Some(&repository),
+        };
+        let standing = self.check_opened(&opened, host)?;
+        Ok(Some((file, version, standing)))
+    }
+
+    /// The last commit of the repository at `path`, and the version of the repository.
+    pub(super) fn repository_version(&self, path: &Path) -> Option<(FileVersion, Option<String>)> {
+        let folder = FileVersion::of(&path.metadata().ok()?);
+        let Ok(RepositoryContent::Mail(repository)) = Repository::open(path, &self.git_host())
+        else {
+            return None;
+        };
+        let tip = repository.tip().to_owned();
+        Some((folder.of_repository(&tip), Some(tip)))
+    }
+
+    fn git_host(&self) -> GitHost {
+        let heartbeat = self.heartbeat();
+        let git = self.shared.git.clone();
+        git.with_beat(Arc::new(move || heartbeat.beat()))
+    }
+
+    /// Reports a repository that is not read, once.
+    fn report_skipped(&mut self, source: &Source, reason: SkipReason, host: &mut dyn ReaderHost) {
+        if reason == SkipReason::Empty || self.is_noted_output(&source.path.join("HEAD")) {
+            return;
+        }
+        let text = format!("skipped: {}", reason.name());
+        let diagnostic = Diagnostic::new(DiagnosticKind::Skip, text);
+        self.report(&diagnostic.of(source), host);
+    }
+}

@@ -1,0 +1,715 @@
+//! One reader: a loop over [`DaemonEvent`] for some of the spools.
+//!
+//! Events only mark work; [`SpoolReader::work`] does it. Time and events come from the
+//! [`ReaderHost`], so that a test can be one. How a spool is scanned is in `spool_scan.rs`. Files
+//! that could not be read are retried later, and after a day quarantined.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, MutexGuard};
+use std::time::Duration;
+
+use super::watched_spool::WatchedSpool;
+use crate::environment::{DaemonHost, Heartbeat, MonotonicTime};
+use crate::ingest::{ExistingFiles, FileVersion, ParserPool, Suspects, WriterLock};
+use crate::status::{Counters, DaemonState, FailedFile, LastError, LockedFile, Status};
+use crate::store::{Session, SharedWriter, Writer};
+use crate::{ErrorKind, Result};
+use urlspool_files::config::Config;
+use urlspool_record::extract::Extractor;
+use urlspool_sources::read::GitHost;
+use urlspool_text::diagnostic::{Diagnostic, DiagnosticKind};
+use urlspool_text::limits::{
+    QUARANTINE_MS, REMEMBERED_FAILURES, REPORTED_FAILURES, RETRY_FIRST_MS, RETRY_MAX_MS,
+};
+use urlspool_text::planted_faults::{PlantedFault, is_planted};
+
+/// Delay before a new or changing folder is scanned again.
+pub(super) const RESCAN_DELAY_MS: u64 = 1_000;
+
+/// The surroundings of a reader: clock, log and source of events.
+pub trait ReaderHost: DaemonHost {
+    /// Returns the next event since the last call, or `None` if there is none.
+    fn event(&mut self) -> Option<DaemonEvent>;
+
+    /// A folder appeared in the spool at `root`: its changes must be reported from now on.
+    fn folder_appeared(&mut self, root: &Path, folder: &Path) {
+        let _ = (root, folder);
+    }
+
+    /// Called often during work, with the reader's current state.
+    fn progress(&mut self, reader: &SpoolReader);
+}
+
+/// Reads some of the spools, in one loop.
+#[derive(Debug)]
+pub struct SpoolReader {
+    pub(super) config: Config,
+    pub(super) shared: ReaderResources,
+    pub(super) heartbeat: Arc<Heartbeat>,
+    /// Term of the committer for which all spools were scanned or marked to be.
+    pub(super) term: u64,
+    pub(super) spools: Vec<WatchedSpool>,
+    /// The files whose URLs are not written, because they were there before.
+    pub(super) existing: ExistingFiles,
+    pub(super) changed: BTreeSet<PathBuf>,
+    pub(super) unsettled: HashMap<PathBuf, UnsettledFile>,
+    pub(super) failures: RetryTable,
+    /// Modification times of folders whose entries are renamed while they are read.
+    pub(super) folders: HashMap<PathBuf, i64>,
+    /// Folders of which a file that urlspool wrote was reported: such a file changes at each
+    /// commit. At most [`REMEMBERED_FAILURES`].
+    noted_outputs: BTreeSet<PathBuf>,
+    pub(crate) counters: Counters,
+    /// `true` if the operator asked to stop.
+    pub(crate) stopping: bool,
+    pub(super) last_error: LastError,
+}
+
+/// Resources that all readers share.
+#[derive(Clone, Debug)]
+pub struct ReaderResources {
+    pub extractor: Arc<Extractor>,
+    pub parsers: Arc<ParserPool>,
+    pub writer: SharedWriter,
+    pub git: GitHost,
+}
+
+/// A file that may still be written.
+#[derive(Clone, Debug)]
+pub(super) struct UnsettledFile {
+    pub(super) version: FileVersion,
+    /// Since when it has had this version.
+    pub(super) since: MonotonicTime,
+    /// Time of its next scan.
+    pub(super) due: MonotonicTime,
+    /// Index of its spool.
+    pub(super) spool: usize,
+    /// The lock under which it was found at its last check.
+    pub(super) lock: Option<HeldLock>,
+}
+
+/// A lock that keeps a file from being read.
+#[derive(Clone, Debug)]
+pub(super) struct HeldLock {
+    pub(super) lock: WriterLock,
+    /// Since when each check found the file locked.
+    pub(super) since: MonotonicTime,
+    /// `true` once it was reported, after `watch.lock_timeout`.
+    pub(super) is_reported: bool,
+}
+
+impl UnsettledFile {
+    /// The lock, if it was reported.
+    pub(super) fn reported_lock(&self) -> Option<&HeldLock> {
+        self.lock.as_ref().filter(|held| held.is_reported)
+    }
+}
+
+impl SpoolReader {
+    /// Opens state and output, recovers them after a crash, and marks all spools of the
+    /// configuration to be scanned by one reader.
+    ///
+    /// # Errors
+    ///
+    /// Another instance holds the state, state and output contradict each other, or an I/O error.
+    pub fn open(config: Config, host: &mut dyn DaemonHost) -> Result<SpoolReader> {
+        let shared = ReaderResources {
+            writer: SharedWriter::open(&config, host)?,
+            git: GitHost::new(&config.options().limits),
+            extractor: Arc::new(Extractor::new(config.options())),
+            parsers: Arc::new(ParserPool::new(config.output.lines(), Suspects::default())),
+        };
+        Ok(SpoolReader::new(config, shared, host.now()))
+    }
+
+    /// A reader for all spools of `config`, each of them due now.
+    #[must_use]
+    pub fn new(config: Config, shared: ReaderResources, now: MonotonicTime) -> SpoolReader {
+        let term = shared.writer.lock().term();
+        SpoolReader {
+            spools: config
+                .spool
+                .iter()
+                .map(|spool| WatchedSpool::new(spool, now))
+                .collect(),
+            term,
+            config,
+            shared,
+            heartbeat: Arc::default(),
+            existing: ExistingFiles::default(),
+            changed: BTreeSet::new(),
+            unsettled: HashMap::new(),
+            failures: RetryTable::default(),
+            folders: HashMap::new(),
+            noted_outputs: BTreeSet::new(),
+            counters: Counters::default(),
+            stopping: false,
+            last_error: LastError::default(),
+        }
+    }
+
+    /// Marks the work that an event asks for.
+    pub fn handle(&mut self, event: DaemonEvent, now: MonotonicTime) {
+        match event {
+            DaemonEvent::Changed(path) => {
+                if let Some(spool) = self.spool_of(&path) {
+                    self.spools[spool].noticed = Some(now);
+                }
+                self.changed.insert(path);
+            }
+            DaemonEvent::Overflow => {
+                self.counters.overflows += 1;
+                if !is_planted(PlantedFault::IgnoreOverflow) {
+                    self.rescan_all(now);
+                }
+            }
+            DaemonEvent::Unwatched(path) => self.poll(&path, now),
+            DaemonEvent::Stop => self.stopping = true,
+        }
+    }
+
+    /// Does all work that is due. Returns the time at which more will be due.
+    ///
+    /// # Errors
+    ///
+    /// Errors that end the daemon. Lack of space does not: work pauses, and resumes when there is
+    /// space.
+    pub fn work(&mut self, host: &mut dyn ReaderHost) -> Result<MonotonicTime> {
+        if let Some(retry) = self.shared.writer.lock().ready(host)? {
+            return Ok(retry);
+        }
+        self.follow_term(host.now());
+        match self.round(host) {
+            Ok(()) => Ok(self.next_deadline()),
+            Err(error) if error.kind == ErrorKind::OutOfSpace => {
+                let retry = self.shared.writer.lock().ready(host)?;
+                Ok(retry.unwrap_or_else(|| host.now()))
+            }
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Returns `true` if everything was read and committed, as far as possible at `now`. Files that
+    /// were locked for longer than `watch.lock_timeout` do not count.
+    #[must_use]
+    pub fn is_done(&self, now: MonotonicTime) -> bool {
+        let soon = now.after(RESCAN_DELAY_MS);
+        self.changed.is_empty()
+            && self.reported_locks().count() == self.unsettled.len()
+            && self.shared.writer.lock().is_idle(self.term)
+            && !self.spools.iter().any(|watched| watched.is_needed(soon))
+    }
+
+    /// Commits and seals what was read, and releases state and output.
+    ///
+    /// # Errors
+    ///
+    /// An I/O error. What was committed stays committed.
+    pub fn close(self) -> Result<()> {
+        self.shared.writer.lock().close().map(|_| ())
+    }
+
+    /// The state of the spools and of the committer.
+    #[must_use]
+    pub fn status(&self, now: MonotonicTime) -> Status {
+        let mut status = self.spools_status(now);
+        self.shared.writer.lock().add_status(&mut status);
+        status
+    }
+
+    /// The state of this reader's spools, without the committer's.
+    #[must_use]
+    pub fn spools_status(&self, now: MonotonicTime) -> Status {
+        Status {
+            state: if self.stopping {
+                DaemonState::Stopping
+            } else {
+                DaemonState::Running
+            },
+            queue: self.changed.len(),
+            resting: self.unsettled.len(),
+            failing: self.failures.failing(),
+            quarantined: self.failures.quarantined(),
+            failures: self.failures.reported(),
+            locked: self.reported_locks().count(),
+            locks: self.locked_files(now),
+            spools: self
+                .spools
+                .iter()
+                .map(|watched| watched.status(now))
+                .collect(),
+            last_error: self.last_error.clone(),
+            counts: self.counters.clone(),
+            ..Status::default()
+        }
+    }
+
+    /// The files that have been locked for longer than `watch.lock_timeout`, at most
+    /// [`REPORTED_FAILURES`].
+    fn locked_files(&self, now: MonotonicTime) -> Vec<LockedFile> {
+        let mut locked: Vec<_> = self.reported_locks().collect();
+        locked.sort_by_key(|(path, held)| (held.since, *path));
+        locked.truncate(REPORTED_FAILURES);
+        let files = locked.into_iter().map(|(path, held)| LockedFile {
+            path: path.display().to_string(),
+            lock: held.lock.to_string(),
+            locked_ms: now.ms.saturating_sub(held.since.ms),
+        });
+        files.collect()
+    }
+
+    fn reported_locks(&self) -> impl Iterator<Item = (&PathBuf, &HeldLock)> {
+        let files = self.unsettled.iter();
+        files.filter_map(|(path, file)| Some((path, file.reported_lock()?)))
+    }
+
+    /// A sentence about each file that was not read: it is locked, it is still written, or it
+    /// cannot be read.
+    pub fn unread_files(&self, now: MonotonicTime) -> Vec<String> {
+        let unsettled = self.unsettled.iter().map(|(path, file)| match &file.lock {
+            Some(HeldLock { lock, since, .. }) => {
+                let seconds = now.ms.saturating_sub(since.ms) / 1_000;
+                format!("{}: locked for {seconds} s {lock}", path.display())
+            }
+            None => format!("{}: it is still written", path.display()),
+        });
+        let unreadable = self
+            .spools
+            .iter()
+            .flat_map(WatchedSpool::unreadable_folders);
+        let failed = self.failures.sentences();
+        let mut sentences: Vec<String> = unsettled.chain(failed).chain(unreadable).collect();
+        sentences.sort_unstable();
+        sentences.dedup();
+        sentences
+    }
+
+    /// Returns `true` if all spools have been scanned, and what changed since has been looked at.
+    #[must_use]
+    pub fn has_scanned_all(&self) -> bool {
+        self.changed.is_empty() && self.spools.iter().all(|watched| watched.scanned)
+    }
+
+    /// Returns `true` if a file that may have settled is due to be read, or work is paused.
+    #[must_use]
+    pub fn must_go_on(&self, now: MonotonicTime) -> bool {
+        let mut files = self.unsettled.values();
+        files.any(|file| file.due <= now && file.reported_lock().is_none())
+            || self.shared.writer.lock().is_paused()
+    }
+
+    /// The time for which a run goes on though nothing new is read: an mbox may be locked as long,
+    /// and messages need as long to be gone.
+    #[must_use]
+    pub fn patience(&self, min: Duration) -> Duration {
+        let watch = &self.config.watch;
+        let patience = min.max(watch.lock_timeout);
+        if self.config.output.tombstones {
+            patience + watch.gone_after
+        } else {
+            patience
+        }
+    }
+
+    /// Paths of the spools.
+    #[must_use]
+    pub fn roots(&self) -> Vec<PathBuf> {
+        let spools = self.config.spool.iter();
+        spools.map(|spool| spool.path.clone()).collect()
+    }
+
+    /// Shared with the supervisor, which recognises a stalled reader by it.
+    #[must_use]
+    pub fn heartbeat(&self) -> Arc<Heartbeat> {
+        Arc::clone(&self.heartbeat)
+    }
+
+    /// Returns `true` if roots appeared, disappeared or were replaced since the last call: mounted,
+    /// restored, renamed. Then notifications must be requested again, and everything rescanned
+    /// after that. The state keeps what disappeared.
+    pub fn roots_changed(&mut self) -> bool {
+        let mut changed = false;
+        for watched in &mut self.spools {
+            changed |= watched.follow_root();
+        }
+        changed
+    }
+
+    /// Returns `true` if a file of the same folder was reported as one that urlspool wrote.
+    /// Remembers the folder.
+    pub(super) fn is_noted_output(&mut self, path: &Path) -> bool {
+        let folder = path.parent().unwrap_or(path);
+        let has_room = self.noted_outputs.len() < REMEMBERED_FAILURES;
+        self.noted_outputs.contains(folder)
+            || (has_room && !self.noted_outputs.insert(folder.to_owned()))
+    }
+
+    /// Marks all spools to be scanned.
+    pub fn rescan_all(&mut self, now: MonotonicTime) {
+        self.spools.iter_mut().for_each(|watched| watched.mark(now));
+    }
+
+    /// Polls the spools that hold `path` from now on.
+    fn poll(&mut self, path: &Path, now: MonotonicTime) {
+        for watched in &mut self.spools {
+            if path.starts_with(&watched.spool.path) {
+                watched.notices = false;
+                watched.mark(now.after(RESCAN_DELAY_MS));
+            }
+        }
+    }
+
+    /// Rescans everything if a pause ended since the last call: uncommitted work was lost, and no
+    /// spool was observed meanwhile.
+    fn follow_term(&mut self, now: MonotonicTime) {
+        let term = self.shared.writer.lock().term();
+        if std::mem::replace(&mut self.term, term) != term {
+            self.rescan_all(now);
+            for watched in &mut self.spools {
+                watched.scanned = false;
+            }
+        }
+    }
+
+    /// Does everything that is due, once.
+    fn round(&mut self, host: &mut dyn ReaderHost) -> Result<()> {
+        for spool in 0..self.spools.len() {
+            self.note_existing(spool, host)?;
+        }
+        self.check_changed_files(host)?;
+        self.check_settled_files(host)?;
+        self.retry_failed_files(host)?;
+        for index in 0..self.spools.len() {
+            let now = host.now();
+            if !self.stopping && self.spools[index].due.is_some_and(|due| due <= now) {
+                self.scan_spool(index, host)?;
+            }
+        }
+        self.finish_existing()?;
+        self.commit(host)
+    }
+
+    /// Commits what is due; all of it if the reader stops.
+    pub(super) fn commit(&self, host: &mut dyn ReaderHost) -> Result<()> {
+        let mut writer = self.shared.writer.lock();
+        writer.commit_if_due(self.stopping, host)
+    }
+
+    /// The right to write.
+    pub(super) fn session(&self) -> Result<Session> {
+        self.shared.writer.session(&self.heartbeat)
+    }
+
+    /// Waits until nobody else uses the writer.
+    pub(super) fn writer(&self) -> Result<MutexGuard<'_, Writer>> {
+        self.shared.writer.lock_in_term(self.term, &self.heartbeat)
+    }
+
+    /// Time at which more work is due.
+    fn next_deadline(&self) -> MonotonicTime {
+        let unsettled = self.unsettled.values().map(|file| file.due);
+        let scans = self.spools.iter().filter_map(|watched| watched.due);
+        let all = unsettled
+            .chain(self.failures.next())
+            .chain(scans)
+            .chain(self.shared.writer.lock().next_deadline());
+        all.min().unwrap_or(MonotonicTime { ms: u64::MAX })
+    }
+}
+
+/// Everything that can wake a reader. If it is not here, it does not happen.
+#[derive(Debug)]
+pub enum DaemonEvent {
+    /// Something at this path changed. The scan finds out what.
+    Changed(PathBuf),
+    /// Notifications were lost: everything must be rescanned.
+    Overflow,
+    /// A spool, or a folder in it, delivers no notifications: it must be polled.
+    Unwatched(PathBuf),
+    /// The operator asked the reader to stop.
+    Stop,
+}
+
+/// Version of a file at the time of a failure: permissions that are granted change its `ctime`.
+/// `None` if the file's metadata could not be read either.
+pub(super) type InodeVersion = Option<FileVersion>;
+
+/// The files that could not be read.
+#[derive(Debug, Default)]
+pub(super) struct RetryTable {
+    files: BTreeMap<PathBuf, RetryEntry>,
+}
+
+#[derive(Debug)]
+struct RetryEntry {
+    version: InodeVersion,
+    why: String,
+    tries: u64,
+    since: MonotonicTime,
+    wait_ms: u64,
+    /// Time of the next attempt; `None` in quarantine.
+    retry: Option<MonotonicTime>,
+    spool: usize,
+}
+
+impl RetryTable {
+    /// Records a failure and plans the next attempt. Returns what to report of it; `None` if it was
+    /// reported before.
+    pub(super) fn record(
+        &mut self,
+        path: &Path,
+        spool: usize,
+        version: InodeVersion,
+        error: &io::Error,
+        now: MonotonicTime,
+    ) -> Option<Diagnostic> {
+        let is_full = REMEMBERED_FAILURES <= self.files.len();
+        let entry = match self.files.get_mut(path) {
+            Some(entry) if entry.version == version => entry,
+            None if is_full => {
+                let text = format!(
+                    "limit of {REMEMBERED_FAILURES} remembered unreadable files reached; this one is \
+                     retried at each rescan: {error}"
+                );
+                return Some(Diagnostic::new(DiagnosticKind::Limit, text));
+            }
+            _ => {
+                let entry = RetryEntry {
+                    version,
+                    why: error.to_string(),
+                    tries: 1,
+                    since: now,
+                    wait_ms: RETRY_FIRST_MS,
+                    retry: Some(now.after(RETRY_FIRST_MS)),
+                    spool,
+                };
+                self.files.insert(path.to_owned(), entry);
+                return Some(Diagnostic::new(
+                    DiagnosticKind::Unreadable,
+                    error.to_string(),
+                ));
+            }
+        };
+        entry.why = error.to_string();
+        entry.tries += 1;
+        entry.wait_ms = (entry.wait_ms * 2).min(RETRY_MAX_MS);
+        let is_lasting = entry.since.after(QUARANTINE_MS) <= now;
+        let was_quarantined = entry.retry.is_none();
+        entry.retry = (!is_lasting).then(|| now.after(entry.wait_ms));
+        let text = format!("could not be read for a day; it is skipped until it changes: {error}");
+        (is_lasting && !was_quarantined).then(|| Diagnostic::new(DiagnosticKind::Unreadable, text))
+    }
+
+    /// Removes a file: it was read, or it is gone.
+    pub(super) fn remove(&mut self, path: &Path) {
+        self.files.remove(path);
+    }
+
+    /// The last error of a file; `None` if it could be read.
+    pub(super) fn why(&self, path: &Path) -> Option<&str> {
+        self.files.get(path).map(|entry| &*entry.why)
+    }
+
+    /// Returns `true` if a file may be read: it has not failed, its next attempt is due, or it has
+    /// changed.
+    pub(super) fn may_read(&self, path: &Path, version: InodeVersion, now: MonotonicTime) -> bool {
+        self.files.get(path).is_none_or(|entry| {
+            entry.version != version || entry.retry.is_some_and(|retry| retry <= now)
+        })
+    }
+
+    /// Returns the files whose next attempt is due.
+    pub(super) fn due(&self, now: MonotonicTime) -> Vec<SpoolFile> {
+        let mut due = Vec::new();
+        for (path, entry) in &self.files {
+            if entry.retry.is_some_and(|retry| retry <= now) {
+                due.push((path.clone(), entry.spool));
+            }
+        }
+        due
+    }
+
+    /// The time of the next attempt.
+    pub(super) fn next(&self) -> Option<MonotonicTime> {
+        self.files.values().filter_map(|entry| entry.retry).min()
+    }
+
+    /// Returns `true` if a file of this spool could not be read.
+    pub(super) fn has_any_in(&self, spool: usize) -> bool {
+        self.files.values().any(|entry| entry.spool == spool)
+    }
+
+    /// Number of files that will be retried.
+    pub(super) fn failing(&self) -> usize {
+        self.files.len() - self.quarantined()
+    }
+
+    /// Number of files that are skipped until they change.
+    pub(super) fn quarantined(&self) -> usize {
+        let files = self.files.values();
+        files.filter(|entry| entry.retry.is_none()).count()
+    }
+
+    /// A sentence about each file: its path and the last error.
+    pub(super) fn sentences(&self) -> impl Iterator<Item = String> {
+        let files = self.files.iter();
+        files.map(|(path, entry)| format!("{}: {}", path.display(), entry.why))
+    }
+
+    /// Returns the files for the status, at most [`REPORTED_FAILURES`], those in quarantine first.
+    pub(super) fn reported(&self) -> Vec<FailedFile> {
+        let mut all: Vec<_> = self.files.iter().collect();
+        all.sort_by_key(|(_, entry)| entry.retry.is_some());
+        all.truncate(REPORTED_FAILURES);
+        let files = all.into_iter().map(|(path, entry)| FailedFile {
+            path: path.display().to_string(),
+            why: entry.why.clone(),
+            tries: entry.tries,
+            quarantined: entry.retry.is_none(),
+        });
+        files.collect()
+    }
+}
+
+/// A path and the index of the spool that holds it.
+pub(super) type SpoolFile = (PathBuf, usize);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::DaemonError;
+    use crate::environment::LogRecord;
+    use crate::store::StoreFixture;
+    use urlspool_files::config::DedupeScope;
+    use urlspool_files::config::Spool;
+
+    /// A host that pauses work between two files, until there is space.
+    struct PausingHost {
+        store: StoreFixture,
+        /// Files that are scanned before the pause.
+        files: usize,
+    }
+
+    impl DaemonHost for PausingHost {
+        fn now(&mut self) -> MonotonicTime {
+            self.store.now
+        }
+
+        fn log(&mut self, _: &LogRecord<'_>) {}
+    }
+
+    impl ReaderHost for PausingHost {
+        fn event(&mut self) -> Option<DaemonEvent> {
+            None
+        }
+
+        fn progress(&mut self, reader: &SpoolReader) {
+            self.files = self.files.wrapping_sub(1);
+            if self.files > 0 {
+                return;
+            }
+            let mut writer = reader.shared.writer.lock();
+            writer.end(&DaemonError::out_of_space("no space yet"));
+            while let Some(retry) = writer.ready(self).unwrap() {
+                self.store.now = retry;
+            }
+        }
+    }
+
+    #[test]
+    fn work_that_a_pause_undid_is_not_done() {
+        let store = StoreFixture::new("done");
+        let mut config = store.config();
+        (config.state.commit_interval, config.watch.settle) = (Duration::ZERO, Duration::ZERO);
+        let path = store.folder.join("spool");
+        std::fs::create_dir(&path).unwrap();
+        for n in 1..=4 {
+            let text = format!("From: a@b.example\nSubject: x\n\nsee http://h.example/{n} now\n");
+            std::fs::write(path.join(format!("{n}.eml")), text).unwrap();
+        }
+        config.spool = vec![Spool {
+            path,
+            kind: None,
+            dedupe: DedupeScope::Mailbox,
+        }];
+        // Four scans of files that have not settled, then the second one that reads a file.
+        let mut host = PausingHost { store, files: 6 };
+        let mut reader = SpoolReader::open(config, &mut host).unwrap();
+        loop {
+            let next = reader.work(&mut host).unwrap();
+            if reader.is_done(host.store.now) {
+                break;
+            }
+            host.store.now = next.max(host.store.now.after(1));
+        }
+        reader.close().unwrap();
+        assert_eq!(host.store.lines(), 4);
+    }
+
+    const PATH: &str = "/s/1";
+
+    /// Records a failure, and returns the text of its diagnostic.
+    fn record(table: &mut RetryTable, path: &str, now: MonotonicTime) -> Option<String> {
+        let stale = io::Error::from_raw_os_error(libc::ESTALE);
+        let reported = table.record(path.as_ref(), 0, None, &stale, now);
+        reported.map(|diagnostic| diagnostic.message)
+    }
+
+    fn may_read(table: &RetryTable, now: MonotonicTime) -> bool {
+        table.may_read(PATH.as_ref(), None, now)
+    }
+
+    #[test]
+    fn the_wait_between_retries_doubles_until_the_file_is_quarantined() {
+        let mut table = RetryTable::default();
+        let mut now = MonotonicTime { ms: 5 };
+        let (mut reported, mut waits) = (Vec::new(), Vec::new());
+        while may_read(&table, now) {
+            reported.push(record(&mut table, PATH, now));
+            let Some(next) = table.next() else { break };
+            assert!(!may_read(&table, MonotonicTime { ms: next.ms - 1 }));
+            waits.push(next.ms - now.ms);
+            now = next;
+            assert_eq!(table.due(now), [(PATH.into(), 0)]);
+        }
+        assert_eq!(waits[..4], [1_000, 2_000, 4_000, 8_000]);
+        assert_eq!(waits.last(), Some(&300_000));
+        assert!(
+            (86_400_000..86_400_000 + 300_001).contains(&(now.ms - 5)),
+            "{now:?}"
+        );
+        let [Some(first), repeated @ .., Some(last)] = &reported[..] else {
+            panic!("{reported:?}");
+        };
+        assert!(first.starts_with("Stale") && last.starts_with("could not be read for a day"));
+        assert!(repeated.iter().all(Option::is_none));
+        assert_eq!((table.failing(), table.quarantined()), (0, 1));
+        assert!(table.reported()[0].quarantined);
+    }
+
+    #[test]
+    fn a_file_that_changes_is_retried_at_once() {
+        let mut table = RetryTable::default();
+        let now = MonotonicTime { ms: 0 };
+        record(&mut table, PATH, now);
+        assert!(!may_read(&table, now));
+        let changed = Some(FileVersion::of(&Path::new("/").metadata().unwrap()));
+        assert!(table.may_read(PATH.as_ref(), changed, now));
+        table.remove(PATH.as_ref());
+        assert!(may_read(&table, now));
+    }
+
+    #[test]
+    fn failures_above_the_limit_are_not_remembered() {
+        let mut table = RetryTable::default();
+        let now = MonotonicTime::default();
+        for n in 0..REMEMBERED_FAILURES {
+            record(&mut table, &n.to_string(), now);
+        }
+        let reported = record(&mut table, "x", now).unwrap();
+        assert!(reported.starts_with("limit of 10000"), "{reported}");
+        assert_eq!(table.failing(), REMEMBERED_FAILURES);
+    }
+}

@@ -1,0 +1,497 @@
+//! Scan of a whole spool, and the time of the next one. Once a day a survey is made along with it:
+//! the state of files missing for [`PURGE_DAYS`] days is purged.
+
+use std::collections::HashMap;
+use std::fs::Metadata;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use super::reader::{RESCAN_DELAY_MS, ReaderHost, SpoolReader};
+use super::watched_spool::{ExistingState, SpoolCensus, UnreadablePaths, change_time};
+use crate::environment::MonotonicTime;
+use crate::ingest::{ExistingFiles, FileVersion};
+use crate::store::{Hash128, SeenFiles, SpoolIdentity};
+use crate::{DaemonError, Result};
+use urlspool_files::config::ExistingMail;
+use urlspool_files::keyed_hash::HashKey;
+use urlspool_sources::walk::{self, PathFilter, SymlinkPolicy, WalkStep, WalkedFile};
+use urlspool_text::diagnostic::{DiagnosticKind, Event, counted};
+use urlspool_text::limits::{EXISTING_FILES, PURGE_DAYS, SURVEYED_FILES};
+use urlspool_text::origin::FormatHint;
+
+/// Milliseconds between two scans of a spool without notifications.
+const POLL_MS: u64 = 30_000;
+
+/// Milliseconds of a scan after which files that changed are checked first.
+const CHANGED_FILES_MS: u64 = 250;
+
+/// Consecutive scans of a changing spool before other spools have their turn.
+const IMMEDIATE_RESCANS: u32 = 3;
+
+/// Age of a folder's last change at which it did not change while it was listed, whatever the resolution of the clock.
+const FOLDER_AGE: Duration = Duration::from_secs(1);
+
+/// Progress of the scan of one spool.
+struct SpoolScan {
+    /// Index of the spool.
+    spool: usize,
+    /// Last time that changed files were checked.
+    changed_checked: MonotonicTime,
+    /// Number of files so far.
+    files: u64,
+    /// Times of change of the folders whose entries are renamed by mail programs.
+    folders: HashMap<PathBuf, i64>,
+    /// Folders and files that could not be examined.
+    unreadable: UnreadablePaths,
+    /// The survey that is made along with the scan, if one is due.
+    survey: Option<SpoolSurvey>,
+    /// The files that are present, if tombstones are written.
+    census: Option<SpoolCensus>,
+}
+
+impl SpoolReader {
+    /// Scans all files of a spool.
+    pub(super) fn scan_spool(&mut self, spool: usize, host: &mut dyn ReaderHost) -> Result<()> {
+        self.counters.sweeps += 1;
+        self.spools[spool].due = None;
+        let start = host.now();
+        let old = self.latest_change(spool, FOLDER_AGE, host);
+        let is_present = self.check_root(spool, host)?;
+        let mut scan = SpoolScan {
+            spool,
+            changed_checked: start,
+            files: 0,
+            folders: HashMap::new(),
+            unreadable: UnreadablePaths::default(),
+            survey: None,
+            census: None,
+        };
+        if is_present {
+            scan.survey = self.begin_survey(spool)?;
+            scan.census = self.begin_census(spool, start)?;
+            self.walk_spool(&mut scan, host)?;
+            if self.stopping {
+                self.spools[spool].mark(start);
+                return Ok(());
+            }
+        }
+        self.spools[spool].files = scan.files;
+        self.spools[spool].scanned = is_present;
+        self.replace_unreadable(spool, scan.unreadable, host);
+        if let Some(survey) = scan.survey {
+            self.finish_survey(spool, survey, host)?;
+        }
+        if let Some(census) = scan.census {
+            self.finish_census(census, host)?;
+        }
+        self.writer()?.save_watch_time()?;
+        self.plan_next_scan(spool, scan.folders, old, host.now());
+        Ok(())
+    }
+
+    /// Returns `true` if the root of a spool is present; logs when it has disappeared or is back.
+    fn check_root(&mut self, spool: usize, host: &mut dyn ReaderHost) -> Result<bool> {
+        let is_present = !self.is_absent(spool)?;
+        let watched = &mut self.spools[spool];
+        let root = watched.spool.path.display();
+        match (watched.present, is_present) {
+            (true, false) => host.warn(format!(
+                "spool {root} is missing or empty; its state is kept"
+            )),
+            (false, true) => host.info(format!("spool {root} is available again")),
+            _ => {}
+        }
+        watched.present = is_present;
+        Ok(is_present)
+    }
+
+    /// Stores the folders and files that the scan could not examine; logs when all can be examined
+    /// again.
+    fn replace_unreadable(
+        &mut self,
+        spool: usize,
+        unreadable: UnreadablePaths,
+        host: &mut dyn ReaderHost,
+    ) {
+        let watched = &mut self.spools[spool];
+        if !watched.unreadable.is_empty() && unreadable.is_empty() && watched.present {
+            // The kernel may have refused to report changes.
+            watched.forget_root();
+            let root = watched.spool.path.display();
+            host.info(format!("spool {root} can be read completely again"));
+        }
+        watched.unreadable = unreadable;
+    }
+
+    /// Handles a folder or file that the scan cannot examine. It is reported once, not at each
+    /// scan.
+    fn fail(&mut self, scan: &mut SpoolScan, event: &Event, host: &mut dyn ReaderHost) {
+        if event.diagnostic.kind == DiagnosticKind::Vanished {
+            self.report(event, host);
+            return;
+        }
+        let known = &mut self.spools[scan.spool].unreadable;
+        if known.contains(&event.source.path) {
+            self.counters.event(event);
+        } else {
+            // The status does not wait for the end of a long scan.
+            known.add(event);
+            self.report(event, host);
+        }
+        scan.unreadable.add(event);
+        if let Some(survey) = &mut scan.survey {
+            survey.mark_incomplete("some folders cannot be read");
+        }
+        if let Some(census) = &mut scan.census {
+            census.mark_incomplete();
+        }
+    }
+
+    /// Checks each file of the spool, until the end or until the reader stops.
+    fn walk_spool(&mut self, scan: &mut SpoolScan, host: &mut dyn ReaderHost) -> Result<()> {
+        let roots = [self.spools[scan.spool].spool.path.clone()];
+        for step in walk::walk(&roots, &PathFilter::default(), SymlinkPolicy::Skip) {
+            match step {
+                WalkStep::File(file) => {
+                    let metadata = file.source.path.symlink_metadata();
+                    scan.add(&file, &metadata);
+                    let standing = self.check_file(scan.spool, &file, metadata, host)?;
+                    if let Some(census) = &mut scan.census {
+                        census.add(&file, standing);
+                    }
+                }
+                WalkStep::Repository(source) => {
+                    let checked = self.check_repository(scan.spool, &source.path, host)?;
+                    scan.files += 1;
+                    if let Some((file, version, standing)) = checked {
+                        if let Some(survey) = &mut scan.survey {
+                            survey.add_version(&file, version);
+                        }
+                        if let Some(census) = &mut scan.census {
+                            census.add(&file, standing);
+                        }
+                    }
+                }
+                WalkStep::Failed(event) => {
+                    self.fail(scan, &event, host);
+                }
+                WalkStep::Part { .. }
+                | WalkStep::Skipped { .. }
+                | WalkStep::Stdin
+                | WalkStep::Stream(_) => {}
+            }
+            self.between_files(host)?;
+            // New mail does not wait for the end of the scan.
+            if scan.changed_checked.after(CHANGED_FILES_MS) <= host.now() {
+                self.check_changed_files(host)?;
+                self.check_settled_files(host)?;
+                scan.changed_checked = host.now();
+            }
+            if self.stopping {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    /// Plans the next scan. A folder that changed during the scan, after `old`, is scanned again until it is stable: reading a folder
+    /// while its entries are renamed returns some of them twice and others not at all.
+    fn plan_next_scan(
+        &mut self,
+        spool: usize,
+        folders: HashMap<PathBuf, i64>,
+        old: i64,
+        now: MonotonicTime,
+    ) {
+        let is_stable = folders.iter().all(|(path, before)| {
+            change_time(path) == Some(*before)
+                && (*before <= old || self.folders.get(path) == Some(before))
+        });
+        self.folders.extend(folders);
+        let rescan_ms = self.config.watch.sweep.as_millis() as u64;
+        let watched = &mut self.spools[spool];
+        if is_stable {
+            let is_polled = !watched.notices || !watched.present;
+            let wait_ms = if is_polled {
+                POLL_MS.min(rescan_ms)
+            } else {
+                rescan_ms
+            };
+            watched.unstable_scans = 0;
+            watched.mark_interval(now.after(wait_ms));
+        } else {
+            watched.unstable_scans += 1;
+            let is_immediate = watched.unstable_scans <= IMMEDIATE_RESCANS;
+            let wait_ms = if is_immediate { 0 } else { 2 * RESCAN_DELAY_MS };
+            watched.mark(now.after(wait_ms));
+        }
+        if watched.missing.is_waiting {
+            watched.mark(now.plus(self.config.watch.gone_after));
+        }
+    }
+}
+
+impl SpoolScan {
+    fn add(&mut self, file: &WalkedFile, metadata: &io::Result<Metadata>) {
+        self.files += 1;
+        if let Some(survey) = &mut self.survey {
+            survey.add(file, metadata);
+        }
+        // The time of change of a folder whose entries are renamed by mail programs.
+        if file.hint != FormatHint::None
+            && let Some(folder) = file.source.path.parent()
+            && !self.folders.contains_key(folder)
+            && let Some(time) = change_time(folder)
+        {
+            self.folders.insert(folder.to_owned(), time);
+        }
+    }
+}
+
+/// Values in the state of [`existing_name`].
+const EXISTING_NOTED: u64 = 1;
+const EXISTING_READ: u64 = 2;
+
+impl SpoolReader {
+    /// Notes the files of a spool that is watched for the first time, so that URLs of the mail that
+    /// is there are not written. This is repeated at each start until that mail was read.
+    pub(super) fn note_existing(&mut self, spool: usize, host: &mut dyn ReaderHost) -> Result<()> {
+        let existing = match self.config.watch.existing {
+            Some(existing) if self.spools[spool].existing == ExistingState::Unknown => existing,
+            _ => return Ok(()),
+        };
+        let root = self.spools[spool].spool.path.clone();
+        if !self.skips_existing(&root, existing)? {
+            self.spools[spool].existing = ExistingState::Read;
+            return Ok(());
+        }
+        let mut files: u64 = 0;
+        let roots = [root];
+        for step in walk::walk(&roots, &PathFilter::default(), SymlinkPolicy::Skip) {
+            self.heartbeat.beat();
+            self.handle_events(host);
+            if self.stopping {
+                return Ok(());
+            }
+            let noted = match step {
+                WalkStep::File(file) => {
+                    let metadata = file.source.path.symlink_metadata().ok();
+                    metadata.map(|metadata| (FileVersion::of(&metadata), None))
+                }
+                WalkStep::Repository(source) => self.repository_version(&source.path),
+                _ => None,
+            };
+            if let Some((version, tip)) = noted {
+                if EXISTING_FILES < self.existing.insert(version, tip) {
+                    return Err(DaemonError::io(format!(
+                        "{}: more than {EXISTING_FILES} files are there; watch some of its \
+                         folders, or take all mail for new with --from-start",
+                        roots[0].display()
+                    )));
+                }
+                files += 1;
+            }
+        }
+        self.spools[spool].existing = ExistingState::Noted;
+        let files = counted(files, "file is there", "files are there");
+        let files = format!("{files}; only new mail is written");
+        let [root] = roots;
+        host.info(format!("{}: {files}", root.display()));
+        Ok(())
+    }
+
+    /// Returns `true` if URLs of the mail that is in the spool at `root` are not written, and records
+    /// that.
+    fn skips_existing(&self, root: &Path, existing: ExistingMail) -> Result<bool> {
+        let writer = self.writer()?;
+        let (spool, state) = (writer.spool_identity(root)?.key, writer.db()?);
+        let name = existing_name(spool);
+        let known = state.meta_value(&name)?;
+        let is_skipped = existing == ExistingMail::Skip
+            && match known {
+                Some(known) => known == EXISTING_NOTED,
+                None => !state.has_spool(spool)?,
+            };
+        let now = if is_skipped {
+            EXISTING_NOTED
+        } else {
+            EXISTING_READ
+        };
+        if known != Some(now) {
+            state.set_meta_value(&name, now)?;
+        }
+        Ok(is_skipped)
+    }
+
+    /// Records that the mail that was there has been read, if it has. What is locked or cannot be
+    /// read counts as new later.
+    pub(super) fn finish_existing(&mut self) -> Result<()> {
+        let mut noted = self.spools.iter();
+        if !noted.any(|watched| watched.existing == ExistingState::Noted)
+            || !self.has_scanned_all()
+            || self.unsettled.values().any(|file| {
+                file.reported_lock().is_none() && self.existing.is_unchanged(file.version)
+            })
+        {
+            return Ok(());
+        }
+        let writer = self
+            .shared
+            .writer
+            .lock_in_term(self.term, &self.heartbeat)?;
+        for watched in &mut self.spools {
+            if watched.existing != ExistingState::Noted {
+                continue;
+            }
+            let spool = writer.spool_identity(&watched.spool.path)?;
+            writer
+                .db()?
+                .set_meta_value(&existing_name(spool.key), EXISTING_READ)?;
+            watched.existing = ExistingState::Read;
+        }
+        self.existing = ExistingFiles::default();
+        Ok(())
+    }
+}
+
+/// The name in the state of what is known of the mail that was in a spool when it was watched for
+/// the first time.
+fn existing_name(spool: Hash128) -> String {
+    format!("existing {spool:032x}")
+}
+
+/// The files that exist in a spool, collected during a scan of it.
+#[derive(Debug)]
+pub(super) struct SpoolSurvey {
+    day: u64,
+    identity: Arc<SpoolIdentity>,
+    hash_key: HashKey,
+    files: usize,
+    seen: SeenFiles,
+    /// Reason for which a file that was not seen may exist; `None` if all were seen.
+    gap: Option<String>,
+}
+
+impl SpoolSurvey {
+    /// Adds a file that exists.
+    pub(super) fn add(&mut self, file: &WalkedFile, metadata: &io::Result<Metadata>) {
+        match metadata {
+            Ok(metadata) => {
+                self.add_version(file, FileVersion::of(metadata));
+            }
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+            Err(_) => self.mark_incomplete("the metadata of some files cannot be read"),
+        }
+        if SURVEYED_FILES < self.files {
+            self.mark_incomplete(&format!("it has more than {SURVEYED_FILES} files"));
+            self.seen.files = Vec::new();
+        }
+    }
+
+    /// Adds a file that exists in this version.
+    fn add_version(&mut self, file: &WalkedFile, version: FileVersion) {
+        self.seen.devs.insert(version.id.dev);
+        let path = &file.source.path;
+        let keys = version.presence(path, file.hint, &self.identity, self.hash_key);
+        self.seen.files.extend(keys);
+        self.files += 1;
+    }
+
+    /// Records that files may exist that were not seen, so that nothing is purged.
+    pub(super) fn mark_incomplete(&mut self, gap: &str) {
+        self.gap = Some(gap.to_owned());
+    }
+}
+
+impl SpoolReader {
+    /// Begins the survey that the next scan makes, if one is due today.
+    pub(super) fn begin_survey(&self, spool: usize) -> Result<Option<SpoolSurvey>> {
+        let session = self.session()?;
+        let writer = session.lock()?;
+        let root = &self.spools[spool].spool.path;
+        let identity = writer.spool_identity(root)?;
+        let last = writer.db()?.meta_value(&survey_day_name(identity.key))?;
+        let Some(day) = writer.watch_day().filter(|day| last != Some(*day)) else {
+            return Ok(None);
+        };
+        // The spool may not answer.
+        drop(writer);
+        let mut seen = SeenFiles::default();
+        seen.devs.extend(
+            root.metadata()
+                .map(|metadata| FileVersion::of(&metadata).id.dev),
+        );
+        Ok(Some(SpoolSurvey {
+            day,
+            identity,
+            hash_key: session.hash_key(),
+            files: 0,
+            seen,
+            gap: None,
+        }))
+    }
+
+    /// Marks the files that are missing, and purges the state of those that were missing for long.
+    pub(super) fn finish_survey(
+        &mut self,
+        spool: usize,
+        mut survey: SpoolSurvey,
+        host: &mut dyn ReaderHost,
+    ) -> Result<()> {
+        let root = self.spools[spool].spool.path.clone();
+        if self.failures.has_any_in(spool) {
+            survey.mark_incomplete("some files cannot be read");
+        }
+        if let Some(gap) = &survey.gap {
+            host.warn(format!(
+                "{}: no state is purged today: {gap}",
+                root.display()
+            ));
+        }
+        survey.seen.files.sort_unstable();
+        let (key, day) = (survey.identity.key, survey.day);
+        let mut writer = self.writer()?;
+        let stats = match &survey.gap {
+            None => Some(writer.survey(key, &survey.seen, day)?),
+            Some(_) => None,
+        };
+        writer.db()?.set_meta_value(&survey_day_name(key), day)?;
+        drop(writer);
+        let Some(stats) = stats else {
+            return Ok(());
+        };
+        self.spools[spool].absent = stats.frozen;
+        self.counters.forgotten += stats.purged;
+        if 0 < stats.purged {
+            let line = format!(
+                "{}: purged {} state entries of files missing for {PURGE_DAYS} days",
+                root.display(),
+                stats.purged
+            );
+            host.info(line);
+        }
+        Ok(())
+    }
+
+    /// Returns `true` if a spool looks like the mount point of a file system that is not mounted:
+    /// it does not exist, or it is empty although there is state of its files. Then none of its
+    /// files counts as missing.
+    pub(super) fn is_absent(&self, spool: usize) -> Result<bool> {
+        let root = &self.spools[spool].spool.path;
+        let is_empty = std::fs::read_dir(root).is_ok_and(|mut entries| entries.next().is_none());
+        // A root that cannot be examined is unreadable, not absent.
+        if matches!(root.try_exists(), Ok(false)) {
+            return Ok(true);
+        }
+        let writer = self.writer()?;
+        let key = writer.spool_identity(root)?.key;
+        Ok(is_empty && writer.db()?.has_spool(key)?)
+    }
+}
+
+/// The name in the state of the day of a spool's last survey.
+fn survey_day_name(spool: Hash128) -> String {
+    format!("surveyed {spool:032x}")
+}

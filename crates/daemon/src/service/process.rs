@@ -1,0 +1,342 @@
+//! The daemon as a process: sandbox, signals, systemd, the loop that drives the supervisor; and the
+//! thread that starts `git`.
+
+use std::io;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{Sender, channel};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use rustix::fs::Mode;
+use rustix::process::umask;
+use sd_notify::NotifyState;
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGXFSZ};
+use signal_hook::iterator::Signals;
+
+use super::process_host::ProcessHost;
+use super::reader_thread::{RunEnd, RunMode, StateSource};
+use super::sandbox::{self, Sandbox};
+use super::status_server::{self, SocketFile, StatusSnapshot};
+use super::supervisor::{ConfigChange, Supervisor, SupervisorEvent, config_changes};
+use crate::segment;
+use crate::status::{DaemonState, Status};
+use crate::store::rebuild_state;
+use crate::{AtPath, DaemonError, Result};
+use urlspool_files::config::Config;
+use urlspool_sources::read::StartProgram;
+use urlspool_text::diagnostic::printable;
+
+/// The time between two updates of the published status.
+const STATUS_INTERVAL: Duration = Duration::from_millis(500);
+
+/// The time between two updates of the file with metrics.
+const TEXTFILE_INTERVAL: Duration = Duration::from_secs(5);
+
+/// Runs the daemon with the configuration at `config_path`, which is read again on SIGHUP; without
+/// a path SIGHUP ends it. Returns the files that a run with [`RunMode::Once`] did not read.
+///
+/// # Errors
+///
+/// The error that ended the daemon. A stop by the operator is not an error.
+pub fn run(
+    config_path: Option<PathBuf>,
+    config: Config,
+    mode: RunMode,
+    source: StateSource,
+) -> Result<RunEnd> {
+    restrict_file_modes();
+    let hung_up = Arc::new(AtomicBool::new(false));
+    if config_path.is_some() {
+        // One that comes before the daemon is ready is handled then.
+        signal_hook::flag::register(SIGHUP, Arc::clone(&hung_up)).map_err(no_signals)?;
+    }
+    let start_program = start_git_starter()?;
+    // Landlock confines this thread and those that it starts later, so it comes before all of them.
+    let sandbox = sandbox::enter(config_path.as_deref(), &config)?;
+    survive_file_size_limit(&config)?;
+    let mut host = ProcessHost::new();
+    if source == StateSource::Sidecars {
+        rebuild_state(&config, &mut host)?;
+    }
+    let mut supervisor = Supervisor::open(config, mode, start_program, config_path.clone(), host)?;
+    let mut publisher = StatusPublisher::start(&mut supervisor)?;
+    handle_signals(config_path, hung_up, supervisor.sender.clone())?;
+    supervisor.start_readers()?;
+    notify_systemd(&[NotifyState::Ready]);
+    tracing::info!(
+        spools = supervisor.config.spool.len(),
+        readers = supervisor.readers.len(),
+        "watching"
+    );
+    let interrupted = supervise(&mut supervisor, &mut publisher, sandbox.as_ref())?;
+    notify_systemd(&[NotifyState::Stopping]);
+    supervisor.drain()?;
+    let counts = supervisor.status().counts;
+    supervisor.close()?;
+    tracing::info!(
+        messages = counts.messages,
+        records = counts.records,
+        "ended"
+    );
+    Ok(RunEnd {
+        unread: supervisor.unread,
+        interrupted,
+    })
+}
+
+/// Asks the daemon with its state in this folder for its status, one line of JSON.
+///
+/// # Errors
+///
+/// No daemon answers.
+pub fn ask(state_dir: &Path) -> io::Result<String> {
+    status_server::ask(&control_socket(state_dir))
+}
+
+/// Handles events until the operator stops the daemon, everything was read, or an error ends it.
+/// Returns `true` if the operator interrupted it.
+fn supervise(
+    supervisor: &mut Supervisor,
+    publisher: &mut StatusPublisher,
+    sandbox: Option<&Sandbox>,
+) -> Result<bool> {
+    loop {
+        match supervisor.wait() {
+            Some(SupervisorEvent::Stop) => return Ok(false),
+            Some(SupervisorEvent::Interrupt) => return Ok(true),
+            Some(SupervisorEvent::ReaderEnded { generation, result }) => {
+                let end = result?;
+                if supervisor.reader_ended(generation, end) {
+                    return Ok(false);
+                }
+                supervisor.reload_waiting()?;
+            }
+            Some(SupervisorEvent::Reload(config)) if supervisor.accepts(&config) => {
+                log_changes(&supervisor.config, &config);
+                if let Some(sandbox) = sandbox {
+                    sandbox.warn_of_denied(&config);
+                }
+                supervisor.reload(config)?;
+            }
+            Some(SupervisorEvent::Reload(_)) | None => {}
+        }
+        supervisor.check_output()?;
+        supervisor.keep_pace()?;
+        publisher.publish_if_due(supervisor);
+    }
+}
+
+/// Logs the changes of a new configuration.
+fn log_changes(old: &Config, new: &Config) {
+    let changes = config_changes(old, new);
+    if changes.is_empty() {
+        tracing::info!("read the configuration again: nothing has changed");
+        return;
+    }
+    tracing::info!("read the configuration again");
+    for ConfigChange {
+        line,
+        waits_for_restart,
+    } in changes
+    {
+        if waits_for_restart {
+            tracing::warn!("{}", printable(&line));
+        } else {
+            tracing::info!("{}", printable(&line));
+        }
+    }
+}
+
+/// Lets nobody but owner and group read what the process creates. A stricter umask stays in force.
+fn restrict_file_modes() {
+    let group_reads = Mode::WGRP | Mode::RWXO;
+    let found = umask(group_reads);
+    umask(found | group_reads);
+}
+
+/// Publishes the status: at the sockets, to systemd, in the file with metrics. Removes the sockets
+/// when it is dropped.
+struct StatusPublisher {
+    /// Keeps the names of the sockets.
+    _control: SocketFile,
+    _metrics: Option<SocketFile>,
+    snapshot: StatusSnapshot,
+    published: Option<Instant>,
+    textfile_written: Option<Instant>,
+}
+
+impl StatusPublisher {
+    fn start(supervisor: &mut Supervisor) -> Result<StatusPublisher> {
+        let snapshot = StatusSnapshot::new(&supervisor.initial_status());
+        let config = &supervisor.config;
+        let control = control_socket(&config.state.dir);
+        let control = snapshot.serve_control(&control).at(&control)?;
+        Ok(StatusPublisher {
+            _control: control,
+            _metrics: serve_metrics(&snapshot, &config.metrics.listen),
+            snapshot,
+            published: None,
+            textfile_written: None,
+        })
+    }
+
+    fn publish_if_due(&mut self, supervisor: &mut Supervisor) {
+        if !is_due(self.published, STATUS_INTERVAL) {
+            return;
+        }
+        self.published = Some(Instant::now());
+        let status = supervisor.status();
+        self.snapshot.update(&status);
+        publish_to_systemd(&status);
+        let textfile = &supervisor.config.metrics.textfile;
+        if !textfile.as_os_str().is_empty() && is_due(self.textfile_written, TEXTFILE_INTERVAL) {
+            self.textfile_written = Some(Instant::now());
+            if let Err(error) = segment::replace(textfile, status.metrics().as_bytes()) {
+                tracing::warn!("cannot write metrics to {}: {error}", textfile.display());
+            }
+        }
+    }
+}
+
+/// Serves metrics at `listen`, and logs the address or the error. Returns the name of their socket,
+/// if it has one.
+fn serve_metrics(snapshot: &StatusSnapshot, listen: &str) -> Option<SocketFile> {
+    if listen.is_empty() {
+        tracing::info!("metrics are not served: metrics.listen is empty");
+        return None;
+    }
+    match snapshot.serve_http(listen) {
+        Ok((address, file)) => {
+            tracing::info!("metrics are served at {address}");
+            file
+        }
+        Err(error) => {
+            tracing::warn!("metrics are not served: cannot listen at {listen}: {error}");
+            None
+        }
+    }
+}
+
+fn is_due(last: Option<Instant>, interval: Duration) -> bool {
+    last.is_none_or(|last| interval <= last.elapsed())
+}
+
+fn publish_to_systemd(status: &Status) {
+    let state = format!("{:?}", status.state).to_lowercase();
+    let (messages, records) = (status.counts.messages, status.counts.records);
+    let line = format!("{state}: {messages} messages, {records} records");
+    notify_systemd(&[NotifyState::Status(&line)]);
+    // The watchdog is fed by progress of a reader, or by the absence of work; a timer would prove
+    // nothing.
+    if !status.is_stalled() || status.state == DaemonState::Paused {
+        notify_systemd(&[NotifyState::Watchdog]);
+    }
+}
+
+fn notify_systemd(state: &[NotifyState<'_>]) {
+    // Without systemd nobody listens.
+    let _ = sd_notify::notify(state);
+}
+
+fn control_socket(state_dir: &Path) -> PathBuf {
+    state_dir.join("control.sock")
+}
+
+/// Makes a write beyond a limit on file sizes fail, instead of ending the process.
+fn survive_file_size_limit(config: &Config) -> Result<()> {
+    signal_hook::flag::register(SIGXFSZ, Arc::new(AtomicBool::new(false)))
+        .map(|_| ())
+        .at(&config.state.dir)
+}
+
+fn no_signals(error: io::Error) -> DaemonError {
+    DaemonError::io(format!("cannot handle signals: {error}")).caused_by(error)
+}
+
+/// Starts a thread that turns signals into events; `hung_up` tells if a SIGHUP came before. Without a configuration file, which means that
+/// lines may be printed, the second signal ends the process, since a reader of standard output may
+/// keep it from going on.
+fn handle_signals(
+    config_path: Option<PathBuf>,
+    hung_up: Arc<AtomicBool>,
+    sender: Sender<SupervisorEvent>,
+) -> Result<()> {
+    let mut signals = Signals::new([SIGTERM, SIGINT, SIGHUP]).map_err(no_signals)?;
+    let forward = move || {
+        let mut has_come = false;
+        let early = hung_up.load(Ordering::Acquire).then_some(SIGHUP);
+        for signal in early.into_iter().chain(&mut signals) {
+            let event = match (signal, &config_path) {
+                (SIGHUP, Some(path)) => read_config(path),
+                (SIGINT, _) => Some(SupervisorEvent::Interrupt),
+                _ => Some(SupervisorEvent::Stop),
+            };
+            if config_path.is_none() && std::mem::replace(&mut has_come, true) {
+                std::process::exit(128 + signal);
+            }
+            // Without a receiver the daemon is ending anyway.
+            event.map(|event| sender.send(event));
+        }
+    };
+    std::thread::Builder::new()
+        .name("signals".to_owned())
+        .spawn(forward)
+        .map(|_| ())
+        .map_err(DaemonError::thread)
+}
+
+/// Reads the configuration again. If it cannot be used, the old one stays in force.
+fn read_config(path: &Path) -> Option<SupervisorEvent> {
+    let read = Config::read(path).map_err(|error| error.to_string());
+    match read.and_then(|config| match config.check_folders() {
+        Ok(()) => Ok(config),
+        Err(error) => Err(error.to_string()),
+    }) {
+        Ok(config) => Some(SupervisorEvent::Reload(Box::new(config))),
+        Err(error) => {
+            tracing::error!(
+                "the old configuration stays in force: {}",
+                printable(&error.replace('\n', " | "))
+            );
+            None
+        }
+    }
+}
+
+/// A program to start, and the way for the answer.
+type Request = (Command, Sender<io::Result<Child>>);
+
+/// Starts the thread that starts `git`. It begins before the process gives up its rights, because
+/// that includes the right to run programs, and gives up the others itself: what it starts can
+/// write nowhere and open no connection. It ends with the value that is returned.
+///
+/// # Errors
+///
+/// The thread cannot be started.
+fn start_git_starter() -> Result<StartProgram> {
+    let (sender, requests) = channel::<Request>();
+    let serve = move || {
+        sandbox::confine_programs();
+        for (mut command, answer) in requests {
+            // Without a receiver the reader has ended, and dropping the process is left to its
+            // owner.
+            let _ = answer.send(command.spawn());
+        }
+    };
+    std::thread::Builder::new()
+        .name("git".to_owned())
+        .spawn(serve)
+        .map_err(DaemonError::thread)?;
+    let sender = Mutex::new(sender);
+    Ok(Arc::new(move |command| {
+        let (answer, answers) = channel();
+        let sender = sender.lock().unwrap_or_else(PoisonError::into_inner);
+        // If the thread has ended, the request and its answer are dropped.
+        let _ = sender.send((command, answer));
+        drop(sender);
+        let ended = |_| io::Error::other("the thread that starts git has ended");
+        answers.recv().map_err(ended)?
+    }))
+}

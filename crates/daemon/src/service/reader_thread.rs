@@ -1,0 +1,379 @@
+//! The thread of a reader: as the supervisor sees it; its loop; and the host of its reader, with
+//! clock, log, and events from the kernel and the supervisor. A file system that does not answer
+//! blocks only its own reader.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::Ordering;
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+use std::{io, thread};
+
+use super::process_host::ProcessHost;
+use crate::environment::{DaemonHost, Heartbeat, LogRecord, MonotonicTime};
+use crate::schedule::{DaemonEvent, FsEvents, OverflowFlag, ReaderHost, SpoolReader};
+use crate::status::Status;
+use crate::{DaemonError, Result};
+use urlspool_text::limits::QUEUED_EVENTS;
+
+/// The time without progress after which a reader counts as stalled.
+const STALL_TIMEOUT: Duration = Duration::from_secs(30);
+
+/// Supervisor's handle to a reader thread.
+#[derive(Debug)]
+pub(super) struct ReaderThread {
+    heartbeat: Arc<Heartbeat>,
+    status: Arc<Mutex<Status>>,
+    wake: SyncSender<DaemonEvent>,
+    /// The reader's steps at the last progress that the supervisor observed; `None` if it waited
+    /// for events.
+    steps: Option<u64>,
+    /// Time of that progress.
+    progress_at: Instant,
+    is_stall_reported: bool,
+}
+
+impl ReaderThread {
+    /// Starts a thread for `reader`. When it ends, it calls `on_end`.
+    pub(super) fn start(
+        reader: SpoolReader,
+        host: ProcessHost,
+        mode: RunMode,
+        on_end: impl FnOnce(Result<RunEnd>) + Send + 'static,
+    ) -> io::Result<ReaderThread> {
+        let (wake, queue) = sync_channel(QUEUED_EVENTS);
+        let status = Arc::new(Mutex::new(reader.spools_status(MonotonicTime::default())));
+        let handle = ReaderThread {
+            heartbeat: reader.heartbeat(),
+            status: Arc::clone(&status),
+            wake: wake.clone(),
+            steps: None,
+            progress_at: Instant::now(),
+            is_stall_reported: false,
+        };
+        thread::Builder::new()
+            .name("reader".to_owned())
+            .spawn(move || {
+                let overflow = OverflowFlag::default();
+                let mut reader_loop = ReaderLoop {
+                    fs_events: FsEvents::new(wake.clone(), Arc::clone(&overflow)),
+                    queue,
+                    wake,
+                    overflow,
+                    heartbeat: reader.heartbeat(),
+                    status,
+                    host,
+                    status_at: Instant::now(),
+                    is_watch_incomplete: true,
+                };
+                let result = catch_unwind(AssertUnwindSafe(|| reader_loop.run(reader, mode)));
+                on_end(result.unwrap_or_else(|_| {
+                    Err(DaemonError::io("a reader panicked; please report this"))
+                }));
+            })?;
+        Ok(handle)
+    }
+
+    /// Asks the reader to stop after the current file.
+    pub(super) fn stop(&self) {
+        self.heartbeat.request_stop();
+        // If the queue is full, its events wake the reader.
+        let _ = self.wake.try_send(DaemonEvent::Stop);
+    }
+
+    /// Asks the reader to stop, and rejects everything that it still reads.
+    pub(super) fn retire(&self) {
+        self.heartbeat.retire();
+        self.stop();
+    }
+
+    /// The last state of the reader's spools.
+    pub(super) fn last_status(&self) -> Status {
+        let status = self.status.lock();
+        status.unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// The state of the reader's spools. Logs if the reader has stalled, or reads again, since the
+    /// last call.
+    pub(super) fn status(&mut self, log: &mut dyn DaemonHost) -> Status {
+        let mut status = self.last_status();
+        let was_reported = self.is_stall_reported;
+        let Some(stalled) = self.stalled() else {
+            if was_reported && !self.is_stall_reported {
+                log.info(format!(
+                    "{}: the file system answers again; reading goes on",
+                    spool_paths(&status)
+                ));
+            }
+            return status;
+        };
+        for spool in &mut status.spools {
+            spool.stall(u64::try_from(stalled.as_millis()).unwrap_or(u64::MAX));
+        }
+        if !std::mem::replace(&mut self.is_stall_reported, true) {
+            log.warn(format!(
+                "{}: no progress for {} s, the file system does not answer; other spools are read \
+                 as usual",
+                spool_paths(&status),
+                stalled.as_secs()
+            ));
+        }
+        status
+    }
+
+    /// The time without progress, if the reader has work and has stalled.
+    fn stalled(&mut self) -> Option<Duration> {
+        let steps = self.heartbeat.steps();
+        if steps.is_none() || steps != self.steps {
+            (self.steps, self.progress_at) = (steps, Instant::now());
+            self.is_stall_reported = false;
+        }
+        Some(self.progress_at.elapsed()).filter(|elapsed| STALL_TIMEOUT <= *elapsed)
+    }
+}
+
+fn spool_paths(status: &Status) -> String {
+    let paths: Vec<&str> = status.spools.iter().map(|spool| &*spool.path).collect();
+    paths.join(", ")
+}
+
+/// The time between two updates of the reader's status.
+const STATUS_INTERVAL: Duration = Duration::from_millis(500);
+
+/// Maximum sleep, so that roots that appear and disappear are noticed.
+const MAX_SLEEP: Duration = Duration::from_secs(1);
+
+/// The time for which [`RunMode::Once`] continues, though some file is still written, without a new
+/// message or after everything that was there has been looked at.
+const ONCE_TIMEOUT: Duration = Duration::from_mins(1);
+
+/// The loop of a reader thread.
+struct ReaderLoop {
+    queue: Receiver<DaemonEvent>,
+    wake: SyncSender<DaemonEvent>,
+    overflow: OverflowFlag,
+    fs_events: FsEvents,
+    heartbeat: Arc<Heartbeat>,
+    /// The reader's status, for the supervisor.
+    status: Arc<Mutex<Status>>,
+    host: ProcessHost,
+    status_at: Instant,
+    /// `true` if there may be folders whose changes are not reported.
+    is_watch_incomplete: bool,
+}
+
+/// Recognises that a run with [`RunMode::Once`] reads nothing any more, or only what arrives while
+/// it runs.
+struct OnceTimer {
+    messages: u64,
+    /// When the last message was read.
+    read_at: MonotonicTime,
+    /// When everything that was there had been looked at.
+    scanned_at: Option<MonotonicTime>,
+}
+
+impl ReaderLoop {
+    /// Reads until the reader is asked to stop, or, with [`RunMode::Once`], until everything was
+    /// read. Returns the files that were not.
+    fn run(&mut self, mut reader: SpoolReader, mode: RunMode) -> Result<RunEnd> {
+        let mut end = RunEnd::default();
+        let mut timer = OnceTimer::start(self.now());
+        while !reader.stopping {
+            if reader.roots_changed() | self.is_watch_incomplete {
+                self.is_watch_incomplete = false;
+                // Those that cannot be watched are polled.
+                for (path, reason) in self.fs_events.watch(&reader.roots()) {
+                    self.poll(path, &reason);
+                }
+                reader.rescan_all(self.now());
+            }
+            let next = reader.work(self)?;
+            self.heartbeat.beat();
+            self.progress(&reader);
+            timer.update(
+                reader.counters.messages_read,
+                reader.has_scanned_all(),
+                self.now(),
+            );
+            if mode == RunMode::Once && self.is_done(&reader, &timer) {
+                end.unread = reader.unread_files(self.now());
+                break;
+            }
+            self.heartbeat.begin_wait();
+            let event = self.wait(next);
+            self.heartbeat.end_wait();
+            if let Some(event) = event {
+                reader.handle(event, self.now());
+            }
+        }
+        self.publish_status(&reader);
+        self.heartbeat.begin_wait();
+        Ok(end)
+    }
+
+    fn is_done(&mut self, reader: &SpoolReader, timer: &OnceTimer) -> bool {
+        let now = self.now();
+        let is_over = timer.is_over(reader.patience(ONCE_TIMEOUT), now);
+        reader.is_done(now) || is_over && !reader.must_go_on(now)
+    }
+
+    fn poll(&mut self, path: PathBuf, reason: &str) {
+        self.warn(format!(
+            "{}: changes are polled, not reported by the kernel: {reason}",
+            path.display()
+        ));
+        // A full queue causes a rescan of everything, which serves as the first poll.
+        if self.wake.try_send(DaemonEvent::Unwatched(path)).is_err() {
+            self.overflow.store(true, Ordering::Release);
+        }
+    }
+
+    /// Sleeps until `next` or the next event, at most for [`MAX_SLEEP`].
+    fn wait(&mut self, next: MonotonicTime) -> Option<DaemonEvent> {
+        let until_next = Duration::from_millis(next.ms.saturating_sub(self.now().ms));
+        // `self.wake` keeps the channel open, so the only error is the timeout.
+        let event = self
+            .flag_event()
+            .or_else(|| self.queue.recv_timeout(until_next.min(MAX_SLEEP)).ok());
+        self.note_overflow(event)
+    }
+
+    /// Events that are not in the queue.
+    fn flag_event(&self) -> Option<DaemonEvent> {
+        if self.heartbeat.take_stop() {
+            return Some(DaemonEvent::Stop);
+        }
+        self.overflow
+            .swap(false, Ordering::AcqRel)
+            .then_some(DaemonEvent::Overflow)
+    }
+
+    /// The lost notifications may have reported new folders, which are not watched then.
+    fn note_overflow(&mut self, event: Option<DaemonEvent>) -> Option<DaemonEvent> {
+        self.is_watch_incomplete |= matches!(event, Some(DaemonEvent::Overflow));
+        event
+    }
+
+    fn publish_status(&mut self, reader: &SpoolReader) {
+        self.status_at = Instant::now();
+        let status = reader.spools_status(self.now());
+        *self.status.lock().unwrap_or_else(PoisonError::into_inner) = status;
+    }
+}
+
+impl DaemonHost for ReaderLoop {
+    fn now(&mut self) -> MonotonicTime {
+        self.host.now()
+    }
+
+    fn unix_time(&mut self) -> Option<u64> {
+        self.host.unix_time()
+    }
+
+    fn log(&mut self, record: &LogRecord<'_>) {
+        self.host.log(record);
+    }
+}
+
+impl ReaderHost for ReaderLoop {
+    fn event(&mut self) -> Option<DaemonEvent> {
+        let event = self.flag_event().or_else(|| self.queue.try_recv().ok());
+        self.note_overflow(event)
+    }
+
+    fn folder_appeared(&mut self, root: &Path, folder: &Path) {
+        if let Err(reason) = self.fs_events.add(root, folder) {
+            self.poll(folder.to_owned(), &reason);
+        }
+    }
+
+    fn progress(&mut self, reader: &SpoolReader) {
+        if STATUS_INTERVAL <= self.status_at.elapsed() {
+            self.publish_status(reader);
+        }
+    }
+}
+
+impl OnceTimer {
+    fn start(now: MonotonicTime) -> OnceTimer {
+        OnceTimer {
+            messages: 0,
+            read_at: now,
+            scanned_at: None,
+        }
+    }
+
+    /// Takes the number of messages that were read, and whether everything has been looked at.
+    fn update(&mut self, messages: u64, has_scanned_all: bool, now: MonotonicTime) {
+        if messages != self.messages {
+            (self.messages, self.read_at) = (messages, now);
+        }
+        if has_scanned_all {
+            self.scanned_at.get_or_insert(now);
+        }
+    }
+
+    fn is_over(&self, timeout: Duration, now: MonotonicTime) -> bool {
+        let is_past = |since: MonotonicTime| since.plus(timeout) < now;
+        is_past(self.read_at) || self.scanned_at.is_some_and(is_past)
+    }
+}
+
+/// Duration of a run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RunMode {
+    /// Until everything was read.
+    Once,
+    /// Until the operator stops it.
+    Forever,
+}
+
+/// The state that a run starts from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum StateSource {
+    /// The state database; a new one if nothing was written yet.
+    Database,
+    /// A state rebuilt from the segments' sidecars.
+    Sidecars,
+}
+
+/// The end of a run without an error.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct RunEnd {
+    /// With [`RunMode::Once`]: a sentence about each file that was not read, because it cannot be
+    /// read, stayed locked or was still written.
+    pub unread: Vec<String>,
+    /// `true` if the operator ended it with SIGINT.
+    pub interrupted: bool,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_run_ends_though_mail_keeps_arriving() {
+        let time = |ms| MonotonicTime { ms };
+        let mut timer = OnceTimer::start(time(0));
+        // A long first scan, which reads a message a second.
+        for second in 1..=200 {
+            timer.update(second, false, time(second * 1_000));
+            assert!(!timer.is_over(ONCE_TIMEOUT, time(second * 1_000)));
+        }
+        let end = (201..400).find(|&second| {
+            timer.update(second, second % 3 == 0, time(second * 1_000));
+            timer.is_over(ONCE_TIMEOUT, time(second * 1_000))
+        });
+        assert_eq!(end, Some(262));
+    }
+
+    #[test]
+    fn a_run_that_reads_nothing_ends_before_everything_was_scanned() {
+        let mut timer = OnceTimer::start(MonotonicTime::default());
+        let at = |seconds| MonotonicTime::default().plus(Duration::from_secs(seconds));
+        timer.update(0, false, at(60));
+        assert!(!timer.is_over(ONCE_TIMEOUT, at(60)));
+        assert!(timer.is_over(ONCE_TIMEOUT, at(61)));
+    }
+}

@@ -1,0 +1,265 @@
+//! The sandbox (Landlock): the process gives up for good all rights that it does not need. Code
+//! that a crafted message might inject can write nowhere else, run no program and open no
+//! connection.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use landlock::{
+    ABI, Access, AccessFs, AccessNet, CompatLevel, Compatible, NetPort, Ruleset, RulesetAttr,
+    RulesetCreatedAttr, RulesetError, RulesetStatus, path_beneath_rules,
+};
+
+use crate::schedule::watched_path;
+use crate::{AtPath, Result};
+use urlspool_files::config::{Config, Confinement};
+
+/// The newest set of rights that this program knows. An older kernel applies those that it knows.
+const KNOWN_RIGHTS: ABI = ABI::V5;
+
+/// The folders that a confined process may use.
+#[derive(Debug)]
+pub(super) struct Sandbox {
+    writable: Vec<PathBuf>,
+    /// `None` if reading is not confined.
+    readable: Option<Vec<PathBuf>>,
+    /// `true` if the kernel knows all of [`KNOWN_RIGHTS`].
+    is_complete: bool,
+}
+
+/// Confines this thread, and all that it starts later, to what `config` needs, and reports the
+/// result in the log. `config_path` is the path of its file, if it has one. Returns `None` if the
+/// process is not confined.
+///
+/// # Errors
+///
+/// The folders of output and state cannot be created.
+pub(super) fn enter(config_path: Option<&Path>, config: &Config) -> Result<Option<Sandbox>> {
+    for dir in [&config.output.dir, &config.state.dir] {
+        fs::create_dir_all(dir).at(dir)?;
+    }
+    let readable = match config.watch.confine {
+        Confinement::None => {
+            tracing::warn!("Landlock is off: watch.confine is \"none\"");
+            return Ok(None);
+        }
+        Confinement::Writes => None,
+        Confinement::Reads => Some(readable_folders(config_path, config)),
+    };
+    let mut sandbox = Sandbox {
+        writable: writable_folders(config),
+        readable,
+        is_complete: false,
+    };
+    match sandbox.restrict(config) {
+        Ok(RulesetStatus::NotEnforced) => {
+            tracing::warn!("Landlock is off: the kernel does not support it");
+            return Ok(None);
+        }
+        Ok(status) => sandbox.is_complete = status == RulesetStatus::FullyEnforced,
+        Err(error) => {
+            tracing::warn!("Landlock is off: {error}");
+            return Ok(None);
+        }
+    }
+    let missing_rights = if sandbox.is_complete {
+        ""
+    } else {
+        "; this kernel does not know all rights that should be given up"
+    };
+    let reading = match sandbox.readable {
+        Some(_) => "reading is allowed only in spools and the daemon's own folders, ",
+        None => "",
+    };
+    tracing::info!(
+        "Landlock is on: {reading}writing is allowed only in output, state and metrics \
+         folders{missing_rights}"
+    );
+    Ok(Some(sandbox))
+}
+
+/// Gives up the rights of this thread to write files, except `/dev/null`, and to use TCP. Programs
+/// that it starts have none of them either. Without Landlock it keeps them.
+pub(super) fn confine_programs() {
+    let confine = || {
+        Ruleset::default()
+            .set_compatibility(CompatLevel::BestEffort)
+            .handle_access(AccessFs::from_write(KNOWN_RIGHTS))?
+            .handle_access(AccessNet::from_all(KNOWN_RIGHTS))?
+            .create()?
+            .add_rules(path_beneath_rules(
+                [Path::new("/dev/null")],
+                AccessFs::from_write(KNOWN_RIGHTS),
+            ))?
+            .restrict_self()
+    };
+    // Without Landlock the log says so, for the whole process.
+    let _: Result<_, RulesetError> = confine();
+}
+
+impl Sandbox {
+    /// Warns of paths that another configuration needs and cannot use before a restart.
+    pub(super) fn warn_of_denied(&self, config: &Config) {
+        for path in self.denied(config) {
+            tracing::warn!(
+                "{} cannot be used before a restart: watch.confine is in force",
+                path.display()
+            );
+        }
+    }
+
+    /// Paths that another configuration needs and that are not allowed.
+    fn denied(&self, config: &Config) -> Vec<PathBuf> {
+        let textfile = config.metrics.textfile.parent();
+        let written = textfile
+            .filter(|folder| !folder.as_os_str().is_empty())
+            .filter(|folder| !is_within(folder, &self.writable));
+        let spools = config.spool.iter().map(|spool| spool.path.as_path());
+        let read = spools.filter(|path| !self.may_read(path));
+        written
+            .into_iter()
+            .chain(read)
+            .map(Path::to_owned)
+            .collect()
+    }
+
+    fn may_read(&self, path: &Path) -> bool {
+        self.readable
+            .as_ref()
+            .is_none_or(|readable| is_within(path, readable) || is_within(path, &self.writable))
+    }
+
+    fn restrict(&self, config: &Config) -> Result<RulesetStatus, RulesetError> {
+        let reads = AccessFs::from_read(KNOWN_RIGHTS);
+        let denied = match self.readable {
+            None => AccessFs::from_write(KNOWN_RIGHTS) | AccessFs::Execute,
+            Some(_) => AccessFs::from_all(KNOWN_RIGHTS),
+        };
+        // The first kernels with Landlock deny renames from one folder to another, and then no
+        // segment can be published.
+        let rules = Ruleset::default()
+            .set_compatibility(CompatLevel::HardRequirement)
+            .handle_access(AccessFs::Refer)?
+            .set_compatibility(CompatLevel::BestEffort)
+            .handle_access(denied)?
+            .handle_access(AccessNet::from_all(KNOWN_RIGHTS))?
+            .create()?
+            .add_rules(path_beneath_rules(
+                &self.writable,
+                (reads & denied) | AccessFs::from_write(KNOWN_RIGHTS),
+            ))?;
+        let readable = self.readable.iter().flatten();
+        let rules = rules.add_rules(path_beneath_rules(
+            readable,
+            reads & denied & !AccessFs::Execute,
+        ))?;
+        let rules = match config.metrics.listen.parse::<std::net::SocketAddr>() {
+            Ok(address) => rules.add_rule(NetPort::new(address.port(), AccessNet::BindTcp))?,
+            Err(_) => rules,
+        };
+        Ok(rules.restrict_self()?.ruleset)
+    }
+}
+
+fn is_within(path: &Path, folders: &[PathBuf]) -> bool {
+    folders.iter().any(|folder| path.starts_with(folder))
+}
+
+/// The folders that are written to: output, state, and those of the metrics' socket and file,
+/// created if they do not exist.
+fn writable_folders(config: &Config) -> Vec<PathBuf> {
+    let mut folders = vec![config.output.dir.clone(), config.state.dir.clone()];
+    let socket = config.metrics.listen.strip_prefix("unix:").map(Path::new);
+    let files = socket
+        .into_iter()
+        .chain([config.metrics.textfile.as_path()]);
+    for folder in files.filter_map(Path::parent) {
+        // The code that writes there reports a missing folder.
+        let _ = fs::create_dir_all(folder);
+        folders.push(folder.to_owned());
+    }
+    folders
+}
+
+/// The folders that are read: the spools, that of the configuration, and the random numbers for
+/// `SQLite`.
+fn readable_folders(config_path: Option<&Path>, config: &Config) -> Vec<PathBuf> {
+    let folder = config_path.map(|path| {
+        path.parent()
+            .filter(|folder| !folder.as_os_str().is_empty())
+            .unwrap_or(Path::new("."))
+            .to_owned()
+    });
+    let spools = config
+        .spool
+        .iter()
+        .map(|spool| watched_path(&spool.path).to_owned());
+    spools
+        .chain(folder)
+        .chain(["/dev/urandom".into()])
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use urlspool_files::config::{DedupeScope, Spool};
+
+    fn config(root: &Path) -> Config {
+        let spool = |name: &str| Spool {
+            path: root.join(name),
+            kind: None,
+            dedupe: DedupeScope::Mailbox,
+        };
+        let mut config = Config {
+            spool: vec![spool("spool")],
+            ..Config::default()
+        };
+        (config.output.dir, config.state.dir) = (root.join("out"), root.join("state"));
+        config.metrics.listen = String::new();
+        config.watch.confine = Confinement::Reads;
+        config
+    }
+
+    /// Runs on a thread of its own, which stays confined.
+    #[test]
+    fn rights_that_are_not_needed_are_denied() {
+        let root = std::env::temp_dir().join(format!("urlspool-confine-{}", std::process::id()));
+        for folder in ["spool", "other", "etc"] {
+            fs::create_dir_all(root.join(folder)).unwrap();
+            fs::write(root.join(folder).join("a"), "a").unwrap();
+        }
+        let at = |path: &str| root.join(path);
+        let confined = std::thread::scope(|scope| {
+            let work = || {
+                let Some(sandbox) = enter(Some(&at("etc/c.toml")), &config(&root)).unwrap() else {
+                    return false;
+                };
+                assert!(fs::read(at("spool/a")).is_ok() && fs::read(at("etc/a")).is_ok());
+                assert!(
+                    fs::write(at("out/a"), "a").is_ok()
+                        && fs::rename(at("out/a"), at("state/a")).is_ok()
+                );
+                assert!(fs::read(at("other/a")).is_err() && fs::write(at("spool/a"), "b").is_err());
+                assert!(
+                    fs::remove_file(at("spool/a")).is_err() && fs::write(at("etc/b"), "").is_err()
+                );
+                assert!(
+                    !sandbox.is_complete || std::net::TcpListener::bind("127.0.0.1:0").is_err()
+                );
+                let mut more = config(&root);
+                assert!(sandbox.denied(&more).is_empty());
+                more.spool[0].path = at("other");
+                more.metrics.textfile = at("other/m");
+                assert_eq!(sandbox.denied(&more), [at("other"), at("other")]);
+                true
+            };
+            scope.spawn(work).join().unwrap()
+        });
+        fs::remove_dir_all(root).unwrap();
+        assert!(
+            confined,
+            "this kernel has no Landlock, which the test needs"
+        );
+    }
+}

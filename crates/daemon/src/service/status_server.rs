@@ -1,0 +1,258 @@
+//! Serves the status: at the control socket for `urlspool status`, by HTTP for Prometheus and
+//! health checks. Only on this machine. Sockets in the file system are bound for owner and group,
+//! and removed when the daemon ends.
+
+use std::fs;
+use std::io::{self, Read, Write};
+use std::net::TcpListener;
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
+use std::os::unix::net::{UnixListener, UnixStream};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use crate::status::Status;
+use urlspool_files::listener::serve_clients;
+use urlspool_sources::walk::DeviceInode;
+
+/// The time in which a client must send its request and receive the answer.
+const CLIENT_TIMEOUT: Duration = Duration::from_secs(2);
+
+/// Maximum age of the snapshot of a healthy daemon.
+const MAX_AGE: Duration = Duration::from_mins(1);
+
+/// Maximum number of bytes that are read of a request.
+const REQUEST_BYTES: usize = 4 << 10;
+
+/// The last status, shared by the supervisor, which updates it, and the threads that serve it.
+#[derive(Clone, Debug)]
+pub(super) struct StatusSnapshot(Arc<Mutex<RenderedStatus>>);
+
+#[derive(Debug)]
+struct RenderedStatus {
+    json: Vec<u8>,
+    metrics: String,
+    /// The answer to a question for the health, while the snapshot is not too old: `None` if the
+    /// daemon is healthy.
+    issues: Option<String>,
+    at: Instant,
+}
+
+impl StatusSnapshot {
+    pub(super) fn new(status: &Status) -> StatusSnapshot {
+        StatusSnapshot(Arc::new(Mutex::new(RenderedStatus::of(status))))
+    }
+
+    pub(super) fn update(&self, status: &Status) {
+        let rendered = RenderedStatus::of(status);
+        *self.lock() = rendered;
+    }
+
+    /// Serves the status as JSON at the control socket, on a thread of its own.
+    pub(super) fn serve_control(&self, path: &Path) -> io::Result<SocketFile> {
+        let (listener, file) = SocketFile::bind(path)?;
+        let accept = move || accept_unix(&listener);
+        self.serve("control", accept, |snapshot, mut client| {
+            let json = snapshot.lock().json.clone();
+            // A client that went away needs no answer.
+            let _ = client.write_all(&json);
+        })?;
+        Ok(file)
+    }
+
+    /// Serves HTTP at `unix:PATH` or a loopback address, on a thread of its own. Returns the
+    /// address for the log, and the name of a socket in the file system.
+    pub(super) fn serve_http(&self, listen: &str) -> io::Result<(String, Option<SocketFile>)> {
+        if let Some(path) = listen.strip_prefix("unix:") {
+            let (listener, file) = SocketFile::bind(Path::new(path))?;
+            let accept = move || accept_unix(&listener);
+            self.serve("metrics", accept, StatusSnapshot::answer_http)?;
+            return Ok((listen.to_owned(), Some(file)));
+        }
+        let listener = TcpListener::bind(listen)?;
+        let address = listener.local_addr()?;
+        let accept = move || {
+            let (client, _) = listener.accept()?;
+            client.set_read_timeout(Some(CLIENT_TIMEOUT))?;
+            client.set_write_timeout(Some(CLIENT_TIMEOUT))?;
+            Ok(client)
+        };
+        self.serve("metrics", accept, StatusSnapshot::answer_http)?;
+        Ok((format!("http://{address}/metrics"), None))
+    }
+
+    /// Starts a thread that calls `answer` for each client.
+    fn serve<C>(
+        &self,
+        name: &'static str,
+        accept: impl Fn() -> io::Result<C> + Send + 'static,
+        answer: impl Fn(&StatusSnapshot, C) + Send + 'static,
+    ) -> io::Result<()> {
+        let snapshot = self.clone();
+        let refused = move |error: &io::Error| {
+            tracing::warn!("cannot accept clients of the {name} socket, waiting: {error}");
+        };
+        let serve = move || serve_clients(accept, refused, |client| answer(&snapshot, client));
+        let thread = std::thread::Builder::new().name(name.to_owned());
+        thread.spawn(serve).map(|_| ())
+    }
+
+    /// Answers one request of HTTP.
+    fn answer_http<C: Read + Write>(&self, mut client: C) {
+        let request = read_request(&mut client);
+        let answer = self.lock().answer(&request);
+        // A client that went away needs no answer.
+        let _ = client.write_all(answer.as_bytes());
+    }
+
+    fn lock(&self) -> MutexGuard<'_, RenderedStatus> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+fn accept_unix(listener: &UnixListener) -> io::Result<UnixStream> {
+    let (client, _) = listener.accept()?;
+    client.set_read_timeout(Some(CLIENT_TIMEOUT))?;
+    client.set_write_timeout(Some(CLIENT_TIMEOUT))?;
+    Ok(client)
+}
+
+/// Returns the answer of the daemon at its control socket.
+///
+/// # Errors
+///
+/// No daemon answers.
+pub(super) fn ask(path: &Path) -> io::Result<String> {
+    let mut stream = UnixStream::connect(path)?;
+    stream.set_read_timeout(Some(CLIENT_TIMEOUT))?;
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer)?;
+    Ok(answer)
+}
+
+impl RenderedStatus {
+    fn of(status: &Status) -> RenderedStatus {
+        let issues = status.health_issues();
+        RenderedStatus {
+            json: status.json(),
+            metrics: status.metrics(),
+            issues: (!issues.is_empty()).then(|| format!("not ok\n{}\n", issues.join("\n"))),
+            at: Instant::now(),
+        }
+    }
+
+    /// Returns the answer to a request of HTTP.
+    fn answer(&self, request: &[u8]) -> String {
+        const UNHEALTHY: &str = "503 Service Unavailable";
+        if request.starts_with(b"GET /metrics ") {
+            return http_answer("200 OK", "text/plain; version=0.0.4", &self.metrics);
+        }
+        let (status, body) = if !request.starts_with(b"GET /healthz ") {
+            ("404 Not Found", "/metrics or /healthz\n")
+        } else if MAX_AGE <= self.at.elapsed() {
+            let text = "not ok\nthe daemon does not update its status\n";
+            (UNHEALTHY, text)
+        } else if let Some(issues) = &self.issues {
+            (UNHEALTHY, issues.as_str())
+        } else {
+            ("200 OK", "ok\n")
+        };
+        http_answer(status, "text/plain", body)
+    }
+}
+
+fn http_answer(status: &str, content_type: &str, body: &str) -> String {
+    let length = body.len();
+    format!(
+        "HTTP/1.1 {status}\r\nContent-Type: {content_type}\r\nContent-Length: {length}\r\nConnection: close\r\n\r\n{body}"
+    )
+}
+
+/// Reads a request up to the end of its header, at most [`REQUEST_BYTES`] and the rest of one read.
+fn read_request(client: &mut impl Read) -> Vec<u8> {
+    let mut request = Vec::new();
+    let mut buffer = [0; 512];
+    let begun = Instant::now();
+    while memchr::memmem::find(&request, b"\r\n\r\n").is_none()
+        && request.len() < REQUEST_BYTES
+        && begun.elapsed() < CLIENT_TIMEOUT
+    {
+        match client.read(&mut buffer) {
+            Ok(0) | Err(_) => break,
+            Ok(bytes) => request.extend_from_slice(&buffer[..bytes]),
+        }
+    }
+    request
+}
+
+/// The name of a bound socket. It is removed when this is dropped, unless another socket has taken
+/// its place. As long as the socket listens, no other has its inode number.
+#[derive(Debug)]
+pub(super) struct SocketFile {
+    path: PathBuf,
+    id: DeviceInode,
+}
+
+impl SocketFile {
+    /// Creates a socket for the owner and the group, as far as the umask allows. Replaces one at
+    /// which nobody listens.
+    ///
+    /// # Errors
+    ///
+    /// The error of the system; `EADDRINUSE` if another process listens there.
+    fn bind(path: &Path) -> io::Result<(UnixListener, SocketFile)> {
+        if let Some(folder) = path.parent() {
+            fs::create_dir_all(folder)?;
+        }
+        if UnixStream::connect(path).is_err() && fs::symlink_metadata(path).is_ok() {
+            fs::remove_file(path)?;
+        }
+        let listener = UnixListener::bind(path)?;
+        let metadata = fs::symlink_metadata(path)?;
+        let file = SocketFile {
+            path: path.to_owned(),
+            id: DeviceInode::of(&metadata),
+        };
+        // The group needs the right to write, or it cannot connect. The umask of a daemon removes
+        // it from the bound socket.
+        let group = (metadata.mode() & 0o040) >> 1;
+        fs::set_permissions(
+            path,
+            fs::Permissions::from_mode(metadata.mode() & 0o640 | group),
+        )?;
+        Ok((listener, file))
+    }
+}
+
+impl Drop for SocketFile {
+    fn drop(&mut self) {
+        let is_own =
+            fs::symlink_metadata(&self.path).is_ok_and(|found| DeviceInode::of(&found) == self.id);
+        if is_own {
+            // Nobody listens there any more, so the next start replaces a name that cannot be
+            // removed.
+            let _ = fs::remove_file(&self.path);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_socket_is_removed_by_its_owner_only() {
+        let path = std::env::temp_dir().join(format!("urlspool-socket-{}", std::process::id()));
+        let (listener, file) = SocketFile::bind(&path).unwrap();
+        assert_eq!(path.metadata().unwrap().mode() & 0o117, 0);
+        let taken = SocketFile::bind(&path).unwrap_err();
+        assert_eq!(taken.kind(), io::ErrorKind::AddrInUse);
+        fs::remove_file(&path).unwrap();
+        let (_next, next_file) = SocketFile::bind(&path).unwrap();
+        drop(file);
+        assert!(path.exists(), "the socket of the next daemon");
+        drop(next_file);
+        assert!(!path.exists());
+        drop(listener);
+    }
+}

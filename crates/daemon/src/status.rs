@@ -1,0 +1,565 @@
+//! The daemon's state as `urlspool status` prints it: the JSON keys are the field names, in this
+//! order. Its health: the conditions that need the operator, as `status` lists them and `/healthz`
+//! answers. Its metrics, in the text format of Prometheus; their labels come from closed sets,
+//! never from mail.
+//!
+//! `docs/daemon.md` describes the fields for operators.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::io;
+
+use jiff::Timestamp;
+use serde::Serialize;
+
+use urlspool_text::diagnostic::{DiagnosticKind, Event};
+use urlspool_text::limits::REPORTED_FAILURES;
+
+/// State of the daemon.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum DaemonState {
+    /// It reads and commits.
+    #[default]
+    Running,
+    /// It waits for space.
+    Paused,
+    /// It finishes what it has begun.
+    Stopping,
+}
+
+/// State of the daemon, its spools and its committer.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct Status {
+    /// Version of the program.
+    pub version: &'static str,
+    /// Process number.
+    pub pid: u32,
+    /// Time of its start; `None` if the system clock was before 1970.
+    pub started: Option<Timestamp>,
+    /// Activity of the daemon.
+    pub state: DaemonState,
+    /// Reason for a pause; `None` otherwise.
+    pub why: Option<String>,
+    /// Number of the open segment.
+    pub segment: u64,
+    /// Committed bytes of the open segment.
+    pub committed_bytes: u64,
+    /// The segment that was sealed last; `None` if there was none since the start and no sidecar of
+    /// an earlier one is left.
+    pub last_sealed: Option<LastSealed>,
+    /// Files that wait to be scanned.
+    pub queue: usize,
+    /// Files that may still be written.
+    pub resting: usize,
+    /// Files that could not be read and will be retried.
+    pub failing: usize,
+    /// Files that could not be read for so long that they are skipped until they change.
+    pub quarantined: usize,
+    /// Some of the failing and quarantined files, at most [`REPORTED_FAILURES`].
+    pub failures: Vec<FailedFile>,
+    /// Mailboxes that have been locked for longer than `watch.lock_timeout`.
+    pub locked: usize,
+    /// Some of these, at most [`REPORTED_FAILURES`].
+    pub locks: Vec<LockedFile>,
+    /// The spools.
+    pub spools: Vec<SpoolStatus>,
+    /// The last error; `None` if there was none.
+    #[serde(flatten)]
+    pub last_error: LastError,
+    /// The counters since the start.
+    pub counts: Counters,
+}
+
+/// A sealed segment.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct SealedSegment {
+    /// Name of its file in the output folder.
+    pub name: String,
+    /// Bytes of its lines, before compression.
+    pub bytes: u64,
+    /// Number of its records.
+    pub records: u64,
+    /// Number of messages that these come from.
+    pub messages: u64,
+}
+
+/// The segment that was sealed last.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct LastSealed {
+    /// The segment.
+    #[serde(flatten)]
+    pub segment: SealedSegment,
+    /// Time of its sealing, within half a second; `None` if the system clock was before 1970.
+    pub time: Option<Timestamp>,
+}
+
+/// The last error and its time. The JSON keys are `last_error` and `last_error_time`.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct LastError {
+    /// The message; `None` if there was no error.
+    #[serde(rename = "last_error")]
+    pub message: Option<String>,
+    /// The time; `None` without an error, or if the system clock was before 1970.
+    #[serde(rename = "last_error_time")]
+    pub time: Option<Timestamp>,
+}
+
+impl LastError {
+    /// An error that happened at `unix_time`.
+    pub fn new(message: String, unix_time: Option<u64>) -> LastError {
+        LastError {
+            message: Some(message),
+            time: unix_time.map(timestamp),
+        }
+    }
+
+    /// Keeps the later of two errors.
+    pub fn merge(&mut self, other: LastError) {
+        if other.message.is_some() && (self.message.is_none() || self.time < other.time) {
+            *self = other;
+        }
+    }
+}
+
+/// State of one spool.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct SpoolStatus {
+    /// Its path.
+    pub path: String,
+    /// Its state.
+    pub state: SpoolState,
+    /// `true` if it exists.
+    pub present: bool,
+    /// Number of folders and files in it that could not be examined at the last full scan.
+    pub unreadable: u64,
+    /// The first of these, with the reason; `None` if there are none.
+    pub error: Option<String>,
+    /// Mailboxes on file systems that are not mounted: their state is kept.
+    pub absent: u64,
+    /// Files because of which messages that are gone are not reported, at most
+    /// [`REPORTED_FAILURES`].
+    pub withheld: Vec<WithheldBy>,
+    /// State of the kernel's reports of changes in it.
+    pub notices: Notices,
+    /// Milliseconds since the last such report; `None` if none has arrived.
+    pub last_notice_ms: Option<u64>,
+    /// Files in it at the last full scan.
+    pub files: u64,
+    /// Milliseconds since its next scan became due; 0 if none is.
+    pub lag_ms: u64,
+    /// Milliseconds for which its file system has not answered; 0 while it does.
+    pub stalled_ms: u64,
+}
+
+/// State of the kernel's reports of changes in a spool.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Notices {
+    /// The kernel does not report all changes: the spool is polled.
+    None,
+    /// The kernel has accepted the request to report them. None has arrived, which says nothing of
+    /// a quiet spool.
+    #[default]
+    Set,
+    /// At least one report has arrived.
+    Arrived,
+}
+
+/// A file that cannot be read and may hold messages that are gone elsewhere.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct WithheldBy {
+    /// Its path.
+    pub path: String,
+    /// The reason for which it is not read.
+    pub why: String,
+}
+
+/// State of one spool, for the operator.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum SpoolState {
+    /// All of it can be read.
+    #[default]
+    Ok,
+    /// It does not exist, or is empty although it was not. Its state is kept.
+    Missing,
+    /// Some of its folders cannot be read.
+    Unreadable,
+    /// Its file system does not answer.
+    Stalled,
+}
+
+/// A file that could not be read.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct FailedFile {
+    /// Its path.
+    pub path: String,
+    /// The last error.
+    pub why: String,
+    /// Number of attempts.
+    pub tries: u64,
+    /// `true` if it is skipped until it changes.
+    pub quarantined: bool,
+}
+
+/// A mailbox that is not read because its writers lock it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct LockedFile {
+    /// Its path.
+    pub path: String,
+    /// The lock.
+    pub lock: String,
+    /// Milliseconds for which it has been locked.
+    pub locked_ms: u64,
+}
+
+impl Status {
+    /// Adds the state of another reader's spools.
+    pub fn add_reader(&mut self, other: Status) {
+        if other.state == DaemonState::Stopping {
+            self.state = other.state;
+        }
+        self.queue += other.queue;
+        self.resting += other.resting;
+        self.failing += other.failing;
+        self.quarantined += other.quarantined;
+        self.failures.extend(other.failures);
+        self.failures.truncate(REPORTED_FAILURES);
+        self.locked += other.locked;
+        self.locks.extend(other.locks);
+        self.locks.truncate(REPORTED_FAILURES);
+        self.spools.extend(other.spools);
+        self.last_error.merge(other.last_error);
+        self.counts.add(&other.counts);
+    }
+
+    /// Returns `true` if there are spools and none of them can be read.
+    #[must_use]
+    pub fn is_stalled(&self) -> bool {
+        !self.spools.is_empty() && self.spools.iter().all(|spool| spool.stalled_ms > 0)
+    }
+
+    /// One line of JSON.
+    #[must_use]
+    pub fn json(&self) -> Vec<u8> {
+        /// The status and what follows from it.
+        #[derive(Serialize)]
+        struct Document<'s> {
+            #[serde(flatten)]
+            status: &'s Status,
+            healthy: bool,
+            issues: Vec<String>,
+        }
+        let issues = self.health_issues();
+        urlspool_record::record::json_line(&Document {
+            status: self,
+            healthy: issues.is_empty(),
+            issues,
+        })
+    }
+}
+
+impl SpoolStatus {
+    /// Sets the time for which the spool's file system has not answered.
+    pub fn stall(&mut self, stalled_ms: u64) {
+        self.state = SpoolState::Stalled;
+        self.stalled_ms = stalled_ms;
+        self.lag_ms = self.lag_ms.max(stalled_ms);
+    }
+}
+
+impl Status {
+    /// A sentence about each condition in which mail is not read as it should be; empty for a
+    /// healthy daemon.
+    #[must_use]
+    pub fn health_issues(&self) -> Vec<String> {
+        let mut issues = Vec::new();
+        match self.state {
+            DaemonState::Running => {}
+            DaemonState::Paused => {
+                let reason = self.why.as_deref().unwrap_or("unknown");
+                issues.push(format!("paused for lack of space: {reason}"));
+            }
+            DaemonState::Stopping => issues.push("the daemon is stopping".to_owned()),
+        }
+        if self.is_stalled() {
+            issues.push("the file system of no spool answers".to_owned());
+        }
+        for spool in &self.spools {
+            if spool.state != SpoolState::Unreadable {
+                continue;
+            }
+            let error = spool.error.as_deref().unwrap_or("unknown");
+            let others = match spool.unreadable {
+                1 => String::new(),
+                unreadable => format!(", and {} more", unreadable - 1),
+            };
+            issues.push(format!(
+                "spool {} is not read completely: {error}{others}",
+                spool.path
+            ));
+        }
+        for WithheldBy { path, why } in self.spools.iter().flat_map(|spool| &spool.withheld) {
+            issues.push(format!(
+                "messages that are gone are not reported, because {path} may hold them: {why}"
+            ));
+        }
+        for LockedFile {
+            path,
+            lock,
+            locked_ms,
+        } in &self.locks
+        {
+            let seconds = locked_ms / 1_000;
+            issues.push(format!("{path} is not read: locked for {seconds} s {lock}"));
+        }
+        issues
+    }
+}
+
+/// Writes metrics in the text format of Prometheus, one per line of the table: kind, name without
+/// the prefix `urlspool_`, value, help.
+macro_rules! write_metrics {
+    ($text:ident: $($kind:ident $name:ident = $value:expr, $help:literal;)*) => {
+        $(
+            write_header($text, stringify!($kind), stringify!($name), $help);
+            // Writing to a String does not fail.
+            let _ = writeln!($text, concat!("urlspool_", stringify!($name), " {}"), $value);
+        )*
+    };
+}
+
+/// Makes the counters from their table: field, name of the metric if it has one, without
+/// the prefix `urlspool_`, and help.
+macro_rules! counters {
+    ($($name:ident $(= $metric:ident)? $help:literal)*) => {
+        /// Counters since the start of the daemon.
+        #[derive(Clone, Debug, Default, Serialize)]
+        pub struct Counters {
+            $(#[doc = $help] pub $name: u64,)*
+            /// Failed attempts to read a file, by kind of error.
+            pub read_errors: BTreeMap<&'static str, u64>,
+            /// Diagnostics of sources, by kind.
+            pub events: BTreeMap<&'static str, u64>,
+        }
+
+        impl Counters {
+            /// Adds the counts of another reader.
+            pub fn add(&mut self, other: &Counters) {
+                $(self.$name += other.$name;)*
+                add_kinds(&mut self.read_errors, &other.read_errors);
+                add_kinds(&mut self.events, &other.events);
+            }
+
+            fn write(&self, text: &mut String) {
+                write_metrics! { text: $($(counter $metric = self.$name, $help;)?)* }
+            }
+        }
+    };
+}
+
+counters! {
+    files_read = files_read_total "Scans of files that held something new."
+    messages_read "Messages searched; some may not be committed yet."
+    repeated = messages_repeated_total "Duplicate messages that were skipped."
+    messages = messages_total "Messages committed."
+    records = records_total "Records committed."
+    gone = messages_gone_total "Messages reported as gone."
+    commits = commits_total "Commits."
+    segments = segments_sealed_total "Segments sealed."
+    sweeps = sweeps_total "Full scans of a spool."
+    overflows = overflows_total "Times that notifications of changes were lost."
+    pauses = pauses_total "Pauses for lack of space."
+    forgotten = forgotten_total "Purged state entries of files missing for long."
+}
+
+fn add_kinds(sums: &mut BTreeMap<&'static str, u64>, numbers: &BTreeMap<&'static str, u64>) {
+    for (kind, times) in numbers {
+        *sums.entry(kind).or_default() += times;
+    }
+}
+
+impl Counters {
+    /// Counts an event.
+    pub fn event(&mut self, event: &Event) {
+        *self.events.entry(event.diagnostic.kind.name()).or_default() += 1;
+    }
+}
+
+/// The kinds of read errors, as the metrics name them.
+const READ_ERRORS: [&str; 5] = ["device", "stale", "timeout", "denied", "other"];
+
+/// Returns the kind of an error, one of [`READ_ERRORS`].
+pub(crate) fn read_error_kind(error: &io::Error) -> &'static str {
+    match error.raw_os_error() {
+        Some(libc::EIO) => "device",
+        Some(libc::ESTALE) => "stale",
+        Some(libc::ETIMEDOUT) => "timeout",
+        Some(libc::EACCES | libc::EPERM) => "denied",
+        _ => "other",
+    }
+}
+
+impl Status {
+    /// The text format of Prometheus.
+    #[must_use]
+    pub fn metrics(&self) -> String {
+        let mut text = String::new();
+        let help = "The version of the program, as a label.";
+        write_header(&mut text, "gauge", "build_info", help);
+        let version = self.version;
+        // Writing to a String does not fail.
+        let _ = writeln!(text, "urlspool_build_info{{version=\"{version}\"}} 1");
+        self.counts.write(&mut text);
+        self.write_gauges(&mut text);
+        let help = "Diagnostics of sources, by kind.";
+        let kinds = DiagnosticKind::ALL.map(DiagnosticKind::name);
+        write_labelled(&mut text, "events_total", help, &kinds, &self.counts.events);
+        let (name, errors) = ("read_errors_total", &self.counts.read_errors);
+        let help = "Failed attempts to read a file, by kind of error.";
+        write_labelled(&mut text, name, help, &READ_ERRORS, errors);
+        text
+    }
+
+    fn write_gauges(&self, text: &mut String) {
+        let spools = |is_counted: fn(&SpoolStatus) -> bool| {
+            let counted = self.spools.iter().filter(|spool| is_counted(spool));
+            counted.count()
+        };
+        let lag_ms = self.spools.iter().map(|spool| spool.lag_ms).max();
+        let lag_ms = lag_ms.unwrap_or(0);
+        let lag_seconds = format!("{}.{:03}", lag_ms / 1_000, lag_ms % 1_000);
+        let seconds = |time: Option<Timestamp>| time.map_or(0, Timestamp::as_second);
+        let sealed = self.last_sealed.as_ref().and_then(|last| last.time);
+        write_metrics! { text:
+            gauge segment_sequence = self.segment, "Number of the open segment.";
+            gauge paused = u64::from(self.state == DaemonState::Paused),
+                "1 if work is paused for lack of space, 0 otherwise.";
+            gauge queue_files = self.queue, "Files that wait to be scanned.";
+            gauge resting_files = self.resting, "Files that may still be written.";
+            gauge failing_files = self.failing, "Files that could not be read and will be retried.";
+            gauge quarantined_files = self.quarantined,
+                "Unreadable files that are skipped until they change.";
+            gauge locked_files = self.locked,
+                "Mailboxes that have been locked for longer than watch.lock_timeout.";
+            gauge open_segment_bytes = self.committed_bytes, "Committed bytes of the open segment.";
+            gauge stalled_spools = spools(|spool| 0 < spool.stalled_ms),
+                "Spools whose file system does not answer.";
+            gauge missing_spools = spools(|spool| spool.state == SpoolState::Missing),
+                "Spools that do not exist or are empty although they were not.";
+            gauge unreadable_spools = spools(|spool| spool.state == SpoolState::Unreadable),
+                "Spools with folders that cannot be read.";
+            gauge lag_seconds = lag_seconds, "Time for which the oldest work has been due.";
+            gauge start_time_seconds = seconds(self.started),
+                "Time of the start, in seconds since 1970.";
+            gauge last_sealed_timestamp_seconds = seconds(sealed),
+                "Time of the last sealing of a segment, in seconds since 1970; 0 if unknown.";
+            gauge last_error_timestamp_seconds = seconds(self.last_error.time),
+                "Time of the last error, in seconds since 1970; 0 without one.";
+        }
+    }
+}
+
+/// Writes a counter with a value for each of `kinds`, 0 for those that did not happen.
+fn write_labelled(
+    text: &mut String,
+    name: &str,
+    help: &str,
+    kinds: &[&str],
+    counts: &BTreeMap<&'static str, u64>,
+) {
+    write_header(text, "counter", name, help);
+    for kind in kinds {
+        let value = counts.get(kind).copied().unwrap_or(0);
+        // Writing to a String does not fail.
+        let _ = writeln!(text, "urlspool_{name}{{kind=\"{kind}\"}} {value}");
+    }
+}
+
+fn write_header(text: &mut String, kind: &str, name: &str, help: &str) {
+    // Writing to a String does not fail.
+    let _ = writeln!(
+        text,
+        "# HELP urlspool_{name} {help}\n# TYPE urlspool_{name} {kind}"
+    );
+}
+
+/// The time `seconds` after the start of 1970. The last one that has a text form stands for later
+/// ones.
+pub(crate) fn timestamp(seconds: u64) -> Timestamp {
+    let seconds = i64::try_from(seconds).unwrap_or(i64::MAX);
+    Timestamp::from_second(seconds).unwrap_or(Timestamp::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_unreadable_spool_is_an_issue_and_a_missing_one_is_none() {
+        let spool = |state, unreadable| SpoolStatus {
+            path: "/s".to_owned(),
+            state,
+            unreadable,
+            error: Some("/s/a: denied".to_owned()),
+            ..SpoolStatus::default()
+        };
+        let texts = |spools| {
+            let status = Status {
+                spools,
+                ..Status::default()
+            };
+            status.health_issues()
+        };
+        assert_eq!(
+            texts(vec![
+                spool(SpoolState::Unreadable, 1),
+                spool(SpoolState::Unreadable, 3),
+                spool(SpoolState::Missing, 0),
+                spool(SpoolState::Ok, 0),
+            ]),
+            [
+                "spool /s is not read completely: /s/a: denied",
+                "spool /s is not read completely: /s/a: denied, and 2 more"
+            ]
+        );
+    }
+
+    #[test]
+    fn a_time_is_written_in_utc() {
+        assert_eq!(timestamp(1_795_332_040).to_string(), "2026-11-22T07:20:40Z");
+        assert!(timestamp(u64::MAX).to_string().starts_with("9999-12-3"));
+    }
+
+    #[test]
+    fn every_sample_has_its_type() {
+        let text = Status::default().metrics();
+        for line in text.lines().filter(|line| !line.starts_with('#')) {
+            let name = line.split([' ', '{']).next().unwrap();
+            assert!(text.contains(&format!("# TYPE {name} ")), "{line}");
+        }
+    }
+
+    #[test]
+    fn the_lag_is_in_seconds_and_the_version_is_a_label() {
+        let spool = SpoolStatus {
+            lag_ms: 12_045,
+            ..Default::default()
+        };
+        let status = Status {
+            version: "1.2.3",
+            spools: vec![spool],
+            ..Status::default()
+        };
+        let text = status.metrics();
+        for line in [
+            "urlspool_lag_seconds 12.045",
+            "urlspool_build_info{version=\"1.2.3\"} 1",
+            "urlspool_unreadable_spools 0",
+        ] {
+            assert!(text.lines().any(|found| found == line), "{line}\n{text}");
+        }
+        assert!(!text.contains("millis"));
+    }
+}

@@ -1,0 +1,538 @@
+//! The order of writes that makes records appear exactly once: lines to the segment, sync, one
+//! transaction.
+//!
+//! A batch is what was read since the last commit: lines, and in the open transaction the keys and
+//! cursors that belong to them. After any error the whole committer is dropped: its transaction is
+//! rolled back, its descriptors are never synced again, and the batch is read again from its
+//! sources.
+
+use std::borrow::Cow;
+use std::fs::File;
+use std::io::{self, IsTerminal, Read, Seek, Write};
+use std::path::Path;
+use std::sync::Arc;
+
+use rusqlite::params;
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+
+use super::gone::GoneMessage;
+use super::spools::SpoolIdentity;
+use super::state_db::{Hash128, StateDb, unsigned};
+use super::state_paths::{StatePaths, meta_name};
+use crate::environment::MonotonicTime;
+use crate::segment::{self, Segment, SegmentDir, remove_if_exists};
+use crate::status::SealedSegment;
+use crate::{AtPath, DaemonError, ErrorKind, REBUILD, Result};
+use urlspool_files::config::{Config, SegmentCompression, Spool};
+use urlspool_files::keyed_hash::HashKey;
+use urlspool_record::record::{Sidecar, json_line, write_gone};
+use urlspool_text::diagnostic::{EscapeForm, printable_lines};
+use urlspool_text::planted_faults::{PlantedFault, is_planted};
+
+/// Bytes of lines that are copied to the segment at once.
+const PIECE_BYTES: u64 = 256 << 10;
+
+/// Writes batches and seals segments.
+#[derive(Debug)]
+pub(super) struct Committer {
+    pub(super) db: StateDb,
+    pub(super) dir: SegmentDir,
+    paths: StatePaths,
+    pub(super) compress: SegmentCompression,
+    /// The secret key of the state.
+    pub(super) hash_key: HashKey,
+    /// `true` if lines go to standard output. They are printed before they are committed, so that
+    /// each is printed at least once. Segments have each line exactly once.
+    prints_lines: bool,
+    /// The open segment as the state describes it.
+    unsealed: UnsealedSegment,
+    /// Its file; `None` until something is written to it.
+    segment: Option<Segment>,
+    batch: PendingBatch,
+    /// Messages that were set aside when the state was opened.
+    pub(super) set_aside: Vec<Hash128>,
+    /// Segments that were sealed and not yet reported.
+    sealed: Vec<SealedSegment>,
+    /// The configured spools as the state knows them.
+    spools: Vec<Arc<SpoolIdentity>>,
+    /// Time at which the batch was first seen to hold something; `None` while it is empty.
+    pub(super) batch_since: Option<MonotonicTime>,
+    /// Time at which the segment was first seen to hold committed bytes; `None` while it is empty.
+    pub(super) segment_since: Option<MonotonicTime>,
+}
+
+/// The batch that waits for the next commit.
+#[derive(Debug, Default)]
+pub(super) struct PendingBatch {
+    /// Lines that are not in the segment yet.
+    lines: Vec<u8>,
+    /// Bytes of the lines that are in the segment, which the commit syncs.
+    appended: usize,
+    pub(super) records: u64,
+    pub(super) messages: u64,
+    /// Number of messages that are gone; each has a line.
+    pub(super) gone: u64,
+}
+
+impl Committer {
+    /// A committer for a state and an output that are known to agree.
+    pub(super) fn new(
+        db: StateDb,
+        dir: SegmentDir,
+        config: &Config,
+        hash_key: HashKey,
+    ) -> Result<Self> {
+        let unsealed = db.unsealed_segment()?;
+        Ok(Committer {
+            db,
+            dir,
+            paths: StatePaths::new(config),
+            compress: config.output.compress,
+            hash_key,
+            prints_lines: config.output.stdout.is_some(),
+            unsealed,
+            segment: None,
+            batch: PendingBatch::default(),
+            set_aside: Vec::new(),
+            sealed: Vec::new(),
+            spools: Vec::new(),
+            batch_since: None,
+            segment_since: None,
+        })
+    }
+
+    /// Adopts the spools of a configuration: see [`StateDb::adopt_spools`]. The batch must be
+    /// empty.
+    pub(super) fn adopt_spools(&mut self, spools: &[Spool]) -> Result<()> {
+        let spools = self.db.adopt_spools(spools)?;
+        self.spools = spools.into_iter().map(Arc::new).collect();
+        Ok(())
+    }
+
+    /// The spool with this path in the configuration, as the state knows it.
+    pub(super) fn spool_identity(&self, configured: &Path) -> Arc<SpoolIdentity> {
+        let mut spools = self.spools.iter();
+        let identity = spools.find(|spool| spool.is_configured_as(configured));
+        // Readers of a configuration that was replaced have other spools: what they read is not
+        // written.
+        identity.map_or_else(|| SpoolIdentity::named(configured).into(), Arc::clone)
+    }
+
+    /// Adds a message's lines to the batch.
+    pub(super) fn put(&mut self, lines: &[u8], records: u64) {
+        self.batch.lines.extend_from_slice(lines);
+        self.batch.records += records;
+        self.batch.messages += 1;
+    }
+
+    /// Adds lines of the next message to the batch that its reader has written to a file. They go
+    /// to the segment at once, in pieces, and count with the message at the next commit.
+    pub(super) fn put_file(&mut self, mut lines: &File) -> Result<()> {
+        lines.rewind().at(self.dir.path())?;
+        loop {
+            let piece = lines.take(PIECE_BYTES);
+            let read = { piece }
+                .read_to_end(&mut self.batch.lines)
+                .at(self.dir.path())?;
+            self.write_lines()?;
+            if read == 0 {
+                return Ok(());
+            }
+        }
+    }
+
+    /// Creates a file for lines of a message.
+    pub(super) fn lines_file(&self) -> Result<File> {
+        self.dir.unnamed().at(self.dir.path())
+    }
+
+    /// Adds a line for each message that is gone to the batch.
+    pub(super) fn put_gone(&mut self, gone: &[GoneMessage]) {
+        for GoneMessage { mailbox, digests } in gone {
+            write_gone(mailbox, digests, &mut self.batch.lines);
+        }
+        self.batch.gone += gone.len() as u64;
+    }
+
+    /// Bytes of the lines that wait for a commit.
+    pub(super) fn pending_bytes(&self) -> usize {
+        self.batch.lines.len() + self.batch.appended
+    }
+
+    /// Number of messages, new and gone, that wait for a commit.
+    pub(super) fn pending_messages(&self) -> u64 {
+        self.batch.messages + self.batch.gone
+    }
+
+    /// Returns `true` if anything waits for a commit.
+    pub(super) fn is_dirty(&self) -> bool {
+        0 < self.pending_bytes() || self.db.has_changes()
+    }
+
+    /// Committed bytes of the open segment.
+    pub(super) fn committed(&self) -> u64 {
+        self.unsealed.len
+    }
+
+    /// Number of the open segment.
+    pub(super) fn seq(&self) -> u64 {
+        self.unsealed.seq
+    }
+
+    /// Commits the batch: when this returns, it survives a power cut. Returns what was committed; `None` if there was nothing.
+    pub(super) fn commit(&mut self) -> Result<Option<PendingBatch>> {
+        self.batch_since = None;
+        self.db.check_open()?;
+        if !self.is_dirty() {
+            return Ok(None);
+        }
+        if is_planted(PlantedFault::StateBeforeData) {
+            self.commit_state_first()?;
+        }
+        self.write_lines()?;
+        let batch = std::mem::take(&mut self.batch);
+        if self.prints_lines {
+            // No sidecar will list them.
+            self.db.clear_new_rows()?;
+        } else if 0 < batch.appended {
+            self.sync_segment()?;
+            self.unsealed.records += batch.records + batch.gone;
+            self.db.update_segment(&self.unsealed)?;
+        }
+        self.db.commit()?;
+        Ok(Some(batch))
+    }
+
+    /// Publishes the open segment if it holds anything, and begins the next. The batch must be
+    /// empty.
+    pub(super) fn seal(&mut self) -> Result<bool> {
+        if self.unsealed.len == 0 {
+            return Ok(false);
+        }
+        (self.segment, self.segment_since) = (None, None);
+        self.prepare_seal()?;
+        self.finish_seal()?;
+        Ok(true)
+    }
+
+    /// Takes the segments that were sealed since the last call.
+    pub(super) fn take_sealed(&mut self) -> Vec<SealedSegment> {
+        std::mem::take(&mut self.sealed)
+    }
+
+    /// The second part of sealing, from the recorded intent to the published segment. Repeats what
+    /// a crash interrupted.
+    pub(super) fn finish_seal(&mut self) -> Result<()> {
+        let (seq, name) = (self.unsealed.seq, self.unsealed.name.clone());
+        let (meta, part) = (meta_name(seq), self.dir.part(seq));
+        let is_compressed = Path::new(&name).extension() == Some("zst".as_ref());
+        let hidden = if is_compressed {
+            self.dir.hidden(&name)
+        } else {
+            part.clone()
+        };
+        // Before a consumer can see the segment, and remove it.
+        self.remember(seq)?;
+        publish_if_hidden(&self.dir, &self.dir.hidden(&meta), &meta)?;
+        publish_if_hidden(&self.dir, &hidden, &name)?;
+        self.sync()?;
+        remove_if_exists(&part).at(&part)?;
+        self.sealed.push(SealedSegment {
+            name,
+            bytes: self.unsealed.len,
+            records: self.unsealed.records,
+            messages: self.db.messages_of_open_segment()?,
+        });
+        self.db.start_next_segment(seq)?;
+        self.unsealed = self.db.unsealed_segment()?;
+        Ok(())
+    }
+
+    /// Replaces the sidecars' copies by a snapshot of the state if there are at least `max` copies.
+    /// Returns `true` if it did.
+    ///
+    /// Both serve [`super::recovery::rebuild_state`]. The batch must be empty.
+    pub(super) fn compact_sidecars(&self, max: usize) -> Result<bool> {
+        let folder = &self.paths.sidecars;
+        let mut copies = Vec::new();
+        for entry in std::fs::read_dir(folder).at(folder)?.flatten() {
+            if segment::number(&entry.file_name()).is_some_and(|seq| seq < self.unsealed.seq) {
+                copies.push(entry.path());
+            }
+        }
+        if copies.len() < max {
+            return Ok(false);
+        }
+        let next = folder.join("snapshot.next");
+        // A crash may have left an incomplete one.
+        let _ = std::fs::remove_file(&next);
+        self.db.copy_to(&next).inspect_err(|_| {
+            let _ = std::fs::remove_file(&next);
+        })?;
+        segment::take_place(&next, &folder.join("snapshot.db")).at(folder)?;
+        for copy in copies {
+            std::fs::remove_file(copy).at(folder)?;
+        }
+        Ok(true)
+    }
+
+    /// Commits, seals and closes. Returns the segments that were sealed and not yet reported.
+    pub(super) fn close(mut self) -> Result<Vec<SealedSegment>> {
+        self.commit()?;
+        self.seal()?;
+        self.db.close()?;
+        Ok(self.sealed)
+    }
+
+    /// The planted fault [`PlantedFault::StateBeforeData`].
+    fn commit_state_first(&self) -> Result<()> {
+        self.db.update_segment(&UnsealedSegment {
+            len: self.unsealed.len + self.pending_bytes() as u64,
+            hash: 0,
+            ..self.unsealed.clone()
+        })?;
+        self.db.commit()
+    }
+
+    /// The planted fault [`PlantedFault::AdvanceOnRead`]: commits positions when bytes are read.
+    pub(super) fn advance_on_read(&mut self) -> Result<()> {
+        if is_planted(PlantedFault::AdvanceOnRead) && self.is_dirty() {
+            self.db.commit()?;
+        }
+        Ok(())
+    }
+
+    /// Checks that the output folder is where it was opened: what is written into one that was
+    /// removed is lost. Of standard output, that somebody reads it.
+    pub(super) fn check_output(&self) -> Result<()> {
+        if self.prints_lines {
+            return check_stdout();
+        }
+        let folder = self.dir.path().display();
+        match &self.segment {
+            Some(segment) if !self.dir.holds(self.unsealed.seq, segment) => {
+                Err(DaemonError::inconsistent(format!(
+                    "{folder}: the unfinished segment {} was removed or replaced while it was \
+                     written; {REBUILD}, which makes the folder again and reads again what that \
+                     segment held",
+                    self.unsealed.seq
+                )))
+            }
+            None if !self.dir.exists() => Err(DaemonError::io(format!(
+                "{folder} was removed while the daemon ran; a restart makes it again, and nothing \
+                 was lost"
+            ))),
+            _ => Ok(()),
+        }
+    }
+
+    /// Appends the whole lines of the batch to the segment, or prints them.
+    fn write_lines(&mut self) -> Result<()> {
+        let whole = memchr::memrchr(b'\n', &self.batch.lines).map_or(0, |last| last + 1);
+        if self.prints_lines {
+            print(&self.batch.lines[..whole])?;
+        } else if 0 < whole {
+            let path = self.dir.part(self.unsealed.seq);
+            let mut segment = match self.segment.take() {
+                Some(segment) => segment,
+                None => self.dir.begin(self.unsealed.seq).at(&path)?,
+            };
+            segment.append(&self.batch.lines[..whole]).at(&path)?;
+            self.segment = Some(segment);
+            self.batch.appended += whole;
+        }
+        self.batch.lines.drain(..whole);
+        Ok(())
+    }
+
+    /// Syncs the segment, which has lines.
+    fn sync_segment(&mut self) -> Result<()> {
+        if let Some(segment) = self.segment.take() {
+            let segment = segment.sync().at(self.dir.part(self.unsealed.seq))?;
+            (self.unsealed.len, self.unsealed.hash) = (segment.len(), segment.hash());
+            self.segment = Some(segment);
+        }
+        Ok(())
+    }
+
+    /// The first part of sealing, before any name changes: the sidecar and its copy, compression,
+    /// the recorded intent.
+    pub(super) fn prepare_seal(&mut self) -> Result<()> {
+        let seq = self.unsealed.seq;
+        let name = match self.compress {
+            SegmentCompression::None => format!("{seq:010}.jsonl"),
+            SegmentCompression::Zstd => format!("{seq:010}.jsonl.zst"),
+        };
+        self.write_sidecar(&name)?;
+        if self.compress == SegmentCompression::Zstd {
+            let to = self.dir.hidden(&name);
+            segment::compress(&self.dir.part(seq), &to).at(&to)?;
+        }
+        self.sync()?;
+        self.db.mark_sealing(seq, &name)?;
+        self.db.commit()?;
+        (self.unsealed.name, self.unsealed.is_sealing) = (name, true);
+        Ok(())
+    }
+
+    /// Writes the sidecar of the segment that will be published as `name`, and its copy in the
+    /// state folder.
+    fn write_sidecar(&self, name: &str) -> Result<()> {
+        let seq = self.unsealed.seq;
+        let sidecar = self.db.new_sidecar(Sidecar {
+            schema: urlspool_record::record::SCHEMA,
+            instance: self.db.instance().to_owned(),
+            seq,
+            name: name.to_owned(),
+            len: self.unsealed.len,
+            xxh3_64: format!("{:016x}", self.unsealed.hash),
+            records: self.unsealed.records,
+            messages: self.db.messages_of_open_segment()?,
+            epoch: self.db.meta_value("epoch")?.unwrap_or(0),
+        })?;
+        let (bytes, meta) = (json_line(&sidecar), meta_name(seq));
+        self.dir
+            .write_hidden(&meta, &bytes)
+            .at(self.dir.hidden(&meta))?;
+        let copy = self.paths.sidecar(seq);
+        segment::replace(&copy, &bytes).at(&copy)
+    }
+
+    /// Makes the output folder remember that segment `seq` may have been published.
+    pub(super) fn remember(&self, seq: u64) -> Result<()> {
+        self.dir.remember(seq).at(self.dir.path())
+    }
+
+    fn sync(&self) -> Result<()> {
+        if is_planted(PlantedFault::NoDirectorySync) {
+            return Ok(());
+        }
+        self.dir.sync().at(self.dir.path())
+    }
+}
+
+/// Prints lines, and flushes them. On a terminal nothing is printed that it would obey.
+fn print(lines: &[u8]) -> Result<()> {
+    if lines.is_empty() {
+        return Ok(());
+    }
+    let mut stdout = io::stdout().lock();
+    let is_json = lines.starts_with(b"{");
+    let lines = if stdout.is_terminal() && is_json {
+        printable_lines(lines, EscapeForm::Json)
+    } else {
+        // Lines for people are escaped already, and may have colours.
+        Cow::Borrowed(lines)
+    };
+    match stdout.write_all(&lines).and_then(|()| stdout.flush()) {
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Err(output_closed()),
+        printed => printed.at("standard output"),
+    }
+}
+
+/// Checks that the reader of standard output has not closed it.
+fn check_stdout() -> Result<()> {
+    let stdout = io::stdout();
+    let mut polled = [PollFd::new(&stdout, PollFlags::empty())];
+    let is_closed = poll(&mut polled, Some(&Timespec::default())).is_ok()
+        && polled[0].revents().contains(PollFlags::ERR);
+    if is_closed {
+        return Err(output_closed());
+    }
+    Ok(())
+}
+
+fn output_closed() -> DaemonError {
+    DaemonError::new(ErrorKind::OutputClosed, "standard output was closed")
+}
+
+/// Publishes a hidden file, if it is still there.
+///
+/// Only the daemon removes names from the hidden folder, so a missing one was published before a
+/// crash. A consumer may have removed it since.
+pub(super) fn publish_if_hidden(dir: &SegmentDir, hidden: &Path, name: &str) -> Result<()> {
+    match dir.publish(hidden, name) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error).at(dir.published(name)),
+        _ => Ok(()),
+    }
+}
+
+/// A segment that is not sealed yet.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct UnsealedSegment {
+    pub(super) seq: u64,
+    /// `true` if it is being published.
+    pub(super) is_sealing: bool,
+    /// File name under which it will be published; empty before that.
+    pub(super) name: String,
+    /// Number of committed bytes.
+    pub(super) len: u64,
+    /// XXH3 (64 bits) of these.
+    pub(super) hash: u64,
+    /// Lines in them.
+    pub(super) records: u64,
+}
+
+impl StateDb {
+    /// The segment that is not sealed. There is always one.
+    pub(super) fn unsealed_segment(&self) -> Result<UnsealedSegment> {
+        let found = self.find(
+            "SELECT seq, phase, name, len, hash, records FROM segment ORDER BY seq DESC LIMIT 1",
+            [],
+            |row| {
+                Ok(UnsealedSegment {
+                    seq: unsigned(row, 0)?,
+                    is_sealing: unsigned(row, 1)? != 0,
+                    name: row.get(2)?,
+                    len: unsigned(row, 3)?,
+                    hash: unsigned(row, 4)?,
+                    records: unsigned(row, 5)?,
+                })
+            },
+        )?;
+        found.ok_or_else(|| self.damaged("has no open segment"))
+    }
+
+    /// Stores the committed length of the open segment, its hash and its records.
+    pub(super) fn update_segment(&self, segment: &UnsealedSegment) -> Result<()> {
+        let [seq, len, hash, records] =
+            [segment.seq, segment.len, segment.hash, segment.records].map(u64::cast_signed);
+        self.run(
+            "UPDATE segment SET len=?2, hash=?3, records=?4 WHERE seq=?1",
+            params![seq, len, hash, records],
+        )
+    }
+
+    /// Number of messages whose records are in the segment that is not sealed.
+    pub(super) fn messages_of_open_segment(&self) -> Result<u64> {
+        let count: Option<i64> = self.find("SELECT count(*) FROM fresh", [], |row| row.get(0))?;
+        Ok(count.map_or(0, i64::cast_unsigned))
+    }
+
+    /// Stores the intent to publish a segment as `name`.
+    pub(super) fn mark_sealing(&self, seq: u64, name: &str) -> Result<()> {
+        self.run(
+            "UPDATE segment SET phase=1, name=?2 WHERE seq=?1",
+            params![seq.cast_signed(), name],
+        )
+    }
+
+    /// Replaces the published segment `seq` by the next one, and commits that.
+    pub(super) fn start_next_segment(&self, seq: u64) -> Result<()> {
+        self.run(
+            "DELETE FROM segment WHERE seq=?1",
+            params![seq.cast_signed()],
+        )?;
+        self.clear_new_rows()?;
+        self.run(
+            "INSERT INTO segment VALUES(?1,0,'',0,0,0)",
+            params![(seq + 1).cast_signed()],
+        )?;
+        self.commit()
+    }
+
+    /// In a new state: makes `seq` the first segment.
+    pub(super) fn set_first_segment(&self, seq: u64) -> Result<()> {
+        self.run("UPDATE segment SET seq=?1", params![seq.cast_signed()])
+    }
+}

@@ -1,0 +1,1036 @@
+//! The rows with which gone messages are recognized: which files hold which messages; the release
+//! of holders whose files are missing, and the removal of the messages that no holder holds any more.
+//!
+//! They are kept with `[output] tombstones = true` only. A holder is a file in the version in which
+//! it was read, or one pass over an mbox, from its start to the next rewrite. The digest of a
+//! message has a row in `given` if records were written under it; the row counts the holders. A
+//! message that grew may have several digests: whoever holds the last one holds the others too.
+//!
+//! A message leaves the messages that were read in the transaction that writes its `gone` line.
+//! Every step can be interrupted and repeated: a holder that is being released counts as no holder
+//! any more, so that its file is read again if it comes back.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+
+use rusqlite::params;
+
+use super::state_db::{Hash128, MailboxId, STORED_KEY_BYTES, StoredKey, stored_key};
+use super::state_db::{StateDb, digest_bytes, hash128, unsigned};
+use crate::Result;
+
+/// A holder is a file, or one pass over an mbox, whose messages count as present.
+pub(crate) type HolderKey = u64;
+
+/// The digest of a message's content, as the state stores it.
+pub(super) type DigestBytes = [u8; 16];
+
+/// A message whose records were written.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct GivenMessage {
+    /// The digest, as its records have it. Texts, and messages in pieces, that differ far from
+    /// their start have one digest.
+    pub digest: u128,
+    /// Its key, or that of a piece of it.
+    pub key: Hash128,
+    /// The mailbox, as its records name it.
+    pub mailbox: Vec<u8>,
+    /// Other digests under which its URLs were written, before it had grown. These records stand as
+    /// long as this message does.
+    pub earlier: Vec<u128>,
+}
+
+#[derive(Clone, Debug)]
+pub(super) struct GivenRow {
+    pub(super) mailbox: MailboxId,
+    pub(super) digest: DigestBytes,
+    pub(super) path: i64,
+    /// Stored keys, one after the other.
+    pub(super) keys: Vec<u8>,
+    /// Earlier digests, one after the other.
+    pub(super) earlier: Vec<u8>,
+    pub(super) files: i64,
+}
+
+impl GivenRow {
+    /// The keys under which the messages with this digest were read.
+    pub(super) fn keys(&self) -> &[StoredKey] {
+        self.keys.as_chunks::<STORED_KEY_BYTES>().0
+    }
+
+    pub(super) fn earlier(&self) -> &[DigestBytes] {
+        self.earlier.as_chunks::<16>().0
+    }
+
+    /// Adds what another row with this digest has and this one has not. Returns `true` if there is
+    /// any.
+    fn merge(&mut self, other: &GivenRow) -> bool {
+        let before = (self.keys.len(), self.earlier.len());
+        for key in other.keys() {
+            if !self.keys().contains(key) {
+                self.keys.extend(key);
+            }
+        }
+        for digest in other.earlier() {
+            if !self.earlier().contains(digest) {
+                self.earlier.extend(digest);
+            }
+        }
+        before != (self.keys.len(), self.earlier.len())
+    }
+}
+
+impl StateDb {
+    /// Returns `true` if holders are tracked.
+    pub fn tracks_holders(&self) -> bool {
+        self.tracks_holders.get()
+    }
+
+    /// Switches the tracking of holders on or off. Switched off, everything about them is removed;
+    /// switched on, all files are read again, since none of them is known as a holder.
+    pub(super) fn set_tracking(&self, on: bool) -> Result<()> {
+        self.tracks_holders.set(on);
+        let is_tracked = "SELECT 1 FROM path";
+        if on || !self.is_any(is_tracked, [])? {
+            return Ok(());
+        }
+        self.forget_comparable()?;
+        self.batch(
+            "DELETE FROM held; DELETE FROM holder; DELETE FROM given; DELETE FROM other_path; DELETE FROM path;
+             DELETE FROM fresh_given",
+        )?;
+        self.commit()
+    }
+
+    /// After a rebuild: removes all holders, so that every file is read again. Messages that are
+    /// not found again are gone.
+    pub(super) fn forget_holders(&self) -> Result<()> {
+        self.batch("DELETE FROM held; DELETE FROM holder; UPDATE given SET files=0")
+    }
+
+    /// Begins a holder, or returns to one, in the spool at `spool` and on the file system `dev`.
+    /// Returns `None` if holders are not tracked.
+    pub fn open_holder(
+        &self,
+        holder: HolderKey,
+        spool: &Path,
+        dev: u64,
+    ) -> Result<Option<HolderKey>> {
+        if !self.tracks_holders() {
+            return Ok(None);
+        }
+        let spool = self.path_id(spool.as_os_str().as_encoded_bytes())?;
+        let key = holder.cast_signed();
+        self.run(
+            "INSERT INTO holder VALUES(?1,?2,?3,0) ON CONFLICT DO UPDATE SET spool=?2, dev=?3, released=0
+               WHERE (spool, dev, released)<>(?2, ?3, 0)",
+            params![key, spool, dev.cast_signed()],
+        )?;
+        Ok(Some(holder))
+    }
+
+    /// Removes the holders of the spool at `spool`, which is not watched any more: nothing is gone
+    /// from it. If its files are watched again, they are read again.
+    pub(super) fn remove_holders_of(&self, spool: &Path) -> Result<()> {
+        let spool = params![spool.as_os_str().as_encoded_bytes()];
+        for sql in [
+            "UPDATE given SET files=given.files-lost.holders FROM (SELECT mailbox, digest, count(*) holders FROM held
+               WHERE holder IN (SELECT key FROM holder WHERE spool=(SELECT id FROM path WHERE path=?1))
+               GROUP BY mailbox, digest) lost WHERE lost.mailbox=given.mailbox AND lost.digest=given.digest",
+            "DELETE FROM held
+               WHERE holder IN (SELECT key FROM holder WHERE spool=(SELECT id FROM path WHERE path=?1))",
+            "DELETE FROM holder WHERE spool=(SELECT id FROM path WHERE path=?1)",
+        ] {
+            self.run(sql, spool)?;
+        }
+        Ok(())
+    }
+
+    /// Returns `true` if a holder exists and is not being released.
+    pub fn is_holder(&self, holder: HolderKey) -> Result<bool> {
+        self.is_any(
+            "SELECT 1 FROM holder WHERE key=?1 AND released=0",
+            params![holder.cast_signed()],
+        )
+    }
+
+    /// Returns `true` if records of a message were written.
+    pub fn is_given(&self, mailbox: MailboxId, digest: u128, key: Hash128) -> Result<bool> {
+        let row = self.given_row(mailbox, digest.to_be_bytes())?;
+        Ok(row.is_some_and(|row| row.keys().contains(&stored_key(key))))
+    }
+
+    /// The digests under which URLs of a message were written, if its records have this one; empty
+    /// if they were not.
+    pub fn given_digests(&self, mailbox: MailboxId, digest: u128) -> Result<Vec<u128>> {
+        let row = self.given_row(mailbox, digest.to_be_bytes())?;
+        let digests = row
+            .iter()
+            .flat_map(|row| row.earlier().iter().chain([&row.digest]));
+        Ok(digests.map(|digest| u128::from_be_bytes(*digest)).collect())
+    }
+
+    /// Records a further mailbox that records of a message name.
+    pub(super) fn put_other_path(
+        &self,
+        mailbox: MailboxId,
+        digest: DigestBytes,
+        path: i64,
+    ) -> Result<()> {
+        let added = self.count_changes(
+            "INSERT OR IGNORE INTO other_path SELECT ?1,?2,?3 WHERE NOT EXISTS (SELECT 1 FROM given WHERE digest=?1 AND mailbox=?2 \
+             AND path=?3)",
+            params![digest, mailbox, path],
+        )?;
+        match added {
+            0 => Ok(()),
+            _ => self.mark_given(mailbox, digest),
+        }
+    }
+
+    /// The mailboxes that the records of a message name.
+    pub(super) fn given_paths(&self, row: &GivenRow) -> Result<Vec<i64>> {
+        let sql = "SELECT path FROM other_path WHERE digest=?1 AND mailbox=?2 ORDER BY path";
+        let mut paths = vec![row.path];
+        self.each(sql, params![row.digest, row.mailbox], |row| {
+            paths.push(row.get(0)?);
+            Ok(())
+        })?;
+        Ok(paths)
+    }
+
+    /// Records that records of a message were written. No effect if that is known.
+    pub fn put_given(&self, mailbox: MailboxId, message: &GivenMessage) -> Result<()> {
+        self.put_given_row(GivenRow {
+            mailbox,
+            digest: message.digest.to_be_bytes(),
+            path: self.path_id(&message.mailbox)?,
+            keys: stored_key(message.key).to_vec(),
+            earlier: digest_bytes(&message.earlier),
+            files: 0,
+        })
+    }
+
+    pub(super) fn put_given_row(&self, mut row: GivenRow) -> Result<()> {
+        if let Some(mut known) = self.given_row(row.mailbox, row.digest)? {
+            if !known.merge(&row) {
+                return Ok(());
+            }
+            self.put_other_path(row.mailbox, row.digest, row.path)?;
+            row = known;
+        }
+        self.replace_given(&row)?;
+        self.mark_given(row.mailbox, row.digest)
+    }
+
+    fn replace_given(&self, row: &GivenRow) -> Result<()> {
+        self.run(
+            "INSERT OR REPLACE INTO given VALUES(?1,?2,?3,?4,?5,?6)",
+            params![
+                row.digest,
+                row.mailbox,
+                row.path,
+                row.keys,
+                row.earlier,
+                row.files
+            ],
+        )
+    }
+
+    /// Adds a message to those that the next sidecar lists as given.
+    fn mark_given(&self, mailbox: MailboxId, digest: DigestBytes) -> Result<()> {
+        let sql = "INSERT OR IGNORE INTO fresh_given VALUES(?1,?2)";
+        self.run(sql, params![mailbox, digest])
+    }
+
+    /// Records that a holder holds a message. No effect if no records of it were written.
+    pub fn hold(
+        &self,
+        holder: HolderKey,
+        mailbox: MailboxId,
+        digest: u128,
+        key: Hash128,
+    ) -> Result<()> {
+        let Some(row) = self.given_row(mailbox, digest.to_be_bytes())? else {
+            return Ok(());
+        };
+        if row.keys().contains(&stored_key(key)) {
+            self.hold_digest(holder, mailbox, row.digest)?;
+            for earlier in row.earlier() {
+                self.hold_digest(holder, mailbox, *earlier)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn hold_digest(
+        &self,
+        holder: HolderKey,
+        mailbox: MailboxId,
+        digest: DigestBytes,
+    ) -> Result<()> {
+        let added = self.count_changes(
+            "INSERT OR IGNORE INTO held SELECT ?1,?2,?3 WHERE EXISTS (SELECT 1 FROM given WHERE mailbox=?2 AND digest=?3)",
+            params![holder.cast_signed(), mailbox, digest],
+        )?;
+        match added {
+            0 => Ok(()),
+            _ => self.run(
+                "UPDATE given SET files=files+1 WHERE mailbox=?1 AND digest=?2",
+                params![mailbox, digest],
+            ),
+        }
+    }
+
+    pub(super) fn given_row(
+        &self,
+        mailbox: MailboxId,
+        digest: DigestBytes,
+    ) -> Result<Option<GivenRow>> {
+        let sql = "SELECT path, keys, earlier, files FROM given WHERE mailbox=?1 AND digest=?2";
+        self.find(sql, params![mailbox, digest], |row| {
+            Ok(GivenRow {
+                mailbox,
+                digest,
+                path: row.get(0)?,
+                keys: row.get(1)?,
+                earlier: row.get(2)?,
+                files: row.get(3)?,
+            })
+        })
+    }
+
+    /// The number of a path. It is added if it is new.
+    pub(super) fn path_id(&self, path: &[u8]) -> Result<i64> {
+        let sql = "SELECT id FROM path WHERE path=?1";
+        if let Some(id) = self.find(sql, params![path], |row| row.get(0))? {
+            return Ok(id);
+        }
+        self.run("INSERT INTO path VALUES(NULL,?1)", params![path])?;
+        Ok(self.last_id())
+    }
+}
+
+/// Rows of holders that are read at once.
+const HOLDER_ROWS: u32 = 10_000;
+
+/// Messages that are released in one step. Other readers wait for the committer no longer than that
+/// takes.
+const RELEASED_MESSAGES: u32 = 1_000;
+
+/// The messages that a holder holds.
+const ALL_HELD: &str = "SELECT mailbox, digest FROM held WHERE holder=?1 LIMIT ?2";
+
+/// A holder of a spool.
+#[derive(Clone, Copy, Debug)]
+pub struct HolderRow {
+    pub key: HolderKey,
+    /// The file system of its file.
+    pub dev: u64,
+}
+
+/// A message that is gone from its mailbox.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct GoneMessage {
+    /// The mailbox, as its records name it.
+    pub mailbox: Vec<u8>,
+    /// The digests under which its records were written, the oldest first.
+    pub digests: Vec<u128>,
+}
+
+/// Result of one step of a release.
+#[derive(Debug)]
+pub struct Release {
+    pub gone: Vec<GoneMessage>,
+    /// `true` if nothing is left to release.
+    pub is_done: bool,
+}
+
+/// Messages that lost their last holder in one step, in the order of their digests.
+type UnheldRows = BTreeMap<(MailboxId, DigestBytes), GivenRow>;
+
+impl StateDb {
+    /// The next holders of a spool, in the order of their keys. Empty after the last one.
+    pub fn holders_after(&self, spool: &Path, last: Option<HolderKey>) -> Result<Vec<HolderRow>> {
+        let last = last.map(u64::cast_signed);
+        let sql = "SELECT key, dev FROM holder
+             WHERE spool=(SELECT id FROM path WHERE path=?1) AND (?2 IS NULL OR ?2<key) ORDER BY key LIMIT ?3";
+        let spool = spool.as_os_str().as_encoded_bytes();
+        self.all(sql, params![spool, last, HOLDER_ROWS], |row| {
+            Ok(HolderRow {
+                key: unsigned(row, 0)?,
+                dev: unsigned(row, 1)?,
+            })
+        })
+    }
+
+    /// The keys of the mailboxes whose messages a holder holds.
+    pub fn held_mailboxes(&self, holder: HolderKey) -> Result<Vec<Hash128>> {
+        let sql = "SELECT key FROM mailbox WHERE id IN (SELECT DISTINCT mailbox FROM held WHERE holder=?1)";
+        self.all(sql, params![holder.cast_signed()], |row| hash128(row, 0))
+    }
+
+    /// Releases the next messages of a holder whose file is gone, and at last the holder itself.
+    pub fn release_holder(&self, holder: HolderKey) -> Result<Release> {
+        let key = holder.cast_signed();
+        self.run(
+            "UPDATE holder SET released=1 WHERE key=?1 AND released=0",
+            params![key],
+        )?;
+        // Messages that have grown first, so that one line names all digests of each.
+        let grown = "SELECT held.mailbox, held.digest FROM held JOIN given USING(mailbox, digest)
+             WHERE holder=?1 AND earlier<>x'' LIMIT ?2";
+        let mut unheld = self.release_messages(holder, grown)?;
+        if unheld.released == 0 {
+            unheld = self.release_messages(holder, ALL_HELD)?;
+        }
+        let is_done = unheld.released == 0;
+        if is_done {
+            self.run("DELETE FROM holder WHERE key=?1", params![key])?;
+        }
+        Ok(Release {
+            gone: self.remove_messages(unheld.rows)?,
+            is_done,
+        })
+    }
+
+    /// Makes a file that was read, and is read again in the same version, hold nothing. What it holds
+    /// no more has no holder then.
+    pub fn restart_holder(&self, file: HolderKey) -> Result<()> {
+        if !self.tracks_holders() {
+            return Ok(());
+        }
+        let forget = "DELETE FROM file WHERE key=?1";
+        if 0 < self.count_changes(forget, params![file.cast_signed()])? {
+            while 0 < self.release_messages(file, ALL_HELD)?.released {}
+        }
+        Ok(())
+    }
+
+    /// Keys and file systems of the mailboxes of a spool that have messages without a holder.
+    pub fn orphaned_mailboxes(&self, spool: Hash128) -> Result<Vec<OrphanedMailbox>> {
+        let sql = "SELECT id, key, dev FROM mailbox
+             WHERE spool=?1 AND id IN (SELECT DISTINCT mailbox FROM given WHERE files=0)";
+        self.all(sql, params![spool.to_be_bytes()], |row| {
+            Ok(OrphanedMailbox {
+                id: row.get(0)?,
+                key: hash128(row, 1)?,
+                dev: unsigned(row, 2)?,
+            })
+        })
+    }
+
+    /// Removes the next messages of a mailbox that have no holder.
+    pub fn release_orphans(&self, mailbox: MailboxId) -> Result<Release> {
+        let sql = "SELECT digest FROM given WHERE mailbox=?1 AND files=0
+             ORDER BY length(earlier) DESC LIMIT ?2";
+        let digests: Vec<DigestBytes> =
+            self.all(sql, params![mailbox, RELEASED_MESSAGES], |row| row.get(0))?;
+        let mut unheld = ReleasedRows::default();
+        for digest in digests {
+            let row = self.given_row(mailbox, digest)?;
+            for earlier in row.iter().flat_map(GivenRow::earlier) {
+                unheld.add(self.given_row(mailbox, *earlier)?);
+            }
+            unheld.add(row);
+        }
+        Ok(Release {
+            is_done: unheld.rows.is_empty(),
+            gone: self.remove_messages(unheld.rows)?,
+        })
+    }
+
+    /// Releases the messages that a query names, with their earlier digests.
+    fn release_messages(&self, holder: HolderKey, sql: &str) -> Result<ReleasedRows> {
+        let holder = holder.cast_signed();
+        let held: Vec<(MailboxId, DigestBytes)> =
+            self.all(sql, params![holder, RELEASED_MESSAGES], |row| {
+                Ok((row.get(0)?, row.get(1)?))
+            })?;
+        let mut released = ReleasedRows::default();
+        for (mailbox, digest) in held {
+            released.released += 1;
+            let Some(row) = self.release_message(holder, mailbox, digest)? else {
+                continue;
+            };
+            for earlier in row.earlier() {
+                released.add(self.release_message(holder, mailbox, *earlier)?);
+            }
+            released.add(Some(row));
+        }
+        Ok(released)
+    }
+
+    /// Releases one message. Returns its row after that; `None` if the holder does not hold it.
+    fn release_message(
+        &self,
+        holder: i64,
+        mailbox: MailboxId,
+        digest: DigestBytes,
+    ) -> Result<Option<GivenRow>> {
+        let sql = "DELETE FROM held WHERE holder=?1 AND mailbox=?2 AND digest=?3";
+        if self.count_changes(sql, params![holder, mailbox, digest])? == 0 {
+            return Ok(None);
+        }
+        self.run(
+            "UPDATE given SET files=files-1 WHERE mailbox=?1 AND digest=?2",
+            params![mailbox, digest],
+        )?;
+        self.given_row(mailbox, digest)
+    }
+
+    /// Removes messages without a holder from those that were read. Returns a [`GoneMessage`] for
+    /// each, with its earlier digests that are removed together with it.
+    fn remove_messages(&self, mut unheld: UnheldRows) -> Result<Vec<GoneMessage>> {
+        let mailboxes: BTreeSet<MailboxId> = unheld.keys().map(|(mailbox, _)| *mailbox).collect();
+        for mailbox in mailboxes {
+            self.remove_growing_of(mailbox, &unheld)?;
+        }
+        // The last digest of a message has the longest list of earlier ones, which are removed with
+        // it.
+        let mut order: Vec<(MailboxId, DigestBytes)> = unheld.keys().copied().collect();
+        order.sort_by_key(|key| std::cmp::Reverse(unheld.get(key).map(|row| row.earlier.len())));
+        let mut gone = Vec::new();
+        for (mailbox, digest) in order {
+            let Some(row) = unheld.remove(&(mailbox, digest)) else {
+                continue;
+            };
+            let earlier = row.earlier().iter();
+            let earlier: Vec<GivenRow> = earlier
+                .filter_map(|digest| unheld.remove(&(mailbox, *digest)))
+                .collect();
+            let mut digests: BTreeMap<i64, Vec<u128>> = BTreeMap::new();
+            for row in earlier.iter().chain([&row]) {
+                for path in self.given_paths(row)? {
+                    if !self.is_given_elsewhere(row, path)? {
+                        let digest = u128::from_be_bytes(row.digest);
+                        digests.entry(path).or_default().push(digest);
+                    }
+                }
+                self.remove_given(row)?;
+            }
+            for (path, digests) in digests {
+                gone.push(GoneMessage {
+                    mailbox: self.path(path)?,
+                    digests,
+                });
+            }
+        }
+        Ok(gone)
+    }
+
+    /// Returns `true` if a message in another mailbox of the state has records that name this
+    /// mailbox and digest: these stand. A spool that contains another may have such messages.
+    fn is_given_elsewhere(&self, row: &GivenRow, path: i64) -> Result<bool> {
+        self.is_any(
+            "SELECT 1 FROM given WHERE digest=?1 AND mailbox<>?2 AND 0<files AND (path=?3
+               OR EXISTS (SELECT 1 FROM other_path other
+                 WHERE other.digest=?1 AND other.mailbox=given.mailbox AND other.path=?3))",
+            params![row.digest, row.mailbox, path],
+        )
+    }
+
+    fn path(&self, id: i64) -> Result<Vec<u8>> {
+        let sql = "SELECT path FROM path WHERE id=?1";
+        let found = self.find(sql, params![id], |row| row.get(0))?;
+        found.ok_or_else(|| self.damaged("lacks a mailbox"))
+    }
+
+    /// In a state that is rebuilt: removes a message that is gone.
+    pub(super) fn forget_digest(&self, mailbox: MailboxId, digest: DigestBytes) -> Result<()> {
+        match self.given_row(mailbox, digest)? {
+            Some(row) => self.remove_given(&row),
+            None => Ok(()),
+        }
+    }
+
+    /// Removes a message from those that were given and from those that were read.
+    fn remove_given(&self, row: &GivenRow) -> Result<()> {
+        let (mailbox, digest) = (row.mailbox, row.digest);
+        for sql in [
+            "DELETE FROM other_path WHERE mailbox=?1 AND digest=?2",
+            "DELETE FROM given WHERE mailbox=?1 AND digest=?2",
+            "INSERT OR IGNORE INTO fresh_gone VALUES(?1,?2)",
+        ] {
+            self.run(sql, params![mailbox, digest])?;
+        }
+        row.keys()
+            .iter()
+            .try_for_each(|key| self.remove_seen(mailbox, key))
+    }
+
+    /// Removes a message from those that were read.
+    pub(super) fn remove_seen(&self, mailbox: MailboxId, key: &StoredKey) -> Result<()> {
+        for sql in [
+            "DELETE FROM seen WHERE mailbox=?1 AND key=?2",
+            "INSERT OR IGNORE INTO fresh_unread VALUES(?1,?2)",
+        ] {
+            self.run(sql, params![mailbox, key])?;
+        }
+        Ok(())
+    }
+
+    /// Removes the growing messages that are gone: their URLs must be written again if they come
+    /// back.
+    fn remove_growing_of(&self, mailbox: MailboxId, unheld: &UnheldRows) -> Result<()> {
+        for message in self.growing_messages(mailbox)? {
+            let is_gone = |digest: &u128| unheld.contains_key(&(mailbox, digest.to_be_bytes()));
+            if message.digests.iter().any(is_gone) {
+                self.remove_growing(mailbox, &message)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// A mailbox with messages that have no holder.
+#[derive(Clone, Copy, Debug)]
+pub struct OrphanedMailbox {
+    pub id: MailboxId,
+    pub key: Hash128,
+    /// The file system of its files.
+    pub dev: u64,
+}
+
+/// Messages that were released.
+#[derive(Default)]
+struct ReleasedRows {
+    /// Number of messages that were released, whether they have other holders or not.
+    released: usize,
+    /// Those without another holder.
+    rows: UnheldRows,
+}
+
+impl ReleasedRows {
+    fn add(&mut self, row: Option<GivenRow>) {
+        if let Some(row) = row.filter(|row| row.files == 0) {
+            self.rows.insert((row.mailbox, row.digest), row);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::store::mail_rows::GrowingMessage;
+    use crate::store::tests::StoreFixture;
+
+    const SPOOL: &str = "/var/mail";
+
+    /// A message with one digest, under which it was read too.
+    fn message(digest: u128) -> GivenMessage {
+        GivenMessage {
+            digest,
+            key: digest,
+            mailbox: b"/var/mail/a".to_vec(),
+            earlier: Vec::new(),
+        }
+    }
+
+    /// Digest and number of holders of each message.
+    fn counts(state: &StateDb) -> Vec<String> {
+        state.rows("SELECT hex(digest)+0, files FROM given ORDER BY digest")
+    }
+
+    #[test]
+    fn without_tombstones_no_holder_is_stored() {
+        let fixture = StoreFixture::new("untracked");
+        let state = fixture.state();
+        state.set_tracking(false).unwrap();
+        assert_eq!(state.open_holder(1, SPOOL.as_ref(), 1).unwrap(), None);
+        assert!(!state.is_holder(1).unwrap() && state.rows("SELECT * FROM path").is_empty());
+    }
+
+    #[test]
+    fn the_end_of_tracking_removes_all_rows_of_holders() {
+        let fixture = StoreFixture::new("end-of-tracking");
+        let state = fixture.state();
+        let mailbox = state.mailbox(7, 7, 1).unwrap();
+        state.mark_seen(mailbox, 5 << 100).unwrap();
+        state.open_holder(1, SPOOL.as_ref(), 1).unwrap();
+        state.put_given(mailbox, &message(5)).unwrap();
+        state.hold(1, mailbox, 5, 5).unwrap();
+        state.commit().unwrap();
+        state.set_tracking(false).unwrap();
+        for table in ["holder", "held", "given", "path", "fresh_given"] {
+            assert!(
+                state.rows(&format!("SELECT * FROM {table}")).is_empty(),
+                "{table}"
+            );
+        }
+        assert!(state.is_seen(mailbox, 5 << 100).unwrap());
+    }
+
+    #[test]
+    fn keys_with_their_highest_bit_are_found() {
+        let fixture = StoreFixture::new("highest-bit");
+        let state = fixture.state();
+        state
+            .open_holder(u64::MAX, SPOOL.as_ref(), u64::MAX)
+            .unwrap();
+        assert!(state.is_holder(u64::MAX).unwrap() && !state.is_holder(0).unwrap());
+        let holders = state.holders_after(SPOOL.as_ref(), None).unwrap();
+        assert_eq!(
+            holders.iter().map(|row| (row.key, row.dev)).next(),
+            Some((u64::MAX, u64::MAX))
+        );
+    }
+
+    #[test]
+    fn each_holder_of_a_message_counts_once() {
+        let fixture = StoreFixture::new("counts");
+        let state = fixture.state();
+        let mailbox = state.mailbox(7, 7, 1).unwrap();
+        state.put_given(mailbox, &message(5)).unwrap();
+        for holder in [1, 2, 2, 1] {
+            state.open_holder(holder, SPOOL.as_ref(), 1).unwrap();
+            state.hold(holder, mailbox, 5, 5).unwrap();
+        }
+        assert_eq!(counts(&state), ["[Integer(5), Integer(2)]"]);
+    }
+
+    #[test]
+    fn a_message_without_records_is_not_held() {
+        let fixture = StoreFixture::new("no-records");
+        let state = fixture.state();
+        let mailbox = state.mailbox(7, 7, 1).unwrap();
+        state.open_holder(1, SPOOL.as_ref(), 1).unwrap();
+        state.hold(1, mailbox, 5, 5).unwrap();
+        // The digest is known, but under another key: it is another message, which differs far from
+        // its start.
+        state.put_given(mailbox, &message(6)).unwrap();
+        state.hold(1, mailbox, 6, 6 << 100).unwrap();
+        assert!(state.rows("SELECT * FROM held").is_empty());
+        assert_eq!(counts(&state), ["[Integer(6), Integer(0)]"]);
+    }
+
+    #[test]
+    fn whoever_holds_a_grown_message_holds_its_earlier_digests() {
+        let fixture = StoreFixture::new("grown");
+        let state = fixture.state();
+        let mailbox = state.mailbox(7, 7, 1).unwrap();
+        state.put_given(mailbox, &message(5)).unwrap();
+        let mut grown = message(6);
+        grown.earlier = vec![5];
+        state.put_given(mailbox, &grown).unwrap();
+        state.open_holder(1, SPOOL.as_ref(), 1).unwrap();
+        state.hold(1, mailbox, 6, 6).unwrap();
+        assert_eq!(
+            counts(&state),
+            ["[Integer(5), Integer(1)]", "[Integer(6), Integer(1)]"]
+        );
+    }
+
+    #[test]
+    fn messages_with_one_digest_share_a_row_that_keeps_its_holders() {
+        let fixture = StoreFixture::new("one-digest");
+        let state = fixture.state();
+        let mailbox = state.mailbox(7, 7, 1).unwrap();
+        let (one, mut other) = (message(5), message(5));
+        (other.key, other.earlier) = (9 << 100, vec![3, 4]);
+        state.put_given(mailbox, &one).unwrap();
+        state.open_holder(1, SPOOL.as_ref(), 1).unwrap();
+        state.hold(1, mailbox, 5, one.key).unwrap();
+        for _ in 0..2 {
+            state.put_given(mailbox, &other).unwrap();
+            let row = state
+                .given_row(mailbox, 5_u128.to_be_bytes())
+                .unwrap()
+                .unwrap();
+            assert_eq!(
+                (row.keys().len(), row.earlier().len(), row.files),
+                (2, 2, 1)
+            );
+        }
+        for key in [one.key, other.key] {
+            assert!(state.is_given(mailbox, 5, key).unwrap());
+        }
+        assert!(!state.is_given(mailbox + 1, 5, one.key).unwrap());
+    }
+
+    #[test]
+    fn messages_with_one_digest_keep_the_mailboxes_of_all_their_records() {
+        let fixture = StoreFixture::new("one-digest-two-mailboxes");
+        let state = fixture.state();
+        let spool = state.mailbox(7, 7, 1).unwrap();
+        let (one, mut other) = (message(5), message(5));
+        (other.key, other.mailbox) = (9 << 100, b"/var/mail/b".to_vec());
+        state.put_given(spool, &one).unwrap();
+        state.put_given(spool, &other).unwrap();
+        for (holder, key) in [(1, one.key), (2, other.key)] {
+            state.open_holder(holder, SPOOL.as_ref(), 1).unwrap();
+            state.hold(holder, spool, 5, key).unwrap();
+        }
+        assert!(state.release_holder(1).unwrap().gone.is_empty());
+        let gone = state.release_holder(2).unwrap().gone;
+        let mailboxes: Vec<_> = gone.into_iter().map(|message| message.mailbox).collect();
+        assert_eq!(mailboxes, [one.mailbox, other.mailbox]);
+    }
+
+    #[test]
+    fn a_rebuild_keeps_messages_and_forgets_their_holders() {
+        let fixture = StoreFixture::new("forgotten");
+        let state = fixture.state();
+        let mailbox = state.mailbox(7, 7, 1).unwrap();
+        state.put_given(mailbox, &message(5)).unwrap();
+        state.open_holder(1, SPOOL.as_ref(), 1).unwrap();
+        state.hold(1, mailbox, 5, 5).unwrap();
+        state.forget_holders().unwrap();
+        assert!(!state.is_holder(1).unwrap());
+        assert_eq!(counts(&state), ["[Integer(5), Integer(0)]"]);
+    }
+
+    const MAILBOX: &[u8] = b"/var/mail/a";
+
+    /// A state with one mailbox.
+    struct GoneTest {
+        state: StateDb,
+        mailbox: MailboxId,
+        /// The mailbox that records name.
+        path: &'static [u8],
+        _fixture: StoreFixture,
+    }
+
+    impl GoneTest {
+        fn new(name: &str) -> GoneTest {
+            let fixture = StoreFixture::new(name);
+            let state = fixture.state();
+            GoneTest {
+                mailbox: state.mailbox(7, 8, 1).unwrap(),
+                state,
+                path: MAILBOX,
+                _fixture: fixture,
+            }
+        }
+
+        /// A key whose stored bytes differ for each digest.
+        fn key(digest: u128) -> Hash128 {
+            digest << 64
+        }
+
+        /// A file in which a message was read. `earlier`: its digests before it had grown.
+        fn read(&self, holder: HolderKey, digest: u128, earlier: &[u128]) {
+            let key = GoneTest::key(digest);
+            self.state.mark_seen(self.mailbox, key).unwrap();
+            let given = GivenMessage {
+                digest,
+                key,
+                mailbox: self.path.to_vec(),
+                earlier: earlier.to_vec(),
+            };
+            self.state.put_given(self.mailbox, &given).unwrap();
+            self.hold(holder, digest);
+        }
+
+        fn hold(&self, holder: HolderKey, digest: u128) {
+            let (state, key) = (&self.state, GoneTest::key(digest));
+            state.open_holder(holder, SPOOL.as_ref(), 1).unwrap();
+            state.hold(holder, self.mailbox, digest, key).unwrap();
+        }
+
+        /// Releases a holder. Returns the digests of each message that is gone.
+        fn release(&self, holder: HolderKey) -> Vec<Vec<u128>> {
+            let mut gone = Vec::new();
+            loop {
+                let step = self.state.release_holder(holder).unwrap();
+                let is_done = step.is_done;
+                gone.extend(digests(step));
+                if is_done {
+                    return gone;
+                }
+            }
+        }
+
+        fn is_seen(&self, digest: u128) -> bool {
+            let key = GoneTest::key(digest);
+            self.state.is_seen(self.mailbox, key).unwrap()
+        }
+
+        fn has_rows(&self, table: &str) -> bool {
+            !self
+                .state
+                .rows(&format!("SELECT * FROM {table}"))
+                .is_empty()
+        }
+    }
+
+    fn digests(release: Release) -> Vec<Vec<u128>> {
+        let digests_of = |message: GoneMessage| {
+            assert!(message.mailbox.starts_with(b"/var/mail/"));
+            message.digests
+        };
+        release.gone.into_iter().map(digests_of).collect()
+    }
+
+    #[test]
+    fn a_message_is_gone_with_its_last_holder() {
+        let test = GoneTest::new("last-holder");
+        test.read(1, 5, &[]);
+        test.hold(2, 5);
+        assert!(test.release(1).is_empty() && test.is_seen(5));
+        assert_eq!(test.release(2), [[5]]);
+        assert!(!test.is_seen(5) && !test.has_rows("given") && !test.has_rows("holder"));
+    }
+
+    #[test]
+    fn a_message_that_comes_back_is_given_and_gone_again() {
+        let test = GoneTest::new("comes-back");
+        for holder in [1, 2] {
+            test.read(holder, 5, &[]);
+            assert!(test.is_seen(5));
+            assert_eq!(test.release(holder), [[5]]);
+        }
+    }
+
+    #[test]
+    fn a_message_in_another_mailbox_stays() {
+        let test = GoneTest::new("other-mailbox");
+        test.read(1, 5, &[]);
+        let other = GoneTest {
+            mailbox: test.state.mailbox(9, 8, 1).unwrap(),
+            path: b"/var/mail/b",
+            ..test
+        };
+        other.read(2, 5, &[]);
+        assert_eq!(other.release(1), [[5]]);
+        assert!(other.is_seen(5));
+        assert_eq!(other.release(2), [[5]]);
+    }
+
+    #[test]
+    fn a_message_with_records_of_the_same_mailbox_in_another_scope_stays() {
+        let test = GoneTest::new("other-scope");
+        test.read(1, 5, &[]);
+        let other = GoneTest {
+            mailbox: test.state.mailbox(9, 8, 1).unwrap(),
+            ..test
+        };
+        other.read(2, 5, &[]);
+        assert!(other.release(1).is_empty() && other.is_seen(5));
+        assert_eq!(other.release(2), [[5]]);
+    }
+
+    #[test]
+    fn a_message_that_grew_is_one_message_with_all_its_digests() {
+        let test = GoneTest::new("grew");
+        test.read(1, 9, &[]);
+        test.read(1, 4, &[9]);
+        test.read(1, 6, &[9, 4]);
+        test.read(1, 7, &[]);
+        let mut gone = test.release(1);
+        gone.sort();
+        assert_eq!(gone, [vec![7], vec![9, 4, 6]]);
+        assert!([9, 4, 6, 7].iter().all(|digest| !test.is_seen(*digest)));
+    }
+
+    #[test]
+    fn a_growing_message_that_is_gone_gives_its_urls_again() {
+        let test = GoneTest::new("growing");
+        test.read(1, 5, &[]);
+        test.read(2, 6, &[]);
+        let growing = |digest| GrowingMessage {
+            len: 10,
+            hash: digest,
+            ids: vec![1, 2],
+            digests: vec![digest],
+        };
+        for digest in [5, 6] {
+            let state = &test.state;
+            state.put_growing(test.mailbox, &growing(digest)).unwrap();
+        }
+        test.release(1);
+        let left = test.state.growing_messages(test.mailbox).unwrap();
+        assert_eq!(left, [growing(6)]);
+    }
+
+    #[test]
+    fn a_release_in_steps_names_each_message_once() {
+        let test = GoneTest::new("steps");
+        let messages = u128::from(RELEASED_MESSAGES) + 1;
+        for digest in 1..=messages {
+            test.read(1, digest, &[]);
+        }
+        let mut gone = Vec::new();
+        let mut steps = 0;
+        loop {
+            let step = test.state.release_holder(1).unwrap();
+            // Its file is read again if it comes back between two steps.
+            assert!(!test.state.is_holder(1).unwrap());
+            let is_done = step.is_done;
+            gone.extend(digests(step));
+            steps += 1;
+            if is_done {
+                break;
+            }
+        }
+        gone.sort();
+        assert_eq!(steps, 3);
+        assert_eq!(
+            gone,
+            (1..=messages)
+                .map(|digest| vec![digest])
+                .collect::<Vec<_>>()
+        );
+    }
+
+    #[test]
+    fn a_file_that_returns_during_its_release_holds_what_is_read_in_it_again() {
+        let test = GoneTest::new("returns");
+        test.read(1, 5, &[]);
+        assert_eq!(digests(test.state.release_holder(1).unwrap()), [[5]]);
+        test.read(1, 5, &[]);
+        assert!(test.state.is_holder(1).unwrap() && test.is_seen(5));
+        assert_eq!(test.release(1), [[5]]);
+    }
+
+    #[test]
+    fn holders_are_listed_by_spool() {
+        let test = GoneTest::new("by-spool");
+        for (holder, spool) in [(3, SPOOL), (1, SPOOL), (2, "/srv/mail")] {
+            test.state.open_holder(holder, spool.as_ref(), 4).unwrap();
+        }
+        let keys = |last| -> Vec<HolderKey> {
+            let holders = test.state.holders_after(SPOOL.as_ref(), last).unwrap();
+            holders.iter().map(|holder| holder.key).collect()
+        };
+        assert_eq!(
+            (keys(None), keys(Some(1)), keys(Some(3))),
+            (vec![1, 3], vec![3], vec![])
+        );
+    }
+
+    #[test]
+    fn after_a_rebuild_messages_that_are_not_found_again_are_gone() {
+        let test = GoneTest::new("orphans");
+        test.read(1, 5, &[]);
+        test.read(2, 6, &[]);
+        test.read(2, 8, &[6]);
+        test.state.forget_holders().unwrap();
+        test.hold(1, 5);
+        assert_eq!(test.state.held_mailboxes(1).unwrap(), [7]);
+        let mailboxes = test.state.orphaned_mailboxes(8).unwrap();
+        let found: Vec<_> = mailboxes
+            .iter()
+            .map(|row| (row.id, row.key, row.dev))
+            .collect();
+        assert_eq!(found, [(test.mailbox, 7, 1)]);
+        assert!(test.state.orphaned_mailboxes(9).unwrap().is_empty());
+        let gone = test.state.release_orphans(test.mailbox).unwrap();
+        assert!(!gone.is_done);
+        assert_eq!(digests(gone), [[6, 8]]);
+        assert!(test.state.release_orphans(test.mailbox).unwrap().is_done);
+        assert!(test.state.orphaned_mailboxes(8).unwrap().is_empty());
+        assert!(test.is_seen(5) && !test.is_seen(6));
+    }
+
+    #[test]
+    fn of_a_mailbox_without_a_name_the_database_is_damaged() {
+        let test = GoneTest::new("no-name");
+        test.read(1, 5, &[]);
+        test.state
+            .batch("DELETE FROM path WHERE path LIKE '%a'")
+            .unwrap();
+        let error = test.state.release_holder(1).unwrap_err();
+        assert!(error.to_string().contains("mailbox"), "{error}");
+    }
+}

@@ -1,0 +1,266 @@
+//! Purges the state of files that are missing for long, and of messages and mailboxes together with
+//! them; measures that time.
+//!
+//! A survey lists the files that exist. The others are marked as missing since that day, and after
+//! their retention time they are purged. Only mailboxes of the surveyed spool count, and of these
+//! only the ones on mounted file systems. Every step can be interrupted and repeated.
+
+use std::collections::{BTreeSet, HashSet};
+use std::ops::RangeInclusive;
+
+use rusqlite::params;
+
+use super::state_db::{
+    Hash128, MailboxId, STORED_KEY_BYTES, StateDb, StoredKey, linked_keys, unsigned,
+};
+use crate::Result;
+use crate::environment::{DaemonHost, MonotonicTime};
+use urlspool_text::limits::{AGE_SAVE_INTERVAL_S, MAX_DOWNTIME_S, PURGE_DAYS, PURGED_PER_SURVEY};
+
+/// Rows that one transaction changes. Bounds the write-ahead log.
+const CHUNK_ROWS: u32 = 10_000;
+
+/// The files that exist in a spool, found by a survey.
+#[derive(Debug, Default)]
+pub struct SeenFiles {
+    /// Keys of files, and hashes of the identities of mboxes in their mailboxes. Must be sorted.
+    pub files: Vec<u64>,
+    /// Their file systems, and that of the spool itself.
+    pub devs: BTreeSet<u64>,
+}
+
+/// Results of a survey.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct PurgeStats {
+    /// Purged files, messages and mailboxes.
+    pub purged: u64,
+    /// Mailboxes on file systems that are not mounted.
+    pub frozen: u64,
+}
+
+impl SeenFiles {
+    fn has(&self, file: u64) -> bool {
+        self.files.binary_search(&file).is_ok()
+    }
+}
+
+impl StateDb {
+    /// Returns `true` if the state has a mailbox of this spool.
+    pub fn has_spool(&self, spool: Hash128) -> Result<bool> {
+        self.is_any(
+            "SELECT 1 FROM mailbox WHERE spool=?1",
+            params![spool.to_be_bytes()],
+        )
+    }
+
+    /// Marks what is missing from a spool, and purges what is missing for long, and commits that.
+    /// The batch must be empty.
+    pub(super) fn survey(&self, spool: Hash128, seen: &SeenFiles, day: u64) -> Result<PurgeStats> {
+        let devs: Vec<String> = seen
+            .devs
+            .iter()
+            .map(|dev| dev.cast_signed().to_string())
+            .collect();
+        let (spool, devs) = (format!("spool=x'{spool:032x}'"), devs.join(","));
+        let surveyed = format!("{spool} AND dev IN ({devs})");
+        let frozen = format!("SELECT count(*) FROM mailbox WHERE {spool} AND dev NOT IN ({devs})");
+        let frozen = self.find(&frozen, [], |row| unsigned(row, 0))?.unwrap_or(0);
+        self.mark_files(&surveyed, seen, day)?;
+        self.mark_mailboxes(&surveyed, day)?;
+        // A state whose watch time was set back has later days.
+        let Some(missing_since) = day.checked_sub(PURGE_DAYS) else {
+            return Ok(PurgeStats { purged: 0, frozen });
+        };
+        let mut purged = self.purge_files(&surveyed, missing_since)?;
+        let unused = format!(
+            "SELECT id FROM mailbox WHERE {surveyed} AND gone<=?1
+             AND id NOT IN (SELECT mailbox FROM file) AND id NOT IN (SELECT mailbox FROM given)"
+        );
+        for mailbox in self.all(&unused, [missing_since.cast_signed()], |row| row.get(0))? {
+            purged += self.purge_mailbox(mailbox)?;
+        }
+        self.commit()?;
+        Ok(PurgeStats { purged, frozen })
+    }
+
+    /// Marks files as missing since `day`, or as present again.
+    fn mark_files(&self, surveyed: &str, seen: &SeenFiles, day: u64) -> Result<()> {
+        let mailboxes = format!("SELECT id FROM mailbox WHERE {surveyed} ORDER BY id");
+        let mailboxes: Vec<MailboxId> = self.all(&mailboxes, [], |row| row.get(0))?;
+        let sql =
+            "SELECT key, mailbox, gone IS NOT NULL FROM file WHERE ?1<key ORDER BY key LIMIT ?2";
+        let mut last = i64::MIN;
+        loop {
+            let rows: Vec<(i64, MailboxId, bool)> =
+                self.all(sql, params![last, CHUNK_ROWS], |row| {
+                    Ok((row.get(0)?, row.get(1)?, row.get(2)?))
+                })?;
+            let Some((key, ..)) = rows.last() else {
+                return Ok(());
+            };
+            last = *key;
+            for (key, mailbox, was_missing) in rows {
+                let is_missing = !seen.has(key.cast_unsigned());
+                if is_missing != was_missing && mailboxes.binary_search(&mailbox).is_ok() {
+                    let gone = is_missing.then_some(day.cast_signed());
+                    self.run("UPDATE file SET gone=?2 WHERE key=?1", params![key, gone])?;
+                }
+            }
+            self.commit()?;
+        }
+    }
+
+    /// Marks mailboxes without a present file as missing since `day`, and the others as present.
+    /// Those of which messages lie in archives together with others count as present.
+    fn mark_mailboxes(&self, surveyed: &str, day: u64) -> Result<()> {
+        let present = "(many>1 OR id IN (SELECT mailbox FROM file WHERE gone IS NULL))";
+        let found = format!(
+            "UPDATE mailbox SET gone=NULL WHERE {surveyed} AND gone IS NOT NULL AND {present}"
+        );
+        self.run(&found, [])?;
+        let missing = format!(
+            "UPDATE mailbox SET gone=?1 WHERE {surveyed} AND gone IS NULL AND NOT {present}"
+        );
+        self.run(&missing, [day.cast_signed()])
+    }
+
+    /// Purges files, at most [`PURGED_PER_SURVEY`], and with each its message, unless it can be in
+    /// another file. The messages of a holder are gone before it is purged. Returns the number of
+    /// entries.
+    fn purge_files(&self, surveyed: &str, missing_since: u64) -> Result<u64> {
+        let sql = format!(
+            "SELECT file.key, mailbox, iif(many=0, message, NULL) FROM file JOIN mailbox ON id=mailbox
+             WHERE {surveyed} AND file.gone<=?1 AND holder NOT IN (SELECT key FROM holder) LIMIT ?2"
+        );
+        let limits = params![missing_since.cast_signed(), PURGED_PER_SURVEY as u32];
+        let files: Vec<(i64, MailboxId, Option<i64>)> = self.all(&sql, limits, |row| {
+            Ok((row.get(0)?, row.get(1)?, row.get(2)?))
+        })?;
+        if files.is_empty() {
+            return Ok(0);
+        }
+        let keys: HashSet<i64> = files.iter().map(|(key, ..)| *key).collect();
+        // Messages that only these files hold.
+        let mut unshared: HashSet<_> = files.iter().map(|file| (file.1, file.2)).collect();
+        let sql = "SELECT key, mailbox, message FROM file WHERE message IS NOT NULL";
+        self.each(sql, [], |row| {
+            if !keys.contains(&row.get(0)?) {
+                unshared.remove(&(row.get(1)?, row.get(2)?));
+            }
+            Ok(())
+        })?;
+        let mut purged = 0;
+        for chunk in files.chunks(CHUNK_ROWS as usize) {
+            for (key, mailbox, message) in chunk {
+                self.run("DELETE FROM file WHERE key=?1", params![key])?;
+                purged += 1;
+                let message = message.filter(|_| unshared.contains(&(*mailbox, *message)));
+                if let Some(message) = message {
+                    purged += self.purge_seen(*mailbox, linked_keys(message.cast_unsigned()))?;
+                }
+            }
+            self.commit()?;
+        }
+        Ok(purged)
+    }
+
+    /// Purges a mailbox without files in the state, its own row last. Returns the number of
+    /// entries.
+    fn purge_mailbox(&self, id: MailboxId) -> Result<u64> {
+        let mut purged = 1;
+        loop {
+            let rows = self.purge_seen(id, StoredKey::default()..=[0xFF; STORED_KEY_BYTES])?;
+            self.commit()?;
+            purged += rows;
+            if rows == 0 {
+                break;
+            }
+        }
+        self.remove_all_growing(id)?;
+        for table in ["fresh", "fresh_mailbox", "fresh_gone", "fresh_unread"] {
+            let sql = format!("DELETE FROM {table} WHERE mailbox=?1");
+            self.run(&sql, params![id])?;
+        }
+        self.run("DELETE FROM mailbox WHERE id=?1", params![id])?;
+        self.commit()?;
+        Ok(purged)
+    }
+
+    /// Removes messages of a mailbox within a range of keys, at most [`CHUNK_ROWS`]. Returns their
+    /// number.
+    fn purge_seen(&self, mailbox: MailboxId, keys: RangeInclusive<StoredKey>) -> Result<u64> {
+        self.forget_comparable()?;
+        let deleted = self.count_changes(
+            "DELETE FROM seen WHERE mailbox=?1 AND key IN (SELECT key FROM seen WHERE mailbox=?1 AND \
+             key BETWEEN ?2 AND ?3 LIMIT ?4)",
+            params![mailbox, keys.start(), keys.end(), CHUNK_ROWS],
+        )?;
+        Ok(deleted as u64)
+    }
+}
+
+const DAY_S: u64 = 86_400;
+
+/// The time for which the spools have been watched. The age of missing files is measured with it.
+///
+/// The system clock may jump, and no state may be purged because of that. So the time counts during
+/// which the daemon runs, and of the time between two runs at most [`MAX_DOWNTIME_S`].
+#[derive(Clone, Copy, Debug)]
+pub(super) struct WatchTime {
+    /// Seconds before `since`.
+    before_s: u64,
+    since: MonotonicTime,
+    now: MonotonicTime,
+    /// Seconds since 1970; `None` without a system clock.
+    unix_time: Option<u64>,
+    /// Seconds that are saved in the state.
+    saved_s: u64,
+}
+
+impl WatchTime {
+    /// Continues from the time that the last run saved.
+    pub(super) fn open(db: &StateDb, host: &mut dyn DaemonHost) -> Result<WatchTime> {
+        let (now, unix_time) = (host.now(), host.unix_time());
+        let saved_s = db.meta_value("age")?.unwrap_or(0);
+        let away_s = match (db.meta_value("date")?, unix_time) {
+            (Some(before), Some(now)) => now.saturating_sub(before).min(MAX_DOWNTIME_S),
+            _ => 0,
+        };
+        Ok(WatchTime {
+            before_s: saved_s + away_s,
+            since: now,
+            now,
+            unix_time,
+            saved_s,
+        })
+    }
+
+    /// Reads the clocks.
+    pub(super) fn update(&mut self, host: &mut dyn DaemonHost) {
+        (self.now, self.unix_time) = (host.now(), host.unix_time());
+    }
+
+    /// The day, counted from the first.
+    pub(super) fn day(&self) -> u64 {
+        self.seconds() / DAY_S
+    }
+
+    /// Returns `true` if it was not saved for [`AGE_SAVE_INTERVAL_S`].
+    pub(super) fn is_due(&self) -> bool {
+        self.saved_s + AGE_SAVE_INTERVAL_S <= self.seconds()
+    }
+
+    /// Saves it in the open transaction.
+    pub(super) fn save(&mut self, db: &StateDb) -> Result<()> {
+        self.saved_s = self.seconds();
+        db.set_meta_value("age", self.saved_s)?;
+        match self.unix_time {
+            Some(unix_time) => db.set_meta_value("date", unix_time),
+            None => Ok(()),
+        }
+    }
+
+    fn seconds(&self) -> u64 {
+        self.before_s + self.now.ms.saturating_sub(self.since.ms) / 1_000
+    }
+}

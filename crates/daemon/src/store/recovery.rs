@@ -1,0 +1,732 @@
+//! Brings state and output into agreement after any end of the daemon, or reports that they
+//! contradict each other.
+//!
+//! Every step can be interrupted and repeated. Only files that the state names are removed.
+//!
+//! [`rebuild_state`] makes a lost state again from the segments' sidecars.
+
+use std::collections::{BTreeMap, HashSet};
+use std::ops::Range;
+use std::os::unix::fs::MetadataExt;
+use std::path::Path;
+use std::{fs, io};
+
+use walkdir::WalkDir;
+
+use super::committer::{Committer, UnsealedSegment, publish_if_hidden};
+use super::sidecar_rows::StateSidecar;
+use super::state_db::{MissingTables, StateDb, remove_shutdown_hash, rename_shutdown_hash};
+use super::state_paths::{InstanceLock, StatePaths, create_folders, meta_name, reserve_space};
+use crate::environment::{DaemonHost, LogRecord};
+use crate::segment::{self, SegmentDir, number, remove_if_exists};
+use crate::{AtPath, DaemonError, ErrorKind, REBUILD, Result};
+use urlspool_files::config::Config;
+use urlspool_files::keyed_hash::HashKey;
+use urlspool_files::sink::random_bytes;
+use urlspool_record::record::Sidecar;
+
+/// Opens state and output, and completes or undoes what was interrupted. Warnings for the operator
+/// go to `warn`.
+pub(super) fn open(config: &Config, warn: &mut dyn FnMut(String)) -> Result<Committer> {
+    let paths = StatePaths::new(config);
+    let dir = create_folders(config, &paths)?;
+    let has_output = has_output(&dir, &paths)?;
+    let db = open_db(&paths, has_output)?;
+    let hash_key = secret_key(&dir, &paths, has_output)?;
+    db.set_tracking(config.output.tombstones)?;
+    check_instance(&paths, &db)?;
+    let unsealed = db.unsealed_segment()?;
+    check_age(&dir, &paths, &unsealed)?;
+    if db.is_unclean {
+        compare_with_sidecars(&paths, &db)?;
+    }
+    let committer = Committer::new(db, dir, config, hash_key)?;
+    // An output that was written before folders remembered their highest number, or another folder.
+    committer.remember(unsealed.seq - 1)?;
+    let mut committer = complete_segment(committer, &unsealed, warn)?;
+    committer.set_aside = committer.db.open_set_aside()?;
+    committer.adopt_spools(&config.spool)?;
+    set_unknown_files_aside(&committer, warn)?;
+    reserve_space(&paths.reserve)?;
+    Ok(committer)
+}
+
+fn open_db(paths: &StatePaths, has_output: bool) -> Result<StateDb> {
+    let is_empty = fs::metadata(&paths.db).map_or(0, |metadata| metadata.len()) == 0;
+    if is_empty && has_output {
+        return Err(DaemonError::inconsistent(format!(
+            "state database {} is missing although its segments exist; {REBUILD}",
+            paths.db.display()
+        )));
+    }
+    let missing = if has_output {
+        MissingTables::Reject
+    } else {
+        MissingTables::Create
+    };
+    StateDb::open(&paths.db, missing)
+}
+
+/// Returns `true` if there are files that only a state can have written.
+fn has_output(dir: &SegmentDir, paths: &StatePaths) -> Result<bool> {
+    Ok(paths.instance.exists()
+        || dir.highest().at(dir.path())? > 0
+        || !dir.hidden_names().at(dir.path())?.is_empty()
+        || paths.highest_sidecar()? > 0)
+}
+
+/// Returns the secret key of the state. A state without output gets one. It is kept in the state folder and in the output
+/// folder, so that the loss of one of them does not make all mail look new.
+fn secret_key(dir: &SegmentDir, paths: &StatePaths, has_output: bool) -> Result<HashKey> {
+    let places = [&paths.key, &dir.key()];
+    let kept = places.map(|place| fs::read(place).ok()?.try_into().ok());
+    let key: [u8; HashKey::BYTES] = match kept.into_iter().flatten().next() {
+        Some(key) => key,
+        None if has_output => {
+            return Err(DaemonError::inconsistent(format!(
+                "the secret key {} is missing or cannot be read, and so is its copy {}: restore one \
+                 of them. Without it, or with a state that was made by a development version, \
+                 nothing that was written is recognised: begin with new folders for state and \
+                 output, into which all mail is written again",
+                paths.key.display(),
+                dir.key().display()
+            )));
+        }
+        None => random_bytes().at(&paths.key)?,
+    };
+    for (place, kept) in places.into_iter().zip(kept) {
+        // One that was restored may be open to others.
+        let is_private = fs::metadata(place).is_ok_and(|found| found.mode() & 0o777 == 0o600);
+        if kept != Some(key) || !is_private {
+            segment::replace_private(place, &key).at(place)?;
+        }
+    }
+    Ok(HashKey::new(key))
+}
+
+/// Compares the state's name with the one that was written when the state was created.
+fn check_instance(paths: &StatePaths, db: &StateDb) -> Result<()> {
+    match fs::read_to_string(&paths.instance) {
+        Ok(instance) if instance.trim() == db.instance() => Ok(()),
+        Ok(_) => Err(DaemonError::inconsistent(format!(
+            "{} belongs to another state than {}; {REBUILD}",
+            paths.instance.display(),
+            paths.db.display()
+        ))),
+        Err(_) => segment::replace(&paths.instance, format!("{}\n", db.instance()).as_bytes())
+            .at(&paths.instance),
+    }
+}
+
+/// Rejects a state that is older than the output: one that was restored from a backup.
+fn check_age(dir: &SegmentDir, paths: &StatePaths, unsealed: &UnsealedSegment) -> Result<()> {
+    let published = dir.highest().at(dir.path())?;
+    let hidden_names = dir.hidden_names().at(dir.path())?;
+    let hidden = hidden_names.iter().filter_map(|name| number(name)).max();
+    let found = published
+        .max(hidden.unwrap_or(0))
+        .max(paths.highest_sidecar()?);
+    let expected = unsealed.seq;
+    if expected < found || published == expected && !unsealed.is_sealing {
+        return Err(DaemonError::inconsistent(format!(
+            "state database {} is older than the output: it expects segment {expected}, but \
+             segment {found} was written; {REBUILD}",
+            paths.db.display()
+        )));
+    }
+    Ok(())
+}
+
+/// Number of the newest sidecars with which a state is compared after an unclean end. Each may list
+/// 100,000 messages, and a look-up takes a few microseconds.
+const COMPARED_SIDECARS: u64 = 8;
+
+/// Compares a state with what the newest sidecars list: that was committed before they were written.
+fn compare_with_sidecars(paths: &StatePaths, db: &StateDb) -> Result<()> {
+    let newest = paths.highest_sidecar()?;
+    let oldest = newest
+        .saturating_sub(COMPARED_SIDECARS - 1)
+        .max(db.first_comparable()?);
+    let mut removed = db.newly_removed()?;
+    for seq in (oldest..=newest).rev() {
+        // One that a crash left incomplete belongs to no published segment.
+        let sidecar = fs::read(paths.sidecar(seq)).ok();
+        let Some(sidecar) = sidecar.and_then(|bytes| StateSidecar::read(&bytes)) else {
+            continue;
+        };
+        for mailbox in &sidecar.mailboxes {
+            if !db.has_rows_of(mailbox, &mut removed)? {
+                return Err(db.damaged(&format!(
+                    "was changed: it lacks messages that the sidecar of segment {seq} lists"
+                )));
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Completes the segment that was being written or published.
+fn complete_segment(
+    mut committer: Committer,
+    unsealed: &UnsealedSegment,
+    warn: &mut dyn FnMut(String),
+) -> Result<Committer> {
+    if unsealed.is_sealing {
+        committer.finish_seal()?;
+        // A state from a backup may not know the lines that were written after this segment.
+        let next = committer.db.unsealed_segment()?;
+        cut_to_committed(&committer.dir.part(next.seq), &next, warn)?;
+    } else {
+        cut_to_committed(&committer.dir.part(unsealed.seq), unsealed, warn)?;
+        committer.seal()?;
+    }
+    Ok(committer)
+}
+
+/// Cuts a segment file to its committed length.
+///
+/// # Errors
+///
+/// [`ErrorKind::Inconsistent`] if it is shorter than that or its content differs, or an I/O
+/// error.
+fn cut_to_committed(
+    part: &Path,
+    unsealed: &UnsealedSegment,
+    warn: &mut dyn FnMut(String),
+) -> Result<()> {
+    let len = len_or_zero(part).at(part)?;
+    if len < unsealed.len {
+        return Err(DaemonError::inconsistent(format!(
+            "{} committed bytes are missing at the end of {}; {REBUILD}",
+            unsealed.len - len,
+            part.display()
+        )));
+    }
+    if unsealed.len == 0 {
+        return remove_if_exists(part).at(part);
+    }
+    if segment::hash_of(part, unsealed.len).at(part)? != Some(unsealed.hash) {
+        return Err(DaemonError::inconsistent(format!(
+            "{} differs from what was committed; {REBUILD}",
+            part.display()
+        )));
+    }
+    if unsealed.len < len {
+        let uncommitted = len - unsealed.len;
+        warn(format!(
+            "removed {uncommitted} uncommitted bytes from the end of {}",
+            part.display()
+        ));
+        segment::cut(part, unsealed.len).at(part)?;
+    }
+    Ok(())
+}
+
+fn len_or_zero(path: &Path) -> io::Result<u64> {
+    match fs::metadata(path) {
+        Ok(metadata) => Ok(metadata.len()),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(0),
+        Err(error) => Err(error),
+    }
+}
+
+/// Sets hidden files aside that do not belong to the open segment.
+fn set_unknown_files_aside(committer: &Committer, warn: &mut dyn FnMut(String)) -> Result<()> {
+    let dir = &committer.dir;
+    let own = format!("{:010}.", committer.seq());
+    let names = dir.hidden_names().at(dir.path())?;
+    for name in names {
+        if name.as_encoded_bytes().starts_with(own.as_bytes()) {
+            continue;
+        }
+        let aside = dir.set_aside(&name).at(dir.hidden("").join(&name))?;
+        warn(format!("renamed an unknown file to {}", aside.display()));
+    }
+    Ok(())
+}
+
+/// Rebuilds the state: the messages that sidecars list are known, everything else is read again.
+///
+/// A complete segment with a sidecar is published; other unfinished segments are set aside, since
+/// no sidecar lists their messages. The old database is kept as `state.db.old`.
+///
+/// # Errors
+///
+/// Another instance holds the state, a snapshot is damaged, or an I/O error.
+pub fn rebuild_state(config: &Config, host: &mut dyn DaemonHost) -> Result<()> {
+    let _lock = InstanceLock::acquire(&config.state.dir)?;
+    rebuild(config, &mut |record| host.log(&record))
+}
+
+fn rebuild(config: &Config, log: &mut dyn FnMut(LogRecord<'_>)) -> Result<()> {
+    let paths = StatePaths::new(config);
+    let dir = create_folders(config, &paths)?;
+    secret_key(&dir, &paths, has_output(&dir, &paths)?)?;
+    let new = config.state.dir.join("built.db");
+    let db = open_new(&new, &paths.sidecars.join("snapshot.db"))?;
+    rename_old_state(&config.state.dir)?;
+    // The snapshot covers older sidecars, and what was purged of them.
+    let from = db.unsealed_segment()?.seq;
+    let mut sidecars = read_sidecars(&dir, &paths)?;
+    sidecars.retain(|sidecar| from <= sidecar.segment.seq);
+    let sidecars = publish_complete(&dir, sidecars)?;
+    set_hidden_files_aside(&dir, log)?;
+    // The number after those of all segments.
+    let listed = sidecars.iter().map(|sidecar| sidecar.segment.seq).max();
+    let highest = dir.highest().at(dir.path())?.max(listed.unwrap_or(0));
+    let next = from.max(highest + 1);
+    dir.remember(next - 1).at(dir.path())?;
+    let messages = fill(&db, &sidecars, next)?;
+    db.close()?;
+    segment::take_place(&new, &paths.db).at(&paths.db)?;
+    rename_shutdown_hash(&new, &paths.db);
+    // It was copied into the database, so an empty one that stays is harmless.
+    let _ = fs::remove_file(new.with_extension("db-wal"));
+    let snapshot = if from == 1 { "" } else { "a snapshot and " };
+    log(LogRecord::Info(format!(
+        "rebuilt the state from {snapshot}{} sidecars, which list {messages} messages",
+        sidecars.len()
+    )));
+    if let Some(warning) = repetition_warning(&sidecars, from..next) {
+        log(LogRecord::Warn(warning));
+    }
+    Ok(())
+}
+
+/// Opens the database at `path`, the temporary name of a new state, as a copy of the snapshot, or
+/// empty if there is none. Removes what an interrupted rebuild left.
+fn open_new(path: &Path, snapshot: &Path) -> Result<StateDb> {
+    for old in [path, &path.with_extension("db-wal")] {
+        let _ = fs::remove_file(old);
+    }
+    remove_shutdown_hash(path);
+    let has_snapshot = snapshot.exists();
+    if has_snapshot {
+        fs::copy(snapshot, path).at(path)?;
+    }
+    StateDb::open(path, MissingTables::Create).map_err(|error| match error {
+        error if error.kind == ErrorKind::Inconsistent && has_snapshot => {
+            let message = format!(
+                "snapshot {} is damaged; restore it from a backup, or remove it: then messages \
+                 that no sidecar lists are read again, and their records appear twice",
+                snapshot.display()
+            );
+            DaemonError::inconsistent(message).caused_by(error)
+        }
+        error => error,
+    })
+}
+
+/// Renames the files of the old state to `NAME.old`.
+fn rename_old_state(state: &Path) -> Result<()> {
+    for name in ["state.db", "state.db-wal", "state.sum", "instance"] {
+        let path = state.join(name);
+        if path.exists() {
+            fs::rename(&path, state.join(format!("{name}.old"))).at(&path)?;
+        }
+    }
+    Ok(())
+}
+
+/// All sidecars, published, hidden or copied, one for each segment, in the order of segments.
+fn read_sidecars(dir: &SegmentDir, paths: &StatePaths) -> Result<Vec<StateSidecar>> {
+    let mut found = BTreeMap::new();
+    for folder in [dir.path(), &dir.hidden(""), &paths.sidecars] {
+        let entries = WalkDir::new(folder).min_depth(1).max_depth(1);
+        for entry in entries.sort_by_file_name() {
+            let path = entry.map_err(std::io::Error::from).at(folder)?.into_path();
+            if path.extension() != Some("meta".as_ref()) {
+                continue;
+            }
+            let bytes = fs::read(&path).at(&path)?;
+            // An incomplete sidecar, left by a crash, belongs to no published segment.
+            if let Some(sidecar) = StateSidecar::read(&bytes) {
+                found.entry(sidecar.segment.seq).or_insert(sidecar);
+            }
+        }
+    }
+    Ok(found.into_values().collect())
+}
+
+/// Publishes the segments that were about to be published. Returns the sidecars of all published
+/// ones.
+fn publish_complete(dir: &SegmentDir, sidecars: Vec<StateSidecar>) -> Result<Vec<StateSidecar>> {
+    let mut published = Vec::new();
+    for sidecar in sidecars {
+        // What a damaged one lists was not published, so it is read again.
+        if publish(dir, &sidecar.segment)? {
+            published.push(sidecar);
+        }
+    }
+    Ok(published)
+}
+
+/// Publishes a segment that was about to be published when the state was lost. Returns `false` if
+/// its hidden file differs from its sidecar.
+fn publish(dir: &SegmentDir, sidecar: &Sidecar) -> Result<bool> {
+    let part = dir.part(sidecar.seq);
+    if !part.exists() || dir.published(&sidecar.name).exists() {
+        return Ok(true);
+    }
+    let hash = u64::from_str_radix(&sidecar.xxh3_64, 16).ok();
+    let is_complete = fs::metadata(&part).is_ok_and(|metadata| metadata.len() == sidecar.len)
+        && segment::hash_of(&part, sidecar.len).is_ok_and(|found| found == hash);
+    if !is_complete {
+        return Ok(false);
+    }
+    dir.remember(sidecar.seq).at(dir.path())?;
+    let meta = meta_name(sidecar.seq);
+    publish_if_hidden(dir, &dir.hidden(&meta), &meta)?;
+    publish_if_hidden(dir, &part, &format!("{:010}.jsonl", sidecar.seq))?;
+    dir.sync().at(dir.path())?;
+    Ok(true)
+}
+
+fn set_hidden_files_aside(dir: &SegmentDir, log: &mut dyn FnMut(LogRecord<'_>)) -> Result<()> {
+    for name in dir.hidden_names().at(dir.path())? {
+        let aside = dir.set_aside(&name).at(dir.path())?;
+        log(LogRecord::Info(format!(
+            "renamed an unfinished file to {}: its messages will be read again and their records \
+             written to a new segment",
+            aside.display()
+        )));
+    }
+    Ok(())
+}
+
+/// The warning that records will be written twice; `None` if all `segments` that were written have
+/// sidecars.
+fn repetition_warning(sidecars: &[StateSidecar], segments: Range<u64>) -> Option<String> {
+    if segments.end == 1 {
+        return Some(
+            "no sidecars and no snapshot were found: all mail in the spools will be read, and \
+             records that were written before will be written again"
+                .to_owned(),
+        );
+    }
+    let listed: HashSet<u64> = sidecars.iter().map(|sidecar| sidecar.segment.seq).collect();
+    let mut missing = segments.filter(|seq| !listed.contains(seq));
+    let first = missing.next()?;
+    let others = missing.count();
+    let which = match others {
+        0 => format!("segment {first}"),
+        1 => format!("segment {first} and one more"),
+        _ => format!("segment {first} and {others} more"),
+    };
+    Some(format!(
+        "the sidecar of {which} is missing or damaged: messages of such segments that are still in \
+         the spools will be read, and their records written, again"
+    ))
+}
+
+/// Applies sidecars to the new database, in one transaction. Returns the number of messages.
+fn fill(db: &StateDb, sidecars: &[StateSidecar], next_segment: u64) -> Result<usize> {
+    db.set_first_segment(next_segment)?;
+    db.forget_comparable()?;
+    let mut messages = 0;
+    for sidecar in sidecars {
+        messages += db.apply_sidecar(sidecar)?;
+    }
+    db.forget_holders()?;
+    // The sidecars that they came from list them.
+    db.clear_new_rows()?;
+    let epoch = sidecars.iter().map(|sidecar| sidecar.segment.epoch).max();
+    let age = sidecars.iter().map(|sidecar| sidecar.age).max();
+    let epoch = epoch.max(db.meta_value("epoch")?).unwrap_or(0);
+    let age = age.max(db.meta_value("age")?).unwrap_or(0);
+    db.set_meta_value("epoch", epoch + 1)?;
+    db.set_meta_value("age", age)?;
+    db.commit()?;
+    Ok(messages)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write;
+
+    use super::*;
+    use crate::store::committer::Committer;
+    use crate::store::gone::GivenMessage;
+    use crate::store::mail_rows::{FileLook, GrowingMessage, ReadFile};
+    use crate::store::recovery::open;
+    use crate::store::tests::StoreFixture;
+
+    #[test]
+    fn a_segment_is_published_once_whatever_step_of_it_was_interrupted() {
+        for steps in 0..=4 {
+            let fixture = StoreFixture::new(&format!("steps-{steps}"));
+            let mut committer = open(&fixture.config(), &mut |_| {}).unwrap();
+            committer.put(b"{}\n", 1);
+            committer.commit().unwrap();
+            committer.prepare_seal().unwrap();
+            if 1 <= steps {
+                committer.remember(1).unwrap();
+            }
+            let dir = &committer.dir;
+            if 2 <= steps {
+                let meta = "0000000001.meta";
+                dir.publish(&dir.hidden(meta), meta).unwrap();
+            }
+            if 3 <= steps {
+                dir.publish(&dir.part(1), "0000000001.jsonl").unwrap();
+            }
+            if 4 <= steps {
+                // A consumer was faster.
+                for name in ["0000000001.meta", "0000000001.jsonl"] {
+                    fs::remove_file(dir.published(name)).unwrap();
+                }
+            }
+            drop(committer);
+            let committer = open(&fixture.config(), &mut |_| {}).unwrap();
+            assert_eq!((committer.seq(), committer.committed()), (2, 0));
+            committer.close().unwrap();
+            assert_eq!(fixture.segments().len(), usize::from(steps < 4));
+        }
+    }
+
+    #[test]
+    fn lines_of_a_message_that_was_not_committed_are_cut_off() {
+        let fixture = StoreFixture::new("uncommitted");
+        let mut committer = open(&fixture.config(), &mut |_| {}).unwrap();
+        let mut add = |text: &str, lines: usize| {
+            let mut file = committer.lines_file().unwrap();
+            file.write_all(format!("{text}\n").repeat(lines).as_bytes())
+                .unwrap();
+            committer.put_file(&file).unwrap();
+            committer.put(b"{\"last\":1}\n", lines as u64 + 1);
+            // A batch that waits is not sealed.
+            assert!(committer.is_dirty());
+            committer.commit().unwrap();
+        };
+        add("{}", 300_000);
+        let path = committer.dir.part(1);
+        let committed = fs::metadata(&path).unwrap().len();
+        assert_eq!(committed, 900_000 + 11);
+        let mut file = committer.lines_file().unwrap();
+        file.write_all(&b"{}\n".repeat(200_000)).unwrap();
+        committer.put_file(&file).unwrap();
+        assert_eq!(committer.pending_bytes(), 600_000);
+        assert_eq!(fs::metadata(&path).unwrap().len(), committed + 600_000);
+        drop(committer);
+        let committer = open(&fixture.config(), &mut |_| {}).unwrap();
+        assert_eq!((committer.seq(), committer.committed()), (2, 0));
+        committer.close().unwrap();
+        assert_eq!((fixture.segments().len(), fixture.lines()), (1, 300_001));
+    }
+
+    #[test]
+    fn a_state_that_is_older_than_removed_segments_is_refused() {
+        let fixture = StoreFixture::new("older");
+        let (config, kept) = (fixture.config(), fixture.folder.join("kept.db"));
+        let seal = |lines: &[u8]| {
+            let mut committer = open(&config, &mut |_| {}).unwrap();
+            committer.put(lines, 1);
+            committer.close().unwrap();
+        };
+        seal(b"{}\n");
+        fs::copy(fixture.folder.join("state/state.db"), &kept).unwrap();
+        seal(b"{\"a\":1}\n");
+        for entry in fs::read_dir(fixture.folder.join("out")).unwrap().flatten() {
+            let _ = entry
+                .path()
+                .extension()
+                .is_some_and(|_| fs::remove_file(entry.path()).is_ok());
+        }
+        for folder in ["state/sidecars/0000000002.meta", "state/state.sum"] {
+            fs::remove_file(fixture.folder.join(folder)).unwrap();
+        }
+        fs::copy(&kept, fixture.folder.join("state/state.db")).unwrap();
+        let error = open(&config, &mut |_| {}).unwrap_err();
+        assert!(
+            error
+                .to_string()
+                .contains("it expects segment 2, but segment 2 was written"),
+            "{error}"
+        );
+    }
+
+    /// Commits a message with one record, and seals it in a segment of its own.
+    fn commit_message(committer: &mut Committer, key: u128) {
+        let state = &committer.db;
+        let mailbox = state.mailbox(7, 7, 1).unwrap();
+        state.mark_seen(mailbox, key).unwrap();
+        state.mark_in_open_segment(mailbox, key).unwrap();
+        let file = ReadFile {
+            key: (key >> 100) as u64,
+            message: None,
+            length: None,
+            position: None,
+        };
+        let look = FileLook::default();
+        state.mark_file_read(mailbox, &file, look).unwrap();
+        committer.put(b"{}\n", 1);
+        committer.commit().unwrap();
+        assert!(committer.seal().unwrap());
+    }
+
+    #[test]
+    fn a_snapshot_replaces_old_sidecars_and_a_rebuild_starts_from_it() {
+        let root = std::env::temp_dir().join(format!("urlspool-snapshot-{}", std::process::id()));
+        let mut config = Config::default();
+        (config.output.dir, config.state.dir) = (root.join("out"), root.join("state"));
+        let copies = || {
+            let names = fs::read_dir(root.join("state/sidecars")).unwrap().flatten();
+            let mut names: Vec<_> = names
+                .map(|entry| entry.file_name().into_string().unwrap())
+                .collect();
+            names.sort();
+            names
+        };
+        let keys = [1 << 100, 2 << 100, 3 << 100, 4 << 100];
+        let mut committer = open(&config, &mut |_| {}).unwrap();
+        commit_message(&mut committer, keys[0]);
+        commit_message(&mut committer, keys[1]);
+        assert!(!committer.compact_sidecars(3).unwrap() && committer.compact_sidecars(2).unwrap());
+        assert_eq!(copies(), ["snapshot.db"]);
+        commit_message(&mut committer, keys[2]);
+        committer.close().unwrap();
+        // Sidecars that the consumer has not removed yet list nothing that is missing in the
+        // snapshot.
+        for _ in 0..2 {
+            rebuild(&config, &mut |_| {}).unwrap();
+            let committer = open(&config, &mut |_| {}).unwrap();
+            let state = &committer.db;
+            let mailbox = state.mailbox(7, 7, 1).unwrap();
+            assert_eq!(
+                keys.map(|key| state.is_seen(mailbox, key).unwrap()),
+                [true, true, true, false]
+            );
+            assert_eq!(
+                keys.map(|key| state.file_look((key >> 100) as u64).unwrap().is_some()),
+                [true, true, true, false]
+            );
+            assert_eq!((committer.seq(), copies().len()), (4, 2));
+            committer.close().unwrap();
+        }
+        assert!(!root.join("state/built.db").exists());
+        let snapshot = root.join("state/sidecars/snapshot.db");
+        let len = fs::metadata(&snapshot).unwrap().len();
+        segment::cut(&snapshot, len / 2).unwrap();
+        let error = rebuild(&config, &mut |_| {}).unwrap_err();
+        assert!(
+            error.kind == ErrorKind::Inconsistent
+                && error
+                    .to_string()
+                    .starts_with(&format!("snapshot {} is damaged", snapshot.display())),
+            "{error}"
+        );
+        open(&config, &mut |_| {}).unwrap().close().unwrap();
+        fs::remove_dir_all(root).unwrap();
+    }
+
+    #[test]
+    fn a_state_that_lacks_what_a_sidecar_lists_is_refused_after_an_unclean_end() {
+        let losses = [
+            "DELETE FROM seen WHERE key=(SELECT min(key) FROM seen)",
+            "UPDATE mailbox SET key=zeroblob(16)",
+            "DELETE FROM given",
+        ];
+        for loss in losses {
+            let fixture = StoreFixture::new("compare");
+            let mut config = fixture.config();
+            config.output.tombstones = true;
+            let open = || open(&config, &mut |_| {});
+            let mut committer = open().unwrap();
+            for n in 1..=3 {
+                let state = &committer.db;
+                let mailbox = state.mailbox(7, 7, 1).unwrap();
+                let given = GivenMessage {
+                    digest: n,
+                    key: n << 100,
+                    mailbox: b"/a".to_vec(),
+                    earlier: Vec::new(),
+                };
+                state.put_given(mailbox, &given).unwrap();
+                commit_message(&mut committer, n << 100);
+            }
+            // What sidecars, or the open segment, list as removed is not missing.
+            for is_sealed in [true, false] {
+                let state = &committer.db;
+                let mailbox = state.mailbox(7, 7, 1).unwrap();
+                while !state.release_orphans(mailbox).unwrap().is_done {}
+                committer.put(b"{}\n", 1);
+                committer.commit().unwrap();
+                if is_sealed {
+                    committer.seal().unwrap();
+                    commit_message(&mut committer, 4 << 100);
+                }
+            }
+            drop(committer);
+            let mut committer = open().unwrap();
+            let state = &committer.db;
+            let mailbox = state.mailbox(7, 7, 1).unwrap();
+            let given = GivenMessage {
+                digest: 5,
+                key: 5 << 100,
+                mailbox: b"/a".to_vec(),
+                earlier: Vec::new(),
+            };
+            state.put_given(mailbox, &given).unwrap();
+            commit_message(&mut committer, 5 << 100);
+            let state = &committer.db;
+            state.batch(loss).unwrap();
+            committer.put(b"{}\n", 1);
+            committer.commit().unwrap();
+            drop(committer);
+            let error = open().unwrap_err().to_string();
+            assert!(
+                error.contains("lacks messages that the sidecar of"),
+                "{loss}: {error}"
+            );
+        }
+    }
+
+    /// All rows about mailboxes, as text.
+    fn mail_rows(committer: &mut Committer) -> Vec<String> {
+        let mut rows = Vec::new();
+        let state = &committer.db;
+        for table in ["seen", "file", "tail"] {
+            rows.extend(state.rows(&format!(
+                "SELECT '{table}', box.key, t.* FROM {table} t, mailbox box WHERE box.id=mailbox"
+            )));
+        }
+        rows.extend(state.rows("SELECT 'mailbox', * FROM mailbox"));
+        rows.sort();
+        rows
+    }
+
+    #[test]
+    fn a_rebuilt_state_equals_the_lost_one() {
+        let root = std::env::temp_dir().join(format!("urlspool-rebuild-{}", std::process::id()));
+        let mut config = Config::default();
+        (config.output.dir, config.state.dir) = (root.join("out"), root.join("state"));
+        let mut committer = open(&config, &mut |_| {}).unwrap();
+        commit_message(&mut committer, 1 << 100);
+        let state = &committer.db;
+        let all = [(7, 7, 1), (8, 7, 1), (9, 7, 1)]
+            .map(|(key, spool, dev)| state.mailbox(key, spool, dev).unwrap());
+        let growing = GrowingMessage {
+            len: 5,
+            hash: 6,
+            ids: vec![7, 8],
+            digests: vec![9],
+        };
+        state.put_growing(all[1], &growing).unwrap();
+        commit_message(&mut committer, 2 << 100);
+        // Only the mailboxes themselves change.
+        let state = &committer.db;
+        state.raise_many(all[0], 1).unwrap();
+        state.raise_many(all[1], 2).unwrap();
+        state.mailbox(9, 6, 2).unwrap();
+        state.mailbox(10, 7, 1).unwrap();
+        commit_message(&mut committer, 3 << 100);
+        let before = mail_rows(&mut committer);
+        committer.close().unwrap();
+        rebuild(&config, &mut |_| {}).unwrap();
+        let mut committer = open(&config, &mut |_| {}).unwrap();
+        assert_eq!(mail_rows(&mut committer), before);
+        assert!(before.len() == 11, "{before:?}");
+        committer.close().unwrap();
+        fs::remove_dir_all(root).unwrap();
+    }
+}

@@ -1,0 +1,337 @@
+//! The changes since the last segment was sealed, as a sidecar lists them; and the way back from
+//! sidecars to the state.
+
+use std::collections::{BTreeMap, HashSet};
+use std::os::unix::ffi::OsStrExt;
+use std::path::PathBuf;
+
+use rusqlite::{Row, params};
+use serde::{Deserialize, Serialize};
+
+use super::gone::GivenRow;
+use super::mail_rows::{FileLook, GrowingMessage, ReadFile, position_of};
+use super::spools::{SpoolRow, path_of, path_text};
+use super::state_db::{Hash128, MailboxId, StoredKey, stored_key};
+use super::state_db::{StateDb, digest_bytes, digests_in, hash128, optional, unsigned};
+use crate::Result;
+use urlspool_record::record::Sidecar;
+
+/// The sidecar of a segment, with the changes of the state since the segment before it was sealed.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(super) struct StateSidecar {
+    #[serde(flatten)]
+    pub(super) segment: Sidecar,
+    /// Seconds for which the spools were watched.
+    pub(super) age: u64,
+    /// All spools that the state knows.
+    pub(super) spools: Vec<SpoolRow>,
+    pub(super) mailboxes: Vec<SidecarMailbox>,
+}
+
+impl StateSidecar {
+    /// Reads a sidecar; `None` if its writing was not finished.
+    pub(super) fn read(bytes: &[u8]) -> Option<StateSidecar> {
+        serde_json::from_slice(bytes).ok()
+    }
+}
+
+/// Changes of the state of a mailbox.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub(super) struct SidecarMailbox {
+    /// Hash of its path.
+    mailbox: Hash128,
+    /// Hash of the path of its spool.
+    spool: Hash128,
+    /// File system of its files.
+    dev: u64,
+    /// As in the table `mailbox`.
+    many: i64,
+    /// The keys of messages whose records the segment holds.
+    keys: Vec<Hash128>,
+    /// Files that were read.
+    files: Vec<ReadFile>,
+    /// All messages of it that may grow; `None` if neither they nor the mailbox have changed.
+    growing: Option<Vec<GrowingMessage>>,
+    /// Messages whose records were written, and after them further mailboxes that records with these
+    /// digests name.
+    given: Vec<SidecarGiven>,
+    /// Digests of messages that are gone.
+    gone: Vec<Hash128>,
+    /// The stored keys of messages that left the ones that were read.
+    unread: Vec<Hash128>,
+}
+
+/// A message whose records were written, as the table `given` has it; without keys, a further
+/// mailbox that its records name.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+struct SidecarGiven {
+    digest: Hash128,
+    #[serde(with = "path_text")]
+    path: PathBuf,
+    keys: Vec<Hash128>,
+    earlier: Vec<Hash128>,
+}
+
+/// The mailboxes of the next sidecar.
+type SidecarMailboxes = BTreeMap<MailboxId, SidecarMailbox>;
+
+/// Messages that were removed, which earlier sidecars list.
+#[derive(Default)]
+pub(super) struct RemovedRows {
+    keys: HashSet<(MailboxId, StoredKey)>,
+    digests: HashSet<(MailboxId, Hash128)>,
+}
+
+/// The name in the state of [`StateDb::first_comparable`].
+const COMPARABLE: &str = "comparable";
+
+impl StateDb {
+    /// The sidecar of the segment that is being sealed.
+    pub(super) fn new_sidecar(&self, segment: Sidecar) -> Result<StateSidecar> {
+        Ok(StateSidecar {
+            segment,
+            age: self.meta_value("age")?.unwrap_or(0),
+            spools: self.spool_rows()?,
+            mailboxes: self.changed_mailboxes()?,
+        })
+    }
+
+    /// The mailboxes that changed since the last segment was sealed, with their changes.
+    fn changed_mailboxes(&self) -> Result<Vec<SidecarMailbox>> {
+        let mut all = BTreeMap::new();
+        self.add_new_keys(&mut all)?;
+        self.add_new_files(&mut all)?;
+        self.add_changed_mailboxes(&mut all)?;
+        self.add_given(&mut all)?;
+        self.add_gone(&mut all)?;
+        for (id, mailbox) in &mut all {
+            self.describe_mailbox(*id, mailbox)?;
+        }
+        Ok(all.into_values().collect())
+    }
+
+    /// Applies the changes that a sidecar lists. Sidecars must be applied in their order. Returns
+    /// the number of messages.
+    pub(super) fn apply_sidecar(&self, sidecar: &StateSidecar) -> Result<usize> {
+        for row in &sidecar.spools {
+            self.put_spool_row(row)?;
+        }
+        for mailbox in &sidecar.mailboxes {
+            self.apply_changes(mailbox)?;
+        }
+        let keys = sidecar.mailboxes.iter().map(|mailbox| mailbox.keys.len());
+        Ok(keys.sum())
+    }
+
+    fn apply_changes(&self, changes: &SidecarMailbox) -> Result<()> {
+        let mailbox = self.mailbox(changes.mailbox, changes.spool, changes.dev)?;
+        self.raise_many(mailbox, changes.many)?;
+        for key in &changes.keys {
+            self.mark_seen(mailbox, *key)?;
+        }
+        for digest in &changes.gone {
+            self.forget_digest(mailbox, digest.to_be_bytes())?;
+        }
+        for key in &changes.unread {
+            self.remove_seen(mailbox, &stored_key(*key))?;
+        }
+        for given in &changes.given {
+            let digest = given.digest.to_be_bytes();
+            let path = self.path_id(given.path.as_os_str().as_bytes())?;
+            if given.keys.is_empty() {
+                self.put_other_path(mailbox, digest, path)?;
+                continue;
+            }
+            self.put_given_row(GivenRow {
+                mailbox,
+                digest,
+                path,
+                keys: given.keys.iter().flat_map(|key| stored_key(*key)).collect(),
+                earlier: digest_bytes(&given.earlier),
+                files: 0,
+            })?;
+        }
+        for file in &changes.files {
+            self.mark_file_read(mailbox, file, FileLook::default())?;
+        }
+        if let Some(growing) = &changes.growing {
+            self.remove_all_growing(mailbox)?;
+            for message in growing {
+                self.put_growing(mailbox, message)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Returns `true` if the messages that a sidecar lists are known, without those that were removed
+    /// later. Adds those that it lists as removed. Sidecars must be compared from the newest on.
+    pub(super) fn has_rows_of(
+        &self,
+        changes: &SidecarMailbox,
+        removed: &mut RemovedRows,
+    ) -> Result<bool> {
+        let sql = "SELECT id FROM mailbox WHERE key=?1";
+        let key = changes.mailbox.to_be_bytes();
+        let Some(mailbox) = self.find(sql, params![key], |row| row.get(0))? else {
+            return Ok(false);
+        };
+        for key in &changes.keys {
+            let is_removed = removed.keys.contains(&(mailbox, stored_key(*key)));
+            if !is_removed && !self.is_seen(mailbox, *key)? {
+                return Ok(false);
+            }
+        }
+        let given = self.tracks_holders().then_some(&changes.given);
+        for SidecarGiven { digest, .. } in given.into_iter().flatten() {
+            let is_removed = removed.digests.contains(&(mailbox, *digest));
+            if !is_removed && self.given_row(mailbox, digest.to_be_bytes())?.is_none() {
+                return Ok(false);
+            }
+        }
+        let keys = changes.unread.iter().map(|key| (mailbox, stored_key(*key)));
+        removed.keys.extend(keys);
+        let digests = changes.gone.iter().map(|digest| (mailbox, *digest));
+        removed.digests.extend(digests);
+        Ok(true)
+    }
+
+    /// The messages that were removed since the last segment was sealed.
+    pub(super) fn newly_removed(&self) -> Result<RemovedRows> {
+        let keys = self.all("SELECT mailbox, key FROM fresh_unread", [], |row| {
+            Ok((row.get(0)?, row.get(1)?))
+        })?;
+        let digests = self.all("SELECT mailbox, digest FROM fresh_gone", [], |row| {
+            Ok((row.get(0)?, hash128(row, 1)?))
+        })?;
+        Ok(RemovedRows {
+            keys: keys.into_iter().collect(),
+            digests: digests.into_iter().collect(),
+        })
+    }
+
+    /// Number of the first segment since which messages were removed only as sidecars list it.
+    pub(super) fn first_comparable(&self) -> Result<u64> {
+        Ok(self.meta_value(COMPARABLE)?.unwrap_or(0))
+    }
+
+    /// Records that messages are removed that no sidecar lists as removed.
+    pub(super) fn forget_comparable(&self) -> Result<()> {
+        self.set_meta_value(COMPARABLE, self.unsealed_segment()?.seq + 1)
+    }
+
+    /// Forgets which rows are new, because a sidecar lists them.
+    pub(super) fn clear_new_rows(&self) -> Result<()> {
+        self.batch(
+            "DELETE FROM fresh; DELETE FROM fresh_file; DELETE FROM fresh_mailbox;
+             DELETE FROM fresh_given; DELETE FROM fresh_gone; DELETE FROM fresh_unread",
+        )
+    }
+
+    fn add_new_keys(&self, all: &mut SidecarMailboxes) -> Result<()> {
+        // A message that is gone again must be read again.
+        let sql = "SELECT mailbox, key FROM fresh new WHERE NOT EXISTS
+             (SELECT 1 FROM fresh_unread unread WHERE unread.mailbox=new.mailbox AND unread.key=substr(new.key, 1, 14)
+              AND NOT EXISTS (SELECT 1 FROM seen WHERE seen.mailbox=unread.mailbox AND seen.key=unread.key))
+             ORDER BY rowid";
+        self.each_of_mailbox(sql, all, |row, mailbox| {
+            mailbox.keys.push(hash128(row, 1)?);
+            Ok(())
+        })
+    }
+
+    fn add_new_files(&self, all: &mut SidecarMailboxes) -> Result<()> {
+        let sql = "SELECT mailbox, key, message, place, len, position FROM file \
+                   WHERE key IN (SELECT key FROM fresh_file)";
+        self.each_of_mailbox(sql, all, |row, mailbox| {
+            mailbox.files.push(ReadFile {
+                key: unsigned(row, 1)?,
+                message: optional(row, 2)?,
+                length: optional(row, 3)?.zip(optional(row, 4)?),
+                position: row.get::<_, Option<String>>(5)?.as_deref().map(position_of),
+            });
+            Ok(())
+        })
+    }
+
+    fn add_given(&self, all: &mut SidecarMailboxes) -> Result<()> {
+        let sql = "SELECT mailbox, digest, path.path, keys, earlier
+             FROM fresh_given JOIN given USING(mailbox, digest) JOIN path ON path.id=given.path";
+        self.each_of_mailbox(sql, all, |row, mailbox| {
+            let keys: Vec<u8> = row.get(3)?;
+            let (keys, _) = keys.as_chunks();
+            mailbox.given.push(SidecarGiven {
+                digest: hash128(row, 1)?,
+                path: path_of(row, 2)?,
+                keys: keys.iter().map(listed_key).collect(),
+                earlier: digests_in(&row.get::<_, Vec<u8>>(4)?),
+            });
+            Ok(())
+        })?;
+        let sql = "SELECT mailbox, digest, path.path
+             FROM fresh_given JOIN other_path other USING(mailbox, digest) JOIN path ON path.id=other.path";
+        self.each_of_mailbox(sql, all, |row, mailbox| {
+            mailbox.given.push(SidecarGiven {
+                digest: hash128(row, 1)?,
+                path: path_of(row, 2)?,
+                keys: Vec::new(),
+                earlier: Vec::new(),
+            });
+            Ok(())
+        })
+    }
+
+    fn add_gone(&self, all: &mut SidecarMailboxes) -> Result<()> {
+        let sql = "SELECT mailbox, digest FROM fresh_gone gone WHERE NOT EXISTS
+             (SELECT 1 FROM given WHERE given.mailbox=gone.mailbox AND given.digest=gone.digest)";
+        self.each_of_mailbox(sql, all, |row, mailbox| {
+            mailbox.gone.push(hash128(row, 1)?);
+            Ok(())
+        })?;
+        let sql = "SELECT mailbox, key FROM fresh_unread unread WHERE NOT EXISTS
+             (SELECT 1 FROM seen WHERE seen.mailbox=unread.mailbox AND seen.key=unread.key)";
+        self.each_of_mailbox(sql, all, |row, mailbox| {
+            mailbox.unread.push(listed_key(&row.get(1)?));
+            Ok(())
+        })
+    }
+
+    /// Reads each row of a query into its mailbox, the first column.
+    fn each_of_mailbox(
+        &self,
+        sql: &str,
+        all: &mut SidecarMailboxes,
+        read: impl Fn(&Row<'_>, &mut SidecarMailbox) -> rusqlite::Result<()>,
+    ) -> Result<()> {
+        self.each(sql, [], |row| {
+            read(row, all.entry(row.get(0)?).or_default())
+        })
+    }
+
+    fn add_changed_mailboxes(&self, all: &mut SidecarMailboxes) -> Result<()> {
+        let sql = "SELECT mailbox FROM fresh_mailbox";
+        let mailboxes: Vec<MailboxId> = self.all(sql, [], |row| row.get(0))?;
+        for mailbox in mailboxes {
+            let growing = self.growing_messages(mailbox)?;
+            all.entry(mailbox).or_default().growing = Some(growing);
+        }
+        Ok(())
+    }
+
+    /// Fills in the mailbox's own row.
+    fn describe_mailbox(&self, id: MailboxId, mailbox: &mut SidecarMailbox) -> Result<()> {
+        let sql = "SELECT key, spool, dev, many FROM mailbox WHERE id=?1";
+        let found = self.find(sql, params![id], |row| {
+            (mailbox.mailbox, mailbox.spool) = (hash128(row, 0)?, hash128(row, 1)?);
+            (mailbox.dev, mailbox.many) = (unsigned(row, 2)?, row.get(3)?);
+            Ok(())
+        })?;
+        found.ok_or_else(|| self.damaged("lacks a mailbox"))
+    }
+}
+
+/// A stored key as a sidecar lists it.
+fn listed_key(key: &StoredKey) -> Hash128 {
+    let mut bytes = [0; 16];
+    bytes[..key.len()].copy_from_slice(key);
+    Hash128::from_be_bytes(bytes)
+}

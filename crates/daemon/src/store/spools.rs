@@ -1,0 +1,229 @@
+//! Spools as the state knows them.
+//!
+//! A mailbox is the scope in which a message is written once. The configuration of a spool decides
+//! which mailboxes its files have, so another `kind` or `dedupe` is refused. A spool is recognized by
+//! its name in the configuration or by the folder that this leads to, however it is spelled. The
+//! state keeps it under the path by which it was known first, with which all hashes of paths begin.
+
+use std::borrow::Cow;
+use std::ffi::OsString;
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::path::{Path, PathBuf};
+
+use data_encoding::HEXLOWER;
+use rusqlite::{Row, params};
+use serde::{Deserialize, Serialize};
+
+use super::state_db::{Hash128, StateDb, path_key};
+use crate::{DaemonError, ErrorKind, Result};
+use urlspool_files::config::{NamedValue, Spool, resolved};
+use urlspool_text::origin::SourceKind;
+
+/// A configured spool as the state knows it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SpoolIdentity {
+    /// The path in the configuration, with which the paths of walked files begin.
+    configured: PathBuf,
+    /// The path under which the state keeps it.
+    pub path: PathBuf,
+    /// Hash of that path.
+    pub key: Hash128,
+}
+
+impl SpoolIdentity {
+    /// A spool that is kept under its path in the configuration.
+    pub fn named(configured: &Path) -> SpoolIdentity {
+        SpoolIdentity::kept(configured, configured)
+    }
+
+    fn kept(configured: &Path, path: &Path) -> SpoolIdentity {
+        SpoolIdentity {
+            configured: configured.to_owned(),
+            path: path.to_owned(),
+            key: path_key(path),
+        }
+    }
+
+    pub(super) fn is_configured_as(&self, path: &Path) -> bool {
+        self.configured.as_os_str() == path.as_os_str()
+    }
+
+    /// Returns the path by which the state knows a file or folder of the spool.
+    pub fn path_of<'p>(&self, walked: &'p Path) -> Cow<'p, Path> {
+        if self.is_configured_as(&self.path) {
+            return Cow::Borrowed(walked);
+        }
+        Cow::Owned(match walked.strip_prefix(&self.configured) {
+            Ok(rest) if rest.as_os_str().is_empty() => self.path.clone(),
+            Ok(rest) => self.path.join(rest),
+            Err(_) => walked.to_owned(),
+        })
+    }
+}
+
+/// A row of the table `spool`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct SpoolRow {
+    /// The path under which it is kept.
+    #[serde(with = "path_text")]
+    pub(super) path: PathBuf,
+    /// The last path in the configuration, absolute.
+    #[serde(with = "path_text")]
+    pub(super) name: PathBuf,
+    /// The path without links to which that led.
+    #[serde(with = "path_text")]
+    pub(super) target: PathBuf,
+    /// The name of its kind; `auto` if each file has its own.
+    pub(super) kind: String,
+    pub(super) dedupe: String,
+}
+
+/// A path in a sidecar: its bytes in hexadecimal digits.
+pub(super) mod path_text {
+    use super::{HEXLOWER, OsStrExt, OsString, OsStringExt, Path, PathBuf};
+    use serde::{Deserialize, Deserializer, Serializer, de};
+
+    pub(in super::super) fn serialize<S: Serializer>(
+        path: &Path,
+        serializer: S,
+    ) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(&HEXLOWER.encode(path.as_os_str().as_bytes()))
+    }
+
+    pub(in super::super) fn deserialize<'de, D: Deserializer<'de>>(
+        deserializer: D,
+    ) -> Result<PathBuf, D::Error> {
+        let text = String::deserialize(deserializer)?;
+        let bytes = HEXLOWER
+            .decode(text.as_bytes())
+            .map_err(de::Error::custom)?;
+        Ok(OsString::from_vec(bytes).into())
+    }
+}
+
+impl StateDb {
+    /// Adopts the spools of a configuration, and commits that. The batch must be empty. Nothing is
+    /// gone from the others. Returns the spools as the state knows them, in the same order.
+    pub fn adopt_spools(&self, spools: &[Spool]) -> Result<Vec<SpoolIdentity>> {
+        let known = self.spool_rows()?;
+        check_scopes(spools, &known)?;
+        let matched = matched_rows(spools, &known);
+        let rows: Vec<SpoolRow> = matched
+            .into_iter()
+            .map(|(row, known)| SpoolRow {
+                path: known.map_or(&row.target, |known| &known.path).clone(),
+                ..row
+            })
+            .collect();
+        for row in &rows {
+            self.put_spool_row(row)?;
+        }
+        for known in &known {
+            if rows.iter().all(|row| row.path != known.path) {
+                self.remove_holders_of(&known.path)?;
+            }
+        }
+        self.commit()?;
+        let pairs = spools.iter().zip(&rows);
+        Ok(pairs
+            .map(|(spool, row)| SpoolIdentity::kept(&spool.path, &row.path))
+            .collect())
+    }
+
+    /// All rows of the table `spool`, in the order of their paths.
+    pub(super) fn spool_rows(&self) -> Result<Vec<SpoolRow>> {
+        let sql = "SELECT path, name, target, kind, dedupe FROM spool ORDER BY path";
+        self.all(sql, [], |row| {
+            Ok(SpoolRow {
+                path: path_of(row, 0)?,
+                name: path_of(row, 1)?,
+                target: path_of(row, 2)?,
+                kind: row.get(3)?,
+                dedupe: row.get(4)?,
+            })
+        })
+    }
+
+    /// Inserts or replaces a row of the table `spool`, in the open transaction.
+    pub(super) fn put_spool_row(&self, row: &SpoolRow) -> Result<()> {
+        let [path, name, target] =
+            [&row.path, &row.name, &row.target].map(|path| path.as_os_str().as_bytes());
+        self.run(
+            "INSERT OR REPLACE INTO spool VALUES(?1,?2,?3,?4,?5)",
+            params![path, name, target, row.kind, row.dedupe],
+        )
+    }
+}
+
+/// Reads a path.
+pub(super) fn path_of(row: &Row<'_>, column: usize) -> rusqlite::Result<PathBuf> {
+    let bytes: Vec<u8> = row.get(column)?;
+    Ok(OsString::from_vec(bytes).into())
+}
+
+/// The rows of configured spools, without the paths under which they are kept, each with the known
+/// row of the same spool.
+fn matched_rows<'k>(
+    spools: &[Spool],
+    known: &'k [SpoolRow],
+) -> Vec<(SpoolRow, Option<&'k SpoolRow>)> {
+    let rows = spools.iter().map(SpoolRow::of);
+    let mut matched: Vec<_> = rows.map(|row| (row, None)).collect();
+    let mut free: Vec<&SpoolRow> = known.iter().collect();
+    let passes: [fn(&SpoolRow, &SpoolRow) -> bool; 3] = [
+        |row, known| row.name == known.name && row.target == known.target,
+        |row, known| row.target == known.target,
+        |row, known| row.name == known.name,
+    ];
+    for is_same in passes {
+        for (row, found) in &mut matched {
+            let at = free.iter().position(|known| is_same(row, known));
+            if let (None, Some(at)) = (&found, at) {
+                *found = Some(free.remove(at));
+            }
+        }
+    }
+    matched
+}
+
+/// Checks that no known spool has another `kind` or `dedupe`: with other mailboxes its messages would
+/// be written again, or never be gone.
+///
+/// # Errors
+///
+/// [`ErrorKind::Refused`] with both ways out.
+pub(super) fn check_scopes(spools: &[Spool], known: &[SpoolRow]) -> Result<()> {
+    for (row, known) in matched_rows(spools, known) {
+        let Some(known) = known else { continue };
+        let keys = [
+            ("kind", &known.kind, &row.kind),
+            ("dedupe", &known.dedupe, &row.dedupe),
+        ];
+        if let Some((key, was, is)) = keys.into_iter().find(|(_, was, is)| was != is) {
+            let message = format!(
+                "spool {}: its mail was read with {key} = \"{was}\", and the configuration has \
+                 \"{is}\"; keep \"{was}\", or name new folders in state.dir and output.dir, where \
+                 its messages are written again, with the same ids",
+                row.name.display()
+            );
+            return Err(DaemonError::new(ErrorKind::Refused, message));
+        }
+    }
+    Ok(())
+}
+
+impl SpoolRow {
+    /// The row of a configured spool, without the path under which it is kept.
+    fn of(spool: &Spool) -> SpoolRow {
+        let absolute = std::path::absolute(&spool.path);
+        let absolute = absolute.unwrap_or_else(|_| spool.path.clone());
+        SpoolRow {
+            path: PathBuf::new(),
+            // Without a slash at the end.
+            name: absolute.components().collect(),
+            target: resolved(&spool.path).components().collect(),
+            kind: spool.kind.map_or("auto", SourceKind::name).to_owned(),
+            dedupe: spool.dedupe.name().to_owned(),
+        }
+    }
+}

@@ -1,0 +1,752 @@
+//! The writer that all readers share, and its pace: when a batch is committed, when a segment is
+//! sealed, when work pauses for lack of space and when it resumes.
+//!
+//! Nothing here accesses a spool, so a file system that does not answer blocks only its own reader.
+//! Nobody who has locked the writer waits for a source.
+
+use std::fs::File;
+use std::os::unix::fs::MetadataExt;
+use std::path::Path;
+use std::sync::{Arc, Mutex, MutexGuard};
+
+use super::committer::Committer;
+use super::gone::GoneMessage;
+use super::purge::{PurgeStats, SeenFiles, WatchTime};
+use super::recovery;
+use super::spools::{SpoolIdentity, SpoolRow, check_scopes};
+use super::state_db::{Hash128, StateDb};
+use super::state_paths::{InstanceLock, StatePaths, has_space, release_reserve};
+use crate::environment::{DaemonHost, Heartbeat, LogRecord, MonotonicTime};
+use crate::status::{
+    Counters, DaemonState, LastError, LastSealed, SealedSegment, Status, timestamp,
+};
+use crate::{DaemonError, ErrorKind, Result};
+use urlspool_files::config::{Config, Spool};
+use urlspool_files::keyed_hash::HashKey;
+use urlspool_record::record::Sidecar;
+use urlspool_text::limits::{
+    COMMIT_BATCH_BYTES, COMMIT_BATCH_MESSAGES, REPORTED_FAILURES, SIDECAR_COPIES,
+    SMALL_COMMIT_BATCH_BYTES,
+};
+
+/// The writer, which one thread at a time uses.
+#[derive(Clone, Debug)]
+pub struct SharedWriter(Arc<Mutex<Writer>>);
+
+/// The right of one reader to write to one committer. It ends when that committer fails; what was
+/// read for it must then be read again.
+#[derive(Clone, Debug)]
+pub struct Session {
+    writer: SharedWriter,
+    heartbeat: Arc<Heartbeat>,
+    term: u64,
+    hash_key: HashKey,
+}
+
+impl SharedWriter {
+    /// Locks and opens state and output, and recovers them after a crash. Without space for that,
+    /// it starts paused.
+    ///
+    /// # Errors
+    ///
+    /// Another instance holds the state, state and output contradict each other, or an I/O error.
+    pub fn open(config: &Config, host: &mut dyn DaemonHost) -> Result<SharedWriter> {
+        let lock = InstanceLock::acquire(&config.state.dir)?;
+        let mut writer = Writer {
+            config: config.clone(),
+            spools: Vec::new(),
+            state: WriterState::Closed(None),
+            term: 0,
+            watch_time: None,
+            batch_bytes: COMMIT_BATCH_BYTES,
+            counters: Counters::default(),
+            last_sealed: None,
+            last_error: LastError::default(),
+            _lock: lock,
+        };
+        match writer.open_committer(host) {
+            Err(error) if error.kind == ErrorKind::OutOfSpace => {
+                writer.state = WriterState::after(&error);
+            }
+            opened => opened?,
+        }
+        Ok(SharedWriter(Arc::new(Mutex::new(writer))))
+    }
+
+    /// Waits until nobody else uses the writer. An error that its last user met has ended the
+    /// committer: nothing of it may be synced or committed again.
+    pub fn lock(&self) -> MutexGuard<'_, Writer> {
+        let mut writer = self.0.lock().unwrap_or_else(|poisoned| {
+            // The batch may hold half a message.
+            self.0.clear_poison();
+            let mut writer = poisoned.into_inner();
+            writer.end(&DaemonError::out_of_space(
+                "a reader failed while it wrote to the batch",
+            ));
+            writer
+        });
+        if let Some(error) = writer.open().and_then(|open| open.db.take_failure()) {
+            writer.end(&error);
+        }
+        writer
+    }
+
+    /// Waits until nobody else uses the writer, for the reader with this heartbeat.
+    ///
+    /// # Errors
+    ///
+    /// [`ErrorKind::OutOfSpace`] if uncommitted work was lost since `term`, or the reader was
+    /// replaced.
+    pub fn lock_in_term(&self, term: u64, heartbeat: &Heartbeat) -> Result<MutexGuard<'_, Writer>> {
+        heartbeat.beat();
+        let writer = self.lock();
+        if writer.term != term || heartbeat.is_retired() {
+            return Err(DaemonError::out_of_space("work was paused meanwhile"));
+        }
+        Ok(writer)
+    }
+
+    /// The right to write for the reader with this heartbeat.
+    ///
+    /// # Errors
+    ///
+    /// [`ErrorKind::OutOfSpace`] during a pause, or the error that ended the committer.
+    pub fn session(&self, heartbeat: &Arc<Heartbeat>) -> Result<Session> {
+        let writer = self.lock();
+        Ok(Session {
+            writer: self.clone(),
+            heartbeat: Arc::clone(heartbeat),
+            term: writer.term,
+            hash_key: writer.committer()?.hash_key,
+        })
+    }
+}
+
+impl Session {
+    /// The secret key of the state.
+    pub fn hash_key(&self) -> HashKey {
+        self.hash_key
+    }
+
+    /// Records progress of the reader that adds nothing to the batch.
+    pub fn beat(&self) {
+        self.heartbeat.beat();
+    }
+
+    /// Waits until nobody else uses the writer.
+    ///
+    /// # Errors
+    ///
+    /// [`ErrorKind::OutOfSpace`] if the session has ended.
+    pub fn lock(&self) -> Result<MutexGuard<'_, Writer>> {
+        self.writer.lock_in_term(self.term, &self.heartbeat)
+    }
+}
+
+/// Milliseconds between two attempts to resume after a pause. Freed space is used within a few
+/// seconds.
+const RETRY_MS: u64 = 2_000;
+
+/// A committer with its state and its clocks.
+#[derive(Debug)]
+pub struct Writer {
+    config: Config,
+    /// The spools that the state knows; empty until it was opened once.
+    spools: Vec<SpoolRow>,
+    state: WriterState,
+    /// Number of times that a committer or a pause has ended. Work of an earlier term is void.
+    term: u64,
+    /// `None` until the state was opened once.
+    watch_time: Option<WatchTime>,
+    batch_bytes: usize,
+    counters: Counters,
+    last_sealed: Option<LastSealed>,
+    last_error: LastError,
+    /// Held for the lifetime of the writer, also during a pause. Fields are dropped in their order,
+    /// so this is the last: the database closes before another instance may open it.
+    _lock: InstanceLock,
+}
+
+#[derive(Debug)]
+#[expect(
+    clippy::large_enum_variant,
+    reason = "there is one value, and it is nearly always open"
+)]
+enum WriterState {
+    /// It accepts work.
+    Open(Committer),
+    /// There is no space. The next attempt to resume is made at `retry`; `None` if the pause was
+    /// not reported yet.
+    Paused {
+        reason: String,
+        retry: Option<MonotonicTime>,
+    },
+    /// It was closed, or this fatal error ended it. It accepts no more work.
+    Closed(Option<DaemonError>),
+}
+
+impl WriterState {
+    /// The state after an error: a pause if it is lack of space.
+    fn after(error: &DaemonError) -> WriterState {
+        match error.kind {
+            ErrorKind::OutOfSpace => WriterState::Paused {
+                reason: error.to_string(),
+                retry: None,
+            },
+            _ => WriterState::Closed(Some(error.clone())),
+        }
+    }
+}
+
+/// The part of readers.
+impl Writer {
+    /// The state. The next commit stores what is changed in it.
+    pub fn db(&self) -> Result<&StateDb> {
+        Ok(&self.committer()?.db)
+    }
+
+    /// A spool of the configuration, as the state knows it.
+    pub fn spool_identity(&self, root: &Path) -> Result<Arc<SpoolIdentity>> {
+        Ok(self.committer()?.spool_identity(root))
+    }
+
+    /// Creates a file for lines of a message.
+    pub fn lines_file(&self) -> Result<File> {
+        self.committer()?.lines_file()
+    }
+
+    /// Adds a message's lines to the batch, the first of which are in a file.
+    pub fn put(&mut self, first: Option<&File>, lines: &[u8], records: u64) -> Result<()> {
+        if let Some(first) = first {
+            self.run(|committer| committer.put_file(first))?;
+        }
+        self.committer_mut()?.put(lines, records);
+        Ok(())
+    }
+
+    /// Adds a line for each message that is gone to the batch.
+    pub fn put_gone(&mut self, gone: &[GoneMessage]) -> Result<()> {
+        self.committer_mut()?.put_gone(gone);
+        Ok(())
+    }
+
+    /// Commits if the batch is full, and seals if the segment is large: one file can hold more than
+    /// either.
+    pub fn commit_if_full(&mut self) -> Result<()> {
+        if self.committer()?.pending_bytes() < self.batch_bytes {
+            return Ok(());
+        }
+        self.commit()?;
+        if self.is_segment_large() {
+            self.seal()?;
+        }
+        Ok(())
+    }
+
+    /// See [`StateDb::survey`].
+    pub fn survey(&mut self, spool: Hash128, seen: &SeenFiles, day: u64) -> Result<PurgeStats> {
+        self.commit()?;
+        self.db()?.survey(spool, seen, day)
+    }
+
+    /// The planted fault of committing positions when bytes are read.
+    pub fn advance_on_read(&mut self) -> Result<()> {
+        self.run(Committer::advance_on_read)
+    }
+
+    /// The day, counted from the first on which the spools were watched; `None` before the state
+    /// was opened.
+    pub fn watch_day(&self) -> Option<u64> {
+        self.watch_time.map(|watch_time| watch_time.day())
+    }
+
+    /// Saves the watch time with the current batch, if it is due.
+    pub fn save_watch_time(&mut self) -> Result<()> {
+        match (&mut self.watch_time, &self.state) {
+            (Some(watch_time), WriterState::Open(committer)) if watch_time.is_due() => {
+                watch_time.save(&committer.db)
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Ends the committer. Its transaction is rolled back; what it held is read again.
+    pub fn end(&mut self, error: &DaemonError) {
+        if self.open().is_none() {
+            return;
+        }
+        self.term += 1;
+        self.state = WriterState::after(error);
+    }
+}
+
+/// The part of the loops of reader and supervisor.
+impl Writer {
+    /// The messages that were set aside when the state was opened.
+    pub fn set_aside(&self) -> Vec<Hash128> {
+        self.open()
+            .map_or(Vec::new(), |open| open.set_aside.clone())
+    }
+
+    /// Increases when everything must be rescanned, because uncommitted work was lost.
+    pub fn term(&self) -> u64 {
+        self.term
+    }
+
+    /// Updates the watch time, and resumes after a pause if there is space. Returns the time of the
+    /// next attempt if there is none, `None` if work continues.
+    ///
+    /// # Errors
+    ///
+    /// Errors that end the daemon.
+    pub fn ready(&mut self, host: &mut dyn DaemonHost) -> Result<Option<MonotonicTime>> {
+        if let Some(watch_time) = &mut self.watch_time {
+            watch_time.update(host);
+        }
+        self.report_sealed(host);
+        match &self.state {
+            WriterState::Open(_) | WriterState::Closed(None) => Ok(None),
+            WriterState::Closed(Some(error)) => Err(error.clone()),
+            WriterState::Paused {
+                reason,
+                retry: None,
+            } => {
+                let reason = reason.clone();
+                Ok(Some(self.pause(reason, host)))
+            }
+            WriterState::Paused {
+                retry: Some(retry), ..
+            } if host.now() < *retry => Ok(Some(*retry)),
+            WriterState::Paused { .. } => self.resume(host),
+        }
+    }
+
+    /// Checks that the state accepts the spools of a new configuration. A pause changes nothing.
+    ///
+    /// # Errors
+    ///
+    /// [`ErrorKind::Refused`].
+    pub fn check_spools(&self, spools: &[Spool]) -> Result<()> {
+        check_scopes(spools, &self.spools)
+    }
+
+    /// Applies a new configuration with the same folders. What was read with the earlier one is
+    /// committed before. During a pause the end of it applies the rest.
+    ///
+    /// # Errors
+    ///
+    /// Errors of the commit and of the state, which end the committer.
+    pub fn reconfigure(&mut self, config: &Config) -> Result<()> {
+        self.config = config.clone();
+        self.commit()?;
+        if self.open().is_none() {
+            return Ok(());
+        }
+        self.spools = self.run(|committer| {
+            committer.compress = config.output.compress;
+            committer.adopt_spools(&config.spool)?;
+            committer.db.spool_rows()
+        })?;
+        Ok(())
+    }
+
+    /// Commits a batch that is full or old enough, or whatever there is if `stopping`. Seals a
+    /// segment that is large or old enough.
+    pub fn commit_if_due(&mut self, stopping: bool, host: &mut dyn DaemonHost) -> Result<()> {
+        if stopping || self.is_commit_due(host.now()) {
+            self.commit()?;
+        }
+        self.seal_if_due(host)
+    }
+
+    /// Checks that the output folder is where it was opened.
+    pub fn check_output(&mut self) -> Result<()> {
+        if self.open().is_none() {
+            return Ok(());
+        }
+        self.run(|committer| committer.check_output())
+    }
+
+    /// Time of the next commit or seal; `None` if nothing waits for one.
+    pub fn next_deadline(&self) -> Option<MonotonicTime> {
+        let open = self.open()?;
+        let (commit, seal) = (open.batch_since, open.segment_since);
+        let commit = commit.map(|since| since.plus(self.config.state.commit_interval));
+        let seal = seal.map(|since| since.plus(self.config.output.seal_interval));
+        commit.into_iter().chain(seal).min()
+    }
+
+    /// Returns `true` if work is paused for lack of space.
+    pub fn is_paused(&self) -> bool {
+        matches!(self.state, WriterState::Paused { .. })
+    }
+
+    /// Returns `true` if nothing waits for a commit or for space, and nothing was lost since
+    /// `term`.
+    pub fn is_idle(&self, term: u64) -> bool {
+        self.term == term && !self.is_paused() && !self.open().is_some_and(Committer::is_dirty)
+    }
+
+    /// Commits and seals what was read, and ends all sessions. What was committed before stays
+    /// committed. Returns the segments that were sealed and not yet logged.
+    ///
+    /// # Errors
+    ///
+    /// An I/O error, or the error that ended the committer before.
+    pub fn close(&mut self) -> Result<Vec<SealedSegment>> {
+        self.term += 1;
+        let committer = match std::mem::replace(&mut self.state, WriterState::Closed(None)) {
+            WriterState::Open(committer) => committer,
+            WriterState::Closed(Some(error)) => return Err(error),
+            _ => return Ok(Vec::new()),
+        };
+        if let Some(watch_time) = &mut self.watch_time {
+            watch_time.save(&committer.db)?;
+        }
+        committer.close()
+    }
+
+    /// Adds the state of the committer to a status. A pause takes precedence over the state of
+    /// readers.
+    pub fn add_status(&self, status: &mut Status) {
+        if let WriterState::Paused { reason, .. } = &self.state {
+            status.state = DaemonState::Paused;
+            status.why = Some(reason.clone());
+        }
+        if let Some(committer) = self.open() {
+            status.segment = committer.seq();
+            status.committed_bytes = committer.committed();
+            // The state keeps an error, and the next user of the writer reports it.
+            if let Ok((number, files)) = committer.db.set_aside_status() {
+                status.quarantined += number;
+                status.failures.splice(0..0, files);
+                status.failures.truncate(REPORTED_FAILURES);
+            }
+        }
+        status.last_sealed.clone_from(&self.last_sealed);
+        status.last_error.merge(self.last_error.clone());
+        status.counts.add(&self.counters);
+    }
+
+    /// The committer, if it accepts work.
+    fn open(&self) -> Option<&Committer> {
+        match &self.state {
+            WriterState::Open(committer) => Some(committer),
+            _ => None,
+        }
+    }
+
+    fn committer(&self) -> Result<&Committer> {
+        self.open().ok_or_else(|| refusal(&self.state))
+    }
+
+    fn committer_mut(&mut self) -> Result<&mut Committer> {
+        match &mut self.state {
+            WriterState::Open(committer) => Ok(committer),
+            state => Err(refusal(state)),
+        }
+    }
+
+    /// Runs `work` with the committer. An error ends it.
+    fn run<T>(&mut self, work: impl FnOnce(&mut Committer) -> Result<T>) -> Result<T> {
+        let done = work(self.committer_mut()?);
+        done.inspect_err(|error| self.end(error))
+    }
+
+    /// Opens state and output, as after a start.
+    fn open_committer(&mut self, host: &mut dyn DaemonHost) -> Result<()> {
+        let mut warn = |warning| host.warn(warning);
+        let committer = recovery::open(&self.config, &mut warn)?;
+        self.spools = committer.db.spool_rows()?;
+        if self.watch_time.is_none() {
+            self.watch_time = Some(WatchTime::open(&committer.db, host)?);
+            self.last_sealed = last_sidecar(&self.config);
+        }
+        self.state = WriterState::Open(committer);
+        Ok(())
+    }
+
+    /// Logs the segments that were sealed since the last call.
+    fn report_sealed(&mut self, host: &mut dyn DaemonHost) {
+        let WriterState::Open(committer) = &mut self.state else {
+            return;
+        };
+        for segment in committer.take_sealed() {
+            host.log(&LogRecord::Sealed(&segment));
+            self.last_sealed = Some(LastSealed {
+                segment,
+                time: host.unix_time().map(timestamp),
+            });
+        }
+    }
+
+    /// Reports the pause and frees the reserved space. Returns the time of the first attempt to
+    /// resume.
+    fn pause(&mut self, reason: String, host: &mut dyn DaemonHost) -> MonotonicTime {
+        let retry = host.now().after(RETRY_MS);
+        host.warn(format!("paused for lack of space: {reason}"));
+        release_reserve(&self.config);
+        // If the reason is a limit on file sizes, a smaller batch may fit into the next segment.
+        self.batch_bytes = (self.batch_bytes / 4).max(SMALL_COMMIT_BATCH_BYTES);
+        self.counters.pauses += 1;
+        self.last_error = LastError::new(reason.clone(), host.unix_time());
+        self.state = WriterState::Paused {
+            reason,
+            retry: Some(retry),
+        };
+        retry
+    }
+
+    /// Opens state and output again if there is space. Returns the time of the next attempt
+    /// otherwise.
+    fn resume(&mut self, host: &mut dyn DaemonHost) -> Result<Option<MonotonicTime>> {
+        let opened = if has_space(&self.config) {
+            self.open_committer(host)
+        } else {
+            Err(DaemonError::out_of_space("no space yet"))
+        };
+        match opened {
+            Ok(()) => {
+                host.info("space is available again: work resumes".into());
+                // Files that were scanned during the pause are scanned again.
+                self.term += 1;
+                Ok(None)
+            }
+            Err(error) if error.kind == ErrorKind::OutOfSpace => {
+                release_reserve(&self.config);
+                let next = host.now().after(RETRY_MS);
+                if let WriterState::Paused { retry, .. } = &mut self.state {
+                    *retry = Some(next);
+                }
+                Ok(Some(next))
+            }
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Returns `true` if the batch is full or old enough.
+    fn is_commit_due(&mut self, now: MonotonicTime) -> bool {
+        let (interval, batch_bytes) = (self.config.state.commit_interval, self.batch_bytes);
+        let WriterState::Open(committer) = &mut self.state else {
+            return false;
+        };
+        if !committer.is_dirty() {
+            return false;
+        }
+        let since = *committer.batch_since.get_or_insert(now);
+        since.plus(interval) <= now
+            || batch_bytes <= committer.pending_bytes()
+            || COMMIT_BATCH_MESSAGES <= committer.pending_messages()
+    }
+
+    /// Commits what there is. Nothing happens during a pause.
+    fn commit(&mut self) -> Result<()> {
+        if self.open().is_some()
+            && let Some(batch) = self.run(Committer::commit)?
+        {
+            self.counters.messages += batch.messages;
+            self.counters.records += batch.records;
+            self.counters.gone += batch.gone;
+            self.counters.commits += 1;
+        }
+        Ok(())
+    }
+
+    /// Seals the segment if it is large or old enough, compacts the sidecars after it, and reports
+    /// what was sealed.
+    fn seal_if_due(&mut self, host: &mut dyn DaemonHost) -> Result<()> {
+        let (now, interval) = (host.now(), self.config.output.seal_interval);
+        let is_large = self.is_segment_large();
+        if let WriterState::Open(committer) = &mut self.state
+            && 0 < committer.committed()
+        {
+            let since = *committer.segment_since.get_or_insert(now);
+            let is_old = since.plus(interval) <= now;
+            if (is_old || is_large) && self.seal()? {
+                self.compact_sidecars(host)?;
+            }
+        }
+        self.report_sealed(host);
+        Ok(())
+    }
+
+    fn is_segment_large(&self) -> bool {
+        let seal_bytes = self.config.output.seal_bytes as u64;
+        self.open()
+            .is_some_and(|committer| seal_bytes <= committer.committed())
+    }
+
+    /// Seals the segment unless a batch waits for a commit. Returns `true` if it did.
+    fn seal(&mut self) -> Result<bool> {
+        if self.committer()?.is_dirty() || !self.run(Committer::seal)? {
+            return Ok(false);
+        }
+        self.counters.segments += 1;
+        self.batch_bytes = (self.batch_bytes * 2).min(COMMIT_BATCH_BYTES);
+        Ok(true)
+    }
+
+    fn compact_sidecars(&mut self, host: &mut dyn DaemonHost) -> Result<()> {
+        match self.committer()?.compact_sidecars(SIDECAR_COPIES) {
+            Ok(false) => {}
+            Ok(true) => host.info("replaced old sidecars by a snapshot of the state".into()),
+            // The sidecars hold the same state, and work continues with the space there is.
+            Err(error) if error.kind == ErrorKind::OutOfSpace => {
+                host.warn(format!("cannot write a snapshot of the state: {error}"))
+            }
+            Err(error) => {
+                self.end(&error);
+                return Err(error);
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The error for work in a state that accepts none.
+fn refusal(state: &WriterState) -> DaemonError {
+    match state {
+        WriterState::Closed(Some(error)) => error.clone(),
+        _ => DaemonError::out_of_space("work is paused"),
+    }
+}
+
+/// The segment of the newest sidecar that is left, sealed by an earlier run.
+fn last_sidecar(config: &Config) -> Option<LastSealed> {
+    let paths = StatePaths::new(config);
+    let path = paths.sidecar(paths.highest_sidecar().ok()?);
+    let sidecar = Sidecar::read(&std::fs::read(&path).ok()?)?;
+    let written = path.metadata().ok()?.mtime();
+    Some(LastSealed {
+        segment: SealedSegment {
+            name: sidecar.name,
+            bytes: sidecar.len,
+            records: sidecar.records,
+            messages: sidecar.messages,
+        },
+        time: u64::try_from(written).ok().map(timestamp),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::store::tests::StoreFixture;
+
+    /// Puts a line into the batch.
+    fn put(session: &Session) -> Result<()> {
+        let mut writer = session.lock()?;
+        writer.db()?.mark_seen(1, 2)?;
+        writer.put(None, b"{}\n", 1)
+    }
+
+    /// Pauses work as lack of space does.
+    fn fill_disk(writer: &SharedWriter) {
+        writer
+            .lock()
+            .end(&DaemonError::out_of_space("no space yet"));
+    }
+
+    #[test]
+    fn what_was_read_before_a_pause_cannot_be_written_after_it() {
+        let mut fixture = StoreFixture::new("pause");
+        let writer = fixture.writer();
+        let (one, other) = (Arc::default(), Arc::<Heartbeat>::default());
+        let (before, beside) = (
+            writer.session(&one).unwrap(),
+            writer.session(&other).unwrap(),
+        );
+        put(&before).unwrap();
+        fill_disk(&writer);
+        assert!(put(&before).is_err() && writer.session(&one).is_err());
+        // The pause is reported once, and lasts until there is space.
+        let retry = writer.lock().ready(&mut fixture).unwrap().unwrap();
+        assert_eq!(
+            (
+                writer.lock().ready(&mut fixture).unwrap(),
+                fixture.log_lines
+            ),
+            (Some(retry), 1)
+        );
+        fixture.now = retry;
+        assert_eq!(writer.lock().ready(&mut fixture).unwrap(), None);
+        assert!(
+            put(&before).is_err() && put(&beside).is_err(),
+            "the committer is another"
+        );
+        put(&writer.session(&one).unwrap()).unwrap();
+        writer.lock().close().unwrap();
+        let lines = std::fs::read(fixture.folder.join("out/0000000001.jsonl")).unwrap();
+        assert_eq!((fixture.segments().len(), lines), (1, b"{}\n".to_vec()));
+    }
+
+    #[test]
+    fn a_reader_that_was_replaced_writes_nothing() {
+        let mut fixture = StoreFixture::new("replaced");
+        let writer = fixture.writer();
+        let (old, new) = (Arc::default(), Arc::<Heartbeat>::default());
+        let session = writer.session(&old).unwrap();
+        old.retire();
+        assert!(put(&session).is_err() && put(&writer.session(&old).unwrap()).is_err());
+        assert!(!writer.lock().is_paused());
+        let session = writer.session(&new).unwrap();
+        put(&session).unwrap();
+        writer.lock().close().unwrap();
+        assert!(put(&session).is_err() && !writer.lock().is_paused());
+        assert_eq!(fixture.segments().len(), 1);
+    }
+
+    #[test]
+    fn nothing_is_committed_after_an_error_of_the_state() {
+        for (name, sql) in [("rollback", "ROLLBACK"), ("failure", "SELECT nothing")] {
+            let mut fixture = StoreFixture::new(name);
+            let writer = fixture.writer();
+            put(&writer.session(&Arc::default()).unwrap()).unwrap();
+            let part = writer.lock().committer().unwrap().dir.part(1);
+            let error = {
+                let mut writer = writer.lock();
+                let _ = writer.db().unwrap().batch(sql);
+                writer.commit_if_due(true, &mut fixture).unwrap_err()
+            };
+            assert!(!part.exists(), "{sql}");
+            // Whoever uses the writer next meets the error too.
+            let session = writer.session(&Arc::default()).unwrap_err();
+            let ready = writer.lock().ready(&mut fixture).unwrap_err();
+            let closed = writer.lock().close().unwrap_err();
+            for other in [session, ready, closed] {
+                assert_eq!(other.to_string(), error.to_string());
+            }
+        }
+    }
+
+    #[test]
+    fn an_error_of_a_status_ends_the_committer() {
+        let mut fixture = StoreFixture::new("status");
+        let writer = fixture.writer();
+        put(&writer.session(&Arc::default()).unwrap()).unwrap();
+        let removed = writer.lock().db().unwrap().batch("DROP TABLE set_aside");
+        removed.unwrap();
+        writer.lock().add_status(&mut Status::default());
+        assert!(writer.session(&Arc::default()).is_err());
+    }
+
+    #[test]
+    fn half_a_message_is_not_committed() {
+        let mut fixture = StoreFixture::new("half");
+        let writer = fixture.writer();
+        let pulse = Arc::default();
+        let session = writer.session(&pulse).unwrap();
+        let failed = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
+            let writer = session.lock().unwrap();
+            writer.db().unwrap().mark_seen(1, 2).unwrap();
+            panic!("between two steps");
+        }));
+        assert!(failed.is_err() && put(&session).is_err());
+        writer.lock().ready(&mut fixture).unwrap();
+        fixture.now = fixture.now.after(RETRY_MS);
+        assert_eq!(writer.lock().ready(&mut fixture).unwrap(), None);
+        let session = writer.session(&pulse).unwrap();
+        let seen = session.lock().unwrap().db().unwrap().is_seen(1, 2);
+        assert!(!seen.unwrap());
+    }
+}

@@ -1,0 +1,319 @@
+//! The configuration: a file in TOML, checked, with a default for every key.
+//!
+//! Flags override it; an unknown key is an error. Each limit, rule and option is written once, with
+//! its name: the limits in [`urlspool_text::limits`], option values in [`NamedValue`]. This module knows
+//! the domain types, and they do not know how they are written.
+
+mod check;
+mod daemon;
+mod error;
+mod limits;
+mod named;
+mod size;
+mod unknown_key;
+
+use std::path::{Path, PathBuf};
+
+pub use check::resolved;
+pub use check::{check_header_field, check_scheme_name};
+pub use daemon::{
+    Confinement, DedupeScope, ExistingMail, MetricsTable, OutputTable, SegmentCompression, Spool,
+    StateTable, WatchTable,
+};
+pub use error::ConfigError;
+pub use named::named_values;
+pub use named::{NamedValue, nearest};
+use serde::{Deserialize, Serialize};
+pub use size::parse_size;
+
+use urlspool_mail::decode::{AttachmentPolicy, HeaderPolicy, HtmlPolicy, InfoFields};
+use urlspool_record::extract::{Options, Unique};
+use urlspool_record::record::Demand;
+use urlspool_text::limits::Limits;
+use urlspool_text::parse::Grammar;
+use urlspool_text::scan::{Rules, SchemelessPolicy};
+
+/// The tables of a configuration file.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Config {
+    /// The daemon's output.
+    pub output: OutputTable,
+    /// The daemon's state.
+    pub state: StateTable,
+    /// The daemon's way of watching.
+    pub watch: WatchTable,
+    /// The daemon's metrics.
+    pub metrics: MetricsTable,
+    /// The files and folders that the daemon watches.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub spool: Vec<Spool>,
+    /// The URLs that are found, and what is written of them.
+    pub extract: ExtractTable,
+    /// The limits, by name.
+    #[serde(with = "limits")]
+    pub limits: Limits,
+}
+
+/// The `[extract]` table.
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is a key of the file, named where it is set"
+)]
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct ExtractTable {
+    /// The rules by which URLs are found.
+    #[serde(with = "named")]
+    pub rules: Rules,
+    /// Grammars of which one must accept a URL; empty to write all URLs.
+    #[serde(with = "named::list")]
+    pub accept: Vec<Grammar>,
+    /// Schemes of the URLs that are written; empty for all.
+    pub schemes: Vec<String>,
+    /// Further schemes that are found without `//`.
+    pub extra_schemes: Vec<String>,
+    /// Header fields that records repeat.
+    pub header_fields: Vec<String>,
+    /// The scope in which a URL is written once.
+    #[serde(with = "named")]
+    pub unique: Unique,
+    /// Bytes of context before and after each URL; 0 for none, at most
+    /// [`CONTEXT_BYTES`](urlspool_text::limits::CONTEXT_BYTES).
+    pub context: usize,
+    /// `true` to search header fields.
+    pub headers: bool,
+    /// `true` to search HTML: parts of messages, and pages.
+    pub html: bool,
+    /// The attachments that are searched.
+    #[serde(with = "named")]
+    pub attachments: AttachmentPolicy,
+    /// `true` to find hosts without a scheme.
+    pub schemeless: bool,
+    /// `true` to take the recipient's address out of redirectors' URLs.
+    pub strip_recipient: bool,
+}
+
+impl Default for ExtractTable {
+    fn default() -> ExtractTable {
+        ExtractTable {
+            rules: Rules::default(),
+            accept: Vec::new(),
+            schemes: Vec::new(),
+            extra_schemes: Vec::new(),
+            header_fields: Vec::new(),
+            unique: Unique::default(),
+            context: 0,
+            headers: true,
+            html: true,
+            attachments: AttachmentPolicy::default(),
+            schemeless: true,
+            strip_recipient: false,
+        }
+    }
+}
+
+/// The variable that names the configuration file.
+pub const CONFIG_VARIABLE: &str = "URLSPOOL_CONFIG";
+
+/// Returns the configuration file of a scan: the one that is given, or the one that [`CONFIG_VARIABLE`] names.
+///
+/// The default places belong to the daemon: a scan prints the same on every machine.
+#[must_use]
+pub fn scan_config(given: Option<&Path>) -> Option<PathBuf> {
+    let named = std::env::var_os(CONFIG_VARIABLE).filter(|value| !value.is_empty());
+    given
+        .map(Path::to_owned)
+        .or_else(|| named.map(PathBuf::from))
+}
+
+impl Config {
+    /// Reads the configuration file of a scan, [`scan_config`]; without one, everything has its default.
+    ///
+    /// # Errors
+    ///
+    /// As [`Config::read`].
+    pub fn of_scan(given: Option<&Path>) -> Result<Config, ConfigError> {
+        scan_config(given).map_or_else(|| Ok(Config::default()), |path| Config::read(&path))
+    }
+
+    /// Reads a configuration file.
+    ///
+    /// # Errors
+    ///
+    /// The file cannot be read, is not TOML, or has an unknown key or value.
+    pub fn read(path: &Path) -> Result<Config, ConfigError> {
+        let file = std::fs::File::open(path).map_err(ConfigError::unreadable);
+        file.and_then(Config::read_from)
+            .map_err(|error| error.in_file(path))
+    }
+
+    /// Reads a configuration from a stream. In its paths `~/` is replaced by the user's home
+    /// folder, and relative paths by absolute ones: those that the current folder makes of them.
+    ///
+    /// # Errors
+    ///
+    /// The stream cannot be read, is not TOML, or has an unknown key or value.
+    pub fn read_from(mut stream: impl std::io::Read) -> Result<Config, ConfigError> {
+        let mut bytes = Vec::new();
+        stream
+            .read_to_end(&mut bytes)
+            .map_err(ConfigError::unreadable)?;
+        let text = String::from_utf8(bytes).map_err(|error| {
+            let offset = error.utf8_error().valid_up_to();
+            ConfigError::unusable(format!(
+                "the text is not UTF-8 at byte {offset}; save it as UTF-8"
+            ))
+        })?;
+        let config = Config::parse(&text)?.expand_home(std::env::home_dir().as_deref())?;
+        Ok(config.with_absolute_paths())
+    }
+
+    /// Reads the text of a configuration file.
+    ///
+    /// # Errors
+    ///
+    /// The text is not TOML, or has an unknown key or value; the message has the line and the
+    /// column.
+    pub fn parse(text: &str) -> Result<Config, ConfigError> {
+        unknown_key::check_keys(text)?;
+        let config: Config =
+            toml::from_str(text).map_err(|error| ConfigError::of_toml(text, &error))?;
+        config.check()?;
+        Ok(config)
+    }
+
+    /// The commented default, as a text of TOML.
+    #[must_use]
+    pub fn commented_default() -> &'static str {
+        include_str!("../urlspool.toml")
+    }
+
+    /// The configuration with every key, as TOML.
+    ///
+    /// # Panics
+    ///
+    /// Never: tables of numbers, names and lists are TOML.
+    #[must_use]
+    pub fn resolved(&self) -> String {
+        toml::to_string(self).expect("tables of numbers, names and lists are TOML")
+    }
+}
+
+impl Config {
+    /// The options of the `[extract]` and `[limits]` tables, for the pipeline.
+    #[must_use]
+    pub fn options(&self) -> Options {
+        let extract = &self.extract;
+        Options {
+            rules: extract.rules,
+            schemeless: if extract.schemeless {
+                SchemelessPolicy::Find
+            } else {
+                SchemelessPolicy::Skip
+            },
+            extra_schemes: extract.extra_schemes.clone(),
+            headers: if extract.headers {
+                HeaderPolicy::Search
+            } else {
+                HeaderPolicy::Skip
+            },
+            html: if extract.html {
+                HtmlPolicy::Search
+            } else {
+                HtmlPolicy::Skip
+            },
+            attachments: extract.attachments,
+            accept: extract.accept.clone(),
+            schemes: extract
+                .schemes
+                .iter()
+                .map(|scheme| scheme.to_ascii_lowercase())
+                .collect(),
+            hosts: Vec::new(),
+            domains: Vec::new(),
+            region_names: Vec::new(),
+            mismatch: false,
+            hazards: Vec::new(),
+            header_fields: extract.header_fields.clone(),
+            unique: extract.unique,
+            context_bytes: extract.context,
+            strip_recipient: extract.strip_recipient,
+            ids: Demand::default(),
+            line_numbers: Demand::default(),
+            regions: Demand::default(),
+            info: InfoFields::default(),
+            limits: self.limits,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_key_has_a_default() {
+        assert_eq!(Config::parse("").unwrap(), Config::default());
+        let resolved = Config::default().resolved();
+        assert_eq!(Config::parse(&resolved).unwrap(), Config::default());
+    }
+
+    #[test]
+    fn the_commented_default_has_every_key_at_its_default() {
+        let keys = |text: &str| {
+            text.lines()
+                .filter_map(|line| line.split_once(" = ").map(|(key, _)| key.to_owned()))
+                .collect::<Vec<_>>()
+        };
+        assert_eq!(
+            Config::parse(Config::commented_default()).unwrap(),
+            Config::default()
+        );
+        assert_eq!(
+            keys(Config::commented_default()),
+            keys(&Config::default().resolved())
+        );
+    }
+
+    /// `check-config` writes the limits that the table has, with the documentation of the table.
+    #[test]
+    fn the_commented_limits_are_documented_as_in_the_code() {
+        let resolved = Config::default().resolved();
+        let (_, mut limits) = Config::commented_default()
+            .split_once("[limits]\n")
+            .unwrap();
+        for limit in Limits::ALL {
+            let (first_paragraph, _) = limit.doc.split_once("\n\n").unwrap_or((limit.doc, ""));
+            let value = resolved
+                .lines()
+                .find(|line| line.starts_with(&format!("{} = ", limit.name)));
+            let lines = first_paragraph.lines().map(|line| format!("#{line}"));
+            let lines = lines.chain(value.map(str::to_owned));
+            for line in lines {
+                limits = limits
+                    .strip_prefix(&format!("{line}\n"))
+                    .unwrap_or_else(|| panic!("expected {line:?} before {limits:?}"));
+            }
+        }
+        assert_eq!(limits, "");
+    }
+
+    #[test]
+    fn an_unknown_key_is_refused_with_its_line() {
+        let error = Config::parse("[extract]\nrule = 1")
+            .unwrap_err()
+            .to_string();
+        assert!(
+            error.contains("line 2") && error.contains("did you mean `rules`?"),
+            "{error}"
+        );
+        let error = Config::parse("[extract]\naccept = [\"rfc1\"]")
+            .unwrap_err()
+            .to_string();
+        assert!(
+            error.contains("`rfc1` is not a value; did you mean `rfc1738`?"),
+            "{error}"
+        );
+    }
+}

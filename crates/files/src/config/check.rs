@@ -1,0 +1,375 @@
+//! Checks of a configuration that its syntax does not make, and `~/` at the start of its paths.
+
+use std::collections::HashSet;
+use std::convert::Infallible;
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use super::error::shown;
+use super::{Config, ConfigError};
+use urlspool_record::extract::Unique;
+use urlspool_text::grammar::is_scheme_char;
+use urlspool_text::limits::{CONTEXT_BYTES, NAME_BYTES, NAMED_FIELDS};
+
+impl Config {
+    /// Checks what does not depend on the machine.
+    pub(super) fn check(&self) -> Result<(), ConfigError> {
+        self.check_positive()?;
+        if CONTEXT_BYTES < self.extract.context {
+            return Err(ConfigError::unusable(format!(
+                "extract.context is {}, and a record has at most {CONTEXT_BYTES} bytes on each side",
+                self.extract.context
+            )));
+        }
+        if !is_local(&self.metrics.listen) {
+            return Err(ConfigError::unusable(format!(
+                "metrics.listen {:?} is neither \"unix:\" with a full path, a loopback address \
+                 with a port (\"127.0.0.1:9464\") nor \"\"",
+                self.metrics.listen
+            )));
+        }
+        self.check_schemes()?;
+        self.check_header_fields()
+    }
+
+    fn check_positive(&self) -> Result<(), ConfigError> {
+        let zero = [
+            ("output.seal_bytes", self.output.seal_bytes == 0),
+            ("output.seal_interval", is_short(self.output.seal_interval)),
+            (
+                "state.commit_interval",
+                is_short(self.state.commit_interval),
+            ),
+            ("watch.sweep", is_short(self.watch.sweep)),
+        ];
+        match zero.iter().find(|(_, is_zero)| *is_zero) {
+            Some((key, _)) => Err(ConfigError::unusable(format!("{key} must be more than 0"))),
+            None => Ok(()),
+        }
+    }
+
+    fn check_schemes(&self) -> Result<(), ConfigError> {
+        let extract = &self.extract;
+        let mut names = extract.extra_schemes.iter().chain(&extract.schemes);
+        names.try_for_each(|name| check_scheme_name(name))
+    }
+
+    /// Checks the names of the header fields that records repeat.
+    ///
+    /// # Errors
+    ///
+    /// There are too many, or one is none.
+    pub fn check_header_fields(&self) -> Result<(), ConfigError> {
+        let names = &self.extract.header_fields;
+        if NAMED_FIELDS < names.len() {
+            return Err(ConfigError::unusable(format!(
+                "header_fields has {} names; at most {NAMED_FIELDS} are possible",
+                names.len()
+            )));
+        }
+        names.iter().try_for_each(|name| check_header_field(name))
+    }
+
+    /// Checks what `urlspool watch` needs besides, with [`Config::check_folders`].
+    ///
+    /// # Errors
+    ///
+    /// The configuration is not one for the daemon.
+    pub fn check_watch(&self) -> Result<(), ConfigError> {
+        if self.spool.is_empty() {
+            return Err(ConfigError::unusable(
+                "there is no [[spool]] to watch; add one",
+            ));
+        }
+        if self.extract.unique == Unique::Run {
+            return Err(ConfigError::unusable(
+                "extract.unique = \"run\" is for `urlspool scan` only; use \"message\" or \"none\"",
+            ));
+        }
+        self.check_folders()
+    }
+
+    /// Checks that the daemon's folders are two, and outside the spools, where it would read its
+    /// own records, and that the spools differ.
+    ///
+    /// Looks at the file system to resolve links.
+    ///
+    /// # Errors
+    ///
+    /// The folder that is empty, or given twice, or the spool that holds it.
+    pub fn check_folders(&self) -> Result<(), ConfigError> {
+        self.check_distinct()?;
+        for (key, dir) in [
+            ("output.dir", &self.output.dir),
+            ("state.dir", &self.state.dir),
+        ] {
+            let resolved_dir = resolved(dir);
+            let mut spools = self.spool.iter().map(|spool| &spool.path);
+            if let Some(spool) = spools.find(|path| resolved_dir.starts_with(resolved(path))) {
+                return Err(ConfigError::unusable(format!(
+                    "{key} {} is in the spool {}, which would be read again; choose a folder \
+                     outside it",
+                    shown(dir),
+                    shown(spool)
+                )));
+            }
+        }
+        Ok(())
+    }
+
+    /// Checks that no folder is empty or given twice.
+    fn check_distinct(&self) -> Result<(), ConfigError> {
+        let (output, state) = (&self.output.dir, &self.state.dir);
+        for (key, dir) in [("output.dir", output), ("state.dir", state)] {
+            if dir.as_os_str().is_empty() {
+                return Err(empty_path(key));
+            }
+        }
+        if resolved(output) == resolved(state) {
+            return Err(ConfigError::unusable(format!(
+                "output.dir and state.dir are both {}; choose two folders",
+                shown(output)
+            )));
+        }
+        let mut seen = HashSet::new();
+        for path in self.spool.iter().map(|spool| &spool.path) {
+            if path.as_os_str().is_empty() {
+                return Err(empty_path("spool.path"));
+            }
+            if !seen.insert(resolved(path)) {
+                return Err(ConfigError::unusable(format!(
+                    "the spool {} is given twice; remove one [[spool]]",
+                    shown(path)
+                )));
+            }
+        }
+        Ok(())
+    }
+}
+
+fn is_short(duration: Duration) -> bool {
+    duration < Duration::from_millis(1)
+}
+
+fn empty_path(key: &str) -> ConfigError {
+    ConfigError::unusable(format!("{key} is empty; write the path of a folder"))
+}
+
+/// Returns `true` if an address of `metrics.listen` is not reachable from other machines.
+fn is_local(listen: &str) -> bool {
+    listen.is_empty()
+        || ["unix:/", "unix:~/"]
+            .iter()
+            .any(|start| listen.starts_with(start))
+        || listen
+            .parse()
+            .is_ok_and(|address: SocketAddr| address.ip().is_loopback())
+}
+
+/// Checks that a text can be the name of a scheme.
+///
+/// # Errors
+///
+/// The text cannot.
+pub fn check_scheme_name(name: &str) -> Result<(), ConfigError> {
+    if !name.is_empty() && name.bytes().all(is_scheme_char) {
+        return Ok(());
+    }
+    Err(ConfigError::unusable(format!(
+        "{name:?} is not the name of a scheme: letters, digits, '+', '-' and '.' only, without the \
+         colon"
+    )))
+}
+
+/// Checks the name of a header field: printable ASCII without blanks and colons (RFC 5322, section
+/// 2.2), of at most [`NAME_BYTES`] bytes.
+///
+/// # Errors
+///
+/// It is none.
+pub fn check_header_field(name: &str) -> Result<(), ConfigError> {
+    let is_name = name
+        .bytes()
+        .all(|byte| byte.is_ascii_graphic() && byte != b':');
+    if is_name && (1..=NAME_BYTES).contains(&name.len()) {
+        return Ok(());
+    }
+    Err(ConfigError::unusable(format!(
+        "{name:?} is not the name of a header field, such as Reply-To"
+    )))
+}
+
+/// The absolute path, with links resolved as far as the path exists.
+#[must_use]
+pub fn resolved(path: &Path) -> PathBuf {
+    let absolute = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
+    let existing = absolute
+        .ancestors()
+        .find_map(|parent| Some((parent, parent.canonicalize().ok()?)));
+    let Some((parent, real_parent)) = existing else {
+        return absolute;
+    };
+    match absolute.strip_prefix(parent) {
+        Ok(rest) if !rest.as_os_str().is_empty() => real_parent.join(rest),
+        _ => real_parent,
+    }
+}
+
+/// The start of an address of `metrics.listen` that is followed by a path.
+const UNIX: &str = "unix:";
+
+impl Config {
+    /// Replaces `~/` at the start of every path by the folder `home`.
+    pub(super) fn expand_home(mut self, home: Option<&Path>) -> Result<Config, ConfigError> {
+        self.change_paths(|key, path| expand(key, path, home))?;
+        Ok(self)
+    }
+
+    /// Makes all paths absolute. An empty one stands for no file.
+    pub(super) fn with_absolute_paths(mut self) -> Config {
+        let absolute = |_: &str, path: &mut PathBuf| -> Result<(), Infallible> {
+            // It fails if the current folder is gone: then a relative path leads nowhere, which is
+            // reported when it is used.
+            if !path.as_os_str().is_empty()
+                && let Ok(absolute) = std::path::absolute(&path)
+            {
+                *path = absolute;
+            }
+            Ok(())
+        };
+        let Ok(()) = self.change_paths(absolute);
+        self
+    }
+
+    /// Calls `change` with each path and its key.
+    fn change_paths<E>(
+        &mut self,
+        mut change: impl FnMut(&'static str, &mut PathBuf) -> Result<(), E>,
+    ) -> Result<(), E> {
+        change("output.dir", &mut self.output.dir)?;
+        change("state.dir", &mut self.state.dir)?;
+        change("metrics.textfile", &mut self.metrics.textfile)?;
+        for spool in &mut self.spool {
+            change("spool.path", &mut spool.path)?;
+        }
+        if let Some(path) = self.metrics.listen.strip_prefix(UNIX) {
+            let mut path = PathBuf::from(path);
+            change("metrics.listen", &mut path)?;
+            self.metrics.listen = format!("{UNIX}{}", path.display());
+        }
+        Ok(())
+    }
+}
+
+fn expand(key: &'static str, path: &mut PathBuf, home: Option<&Path>) -> Result<(), ConfigError> {
+    let begins_with_tilde = path.as_os_str().as_encoded_bytes().starts_with(b"~");
+    if !begins_with_tilde {
+        return Ok(());
+    }
+    match (path.strip_prefix("~"), home) {
+        (Ok(rest), Some(home)) => {
+            *path = home.join(rest);
+            Ok(())
+        }
+        _ => Err(ConfigError::unusable(format!(
+            "{key} {}: only `~/` stands for a home folder, and only if HOME is set; write the \
+             whole path",
+            shown(path)
+        ))),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{DedupeScope, Spool};
+    use super::*;
+
+    #[track_caller]
+    fn check(text: &str, message: &str) {
+        let error = Config::parse(text).unwrap_err().to_string();
+        assert!(error.contains(message), "{error}");
+    }
+
+    #[test]
+    fn zero_is_refused_where_nothing_would_be_done() {
+        check(
+            "[output]\nseal_bytes = 0",
+            "output.seal_bytes must be more than 0",
+        );
+        check("[watch]\nsweep = \"0s\"", "watch.sweep");
+        check(
+            "[state]\ncommit_interval = \"1us\"",
+            "state.commit_interval",
+        );
+        assert!(Config::parse("[watch]\nsettle = \"0s\"").is_ok());
+    }
+
+    #[test]
+    fn a_scheme_is_named_without_its_colon() {
+        check(
+            "[extract]\nextra_schemes = [\"a:\"]",
+            "\"a:\" is not the name of a scheme",
+        );
+        check("[extract]\nschemes = [\"\"]", "is not the name of a scheme");
+    }
+
+    #[test]
+    fn metrics_stay_on_the_machine() {
+        let listen = |listen: &str| Config::parse(&format!("[metrics]\nlisten = \"{listen}\""));
+        for local in ["127.0.0.1:9464", "[::1]:9464", "unix:/run/x", ""] {
+            assert!(listen(local).is_ok(), "{local}");
+        }
+        for remote in ["0.0.0.0:9464", "9464"] {
+            assert!(listen(remote).is_err(), "{remote}");
+        }
+    }
+
+    #[test]
+    fn output_in_a_spool_is_refused() {
+        let mut config = Config {
+            spool: vec![Spool {
+                path: "/var".into(),
+                kind: None,
+                dedupe: DedupeScope::Mailbox,
+            }],
+            ..Config::default()
+        };
+        let error = config.check_folders().unwrap_err().to_string();
+        assert!(error.contains("output.dir"), "{error}");
+        config.output.dir = "/nowhere/out".into();
+        config.state.dir = "/nowhere/state".into();
+        assert!(config.check_folders().is_ok());
+        config.spool.push(config.spool[0].clone());
+        config.spool[1].path = "/var/../var".into();
+        let error = config.check_folders().unwrap_err().to_string();
+        assert!(error.contains("is given twice"), "{error}");
+        config.spool.clear();
+        config.state.dir = "/nowhere/out".into();
+        let error = config.check_folders().unwrap_err().to_string();
+        assert!(error.contains("choose two folders"), "{error}");
+        config.output.dir = "".into();
+        let error = config.check_folders().unwrap_err().to_string();
+        assert_eq!(error, "output.dir is empty; write the path of a folder");
+    }
+
+    #[test]
+    fn a_tilde_is_the_home_folder() {
+        let text = "[output]\ndir = \"~/out\"\n[metrics]\nlisten = \"unix:~/m.sock\"\n[[spool]]\npath = \"~\"";
+        let config = Config::parse(text).unwrap();
+        let config = config.expand_home(Some(Path::new("/home/jane"))).unwrap();
+        assert_eq!(config.output.dir, Path::new("/home/jane/out"));
+        assert_eq!(config.metrics.listen, "unix:/home/jane/m.sock");
+        assert_eq!(config.spool[0].path, Path::new("/home/jane"));
+        assert_eq!(config.state.dir, Config::default().state.dir);
+    }
+
+    #[test]
+    fn a_home_folder_that_is_not_known_is_refused() {
+        let config = || Config::parse("[state]\ndir = \"~joe/state\"").unwrap();
+        for home in [None, Some(Path::new("/home/jane"))] {
+            let error = config().expand_home(home).unwrap_err().to_string();
+            assert!(error.contains("state.dir ~joe/state"), "{error}");
+        }
+    }
+}

@@ -1,0 +1,167 @@
+//! Errors of configurations.
+
+use std::fmt;
+use std::io;
+use std::ops::Range;
+use std::path::Path;
+
+use urlspool_text::diagnostic::printable;
+
+/// The reason why a configuration cannot be used, in one line without control characters.
+#[derive(Debug, Default)]
+pub struct ConfigError {
+    /// The file, as messages show it.
+    file: Option<String>,
+    /// The numbers of the line and of the character in it, from 1, of an error in the text.
+    pub(super) place: Option<(usize, usize)>,
+    message: String,
+    /// The error for which the file cannot be read.
+    source: Option<io::Error>,
+    excerpt: Vec<String>,
+}
+
+/// A path, as messages show it.
+pub(super) fn shown(path: &Path) -> String {
+    printable(&path.display().to_string())
+}
+
+/// Maximum number of characters in a line that is quoted.
+const QUOTED_CHARS: usize = 160;
+
+impl ConfigError {
+    /// Values of keys cannot be used. The message names them, and the way out.
+    pub(super) fn unusable(message: impl Into<String>) -> ConfigError {
+        ConfigError {
+            message: message.into(),
+            ..ConfigError::default()
+        }
+    }
+
+    /// The file cannot be read.
+    pub(super) fn unreadable(error: io::Error) -> ConfigError {
+        ConfigError {
+            source: Some(error),
+            ..ConfigError::default()
+        }
+    }
+
+    /// The error at the bytes `at` of `text`.
+    pub(super) fn at(text: &str, at: &Range<usize>, message: &str) -> ConfigError {
+        let start = text.floor_char_boundary(at.start);
+        let line_start = text[..start].rfind('\n').map_or(0, |end| end + 1);
+        let quoted = text[line_start..].lines().next().unwrap_or_default();
+        let quoted_chars = quoted.chars().count();
+        let column = text[line_start..start].chars().count();
+        let end = text.floor_char_boundary(at.end.max(start));
+        let width = text[start..end].chars().count();
+        let width = width.min(quoted_chars.saturating_sub(column)).max(1);
+        let number = (1 + text[..line_start].matches('\n').count()).to_string();
+        let margin = " ".repeat(number.len());
+        let (indent, mark) = (" ".repeat(column), "^".repeat(width));
+        let mut excerpt = Vec::new();
+        if quoted_chars <= QUOTED_CHARS {
+            excerpt.push(format!("  {number} | {}", quoted.replace('\t', " ")));
+            excerpt.push(format!("  {margin} | {indent}{mark}"));
+        }
+        ConfigError {
+            place: Some((number.parse().unwrap_or_default(), 1 + column)),
+            excerpt,
+            ..ConfigError::unusable(printable(message))
+        }
+    }
+
+    /// The error that the TOML reader found in `text`.
+    pub(super) fn of_toml(text: &str, error: &toml::de::Error) -> ConfigError {
+        let message: Vec<&str> = error.message().lines().collect();
+        let message = message.join("; ");
+        // The words of serde for what TOML calls an array and a table.
+        let message = message.replace(
+            "expected a sequence",
+            "expected a list, such as [\"a\", \"b\"]",
+        );
+        let message = message.replace("expected a map", "expected a table");
+        let at = error.span().unwrap_or(0..0);
+        ConfigError::at(text, &at, &plain(&message))
+    }
+
+    /// The error, as one of the configuration file at `path`.
+    #[must_use]
+    pub fn in_file(self, path: &Path) -> ConfigError {
+        ConfigError {
+            file: Some(shown(path)),
+            ..self
+        }
+    }
+
+    /// The line at fault with a mark below the characters at fault, to print after the message; empty if the error is not about a
+    /// line, or that is long.
+    #[must_use]
+    pub fn excerpt(&self) -> &[String] {
+        &self.excerpt
+    }
+}
+
+impl fmt::Display for ConfigError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let message = &self.message;
+        match (&self.file, &self.source, self.place) {
+            (Some(file), Some(error), _) => write!(f, "cannot read {file}: {error}"),
+            (None, Some(error), _) => write!(f, "{error}"),
+            (Some(file), None, Some((line, column))) => {
+                write!(f, "{file}, line {line}, column {column}: {message}")
+            }
+            (None, None, Some((line, column))) => {
+                write!(f, "line {line}, column {column}: {message}")
+            }
+            (Some(file), None, None) => write!(f, "{file}: {message}"),
+            (None, None, None) => f.write_str(message),
+        }
+    }
+}
+
+impl std::error::Error for ConfigError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        self.source.as_ref().map(|error| error as _)
+    }
+}
+
+/// A message of the TOML reader, in words of the documentation.
+fn plain(message: &str) -> String {
+    const DURATION: &str = "failed to parse input in the \"friendly\" duration format";
+    if message.starts_with(DURATION) {
+        return "this is no duration; write a number and its unit, such as \"250ms\", \"60s\" or \
+                \"5m\""
+            .to_owned();
+    }
+    let number = message
+        .strip_prefix("invalid type: integer `")
+        .and_then(|rest| rest.split_once('`'));
+    if let Some((number, rest)) = number
+        && rest.contains("duration")
+    {
+        return format!("a duration has a unit; write \"{number}s\" for {number} seconds");
+    }
+    let Some((found, expected)) = message.rsplit_once(", expected ") else {
+        return message.to_owned();
+    };
+    match expected {
+        "usize" | "u64" | "u32" | "u16" | "u8" => {
+            format!("{found}, expected a whole number, 0 or more")
+        }
+        _ => message.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_characters_at_fault_are_marked() {
+        let error = ConfigError::at("a = 1\n\u{e9} = bad\n", &(11..14), "no");
+        assert_eq!(error.to_string(), "line 2, column 5: no");
+        assert_eq!(error.excerpt(), ["  2 | \u{e9} = bad", "    |     ^^^"]);
+        let end = ConfigError::at("a = ", &(4..4), "no value");
+        assert_eq!(end.excerpt(), ["  1 | a = ", "    |     ^"]);
+    }
+}

@@ -1,0 +1,369 @@
+//! Evidence for the joins of a run: the URLs of its own input, which is read for them first, or those
+//! of a file.
+//!
+//! The records of the first reading say which URLs are whole, and which joins are doubtful.
+
+use std::borrow::Cow;
+use std::fs::File;
+use std::io::{self, BufRead, BufReader, Read};
+use std::path::Path;
+use std::sync::Arc;
+
+use serde::Deserialize;
+
+use crate::pipeline::{Job, Report, Summary, run};
+use urlspool_record::extract::Extractor;
+use urlspool_record::record::{FieldId, LineFormat, Record, RecordValue};
+use urlspool_text::diagnostic::{Diagnostic, DiagnosticKind, Event};
+use urlspool_text::grammar::is_scheme_char;
+use urlspool_text::limits::EVIDENCE_LINE_BYTES;
+use urlspool_text::origin::Source;
+use urlspool_text::parse::{AlternateReason, scheme};
+use urlspool_text::repair::{Elsewhere, Repair, UrlEvidence};
+
+/// Source of the evidence for joins.
+#[derive(Clone, Debug)]
+pub enum EvidenceSource {
+    /// The input of the scan, which is read twice.
+    Own,
+    /// A file that was read.
+    Read(Arc<UrlEvidence>),
+}
+
+impl EvidenceSource {
+    /// Returns the source with a name: `self` is the input, and any other the path of a file, which
+    /// is read.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`read_evidence`], with the name.
+    pub fn named(name: &Path, max_urls: usize) -> io::Result<EvidenceSource> {
+        if name.as_os_str() == "self" {
+            return Ok(EvidenceSource::Own);
+        }
+        let read = File::open(name).and_then(|file| read_evidence(BufReader::new(file), max_urls));
+        read.map(EvidenceSource::Read).map_err(|error| {
+            let message = format!("cannot read {} as evidence: {error}", name.display());
+            io::Error::new(error.kind(), message)
+        })
+    }
+
+    /// Returns `true` for the input of the scan.
+    #[must_use]
+    pub fn is_own(&self) -> bool {
+        matches!(self, EvidenceSource::Own)
+    }
+}
+
+/// Returns the extractor with the evidence of a source, if one is given, and reports it if it has
+/// reached its limit.
+///
+/// # Errors
+///
+/// Errors of reading the input, and of `report`.
+pub fn add_evidence(
+    source: Option<&EvidenceSource>,
+    job: &Job,
+    extractor: Extractor,
+    report: &mut dyn Report,
+) -> io::Result<Extractor> {
+    let max_urls = extractor.limits().evidence_urls;
+    let evidence = match source {
+        None => return Ok(extractor),
+        Some(EvidenceSource::Own) => own_evidence(job, &extractor)?,
+        Some(EvidenceSource::Read(evidence)) => evidence.clone(),
+    };
+    if evidence.is_full() {
+        let message = format!(
+            "more than {max_urls} URLs as evidence for joins (evidence_urls): the others are left out"
+        );
+        let event = Diagnostic::new(DiagnosticKind::Limit, message);
+        report.event(&event.of(&Source::at("--evidence".into())))?;
+    }
+    Ok(extractor.with_evidence(evidence))
+}
+
+/// Reads the input of a job for its evidence. Failures of reading are left to the run itself.
+///
+/// # Errors
+///
+/// Errors of starting threads, and of the source of random numbers.
+fn own_evidence(job: &Job, extractor: &Extractor) -> io::Result<Arc<UrlEvidence>> {
+    let mut report = Collector::new(extractor.limits().evidence_urls);
+    let job = Job {
+        line_format: LineFormat::Values(COLLECTED.to_vec()),
+        rejects: false,
+        ..job.clone()
+    };
+    run(&job, extractor.collector(), &mut report)?;
+    Ok(Arc::new(report.urls))
+}
+
+/// The fields of the records that evidence is made from.
+const COLLECTED: [FieldId; 9] = [
+    FieldId::Url,
+    FieldId::Fragment,
+    FieldId::Repairs,
+    FieldId::Alternates,
+    FieldId::Confidence,
+    FieldId::QuoteDepth,
+    FieldId::SourcePath,
+    FieldId::SourceMember,
+    FieldId::MessageStart,
+];
+
+/// Minimum confidence in a URL to count as whole. One before a doubtful line break may be a part.
+pub const WHOLE_CONFIDENCE: f64 = 0.9;
+
+/// The report that makes evidence of records.
+struct Collector {
+    urls: UrlEvidence,
+    /// The last message with a doubtful join.
+    message: MessagePlace,
+}
+
+/// The place of a message, as far as it tells it from the others.
+#[derive(Debug, Default, PartialEq)]
+struct MessagePlace {
+    path: String,
+    member: Vec<String>,
+    start: u64,
+}
+
+/// A record, as far as it is evidence. Only the URL must be there.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct FoundUrl<'r> {
+    #[serde(borrow)]
+    url: Cow<'r, str>,
+    fragment: Option<Cow<'r, str>>,
+    repairs: Vec<Cow<'r, str>>,
+    alternates: Vec<AlternateUrl<'r>>,
+    confidence: Option<f64>,
+    quote_depth: u64,
+    source: SourcePlace<'r>,
+    message: MessageStart,
+}
+
+/// Another reading of the same place.
+#[derive(Debug, Deserialize)]
+struct AlternateUrl<'r> {
+    #[serde(borrow)]
+    url: Cow<'r, str>,
+    fragment: Option<Cow<'r, str>>,
+    why: Cow<'r, str>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct SourcePlace<'r> {
+    #[serde(borrow)]
+    path: Cow<'r, str>,
+    member: Option<Vec<Cow<'r, str>>>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct MessageStart {
+    start: u64,
+}
+
+impl FoundUrl<'_> {
+    fn of(record: &Record) -> FoundUrl<'_> {
+        let alternates = match record.value(FieldId::Alternates) {
+            RecordValue::List(items) => items.collect(),
+            _ => Vec::new(),
+        };
+        FoundUrl {
+            url: record.url().into(),
+            fragment: record.fragment().map(Cow::from),
+            repairs: record.texts(FieldId::Repairs).map(Cow::from).collect(),
+            alternates: alternates.chunks(4).filter_map(AlternateUrl::of).collect(),
+            confidence: match record.value(FieldId::Confidence) {
+                RecordValue::Number(confidence) => Some(confidence),
+                _ => None,
+            },
+            quote_depth: record.integer(FieldId::QuoteDepth).unwrap_or(0),
+            source: SourcePlace {
+                path: record.path().into(),
+                member: Some(record.texts(FieldId::SourceMember).map(Cow::from).collect()),
+            },
+            message: MessageStart {
+                start: record.integer(FieldId::MessageStart).unwrap_or(0),
+            },
+        }
+    }
+
+    /// Returns `true` if the URL was put together of several pieces.
+    fn is_joined(&self) -> bool {
+        let joins = |name: &str| Repair::ALL.iter().any(|it| it.joins() && it.name() == name);
+        self.repairs.iter().any(|name| joins(name))
+    }
+
+    fn place(&self) -> MessagePlace {
+        let member = self.source.member.iter().flatten();
+        MessagePlace {
+            path: self.source.path.clone().into_owned(),
+            member: member.cloned().map(Cow::into_owned).collect(),
+            start: self.message.start,
+        }
+    }
+}
+
+impl<'r> AlternateUrl<'r> {
+    /// An alternate of a record, from the values of its fields.
+    fn of(values: &[RecordValue<'r>]) -> Option<AlternateUrl<'r>> {
+        match values {
+            [RecordValue::Text(url), fragment, RecordValue::Text(why), _] => Some(AlternateUrl {
+                url: Cow::from(*url),
+                fragment: match fragment {
+                    RecordValue::Text(fragment) => Some(Cow::from(*fragment)),
+                    _ => None,
+                },
+                why: Cow::from(*why),
+            }),
+            _ => None,
+        }
+    }
+
+    /// Returns `true` if it goes over more or fewer line breaks than the URL.
+    fn is_other_join(&self) -> bool {
+        [AlternateReason::BareContinuation, AlternateReason::HeadOnly]
+            .iter()
+            .any(|reason| reason.name() == self.why)
+    }
+}
+
+impl Collector {
+    fn new(max_urls: usize) -> Collector {
+        Collector {
+            urls: UrlEvidence::new(max_urls),
+            message: MessagePlace::default(),
+        }
+    }
+
+    /// Adds a record or a URL, with its line end.
+    ///
+    /// # Errors
+    ///
+    /// The predicate of a line that is neither.
+    fn add_line(&mut self, line: &[u8]) -> Result<(), String> {
+        if let Some((_, reason)) = REFUSED.iter().find(|(start, _)| line.starts_with(start)) {
+            return Err((*reason).to_owned());
+        }
+        if EVIDENCE_LINE_BYTES < line.len() as u64 && !line.ends_with(b"\n") {
+            let limit = EVIDENCE_LINE_BYTES;
+            return Err(format!("has more than {limit} bytes (EVIDENCE_LINE_BYTES)"));
+        }
+        match line.trim_ascii() {
+            [] => {}
+            record @ [b'{', ..] => match serde_json::from_slice::<FoundUrl<'_>>(record) {
+                Ok(found) if found.url.is_empty() => return Err("has no `url`".to_owned()),
+                Ok(found) => self.add(&found),
+                Err(error) => return Err(format!("is no record: {error}")),
+            },
+            url if is_url(url) => self.urls.add_whole(url),
+            _ => return Err("is neither a record nor a URL".to_owned()),
+        }
+        Ok(())
+    }
+
+    fn add(&mut self, found: &FoundUrl<'_>) {
+        let url = whole(&found.url, found.fragment.as_deref());
+        let is_doubtful = found.alternates.iter().any(AlternateUrl::is_other_join);
+        let is_certain = found.confidence.is_none_or(|it| WHOLE_CONFIDENCE <= it);
+        if !found.is_joined() && is_certain {
+            self.urls.add_whole(url.as_bytes());
+        }
+        if is_doubtful && found.quote_depth == 0 {
+            let place = found.place();
+            if place != self.message {
+                self.urls.begin_message();
+                self.message = place;
+            }
+            self.urls.add_doubtful(url.as_bytes());
+            for other in found.alternates.iter().filter(|it| it.is_other_join()) {
+                let other = whole(&other.url, other.fragment.as_deref());
+                self.urls.add_doubtful(other.as_bytes());
+            }
+        }
+    }
+}
+
+/// Returns `true` for a text without white space that begins with a scheme.
+fn is_url(text: &[u8]) -> bool {
+    let scheme = scheme(text);
+    scheme.first().is_some_and(u8::is_ascii_alphabetic)
+        && scheme.iter().all(|&byte| is_scheme_char(byte))
+        && !text.iter().any(u8::is_ascii_whitespace)
+}
+
+/// Returns a URL with its fragment.
+fn whole<'u>(url: &'u str, fragment: Option<&str>) -> Cow<'u, str> {
+    match fragment {
+        Some(fragment) => [url, "#", fragment].concat().into(),
+        None => url.into(),
+    }
+}
+
+impl Report for Collector {
+    fn records(&mut self, records: Vec<Record>) -> io::Result<bool> {
+        for record in &records {
+            self.add(&FoundUrl::of(record));
+        }
+        Ok(true)
+    }
+
+    fn rejects(&mut self, _: &[u8]) -> io::Result<()> {
+        Ok(())
+    }
+
+    fn event(&mut self, _: &Event) -> io::Result<()> {
+        Ok(())
+    }
+
+    fn progress(&mut self, _: &Summary) {}
+}
+
+/// Reads evidence: records as lines of JSON, or a list of URLs, each on a line, until there is no
+/// room for more. Of a record only `url` must be there; without `repairs` it counts as whole.
+///
+/// # Errors
+///
+/// Errors of reading, and `InvalidData` for a line that is neither, for a line that is too long,
+/// and if there are no URLs.
+pub fn read_evidence(mut content: impl BufRead, max_urls: usize) -> io::Result<Arc<UrlEvidence>> {
+    let invalid = |reason: String| io::Error::new(io::ErrorKind::InvalidData, reason);
+    let mut collector = Collector::new(max_urls);
+    let mut line = Vec::new();
+    for number in 1_u64.. {
+        line.clear();
+        let mut start = content.by_ref().take(EVIDENCE_LINE_BYTES + 1);
+        if start.read_until(b'\n', &mut line)? == 0 || collector.urls.is_full() {
+            break;
+        }
+        let added = collector.add_line(&line);
+        added.map_err(|reason| invalid(format!("line {number} {reason}")))?;
+    }
+    if collector.urls.is_full() || collector.urls.may_be_whole(b"", b"") {
+        Ok(Arc::new(collector.urls))
+    } else {
+        Err(invalid("it has no URLs that could be evidence".to_owned()))
+    }
+}
+
+/// Beginnings of files that are neither records nor a list of URLs, and the predicates of errors.
+const REFUSED: [(&[u8], &str); 3] = [
+    (
+        b"\x1F\x8B",
+        "begins a gzip file; give its content: <(zcat FILE)",
+    ),
+    (
+        b"\x28\xB5\x2F\xFD",
+        "begins a zstd file; give its content: <(zstdcat FILE)",
+    ),
+    (
+        b"SQLite format 3\0",
+        "begins a database, which only the program takes as evidence",
+    ),
+];

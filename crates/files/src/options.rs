@@ -1,0 +1,521 @@
+//! The options of a scan, whoever names them: the flags of `urlspool scan`, or the keywords of the Python package.
+//!
+//! A value is parsed here once for both. Messages about a value do not name its option; the caller does.
+
+use std::fs::Metadata;
+use std::path::{Path, PathBuf};
+use std::thread;
+use std::time::Duration;
+
+use jiff::civil::Date;
+use jiff::tz::TimeZone;
+use jiff::{Span, ToSpan};
+
+use crate::config::{
+    Config, ConfigError, check_header_field, check_scheme_name, nearest, parse_size,
+};
+use crate::evidence::EvidenceSource;
+use crate::pipeline::Job;
+use urlspool_mail::decode::{self, BodyRegion, EXTERNAL_BODY_REGION, link_attributes};
+use urlspool_mail::split::Format;
+use urlspool_record::extract::Options;
+use urlspool_record::record::{FieldId, LineFormat, RECORD_FIELDS};
+use urlspool_sources::walk::{PathFilter, SymlinkPolicy};
+use urlspool_text::limits::{CONTEXT_BYTES, Limit, LimitUnit, Limits};
+use urlspool_text::origin::{FileRange, Source, SourceKind};
+use urlspool_text::parse::host_name;
+
+/// Options of a scan: the messages that are read, and the URLs that are found.
+#[derive(Clone, Debug, Default)]
+pub struct ScanOptions {
+    /// The tables `[extract]` and `[limits]` of the configuration, in which other options have replaced values.
+    pub config: Config,
+    /// Globs of which a file, or a folder that holds it, matches one; empty for all files.
+    pub include: Vec<String>,
+    /// Globs of files and folders that are skipped.
+    pub exclude: Vec<String>,
+    /// Treatment of symbolic links.
+    pub links: SymlinkPolicy,
+    /// Kind of all sources; `None` to recognize each.
+    pub kind: Option<SourceKind>,
+    /// Messages dated before it are skipped.
+    pub since: Option<DatePeriod>,
+    /// Messages dated after it are skipped.
+    pub until: Option<DatePeriod>,
+    /// Mailing lists and newsgroups whose messages are read; empty for all.
+    pub lists: Vec<String>,
+    /// Hosts of the URLs to report; with `domains` empty for all.
+    pub hosts: Vec<String>,
+    /// Domains of the URLs to report, with the hosts below them.
+    pub domains: Vec<String>,
+    /// Regions of the URLs to report; empty for all.
+    pub regions: Vec<String>,
+    /// `true` to report only links whose text names another host.
+    pub mismatch: bool,
+    /// Hazards of which a reported URL has one; empty for no such filter.
+    pub hazards: Vec<String>,
+    /// Source of the evidence for joins; `None` for each message's own.
+    pub evidence: Option<EvidenceSource>,
+    /// `true` to make the paths of records absolute.
+    pub absolute: bool,
+    /// Number of threads; `None` for the number of processors.
+    pub threads: Option<u16>,
+}
+
+impl ScanOptions {
+    /// Returns the job of reading `roots`, or `items` in their place, into records of a format.
+    ///
+    /// # Errors
+    ///
+    /// A message: a glob cannot be used, the current folder is gone, or the input, which is to be its
+    /// own evidence, cannot be read twice.
+    pub fn job(
+        &self,
+        mut roots: Vec<PathBuf>,
+        mut items: Option<Vec<FileRange>>,
+        line_format: LineFormat,
+    ) -> Result<Job, String> {
+        let filter = PathFilter::new(&self.include, &self.exclude)?;
+        if self.evidence.as_ref().is_some_and(EvidenceSource::is_own)
+            && (items.is_some() || roots.iter().any(|root| is_read_once(root)))
+        {
+            return Err(READ_ONCE.to_owned());
+        }
+        if self.absolute {
+            for item in items.iter_mut().flatten() {
+                item.source.path = absolute(&item.source.path)?.into();
+            }
+            for root in &mut roots {
+                *root = absolute(root)?;
+            }
+        }
+        Ok(Job {
+            roots,
+            items,
+            filter,
+            links: self.links,
+            format: self.kind.map(Format::of),
+            threads: match self.threads {
+                Some(threads) => threads.into(),
+                None => thread::available_parallelism().map_or(1, usize::from),
+            },
+            line_format,
+            rejects: false,
+            since: self.since.map(|period| period.start),
+            until: self.until.map(|period| period.end),
+            lists: self.lists.clone(),
+        })
+    }
+
+    /// Returns the options of extraction, for records of a format.
+    #[must_use]
+    pub fn extraction(&self, format: &LineFormat) -> Options {
+        Options {
+            hosts: self.hosts.clone(),
+            domains: self.domains.clone(),
+            region_names: self.regions.clone(),
+            mismatch: self.mismatch,
+            hazards: self.hazards.clone(),
+            ids: format.ids(),
+            line_numbers: format.line_numbers(),
+            regions: format.regions(),
+            info: format.info(),
+            ..self.config.options()
+        }
+    }
+}
+
+/// The refusal of evidence from an input that is read once.
+const READ_ONCE: &str = "the evidence `self` needs a second reading, which standard input, pipes and \
+    work items do not have; scan files or folders, or name a file of records or URLs as evidence";
+
+/// Returns `true` for standard input and for pipes and devices.
+fn is_read_once(root: &Path) -> bool {
+    let is_stored = |found: Metadata| found.is_file() || found.is_dir();
+    root.as_os_str() == Source::STDIN || root.metadata().is_ok_and(|found| !is_stored(found))
+}
+
+/// Returns a path from the root of the file system on. Links in it stay; standard input has no path.
+fn absolute(path: &Path) -> Result<PathBuf, String> {
+    if path.as_os_str() == Source::STDIN || path.as_os_str().is_empty() {
+        return Ok(path.to_owned());
+    }
+    std::path::absolute(path)
+        .map_err(|error| format!("cannot make {} absolute: {error}", path.display()))
+}
+
+/// Parses the name of a field of the record, or of an object that stands for all its fields.
+///
+/// # Errors
+///
+/// A message: there is no such field.
+pub fn field_name(text: &str) -> Result<String, String> {
+    if field_names().any(|known| known == text) {
+        return Ok(text.to_owned());
+    }
+    Err(match nearest(text, field_names()) {
+        Some(name) => format!("unknown field; did you mean `{name}`?"),
+        None => "unknown field; `urlspool man record` lists the fields".to_owned(),
+    })
+}
+
+/// Returns the names of all fields, and of the objects that hold some.
+pub fn field_names() -> impl Iterator<Item = &'static str> {
+    let names = RECORD_FIELDS.iter().map(|field| field.name);
+    names.filter(|name| FieldId::named(name).next().is_some())
+}
+
+/// Returns the fields of these names, each once, in the order of the names; `None` without a name.
+#[must_use]
+pub fn named_fields(names: &[String]) -> Option<Vec<FieldId>> {
+    let mut chosen = Vec::new();
+    for field in names.iter().flat_map(|name| FieldId::named(name)) {
+        if !chosen.contains(&field) {
+            chosen.push(field);
+        }
+    }
+    (!chosen.is_empty()).then_some(chosen)
+}
+
+/// Parses the name of a scheme in a list, in which a blank may follow a comma.
+///
+/// # Errors
+///
+/// The text cannot be the name of a scheme.
+pub fn scheme_name(text: &str) -> Result<String, ConfigError> {
+    let name = text.trim_matches(' ');
+    check_scheme_name(name).map(|()| name.to_owned())
+}
+
+/// Parses the name of a header field.
+///
+/// # Errors
+///
+/// The text cannot be the name of a header field.
+pub fn header_field(text: &str) -> Result<String, ConfigError> {
+    let name = text.trim_matches(' ').trim_end_matches(':');
+    check_header_field(name).map(|()| name.to_owned())
+}
+
+/// Parses a number of threads.
+///
+/// # Errors
+///
+/// A message that says what to write.
+pub fn threads(text: &str) -> Result<u16, String> {
+    let number = text.parse().ok();
+    number
+        .filter(|number| (1..=MAX_THREADS).contains(number))
+        .ok_or_else(|| format!("write a number from 1 to {MAX_THREADS}"))
+}
+
+/// Maximum number of threads.
+const MAX_THREADS: u16 = 1024;
+
+/// Parses a number of bytes of context.
+///
+/// # Errors
+///
+/// A message that says what to write.
+pub fn context_bytes(text: &str) -> Result<usize, String> {
+    let bytes = text
+        .parse()
+        .map_err(|_| "write a number of bytes without a unit, such as 40")?;
+    if CONTEXT_BYTES < bytes {
+        return Err(format!(
+            "a record has at most {CONTEXT_BYTES} bytes on each side"
+        ));
+    }
+    Ok(bytes)
+}
+
+/// One limit and the value to set.
+#[derive(Clone, Debug)]
+pub struct LimitSetting {
+    limit: &'static Limit,
+    value: usize,
+}
+
+impl LimitSetting {
+    /// Sets the limit.
+    pub fn apply(&self, limits: &mut Limits) {
+        (self.limit.set)(limits, self.value);
+    }
+}
+
+/// Parses `NAME=VALUE`.
+///
+/// # Errors
+///
+/// A message that says what to write.
+pub fn limit_setting(text: &str) -> Result<LimitSetting, String> {
+    let (name, value) = text.split_once('=').ok_or("write it as NAME=VALUE")?;
+    let limit = Limits::ALL
+        .iter()
+        .find(|limit| limit.name == name)
+        .ok_or_else(|| unknown_limit(name))?;
+    let (value, form) = match limit.unit {
+        LimitUnit::Bytes => (parse_size(value), "64KiB, 1MB or a number of bytes"),
+        LimitUnit::Number => (value.parse().ok(), "a number"),
+    };
+    let value = value.ok_or_else(|| format!("write the value as {form}"))?;
+    let min = limit.min;
+    if value < min {
+        return Err(format!("the value must be at least {min}"));
+    }
+    Ok(LimitSetting { limit, value })
+}
+
+fn unknown_limit(name: &str) -> String {
+    let advice = match nearest(name, Limits::ALL.iter().map(|limit| limit.name)) {
+        Some(near) => format!("did you mean `{near}`?"),
+        None => "`urlspool scan --help` lists the limits".to_owned(),
+    };
+    format!("unknown limit `{name}`; {advice}")
+}
+
+/// A year, a month, a day or a moment, in UTC.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct DatePeriod {
+    /// Its first second, since 1970.
+    pub start: i64,
+    /// The first second after it; for a moment, the moment.
+    pub end: i64,
+}
+
+/// Parses the name of a host, in the form that records have. `domains` is the option for whole domains, for a message.
+///
+/// # Errors
+///
+/// A message that says what to write.
+pub fn host_of(text: &str, domains: &str) -> Result<String, String> {
+    if text.contains('*') {
+        return Err(format!(
+            "write it without `*`: {domains} cern.ch takes all hosts beneath cern.ch too"
+        ));
+    }
+    host_name(text).ok_or_else(|| "write the name of a host alone, such as info.cern.ch".to_owned())
+}
+
+/// Parses the name of a region, or of all those in headers or HTML.
+///
+/// # Errors
+///
+/// A message that says what to write.
+pub fn region_name(text: &str) -> Result<String, &'static str> {
+    let name = text.trim_matches(' ');
+    let is = |other: &str| name.eq_ignore_ascii_case(other);
+    let is_attribute = |rest: &str| {
+        let attribute = rest.split_once('.').map(|(_, attribute)| attribute);
+        ["text", "script", "data"].contains(&rest)
+            || attribute.is_some_and(|name| link_attributes().any(|other| other == name))
+    };
+    let is_known = match name.to_ascii_lowercase().split_once(':') {
+        None => {
+            BodyRegion::ALL.iter().any(|region| is(region.name()))
+                || [EXTERNAL_BODY_REGION, "header", "html"].into_iter().any(is)
+        }
+        Some(("header", field)) => !field.is_empty() && !field.contains([' ', ':']),
+        Some(("html", rest)) => is_attribute(rest),
+        Some(_) => false,
+    };
+    is_known.then(|| name.to_owned()).ok_or(
+        "write body, signature, forwarded, footer, external-body, header, html, header:FIELD, \
+         html:text or html:ELEMENT.ATTRIBUTE",
+    )
+}
+
+/// Parses the name of a mailing list or a newsgroup.
+///
+/// # Errors
+///
+/// A message that says what to write.
+pub fn list_name(text: &str) -> Result<String, &'static str> {
+    let name = text.trim();
+    let name = name.strip_prefix('<').unwrap_or(name);
+    let name = name.strip_suffix('>').unwrap_or(name);
+    let is_name = !name.is_empty() && !name.contains(['<', '>']);
+    is_name
+        .then(|| name.to_owned())
+        .ok_or("write the name of a list alone, such as www-talk.w3.org")
+}
+
+/// Returns `true` if no time is in both periods and between them.
+#[must_use]
+pub fn is_period_empty(since: Option<DatePeriod>, until: Option<DatePeriod>) -> bool {
+    matches!((since, until), (Some(since), Some(until)) if until.end <= since.start)
+}
+
+/// Parses a year, a month, a day, a time in any form that mail has, or a time before now, such as
+/// `7d`.
+///
+/// # Errors
+///
+/// A message that says what to write.
+pub fn date_period(text: &str) -> Result<DatePeriod, &'static str> {
+    calendar_period(text)
+        .or_else(|| moment(text))
+        .or_else(|| moment_ago(text))
+        .ok_or(
+            "write a date as 1996, 1996-07, 1996-07-02 or 1996-07-02T13:45:00Z, or a time before \
+             now as 24h, 7d or 12w",
+        )
+}
+
+/// Parses `YYYY`, `YYYY-MM` or `YYYY-MM-DD`.
+fn calendar_period(text: &str) -> Option<DatePeriod> {
+    let step: Span = match text.len() {
+        4 => 1.year(),
+        7 => 1.month(),
+        10 => 1.day(),
+        _ => return None,
+    };
+    let rest = "0000-01-01".get(text.len()..)?;
+    let first: Date = format!("{text}{rest}").parse().ok()?;
+    Some(DatePeriod {
+        start: midnight(first)?,
+        end: midnight(first.checked_add(step).ok()?)?,
+    })
+}
+
+/// The seconds since 1970 of the start of a day.
+fn midnight(date: Date) -> Option<i64> {
+    let zoned = date.to_zoned_datetime(TimeZone::UTC).ok()?;
+    Some(zoned.timestamp().as_second())
+}
+
+/// Parses a date with a time of day.
+fn moment(text: &str) -> Option<DatePeriod> {
+    if !text.contains(':') {
+        return None;
+    }
+    let unix = decode::parse_date(text).unix?;
+    Some(DatePeriod {
+        start: unix,
+        end: unix,
+    })
+}
+
+/// Parses hours, days or weeks before now: `24h`, `7d`, `12w`.
+fn moment_ago(text: &str) -> Option<DatePeriod> {
+    let before = i64::try_from(age(text)?.as_secs()).ok()?;
+    let unix = jiff::Timestamp::now().as_second().checked_sub(before)?;
+    Some(DatePeriod {
+        start: unix,
+        end: unix,
+    })
+}
+
+/// Parses a number of hours, days or weeks: `24h`, `7d`, `12w`.
+#[must_use]
+pub fn age(text: &str) -> Option<Duration> {
+    let (number, unit) = text.split_at_checked(text.len().checked_sub(1)?)?;
+    let hours = match unit {
+        "h" => 1,
+        "d" => 24,
+        "w" => 7 * 24,
+        _ => return None,
+    };
+    let number: u32 = number.parse().ok()?;
+    Some(Duration::from_hours(hours * u64::from(number)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_time_before_now_has_a_unit() {
+        let now = jiff::Timestamp::now().as_second();
+        for (text, seconds) in [("24h", 86_400), ("7d", 604_800), ("2w", 1_209_600)] {
+            let period = date_period(text).unwrap();
+            assert_eq!(period.start, period.end);
+            assert!(
+                (now - seconds..=now - seconds + 60).contains(&period.start),
+                "{text}"
+            );
+        }
+        for text in ["d", "7", "7x", "-7d", "7 d", "99999999999d", "\u{e9}d"] {
+            assert!(date_period(text).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn ages_have_a_unit() {
+        assert_eq!(age("36h"), Some(Duration::from_hours(36)));
+        assert_eq!(age("2w"), Some(Duration::from_hours(14 * 24)));
+        for text in ["", "30", "d", "-1d", "1.5d", "30\u{e9}"] {
+            assert!(age(text).is_none(), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_limit_is_set_by_its_name() {
+        let mut limits = Limits::default();
+        for text in ["url_bytes=64KiB", "mime_depth=7"] {
+            limit_setting(text).unwrap().apply(&mut limits);
+        }
+        assert_eq!((limits.url_bytes, limits.mime_depth), (64 << 10, 7));
+    }
+
+    #[test]
+    fn what_is_wrong_is_reported() {
+        for (text, message) in [
+            ("url_bytes", "NAME=VALUE"),
+            ("url_byte=1", "did you mean `url_bytes`?"),
+            ("zzz=1", "lists the limits"),
+            ("url_bytes=much", "64KiB"),
+            ("mime_depth=1KiB", "a number"),
+            ("mime_depth=0", "at least 1"),
+        ] {
+            let error = limit_setting(text).unwrap_err();
+            assert!(error.contains(message), "{text}: {error}");
+        }
+    }
+}
+
+#[cfg(test)]
+mod date_tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(text: &str, start: &str, end: &str) {
+        let unix = |text: &str| decode::parse_date(text).unix.unwrap();
+        let period = DatePeriod {
+            start: unix(start),
+            end: unix(end),
+        };
+        assert_eq!(date_period(text), Ok(period), "{text}");
+    }
+
+    #[test]
+    fn a_period_ends_where_the_next_one_begins() {
+        check("1996", "1996-01-01T00:00:00Z", "1997-01-01T00:00:00Z");
+        check("1996-12", "1996-12-01T00:00:00Z", "1997-01-01T00:00:00Z");
+        check("1996-02-29", "1996-02-29T00:00:00Z", "1996-03-01T00:00:00Z");
+    }
+
+    #[test]
+    fn a_time_is_a_moment() {
+        let time = "1996-07-02T13:45:00Z";
+        check(time, time, time);
+        check("Tue, 2 Jul 1996 15:45:00 +0200", time, time);
+    }
+
+    #[test]
+    fn other_texts_are_refused() {
+        for text in [
+            "",
+            "96",
+            "1996-7",
+            "1996-13",
+            "1997-02-29",
+            "some day",
+            "1996-",
+            "-1996",
+            "199607",
+        ] {
+            assert!(date_period(text).is_err(), "{text}");
+        }
+    }
+}

@@ -1,0 +1,121 @@
+//! The stages joined for files and folders: inputs in, encoded records out, in order, with a summary.
+//!
+//! [`run`] reads everything that a [`Job`] names, on many threads. [`MessageSource`] gives the messages of one input; it
+//! serves `scan`, the daemon and `explain`. The work on one message is in [`extract`](mod@urlspool_record::extract).
+
+mod batch;
+mod messages;
+mod order;
+mod run;
+mod scan;
+mod summary;
+mod units;
+mod worker;
+mod writer;
+
+pub use messages::is_earlier_output;
+pub use messages::{
+    InputFailure, InputStep, MessageBlock, MessageSource, StreamEnd, UnreadMessages,
+};
+pub use run::{raise_open_files, reserve_descriptors, run, run_input};
+pub use scan::{Finished, Records, Scan, scan};
+pub use summary::{NamedCounts, SchemeCounts, Summary};
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use crate::sink::Sink;
+use urlspool_mail::split::Format;
+use urlspool_record::record::{LineFormat, Record};
+use urlspool_sources::walk::{PathFilter, SymlinkPolicy};
+use urlspool_text::diagnostic::Event;
+use urlspool_text::origin::FileRange;
+
+/// A job for [`run`].
+#[derive(Clone, Debug, Default)]
+pub struct Job {
+    /// Files and folders; `-` for standard input.
+    pub roots: Vec<PathBuf>,
+    /// Ranges of files, in place of the roots.
+    pub items: Option<Vec<FileRange>>,
+    /// Filter for the paths of files below the roots.
+    pub filter: PathFilter,
+    /// Handling of symbolic links below the roots.
+    pub links: SymlinkPolicy,
+    /// The format of all sources, if it is not to be recognised.
+    pub format: Option<Format>,
+    /// Number of threads that work on messages. With 1 or less the calling thread does everything.
+    pub threads: usize,
+    /// Format of the records: lines, or values.
+    pub line_format: LineFormat,
+    /// Rejected candidates are reported.
+    pub rejects: bool,
+    /// Skips messages dated before this time (seconds since 1970).
+    pub since: Option<i64>,
+    /// Skips messages dated at this time or later.
+    pub until: Option<i64>,
+    /// Skips messages of no list and no newsgroup of these names; empty for none.
+    pub lists: Vec<String>,
+}
+
+/// Receiver of the results of a run, in the order of its input.
+pub trait Report {
+    /// Receives records as whole lines, if the job asks for lines. `Ok(false)` ends the run.
+    ///
+    /// # Errors
+    ///
+    /// Errors of writing them; they end the run. A report of values refuses lines.
+    fn lines(&mut self, lines: &[u8]) -> io::Result<bool> {
+        let _ = lines;
+        Err(io::Error::other("records were expected as values"))
+    }
+
+    /// Receives records as values, if the job asks for [`LineFormat::Values`]. `Ok(false)` ends the run.
+    ///
+    /// # Errors
+    ///
+    /// Errors of writing them; they end the run. A report of lines refuses values.
+    fn records(&mut self, records: Vec<Record>) -> io::Result<bool> {
+        drop(records);
+        Err(io::Error::other("records were expected as lines"))
+    }
+
+    /// Receives encoded rejected candidates, one per line, if the job asks for them.
+    ///
+    /// # Errors
+    ///
+    /// Errors of writing them; they end the run.
+    fn rejects(&mut self, batch: &[u8]) -> io::Result<()>;
+
+    /// Receives an event.
+    ///
+    /// # Errors
+    ///
+    /// Errors of writing it; they end the run.
+    fn event(&mut self, event: &Event) -> io::Result<()>;
+
+    /// Receives the path of a file that was read: to its end, unless an event says otherwise. Empty files count as read.
+    fn file_read(&mut self, path: &Path) {
+        let _ = path;
+    }
+
+    /// Receives everything that was counted so far, after each batch.
+    fn progress(&mut self, summary: &Summary);
+}
+
+/// A report that passes on the records alone.
+impl<S: Sink> Report for S {
+    fn lines(&mut self, lines: &[u8]) -> io::Result<bool> {
+        self.put(lines)
+    }
+
+    fn rejects(&mut self, _: &[u8]) -> io::Result<()> {
+        Ok(())
+    }
+
+    fn event(&mut self, _: &Event) -> io::Result<()> {
+        Ok(())
+    }
+
+    fn progress(&mut self, _: &Summary) {}
+}

@@ -1,0 +1,678 @@
+//! Batches of records, divided into chunks that count and report for themselves, and their builder, which encodes and counts
+//! findings and hands batches in before they grow large.
+
+use std::collections::HashMap;
+use std::path::Path;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use super::messages::{InputFailure, InputStep, StreamEnd};
+use super::{Job, Summary};
+use urlspool_record::extract::{Finding, Unique, key_hash};
+use urlspool_record::record::{self, FoundRecord, LineFormat, MessageTail, Record, RecordWriter};
+use urlspool_sources::read;
+use urlspool_sources::walk::WalkedFile;
+use urlspool_text::diagnostic::{Diagnostic, DiagnosticKind, Event, SkipReason};
+use urlspool_text::limits::{COUNTED_RECORDS_BYTES, QUEUED_BATCHES, RECORD_BUFFER_BYTES};
+use urlspool_text::origin::Source;
+
+/// Receiver of batches, in order.
+pub(super) type HandIn<'h> = dyn FnMut(Batch) + 'h;
+
+/// Builder of the batches of one unit of work.
+pub(super) struct BatchBuilder<'w> {
+    job: &'w Job,
+    unique: Unique,
+    pool: &'w ScratchPool,
+    pub(super) scratch: Scratch,
+    batch: Batch,
+    /// Counts of the current message. They become part of a chunk's summary when the message was read to its end, or is
+    /// handed in in part.
+    message_summary: Summary,
+    /// Sizes when the current message began.
+    mark: Mark,
+    /// Offset of the last chunk's records in the batch's.
+    chunk_start: usize,
+    /// Bytes of rejected candidates in the chunks before the last one.
+    earlier_reject_bytes: usize,
+    /// The last chunk holds nothing of a message yet: counts of files at most.
+    is_fresh: bool,
+    /// Maximum capacity that is reserved for the next batch's records.
+    max_reserved_bytes: usize,
+    hand_in: &'w mut HandIn<'w>,
+}
+
+/// Sizes of the batch's records and of the last chunk when a message begins.
+#[derive(Clone, Copy, Debug, Default)]
+struct Mark {
+    /// The place after the last record: an offset in the lines, or the number of values.
+    records_len: usize,
+    /// Bytes of memory of the records.
+    record_bytes: usize,
+    keys: usize,
+    reject_bytes: usize,
+    events: usize,
+}
+
+impl<'w> BatchBuilder<'w> {
+    /// A builder for a unit of `unit_bytes` bytes of messages.
+    pub(super) fn new(
+        job: &'w Job,
+        unique: Unique,
+        pool: &'w ScratchPool,
+        unit_bytes: u64,
+        hand_in: &'w mut HandIn<'w>,
+    ) -> BatchBuilder<'w> {
+        // The records of text full of URLs are four times as large as the text.
+        let max_reserved_bytes = usize::try_from(unit_bytes.saturating_mul(4))
+            .unwrap_or(usize::MAX)
+            .min(Batch::FULL_BYTES);
+        BatchBuilder {
+            job,
+            unique,
+            pool,
+            scratch: pool.take(&job.line_format),
+            batch: Batch::default(),
+            message_summary: Summary::default(),
+            mark: Mark::default(),
+            chunk_start: 0,
+            earlier_reject_bytes: 0,
+            is_fresh: true,
+            max_reserved_bytes,
+            hand_in,
+        }
+    }
+
+    /// Reserves room for so many more chunks.
+    pub(super) fn reserve_chunks(&mut self, chunks: usize) {
+        self.batch.chunks.reserve(chunks);
+    }
+
+    /// Hands in everything that is left, and returns the scratch to the pool.
+    pub(super) fn finish(mut self) {
+        self.flush();
+        self.pool.put(self.scratch);
+    }
+
+    /// The chunk that is being filled.
+    pub(super) fn chunk(&mut self) -> &mut Chunk {
+        if self.batch.chunks.is_empty() {
+            self.batch.chunks.push(Chunk::default());
+        }
+        self.batch.chunks.last_mut().expect("there is one now")
+    }
+
+    /// Completes the last chunk and continues with `chunk`.
+    pub(super) fn next_chunk(&mut self, chunk: Chunk) {
+        self.complete_chunk();
+        self.batch.chunks.push(chunk);
+        self.is_fresh = true;
+    }
+
+    /// Continues with a chunk of its own for a news article. The chunk may already hold the counts of the article's file,
+    /// which hold for copies of the article as well.
+    pub(super) fn begin_article(&mut self, article: Option<ArticleChunk>) {
+        if !self.is_fresh {
+            self.next_chunk(Chunk::default());
+        }
+        self.chunk().article = article;
+    }
+
+    /// Begins a message. Hands in what is held of the messages before it, if that is much.
+    pub(super) fn begin_message(&mut self) {
+        let reject_bytes = self.earlier_reject_bytes + self.chunk().rejects.len();
+        if self.batch.records.bytes() + reject_bytes > RECORD_BUFFER_BYTES {
+            self.hand_in_earlier_messages();
+        }
+        self.is_fresh = false;
+        let (records_len, record_bytes) = (self.batch.records.len(), self.batch.records.bytes());
+        let chunk = self.chunk();
+        self.mark = Mark {
+            records_len,
+            record_bytes,
+            keys: chunk.keys.len(),
+            reject_bytes: chunk.rejects.len(),
+            events: chunk.events.len(),
+        };
+        self.scratch.writer.begin(MessageTail::Complete);
+    }
+
+    /// Encodes and counts a finding of the current message, which lies in `source`.
+    pub(super) fn add(&mut self, finding: Finding<'_>, source: &Source) {
+        let summary = &mut self.message_summary;
+        match finding {
+            Finding::Url(record) => {
+                summary.candidates += 1;
+                summary.records += 1;
+                summary.count_url(record.found);
+                self.add_record(record);
+            }
+            Finding::Filtered(filter) => {
+                summary.candidates += 1;
+                summary.count_filtered(filter);
+            }
+            Finding::Duplicate { key } => {
+                summary.candidates += 1;
+                summary.duplicates += 1;
+                *self.chunk().repeated.entry(key).or_insert(1) += 1;
+            }
+            Finding::Unwrapped(record) => {
+                summary.records += 1;
+                summary.unwrapped += 1;
+                self.add_record(record);
+            }
+            Finding::Reject {
+                reason,
+                text,
+                origin,
+            } => {
+                summary.candidates += 1;
+                summary.count_reject(reason);
+                if self.job.rejects {
+                    record::write_reject(text, reason, &origin, &mut self.chunk().rejects);
+                }
+            }
+            Finding::Diagnostic(diagnostic) => {
+                summary.count_event(diagnostic.kind);
+                self.chunk().events.push(diagnostic.of(source));
+            }
+            Finding::Large => self.wait_for_turn(),
+            Finding::Parts { text, skipped } => {
+                summary.parts_text += text as u64;
+                summary.skip_parts(skipped);
+            }
+        }
+        self.hand_in_large_message();
+    }
+
+    /// Counts the current message as scanned. Of the fragments of a message, only the first counts.
+    pub(super) fn count_message(&mut self) {
+        self.message_summary.messages += 1;
+        self.message_summary.messages_scanned += 1;
+    }
+
+    /// Waits until everything before the unit is written.
+    pub(super) fn wait_for_turn(&mut self) {
+        // The line holds one batch. The next one fits when the first was taken, at its turn.
+        for _ in 0..=QUEUED_BATCHES {
+            (self.hand_in)(Batch::default());
+        }
+    }
+
+    /// Ends the current message.
+    pub(super) fn end_message(&mut self) {
+        self.set_counts();
+        self.settle();
+    }
+
+    /// Discards what is held of the current message.
+    pub(super) fn discard_message(&mut self) {
+        self.message_summary = Summary::default();
+        let mark = std::mem::take(&mut self.mark);
+        self.batch
+            .records
+            .truncate(mark.records_len, mark.record_bytes);
+        let chunk = self.chunk();
+        chunk.keys.truncate(mark.keys);
+        chunk.rejects.truncate(mark.reject_bytes);
+        chunk.events.truncate(mark.events);
+        chunk.repeated.clear();
+    }
+
+    /// Appends a record: its line, or its value.
+    fn add_record(&mut self, record: &FoundRecord<'_>) {
+        if self.batch.records.len() == 0 {
+            self.begin_records();
+        }
+        let writer = &mut self.scratch.writer;
+        let count_at = match &mut self.batch.records {
+            BatchRecords::Lines(lines) if self.unique == Unique::None => {
+                writer.write(record, lines);
+                None
+            }
+            // `set_counts` inserts the number of occurrences.
+            BatchRecords::Lines(lines) => writer.write_open(record, lines),
+            BatchRecords::Values { records, bytes } => {
+                let value = writer.record(record);
+                *bytes += value.bytes();
+                records.push(value);
+                None
+            }
+        };
+        if self.unique != Unique::None {
+            let keyed = KeyedRecord {
+                key: key_hash(record.found),
+                count_at: count_at.map(|at| at - self.chunk_start),
+                end: self.batch.records.len() - self.chunk_start,
+                is_unwrapped: record.redirected_from.is_some(),
+            };
+            self.chunk().keys.push(keyed);
+        }
+    }
+
+    /// Makes room for lines at the first one, as much as recent batches needed, so that growing copies nothing.
+    fn begin_records(&mut self) {
+        if self.job.line_format.values().is_some() {
+            let records = Vec::new();
+            self.batch.records = BatchRecords::Values { records, bytes: 0 };
+        }
+        if let BatchRecords::Lines(lines) = &mut self.batch.records {
+            if lines.capacity() == 0 {
+                *lines = self.pool.take_lines();
+            }
+            // One batch in a few is larger than those before it. The first one may have any size.
+            let reserved_bytes = match self.scratch.usual_bytes {
+                0 => self.max_reserved_bytes,
+                usual_bytes => usual_bytes + usual_bytes / 2,
+            };
+            lines.reserve(reserved_bytes.min(self.max_reserved_bytes));
+        }
+    }
+
+    /// Completes the message's records, where URLs are counted, with the number of times that each URL occurred.
+    fn set_counts(&mut self) {
+        if self.unique == Unique::None {
+            return;
+        }
+        let (chunk_start, mark) = (self.chunk_start, self.mark);
+        self.chunk();
+        let Batch { records, chunks } = &mut self.batch;
+        let Some(chunk) = chunks.last_mut() else {
+            return;
+        };
+        let repeated = std::mem::take(&mut chunk.repeated);
+        let keyed = &mut chunk.keys[mark.keys..];
+        match records {
+            BatchRecords::Values { records, .. } => {
+                for record in keyed {
+                    let count = repeated.get(&record.key).copied();
+                    records[chunk_start + record.end - 1].set_count(count);
+                }
+            }
+            BatchRecords::Lines(lines) if keyed.iter().any(|line| line.count_at.is_some()) => {
+                let open_lines = &mut self.scratch.open_lines;
+                open_lines.clear();
+                open_lines.extend_from_slice(&lines[mark.records_len..]);
+                lines.truncate(mark.records_len);
+                let open_offset = |at: usize| chunk_start + at - mark.records_len;
+                let mut begin = 0;
+                for line in keyed {
+                    let open_end = open_offset(line.end);
+                    if let Some(at) = line.count_at.take().map(open_offset) {
+                        lines.extend_from_slice(&open_lines[begin..at]);
+                        let count = repeated.get(&line.key).copied();
+                        self.job.line_format.write_count(count, lines);
+                        begin = at;
+                    }
+                    lines.extend_from_slice(&open_lines[begin..open_end]);
+                    line.end = lines.len() - chunk_start;
+                    begin = open_end;
+                }
+            }
+            BatchRecords::Lines(_) => {}
+        }
+        if self.unique != Unique::Run {
+            chunk.keys.clear();
+        }
+    }
+
+    /// Adds the current message's counts to its chunk's summary.
+    fn settle(&mut self) {
+        self.chunk();
+        if let Some(chunk) = self.batch.chunks.last_mut() {
+            chunk.summary.absorb(&mut self.message_summary);
+        }
+    }
+
+    /// Within a message: hands in what is held, if this message alone has many records. Their lines tell how often their
+    /// URLs occurred so far.
+    fn hand_in_large_message(&mut self) {
+        let mark = self.mark;
+        let reject_bytes = self.chunk().rejects.len() - mark.reject_bytes;
+        let message_bytes = self.batch.records.bytes() - mark.record_bytes + reject_bytes;
+        let most = match self.unique {
+            Unique::None | Unique::Run => RECORD_BUFFER_BYTES,
+            Unique::Message => COUNTED_RECORDS_BYTES,
+        };
+        if most < message_bytes {
+            self.end_message();
+            let rest = Chunk {
+                article: self.chunk().article.map(ArticleChunk::continued),
+                ..Chunk::default()
+            };
+            self.flush();
+            self.next_chunk(rest);
+            self.is_fresh = false;
+            self.mark = Mark::default();
+        }
+    }
+
+    /// Hands in the messages before the one that begins, and keeps the chunk that was made for it.
+    fn hand_in_earlier_messages(&mut self) {
+        let has_no_records = self.chunk_start == self.batch.records.len();
+        let is_own = |chunk: &mut Chunk| {
+            chunk.article.is_some() && has_no_records && chunk.rejects.is_empty()
+        };
+        match self.batch.chunks.pop_if(is_own) {
+            Some(own) => {
+                // Those before it are complete.
+                self.hand_in();
+                self.next_chunk(own);
+            }
+            None => {
+                self.flush();
+                self.next_chunk(Chunk::default());
+            }
+        }
+    }
+
+    /// Completes the last chunk: the records since its start are its own.
+    fn complete_chunk(&mut self) {
+        let Some(last) = self.batch.chunks.last_mut() else {
+            return;
+        };
+        last.records_len = self.batch.records.len() - self.chunk_start;
+        self.chunk_start = self.batch.records.len();
+        self.earlier_reject_bytes += last.rejects.len();
+    }
+
+    /// Hands in everything that is held.
+    fn flush(&mut self) {
+        self.complete_chunk();
+        self.hand_in();
+    }
+
+    /// Hands in the chunks, which are complete.
+    fn hand_in(&mut self) {
+        if !self.batch.chunks.is_empty() {
+            let usual_bytes = &mut self.scratch.usual_bytes;
+            *usual_bytes = (*usual_bytes - *usual_bytes / 8).max(self.batch.records.len());
+            self.max_reserved_bytes = Batch::FULL_BYTES;
+            (self.chunk_start, self.earlier_reject_bytes, self.is_fresh) = (0, 0, true);
+            (self.hand_in)(std::mem::take(&mut self.batch));
+        }
+    }
+}
+
+/// Result of a unit of work or of a part of one, ready to be written.
+#[derive(Debug, Default)]
+pub(super) struct Batch {
+    /// The records of all chunks.
+    pub(super) records: BatchRecords,
+    /// The chunks, in the order of the input.
+    pub(super) chunks: Vec<Chunk>,
+}
+
+/// Records of a batch. Places in them are offsets in the lines, or indices of the values.
+#[derive(Debug)]
+pub(super) enum BatchRecords {
+    /// Lines, as the format of the run has them.
+    Lines(Vec<u8>),
+    /// Values, and about the number of bytes that they take.
+    Values { records: Vec<Record>, bytes: usize },
+}
+
+impl Default for BatchRecords {
+    fn default() -> BatchRecords {
+        BatchRecords::Lines(Vec::new())
+    }
+}
+
+impl BatchRecords {
+    /// The place after the last record: the length of the lines, or the number of values.
+    pub(super) fn len(&self) -> usize {
+        match self {
+            BatchRecords::Lines(lines) => lines.len(),
+            BatchRecords::Values { records, .. } => records.len(),
+        }
+    }
+
+    /// About the number of bytes that the records take in memory.
+    pub(super) fn bytes(&self) -> usize {
+        match self {
+            BatchRecords::Lines(lines) => lines.len(),
+            BatchRecords::Values { bytes, .. } => *bytes,
+        }
+    }
+
+    /// Removes the records after a place, before which they take so many bytes.
+    fn truncate(&mut self, len: usize, bytes_before: usize) {
+        match self {
+            BatchRecords::Lines(lines) => lines.truncate(len),
+            BatchRecords::Values { records, bytes } => {
+                records.truncate(len);
+                *bytes = bytes_before;
+            }
+        }
+    }
+}
+
+impl Batch {
+    /// Usual maximum number of bytes of a batch's records: a batch is handed in when a message begins after
+    /// [`RECORD_BUFFER_BYTES`]. A message with more records is handed in in several batches of about this size.
+    pub(super) const FULL_BYTES: usize = RECORD_BUFFER_BYTES + RECORD_BUFFER_BYTES / 8;
+}
+
+/// Result of one message, or of several that need not be distinguished.
+#[derive(Debug, Default)]
+pub(super) struct Chunk {
+    /// The news article that the chunk holds, if it has a Message-ID.
+    pub(super) article: Option<ArticleChunk>,
+    /// Length of the batch's records that belong to this chunk; they follow those of the chunks before it. Set when the
+    /// chunk is complete.
+    pub(super) records_len: usize,
+    /// Keys of the chunk's records, for deduplication.
+    pub(super) keys: Vec<KeyedRecord>,
+    /// Occurrences of each URL that occurs more than once in the current message, by the hash of its key.
+    pub(super) repeated: HashMap<u128, u64>,
+    /// Rejected candidates, one per line, if they were asked for.
+    pub(super) rejects: Vec<u8>,
+    /// Events in the order in which they occurred.
+    pub(super) events: Vec<Event>,
+    /// Everything that was counted.
+    pub(super) summary: Summary,
+    /// The paths of the files that are counted as read, or are empty.
+    pub(super) read_files: Vec<Arc<Path>>,
+    /// The error of a byte range of the file that is being read: the file does not count as read to its end.
+    pub(super) broken: Option<DiagnosticKind>,
+    /// A file to be read in blocks after this chunk: its records may need more memory than a chunk should hold.
+    pub(super) deferred: Option<WalkedFile>,
+}
+
+/// A news article, or a part of one, as deduplication needs it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct ArticleChunk {
+    /// Hash that only copies of the article share.
+    pub(super) hash: u128,
+    /// `true` if the chunk continues the article of the chunk before it.
+    pub(super) is_continuation: bool,
+}
+
+impl ArticleChunk {
+    /// A further part of the article.
+    pub(super) fn continued(self) -> ArticleChunk {
+        ArticleChunk {
+            is_continuation: true,
+            ..self
+        }
+    }
+}
+
+/// A record, as deduplication needs it.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct KeyedRecord {
+    /// Hash of the URL's key.
+    pub(super) key: u128,
+    /// Offset in the chunk's lines at which the number of the URL's occurrences is inserted when the message ends; `None`
+    /// if the format does not have it, or the record is a value.
+    pub(super) count_at: Option<usize>,
+    /// The place after it in the chunk's records.
+    pub(super) end: usize,
+    /// Its URL was taken out of another one, and is counted apart.
+    pub(super) is_unwrapped: bool,
+}
+
+impl Chunk {
+    /// Counts and reports a step through an input that holds no messages.
+    pub(super) fn note_step(&mut self, step: InputStep) {
+        match step {
+            InputStep::Ended(end) => self.stream_ended(end),
+            InputStep::Skipped { source, reason } => self.skipped(&source, reason),
+            InputStep::ArchiveRead(source) => self.read_whole(&source),
+            InputStep::ArchiveBroken { source, kind } => self.count_failure(&source, kind),
+            InputStep::Failed(InputFailure { event, .. }) => self.failed(event),
+            InputStep::Warning(event) => self.event(event),
+            InputStep::Opened { .. }
+            | InputStep::Block(_)
+            | InputStep::Unread(_)
+            | InputStep::Waiting => {}
+        }
+    }
+
+    /// Counts and reports an event that changes nothing in what is read.
+    pub(super) fn event(&mut self, event: Event) {
+        self.summary.count_event(event.diagnostic.kind);
+        self.events.push(event);
+    }
+
+    /// Counts and reports a source that could not be opened or read.
+    pub(super) fn unreadable(&mut self, source: &Source, error: &std::io::Error) {
+        self.failed(read::error_diagnostic(error, None).of(source));
+    }
+
+    /// Counts a source as not readable, and reports the event that says why.
+    pub(super) fn failed(&mut self, event: Event) {
+        self.count_failure(&event.source, event.diagnostic.kind);
+        self.event(event);
+    }
+
+    /// Counts a source as read to its end.
+    pub(super) fn read_whole(&mut self, source: &Source) {
+        if source.member().is_empty() {
+            self.summary.read_file();
+            self.read_files.push(Arc::clone(&source.path));
+        } else {
+            self.summary.read_member();
+        }
+    }
+
+    /// Counts a source as skipped, and reports it unless the reason is an expected one.
+    pub(super) fn skipped(&mut self, source: &Source, reason: SkipReason) {
+        let is_file = source.member().is_empty();
+        if is_file {
+            self.summary.skip_file(reason);
+            if reason == SkipReason::Empty {
+                self.read_files.push(Arc::clone(&source.path));
+            }
+        } else {
+            self.summary.skip_member(reason);
+        }
+        let is_expected = match reason {
+            SkipReason::Empty
+            | SkipReason::Filtered
+            | SkipReason::HardLink
+            | SkipReason::ControlFile
+            | SkipReason::Deleted
+            | SkipReason::OwnOutput
+            | SkipReason::EarlierOutput => true,
+            // The target of a link in an archive may be missing from the archive.
+            SkipReason::Symlink => is_file,
+            _ => false,
+        };
+        if !is_expected {
+            let message = format!("not read: {}", reason.name());
+            self.event(Diagnostic::new(DiagnosticKind::Skip, message).of(source));
+        }
+    }
+
+    /// Reports that a source ended at `end`, before the size that it had when it was opened.
+    pub(super) fn shrunk(&mut self, source: &Source, end: u64) {
+        let message = "the file ends here, and was longer when it was opened";
+        self.event(Diagnostic::at(DiagnosticKind::Vanished, end, message).of(source));
+    }
+
+    fn stream_ended(&mut self, end: StreamEnd) {
+        match end.error {
+            Some(error) => {
+                self.failed(read::error_diagnostic(&error, Some(end.reached)).of(&end.source));
+            }
+            // The first part counts for the file.
+            None if end.is_further_part => {}
+            None => self.read_whole(&end.source),
+        }
+        if end.is_unpacked {
+            self.summary.bytes_unpacked += end.reached;
+        }
+    }
+
+    /// Counts a source that an event reports as not readable.
+    fn count_failure(&mut self, source: &Source, kind: DiagnosticKind) {
+        match (kind, source.member().is_empty()) {
+            (DiagnosticKind::Vanished, true) => self.summary.skip_file(SkipReason::Vanished),
+            (kind, true) => self.summary.fail_file(kind),
+            (kind, false) => self.summary.fail_member(kind),
+        }
+    }
+}
+
+/// Buffers and caches of one unit in progress.
+pub(super) struct Scratch {
+    /// Buffer for the bytes of a block.
+    pub(super) block_bytes: Vec<u8>,
+    /// The encoder, which remembers what it encoded lately.
+    pub(super) writer: RecordWriter,
+    /// Buffer for the open lines of a message while they are closed.
+    pub(super) open_lines: Vec<u8>,
+    /// About the length of the lines of the batches so far.
+    pub(super) usual_bytes: usize,
+}
+
+impl Scratch {
+    fn new(format: &LineFormat) -> Scratch {
+        Scratch {
+            block_bytes: Vec::new(),
+            writer: RecordWriter::new(format),
+            open_lines: Vec::new(),
+            usual_bytes: 0,
+        }
+    }
+}
+
+/// Scratches and buffers of lines that are not in use. Shared by all threads.
+#[derive(Default)]
+pub(super) struct ScratchPool {
+    /// Never more than there were units in progress at once: two for each thread.
+    scratches: Mutex<Vec<Scratch>>,
+    /// Buffers of lines that were written, never more than were in use at once.
+    line_buffers: Mutex<Vec<Vec<u8>>>,
+}
+
+impl ScratchPool {
+    /// Takes a scratch out of the pool, or a new one. All of them write lines in one format.
+    pub(super) fn take(&self, format: &LineFormat) -> Scratch {
+        let scratch = locked(&self.scratches).pop();
+        scratch.unwrap_or_else(|| Scratch::new(format))
+    }
+
+    /// Puts a scratch back.
+    pub(super) fn put(&self, scratch: Scratch) {
+        locked(&self.scratches).push(scratch);
+    }
+
+    /// Takes an empty buffer of lines: the one that was used last, whose memory is the fastest to write to.
+    pub(super) fn take_lines(&self) -> Vec<u8> {
+        locked(&self.line_buffers).pop().unwrap_or_default()
+    }
+
+    /// Puts back the buffer of lines that were written. A buffer that grew large with one message is dropped.
+    pub(super) fn put_lines(&self, mut lines: Vec<u8>) {
+        if (1..=2 * Batch::FULL_BYTES).contains(&lines.capacity()) {
+            lines.clear();
+            locked(&self.line_buffers).push(lines);
+        }
+    }
+}
+
+/// Locks a list, also after a panic of another thread: lists are whole at any time.
+fn locked<T>(list: &Mutex<Vec<T>>) -> MutexGuard<'_, Vec<T>> {
+    list.lock().unwrap_or_else(PoisonError::into_inner)
+}

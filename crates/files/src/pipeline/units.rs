@@ -1,0 +1,283 @@
+//! Units of work of a run: the walk's small files in groups, and the blocks of larger inputs.
+//!
+//! Opens and cuts inputs while units are asked for. Leaves the work on a unit to `worker`.
+
+use std::io;
+
+use super::Job;
+use super::messages::{InputFailure, InputStep, MessageSource};
+use urlspool_sources::read::{self, Input};
+use urlspool_sources::walk::{self, WalkStep, WalkedFile};
+use urlspool_text::limits::{
+    BATCH_FILES, BATCHES_PER_THREAD, BLOCKS_PER_THREAD, FILE_BATCH_BYTES, Limits, SMALL_FILE_BYTES,
+};
+use urlspool_text::origin::{FileRange, FormatHint, Source};
+
+/// A unit of work.
+pub(super) enum Unit {
+    /// Steps through one input: one block of a large file, or many small members.
+    Steps {
+        steps: Vec<InputStep>,
+        /// Bytes of the input that were read for these steps.
+        bytes_read: u64,
+    },
+    /// Small files that are still to be read; most of them are open.
+    Files(Vec<WalkedFile>),
+}
+
+impl Unit {
+    /// Maximum number of units of this kind in progress per thread.
+    pub(super) fn max_per_thread(&self) -> usize {
+        match self {
+            Unit::Steps { .. } => BLOCKS_PER_THREAD,
+            Unit::Files(_) => BATCHES_PER_THREAD,
+        }
+    }
+
+    /// Bytes of messages that the unit holds, or will hold when they are read.
+    pub(super) fn bytes(&self) -> u64 {
+        match self {
+            Unit::Steps { steps, .. } => steps.iter().map(InputStep::message_bytes).sum(),
+            Unit::Files(files) => files.iter().map(|file| file.size).sum(),
+        }
+    }
+}
+
+/// Iterator over the units of a job.
+pub(super) struct Units<'j> {
+    job: &'j Job,
+    limits: &'j Limits,
+    walk: Box<dyn Iterator<Item = WalkStep> + 'j>,
+    /// The input that is being cut.
+    current: Option<MessageSource>,
+    /// A walk step that waits until the small files before it were given.
+    next_step: Option<WalkStep>,
+    /// `true` if the next unit may wait for bytes of a stream that have not come yet.
+    is_waiting: bool,
+    /// Maximum number of distinct roots per batch. Each root holds one directory descriptor open.
+    max_roots: usize,
+}
+
+impl<'j> Units<'j> {
+    /// The units of everything that the job names.
+    pub(super) fn new(job: &'j Job, limits: &'j Limits) -> Units<'j> {
+        let walk: Box<dyn Iterator<Item = WalkStep>> = match &job.items {
+            Some(items) => Box::new(walk::walk_items(items, &job.filter)),
+            None => Box::new(walk::walk_and_open(&job.roots, &job.filter, job.links)),
+        };
+        let max_roots = walk::max_roots_per_batch(job.threads * BATCHES_PER_THREAD + 2);
+        Units::of_walk(walk, max_roots, job, limits)
+    }
+
+    fn of_walk(
+        walk: Box<dyn Iterator<Item = WalkStep> + 'j>,
+        max_roots: usize,
+        job: &'j Job,
+        limits: &'j Limits,
+    ) -> Units<'j> {
+        Units {
+            job,
+            limits,
+            walk,
+            current: None,
+            next_step: None,
+            is_waiting: false,
+            max_roots,
+        }
+    }
+
+    /// The units of an input that the caller opened: the messages that begin in `part` of it. An input that is no mbox belongs to
+    /// the part at its start, as a whole.
+    pub(super) fn of_input(
+        input: Input,
+        part: &FileRange,
+        job: &'j Job,
+        limits: &'j Limits,
+    ) -> io::Result<Units<'j>> {
+        let mut units = Units::of_walk(Box::new(std::iter::empty()), 1, job, limits);
+        let hint = walk::path_hint(&part.source.path);
+        let is_part = 0 < part.start || input.size().is_some_and(|size| part.end < size);
+        let found = match &input {
+            Input::Seekable(seekable) if is_part => {
+                let opened = seekable.whole();
+                MessageSource::of_part(opened, hint, part, job.format, limits)?
+            }
+            _ => None,
+        };
+        match found {
+            Some(messages) => units.begin(messages),
+            None if part.start == 0 => {
+                units.begin(units.messages(input, part.source.clone(), hint));
+            }
+            None => {}
+        }
+        Ok(units)
+    }
+
+    /// The units of one file, which is cut into blocks whatever its size.
+    pub(super) fn of_file(file: WalkedFile, job: &'j Job, limits: &'j Limits) -> Units<'j> {
+        let large = WalkedFile {
+            size: u64::MAX,
+            ..file
+        };
+        let walk = Box::new(std::iter::once(WalkStep::File(large)));
+        Units::of_walk(walk, 1, job, limits)
+    }
+
+    /// Returns `true` if the next unit may wait for bytes that have not come yet: what was read before is to be written first.
+    pub(super) fn is_waiting(&self) -> bool {
+        self.is_waiting
+    }
+
+    /// The next small files of the walk, up to something else.
+    fn small_files(&mut self) -> Vec<WalkedFile> {
+        let mut files: Vec<WalkedFile> = Vec::new();
+        let (mut bytes, mut roots) = (0, 0);
+        while files.len() < BATCH_FILES && bytes < FILE_BATCH_BYTES && roots < self.max_roots {
+            match self.next_step.take().or_else(|| self.walk.next()) {
+                Some(WalkStep::File(file)) if file.size < SMALL_FILE_BYTES => {
+                    bytes += file.size;
+                    roots += usize::from(is_in_new_root(&file, &files));
+                    files.push(file);
+                }
+                other => {
+                    self.next_step = other;
+                    break;
+                }
+            }
+        }
+        files
+    }
+
+    /// Begins the input that a step of the walk names. Returns the step to report if there is nothing to read.
+    fn begin_step(&mut self, step: WalkStep) -> Option<InputStep> {
+        match step {
+            WalkStep::File(file) => self.begin_file(file),
+            WalkStep::Part { file, item } => self.begin_part(file, &item),
+            WalkStep::Repository(source) => self.begin_repository(source),
+            WalkStep::Stdin => {
+                let source = Source::at(Source::STDIN.into());
+                Some(self.begin_stream(Input::stdin(), source))
+            }
+            // A pipe or a device is opened by its name: the user gave it.
+            WalkStep::Stream(source) => match read::open_stream(&source.path) {
+                Ok(input) => Some(self.begin_stream(input, source)),
+                Err(error) => Some(InputStep::Failed(InputFailure::new(&source, error))),
+            },
+            WalkStep::Skipped { source, reason } => Some(InputStep::Skipped { source, reason }),
+            WalkStep::Failed(event) => Some(InputStep::Failed(InputFailure { event, error: None })),
+        }
+    }
+
+    /// Begins a stream, which may wait for its writer.
+    fn begin_stream(&mut self, input: Input, source: Source) -> InputStep {
+        self.begin(self.messages(input, source, FormatHint::None));
+        self.is_waiting = true;
+        InputStep::Waiting
+    }
+
+    fn begin_file(&mut self, file: WalkedFile) -> Option<InputStep> {
+        match read::open(&file) {
+            Ok(opened) => {
+                let is_named = !file.is_in_root();
+                let messages = self.messages(Input::file(opened), file.source, file.hint);
+                self.begin(if is_named {
+                    messages
+                } else {
+                    messages.without_earlier_outputs()
+                });
+                None
+            }
+            Err(error) => Some(InputStep::Failed(InputFailure::new(&file.source, error))),
+        }
+    }
+
+    /// Begins the messages of a git repository.
+    fn begin_repository(&mut self, source: Source) -> Option<InputStep> {
+        match MessageSource::of_repository(source, self.job.format, self.limits) {
+            Ok(messages) => {
+                self.begin(messages);
+                None
+            }
+            Err(step) => Some(step),
+        }
+    }
+
+    /// Begins the messages of a file that start in a range of it. A file that is no mbox belongs to the range at its
+    /// start.
+    fn begin_part(&mut self, file: WalkedFile, part: &FileRange) -> Option<InputStep> {
+        let messages = read::open(&file).and_then(|opened| {
+            MessageSource::of_part(opened, file.hint, part, self.job.format, self.limits)
+        });
+        match messages {
+            Err(error) => Some(InputStep::Failed(InputFailure::new(&file.source, error))),
+            Ok(Some(messages)) => {
+                self.begin(messages);
+                None
+            }
+            Ok(None) if part.start == 0 => self.begin_file(file),
+            Ok(None) => None,
+        }
+    }
+
+    fn messages(&self, input: Input, source: Source, hint: FormatHint) -> MessageSource {
+        MessageSource::new(input, source, hint, self.job.format, self.limits).with_unread_blocks()
+    }
+
+    fn begin(&mut self, messages: MessageSource) {
+        self.current = Some(messages);
+    }
+
+    /// The next steps of the current input: a block, or as many small members as are worth a thread's time.
+    fn steps(&mut self, mut messages: MessageSource) -> Unit {
+        let mut steps = Vec::new();
+        let mut bytes = 0;
+        let mut is_end = false;
+        while !is_end && steps.len() < BATCH_FILES && bytes < FILE_BATCH_BYTES / 2 {
+            match messages.next() {
+                Some(InputStep::Opened { .. } | InputStep::Waiting) => {}
+                Some(step) => {
+                    bytes += step.message_bytes();
+                    steps.push(step);
+                }
+                None => is_end = true,
+            }
+            self.is_waiting = messages.is_waiting();
+            if self.is_waiting {
+                break;
+            }
+        }
+        let bytes_read = messages.take_bytes_read();
+        self.current = (!is_end).then_some(messages);
+        Unit::Steps { steps, bytes_read }
+    }
+}
+
+impl Iterator for Units<'_> {
+    type Item = Unit;
+
+    fn next(&mut self) -> Option<Unit> {
+        loop {
+            if let Some(input) = self.current.take() {
+                return Some(self.steps(input));
+            }
+            let files = self.small_files();
+            if !files.is_empty() {
+                return Some(Unit::Files(files));
+            }
+            let step = self.next_step.take()?;
+            if let Some(step) = self.begin_step(step) {
+                return Some(Unit::Steps {
+                    steps: vec![step],
+                    bytes_read: 0,
+                });
+            }
+        }
+    }
+}
+
+/// Returns `true` if `file` lies in another root than the last of `files` that lies in one.
+fn is_in_new_root(file: &WalkedFile, files: &[WalkedFile]) -> bool {
+    let last = files.iter().rev().find(|file| file.is_in_root());
+    file.is_in_root() && last.is_none_or(|last| file.is_in_another_root(last))
+}

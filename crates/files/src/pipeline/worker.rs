@@ -1,0 +1,427 @@
+//! Work of a thread: a block of messages or a batch of small files in, batches of encoded records out.
+//!
+//! Contains panics: a message, a file or a unit on which the program fails is an event, and the run continues.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use super::Job;
+use super::batch::{ArticleChunk, Batch, BatchBuilder, Chunk, HandIn, ScratchPool};
+use super::messages::{
+    InputStep, MessageBlock, MessageSource, UnreadMessages, is_earlier_output, shrunk_before,
+};
+use super::units::Unit;
+use crate::keyed_hash::HashKey;
+use urlspool_mail::decode::{HeaderFields, InfoFields, KnownField, MessageInfo, digested};
+use urlspool_mail::split::{Block, BlockRole, Message, SourceStart, SplitOutput};
+use urlspool_record::extract::{Extractor, ParsedHeader, extract_flat, extract_parsed};
+use urlspool_sources::read::{self, Input};
+use urlspool_sources::walk::WalkedFile;
+use urlspool_text::diagnostic::{Diagnostic, DiagnosticKind, SkipReason};
+use urlspool_text::limits::{LARGE_MESSAGE_BYTES, SMALL_CONTAINER_BYTES, SMALL_FILE_BYTES};
+use urlspool_text::origin::{Source, SourceKind};
+
+/// Everything that threads share while they work on the units of a run.
+#[derive(Clone, Copy)]
+pub(super) struct WorkContext<'r> {
+    pub(super) job: &'r Job,
+    pub(super) extractor: &'r Extractor,
+    pub(super) pool: &'r ScratchPool,
+    /// Key of the hashes by which copies of news articles are recognised.
+    pub(super) article_key: HashKey,
+}
+
+impl WorkContext<'_> {
+    /// Works on a unit, and hands its records in, in several batches if they are many. A panic becomes an event in a last
+    /// batch, so that nobody waits for the unit in vain.
+    pub(super) fn work_on(self, unit: Unit, hand_in: &mut HandIn<'_>) {
+        if catch_unwind(AssertUnwindSafe(|| self.try_work_on(unit, hand_in))).is_err() {
+            let mut chunk = Chunk::default();
+            let diagnostic = panicked("on a unit of work");
+            chunk.event(diagnostic.of(&Source::at("?".into())));
+            hand_in(Batch {
+                chunks: vec![chunk],
+                ..Batch::default()
+            });
+        }
+    }
+
+    fn try_work_on(self, unit: Unit, hand_in: &mut HandIn<'_>) {
+        let mut worker = Worker {
+            context: self,
+            builder: BatchBuilder::new(
+                self.job,
+                self.extractor.unique(),
+                self.pool,
+                unit.bytes(),
+                hand_in,
+            ),
+        };
+        match unit {
+            Unit::Steps { steps, bytes_read } => {
+                steps.into_iter().for_each(|step| worker.step(step));
+                worker.builder.chunk().summary.bytes_read += bytes_read;
+            }
+            Unit::Files(files) => {
+                // An article has a chunk of its own.
+                worker.builder.reserve_chunks(files.len() + 1);
+                files.iter().for_each(|file| worker.file(file));
+            }
+        }
+        worker.builder.finish();
+    }
+}
+
+/// Worker on one unit.
+struct Worker<'w> {
+    context: WorkContext<'w>,
+    builder: BatchBuilder<'w>,
+}
+
+impl Worker<'_> {
+    fn step(&mut self, step: InputStep) {
+        match step {
+            InputStep::Block(block) => self.block(&block),
+            InputStep::Unread(messages) => self.unread(messages),
+            other => self.builder.chunk().note_step(other),
+        }
+    }
+
+    /// Reads a small file. A panic outside a message is an event.
+    fn file(&mut self, file: &WalkedFile) {
+        if catch_unwind(AssertUnwindSafe(|| self.try_file(file))).is_err() {
+            let event = panicked("on this file").of(&file.source);
+            self.builder.chunk().failed(event);
+        }
+    }
+
+    /// Reads a small file, and everything in it.
+    fn try_file(&mut self, file: &WalkedFile) {
+        let mut bytes = std::mem::take(&mut self.builder.scratch.block_bytes);
+        bytes.clear();
+        let opened = read::read_small(file, SMALL_FILE_BYTES, &mut bytes);
+        let read_bytes = bytes.len() as u64;
+        match &opened {
+            Err(error) => self.builder.chunk().unreadable(&file.source, error),
+            // It has grown, or its name has been given to another file.
+            Ok(_) if SMALL_FILE_BYTES <= read_bytes => self.defer(file),
+            Ok(_) if read::is_container(&bytes) => {
+                self.container(file, std::mem::take(&mut bytes));
+            }
+            Ok(_) => bytes = self.plain_file(file, bytes),
+        }
+        if opened.is_ok_and(|size| read_bytes < size.min(SMALL_FILE_BYTES)) {
+            self.builder.chunk().shrunk(&file.source, read_bytes);
+        }
+        self.builder.scratch.block_bytes = bytes;
+    }
+
+    /// Leaves a file to be read in blocks when everything before it is written.
+    fn defer(&mut self, file: &WalkedFile) {
+        self.builder.next_chunk(Chunk {
+            deferred: Some(WalkedFile {
+                preopened: None,
+                ..file.clone()
+            }),
+            ..Chunk::default()
+        });
+        self.builder.next_chunk(Chunk::default());
+    }
+
+    /// Works on a small file without compression, all of which is in `bytes`. Returns the buffer.
+    fn plain_file(&mut self, file: &WalkedFile, bytes: Vec<u8>) -> Vec<u8> {
+        let size = bytes.len() as u64;
+        let start = SourceStart::of_bytes(bytes);
+        let given = self.context.job.format;
+        match start.format(given, file.hint) {
+            Ok(format)
+                if given.is_none()
+                    && file.is_in_root()
+                    && is_earlier_output(format, &start.bytes) =>
+            {
+                let chunk = self.builder.chunk();
+                chunk.skipped(&file.source, SkipReason::EarlierOutput);
+                start.bytes
+            }
+            Err(reason) => {
+                self.builder.chunk().skipped(&file.source, reason);
+                start.bytes
+            }
+            Ok(format) => {
+                let chunk = self.builder.chunk();
+                chunk.read_whole(&file.source);
+                chunk.summary.bytes_read += size;
+                let block = MessageBlock {
+                    source: file.source.clone(),
+                    format,
+                    block: Block {
+                        bytes: start.bytes,
+                        offset: start.offset,
+                        role: BlockRole::Whole,
+                        unpacked_times: 0,
+                    },
+                };
+                self.block(&block);
+                block.block.bytes
+            }
+        }
+    }
+
+    /// Works on everything in a small compressed file or archive. One that unpacks to much is deferred.
+    fn container(&mut self, file: &WalkedFile, bytes: Vec<u8>) {
+        let size = bytes.len() as u64;
+        let messages = MessageSource::new(
+            Input::memory(bytes),
+            file.source.clone(),
+            file.hint,
+            self.context.job.format,
+            self.context.extractor.limits(),
+        );
+        let messages = if file.is_in_root() {
+            messages.without_earlier_outputs()
+        } else {
+            messages
+        };
+        let mut unpacked_bytes = 0;
+        let mut steps = Vec::new();
+        for step in messages {
+            unpacked_bytes += step.message_bytes();
+            if SMALL_CONTAINER_BYTES < unpacked_bytes {
+                self.defer(file);
+                return;
+            }
+            steps.push(step);
+        }
+        self.builder.chunk().summary.bytes_read += size;
+        steps.into_iter().for_each(|step| self.step(step));
+    }
+
+    /// Reads messages of a stream and works on them. After an error the rest of the stream is read all the same.
+    fn unread(&mut self, messages: UnreadMessages) {
+        let UnreadMessages {
+            source,
+            format,
+            unread,
+        } = messages;
+        let (offset, range) = (unread.offset, unread.range);
+        let mut bytes = std::mem::take(&mut self.builder.scratch.block_bytes);
+        let result = range.read(&mut bytes);
+        let read_bytes = bytes.len() as u64;
+        let block = MessageBlock {
+            source,
+            format,
+            block: Block {
+                bytes,
+                offset,
+                role: BlockRole::Whole,
+                unpacked_times: 0,
+            },
+        };
+        self.block(&block);
+        let chunk = self.builder.chunk();
+        chunk.summary.bytes_read += read_bytes.saturating_sub(range.overlap());
+        match result {
+            Ok(()) if read_bytes == 0 => chunk.event(shrunk_before(&block.source, offset)),
+            Ok(()) if read_bytes < range.len() => {
+                chunk.shrunk(&block.source, offset + read_bytes);
+            }
+            Ok(()) => {}
+            Err(error) => {
+                let diagnostic = read::error_diagnostic(&error, Some(offset + read_bytes));
+                chunk.broken = Some(diagnostic.kind);
+                chunk.event(diagnostic.of(&block.source));
+            }
+        }
+        self.builder.scratch.block_bytes = block.block.bytes;
+    }
+
+    fn block(&mut self, block: &MessageBlock) {
+        let mut end = block.block.offset;
+        let split = catch_unwind(AssertUnwindSafe(|| {
+            block.messages(&mut |output| match output {
+                SplitOutput::Message(message) => {
+                    self.message(&message, &block.source);
+                    end = message.end();
+                }
+                SplitOutput::Diagnostic(diagnostic) => {
+                    self.builder.chunk().event(diagnostic.of(&block.source));
+                }
+            });
+        }));
+        if split.is_err() {
+            self.rest_of_block(block, end);
+        }
+    }
+
+    /// Reads the rest of a block, from the offset `start` of its stream, as one text after a panic in its division.
+    fn rest_of_block(&mut self, block: &MessageBlock, start: u64) {
+        let at = panicked("on the borders of messages; the rest of this block is read as text");
+        let diagnostic = Diagnostic {
+            offset: Some(start),
+            ..at
+        };
+        self.builder.chunk().event(diagnostic.of(&block.source));
+        let raw = &block.block.bytes[(start - block.block.offset) as usize..];
+        let rest = Message {
+            start,
+            kind: block.format.kind(),
+            ..Message::text(raw)
+        };
+        self.message(&rest, &block.source);
+    }
+
+    /// Works on a message, and contains its panics: then it is read as one text.
+    fn message(&mut self, message: &Message<'_>, source: &Source) {
+        if LARGE_MESSAGE_BYTES < message.raw.len() {
+            self.builder.wait_for_turn();
+        }
+        let known = catch_unwind(AssertUnwindSafe(|| self.header(message)));
+        let (header, article) = match known {
+            Ok((header, article)) => (Some(header), article),
+            Err(_) => (None, None),
+        };
+        let is_news = message.kind == SourceKind::News;
+        if is_news {
+            self.builder.begin_article(article);
+        }
+        self.builder.begin_message();
+        let is_read = header.is_some_and(|header| {
+            catch_unwind(AssertUnwindSafe(|| {
+                self.try_message(message, &header, source);
+            }))
+            .is_ok()
+        });
+        if !is_read {
+            self.flat_message(message, source);
+        }
+        if is_news {
+            self.builder.next_chunk(Chunk::default());
+        }
+    }
+
+    /// Reads a message as one text after a panic.
+    fn flat_message(&mut self, message: &Message<'_>, source: &Source) {
+        self.builder.discard_message();
+        self.builder.begin_message();
+        let mut on = "on this message, which is read as text";
+        if catch_unwind(AssertUnwindSafe(|| self.try_flat_message(message, source))).is_err() {
+            self.builder.discard_message();
+            self.builder.chunk().summary.skip_message(SkipReason::Panic);
+            on = "on this message, which is skipped";
+        }
+        let diagnostic = Diagnostic {
+            offset: Some(message.start),
+            ..panicked(on)
+        };
+        self.builder.chunk().event(diagnostic.of(source));
+    }
+
+    fn try_flat_message(&mut self, message: &Message<'_>, source: &Source) {
+        let builder = &mut self.builder;
+        let extractor = self.context.extractor;
+        extract_flat(message, source, extractor, &mut |finding| {
+            builder.add(finding, source);
+        });
+        if message.head().is_none() {
+            builder.count_message();
+        }
+        builder.end_message();
+    }
+
+    /// Reads the header of a message and, for news, identifies the article. A fragment belongs to the article whose
+    /// beginning it has.
+    fn header(&self, message: &Message<'_>) -> (ParsedHeader, Option<ArticleChunk>) {
+        let header_bytes = self.context.extractor.limits().header_bytes;
+        let header = ParsedHeader {
+            fields: HeaderFields::in_message(message, header_bytes),
+            digest: None,
+        };
+        let article = match message.head().map(|head| head.message(message.kind)) {
+            _ if message.kind != SourceKind::News => None,
+            None => self.article_chunk(message, &header.fields),
+            Some(head) => {
+                let fields = HeaderFields::in_message(&head, header_bytes);
+                let chunk = self.article_chunk(&head, &fields);
+                chunk.map(ArticleChunk::continued)
+            }
+        };
+        (header, article)
+    }
+
+    /// Identifies an article by its content, Message-ID included. `None` if it has no Message-ID.
+    fn article_chunk(&self, message: &Message<'_>, fields: &HeaderFields) -> Option<ArticleChunk> {
+        fields.first_known(KnownField::MessageId)?;
+        let mut hash = self.context.article_key.hasher();
+        digested(message, fields, &mut |bytes| hash.write(bytes));
+        Some(ArticleChunk {
+            hash: hash.finish(),
+            is_continuation: false,
+        })
+    }
+
+    /// Extracts the URLs of a message, unless its date or its list excludes it.
+    fn try_message(&mut self, message: &Message<'_>, header: &ParsedHeader, source: &Source) {
+        let is_fragment = message.head().is_some();
+        if let Some(reason) = self.exclusion(message, &header.fields) {
+            if !is_fragment {
+                self.builder.chunk().summary.skip_message(reason);
+            }
+            return;
+        }
+        let builder = &mut self.builder;
+        extract_parsed(
+            message,
+            header,
+            source,
+            self.context.extractor,
+            &mut |finding| builder.add(finding, source),
+        );
+        if !is_fragment {
+            builder.count_message();
+        }
+        builder.end_message();
+    }
+
+    /// Returns the reason for which the job excludes a message. A message without a date is in every period.
+    fn exclusion(&self, message: &Message<'_>, fields: &HeaderFields) -> Option<SkipReason> {
+        let Job {
+            since,
+            until,
+            lists,
+            ..
+        } = self.context.job;
+        if since.is_none() && until.is_none() && lists.is_empty() {
+            return None;
+        }
+        let limits = self.context.extractor.limits();
+        let head = message.head().map(|head| head.message(message.kind));
+        let head_fields = head
+            .as_ref()
+            .map(|head| HeaderFields::in_message(head, limits.header_bytes));
+        let (message, fields) = match (&head, &head_fields) {
+            (Some(head), Some(fields)) => (head, fields),
+            _ => (message, fields),
+        };
+        let info =
+            |wanted| MessageInfo::of_message(message, fields, limits.field_bytes, wanted, &[]);
+        let date = (since.is_some() || until.is_some())
+            .then(|| info(InfoFields::DATE)?.date?.unix)
+            .flatten();
+        let is_in_time = date.is_none_or(|date| {
+            since.is_none_or(|since| since <= date) && until.is_none_or(|until| date < until)
+        });
+        if !is_in_time {
+            return Some(SkipReason::Date);
+        }
+        let is_wanted = || {
+            let wanted = InfoFields::LIST_ID.with(InfoFields::NEWSGROUPS);
+            info(wanted).is_some_and(|info| lists.iter().any(|list| info.is_of_list(list)))
+        };
+        (!lists.is_empty() && !is_wanted()).then_some(SkipReason::List)
+    }
+}
+
+/// The diagnostic of a panic while the program worked `on` something.
+fn panicked(on: &str) -> Diagnostic {
+    let message = format!("the program failed {on}; please report it");
+    Diagnostic::new(DiagnosticKind::Panic, message)
+}

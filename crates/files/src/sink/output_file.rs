@@ -1,0 +1,405 @@
+//! Outputs: files are written aside, renamed when they are complete, and never over an input.
+//!
+//! Devices and pipes are written in place. A folder of tables does not stay if a report fails.
+
+use std::error::Error as StdError;
+use std::fmt;
+use std::fs::{self, File};
+use std::io::{self, IsTerminal, Stdout, Write};
+use std::path::{Path, PathBuf};
+
+use super::{
+    FileIdentity, FileSink, OutputPlace, Partition, PipeSink, RecordSink, Replacement, Sink,
+    check_replacement, discardable_path, open_device, parquet, resolve, way_out,
+};
+use urlspool_record::record::{FieldId, Record};
+use urlspool_sources::walk::DeviceInode;
+
+/// The name of standard output in messages.
+const STDOUT_NAME: &str = "standard output";
+
+/// The error of an output.
+#[derive(Debug)]
+pub enum OutputError {
+    /// The output is refused before anything is written; the reason and the way out.
+    Refused(String),
+    /// The system does not write it.
+    Failed {
+        /// `cannot write FILE: reason`.
+        message: String,
+        /// The error of the system.
+        source: io::Error,
+    },
+}
+
+impl OutputError {
+    /// Creates the error of an output that cannot be written.
+    #[must_use]
+    pub fn unwritable(path: &Path, source: io::Error) -> OutputError {
+        let name = match OutputPlace::of(path) {
+            OutputPlace::Stdout => Path::new(STDOUT_NAME),
+            _ => path,
+        };
+        OutputError::Failed {
+            message: format!(
+                "cannot write {}: {source}{}",
+                name.display(),
+                way_out(path, &source)
+            ),
+            source,
+        }
+    }
+}
+
+impl fmt::Display for OutputError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            OutputError::Refused(message) | OutputError::Failed { message, .. } => {
+                f.write_str(message)
+            }
+        }
+    }
+}
+
+impl StdError for OutputError {
+    fn source(&self) -> Option<&(dyn StdError + 'static)> {
+        match self {
+            OutputError::Refused(_) => None,
+            OutputError::Failed { source, .. } => Some(source),
+        }
+    }
+}
+
+/// An output that is being written: standard output, a device, or a file that gets its name when it is complete.
+pub struct OutputFile {
+    path: PathBuf,
+    target: Target,
+}
+
+enum Target {
+    Stdout(PipeSink<Stdout>),
+    Device(PipeSink<File>),
+    File(FileSink),
+    Columns(Box<dyn RecordSink>),
+}
+
+/// Incomplete output that a failed run left behind.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LeftOutput {
+    /// The file or folder.
+    pub path: PathBuf,
+    /// Number of records in it; `None` for lines, which are not counted.
+    pub records: Option<u64>,
+}
+
+impl OutputFile {
+    /// Begins the file at `path`; `-` is standard output. A file that is dropped before [`OutputFile::finish`] is removed.
+    ///
+    /// # Errors
+    ///
+    /// The file cannot be created.
+    pub fn create(path: &Path) -> Result<OutputFile, OutputError> {
+        OutputFile::open(&OutputPlace::of(path), FileSink::create_discardable)
+    }
+
+    /// Begins an output of which the partial file can be left for the user.
+    ///
+    /// # Errors
+    ///
+    /// The file cannot be created.
+    pub fn create_left(place: &OutputPlace) -> Result<OutputFile, OutputError> {
+        OutputFile::open(place, FileSink::create)
+    }
+
+    fn open(
+        place: &OutputPlace,
+        create: fn(&Path) -> io::Result<FileSink>,
+    ) -> Result<OutputFile, OutputError> {
+        match place {
+            OutputPlace::Stdout => {
+                let stdout = Target::Stdout(PipeSink(io::stdout()));
+                OutputFile::new(Path::new("-"), Ok(stdout))
+            }
+            OutputPlace::Device(path) => {
+                OutputFile::new(path, open_device(path).map(Target::Device))
+            }
+            OutputPlace::File(path) => OutputFile::new(path, create(path).map(Target::File)),
+        }
+    }
+
+    /// Begins a file of columns at `path` for records with these fields, or a folder that is divided.
+    ///
+    /// # Errors
+    ///
+    /// It cannot be created, or this program is built without Parquet.
+    pub fn create_columns(
+        path: &Path,
+        fields: &[FieldId],
+        partition: Option<Partition>,
+    ) -> Result<OutputFile, OutputError> {
+        let columns = parquet::create(path, fields, partition);
+        OutputFile::new(path, columns.map(Target::Columns))
+    }
+
+    fn new(path: &Path, target: io::Result<Target>) -> Result<OutputFile, OutputError> {
+        Ok(OutputFile {
+            path: path.to_owned(),
+            target: target.map_err(|error| OutputError::unwritable(path, error))?,
+        })
+    }
+
+    /// Returns the path as the user gave it.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Returns the identity of a file while it is written aside.
+    #[must_use]
+    pub fn id(&self) -> Option<DeviceInode> {
+        match &self.target {
+            Target::File(file) => file.id().ok(),
+            Target::Columns(columns) => columns.id(),
+            Target::Stdout(_) | Target::Device(_) => None,
+        }
+    }
+
+    /// Returns `true` for an output that is shown on a terminal.
+    #[must_use]
+    pub fn is_terminal(&self) -> bool {
+        match &self.target {
+            Target::Stdout(sink) => sink.0.is_terminal(),
+            Target::Device(sink) => sink.0.is_terminal(),
+            Target::File(_) | Target::Columns(_) => false,
+        }
+    }
+
+    /// Appends a text.
+    ///
+    /// # Errors
+    ///
+    /// The file cannot be written.
+    pub fn put(&mut self, text: &[u8]) -> Result<(), OutputError> {
+        let put = self.put_batch(text);
+        put.map_err(|error| OutputError::unwritable(&self.path, error))?;
+        Ok(())
+    }
+
+    /// Appends a batch of whole lines, as [`Sink::put`] does.
+    ///
+    /// # Errors
+    ///
+    /// The error of the system; also if the output is one of columns.
+    pub fn put_batch(&mut self, lines: &[u8]) -> io::Result<bool> {
+        match &mut self.target {
+            Target::Stdout(sink) => sink.put(lines),
+            Target::Device(sink) => sink.put(lines),
+            Target::File(sink) => sink.put(lines),
+            Target::Columns(_) => Err(io::Error::other("columns are made of records")),
+        }
+    }
+
+    /// Appends records, which only outputs of columns take.
+    ///
+    /// # Errors
+    ///
+    /// The error of the system; also if the output is one of lines.
+    pub fn put_records(&mut self, records: Vec<Record>) -> io::Result<()> {
+        match &mut self.target {
+            Target::Columns(columns) => columns.put(records),
+            _ => Err(io::Error::other("this output takes lines")),
+        }
+    }
+
+    /// Gives the file its name.
+    ///
+    /// # Errors
+    ///
+    /// The file cannot be written.
+    pub fn finish(mut self) -> Result<(), OutputError> {
+        let finished = self.complete();
+        finished.map_err(|error| OutputError::unwritable(&self.path, error))
+    }
+
+    /// Gives the file its name; does nothing after the first time.
+    ///
+    /// # Errors
+    ///
+    /// The error of the system.
+    pub fn complete(&mut self) -> io::Result<()> {
+        match &mut self.target {
+            Target::Stdout(sink) => sink.finish(),
+            Target::Device(sink) => sink.finish(),
+            Target::File(sink) => sink.finish(),
+            Target::Columns(columns) => columns.finish(),
+        }
+    }
+
+    /// Leaves a partial file for the user; `None` if there is none, or nothing is in it.
+    ///
+    /// # Errors
+    ///
+    /// The error of the system.
+    pub fn leave(&mut self) -> io::Result<Option<LeftOutput>> {
+        match &mut self.target {
+            Target::Stdout(_) | Target::Device(_) => Ok(None),
+            Target::File(file) => {
+                let records = None;
+                Ok(file.leave()?.map(|path| LeftOutput { path, records }))
+            }
+            Target::Columns(columns) => columns.leave(),
+        }
+    }
+
+    /// Removes a partial file: an existing file stays as it is.
+    pub fn discard(&mut self) {
+        match &mut self.target {
+            Target::Stdout(_) | Target::Device(_) => {}
+            Target::File(file) => file.discard(),
+            Target::Columns(columns) => columns.discard(),
+        }
+    }
+}
+
+impl Write for OutputFile {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        // A reader of standard output that has gone wants no more.
+        self.put_batch(bytes).map(|_| bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// The outputs of a report: a file, and the tables of a folder.
+pub struct ReportOutputs<'o> {
+    /// The file; `-` is standard output.
+    pub file: Option<&'o Path>,
+    /// The folder of the tables.
+    pub folder: Option<&'o Path>,
+    /// Names and columns of the tables.
+    pub tables: &'o [(&'o str, String)],
+    /// Treatment of existing files that urlspool did not write.
+    pub replacement: Replacement,
+}
+
+impl ReportOutputs<'_> {
+    /// Checks that no output is an input, another output, or, unless that is allowed, a file that
+    /// urlspool did not write. `input` names the input that a file is, if it is one.
+    ///
+    /// # Errors
+    ///
+    /// [`OutputError::Refused`], which names the files.
+    pub fn check(
+        &self,
+        input: impl Fn(&FileIdentity) -> Option<String>,
+    ) -> Result<(), OutputError> {
+        let mut outputs: Vec<(PathBuf, FileIdentity)> = self
+            .folder
+            .iter()
+            .map(|folder| (PathBuf::from(folder), FileIdentity::of(folder)))
+            .collect();
+        let tables = self.folder.iter().flat_map(|folder| {
+            let tables = self.tables.iter();
+            tables.map(|(name, columns)| (folder.join(name), Some(columns.as_str())))
+        });
+        let file = self.file.map(|file| (file.to_owned(), None));
+        for (path, columns) in file.into_iter().chain(tables) {
+            for (written, identity) in written_files(&path) {
+                if let Some(input) = input(&identity) {
+                    return Err(OutputError::Refused(format!(
+                        "{} would overwrite {input}; name another file",
+                        written.display()
+                    )));
+                }
+                if let Some((other, _)) = outputs.iter().find(|(_, other)| *other == identity) {
+                    return Err(OutputError::Refused(format!(
+                        "{} and {} would be the same file; name two files",
+                        other.display(),
+                        written.display()
+                    )));
+                }
+                outputs.push((written, identity));
+            }
+            if self.replacement == Replacement::Refused {
+                check_replacement(&path, columns).map_err(OutputError::Refused)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Returns the files that are written for an output, with their names for messages. An open file of
+/// this process, such as `/dev/fd/3` or standard output, may be a regular one.
+fn written_files(path: &Path) -> Vec<(PathBuf, FileIdentity)> {
+    match OutputPlace::of(path) {
+        OutputPlace::Stdout => FileIdentity::of_stdout()
+            .map(|identity| (PathBuf::from(STDOUT_NAME), identity))
+            .into_iter()
+            .collect(),
+        OutputPlace::Device(path) => vec![named(path)],
+        OutputPlace::File(path) => {
+            let target = resolve(&path).unwrap_or_else(|_| path.clone());
+            vec![named(path), named(discardable_path(&target))]
+        }
+    }
+}
+
+fn named(path: PathBuf) -> (PathBuf, FileIdentity) {
+    let identity = FileIdentity::of(&path);
+    (path, identity)
+}
+
+/// The folder of the CSV files. It and the folders above it that this run created are removed when
+/// it is dropped without files.
+pub struct TableFolder {
+    path: PathBuf,
+    /// The folders that this run created, the innermost one first.
+    new: Vec<PathBuf>,
+}
+
+impl TableFolder {
+    /// Creates the folder if it is missing.
+    ///
+    /// # Errors
+    ///
+    /// The path is a file, or the folder cannot be created.
+    pub fn create(path: &Path) -> Result<TableFolder, OutputError> {
+        let new = path
+            .ancestors()
+            .filter(|folder| !folder.as_os_str().is_empty())
+            .take_while(|folder| !folder.exists());
+        // What could be created is removed if the rest cannot.
+        let folder = TableFolder {
+            path: path.to_owned(),
+            new: new.map(Path::to_owned).collect(),
+        };
+        match fs::create_dir_all(path) {
+            Ok(()) => Ok(folder),
+            Err(_) if path.exists() => Err(OutputError::Refused(format!(
+                "{} is a file; name a folder for the CSV files with `--csv`",
+                path.display()
+            ))),
+            Err(source) => Err(OutputError::Failed {
+                message: format!("cannot create {}: {source}", path.display()),
+                source,
+            }),
+        }
+    }
+
+    /// Returns the path as the user gave it.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+}
+
+impl Drop for TableFolder {
+    fn drop(&mut self) {
+        for folder in &self.new {
+            // The system keeps a folder that is not empty.
+            let _ = fs::remove_dir(folder);
+        }
+    }
+}

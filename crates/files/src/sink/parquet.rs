@@ -1,0 +1,242 @@
+//! Parquet: records become row groups of columns, in one file, or in a folder of files for each
+//! year.
+//!
+//! The files are written aside as those of other formats are. One that is left after an error or an
+//! interruption is complete: it holds the first records.
+
+mod dataset;
+
+use dataset::Dataset;
+
+use std::io::{self, Write};
+use std::path::Path;
+
+use parquet::arrow::ArrowWriter;
+use parquet::basic::{Compression, Encoding, ZstdLevel};
+use parquet::errors::ParquetError;
+use parquet::file::properties::{EnabledStatistics, WriterProperties};
+use parquet::schema::types::ColumnPath;
+
+use super::{FileSink, LeftOutput, Partition, RecordSink, Sink};
+use urlspool_record::record::{Columns, FieldId, Record};
+use urlspool_sources::walk::DeviceInode;
+use urlspool_text::limits::{PARQUET_GROUP_BYTES, PARQUET_GROUP_ROWS};
+
+/// Begins a file at `path`, or a folder that is divided, of records with these fields.
+pub(super) fn create(
+    path: &Path,
+    fields: &[FieldId],
+    partition: Option<Partition>,
+) -> io::Result<Box<dyn RecordSink>> {
+    let columns = Columns::new(Some(fields));
+    Ok(match partition {
+        None => {
+            let writer = GroupWriter::create(path, &columns)?;
+            Box::new(ParquetFile { columns, writer })
+        }
+        Some(Partition::Year) => Box::new(Dataset::create(path, columns)?),
+    })
+}
+
+/// Sink that writes records to one Parquet file.
+struct ParquetFile {
+    columns: Columns,
+    writer: GroupWriter,
+}
+
+impl RecordSink for ParquetFile {
+    fn put(&mut self, records: Vec<Record>) -> io::Result<()> {
+        self.writer.write(&mut self.columns, &records)
+    }
+
+    fn finish(&mut self) -> io::Result<()> {
+        self.writer.close()?;
+        self.writer.file_mut().finish()
+    }
+
+    fn leave(&mut self) -> io::Result<Option<LeftOutput>> {
+        if self.writer.records == 0 {
+            self.discard();
+            return Ok(None);
+        }
+        self.writer.close()?;
+        let records = Some(self.writer.records);
+        let path = self.writer.file_mut().leave()?;
+        Ok(path.map(|path| LeftOutput { path, records }))
+    }
+
+    fn discard(&mut self) {
+        self.writer.file_mut().discard();
+    }
+
+    fn id(&self) -> Option<DeviceInode> {
+        self.writer.writer.inner().id().ok()
+    }
+}
+
+/// Writer of row groups to one file.
+struct GroupWriter {
+    writer: ArrowWriter<FileSink>,
+    /// Records written.
+    records: u64,
+    is_closed: bool,
+}
+
+impl GroupWriter {
+    fn create(path: &Path, columns: &Columns) -> io::Result<GroupWriter> {
+        let file = FileSink::create(path)?;
+        let writer = ArrowWriter::try_new(file, columns.schema(), Some(properties()));
+        Ok(GroupWriter {
+            writer: writer.map_err(io_error)?,
+            records: 0,
+            is_closed: false,
+        })
+    }
+
+    fn file_mut(&mut self) -> &mut FileSink {
+        self.writer.inner_mut()
+    }
+
+    /// Writes records, which go through `columns`.
+    fn write(&mut self, columns: &mut Columns, mut records: &[Record]) -> io::Result<()> {
+        while !records.is_empty() {
+            records = columns.append(records);
+            if let Some(batch) = columns.take_batch().map_err(io::Error::other)? {
+                self.writer.write(&batch).map_err(io_error)?;
+                self.records += batch.num_rows() as u64;
+            }
+            if PARQUET_GROUP_BYTES <= self.writer.memory_size() {
+                self.end_group()?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Bytes of the row group that is being written.
+    fn group_bytes(&self) -> usize {
+        self.writer.memory_size()
+    }
+
+    /// Writes the row group to the file.
+    fn end_group(&mut self) -> io::Result<()> {
+        self.writer.flush().map_err(io_error)
+    }
+
+    /// Writes the end of the file, which can be read then.
+    fn close(&mut self) -> io::Result<()> {
+        if !self.is_closed {
+            self.is_closed = true;
+            self.writer.finish().map_err(io_error)?;
+        }
+        Ok(())
+    }
+}
+
+impl Write for FileSink {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.put(bytes).map(|_| bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// Columns whose values differ in most records: a dictionary of them would be about as large as
+/// they are.
+const DISTINCT_COLUMNS: &[&str] = &[
+    "id",
+    "url",
+    "fragment",
+    "path",
+    "query",
+    "key",
+    "href",
+    "parts.list.item.value",
+    "raw",
+    "anchor",
+    "source.start",
+    "source.end",
+];
+
+/// Columns without minimum, maximum and number of nulls: their texts are in no order, so that each
+/// row group has all of their range and no reader can skip one.
+const UNORDERED_COLUMNS: &[&str] = &[
+    "id",
+    "url",
+    "fragment",
+    "path",
+    "query",
+    "key",
+    "href",
+    "parts.list.item.name",
+    "parts.list.item.value",
+    "raw",
+    "anchor",
+    "message.id",
+    "message.digest",
+    "message.subject",
+    "message.references.list.item",
+];
+
+/// Columns of numbers that grow: their differences are small.
+const GROWING_COLUMNS: &[&str] = &["source.start", "source.end", "message.start", "message.end"];
+
+fn properties() -> WriterProperties {
+    let mut properties = WriterProperties::builder()
+        .set_created_by(concat!("urlspool ", env!("CARGO_PKG_VERSION")).to_owned())
+        .set_compression(Compression::ZSTD(ZstdLevel::default()))
+        .set_max_row_group_row_count(Some(PARQUET_GROUP_ROWS))
+        .set_statistics_enabled(EnabledStatistics::Chunk);
+    for name in DISTINCT_COLUMNS {
+        properties = properties.set_column_dictionary_enabled(column_path(name), false);
+    }
+    for name in UNORDERED_COLUMNS {
+        properties =
+            properties.set_column_statistics_enabled(column_path(name), EnabledStatistics::None);
+    }
+    for name in GROWING_COLUMNS {
+        properties =
+            properties.set_column_encoding(column_path(name), Encoding::DELTA_BINARY_PACKED);
+    }
+    properties.build()
+}
+
+fn column_path(name: &str) -> ColumnPath {
+    ColumnPath::new(name.split('.').map(str::to_owned).collect())
+}
+
+/// The error of the file, or of the columns.
+fn io_error(error: ParquetError) -> io::Error {
+    match error {
+        ParquetError::External(source) => match source.downcast::<io::Error>() {
+            Ok(error) => *error,
+            Err(other) => io::Error::other(other),
+        },
+        other => io::Error::other(other),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use parquet::arrow::ArrowSchemaConverter;
+
+    use super::*;
+
+    /// A column that is misspelt, or whose field has another name now, would have the properties of
+    /// all others.
+    #[test]
+    fn columns_with_properties_of_their_own_are_columns_of_records() {
+        let schema = Columns::new(None).schema();
+        let schema = ArrowSchemaConverter::new().convert(&schema).unwrap();
+        let columns: Vec<_> = schema
+            .columns()
+            .iter()
+            .map(|column| column.path().string())
+            .collect();
+        let lists = [DISTINCT_COLUMNS, UNORDERED_COLUMNS, GROWING_COLUMNS];
+        for name in lists.concat() {
+            assert!(columns.iter().any(|column| column == name), "{name}");
+        }
+    }
+}

@@ -1,0 +1,169 @@
+//! Boundaries of multiparts (RFC 2046 section 5.1.1): the strings that a header names, and the lines
+//! that hold them.
+
+use std::sync::LazyLock;
+
+use memchr::memmem::Finder;
+
+use super::field_names::KnownField;
+use super::header::{HeaderFields, field_text};
+use super::part::PartPlace;
+use crate::lines::{begins_with, is_line_start, line_end};
+use urlspool_text::limits::MULTIPART_BOUNDARIES;
+
+/// Finds line ends before lines that begin like a boundary.
+static DASHED: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(b"\n--"));
+
+/// A line that ends a part.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct BoundaryLine {
+    /// End of the text before it, whose last line end belongs to the boundary.
+    pub(super) start: usize,
+    /// Offset of the first byte after the line.
+    pub(super) end: usize,
+    /// Index of its multipart among the open ones.
+    pub(super) level: usize,
+    /// `true` for the closing boundary, which ends in `--`.
+    pub(super) closes: bool,
+}
+
+/// A multipart whose closing boundary has not been read yet.
+#[derive(Clone, Debug)]
+pub(super) struct OpenMultipart {
+    /// Its boundary; more than one if its header names more.
+    pub(super) boundaries: Vec<Vec<u8>>,
+    pub(super) place: PartPlace,
+    /// Number of its parts so far.
+    pub(super) parts: usize,
+    /// The type of its parts that name no type.
+    pub(super) default_type: &'static str,
+}
+
+/// The open multiparts, the outermost first.
+#[derive(Debug, Default)]
+pub(super) struct OpenMultiparts(pub(super) Vec<OpenMultipart>);
+
+impl OpenMultiparts {
+    /// The first boundary line at or after `from`. The innermost multipart is tried first on each
+    /// line.
+    pub(super) fn boundary(&self, raw: &[u8], from: usize) -> Option<BoundaryLine> {
+        self.boundary_before(raw, from, raw.len())
+    }
+
+    /// The first boundary line whose two hyphens are in `from..to`.
+    pub(super) fn boundary_before(
+        &self,
+        raw: &[u8],
+        from: usize,
+        to: usize,
+    ) -> Option<BoundaryLine> {
+        if self.0.is_empty() {
+            return None;
+        }
+        let text = &raw[from..to];
+        let is_first = is_line_start(raw, from) && text.starts_with(b"--");
+        let others = DASHED.find_iter(text).map(|at| from + at + 1);
+        let mut starts = is_first.then_some(from).into_iter().chain(others);
+        starts.find_map(|at| self.boundary_at(raw, at))
+    }
+
+    /// The boundary line whose two hyphens are at `at`.
+    fn boundary_at(&self, raw: &[u8], at: usize) -> Option<BoundaryLine> {
+        let end = line_end(raw, at);
+        let line = raw[at + 2..end].trim_ascii_end();
+        let (level, closes) = self
+            .0
+            .iter()
+            .enumerate()
+            .rev()
+            .find_map(|(level, multipart)| {
+                Some(level).zip(multipart.boundaries.iter().find_map(|it| closes(line, it)))
+            })?;
+        let before = raw[..at].strip_suffix(b"\n").map_or(at, <[u8]>::len);
+        let start = raw[..before]
+            .strip_suffix(b"\r")
+            .map_or(before, <[u8]>::len);
+        Some(BoundaryLine {
+            start,
+            end,
+            level,
+            closes,
+        })
+    }
+}
+
+/// Returns whether a boundary line closes its multipart; `None` if `line`, without its hyphens, is
+/// no line of `boundary`.
+fn closes(line: &[u8], boundary: &[u8]) -> Option<bool> {
+    match line.strip_prefix(boundary)? {
+        b"" => Some(false),
+        b"--" => Some(true),
+        _ => None,
+    }
+}
+
+/// Returns all boundaries that the header's content types name, each once.
+///
+/// A header that names two is read with both, so that no part can hide from one reader and not from
+/// another.
+pub(super) fn named_boundaries(raw: &[u8], fields: &HeaderFields) -> Vec<Vec<u8>> {
+    let mut found: Vec<Vec<u8>> = Vec::new();
+    for field in fields.each(KnownField::ContentType) {
+        let text = field_text(field.value.of(raw));
+        // Only ASCII letters change, so that offsets stay valid.
+        let lower = text.to_ascii_lowercase();
+        let written = memchr::memmem::find_iter(lower.as_bytes(), b"boundary")
+            .filter_map(|at| parameter_value(&text[at + b"boundary".len()..]));
+        let parsed = mailparse::parse_content_type(&text)
+            .params
+            .remove("boundary");
+        for boundary in parsed.into_iter().chain(written) {
+            let boundary = boundary.trim_end().as_bytes().to_vec();
+            if !boundary.is_empty()
+                && !found.contains(&boundary)
+                && found.len() < MULTIPART_BOUNDARIES
+            {
+                found.push(boundary);
+            }
+        }
+    }
+    found
+}
+
+/// Returns `true` if a line of `body` is one of the boundaries.
+pub(super) fn holds_boundary(body: &[u8], boundaries: &[Vec<u8>]) -> bool {
+    let open = OpenMultiparts(vec![OpenMultipart {
+        boundaries: boundaries.to_vec(),
+        place: PartPlace::outermost(),
+        parts: 0,
+        default_type: "",
+    }]);
+    !boundaries.is_empty() && open.boundary(body, 0).is_some()
+}
+
+/// Returns the boundary that a body has by its lines: the first `--token` in its first `searched` bytes
+/// that a header field of MIME follows.
+pub(super) fn guessed_boundary(body: &[u8], searched: usize) -> Option<Vec<u8>> {
+    /// Maximum length of a boundary (RFC 2046, section 5.1.1).
+    const MAX_BYTES: usize = 70;
+    let start = &body[..body.len().min(searched.saturating_add(2))];
+    let first = start.starts_with(b"--").then_some(0);
+    let lines = DASHED.find_iter(start).map(|at| at + 1);
+    first.into_iter().chain(lines).find_map(|at| {
+        let end = line_end(body, at);
+        let token = body[at + 2..end].trim_ascii_end();
+        let is_token = (1..=MAX_BYTES).contains(&token.len())
+            && token.iter().all(u8::is_ascii_graphic)
+            && token.iter().any(u8::is_ascii_alphanumeric);
+        (is_token && begins_with(&body[end..], b"content-")).then(|| token.to_vec())
+    })
+}
+
+/// The value after a parameter's name: `= "..."` or `=...`.
+fn parameter_value(rest: &str) -> Option<String> {
+    let value = rest.trim_start().strip_prefix('=')?.trim_start();
+    match value.strip_prefix('"') {
+        Some(inner) => inner.split('"').next().map(str::to_owned),
+        None => Some(value.split([';', ' ', '\t', '\r', '\n']).next()?.to_owned()),
+    }
+}

@@ -1,0 +1,538 @@
+//! Dates of mail and news, in the many forms that four decades wrote them: first the form of nearly
+//! all mail, then words in any order.
+//!
+//! The day, month, year, time and zone are found here; `jiff` does the calendar arithmetic.
+
+use jiff::civil;
+use jiff::tz::Offset;
+
+/// A date as written, and the moment that it means.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Date {
+    /// The field's text.
+    pub raw: String,
+    /// The moment in UTC, as RFC 3339 with a `Z`; `None` if the text is no date.
+    pub utc: Option<String>,
+    /// Seconds since 1970; `Some` if and only if `utc` is.
+    pub unix: Option<i64>,
+    /// Knowledge of the zone. An unknown zone is read as UTC.
+    pub zone: Zone,
+}
+
+/// First day on which any message can have been sent; clocks that are not set say 1970-01-01.
+pub const FIRST_MESSAGE_DAY: &str = "1970-01-02";
+
+/// Last year that a message can have. A fixed one, so that the output does not depend on the day.
+const LAST_MESSAGE_YEAR: u16 = 2099;
+
+impl Date {
+    /// Returns the year in UTC, if a message can have been sent at this date: from `FIRST_MESSAGE_DAY` to the end of
+    /// `LAST_MESSAGE_YEAR`.
+    #[must_use]
+    pub fn year(&self) -> Option<u16> {
+        let day = self.utc.as_deref()?.get(..FIRST_MESSAGE_DAY.len())?;
+        // A year before 0 or after 9999 has a sign.
+        let year: u16 = day.split('-').next()?.parse().ok()?;
+        (FIRST_MESSAGE_DAY <= day && year <= LAST_MESSAGE_YEAR).then_some(year)
+    }
+}
+
+/// First day on which a message can cite an http URL: the year in which the Web became public.
+const FIRST_HTTP_DAY: &str = "1991-01-01";
+
+/// Length of a date in a record: `1996-07-02T13:45:00Z`.
+const DATE_BYTES: usize = 20;
+
+/// The date of a citation: that of the message, if it can have cited the URL then.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CitedDate<'d> {
+    /// A date in UTC, as [`Date::utc`] has it.
+    Usable(&'d str),
+    /// The message has a date after the last day.
+    Later,
+    /// The message has no date, or one before there were such URLs.
+    Unknown,
+}
+
+impl<'d> CitedDate<'d> {
+    /// Returns the date of a citation of a URL of `scheme` in a message of the date `utc`. `last_day`
+    /// is the day of loading, as `1996-07-02`.
+    #[must_use]
+    pub fn of(scheme: &str, utc: Option<&'d str>, last_day: &str) -> CitedDate<'d> {
+        let first_day = match scheme {
+            "http" | "https" => FIRST_HTTP_DAY,
+            _ => FIRST_MESSAGE_DAY,
+        };
+        let Some(date) = utc.filter(|date| date.len() == DATE_BYTES) else {
+            return CitedDate::Unknown;
+        };
+        match date.get(..FIRST_MESSAGE_DAY.len()) {
+            Some(day) if last_day < day => CitedDate::Later,
+            Some(day) if first_day <= day => CitedDate::Usable(date),
+            _ => CitedDate::Unknown,
+        }
+    }
+}
+
+/// Knowledge of a date's zone.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Zone {
+    /// The text has an offset, or a name from the table of zones.
+    Known,
+    /// The text has another name, or no zone.
+    Unknown,
+}
+
+/// Parses a date: RFC 5322, RFC 850, ctime, ISO 8601, years of two and three digits, zones by name.
+///
+/// Never fails: the result has no moment if the text is no date.
+#[must_use]
+pub fn parse_date(raw: &str) -> Date {
+    parse_common(raw).unwrap_or_else(|| parse_tokens(raw))
+}
+
+/// Parses the form of nearly all mail of today, `Thu, 1 Dec 1994 09:30:00 +0000` (RFC 5322 section
+/// 3.3), which a comment may follow. `None` for any other form.
+///
+/// The result is the one of [`parse_tokens`], without its cost.
+fn parse_common(raw: &str) -> Option<Date> {
+    let text = match raw.as_bytes() {
+        [a, b, c, b',', b' ', text @ ..]
+            if [a, b, c].iter().all(|byte| byte.is_ascii_alphabetic()) =>
+        {
+            text
+        }
+        text => text,
+    };
+    let mut words = text.split(|&byte| byte == b' ');
+    let (day, month, year) = (words.next()?, words.next()?, words.next()?);
+    let (time, zone) = (words.next()?, words.next()?);
+    let comment = words.next().unwrap_or(b"(");
+    let [hour, hour_1, b':', minute, minute_1, b':', second, second_1] = *time else {
+        return None;
+    };
+    if 2 < day.len() || month.len() != 3 || year.len() != 4 || !comment.starts_with(b"(") {
+        return None;
+    }
+    let offset = match zone {
+        [sign @ (b'+' | b'-'), zone @ ..] if zone.len() == 4 => {
+            let (hours, minutes) = (number(&zone[..2])?, number(&zone[2..])?);
+            let east = i32::from(hours) * 60 + i32::from(minutes);
+            let east = if *sign == b'-' { -east } else { east };
+            (hours <= 14 && minutes < 60).then_some(east)?
+        }
+        name => minutes_of_zone(name)?,
+    };
+    let year = number(year).filter(|year| (1900..=9998).contains(year))?;
+    let date = civil::Date::new(year, month_of(month)?, number(day)? as i8).ok()?;
+    let (hour, minute) = (number(&[hour, hour_1])?, number(&[minute, minute_1])?);
+    let second = number(&[second, second_1])?;
+    let time = civil::Time::new(hour as i8, minute as i8, second as i8, 0).ok()?;
+    date_in_utc(raw, date.to_datetime(time), Some(offset))
+}
+
+/// The value of one to four digits.
+fn number(digits: &[u8]) -> Option<i16> {
+    let is_number = !digits.is_empty() && digits.iter().all(u8::is_ascii_digit);
+    let mut values = digits.iter().map(|digit| i16::from(digit - b'0'));
+    is_number.then(|| values.by_ref().fold(0, |value, digit| value * 10 + digit))
+}
+
+/// The date of a local time, `offset` minutes east of Greenwich; in UTC if the zone is not known.
+fn date_in_utc(raw: &str, local: civil::DateTime, offset: Option<i32>) -> Option<Date> {
+    let unix = Offset::UTC.to_timestamp(local).ok()?.as_second();
+    let unix = unix - i64::from(offset.unwrap_or(0)) * 60;
+    Some(Date {
+        raw: raw.to_owned(),
+        utc: Some(jiff::Timestamp::from_second(unix).ok()?.to_string()),
+        unix: Some(unix),
+        zone: offset.map_or(Zone::Unknown, |_| Zone::Known),
+    })
+}
+
+/// Parses a date of any form, word by word.
+fn parse_tokens(raw: &str) -> Date {
+    DateTokens::of(raw).moment(raw).unwrap_or_else(|| Date {
+        raw: raw.to_owned(),
+        utc: None,
+        unix: None,
+        zone: Zone::Unknown,
+    })
+}
+
+/// The words of a date, as far as they were recognised.
+#[derive(Default)]
+struct DateTokens {
+    /// Numbers of day and year, in the order of the text.
+    numbers: Vec<DateNumber>,
+    month: Option<i8>,
+    /// Hour, minute and second.
+    time: Option<[i8; 3]>,
+    /// Minutes east of Greenwich, from digits or a name.
+    offset: Option<i32>,
+    /// A day as in RFC 3339, or why the calendar has no such day.
+    iso: Option<Result<civil::Date, jiff::Error>>,
+}
+
+#[derive(Clone, Copy)]
+struct DateNumber {
+    value: i32,
+    /// Number of digits, with leading zeros.
+    digits: usize,
+}
+
+impl DateTokens {
+    /// Maximum number of words that are read.
+    const MAX_WORDS: usize = 16;
+
+    /// Reads the words of a date, without its comments and its weekday.
+    fn of(raw: &str) -> DateTokens {
+        // A comment repeats the zone by name (RFC 5322 section 3.2.2).
+        let text = raw.split('(').next().unwrap_or_default();
+        // Tuesday is `Mar` in Spanish, French and Italian: in `Mar, 5 Feb 1998` it is not the
+        // month.
+        if let Some((weekday, rest)) = text.split_once(',')
+            && weekday.bytes().all(|byte| byte.is_ascii_alphabetic())
+            && month_of(weekday.as_bytes()).is_some()
+        {
+            let tokens = DateTokens::of_words(rest);
+            if tokens.month.is_some() {
+                return tokens;
+            }
+        }
+        DateTokens::of_words(text)
+    }
+
+    /// Reads words that are all part of the date.
+    fn of_words(text: &str) -> DateTokens {
+        let mut tokens = DateTokens::default();
+        let words = text
+            .split(|c: char| c.is_whitespace() || c == ',')
+            .filter(|word| !word.is_empty());
+        for word in words.take(DateTokens::MAX_WORDS) {
+            if !(tokens.take_time(word) || tokens.take_zone(word) || tokens.take_iso(word)) {
+                // RFC 850 writes `02-Jul-96`.
+                word.split(['-', '/', '.'])
+                    .filter(|piece| !piece.is_empty())
+                    .for_each(|piece| tokens.take_number_or_month(piece));
+            }
+        }
+        tokens
+    }
+
+    /// Reads `13:45:10`, `13:45`, or `13.45.10` after the month. Returns `false` for any other
+    /// word.
+    fn take_time(&mut self, word: &str) -> bool {
+        let with_dots = time_fields(word, '.').filter(|fields| fields.len() == 3);
+        let with_dots = with_dots.filter(|_| self.month.is_some());
+        let Some(fields) = time_fields(word, ':').or(with_dots) else {
+            return false;
+        };
+        let mut time = [0; 3];
+        for (number, field) in time.iter_mut().zip(fields) {
+            *number = field.parse().unwrap_or(0);
+        }
+        // A leap second is read as the second before it.
+        time[2] = time[2].min(59);
+        self.time.get_or_insert(time);
+        true
+    }
+
+    /// Reads `+0200`, `-05:00`, `EST`, `GMT+2`; the `DST` of `MET DST` adds an hour. Returns
+    /// `false` for any other word, and before a time or two numbers.
+    fn take_zone(&mut self, word: &str) -> bool {
+        if self.time.is_none() && self.numbers.len() < 2 {
+            return false;
+        }
+        let lower = word.to_ascii_lowercase();
+        let (name, digits) = lower.split_at(lower.find(['+', '-']).unwrap_or(lower.len()));
+        if !digits.is_empty() && (name.is_empty() || minutes_of_zone(name.as_bytes()).is_some()) {
+            let minutes = lenient_offset(digits);
+            self.offset = minutes.or(self.offset);
+            return minutes.is_some();
+        }
+        if lower == "dst" && self.offset.is_some() {
+            self.offset = self.offset.map(|minutes| minutes + 60);
+            return true;
+        }
+        let minutes = minutes_of_zone(word.as_bytes());
+        self.offset = self.offset.or(minutes);
+        minutes.is_some()
+    }
+
+    /// Reads `1996-07-02` and `1996-07-02T13:45:10Z` (RFC 3339). Returns `false` for any other
+    /// word.
+    fn take_iso(&mut self, word: &str) -> bool {
+        let Some((day, rest)) = word.split_at_checked(word.len().min(10)) else {
+            return false;
+        };
+        let Some(day) = iso_day(day) else {
+            return false;
+        };
+        self.iso = Some(day);
+        if let Some(rest) = rest.strip_prefix(['T', 't']) {
+            let end = rest.find(['Z', 'z', '+', '-']).unwrap_or(rest.len());
+            let without_fraction = rest[..end].split('.').next().unwrap_or_default();
+            self.take_time(without_fraction);
+            if !rest[end..].is_empty() {
+                self.take_zone(&rest[end..]);
+            }
+        }
+        true
+    }
+
+    fn take_number_or_month(&mut self, piece: &str) {
+        if let Ok(value) = piece.parse::<i32>() {
+            let digits = piece.len();
+            self.numbers.push(DateNumber { value, digits });
+        } else if self.month.is_none() {
+            self.month = month_of(piece.as_bytes());
+        }
+    }
+
+    /// The date of these words, at midnight if there is no time.
+    fn moment(&self, raw: &str) -> Option<Date> {
+        let [hour, minute, second] = self.time.unwrap_or_default();
+        let time = civil::Time::new(hour, minute, second, 0).ok()?;
+        let day = match &self.iso {
+            Some(day) => *day.as_ref().ok()?,
+            None => self.day()?,
+        };
+        date_in_utc(raw, day.to_datetime(time), self.offset)
+    }
+
+    /// The day of month and two numbers: the day is the first one of one or two digits, the year is
+    /// one of the others.
+    fn day(&self) -> Option<civil::Date> {
+        let mut others = self.numbers.clone();
+        let day = others
+            .iter()
+            .position(|number| number.digits <= 2 && (1..=31).contains(&number.value))?;
+        let day = others.remove(day);
+        let year = others.iter().find(|number| number.digits == 4);
+        let year = year.or_else(|| others.first())?;
+        civil::Date::new(full_year(*year)?, self.month?, day.value as i8).ok()
+    }
+}
+
+/// The two or three numbers of one or two digits that a word consists of.
+fn time_fields(word: &str, separator: char) -> Option<Vec<&str>> {
+    let fields: Vec<&str> = word.split(separator).collect();
+    let is_numeric = fields.iter().all(|field| {
+        (1..=2).contains(&field.len()) && field.bytes().all(|byte| byte.is_ascii_digit())
+    });
+    (is_numeric && (2..=3).contains(&fields.len())).then_some(fields)
+}
+
+/// The day of `1996-07-02` or `1996/07/02`, an error if the calendar has no such day; `None` for any
+/// other text, and for years before 1000.
+fn iso_day(text: &str) -> Option<Result<civil::Date, jiff::Error>> {
+    let fields: Vec<&str> = text.split(['-', '/']).collect();
+    let [year, month, day] = fields[..] else {
+        return None;
+    };
+    let (month, day) = (month.parse().ok()?, day.parse().ok()?);
+    let year = year.parse().ok().filter(|year| 1000 <= *year)?;
+    Some(civil::Date::new(year, month, day))
+}
+
+/// The year of a number (RFC 5322 section 4.3): two digits below 50 are of this century, other
+/// years of two or three digits count from 1900.
+fn full_year(number: DateNumber) -> Option<i16> {
+    let year = match (number.digits, number.value) {
+        (..=2, value @ 0..=49) => value + 2000,
+        (..=3, value) => value + 1900,
+        (_, value) => value,
+    };
+    i16::try_from(year)
+        .ok()
+        .filter(|year| (1900..=9998).contains(year))
+}
+
+/// The minutes east of Greenwich of a zone by its name, in upper or lower case.
+fn minutes_of_zone(name: &[u8]) -> Option<i32> {
+    let (minutes, _) = ZONES.iter().find(|(_, names)| {
+        let mut names = names.iter();
+        names.any(|known| known.as_bytes().eq_ignore_ascii_case(name))
+    })?;
+    Some(*minutes)
+}
+
+/// The minutes east of Greenwich of `+hhmm`, `+hh:mm`, `+hh`.
+fn lenient_offset(text: &str) -> Option<i32> {
+    let sign = if text.starts_with('-') { -1 } else { 1 };
+    let digits: String = text[1..].chars().filter(|&c| c != ':').collect();
+    if digits.is_empty() || 4 < digits.len() || !digits.bytes().all(|b| b.is_ascii_digit()) {
+        return None;
+    }
+    let number: i32 = digits.parse().ok()?;
+    let (hours, minutes) = if digits.len() <= 2 {
+        (number, 0)
+    } else {
+        (number / 100, number % 100)
+    };
+    (hours <= 14 && minutes < 60).then_some(sign * (hours * 60 + minutes))
+}
+
+/// Minutes east of Greenwich and the names of zones with them: the names of RFC 822, and names seen in the
+/// news and mail of its time.
+const ZONES: &[(i32, &[&str])] = &[
+    (0, &["ut", "utc", "gmt", "z", "wet", "dst"]),
+    (60, &["west", "bst", "met", "mez", "cet", "sst"]),
+    (120, &["mest", "mesz", "cest", "eet"]),
+    (180, &["eest", "msk"]),
+    (240, &["msd"]),
+    (330, &["ist"]),
+    (480, &["sgt", "hkt"]),
+    (540, &["jst", "kst"]),
+    (600, &["aest"]),
+    (660, &["aedt"]),
+    (720, &["nzst"]),
+    (780, &["nzdt"]),
+    (-150, &["ndt"]),
+    (-180, &["adt"]),
+    (-210, &["nst"]),
+    (-240, &["edt", "ast"]),
+    (-300, &["est", "cdt"]),
+    (-360, &["cst", "mdt"]),
+    (-420, &["mst", "pdt"]),
+    (-480, &["pst", "akdt"]),
+    (-540, &["akst"]),
+    (-600, &["hst"]),
+];
+
+const MONTHS: [&str; 12] = [
+    "jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec",
+];
+
+/// The month whose name a word begins with, in upper or lower case; January is 1.
+fn month_of(word: &[u8]) -> Option<i8> {
+    let start = word.first_chunk::<3>()?;
+    let mut names = MONTHS.iter();
+    let month = names.position(|name| name.as_bytes().eq_ignore_ascii_case(start))?;
+    Some(month as i8 + 1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(raw: &str, utc: &str) {
+        assert_eq!(parse_date(raw).utc.as_deref(), Some(utc), "{raw}");
+    }
+
+    #[test]
+    fn a_year_is_one_in_which_mail_can_have_been_sent() {
+        for (raw, year) in [
+            ("Tue, 2 Jul 1996 13:45:10 +0000", Some(1996)),
+            ("Wed, 31 Dec 1997 23:00:00 -0500", Some(1998)),
+            ("Thu, 1 Jan 1970 23:59:59 +0000", None),
+            ("Fri, 2 Jan 1970 00:00:00 +0000", Some(1970)),
+            ("Thu, 31 Dec 2099 23:59:59 +0000", Some(2099)),
+            ("Fri, 1 Jan 2100 00:00:00 +0000", None),
+            ("no date", None),
+            ("5 Jul 1996-02-30", None),
+            ("1996/13/02 Jul 3 1997", None),
+        ] {
+            assert_eq!(parse_date(raw).year(), year, "{raw}");
+        }
+    }
+
+    #[test]
+    fn the_first_day_of_a_citation_depends_on_the_scheme() {
+        for (scheme, date, expected) in [
+            ("http", "1990-12-31T23:59:59Z", CitedDate::Unknown),
+            (
+                "http",
+                "1991-01-01T00:00:00Z",
+                CitedDate::Usable("1991-01-01T00:00:00Z"),
+            ),
+            (
+                "ftp",
+                "1989-03-12T10:00:00Z",
+                CitedDate::Usable("1989-03-12T10:00:00Z"),
+            ),
+            ("ftp", "1970-01-01T00:00:00Z", CitedDate::Unknown),
+            (
+                "http",
+                "2026-11-22T23:59:59Z",
+                CitedDate::Usable("2026-11-22T23:59:59Z"),
+            ),
+            ("http", "2026-11-23T00:00:00Z", CitedDate::Later),
+            ("http", "12026-11-23T00:00:00Z", CitedDate::Unknown),
+            ("http", "-1996-07-02T00:00:0Z", CitedDate::Unknown),
+        ] {
+            let found = CitedDate::of(scheme, Some(date), "2026-11-22");
+            assert_eq!(found, expected, "{scheme} {date}");
+        }
+        assert_eq!(
+            CitedDate::of("http", None, "2026-11-22"),
+            CitedDate::Unknown
+        );
+    }
+
+    #[test]
+    fn the_forms_of_four_decades_are_parsed() {
+        check("Thu, 1 Dec 1994 09:30:00 +0000", "1994-12-01T09:30:00Z");
+        check("Tuesday, 02-Jul-96 13:45:10 GMT", "1996-07-02T13:45:10Z");
+        check("Tue Jul  2 13:45:10 1996", "1996-07-02T13:45:10Z");
+        check("Tue Jul  2 13:45:10 EDT 1996", "1996-07-02T17:45:10Z");
+        check("2 Jul 96 13:45 PDT", "1996-07-02T20:45:00Z");
+        check("Tue, 2 Jul 1996 13:45:10 MET DST", "1996-07-02T11:45:10Z");
+        check("Tue, 2 Jul 1996 13.45.10 +0200", "1996-07-02T11:45:10Z");
+        check("Tue, 2 Jul 1996 13:45:60 JST", "1996-07-02T04:45:59Z");
+        check(
+            "Tue, 2 Jul 101 13:45:10 -0500 (EST)",
+            "2001-07-02T18:45:10Z",
+        );
+        check("1996-07-02T13:45:10+02:00", "1996-07-02T11:45:10Z");
+        check("Sun, 03 May 2020 20:01:02 GMT+2", "2020-05-03T18:01:02Z");
+        check("Mar, 5 Feb 1998 10:00 GMT", "1998-02-05T10:00:00Z");
+        check("March 5, 1998 10:00 GMT", "1998-03-05T10:00:00Z");
+        check("Dec 31, 1998 10:00 GMT by Mar", "1998-12-31T10:00:00Z");
+        check("mar, 5 98 10:00 GMT", "1998-03-05T10:00:00Z");
+    }
+
+    #[test]
+    fn the_common_form_is_read_like_any_other() {
+        let zones = "+0000|-0730|+1500|+0060|GMT|pst (x)|MET DST|+0200 (CEST)|-0800(PST)|DST";
+        let mut read = 0;
+        for day in ["1", "01", "31", "32", "0"] {
+            for month in ["Feb", "dec", "Foo"] {
+                for year in ["1899", "1900", "1996", "2026", "9999", "96"] {
+                    for time in [
+                        "00:00:00", "23:59:59", "23:59:60", "24:00:00", "9:30:00", "09:30",
+                    ] {
+                        for zone in zones.split('|') {
+                            for weekday in ["", "Thu, ", "Thursday, ", "thu ", "Mar, "] {
+                                let raw = format!("{weekday}{day} {month} {year} {time} {zone}");
+                                if let Some(date) = parse_common(&raw) {
+                                    assert_eq!(date, parse_tokens(&raw), "{raw}");
+                                    read += 1;
+                                }
+                            }
+                        }
+                    }
+                }
+            }
+        }
+        assert!(read > 100);
+    }
+
+    #[test]
+    fn an_unknown_zone_is_reported_as_unknown() {
+        assert_eq!(parse_date("2 Jul 1996 13:45:10 XYZ").zone, Zone::Unknown);
+        assert_eq!(parse_date("2 Jul 1996 13:45:10 JST").zone, Zone::Known);
+    }
+
+    #[test]
+    fn text_that_is_no_date_is_kept() {
+        for raw in ["", "yesterday", "99 Foo 1996", "31 Feb 1996 10:00", "0 0 0"] {
+            assert_eq!(
+                (parse_date(raw).utc, parse_date(raw).raw),
+                (None, raw.to_owned())
+            );
+        }
+    }
+}

@@ -1,0 +1,332 @@
+//! The canonical form of a message, and its digest: equal wherever the message is stored.
+
+use std::sync::LazyLock;
+
+use memchr::memmem::Finder;
+use twox_hash::XxHash3_128;
+
+use super::header::HeaderFields;
+use crate::lines::{end_run_len, is_line_end, is_line_start};
+use crate::split::{Extent, HeaderForm, Message};
+use urlspool_text::origin::SourceKind;
+use urlspool_text::span::Span;
+
+/// Number of bytes of the body that the digest covers if it does not cover all of it.
+const START_BYTES: usize = 64 << 10;
+
+/// XXH3 (128 bits) of a message: its header fields except the changing ones, and its body, with LF line ends, without
+/// dot-stuffing, with `>From ` unquoted in an mbox, and without the `From ` line and the line ends at the end. If
+/// [`covers_all`] is false, only the first 64 KiB of the body.
+///
+/// A message has one digest, whether it is in a Maildir, a news spool or an mbox. Anybody can make two messages with one
+/// digest, so that it decides nothing. Linear, without allocation.
+#[must_use]
+pub fn digest(message: &Message<'_>, fields: &HeaderFields) -> u128 {
+    let mut hash = XxHash3_128::new();
+    digested(message, fields, &mut |bytes| hash.write(bytes));
+    hash.finish_128()
+}
+
+/// Passes the bytes that [`digest`] hashes to `put`, in pieces.
+pub fn digested(message: &Message<'_>, fields: &HeaderFields, put: &mut dyn FnMut(&[u8])) {
+    let body_bytes = if covers_all(message) {
+        usize::MAX
+    } else {
+        START_BYTES
+    };
+    canonical(message, fields, body_bytes, put);
+}
+
+/// Returns `true` if the digest of a message covers all of it, so that two versions of it have two digests.
+///
+/// A message that is read in fragments has records before its end is known. A text without a header can be a log that grows
+/// by a line at a time: the state keeps each digest that it had.
+#[must_use]
+pub fn covers_all(message: &Message<'_>) -> bool {
+    message.extent == Extent::Whole && message.header != HeaderForm::Absent
+}
+
+/// Returns the number of the first bytes of `raw` that the digest of a message covers at least.
+#[must_use]
+pub fn digested_bytes(message: &Message<'_>) -> usize {
+    match message.extent {
+        Extent::LaterFragment(_) => 0,
+        _ if covers_all(message) => message.raw.len(),
+        _ => message.raw.len().min(START_BYTES),
+    }
+}
+
+/// Passes the canonical form of a message to `put`, in pieces: its header, and the first `body_bytes` of its body.
+pub fn canonical(
+    message: &Message<'_>,
+    fields: &HeaderFields,
+    body_bytes: usize,
+    put: &mut dyn FnMut(&[u8]),
+) {
+    if matches!(
+        message.header,
+        HeaderForm::Absent | HeaderForm::Page | HeaderForm::Document(_) | HeaderForm::ANews
+    ) {
+        body(message, message.raw, body_bytes, put);
+        return;
+    }
+    header(message.raw, fields, put);
+    put(b"\n");
+    body(message, &message.raw[fields.body..], body_bytes, put);
+}
+
+/// Passes the lines of the fields that do not change to `put`; neighbouring fields as one piece.
+fn header(raw: &[u8], fields: &HeaderFields, put: &mut dyn FnMut(&[u8])) {
+    let mut run = Span::default();
+    for field in fields.all.iter().filter(|field| !field.roles.is_changing) {
+        if !run.is_empty() && raw[run.end..field.name.start] == *b"\n" {
+            run.end = field.value.end;
+            continue;
+        }
+        lines(run.of(raw), put);
+        run = Span::new(field.name.start, field.value.end.max(field.name.end));
+    }
+    lines(run.of(raw), put);
+}
+
+/// Finds quoted `From ` lines.
+static QUOTED: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(b">From "));
+
+/// Finds stuffed dots.
+static STUFFED: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(b"\n.."));
+
+/// Passes the first `max_bytes` of a body to `put`, without the bytes that its storage added.
+fn body(message: &Message<'_>, raw: &[u8], max_bytes: usize, put: &mut dyn FnMut(&[u8])) {
+    let end = raw.len() - end_run_len(raw, is_line_end);
+    // At least half of each line is kept, so that three times as many bytes are enough.
+    let raw = &raw[..end.min(max_bytes.saturating_mul(3))];
+    let first_dot = (message.wire && raw.starts_with(b"..")).then_some(0);
+    let has_quotes = message.kind == SourceKind::Mbox;
+    let dots = STUFFED.find_iter(if message.wire { raw } else { b"" });
+    let quotes = QUOTED.find_iter(if has_quotes { raw } else { b"" });
+    let mut quotes = quotes.filter_map(|at| quoted_line(raw, at)).peekable();
+    let dots = first_dot.into_iter().chain(dots.map(|at| at + 1));
+    let mut dots = dots.peekable();
+    let (mut from, mut room) = (0, max_bytes);
+    while room > 0 && from < raw.len() {
+        let omitted = [dots.peek(), quotes.peek()];
+        let omitted = omitted.into_iter().flatten().min().copied();
+        room -= lf_lines(&raw[from..omitted.unwrap_or(raw.len())], room, put);
+        from = omitted.map_or(raw.len(), |at| at + 1);
+        let _ = dots.next_if(|at| *at < from);
+        let _ = quotes.next_if(|at| *at < from);
+    }
+}
+
+/// Passes the first `max_bytes` of a text with LF line ends to `put`. Returns the number of bytes passed.
+fn lf_lines(text: &[u8], max_bytes: usize, put: &mut dyn FnMut(&[u8])) -> usize {
+    let carriages = memchr::memchr_iter(b'\r', text).filter(|&at| text.get(at + 1) == Some(&b'\n'));
+    let (mut from, mut room) = (0, max_bytes);
+    for end in carriages.chain([text.len()]) {
+        let kept = &text[from..end];
+        let kept = &kept[..kept.len().min(room)];
+        put(kept);
+        room -= kept.len();
+        from = end + 1;
+        if room == 0 {
+            break;
+        }
+    }
+    max_bytes - room
+}
+
+/// Start of the line that has `>From ` at `at`; `None` if other bytes than `>` precede it.
+fn quoted_line(raw: &[u8], at: usize) -> Option<usize> {
+    let start = at - end_run_len(&raw[..at], |byte| byte == b'>');
+    is_line_start(raw, start).then_some(start)
+}
+
+/// Passes whole lines with LF line ends to `put`, with a line end at the end. Passes nothing if `text` is empty.
+fn lines(text: &[u8], put: &mut dyn FnMut(&[u8])) {
+    if text.is_empty() {
+        return;
+    }
+    let mut rest = text;
+    while let Some(cr) = memchr::memchr(b'\r', rest) {
+        put(&rest[..cr]);
+        rest = &rest[cr + 1..];
+    }
+    put(rest);
+    put(b"\n");
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::split::MessageHead;
+
+    /// Digests must be the same on every processor, and the hash has one implementation for each instruction set. The
+    /// answers are those of the reference implementation, xxHash 0.8.4.
+    #[test]
+    fn the_hash_gives_the_answers_of_the_reference() {
+        for (len, short, long) in [
+            (
+                0,
+                0x2d06_8005_38d3_94c2,
+                0x99aa_06d3_0147_98d8_6001_c324_468d_497f,
+            ),
+            (
+                17,
+                0x6331_a734_7274_566f,
+                0xeb9e_c83d_311d_d7b9_f93b_0dc5_a4c7_b5ca,
+            ),
+            (
+                129,
+                0x619d_c111_5e4d_15ad,
+                0xf733_a22c_53d6_dc89_1fe4_dc11_17a2_7928,
+            ),
+            (
+                240,
+                0x8806_0493_6179_a23b,
+                0x56ff_1d15_8ba3_c873_6c00_8b71_6a0a_3e3e,
+            ),
+            (
+                241,
+                0xf6ec_cceb_6853_5f08,
+                0x606f_ceda_bb00_503d_f6ec_cceb_6853_5f08,
+            ),
+            (
+                1_024,
+                0xdf9d_e2eb_c167_0ac5,
+                0x0011_03a1_8617_7873_df9d_e2eb_c167_0ac5,
+            ),
+            (
+                100_000_u64,
+                0x76cc_51f1_3275_c3eb,
+                0x4a7c_7803_3dbf_cf07_76cc_51f1_3275_c3eb,
+            ),
+        ] {
+            let text: Vec<u8> = (0..len)
+                .map(|at| ((at * at * 31 + at * 7 + len) & 255) as u8)
+                .collect();
+            assert_eq!(twox_hash::XxHash3_64::oneshot(&text), short, "{len}");
+            assert_eq!(XxHash3_128::oneshot(&text), long, "{len}");
+        }
+    }
+
+    fn of(raw: &str, kind: SourceKind, wire: bool) -> u128 {
+        let message = Message {
+            raw: raw.as_bytes(),
+            start: 0,
+            envelope: 0,
+            kind,
+            header: HeaderForm::Present,
+            wire,
+            extent: Extent::Whole,
+            unpacked_times: 0,
+        };
+        digest(&message, &HeaderFields::of(message.raw, usize::MAX))
+    }
+
+    #[test]
+    fn a_message_has_the_same_digest_in_each_storage_format() {
+        let maildir = of("A: b\n c\n\n.x\nFrom y\n", SourceKind::Maildir, false);
+        assert_eq!(
+            of(
+                "A: b\r\n c\r\n\r\n.x\r\nFrom y\r\n",
+                SourceKind::Maildir,
+                false
+            ),
+            maildir
+        );
+        assert_eq!(
+            of(
+                "A: b\n c\nStatus: RO\nX-IMAPbase: 1\n\n.x\n>From y\n\n",
+                SourceKind::Mbox,
+                false
+            ),
+            maildir
+        );
+        assert_eq!(
+            of(
+                "Path: z!y\r\nA: b\r\n c\r\n\r\n..x\r\nFrom y\r\n",
+                SourceKind::News,
+                true
+            ),
+            maildir
+        );
+        assert_ne!(
+            of("A: b\n c\n\n.x\nFrom z\n", SourceKind::Maildir, false),
+            maildir
+        );
+    }
+
+    #[test]
+    fn a_large_body_has_one_digest_with_lf_and_crlf_and_counts_to_its_end() {
+        let start = format!("A: b\n\n{}", "0123456789\n".repeat(10_000));
+        let of_whole = |text: &str| of(text, SourceKind::Message, false);
+        let crlf = start.replace('\n', "\r\n");
+        assert_eq!(of_whole(&start), of_whole(&crlf));
+        assert_ne!(of_whole(&start), of_whole(&format!("{start}x")));
+        let of_text = |raw: &str| digest(&Message::text(raw.as_bytes()), &HeaderFields::default());
+        assert_eq!(of_text(&start), of_text(&crlf));
+        assert_eq!(of_text(&start), of_text(&format!("{start}x")));
+        assert_ne!(of_text(&start), of_text(&start[1..]));
+    }
+
+    #[test]
+    fn the_fragments_of_a_message_have_the_digest_of_its_start() {
+        let start = format!("A: b\n\n{}", "0123456789\n".repeat(10_000));
+        let first = Message {
+            extent: Extent::FirstFragment,
+            ..Message::parse(start.as_bytes())
+        };
+        let head = MessageHead {
+            start: 0,
+            line_ends: 0,
+            raw: &start.as_bytes()[..80_000],
+            header: first.header,
+            wire: false,
+        };
+        let fields = HeaderFields::of(first.raw, usize::MAX);
+        let of_head = digest(&head.message(first.kind), &fields);
+        assert_eq!(digest(&first, &fields), of_head);
+    }
+
+    /// The simple twin of `body`: line by line.
+    fn line_by_line(raw: &str, kind: SourceKind, wire: bool) -> Vec<u8> {
+        let mut text = String::new();
+        for line in raw.split_inclusive('\n') {
+            let line = if wire && line.starts_with("..") {
+                &line[1..]
+            } else {
+                line
+            };
+            let is_quoted = kind == SourceKind::Mbox
+                && line.starts_with('>')
+                && line.trim_start_matches('>').starts_with("From ");
+            let line = if is_quoted { &line[1..] } else { line };
+            text.push_str(&line.replace("\r\n", "\n"));
+        }
+        text.into_bytes()
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn bytes_that_storage_added_are_omitted(
+            pieces in proptest::collection::vec(proptest::sample::select(vec!["\r", "\n", "\r\n", ">", ">From ", "From ", ".", "..", "a"]), 0..30),
+            wire: bool,
+            max_bytes in 0..60usize,
+        ) {
+            let text = pieces.concat();
+            let kind = if wire { SourceKind::News } else { SourceKind::Mbox };
+            let raw = text.as_bytes();
+            let message = Message { raw, start: 0, envelope: 0, kind, header: HeaderForm::Absent, wire, extent: Extent::Whole, unpacked_times: 0 };
+            let put = |max_bytes| {
+                let mut kept = Vec::new();
+                body(&message, raw, max_bytes, &mut |bytes| kept.extend_from_slice(bytes));
+                kept
+            };
+            let counted = text.trim_end_matches(['\n', '\r']);
+            proptest::prop_assert_eq!(put(usize::MAX), line_by_line(counted, kind, wire));
+            let mut first = line_by_line(&counted[..counted.len().min(max_bytes * 3)], kind, wire);
+            first.truncate(max_bytes);
+            proptest::prop_assert_eq!(put(max_bytes), first);
+        }
+    }
+}

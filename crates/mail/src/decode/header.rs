@@ -1,0 +1,577 @@
+//! Header fields (RFC 5322 section 2.2), as ranges of bytes; their texts, and the prefilter that
+//! skips fields in which no URL begins. Encoded words (RFC 2047) are decoded with a map back to the
+//! raw bytes.
+//!
+//! The roles of fields by their names are in `field_names`.
+
+use std::sync::LazyLock;
+
+use mailparse::{ParsedContentType, parse_content_type};
+use memchr::memmem::Finder;
+
+use super::field_names::{FieldRoles, KnownField, field_roles};
+use super::seven_bit::ESC;
+use super::transfer::{base64, quoted_printable};
+use super::{ConvertedText, MappedBytes, charset};
+use crate::lines::{end_run_len, is_blank, is_line_end, line_end, run_len};
+use crate::split::{HeaderForm, Message};
+use urlspool_text::byte_scan::{field_name_len, is_inert_value};
+use urlspool_text::limits::{ENCODED_WORDS, HEADER_FIELDS};
+use urlspool_text::planted_faults::{PlantedFault, panic_at_mark};
+use urlspool_text::span::{ByteMap, Span};
+
+/// One field, as ranges of the bytes it was read from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct HeaderField {
+    /// The name, without the blanks before the colon.
+    pub name: Span,
+    /// The value as folded, without the white space around it.
+    pub value: Span,
+    /// The roles of its name.
+    pub roles: FieldRoles,
+}
+
+/// The fields of a header block.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct HeaderFields {
+    /// The fields, in order.
+    pub all: Vec<HeaderField>,
+    /// Start of the body: after the blank line, or at the first line that is no field.
+    pub body: usize,
+    /// `true` if the block exceeds the limits; `body` is the end of the last field that begins
+    /// within them.
+    pub is_truncated: bool,
+}
+
+impl HeaderFields {
+    /// Reads the header block at the start of `text`, of at most `max_bytes`.
+    ///
+    /// A line that is neither a field nor a continuation ends the block, except `From ` and
+    /// `>From ` lines before the first field. If there is no field, the body begins at 0.
+    #[must_use]
+    pub fn of(text: &[u8], max_bytes: usize) -> HeaderFields {
+        // Mail of 2025 has 40 fields and more.
+        const USUAL_FIELDS: usize = 48;
+        let mut fields = HeaderFields {
+            all: Vec::with_capacity(USUAL_FIELDS),
+            ..HeaderFields::default()
+        };
+        let limit = text.len().min(max_bytes);
+        let mut at = 0;
+        while at < limit && fields.all.len() < HEADER_FIELDS {
+            let line = &text[at..];
+            match (field_name(line), line) {
+                (Some((name, colon)), _) => {
+                    let (name, start) = (Span::new(at, at + name), at + colon + 1);
+                    at = field_end(text, start, limit);
+                    fields.all.push(header_field(text, name, start, at));
+                }
+                (None, [b'\n', ..] | [b'\r'] | [b'\r', b'\n', ..]) => {
+                    fields.body = line_end(text, at);
+                    return fields;
+                }
+                (None, _)
+                    if fields.all.is_empty()
+                        && (line.starts_with(b">From ") || line.starts_with(b"From ")) =>
+                {
+                    at = line_end(text, at);
+                }
+                (None, _) => break,
+            }
+        }
+        fields.body = if fields.all.is_empty() { 0 } else { at };
+        fields.is_truncated = (limit <= at || HEADER_FIELDS <= fields.all.len()) && at < text.len();
+        fields
+    }
+
+    /// The fields of a message in any format; none if it has no header of named fields.
+    #[must_use]
+    pub fn in_message(message: &Message<'_>, max_bytes: usize) -> HeaderFields {
+        panic_at_mark(PlantedFault::PanicInHeader, message.raw);
+        match message.header {
+            HeaderForm::Present => HeaderFields::of_message(message.raw, max_bytes),
+            HeaderForm::Copied { body } => HeaderFields {
+                body,
+                ..HeaderFields::of(message.raw, max_bytes)
+            },
+            HeaderForm::Absent | HeaderForm::Page | HeaderForm::Document(_) | HeaderForm::ANews => {
+                HeaderFields::default()
+            }
+        }
+    }
+
+    /// Reads the header of a message, like [`HeaderFields::of`]; skips a byte order mark and blank
+    /// lines before its first field.
+    #[must_use]
+    pub fn of_message(raw: &[u8], max_bytes: usize) -> HeaderFields {
+        let text = raw.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(raw);
+        let before = raw.len() - text.len() + run_len(text, is_line_end);
+        let fields = HeaderFields::of(&raw[before..], max_bytes);
+        match before {
+            0 => fields,
+            _ if fields.all.is_empty() => HeaderFields::of(raw, max_bytes),
+            _ => fields.shifted(before),
+        }
+    }
+
+    /// The fields with all offsets increased by `by`: for fields that were read from a part of a
+    /// text that begins at `by`.
+    #[must_use]
+    pub fn shifted(&self, by: usize) -> HeaderFields {
+        let shift = |span: Span| Span::new(span.start + by, span.end + by);
+        let all = self.all.iter().map(|field| HeaderField {
+            name: shift(field.name),
+            value: shift(field.value),
+            ..*field
+        });
+        HeaderFields {
+            all: all.collect(),
+            body: self.body + by,
+            is_truncated: self.is_truncated,
+        }
+    }
+
+    /// The first field of each known name, in the order of [`KnownField::ALL`]. Linear in the number of fields.
+    #[must_use]
+    pub fn first_of_each(&self) -> [Option<HeaderField>; KnownField::ALL.len()] {
+        let mut found = [None; KnownField::ALL.len()];
+        for field in self.all.iter().rev() {
+            if let Some(known) = field.roles.known {
+                found[known as usize] = Some(*field);
+            }
+        }
+        found
+    }
+
+    /// All fields of a known name, in order.
+    pub fn each(&self, name: KnownField) -> impl Iterator<Item = &HeaderField> {
+        self.all
+            .iter()
+            .filter(move |field| field.roles.known == Some(name))
+    }
+
+    /// The content types of the header, each with its field, as `mailparse` reads them.
+    pub(super) fn content_types(
+        &self,
+        text: &[u8],
+    ) -> impl Iterator<Item = (&HeaderField, ParsedContentType)> {
+        let types = self.each(KnownField::ContentType);
+        types.map(|field| (field, parse_content_type(&field_text(field.value.of(text)))))
+    }
+
+    /// The first field of a known name.
+    #[must_use]
+    pub fn first_known(&self, name: KnownField) -> Option<HeaderField> {
+        self.each(name).next().copied()
+    }
+
+    /// The first field of a name, in upper or lower case. `text` is the text that the fields were
+    /// read from.
+    #[must_use]
+    pub fn first_named(&self, text: &[u8], name: &str) -> Option<HeaderField> {
+        let mut all = self.all.iter().copied();
+        all.find(|field| field.name.of(text).eq_ignore_ascii_case(name.as_bytes()))
+    }
+}
+
+/// The length of the name of the field that `line` begins with, and the offset of its colon, before which may be blanks. `None` if it
+/// begins with no field.
+fn field_name(line: &[u8]) -> Option<(usize, usize)> {
+    let len = field_name_len(line);
+    let colon = len + run_len(&line[len..], is_blank);
+    // `http://...` at the start of a line is text, although it has the syntax of a field.
+    (len > 0 && line.get(colon) == Some(&b':') && !line[colon + 1..].starts_with(b"//"))
+        .then_some((len, colon))
+}
+
+/// End of the field that holds `at`: the first line end that no continuation line follows. A
+/// continuation line that begins at `limit` or later is not part of the field.
+fn field_end(text: &[u8], at: usize, limit: usize) -> usize {
+    let mut end = line_end(text, at);
+    while end < limit && matches!(text[end], b' ' | b'\t') {
+        end = line_end(text, end);
+    }
+    end
+}
+
+/// The field whose value is in `start..end`, where `end` is the end of its last line, without the white space around it.
+fn header_field(text: &[u8], name: Span, start: usize, end: usize) -> HeaderField {
+    let words = text[start..end].trim_ascii_start();
+    let start = match words {
+        [] => start + run_len(&text[start..end], is_blank),
+        _ => end - words.len(),
+    };
+    HeaderField {
+        name,
+        value: Span::new(start, start + words.trim_ascii_end().len()),
+        roles: field_roles(&text[name.start..], name.len()),
+    }
+}
+
+/// Returns `true` if a value may hold an encoded word (RFC 2047 section 2): if there is a `=?`.
+/// Searches for the question mark, which is the rarer of the two.
+fn has_encoded_word(raw: &[u8]) -> bool {
+    memchr::memchr_iter(b'?', raw).any(|at| at > 0 && raw[at - 1] == b'=')
+}
+
+/// Returns `true` if a value may hold an encoded word, or an escape sequence of a charset.
+fn has_shift_or_encoded_word(raw: &[u8]) -> bool {
+    memchr::memchr2_iter(ESC, b'?', raw).any(|at| raw[at] != b'?' || at > 0 && raw[at - 1] == b'=')
+}
+
+/// The text of a field's value: unfolded, with encoded words (RFC 2047) and 8-bit bytes decoded.
+#[must_use]
+pub(super) fn field_text(raw: &[u8]) -> String {
+    // Nearly all values are ASCII without encoded words.
+    if let Ok(text) = std::str::from_utf8(raw)
+        && text.is_ascii()
+        && !has_shift_or_encoded_word(raw)
+    {
+        return unfolded(text);
+    }
+    if !has_encoded_word(raw) {
+        return unfolded(&String::from_utf8_lossy(&charset::decode(raw, None).bytes));
+    }
+    let mut line = b"X: ".to_vec();
+    line.extend(raw);
+    line.push(b'\n');
+    match mailparse::parse_header(&line) {
+        Ok((header, _)) => header.get_value(),
+        Err(_) => String::from_utf8_lossy(raw).into_owned(),
+    }
+}
+
+/// A value on one line: a line end and the blanks after it become one blank (RFC 5322 section
+/// 2.2.3).
+fn unfolded(raw: &str) -> String {
+    if memchr::memchr2(b'\n', b'\r', raw.as_bytes()).is_none() {
+        return raw.to_owned();
+    }
+    let mut text = String::with_capacity(raw.len());
+    for (number, line) in raw.split('\n').enumerate() {
+        let line = line.strip_suffix('\r').unwrap_or(line);
+        if number == 0 {
+            text.push_str(line);
+        } else {
+            text.push(' ');
+            text.push_str(line.trim_ascii_start());
+        }
+    }
+    text
+}
+
+/// Decodes the value of a field; `None` if no URL begins in it.
+///
+/// Prefilter without false negatives: a value that is returned may hold no URL, but each value that
+/// holds one is returned.
+pub(super) fn searchable_text(value: &[u8]) -> Option<ConvertedText<'_>> {
+    if is_inert_value(value) {
+        return None;
+    }
+    if has_encoded_word(value) {
+        let text = decode_words(value);
+        // The map to the raw bytes takes more time than the text.
+        return may_hold_url(&text).then(|| decode_words_with_map(value).into());
+    }
+    if value.is_ascii() && memchr::memchr(ESC, value).is_none() {
+        return may_hold_url(value).then(|| ConvertedText::unchanged(value));
+    }
+    Some(charset::decode(value, None))
+}
+
+/// Returns `true` if a URL may begin in a value in UTF-8: after a colon (after one that white space
+/// follows only if there is a `<`), or with `www.` or `ftp.`, which may have a number.
+fn may_hold_url(value: &[u8]) -> bool {
+    let mut marks = memchr::memchr2_iter(b':', b'.', value).peekable();
+    if marks.peek().is_none() {
+        return false;
+    }
+    let has_bracket = memchr::memchr(b'<', value).is_some();
+    marks.any(|at| match value[at] {
+        b':' => {
+            let next = value.get(at + 1);
+            has_bracket || next.is_some_and(|next| !next.is_ascii_whitespace())
+        }
+        _ => {
+            let end = at - end_run_len(&value[..at], |byte| byte.is_ascii_digit());
+            let before = &value[end.saturating_sub(3)..end];
+            before.eq_ignore_ascii_case(b"www") || before.eq_ignore_ascii_case(b"ftp")
+        }
+    })
+}
+
+/// Finds the start of an encoded word.
+static BEGIN: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(b"=?"));
+
+/// Decodes the encoded words of a field's value. Line breaks stay.
+///
+/// White space between two encoded words is not part of the text (section 6.2). Words that cannot
+/// be decoded stay as they are.
+pub(super) fn decode_words(raw: &[u8]) -> Vec<u8> {
+    let mut text = Vec::with_capacity(raw.len());
+    append(raw, &mut text, None);
+    text
+}
+
+/// Decodes as `decode_words` does, with the map to the raw bytes.
+#[must_use]
+pub fn decode_words_with_map(raw: &[u8]) -> MappedBytes {
+    let mut text = Vec::with_capacity(raw.len());
+    let mut map = ByteMap::new();
+    append(raw, &mut text, Some(&mut map));
+    map.push_same(text.len(), raw.len());
+    MappedBytes { bytes: text, map }
+}
+
+/// Appends the decoded text, and to `map` where its bytes come from.
+fn append(raw: &[u8], text: &mut Vec<u8>, mut map: Option<&mut ByteMap>) {
+    let mut at = 0;
+    let mut after_word = false;
+    for _ in 0..ENCODED_WORDS {
+        let Some(word) = next_word(raw, at) else {
+            break;
+        };
+        let between = &raw[at..word.start];
+        if !(after_word && between.iter().all(u8::is_ascii_whitespace)) {
+            append_plain(raw, Span::new(at, word.start), text, map.as_deref_mut());
+        }
+        word.append(text, map.as_deref_mut());
+        at = word.start + word.len;
+        after_word = true;
+    }
+    append_plain(raw, Span::new(at, raw.len()), text, map);
+}
+
+/// Appends bytes outside encoded words: UTF-8, or read as windows-1252.
+fn append_plain(raw: &[u8], range: Span, text: &mut Vec<u8>, map: Option<&mut ByteMap>) {
+    let converted = charset::decode(range.of(raw), None);
+    match (map, converted.map) {
+        (None, _) => {}
+        (Some(map), None) => map.push_same(text.len(), range.start),
+        (Some(map), Some(_)) => map.push_whole(text.len(), range),
+    }
+    text.extend_from_slice(&converted.bytes);
+}
+
+/// `=?charset?encoding?text?=`
+struct EncodedWord<'w> {
+    /// Its offset in the value.
+    start: usize,
+    /// Its length, with the delimiters.
+    len: usize,
+    charset: &'w [u8],
+    /// Base64 or the Q encoding (section 4).
+    decode: fn(&[u8]) -> MappedBytes,
+    /// Offset of `text` in the value.
+    text_start: usize,
+    text: &'w [u8],
+}
+
+/// The first encoded word at or after `from`.
+fn next_word(raw: &[u8], from: usize) -> Option<EncodedWord<'_>> {
+    BEGIN
+        .find_iter(&raw[from..])
+        .find_map(|at| word_at(raw, from + at))
+}
+
+/// The encoded word at `start`, where its `=?` is.
+fn word_at(raw: &[u8], start: usize) -> Option<EncodedWord<'_>> {
+    /// Maximum length of the name of a charset with a language (RFC 2231 section 5).
+    const LONGEST_CHARSET: usize = 80;
+    let inner = &raw[start + 2..];
+    let charset = memchr::memchr(b'?', &inner[..inner.len().min(LONGEST_CHARSET)])?;
+    let decode = match inner.get(charset + 1)? {
+        b'b' | b'B' => base64,
+        b'q' | b'Q' => q_encoding,
+        _ => return None,
+    };
+    if inner.get(charset + 2) != Some(&b'?') {
+        return None;
+    }
+    let text_start = start + 2 + charset + 3;
+    let text = &raw[text_start..];
+    let end = memchr::memchr(b'?', text).filter(|&end| text.get(end + 1) == Some(&b'='))?;
+    Some(EncodedWord {
+        start,
+        len: text_start + end + 2 - start,
+        charset: &inner[..charset],
+        decode,
+        text_start,
+        text: &text[..end],
+    })
+}
+
+impl EncodedWord<'_> {
+    /// Appends the decoded text and its map.
+    fn append(&self, text: &mut Vec<u8>, map: Option<&mut ByteMap>) {
+        let decoded = (self.decode)(self.text);
+        // A language may follow the name of the charset (RFC 2231 section 5).
+        let charset = self.charset.split(|&byte| byte == b'*').next();
+        let charset = std::str::from_utf8(charset.unwrap_or_default()).ok();
+        let converted = charset::decode(&decoded.bytes, charset);
+        if let Some(map) = map {
+            if converted.map.is_some() {
+                map.push_whole(text.len(), Span::new(self.start, self.start + self.len));
+            } else {
+                for at in 0..decoded.bytes.len() {
+                    let raw = decoded.map.raw(Span::new(at, at + 1));
+                    let raw = Span::new(self.text_start + raw.start, self.text_start + raw.end);
+                    map.push_whole(text.len() + at, raw);
+                }
+            }
+        }
+        text.extend_from_slice(&converted.bytes);
+    }
+}
+
+/// Decodes the Q encoding (section 4.2): quoted-printable in which `_` is a blank.
+fn q_encoding(encoded: &[u8]) -> MappedBytes {
+    let spaced = encoded
+        .iter()
+        .map(|&byte| if byte == b'_' { b' ' } else { byte });
+    quoted_printable(&spaced.collect::<Vec<u8>>())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn shown(text: &str) -> (Vec<String>, &str) {
+        let fields = HeaderFields::of(text.as_bytes(), usize::MAX);
+        let show = |f: &HeaderField| {
+            String::from_utf8_lossy(
+                &[
+                    f.name.of(text.as_bytes()),
+                    b"=",
+                    f.value.of(text.as_bytes()),
+                ]
+                .concat(),
+            )
+            .into_owned()
+        };
+        (fields.all.iter().map(show).collect(), &text[fields.body..])
+    }
+
+    #[test]
+    fn folds_belong_to_the_value() {
+        assert_eq!(
+            shown("A: b\r\n c\r\nD :e\r\n\r\nbody"),
+            (vec!["A=b\r\n c".to_owned(), "D=e".to_owned()], "body")
+        );
+        assert_eq!(shown("A:\n b\n\nbody"), (vec!["A=b".to_owned()], "body"));
+    }
+
+    #[test]
+    fn a_line_that_is_no_field_begins_the_body() {
+        assert_eq!(shown("no header\nA: b"), (vec![], "no header\nA: b"));
+        assert_eq!(
+            shown("A: b\nno field\n"),
+            (vec!["A=b".to_owned()], "no field\n")
+        );
+        assert_eq!(shown(">From x\nA: b\n\nc"), (vec!["A=b".to_owned()], "c"));
+    }
+
+    #[test]
+    fn encoded_words_are_decoded() {
+        assert_eq!(field_text(b"=?iso-8859-1?Q?caf=E9?=\r\n x"), "caf\u{e9} x");
+    }
+
+    #[test]
+    fn values_in_which_no_url_can_begin_are_skipped() {
+        for value in [
+            "",
+            "a b",
+            "Re: a",
+            "a@b.example",
+            "Re: a.b",
+            "a:",
+            "v. 1.0",
+            "ww w . x",
+            "<a@b>",
+            "comp.mail",
+        ] {
+            assert!(!may_hold_url(value.as_bytes()), "{value}");
+        }
+        for value in [
+            "http://a",
+            "a:b",
+            "<URL: x>",
+            "www.a",
+            "see FTP.a",
+            "www2.a",
+            "Ftp15.a",
+            "10:30",
+        ] {
+            assert!(may_hold_url(value.as_bytes()), "{value}");
+        }
+    }
+
+    #[test]
+    fn no_url_begins_in_an_inert_value() {
+        let is_searched =
+            |value: &[u8]| has_encoded_word(value) || !value.is_ascii() || may_hold_url(value);
+        for len in 0..70 {
+            for mark in [
+                "://x", "www.", "P.", "w2.", ": <", "<:", ":", "<", "?", "=?x?=", "\u{e9}", ". .",
+                ":\n x",
+            ] {
+                for at in 0..=len {
+                    let value =
+                        [&b"x".repeat(at), mark.as_bytes(), &b" ".repeat(len - at)].concat();
+                    assert!(
+                        !is_inert_value(&value) || !is_searched(&value),
+                        "{}",
+                        value.escape_ascii()
+                    );
+                }
+            }
+            assert!(is_inert_value(&b"a: b.de ".repeat(len)));
+        }
+    }
+
+    fn words(raw: &str) -> String {
+        String::from_utf8(decode_words(raw.as_bytes())).unwrap()
+    }
+
+    #[test]
+    fn the_examples_of_section_8_are_read() {
+        assert_eq!(
+            words("=?US-ASCII?Q?Keith_Moore?= <moore@cs.utk.edu>"),
+            "Keith Moore <moore@cs.utk.edu>"
+        );
+        assert_eq!(
+            words("=?ISO-8859-1?Q?Andr=E9?= Pirard"),
+            "Andr\u{e9} Pirard"
+        );
+        assert_eq!(
+            words(
+                "=?ISO-8859-1?B?SWYgeW91IGNhbiByZWFkIHRoaXMgeW8=?=\n =?ISO-8859-2?B?dSB1bmRlcnN0YW5kIHRoZSBleGFtcGxlLg==?="
+            ),
+            "If you can read this you understand the example."
+        );
+        assert_eq!(words("(=?ISO-8859-1?Q?a?= b)"), "(a b)");
+        assert_eq!(words("(=?ISO-8859-1?Q?a?=  =?ISO-8859-1?Q?b?=)"), "(ab)");
+        assert_eq!(words("(=?ISO-8859-1?Q?a_b?=)"), "(a b)");
+        assert_eq!(words("(=?ISO-8859-1?Q?a?= =?ISO-8859-2?Q?_b?=)"), "(a b)");
+        assert_eq!(words("=?US-ASCII*EN?Q?Keith_Moore?="), "Keith Moore");
+    }
+
+    #[test]
+    fn text_that_is_no_encoded_word_stays() {
+        for raw in ["=?x", "=?a?z?b?=", "a =? b", "=?utf-8?q?open"] {
+            assert_eq!(words(raw), raw);
+        }
+    }
+
+    #[test]
+    fn each_byte_is_mapped_to_its_place_in_the_word() {
+        let raw = b"see =?utf-8?Q?http=3A//a.example/?= and =?utf-8?B?aHR0cDovL2I=?=";
+        let MappedBytes { bytes: text, map } = decode_words_with_map(raw);
+        let span = |part: &str| {
+            let at = String::from_utf8_lossy(&text).find(part).unwrap();
+            map.raw(Span::new(at, at + part.len())).of(raw)
+        };
+        assert_eq!(span("http://a.example/"), b"http=3A//a.example/");
+        assert_eq!(span("http://b"), b"aHR0cDovL2I");
+    }
+}

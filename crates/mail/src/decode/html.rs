@@ -1,0 +1,1023 @@
+//! The visible text of an HTML text, and the URLs in its attributes and styles.
+//!
+//! `html5gum` tokenises the text (`tokens.rs`); no document tree is built.
+
+mod tokens;
+
+use html5gum::emitters::callback::CallbackEvent;
+pub use tokens::{ElementContent, tokenize};
+
+use super::MappedBytes;
+use super::form::TextForm;
+use crate::lines::{begins_with, run_len};
+use urlspool_text::diagnostic::{Diagnostic, DiagnosticKind};
+use urlspool_text::limits::{ELEMENT_BYTES, LINKS_BYTES};
+use urlspool_text::span::{ByteMap, Span};
+
+/// A URL in an attribute or in `url(...)` of a style sheet.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct HtmlLink {
+    /// The URL as written, with character references decoded.
+    pub value: Vec<u8>,
+    /// Its range in the HTML text.
+    pub span: Span,
+    /// `true` if `span` is exact: no neighbouring character shares its first or last bytes.
+    pub exact: bool,
+    /// The name of the element, in lower case; `?` if it is longer than
+    /// [`ELEMENT_BYTES`](urlspool_text::limits::ELEMENT_BYTES).
+    pub element: String,
+    /// The name of the attribute, in lower case; `url` for `url(...)` in a style sheet; empty for the
+    /// elements `script` and `data`, which stand for strings in scripts and for other data.
+    pub attribute: &'static str,
+    /// The offset of the element in the visible text.
+    pub at: usize,
+    /// The range of the visible text between `<a>` and `</a>`, for links in an `<a>`.
+    pub anchor: Option<Span>,
+}
+
+/// The result of parsing an HTML text.
+#[derive(Debug, Default)]
+pub(super) struct ParsedHtml {
+    /// The visible text: with line breaks where the layout has them, without scripts, styles and
+    /// comments.
+    pub(super) text: Vec<u8>,
+    /// From offsets in `text` to those in the HTML text.
+    pub(super) map: ByteMap,
+    /// The URLs in attributes and styles, ordered by [`HtmlLink::at`], then by place; without those
+    /// that were passed on before.
+    pub(super) links: Vec<HtmlLink>,
+    /// The first `<base href>`.
+    pub(super) base: Option<Vec<u8>>,
+    /// The first element, comment or tag that is not closed. What it hides from browsers was read
+    /// nevertheless.
+    pub(super) unclosed: Option<Unclosed>,
+}
+
+impl ParsedHtml {
+    /// Takes the visible text if it is the source of a page: Mailman stores the HTML parts that it
+    /// removes from messages so, with blanks that do not break.
+    pub(super) fn shown_page(&mut self) -> Option<MappedBytes> {
+        const BLANK: &[u8] = "\u{A0}".as_bytes();
+        if !self.text.trim_ascii_start().starts_with(b"<")
+            || TextForm::of_content(&self.text) != Some(TextForm::Html)
+        {
+            return None;
+        }
+        let mut bytes = std::mem::take(&mut self.text);
+        let blanks: Vec<usize> = memchr::memmem::find_iter(&bytes, BLANK).collect();
+        for at in blanks {
+            bytes[at..at + BLANK.len()].fill(b' ');
+        }
+        let map = std::mem::take(&mut self.map);
+        self.links.iter_mut().for_each(|link| {
+            link.at = 0;
+            link.anchor = None;
+        });
+        Some(MappedBytes { bytes, map })
+    }
+}
+
+/// Returns the values of [`HtmlLink::attribute`], each once: attributes that hold a URL, `content`
+/// of a refreshing `meta`, `srcset`, and `url` of a style sheet.
+pub fn link_attributes() -> impl Iterator<Item = &'static str> {
+    URL_ATTRIBUTES
+        .into_iter()
+        .chain(["content", "srcset", "url"])
+}
+
+/// Returns the charset that an HTML text names in a `meta` at its start (WHATWG HTML, section
+/// 13.2.3.2).
+#[must_use]
+pub(super) fn declared_charset(html: &[u8]) -> Option<String> {
+    /// Bytes that browsers search, too.
+    const SEARCHED_BYTES: usize = 1_024;
+    let start = html[..html.len().min(SEARCHED_BYTES)].to_ascii_lowercase();
+    let mut tags = memchr::memmem::find_iter(&start, b"<meta").map(|at| &start[at..]);
+    tags.find_map(|tag| {
+        let tag = &tag[..memchr::memchr(b'>', tag)?];
+        let value = &tag[memchr::memmem::find(tag, b"charset")? + b"charset".len()..];
+        let value = value.trim_ascii_start().strip_prefix(b"=")?;
+        let mut words = value
+            .split(|byte| b"\"'; \t\n\r/".contains(byte))
+            .filter(|word| !word.is_empty());
+        words
+            .next()
+            .map(|name| String::from_utf8_lossy(name).into_owned())
+    })
+}
+
+/// Parses an HTML text. Linear; malformed HTML is read as browsers read it, but nothing is hidden
+/// by an element or a comment that is not closed.
+///
+/// Passes what was read so far to `on_full` each time that its links take [`LINKS_BYTES`], and
+/// forgets these links.
+#[must_use]
+pub(super) fn parse(html: &[u8], on_full: &mut dyn FnMut(&mut ParsedHtml)) -> ParsedHtml {
+    let mut reader = HtmlReader::new(html, on_full);
+    let all = Span::new(0, html.len());
+    if let Some(unclosed) = reader.read(all, ElementContent::AsBrowsers) {
+        reader.page.unclosed = Some(unclosed);
+        // The strings of a script are read again, as text.
+        let links = &mut reader.page.links;
+        links.retain(|link| link.span.start < unclosed.rest);
+        reader.read_again(unclosed.rest);
+    }
+    // Conditional comments hold HTML for Outlook: `<!--[if mso]> ... <![endif]-->`.
+    let conditional = std::mem::take(&mut reader.conditional);
+    for comment in conditional {
+        reader.comment_links(&comment);
+    }
+    let mut page = reader.page;
+    page.map.push_same(page.text.len(), html.len());
+    sort_links(&mut page.links);
+    page
+}
+
+fn sort_links(links: &mut [HtmlLink]) {
+    links.sort_by_key(|link| (link.at, link.span.start));
+}
+
+/// An element, comment or tag that is not closed up to the end of an HTML text. Browsers show
+/// nothing of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Unclosed {
+    /// The kind of the construct, with its article.
+    pub(super) what: &'static str,
+    /// Offset of the bytes after its start.
+    pub(super) rest: usize,
+}
+
+impl Unclosed {
+    /// The diagnostic about it, if `rest` is an offset in a message that begins at the offset `start` in its source.
+    pub(super) fn diagnostic(&self, start: u64) -> Diagnostic {
+        let Unclosed { what, rest } = self;
+        let message = format!("{what} that is not closed hides the rest of a page: read as markup");
+        Diagnostic::at(DiagnosticKind::Ambiguous, start + *rest as u64, message)
+    }
+}
+
+/// Builds a [`ParsedHtml`] from tokens.
+struct HtmlReader<'h, 's> {
+    html: &'h [u8],
+    page: ParsedHtml,
+    on_full: &'s mut dyn FnMut(&mut ParsedHtml),
+    /// Bytes that the links of `page` take.
+    link_bytes: usize,
+    /// Name of the last start tag.
+    element: Vec<u8>,
+    /// Name of the last attribute.
+    attribute: Vec<u8>,
+    /// The open element whose text is invisible: `script` or `style`.
+    hidden: Option<HiddenElement>,
+    /// Offset of the content of the comment that the text ends in.
+    open_comment: Option<usize>,
+    anchor: Option<OpenAnchor>,
+    /// The edge of a link between the visible text so far and the text that follows.
+    edge: Option<LinkEdge>,
+    /// `true` after `http-equiv=refresh` in the last start tag.
+    is_refresh: bool,
+    /// The attribute `content` of a `<meta>`.
+    meta_content: Option<AttributeText>,
+    conditional: Vec<ConditionalComment>,
+}
+
+impl<'h, 's> HtmlReader<'h, 's> {
+    fn new(html: &'h [u8], on_full: &'s mut dyn FnMut(&mut ParsedHtml)) -> HtmlReader<'h, 's> {
+        HtmlReader {
+            html,
+            page: ParsedHtml::default(),
+            on_full,
+            link_bytes: 0,
+            element: Vec::new(),
+            attribute: Vec::new(),
+            hidden: None,
+            open_comment: None,
+            anchor: None,
+            edge: None,
+            is_refresh: false,
+            meta_content: None,
+            conditional: Vec::new(),
+        }
+    }
+
+    /// Reads a range of the HTML text. Returns what is not closed at its end.
+    fn read(&mut self, range: Span, content: ElementContent) -> Option<Unclosed> {
+        let html = self.html;
+        let reached = tokenize(range.of(html), content, &mut |event, span| {
+            let span = Span::new(range.start + span.start, range.start + span.end);
+            self.event(&event, span);
+            if content == ElementContent::Markup {
+                self.hidden = None;
+            }
+        });
+        let reached = range.start + reached;
+        let (what, rest) = if let Some(rest) = self.open_comment.take() {
+            ("a comment", rest)
+        } else if let Some(element) = self.hidden.take() {
+            ("a script or a style sheet", element.content)
+        } else if html[reached..range.end].trim_ascii().is_empty() {
+            return None;
+        } else {
+            ("a tag", reached)
+        };
+        Some(Unclosed { what, rest })
+    }
+
+    /// Reads the bytes from `from` on, which an unclosed construct hides, as browsers of the 1990s
+    /// did. No comment is closed in them, so that each further start of a comment is removed.
+    fn read_again(&mut self, from: usize) {
+        const COMMENT: &[u8] = b"<!--";
+        let ends = memchr::memmem::find_iter(&self.html[from..], COMMENT).map(|at| from + at);
+        let mut start = from;
+        for end in ends.chain([self.html.len()]) {
+            let piece = Span::new(start, end);
+            self.line_break();
+            if let Some(Unclosed { rest, .. }) = self.read(piece, ElementContent::Markup) {
+                // The start of a tag that is not closed either is text.
+                self.page.map.push_same(self.page.text.len(), rest);
+                self.page.text.extend_from_slice(&self.html[rest..end]);
+            }
+            start = end + COMMENT.len();
+        }
+    }
+
+    fn event(&mut self, event: &CallbackEvent<'_>, span: Span) {
+        match *event {
+            CallbackEvent::OpenStartTag { name } => self.start_tag(name),
+            CallbackEvent::AttributeName { name } => {
+                self.attribute.clear();
+                self.attribute.extend_from_slice(name);
+            }
+            CallbackEvent::AttributeValue { value } => self.value(value, span),
+            CallbackEvent::CloseStartTag { .. } => self.end_of_start_tag(span.end),
+            CallbackEvent::EndTag { name } => self.end_tag(name),
+            CallbackEvent::String { value } => self.text(value, span),
+            CallbackEvent::Comment { value } => self.comment(value, span),
+            // A declaration that is not closed hides what follows, as a comment does.
+            CallbackEvent::Doctype { .. } => self.comment(b"", span),
+            CallbackEvent::Error(_) => {}
+        }
+    }
+
+    fn comment(&mut self, value: &[u8], span: Span) {
+        if !is_closed(span.of(self.html)) {
+            let mark = if span.of(self.html).starts_with(b"<!--") {
+                4
+            } else {
+                2
+            };
+            self.open_comment = Some((span.start + mark).min(span.end));
+        } else if value.trim_ascii_start().starts_with(b"[if") {
+            self.conditional.push(ConditionalComment {
+                span,
+                at: self.page.text.len(),
+            });
+        }
+    }
+
+    fn start_tag(&mut self, name: &[u8]) {
+        self.element.clear();
+        self.element.extend_from_slice(name);
+        self.is_refresh = false;
+        self.meta_content = None;
+        self.break_line(name);
+        if name == b"a" {
+            self.close_anchor();
+            self.anchor = Some(OpenAnchor {
+                first_link: self.page.links.len(),
+                start: self.page.text.len(),
+                is_in_url: ends_in_url(&self.page.text),
+            });
+        }
+    }
+
+    /// Ends a start tag, which `content` follows.
+    fn end_of_start_tag(&mut self, content: usize) {
+        let name: Option<&'static [u8]> = match self.element.as_slice() {
+            b"script" => Some(b"script"),
+            b"style" => Some(b"style"),
+            _ => None,
+        };
+        let hidden = name.map(|name| HiddenElement { name, content });
+        self.hidden = hidden.or(self.hidden);
+        if self.element == b"a"
+            && let Some(anchor) = &self.anchor
+            && anchor.first_link < self.page.links.len()
+            && !anchor.is_in_url
+        {
+            // The end of the link before says more.
+            self.edge.get_or_insert(LinkEdge::Start);
+        }
+        if self.is_refresh
+            && let Some(AttributeText { value, span }) = self.meta_content.take()
+            && let Some(url) = refresh_url(&value)
+        {
+            self.links(&value, span, [url], "content");
+        }
+    }
+
+    fn end_tag(&mut self, name: &[u8]) {
+        self.hidden = self.hidden.filter(|hidden| hidden.name != name);
+        if name == b"a" {
+            self.close_anchor();
+        }
+        self.break_line(name);
+    }
+
+    /// Ends the open `<a>`, and sets the anchor of its links.
+    fn close_anchor(&mut self) {
+        if let Some(open) = self.anchor.take() {
+            if open.first_link < self.page.links.len() && !open.is_in_url {
+                self.edge = Some(LinkEdge::End);
+            }
+            self.set_anchor(&open);
+        }
+    }
+
+    /// Sets the anchor of the links of an `<a>` to the text so far.
+    fn set_anchor(&mut self, open: &OpenAnchor) {
+        let anchor = Span::new(open.start, self.page.text.len());
+        for link in &mut self.page.links[open.first_link..] {
+            if link.element == "a" {
+                link.anchor = Some(anchor);
+            }
+        }
+    }
+
+    /// Passes on the links so far if they take much memory.
+    fn pass_on_links(&mut self) {
+        if self.link_bytes < LINKS_BYTES {
+            return;
+        }
+        self.link_bytes = 0;
+        if let Some(open) = self.anchor.take() {
+            self.set_anchor(&open);
+            self.anchor = Some(OpenAnchor {
+                first_link: 0,
+                ..open
+            });
+        }
+        sort_links(&mut self.page.links);
+        (self.on_full)(&mut self.page);
+        self.page.links.clear();
+    }
+
+    /// Adds a line break before or after the element `name`, if the layout has one there.
+    fn break_line(&mut self, name: &[u8]) {
+        if breaks_lines(name) {
+            self.line_break();
+        }
+    }
+
+    /// Ends the line of the visible text.
+    fn line_break(&mut self) {
+        if self.page.text.last().is_some_and(|&last| last != b'\n') {
+            self.page.text.push(b'\n');
+        }
+    }
+
+    fn text(&mut self, value: &[u8], span: Span) {
+        match self.hidden.map(|hidden| hidden.name) {
+            Some(b"style") => self.style(value, span),
+            Some(_) => self.links(value, span, script_urls(value), ""),
+            None => {
+                let edge = self.edge.take();
+                if edge.is_some_and(|edge| edge.joins_words(&self.page.text, value)) {
+                    self.page.text.push(b' ');
+                }
+                tokens::align(
+                    span.of(self.html),
+                    span.start,
+                    value,
+                    self.page.text.len(),
+                    &mut self.page.map,
+                );
+                self.page.text.extend_from_slice(value);
+            }
+        }
+    }
+
+    fn value(&mut self, value: &[u8], span: Span) {
+        let attribute = std::mem::take(&mut self.attribute);
+        let whole = [Span::new(0, value.len())];
+        match (self.element.as_slice(), attribute.as_slice()) {
+            (b"base", b"href") => {
+                self.page.base.get_or_insert_with(|| value.to_vec());
+                self.links(value, span, whole, "href");
+            }
+            (b"meta", b"http-equiv") => self.is_refresh |= value.eq_ignore_ascii_case(b"refresh"),
+            (b"meta", b"content") => {
+                self.meta_content = Some(AttributeText {
+                    value: value.to_vec(),
+                    span,
+                });
+            }
+            (_, b"style") => self.style(value, span),
+            (_, b"srcset" | b"imagesrcset") => {
+                self.links(value, span, srcset_urls(value), "srcset");
+            }
+            (b"input", b"value") if is_absolute(value) => self.data(value, span),
+            (_, [b'd', b'a', b't', b'a', b'-', ..])
+                if url_attribute(&attribute).is_none() && is_absolute(value) =>
+            {
+                self.data(value, span);
+            }
+            (_, b"ping") => self.links(value, span, words(value), "ping"),
+            (_, name) => {
+                if let Some(known) = url_attribute(name) {
+                    self.links(value, span, whole, known);
+                }
+            }
+        }
+        self.attribute = attribute;
+    }
+
+    /// Adds the URL that the data of an element are.
+    fn data(&mut self, value: &[u8], span: Span) {
+        let element = std::mem::replace(&mut self.element, b"data".to_vec());
+        self.links(value, span, [Span::new(0, value.len())], "");
+        self.element = element;
+    }
+
+    /// Adds the URLs of a style sheet.
+    fn style(&mut self, css: &[u8], span: Span) {
+        self.links(css, span, css_urls(css), "url");
+    }
+
+    /// Adds the URLs at the ranges `urls` of a value whose range in the HTML text is `span`.
+    fn links(
+        &mut self,
+        value: &[u8],
+        span: Span,
+        urls: impl IntoIterator<Item = Span>,
+        attribute: &'static str,
+    ) {
+        let urls = urls.into_iter().map(|url| trimmed(value, url));
+        let mut urls = urls.filter(|url| !url.is_empty()).peekable();
+        if urls.peek().is_none() {
+            return;
+        }
+        let mut map = ByteMap::new();
+        tokens::align(span.of(self.html), span.start, value, 0, &mut map);
+        map.push_same(value.len(), span.end);
+        let element = if self.element.len() > ELEMENT_BYTES {
+            "?".to_owned()
+        } else {
+            String::from_utf8_lossy(&self.element).into_owned()
+        };
+        for url in urls {
+            self.pass_on_links();
+            self.link_bytes += url.len() + element.len() + size_of::<HtmlLink>();
+            self.page.links.push(HtmlLink {
+                value: url.of(value).to_vec(),
+                span: map.raw(url),
+                exact: map.exact(url),
+                element: element.clone(),
+                attribute,
+                at: self.page.text.len(),
+                anchor: None,
+            });
+        }
+    }
+
+    /// Adds the links in a conditional comment. Its text is skipped: other readers see the same
+    /// text outside the comment.
+    fn comment_links(&mut self, comment: &ConditionalComment) {
+        let ConditionalComment { span, at } = *comment;
+        let Some(condition) = memchr::memmem::find(span.of(self.html), b"]>") else {
+            return;
+        };
+        let start = span.start + condition + 2;
+        let html = &self.html[..span.end];
+        let mut reader = HtmlReader::new(html, self.on_full);
+        tokenize(
+            &html[start..],
+            ElementContent::AsBrowsers,
+            &mut |event, span| {
+                reader.event(&event, Span::new(span.start + start, span.end + start));
+            },
+        );
+        self.link_bytes += reader.link_bytes;
+        self.page
+            .links
+            .extend(reader.page.links.into_iter().map(|link| HtmlLink {
+                at,
+                anchor: None,
+                ..link
+            }));
+        self.pass_on_links();
+    }
+}
+
+/// An open `script` or `style`.
+#[derive(Clone, Copy)]
+struct HiddenElement {
+    name: &'static [u8],
+    /// Offset of its content.
+    content: usize,
+}
+
+/// Returns `true` if a comment is closed: `<!-- -->`, or `<! >`, `<? >` and `</ >`, which browsers
+/// take for comments.
+fn is_closed(comment: &[u8]) -> bool {
+    if comment.starts_with(b"<!--") {
+        comment.ends_with(b"-->") || comment.ends_with(b"--!>")
+    } else {
+        comment.ends_with(b">")
+    }
+}
+
+/// The value of an attribute.
+struct AttributeText {
+    value: Vec<u8>,
+    span: Span,
+}
+
+/// An `<a>` that is not closed yet.
+struct OpenAnchor {
+    /// Index of its first link.
+    first_link: usize,
+    /// Offset of its text in the visible text.
+    start: usize,
+    /// `true` if a URL began before it that its text continues: `git://<a>a.example</a>/b`.
+    is_in_url: bool,
+}
+
+/// The edge of a link. It is no line break, but a URL on one side of it ends there, which browsers
+/// show by colours alone.
+#[derive(Clone, Copy)]
+enum LinkEdge {
+    Start,
+    End,
+}
+
+impl LinkEdge {
+    /// Returns `true` if the texts before and after the edge would be read as one word, in which
+    /// the URL of the link has no start or no end.
+    fn joins_words(self, before: &[u8], after: &[u8]) -> bool {
+        let (Some(&last), Some(&next)) = (before.last(), after.first()) else {
+            return false;
+        };
+        let is_apart = last.is_ascii_whitespace() || next.is_ascii_whitespace();
+        !is_apart
+            && match self {
+                // A scheme may begin with any of these.
+                LinkEdge::Start => {
+                    last.is_ascii_alphanumeric() || b"+-.@_".contains(&last) || !last.is_ascii()
+                }
+                LinkEdge::End => !b"<>".contains(&next),
+            }
+    }
+}
+
+/// Returns `true` if a text ends with the start of a URL up to its host, or to the user before it.
+fn ends_in_url(text: &[u8]) -> bool {
+    let near = &text[text.len().saturating_sub(USER_BYTES)..];
+    let word = near
+        .iter()
+        .rposition(|byte| byte.is_ascii_whitespace() || b"<>\"".contains(byte));
+    let word = &near[word.map_or(0, |before| before + 1)..];
+    word.ends_with(b"://") || word.ends_with(b"@") && memchr::memmem::find(word, b"://").is_some()
+}
+
+/// Maximum length of a scheme and a user name before a link that shows their host.
+const USER_BYTES: usize = 128;
+
+struct ConditionalComment {
+    span: Span,
+    /// Its offset in the visible text.
+    at: usize,
+}
+
+/// The URLs that a style sheet names with `url(...)`, without quotes.
+fn css_urls(css: &[u8]) -> impl Iterator<Item = Span> {
+    let mut at = 0;
+    std::iter::from_fn(move || {
+        let open = at + after_url_parenthesis(&css[at..])?;
+        let close = memchr::memchr(b')', &css[open..]).map_or(css.len(), |close| open + close);
+        at = close;
+        Some(unquoted(css, Span::new(open, close)))
+    })
+}
+
+/// The URLs that are whole strings of a script.
+fn script_urls(script: &[u8]) -> impl Iterator<Item = Span> {
+    let quotes = memchr::memchr2_iter(b'"', b'\'', script);
+    let mut end = 0;
+    quotes.filter_map(move |quote| {
+        let start = quote + 1;
+        if start < end || !is_absolute(&script[start..]) {
+            return None;
+        }
+        let len = memchr::memchr3(script[quote], b'\n', b' ', &script[start..])?;
+        end = start + len + 1;
+        (script[start + len] == script[quote]).then(|| Span::new(start, start + len))
+    })
+}
+
+/// Returns `true` if a text begins as an absolute URL of the Web.
+fn is_absolute(text: &[u8]) -> bool {
+    [&b"http://"[..], b"https://", b"ftp://"]
+        .iter()
+        .any(|start| begins_with(text, start))
+}
+
+/// The URL of `<meta http-equiv=refresh content="5; url=...">`.
+fn refresh_url(content: &[u8]) -> Option<Span> {
+    let at = content
+        .windows(4)
+        .position(|window| window.eq_ignore_ascii_case(b"url="))?
+        + 4;
+    let start = at + blanks(&content[at..]);
+    let (start, end) = match &content[start..] {
+        [quote @ (b'"' | b'\''), inner @ ..] => (start + 1, memchr::memchr(*quote, inner)),
+        _ => (start, None),
+    };
+    Some(Span::new(
+        start,
+        end.map_or(content.len(), |len| start + len),
+    ))
+}
+
+/// The URLs of a `srcset`. White space and a descriptor, or a comma, follow each of them.
+fn srcset_urls(value: &[u8]) -> impl Iterator<Item = Span> {
+    let without_comma = words(value).map(|word| {
+        let comma = usize::from(value[word.end - 1] == b',');
+        Span::new(word.start, word.end - comma)
+    });
+    without_comma.filter(|word| !is_descriptor(word.of(value)))
+}
+
+/// The words of a value, which white space separates.
+fn words(value: &[u8]) -> impl Iterator<Item = Span> {
+    let mut at = 0;
+    std::iter::from_fn(move || {
+        at += blanks(&value[at..]);
+        let len = run_len(&value[at..], |byte| !byte.is_ascii_whitespace());
+        let word = Span::new(at, at + len);
+        at += len;
+        (len > 0).then_some(word)
+    })
+}
+
+/// The range `url` of a value without the white space around it.
+fn trimmed(value: &[u8], url: Span) -> Span {
+    let text = url.of(value);
+    let start = url.start + blanks(text);
+    Span::new(start, start + text.trim_ascii().len())
+}
+
+/// The range `url` of a value without the white space and the quotes around it.
+fn unquoted(value: &[u8], url: Span) -> Span {
+    let inner = trimmed(value, url);
+    match inner.of(value) {
+        [b'"', .., b'"'] | [b'\'', .., b'\''] => Span::new(inner.start + 1, inner.end - 1),
+        _ => inner,
+    }
+}
+
+/// The offset after the first `url(` of a style sheet.
+fn after_url_parenthesis(css: &[u8]) -> Option<usize> {
+    memchr::memchr_iter(b'(', css)
+        .find(|&at| at >= 3 && css[at - 3..at].eq_ignore_ascii_case(b"url"))
+        .map(|at| at + 1)
+}
+
+/// Returns `true` for a descriptor of a `srcset`: `2x`, `100w`.
+fn is_descriptor(word: &[u8]) -> bool {
+    let digits = run_len(word, |byte| byte.is_ascii_digit() || byte == b'.');
+    digits > 0 && matches!(word[digits..], [b'x' | b'w' | b'h'] | [])
+}
+
+/// Number of white-space bytes at the start of a text.
+fn blanks(text: &[u8]) -> usize {
+    run_len(text, |byte| byte.is_ascii_whitespace())
+}
+
+/// Attributes whose value is one URL.
+const URL_ATTRIBUTES: [&str; 22] = [
+    "action",
+    "archive",
+    "background",
+    "cite",
+    "classid",
+    "codebase",
+    "data",
+    "dynsrc",
+    "formaction",
+    "href",
+    "icon",
+    "longdesc",
+    "lowsrc",
+    "manifest",
+    "ping",
+    "poster",
+    "profile",
+    "src",
+    "xlink:href",
+    "data-src",
+    "data-href",
+    "original-src",
+];
+
+/// Returns the name of an attribute whose value is one URL. `None` for other attributes.
+fn url_attribute(name: &[u8]) -> Option<&'static str> {
+    let mut all = URL_ATTRIBUTES.into_iter();
+    all.find(|known| known.as_bytes() == name)
+}
+
+/// Returns `true` for elements before and after which the visible text has a line break, so that
+/// the text of neighbours is not joined.
+fn breaks_lines(name: &[u8]) -> bool {
+    matches!(
+        name,
+        [b'h', b'1'..=b'6']
+            | [b'd', b'd' | b'l' | b't']
+            | [b't', b'd' | b'h' | b'r']
+            | b"address"
+            | b"article"
+            | b"aside"
+            | b"blockquote"
+            | b"body"
+            | b"br"
+            | b"button"
+            | b"caption"
+            | b"center"
+            | b"div"
+            | b"fieldset"
+            | b"figure"
+            | b"footer"
+            | b"form"
+            | b"header"
+            | b"hr"
+            | b"html"
+            | b"img"
+            | b"li"
+            | b"main"
+            | b"nav"
+            | b"ol"
+            | b"option"
+            | b"p"
+            | b"pre"
+            | b"section"
+            | b"select"
+            | b"table"
+            | b"title"
+            | b"ul"
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parse(html: &[u8]) -> ParsedHtml {
+        super::parse(html, &mut |_| {})
+    }
+
+    /// Each link as `element.attribute@bytes=value`, and the visible text.
+    fn shown(html: &str) -> (Vec<String>, String) {
+        let page = parse(html.as_bytes());
+        let link = |l: &HtmlLink| {
+            let anchor = l.anchor.map_or(String::new(), |a| {
+                format!(" [{}]", String::from_utf8_lossy(a.of(&page.text)).trim())
+            });
+            format!(
+                "{}.{}={}{anchor}",
+                l.element,
+                l.attribute,
+                String::from_utf8_lossy(&l.value)
+            )
+        };
+        (
+            page.links.iter().map(link).collect(),
+            String::from_utf8(page.text.clone()).unwrap(),
+        )
+    }
+
+    #[test]
+    fn urls_are_found_in_attributes_and_styles() {
+        let (links, _) = shown(
+            "<A HREF='http://a.example/?b=1&amp;c=2'>shown</A><img src=http://b.example/x.gif>\
+             <td background=\"http://c.example/\" style='color:red; background:url(\"http://d.example/\")'>\
+             <meta http-equiv=Refresh content='0; URL=http://e.example/'>\
+             <img srcset='http://f.example/1 1x, http://f.example/2 2x'><style>p{background:URL( http://g.example/ )}</style>\
+             <script>f(\"http://h.example/\", 'http://no and no', \"x http://no.example/\")</script>\
+             <input type=hidden value=http://i.example/><p data-u=\"https://j.example/\" data-v=k>",
+        );
+        assert_eq!(
+            links,
+            [
+                "a.href=http://a.example/?b=1&c=2 [shown]",
+                "img.src=http://b.example/x.gif",
+                "td.background=http://c.example/",
+                "td.url=http://d.example/",
+                "meta.content=http://e.example/",
+                "img.srcset=http://f.example/1",
+                "img.srcset=http://f.example/2",
+                "style.url=http://g.example/",
+                "script.=http://h.example/",
+                "data.=http://i.example/",
+                "data.=https://j.example/",
+            ]
+        );
+    }
+
+    #[test]
+    fn the_source_of_a_page_that_a_page_shows_is_a_page() {
+        let html = "<tt>&lt;p&gt;&lt;a&nbsp;href=&quot;http://a.example/&quot;&gt;b&lt;/a&gt;&lt;/p&gt;</tt>";
+        let mut page = parse(html.as_bytes());
+        let MappedBytes { bytes, map } = page.shown_page().unwrap();
+        let inner = parse(&bytes);
+        assert_eq!(inner.links[0].value, b"http://a.example/");
+        assert_eq!(
+            map.raw(inner.links[0].span).of(html.as_bytes()),
+            b"http://a.example/"
+        );
+        assert!(
+            parse(b"<tt>&lt;p&gt; is an element</tt>")
+                .shown_page()
+                .is_none()
+        );
+    }
+
+    #[test]
+    fn text_is_joined_over_inline_elements_only() {
+        let (_, text) =
+            shown("<p>http://a<b>.example</b>/x<br>y&nbsp;&lt;z&gt;<script>no</script><td>1<td>2");
+        assert_eq!(
+            text.replace('\u{a0}', " "),
+            "http://a.example/x\ny <z>\n1\n2"
+        );
+    }
+
+    #[test]
+    fn a_link_ends_words_and_no_lines() {
+        for (html, visible) in [
+            ("a <a href=u>b</a> c", "a b c"),
+            ("a<a href=u>b</a>c", "a b c"),
+            ("a<a name=u>b</a>c", "abc"),
+            (
+                "(<a href=u>http://b.example/</a>).",
+                "(http://b.example/ ).",
+            ),
+            (
+                "&lt;<a href=u>http://b.example/</a>&gt;",
+                "<http://b.example/>",
+            ),
+            (
+                "<a href=u>http://b.example/</a><a href=u>http://c.example/</a>d",
+                "http://b.example/ http://c.example/ d",
+            ),
+            (
+                "<a href=u>http://b.example/</a><p>c",
+                "http://b.example/\nc",
+            ),
+            (
+                "git+ssh://joe@<a href=u>b.example</a>:22/c",
+                "git+ssh://joe@b.example:22/c",
+            ),
+        ] {
+            assert_eq!(shown(html).1, visible, "{html}");
+        }
+    }
+
+    #[test]
+    fn the_map_leads_back_over_tags_and_character_references() {
+        let html = b"<p>see http://a<b>.example</b>/?x&amp;y=1 now";
+        let page = parse(html);
+        let at = page.text.windows(4).position(|w| w == b"http").unwrap();
+        let span = Span::new(at, at + "http://a.example/?x&y=1".len());
+        assert_eq!(
+            page.map.raw(span).of(html),
+            b"http://a<b>.example</b>/?x&amp;y=1"
+        );
+        assert!(page.map.exact(span));
+    }
+
+    /// Checks the unclosed construct, the links and the visible text of a page.
+    #[track_caller]
+    fn unclosed(html: &str, what: Option<&str>, links: &[&str], text: &str) {
+        assert_eq!(
+            parse(html.as_bytes()).unclosed.map(|it| it.what),
+            what,
+            "{html}"
+        );
+        let (found, visible) = shown(html);
+        assert_eq!(
+            (found, visible.trim_end()),
+            (links.iter().map(|link| (*link).to_owned()).collect(), text),
+            "{html}"
+        );
+    }
+
+    #[test]
+    fn nothing_is_hidden_by_what_is_not_closed() {
+        let (comment, script, tag) = (
+            Some("a comment"),
+            Some("a script or a style sheet"),
+            Some("a tag"),
+        );
+        unclosed(
+            "x<!-- y <a href=http://a.example/>z</a>",
+            comment,
+            &["a.href=http://a.example/ [z]"],
+            "x\n y z",
+        );
+        unclosed("<!--<!--x<!--y--", comment, &[], "x\ny--");
+        unclosed(
+            "x<!doctype http://a.example/",
+            comment,
+            &[],
+            "x\ndoctype http://a.example/",
+        );
+        unclosed(
+            "x<? http://a.example/",
+            comment,
+            &[],
+            "x\n http://a.example/",
+        );
+        unclosed(
+            "<script>f('</scrip>')<p>x<a href='http://a.example/'>",
+            script,
+            &["a.href=http://a.example/"],
+            "f('')\nx",
+        );
+        unclosed("<style>p{}<script>x", script, &[], "p{}x");
+        unclosed(
+            "<!-- --!>x<a href=\"http://a.example/>y</a><p>http://b.example/</p>",
+            tag,
+            &[],
+            "x\n=\"http://a.example/>y\n\nhttp://b.example/"
+                .replace("\n\n", "\n")
+                .as_str(),
+        );
+        unclosed(
+            "x<a b='c' d=\"http://a.example/",
+            tag,
+            &[],
+            "x\n=\"http://a.example/",
+        );
+        unclosed(
+            "x<a href=\"http://a.example/?a=1&amp;b='y\">z",
+            tag.filter(|_| false),
+            &["a.href=http://a.example/?a=1&b='y"],
+            "x z",
+        );
+        for closed in [
+            "x<!-->",
+            "x<!--->",
+            "x<!-- -->",
+            "x<!-- --!>",
+            "x<p>\r\n",
+            "x</p >\n ",
+            "x<? y>",
+        ] {
+            unclosed(closed, None, &[], "x");
+        }
+    }
+
+    #[test]
+    fn a_page_may_name_its_charset() {
+        for (html, charset) in [
+            ("<meta charset=utf-8>", Some("utf-8")),
+            (
+                "<html><META http-equiv=Content-Type content=\"text/html; charset=Shift_JIS\">",
+                Some("shift_jis"),
+            ),
+            ("<meta name=x><meta charset = 'EUC-KR' />", Some("euc-kr")),
+            ("<meta content=\"text/html; charset=\">", None),
+            ("<meta name=charset>", None),
+            ("charset=x", None),
+            ("<meta charset=", None),
+        ] {
+            assert_eq!(
+                declared_charset(html.as_bytes()).as_deref(),
+                charset,
+                "{html}"
+            );
+        }
+        assert_eq!(
+            declared_charset(format!("{}<meta charset=x>", " ".repeat(1_024)).as_bytes()),
+            None
+        );
+    }
+
+    #[test]
+    fn the_content_of_noscript_is_markup() {
+        let (links, text) = shown(
+            "<noscript><a href='http://a.example/'>x</a><script>no</script></noscript><iframe><b></iframe>",
+        );
+        assert_eq!(links, ["a.href=http://a.example/ [x]"]);
+        assert_eq!(text, "x<b>");
+    }
+
+    #[test]
+    fn links_in_conditional_comments_are_links() {
+        let (links, text) = shown(
+            "<!--[if mso]><a href='http://a.example/'>x</a><![endif]--><!-- <a href='http://no.example/'> -->y",
+        );
+        assert_eq!(links, ["a.href=http://a.example/"]);
+        assert_eq!(text, "y");
+    }
+}

@@ -1,0 +1,350 @@
+//! The fields of a message's header that its records repeat, decoded.
+
+use super::archived_page;
+use super::date::{Date, parse_date};
+use super::field_names::KnownField;
+use super::header::{HeaderField, HeaderFields, field_text};
+use super::mime_walk::document_header;
+use crate::split::{HeaderForm, Message};
+use urlspool_text::limits::REPEATED_NAMES;
+
+/// Header fields of a message that its records repeat. Texts are unfolded, with encoded words
+/// decoded.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct MessageInfo {
+    /// Message-ID, or a B news article's Article-I.D.
+    pub id: Option<String>,
+    /// Date, or Posted.
+    pub date: Option<Date>,
+    /// From.
+    pub from: Option<String>,
+    /// Subject.
+    pub subject: Option<String>,
+    /// The names in Newsgroups.
+    pub newsgroups: Vec<String>,
+    /// List-Id.
+    pub list_id: Option<String>,
+    /// The Message-IDs of the messages that it answers: References, or In-Reply-To if there is no
+    /// References field.
+    pub references: Vec<String>,
+    /// The header fields that were asked for by name, in the order of the header; `None` if none
+    /// were.
+    pub named_fields: Option<Vec<NamedField>>,
+    /// `true` if the source has more of one of these fields, or more names, than is kept.
+    pub is_cut: bool,
+}
+
+/// A header field that was asked for by its name.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NamedField {
+    /// The name, as it was asked for.
+    pub name: String,
+    /// The value, unfolded, with encoded words decoded.
+    pub value: String,
+}
+
+/// A set of fields of [`MessageInfo`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct InfoFields(u8);
+
+impl InfoFields {
+    /// No field.
+    pub const NONE: InfoFields = InfoFields(0);
+    /// `id`.
+    pub const ID: InfoFields = InfoFields(1);
+    /// `date`.
+    pub const DATE: InfoFields = InfoFields(1 << 1);
+    /// `from`.
+    pub const FROM: InfoFields = InfoFields(1 << 2);
+    /// `subject`.
+    pub const SUBJECT: InfoFields = InfoFields(1 << 3);
+    /// `newsgroups`.
+    pub const NEWSGROUPS: InfoFields = InfoFields(1 << 4);
+    /// `list_id`.
+    pub const LIST_ID: InfoFields = InfoFields(1 << 5);
+    /// `references`.
+    pub const REFERENCES: InfoFields = InfoFields(1 << 6);
+    /// `named_fields`.
+    pub const NAMED: InfoFields = InfoFields(1 << 7);
+    /// All fields.
+    pub const ALL: InfoFields = InfoFields(u8::MAX);
+
+    /// Returns the set with the fields of both.
+    #[must_use]
+    pub const fn with(self, other: InfoFields) -> InfoFields {
+        InfoFields(self.0 | other.0)
+    }
+
+    /// Returns `true` if all fields of `other` are in the set.
+    #[must_use]
+    pub const fn contains(self, other: InfoFields) -> bool {
+        self.0 & other.0 == other.0
+    }
+}
+
+impl Default for InfoFields {
+    fn default() -> InfoFields {
+        InfoFields::ALL
+    }
+}
+
+impl MessageInfo {
+    /// Reads the header of a message in whatever form it is, for the `wanted` fields, and for those
+    /// named `names` if [`InfoFields::NAMED`] is among them. `None` if there is no header.
+    #[must_use]
+    pub fn of_message(
+        message: &Message<'_>,
+        fields: &HeaderFields,
+        max_bytes: usize,
+        wanted: InfoFields,
+        names: &[String],
+    ) -> Option<MessageInfo> {
+        let document;
+        let (raw, fields) = match message.header {
+            HeaderForm::Document(kind) => {
+                document = document_header(message, kind)?;
+                (document.0.as_slice(), &document.1)
+            }
+            _ => (message.raw, fields),
+        };
+        let info = match message.header {
+            HeaderForm::Present | HeaderForm::Copied { .. } | HeaderForm::Document(_) => {
+                MessageInfo::wanted(raw, fields, max_bytes, wanted)
+            }
+            HeaderForm::ANews => MessageInfo::of_a_news(raw, max_bytes),
+            HeaderForm::Page => MessageInfo::of_page(raw, max_bytes)?,
+            HeaderForm::Absent => return None,
+        };
+        Some(if names.is_empty() || !wanted.contains(InfoFields::NAMED) {
+            info
+        } else {
+            info.with_named_fields(raw, fields, max_bytes, names)
+        })
+    }
+
+    /// Reads what a page of a mail archive says of its message. `None` for any other page.
+    fn of_page(html: &[u8], max_bytes: usize) -> Option<MessageInfo> {
+        let fields = archived_page::fields(html)?;
+        let mut cut = Cut::at(max_bytes);
+        let mut info = MessageInfo {
+            id: fields.id.map(|id| cut.text(id)),
+            date: fields.date.map(|date| parse_date(&cut.text(date))),
+            from: fields.from.map(|from| cut.text(from)),
+            subject: fields.subject.map(|subject| cut.text(subject)),
+            ..MessageInfo::default()
+        };
+        info.is_cut = cut.is_cut;
+        Some(info)
+    }
+
+    /// Returns `true` if the message is of a mailing list, named as in List-Id between the angle brackets or as a whole, or of a
+    /// newsgroup. Case does not count.
+    #[must_use]
+    pub fn is_of_list(&self, name: &str) -> bool {
+        let name = name.to_lowercase();
+        let list_id = self.list_id.as_deref().unwrap_or_default().to_lowercase();
+        let is_list = list_id == name || list_id.contains(&format!("<{name}>"));
+        let mut groups = self.newsgroups.iter();
+        self.list_id.is_some() && is_list || groups.any(|group| group.to_lowercase() == name)
+    }
+
+    /// Reads the `wanted` fields of a header whose fields are ranges of `raw`, of each at most `max_bytes`; the others stay empty.
+    fn wanted(
+        raw: &[u8],
+        fields: &HeaderFields,
+        max_bytes: usize,
+        wanted: InfoFields,
+    ) -> MessageInfo {
+        let first = fields.first_of_each();
+        let mut cut = Cut::at(max_bytes);
+        let mut text = |of: InfoFields, field: Option<HeaderField>| {
+            let value = field.filter(|_| wanted.contains(of))?.value.of(raw);
+            Some(trimmed(cut.bytes(value)))
+        };
+        // Older names of the same fields: RFC 850 section 2.1, and mailers before RFC 822.
+        let id = first[KnownField::MessageId as usize]
+            .or_else(|| fields.first_named(raw, "article-i.d."));
+        let date = first[KnownField::Date as usize].or_else(|| fields.first_named(raw, "posted"));
+        let references = first[KnownField::References as usize];
+        let references = references.or(first[KnownField::InReplyTo as usize]);
+        let mut info = MessageInfo {
+            id: text(InfoFields::ID, id),
+            date: text(InfoFields::DATE, date).map(|raw| parse_date(&raw)),
+            from: text(InfoFields::FROM, first[KnownField::From as usize]),
+            subject: text(InfoFields::SUBJECT, first[KnownField::Subject as usize]),
+            list_id: text(InfoFields::LIST_ID, first[KnownField::ListId as usize]),
+            ..MessageInfo::default()
+        };
+        let newsgroups = text(
+            InfoFields::NEWSGROUPS,
+            first[KnownField::Newsgroups as usize],
+        )
+        .unwrap_or_default();
+        let references = text(InfoFields::REFERENCES, references).unwrap_or_default();
+        info.newsgroups = cut.names(group_names(&newsgroups));
+        info.references = cut.names(message_ids(&references));
+        info.is_cut = cut.is_cut;
+        info
+    }
+
+    /// Reads the fields of these names too, of each at most `max_bytes`. A page and an article of A
+    /// news have no field with a name, and give none.
+    fn with_named_fields(
+        self,
+        raw: &[u8],
+        fields: &HeaderFields,
+        max_bytes: usize,
+        names: &[String],
+    ) -> MessageInfo {
+        let mut cut = Cut {
+            is_cut: self.is_cut,
+            ..Cut::at(max_bytes)
+        };
+        let mut list = Vec::new();
+        for field in &fields.all {
+            let found = field.name.of(raw);
+            let mut names = names.iter();
+            let Some(name) = names.find(|name| name.as_bytes().eq_ignore_ascii_case(found)) else {
+                continue;
+            };
+            if REPEATED_NAMES <= list.len() {
+                cut.is_cut = true;
+                break;
+            }
+            list.push(NamedField {
+                name: name.clone(),
+                value: trimmed(cut.bytes(field.value.of(raw))),
+            });
+        }
+        MessageInfo {
+            named_fields: Some(list),
+            is_cut: cut.is_cut,
+            ..self
+        }
+    }
+
+    /// Reads the five header lines of an A news article (RFC 850 section 2): at most `max_bytes` of
+    /// each.
+    fn of_a_news(raw: &[u8], max_bytes: usize) -> MessageInfo {
+        let mut cut = Cut::at(max_bytes);
+        let lines = raw.splitn(6, |&byte| byte == b'\n').take(5);
+        let lines = lines.map(|line| String::from_utf8_lossy(cut.bytes(line)).trim().to_owned());
+        let lines: Vec<String> = lines.collect();
+        let mut lines = lines.into_iter();
+        let id = lines.next();
+        let newsgroups = group_names(&lines.next().unwrap_or_default());
+        MessageInfo {
+            id: id.map(|line| line.strip_prefix('A').unwrap_or_default().to_owned()),
+            newsgroups: cut.names(newsgroups),
+            from: lines.next(),
+            date: lines.next().map(|raw| parse_date(&raw)),
+            subject: lines.next(),
+            is_cut: cut.is_cut,
+            ..MessageInfo::default()
+        }
+    }
+}
+
+/// Cuts values and lists of names to what records repeat.
+struct Cut {
+    max_bytes: usize,
+    /// `true` once something was cut.
+    is_cut: bool,
+}
+
+impl Cut {
+    fn at(max_bytes: usize) -> Cut {
+        Cut {
+            max_bytes,
+            is_cut: false,
+        }
+    }
+
+    fn bytes<'v>(&mut self, value: &'v [u8]) -> &'v [u8] {
+        self.is_cut |= self.max_bytes < value.len();
+        &value[..value.len().min(self.max_bytes)]
+    }
+
+    fn text(&mut self, mut text: String) -> String {
+        self.is_cut |= self.max_bytes < text.len();
+        text.truncate(text.floor_char_boundary(self.max_bytes));
+        text
+    }
+
+    fn names(&mut self, mut names: Vec<String>) -> Vec<String> {
+        self.is_cut |= REPEATED_NAMES < names.len();
+        names.truncate(REPEATED_NAMES);
+        names
+    }
+}
+
+/// The names in a Newsgroups field.
+fn group_names(text: &str) -> Vec<String> {
+    let names = text.split(',').map(str::trim);
+    let names = names.filter(|name| !name.is_empty());
+    names.map(str::to_owned).collect()
+}
+
+/// The text of a field's value, without white space around it.
+fn trimmed(value: &[u8]) -> String {
+    let text = field_text(value);
+    if text.starts_with(char::is_whitespace) || text.ends_with(char::is_whitespace) {
+        return text.trim().to_owned();
+    }
+    text
+}
+
+/// The Message-IDs in a text, with their brackets.
+///
+/// Damaged ones are skipped: those without `@` and those with white space.
+fn message_ids(text: &str) -> Vec<String> {
+    let bytes = text.as_bytes();
+    let mut from = 0;
+    let bracketed = memchr::memchr_iter(b'>', bytes).filter_map(|end| {
+        let before = std::mem::replace(&mut from, end + 1);
+        Some(before + memchr::memrchr(b'<', &bytes[before..end])?..end + 1)
+    });
+    let ids = bracketed.map(|range| &text[range]);
+    let whole = ids.filter(|id| id.contains('@') && !id.chars().any(char::is_whitespace));
+    whole.map(str::to_owned).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn long_lines_of_a_news_are_cut() {
+        let article = b"Aid\na.b,c.d\npath\ndate\ntitle\nbody";
+        assert!(!MessageInfo::of_a_news(article, 7).is_cut);
+        let info = MessageInfo::of_a_news(article, 5);
+        assert_eq!(
+            (info.newsgroups, info.is_cut),
+            (vec!["a.b".into(), "c".into()], true)
+        );
+    }
+
+    #[test]
+    fn as_many_newsgroups_of_a_news_are_kept_as_of_others() {
+        let article = |groups: usize| {
+            let names = vec!["a.b"; groups].join(",");
+            let text = format!("Aid\n{names}\npath\ndate\ntitle\nbody");
+            let info = MessageInfo::of_a_news(text.as_bytes(), usize::MAX);
+            (info.newsgroups.len(), info.is_cut)
+        };
+        assert_eq!(article(REPEATED_NAMES), (REPEATED_NAMES, false));
+        assert_eq!(article(REPEATED_NAMES + 1), (REPEATED_NAMES, true));
+    }
+
+    #[test]
+    fn message_ids_are_in_the_innermost_brackets() {
+        assert_eq!(
+            message_ids("<a@b> <c@d>\t<e f@g><no> x <h@i"),
+            ["<a@b>", "<c@d>"]
+        );
+        assert_eq!(
+            message_ids("<a <b@c> d@e> <f@\u{a0}g> > <<h@i>>"),
+            ["<b@c>", "<h@i>"]
+        );
+    }
+}

@@ -1,0 +1,1198 @@
+//! The walk over the parts of a message (RFC 2045, RFC 2046): iterative, bounded, with offsets.
+//!
+//! Messages whose bytes must be decoded first, those of attachments, are layers on a stack: the
+//! decoded bytes and the walk over them. The layer below waits until they are read.
+//!
+//! Headers are read and bodies decoded by `part`, values of header fields by `header`, and readers
+//! of attachments chosen by `part_kind`.
+
+#[cfg(feature = "files")]
+mod attached_archive;
+
+use std::rc::Rc;
+use std::sync::Arc;
+
+use super::boundaries::{
+    BoundaryLine, OpenMultipart, OpenMultiparts, guessed_boundary, holds_boundary, named_boundaries,
+};
+use super::external_body::{EXTERNAL_BODY, external_body};
+use super::field_names::KnownField;
+use super::form::TextForm;
+use super::header::{HeaderFields, field_text, searchable_text};
+use super::html::Unclosed;
+use super::part::{
+    DEFAULT_TYPE, DEFAULT_TYPE_IN_DIGEST, MimePart, PartBody, PartPlace, converted_page,
+    repeated_name,
+};
+use super::part_kind::{PartReader, reader};
+use super::transfer::TransferEncoding;
+use super::{
+    AttachmentPolicy, DecodeReport, DecodedText, HeaderPolicy, HtmlPolicy, LineLayout, OffsetMap,
+    Region, SkippedPart, TextPolicy,
+};
+use crate::documents::{DocumentContent, DocumentKind, DocumentReading, read_document};
+use crate::lines::begins_with;
+use crate::split::{Block, Extent, Format, Message, SplitOutput, messages};
+use urlspool_text::diagnostic::{Diagnostic, DiagnosticKind};
+use urlspool_text::limits::{ATTACHED_RATIO, HEADER_FIELDS, Limits};
+use urlspool_text::planted_faults::{PlantedFault, panic_at_mark};
+use urlspool_text::span::Span;
+use urlspool_text::unpack_balance::UnpackBalance;
+
+/// Passes all texts of a message with a header to `sink`, in the order of the raw bytes.
+pub(super) fn walk<'m>(
+    message: &Message<'m>,
+    fields: &'m HeaderFields,
+    limits: &Limits,
+    policy: TextPolicy,
+    sink: &mut dyn FnMut(DecodedText<'_>),
+    on_large: &mut dyn FnMut(),
+) -> DecodeReport {
+    let mut state = WalkState::new(message, limits, policy, sink, on_large);
+    let raw = LayerBytes::Message(message.raw);
+    state.layers(raw, None, message.wire, fields);
+    state.report
+}
+
+/// Bytes that are being read: the message's, or those of an attachment in the layer below.
+struct Layer<'m> {
+    content: LayerContent<'m>,
+    /// Bytes of memory that it holds, besides the message itself and the layers below it.
+    held_bytes: usize,
+}
+
+enum LayerContent<'m> {
+    Entities(EntityLayer<'m>),
+    Mailbox(MailboxLayer),
+    #[cfg(feature = "files")]
+    Archive(Box<attached_archive::ArchiveLayer>),
+}
+
+impl Layer<'_> {
+    /// Reads on, up to the next attachment, which it returns, or to the end.
+    fn advance(&mut self, state: &mut WalkState<'_>) -> Option<Layer<'static>> {
+        match &mut self.content {
+            LayerContent::Entities(layer) => layer.advance(state),
+            LayerContent::Mailbox(layer) => layer.next_message(state.limits),
+            #[cfg(feature = "files")]
+            LayerContent::Archive(layer) => layer.advance(state),
+        }
+    }
+}
+
+/// A message and the place that was reached in it.
+struct EntityLayer<'m> {
+    bytes: LayerBytes<'m>,
+    /// Leads from its bytes to the message's; `None` for the message itself.
+    outer: Option<Arc<OffsetMap>>,
+    /// `true` if lines that begin with a dot are dot-stuffed.
+    is_dot_stuffed: bool,
+    open: OpenMultiparts,
+    next: EntityStep,
+}
+
+enum LayerBytes<'m> {
+    Message(&'m [u8]),
+    /// A range of the decoded bytes of an attachment.
+    Attached(Rc<Vec<u8>>, Span),
+}
+
+impl LayerBytes<'_> {
+    fn get(&self) -> &[u8] {
+        match self {
+            LayerBytes::Message(bytes) => bytes,
+            LayerBytes::Attached(bytes, span) => span.of(bytes),
+        }
+    }
+}
+
+impl EntityLayer<'_> {
+    fn walk<'w, 's>(&'w mut self, state: &'w mut WalkState<'s>) -> PartWalk<'w, 's> {
+        PartWalk {
+            raw: self.bytes.get(),
+            outer: self.outer.as_ref(),
+            is_dot_stuffed: self.is_dot_stuffed,
+            open: &mut self.open,
+            state,
+        }
+    }
+
+    /// Reads on, up to the next attachment, which it returns, or to the end.
+    fn advance(&mut self, state: &mut WalkState<'_>) -> Option<Layer<'static>> {
+        loop {
+            let step = std::mem::replace(&mut self.next, EntityStep::End);
+            self.next = match step {
+                EntityStep::End => return None,
+                EntityStep::Between { at } => self.walk(state).between(at),
+                EntityStep::Entity(entity) => self.walk(state).inner_entity(entity),
+                EntityStep::Attachment { layer, then } => {
+                    self.next = *then;
+                    return Some(*layer);
+                }
+            };
+        }
+    }
+}
+
+/// A mailbox in an attachment, and the messages in it that are still to be read.
+struct MailboxLayer {
+    bytes: Rc<Vec<u8>>,
+    outer: Arc<OffsetMap>,
+    /// The ranges of its messages in reverse order.
+    messages: Vec<Span>,
+    place: PartPlace,
+    /// Number of its messages that were read.
+    read: usize,
+}
+
+impl MailboxLayer {
+    fn next_message(&mut self, limits: &Limits) -> Option<Layer<'static>> {
+        let span = self.messages.pop()?;
+        self.read += 1;
+        let outer = OffsetMap::within(Some(&self.outer), span.start);
+        let place = self.place.part(self.read);
+        let bytes = LayerBytes::Attached(Rc::clone(&self.bytes), span);
+        let content = message_layer(bytes, outer, place, limits);
+        Some(Layer {
+            content,
+            held_bytes: 0,
+        })
+    }
+}
+
+/// The decoded bytes of an attachment.
+struct AttachedBytes {
+    bytes: Vec<u8>,
+    /// Leads from the bytes to the message.
+    outer: Arc<OffsetMap>,
+    place: PartPlace,
+}
+
+/// The layer of a message in the part at `place`. `offset_map` leads from its bytes to the outermost
+/// message.
+fn message_layer(
+    bytes: LayerBytes<'static>,
+    offset_map: OffsetMap,
+    place: PartPlace,
+    limits: &Limits,
+) -> LayerContent<'static> {
+    let message = EntityStart::of_message(0, bytes.get(), place, limits);
+    LayerContent::Entities(EntityLayer {
+        bytes,
+        outer: Some(Arc::new(offset_map)),
+        is_dot_stuffed: false,
+        open: OpenMultiparts::default(),
+        next: EntityStep::Entity(message),
+    })
+}
+
+/// The next step of the walk over a layer.
+enum EntityStep {
+    /// A header and its body.
+    Entity(EntityStart),
+    /// Bytes that belong to no part, up to a boundary.
+    Between { at: usize },
+    /// The decoded bytes of an attachment, and the step after them.
+    Attachment {
+        layer: Box<Layer<'static>>,
+        then: Box<EntityStep>,
+    },
+    /// The end of the message.
+    End,
+}
+
+/// The start of an entity (RFC 2045 section 2.4): of a part, or of a message.
+struct EntityStart {
+    /// Offset of its header.
+    at: usize,
+    place: PartPlace,
+    default_type: &'static str,
+}
+
+impl EntityStart {
+    /// The message `raw` at `at` in the part at `place`.
+    fn of_message(at: usize, raw: &[u8], place: PartPlace, limits: &Limits) -> EntityStart {
+        let id = HeaderFields::of(raw, limits.header_bytes)
+            .first_known(KnownField::MessageId)
+            .map(|field| field_text(field.value.of(raw)));
+        EntityStart {
+            at,
+            place: place.message(id.as_deref()),
+            default_type: DEFAULT_TYPE,
+        }
+    }
+}
+
+/// The state of the walk over all layers of a message.
+struct WalkState<'s> {
+    message: &'s Message<'s>,
+    limits: &'s Limits,
+    policy: TextPolicy,
+    sink: &'s mut dyn FnMut(DecodedText<'_>),
+    /// Called before something that unpacks to much.
+    on_large: &'s mut dyn FnMut(),
+    report: DecodeReport,
+    /// Number of entities so far.
+    parts: usize,
+    /// Bytes of memory that the layers hold.
+    held_bytes: usize,
+    /// `true` once the nesting limit was reached, which is reported once: a message may have
+    /// thousands of parts beyond it.
+    is_nesting_reported: bool,
+    /// `true` once the limit on the number of parts was reached.
+    is_count_reported: bool,
+    /// The balance of its archives and documents. `None` before the first.
+    balance: Option<UnpackBalance>,
+}
+
+impl<'s> WalkState<'s> {
+    fn new(
+        message: &'s Message<'s>,
+        limits: &'s Limits,
+        policy: TextPolicy,
+        sink: &'s mut dyn FnMut(DecodedText<'_>),
+        on_large: &'s mut dyn FnMut(),
+    ) -> WalkState<'s> {
+        WalkState {
+            message,
+            limits,
+            policy,
+            sink,
+            on_large,
+            report: DecodeReport::default(),
+            parts: 0,
+            held_bytes: 0,
+            is_nesting_reported: false,
+            is_count_reported: false,
+            balance: None,
+        }
+    }
+
+    /// Reads a message whose header is `fields`, and the attachments in it. `outer` leads from its
+    /// bytes to the source's message, if it is not that.
+    fn layers(
+        &mut self,
+        bytes: LayerBytes<'_>,
+        outer: Option<Arc<OffsetMap>>,
+        is_dot_stuffed: bool,
+        fields: &HeaderFields,
+    ) {
+        panic_at_mark(PlantedFault::PanicInMessage, bytes.get());
+        let outermost = EntityStart {
+            at: 0,
+            place: PartPlace::outermost(),
+            default_type: DEFAULT_TYPE,
+        };
+        let mut first = EntityLayer {
+            bytes,
+            outer,
+            is_dot_stuffed,
+            open: OpenMultiparts::default(),
+            next: EntityStep::End,
+        };
+        first.next = first.walk(self).entity(outermost, fields, None);
+        // Most messages have one layer.
+        let mut below: Vec<Layer<'_>> = Vec::new();
+        let mut layer = Layer {
+            content: LayerContent::Entities(first),
+            held_bytes: 0,
+        };
+        loop {
+            match layer.advance(self) {
+                Some(inner) => {
+                    self.held_bytes += inner.held_bytes;
+                    below.push(std::mem::replace(&mut layer, inner));
+                }
+                None => {
+                    self.held_bytes -= layer.held_bytes;
+                    match below.pop() {
+                        Some(outer) => layer = outer,
+                        None => break,
+                    }
+                }
+            }
+        }
+    }
+
+    /// Reads a document, as far as the message's balance allows, and reports its problems.
+    fn read_document(
+        &mut self,
+        kind: DocumentKind,
+        bytes: &[u8],
+        place: &DocumentPlace,
+    ) -> DocumentReading {
+        let balance = self.balance().clone();
+        let is_reported = balance.is_used_up();
+        let mut reading = match balance.check() {
+            Ok(()) => {
+                let limits = document_limits(&balance, self.limits);
+                read_document(kind, bytes, &limits, self.on_large)
+            }
+            Err(_) if is_reported => DocumentReading::default(),
+            Err(message) => DocumentReading {
+                problems: vec![Diagnostic::new(DiagnosticKind::Limit, message)],
+                ..DocumentReading::default()
+            },
+        };
+        balance.add(reading.unpacked_bytes as u64);
+        for Diagnostic { kind, message, .. } in std::mem::take(&mut reading.problems) {
+            let message = format!("{}{message}", place.member);
+            self.report(kind, place.offset, message);
+        }
+        reading
+    }
+
+    /// Passes the page of the document `part` to the sink, or counts a document that is not read.
+    /// `map` leads from its bytes to the message, where its range is `raw`. Returns the message
+    /// that it is.
+    fn document(
+        &mut self,
+        content: DocumentContent,
+        part: MimePart,
+        map: OffsetMap,
+        raw: Span,
+    ) -> Option<Vec<u8>> {
+        match content {
+            DocumentContent::Message(bytes) => return Some(bytes),
+            DocumentContent::Page(page) => {
+                self.report.text_parts += 1;
+                converted_page(page, map, &part, self.sink);
+            }
+            DocumentContent::Unread => {
+                self.report.skipped_parts.push(SkippedPart::new(part, raw));
+            }
+        }
+        None
+    }
+
+    fn balance(&mut self) -> &UnpackBalance {
+        self.balance.get_or_insert_with(|| {
+            let Message {
+                raw,
+                unpacked_times,
+                ..
+            } = self.message;
+            UnpackBalance::of_message(raw.len(), *unpacked_times, self.limits)
+        })
+    }
+
+    /// Reports a diagnostic at an offset in the source.
+    fn report(&mut self, kind: DiagnosticKind, offset: u64, message: String) {
+        let diagnostic = Diagnostic::at(kind, offset, message);
+        self.report.diagnostics.push(diagnostic);
+    }
+
+    /// Reports what a page leaves open.
+    fn report_open(&mut self, open: Option<Unclosed>) {
+        let diagnostic = open.map(|open| open.diagnostic(self.message.raw_start()));
+        self.report.diagnostics.extend(diagnostic);
+    }
+}
+
+/// The walk over one layer.
+struct PartWalk<'w, 's> {
+    /// Its bytes.
+    raw: &'w [u8],
+    /// Leads from them to the message; `None` for the message itself.
+    outer: Option<&'w Arc<OffsetMap>>,
+    is_dot_stuffed: bool,
+    open: &'w mut OpenMultiparts,
+    state: &'w mut WalkState<'s>,
+}
+
+/// The range of a body, and the boundary that ends it.
+#[derive(Clone, Copy)]
+struct BodyRange {
+    span: Span,
+    boundary: Option<BoundaryLine>,
+}
+
+impl PartWalk<'_, '_> {
+    /// Reads an entity inside the message.
+    fn inner_entity(&mut self, entity: EntityStart) -> EntityStep {
+        let fields = self.fields(entity.at);
+        let part = self.describe(&entity, &fields);
+        self.entity(entity, &fields, Some(part))
+    }
+
+    /// Reads the entity whose header is `fields`, without the body if that has parts of its own.
+    ///
+    /// `part` describes it; `None` for the outermost message, whose header fields belong to no
+    /// part.
+    fn entity(
+        &mut self,
+        entity: EntityStart,
+        fields: &HeaderFields,
+        part: Option<MimePart>,
+    ) -> EntityStep {
+        let body = fields.body.min(self.raw.len());
+        if fields.is_truncated {
+            let max = self.state.limits.header_bytes;
+            let message = format!(
+                "a header of more than {max} bytes or {HEADER_FIELDS} fields: the rest is read as \
+                 body"
+            );
+            self.report(DiagnosticKind::Limit, entity.at, message);
+        }
+        self.header_texts(fields, part.as_ref());
+        let is_inner = part.is_some();
+        let part = part.unwrap_or_else(|| self.describe(&entity, fields));
+        if part.media_type == EXTERNAL_BODY {
+            self.external_body(fields, &part);
+        }
+        self.state.parts += 1;
+        if self.state.parts > self.state.limits.mime_parts {
+            let max = self.state.limits.mime_parts;
+            if !std::mem::replace(&mut self.state.is_count_reported, true) {
+                let message = format!("more than {max} parts: the rest is read as one text");
+                self.report(DiagnosticKind::Limit, entity.at, message);
+            }
+            return self.rest(body, &part);
+        }
+        let is_encoded = part.transfer_encoding() != TransferEncoding::Identity;
+        if part.is_multipart() || self.is_unlabelled_multipart(fields, body, &part) {
+            let boundaries = named_boundaries(self.raw, fields);
+            let is_readable = || {
+                let body = self.body_range(body).span.of(self.raw);
+                holds_boundary(body, &boundaries)
+            };
+            if !is_encoded || is_readable() {
+                return self.multipart(entity, boundaries, body, &part);
+            }
+        }
+        let has_fields =
+            part.path == "1" && !is_encoded && begins_with_mime_fields(&self.raw[body..]);
+        if has_fields && fields.first_known(KnownField::ContentType).is_none() {
+            return self.message_in_part(entity, body, &part);
+        }
+        let is_encoded_message = (part.is_message() || part.is_multipart()) && is_encoded;
+        if is_inner && self.is_unwanted_attachment(fields) {
+            let body = self.body_range(body);
+            self.skip(body, part)
+        } else if part.form == TextForm::Other || is_encoded_message {
+            self.attachment(entity, fields, body, part)
+        } else if part.is_message() {
+            self.message_in_part(entity, body, &part)
+        } else {
+            let body = self.body_range(body);
+            self.leaf(body, &part)
+        }
+    }
+
+    fn describe(&self, entity: &EntityStart, fields: &HeaderFields) -> MimePart {
+        MimePart::new(self.raw, fields, &entity.place, entity.default_type)
+    }
+
+    /// The map of bytes of the layer that begin at `at`.
+    fn offset_map(&self, at: usize) -> OffsetMap {
+        OffsetMap::within(self.outer, at)
+    }
+
+    /// Reads the header at `at`. It ends at a boundary at the latest, even at one that looks like a
+    /// field (`--x: y`).
+    fn fields(&self, at: usize) -> HeaderFields {
+        let raw = self.raw;
+        let read = |text: &[u8]| HeaderFields::of(text, self.state.limits.header_bytes).shifted(at);
+        let fields = read(&raw[at..]);
+        let end = fields.body.min(raw.len());
+        match self.open.boundary_before(raw, at, end) {
+            Some(boundary) => read(&raw[at..boundary.start.max(at)]),
+            None => fields,
+        }
+    }
+
+    /// Passes the values of a header's fields to the sink. `part` is `None` for the message's own
+    /// header.
+    fn header_texts(&mut self, fields: &HeaderFields, part: Option<&MimePart>) {
+        if self.state.policy.headers == HeaderPolicy::Skip {
+            return;
+        }
+        let raw = self.raw;
+        for field in fields.all.iter().filter(|field| !field.roles.is_trace) {
+            let Some(converted) = searchable_text(field.value.of(raw)) else {
+                continue;
+            };
+            let offset_map = OffsetMap {
+                maps: converted.map.into_iter().collect(),
+                ..self.offset_map(field.value.start)
+            };
+            let region = Region::Header(field.name.of(raw));
+            (self.state.sink)(DecodedText {
+                lines: LineLayout::Folded,
+                ..DecodedText::plain(converted.bytes, offset_map, region, part)
+            });
+        }
+    }
+
+    /// Passes the URL of a body that stands elsewhere to the sink.
+    fn external_body(&mut self, fields: &HeaderFields, part: &MimePart) {
+        match external_body(self.raw, fields) {
+            None => {}
+            Some((field, Ok(url))) => {
+                let offset_map = OffsetMap {
+                    outer: self.outer.cloned(),
+                    ..OffsetMap::whole(field)
+                };
+                let region = Region::ExternalBody;
+                let url = url.into_bytes().into();
+                (self.state.sink)(DecodedText::plain(url, offset_map, region, Some(part)));
+            }
+            Some((field, Err(names))) => {
+                let message = format!("an external body without {names}: it has no URL");
+                self.report(DiagnosticKind::Ambiguous, field.start, message);
+            }
+        }
+    }
+
+    /// Returns `true` for a text that begins with a boundary and the header of a part.
+    fn is_unlabelled_multipart(&self, fields: &HeaderFields, body: usize, part: &MimePart) -> bool {
+        /// Bytes of words for readers without MIME before the first part.
+        const PREAMBLE_BYTES: usize = 512;
+        if part.form != TextForm::Plain || part.is_message() {
+            return false;
+        }
+        let is_typed = part.charset.is_some()
+            || part.media_type != DEFAULT_TYPE
+            || fields.first_known(KnownField::ContentType).is_some();
+        let text = self.raw[body..].trim_ascii_start();
+        let is_possible = text.starts_with(b"--") || !is_typed && self.open.0.is_empty();
+        if !is_possible {
+            return false;
+        }
+        let start = self.body_start(body);
+        let blanks = start.len() - start.trim_ascii_start().len();
+        guessed_boundary(start, if is_typed { blanks + 1 } else { PREAMBLE_BYTES }).is_some()
+    }
+
+    /// Opens a multipart; reads it as one text if it has no boundary or is nested too deeply.
+    fn multipart(
+        &mut self,
+        entity: EntityStart,
+        mut boundaries: Vec<Vec<u8>>,
+        body: usize,
+        part: &MimePart,
+    ) -> EntityStep {
+        if self.is_too_deep(&entity) {
+            let body = self.body_range(body);
+            return self.leaf(body, part);
+        }
+        let start = self.body_start(body);
+        if !holds_boundary(start, &boundaries)
+            && let Some(boundary) = guessed_boundary(start, start.len())
+        {
+            let message = format!(
+                "a multipart without its boundary: lines `--{}` are taken for it",
+                String::from_utf8_lossy(&boundary)
+            );
+            boundaries.push(boundary);
+            self.report(DiagnosticKind::Ambiguous, entity.at, message);
+        } else if boundaries.is_empty() {
+            let message = "a multipart without a boundary: read as one text".to_owned();
+            self.report(DiagnosticKind::Ambiguous, entity.at, message);
+        }
+        if boundaries.is_empty() {
+            let body = self.body_range(body);
+            return self.leaf(body, part);
+        }
+        let default_type = match part.media_type.as_str() {
+            "multipart/digest" => DEFAULT_TYPE_IN_DIGEST,
+            _ => DEFAULT_TYPE,
+        };
+        self.open.0.push(OpenMultipart {
+            boundaries,
+            place: entity.place,
+            parts: 0,
+            default_type,
+        });
+        EntityStep::Between { at: body }
+    }
+
+    /// Enters the message inside a part; reads it as one text if it is nested too deeply.
+    fn message_in_part(&mut self, entity: EntityStart, body: usize, part: &MimePart) -> EntityStep {
+        if self.is_too_deep(&entity) {
+            let body = self.body_range(body);
+            return self.leaf(body, part);
+        }
+        let raw = &self.raw[body..];
+        let limits = self.state.limits;
+        EntityStep::Entity(EntityStart::of_message(body, raw, entity.place, limits))
+    }
+
+    /// Returns `true`, and reports the first case, if the parts of `entity` would exceed the
+    /// nesting limit.
+    fn is_too_deep(&mut self, entity: &EntityStart) -> bool {
+        let max = self.state.limits.mime_depth;
+        let is_too_deep = max <= self.depth(entity);
+        if is_too_deep && !std::mem::replace(&mut self.state.is_nesting_reported, true) {
+            let message = format!("more than {max} levels of parts: the rest is read as one text");
+            self.report(DiagnosticKind::Limit, entity.at, message);
+        }
+        is_too_deep
+    }
+
+    /// The number of multiparts and messages around the parts of `entity`.
+    fn depth(&self, entity: &EntityStart) -> usize {
+        self.open.0.len() + entity.place.depth
+    }
+
+    /// Returns `true` if a part is labelled as attached, and attachments are not wanted.
+    fn is_unwanted_attachment(&self, fields: &HeaderFields) -> bool {
+        self.state.policy.attachments == AttachmentPolicy::None
+            && disposition(self.raw, fields)
+                .is_some_and(|parsed| parsed.mimetype.trim() == "attachment")
+    }
+
+    /// Reads a part that is no text by its media type, or a message that is encoded: by the reader
+    /// of its kind, or not at all.
+    fn attachment(
+        &mut self,
+        entity: EntityStart,
+        fields: &HeaderFields,
+        body: usize,
+        part: MimePart,
+    ) -> EntityStep {
+        let range = self.body_range(body);
+        let part = MimePart {
+            name: attachment_name(self.raw, fields),
+            ..part
+        };
+        match self.reader(range.span, &part) {
+            PartReader::Unread => self.skip(range, part),
+            PartReader::Text(form) => self.leaf(range, &MimePart { form, ..part }),
+            PartReader::Message if part.transfer_encoding() == TransferEncoding::Identity => {
+                let form = TextForm::Plain;
+                self.message_in_part(entity, body, &MimePart { form, ..part })
+            }
+            reader if self.is_too_deep(&entity) => self.flat(range, part, reader),
+            reader => {
+                let at = entity.at;
+                let raw = self.raw_range(range.span);
+                let place = DocumentPlace {
+                    raw,
+                    offset: self.file_offset(at),
+                    member: String::new(),
+                };
+                let attached = self.attached_bytes(entity, range.span, &part);
+                let max = self.state.limits.message_bytes;
+                let max = max.saturating_mul(ATTACHED_RATIO);
+                if max < self.state.held_bytes.saturating_add(attached.held_bytes()) {
+                    let message = format!(
+                        "attachments inside each other hold more than {max} bytes: the rest is \
+                         read as one text"
+                    );
+                    self.report(DiagnosticKind::Limit, at, message);
+                    return self.flat(range, part, reader);
+                }
+                let layer = match reader {
+                    #[cfg(feature = "files")]
+                    PartReader::Archive => Some(attached_archive::ArchiveLayer::open(
+                        attached, &part, self.state,
+                    )),
+                    PartReader::Document(kind) => attached.document(kind, part, &place, self.state),
+                    PartReader::Mailbox(format) => Some(attached.mailbox(format)),
+                    _ => Some(attached.message(self.state.limits)),
+                };
+                let then = self.after(range.boundary);
+                match layer.map(Box::new) {
+                    Some(layer) => EntityStep::Attachment {
+                        layer,
+                        then: Box::new(then),
+                    },
+                    None => then,
+                }
+            }
+        }
+    }
+
+    /// Reads a part beyond a limit as one text; skips an archive, whose bytes are none.
+    fn flat(&mut self, body: BodyRange, part: MimePart, reader: PartReader) -> EntityStep {
+        match reader {
+            PartReader::Archive | PartReader::Document(_) => self.skip(body, part),
+            _ => {
+                let form = TextForm::Plain;
+                self.leaf(body, &MimePart { form, ..part })
+            }
+        }
+    }
+
+    /// The reader of the body at `body`, if attachments of its kind are wanted.
+    fn reader(&self, body: Span, part: &MimePart) -> PartReader {
+        if part.is_message() || part.is_multipart() {
+            // A colon is no base64 digit: the body is a text all the same.
+            let decoder = PartBody::new(body.of(self.raw), OffsetMap::default(), false, part);
+            return if decoder.is_mislabelled_base64() {
+                PartReader::Text(TextForm::Plain)
+            } else {
+                PartReader::Message
+            };
+        }
+        let policy = self.state.policy.attachments;
+        // RTF is a text by its type.
+        if policy == AttachmentPolicy::None && !part.media_type.starts_with("text/") {
+            return PartReader::Unread;
+        }
+        let raw = body.of(self.raw);
+        let encoding = part.transfer_encoding();
+        let found = reader(&part.media_type, part.name.as_deref(), raw, encoding);
+        match (policy, found) {
+            (AttachmentPolicy::Text, PartReader::Document(DocumentKind::Rtf)) => found,
+            (AttachmentPolicy::Text, PartReader::Archive | PartReader::Document(_)) => {
+                PartReader::Unread
+            }
+            _ => found,
+        }
+    }
+
+    /// Decodes the body at `body`.
+    fn attached_bytes(&self, entity: EntityStart, body: Span, part: &MimePart) -> AttachedBytes {
+        let map = self.offset_map(body.start);
+        let decoder = PartBody::new(body.of(self.raw), map, self.is_dot_stuffed, part);
+        let (bytes, offset_map) = decoder.bytes();
+        let depth = self.depth(&entity);
+        AttachedBytes {
+            bytes,
+            outer: Arc::new(offset_map),
+            place: entity.place.decoded(part, depth),
+        }
+    }
+
+    /// The range of the body at `body`, up to the next boundary.
+    fn body_range(&self, body: usize) -> BodyRange {
+        let boundary = self.open.boundary(self.raw, body);
+        let end = boundary.map_or(self.raw.len(), |boundary| boundary.start.max(body));
+        BodyRange {
+            span: Span::new(body, end),
+            boundary,
+        }
+    }
+
+    /// The start of the body at `body`, up to the next boundary.
+    fn body_start(&self, body: usize) -> &[u8] {
+        let end = self.raw.len().min(body + GUESSED_BOUNDARY_BYTES);
+        let boundary = self.open.boundary_before(self.raw, body, end);
+        &self.raw[body..boundary.map_or(end, |boundary| boundary.start.max(body))]
+    }
+
+    /// Reads a body without parts of its own.
+    fn leaf(&mut self, body: BodyRange, part: &MimePart) -> EntityStep {
+        let is_unwanted_html =
+            part.form == TextForm::Html && self.state.policy.html == HtmlPolicy::Skip;
+        if is_unwanted_html {
+            return self.skip(body, part.clone());
+        }
+        self.state.report.text_parts += 1;
+        self.text(body.span, part);
+        self.after(body.boundary)
+    }
+
+    /// Counts a body that is not read.
+    fn skip(&mut self, body: BodyRange, part: MimePart) -> EntityStep {
+        let skipped = SkippedPart::new(part, self.raw_range(body.span));
+        self.state.report.skipped_parts.push(skipped);
+        self.after(body.boundary)
+    }
+
+    /// Reads the rest of the message as one text, with all boundaries in it.
+    fn rest(&mut self, body: usize, part: &MimePart) -> EntityStep {
+        self.state.report.text_parts += 1;
+        self.text(Span::new(body, self.raw.len()), &part.as_rest());
+        EntityStep::End
+    }
+
+    /// Reads bytes before the first part or after the last one. No mail reader shows them, but a
+    /// URL in them is found.
+    fn between(&mut self, at: usize) -> EntityStep {
+        let raw = self.raw;
+        let boundary = self.open.boundary(raw, at);
+        let end = boundary.map_or(raw.len(), |boundary| boundary.start.max(at));
+        let between = Span::new(at, end);
+        if memchr::memchr2(b':', b'.', between.of(raw)).is_some() {
+            let place = self.open.0.last().map(|multipart| &multipart.place);
+            self.text(between, &MimePart::between_parts(place));
+        }
+        self.after(boundary)
+    }
+
+    /// Closes the multiparts that end at `boundary`, and continues after it. Without a boundary the
+    /// message ends.
+    fn after(&mut self, boundary: Option<BoundaryLine>) -> EntityStep {
+        let Some(boundary) = boundary else {
+            self.open.0.clear();
+            return EntityStep::End;
+        };
+        self.open.0.truncate(boundary.level + 1);
+        if boundary.closes {
+            self.open.0.truncate(boundary.level);
+            return EntityStep::Between { at: boundary.end };
+        }
+        let Some(multipart) = self.open.0.last_mut() else {
+            return EntityStep::End;
+        };
+        multipart.parts += 1;
+        EntityStep::Entity(EntityStart {
+            at: boundary.end,
+            place: multipart.place.part(multipart.parts),
+            default_type: multipart.default_type,
+        })
+    }
+
+    /// Decodes a body and passes it to the sink.
+    fn text(&mut self, body: Span, part: &MimePart) {
+        let map = self.offset_map(body.start);
+        let decoder = PartBody::new(body.of(self.raw), map, self.is_dot_stuffed, part);
+        let open = decoder.decode(self.state.sink);
+        self.state.report_open(open);
+        if decoder.is_mislabelled_base64() {
+            let message = "a part in base64 that holds plain text: read as both".to_owned();
+            self.report(DiagnosticKind::Ambiguous, body.start, message);
+        }
+    }
+
+    /// Reports a diagnostic at an offset in the layer's bytes.
+    fn report(&mut self, kind: DiagnosticKind, at: usize, message: String) {
+        self.state.report(kind, self.file_offset(at), message);
+    }
+
+    /// The offset in the source of an offset in the layer's bytes.
+    fn file_offset(&self, at: usize) -> u64 {
+        self.state.message.raw_start() + self.raw_range(Span::new(at, at)).start as u64
+    }
+
+    /// The range in the message of a range of the layer's bytes.
+    fn raw_range(&self, range: Span) -> Span {
+        let map = self.offset_map(range.start);
+        map.raw(Span::new(0, range.len())).span
+    }
+}
+
+/// The place of a document, for events about it.
+struct DocumentPlace {
+    /// Its range in the message.
+    raw: Span,
+    /// Offset in the source of the part that holds it.
+    offset: u64,
+    /// Begins a message: the names of a member of an archive; empty for a part.
+    member: String,
+}
+
+impl AttachedBytes {
+    /// Bytes of memory that they take, with their map.
+    fn held_bytes(&self) -> usize {
+        self.bytes.len() + self.outer.memory_bytes()
+    }
+
+    /// Reads the document that the bytes are, as far as the message's balance allows. Passes its page to the sink, or returns the
+    /// layer of the message that it is.
+    fn document(
+        self,
+        kind: DocumentKind,
+        part: MimePart,
+        place: &DocumentPlace,
+        state: &mut WalkState<'_>,
+    ) -> Option<Layer<'static>> {
+        let reading = state.read_document(kind, &self.bytes, place);
+        let whole = OffsetMap {
+            outer: Some(Arc::clone(&self.outer)),
+            ..OffsetMap::whole(Span::new(0, self.bytes.len()))
+        };
+        let bytes = state.document(reading.content, part, whole.clone(), place.raw)?;
+        let message = AttachedBytes {
+            bytes,
+            outer: Arc::new(whole),
+            ..self
+        };
+        Some(message.message(state.limits))
+    }
+
+    /// The layer of the message that the bytes are.
+    fn message(self, limits: &Limits) -> Layer<'static> {
+        let held_bytes = self.held_bytes();
+        let all = Span::new(0, self.bytes.len());
+        let bytes = LayerBytes::Attached(Rc::new(self.bytes), all);
+        let offset_map = OffsetMap::within(Some(&self.outer), 0);
+        let content = message_layer(bytes, offset_map, self.place, limits);
+        Layer {
+            content,
+            held_bytes,
+        }
+    }
+
+    /// The layer of the mailbox that the bytes are.
+    fn mailbox(self, format: Format) -> Layer<'static> {
+        let attached_bytes = self.held_bytes();
+        let block = Block {
+            bytes: self.bytes,
+            ..Block::default()
+        };
+        let mut spans = Vec::new();
+        messages(&block, format, &mut |output| {
+            if let SplitOutput::Message(message) = output {
+                let start = message.raw_start() as usize;
+                spans.push(Span::new(start, start + message.raw.len()));
+            }
+        });
+        spans.reverse();
+        Layer {
+            held_bytes: attached_bytes + size_of_val(spans.as_slice()),
+            content: LayerContent::Mailbox(MailboxLayer {
+                bytes: Rc::new(block.bytes),
+                outer: self.outer,
+                messages: spans,
+                place: self.place,
+                read: 0,
+            }),
+        }
+    }
+}
+
+/// Bytes at the start of the body of a multipart in which its boundary is guessed.
+const GUESSED_BOUNDARY_BYTES: usize = 64 << 10;
+
+/// Returns `true` if a body begins with the version of MIME or with two other fields of it: a blank line
+/// was put before the last fields of its header. One field may be quoted by a text.
+fn begins_with_mime_fields(body: &[u8]) -> bool {
+    const VERSION: &[u8] = b"mime-version:";
+    const NAMES: [&[u8]; 2] = [b"content-type:", b"content-transfer-encoding:"];
+    /// Lines in which the second field begins.
+    const MAX_LINES: usize = 8;
+    if begins_with(body, VERSION) {
+        return true;
+    }
+    let lines = body.split(|&byte| byte == b'\n').take(MAX_LINES);
+    let mut fields = lines.filter(|line| !matches!(line.first(), Some(b' ' | b'\t')));
+    NAMES.iter().any(|name| begins_with(body, name))
+        && fields.nth(1).is_some_and(|line| {
+            begins_with(line, VERSION) || NAMES.iter().any(|name| begins_with(line, name))
+        })
+}
+
+/// Parses the first Content-Disposition field (RFC 2183) of a header whose fields are ranges of
+/// `raw`. Its type is in the place of the media type.
+fn disposition(raw: &[u8], fields: &HeaderFields) -> Option<mailparse::ParsedContentType> {
+    let field = fields.first_named(raw, "content-disposition")?;
+    let text = field_text(field.value.of(raw));
+    Some(mailparse::parse_content_type(&text))
+}
+
+/// The name of an attachment: `filename` of its Content-Disposition, or `name` of its Content-Type.
+fn attachment_name(raw: &[u8], fields: &HeaderFields) -> Option<String> {
+    let disposed = disposition(raw, fields).and_then(|mut parsed| parsed.params.remove("filename"));
+    let mut types = fields.content_types(raw);
+    let name =
+        disposed.or_else(|| types.find_map(|(_, mut content)| content.params.remove("name")))?;
+    let name = repeated_name(name.trim());
+    (!name.is_empty()).then(|| name.to_owned())
+}
+
+/// Passes the texts of a source that is a document to `sink`.
+pub(super) fn document_texts(
+    message: &Message<'_>,
+    kind: DocumentKind,
+    limits: &Limits,
+    policy: TextPolicy,
+    sink: &mut dyn FnMut(DecodedText<'_>),
+    on_large: &mut dyn FnMut(),
+) -> DecodeReport {
+    let mut state = WalkState::new(message, limits, policy, sink, on_large);
+    let raw = Span::new(0, message.raw.len());
+    let mut part = MimePart::document(kind.media_type());
+    match message.extent {
+        Extent::Whole => {}
+        // It is larger than what is held in memory.
+        Extent::FirstFragment => {
+            state.document(DocumentContent::Unread, part, OffsetMap::default(), raw);
+            return state.report;
+        }
+        Extent::LaterFragment(_) => return state.report,
+    }
+    let place = DocumentPlace {
+        raw,
+        offset: message.raw_start(),
+        member: String::new(),
+    };
+    let reading = state.read_document(kind, message.raw, &place);
+    part.media_type = reading.media_type.unwrap_or(part.media_type);
+    let whole = OffsetMap::whole(raw);
+    if let Some(inner) = state.document(reading.content, part, whole.clone(), raw) {
+        state.balance = Some(UnpackBalance::of_message(inner.len(), 0, limits));
+        let fields = HeaderFields::of(&inner, limits.header_bytes);
+        let all = Span::new(0, inner.len());
+        let inner = LayerBytes::Attached(Rc::new(inner), all);
+        state.layers(inner, Some(Arc::new(whole)), false, &fields);
+    }
+    state.report
+}
+
+/// The limits of a document that the rest of a balance is for.
+fn document_limits(balance: &UnpackBalance, limits: &Limits) -> Limits {
+    let left = usize::try_from(balance.left()).unwrap_or(usize::MAX);
+    Limits {
+        message_bytes: left.min(limits.message_bytes),
+        ..*limits
+    }
+}
+
+/// The header of a document that is a message: its bytes, and its fields in them.
+///
+/// Reads the document again, with the default limits: its size is limited already. Only messages of Outlook with links need it.
+pub(super) fn document_header(
+    message: &Message<'_>,
+    kind: DocumentKind,
+) -> Option<(Vec<u8>, HeaderFields)> {
+    if !matches!(kind, DocumentKind::Compound | DocumentKind::Utf16)
+        || message.extent != Extent::Whole
+    {
+        return None;
+    }
+    let limits = &Limits::default();
+    match read_document(kind, message.raw, limits, &mut || {}).content {
+        DocumentContent::Message(inner) => {
+            let fields = HeaderFields::of(&inner, limits.header_bytes);
+            Some((inner, fields))
+        }
+        DocumentContent::Page(_) | DocumentContent::Unread => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Each text as `path type: text`, and checks that its offset map leads back to its raw bytes.
+    fn shown(raw: &str) -> Vec<String> {
+        let message = Message::parse(raw.as_bytes());
+        let fields = HeaderFields::of(message.raw, usize::MAX);
+        let mut seen = Vec::new();
+        walk(
+            &message,
+            &fields,
+            &Limits::default(),
+            TextPolicy::default(),
+            &mut |text| {
+                let part = text.part.map_or(String::new(), |part| {
+                    format!("{} {}", part.path, part.media_type)
+                });
+                let place = match text.region {
+                    Region::Header(name) => format!("{part} {}", String::from_utf8_lossy(name)),
+                    Region::Body => part,
+                    Region::ExternalBody => format!("{part} external"),
+                };
+                let back = text.offset_map.raw(Span::new(0, text.bytes.len())).span;
+                assert!(
+                    !text.bytes.contains(&b'!') || back.of(message.raw).contains(&b'!'),
+                    "{place}"
+                );
+                seen.push(format!(
+                    "{place}: {}",
+                    String::from_utf8_lossy(&text.bytes).trim_end()
+                ));
+            },
+            &mut || {},
+        );
+        seen
+    }
+
+    #[test]
+    fn a_message_without_parts_is_its_first_part() {
+        assert_eq!(
+            shown("Subject: a:b\n\nbody!"),
+            [" Subject: a:b", "1 text/plain: body!"]
+        );
+    }
+
+    #[test]
+    fn parts_are_numbered_and_decoded() {
+        let raw = "Content-Type: multipart/mixed; boundary=\"x\"\n\npreamble.\n--x\n\none!\n--x\nContent-Type: text/html\n\
+                   Content-Transfer-Encoding: quoted-printable\n\nt=\nwo\n--x\nContent-Type: image/png\n\nno\n--x--\nepilogue.\n";
+        assert_eq!(
+            shown(raw),
+            [
+                " text/plain: preamble.",
+                "1 text/plain: one!",
+                "2 text/html: two",
+                " text/plain: epilogue."
+            ]
+        );
+    }
+
+    #[test]
+    fn messages_in_parts_count_as_a_level() {
+        let inner =
+            "Subject: i:j\nContent-Type: multipart/alternative; boundary=y\n\n--y\n\nin\n--y--\n";
+        let raw = format!(
+            "Content-Type: multipart/digest; boundary=x\n\n--x\n\n{inner}\n--x\n\nSubject: k:l\n\nplain\n--x--\n"
+        );
+        assert_eq!(
+            shown(&raw),
+            [
+                "1.1 multipart/alternative Subject: i:j",
+                "1.1 text/plain: in",
+                "2.1 text/plain Subject: k:l",
+                "2.1 text/plain: plain"
+            ]
+        );
+    }
+
+    #[test]
+    fn a_header_ends_at_a_boundary() {
+        let raw = "Content-Type: multipart/mixed; boundary=\":x\"\n\n--:x\nContent-Type: text/html\n--:x\n\ntwo\n--:x--\n";
+        assert_eq!(shown(raw), ["1 text/html: ", "2 text/plain: two"]);
+    }
+
+    #[test]
+    fn a_body_with_two_encodings_or_types_is_read_with_both() {
+        let raw = "Content-Transfer-Encoding: 7bit\nContent-Transfer-Encoding: base64 (x)\n\naHR0cDovL2EuYg==\n";
+        assert_eq!(
+            shown(raw),
+            ["1 text/plain: aHR0cDovL2EuYg==", "1 text/plain: http://a.b"]
+        );
+        assert_eq!(
+            shown("Content-Type: image/png\nContent-Type: text/plain\n\nx"),
+            ["1 text/plain: x"]
+        );
+    }
+
+    #[test]
+    fn a_url_at_the_start_of_a_line_is_no_field() {
+        let raw = "Content-Type: multipart/mixed; boundary=b\n\n--b\nhttp://a.b/\n--b--\n";
+        assert_eq!(shown(raw), ["1 text/plain: http://a.b/"]);
+    }
+
+    #[test]
+    fn a_multipart_with_two_boundaries_is_read_with_both() {
+        let raw = "Content-Type: multipart/mixed; boundary=a; boundary=b\n\n--a\n\none\n--b\n\ntwo\n--a--\n";
+        assert_eq!(shown(raw), ["1 text/plain: one", "2 text/plain: two"]);
+        let continued = "Content-Type: multipart/mixed;\n boundary*0=a;\n boundary*1=b\n\n--ab\n\none\n--ab--\n";
+        assert_eq!(
+            shown(continued),
+            ["1 text/plain: one"],
+            "RFC 2231 section 3"
+        );
+    }
+
+    #[test]
+    fn fields_of_mime_below_the_header_are_read_as_its_last_ones() {
+        let page = "Content-Type: text/html\nContent-Transfer-Encoding: quoted-printable\n\na=\nb";
+        assert_eq!(
+            shown(&format!("Subject: x\n\n{page}"))[0],
+            "1 text/html: ab"
+        );
+        let quoted = "Content-Type: text/html\n\nMy server sends it <a";
+        assert_eq!(
+            shown(&format!("Subject: x\n\n{quoted}")),
+            [format!("1 text/plain: {quoted}")]
+        );
+    }
+
+    #[test]
+    fn text_without_the_boundary_is_read() {
+        assert_eq!(
+            shown("Content-Type: multipart/mixed; boundary=x\n\nall.of it"),
+            [" text/plain: all.of it"]
+        );
+        assert_eq!(
+            shown("Content-Type: multipart/mixed\n\nall"),
+            ["1 multipart/mixed: all"]
+        );
+    }
+}

@@ -1,0 +1,497 @@
+//! Kinds of parts: the reader of a part's body, by its media type, by its name, and by its content.
+//!
+//! Media types that say what a part is decide. Types that say nothing, such as
+//! `application/octet-stream`, are those of mailers that knew no better: the name decides then, and
+//! the content if the name says nothing. The content can always refuse: binary bytes are no text.
+
+use super::binary::uudecode;
+use super::form::TextForm;
+use super::transfer::{DelSp, TransferEncoding, base64, quoted_printable};
+use crate::documents::DocumentKind;
+use crate::split::{Format, detect_format};
+use urlspool_text::limits::SNIFF_BYTES;
+use urlspool_text::origin::FormatHint;
+
+/// Reader of a part's body.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum PartReader {
+    /// One text.
+    Text(TextForm),
+    /// A message, with a header and parts of its own.
+    Message,
+    /// Messages in sequence, in this format.
+    Mailbox(Format),
+    /// An archive or a compressed file, each of whose members has a reader of its own.
+    Archive,
+    /// A document: a page of its text and links, or a message.
+    Document(DocumentKind),
+    /// None: the part is skipped and counted.
+    #[default]
+    Unread,
+}
+
+/// A kind of parts: its media types, the extensions of its names, and its reader.
+struct PartKind {
+    reader: PartReader,
+    /// In lower case.
+    media_types: &'static [&'static str],
+    /// Without the dot, in lower case.
+    extensions: &'static [&'static str],
+}
+
+/// The kinds that are read, and those that must not be taken for one of them by their names or
+/// their first bytes. Types that begin with `text/` or `message/` are texts without a row.
+const KINDS: &[PartKind] = &[
+    PartKind {
+        reader: PartReader::Text(TextForm::Html),
+        media_types: &[
+            "text/html",
+            "application/xhtml+xml",
+            "application/vnd.wap.xhtml+xml",
+            "application/x-html+xml",
+            "image/svg+xml",
+            "text/watch-html",
+            "text/x-amp-html",
+        ],
+        // A `.webloc` of macOS is a list of properties in XML: the element `string` holds the URL.
+        extensions: &["htm", "html", "shtml", "xhtml", "xht", "svg", "webloc"],
+    },
+    PartKind {
+        reader: PartReader::Text(TextForm::Calendar),
+        media_types: &[
+            "text/calendar",
+            "text/vcard",
+            "text/x-vcard",
+            "text/x-vcalendar",
+            "text/directory",
+            "application/ics",
+        ],
+        extensions: &["ics", "ical", "ifb", "vcs", "vcf", "vcard"],
+    },
+    PartKind {
+        reader: PartReader::Text(TextForm::Xml),
+        media_types: &["application/xml", "text/sgml", "text/xml"],
+        extensions: &["atom", "opml", "rdf", "rss", "sgml", "xml"],
+    },
+    PartKind {
+        reader: PartReader::Text(TextForm::Json),
+        media_types: &["application/json"],
+        extensions: &["json", "jsonl", "ndjson"],
+    },
+    PartKind {
+        reader: PartReader::Text(TextForm::Cells),
+        media_types: &["application/csv", "text/csv", "text/tab-separated-values"],
+        extensions: &["csv", "tsv"],
+    },
+    PartKind {
+        reader: PartReader::Text(TextForm::Plain),
+        media_types: &[
+            "application/internet-shortcut",
+            "application/pgp",
+            "application/text",
+            "application/x-internet-shortcut",
+            "application/x-mswinurl",
+            "application/x-patch",
+            "application/x-troff",
+            "application/x-troff-man",
+            "application/x-troff-me",
+            "application/x-troff-ms",
+            "application/yaml",
+        ],
+        extensions: &[
+            "txt", "text", "asc", "log", "patch", "diff", "md", "markdown", "url", "man",
+        ],
+    },
+    PartKind {
+        reader: PartReader::Mailbox(Format::Mbox),
+        media_types: &["application/mbox"],
+        extensions: &["mbox"],
+    },
+    PartKind {
+        reader: PartReader::Message,
+        media_types: &MESSAGES,
+        extensions: &["eml"],
+    },
+    PartKind {
+        reader: PartReader::Archive,
+        media_types: &[
+            "application/gzip",
+            "application/x-bzip",
+            "application/x-bzip2",
+            "application/x-compress",
+            "application/x-compressed",
+            "application/x-compressed-tar",
+            "application/x-gtar",
+            "application/x-gtar-compressed",
+            "application/x-gzip",
+            "application/x-lz4",
+            "application/x-tar",
+            "application/x-xz",
+            "application/x-zip",
+            "application/x-zip-compressed",
+            "application/x-zstd",
+            "application/zip",
+            "application/zstd",
+        ],
+        extensions: &[
+            "zip", "tar", "gz", "tgz", "bz2", "tbz", "tbz2", "xz", "txz", "zst", "tzst", "lz4", "z",
+        ],
+    },
+    // Signatures and keys are text without a word of the writer. Their names end in `.asc`.
+    PartKind {
+        reader: PartReader::Unread,
+        media_types: &[
+            "application/pgp-encrypted",
+            "application/pgp-keys",
+            "application/pgp-signature",
+            "application/pkcs7-mime",
+            "application/pkcs7-signature",
+            "application/x-pkcs7-mime",
+            "application/x-pkcs7-signature",
+        ],
+        extensions: &["p7m", "p7s", "sig", "gpg", "pgp", "key"],
+    },
+    PartKind {
+        reader: PartReader::Document(DocumentKind::Office),
+        media_types: &[
+            "application/vnd.ms-excel.sheet.macroenabled.12",
+            "application/vnd.ms-powerpoint.presentation.macroenabled.12",
+            "application/vnd.ms-word.document.macroenabled.12",
+            "application/vnd.oasis.opendocument.graphics",
+            "application/vnd.oasis.opendocument.presentation",
+            "application/vnd.oasis.opendocument.spreadsheet",
+            "application/vnd.oasis.opendocument.text",
+            "application/vnd.openxmlformats-officedocument.presentationml.presentation",
+            "application/vnd.openxmlformats-officedocument.presentationml.slideshow",
+            "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
+            "application/vnd.openxmlformats-officedocument.wordprocessingml.document",
+            "application/vnd.openxmlformats-officedocument.wordprocessingml.template",
+        ],
+        extensions: &[
+            "docx", "docm", "dotx", "xlsx", "xlsm", "pptx", "ppsx", "odt", "ods", "odp", "odg",
+        ],
+    },
+    PartKind {
+        reader: PartReader::Document(DocumentKind::Pdf),
+        media_types: &["application/pdf", "application/x-pdf"],
+        extensions: &["pdf"],
+    },
+    PartKind {
+        reader: PartReader::Document(DocumentKind::Rtf),
+        media_types: &["application/rtf", "application/x-rtf", "text/rtf"],
+        extensions: &["rtf"],
+    },
+    // Most are of Office before 2007 and not read; some are RTF or HTML.
+    PartKind {
+        reader: PartReader::Document(DocumentKind::Compound),
+        media_types: &[
+            "application/msword",
+            "application/vnd.ms-excel",
+            "application/vnd.ms-outlook",
+            "application/vnd.ms-powerpoint",
+        ],
+        extensions: &["msg", "doc", "xls", "ppt"],
+    },
+    // Books and programs that are zip archives, whose members are no mail.
+    PartKind {
+        reader: PartReader::Unread,
+        media_types: &[],
+        extensions: &["epub", "jar", "war", "apk", "xpi", "kmz", "whl"],
+    },
+];
+
+/// Media types of messages: RFC 2046 section 5.2.1, its form for news, and RFC 6532 section 3.7.
+pub(super) const MESSAGES: [&str; 3] = ["message/rfc822", "message/news", "message/global"];
+
+/// Media types that say nothing of what a part is. Types whose first word is unknown are among
+/// them (RFC 2046 section 4.5.1 wants unknown types to be treated as `application/octet-stream`).
+const OPAQUE: [&str; 14] = [
+    "application/octet-stream",
+    "application/octetstream",
+    "application/octet",
+    "application/x-octet-stream",
+    "application/x-octetstream",
+    "application/binary",
+    "application/x-binary",
+    "application/unknown",
+    "application/x-unknown",
+    "application/download",
+    "application/x-download",
+    "application/force-download",
+    "application/x-force-download",
+    "application/default",
+];
+
+/// The first words of media types that are registered (RFC 6838 section 4.2).
+const REGISTERED: [&str; 10] = [
+    "application",
+    "audio",
+    "example",
+    "font",
+    "image",
+    "message",
+    "model",
+    "multipart",
+    "text",
+    "video",
+];
+
+/// The form of a text by its media type in lower case; [`TextForm::Other`] for a part that is no
+/// text by its type. `format` and `delsp` are the parameters of RFC 3676, in lower case; `name` is
+/// the name of a plain text.
+pub(super) fn text_form(
+    media_type: &str,
+    format: Option<&str>,
+    delsp: Option<&str>,
+    name: Option<&str>,
+) -> TextForm {
+    if media_type == "text/plain" {
+        return match (format, delsp) {
+            (Some("flowed"), Some("yes")) => TextForm::Flowed(DelSp::Yes),
+            (Some("flowed"), _) => TextForm::Flowed(DelSp::No),
+            _ => name.map_or(TextForm::Plain, form_of_name),
+        };
+    }
+    if media_type.starts_with("multipart/") {
+        return TextForm::Plain;
+    }
+    match kind_of_type(media_type) {
+        Some(PartReader::Text(form)) => form,
+        Some(PartReader::Message) => TextForm::Plain,
+        // RTF is text without the reader of documents, as it was.
+        Some(PartReader::Document(_)) if is_text(media_type) && !cfg!(feature = "files") => {
+            TextForm::Plain
+        }
+        Some(_) => TextForm::Other,
+        None if media_type.ends_with("+xml") && is_text(media_type) => TextForm::Xml,
+        None if media_type.ends_with("+json") && is_text(media_type) => TextForm::Json,
+        None if is_text(media_type) => TextForm::Plain,
+        None => TextForm::Other,
+    }
+}
+
+/// The form of a text that is a file of this name; plain unless the name says more.
+#[must_use]
+pub fn form_of_name(name: &str) -> TextForm {
+    match kind_of_name(name) {
+        Some(PartReader::Text(form)) => form,
+        _ => TextForm::Plain,
+    }
+}
+
+/// Returns `true` for the types that are read as text, whatever their subtype, and for those of
+/// XML and JSON (RFC 7303, RFC 6839).
+fn is_text(media_type: &str) -> bool {
+    let is_structured = media_type.ends_with("+xml") || media_type.ends_with("+json");
+    ["text/", "message/"]
+        .iter()
+        .any(|start| media_type.starts_with(start))
+        || (is_structured && media_type.starts_with("application/"))
+}
+
+fn kind_of_type(media_type: &str) -> Option<PartReader> {
+    let kind = KINDS
+        .iter()
+        .find(|kind| kind.media_types.contains(&media_type))?;
+    Some(kind.reader)
+}
+
+/// The reader of a name, which may be a path; `None` if its extension is in no row.
+pub(super) fn kind_of_name(name: &str) -> Option<PartReader> {
+    let (_, extension) = name.rsplit_once('.')?;
+    let extension = extension.trim().to_ascii_lowercase();
+    let kind = KINDS
+        .iter()
+        .find(|kind| kind.extensions.contains(&extension.as_str()))?;
+    Some(kind.reader)
+}
+
+/// Returns the reader of a part that is no text by its media type, in lower case. `raw` is its body, encoded.
+pub(super) fn reader(
+    media_type: &str,
+    name: Option<&str>,
+    raw: &[u8],
+    encoding: TransferEncoding,
+) -> PartReader {
+    let by_type = kind_of_type(media_type);
+    let first_word = media_type.split('/').next().unwrap_or_default();
+    let is_opaque = OPAQUE.contains(&media_type) || !REGISTERED.contains(&first_word);
+    let may_have_name = is_opaque || first_word == "application";
+    let by_name = name.filter(|_| may_have_name).and_then(kind_of_name);
+    match by_type.or(by_name) {
+        None if !is_opaque => PartReader::Unread,
+        Some(PartReader::Unread) => PartReader::Unread,
+        named => by_content(named, &decoded_start(raw, encoding)),
+    }
+}
+
+/// Returns the reader of bytes that begin with `start`, of a kind that `named` suggests.
+pub(super) fn by_content(named: Option<PartReader>, start: &[u8]) -> PartReader {
+    #[cfg(feature = "files")]
+    if let Some(reader) = container_reader(start) {
+        return reader;
+    }
+    let found = match detect_format(start, None, FormatHint::None) {
+        Err(_) => return PartReader::Unread,
+        Ok(Format::Html) => PartReader::Text(TextForm::Html),
+        Ok(Format::Text) => PartReader::Text(TextForm::Plain),
+        Ok(Format::Single(_)) => PartReader::Message,
+        Ok(Format::Document(kind)) => PartReader::Document(kind),
+        Ok(format) => PartReader::Mailbox(format),
+    };
+    match (named, found) {
+        (_, PartReader::Document(_)) => found,
+        (Some(PartReader::Text(TextForm::Plain)), PartReader::Text(TextForm::Html)) => found,
+        // The name of a text says more of its form. A text can begin as a message does: a patch.
+        (Some(PartReader::Text(form)), _) => PartReader::Text(form),
+        (Some(PartReader::Message), PartReader::Text(_)) => PartReader::Message,
+        // Word names pages and texts as its own documents.
+        (
+            Some(PartReader::Document(DocumentKind::Rtf | DocumentKind::Compound)),
+            PartReader::Text(_),
+        ) if cfg!(feature = "files") => found,
+        (Some(PartReader::Document(_)), _) => PartReader::Unread,
+        _ => found,
+    }
+}
+
+/// Returns the reader of a container that begins with `start`: none if it is a zip that is a document or a program. The first
+/// member of those has a name that their formats prescribe.
+#[cfg(feature = "files")]
+fn container_reader(start: &[u8]) -> Option<PartReader> {
+    /// Bytes of the header before a member's name.
+    const HEADER_BYTES: usize = 30;
+    const NAMES: [&[u8]; 6] = [
+        b"[Content_Types].xml",
+        b"_rels/",
+        b"docProps/",
+        b"mimetype",
+        b"META-INF/",
+        b"AndroidManifest.xml",
+    ];
+    let magic = &start[..start.len().min(urlspool_text::limits::MAGIC_BYTES)];
+    let name = start.get(HEADER_BYTES..).unwrap_or_default();
+    let is_document =
+        start.starts_with(b"PK\x03\x04") && NAMES.iter().any(|first| name.starts_with(first));
+    urlspool_sources::read::is_container(magic).then_some(if is_document {
+        PartReader::Unread
+    } else {
+        PartReader::Archive
+    })
+}
+
+/// Decodes the start of a body, as much as shows its format.
+pub(super) fn decoded_start(raw: &[u8], encoding: TransferEncoding) -> Vec<u8> {
+    // Base64 with line ends takes 1.37 bytes for each byte, quoted-printable up to three.
+    let raw = &raw[..raw.len().min(SNIFF_BYTES)];
+    match encoding {
+        TransferEncoding::Identity => raw.to_vec(),
+        TransferEncoding::QuotedPrintable => quoted_printable(raw).bytes,
+        TransferEncoding::Base64 => base64(raw).bytes,
+        TransferEncoding::Uuencode => uudecode(raw).bytes,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(media_type: &str, name: Option<&str>, raw: &[u8]) -> PartReader {
+        reader(media_type, name, raw, TransferEncoding::Identity)
+    }
+
+    const OCTETS: &str = "application/octet-stream";
+    const PLAIN: PartReader = PartReader::Text(TextForm::Plain);
+    const PDF: PartReader = if cfg!(feature = "files") {
+        PartReader::Document(DocumentKind::Pdf)
+    } else {
+        PartReader::Unread
+    };
+    const HTML: PartReader = PartReader::Text(TextForm::Html);
+
+    #[test]
+    fn each_type_and_extension_is_in_one_row() {
+        for names in [
+            |kind: &PartKind| kind.media_types,
+            |kind: &PartKind| kind.extensions,
+        ] {
+            let all: Vec<_> = KINDS.iter().flat_map(names).collect();
+            let distinct: std::collections::BTreeSet<_> = all.iter().collect();
+            assert_eq!(all.len(), distinct.len());
+        }
+    }
+
+    #[test]
+    fn the_name_of_an_opaque_part_decides() {
+        for (name, expected) in [
+            ("a.txt", PLAIN),
+            ("A.HTML", HTML),
+            ("a.ics", PartReader::Text(TextForm::Calendar)),
+            ("dir/a.b.eml", PartReader::Message),
+            ("a.docx", PartReader::Unread),
+            ("a.pdf", PartReader::Unread),
+            ("a.asc.sig", PartReader::Unread),
+        ] {
+            assert_eq!(of(OCTETS, Some(name), b"some text\n"), expected, "{name}");
+        }
+        assert_eq!(of("application/x-foo", Some("a.md"), b"some text\n"), PLAIN);
+        assert_eq!(of("x-foo/bar", Some("a.md"), b"some text\n"), PLAIN);
+        assert_eq!(
+            of("image/png", Some("a.html"), b"<html>"),
+            PartReader::Unread
+        );
+        assert_eq!(
+            of(
+                "application/pgp-signature",
+                Some("signature.asc"),
+                b"-----BEGIN\n"
+            ),
+            PartReader::Unread
+        );
+    }
+
+    #[test]
+    fn the_content_of_an_opaque_part_decides_without_a_name() {
+        let message = b"From: a@b.example\nSubject: c\n\nd\n";
+        let mbox = b"From a@b Mon Jan  1 00:00:00 1996\nFrom: a\n\nd\n";
+        for (content, expected) in [
+            (&b"some text\n"[..], PLAIN),
+            (b"<!DOCTYPE html>\n<p>x", HTML),
+            (message, PartReader::Message),
+            (mbox, PartReader::Mailbox(Format::Mbox)),
+            (b"\x00\x01\x02\x03\x04", PartReader::Unread),
+            (b"%PDF-1.4\ntext", PDF),
+            (b"", PartReader::Unread),
+        ] {
+            assert_eq!(of(OCTETS, None, content), expected);
+            assert_eq!(of("application/x-foo", None, content), PartReader::Unread);
+        }
+        assert_eq!(
+            of(OCTETS, Some("a.txt"), b"\x00\x01\x02\x03"),
+            PartReader::Unread
+        );
+        assert_eq!(of(OCTETS, Some("a.txt"), message), PLAIN);
+        assert_eq!(
+            of(OCTETS, Some("a.mbox"), mbox),
+            PartReader::Mailbox(Format::Mbox)
+        );
+    }
+
+    #[test]
+    fn texts_have_forms_by_their_types() {
+        assert_eq!(text_form("image/svg+xml", None, None, None), TextForm::Html);
+        assert_eq!(
+            text_form("application/rss+xml", None, None, None),
+            TextForm::Xml
+        );
+        assert_eq!(
+            text_form("application/x-troff-man", None, None, None),
+            TextForm::Plain
+        );
+        assert_eq!(text_form("image/png", None, None, None), TextForm::Other);
+        assert_eq!(
+            text_form("text/plain", Some("flowed"), Some("yes"), None),
+            TextForm::Flowed(DelSp::Yes)
+        );
+    }
+}

@@ -1,0 +1,466 @@
+//! Charsets that write all characters with seven bits: ISO-2022-JP (RFC 1468, RFC 1554),
+//! ISO-2022-KR (RFC 1557), ISO-2022-CN (RFC 1922), HZ (RFC 1843), and UTF-7 (RFC 2152).
+//!
+//! An escape sequence announces the character set of the bytes after it, which are ASCII letters
+//! and signs otherwise. So such a text is ASCII without its charset, and words of its characters
+//! look like the start or the end of a URL.
+//!
+//! Each line begins in ASCII: writers that follow the RFCs return to it before the line end, and
+//! the end of a line limits the damage of a sequence that was lost. `encoding_rs` knows ISO-2022-JP
+//! only, and keeps the character set over line ends; its decoders of the 8-bit forms of the same
+//! character sets convert the characters here.
+
+use data_encoding::BASE64_NOPAD;
+use encoding_rs::{EUC_JP, EUC_KR, Encoding, GBK};
+
+use super::MappedBytes;
+use super::transfer::base64;
+use crate::lines::run_len;
+
+/// Family of 7-bit charsets.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum SevenBit {
+    /// Escape sequences of ISO 2022, in Japanese, Korean or Chinese texts.
+    Iso2022,
+    /// `~{` and `~}`.
+    Hz,
+}
+
+/// Returns the family of a charset, by its label in lower case.
+pub(super) fn named(label: &str) -> Option<SevenBit> {
+    match label {
+        "hz-gb-2312" | "hz" => Some(SevenBit::Hz),
+        "csiso2022jp" | "csiso2022kr" | "csiso2022jp2" => Some(SevenBit::Iso2022),
+        other if other.starts_with("iso-2022-") || other.starts_with("iso2022-") => {
+            Some(SevenBit::Iso2022)
+        }
+        _ => None,
+    }
+}
+
+/// Detects the family of an ASCII text by its first sequence that has no other use.
+///
+/// The sequences of terminals begin with `ESC [` or `ESC (`, those that announce a set of two-byte
+/// characters with `ESC $`. `~{` occurs in programs, which have no characters of GB 2312 before the
+/// next `~}`.
+pub(super) fn detect(text: &[u8]) -> Option<SevenBit> {
+    memchr::memchr2_iter(ESC, b'~', text).find_map(|at| match text[at..] {
+        [ESC, b'$', b'@' | b'A' | b'B' | b'(' | b')' | b'*', ..] => Some(SevenBit::Iso2022),
+        [b'~', b'{', ref rest @ ..] if is_hz_run(rest) => Some(SevenBit::Hz),
+        _ => None,
+    })
+}
+
+/// Returns `true` if `text` begins with characters of GB 2312, most of them Chinese, and then `~}`.
+fn is_hz_run(text: &[u8]) -> bool {
+    /// A line of RFC 1843 has at most 79 characters.
+    const MAX_PAIRS: usize = 79;
+    /// First bytes of the rows of Chinese characters in GB 2312.
+    const CHINESE: std::ops::RangeInclusive<u8> = 0x30..=0x77;
+    let (pairs, _) = text.as_chunks::<2>();
+    let (mut count, mut chinese) = (0, 0);
+    for pair in pairs.iter().take(MAX_PAIRS) {
+        match pair {
+            b"~}" => return count > 0 && chinese * 2 > count,
+            [0x21..=0x77, 0x21..=0x7E] => {
+                count += 1;
+                chinese += usize::from(CHINESE.contains(&pair[0]));
+            }
+            _ => return false,
+        }
+    }
+    false
+}
+
+/// Begins the escape sequences of charsets that are ASCII otherwise.
+pub(super) const ESC: u8 = 0x1B;
+/// Stands for a character that no decoder knows.
+const UNKNOWN: &[u8] = "\u{fffd}".as_bytes();
+/// Begins the characters that the last `ESC $ )` announced.
+const SHIFT_OUT: u8 = 0x0E;
+/// Returns to ASCII.
+const SHIFT_IN: u8 = 0x0F;
+
+/// Character set of the bytes after a sequence.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum CharacterSet {
+    /// ASCII. JIS X 0201 Roman is read as ASCII, too: authors who write `~` mean it, whatever a
+    /// terminal in Japan shows.
+    Ascii,
+    /// JIS X 0201 Katakana, one byte each.
+    Katakana,
+    /// Two bytes each, with their eighth bits set in an encoding, after a prefix.
+    TwoBytes(&'static Encoding, &'static [u8]),
+    /// Two bytes each, which no decoder knows (CNS 11643).
+    Unknown,
+}
+
+impl CharacterSet {
+    const JIS_X_0208: CharacterSet = CharacterSet::TwoBytes(EUC_JP, b"");
+    const JIS_X_0212: CharacterSet = CharacterSet::TwoBytes(EUC_JP, b"\x8F");
+    const KS_X_1001: CharacterSet = CharacterSet::TwoBytes(EUC_KR, b"");
+    const GB_2312: CharacterSet = CharacterSet::TwoBytes(GBK, b"");
+}
+
+/// Bytes that change the character set.
+struct ShiftSequence {
+    /// Number of bytes.
+    len: usize,
+    effect: Effect,
+}
+
+enum Effect {
+    /// The next bytes are of this set.
+    Use(CharacterSet),
+    /// Bytes after [`SHIFT_OUT`] are of this set.
+    Announce(CharacterSet),
+    /// This set for one character.
+    Once(CharacterSet),
+    /// The bytes are the text `~`.
+    Tilde,
+    /// The bytes are no text, and are removed.
+    Remove,
+}
+
+/// Returns the sequence at the start of `text`.
+fn sequence(family: SevenBit, text: &[u8], announced: CharacterSet) -> Option<ShiftSequence> {
+    let (len, effect) = match (family, text) {
+        (SevenBit::Iso2022, [ESC, rest @ ..]) => return escape(rest),
+        (SevenBit::Iso2022, [SHIFT_OUT, ..]) => (1, Effect::Use(announced)),
+        (SevenBit::Iso2022, [SHIFT_IN, ..]) => (1, Effect::Use(CharacterSet::Ascii)),
+        (SevenBit::Hz, [b'~', b'{', ..]) => (2, Effect::Use(CharacterSet::GB_2312)),
+        (SevenBit::Hz, [b'~', b'}', ..]) => (2, Effect::Use(CharacterSet::Ascii)),
+        (SevenBit::Hz, [b'~', b'~', ..]) => (2, Effect::Tilde),
+        (SevenBit::Hz, [b'~', b'\n', ..]) => (2, Effect::Remove),
+        (SevenBit::Hz, [b'~', b'\r', b'\n', ..]) => (3, Effect::Remove),
+        _ => return None,
+    };
+    Some(ShiftSequence { len, effect })
+}
+
+/// Returns the sequence that begins with ESC and `rest`.
+fn escape(rest: &[u8]) -> Option<ShiftSequence> {
+    use CharacterSet as Set;
+    let (len, effect) = match rest {
+        [b'(', b'B' | b'J' | b'H', ..] => (3, Effect::Use(Set::Ascii)),
+        [b'(', b'I', ..] => (3, Effect::Use(Set::Katakana)),
+        [b'$', b'@' | b'B', ..] => (3, Effect::Use(Set::JIS_X_0208)),
+        [b'$', b'A', ..] => (3, Effect::Use(Set::GB_2312)),
+        [b'$', b'(', b'@' | b'B', ..] => (4, Effect::Use(Set::JIS_X_0208)),
+        [b'$', b'(', b'D', ..] => (4, Effect::Use(Set::JIS_X_0212)),
+        [b'$', b'(', b'C', ..] => (4, Effect::Use(Set::KS_X_1001)),
+        [b'$', b')', b'C', ..] => (4, Effect::Announce(Set::KS_X_1001)),
+        [b'$', b')', b'A', ..] => (4, Effect::Announce(Set::GB_2312)),
+        [b'$', b')', b'G' | b'E', ..] => (4, Effect::Announce(Set::Unknown)),
+        [b'$', b'*' | b'+', _, ..] => (4, Effect::Remove),
+        // Single shifts of ISO-2022-CN, to planes that no decoder knows.
+        [b'N' | b'O', ..] => (2, Effect::Once(Set::Unknown)),
+        _ => return None,
+    };
+    Some(ShiftSequence { len, effect })
+}
+
+/// Decodes a text. Linear; characters that no decoder knows become U+FFFD.
+pub(super) fn decode(raw: &[u8], family: SevenBit) -> MappedBytes {
+    let mut decoder = SevenBitDecoder {
+        raw,
+        family,
+        at: 0,
+        set: CharacterSet::Ascii,
+        announced: CharacterSet::Ascii,
+        text: MappedBytes::with_capacity(raw.len() + raw.len() / 2),
+    };
+    while decoder.at < raw.len() {
+        decoder.step();
+    }
+    decoder.text.ended(raw)
+}
+
+struct SevenBitDecoder<'r> {
+    raw: &'r [u8],
+    family: SevenBit,
+    /// Offset in `raw` of the next byte.
+    at: usize,
+    /// Character set of the next bytes.
+    set: CharacterSet,
+    /// Character set after [`SHIFT_OUT`].
+    announced: CharacterSet,
+    text: MappedBytes,
+}
+
+impl SevenBitDecoder<'_> {
+    /// Decodes a run of ASCII, a sequence, or one character.
+    fn step(&mut self) {
+        let rest = &self.raw[self.at..];
+        if let Some(found) = sequence(self.family, rest, self.announced) {
+            self.shift(&found);
+        } else if rest[0] == b'\n' {
+            self.set = CharacterSet::Ascii;
+            self.copy(1);
+        } else {
+            match self.set {
+                CharacterSet::Ascii => self.copy(self.ascii_run()),
+                set => self.character(set),
+            }
+        }
+    }
+
+    /// Returns the number of bytes up to the next that may begin a sequence; the first one begins
+    /// none.
+    fn ascii_run(&self) -> usize {
+        let rest = &self.raw[self.at + 1..];
+        let next = match self.family {
+            SevenBit::Iso2022 => memchr::memchr3(ESC, SHIFT_OUT, SHIFT_IN, rest),
+            SevenBit::Hz => memchr::memchr(b'~', rest),
+        };
+        1 + next.unwrap_or(rest.len())
+    }
+
+    fn shift(&mut self, found: &ShiftSequence) {
+        let from = self.at..self.at + found.len;
+        self.at = from.end;
+        match found.effect {
+            Effect::Use(set) => self.set = set,
+            Effect::Announce(set) => self.announced = set,
+            Effect::Once(set) => {
+                if self.at < self.raw.len() {
+                    self.character(set);
+                }
+            }
+            Effect::Tilde => self.text.push(b"~", from),
+            Effect::Remove => {}
+        }
+    }
+
+    /// Copies the next `len` bytes. An 8-bit byte, which does not belong here, becomes U+FFFD.
+    fn copy(&mut self, len: usize) {
+        let end = self.at + len;
+        while self.at < end {
+            let ascii = Encoding::ascii_valid_up_to(&self.raw[self.at..end]);
+            self.text.copy(self.raw, self.at..self.at + ascii);
+            self.at += ascii;
+            if self.at < end {
+                self.text.push(UNKNOWN, self.at..self.at + 1);
+                self.at += 1;
+            }
+        }
+    }
+
+    /// Decodes the next character of a set. A byte that belongs to none is a copy.
+    fn character(&mut self, set: CharacterSet) {
+        let start = self.at;
+        let mut character = [0; 4];
+        match (set, &self.raw[start..]) {
+            (CharacterSet::Katakana, [byte @ 0x21..=0x5F, ..]) => {
+                let kana = char::from_u32(0xFF61 + u32::from(byte - 0x21)).unwrap_or('\u{fffd}');
+                let kana = kana.encode_utf8(&mut character).as_bytes();
+                self.at += 1;
+                self.text.push(kana, start..self.at);
+            }
+            (CharacterSet::TwoBytes(encoding, prefix), [first, second, ..])
+                if first.is_ascii_graphic() && second.is_ascii_graphic() =>
+            {
+                let bytes = [prefix, &[first | 0x80, second | 0x80]].concat();
+                let (decoded, _) = encoding.decode_without_bom_handling(&bytes);
+                self.at += 2;
+                self.text.push(decoded.as_bytes(), start..self.at);
+            }
+            (CharacterSet::Unknown, [first, second, ..])
+                if first.is_ascii_graphic() && second.is_ascii_graphic() =>
+            {
+                self.at += 2;
+                self.text.push(UNKNOWN, start..self.at);
+            }
+            _ => self.copy(1),
+        }
+    }
+}
+
+/// Decodes UTF-7: `+` begins base64 of UTF-16, up to a character that is no digit; `+-` is a plus
+/// sign.
+#[must_use]
+pub fn decode_utf7(raw: &[u8]) -> MappedBytes {
+    let mut text = MappedBytes::with_capacity(raw.len());
+    let mut at = 0;
+    while let Some(plus) = memchr::memchr(b'+', &raw[at..]).map(|plus| at + plus) {
+        text.copy(raw, at..plus);
+        let digits = run_len(&raw[plus + 1..], |byte| {
+            byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/')
+        });
+        let end = plus + 1 + digits;
+        // The minus sign that ends a run is not part of the text.
+        let after = end + usize::from(raw.get(end) == Some(&b'-'));
+        let run = utf16(&raw[plus + 1..end]);
+        let decoded = match &run {
+            _ if digits == 0 => b"+",
+            Some(run) => run.as_bytes(),
+            None => &raw[plus..after],
+        };
+        text.push(decoded, plus..after);
+        at = after;
+    }
+    text.copy(raw, at..raw.len());
+    text.ended(raw)
+}
+
+/// The text of base64 digits. The last ones may be too few for a whole UTF-16 unit.
+fn utf16(digits: &[u8]) -> Option<String> {
+    // A unit has 16 bits and a digit six: the last unit may be followed by up to two digits' worth
+    // of zero bits.
+    let mut whole = (0..=3).filter_map(|cut| {
+        let digits = &digits[..digits.len().checked_sub(cut)?];
+        BASE64_NOPAD.decode(digits).ok()
+    });
+    // Some writers leave other last bits than zero.
+    let bytes = match whole.next() {
+        Some(bytes) => bytes,
+        None => Some(base64(digits).bytes).filter(|bytes| !bytes.is_empty())?,
+    };
+    let units = bytes.as_chunks::<2>().0.iter();
+    let units = units.map(|&pair| u16::from_be_bytes(pair));
+    let text = char::decode_utf16(units).map(|unit| unit.unwrap_or(char::REPLACEMENT_CHARACTER));
+    Some(text.collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use urlspool_text::span::Span;
+
+    /// Decodes a text in its detected family, and checks that `http://x` is mapped to its own
+    /// bytes.
+    #[track_caller]
+    fn check(raw: &[u8], family: SevenBit, want: &str) {
+        assert_eq!(detect(raw), Some(family), "{}", raw.escape_ascii());
+        let MappedBytes { bytes, map } = decode(raw, family);
+        assert_eq!(String::from_utf8_lossy(&bytes), want);
+        for (at, _) in want.match_indices("http://x") {
+            let span = Span::new(at, at + 8);
+            assert_eq!(map.raw(span).of(raw), b"http://x");
+            assert!(map.exact(span));
+        }
+    }
+
+    #[test]
+    fn each_charset_is_recognised_by_its_sequences() {
+        use SevenBit::{Hz, Iso2022};
+        check(
+            b"\x1B$B$\"\x1B(Bhttp://x\x1B$B$H\x1B(B.",
+            Iso2022,
+            "\u{3042}http://x\u{3068}.",
+        );
+        check(
+            b"\x1B$@$\"\x1B(Jhttp://x/~a",
+            Iso2022,
+            "\u{3042}http://x/~a",
+        );
+        check(
+            b"\x1B$(D0!\x1B(B \x1B(I1\x1B(Bhttp://x",
+            Iso2022,
+            "\u{4e02} \u{ff71}http://x",
+        );
+        check(
+            b"\x1B$)C\n\x0E0!\x0Fhttp://x\n",
+            Iso2022,
+            "\n\u{ac00}http://x\n",
+        );
+        check(b"\x1B$)A\x0E;;\x0Fhttp://x", Iso2022, "\u{6362}http://x");
+        check(
+            b"\x1B$)G\x0E'P\x0Fhttp://x \x1B$*H\x1BN%p.",
+            Iso2022,
+            "\u{fffd}http://x \u{fffd}.",
+        );
+        check(
+            b"~{VPND~}http://x/~~a ~\nb",
+            Hz,
+            "\u{4e2d}\u{6587}http://x/~a b",
+        );
+    }
+
+    #[test]
+    fn a_line_begins_in_ascii() {
+        check(
+            b"\x1B$B$\"\nhttp://x\x1B(B",
+            SevenBit::Iso2022,
+            "\u{3042}\nhttp://x",
+        );
+        check(
+            b"\x1B$B$\r\n\x1B(Bhttp://x",
+            SevenBit::Iso2022,
+            "$\r\nhttp://x",
+        );
+        check(
+            b"\x1B$)C\x0E0!\n\x0E0!\nhttp://x",
+            SevenBit::Iso2022,
+            "\u{ac00}\n\u{ac00}\nhttp://x",
+        );
+    }
+
+    #[test]
+    fn bytes_with_eight_bits_are_replaced() {
+        check(
+            b"\x1B$B$\"\x1B(B\xE9http://x\xFF",
+            SevenBit::Iso2022,
+            "\u{3042}\u{fffd}http://x\u{fffd}",
+        );
+    }
+
+    #[test]
+    fn programs_and_terminals_use_other_sequences() {
+        for text in [
+            "\x1B[1mhttp://x\x1B[0m",
+            "\x1B(0lqk\x1B(B",
+            "(format t \"~{~a~^, ~}\" list)",
+            "~{ab cd~}",
+            "~{x=~}",
+            "~{abc~}",
+            "http://x/~{user",
+            "~~{~}",
+            "\x1B",
+        ] {
+            assert_eq!(detect(text.as_bytes()), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn sequences_that_are_cut_off_are_text() {
+        for raw in [
+            &b"\x1B$B"[..],
+            b"\x1B$B$",
+            b"\x1B$",
+            b"\x1B",
+            b"\x1B$)",
+            b"\x0E",
+            b"\x1BN",
+            b"\x1B$(D0",
+        ] {
+            for family in [SevenBit::Iso2022, SevenBit::Hz] {
+                assert!(std::str::from_utf8(&decode(raw, family).bytes).is_ok());
+            }
+        }
+    }
+
+    fn shown(raw: &str) -> String {
+        String::from_utf8(decode_utf7(raw.as_bytes()).bytes).unwrap()
+    }
+
+    #[test]
+    fn the_examples_of_the_rfc_are_read() {
+        assert_eq!(shown("A+ImIDkQ."), "A\u{2262}\u{391}.");
+        assert_eq!(shown("Hi Mom -+Jjo--!"), "Hi Mom -\u{263a}-!");
+        assert_eq!(shown("+ZeVnLIqe-"), "\u{65e5}\u{672c}\u{8a9e}");
+        assert_eq!(shown("Item 3 is +AKM-1."), "Item 3 is \u{a3}1.");
+        assert_eq!(shown("1 +- 1"), "1 + 1");
+    }
+
+    #[test]
+    fn a_url_is_mapped_to_its_bytes() {
+        let raw = b"+AKM- http://a.example/ +AKM-";
+        let MappedBytes { bytes: text, map } = decode_utf7(raw);
+        let at = text.windows(4).position(|w| w == b"http").unwrap();
+        assert_eq!(
+            map.raw(Span::new(at, at + 17)).of(raw),
+            b"http://a.example/"
+        );
+    }
+}

@@ -1,0 +1,611 @@
+//! Office Open XML (ECMA-376) and ODF (ISO/IEC 26300): zips of XML.
+//!
+//! Read are the text of the parts that readers see, and the external targets of relationships (`*.rels`) and of `xlink:href`. A
+//! target in the text is a link around its words; all others follow after the text. Namespaces are no links.
+//!
+//! Nothing is checked in XML, and no name is resolved: damaged XML is read as far as it can be. Linear: what is not closed is not
+//! searched for again.
+
+use std::borrow::Cow;
+use std::collections::hash_map::Entry;
+use std::collections::{BTreeMap, HashMap};
+use std::rc::Rc;
+
+use super::{DocumentReading, PageBuilder, Unpacking, add_to_instruction, hyperlink_target};
+use crate::lines::run_len;
+use crate::references::decode_references;
+use urlspool_sources::read::{SeekableInput, ZipMember, ZipMembers, error_diagnostic};
+use urlspool_text::diagnostic::{Diagnostic, DiagnosticKind};
+use urlspool_text::limits::Limits;
+
+/// Reads a document.
+pub(super) fn read(bytes: &[u8], limits: &Limits) -> DocumentReading {
+    let mut unpacking = Unpacking::new(limits);
+    let mut page = PageBuilder::new(limits.message_bytes);
+    // External relationships by the name of the part that has them.
+    let mut links: BTreeMap<String, PartLinks> = BTreeMap::new();
+    let mut media_type = None;
+    let zip = SeekableInput::memory(bytes.to_vec());
+    // Relationships are often after the parts that refer to them.
+    for is_wanted in [is_relationships, is_content] {
+        for member in ZipMembers::new(&zip, limits) {
+            let ZipMember { name, stream } = match member {
+                Ok(member) => member,
+                Err(Diagnostic { kind, message, .. }) => {
+                    unpacking.problem(kind, format!("a document: {message}"));
+                    continue;
+                }
+            };
+            let name = String::from_utf8_lossy(&name).replace('\\', "/");
+            let name = name.trim_start_matches('/');
+            media_type = media_type.or_else(|| office_open_xml_type(name));
+            if !is_wanted(name) {
+                continue;
+            }
+            let Some(stream) = stream else {
+                let message = format!(
+                    "the part {name} of a document is encrypted or packed by an unknown method: it is not read"
+                );
+                unpacking.problem(DiagnosticKind::Limit, message);
+                continue;
+            };
+            let xml = unpacking.unpack("a document", stream, |error| {
+                let Diagnostic { kind, message, .. } = error_diagnostic(error, None);
+                Diagnostic::new(kind, format!("the part {name} of a document: {message}"))
+            });
+            let xml = decoded(&xml);
+            if is_relationships(name) {
+                let part = part_of_relationships(name);
+                links.entry(part).or_default().add(&xml);
+                continue;
+            }
+            let mut pass = PartPass::new(&mut page, links.remove(name).unwrap_or_default());
+            if is_open_document(name) {
+                pass.open_document(&xml);
+            } else {
+                pass.office_open_xml(&xml);
+            }
+            pass.end();
+        }
+    }
+    for links in links.into_values() {
+        PartPass::new(&mut page, links).end();
+    }
+    DocumentReading {
+        media_type: media_type.or_else(|| open_document_type(bytes)),
+        ..unpacking.page(page)
+    }
+}
+
+/// The media type of an ODF document, which is its first member, not packed (ISO/IEC 26300 part 2, section 3.3).
+fn open_document_type(bytes: &[u8]) -> Option<String> {
+    /// Bytes of the header of the first member and of its name.
+    const START: usize = 30 + b"mimetype".len();
+    /// The longest is `application/vnd.oasis.opendocument.presentation-template`.
+    const TYPE_BYTES: usize = 64;
+    let start = bytes.get(START..)?;
+    let start = &start[..start.len().min(TYPE_BYTES)];
+    let len = run_len(start, |byte| {
+        byte.is_ascii_alphabetic() || matches!(byte, b'/' | b'.' | b'-')
+    });
+    let media_type = std::str::from_utf8(&start[..len]).ok()?;
+    // The signature of the next member follows.
+    let media_type = media_type.strip_suffix("PK").unwrap_or(media_type);
+    media_type
+        .starts_with("application/")
+        .then(|| media_type.to_owned())
+}
+
+/// The media type of a document that has a part of this name.
+fn office_open_xml_type(part: &str) -> Option<String> {
+    let kind = match part.split_once('/')?.0 {
+        "word" => "wordprocessingml.document",
+        "xl" => "spreadsheetml.sheet",
+        "ppt" => "presentationml.presentation",
+        _ => return None,
+    };
+    Some(format!(
+        "application/vnd.openxmlformats-officedocument.{kind}"
+    ))
+}
+
+fn is_relationships(name: &str) -> bool {
+    name.ends_with(".rels") && (name.contains("_rels/"))
+}
+
+/// The name of the part that the relationships `word/_rels/document.xml.rels` belong to: `word/document.xml`.
+fn part_of_relationships(name: &str) -> String {
+    name.strip_suffix(".rels")
+        .unwrap_or(name)
+        .replacen("_rels/", "", 1)
+}
+
+/// Returns `true` for the parts whose text readers see.
+fn is_content(name: &str) -> bool {
+    /// Parts of Office Open XML that describe the look of others.
+    const LOOKS: [&str; 13] = [
+        "/theme/",
+        "/slideLayouts/",
+        "/slideMasters/",
+        "/notesMasters/",
+        "/handoutMasters/",
+        "/printerSettings/",
+        "/media/",
+        "/styles",
+        "/fontTable",
+        "/numbering",
+        "/settings",
+        "/webSettings",
+        "/tableStyles",
+    ];
+    let is_shown = name.ends_with(".xml") && !LOOKS.iter().any(|look| name.contains(look));
+    is_office_open_xml(name) && is_shown || is_open_document(name)
+}
+
+/// Returns `true` for the parts of ODF that hold text: the document, its headers and footers, and objects in it.
+fn is_open_document(name: &str) -> bool {
+    let file = name.rsplit_once('/').map_or(name, |(_, file)| file);
+    !is_office_open_xml(name) && matches!(file, "content.xml" | "styles.xml")
+}
+
+fn is_office_open_xml(name: &str) -> bool {
+    office_open_xml_type(name).is_some()
+}
+
+/// The external relationships of one part.
+#[derive(Default)]
+struct PartLinks {
+    /// Indexes of `targets` by the ids of the relationships.
+    by_id: HashMap<String, usize>,
+    /// In the order of the file.
+    targets: Vec<ExternalTarget>,
+}
+
+struct ExternalTarget {
+    /// Shared with the links to it, of which there may be many.
+    target: Rc<str>,
+    /// Appends it to the page if it is in no text.
+    append: fn(&mut PageBuilder, &str),
+    is_shown: bool,
+}
+
+impl PartLinks {
+    /// Adds the external relationships of an XML text (ECMA-376 part 2, section 9.3).
+    fn add(&mut self, xml: &str) {
+        for token in XmlTokens::new(xml) {
+            let XmlToken::Start { name, attributes } = token else {
+                continue;
+            };
+            let mode = attributes.get("TargetMode").unwrap_or_default();
+            if local_name(name) != "Relationship" || !mode.eq_ignore_ascii_case("External") {
+                continue;
+            }
+            let (Some(id), Some(target)) = (attributes.get("Id"), attributes.get("Target")) else {
+                continue;
+            };
+            let kind = attributes.get("Type").unwrap_or_default();
+            let external = ExternalTarget {
+                target: target.into(),
+                append: match kind.rsplit_once('/').map_or("", |(_, kind)| kind) {
+                    "hyperlink" => PageBuilder::link,
+                    "image" => PageBuilder::image,
+                    // A template, an embedded object, a frame, another workbook.
+                    _ => PageBuilder::linked_object,
+                },
+                is_shown: false,
+            };
+            if let Entry::Vacant(entry) = self.by_id.entry(id.into_owned()) {
+                entry.insert(self.targets.len());
+                self.targets.push(external);
+            }
+        }
+    }
+}
+
+/// Pass over one part.
+struct PartPass<'p> {
+    page: &'p mut PageBuilder,
+    links: PartLinks,
+    /// The name of the element whose end ends the open link.
+    link_element: Option<&'static str>,
+    /// The instruction of the field that is being read (ECMA-376 part 1, section 17.16).
+    instruction: String,
+    /// Number of the open elements whose text is visible.
+    visible: usize,
+}
+
+/// Elements of Office Open XML whose character data readers see: runs of text, deleted text, formulas and values of cells.
+const TEXT_ELEMENTS: [&str; 4] = ["t", "delText", "f", "v"];
+
+/// Elements of ODF that do not end a line.
+const INLINE_ELEMENTS: [&str; 14] = [
+    "a",
+    "span",
+    "s",
+    "bookmark",
+    "bookmark-start",
+    "bookmark-end",
+    "reference-mark",
+    "reference-mark-start",
+    "reference-mark-end",
+    "soft-page-break",
+    "change",
+    "change-start",
+    "change-end",
+    "ruby-base",
+];
+
+impl<'p> PartPass<'p> {
+    fn new(page: &'p mut PageBuilder, links: PartLinks) -> PartPass<'p> {
+        PartPass {
+            page,
+            links,
+            link_element: None,
+            instruction: String::new(),
+            visible: 0,
+        }
+    }
+
+    fn office_open_xml(&mut self, xml: &str) {
+        let mut is_instruction = false;
+        for token in XmlTokens::new(xml) {
+            match token {
+                XmlToken::Start { name, attributes } => {
+                    let name = local_name(name);
+                    self.visible += usize::from(TEXT_ELEMENTS.contains(&name));
+                    is_instruction |= name == "instrText";
+                    self.start_of_element(name, &attributes);
+                }
+                XmlToken::End { name } => {
+                    let name = local_name(name);
+                    if TEXT_ELEMENTS.contains(&name) {
+                        self.visible = self.visible.saturating_sub(1);
+                    }
+                    is_instruction &= name != "instrText";
+                    self.end_of_element(name);
+                }
+                XmlToken::Text(text) if is_instruction => {
+                    add_to_instruction(&mut self.instruction, &text);
+                }
+                XmlToken::Text(text) if 0 < self.visible => self.page.text(&text),
+                XmlToken::Text(_) => {}
+            }
+        }
+    }
+
+    fn start_of_element(&mut self, name: &str, attributes: &Attributes<'_>) {
+        match name {
+            "hyperlink" => {
+                let target = attributes.get("id").and_then(|id| self.shown_target(&id));
+                self.open_link(target, "hyperlink");
+            }
+            "fldSimple" => {
+                let instruction = attributes.get("instr").unwrap_or_default();
+                self.open_link(hyperlink_target(&instruction), "fldSimple");
+            }
+            "fldChar" => match attributes.get("fldCharType").as_deref() {
+                Some("begin") => self.instruction.clear(),
+                Some("separate") => {
+                    let instruction = std::mem::take(&mut self.instruction);
+                    self.open_link(hyperlink_target(&instruction), "field");
+                }
+                Some("end") => {
+                    if let Some(target) = hyperlink_target(&std::mem::take(&mut self.instruction)) {
+                        self.page.link(&target);
+                    }
+                    self.close_link("field");
+                }
+                _ => {}
+            },
+            "tab" | "br" | "cr" => self.page.line_break(),
+            _ => {}
+        }
+    }
+
+    fn end_of_element(&mut self, name: &str) {
+        match name {
+            "hyperlink" | "fldSimple" => self.close_link(name),
+            // A paragraph, a string of a workbook, a cell and its parts, a comment.
+            "p" | "si" | "c" | "f" | "v" | "comment" | "text" => self.page.line_break(),
+            _ => {}
+        }
+    }
+
+    /// Begins a link, if there is a target. `element` ends it.
+    fn open_link(&mut self, target: Option<impl AsRef<str>>, element: &'static str) {
+        if let Some(target) = target {
+            self.page.open_link(target.as_ref());
+            self.link_element = Some(element);
+        }
+    }
+
+    /// Ends the open link if `element` began it.
+    fn close_link(&mut self, element: &str) {
+        if self.link_element == Some(element) {
+            self.link_element = None;
+            self.page.close_link();
+        }
+    }
+
+    /// Returns the external target of a link in the text.
+    fn shown_target(&mut self, id: &str) -> Option<Rc<str>> {
+        let external = &mut self.links.targets[*self.links.by_id.get(id)?];
+        external.is_shown = true;
+        Some(Rc::clone(&external.target))
+    }
+
+    fn open_document(&mut self, xml: &str) {
+        let mut in_link = false;
+        for token in XmlTokens::new(xml) {
+            match token {
+                XmlToken::Start {
+                    name,
+                    mut attributes,
+                } => {
+                    let name = local_name(name);
+                    if !INLINE_ELEMENTS.contains(&name) {
+                        self.page.line_break();
+                    }
+                    if name == "s" {
+                        self.page.text(" ");
+                    }
+                    let target = attributes.find(|(attribute, _)| *attribute == "xlink:href");
+                    let target = target.map(|(_, target)| target);
+                    match target.filter(|target| is_absolute(target)) {
+                        Some(target) if name == "a" => {
+                            self.page.open_link(&target);
+                            in_link = true;
+                        }
+                        Some(target) if name == "image" => self.page.image(&target),
+                        Some(target) => self.page.linked_object(&target),
+                        None => {}
+                    }
+                }
+                XmlToken::End { name } => {
+                    let name = local_name(name);
+                    if name == "a" && std::mem::take(&mut in_link) {
+                        self.page.close_link();
+                    }
+                    if !INLINE_ELEMENTS.contains(&name) {
+                        self.page.line_break();
+                    }
+                }
+                XmlToken::Text(text) => self.page.text(&text),
+            }
+        }
+    }
+
+    /// Appends the targets that are in no text.
+    fn end(self) {
+        self.page.close_link();
+        self.page.line_break();
+        for external in self.links.targets {
+            if !external.is_shown {
+                (external.append)(self.page, &external.target);
+            }
+        }
+    }
+}
+
+/// Returns `true` for a target outside the document: with a scheme.
+fn is_absolute(target: &str) -> bool {
+    target.split_once(':').is_some_and(|(scheme, _)| {
+        scheme.starts_with(|first: char| first.is_ascii_alphabetic())
+            && scheme
+                .bytes()
+                .all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'-' | b'.'))
+    })
+}
+
+/// Token of an XML text.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum XmlToken<'x> {
+    /// A start tag, or the tag of an empty element, which an end tag follows.
+    Start {
+        /// The name with its prefix.
+        name: &'x str,
+        /// The attributes, as written.
+        attributes: Attributes<'x>,
+    },
+    /// An end tag, or the end of an empty element.
+    End {
+        /// The name with its prefix.
+        name: &'x str,
+    },
+    /// Character data, with references decoded.
+    Text(Cow<'x, str>),
+}
+
+/// Returns the name of an element or attribute without its prefix.
+fn local_name(name: &str) -> &str {
+    name.rsplit_once(':').map_or(name, |(_, local)| local)
+}
+
+/// Decodes the bytes of an XML text: by its byte order mark, else as UTF-8. The formats of documents allow nothing else.
+fn decoded(bytes: &[u8]) -> Cow<'_, str> {
+    encoding_rs::UTF_8.decode(bytes).0
+}
+
+/// Iterator over the tokens of an XML text.
+struct XmlTokens<'x> {
+    text: &'x str,
+    at: usize,
+    /// The end of an empty element, which comes next.
+    pending_end: Option<&'x str>,
+    /// Ends of constructs of which there is none after `at`.
+    missing: [bool; BRACKETS.len()],
+}
+
+/// Starts and ends of what is not markup of elements.
+const BRACKETS: [(&str, &str); 4] = [
+    ("<!--", "-->"),
+    ("<![CDATA[", "]]>"),
+    ("<?", "?>"),
+    ("<!", ">"),
+];
+/// The place of character data among them.
+const CDATA: usize = 1;
+
+impl<'x> XmlTokens<'x> {
+    fn new(text: &'x str) -> XmlTokens<'x> {
+        XmlTokens {
+            text,
+            at: 0,
+            pending_end: None,
+            missing: [false; BRACKETS.len()],
+        }
+    }
+
+    /// Reads what begins with `<`. `None` for what gives no token.
+    fn markup(&mut self) -> Option<XmlToken<'x>> {
+        let rest = &self.text[self.at..];
+        if let Some(index) = BRACKETS
+            .iter()
+            .position(|(start, _)| rest.starts_with(start))
+        {
+            let (start, end) = BRACKETS[index];
+            let content = &rest[start.len()..];
+            let found = (!self.missing[index]).then(|| content.find(end)).flatten();
+            self.missing[index] = found.is_none();
+            // Without its end only the mark is skipped, so that it hides nothing.
+            let content = &content[..found.unwrap_or(0)];
+            self.at += start.len() + content.len() + found.map_or(0, |_| end.len());
+            return (index == CDATA && !content.is_empty()).then(|| XmlToken::Text(content.into()));
+        }
+        let end = tag_end(rest);
+        let tag = &rest[1..end];
+        self.at += end + usize::from(rest[end..].starts_with('>'));
+        if let Some(name) = tag.strip_prefix('/') {
+            return Some(XmlToken::End { name: name.trim() });
+        }
+        let (tag, is_empty) = tag
+            .strip_suffix('/')
+            .map_or((tag, false), |tag| (tag, true));
+        let name_end = tag
+            .find(|c: char| c.is_ascii_whitespace())
+            .unwrap_or(tag.len());
+        let (name, attributes) = tag.split_at(name_end);
+        self.pending_end = is_empty.then_some(name);
+        Some(XmlToken::Start {
+            name,
+            attributes: Attributes(attributes),
+        })
+    }
+}
+
+impl<'x> Iterator for XmlTokens<'x> {
+    type Item = XmlToken<'x>;
+
+    fn next(&mut self) -> Option<XmlToken<'x>> {
+        if let Some(name) = self.pending_end.take() {
+            return Some(XmlToken::End { name });
+        }
+        while self.at < self.text.len() {
+            let rest = &self.text[self.at..];
+            if rest.starts_with('<') {
+                if let Some(token) = self.markup() {
+                    return Some(token);
+                }
+            } else {
+                let end = rest.find('<').unwrap_or(rest.len());
+                self.at += end;
+                return Some(XmlToken::Text(decode_references(&rest[..end])));
+            }
+        }
+        None
+    }
+}
+
+/// The offset of the end of the tag that `text` begins with: of its `>`, or of the next `<`, which no tag contains.
+fn tag_end(text: &str) -> usize {
+    let mut quote = None;
+    for (at, byte) in text.bytes().enumerate().skip(1) {
+        match (byte, quote) {
+            (b'<', _) => return at,
+            (b'>', None) => return at,
+            (b'"' | b'\'', None) => quote = Some(byte),
+            (byte, Some(open)) if byte == open => quote = None,
+            _ => {}
+        }
+    }
+    text.len()
+}
+
+/// The attributes of a tag: an iterator over names and values.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Attributes<'x>(&'x str);
+
+impl<'x> Attributes<'x> {
+    /// Returns the first value of an attribute by its name without the prefix.
+    fn get(&self, local: &str) -> Option<Cow<'x, str>> {
+        let mut all = self.clone();
+        let found = all.find(|(name, _)| local_name(name) == local);
+        found.map(|(_, value)| value)
+    }
+}
+
+impl<'x> Iterator for Attributes<'x> {
+    type Item = (&'x str, Cow<'x, str>);
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let (name, rest) = self.0.split_once('=')?;
+        let rest = rest.trim_start();
+        let quote = rest.chars().next();
+        let quote = quote.filter(|quote| matches!(quote, '"' | '\''))?;
+        let (value, rest) = rest[1..].split_once(quote).unwrap_or((&rest[1..], ""));
+        self.0 = rest;
+        Some((name.trim(), decode_references(value)))
+    }
+}
+
+#[cfg(test)]
+mod xml_tests {
+    use super::*;
+
+    /// The tokens as text: `<name a=b|c=d>`, `</name>`, `text`.
+    fn shown(xml: &str) -> Vec<String> {
+        XmlTokens::new(xml)
+            .map(|token| match token {
+                XmlToken::Start { name, attributes } => {
+                    let attributes: Vec<String> = attributes
+                        .into_iter()
+                        .map(|(name, value)| format!("{name}={value}"))
+                        .collect();
+                    format!("<{name} {}>", attributes.join("|"))
+                }
+                XmlToken::End { name } => format!("</{name}>"),
+                XmlToken::Text(text) => text.into_owned(),
+            })
+            .collect()
+    }
+
+    #[test]
+    fn tokens_are_tags_and_text() {
+        assert_eq!(
+            shown(
+                "<?xml version='1.0'?><!-- <no> --><w:p a=\"1>&amp;\" b = '2'/>x&#65;&lt;<![CDATA[<y&]]></q >"
+            ),
+            ["<w:p a=1>&|b=2>", "</w:p>", "xA<", "<y&", "</q>"]
+        );
+    }
+
+    #[test]
+    fn what_is_not_closed_hides_nothing() {
+        assert_eq!(shown("<!-- a<b>c</b>"), [" a", "<b >", "c", "</b>"]);
+        assert_eq!(shown("<a href=\"x<b>c"), ["<a href=x>", "<b >", "c"]);
+        assert_eq!(
+            shown("a & b &#xFFFFFFFF; &unknown;"),
+            ["a & b &#xFFFFFFFF; &unknown;"]
+        );
+        assert_eq!(shown("<"), ["< >"]);
+    }
+
+    #[test]
+    fn utf_16_is_read_by_its_mark() {
+        let bytes: Vec<u8> = "\u{FEFF}<a>é</a>"
+            .encode_utf16()
+            .flat_map(u16::to_le_bytes)
+            .collect();
+        assert_eq!(shown(&decoded(&bytes)), ["<a >", "é", "</a>"]);
+    }
+}

@@ -1,0 +1,478 @@
+//! Messages of Outlook (MS-OXMSG): properties in the streams of a compound file, which becomes a MIME message.
+//!
+//! The message has the header fields with which it was transported, or fields made of its properties; then its bodies, its
+//! attachments, and the messages attached to it, those inside others too, as parts beside each other. All parts are in base64, so that
+//! no boundary can be in them.
+//!
+//! The crate `cfb` reads the compound file: it refuses chains of sectors that form a circle or share sectors.
+
+use std::collections::VecDeque;
+use std::io::{Cursor, Read};
+
+use cfb::CompoundFile;
+use data_encoding::BASE64_MIME;
+use encoding_rs::{Encoding, WINDOWS_1252};
+
+use super::rtf::{self, encoding_of_code_page};
+use super::{DocumentContent, DocumentReading, Unpacking};
+use crate::lines::begins_with;
+use urlspool_text::diagnostic::DiagnosticKind;
+use urlspool_text::limits::{Limits, OUTLOOK_STREAMS};
+
+/// Reads a compound file.
+pub(super) fn read(bytes: &[u8], limits: &Limits) -> DocumentReading {
+    let mut unpacking = Unpacking::new(limits);
+    let file = match CompoundFile::open(Cursor::new(bytes)) {
+        Ok(file) => file,
+        Err(error) => {
+            let message = format!("a damaged message of Outlook or document of Office: {error}");
+            unpacking.problem(DiagnosticKind::Damage, message);
+            return unpacking.reading(DocumentContent::Unread);
+        }
+    };
+    // A compound file without properties of a message holds a document of Office before 2007, or an encrypted one of today.
+    if !file.is_stream("/__properties_version1.0") {
+        return DocumentReading::default();
+    }
+    let mut reader = OutlookReader {
+        file,
+        unpacking,
+        streams_left: OUTLOOK_STREAMS,
+        attached: VecDeque::new(),
+    };
+    let message = reader.messages();
+    reader.unpacking.reading(DocumentContent::Message(message))
+}
+
+/// Boundary between the outermost parts, and between the bodies and attachments of one message.
+const OUTER_BOUNDARY: &str = "=_outlook";
+const INNER_BOUNDARY: &str = "=_parts";
+
+/// Identifiers of properties (MS-OXPROPS).
+mod property {
+    pub(super) const SUBJECT: u16 = 0x0037;
+    pub(super) const CLIENT_SUBMIT_TIME: u16 = 0x0039;
+    pub(super) const TRANSPORT_MESSAGE_HEADERS: u16 = 0x007D;
+    pub(super) const SENDER_NAME: u16 = 0x0C1A;
+    pub(super) const SENDER_EMAIL_ADDRESS: u16 = 0x0C1F;
+    pub(super) const DISPLAY_CC: u16 = 0x0E03;
+    pub(super) const DISPLAY_TO: u16 = 0x0E04;
+    pub(super) const MESSAGE_DELIVERY_TIME: u16 = 0x0E06;
+    pub(super) const BODY: u16 = 0x1000;
+    pub(super) const RTF_COMPRESSED: u16 = 0x1009;
+    pub(super) const HTML: u16 = 0x1013;
+    pub(super) const INTERNET_MESSAGE_ID: u16 = 0x1035;
+    pub(super) const ATTACH_DATA: u16 = 0x3701;
+    pub(super) const ATTACH_FILENAME: u16 = 0x3704;
+    pub(super) const ATTACH_LONG_FILENAME: u16 = 0x3707;
+    pub(super) const ATTACH_LONG_PATHNAME: u16 = 0x370D;
+    pub(super) const ATTACH_MIME_TAG: u16 = 0x370E;
+    pub(super) const INTERNET_CODEPAGE: u16 = 0x3FDE;
+    pub(super) const MESSAGE_CODEPAGE: u16 = 0x3FFD;
+    pub(super) const SENDER_SMTP_ADDRESS: u16 = 0x5D01;
+}
+
+/// Types of properties (MS-OXCDATA section 2.11.1).
+const STRING8: u16 = 0x001E;
+const UNICODE: u16 = 0x001F;
+const BINARY: u16 = 0x0102;
+const OBJECT: u16 = 0x000D;
+
+/// State of reading one file.
+struct OutlookReader<'b> {
+    file: CompoundFile<Cursor<&'b [u8]>>,
+    unpacking: Unpacking<'b>,
+    /// Number of streams that may still be read.
+    streams_left: usize,
+    /// Storages of messages that are attached and were not read yet.
+    attached: VecDeque<String>,
+}
+
+/// Storage of a message: its path with a slash at the end, and its properties of fixed size.
+struct MessageStorage {
+    path: String,
+    fixed: Vec<u8>,
+    /// The encoding of its strings of bytes.
+    encoding: &'static Encoding,
+}
+
+impl MessageStorage {
+    /// The value of a property of fixed size.
+    fn fixed(&self, id: u16) -> Option<u64> {
+        self.fixed.chunks_exact(16).find_map(|entry| {
+            let value: [u8; 8] = entry[8..].try_into().ok()?;
+            (entry[2..4] == id.to_le_bytes()).then(|| u64::from_le_bytes(value))
+        })
+    }
+
+    /// The encoding of a property that holds the number of a code page.
+    fn code_page(&self, id: u16) -> Option<&'static Encoding> {
+        encoding_of_code_page(self.fixed(id)? as i32)
+    }
+}
+
+impl OutlookReader<'_> {
+    /// The message with all messages attached to it.
+    fn messages(&mut self) -> Vec<u8> {
+        // Bytes of the header of a root storage (MS-OXMSG section 2.4.1).
+        let outermost = self.storage("/", 32);
+        let mut message = self.header(&outermost);
+        push_line(&mut message, &multipart(OUTER_BOUNDARY));
+        self.parts(&outermost, OUTER_BOUNDARY, &mut message);
+        while let Some(path) = self.attached.pop_front() {
+            if self.is_at_limit() {
+                break;
+            }
+            let storage = self.storage(&path, 24);
+            let part = format!("--{OUTER_BOUNDARY}\nContent-Type: message/rfc822\n");
+            push_line(&mut message, &part);
+            message.extend_from_slice(&self.header(&storage));
+            push_line(&mut message, &multipart(INNER_BOUNDARY));
+            self.parts(&storage, INNER_BOUNDARY, &mut message);
+            push_line(&mut message, &format!("--{INNER_BOUNDARY}--"));
+        }
+        push_line(&mut message, &format!("--{OUTER_BOUNDARY}--"));
+        message
+    }
+
+    /// Opens the storage of a message. `header_bytes` precede its properties of fixed size.
+    fn storage(&mut self, path: &str, header_bytes: usize) -> MessageStorage {
+        let properties = self
+            .stream(&format!("{path}__properties_version1.0"))
+            .unwrap_or_default();
+        let mut storage = MessageStorage {
+            path: path.to_owned(),
+            fixed: properties.get(header_bytes..).unwrap_or_default().to_vec(),
+            encoding: WINDOWS_1252,
+        };
+        let named = storage.code_page(property::MESSAGE_CODEPAGE);
+        let named = named.or_else(|| storage.code_page(property::INTERNET_CODEPAGE));
+        storage.encoding = named.unwrap_or(WINDOWS_1252);
+        storage
+    }
+
+    /// Returns `true` if nothing more may be read.
+    fn is_at_limit(&self) -> bool {
+        self.streams_left == 0 || self.unpacking.left == 0
+    }
+
+    /// Reads a stream, if there is one, up to its damage or a limit.
+    fn stream(&mut self, path: &str) -> Option<Vec<u8>> {
+        if !self.file.is_stream(path) {
+            return None;
+        }
+        if self.is_at_limit() {
+            let max = self.unpacking.limits.message_bytes;
+            let message = format!(
+                "a message of Outlook of more than {max} bytes (message_bytes) or {OUTLOOK_STREAMS} streams: the rest is not read"
+            );
+            self.unpacking.problem(DiagnosticKind::Limit, message);
+            return None;
+        }
+        self.streams_left -= 1;
+        let mut bytes = Vec::new();
+        let result = self.file.open_stream(path).and_then(|stream| {
+            let mut stream = stream.take(self.unpacking.left as u64);
+            stream.read_to_end(&mut bytes)
+        });
+        if let Err(error) = result {
+            self.unpacking.problem(
+                DiagnosticKind::Damage,
+                format!("a damaged message of Outlook: {error}"),
+            );
+        }
+        self.unpacking.left -= bytes.len();
+        Some(bytes)
+    }
+
+    /// Reads a property of this type.
+    fn property(&mut self, path: &str, id: u16, kind: u16) -> Option<Vec<u8>> {
+        self.stream(&format!("{path}__substg1.0_{id:04X}{kind:04X}"))
+    }
+
+    /// Reads a property that is a text.
+    fn text(&mut self, path: &str, id: u16, encoding: &'static Encoding) -> Option<String> {
+        let text = match self.property(path, id, UNICODE) {
+            Some(bytes) => decoded(&bytes, encoding_rs::UTF_16LE),
+            None => decoded(&self.property(path, id, STRING8)?, encoding),
+        };
+        let text = text.trim_end_matches('\0');
+        (!text.is_empty()).then(|| text.to_owned())
+    }
+
+    /// The header fields of a message, except those of MIME.
+    fn header(&mut self, storage: &MessageStorage) -> Vec<u8> {
+        let mut header = Vec::new();
+        let mut text = |id| self.text(&storage.path, id, storage.encoding);
+        let transported = text(property::TRANSPORT_MESSAGE_HEADERS).unwrap_or_default();
+        for line in transported_lines(&transported) {
+            push_line(&mut header, line);
+        }
+        if !header.is_empty() {
+            return header;
+        }
+        let name = text(property::SENDER_NAME);
+        let address =
+            text(property::SENDER_SMTP_ADDRESS).or_else(|| text(property::SENDER_EMAIL_ADDRESS));
+        let sender = match (name, address) {
+            (Some(name), Some(address)) if name != address && address.contains('@') => {
+                Some(format!("{name} <{address}>"))
+            }
+            (name, address) => name.or(address),
+        };
+        let date = [
+            property::CLIENT_SUBMIT_TIME,
+            property::MESSAGE_DELIVERY_TIME,
+        ]
+        .into_iter()
+        .find_map(|id| rfc_5322_date(storage.fixed(id)?));
+        let fields = [
+            ("From", sender),
+            ("To", text(property::DISPLAY_TO)),
+            ("Cc", text(property::DISPLAY_CC)),
+            ("Subject", text(property::SUBJECT)),
+            ("Message-ID", text(property::INTERNET_MESSAGE_ID)),
+            ("Date", date),
+        ];
+        for (name, value) in fields {
+            if let Some(value) = value {
+                push_line(&mut header, &format!("{name}: {}", one_line(&value)));
+            }
+        }
+        header
+    }
+
+    /// Appends the bodies and attachments of a message, each after a boundary. Notes the messages that are attached.
+    fn parts(&mut self, storage: &MessageStorage, boundary: &str, message: &mut Vec<u8>) {
+        let path = &storage.path;
+        let mut part = |content_type: &str, bytes: &[u8]| {
+            let header = format!(
+                "--{boundary}\nContent-Type: {content_type}\nContent-Transfer-Encoding: base64\n"
+            );
+            push_line(message, &header);
+            message.extend_from_slice(BASE64_MIME.encode(bytes).as_bytes());
+        };
+        if let Some(body) = self.text(path, property::BODY, storage.encoding) {
+            part("text/plain; charset=utf-8", body.as_bytes());
+        }
+        let html = self.property(path, property::HTML, BINARY);
+        if let Some(html) = html {
+            let charset = storage.code_page(property::INTERNET_CODEPAGE);
+            let charset = charset.map_or(String::new(), |encoding| {
+                format!("; charset={}", encoding.name())
+            });
+            part(&format!("text/html{charset}"), &html);
+        } else if let Some(html) = self.text(path, property::HTML, storage.encoding) {
+            part("text/html; charset=utf-8", html.as_bytes());
+        } else if let Some(packed) = self.property(path, property::RTF_COMPRESSED, BINARY)
+            && let Some(page) = self.page_of_rtf(&packed)
+        {
+            part("text/html; charset=utf-8", &page);
+        }
+        for name in self.attachments(path) {
+            let path = format!("{path}{name}/");
+            let mut text = |id| self.text(&path, id, storage.encoding);
+            let name =
+                text(property::ATTACH_LONG_FILENAME).or_else(|| text(property::ATTACH_FILENAME));
+            let media_type = text(property::ATTACH_MIME_TAG).map(|tag| media_type(&tag));
+            // An attachment that is kept elsewhere.
+            if let Some(elsewhere) = text(property::ATTACH_LONG_PATHNAME) {
+                part("text/plain; charset=utf-8", elsewhere.as_bytes());
+            }
+            if let Some(bytes) = self.property(&path, property::ATTACH_DATA, BINARY) {
+                let media_type = media_type
+                    .flatten()
+                    .unwrap_or_else(|| "application/octet-stream".to_owned());
+                let name = name.map_or(String::new(), |name| {
+                    format!("; name*=utf-8''{}", percent_encoded(&name))
+                });
+                part(&format!("{media_type}{name}"), &bytes);
+            }
+            let data = property::ATTACH_DATA;
+            let inner = format!("{path}__substg1.0_{data:04X}{OBJECT:04X}/");
+            let properties = format!("{inner}__properties_version1.0");
+            if self.file.is_stream(properties) {
+                self.attach(inner);
+            }
+        }
+    }
+
+    /// Notes a message that is attached. Its depth is bounded: each look-up of a stream walks along
+    /// the path of its storage.
+    fn attach(&mut self, path: String) {
+        let max = self.unpacking.limits.mime_depth;
+        // An attachment and the message in it are two storages.
+        if path.matches('/').count() / 2 <= max {
+            self.attached.push_back(path);
+        } else {
+            let message = format!(
+                "messages of Outlook inside more than {max} others (mime_depth) are not read"
+            );
+            self.unpacking.problem(DiagnosticKind::Limit, message);
+        }
+    }
+
+    /// The names of the storages of a message's attachments.
+    fn attachments(&mut self, path: &str) -> Vec<String> {
+        let Ok(entries) = self.file.read_storage(path) else {
+            return Vec::new();
+        };
+        entries
+            .filter(|entry| entry.is_storage() && entry.name().starts_with("__attach_version1.0_"))
+            .map(|entry| entry.name().to_owned())
+            .take(OUTLOOK_STREAMS)
+            .collect()
+    }
+
+    /// The page of a body in packed RTF.
+    fn page_of_rtf(&mut self, packed: &[u8]) -> Option<Vec<u8>> {
+        let rtf = unpacked_rtf(packed, self.unpacking.left);
+        self.unpacking.left -= rtf.as_ref().map_or(0, Vec::len).min(self.unpacking.left);
+        if rtf.is_none() {
+            self.unpacking.problem(
+                DiagnosticKind::Damage,
+                "the packed body of a message of Outlook is damaged",
+            );
+        }
+        let reading = rtf::read(&rtf?, self.unpacking.limits);
+        for problem in reading.problems {
+            self.unpacking.problem(problem.kind, problem.message);
+        }
+        match reading.content {
+            DocumentContent::Page(page) => Some(page),
+            DocumentContent::Message(_) | DocumentContent::Unread => None,
+        }
+    }
+}
+
+fn multipart(boundary: &str) -> String {
+    format!("Content-Type: multipart/mixed; boundary=\"{boundary}\"\n")
+}
+
+fn decoded(bytes: &[u8], encoding: &'static Encoding) -> String {
+    encoding.decode_without_bom_handling(bytes).0.into_owned()
+}
+
+/// Appends a line at the start of a line.
+fn push_line(message: &mut Vec<u8>, line: &str) {
+    if message.last().is_some_and(|&last| last != b'\n') {
+        message.push(b'\n');
+    }
+    message.extend_from_slice(line.as_bytes());
+    message.push(b'\n');
+}
+
+/// The lines of a header that belong to fields, except those of MIME, which describe bodies that the file does not have.
+fn transported_lines(header: &str) -> Vec<&str> {
+    let mut is_kept = false;
+    let mut kept = Vec::new();
+    for line in header
+        .trim_start()
+        .lines()
+        .map(str::trim_end)
+        .take_while(|line| !line.is_empty())
+    {
+        if !line.starts_with([' ', '\t']) {
+            let name = line.split_once(':').map_or("", |(name, _)| name);
+            let is_field = !name.is_empty()
+                && name.bytes().all(|byte| byte.is_ascii_graphic())
+                && !name.starts_with('-');
+            let is_mime = name.eq_ignore_ascii_case("mime-version")
+                || begins_with(name.as_bytes(), b"content-");
+            is_kept = is_field && !is_mime;
+        }
+        if is_kept {
+            kept.push(line);
+        }
+    }
+    kept
+}
+
+/// The value of a field in one line.
+fn one_line(value: &str) -> String {
+    value.split(char::is_control).collect::<Vec<_>>().join(" ")
+}
+
+/// A media type, if it is one.
+fn media_type(tag: &str) -> Option<String> {
+    let is_token = tag
+        .bytes()
+        .all(|byte| byte.is_ascii_alphanumeric() || b"!#$&-^_.+/".contains(&byte));
+    let is_composite = tag.to_ascii_lowercase().starts_with("multipart/");
+    (tag.contains('/') && is_token && !is_composite).then(|| tag.to_owned())
+}
+
+/// A value by RFC 2231.
+fn percent_encoded(name: &str) -> String {
+    name.bytes()
+        .map(|byte| match byte {
+            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'.' | b'-' | b'_' => {
+                char::from(byte).to_string()
+            }
+            _ => format!("%{byte:02X}"),
+        })
+        .collect()
+}
+
+/// A time in units of 100 nanoseconds since 1601, as a date of RFC 5322.
+fn rfc_5322_date(time: u64) -> Option<String> {
+    const UNITS_PER_SECOND: u64 = 10_000_000;
+    /// Seconds from 1601 to 1970.
+    const EPOCH: i64 = 11_644_473_600;
+    let seconds = i64::try_from(time / UNITS_PER_SECOND).ok()? - EPOCH;
+    let time = jiff::Timestamp::from_second(seconds).ok()?;
+    Some(time.strftime("%a, %d %b %Y %H:%M:%S +0000").to_string())
+}
+
+/// Unpacks RTF (MS-OXRTFCP), at most `max` bytes. `None` if it is not packed RTF.
+fn unpacked_rtf(packed: &[u8], max: usize) -> Option<Vec<u8>> {
+    /// The dictionary at the start (MS-OXRTFCP section 2.1.2.1).
+    const START: &[u8] = b"{\\rtf1\\ansi\\mac\\deff0\\deftab720{\\fonttbl;}{\\f0\\fnil \\froman \\fswiss \\fmodern \\fscript \\fdecor MS Sans SerifSymbolArialTimes New RomanCourier{\\colortbl\\red0\\green0\\blue0\r\n\\par \\pard\\plain\\f0\\fs20\\b\\i\\u\\tab\\tx";
+    const HEADER_BYTES: usize = 16;
+    const DICTIONARY_BYTES: usize = 4_096;
+    let size = u32::from_le_bytes(packed.get(4..8)?.try_into().ok()?) as usize;
+    let data = packed.get(HEADER_BYTES..)?;
+    match packed.get(8..12)? {
+        b"MELA" => return Some(data[..data.len().min(size).min(max)].to_vec()),
+        b"LZFu" => {}
+        _ => return None,
+    }
+    let max = max.min(size);
+    let mut dictionary = [0_u8; DICTIONARY_BYTES];
+    dictionary[..START.len()].copy_from_slice(START);
+    let mut write = START.len();
+    let mut rtf = Vec::new();
+    let mut bytes = data.iter().copied();
+    'runs: while let Some(control) = bytes.next() {
+        for bit in 0..8 {
+            if max <= rtf.len() {
+                break 'runs;
+            }
+            let Some(first) = bytes.next() else {
+                break 'runs;
+            };
+            if control & 1 << bit == 0 {
+                rtf.push(first);
+                dictionary[write] = first;
+                write = (write + 1) % DICTIONARY_BYTES;
+                continue;
+            }
+            let Some(second) = bytes.next() else {
+                break 'runs;
+            };
+            let reference = usize::from(first) << 8 | usize::from(second);
+            let (mut read, len) = (reference >> 4, (reference & 15) + 2);
+            if read == write {
+                break 'runs;
+            }
+            for _ in 0..len {
+                let byte = dictionary[read];
+                read = (read + 1) % DICTIONARY_BYTES;
+                rtf.push(byte);
+                dictionary[write] = byte;
+                write = (write + 1) % DICTIONARY_BYTES;
+            }
+        }
+    }
+    Some(rtf)
+}

@@ -1,0 +1,11 @@
+//! From a message to its decoded texts, each with the way back to the raw bytes.
+
+pub mod decode;
+pub mod documents;
+mod lines;
+mod references;
+#[cfg_attr(
+    not(feature = "files"),
+    expect(dead_code, reason = "finds where streams can be cut")
+)]
+pub mod split;

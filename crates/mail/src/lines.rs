@@ -1,0 +1,82 @@
+//! Lines of a text, runs of bytes at its start and its end, and the place at which a text that is too long to be read at once is cut.
+
+use urlspool_text::limits::OPEN_WRAPPER_BYTES;
+
+/// Returns the offset after the line that holds `at`: after its LF, or the end of the text.
+pub(crate) fn line_end(text: &[u8], at: usize) -> usize {
+    memchr::memchr(b'\n', &text[at..]).map_or(text.len(), |end| at + end + 1)
+}
+
+/// Returns the first line of a text, without its LF.
+pub(crate) fn first_line(text: &[u8]) -> &[u8] {
+    &text[..memchr::memchr(b'\n', text).unwrap_or(text.len())]
+}
+
+/// Returns the number of bytes at the start of `text` before the first that is not `is_part`.
+pub(crate) fn run_len(text: &[u8], is_part: impl Fn(u8) -> bool) -> usize {
+    text.iter().take_while(|&&byte| is_part(byte)).count()
+}
+
+/// Returns the number of bytes at the end of `text` after the last that is not `is_part`.
+pub(crate) fn end_run_len(text: &[u8], is_part: impl Fn(u8) -> bool) -> usize {
+    text.iter().rev().take_while(|&&byte| is_part(byte)).count()
+}
+
+/// Returns `true` for a space and a tab.
+pub(crate) fn is_blank(byte: u8) -> bool {
+    matches!(byte, b' ' | b'\t')
+}
+
+/// Returns `true` for LF and CR.
+pub(crate) fn is_line_end(byte: u8) -> bool {
+    matches!(byte, b'\n' | b'\r')
+}
+
+/// Returns `true` if a text begins with a word, in upper or lower case.
+pub(crate) fn begins_with(text: &[u8], word: &[u8]) -> bool {
+    text.get(..word.len())
+        .is_some_and(|start| start.eq_ignore_ascii_case(word))
+}
+
+/// Returns `true` if a line begins at `at`.
+pub(crate) fn is_line_start(text: &[u8], at: usize) -> bool {
+    at == 0 || text[at - 1] == b'\n'
+}
+
+/// Returns the byte that two hexadecimal digits at the start of a text stand for.
+pub(crate) fn hex_pair(text: &[u8]) -> Option<u8> {
+    let (high, low) = (*text.first()?, *text.get(1)?);
+    let value = char::from(high).to_digit(16)? * 16 + char::from(low).to_digit(16)?;
+    Some(value as u8)
+}
+
+/// Returns the position at which to cut `text` so that no URL is divided: after a blank line outside a wrapper, else after a line
+/// outside one, else after any line, else after a word, else at the end.
+pub(crate) fn text_border(text: &[u8]) -> usize {
+    /// Bytes at the end that are searched.
+    const TAIL_BYTES: usize = 256 << 10;
+    /// Borders of one kind that are tried.
+    const MAX_TRIES: usize = 64;
+    let lowest = text.len().saturating_sub(TAIL_BYTES).max(1);
+    let tail = &text[lowest..];
+    let blank_line = memchr::memrchr_iter(b'\n', tail)
+        .filter_map(|at| {
+            let above = tail[..at].strip_suffix(b"\r").unwrap_or(&tail[..at]);
+            above.ends_with(b"\n").then(|| above.len() - 1)
+        })
+        .take(MAX_TRIES)
+        .find(|&at| is_outside_wrapper(text, lowest + at));
+    let mut lines = memchr::memrchr_iter(b'\n', tail).take(MAX_TRIES);
+    let mut outside = lines.clone();
+    blank_line
+        .or_else(|| outside.find(|&at| is_outside_wrapper(text, lowest + at)))
+        .or_else(|| lines.next())
+        .or_else(|| memchr::memrchr3(b' ', b'>', b'"', tail))
+        .map_or(text.len(), |at| lowest + at + 1)
+}
+
+/// Returns `true` if no `<` is open at `at`.
+fn is_outside_wrapper(text: &[u8], at: usize) -> bool {
+    let before = &text[at.saturating_sub(OPEN_WRAPPER_BYTES)..at];
+    memchr::memrchr(b'<', before) <= memchr::memrchr(b'>', before)
+}

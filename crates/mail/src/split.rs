@@ -1,0 +1,432 @@
+//! Divides a source into whole messages. The format is detected once, by content.
+//!
+//! There are two steps, so that one thread can do the first while others do the second: a [`BlockReader`] cuts a stream into blocks
+//! at message borders, and [`messages`] divides a block into messages.
+
+mod babyl;
+#[cfg(feature = "files")]
+mod block_reader;
+mod content_length;
+mod format;
+mod mbox;
+mod mmdf;
+mod news;
+
+use std::sync::Arc;
+
+#[cfg(feature = "files")]
+pub use block_reader::{
+    BlockReader, OpenedStream, SourceStart, StreamBlocks, UnreadBlock, open, open_range,
+};
+#[cfg(feature = "files")]
+pub(crate) use format::begins_message;
+pub use format::{Format, MboxDialect, detect_format, mbox_dialect};
+pub(crate) use format::{begins_whole_page, is_page};
+pub use format::{normalize_line_ends, remove_leading_nuls};
+
+use crate::documents::DocumentKind;
+use crate::lines::line_end;
+use urlspool_text::diagnostic::{Diagnostic, DiagnosticKind};
+use urlspool_text::origin::SourceKind;
+use urlspool_text::planted_faults::{PlantedFault, panic_at_mark};
+
+/// One message in its source.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Message<'b> {
+    /// Its raw bytes, without the `From ` line before it.
+    pub raw: &'b [u8],
+    /// The offset of its first byte in the source, its `From ` line included.
+    pub start: u64,
+    /// Bytes of the `From ` line, or of what takes its place in other formats.
+    pub envelope: usize,
+    /// The kind of its source.
+    pub kind: SourceKind,
+    /// Form of its header. A text has none, and neither has a later fragment of a message beyond the limit.
+    pub header: HeaderForm,
+    /// `true` if its lines are in wire format: CRLF, dots doubled at line starts, a final `.` (RFC 3977 section 3.1.1).
+    pub wire: bool,
+    /// The part of the message that `raw` holds.
+    pub extent: Extent<'b>,
+    /// Number of bytes that the file was unpacked to for each of its own; 0 if it is no container.
+    pub unpacked_times: u64,
+}
+
+/// Part of a message that is available.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Extent<'b> {
+    /// All of it, or the start of a text.
+    #[default]
+    Whole,
+    /// The first fragment of a message beyond the limit, or the start of one.
+    FirstFragment,
+    /// A later fragment of a message or text, whose head this is.
+    LaterFragment(MessageHead<'b>),
+}
+
+/// Head of a message or text of which only a later fragment is available.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct MessageHead<'b> {
+    /// The offset of its first byte in the source, its `From ` line included.
+    pub start: u64,
+    /// Number of line ends between `start` and the fragment.
+    pub line_ends: u64,
+    /// The first of its raw bytes, with all of its header if that is not too large.
+    pub raw: &'b [u8],
+    /// Form of its header.
+    pub header: HeaderForm,
+    /// `true` if its lines are in wire format.
+    pub wire: bool,
+}
+
+impl<'b> MessageHead<'b> {
+    /// Returns the head as a message.
+    #[must_use]
+    pub fn message(&self, kind: SourceKind) -> Message<'b> {
+        Message {
+            start: self.start,
+            kind,
+            header: self.header,
+            wire: self.wire,
+            extent: Extent::FirstFragment,
+            ..Message::text(self.raw)
+        }
+    }
+}
+
+/// Form of the header block at the start of a message.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum HeaderForm {
+    /// Header fields, a blank line, the body.
+    Present,
+    /// Header fields, a blank line, a copy of some fields, the body (Babyl).
+    Copied {
+        /// The offset of the body in the message's raw bytes.
+        body: usize,
+    },
+    /// Five lines without field names, as in A news: `A` and the article's name, newsgroups, path, date, title.
+    ANews,
+    /// No header: text from the first byte on.
+    Absent,
+    /// No header: an HTML page from the first byte on.
+    Page,
+    /// No header: a document, or a fragment of one.
+    Document(DocumentKind),
+}
+
+impl<'b> Message<'b> {
+    /// Reads a mail message or news article that is a source by itself: `raw` begins with its header.
+    ///
+    /// Never fails: broken mail is read as far as it can be.
+    #[must_use]
+    pub fn parse(raw: &'b [u8]) -> Message<'b> {
+        Message {
+            header: HeaderForm::Present,
+            kind: SourceKind::Message,
+            ..Message::text(raw)
+        }
+    }
+
+    /// Takes `raw` as a text without a header.
+    #[must_use]
+    pub fn text(raw: &'b [u8]) -> Message<'b> {
+        Message {
+            raw,
+            start: 0,
+            envelope: 0,
+            kind: SourceKind::Text,
+            header: HeaderForm::Absent,
+            wire: false,
+            extent: Extent::Whole,
+            unpacked_times: 0,
+        }
+    }
+
+    /// Returns the head of the message if this is a later fragment of it.
+    #[must_use]
+    pub fn head(&self) -> Option<MessageHead<'b>> {
+        match self.extent {
+            Extent::LaterFragment(head) => Some(head),
+            Extent::Whole | Extent::FirstFragment => None,
+        }
+    }
+
+    /// Returns the offset of the first byte of `raw` in the source.
+    #[must_use]
+    pub fn raw_start(&self) -> u64 {
+        self.start + self.envelope as u64
+    }
+
+    /// Returns the offset in the source after the last byte.
+    #[must_use]
+    pub fn end(&self) -> u64 {
+        self.raw_start() + self.raw.len() as u64
+    }
+}
+
+/// Item that a block is divided into.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum SplitOutput<'b> {
+    /// A message.
+    Message(Message<'b>),
+    /// A border that is damaged or can be understood in two ways.
+    Diagnostic(Diagnostic),
+}
+
+/// Position of a buffer's end in its source.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum AtEof {
+    /// More bytes follow, which may belong to the last message of the buffer.
+    No,
+    /// The buffer ends where the source, or its last message, does.
+    Yes,
+}
+
+/// Divides `block` into messages and passes them to `sink` in order, each after the diagnostics about its borders and its
+/// size.
+pub fn messages<'b>(block: &'b Block, format: Format, sink: &mut dyn FnMut(SplitOutput<'b>)) {
+    let (bytes, offset) = (block.bytes.as_slice(), block.offset);
+    panic_at_mark(PlantedFault::PanicInSplit, bytes);
+    let is_first_fragment = block.role == BlockRole::FirstFragment;
+    let sink: &mut dyn FnMut(SplitOutput<'b>) = &mut |mut output| {
+        if let SplitOutput::Message(message) = &mut output {
+            message.unpacked_times = block.unpacked_times;
+            if is_first_fragment {
+                message.extent = Extent::FirstFragment;
+            }
+        }
+        sink(output);
+    };
+    let mut at_eof = AtEof::Yes;
+    if is_first_fragment {
+        sink(SplitOutput::Diagnostic(too_large(block, format)));
+        at_eof = AtEof::No;
+    }
+    match (&block.role, format) {
+        (BlockRole::LaterFragment(fragment), _) => {
+            let header = match format {
+                Format::Document(kind) => HeaderForm::Document(kind),
+                _ => HeaderForm::Absent,
+            };
+            sink(SplitOutput::Message(Message {
+                extent: Extent::LaterFragment(message_head(fragment, format)),
+                ..sole_message(block, format, header)
+            }));
+        }
+        (_, Format::Document(_) | Format::Text | Format::Html) => {
+            let header = match format {
+                Format::Document(kind) => HeaderForm::Document(kind),
+                Format::Html => HeaderForm::Page,
+                _ => HeaderForm::Absent,
+            };
+            sink(SplitOutput::Message(sole_message(block, format, header)));
+        }
+        (_, Format::Mbox) => mbox::messages(bytes, offset, sink),
+        // The Content-Length of a message beyond the limit is not used.
+        (BlockRole::FirstFragment, Format::Mboxcl) => sink(SplitOutput::Message(mbox::message(
+            bytes,
+            0,
+            bytes.len(),
+            offset,
+        ))),
+        (_, Format::Mboxcl) => content_length::messages(bytes, offset, sink),
+        (_, Format::Rnews) => news::batch_messages(bytes, offset, at_eof, sink),
+        (_, Format::Mmdf) => mmdf::messages(bytes, offset, sink),
+        (_, Format::Babyl) => babyl::messages(bytes, offset, sink),
+        (BlockRole::Whole, Format::Emlx) => emlx_message(bytes, offset, sink),
+        (_, Format::Emlx | Format::Single(_)) => {
+            let wire = news::is_wire(bytes);
+            let raw = if wire {
+                news::without_terminator(bytes)
+            } else {
+                bytes
+            };
+            sink(SplitOutput::Message(Message {
+                raw,
+                wire,
+                ..sole_message(block, format, single_header(bytes))
+            }));
+        }
+    }
+}
+
+/// Returns the diagnostic about a message beyond the limit, of which `block` is the first fragment.
+fn too_large(block: &Block, format: Format) -> Diagnostic {
+    let bytes = block.bytes.len();
+    let text = match format {
+        Format::Document(_) => {
+            format!("a document larger than message_bytes, of more than {bytes} bytes, is not read")
+        }
+        _ => format!(
+            "a message larger than message_bytes: after its first {bytes} bytes it is read as text"
+        ),
+    };
+    Diagnostic::at(DiagnosticKind::Limit, block.offset, text)
+}
+
+/// Returns a block that is one message or text as that message.
+fn sole_message(block: &Block, format: Format, header: HeaderForm) -> Message<'_> {
+    Message {
+        start: block.offset,
+        kind: format.kind(),
+        header,
+        ..Message::text(&block.bytes)
+    }
+}
+
+/// Returns the form of the header of a message that is a file by itself.
+fn single_header(bytes: &[u8]) -> HeaderForm {
+    if news::is_a_news(bytes) {
+        HeaderForm::ANews
+    } else {
+        HeaderForm::Present
+    }
+}
+
+/// Returns the head of the message that a block is a later fragment of.
+fn message_head(fragment: &FragmentHead, format: Format) -> MessageHead<'_> {
+    let bytes = fragment.head.as_slice();
+    let (envelope, header) = match format {
+        Format::Text => (0, HeaderForm::Absent),
+        Format::Html => (0, HeaderForm::Page),
+        Format::Document(kind) => (0, HeaderForm::Document(kind)),
+        Format::Mbox | Format::Mboxcl => (mbox::envelope(bytes), HeaderForm::Present),
+        // The line that separates messages.
+        Format::Rnews | Format::Mmdf | Format::Babyl | Format::Emlx => {
+            (line_end(bytes, 0), HeaderForm::Present)
+        }
+        Format::Single(_) => (0, single_header(bytes)),
+    };
+    let raw = &bytes[envelope..];
+    MessageHead {
+        start: fragment.start,
+        line_ends: fragment.line_ends,
+        raw,
+        header,
+        wire: news::is_wire(raw) && envelope == 0,
+    }
+}
+
+/// Whole messages, or a fragment of one.
+#[derive(Debug, Default)]
+pub struct Block {
+    /// The bytes.
+    pub bytes: Vec<u8>,
+    /// The offset of the first byte in the source.
+    pub offset: u64,
+    /// Content of the bytes.
+    pub role: BlockRole,
+    /// Number of bytes that the file was unpacked to for each of its own; 0 if it is no container.
+    pub unpacked_times: u64,
+}
+
+/// Content of a block.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum BlockRole {
+    /// Whole messages, or the first fragment of a text; no URL crosses its end.
+    #[default]
+    Whole,
+    /// The first fragment of a message larger than the limit.
+    FirstFragment,
+    /// A later fragment of a message or text.
+    LaterFragment(FragmentHead),
+}
+
+/// Start of a message or text that is read in fragments.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FragmentHead {
+    /// The offset of its first byte in the source.
+    pub start: u64,
+    /// Number of line ends between `start` and the fragment.
+    pub line_ends: u64,
+    /// Its first bytes, at most [`MESSAGE_PREFIX_BYTES`](urlspool_text::limits::MESSAGE_PREFIX_BYTES).
+    pub head: Arc<Vec<u8>>,
+}
+
+/// A line with the number of bytes of the message after it.
+struct LengthLine {
+    /// Bytes of the line, its line end included.
+    bytes: usize,
+    /// Bytes of the message, as the line states.
+    message_bytes: usize,
+}
+
+impl LengthLine {
+    /// Parses a line at the start of a text that has a number of at most `max_bytes` and nothing else.
+    fn parse(text: &[u8], max_bytes: usize) -> Option<LengthLine> {
+        let mut start = text.iter().take(max_bytes);
+        let end = start.position(|&byte| byte == b'\n')?;
+        Some(LengthLine {
+            bytes: end + 1,
+            message_bytes: decimal(&text[..end])?,
+        })
+    }
+}
+
+/// Parses a decimal number between optional blanks. `None` if there is anything else, or too many digits.
+fn decimal(text: &[u8]) -> Option<usize> {
+    /// Fewer than 10^15 bytes fit in any file.
+    const MAX_DIGITS: usize = 15;
+    let digits = text.trim_ascii();
+    if digits.len() > MAX_DIGITS || !digits.iter().all(u8::is_ascii_digit) {
+        return None;
+    }
+    std::str::from_utf8(digits).ok()?.parse().ok()
+}
+
+/// Passes the message to `sink`, after a diagnostic if the file is shorter than its first line says.
+fn emlx_message<'b>(bytes: &'b [u8], offset: u64, sink: &mut dyn FnMut(SplitOutput<'b>)) {
+    let (line, end) = emlx_line(bytes).map_or((0, Some(bytes.len())), |line| {
+        (line.bytes, line.bytes.checked_add(line.message_bytes))
+    });
+    let end = end.filter(|&end| end <= bytes.len());
+    if end.is_none() {
+        let why = "the message is shorter than its first line says";
+        let damage = Diagnostic::at(DiagnosticKind::Damage, offset, why);
+        sink(SplitOutput::Diagnostic(damage));
+    }
+    sink(SplitOutput::Message(Message {
+        start: offset,
+        envelope: line,
+        ..Message::parse(&bytes[line..end.unwrap_or(bytes.len())])
+    }));
+}
+
+/// Parses the first line, which holds a number and nothing else.
+fn emlx_line(bytes: &[u8]) -> Option<LengthLine> {
+    /// Apple pads the number with blanks to ten columns.
+    const MAX_LINE_BYTES: usize = 24;
+    LengthLine::parse(bytes, MAX_LINE_BYTES)
+}
+
+#[cfg(test)]
+mod emlx_tests {
+    use super::*;
+
+    fn divided(text: &str) -> (Vec<(u64, &str)>, usize) {
+        let (mut seen, mut damage) = (Vec::new(), 0);
+        emlx_message(text.as_bytes(), 0, &mut |divided| match divided {
+            SplitOutput::Message(message) => {
+                seen.push((message.raw_start(), str::from_utf8(message.raw).unwrap()))
+            }
+            SplitOutput::Diagnostic(_) => damage += 1,
+        });
+        (seen, damage)
+    }
+
+    #[test]
+    fn the_property_list_is_no_part_of_the_message() {
+        assert_eq!(
+            divided("7       \nA: b\n\nx<?xml version=\"1.0\"?>"),
+            (vec![(9, "A: b\n\nx")], 0)
+        );
+        assert_eq!(
+            divided("10\r\nA: b\r\n\r\nx\r<plist>"),
+            (vec![(4, "A: b\r\n\r\nx\r")], 0)
+        );
+    }
+
+    #[test]
+    fn a_message_that_is_too_short_is_damaged() {
+        assert_eq!(divided("70\nA: b\n\nx"), (vec![(3, "A: b\n\nx")], 1));
+    }
+}

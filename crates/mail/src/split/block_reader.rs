@@ -1,0 +1,639 @@
+//! Reads a stream in blocks that end at message borders, so that each block can be divided by itself.
+//!
+//! Blocks of plain mboxes can be cut without being read: the receiver reads them on another thread. Running text is cut where no
+//! URL is divided. The file of each format finds its borders. What the start of a source shows is in `source_start.rs`. Several
+//! machines or threads can share one mbox: each reads the messages that begin in a range of bytes.
+
+mod source_start;
+#[cfg(test)]
+mod tests;
+
+pub use source_start::SourceStart;
+
+use std::io::{self, Read, Seek, SeekFrom};
+use std::ops::Range;
+use std::sync::Arc;
+
+use self::source_start::is_zero;
+use super::format::{Format, LineEnds, cr_to_lf, mbox_format};
+use super::{AtEof, Block, BlockRole, FragmentHead, babyl, content_length, mbox, mmdf, news};
+use crate::lines::text_border;
+use urlspool_sources::read::{SparseRead, UnreadRange};
+use urlspool_text::diagnostic::SkipReason;
+use urlspool_text::limits::{BLOCK_BYTES, MESSAGE_PREFIX_BYTES, SEPARATOR_BYTES, SNIFF_BYTES};
+use urlspool_text::origin::FormatHint;
+
+/// Whole messages that nobody has read yet.
+#[derive(Debug)]
+pub struct UnreadBlock {
+    /// The offset of the first byte in the source.
+    pub offset: u64,
+    /// The bytes.
+    pub range: UnreadRange,
+}
+
+/// Bytes before a position that decide whether a message begins there: a line end and a blank line, both CRLF.
+const CONTEXT_BYTES: usize = 4;
+
+/// Bytes after a byte range that are read at first, to find the end of the last message that begins in it. Most messages are
+/// smaller.
+const AFTER_RANGE_BYTES: usize = 64 << 10;
+
+/// Blocks of a stream of any kind.
+pub type StreamBlocks = BlockReader<Box<dyn SparseRead>>;
+
+/// Result of opening a stream.
+pub enum OpenedStream {
+    /// A stream of text, read in blocks.
+    Blocks(StreamBlocks),
+    /// A stream that is not read.
+    Skipped(SkipReason),
+}
+
+/// Detects the format of a stream by its start, unless the user has named it.
+///
+/// Leading NUL bytes are skipped; offsets count them. A message of more than `max_message_bytes` bytes is read in fragments.
+///
+/// # Errors
+///
+/// The error of the stream, if no byte but NUL came before it.
+pub fn open(
+    mut stream: Box<dyn SparseRead>,
+    given: Option<Format>,
+    hint: FormatHint,
+    max_message_bytes: usize,
+) -> io::Result<OpenedStream> {
+    let start = SourceStart::read(&mut stream)?;
+    Ok(match start.format(given, hint) {
+        Ok(format) => OpenedStream::Blocks(BlockReader::after_start(
+            stream,
+            start,
+            format,
+            max_message_bytes,
+        )),
+        Err(reason) => OpenedStream::Skipped(reason),
+    })
+}
+
+/// Reader that cuts a stream into blocks at message borders.
+#[derive(Debug)]
+pub struct BlockReader<R> {
+    stream: R,
+    format: Format,
+    /// Maximum number of bytes of one message that are buffered; a longer message is read in fragments.
+    max_message_bytes: usize,
+    /// Bytes read and not yet returned in a block.
+    buffer: Vec<u8>,
+    /// The offset of the first byte of `buffer` in the source.
+    offset: u64,
+    /// The offset of the first byte that is read.
+    start: u64,
+    /// `true` once the stream has ended or failed.
+    ended: bool,
+    /// The error of the stream, returned after all bytes that came before it.
+    error: Option<io::Error>,
+    /// Start of the message or text that the last block was a fragment of, while more of it may follow.
+    fragment: Option<FragmentHead>,
+    /// Bytes at the start of `buffer` in which no message begins, after its first byte.
+    scanned: usize,
+    /// The offset from which on no message is wanted.
+    stop: Option<u64>,
+    line_ends: LineEnds,
+    /// Number of blocks to read before `next_unread_block` peeks ahead again.
+    peek_pause_blocks: usize,
+    /// First bytes of an mbox that has paused within [`SNIFF_BYTES`]: those that follow within them may show that it has lengths.
+    sniffed: Option<Vec<u8>>,
+    /// `true` if `buffer` came before a pause, and was not searched for borders yet.
+    is_unsearched: bool,
+}
+
+impl<R: SparseRead> BlockReader<R> {
+    /// Creates a reader of `stream`, whose lines end in LF or CRLF, and of which nothing was read.
+    ///
+    /// A message of more than `max_message_bytes` bytes (at least one block) is read in fragments.
+    pub fn new(stream: R, format: Format, max_message_bytes: usize) -> BlockReader<R> {
+        BlockReader {
+            stream,
+            format,
+            max_message_bytes: max_message_bytes.max(BLOCK_BYTES),
+            buffer: Vec::new(),
+            offset: 0,
+            start: 0,
+            ended: false,
+            error: None,
+            fragment: None,
+            scanned: 0,
+            stop: None,
+            line_ends: LineEnds::Lf,
+            peek_pause_blocks: 0,
+            sniffed: None,
+            is_unsearched: false,
+        }
+    }
+
+    /// Creates a reader of `stream`, which is positioned after `start`, by which `format` was detected.
+    pub fn after_start(
+        stream: R,
+        start: SourceStart,
+        format: Format,
+        max_message_bytes: usize,
+    ) -> BlockReader<R> {
+        let is_mbox = matches!(format, Format::Mbox | Format::Mboxcl);
+        BlockReader {
+            sniffed: (start.is_paused && is_mbox).then(|| start.bytes.clone()),
+            is_unsearched: start.is_paused,
+            buffer: start.bytes,
+            offset: start.offset,
+            start: start.offset,
+            ended: start.error.is_some(),
+            error: start.error,
+            line_ends: start.line_ends,
+            ..BlockReader::new(stream, format, max_message_bytes)
+        }
+    }
+
+    /// The bytes that were read and not yet returned in a block: after opening, the start of the stream.
+    pub fn buffered(&self) -> &[u8] {
+        &self.buffer
+    }
+
+    /// Creates a reader of the messages of an mbox that begin in `range`. `stream` is positioned at its start, where a
+    /// message begins.
+    fn in_range(
+        stream: R,
+        format: Format,
+        max_message_bytes: usize,
+        range: Range<u64>,
+    ) -> BlockReader<R> {
+        BlockReader {
+            offset: range.start,
+            start: range.start,
+            stop: Some(range.end),
+            ..BlockReader::new(stream, format, max_message_bytes)
+        }
+    }
+
+    /// Returns the format of the stream.
+    #[must_use]
+    pub fn format(&self) -> Format {
+        self.format
+    }
+
+    /// Returns the offset in the source after the blocks returned and the holes skipped so far.
+    #[must_use]
+    pub fn position(&self) -> u64 {
+        self.offset
+    }
+
+    /// Returns `true` if no message has ended in the bytes that have come, and more may come: the next block waits for them.
+    #[must_use]
+    pub fn is_waiting(&self) -> bool {
+        !self.ended && self.stream.is_paused()
+    }
+
+    /// Returns the next block, or `None` at the end of the stream. Of a stream that has paused, a block holds the messages that have
+    /// ended; `None` if there are none, and [`BlockReader::is_waiting`] is `true`.
+    ///
+    /// Buffers at most twice the larger of one block and the largest message within the limit.
+    ///
+    /// # Errors
+    ///
+    /// The error of the stream; the bytes read before it are returned first.
+    pub fn next_block(&mut self) -> io::Result<Option<Block>> {
+        if self.fragment.is_none() && self.stop.is_some_and(|stop| stop <= self.offset) {
+            return Ok(None);
+        }
+        let mut target = BLOCK_BYTES;
+        // What follows the range is another's to read. Fragments are cut where a scan of the whole file cuts them.
+        if let Some(stop) = self.stop.filter(|_| self.fragment.is_none()) {
+            let wanted = stop.saturating_sub(self.offset) as usize;
+            target = target.min(wanted.saturating_add(AFTER_RANGE_BYTES));
+        }
+        while self.is_waiting() && target <= self.buffer.len() {
+            target = (target * 2).min(self.max_message_bytes);
+        }
+        loop {
+            self.skip_hole();
+            if !std::mem::take(&mut self.is_unsearched) {
+                self.fill(target);
+            }
+            if self.is_waiting() {
+                return Ok(self.cut_ended());
+            }
+            if self.buffer.is_empty() {
+                return self.error.take().map_or(Ok(None), Err);
+            }
+            if let Some(block) = self.cut() {
+                return Ok(Some(block));
+            }
+            target = (target * 2).min(self.max_message_bytes);
+        }
+    }
+
+    /// Skips a hole where its zeros would be cut into fragments of one length in which no message begins. Skips whole
+    /// fragments, so that the blocks after the hole are the same as if its zeros were read.
+    fn skip_hole(&mut self) {
+        let step = match (&self.fragment, self.format) {
+            (_, Format::Text) => BLOCK_BYTES,
+            (Some(_), _) => BLOCK_BYTES - SEPARATOR_BYTES - CONTEXT_BYTES,
+            (None, _) => return,
+        };
+        if !self.ended && is_zero(&self.buffer) {
+            self.offset += self.stream.skip_hole(step as u64);
+        }
+    }
+
+    /// Reads until the buffer has `target` bytes or the stream ends or fails.
+    fn fill(&mut self, target: usize) {
+        /// Bytes requested first: archives may hold thousands of streams that end before that, and memory costs time.
+        const FIRST_BYTES: usize = 32 << 10;
+        let is_short = self.offset == self.start
+            && self.buffer.len() < FIRST_BYTES
+            && !self.stream.is_paused();
+        if is_short || self.buffer.is_empty() {
+            self.read(target.min(FIRST_BYTES));
+        }
+        self.read(target);
+    }
+
+    /// Reads until the buffer has `target` bytes or the stream ends or fails, in one request.
+    fn read(&mut self, target: usize) {
+        let missing = target.saturating_sub(self.buffer.len());
+        if self.ended || missing == 0 {
+            return;
+        }
+        // A CR at the end of the buffer becomes LF or stays, depending on the next byte.
+        let undecided = self.buffer.len().saturating_sub(1);
+        self.buffer.reserve(missing);
+        let before = self.buffer.len();
+        match self.stream.append(missing, &mut self.buffer) {
+            Ok(read) => self.ended = read < missing && !self.stream.is_paused(),
+            Err(error) => (self.ended, self.error) = (true, Some(error)),
+        }
+        if self.line_ends == LineEnds::Cr {
+            cr_to_lf(&mut self.buffer[undecided..]);
+        }
+        self.sniff_more(before);
+    }
+
+    /// Detects again whether an mbox has lengths, by its first [`SNIFF_BYTES`] bytes, of which more have come: those from `before` on.
+    fn sniff_more(&mut self, before: usize) {
+        let Some(sniffed) = &mut self.sniffed else {
+            return;
+        };
+        let more = &self.buffer[before..];
+        sniffed.extend_from_slice(&more[..more.len().min(SNIFF_BYTES - sniffed.len())]);
+        self.format = mbox_format(sniffed);
+        if self.ended || sniffed.len() == SNIFF_BYTES {
+            self.sniffed = None;
+        }
+    }
+
+    /// Cuts the messages that have ended from the buffer of a stream that has paused. A text is cut by its length alone, and any other
+    /// single message ends with the stream.
+    fn cut_ended(&mut self) -> Option<Block> {
+        if !self.format.holds_several() {
+            return None;
+        }
+        if self.fragment.is_none() {
+            return self.last_border().map(|at| self.cut_messages(at));
+        }
+        let at = self.next_message()?;
+        let role = self.role();
+        self.fragment = None;
+        Some(self.take_block(at, role))
+    }
+
+    /// Cuts a block from the buffer, if there is a border to cut at.
+    fn cut(&mut self) -> Option<Block> {
+        if self.fragment.is_some() && self.format != Format::Text {
+            return Some(self.cut_later_fragment());
+        }
+        let full = self.buffer.len() >= self.max_message_bytes;
+        if self.ended && !full {
+            return Some(self.cut_messages(self.buffer.len()));
+        }
+        match self.last_border() {
+            Some(at) if self.format == Format::Text => {
+                let role = self.role();
+                if self.fragment.is_none() {
+                    self.begin_fragments();
+                }
+                Some(self.take_block(at, role))
+            }
+            Some(at) => Some(self.cut_messages(at)),
+            None if full => {
+                self.begin_fragments();
+                Some(self.cut_fragment(BlockRole::FirstFragment))
+            }
+            None => {
+                // Enough of the end is searched again to decide what begins there.
+                self.scanned = self.buffer.len().saturating_sub(SEPARATOR_BYTES + 1);
+                None
+            }
+        }
+    }
+
+    /// Returns the last position in the buffer at which it can be cut.
+    fn last_border(&self) -> Option<usize> {
+        let (buffer, max) = (&self.buffer, self.max_message_bytes);
+        match self.format {
+            // Blank lines at the start of the file belong to the first message.
+            Format::Mbox => mbox::last_separator(buffer, self.scanned)
+                .filter(|&at| mbox::blank_lines(buffer) < at),
+            Format::Mboxcl => content_length::last_border(buffer, AtEof::No, max),
+            Format::Rnews => news::last_batch_border(buffer, max),
+            Format::Mmdf => mmdf::last_line(buffer),
+            Format::Babyl => babyl::last_border(buffer),
+            Format::Single(_) | Format::Emlx | Format::Html | Format::Document(_) => {
+                (self.ended && buffer.len() == max).then_some(buffer.len())
+            }
+            // However much of it is in the buffer, a text is cut at the same places.
+            Format::Text => Some(text_border(&buffer[..buffer.len().min(BLOCK_BYTES)])),
+        }
+    }
+
+    /// Marks the buffer as the start of a message or text that is read in fragments.
+    fn begin_fragments(&mut self) {
+        let head = &self.buffer[..self.buffer.len().min(MESSAGE_PREFIX_BYTES)];
+        self.fragment = Some(FragmentHead {
+            start: self.offset,
+            line_ends: 0,
+            head: Arc::new(head.to_vec()),
+        });
+    }
+
+    /// Returns the role of the next block.
+    fn role(&self) -> BlockRole {
+        self.fragment
+            .clone()
+            .map_or(BlockRole::Whole, BlockRole::LaterFragment)
+    }
+
+    /// Cuts a later fragment of a message, at the next message if one begins in the buffer.
+    fn cut_later_fragment(&mut self) -> Block {
+        let role = self.role();
+        match self.next_message() {
+            Some(at) => {
+                self.fragment = None;
+                self.take_block(at, role)
+            }
+            None if self.ended => self.take_block(self.buffer.len(), role),
+            None => self.cut_fragment(role),
+        }
+    }
+
+    /// Returns the start of the next message in the buffer, which begins with a fragment.
+    fn next_message(&self) -> Option<usize> {
+        let at_eof = if self.ended { AtEof::Yes } else { AtEof::No };
+        let from = self.scanned.max(1);
+        match self.format {
+            Format::Mbox | Format::Mboxcl => mbox::next_separator(&self.buffer, from, at_eof),
+            Format::Rnews => news::next_batch_line(&self.buffer, from, at_eof),
+            Format::Mmdf => mmdf::next_line(&self.buffer, from),
+            Format::Babyl => babyl::next_border(&self.buffer, from),
+            Format::Emlx | Format::Single(_) | Format::Html => None,
+            Format::Document(_) | Format::Text => None,
+        }
+    }
+
+    /// Cuts a fragment of a message of which more follows. What stays in the buffer begins with bytes in which no message does.
+    fn cut_fragment(&mut self, role: BlockRole) -> Block {
+        let scanned = self.buffer.len() - SEPARATOR_BYTES;
+        let border = text_border(&self.buffer[..scanned - CONTEXT_BYTES]);
+        let block = self.take_block(border, role);
+        self.scanned = scanned - border;
+        block
+    }
+
+    /// Cuts whole messages up to `end`, or up to the first that begins at `stop` or after it.
+    fn cut_messages(&mut self, end: usize) -> Block {
+        let from = self
+            .stop
+            .map_or(end, |stop| end.min((stop - self.offset) as usize));
+        let buffer = &self.buffer[..end];
+        let unwanted = match self.format {
+            _ if from == end => None,
+            Format::Mboxcl => {
+                content_length::border_from(buffer, from, AtEof::Yes, self.max_message_bytes)
+            }
+            // Blank lines at the start of the file belong to the first message.
+            _ => {
+                let from = from.max(mbox::blank_lines(&self.buffer) + 1);
+                mbox::next_separator(buffer, from, AtEof::Yes)
+            }
+        };
+        self.take_block(unwanted.unwrap_or(end), self.role())
+    }
+
+    /// Takes the first `end` bytes out of the buffer.
+    fn take_block(&mut self, end: usize, role: BlockRole) -> Block {
+        self.scanned = 0;
+        let rest = &self.buffer[end..];
+        // The next read appends a block.
+        let mut next = Vec::with_capacity(if self.ended {
+            rest.len()
+        } else {
+            rest.len().max(BLOCK_BYTES)
+        });
+        next.extend_from_slice(rest);
+        let mut bytes = std::mem::replace(&mut self.buffer, next);
+        bytes.truncate(end);
+        // Many small blocks may wait before one of them is processed.
+        if bytes.len() < bytes.capacity() / 2 {
+            bytes.shrink_to_fit();
+        }
+        let offset = self.offset;
+        self.offset += bytes.len() as u64;
+        if let Some(fragment) = &mut self.fragment {
+            fragment.line_ends += memchr::memchr_iter(b'\n', &bytes).count() as u64;
+        }
+        Block {
+            bytes,
+            offset,
+            role,
+            unpacked_times: 0,
+        }
+    }
+
+    /// Returns the next block without reading it: whole messages, which the receiver reads. `None` where the stream must be read
+    /// to be cut, as [`BlockReader::next_block`] does.
+    ///
+    /// Both methods cut at the same offsets. This one reads a few KiB before the border. Where it finds none it has read the
+    /// whole block, which `next_block` reads again; it then does not peek at the next blocks.
+    pub fn next_unread_block(&mut self) -> Option<UnreadBlock> {
+        /// Blocks to read after one without a border: messages of many MiB come together.
+        const PAUSE_BLOCKS: usize = 4;
+        let is_plain = self.format == Format::Mbox && self.line_ends == LineEnds::Lf;
+        if !is_plain || self.fragment.is_some() || self.stop.is_some() || self.ended {
+            return None;
+        }
+        if self.offset == self.start && self.begins_with_blank_line() {
+            return None;
+        }
+        if self.peek_pause_blocks > 0 {
+            self.peek_pause_blocks -= 1;
+            return None;
+        }
+        let Some(len) = self.peek_border() else {
+            self.peek_pause_blocks = PAUSE_BLOCKS;
+            return None;
+        };
+        let range = self.stream.hand_off(self.buffer.len() as u64, len as u64)?;
+        self.buffer.clear();
+        self.scanned = 0;
+        let offset = self.offset;
+        self.offset += len as u64;
+        Some(UnreadBlock { offset, range })
+    }
+
+    /// Returns `true` if the next byte ends a line: then only reading tells where the first message of the file begins.
+    fn begins_with_blank_line(&self) -> bool {
+        let mut first = [0];
+        match self.buffer.first() {
+            Some(&byte) => first = [byte],
+            None if !self.stream.peek_ahead(0, &mut first) => return false,
+            None => {}
+        }
+        mbox::blank_lines(&first) > 0
+    }
+
+    /// Returns the length of the next block up to its last separator, if the stream has all of the block. Peeks backwards from its
+    /// end, window by window.
+    fn peek_border(&self) -> Option<usize> {
+        /// Bytes of a window. Most messages are smaller.
+        const WINDOW_BYTES: usize = 16 << 10;
+        let mut window = Vec::new();
+        let mut end = BLOCK_BYTES;
+        while end > 0 {
+            let start = end.saturating_sub(WINDOW_BYTES);
+            // The context before a separator, and the lines after one at the end of the window.
+            let peeked =
+                start.saturating_sub(CONTEXT_BYTES)..(end + SEPARATOR_BYTES + 1).min(BLOCK_BYTES);
+            window.resize(peeked.len(), 0);
+            let ahead = peeked.start.checked_sub(self.buffer.len())? as u64;
+            if !self.stream.peek_ahead(ahead, &mut window) {
+                return None;
+            }
+            if let Some(at) = mbox::last_separator(&window, start - peeked.start) {
+                return Some(peeked.start + at).filter(|&at| at > 0);
+            }
+            end = start;
+        }
+        None
+    }
+}
+
+/// Opens the messages of an mbox that begin in `range`. `None` if the stream is no mbox, or one with CR line ends. `nuls` of its
+/// leading NUL bytes are known, and not read again.
+///
+/// # Errors
+///
+/// The error of the stream.
+pub fn open_range<S: SparseRead + Seek + 'static>(
+    mut stream: S,
+    given: Option<Format>,
+    hint: FormatHint,
+    max_message_bytes: usize,
+    range: Range<u64>,
+    nuls: u64,
+) -> io::Result<Option<StreamBlocks>> {
+    let start = SourceStart::read_after_nuls(&mut stream, nuls)?;
+    let Some(format) = start.splittable_format(given, hint) else {
+        return Ok(None);
+    };
+    let begin = start.offset;
+    let first = first_message(&mut stream, begin, format, max_message_bytes, &range)?;
+    let messages = first.unwrap_or(range.end)..range.end;
+    stream.seek(SeekFrom::Start(messages.start))?;
+    let stream = Box::new(stream);
+    Ok(Some(BlockReader::in_range(
+        stream,
+        format,
+        max_message_bytes,
+        messages,
+    )))
+}
+
+/// Returns the offset of the first message of an mbox that begins in `range`, or an offset after `range` in some cases where none
+/// does. `begin` is the offset of the first message of the file.
+///
+/// Without Content-Length fields it reads the blank lines from `begin` on and a window around the start of `range`. With them it
+/// reads the file from `begin` on, at the speed of reading.
+///
+/// # Errors
+///
+/// The error of the stream.
+fn first_message<S: SparseRead + Seek>(
+    stream: &mut S,
+    begin: u64,
+    format: Format,
+    max_message_bytes: usize,
+    range: &Range<u64>,
+) -> io::Result<Option<u64>> {
+    if range.start <= begin {
+        return Ok(Some(begin));
+    }
+    stream.seek(SeekFrom::Start(begin))?;
+    if format == Format::Mboxcl {
+        let before = begin..range.start;
+        let mut blocks = BlockReader::in_range(stream, format, max_message_bytes, before);
+        while blocks.next_block()?.is_some() {}
+        return Ok((!blocks.buffer.is_empty()).then_some(blocks.offset));
+    }
+    first_separator(stream, begin, range)
+}
+
+/// Returns the offset after the blank lines at the position of a stream, which is `begin`. Reads window by window, to `end` at most.
+fn blank_end<S: SparseRead>(stream: &mut S, begin: u64, end: u64) -> io::Result<u64> {
+    let mut blank = begin;
+    let mut window = Vec::new();
+    while blank < end {
+        window.clear();
+        stream.take(SNIFF_BYTES as u64).read_to_end(&mut window)?;
+        let lines = mbox::blank_lines(&window);
+        blank += lines as u64;
+        if lines < SNIFF_BYTES {
+            break;
+        }
+    }
+    Ok(blank)
+}
+
+/// Returns the offset of the first separator in `range`, which begins after `begin`, the position of the stream. Reads window by
+/// window.
+fn first_separator<S: SparseRead + Seek>(
+    stream: &mut S,
+    begin: u64,
+    range: &Range<u64>,
+) -> io::Result<Option<u64>> {
+    // Blank lines at the start of the file belong to the first message.
+    let blank = blank_end(stream, begin, range.end)?;
+    let start = range.start.max(blank + 1);
+    let mut offset = start.saturating_sub(CONTEXT_BYTES as u64);
+    stream.seek(SeekFrom::Start(offset))?;
+    let mut window = Vec::new();
+    let mut from = (start - offset) as usize;
+    while offset < range.end {
+        if !window.is_empty() && is_zero(&window) {
+            offset += stream.skip_hole(1);
+        }
+        let read = stream.take(SNIFF_BYTES as u64).read_to_end(&mut window)?;
+        let at_eof = if read < SNIFF_BYTES {
+            AtEof::Yes
+        } else {
+            AtEof::No
+        };
+        if let Some(at) = mbox::next_separator(&window, from, at_eof) {
+            return Ok(Some(offset + at as u64));
+        }
+        if at_eof == AtEof::Yes {
+            return Ok(None);
+        }
+        let done = window.len() - SEPARATOR_BYTES - CONTEXT_BYTES;
+        window.drain(..done);
+        offset += done as u64;
+        from = CONTEXT_BYTES;
+    }
+    Ok(None)
+}

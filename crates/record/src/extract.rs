@@ -1,0 +1,654 @@
+//! Finds the URLs of one message, on one thread and without I/O.
+//!
+//! [`Extractor::extract`] pushes everything it finds to a closure, in the order of the message;
+//! [`urls`], [`message_urls`] and [`Extractor::urls`] collect the URLs as owned values. The start
+//! of a URL is found by `scan`, its continuation by `repair`, its end by `parse`; the loop in
+//! `extract/text_scan.rs` resumes after it.
+
+mod elsewhere;
+mod emission;
+mod message_pass;
+mod text_scan;
+
+use std::borrow::Cow;
+use std::cell::RefCell;
+use std::fmt;
+use std::ops::Range;
+use std::path::PathBuf;
+use std::sync::{Arc, LazyLock, OnceLock};
+
+pub use emission::key_hash;
+use message_pass::{ExtractLimit, MessagePass};
+
+use crate::record::{Demand, FoundRecord, MISMATCH, RecordOrigin};
+use urlspool_mail::decode::{
+    AttachmentPolicy, HeaderFields, HeaderPolicy, HtmlPolicy, InfoFields, SkippedPart, TextForm,
+    TextPolicy, form_of_name, texts,
+};
+use urlspool_mail::split::{Extent, HeaderForm, Message};
+use urlspool_text::diagnostic::{Diagnostic, DiagnosticKind, UrlFilter};
+use urlspool_text::hash::hash_pieces;
+use urlspool_text::limits::Limits;
+use urlspool_text::origin::Source;
+use urlspool_text::parse::{
+    Alternate, FoundUrl, Grammar, Hazard, RejectReason, Site, Verdicts, Wrapper, components,
+    found_hazards,
+};
+use urlspool_text::repair::{Join, RepairSet, UrlEvidence};
+use urlspool_text::scan::{Rules, Scanner, SchemelessPolicy};
+
+/// Options of extraction: which URLs are found, and which of them are reported.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Options {
+    /// The rules by which URLs are found.
+    pub rules: Rules,
+    /// The treatment of hosts without a scheme (`www.` and `ftp.`).
+    pub schemeless: SchemelessPolicy,
+    /// Further schemes that need no `//`.
+    pub extra_schemes: Vec<String>,
+    /// The treatment of header fields.
+    pub headers: HeaderPolicy,
+    /// The treatment of HTML parts.
+    pub html: HtmlPolicy,
+    /// The treatment of attachments.
+    pub attachments: AttachmentPolicy,
+    /// Grammars, one of which must accept a URL; empty for no such filter.
+    pub accept: Vec<Grammar>,
+    /// Schemes to report, in lower case; empty for all.
+    pub schemes: Vec<String>,
+    /// Hosts to report, as the field `host` of records has them: in lower case, with A-labels;
+    /// empty for all.
+    pub hosts: Vec<String>,
+    /// Domains to report with the hosts beneath them, in the same form; empty for all. A URL passes
+    /// if either list has it.
+    pub domains: Vec<String>,
+    /// Regions to report, as the field `region` of records has them; `header` and `html` stand for all that begin so. Empty for all.
+    pub region_names: Vec<String>,
+    /// `true` to report only links whose text names another host.
+    pub mismatch: bool,
+    /// Hazards of which a reported URL has one, as the field `hazards` of records has them; empty for no such filter.
+    pub hazards: Vec<String>,
+    /// The repetitions of a URL that are left out.
+    pub unique: Unique,
+    /// Maximum number of bytes of context on each side of a URL, at most 4096; 0 for none.
+    pub context_bytes: usize,
+    /// `true` to remove the recipient's address from the URLs of redirectors.
+    pub strip_recipient: bool,
+    /// Names of header fields that records repeat in `message.fields`; empty for none. Case does not
+    /// count.
+    pub header_fields: Vec<String>,
+    /// The use of the identifiers of records. Without it they are 0, and a scan is faster.
+    pub ids: Demand,
+    /// The use of the numbers of lines. Without it they are 0, and a scan is faster.
+    pub line_numbers: Demand,
+    /// The use of regions. Without it and without a filter for them they are empty, and a scan is faster.
+    pub regions: Demand,
+    /// The header data of messages that records need. Without the others a scan is faster.
+    pub info: InfoFields,
+    /// The limits.
+    pub limits: Limits,
+}
+
+/// Repetitions of a URL that are left out. Two URLs are the same if their keys and their fragments
+/// are.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Unique {
+    /// No repetition is left out.
+    #[default]
+    None,
+    /// Repetitions within a message; the record holds their number.
+    Message,
+    /// Repetitions within a run of `pipeline`. In [`Extractor::extract`], which sees one message
+    /// alone, this is [`Unique::None`].
+    Run,
+}
+
+/// Prepared options. Made once and shared by all threads.
+#[derive(Debug)]
+pub struct Extractor {
+    options: Options,
+    scanner: Scanner,
+    /// Evidence of the run.
+    evidence: Option<Arc<UrlEvidence>>,
+    /// The extractor of the URLs that are evidence, made when it is first needed. `None` in that
+    /// extractor itself, which uses no evidence.
+    collector: Option<OnceLock<Box<Extractor>>>,
+}
+
+impl Options {
+    /// Returns the first filter that holds a URL back. `mismatch` is `true` if it is a link whose text names another host.
+    fn filter_of(
+        &self,
+        found: &FoundUrl<'_>,
+        region: &str,
+        mismatch: impl Fn() -> bool,
+    ) -> Option<UrlFilter> {
+        let is_unfiltered = self.accept.is_empty()
+            && self.schemes.is_empty()
+            && self.hosts.is_empty()
+            && self.domains.is_empty()
+            && self.region_names.is_empty()
+            && self.hazards.is_empty()
+            && !self.mismatch;
+        // Nearly all scans.
+        if is_unfiltered {
+            return None;
+        }
+        let mut filters = UrlFilter::ALL.into_iter();
+        filters.find(|filter| !self.passes(*filter, found, region, &mismatch))
+    }
+
+    /// Returns `true` if a filter lets a URL pass, or is not asked for.
+    fn passes(
+        &self,
+        filter: UrlFilter,
+        found: &FoundUrl<'_>,
+        region: &str,
+        mismatch: &impl Fn() -> bool,
+    ) -> bool {
+        match (filter, found.verdicts) {
+            (UrlFilter::Accept, _) if self.accept.is_empty() => true,
+            (UrlFilter::Accept, verdicts) => verdicts.is_some_and(|verdicts| {
+                let mut grammars = verdicts.conforms();
+                grammars.any(|grammar| self.accept.contains(&grammar))
+            }),
+            (UrlFilter::Schemes, _) => {
+                let scheme = components(found.url()).scheme;
+                let mut names = self.schemes.iter();
+                self.schemes.is_empty()
+                    || names.any(|name| name.as_bytes().eq_ignore_ascii_case(scheme))
+            }
+            (UrlFilter::Host, _) if self.hosts.is_empty() && self.domains.is_empty() => true,
+            (UrlFilter::Host, _) => {
+                let site = Site::of(&components(found.url()));
+                site.is_some_and(|site| self.wants_host(&site.host))
+            }
+            (UrlFilter::Region, _) => self.region_names.is_empty() || self.wants_region(region),
+            (UrlFilter::Mismatch, _) => !self.mismatch || mismatch(),
+            (UrlFilter::Hazard, _) if self.hazards.is_empty() => true,
+            (UrlFilter::Hazard, _) => {
+                let mut of_url = found_hazards(found).into_iter().map(Hazard::name);
+                of_url.any(|name| self.wants_hazard(name))
+                    || self.wants_hazard(MISMATCH) && mismatch()
+            }
+        }
+    }
+
+    /// Returns `true` if a region is among those that are wanted.
+    fn wants_region(&self, region: &str) -> bool {
+        self.region_names.iter().any(|wanted| {
+            let Some((start, rest)) = region.split_at_checked(wanted.len()) else {
+                return false;
+            };
+            // `header` and `html` hold others.
+            start.eq_ignore_ascii_case(wanted) && (rest.is_empty() || rest.starts_with(':'))
+        })
+    }
+
+    fn wants_hazard(&self, name: &str) -> bool {
+        self.hazards.iter().any(|wanted| wanted == name)
+    }
+
+    /// Returns `true` if a host is among those that are wanted.
+    fn wants_host(&self, host: &str) -> bool {
+        let mut domains = self.domains.iter();
+        self.hosts.iter().any(|wanted| wanted == host)
+            || domains.any(|domain| {
+                let rest = host.strip_suffix(domain.as_str());
+                rest.is_some_and(|rest| rest.is_empty() || rest.ends_with('.'))
+            })
+    }
+}
+
+impl Extractor {
+    /// Prepares the options.
+    #[must_use]
+    pub fn new(mut options: Options) -> Extractor {
+        if !options.region_names.is_empty() {
+            options.regions = Demand::Needed;
+        }
+        let scanner = Scanner::new(options.rules, options.schemeless, &options.extra_schemes);
+        Extractor {
+            options,
+            scanner,
+            evidence: None,
+            collector: Some(OnceLock::new()),
+        }
+    }
+
+    /// Uses the evidence of a run for joins.
+    #[must_use]
+    pub fn with_evidence(mut self, evidence: Arc<UrlEvidence>) -> Extractor {
+        self.evidence = Some(evidence);
+        self
+    }
+
+    /// The extractor of the URLs that are evidence for joins: by the same rules, of all texts but
+    /// archives and documents, without filters, and without evidence.
+    #[must_use]
+    pub fn collector(&self) -> &Extractor {
+        let Some(collector) = &self.collector else {
+            return self;
+        };
+        collector.get_or_init(|| {
+            let options = &self.options;
+            let attachments = match options.attachments {
+                AttachmentPolicy::None => AttachmentPolicy::None,
+                AttachmentPolicy::Text | AttachmentPolicy::All => AttachmentPolicy::Text,
+            };
+            let options = Options {
+                rules: options.rules,
+                schemeless: options.schemeless,
+                extra_schemes: options.extra_schemes.clone(),
+                headers: options.headers,
+                html: options.html,
+                attachments,
+                limits: options.limits,
+                ids: Demand::Unneeded,
+                line_numbers: Demand::Unneeded,
+                regions: Demand::Unneeded,
+                info: InfoFields::NONE,
+                ..Options::default()
+            };
+            Box::new(Extractor {
+                collector: None,
+                ..Extractor::new(options)
+            })
+        })
+    }
+
+    /// Passes everything that is found in `message`, a message of `source`, to `sink`.
+    ///
+    /// Allocates little for a message without URLs. Linear in the message's length.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use urlspool_mail::split::Message;
+    /// use urlspool_record::extract::{Extractor, Finding};
+    /// use urlspool_text::origin::Source;
+    ///
+    /// let mail = b"Subject: a note\n\nIt is under <URL:ftp://ds.in\n   ternic.net/rfc>.\n";
+    /// let mut found = Vec::new();
+    /// let source = Source::at("note.eml".into());
+    /// Extractor::default().extract(&Message::parse(mail), &source, &mut |finding| {
+    ///     if let Finding::Url(record) = finding {
+    ///         found.push((record.found.url().to_owned(), record.origin.start, record.origin.end));
+    ///     }
+    /// });
+    /// assert_eq!(found, [(b"ftp://ds.internic.net/rfc".to_vec(), 34, 63)]);
+    /// ```
+    pub fn extract(
+        &self,
+        message: &Message<'_>,
+        source: &Source,
+        sink: &mut dyn FnMut(Finding<'_>),
+    ) {
+        let fields = HeaderFields::in_message(message, self.options.limits.header_bytes);
+        let header = ParsedHeader {
+            fields,
+            digest: None,
+        };
+        extract_parsed(message, &header, source, self, sink);
+    }
+
+    /// The limits.
+    #[must_use]
+    pub fn limits(&self) -> &Limits {
+        &self.options.limits
+    }
+
+    /// The texts of a message in `source` that are scanned.
+    #[must_use]
+    pub fn text_policy(&self, message: &Message<'_>, source: &Source) -> TextPolicy {
+        let name = || {
+            let member = source.member().last().map(Vec::as_slice);
+            member.unwrap_or(source.path.as_os_str().as_encoded_bytes())
+        };
+        TextPolicy {
+            file_form: match message.header {
+                HeaderForm::Absent => form_of_name(&String::from_utf8_lossy(name())),
+                _ => TextForm::Plain,
+            },
+            headers: self.options.headers,
+            html: self.options.html,
+            attachments: self.options.attachments,
+        }
+    }
+
+    /// The repetitions of a URL that are left out.
+    #[must_use]
+    pub fn unique(&self) -> Unique {
+        self.options.unique
+    }
+}
+
+/// One result of [`Extractor::extract`]. Results come in the order of the message's texts.
+#[derive(Debug)]
+pub enum Finding<'f> {
+    /// A URL.
+    Url(&'f FoundRecord<'f>),
+    /// A URL that a filter of the options holds back. The URLs inside it pass the filters by themselves.
+    Filtered(UrlFilter),
+    /// A URL whose key occurred in this message before. Only with [`Unique::Message`].
+    Duplicate {
+        /// The hash of its key.
+        key: u128,
+    },
+    /// A URL inside a redirector's URL. It is no candidate of its own.
+    Unwrapped(&'f FoundRecord<'f>),
+    /// A candidate that is no URL.
+    Reject {
+        /// The reason.
+        reason: RejectReason,
+        /// Its text.
+        text: &'f [u8],
+        /// Its place.
+        origin: RecordOrigin<'f>,
+    },
+    /// A limit that was reached, or damage.
+    Diagnostic(Diagnostic),
+    /// The next attachment unpacks to much: a caller with several threads reads one such message at a time.
+    Large,
+    /// The last finding: the counts of the message's parts.
+    Parts {
+        /// Parts that hold text and were scanned.
+        text: usize,
+        /// Parts that were skipped.
+        skipped: &'f [SkippedPart],
+    },
+}
+
+/// [`Extractor::extract`] as a function with the arguments of [`extract_flat`].
+pub fn extract(
+    message: &Message<'_>,
+    source: &Source,
+    extractor: &Extractor,
+    sink: &mut dyn FnMut(Finding<'_>),
+) {
+    extractor.extract(message, source, sink);
+}
+
+/// Does the work of [`Extractor::extract`] for a message on whose structure the program panicked:
+/// its raw bytes are one text, and the identifiers of its records are made of them.
+pub fn extract_flat(
+    message: &Message<'_>,
+    source: &Source,
+    extractor: &Extractor,
+    sink: &mut dyn FnMut(Finding<'_>),
+) {
+    let flat = Message {
+        header: HeaderForm::Absent,
+        wire: false,
+        extent: Extent::Whole,
+        ..*message
+    };
+    let header = ParsedHeader {
+        fields: HeaderFields::default(),
+        digest: Some(hash_pieces(&[flat.raw])),
+    };
+    extract_parsed(&flat, &header, source, extractor, sink);
+}
+
+/// The header of a message, as far as it was read before the extraction.
+#[derive(Debug)]
+pub struct ParsedHeader {
+    /// Its fields.
+    pub fields: HeaderFields,
+    /// The message's digest, if it was computed.
+    pub digest: Option<u128>,
+}
+
+/// Does the work of [`Extractor::extract`] for a message whose header was read.
+pub fn extract_parsed(
+    message: &Message<'_>,
+    header: &ParsedHeader,
+    source: &Source,
+    extractor: &Extractor,
+    sink: &mut dyn FnMut(Finding<'_>),
+) {
+    let limits = &extractor.options.limits;
+    let pass = RefCell::new(MessagePass::new(message, header, source, extractor, sink));
+    let decoded = texts(
+        message,
+        &header.fields,
+        limits,
+        extractor.text_policy(message, source),
+        &mut |text| pass.borrow_mut().text(&text),
+        &mut || (pass.borrow_mut().sink)(Finding::Large),
+    );
+    let mut pass = pass.into_inner();
+    if pass.urls > limits.message_urls as u64 {
+        let many = format!("{} URLs in one message", pass.urls);
+        let diagnostic = Diagnostic::at(DiagnosticKind::Limit, message.start, many);
+        (pass.sink)(Finding::Diagnostic(diagnostic));
+    }
+    if pass
+        .evidence
+        .as_ref()
+        .is_some_and(elsewhere::MessageEvidence::is_full)
+    {
+        pass.note(ExtractLimit::Evidence, message.start);
+    }
+    let reached = std::mem::take(&mut pass.reached);
+    let reached = reached
+        .into_iter()
+        .map(|(limit, places)| limit.event(places, limits));
+    for diagnostic in reached.chain(decoded.diagnostics) {
+        (pass.sink)(Finding::Diagnostic(diagnostic));
+    }
+    (pass.sink)(Finding::Parts {
+        text: decoded.text_parts,
+        skipped: &decoded.skipped_parts,
+    });
+}
+
+/// Finds the URLs in a text, by the wide rules and with the default limits.
+///
+/// Wrapped URLs are unwrapped, and URLs that were broken over lines are joined. Linear in the
+/// text's length.
+///
+/// # Examples
+///
+/// ```
+/// let text = "see <URL:http://a.example/x\n  y> now, or www.b.example.";
+/// let found: Vec<String> = urlspool_record::extract::urls(text).iter().map(|url| url.to_string()).collect();
+/// assert_eq!(found, ["http://a.example/xy", "http://www.b.example"]);
+/// ```
+#[must_use]
+pub fn urls(text: &str) -> Vec<ExtractedUrl> {
+    DEFAULT.urls(&Message::text(text.as_bytes()))
+}
+
+/// Finds the URLs of a message, in its header fields and in every text part, with the default
+/// options. Linear in its length.
+///
+/// # Examples
+///
+/// ```
+/// let mail = b"Subject: a note\n\nIt is under <URL:ftp://ds.in\n   ternic.net/rfc>.\n";
+/// let urls = urlspool_record::extract::message_urls(mail);
+/// let url = &urls[0];
+/// assert_eq!(url.as_str(), "ftp://ds.internic.net/rfc");
+/// assert_eq!(url.host().as_deref(), Some("ds.internic.net"));
+/// assert_eq!(&mail[url.range()], b"ftp://ds.in\n   ternic.net/rfc");
+/// assert!(url.verdicts().rfc1738.is_ok());
+/// ```
+#[must_use]
+pub fn message_urls(message: &[u8]) -> Vec<ExtractedUrl> {
+    DEFAULT.urls(&Message::parse(message))
+}
+
+static DEFAULT: LazyLock<Extractor> = LazyLock::new(Extractor::default);
+
+impl Default for Extractor {
+    /// Creates an extractor with the default options.
+    fn default() -> Extractor {
+        Extractor::new(Options::default())
+    }
+}
+
+impl Extractor {
+    /// Finds the URLs of a message, in the order in which they stand in it.
+    ///
+    /// Linear in the message's length. Holds all URLs at once: for messages with millions use
+    /// [`Extractor::extract`].
+    #[must_use]
+    pub fn urls(&self, message: &Message<'_>) -> Vec<ExtractedUrl> {
+        let source = Source::at(PathBuf::new());
+        let mut urls = Vec::new();
+        self.extract(message, &source, &mut |finding| {
+            if let Finding::Url(record) = finding {
+                urls.push(ExtractedUrl::new(record, message.start));
+            }
+        });
+        urls
+    }
+}
+
+/// A URL that was found in a text or message.
+///
+/// It displays as the URL without its fragment, which stands apart, as in records.
+#[derive(Clone, Debug)]
+pub struct ExtractedUrl {
+    /// The URL as text.
+    text: String,
+    /// The bytes of the URL, and of its fragment with the `#`.
+    full: Vec<u8>,
+    url_len: usize,
+    range: Range<usize>,
+    is_exact: bool,
+    wrapper: Wrapper,
+    repairs: RepairSet,
+    joins: Vec<Join>,
+    alternates: Vec<Alternate>,
+    confidence: f32,
+    region: String,
+    quote_depth: usize,
+}
+
+impl ExtractedUrl {
+    /// Copies what a record says of a URL. Offsets are counted from `start`, the message's first
+    /// byte in its source.
+    fn new(record: &FoundRecord<'_>, start: u64) -> ExtractedUrl {
+        let found = record.found;
+        let [from, to] = [record.origin.start, record.origin.end]
+            .map(|at| usize::try_from(at - start).unwrap_or(usize::MAX));
+        ExtractedUrl {
+            text: String::from_utf8_lossy(found.url()).into_owned(),
+            full: found.full.to_owned(),
+            url_len: found.url_len,
+            range: from..to,
+            is_exact: record.origin.exact,
+            wrapper: found.wrapper,
+            repairs: found.repairs,
+            joins: record.joins.to_owned(),
+            alternates: found.alternates.to_owned(),
+            confidence: found.confidence,
+            region: record.region.to_owned(),
+            quote_depth: record.quote_depth,
+        }
+    }
+
+    /// The URL without its fragment, as text. Bytes that are not UTF-8 become U+FFFD.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.text
+    }
+
+    /// The bytes of the URL without its fragment.
+    #[must_use]
+    pub fn as_bytes(&self) -> &[u8] {
+        &self.full[..self.url_len]
+    }
+
+    /// The fragment without its `#`. `None` if there is no `#`; empty if nothing follows it.
+    #[must_use]
+    pub fn fragment(&self) -> Option<Cow<'_, str>> {
+        let fragment = self.full.get(self.url_len + 1..)?;
+        Some(String::from_utf8_lossy(fragment))
+    }
+
+    /// The scheme in lower case.
+    #[must_use]
+    pub fn scheme(&self) -> String {
+        String::from_utf8_lossy(components(self.as_bytes()).scheme).to_ascii_lowercase()
+    }
+
+    /// The host in lower case, a name that is not ASCII as A-labels. `None` if the URL has no
+    /// authority.
+    #[must_use]
+    pub fn host(&self) -> Option<String> {
+        let site = Site::of(&components(self.as_bytes()))?;
+        Some(site.host.into_owned())
+    }
+
+    /// The byte range in the text or raw message from the URL's first to its last character, line
+    /// breaks included, also through quoted-printable, base64 and HTML entities.
+    #[must_use]
+    pub fn range(&self) -> Range<usize> {
+        self.range.clone()
+    }
+
+    /// Returns `true` if the range is exact to the byte, and not to the encoded unit around it.
+    #[must_use]
+    pub fn is_exact(&self) -> bool {
+        self.is_exact
+    }
+
+    /// The wrapper around the URL.
+    #[must_use]
+    pub fn wrapper(&self) -> Wrapper {
+        self.wrapper
+    }
+
+    /// The repairs that made the URL whole.
+    #[must_use]
+    pub fn repairs(&self) -> RepairSet {
+        self.repairs
+    }
+
+    /// The joins of the logical line that the URL was read from, each with its reasons and
+    /// confidence. Doubtful joins and joins after the URL's end are among them.
+    #[must_use]
+    pub fn joins(&self) -> &[Join] {
+        &self.joins
+    }
+
+    /// Other readings of the same place, the likeliest first.
+    #[must_use]
+    pub fn alternates(&self) -> &[Alternate] {
+        &self.alternates
+    }
+
+    /// The probability that this reading is right, from 0 to 1.
+    #[must_use]
+    pub fn confidence(&self) -> f32 {
+        self.confidence
+    }
+
+    /// The place in the message: `header:NAME`, `body`, `signature`, `html:a.href` and so on.
+    #[must_use]
+    pub fn region(&self) -> &str {
+        &self.region
+    }
+
+    /// The quote depth of the line on which the URL begins.
+    #[must_use]
+    pub fn quote_depth(&self) -> usize {
+        self.quote_depth
+    }
+
+    /// The verdicts of RFC 1738, RFC 3986 and WHATWG. Computed at each call, linear in the URL's
+    /// length.
+    #[must_use]
+    pub fn verdicts(&self) -> Verdicts<'_> {
+        Verdicts::of(&self.full, self.url_len)
+    }
+}
+
+impl fmt::Display for ExtractedUrl {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.text)
+    }
+}

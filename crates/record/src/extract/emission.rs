@@ -1,0 +1,350 @@
+//! The emission of a URL: filters, duplicates, the record, and the targets of redirectors.
+
+use std::collections::btree_map::Entry;
+
+use twox_hash::XxHash3_64;
+
+use super::message_pass::{ExtractLimit, MessagePass};
+use super::{Extractor, Finding, Unique};
+use crate::record::{Demand, FoundRecord, RedirectSource, UrlContext, context_border, record_id};
+use urlspool_mail::decode::{DecodedText, EXTERNAL_BODY_REGION, MimePart, OffsetMap};
+use urlspool_text::diagnostic::UrlFilter;
+use urlspool_text::hash::hash_pieces;
+use urlspool_text::limits::{CONTEXT_BYTES, COUNTED_URLS};
+use urlspool_text::parse::{
+    FoundUrl, RedirectTarget, RejectReason, key, mismatch, parse_nested, parse_replacement,
+    redirect_target, redirect_target_of, without_recipient,
+};
+use urlspool_text::repair::Join;
+use urlspool_text::scan::Rules;
+use urlspool_text::span::Span;
+
+/// The location of a URL: its text, and its place in it.
+pub(super) struct Location<'t> {
+    /// The text that [`FoundUrl::raw`] is a range of.
+    pub(super) bytes: &'t [u8],
+    pub(super) offset_map: &'t OffsetMap,
+    pub(super) region: &'t str,
+    pub(super) quote_depth: usize,
+    pub(super) part: Option<&'t MimePart>,
+    /// The text that an HTML page shows for the link.
+    pub(super) anchor: Option<&'t [u8]>,
+    /// `true` if the URL's range in `bytes` is exact to the byte.
+    pub(super) exact: bool,
+    /// The joins of its logical line.
+    pub(super) joins: &'t [Join],
+    /// `true` if the same raw bytes have other readings (broken MIME).
+    pub(super) has_other_readings: bool,
+}
+
+impl<'t> Location<'t> {
+    /// A text that is one URL as a whole, made of the parameters of a content type.
+    pub(super) fn of(text: &'t DecodedText<'_>) -> Location<'t> {
+        Location {
+            bytes: &text.bytes,
+            offset_map: &text.offset_map,
+            region: EXTERNAL_BODY_REGION,
+            quote_depth: 0,
+            part: text.part,
+            anchor: None,
+            exact: false,
+            joins: &[],
+            has_other_readings: text.has_other_readings,
+        }
+    }
+
+    /// Returns the text that a page shows for the link, up to `max_bytes` of it.
+    fn shown_text(&self, max_bytes: usize) -> Option<&'t [u8]> {
+        self.anchor
+            .map(|anchor| &anchor[..anchor.len().min(max_bytes)])
+    }
+
+    /// Returns `true` if that text names another host than the URL; `None` if there is no such text.
+    fn mismatch(&self, found: &FoundUrl<'_>, max_bytes: usize) -> Option<bool> {
+        let shown = self.shown_text(max_bytes)?;
+        Some(mismatch(shown, found.url()))
+    }
+}
+
+impl MessagePass<'_, '_> {
+    /// Filters a URL, and emits it and the URLs inside it.
+    pub(super) fn report(&mut self, location: &Location<'_>, found: &FoundUrl<'_>) {
+        let options = &self.extractor.options;
+        if location.has_other_readings && !self.is_new(location, found) {
+            self.reject(
+                RejectReason::Reread,
+                found.full,
+                location.offset_map,
+                found.raw,
+            );
+            return;
+        }
+        if let Some(filter) = self.filter_of(location, found) {
+            (self.sink)(Finding::Filtered(filter));
+            if self.target_in(found).is_none() {
+                self.hold_back(location, found);
+            } else if options.unique != Unique::Message
+                || self.held_back_keys.insert(key_hash(found))
+            {
+                let id = self.hold_back_outer(location, found);
+                self.emit_targets(location, found, id);
+            }
+            return;
+        }
+        if options.unique == Unique::Message {
+            let key = key_hash(found);
+            if !self.reported_keys.insert(key) {
+                (self.sink)(Finding::Duplicate { key });
+                return;
+            }
+        }
+        self.urls += 1;
+        let id = self.emit(location, found, None);
+        self.emit_targets(location, found, id);
+    }
+
+    /// Returns `true` if no other reading of these bytes gave this URL, among the first
+    /// [`COUNTED_URLS`].
+    pub(super) fn is_new(&mut self, location: &Location<'_>, found: &FoundUrl<'_>) -> bool {
+        let raw = location.offset_map.raw(found.raw).span;
+        let [start, len] = [raw.start, raw.len()].map(usize::to_le_bytes);
+        let hash = hash_pieces(&[&start, &len, found.full]);
+        if self.reported_readings.len() < COUNTED_URLS {
+            self.reported_readings.insert(hash)
+        } else {
+            !self.reported_readings.contains(&hash)
+        }
+    }
+
+    /// Emits the record of a URL, and returns its id.
+    pub(super) fn emit(
+        &mut self,
+        location: &Location<'_>,
+        found: &FoundUrl<'_>,
+        parent: Option<RedirectSource>,
+    ) -> u128 {
+        let options = &self.extractor.options;
+        let (context_bytes, limits) = (options.context_bytes.min(CONTEXT_BYTES), &options.limits);
+        let (id, digest) = match options.ids {
+            Demand::Needed => (self.next_id(location, found), self.digests().message),
+            Demand::Unneeded => (0, 0),
+        };
+        self.count_steps(written_bytes(found), location.offset_map, found.raw);
+        let mut origin = self.origin(location.offset_map, found.raw);
+        origin.exact &= location.exact;
+        self.read_info();
+        if found.truncated.is_some() {
+            self.note(ExtractLimit::Url, origin.start);
+        }
+        let anchor_bytes = location.anchor.map_or(0, <[u8]>::len);
+        if limits.field_bytes < anchor_bytes {
+            self.note(ExtractLimit::Field, origin.start);
+        }
+        let anchor = location.shown_text(limits.field_bytes);
+        let mismatch = location.mismatch(found, limits.field_bytes);
+        let record = FoundRecord {
+            found,
+            id,
+            digest,
+            raw: found.raw.of(location.bytes),
+            region: location.region,
+            quote_depth: location.quote_depth,
+            origin,
+            message: self.info.as_ref(),
+            part: location.part,
+            context: (context_bytes > 0).then(|| context(location.bytes, found.raw, context_bytes)),
+            anchor: anchor.filter(|anchor| !anchor.is_empty()),
+            mismatch,
+            redirected_from: parent,
+            joins: location.joins,
+        };
+        let strips = options.strip_recipient;
+        match strips.then(|| without_recipient(found.full)).flatten() {
+            None => (self.sink)(finding(&record)),
+            Some(text) => parse_replacement(found, &text, limits.url_bytes, &mut |stripped| {
+                let stripped = FoundRecord {
+                    found: stripped,
+                    raw: stripped.full,
+                    context: None,
+                    ..record
+                };
+                (self.sink)(finding(&stripped));
+            }),
+        }
+        id
+    }
+
+    /// Returns the filter that holds a URL back.
+    fn filter_of(&self, location: &Location<'_>, found: &FoundUrl<'_>) -> Option<UrlFilter> {
+        let options = &self.extractor.options;
+        options.filter_of(found, location.region, || {
+            location.mismatch(found, options.limits.field_bytes) == Some(true)
+        })
+    }
+
+    /// Counts a URL that a filter holds back, so that the records of others are the same as without the filter.
+    fn hold_back(&mut self, location: &Location<'_>, found: &FoundUrl<'_>) {
+        self.count_steps(written_bytes(found), location.offset_map, found.raw);
+        if self.extractor.options.ids == Demand::Needed {
+            self.next_occurrence(location, found);
+        }
+    }
+
+    /// Counts a URL that a filter holds back, and returns the id that its record would have: the URLs inside it refer to it.
+    fn hold_back_outer(&mut self, location: &Location<'_>, found: &FoundUrl<'_>) -> u128 {
+        self.count_steps(written_bytes(found), location.offset_map, found.raw);
+        match self.extractor.options.ids {
+            Demand::Needed => self.next_id(location, found),
+            Demand::Unneeded => 0,
+        }
+    }
+
+    /// Returns the number of records of this URL in its part so far, and counts one more.
+    fn next_occurrence(&mut self, location: &Location<'_>, found: &FoundUrl<'_>) -> u32 {
+        let path = location.part.map_or("", |part| part.path.as_str());
+        let is_full = COUNTED_URLS <= self.occurrences.len();
+        let seed = XxHash3_64::oneshot(path.as_bytes());
+        let key = XxHash3_64::oneshot_with_seed(seed, found.full);
+        let before = match self.occurrences.entry(key) {
+            Entry::Vacant(_) if is_full => &mut self.uncounted,
+            entry => entry.or_default(),
+        };
+        let number = *before;
+        *before = before.saturating_add(1);
+        number
+    }
+
+    /// Returns the identifier of the next record of this URL in its part.
+    fn next_id(&mut self, location: &Location<'_>, found: &FoundUrl<'_>) -> u128 {
+        let digest = self.digests().fragment;
+        let path = location.part.map_or("", |part| part.path.as_str());
+        let before = self.next_occurrence(location, found);
+        record_id(digest, path, found.full, before)
+    }
+
+    /// Returns the first URL inside a redirector's URL. `None` also where none is searched.
+    fn target_in(&self, found: &FoundUrl<'_>) -> Option<RedirectTarget> {
+        let is_searched = found.truncated.is_none()
+            && self.extractor.options.rules != Rules::Rfc1738
+            && self.may_take_steps();
+        match found.verdicts {
+            _ if !is_searched => None,
+            Some(verdicts) => redirect_target_of(found.full, &verdicts.components),
+            None => redirect_target(found.full),
+        }
+    }
+
+    /// Emits the URLs inside a redirector's URL that pass the filters, each as a child of the one around it.
+    pub(super) fn emit_targets(&mut self, location: &Location<'_>, found: &FoundUrl<'_>, id: u128) {
+        let Extractor {
+            scanner, options, ..
+        } = self.extractor;
+        let (mut parent, mut target) = (id, self.target_in(found));
+        let max_bytes = options.limits.url_bytes;
+        for _ in 0..options.limits.unwrap_depth {
+            let Some(RedirectTarget { url, redirector }) = target else {
+                return;
+            };
+            let mut child = None;
+            parse_nested(found, &url, scanner, max_bytes, &mut |inside| {
+                let outer = RedirectSource {
+                    record_id: parent,
+                    redirector,
+                };
+                child = Some(match self.filter_of(location, inside) {
+                    Some(_) => self.hold_back_outer(location, inside),
+                    None => self.emit(location, inside, Some(outer)),
+                });
+            });
+            let Some(id) = child else { return };
+            (parent, target) = (id, redirect_target(&url));
+        }
+        // Who allows none asks for none.
+        if target.is_some() && options.limits.unwrap_depth > 0 {
+            self.note_in(ExtractLimit::Unwrap, location.offset_map, found.raw);
+        }
+    }
+}
+
+/// Number of bytes of the URLs that a record holds.
+fn written_bytes(found: &FoundUrl<'_>) -> usize {
+    let alternates = found
+        .alternates
+        .iter()
+        .map(|alternate| alternate.full.len());
+    found.full.len() + alternates.sum::<usize>()
+}
+
+/// Returns the finding for a record: found in the message, or unwrapped from another URL.
+fn finding<'r>(record: &'r FoundRecord<'r>) -> Finding<'r> {
+    if record.redirected_from.is_some() {
+        Finding::Unwrapped(record)
+    } else {
+        Finding::Url(record)
+    }
+}
+
+/// Returns the hash of a URL's key and fragment. Equivalent URLs with the same fragment have the
+/// same hash; a truncated URL is compared with all of its bytes.
+#[must_use]
+pub fn key_hash(found: &FoundUrl<'_>) -> u128 {
+    let mut text = key(found.url());
+    if let Some(fragment) = found.fragment() {
+        text.push(b'#');
+        text.extend_from_slice(fragment);
+    }
+    if let Some(truncated) = found.truncated {
+        text.extend_from_slice(&truncated.full_hash.to_le_bytes());
+    }
+    hash_pieces(&[&text])
+}
+
+/// Returns up to `max_bytes` bytes before and after `span`, cut between words. A word next to the
+/// URL that alone is longer is cut between characters: scripts without blanks have such words.
+fn context(text: &[u8], span: Span, max_bytes: usize) -> UrlContext<'_> {
+    let (text_before, text_after) = (&text[..span.start], &text[span.end..]);
+    let from = context_border(text, span.start.saturating_sub(max_bytes)).min(span.start);
+    let to = text.len().min(span.end.saturating_add(max_bytes));
+    let to = context_border(text, to).max(span.end);
+    let (before, after) = (&text[from..span.start], &text[span.end..to]);
+    let first_blank = before.iter().position(u8::is_ascii_whitespace);
+    let last_blank = after.iter().rposition(u8::is_ascii_whitespace);
+    UrlContext {
+        before: match first_blank.map(|blank| &before[blank + 1..]) {
+            Some(whole)
+                if is_within_word(text, from)
+                    && is_kept(whole, text_before.iter().rev(), max_bytes) =>
+            {
+                whole
+            }
+            _ => before,
+        },
+        after: match last_blank.map(|blank| &after[..blank]) {
+            Some(whole)
+                if is_within_word(text, to) && is_kept(whole, text_after.iter(), max_bytes) =>
+            {
+                whole
+            }
+            _ => after,
+        },
+    }
+}
+
+/// Returns `true` if an offset divides a word.
+fn is_within_word(text: &[u8], at: usize) -> bool {
+    let around = at.checked_sub(1).and_then(|from| text.get(from..=at));
+    around.is_some_and(|around| !around.iter().any(u8::is_ascii_whitespace))
+}
+
+/// Returns `true` if the whole words of a context are taken alone: there are any, or the word next
+/// to the URL, which `bytes` begin with, is not longer than the context.
+fn is_kept<'t>(whole: &[u8], bytes: impl Iterator<Item = &'t u8>, max_bytes: usize) -> bool {
+    let mut word = bytes
+        .skip_while(|byte| !is_letter(**byte))
+        .take_while(|byte| !byte.is_ascii_whitespace());
+    whole.iter().any(|byte| is_letter(*byte)) || word.nth(max_bytes).is_none()
+}
+
+fn is_letter(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || !byte.is_ascii()
+}

@@ -1,0 +1,357 @@
+//! The state of one pass over a message: the facts of the message that its records need, and the
+//! limits that it reached, with one event for each of them, whatever their number.
+
+use std::collections::{BTreeMap, HashSet};
+
+use super::elsewhere::MessageEvidence;
+use super::{Extractor, Finding, ParsedHeader};
+use crate::record::{Demand, RecordOrigin};
+use urlspool_mail::decode::{HeaderFields, MessageInfo, OffsetMap, RawRange, digest};
+use urlspool_mail::split::Message;
+use urlspool_text::diagnostic::{Diagnostic, DiagnosticKind};
+use urlspool_text::hash::hash_pieces;
+use urlspool_text::limits::{
+    COARSE_RUN_BYTES, Limits, MAP_BYTES, MESSAGE_EVIDENCE_URLS, MESSAGE_STEPS, PREFILTER_BYTES,
+    TEXT_BYTES,
+};
+use urlspool_text::origin::Source;
+use urlspool_text::parse::RejectReason;
+use urlspool_text::repair::LogicalLine;
+use urlspool_text::span::Span;
+
+/// The state of one pass over a message.
+pub(super) struct MessagePass<'s, 'm> {
+    pub(super) message: &'s Message<'m>,
+    pub(super) extractor: &'s Extractor,
+    source: &'s Source,
+    fields: &'s HeaderFields,
+    /// Evidence for joins; `None` in a pass that collects some.
+    pub(super) evidence: Option<MessageEvidence<'s, 'm>>,
+    /// The message's facts for its records. Costly to read: `None` before the first URL needs them.
+    pub(super) info: Option<MessageInfo>,
+    digests: Option<Digests>,
+    /// Number of occurrences of each URL in each part so far, by a 64-bit hash of both. Sorted: most
+    /// messages have one URL or two, for which a table of hashes costs more.
+    pub(super) occurrences: BTreeMap<u64, u32>,
+    /// Number of occurrences of all URLs for which there was no room.
+    pub(super) uncounted: u32,
+    /// Keys that were reported. Only used if each is reported once.
+    pub(super) reported_keys: HashSet<u128>,
+    /// Keys of redirectors that a filter held back, likewise.
+    pub(super) held_back_keys: HashSet<u128>,
+    /// Raw ranges and URLs that were reported, of bytes that have several readings: one record
+    /// each. 128-bit hashes, so that no URL can be made to collide with another and hide.
+    pub(super) reported_readings: HashSet<u128>,
+    /// Number of URLs reported so far.
+    pub(super) urls: u64,
+    /// The offset in the raw bytes up to which lines were counted, and the number of the line there.
+    counted_to: usize,
+    counted_line: u64,
+    /// The buffer of the logical line, used again for each start.
+    pub(super) line: LogicalLine,
+    /// In the current text: the offset of a byte that RFC 3986 refuses, in a word that was rejected
+    /// for it.
+    pub(super) first_invalid: usize,
+    /// Total length of the long words that were read and rejected.
+    pub(super) rejected_bytes: usize,
+    /// Steps that were taken, as [`Limits::steps_per_byte`] counts them.
+    steps: u64,
+    /// The limits that were reached, except those that are reported at once.
+    pub(super) reached: BTreeMap<ExtractLimit, Places>,
+    pub(super) sink: &'s mut dyn FnMut(Finding<'_>),
+}
+
+/// The digests of a message.
+#[derive(Clone, Copy)]
+pub(super) struct Digests {
+    /// The digest of the message, or of its first fragment if it is read in fragments.
+    pub(super) message: u128,
+    /// The digest for the identifiers of records. A further fragment of a message has one of its
+    /// own, made of that of the message and the fragment's offset.
+    pub(super) fragment: u128,
+}
+
+impl Digests {
+    fn of_whole(digest: u128) -> Digests {
+        Digests {
+            message: digest,
+            fragment: digest,
+        }
+    }
+}
+
+impl<'s, 'm> MessagePass<'s, 'm> {
+    pub(super) fn new(
+        message: &'s Message<'m>,
+        header: &'s ParsedHeader,
+        source: &'s Source,
+        extractor: &'s Extractor,
+        sink: &'s mut dyn FnMut(Finding<'_>),
+    ) -> MessagePass<'s, 'm> {
+        MessagePass {
+            message,
+            extractor,
+            source,
+            fields: &header.fields,
+            evidence: extractor
+                .collector
+                .is_some()
+                .then(|| MessageEvidence::new(message, header, source, extractor)),
+            info: None,
+            digests: header
+                .digest
+                .filter(|_| message.head().is_none())
+                .map(Digests::of_whole),
+            occurrences: BTreeMap::new(),
+            uncounted: 0,
+            reported_keys: HashSet::new(),
+            held_back_keys: HashSet::new(),
+            reported_readings: HashSet::new(),
+            urls: 0,
+            counted_to: 0,
+            counted_line: 1,
+            line: LogicalLine::default(),
+            first_invalid: 0,
+            rejected_bytes: 0,
+            steps: 0,
+            reached: BTreeMap::new(),
+            sink,
+        }
+    }
+
+    /// Returns the digests of the message.
+    pub(super) fn digests(&mut self) -> Digests {
+        if let Some(digests) = self.digests {
+            return digests;
+        }
+        let digests = match self.message.head() {
+            None => Digests::of_whole(digest(self.message, self.fields)),
+            Some(fragment) => {
+                let head = fragment.message(self.message.kind);
+                let fields = HeaderFields::in_message(&head, self.extractor.limits().header_bytes);
+                let message = digest(&head, &fields);
+                let offset = self.message.start - fragment.start;
+                Digests {
+                    message,
+                    fragment: hash_pieces(&[&message.to_le_bytes()[..], &offset.to_le_bytes()]),
+                }
+            }
+        };
+        *self.digests.insert(digests)
+    }
+
+    /// Returns `true` if the message may take more steps.
+    pub(super) fn may_take_steps(&self) -> bool {
+        let per_byte = self.extractor.limits().steps_per_byte as u64;
+        self.steps
+            <= MESSAGE_STEPS.saturating_add(per_byte.saturating_mul(self.message.raw.len() as u64))
+    }
+
+    /// Counts the steps for `bytes` bytes of the candidate or URL at `span` of a text. Reports the
+    /// limit when it is reached.
+    pub(super) fn count_steps(&mut self, bytes: usize, offset_map: &OffsetMap, span: Span) {
+        let steps = bytes.saturating_sub(PREFILTER_BYTES) as u64;
+        if steps == 0 {
+            return;
+        }
+        let had_more = self.may_take_steps();
+        self.steps = self.steps.saturating_add(steps);
+        if had_more && !self.may_take_steps() {
+            let per_byte = self.extractor.limits().steps_per_byte;
+            let text = format!(
+                "more than {per_byte} steps for each byte of this message (steps_per_byte): from \
+                 here on only the beginnings of bare words are read, and relative links and \
+                 redirectors are left as they are"
+            );
+            self.report_limit(text, offset_map, span);
+        }
+    }
+
+    /// Reports a limit that is reached once, at `span` of a text.
+    pub(super) fn report_limit(&mut self, text: String, offset_map: &OffsetMap, span: Span) {
+        let at = self.origin(offset_map, span).start;
+        let diagnostic = Diagnostic::at(DiagnosticKind::Limit, at, text);
+        (self.sink)(Finding::Diagnostic(diagnostic));
+    }
+
+    /// Reports a candidate at `span` of a text that is no URL.
+    pub(super) fn reject(
+        &mut self,
+        reason: RejectReason,
+        text: &[u8],
+        offset_map: &OffsetMap,
+        span: Span,
+    ) {
+        let origin = self.origin(offset_map, span);
+        (self.sink)(Finding::Reject {
+            reason,
+            text,
+            origin,
+        });
+    }
+
+    /// Notes that a limit was reached at `span` of a text.
+    pub(super) fn note_in(&mut self, limit: ExtractLimit, offset_map: &OffsetMap, span: Span) {
+        let at = self.origin(offset_map, span).start;
+        self.note(limit, at);
+    }
+
+    /// Notes that a limit was reached at the offset `at` of the source.
+    pub(super) fn note(&mut self, limit: ExtractLimit, at: u64) {
+        let places = self.reached.entry(limit);
+        let places = places.or_insert(Places {
+            first: at,
+            count: 0,
+        });
+        places.count += 1;
+    }
+
+    /// Reads the message's facts, if they were not read before. Notes the limit if a field is cut.
+    pub(super) fn read_info(&mut self) {
+        if self.info.is_none() {
+            self.info = self.info();
+            if self.info.as_ref().is_some_and(|info| info.is_cut) {
+                let at = self.message.raw_start();
+                self.note(ExtractLimit::Field, at);
+            }
+        }
+    }
+
+    /// Reads the message's facts from its header. `None` if it has no header.
+    fn info(&self) -> Option<MessageInfo> {
+        let limits = self.extractor.limits();
+        let head = self.message.head();
+        let head = head.map(|fragment| fragment.message(self.message.kind));
+        let fields = head
+            .as_ref()
+            .map(|head| HeaderFields::in_message(head, limits.header_bytes));
+        MessageInfo::of_message(
+            head.as_ref().unwrap_or(self.message),
+            fields.as_ref().unwrap_or(self.fields),
+            limits.field_bytes,
+            self.extractor.options.info,
+            &self.extractor.options.header_fields,
+        )
+    }
+
+    /// Returns the origin of `span`, a range of a decoded text.
+    pub(super) fn origin(&mut self, offset_map: &OffsetMap, span: Span) -> RecordOrigin<'s> {
+        let RawRange { span: raw, exact } = offset_map.raw(span);
+        let (base, head) = (self.message.raw_start(), self.message.head());
+        let line = match self.extractor.options.line_numbers {
+            Demand::Needed => self.line_of(raw.start),
+            Demand::Unneeded => 0,
+        };
+        RecordOrigin {
+            source: self.source,
+            kind: self.message.kind,
+            start: base + raw.start as u64,
+            end: base + raw.end as u64,
+            exact,
+            line,
+            message_start: head.map_or(self.message.start, |fragment| fragment.start),
+            message_end: self.message.end(),
+        }
+    }
+
+    /// Returns the number, from 1, of the line that holds the raw offset `at`. Counts on from the
+    /// line that was counted last.
+    fn line_of(&mut self, at: usize) -> u64 {
+        let between = &self.message.raw[at.min(self.counted_to)..at.max(self.counted_to)];
+        let line_ends = memchr::memchr_iter(b'\n', between).count() as u64;
+        if self.counted_to <= at {
+            self.counted_line += line_ends;
+        } else {
+            self.counted_line -= line_ends;
+        }
+        self.counted_to = at;
+        let envelope = u64::from(self.message.envelope > 0);
+        let before = self.message.head().map_or(envelope, |head| head.line_ends);
+        before + self.counted_line
+    }
+}
+
+/// Limit of the extraction that cuts a value or leaves a text as it is.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum ExtractLimit {
+    /// `url_bytes`: a record holds the beginning of its URL.
+    Url,
+    /// `url_bytes`: a page's `<base>` is too long to resolve links.
+    Base,
+    /// `field_bytes`: records hold the beginning of a header field, or of the text of a link.
+    Field,
+    /// `wrapper_bytes`, or its fixed value by the strict rules: a `<` is an ordinary character.
+    Wrapper,
+    /// `unwrap_depth`: a redirector inside others is not undone.
+    Unwrap,
+    /// [`TEXT_BYTES`]: a text is read in pieces.
+    Text,
+    /// [`MAP_BYTES`]: the ranges of URLs are not exact.
+    Map,
+    /// [`MESSAGE_EVIDENCE_URLS`]: further URLs of the message are no evidence for joins.
+    Evidence,
+}
+
+impl ExtractLimit {
+    /// Returns the event, at the first of the places.
+    pub(super) fn event(self, Places { first, count }: Places, limits: &Limits) -> Diagnostic {
+        let mut text = self.text(limits);
+        if count > 1 {
+            text += &format!("; {} more in this message", count - 1);
+        }
+        Diagnostic::at(DiagnosticKind::Limit, first, text)
+    }
+
+    /// Returns the event's text.
+    fn text(self, limits: &Limits) -> String {
+        let Limits {
+            url_bytes,
+            field_bytes,
+            wrapper_bytes,
+            unwrap_depth,
+            ..
+        } = limits;
+        match self {
+            ExtractLimit::Url => format!(
+                "a URL of more than {url_bytes} bytes (url_bytes): its record has its beginning, \
+                 its length and its hash"
+            ),
+            ExtractLimit::Base => format!(
+                "a <base> of more than {url_bytes} bytes (url_bytes): relative links are not \
+                 resolved"
+            ),
+            ExtractLimit::Field => format!(
+                "a header field or the text of a link has more than {field_bytes} bytes \
+                 (field_bytes) or too many names: records have its beginning"
+            ),
+            ExtractLimit::Wrapper => format!(
+                "no `>` within {wrapper_bytes} bytes after a `<` (wrapper_bytes): what follows is \
+                 read as bare text"
+            ),
+            ExtractLimit::Unwrap => format!(
+                "more than {unwrap_depth} redirectors, one inside the other (unwrap_depth): the \
+                 URL inside the last one is not a record of its own"
+            ),
+            ExtractLimit::Text => format!(
+                "a text of more than {TEXT_BYTES} bytes is read in pieces: regions begin anew in each"
+            ),
+            ExtractLimit::Map => format!(
+                "a text whose encoded characters need a map of more than {MAP_BYTES} bytes: from \
+                 there on the ranges of URLs are not exact, and enclose up to {COARSE_RUN_BYTES} \
+                 bytes of text more"
+            ),
+            ExtractLimit::Evidence => format!(
+                "more than {MESSAGE_EVIDENCE_URLS} URLs in a message with a URL that may be broken: \
+                 the others are no evidence for its joins"
+            ),
+        }
+    }
+}
+
+/// The places at which one limit was reached.
+#[derive(Clone, Copy)]
+pub(super) struct Places {
+    /// Offset of the first in the source.
+    first: u64,
+    count: u64,
+}

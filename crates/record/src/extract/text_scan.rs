@@ -1,0 +1,376 @@
+//! The scan of one decoded text: from each start to a URL or a reject.
+
+use super::Extractor;
+use super::elsewhere::TextEvidence;
+use super::emission::Location;
+use super::message_pass::{ExtractLimit, MessagePass};
+use crate::record::Demand;
+use urlspool_mail::decode::{
+    DecodedText, EXTERNAL_BODY_REGION, HtmlLink, LineLayout, Region, Regions,
+};
+use urlspool_text::grammar::escaped_byte;
+use urlspool_text::limits::{PREFILTER_BYTES, REJECTED_WORDS_BYTES, REJECTED_WORDS_RATIO};
+use urlspool_text::parse::{
+    AttributeValue, Candidate, FoundUrl, ParseOutcome, RejectReason, parse_attribute,
+    parse_candidate,
+};
+use urlspool_text::repair::{
+    BareWord, Elsewhere, Join, LineBreakPolicy, LogicalLine, WrappedText, has_other_notation,
+    prefilter, quote_depth, unfold_bare_word, unfold_wrapper,
+};
+use urlspool_text::scan::{Opening, UrlStart, names_machine};
+use urlspool_text::span::Span;
+
+impl MessagePass<'_, '_> {
+    /// Scans a text. On an HTML page the links of attributes are read in between, in the order of
+    /// the page.
+    pub(super) fn text(&mut self, text: &DecodedText<'_>) {
+        if text.region == Region::ExternalBody {
+            return self.external_body(text);
+        }
+        if text.is_piece {
+            self.note_in(ExtractLimit::Text, &text.offset_map, Span::default());
+        }
+        if text.offset_map.is_coarse() {
+            self.note_in(ExtractLimit::Map, &text.offset_map, Span::default());
+        }
+        if let Some(page) = &text.page
+            && page.is_incomplete
+        {
+            return page.links.iter().for_each(|link| self.link(text, link));
+        }
+        let Extractor { scanner, .. } = self.extractor;
+        let mut regions = None;
+        self.note_long_base(text);
+        let links = text.page.as_ref().map_or(&[][..], |page| &page.links);
+        let mut links = links.iter().peekable();
+        let encoded = &text.encoded;
+        let mut passed = 0;
+        let mut from = 0;
+        self.first_invalid = 0;
+        if let Some(evidence) = &mut self.evidence {
+            evidence.begin_text();
+        }
+        let mut starts = scanner.starts(&text.bytes);
+        while let Some(start) = starts.next_from(from) {
+            passed += encoded[passed..]
+                .iter()
+                .take_while(|block| block.end <= start.at)
+                .count();
+            if let Some(block) = encoded.get(passed).filter(|block| block.start <= start.at) {
+                from = block.end;
+                continue;
+            }
+            while let Some(link) = links.next_if(|link| link.at <= start.at) {
+                self.link(text, link);
+            }
+            let outcome = self.start(text, &start, &mut regions);
+            if let Some(reason) = outcome.reject {
+                let span = Span::new(start.at, outcome.resume.max(start.resume));
+                self.reject(reason, span.of(&text.bytes), &text.offset_map, span);
+            }
+            from = outcome.resume.max(start.at + 1);
+        }
+        links.for_each(|link| self.link(text, link));
+    }
+
+    /// Notes the limit if the page's `<base>` is too long to be used.
+    fn note_long_base(&mut self, text: &DecodedText<'_>) {
+        let max = self.extractor.limits().url_bytes;
+        let base = text.page.as_ref().and_then(|page| page.base.as_ref());
+        if base.is_some_and(|base| max < base.len()) {
+            self.note_in(ExtractLimit::Base, &text.offset_map, Span::default());
+        }
+    }
+
+    /// Repairs and parses the candidate at a start, and reports its URL.
+    pub(super) fn start(
+        &mut self,
+        text: &DecodedText<'_>,
+        start: &UrlStart,
+        regions: &mut Option<Regions>,
+    ) -> ParseOutcome {
+        let before = start.at.checked_sub(1).map(|at| text.bytes[at]);
+        // The buffer is put back below, also if the start is rejected.
+        let mut line = std::mem::take(&mut self.line);
+        let unfolded = match start.opening {
+            Opening::UrlBracket | Opening::Angle => self.unfold_wrapped(text, start, &mut line),
+            Opening::UrlPrefix | Opening::Bare | Opening::Schemeless(_) => {
+                self.unfold_bare(text, start, before, &mut line)
+            }
+        };
+        let outcome = match unfolded {
+            Ok(close) => {
+                let end = line.text_range(Span::new(0, line.text().len())).end;
+                let candidate = Candidate {
+                    start,
+                    prior: &text.bytes[..start.at],
+                    line: &line,
+                    after: &text.bytes[end..],
+                    close,
+                };
+                self.parse(text, &candidate, regions)
+            }
+            Err(rejected) => rejected,
+        };
+        self.line = line;
+        outcome
+    }
+
+    /// Unfolds the content of a wrapper into `line`, and returns the offset of its closing bracket.
+    fn unfold_wrapped(
+        &mut self,
+        text: &DecodedText<'_>,
+        start: &UrlStart,
+        line: &mut LogicalLine,
+    ) -> Result<Option<usize>, ParseOutcome> {
+        let Extractor {
+            scanner, options, ..
+        } = self.extractor;
+        if !self.may_take_steps() {
+            return Err(rejected(start.resume, RejectReason::Unclosed));
+        }
+        let max_bytes = options.limits.wrapper_bytes;
+        match unfold_wrapper(&text.bytes, start, scanner.rules(), max_bytes, line) {
+            WrappedText::Closed(close) => Ok(Some(close)),
+            WrappedText::SeveralUrls(close) => Err(rejected(close + 1, RejectReason::TwoUrls)),
+            unclosed @ (WrappedText::Unclosed | WrappedText::TooLong) => {
+                if unclosed == WrappedText::TooLong {
+                    let opening = Span::new(start.at, start.content);
+                    self.note_in(ExtractLimit::Wrapper, &text.offset_map, opening);
+                }
+                Err(rejected(start.resume, RejectReason::Unclosed))
+            }
+        }
+    }
+
+    /// Unfolds a bare word into `line`, if it may hold a URL. A bare word has no closing bracket.
+    fn unfold_bare(
+        &self,
+        text: &DecodedText<'_>,
+        start: &UrlStart,
+        before: Option<u8>,
+        line: &mut LogicalLine,
+    ) -> Result<Option<usize>, ParseOutcome> {
+        let bare = BareWord {
+            from: start.content,
+            before,
+            rules: self.extractor.scanner.rules(),
+            breaks: match text.lines {
+                LineLayout::Written if self.may_take_steps() => LineBreakPolicy::Join,
+                LineLayout::LaidOut if self.may_take_steps() => LineBreakPolicy::JoinWhole,
+                _ => LineBreakPolicy::Keep,
+            },
+            max_bytes: if self.may_read_whole() && self.may_take_steps() {
+                usize::MAX
+            } else {
+                PREFILTER_BYTES
+            },
+        };
+        if let Err(reason) = self.prefilter(&text.bytes, start, &bare)
+            && !has_other_notation(&text.bytes, &bare)
+        {
+            return Err(rejected(start.resume, reason));
+        }
+        let evidence = self.evidence.as_ref();
+        let evidence = evidence.map(|message| TextEvidence { message, text });
+        let elsewhere = evidence.as_ref().map(|evidence| evidence as &dyn Elsewhere);
+        unfold_bare_word(&text.bytes, &bare, elsewhere, line);
+        Ok(None)
+    }
+
+    /// Parses a candidate and reports its URL. Counts a bare word that is rejected, and the rest of
+    /// one that is accepted.
+    fn parse(
+        &mut self,
+        text: &DecodedText<'_>,
+        candidate: &Candidate<'_>,
+        regions: &mut Option<Regions>,
+    ) -> ParseOutcome {
+        let Extractor {
+            scanner, options, ..
+        } = self.extractor;
+        let (line, start) = (candidate.line, candidate.start);
+        let opening = Span::new(start.at, start.content);
+        self.count_steps(line.text().len(), &text.offset_map, opening);
+        let outcome = parse_candidate(candidate, scanner, options.limits.url_bytes, &mut |found| {
+            self.report_in_text(text, line.joins(), regions, found)
+        });
+        if outcome.reject.is_some() && candidate.close.is_none() {
+            if let Some(RejectReason::Grammar(_)) = outcome.reject {
+                self.first_invalid = start.content + first_invalid(line.text());
+            }
+            self.count_rejected(text, start, line.text().len());
+        } else if candidate.close.is_none() {
+            // What follows the URL in its word is read again from the next start in it.
+            let word_end = start.content + line.text().len();
+            self.count_rejected(text, start, word_end.saturating_sub(outcome.resume));
+        }
+        outcome
+    }
+
+    /// Reports a URL of a text with its region and quote depth.
+    fn report_in_text(
+        &mut self,
+        text: &DecodedText<'_>,
+        joins: &[Join],
+        regions: &mut Option<Regions>,
+        found: &FoundUrl<'_>,
+    ) {
+        let name;
+        let region = match text.region {
+            _ if self.extractor.options.regions == Demand::Unneeded => "",
+            Region::ExternalBody => EXTERNAL_BODY_REGION,
+            Region::Header(field) => {
+                name = ["header:", &String::from_utf8_lossy(field)].concat();
+                name.as_str()
+            }
+            Region::Body if text.page.is_some() => "html:text",
+            Region::Body => {
+                let regions = regions.get_or_insert_with(|| Regions::of(&text.bytes));
+                regions.at(found.raw.start).name()
+            }
+        };
+        let may_be_quoted = text.region == Region::Body && text.lines == LineLayout::Written;
+        let quote_depth = if may_be_quoted {
+            quote_depth(&text.bytes, found.raw.start)
+        } else {
+            0
+        };
+        let location = Location {
+            region,
+            quote_depth,
+            exact: true,
+            joins,
+            ..Location::of(text)
+        };
+        self.report(&location, found);
+    }
+
+    /// Returns `true` if words are read to their ends. A word may be rejected and read again from
+    /// each start inside it: without this bound a message of `n` bytes could cost `n * n`.
+    pub(super) fn may_read_whole(&self) -> bool {
+        self.rejected_bytes <= REJECTED_WORDS_BYTES + REJECTED_WORDS_RATIO * self.message.raw.len()
+    }
+
+    /// Counts `len` bytes of a word that were read and belong to no URL. Reports the limit when it
+    /// is reached.
+    pub(super) fn count_rejected(&mut self, text: &DecodedText<'_>, start: &UrlStart, len: usize) {
+        if len > PREFILTER_BYTES && self.may_read_whole() {
+            self.rejected_bytes += len;
+            if !self.may_read_whole() {
+                let most = format!(
+                    "too many long words in which most starts begin no URL, or a short one: from \
+                     here on only the first {PREFILTER_BYTES} bytes of a word are read"
+                );
+                let opening = Span::new(start.at, start.content);
+                self.report_limit(most, &text.offset_map, opening);
+            }
+        }
+    }
+
+    /// Returns the reason if the word at a bare start cannot be a URL.
+    pub(super) fn prefilter(
+        &self,
+        text: &[u8],
+        start: &UrlStart,
+        word: &BareWord,
+    ) -> Result<(), RejectReason> {
+        let guessed = match start.opening {
+            Opening::Schemeless(scheme) => Some(scheme),
+            _ => None,
+        };
+        prefilter(text, word, guessed, &self.extractor.scanner)?;
+        if guessed.is_some() && names_machine(text, start.at) {
+            return Err(RejectReason::Machine);
+        }
+        // A byte that no grammar accepts follows in this word; only the schemes of browsers
+        // tolerate it.
+        let begin = &text[word.from..];
+        let special = [&b"http:"[..], b"https:", b"ftp:", b"file:", b"ws:", b"wss:"];
+        let browsers = guessed.is_some()
+            || special.iter().any(|name| {
+                begin.len() >= name.len() && begin[..name.len()].eq_ignore_ascii_case(name)
+            });
+        if word.from < self.first_invalid && !browsers {
+            Err(RejectReason::Implausible)
+        } else {
+            Ok(())
+        }
+    }
+
+    /// Parses the URL of an HTML attribute, and reports it.
+    pub(super) fn link(&mut self, text: &DecodedText<'_>, link: &HtmlLink) {
+        let Some(page) = &text.page else { return };
+        let limits = &self.extractor.options.limits;
+        let (region, confidence) = match link.attribute {
+            "" => (format!("html:{}", link.element), UNSHOWN_CONFIDENCE),
+            attribute => (format!("html:{}.{attribute}", link.element), 1.0),
+        };
+        let anchor = link
+            .anchor
+            .map(|anchor| anchor.of(&text.bytes).trim_ascii());
+        let location = Location {
+            bytes: &page.source,
+            offset_map: &page.offset_map,
+            region: &region,
+            anchor,
+            exact: link.exact,
+            ..Location::of(text)
+        };
+        let base = page
+            .base
+            .as_deref()
+            .filter(|base| base.len() <= limits.url_bytes && self.may_take_steps());
+        let value = AttributeValue {
+            text: &link.value,
+            span: link.span,
+            base,
+            confidence,
+        };
+        self.value(&location, &value);
+    }
+
+    /// Parses a text that is one URL, made of the parameters of a content type, and reports it.
+    fn external_body(&mut self, text: &DecodedText<'_>) {
+        let location = Location::of(text);
+        let value = AttributeValue {
+            text: &text.bytes,
+            span: Span::new(0, text.bytes.len()),
+            base: None,
+            confidence: 1.0,
+        };
+        self.value(&location, &value);
+    }
+
+    /// Parses a value that is a URL as a whole, and reports it.
+    fn value(&mut self, location: &Location<'_>, value: &AttributeValue<'_>) {
+        let Extractor {
+            scanner, options, ..
+        } = self.extractor;
+        let url_bytes = options.limits.url_bytes;
+        if let Err(reason) = parse_attribute(value, scanner, url_bytes, &mut |found| {
+            self.report(location, found)
+        }) {
+            self.reject(reason, value.text, location.offset_map, value.span);
+        }
+    }
+}
+
+/// Confidence in a URL in a script or in the data of an element. No reader of the page may see it.
+const UNSHOWN_CONFIDENCE: f32 = 0.9;
+
+fn rejected(resume: usize, reason: RejectReason) -> ParseOutcome {
+    let reject = Some(reason);
+    ParseOutcome { resume, reject }
+}
+
+/// Returns the offset of the first byte of a word that RFC 3986 refuses, or of the first `%` that
+/// begins no escape.
+fn first_invalid(word: &[u8]) -> usize {
+    let ill = word.iter().enumerate().position(|(at, byte)| {
+        let is_allowed = byte.is_ascii_alphanumeric() || b"-._~:/?#[]@!$&'()*+,;=%".contains(byte);
+        !is_allowed || *byte == b'%' && escaped_byte(&word[at..]).is_none()
+    });
+    ill.unwrap_or(0)
+}

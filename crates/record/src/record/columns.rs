@@ -1,0 +1,296 @@
+//! Records as Arrow record batches: the values of each field become a column.
+
+use std::fmt;
+use std::sync::Arc;
+
+use arrow_array::RecordBatch;
+use arrow_array::builder::{
+    ArrayBuilder, BooleanBuilder, Float64Builder, Int64Builder, ListBuilder, StringBuilder,
+    StructBuilder, TimestampSecondBuilder,
+};
+use arrow_schema::{ArrowError, DataType, Field, Fields, Schema, SchemaRef, TimeUnit};
+
+use super::fields::{self, FieldId, FieldType, FieldValues, RECORD_FIELDS, fields_of};
+use super::owned::{Record, RecordValue};
+use urlspool_text::limits::{ARROW_BATCH_BYTES, ARROW_BATCH_ROWS};
+
+/// Columns of records that are being filled.
+pub struct Columns {
+    schema: SchemaRef,
+    written: Vec<Column>,
+    values: StructBuilder,
+    /// The last time as text and in seconds. The records of a message have the same.
+    last_time: (String, i64),
+    /// Bytes of the records since the last batch.
+    bytes: usize,
+}
+
+impl Columns {
+    /// Columns of records with the fields `chosen`; `None` stands for whole records.
+    #[must_use]
+    pub fn new(chosen: Option<&[FieldId]>) -> Columns {
+        let columns = Column::all(None, chosen);
+        let fields = arrow_fields(&columns);
+        Columns {
+            schema: Arc::new(Schema::new(fields.clone())),
+            written: columns,
+            values: StructBuilder::from_fields(fields, 0),
+            last_time: (String::new(), 0),
+            bytes: 0,
+        }
+    }
+
+    /// The schema of the batches.
+    #[must_use]
+    pub fn schema(&self) -> SchemaRef {
+        SchemaRef::clone(&self.schema)
+    }
+
+    /// Appends records until the columns are full, and returns the rest.
+    ///
+    /// Linear in the length of the values.
+    pub fn append<'r>(&mut self, records: &'r [Record]) -> &'r [Record] {
+        let mut rest = records;
+        while !self.is_full()
+            && let Some((record, others)) = rest.split_first()
+        {
+            push_fields(&mut self.values, &self.written, record, &mut self.last_time);
+            self.values.append(true);
+            self.bytes += record.bytes();
+            rest = others;
+        }
+        rest
+    }
+
+    /// Returns `true` if a batch should be taken before more is appended.
+    #[must_use]
+    pub fn is_full(&self) -> bool {
+        ARROW_BATCH_ROWS <= self.values.len() || ARROW_BATCH_BYTES <= self.bytes
+    }
+
+    /// Returns the records since the last batch; `None` if there are none.
+    ///
+    /// # Errors
+    ///
+    /// Arrow refuses the columns, which is a fault of this crate.
+    pub fn take_batch(&mut self) -> Result<Option<RecordBatch>, ArrowError> {
+        if self.values.is_empty() {
+            return Ok(None);
+        }
+        self.bytes = 0;
+        let (_, arrays, _) = self.values.finish().into_parts();
+        RecordBatch::try_new(self.schema(), arrays).map(Some)
+    }
+}
+
+impl fmt::Debug for Columns {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Columns")
+            .field("rows", &self.values.len())
+            .finish_non_exhaustive()
+    }
+}
+
+/// Returns the Arrow schema of records with the fields `chosen`, in the order of the record; `None` stands for whole records.
+///
+/// It is the schema that `urlspool schema --as arrow` prints.
+#[must_use]
+pub fn arrow_schema(chosen: Option<&[FieldId]>) -> SchemaRef {
+    Columns::new(chosen).schema
+}
+
+/// A column of a batch.
+struct Column {
+    row: &'static fields::Field,
+    /// The field that tells whether an object is null.
+    null_mark: Option<FieldId>,
+    /// The field of the record; `None` for objects and for the fields of the items of lists.
+    id: Option<FieldId>,
+    /// The columns of an object, or of the objects in a list.
+    members: Vec<Column>,
+}
+
+impl Column {
+    /// The columns of the fields of the object or list `parent`, if they are chosen; `None` stands for the record, and for all
+    /// fields. Recurses to the depth of the table.
+    fn all(parent: Option<&'static str>, chosen: Option<&[FieldId]>) -> Vec<Column> {
+        let mut columns = Vec::new();
+        for row in fields_of(RECORD_FIELDS, parent) {
+            let members = match row.json_type {
+                FieldType::Object => Column::all(Some(row.name), chosen),
+                FieldType::List => Column::all(Some(row.name), None),
+                _ => Vec::new(),
+            };
+            let mut others = chosen.unwrap_or_default().iter();
+            let is_chosen = match row.json_type {
+                FieldType::Object => !members.is_empty(),
+                _ => chosen.is_none() || others.any(|other| other.name() == row.name),
+            };
+            columns.extend(is_chosen.then(|| Column {
+                row,
+                null_mark: row.null_mark(),
+                id: row.id(),
+                members,
+            }));
+        }
+        columns
+    }
+
+    fn data_type(&self) -> DataType {
+        match self.row.json_type {
+            FieldType::Text if self.row.values == FieldValues::Instant => {
+                DataType::Timestamp(TimeUnit::Second, Some("UTC".into()))
+            }
+            FieldType::Text => DataType::Utf8,
+            FieldType::Integer => DataType::Int64,
+            FieldType::Number => DataType::Float64,
+            FieldType::Boolean => DataType::Boolean,
+            FieldType::Texts => DataType::new_list(DataType::Utf8, true),
+            FieldType::Object => DataType::Struct(arrow_fields(&self.members)),
+            FieldType::List => {
+                DataType::new_list(DataType::Struct(arrow_fields(&self.members)), true)
+            }
+        }
+    }
+
+    /// Appends a value of the column's type, or null.
+    fn push(
+        &self,
+        value: RecordValue<'_>,
+        builder: &mut Box<dyn ArrayBuilder>,
+        last_time: &mut (String, i64),
+    ) {
+        let is_time = self.row.values == FieldValues::Instant;
+        match (self.row.json_type, value) {
+            (FieldType::Text, RecordValue::Text(text)) if is_time => {
+                let seconds = seconds(text, last_time);
+                typed::<TimestampSecondBuilder>(builder).append_value(seconds);
+            }
+            (FieldType::Text, _) if is_time => {
+                typed::<TimestampSecondBuilder>(builder).append_null()
+            }
+            (FieldType::Text, RecordValue::Text(text)) => {
+                typed::<StringBuilder>(builder).append_value(text);
+            }
+            (FieldType::Text, _) => typed::<StringBuilder>(builder).append_null(),
+            (FieldType::Integer, RecordValue::Integer(number)) => {
+                typed::<Int64Builder>(builder).append_value(number.cast_signed());
+            }
+            (FieldType::Integer, _) => typed::<Int64Builder>(builder).append_null(),
+            (FieldType::Number, RecordValue::Number(number)) => {
+                typed::<Float64Builder>(builder).append_value(number);
+            }
+            (FieldType::Number, _) => typed::<Float64Builder>(builder).append_null(),
+            (FieldType::Boolean, RecordValue::Boolean(value)) => {
+                typed::<BooleanBuilder>(builder).append_value(value);
+            }
+            (FieldType::Boolean, _) => typed::<BooleanBuilder>(builder).append_null(),
+            (_, RecordValue::List(mut items)) => {
+                let lists: &mut ListBuilder<Box<dyn ArrayBuilder>> = typed(builder);
+                if self.row.json_type == FieldType::Texts {
+                    let texts: &mut StringBuilder = typed(lists.values());
+                    for item in items {
+                        if let RecordValue::Text(text) = item {
+                            texts.append_value(text);
+                        }
+                    }
+                } else {
+                    let objects: &mut StructBuilder = typed(lists.values());
+                    while let Some(first) = items.next() {
+                        let builders = objects.field_builders_mut().iter_mut().zip(&self.members);
+                        let values = std::iter::once(first).chain(items.by_ref());
+                        for ((builder, column), value) in builders.zip(values) {
+                            column.push(value, builder, last_time);
+                        }
+                        objects.append(true);
+                    }
+                }
+                lists.append(true);
+            }
+            (_, _) => typed::<ListBuilder<Box<dyn ArrayBuilder>>>(builder).append(false),
+        }
+    }
+}
+
+fn arrow_fields(columns: &[Column]) -> Fields {
+    let fields = columns
+        .iter()
+        .map(|column| Field::new(column.row.key(), column.data_type(), true));
+    fields.collect()
+}
+
+/// Appends what a record has of the fields of an object. Recurses to the depth of the table.
+fn push_fields(
+    object: &mut StructBuilder,
+    columns: &[Column],
+    record: &Record,
+    last_time: &mut (String, i64),
+) {
+    for (builder, column) in object.field_builders_mut().iter_mut().zip(columns) {
+        if let Some(id) = column.id {
+            column.push(record.value(id), builder, last_time);
+        } else {
+            // The fields of an object that is null are null.
+            let object = typed(builder);
+            push_fields(object, &column.members, record, last_time);
+            object.append(!record.is_null_object(column.null_mark));
+        }
+    }
+}
+
+fn typed<B: ArrayBuilder>(builder: &mut Box<dyn ArrayBuilder>) -> &mut B {
+    let builder = builder.as_any_mut().downcast_mut();
+    builder.expect("a column has the builder of its type")
+}
+
+/// Returns the seconds of a time (RFC 3339).
+fn seconds(text: &str, last_time: &mut (String, i64)) -> i64 {
+    if last_time.0 != text {
+        let time: jiff::Timestamp = text.parse().expect("this crate wrote the time");
+        *last_time = (text.to_owned(), time.as_second());
+    }
+    last_time.1
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::record::SchemaLanguage;
+
+    /// `urlspool schema --as arrow` prints the schema as Python source.
+    #[test]
+    fn the_schema_is_the_one_that_is_printed_for_pyarrow() {
+        fn python(data_type: &DataType) -> String {
+            match data_type {
+                DataType::Utf8 => "pa.string()".to_owned(),
+                DataType::Int64 => "pa.int64()".to_owned(),
+                DataType::Float64 => "pa.float64()".to_owned(),
+                DataType::Boolean => "pa.bool_()".to_owned(),
+                DataType::Timestamp(unit, zone) => {
+                    assert_eq!(*unit, arrow_schema::TimeUnit::Second);
+                    let zone = json!(zone.as_deref().unwrap());
+                    format!("pa.timestamp(\"s\", tz={zone})")
+                }
+                DataType::List(item) => format!("pa.list_({})", python(item.data_type())),
+                DataType::Struct(fields) => {
+                    let fields = fields.iter().map(|field| pair(field));
+                    format!("pa.struct([{}])", fields.collect::<Vec<_>>().join(", "))
+                }
+                other => panic!("{other}"),
+            }
+        }
+        fn pair(field: &arrow_schema::Field) -> String {
+            assert!(field.is_nullable());
+            format!("(\"{}\", {})", field.name(), python(field.data_type()))
+        }
+        let schema = arrow_schema(None);
+        let fields = schema.fields().iter();
+        let fields: String = fields
+            .map(|field| format!("    {},\n", pair(field)))
+            .collect();
+        let printed = crate::record::schema(SchemaLanguage::Arrow);
+        assert_eq!(printed, format!("pa.schema([\n{fields}])\n"));
+    }
+}

@@ -1,0 +1,586 @@
+//! The formats of a scan's output: whole records, chosen fields, tables, and lists of URLs; and the
+//! writer of lines.
+//!
+//! A format is resolved once for a run ([`LineFormat`]), so that no name is looked up for a record.
+
+use std::borrow::Cow;
+
+use super::defang::{Links, write_defanged, write_defanged_host};
+use super::json::{Caches, JsonSink, text};
+use super::owned::{Record, RecordBuilder};
+use super::value::{MessageTail, RecordValues, Scalar, ValueSink};
+use super::{Demand, FieldId, FoundRecord, JsonFields};
+use urlspool_mail::decode::InfoFields;
+use urlspool_text::diagnostic::{EscapeForm, printable, printable_lines};
+use urlspool_text::parse::Verdicts;
+
+/// The format of the lines of a run: what is written of each record.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum LineFormat {
+    /// All or some fields of the record, as JSON.
+    Json(JsonFields),
+    /// The URL and its fragment.
+    Urls(Links),
+    /// The URL that a browser would fetch; no line if there is none.
+    Hrefs(Links),
+    /// Some fields of the record, as a line of a table.
+    Table(Table),
+    /// The source, the offset and the URL.
+    Grep(GrepStyle, Links),
+    /// No lines: values of these fields, which [`Record`](super::Record) holds.
+    Values(Vec<FieldId>),
+}
+
+/// Whole records.
+impl Default for LineFormat {
+    fn default() -> LineFormat {
+        LineFormat::Json(JsonFields::default())
+    }
+}
+
+impl LineFormat {
+    /// Returns the line before the first record, if the format has one.
+    #[must_use]
+    pub fn header(&self) -> Option<Vec<u8>> {
+        let LineFormat::Table(table) = self else {
+            return None;
+        };
+        let names: Vec<&str> = table.columns.iter().map(|field| field.name()).collect();
+        let separator = char::from(table.syntax.separator()).to_string();
+        let is_written = table.header == HeaderRow::Written;
+        is_written.then(|| (names.join(&separator) + "\n").into_bytes())
+    }
+
+    /// Returns the fields of records as values; `None` for lines.
+    #[must_use]
+    pub fn values(&self) -> Option<&[FieldId]> {
+        match self {
+            LineFormat::Values(fields) => Some(fields),
+            _ => None,
+        }
+    }
+
+    /// Appends what stands for the number of occurrences of a URL, if that is more than one.
+    pub fn write_count(&self, count: Option<u64>, out: &mut Vec<u8>) {
+        match count {
+            Some(count) => out.extend_from_slice(count.to_string().as_bytes()),
+            None if self.has_line_per_record() => out.extend_from_slice(b"null"),
+            None => {}
+        }
+    }
+
+    /// Returns `true` if each record gives one line, and its text has no line end of its own, or is a value.
+    #[must_use]
+    pub fn has_line_per_record(&self) -> bool {
+        matches!(self, LineFormat::Json(_) | LineFormat::Values(_))
+    }
+
+    /// Returns the use of identifiers in the lines.
+    #[must_use]
+    pub fn ids(&self) -> Demand {
+        self.demand(&[FieldId::Id, FieldId::MessageDigest, FieldId::UnwrappedFrom])
+    }
+
+    /// Returns the use of line numbers in the lines.
+    #[must_use]
+    pub fn line_numbers(&self) -> Demand {
+        self.demand(&[FieldId::SourceLine])
+    }
+
+    /// Returns the use of regions in the lines.
+    #[must_use]
+    pub fn regions(&self) -> Demand {
+        self.demand(&[FieldId::Region])
+    }
+
+    fn demand(&self, wanted: &[FieldId]) -> Demand {
+        if self.fields().iter().any(|field| wanted.contains(field)) {
+            Demand::Needed
+        } else {
+            Demand::Unneeded
+        }
+    }
+
+    /// Returns the header data of the message that is in the lines.
+    #[must_use]
+    pub fn info(&self) -> InfoFields {
+        let wanted = self.fields().iter().map(|id| id.field().info);
+        wanted.fold(InfoFields::NONE, InfoFields::with)
+    }
+
+    /// The fields that the lines are made of, as far as they cost more than the URL itself.
+    fn fields(&self) -> &[FieldId] {
+        match self {
+            LineFormat::Json(fields) => fields.chosen(),
+            LineFormat::Table(table) => &table.columns,
+            LineFormat::Values(fields) => fields,
+            LineFormat::Urls(_) | LineFormat::Hrefs(_) | LineFormat::Grep(..) => &[],
+        }
+    }
+}
+
+/// Returns a URL as it is written.
+fn link(url: &[u8], links: Links) -> Cow<'_, [u8]> {
+    match links {
+        Links::Live => url.into(),
+        Links::Defanged => {
+            let mut defanged = Vec::new();
+            write_defanged(&text(url), &mut defanged);
+            defanged.into()
+        }
+    }
+}
+
+/// The use of escape sequences in lines for people.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum GrepStyle {
+    /// Names and URLs as they are, for files and pipes. A line feed in a name is written `\n`.
+    Plain,
+    /// For terminals: control characters of names and URLs are escaped.
+    Escaped,
+    /// Escaped, with a colour for the path, the offset and the URL.
+    Colored,
+}
+
+/// The values of a line of [`LineFormat::Grep`].
+#[derive(Clone, Copy, Debug)]
+pub struct GrepLine<'l> {
+    /// The path of the file.
+    pub path: &'l [u8],
+    /// The names of the members, from the outermost archive inwards.
+    pub member: &'l [Vec<u8>],
+    /// The offset of the URL.
+    pub start: u64,
+    /// The URL with its fragment.
+    pub url: &'l [u8],
+}
+
+impl GrepLine<'_> {
+    /// Appends the line, with colours as `grep` and `ripgrep` have them: path magenta, offset green, URL bold.
+    pub fn write(&self, style: GrepStyle, out: &mut Vec<u8>) {
+        let [path, offset, url, end] = match style {
+            GrepStyle::Colored => ["\u{1b}[35m", "\u{1b}[32m", "\u{1b}[1m", "\u{1b}[0m"],
+            GrepStyle::Plain | GrepStyle::Escaped => [""; 4],
+        };
+        out.extend_from_slice(path.as_bytes());
+        shown(self.path, style, out);
+        for name in self.member {
+            out.push(b'!');
+            shown(name, style, out);
+        }
+        let start = self.start;
+        out.extend_from_slice(format!("{end}:{offset}{start}{end}: {url}").as_bytes());
+        match style {
+            GrepStyle::Plain => out.extend_from_slice(text(self.url).as_bytes()),
+            GrepStyle::Escaped | GrepStyle::Colored => shown(self.url, style, out),
+        }
+        out.extend_from_slice(end.as_bytes());
+        out.push(b'\n');
+    }
+}
+
+/// Appends bytes of a name: as they are, unless they would end the line, or escaped as text.
+fn shown(bytes: &[u8], style: GrepStyle, out: &mut Vec<u8>) {
+    match style {
+        GrepStyle::Plain => {
+            for &byte in bytes {
+                match byte {
+                    b'\n' => out.extend_from_slice(b"\\n"),
+                    _ => out.push(byte),
+                }
+            }
+        }
+        GrepStyle::Escaped | GrepStyle::Colored => {
+            out.extend_from_slice(printable(&text(bytes)).as_bytes());
+        }
+    }
+}
+
+/// The columns of a table, and the way in which they are written.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Table {
+    /// The fields, in the order of the columns.
+    pub columns: Vec<FieldId>,
+    /// The way in which the lines are written.
+    pub syntax: TableSyntax,
+    /// The line before the rows.
+    pub header: HeaderRow,
+    /// The URLs in all cells but the paths of sources.
+    pub links: Links,
+}
+
+/// The line of the columns' names before the rows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum HeaderRow {
+    /// It is written.
+    Written,
+    /// It is left out.
+    Omitted,
+}
+
+/// The syntax of a table's lines.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TableSyntax {
+    /// Comma-separated values. Values with the delimiter, quotation marks or line ends are quoted; an empty text is `""`, a
+    /// missing value nothing.
+    Csv {
+        /// The protection of texts that look like formulas.
+        guard: FormulaGuard,
+        /// The byte between two cells: one of ASCII, and none of a quotation mark, an apostrophe and a line end.
+        delimiter: u8,
+    },
+    /// Tab-separated values. A tab is written `\t`, a line feed `\n`, a carriage return `\r`, a backslash `\\`.
+    Tsv,
+}
+
+impl TableSyntax {
+    /// The byte between two cells.
+    #[must_use]
+    pub fn separator(self) -> u8 {
+        match self {
+            TableSyntax::Csv { delimiter, .. } => delimiter,
+            TableSyntax::Tsv => b'\t',
+        }
+    }
+
+    /// Appends a row of texts. `None` is an empty cell.
+    pub fn write_cells<'t>(
+        self,
+        cells: impl IntoIterator<Item = Option<&'t str>>,
+        out: &mut Vec<u8>,
+    ) {
+        for (index, cell) in cells.into_iter().enumerate() {
+            if 0 < index {
+                out.push(self.separator());
+            }
+            if let Some(cell) = cell {
+                self.write_cell(cell.as_bytes(), CellContent::Text, out);
+            }
+        }
+        out.push(b'\n');
+    }
+
+    /// Appends a cell, quoted or escaped if it needs it. An empty text is `""` in CSV.
+    fn write_cell(self, cell: &[u8], content: CellContent, out: &mut Vec<u8>) {
+        let TableSyntax::Csv { guard, delimiter } = self else {
+            return escape_tsv(cell, out);
+        };
+        let is_guarded = guard == FormulaGuard::On && content != CellContent::Own;
+        let text = if is_guarded {
+            printable_lines(cell, EscapeForm::Text)
+        } else {
+            cell.into()
+        };
+        let mut bytes = text.iter();
+        let is_quoted = cell.is_empty() && content == CellContent::Text
+            || bytes.any(|byte| *byte == delimiter || b"\"\r\n".contains(byte));
+        let quote: &[u8] = if is_quoted { b"\"" } else { b"" };
+        out.extend_from_slice(quote);
+        if is_guarded && is_formula(cell) {
+            out.push(b'\'');
+        }
+        for byte in &*text {
+            if *byte == b'"' {
+                out.push(b'"');
+            }
+            out.push(*byte);
+        }
+        out.extend_from_slice(quote);
+    }
+}
+
+/// The protection against texts that a spreadsheet takes for formulas (those that begin with `=`, `+`, `-`, `@`, a tab or a
+/// carriage return), and against characters that a terminal obeys.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FormulaGuard {
+    /// An apostrophe is written before them, and such characters are escaped, but for line feeds and tabs.
+    On,
+    /// They are written as they are.
+    Off,
+}
+
+impl Table {
+    /// Appends the line of a record. Returns the offset at which the count is to be inserted, if it
+    /// is a column.
+    fn write(&self, values: &RecordValues<'_, '_>, out: &mut Vec<u8>) -> Option<usize> {
+        let (mut count_at, mut cell) = (None, Vec::new());
+        for (index, field) in self.columns.iter().enumerate() {
+            if index > 0 {
+                out.push(self.syntax.separator());
+            }
+            cell.clear();
+            let mut sink = CellSink::new(&mut cell);
+            values.put(*field, &mut sink);
+            let content = sink.content;
+            if content == CellContent::Count {
+                count_at = Some(out.len());
+                continue;
+            }
+            if self.links == Links::Defanged {
+                cell = defanged_cell(*field, &cell);
+            }
+            self.syntax.write_cell(&cell, content, out);
+        }
+        out.push(b'\n');
+        count_at
+    }
+}
+
+/// Returns a cell with defanged URLs. Paths of sources stay as they are.
+fn defanged_cell(field: FieldId, cell: &[u8]) -> Vec<u8> {
+    let (cell, mut out) = (text(cell), Vec::new());
+    match field {
+        FieldId::SourcePath | FieldId::SourceMailbox | FieldId::SourceMember => {
+            out.extend_from_slice(cell.as_bytes());
+        }
+        FieldId::Host | FieldId::Domain | FieldId::Parts => write_defanged_host(&cell, &mut out),
+        _ => write_defanged(&cell, &mut out),
+    }
+    out
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum CellContent {
+    /// Nothing, or a value that this crate made.
+    Own,
+    /// A text of somebody else.
+    Text,
+    /// Texts of somebody else, with blanks between them.
+    Texts,
+    /// The number of occurrences, which is not written.
+    Count,
+}
+
+/// A sink that appends values as texts: nothing for null, lists of objects as JSON.
+struct CellSink<'o> {
+    out: &'o mut Vec<u8>,
+    content: CellContent,
+}
+
+impl<'o> CellSink<'o> {
+    fn new(out: &'o mut Vec<u8>) -> CellSink<'o> {
+        CellSink {
+            out,
+            content: CellContent::Own,
+        }
+    }
+
+    fn json(&mut self) -> JsonSink<'_> {
+        JsonSink::new(self.out)
+    }
+}
+
+impl ValueSink for CellSink<'_> {
+    fn scalar(&mut self, value: Scalar<'_>) {
+        match value {
+            Scalar::Null => {}
+            Scalar::Name(name) => self.out.extend_from_slice(name.as_bytes()),
+            Scalar::Text(bytes) => {
+                self.out.extend_from_slice(text(bytes).as_bytes());
+                self.content = CellContent::Text;
+            }
+            Scalar::Digest(hash) => {
+                let digits = format!("{hash:032x}");
+                self.out.extend_from_slice(digits.as_bytes());
+            }
+            value => self.json().scalar(value),
+        }
+    }
+
+    fn list<'t>(&mut self, items: impl Iterator<Item = Scalar<'t>>) {
+        for (index, item) in items.enumerate() {
+            if 0 < index {
+                self.out.push(b' ');
+            }
+            self.scalar(item);
+        }
+        self.content = CellContent::Texts;
+    }
+
+    fn objects(&mut self, keys: &[&str], each: impl FnOnce(&mut dyn FnMut(&[Scalar<'_>]))) {
+        self.json().objects(keys, each);
+    }
+
+    fn count(&mut self) {
+        self.content = CellContent::Count;
+    }
+}
+
+/// Returns `true` if a spreadsheet takes a cell for a formula, or drops its first character and looks at the next.
+///
+/// In some languages spreadsheets also take the full-width forms of the signs (U+FF1D and others).
+#[must_use]
+pub fn is_formula(cell: &[u8]) -> bool {
+    let mut full_width = ["\u{FF1D}", "\u{FF0B}", "\u{FF0D}", "\u{FF20}"].iter();
+    cell.first().is_some_and(|byte| b"=+-@\t\r".contains(byte))
+        || full_width.any(|sign| cell.starts_with(sign.as_bytes()))
+}
+
+fn escape_tsv(cell: &[u8], out: &mut Vec<u8>) {
+    for byte in cell {
+        match byte {
+            b'\t' => out.extend_from_slice(b"\\t"),
+            b'\n' => out.extend_from_slice(b"\\n"),
+            b'\r' => out.extend_from_slice(b"\\r"),
+            b'\\' => out.extend_from_slice(b"\\\\"),
+            byte => out.push(*byte),
+        }
+    }
+}
+
+/// Writes the lines of records in one format, or makes values of them. Fields that records share
+/// are encoded once: those of a message until the next begins, those of a URL as long as they are
+/// cached.
+#[derive(Debug)]
+pub struct RecordWriter {
+    format: LineFormat,
+    tail: MessageTail,
+    caches: Caches,
+    /// The maker of values, if there are no lines.
+    builder: RecordBuilder,
+}
+
+impl RecordWriter {
+    /// A writer of lines in this format.
+    #[must_use]
+    pub fn new(format: &LineFormat) -> RecordWriter {
+        RecordWriter {
+            format: format.clone(),
+            tail: MessageTail::Complete,
+            caches: Caches::default(),
+            builder: RecordBuilder::new(format.values().unwrap_or_default()),
+        }
+    }
+
+    /// Begins a message, which the next records belong to.
+    pub fn begin(&mut self, tail: MessageTail) {
+        self.caches.begin_message();
+        self.builder.begin_message();
+        self.tail = tail;
+    }
+
+    /// Appends the line of `record`, of which no repetition was left out.
+    ///
+    /// Linear in the length of the line.
+    pub fn write(&mut self, record: &FoundRecord<'_>, out: &mut Vec<u8>) {
+        self.write_to(record, &mut JsonSink::new(out));
+    }
+
+    /// Appends the line of `record` without the number of its occurrences, which is known when the
+    /// message ends. Returns the offset in `out` at which [`LineFormat::write_count`] must insert
+    /// it; `None` if the format does not write it.
+    ///
+    /// Linear in the length of the line.
+    #[must_use]
+    pub fn write_open(&mut self, record: &FoundRecord<'_>, out: &mut Vec<u8>) -> Option<usize> {
+        self.write_to(record, &mut JsonSink::open(out))
+    }
+
+    fn write_to(&mut self, record: &FoundRecord<'_>, sink: &mut JsonSink<'_>) -> Option<usize> {
+        let values = RecordValues::new(record, self.tail);
+        let full = record.found.full;
+        match &self.format {
+            LineFormat::Json(fields) => {
+                fields.write(&values, &mut self.caches, sink);
+                return sink.count_at();
+            }
+            LineFormat::Table(table) => return table.write(&values, sink.out()),
+            LineFormat::Urls(links) => {
+                sink.push(&link(text(full).as_bytes(), *links));
+                sink.push(b"\n");
+            }
+            LineFormat::Hrefs(links) => {
+                if let Some(href) = record.found.verdicts.and_then(Verdicts::href) {
+                    sink.push(&link(href.as_bytes(), *links));
+                    sink.push(b"\n");
+                }
+            }
+            LineFormat::Grep(style, links) => {
+                let source = record.origin.source;
+                let line = GrepLine {
+                    path: source.path.as_os_str().as_encoded_bytes(),
+                    member: source.member(),
+                    start: record.origin.start,
+                    url: &link(full, *links),
+                };
+                line.write(*style, sink.out());
+            }
+            LineFormat::Values(_) => {}
+        }
+        None
+    }
+
+    /// Returns the record as a value, with the fields of [`LineFormat::Values`]; without a number of
+    /// occurrences. In another format all fields are null.
+    #[must_use]
+    pub fn record(&mut self, record: &FoundRecord<'_>) -> Record {
+        self.builder.record(&RecordValues::new(record, self.tail))
+    }
+}
+
+/// A writer of whole records as JSON.
+impl Default for RecordWriter {
+    fn default() -> RecordWriter {
+        RecordWriter::new(&LineFormat::default())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A cell with this text.
+    fn cell(text: &str, syntax: TableSyntax) -> String {
+        let mut out = Vec::new();
+        syntax.write_cell(text.as_bytes(), CellContent::Text, &mut out);
+        String::from_utf8(out).unwrap()
+    }
+
+    #[test]
+    fn csv_is_quoted_where_it_must_be() {
+        let syntax = |delimiter| TableSyntax::Csv {
+            guard: FormulaGuard::Off,
+            delimiter,
+        };
+        let csv = |text| cell(text, syntax(b','));
+        for plain in ["a", "a b", "é;", "=1+2", "'"] {
+            assert_eq!(csv(plain), plain);
+        }
+        assert_eq!(csv(""), "\"\"");
+        assert_eq!(csv("a,b"), "\"a,b\"");
+        assert_eq!(csv("a\"b"), "\"a\"\"b\"");
+        assert_eq!(csv("a\r\nb"), "\"a\r\nb\"");
+        let with_semicolons = |text| cell(text, syntax(b';'));
+        assert_eq!(with_semicolons("a,b"), "a,b");
+        assert_eq!(with_semicolons("a;b"), "\"a;b\"");
+    }
+
+    #[test]
+    fn formulas_begin_with_an_apostrophe() {
+        let syntax = TableSyntax::Csv {
+            guard: FormulaGuard::On,
+            delimiter: b',',
+        };
+        let csv = |text| cell(text, syntax);
+        for text in [
+            "=1+2", "+1", "-1", "@SUM(A1)", "\tx", "＝1", "＋1", "－1", "＠A",
+        ] {
+            assert_eq!(csv(text), format!("'{text}"));
+        }
+        assert_eq!(csv("=\"a\",b"), "\"'=\"\"a\"\",b\"");
+        assert_eq!(csv("\rx"), "'\\u{d}x");
+        assert_eq!(csv("a=b"), "a=b");
+        assert_eq!(
+            csv("é\u{1b}[2J\n\t\u{202e}"),
+            "\"é\\u{1b}[2J\n\t\\u{202e}\""
+        );
+    }
+
+    #[test]
+    fn tsv_has_no_tab_and_no_line_end_in_a_cell() {
+        let tsv = |text| cell(text, TableSyntax::Tsv);
+        assert_eq!(tsv("a\tb\nc\rd\\e"), r"a\tb\nc\rd\\e");
+        assert_eq!(tsv("=1,\"2\""), "=1,\"2\"");
+        assert_eq!(tsv(""), "");
+    }
+}

@@ -1,0 +1,469 @@
+//! Records as JSON: chosen fields, or all of them, as one object, and its values.
+//!
+//! The fields are resolved once for a run, to the bytes between their values and to those that are
+//! encoded once for several records.
+
+use std::borrow::Cow;
+use std::sync::Arc;
+
+use data_encoding::HEXLOWER;
+use serde::Serialize;
+
+use super::fields::{Field, FieldId, FieldScope, RECORD_FIELDS};
+use super::value::{RecordValues, Scalar, UrlCache, ValueSink};
+use urlspool_text::byte_scan::is_plain_json;
+
+/// Chosen fields of a record as JSON, in the order and the shape that they have in the whole
+/// record. The default is all fields.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct JsonFields {
+    chosen: Arc<[FieldId]>,
+    steps: Arc<[Step]>,
+}
+
+/// Encoded fields that later records may share.
+#[derive(Debug, Default)]
+pub(super) struct Caches {
+    urls: UrlCache<Vec<u8>>,
+    /// One buffer for each run of fields; empty before the first record of a message.
+    message: Vec<Vec<u8>>,
+}
+
+impl Caches {
+    /// Forgets the fields of the message before.
+    pub(super) fn begin_message(&mut self) {
+        self.message.iter_mut().for_each(Vec::clear);
+    }
+}
+
+/// A step of writing an object.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Step {
+    /// A field, with the bytes before its value: comma, name and colon.
+    Value { key: Vec<u8>, field: FieldId },
+    /// An object, with the bytes before it.
+    Object {
+        key: Vec<u8>,
+        name: &'static str,
+        steps: Vec<Step>,
+    },
+    /// Fields that depend on the URL, and on whether its link shows another host.
+    OfUrl(Vec<Step>),
+    /// Fields that depend on the message, and the number of the buffer that keeps them.
+    OfMessage { buffer: usize, steps: Vec<Step> },
+}
+
+impl JsonFields {
+    /// Resolves fields, in any order.
+    #[must_use]
+    pub fn new(fields: &[FieldId]) -> JsonFields {
+        let all = FieldId::ALL.iter().copied();
+        let chosen: Vec<FieldId> = all.filter(|field| fields.contains(field)).collect();
+        let steps = steps(&chosen, None, &mut 0);
+        JsonFields {
+            chosen: chosen.into(),
+            steps: steps.into(),
+        }
+    }
+
+    /// The fields, in the order of the record.
+    #[must_use]
+    pub fn chosen(&self) -> &[FieldId] {
+        &self.chosen
+    }
+
+    /// Returns `true` if the lines are whole records.
+    #[must_use]
+    pub fn is_whole(&self) -> bool {
+        self.chosen.len() == FieldId::ALL.len()
+    }
+
+    /// Appends the line of a record.
+    pub(super) fn write(
+        &self,
+        values: &RecordValues<'_, '_>,
+        caches: &mut Caches,
+        sink: &mut JsonSink<'_>,
+    ) {
+        sink.push(b"{");
+        write_steps(&self.steps, values, Some(caches), sink);
+        sink.push(b"}\n");
+    }
+}
+
+impl Default for JsonFields {
+    fn default() -> JsonFields {
+        JsonFields::new(FieldId::ALL)
+    }
+}
+
+/// Minimum number of fields of a URL that are cached. To look fewer up takes longer than to write
+/// them.
+const CACHED_URL_FIELDS: usize = 4;
+
+/// Returns the steps for the chosen fields of the object `parent`; `None` stands for the record.
+/// `buffers` counts the buffers for fields of a message. Recurses to the depth of the table.
+fn steps(chosen: &[FieldId], parent: Option<&str>, buffers: &mut usize) -> Vec<Step> {
+    let mut single = Vec::new();
+    for field in RECORD_FIELDS
+        .iter()
+        .filter(|field| field.parent() == parent)
+    {
+        let key = key(field, single.is_empty());
+        if let Some(id) = chosen.iter().find(|id| id.name() == field.name) {
+            single.push((field.scope, Step::Value { key, field: *id }));
+        } else if let Some(scope) = scope_of_members(chosen, field.name) {
+            let steps = steps(chosen, Some(field.name), buffers);
+            let name = field.name;
+            single.push((scope, Step::Object { key, name, steps }));
+        }
+    }
+    let mut runs = Vec::new();
+    let mut single = single.into_iter().peekable();
+    while let Some((scope, first)) = single.next() {
+        let mut run = vec![first];
+        while let Some((_, step)) = single.next_if(|(next, _)| *next == scope) {
+            run.push(step);
+        }
+        match scope {
+            FieldScope::Url if CACHED_URL_FIELDS <= run.len() => runs.push(Step::OfUrl(run)),
+            FieldScope::Message => {
+                let (buffer, steps) = (*buffers, run);
+                runs.push(Step::OfMessage { buffer, steps });
+                *buffers += 1;
+            }
+            FieldScope::Url | FieldScope::Record => runs.extend(run),
+        }
+    }
+    runs
+}
+
+/// Returns the scope of the chosen members of an object; `None` if none is chosen.
+fn scope_of_members(chosen: &[FieldId], object: &str) -> Option<FieldScope> {
+    let members = chosen.iter().map(|id| id.field());
+    let members = members.filter(|member| member.parent() == Some(object));
+    let mut scopes = members.map(|member| member.scope);
+    let first = scopes.next()?;
+    let is_one = scopes.all(|scope| scope == first);
+    Some(if is_one { first } else { FieldScope::Record })
+}
+
+/// Returns the bytes before the value of a field.
+fn key(field: &Field, is_first: bool) -> Vec<u8> {
+    let comma = if is_first { "" } else { "," };
+    format!("{comma}\"{}\":", field.key()).into_bytes()
+}
+
+/// Writes members of an object. Fields that were encoded for an earlier record are copied from the
+/// caches; without these all are written from their values. Recurses to the depth of the table.
+fn write_steps(
+    steps: &[Step],
+    values: &RecordValues<'_, '_>,
+    mut caches: Option<&mut Caches>,
+    sink: &mut JsonSink<'_>,
+) {
+    for step in steps {
+        match (step, caches.as_deref_mut()) {
+            (Step::Value { key, field }, _) => {
+                sink.push(key);
+                values.put(*field, sink);
+            }
+            (Step::Object { key, name, .. }, _) if values.is_null_object(name) => {
+                sink.push(key);
+                sink.push(b"null");
+            }
+            (Step::Object { key, steps, .. }, caches) => {
+                sink.push(key);
+                sink.push(b"{");
+                write_steps(steps, values, caches, sink);
+                sink.push(b"}");
+            }
+            (Step::OfUrl(steps), Some(caches)) => {
+                let encoded = values.url_cache_key().and_then(|key| {
+                    caches.urls.get_or_make(key, |json| {
+                        json.clear();
+                        write_steps(steps, values, None, &mut JsonSink::new(json));
+                    })
+                });
+                match encoded {
+                    Some(json) => sink.push(json),
+                    None => write_steps(steps, values, None, sink),
+                }
+            }
+            (Step::OfMessage { buffer, steps }, Some(caches)) => {
+                if caches.message.len() <= *buffer {
+                    caches.message.resize_with(buffer + 1, Vec::new);
+                }
+                let encoded = &mut caches.message[*buffer];
+                if encoded.is_empty() {
+                    write_steps(steps, values, None, &mut JsonSink::new(encoded));
+                }
+                sink.push(encoded);
+            }
+            (Step::OfUrl(steps) | Step::OfMessage { steps, .. }, None) => {
+                write_steps(steps, values, None, sink);
+            }
+        }
+    }
+}
+
+/// A sink that appends values as JSON.
+pub(super) struct JsonSink<'o> {
+    out: &'o mut Vec<u8>,
+    /// `true` if the number of occurrences of a URL is inserted later, and not null.
+    is_open: bool,
+    count_at: Option<usize>,
+}
+
+impl<'o> JsonSink<'o> {
+    /// A sink for which each URL stands once: its number of occurrences is null.
+    pub(super) fn new(out: &'o mut Vec<u8>) -> JsonSink<'o> {
+        JsonSink {
+            out,
+            is_open: false,
+            count_at: None,
+        }
+    }
+
+    /// A sink that leaves the number of occurrences out, and remembers its place.
+    pub(super) fn open(out: &'o mut Vec<u8>) -> JsonSink<'o> {
+        JsonSink {
+            is_open: true,
+            ..JsonSink::new(out)
+        }
+    }
+
+    /// Returns the offset at which the number of occurrences is to be inserted, if it was left out.
+    pub(super) fn count_at(&self) -> Option<usize> {
+        self.count_at
+    }
+
+    /// Appends bytes that are JSON already.
+    pub(super) fn push(&mut self, json: &[u8]) {
+        self.out.extend_from_slice(json);
+    }
+
+    /// The buffer that values are appended to.
+    pub(super) fn out(&mut self) -> &mut Vec<u8> {
+        self.out
+    }
+
+    /// Appends a value of types of this crate.
+    pub(super) fn append(&mut self, value: &impl Serialize) {
+        serde_json::to_writer(&mut *self.out, value)
+            .expect("types of this crate serialize, and a Vec takes all bytes");
+    }
+
+    /// Appends a list, whose items `append` writes.
+    pub(super) fn items<T>(
+        &mut self,
+        items: impl Iterator<Item = T>,
+        append: impl Fn(T, &mut Vec<u8>),
+    ) {
+        self.out.push(b'[');
+        for (index, item) in items.enumerate() {
+            if 0 < index {
+                self.out.push(b',');
+            }
+            append(item, self.out);
+        }
+        self.out.push(b']');
+    }
+}
+
+impl ValueSink for JsonSink<'_> {
+    #[inline(always)]
+    #[expect(
+        clippy::inline_always,
+        reason = "each caller knows the kind of its value"
+    )]
+    fn scalar(&mut self, value: Scalar<'_>) {
+        match value {
+            Scalar::Null => self.push(b"null"),
+            Scalar::Boolean(value) => self.push(if value { b"true" } else { b"false" }),
+            Scalar::Integer(number) => self.append(&number),
+            // The confidence of most records.
+            Scalar::Number(1.0) => self.push(b"1.0"),
+            Scalar::Number(number) => self.append(&number),
+            Scalar::Name(name) => quoted(name.as_bytes(), self.out),
+            Scalar::Text(text) => string(text, self.out),
+            Scalar::Digest(hash) => {
+                let mut digits = [0; 32];
+                HEXLOWER.encode_mut(&hash.to_be_bytes(), &mut digits);
+                quoted(&digits, self.out);
+            }
+        }
+    }
+
+    fn list<'t>(&mut self, items: impl Iterator<Item = Scalar<'t>>) {
+        self.items(items, |item, out| JsonSink::new(out).scalar(item));
+    }
+
+    fn objects(&mut self, keys: &[&str], each: impl FnOnce(&mut dyn FnMut(&[Scalar<'_>]))) {
+        self.push(b"[");
+        let mut separator = &b""[..];
+        each(&mut |values| {
+            self.push(std::mem::replace(&mut separator, b","));
+            for (key, value) in keys.iter().zip(values) {
+                self.push(key.as_bytes());
+                self.scalar(*value);
+            }
+            self.push(b"}");
+        });
+        self.push(b"]");
+    }
+
+    fn count(&mut self) {
+        if self.is_open {
+            self.count_at = Some(self.out.len());
+        } else {
+            self.push(b"null");
+        }
+    }
+}
+
+/// A JSON object that is being written.
+pub(super) struct ObjectWriter<'o> {
+    sink: JsonSink<'o>,
+    has_members: bool,
+}
+
+impl<'o> ObjectWriter<'o> {
+    pub(super) fn begin(out: &'o mut Vec<u8>) -> ObjectWriter<'o> {
+        let mut sink = JsonSink::new(out);
+        sink.push(b"{");
+        ObjectWriter {
+            sink,
+            has_members: false,
+        }
+    }
+
+    /// Begins a member, and returns the sink that takes its value.
+    pub(super) fn member(&mut self, name: &'static str) -> &mut JsonSink<'o> {
+        if std::mem::replace(&mut self.has_members, true) {
+            self.sink.push(b",");
+        }
+        self.sink.scalar(Scalar::Name(name));
+        self.sink.push(b":");
+        &mut self.sink
+    }
+
+    pub(super) fn put(&mut self, name: &'static str, value: Scalar<'_>) {
+        self.member(name).scalar(value);
+    }
+
+    /// Begins a member that is an object.
+    pub(super) fn object(&mut self, name: &'static str) -> ObjectWriter<'_> {
+        ObjectWriter::begin(self.member(name).out)
+    }
+
+    pub(super) fn end(mut self) {
+        self.sink.push(b"}");
+    }
+
+    /// Ends an object that is a line.
+    pub(super) fn end_line(mut self) {
+        self.sink.push(b"}\n");
+    }
+}
+
+/// Returns text for JSON: bytes that are not UTF-8 become U+FFFD, and so does NUL, which databases refuse.
+pub(super) fn text(bytes: &[u8]) -> Cow<'_, str> {
+    let text = String::from_utf8_lossy(bytes);
+    match memchr::memchr(0, bytes) {
+        None => text,
+        Some(_) => text.replace('\0', "\u{FFFD}").into(),
+    }
+}
+
+/// Appends bytes that need no escapes, in quotation marks.
+pub(super) fn quoted(plain: &[u8], out: &mut Vec<u8>) {
+    out.push(b'"');
+    out.extend_from_slice(plain);
+    out.push(b'"');
+}
+
+/// Appends bytes as a JSON string (RFC 8259 section 7). NUL and bytes that are not UTF-8 become U+FFFD.
+pub(super) fn string(bytes: &[u8], out: &mut Vec<u8>) {
+    if is_plain_json(bytes) {
+        return quoted(bytes, out);
+    }
+    serde_json::to_writer(out, &text(bytes)).expect("a Vec takes all bytes");
+}
+
+/// Appends a text as a JSON string, with NUL as an escape.
+pub(super) fn exact_string(text: &str, out: &mut Vec<u8>) {
+    if is_plain_json(text.as_bytes()) {
+        return quoted(text.as_bytes(), out);
+    }
+    serde_json::to_writer(out, text).expect("a Vec takes all bytes");
+}
+
+/// Returns a value of numbers, texts and lists as one line of JSON.
+#[must_use]
+pub fn json_line(value: &impl Serialize) -> Vec<u8> {
+    (json(value) + "\n").into_bytes()
+}
+
+/// Returns a value of numbers, texts and lists as JSON.
+pub(super) fn json(value: &impl Serialize) -> String {
+    serde_json::to_string(value).expect("types of this crate serialize")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_string_equals_the_one_of_serde_json() {
+        let mut texts: Vec<Vec<u8>> = (0..=255u8).map(|byte| vec![b'a', byte]).collect();
+        texts.extend((0..40).map(|len| [vec![b'x'; len], b"\"".to_vec(), vec![b'y'; 20]].concat()));
+        texts.extend((0..40).map(|len| vec![b'~'; len]));
+        texts.extend([b"\xE2\x80\xA8\xFF".to_vec(), vec![0x7F; 17], Vec::new()]);
+        for bytes in texts {
+            let mut out = Vec::new();
+            string(&bytes, &mut out);
+            assert_eq!(out, serde_json::to_vec(&text(&bytes)).unwrap(), "{bytes:?}");
+        }
+    }
+
+    #[test]
+    fn no_text_holds_a_nul() {
+        assert_eq!(text(b"a\0b\xFF"), "a\u{FFFD}b\u{FFFD}");
+    }
+
+    #[test]
+    fn values_are_written_as_serde_json_writes_them() {
+        let mut out = Vec::new();
+        let mut sink = JsonSink::new(&mut out);
+        sink.scalar(Scalar::Text(b"\xC3\x89\"\xFF"));
+        sink.scalar(Scalar::Digest(0xAB));
+        sink.list(["x", "y"].map(Scalar::Name).into_iter());
+        sink.list([&b"\""[..], b"z"].map(Scalar::Text).into_iter());
+        sink.list([].into_iter());
+        sink.scalar(Scalar::Number(1.0));
+        sink.scalar(Scalar::Number(0.25));
+        sink.scalar(Scalar::Integer(7));
+        sink.scalar(Scalar::Boolean(false));
+        sink.count();
+        let want = concat!(
+            r#""É\"\u{FFFD}""000000000000000000000000000000ab"["x","y"]["\"","z"][]"#,
+            "1.00.257falsenull"
+        );
+        assert_eq!(
+            String::from_utf8(out).unwrap(),
+            want.replace("\\u{FFFD}", "\u{FFFD}")
+        );
+    }
+
+    #[test]
+    fn the_place_of_a_count_is_remembered() {
+        let mut out = b"{".to_vec();
+        let mut sink = JsonSink::open(&mut out);
+        assert_eq!(sink.count_at(), None);
+        sink.count();
+        sink.push(b"}");
+        assert_eq!(sink.count_at(), Some(1));
+        assert_eq!(out, b"{}");
+    }
+}

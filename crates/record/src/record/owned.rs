@@ -1,0 +1,475 @@
+//! The record as a value of its own, which iterators, columns and dictionaries are made from.
+//!
+//! Nothing in it is encoded. The fields are those of `fields.rs`, and their values come from
+//! `value.rs`, as those of lines do.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use data_encoding::HEXLOWER;
+use serde::{Serialize, Serializer};
+
+use super::fields::{Field, FieldId, FieldScope, FieldType, RECORD_FIELDS, fields_of};
+use super::json::{self, text};
+use super::value::{RecordValues, Scalar, UrlCache, ValueSink};
+
+/// A URL that was found, with its place and its message.
+///
+/// It has the fields that `docs/record.md` describes. Those that most programs use have a method of
+/// their own; [`Record::value`] returns the value of any field. It serializes as the line of JSON
+/// that `urlspool scan` writes.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Record {
+    own: Values,
+    /// Values that depend on the URL alone, shared with other records of the URL.
+    url: Arc<Values>,
+    /// Values that depend on the message, shared with its other records.
+    message: Arc<Values>,
+}
+
+/// The value of a field.
+#[derive(Clone, Debug, PartialEq)]
+pub enum RecordValue<'r> {
+    /// The field does not apply, or was not chosen.
+    Null,
+    /// True or false.
+    Boolean(bool),
+    /// A number without a fraction.
+    Integer(u64),
+    /// A number with a fraction.
+    Number(f64),
+    /// A text.
+    Text(&'r str),
+    /// The items of a list. Of a list of objects, the values of the first item's fields, in the
+    /// order of the table, then those of the second, and so on.
+    List(RecordItems<'r>),
+}
+
+/// Iterator over the values in a list.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct RecordItems<'r> {
+    stored: &'r [Stored],
+    text: &'r str,
+}
+
+impl Record {
+    /// Returns the value of a field.
+    #[must_use]
+    pub fn value(&self, field: FieldId) -> RecordValue<'_> {
+        let Place { scope, index } = PLACES[field as usize];
+        let values = match scope {
+            FieldScope::Record => &self.own,
+            FieldScope::Url => &*self.url,
+            FieldScope::Message => &*self.message,
+        };
+        values.stored[index].value(&values.items, &values.text)
+    }
+
+    /// Returns the text of a field; `None` if it is null, or has another type.
+    #[must_use]
+    pub fn text(&self, field: FieldId) -> Option<&str> {
+        match self.value(field) {
+            RecordValue::Text(text) => Some(text),
+            _ => None,
+        }
+    }
+
+    /// Returns the number in a field; `None` if it is null, or has another type.
+    #[must_use]
+    pub fn integer(&self, field: FieldId) -> Option<u64> {
+        match self.value(field) {
+            RecordValue::Integer(number) => Some(number),
+            _ => None,
+        }
+    }
+
+    /// Returns the texts in a list of texts; none for a field of another type.
+    pub fn texts(&self, field: FieldId) -> impl Iterator<Item = &str> {
+        let items = match self.value(field) {
+            RecordValue::List(items) => items,
+            _ => RecordItems::default(),
+        };
+        items.filter_map(|item| match item {
+            RecordValue::Text(text) => Some(text),
+            _ => None,
+        })
+    }
+
+    /// The name of the URL in its message: 32 hexadecimal digits, the same on every run and machine.
+    #[must_use]
+    pub fn id(&self) -> &str {
+        self.text(FieldId::Id).unwrap_or_default()
+    }
+
+    /// The URL without its fragment, as its author meant it.
+    #[must_use]
+    pub fn url(&self) -> &str {
+        self.text(FieldId::Url).unwrap_or_default()
+    }
+
+    /// The fragment without its `#`.
+    #[must_use]
+    pub fn fragment(&self) -> Option<&str> {
+        self.text(FieldId::Fragment)
+    }
+
+    /// The scheme in lower case.
+    #[must_use]
+    pub fn scheme(&self) -> &str {
+        self.text(FieldId::Scheme).unwrap_or_default()
+    }
+
+    /// The host in lower case, non-ASCII names as A-labels; `None` without an authority.
+    #[must_use]
+    pub fn host(&self) -> Option<&str> {
+        self.text(FieldId::Host)
+    }
+
+    /// The form for comparing (RFC 1738 sections 2.1 and 2.2); `None` if the URL is truncated.
+    #[must_use]
+    pub fn key(&self) -> Option<&str> {
+        self.text(FieldId::Key)
+    }
+
+    /// The address that a browser would fetch.
+    #[must_use]
+    pub fn href(&self) -> Option<&str> {
+        self.text(FieldId::Href)
+    }
+
+    /// The probability that this reading is right, from 0 to 1.
+    #[must_use]
+    pub fn confidence(&self) -> f64 {
+        match self.value(FieldId::Confidence) {
+            RecordValue::Number(confidence) => confidence,
+            _ => 0.0,
+        }
+    }
+
+    /// The place in the message: `header:NAME`, `body`, `html:a.href` and so on.
+    #[must_use]
+    pub fn region(&self) -> &str {
+        self.text(FieldId::Region).unwrap_or_default()
+    }
+
+    /// The path of the file, as it was given and walked. Bytes that are not UTF-8 are U+FFFD.
+    #[must_use]
+    pub fn path(&self) -> &str {
+        self.text(FieldId::SourcePath).unwrap_or_default()
+    }
+
+    /// The bytes that hold the URL, in the decompressed file or member.
+    #[must_use]
+    pub fn range(&self) -> Range<u64> {
+        let [start, end] = [FieldId::SourceStart, FieldId::SourceEnd]
+            .map(|offset| self.integer(offset).unwrap_or_default());
+        start..end
+    }
+
+    /// The Message-ID of the message with its brackets.
+    #[must_use]
+    pub fn message_id(&self) -> Option<&str> {
+        self.text(FieldId::MessageId)
+    }
+
+    /// The date of the message in UTC (RFC 3339).
+    #[must_use]
+    pub fn message_date(&self) -> Option<&str> {
+        self.text(FieldId::MessageDate)
+    }
+
+    /// Returns the JSON of a field, as the line has it.
+    pub(super) fn json(&self, field: FieldId) -> String {
+        json::json(&FieldJson::entry(self, field.field()).1)
+    }
+
+    /// Returns `true` if an object is null, whose null mark is `mark`.
+    #[must_use]
+    pub fn is_null_object(&self, mark: Option<FieldId>) -> bool {
+        mark.is_some_and(|mark| self.value(mark) == RecordValue::Null)
+    }
+
+    /// Sets the number of occurrences of the URL.
+    pub fn set_count(&mut self, count: Option<u64>) {
+        let Place { index, .. } = PLACES[FieldId::Count as usize];
+        self.own.stored[index] = count.map_or(Stored::Null, Stored::Integer);
+    }
+
+    /// About the number of bytes that the record takes in memory, if nothing is shared.
+    #[must_use]
+    pub fn bytes(&self) -> usize {
+        self.own.bytes() + self.url.bytes() + self.message.bytes()
+    }
+}
+
+impl<'r> Iterator for RecordItems<'r> {
+    type Item = RecordValue<'r>;
+
+    fn next(&mut self) -> Option<RecordValue<'r>> {
+        let (first, rest) = self.stored.split_first()?;
+        self.stored = rest;
+        // A list holds no other lists.
+        Some(first.value(&[], self.text))
+    }
+}
+
+/// Place of a field's value in a record.
+#[derive(Clone, Copy)]
+struct Place {
+    scope: FieldScope,
+    index: usize,
+}
+
+const PLACES: [Place; FieldId::ALL.len()] = {
+    let first = Place {
+        scope: FieldScope::Record,
+        index: 0,
+    };
+    let mut places = [first; FieldId::ALL.len()];
+    let mut counts = [0; 3];
+    let mut field = 0;
+    while field < places.len() {
+        let scope = FieldId::ALL[field].field().scope;
+        let index = counts[scope as usize];
+        places[field] = Place { scope, index };
+        counts[scope as usize] += 1;
+        field += 1;
+    }
+    places
+};
+
+/// Values of the fields of one scope.
+#[derive(Clone, Debug, Default, PartialEq)]
+struct Values {
+    /// One for each field, in the order of the table.
+    stored: Vec<Stored>,
+    /// The items of all lists.
+    items: Vec<Stored>,
+    /// All texts, one after the other.
+    text: String,
+}
+
+/// A value, whose text and items are kept beside it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Stored {
+    Null,
+    Boolean(bool),
+    Integer(u64),
+    Number(f64),
+    Text { start: u32, end: u32 },
+    List { start: u32, end: u32 },
+}
+
+impl Stored {
+    fn value<'r>(self, items: &'r [Stored], text: &'r str) -> RecordValue<'r> {
+        match self {
+            Stored::Null => RecordValue::Null,
+            Stored::Boolean(value) => RecordValue::Boolean(value),
+            Stored::Integer(number) => RecordValue::Integer(number),
+            Stored::Number(number) => RecordValue::Number(number),
+            Stored::Text { start, end } => RecordValue::Text(&text[start as usize..end as usize]),
+            Stored::List { start, end } => RecordValue::List(RecordItems {
+                stored: &items[start as usize..end as usize],
+                text,
+            }),
+        }
+    }
+}
+
+impl Values {
+    fn bytes(&self) -> usize {
+        (self.stored.len() + self.items.len()) * size_of::<Stored>() + self.text.len()
+    }
+}
+
+/// Maker of the records of a run, which have the same fields. Values that records share are made
+/// once: those of a message until the next begins, those of a URL as long as they are cached.
+#[derive(Debug)]
+pub(super) struct RecordBuilder {
+    /// The fields of each scope; `None` stands for one that is null.
+    fields: [Vec<Option<FieldId>>; 3],
+    urls: UrlCache<Arc<Values>>,
+    message: Option<Arc<Values>>,
+}
+
+impl RecordBuilder {
+    /// A builder of records with these fields; all others are null.
+    pub(super) fn new(chosen: &[FieldId]) -> RecordBuilder {
+        let mut fields = [const { Vec::new() }; 3];
+        for &field in FieldId::ALL {
+            let kept = is_chosen(field, chosen).then_some(field);
+            fields[field.field().scope as usize].push(kept);
+        }
+        RecordBuilder {
+            fields,
+            urls: UrlCache::default(),
+            message: None,
+        }
+    }
+
+    /// Forgets the values of the message before.
+    pub(super) fn begin_message(&mut self) {
+        self.message = None;
+    }
+
+    /// Makes the record of these values.
+    pub(super) fn record(&mut self, values: &RecordValues<'_, '_>) -> Record {
+        let [own, of_url, of_message] = &self.fields;
+        let message = self
+            .message
+            .get_or_insert_with(|| Arc::new(filled(of_message, values)));
+        let url = values.url_cache_key().and_then(|key| {
+            let urls = &mut self.urls;
+            urls.get_or_make(key, |url| *url = Arc::new(filled(of_url, values)))
+                .cloned()
+        });
+        Record {
+            own: filled(own, values),
+            message: Arc::clone(message),
+            url: url.unwrap_or_else(|| Arc::new(filled(of_url, values))),
+        }
+    }
+}
+
+/// Returns `true` if a field is chosen, or another field of an object that may be null: the first
+/// field of the object tells whether it is.
+fn is_chosen(field: FieldId, chosen: &[FieldId]) -> bool {
+    let parent = field.field().parent();
+    chosen.contains(&field)
+        || parent.is_some() && chosen.iter().any(|other| other.field().parent() == parent)
+}
+
+fn filled(fields: &[Option<FieldId>], from: &RecordValues<'_, '_>) -> Values {
+    let mut values = Values {
+        stored: Vec::with_capacity(fields.len()),
+        items: Vec::new(),
+        text: String::with_capacity(USUAL_TEXT_BYTES),
+    };
+    for field in fields {
+        match field {
+            Some(field) => from.put(*field, &mut values),
+            None => values.scalar(Scalar::Null),
+        }
+    }
+    values
+}
+
+/// Bytes of the texts of most records in one scope.
+const USUAL_TEXT_BYTES: usize = 480;
+
+impl Values {
+    fn stored(&mut self, value: Scalar<'_>) -> Stored {
+        let kept = &mut self.text;
+        let start = kept.len() as u32;
+        match value {
+            Scalar::Null => return Stored::Null,
+            Scalar::Boolean(value) => return Stored::Boolean(value),
+            Scalar::Integer(number) => return Stored::Integer(number),
+            Scalar::Number(number) => return Stored::Number(number),
+            Scalar::Name(name) => kept.push_str(name),
+            Scalar::Text(bytes) => kept.push_str(&text(bytes)),
+            Scalar::Digest(hash) => HEXLOWER.encode_append(&hash.to_be_bytes(), kept),
+        }
+        let end = kept.len() as u32;
+        Stored::Text { start, end }
+    }
+
+    /// Keeps a list, whose items `fill` adds.
+    fn items(&mut self, fill: impl FnOnce(&mut Self)) {
+        let start = self.items.len() as u32;
+        fill(self);
+        let end = self.items.len() as u32;
+        self.stored.push(Stored::List { start, end });
+    }
+
+    fn item(&mut self, value: Scalar<'_>) {
+        let item = self.stored(value);
+        self.items.push(item);
+    }
+}
+
+/// A sink that keeps values.
+impl ValueSink for Values {
+    fn scalar(&mut self, value: Scalar<'_>) {
+        let stored = self.stored(value);
+        self.stored.push(stored);
+    }
+
+    fn list<'t>(&mut self, items: impl Iterator<Item = Scalar<'t>>) {
+        self.items(|list| items.for_each(|item| list.item(item)));
+    }
+
+    fn objects(&mut self, _: &[&str], each: impl FnOnce(&mut dyn FnMut(&[Scalar<'_>]))) {
+        self.items(|list| each(&mut |values| values.iter().for_each(|value| list.item(*value))));
+    }
+
+    fn count(&mut self) {
+        self.scalar(Scalar::Null);
+    }
+}
+
+/// The line of JSON, without its line feed.
+impl Serialize for Record {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let fields = fields_of(RECORD_FIELDS, None).map(|field| FieldJson::entry(self, field));
+        serializer.collect_map(fields)
+    }
+}
+
+/// A field of a record.
+struct FieldJson<'r> {
+    record: &'r Record,
+    field: &'static Field,
+}
+
+impl<'r> FieldJson<'r> {
+    fn entry(record: &'r Record, field: &'static Field) -> (&'static str, FieldJson<'r>) {
+        (field.key(), FieldJson { record, field })
+    }
+}
+
+impl Serialize for FieldJson<'_> {
+    /// Recurses to the depth of the table.
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let FieldJson { record, field } = *self;
+        let Some(id) = field.id() else {
+            if record.is_null_object(field.null_mark()) {
+                return serializer.serialize_unit();
+            }
+            let members = fields_of(RECORD_FIELDS, Some(field.name));
+            return serializer.collect_map(members.map(|field| FieldJson::entry(record, field)));
+        };
+        match record.value(id) {
+            RecordValue::List(items) if field.json_type == FieldType::List => {
+                let members: Vec<_> = fields_of(RECORD_FIELDS, Some(field.name)).collect();
+                let values: Vec<_> = items.collect();
+                let items = values.chunks(members.len());
+                serializer.collect_seq(items.map(|values| ItemJson(&members, values)))
+            }
+            value => value.serialize(serializer),
+        }
+    }
+}
+
+/// An object in a list: its fields and their values.
+struct ItemJson<'r>(&'r [&'static Field], &'r [RecordValue<'r>]);
+
+impl Serialize for ItemJson<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let ItemJson(members, values) = *self;
+        serializer.collect_map(members.iter().map(|field| field.key()).zip(values))
+    }
+}
+
+impl Serialize for RecordValue<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self {
+            RecordValue::Null => serializer.serialize_unit(),
+            RecordValue::Boolean(value) => serializer.serialize_bool(*value),
+            RecordValue::Integer(number) => serializer.serialize_u64(*number),
+            RecordValue::Number(number) => serializer.serialize_f64(*number),
+            RecordValue::Text(text) => serializer.serialize_str(text),
+            RecordValue::List(items) => serializer.collect_seq(items.clone()),
+        }
+    }
+}

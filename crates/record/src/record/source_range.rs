@@ -1,0 +1,251 @@
+//! Byte ranges in files: of a record, read back from its JSON for `urlspool show`, and work items of
+//! `urlspool splits`, written and read: `{"path","start","end","kind"}`, one per line.
+
+use std::path::PathBuf;
+
+use data_encoding::BASE64;
+use serde_json::Value;
+
+use super::json::ObjectWriter;
+use super::value::{Scalar, is_lossless, put_base64};
+use urlspool_text::origin::{FileRange, Source, SourceKind};
+
+/// A range of bytes of a source.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SourceRange {
+    /// The file.
+    pub path: PathBuf,
+    /// The names of the members, from the outermost archive inwards.
+    pub member: Vec<Vec<u8>>,
+    /// The offset of the first byte.
+    pub start: u64,
+    /// The offset after the last byte.
+    pub end: u64,
+}
+
+/// Reads the range of a record's URL from its line.
+///
+/// # Errors
+///
+/// The reason in words: the line is not JSON, or a field of its `source` is missing or has another form.
+pub fn read_source_range(line: &str) -> Result<SourceRange, String> {
+    let record = read_json(line)?;
+    let source = &record["source"];
+    let [start, end] = ["start", "end"].map(|name| {
+        let offset = source[name].as_u64();
+        offset.ok_or_else(|| format!("source.{name} is missing"))
+    });
+    Ok(SourceRange {
+        path: read_path(source, "source.")?,
+        member: read_member(source)?,
+        start: start?,
+        end: end?,
+    })
+}
+
+fn read_json(line: &str) -> Result<Value, String> {
+    serde_json::from_str(line).map_err(|error| format!("not JSON at character {}", error.column()))
+}
+
+/// Reads the names in `member_b64`, or else in `member`; without either there are none.
+fn read_member(source: &Value) -> Result<Vec<Vec<u8>>, String> {
+    let (encoded, names) = (&source["member_b64"], &source["member"]);
+    if !encoded.is_null() {
+        read_names(encoded, "source.member_b64", |name| {
+            BASE64.decode(name.as_bytes()).ok()
+        })
+    } else if !names.is_null() {
+        read_names(names, "source.member", |name| {
+            Some(name.as_bytes().to_owned())
+        })
+    } else {
+        Ok(Vec::new())
+    }
+}
+
+fn read_names(
+    list: &Value,
+    field: &str,
+    read: impl Fn(&str) -> Option<Vec<u8>>,
+) -> Result<Vec<Vec<u8>>, String> {
+    list.as_array()
+        .and_then(|names| names.iter().map(|name| read(name.as_str()?)).collect())
+        .ok_or_else(|| format!("{field} is not a list of names"))
+}
+
+/// The `kind` of a file whose kind is recognized when it is read.
+const AUTO: &str = "auto";
+
+/// Appends a work item as one line.
+pub fn write_item(item: &FileRange, line: &mut Vec<u8>) {
+    let path = item.source.path.as_os_str().as_encoded_bytes();
+    let mut json = ObjectWriter::begin(line);
+    json.put("path", Scalar::Text(path));
+    if !is_lossless(path) {
+        put_base64(path, json.member("path_b64"));
+    }
+    json.put("start", Scalar::Integer(item.start));
+    json.put("end", Scalar::Integer(item.end));
+    let kind = item.kind.map_or(AUTO, SourceKind::name);
+    json.put("kind", Scalar::Name(kind));
+    if 0 < item.nuls {
+        json.put("nuls", Scalar::Integer(item.nuls));
+    }
+    json.end_line();
+}
+
+/// Reads a work item. Without `kind` the file is recognized when it is read; without `start` and `end` the item is the whole
+/// file.
+///
+/// # Errors
+///
+/// The reason in words: the line is not JSON, `path` is missing, or a field has another form.
+pub fn read_item(line: &str) -> Result<FileRange, String> {
+    let value = read_json(line)?;
+    let kind = read_kind(&value)?;
+    let source = Source::at(read_path(&value, "")?);
+    let start = read_offset(&value, "start")?.unwrap_or(0);
+    let end = read_offset(&value, "end")?.unwrap_or(u64::MAX);
+    if end < start {
+        return Err("end is not an offset after `start`".to_owned());
+    }
+    Ok(FileRange {
+        source,
+        start,
+        end,
+        kind,
+        nuls: read_offset(&value, "nuls")?.unwrap_or(0),
+    })
+}
+
+fn read_kind(value: &Value) -> Result<Option<SourceKind>, String> {
+    match value["kind"].as_str() {
+        None | Some(AUTO) => Ok(None),
+        Some(name) => match SourceKind::named(name) {
+            None => Err(format!("kind {name:?} is not known")),
+            kind => Ok(kind),
+        },
+    }
+}
+
+fn read_offset(value: &Value, name: &str) -> Result<Option<u64>, String> {
+    match &value[name] {
+        Value::Null => Ok(None),
+        number => {
+            let offset = number.as_u64().map(Some);
+            offset.ok_or_else(|| format!("{name} is not a number of bytes"))
+        }
+    }
+}
+
+/// Reads the path that `object` has in `path` or, if it is not UTF-8, in `path_b64`. Errors name the
+/// field after `prefix`.
+fn read_path(object: &Value, prefix: &str) -> Result<PathBuf, String> {
+    let Some(encoded) = object["path_b64"].as_str() else {
+        let path = object["path"].as_str().map(PathBuf::from);
+        return path.ok_or_else(|| format!("{prefix}path is missing"));
+    };
+    let bytes = BASE64
+        .decode(encoded.as_bytes())
+        .map_err(|_| format!("{prefix}path_b64 is not base64"))?;
+    path_of_bytes(bytes).ok_or_else(|| format!("{prefix}path_b64 is not a path of this system"))
+}
+
+/// Returns the path that consists of `bytes`.
+#[cfg(unix)]
+#[expect(
+    clippy::unnecessary_wraps,
+    reason = "the twin for other systems can fail"
+)]
+fn path_of_bytes(bytes: Vec<u8>) -> Option<PathBuf> {
+    use std::ffi::OsString;
+    use std::os::unix::ffi::OsStringExt;
+
+    Some(PathBuf::from(OsString::from_vec(bytes)))
+}
+
+/// Returns the path that consists of `bytes`; `None` if they are not UTF-8.
+#[cfg(not(unix))]
+fn path_of_bytes(bytes: Vec<u8>) -> Option<PathBuf> {
+    String::from_utf8(bytes).ok().map(PathBuf::from)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::ffi::OsStringExt;
+
+    use super::*;
+
+    #[test]
+    fn the_range_of_a_record_is_read_back() {
+        let line = r#"{"source":{"path":"a/b","start":3,"end":9}}"#;
+        assert_eq!(
+            read_source_range(line).unwrap(),
+            SourceRange {
+                path: "a/b".into(),
+                member: Vec::new(),
+                start: 3,
+                end: 9
+            }
+        );
+        let line = r#"{"source":{"path":"?","path_b64":"/w==","start":0,"end":0}}"#;
+        assert_eq!(
+            read_source_range(line)
+                .unwrap()
+                .path
+                .as_os_str()
+                .as_encoded_bytes(),
+            b"\xFF"
+        );
+        let line = r#"{"source":{"path":"?","member":["a","b/c"],"start":0,"end":0}}"#;
+        assert_eq!(
+            read_source_range(line).unwrap().member,
+            [b"a".to_vec(), b"b/c".to_vec()]
+        );
+        let line =
+            r#"{"source":{"path":"?","member":["?"],"member_b64":["/w=="],"start":0,"end":0}}"#;
+        assert_eq!(read_source_range(line).unwrap().member, [b"\xFF".to_vec()]);
+        assert_eq!(
+            read_source_range("{}").unwrap_err(),
+            "source.path is missing"
+        );
+    }
+
+    #[test]
+    fn a_written_item_is_read_back() {
+        for bytes in [&b"a/b c"[..], b"\xFF\n"] {
+            let path = std::ffi::OsString::from_vec(bytes.to_vec());
+            for kind in [None, Some(SourceKind::Mbox)] {
+                let written = FileRange {
+                    source: Source::at(path.clone().into()),
+                    start: 3,
+                    end: 9,
+                    kind,
+                    nuls: bytes.len() as u64 - 2,
+                };
+                let mut line = Vec::new();
+                write_item(&written, &mut line);
+                assert_eq!(read_item(str::from_utf8(&line).unwrap()).unwrap(), written);
+            }
+        }
+    }
+
+    #[test]
+    fn an_error_names_the_field() {
+        let error = |line| read_item(line).unwrap_err();
+        assert_eq!(
+            error("{\"path\":\"a\",\"start\":-1}"),
+            "start is not a number of bytes"
+        );
+        assert_eq!(
+            error("{\"path\":\"a\",\"kind\":\"x\"}"),
+            "kind \"x\" is not known"
+        );
+        assert_eq!(error("{}"), "path is missing");
+        assert_eq!(
+            error("{\"path\":\"a\",\"start\":5,\"end\":1}"),
+            "end is not an offset after `start`"
+        );
+        assert_eq!(error("nonsense"), "not JSON at character 2");
+    }
+}

@@ -1,0 +1,456 @@
+//! Archives: tar, zip, git repositories and streams of git objects, read member by member as
+//! streams. Nothing is unpacked to disk.
+//!
+//! The archive and the reader of its current member own the bytes of the archive together, because
+//! a member may be an archive itself: archives in archives are on a stack (`streams`), and each
+//! reads from the current member of the one below.
+
+mod git;
+mod tar;
+mod zip;
+
+use std::cell::{Cell, RefCell};
+use std::io::{self, BufRead, BufReader, Read};
+use std::rc::Rc;
+
+use super::compression::{Compression, UnpackLimits, damaged, decompress};
+use super::error::{self, error_diagnostic};
+use super::input::{ByteCount, CountingReader, Input, SeekableInput};
+use super::repository::{RepositoryObjects, SharedObjects};
+use git::{GitReader, RepositoryReader};
+use tar::TarReader;
+use urlspool_text::diagnostic::{Diagnostic, DiagnosticKind, SkipReason};
+use urlspool_text::limits::Limits;
+use urlspool_text::planted_faults::{PlantedFault, panic_at_mark};
+use urlspool_text::unpack_balance::{UnpackBalance, UnpackRatio};
+pub use zip::is_office_document;
+use zip::{StatedMember, ZipDirectory, ZipStream};
+
+/// Returns `true` if a source that begins with `start`, its first 512 bytes, is an archive. An office
+/// document is not, although it is a zip.
+pub(super) fn is_archive(start: &[u8]) -> bool {
+    if is_office_document(start) {
+        return false;
+    }
+    tar::is_tar(start) || zip::is_zip(start) || git::is_git_stream(start)
+}
+
+/// Archive that is being read.
+pub(super) enum Archive {
+    Tar(TarReader),
+    /// A zip that is read by its central directory.
+    ZipDirectory(ZipDirectory),
+    /// A zip that is read as a stream, by the header before each member.
+    ZipStream(ZipStream),
+    /// The output of `git cat-file --batch`.
+    Git(GitReader),
+    /// A git repository.
+    Repository(RepositoryReader),
+}
+
+impl Archive {
+    /// Creates the reader of the archive that begins with `start`.
+    pub(super) fn new(start: &[u8], input: Input, balance: &UnpackBalance) -> Archive {
+        let feed = |input: Input| ArchiveFeed::new(input.into_stream(), balance);
+        match input {
+            input if tar::is_tar(start) => Archive::Tar(TarReader::new(feed(input))),
+            input if git::is_git_stream(start) => Archive::Git(GitReader::new(feed(input))),
+            Input::Stream(_) => Archive::ZipStream(ZipStream::new(feed(input))),
+            Input::Seekable(input) => Archive::zip(input, balance),
+        }
+    }
+
+    /// Creates the reader of a zip.
+    fn zip(input: SeekableInput, balance: &UnpackBalance) -> Archive {
+        match ZipDirectory::find(&input) {
+            Ok(Some(directory)) => Archive::ZipDirectory(directory),
+            // A truncated zip has lost its directory; its members can be read all the same.
+            Ok(None) | Err(_) => {
+                let stream = Input::Seekable(input).into_stream();
+                Archive::ZipStream(ZipStream::new(ArchiveFeed::new(stream, balance)))
+            }
+        }
+    }
+
+    /// Creates the reader of a git repository. The bytes of its objects are counted in `count`.
+    pub(super) fn of_repository(
+        objects: RepositoryObjects,
+        count: &ByteCount,
+        balance: &UnpackBalance,
+    ) -> Archive {
+        let objects = SharedObjects(Rc::new(RefCell::new(objects)));
+        let counted = CountingReader::new(objects.clone(), count);
+        let stream = GitReader::new(ArchiveFeed::new(Box::new(counted), balance));
+        Archive::Repository(RepositoryReader::new(objects, stream))
+    }
+
+    /// Returns the next entry, or `None` at the end. Skips the rest of the current member.
+    pub(super) fn next_entry(&mut self) -> io::Result<Option<ArchiveEntry>> {
+        let entry = match self {
+            Archive::Tar(tar) => tar.next_entry(),
+            Archive::ZipDirectory(directory) => directory.next_entry(),
+            Archive::ZipStream(stream) => stream.next_entry(),
+            Archive::Git(git) => git.next_entry(),
+            Archive::Repository(repository) => repository.next_entry(),
+        };
+        if let Ok(Some(entry)) = &entry {
+            panic_at_mark(PlantedFault::PanicInArchive, &entry.name);
+        }
+        entry
+    }
+
+    /// Returns `true` if the number of its entries is limited: each costs little to make, and much
+    /// to read. Each object of a git stream has its own bytes, and mirrors of mailing lists have
+    /// millions.
+    pub(super) fn limits_entries(&self) -> bool {
+        !matches!(self, Archive::Git(_) | Archive::Repository(_))
+    }
+
+    /// Returns the warning about an archive that was read to its end.
+    pub(super) fn warning(&self) -> Option<&'static str> {
+        match self {
+            Archive::Tar(tar) => tar.warning(),
+            _ => None,
+        }
+    }
+
+    /// Returns the kind of the error that the reader of the current member returned, which the
+    /// archive fails with, too.
+    pub(super) fn member_failure(&self) -> Option<DiagnosticKind> {
+        match self {
+            Archive::Tar(tar) => tar.feed.member_failure(),
+            Archive::ZipStream(stream) => stream.feed.member_failure(),
+            Archive::Git(git) => git.feed.member_failure(),
+            Archive::Repository(repository) => repository.stream.feed.member_failure(),
+            Archive::ZipDirectory(_) => None,
+        }
+    }
+}
+
+pub(super) struct ArchiveEntry {
+    /// Its name, as written in the archive.
+    pub(super) name: Vec<u8>,
+    pub(super) content: EntryContent,
+}
+
+pub(super) enum EntryContent {
+    /// A folder, which has no bytes, or a commit, tree or tag of git, whose bytes are no mail.
+    Folder,
+    /// Bytes.
+    Data(EntryData),
+    /// Something that is not read.
+    Skipped(SkipReason),
+    /// Something that cannot be read.
+    Broken(io::Error),
+}
+
+impl EntryContent {
+    /// Bytes that are neither compressed nor checked.
+    fn plain(packed: Box<dyn Read>) -> EntryContent {
+        EntryContent::Data(EntryData {
+            packed,
+            compression: None,
+            stated: None,
+        })
+    }
+}
+
+/// Bytes of a member.
+pub(super) struct EntryData {
+    packed: Box<dyn Read>,
+    compression: Option<Compression>,
+    /// Properties that the unpacked bytes must agree with, if the archive states them.
+    stated: Option<StatedMember>,
+}
+
+impl EntryData {
+    /// Returns a reader of the unpacked bytes.
+    pub(super) fn stream(self, limits: UnpackLimits) -> Box<dyn Read> {
+        let stream = match self.compression {
+            Some(compression) => decompress(self.packed, compression, limits),
+            None => self.packed,
+        };
+        match self.stated {
+            Some(stated) => Box::new(ChecksumReader {
+                stream,
+                crc: flate2::Crc::new(),
+                bytes: 0,
+                stated,
+                ended: false,
+            }),
+            None => stream,
+        }
+    }
+}
+
+/// Reader that compares what it reads with a checksum.
+struct ChecksumReader {
+    stream: Box<dyn Read>,
+    crc: flate2::Crc,
+    /// Bytes read so far.
+    bytes: u64,
+    stated: StatedMember,
+    ended: bool,
+}
+
+impl Read for ChecksumReader {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        if self.ended || buffer.is_empty() {
+            return Ok(0);
+        }
+        let read = self.stream.read(buffer)?;
+        self.crc.update(&buffer[..read]);
+        self.bytes += read as u64;
+        self.ended = read == 0;
+        let stated = (self.stated.unpacked, self.stated.crc);
+        if self.ended && (self.bytes, self.crc.sum()) != stated {
+            return Err(error::damage(
+                "a member does not agree with its checksum or its size",
+            ));
+        }
+        Ok(read)
+    }
+}
+
+/// Stream of an archive's bytes, and of the bytes of its current member.
+#[derive(Clone)]
+struct ArchiveFeed(Rc<RefCell<FeedState>>);
+
+struct FeedState {
+    input: BufReader<Box<dyn Read>>,
+    balance: UnpackBalance,
+    member: MemberExtent,
+    /// Kind of the error that the reader of a member returned.
+    member_failure: Option<DiagnosticKind>,
+}
+
+/// Extent of the current member.
+enum MemberExtent {
+    /// The next so many bytes.
+    Bytes(u64),
+    /// The bytes up to the end mark of its deflated data.
+    Deflate(Box<flate2::Decompress>),
+}
+
+/// Bytes of an archive that are read at once.
+const INPUT_BYTES: usize = 64 << 10;
+
+impl ArchiveFeed {
+    fn new(stream: Box<dyn Read>, balance: &UnpackBalance) -> ArchiveFeed {
+        let input = BufReader::with_capacity(INPUT_BYTES, stream);
+        ArchiveFeed(Rc::new(RefCell::new(FeedState {
+            input,
+            balance: balance.clone(),
+            member: MemberExtent::Bytes(0),
+            member_failure: None,
+        })))
+    }
+
+    /// Makes the next `bytes` bytes the current member.
+    fn begin_member(&self, bytes: u64) -> Box<dyn Read> {
+        self.0.borrow_mut().member = MemberExtent::Bytes(bytes);
+        Box::new(MemberReader(self.clone()))
+    }
+
+    /// Makes the next bytes the current member, up to the end mark of their deflated data.
+    fn begin_deflated_member(&self) -> Box<dyn Read> {
+        let codec = Box::new(flate2::Decompress::new(false));
+        self.0.borrow_mut().member = MemberExtent::Deflate(codec);
+        Box::new(MemberReader(self.clone()))
+    }
+
+    /// Skips the rest of the current member.
+    fn finish_member(&self) -> io::Result<()> {
+        let mut scratch = [0; 8 << 10];
+        let state = &mut *self.0.borrow_mut();
+        while state.read_member(&mut scratch)? > 0 {}
+        Ok(())
+    }
+
+    /// Reads bytes of the archive until the buffer is full or the archive ends. Returns the number
+    /// of bytes.
+    fn fill(&self, buffer: &mut [u8]) -> io::Result<usize> {
+        fill(&mut self.0.borrow_mut().input, buffer)
+    }
+
+    /// Reads the next `len` bytes of the archive, or fails. The caller limits `len`.
+    fn read_vec(&self, len: usize) -> io::Result<Vec<u8>> {
+        let mut bytes = vec![0; len];
+        if self.fill(&mut bytes)? < len {
+            Err(truncated_member())
+        } else {
+            Ok(bytes)
+        }
+    }
+
+    /// Reads the next line with its line end, or its first `max` bytes. Empty at the end of the
+    /// archive.
+    fn read_line(&self, max: usize) -> io::Result<Vec<u8>> {
+        let state = &mut *self.0.borrow_mut();
+        let mut line = Vec::new();
+        (&mut state.input)
+            .take(max as u64)
+            .read_until(b'\n', &mut line)?;
+        Ok(line)
+    }
+
+    /// Returns the kind of the error that the reader of a member returned.
+    pub(super) fn member_failure(&self) -> Option<DiagnosticKind> {
+        self.0.borrow().member_failure
+    }
+}
+
+impl FeedState {
+    fn read_member(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        match &mut self.member {
+            MemberExtent::Bytes(0) => Ok(0),
+            MemberExtent::Bytes(left) => {
+                let max = usize::try_from(*left)
+                    .unwrap_or(usize::MAX)
+                    .min(buffer.len());
+                let read = self.input.read(&mut buffer[..max])?;
+                if read == 0 && max > 0 {
+                    return Err(truncated_member());
+                }
+                *left -= read as u64;
+                Ok(read)
+            }
+            MemberExtent::Deflate(codec) => {
+                self.balance.check().map_err(error::limit)?;
+                let read = inflate(&mut self.input, codec, buffer)?;
+                self.balance.add(read as u64);
+                if read == 0 && !buffer.is_empty() {
+                    self.member = MemberExtent::Bytes(0);
+                }
+                Ok(read)
+            }
+        }
+    }
+}
+
+/// Reads until the buffer is full or the stream ends. Returns the number of bytes.
+fn fill(stream: &mut impl Read, buffer: &mut [u8]) -> io::Result<usize> {
+    let mut filled = 0;
+    while filled < buffer.len() {
+        match stream.read(&mut buffer[filled..])? {
+            0 => break,
+            read => filled += read,
+        }
+    }
+    Ok(filled)
+}
+
+/// Inflates into `buffer`. Consumes no byte of `input` after the end of the deflated data.
+fn inflate(
+    input: &mut impl BufRead,
+    codec: &mut flate2::Decompress,
+    buffer: &mut [u8],
+) -> io::Result<usize> {
+    loop {
+        let available = input.fill_buf()?;
+        let is_end = available.is_empty();
+        let (consumed_before, produced_before) = (codec.total_in(), codec.total_out());
+        let status = codec.decompress(available, buffer, flate2::FlushDecompress::None);
+        let produced = (codec.total_out() - produced_before) as usize;
+        input.consume((codec.total_in() - consumed_before) as usize);
+        match status {
+            Ok(_) | Err(_) if produced > 0 => return Ok(produced),
+            Ok(flate2::Status::StreamEnd) => return Ok(0),
+            Ok(_) if is_end => return Err(truncated_member()),
+            Ok(_) => {}
+            Err(cause) => return Err(damaged(cause)),
+        }
+    }
+}
+
+/// Creates the error of an archive that ends within a member or its header.
+fn truncated_member() -> io::Error {
+    error::damage("ends within a member")
+}
+
+/// Reader of the current member of an archive.
+struct MemberReader(ArchiveFeed);
+
+impl Read for MemberReader {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let state = &mut *self.0.0.borrow_mut();
+        if state.member_failure.is_some() {
+            return Ok(0);
+        }
+        let read = state.read_member(buffer);
+        if let Err(error) = &read {
+            state.member_failure = Some(error::error_diagnostic(error, None).kind);
+        }
+        read
+    }
+}
+
+/// Member of a zip.
+pub struct ZipMember {
+    /// Its name.
+    pub name: Vec<u8>,
+    /// Its unpacked bytes; `None` if it is encrypted or packed by an unknown method.
+    pub stream: Option<Box<dyn Read>>,
+}
+
+/// Iterator over the members of a zip. Folders are left out.
+pub struct ZipMembers {
+    /// `None` after the end.
+    archive: Option<Archive>,
+    unpack: UnpackLimits,
+    max_entries: usize,
+    entries: usize,
+}
+
+impl ZipMembers {
+    /// Creates an iterator over the members of `zip`.
+    #[must_use]
+    pub fn new(zip: &SeekableInput, limits: &Limits) -> ZipMembers {
+        let ratio = UnpackRatio::new(limits.nested_ratio, limits.nested_ratio_from_bytes);
+        let packed = Rc::new(Cell::new(zip.len().unwrap_or_default()));
+        let balance = UnpackBalance::new("a document", &packed, ratio);
+        ZipMembers {
+            archive: Some(Archive::zip(zip.clone(), &balance)),
+            unpack: UnpackLimits {
+                ratio,
+                window_bytes: limits.window_bytes as u64,
+                balance,
+            },
+            max_entries: limits.archive_entries,
+            entries: 0,
+        }
+    }
+}
+
+impl Iterator for ZipMembers {
+    type Item = Result<ZipMember, Diagnostic>;
+
+    /// Returns the next member, or why it cannot be read. Nothing follows damage of the zip itself.
+    fn next(&mut self) -> Option<Self::Item> {
+        loop {
+            let next = self.archive.as_mut()?.next_entry();
+            self.entries += 1;
+            let entry = match next {
+                Ok(Some(entry)) if self.entries <= self.max_entries => entry,
+                end => {
+                    self.archive = None;
+                    let max = self.max_entries;
+                    let message = format!("more than {max} parts: the rest is not read");
+                    return match end {
+                        Ok(None) => None,
+                        Ok(Some(_)) => Some(Err(Diagnostic::new(DiagnosticKind::Limit, message))),
+                        Err(error) => Some(Err(error_diagnostic(&error, None))),
+                    };
+                }
+            };
+            let stream = match entry.content {
+                EntryContent::Folder => continue,
+                EntryContent::Skipped(_) => None,
+                EntryContent::Data(data) => Some(data.stream(self.unpack.clone())),
+                EntryContent::Broken(error) => return Some(Err(error_diagnostic(&error, None))),
+            };
+            let name = entry.name;
+            return Some(Ok(ZipMember { name, stream }));
+        }
+    }
+}

@@ -1,0 +1,390 @@
+//! zip: read by the central directory where the input can be read in any order, else by the header
+//! before each member.
+//!
+//! Section numbers refer to PKWARE's APPNOTE.TXT, 6.3.10. Sizes are not trusted: unpacked bytes are
+//! counted, and overlapping members (Fifield, "A better zip bomb", 2019) end the reading.
+//!
+//! The crates `zip` (9.4) and `rc-zip` (5.4) are not used. Both hold all entries of the directory
+//! in memory, which a million entries make large; here an entry is read when it is due. As a
+//! stream, `zip` reads no member whose sizes are in a descriptor after its data; here such a member
+//! ends where its deflated data does. Both bring decoders of their own; here the limits on ratio
+//! and window are those of all other compressed streams.
+
+use std::collections::BTreeMap;
+use std::io::{self, BufReader, Read};
+
+use super::{ArchiveEntry, ArchiveFeed, EntryContent, EntryData, fill};
+use crate::read::compression::Compression;
+use crate::read::error;
+use crate::read::input::{InputRange, SeekableInput};
+use urlspool_text::diagnostic::SkipReason;
+
+/// Signature of a local file header (4.3.7).
+const LOCAL_HEADER: &[u8; 4] = b"PK\x03\x04";
+/// Signature of an entry of the central directory (4.3.12).
+const DIRECTORY_ENTRY: &[u8; 4] = b"PK\x01\x02";
+/// Signature of the end of central directory record (4.3.16).
+const END_RECORD: &[u8; 4] = b"PK\x05\x06";
+/// Signature of the zip64 end of central directory record (4.3.14).
+const ZIP64_END_RECORD: &[u8; 4] = b"PK\x06\x06";
+
+/// Flag of an encrypted member (4.4.4).
+const ENCRYPTED: u16 = 1;
+
+/// Value of a size or an offset that is in the zip64 extra field instead (4.5.3).
+const IN_ZIP64: u32 = u32::MAX;
+
+/// Returns `true` if a source that begins with `start` is a zip: it begins with a member, or has
+/// none.
+pub(super) fn is_zip(start: &[u8]) -> bool {
+    start.starts_with(LOCAL_HEADER) || start.starts_with(END_RECORD)
+}
+
+/// Returns `true` if a zip that begins with `start` is a document of Office Open XML or ODF, by the name and the content of
+/// its first member.
+#[must_use]
+pub fn is_office_document(start: &[u8]) -> bool {
+    /// First members that programs write; ECMA-376 prescribes names, not their order.
+    const OFFICE_OPEN_XML: [&[u8]; 6] = [
+        b"[Content_Types].xml",
+        b"_rels/.rels",
+        b"docProps/",
+        b"word/",
+        b"xl/",
+        b"ppt/",
+    ];
+    /// ISO/IEC 26300 part 2, section 3.3.
+    const OPEN_DOCUMENT: &[u8] = b"mimetypeapplication/vnd.oasis.opendocument";
+    let name = start.get(LOCAL_HEADER_BYTES as usize..).unwrap_or_default();
+    start.starts_with(LOCAL_HEADER)
+        && (OFFICE_OPEN_XML.iter().any(|mark| name.starts_with(mark))
+            || name.starts_with(OPEN_DOCUMENT))
+}
+
+/// Properties of a member as its header states them.
+pub(super) struct StatedMember {
+    flags: u16,
+    method: u16,
+    pub(super) crc: u32,
+    packed: u64,
+    pub(super) unpacked: u64,
+}
+
+impl StatedMember {
+    /// Returns the content of the member, whose packed bytes are `packed`.
+    fn content(self, packed: Box<dyn Read>) -> EntryContent {
+        // 4.4.5
+        let compression = match self.method {
+            _ if self.flags & ENCRYPTED != 0 => {
+                return EntryContent::Skipped(SkipReason::Encrypted);
+            }
+            0 => None,
+            8 => Some(Compression::Deflate),
+            12 => Some(Compression::Bzip2),
+            20 | 93 => Some(Compression::Zstd),
+            95 => Some(Compression::Xz),
+            _ => return EntryContent::Skipped(SkipReason::UnknownCompression),
+        };
+        EntryContent::Data(EntryData {
+            packed,
+            compression,
+            stated: Some(self),
+        })
+    }
+}
+
+/// Replaces those `values` that are in the zip64 extra field, which has them in the same order
+/// (4.5.3).
+fn read_zip64(mut extra: &[u8], values: &mut [&mut u64]) {
+    while extra.len() >= 4 {
+        let length = usize::from(u16_at(extra, 2)).min(extra.len() - 4);
+        let (mut field, rest) = extra[4..].split_at(length);
+        if u16_at(extra, 0) == 1 {
+            for value in values
+                .iter_mut()
+                .filter(|value| ***value == u64::from(IN_ZIP64))
+            {
+                let Some((number, rest)) = field.split_first_chunk() else {
+                    return;
+                };
+                **value = u64::from_le_bytes(*number);
+                field = rest;
+            }
+            return;
+        }
+        extra = rest;
+    }
+}
+
+fn u16_at(bytes: &[u8], at: usize) -> u16 {
+    u16::from_le_bytes([bytes[at], bytes[at + 1]])
+}
+
+fn u32_at(bytes: &[u8], at: usize) -> u32 {
+    u32::from(u16_at(bytes, at)) | u32::from(u16_at(bytes, at + 2)) << 16
+}
+
+fn u64_at(bytes: &[u8], at: usize) -> u64 {
+    u64::from(u32_at(bytes, at)) | u64::from(u32_at(bytes, at + 4)) << 32
+}
+
+/// Signature of the zip64 end of central directory locator (4.3.15).
+const ZIP64_LOCATOR: &[u8; 4] = b"PK\x06\x07";
+/// Bytes of the fixed part of a local file header.
+const LOCAL_HEADER_BYTES: u64 = 30;
+/// Bytes of the fixed part of the end record.
+const END_RECORD_BYTES: u64 = 22;
+const ZIP64_LOCATOR_BYTES: u64 = 20;
+
+/// Reader of a zip by its central directory.
+pub(in crate::read) struct ZipDirectory {
+    input: SeekableInput,
+    entries: BufReader<InputRange>,
+    /// Bytes before the zip, which its offsets do not count.
+    base: u64,
+    /// The start of the directory. All members are before it.
+    start: u64,
+    /// Ranges of the members so far, from start to end. Adjacent ranges are merged, so that a
+    /// million members need no more memory than two.
+    ranges: BTreeMap<u64, u64>,
+}
+
+impl ZipDirectory {
+    /// Finds the directory of a zip. `None` if there is none.
+    pub(super) fn find(input: &SeekableInput) -> io::Result<Option<ZipDirectory>> {
+        const MAX_COMMENT_BYTES: u64 = u16::MAX as u64;
+        let len = input.len()?;
+        let from = len.saturating_sub(END_RECORD_BYTES + MAX_COMMENT_BYTES);
+        let mut tail = Vec::new();
+        input.range(from, len).read_to_end(&mut tail)?;
+        let Some(at) = memchr::memmem::rfind_iter(&tail, END_RECORD)
+            .find(|&at| tail.len() - at >= END_RECORD_BYTES as usize)
+        else {
+            return Ok(None);
+        };
+        let end = from + at as u64;
+        let mut size = u64::from(u32_at(&tail[at..], 12));
+        let mut offset = u64::from(u32_at(&tail[at..], 16));
+        let mut directory_end = end;
+        if let Some((at, record)) = zip64_end_record(input, end)? {
+            directory_end = at;
+            size = u64_at(&record, 40);
+            offset = u64_at(&record, 48);
+        }
+        let Some(start) = directory_end
+            .checked_sub(size)
+            .filter(|&start| offset <= start)
+        else {
+            return Ok(None);
+        };
+        let entries = BufReader::new(input.range(start, directory_end));
+        Ok(Some(ZipDirectory {
+            input: input.clone(),
+            entries,
+            base: start - offset,
+            start,
+            ranges: BTreeMap::new(),
+        }))
+    }
+
+    /// Returns the next entry, or `None` at the end.
+    pub(super) fn next_entry(&mut self) -> io::Result<Option<ArchiveEntry>> {
+        let mut fixed = [0; 46];
+        match fill(&mut self.entries, &mut fixed)? {
+            0 => return Ok(None),
+            46 if fixed.starts_with(DIRECTORY_ENTRY) => {}
+            // A digital signature (4.3.13) may follow the last entry.
+            _ if fixed.starts_with(b"PK\x05\x05") => return Ok(None),
+            _ => return Err(error::damage("a zip's directory is damaged")),
+        }
+        let name = self.field(u16_at(&fixed, 28))?;
+        let extra = self.field(u16_at(&fixed, 30))?;
+        self.field(u16_at(&fixed, 32))?;
+        let mut stated = StatedMember {
+            flags: u16_at(&fixed, 8),
+            method: u16_at(&fixed, 10),
+            crc: u32_at(&fixed, 16),
+            packed: u64::from(u32_at(&fixed, 20)),
+            unpacked: u64::from(u32_at(&fixed, 24)),
+        };
+        let mut offset = u64::from(u32_at(&fixed, 42));
+        read_zip64(
+            &extra,
+            &mut [&mut stated.unpacked, &mut stated.packed, &mut offset],
+        );
+        // 4.4.2 and 4.4.15: of a member made on Unix the upper half is its mode.
+        let mode = if fixed[5] == 3 {
+            u32_at(&fixed, 38) >> 16
+        } else {
+            0
+        };
+        let content = match mode & 0o170_000 {
+            _ if name.ends_with(b"/") => EntryContent::Folder,
+            0o120_000 => EntryContent::Skipped(SkipReason::Symlink),
+            0o020_000 | 0o060_000 => EntryContent::Skipped(SkipReason::Device),
+            0o010_000 => EntryContent::Skipped(SkipReason::Fifo),
+            _ => self.member(offset, stated)?,
+        };
+        Ok(Some(ArchiveEntry { name, content }))
+    }
+
+    /// Reads a field of variable length of the current entry.
+    fn field(&mut self, bytes: u16) -> io::Result<Vec<u8>> {
+        let mut field = vec![0; usize::from(bytes)];
+        match fill(&mut self.entries, &mut field)? {
+            read if read == field.len() => Ok(field),
+            _ => Err(error::damage("a zip's directory is cut off")),
+        }
+    }
+
+    /// Returns the content of the member whose local header is at `offset`.
+    fn member(&mut self, offset: u64, stated: StatedMember) -> io::Result<EntryContent> {
+        let start = self.base.saturating_add(offset);
+        let mut local = [0; LOCAL_HEADER_BYTES as usize];
+        if fill(
+            &mut self
+                .input
+                .range(start, start.saturating_add(LOCAL_HEADER_BYTES)),
+            &mut local,
+        )? < local.len()
+            || !local.starts_with(LOCAL_HEADER)
+        {
+            return Ok(EntryContent::Broken(error::damage(
+                "is not at the offset that the zip's directory states",
+            )));
+        }
+        let header_bytes =
+            LOCAL_HEADER_BYTES + u64::from(u16_at(&local, 26)) + u64::from(u16_at(&local, 28));
+        let data = start + header_bytes;
+        let end = data.saturating_add(stated.packed);
+        let before = self.ranges.range_mut(..end).next_back().map(|(_, end)| end);
+        if before.as_ref().is_some_and(|before| **before > start) || end > self.start {
+            return Err(error::damage(
+                "members of a zip overlap: nothing is read from here on",
+            ));
+        }
+        match before {
+            // No member fits between them, but a data descriptor does.
+            Some(before) if start - *before < LOCAL_HEADER_BYTES => *before = end,
+            _ => drop(self.ranges.insert(start, end)),
+        }
+        let packed = Box::new(self.input.range(data, end));
+        Ok(stated.content(packed))
+    }
+}
+
+/// Reads the zip64 end record before the end record at `end`, if there is one. Returns its offset and
+/// its bytes.
+fn zip64_end_record(input: &SeekableInput, end: u64) -> io::Result<Option<(u64, [u8; 56])>> {
+    let mut locator = [0; ZIP64_LOCATOR_BYTES as usize];
+    let Some(at) = end.checked_sub(ZIP64_LOCATOR_BYTES) else {
+        return Ok(None);
+    };
+    if fill(&mut input.range(at, end), &mut locator)? < locator.len()
+        || !locator.starts_with(ZIP64_LOCATOR)
+    {
+        return Ok(None);
+    }
+    let stated = u64_at(&locator, 8);
+    let mut record = [0; 56];
+    // Bytes before the zip shift it; without an extension it is right before its locator.
+    for at in [stated, at.saturating_sub(56)] {
+        if fill(&mut input.range(at, at.saturating_add(56)), &mut record)? == 56
+            && record.starts_with(ZIP64_END_RECORD)
+        {
+            return Ok(Some((at, record)));
+        }
+    }
+    Ok(None)
+}
+
+/// Signature of the archive extra data record, which may be between the last member and the
+/// directory (4.3.11).
+const EXTRA_DATA: &[u8; 4] = b"PK\x06\x08";
+
+/// Flag of a member whose sizes are in a data descriptor after it (4.4.4).
+const HAS_DATA_DESCRIPTOR: u16 = 1 << 3;
+
+/// Reader of a zip as a stream, by the header before each member.
+pub(in crate::read) struct ZipStream {
+    pub(super) feed: ArchiveFeed,
+    /// `true` if a data descriptor follows the current member (4.3.9).
+    has_data_descriptor: bool,
+}
+
+impl ZipStream {
+    pub(super) fn new(feed: ArchiveFeed) -> ZipStream {
+        ZipStream {
+            feed,
+            has_data_descriptor: false,
+        }
+    }
+
+    /// Returns the next entry, or `None` at the end.
+    pub(super) fn next_entry(&mut self) -> io::Result<Option<ArchiveEntry>> {
+        self.feed.finish_member()?;
+        let signature = self.next_signature()?;
+        if signature != LOCAL_HEADER {
+            // The directory is not needed any more.
+            let known = [DIRECTORY_ENTRY, END_RECORD, ZIP64_END_RECORD, EXTRA_DATA];
+            return if known.iter().any(|known| signature == *known) {
+                let mut scratch = [0; 8 << 10];
+                while self.feed.fill(&mut scratch)? > 0 {}
+                Ok(None)
+            } else {
+                Err(error::damage(
+                    "the bytes after a member of a zip are not another member",
+                ))
+            };
+        }
+        // Offsets as in 4.3.7, less the four bytes of the signature.
+        let fixed = self.feed.read_vec(26)?;
+        let mut stated = StatedMember {
+            flags: u16_at(&fixed, 2),
+            method: u16_at(&fixed, 4),
+            crc: u32_at(&fixed, 10),
+            packed: u64::from(u32_at(&fixed, 14)),
+            unpacked: u64::from(u32_at(&fixed, 18)),
+        };
+        let name = self.feed.read_vec(usize::from(u16_at(&fixed, 22)))?;
+        let extra = self.feed.read_vec(usize::from(u16_at(&fixed, 24)))?;
+        read_zip64(&extra, &mut [&mut stated.unpacked, &mut stated.packed]);
+        self.has_data_descriptor = stated.flags & HAS_DATA_DESCRIPTOR != 0;
+        let content = if !self.has_data_descriptor {
+            let packed = self.feed.begin_member(stated.packed);
+            stated.content(packed)
+        } else if stated.method == 8 && stated.flags & ENCRYPTED == 0 {
+            EntryContent::plain(self.feed.begin_deflated_member())
+        } else {
+            return Err(error::damage(
+                "the size of a zip's member is only in the zip's directory, which comes last",
+            ));
+        };
+        let is_folder = name.ends_with(b"/");
+        let content = if is_folder {
+            EntryContent::Folder
+        } else {
+            content
+        };
+        Ok(Some(ArchiveEntry { name, content }))
+    }
+
+    /// Reads the next signature. Skips a data descriptor before it, in any of its four forms
+    /// (4.3.9.3).
+    fn next_signature(&mut self) -> io::Result<Vec<u8>> {
+        const MAX_DESCRIPTOR_BYTES: usize = 24;
+        let mut signature = self.feed.read_vec(4)?;
+        if !std::mem::take(&mut self.has_data_descriptor) {
+            return Ok(signature);
+        }
+        let ends = [LOCAL_HEADER, DIRECTORY_ENTRY, ZIP64_END_RECORD, EXTRA_DATA];
+        for _ in 0..=MAX_DESCRIPTOR_BYTES {
+            if ends.iter().any(|end| signature == *end) {
+                break;
+            }
+            signature.remove(0);
+            signature.append(&mut self.feed.read_vec(1)?);
+        }
+        Ok(signature)
+    }
+}

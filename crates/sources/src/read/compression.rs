@@ -1,0 +1,228 @@
+//! Compression formats: detected by magic and unpacked in process, as streams.
+//!
+//! A stream may consist of several compressed members, one after the other; all are read. Damage
+//! ends a stream with an error, after all bytes before it that can be unpacked.
+
+mod codec;
+mod lzw;
+
+use std::io::{self, BufRead, BufReader, Read};
+
+use super::error;
+use super::input::{ByteCount, CountingReader};
+use crate::packed_news_batch::batch_line_bytes;
+use codec::{ConcatenatedReader, Lz4Reader};
+use lzw::LzwReader;
+use urlspool_text::limits::{BZIP2_STREAM_BYTES, STREAM_BYTES};
+use urlspool_text::unpack_balance::{UnpackBalance, UnpackRatio};
+
+#[cfg(test)]
+mod tests;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) enum Compression {
+    /// gzip (RFC 1952).
+    Gzip,
+    Bzip2,
+    Xz,
+    /// Zstandard (RFC 8878).
+    Zstd,
+    /// LZ4 frames, legacy frames included.
+    Lz4,
+    /// compress(1): `.Z`.
+    Compress,
+    /// Deflate (RFC 1951), as in zip archives. It has no magic.
+    Deflate,
+}
+
+/// Bytes of compressed data that are read at once.
+const INPUT_BYTES: usize = 64 << 10;
+
+impl Compression {
+    /// All formats that have a magic.
+    const ALL: [Compression; 6] = [
+        Compression::Gzip,
+        Compression::Bzip2,
+        Compression::Xz,
+        Compression::Zstd,
+        Compression::Lz4,
+        Compression::Compress,
+    ];
+
+    /// Detects the format of bytes that begin with `start`, or of a packed news batch.
+    #[must_use]
+    pub(super) fn of(start: &[u8]) -> Option<Compression> {
+        let packed = &start[batch_line_bytes(start)..];
+        Compression::ALL
+            .into_iter()
+            .find(|compression| compression.begins(packed))
+    }
+
+    /// Returns `true` if data in this format begins with `start`. Where `start` is shorter than the
+    /// magic, all of it must agree.
+    fn begins(self, start: &[u8]) -> bool {
+        match self {
+            // RFC 1952 section 2.3.1: two bytes, and the only method there is.
+            Compression::Gzip => agrees(start, b"\x1F\x8B\x08"),
+            // A level, and the mark of a block or of the end: `BZh` alone may begin a text.
+            Compression::Bzip2 => {
+                agrees(start, b"BZh")
+                    && start
+                        .get(3)
+                        .is_none_or(|level| matches!(level, b'1'..=b'9'))
+                    && start.get(4).is_none_or(|mark| matches!(mark, 0x31 | 0x17))
+            }
+            Compression::Xz => agrees(start, b"\xFD7zXZ\0"),
+            // RFC 8878 section 3.1: frames, and skippable frames, which pzstd puts first.
+            Compression::Zstd => {
+                agrees(start, b"\x28\xB5\x2F\xFD")
+                    || start.first().is_some_and(|first| first & 0xF0 == 0x50)
+                        && agrees(start, &[start[0], 0x2A, 0x4D, 0x18])
+            }
+            Compression::Lz4 => {
+                agrees(start, b"\x04\x22\x4D\x18") || agrees(start, b"\x02\x21\x4C\x18")
+            }
+            Compression::Compress => agrees(start, b"\x1F\x9D"),
+            Compression::Deflate => false,
+        }
+    }
+
+    /// Returns the bytes that beginning a stream or frame counts as.
+    fn stream_bytes(self) -> u64 {
+        match self {
+            Compression::Bzip2 => BZIP2_STREAM_BYTES,
+            _ => STREAM_BYTES,
+        }
+    }
+}
+
+/// Limits on unpacking one stream.
+#[derive(Clone)]
+pub(super) struct UnpackLimits {
+    /// Maximum ratio of unpacked to packed bytes.
+    pub(super) ratio: UnpackRatio,
+    /// Maximum number of bytes of the window or dictionary that the stream may request.
+    pub(super) window_bytes: u64,
+    /// Balance of the outermost source.
+    pub(super) balance: UnpackBalance,
+}
+
+/// Returns a reader of the unpacked bytes of `stream`.
+///
+/// It holds an input buffer and what the format needs: at most its window.
+#[must_use]
+pub(super) fn decompress(
+    stream: Box<dyn Read>,
+    compression: Compression,
+    limits: UnpackLimits,
+) -> Box<dyn Read> {
+    let packed = ByteCount::default();
+    let input = BufReader::with_capacity(INPUT_BYTES, CountingReader::new(stream, &packed));
+    let unpacked: Box<dyn Read> = match compression {
+        Compression::Lz4 => Box::new(Lz4Reader::new(input, limits.balance.clone())),
+        Compression::Compress => Box::new(LzwReader::new(input)),
+        _ => Box::new(ConcatenatedReader::new(input, compression, limits.clone())),
+    };
+    Box::new(RatioLimitReader {
+        inner: unpacked,
+        packed,
+        unpacked: 0,
+        limits,
+        ended: false,
+    })
+}
+
+/// Returns `true` if a magic begins like `start`, which may be shorter.
+fn agrees(start: &[u8], magic: &[u8]) -> bool {
+    let known = magic.len().min(start.len());
+    known > 1 && start[..known] == magic[..known]
+}
+
+/// Reader that stops decompression bombs: it returns the bytes that `inner` unpacks, up to a ratio
+/// of its own or the balance of the outermost source.
+struct RatioLimitReader {
+    inner: Box<dyn Read>,
+    /// Number of bytes that `inner` has read.
+    packed: ByteCount,
+    unpacked: u64,
+    limits: UnpackLimits,
+    ended: bool,
+}
+
+impl Read for RatioLimitReader {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let UnpackRatio { max, from_bytes } = self.limits.ratio;
+        if self.ended {
+            return Ok(0);
+        }
+        if let Err(message) = self.limits.balance.check() {
+            self.ended = true;
+            return Err(error::limit(message));
+        }
+        if self.unpacked > from_bytes && self.unpacked / max > self.packed.get() {
+            self.ended = true;
+            return Err(error::limit(format!(
+                "unpacks to more than {max} times its size: the rest is not read"
+            )));
+        }
+        // Not more than is left, however large the buffer is.
+        let left = usize::try_from(self.limits.balance.left()).unwrap_or(usize::MAX);
+        let max = left.min(buffer.len());
+        let read = self.inner.read(&mut buffer[..max])?;
+        self.unpacked += read as u64;
+        self.limits.balance.add(read as u64);
+        Ok(read)
+    }
+}
+
+/// Creates the error of a codec that rejects its input.
+pub(super) fn damaged(cause: impl std::fmt::Display) -> io::Error {
+    error::damage(format!("its compressed data is damaged: {cause}"))
+}
+
+/// Creates the error of a stream that ends within its compressed data.
+fn truncated() -> io::Error {
+    error::damage("ends before its compressed data does")
+}
+
+/// Creates the error of a stream that requests a larger window than the limit.
+fn window_too_large() -> io::Error {
+    error::limit("asks for a larger window than is allowed to unpack it")
+}
+
+/// Looks for the next member or frame, and counts it. Returns `false` at the end.
+fn begins_member(
+    input: &mut impl BufRead,
+    compression: Compression,
+    balance: &UnpackBalance,
+) -> io::Result<bool> {
+    if !skip_nuls(input)? {
+        return Ok(false);
+    }
+    let start = input.fill_buf()?;
+    // A single byte is not enough to decide; the codec will.
+    if start.len() > 1 && !compression.begins(start) {
+        return Err(error::damage(
+            "has bytes after its end that are not compressed data",
+        ));
+    }
+    balance.add(compression.stream_bytes());
+    balance.check().map_err(error::limit)?;
+    Ok(true)
+}
+
+/// Skips NUL bytes, with which tapes and disks are padded. Returns `true` if another byte follows.
+fn skip_nuls(input: &mut impl BufRead) -> io::Result<bool> {
+    loop {
+        let available = input.fill_buf()?;
+        if available.is_empty() {
+            return Ok(false);
+        }
+        let nuls = available.iter().take_while(|&&byte| byte == 0).count();
+        let is_done = nuls < available.len();
+        input.consume(nuls);
+        if is_done {
+            return Ok(true);
+        }
+    }
+}

@@ -1,0 +1,93 @@
+//! Errors of unpacking, which travel inside an [`io::Error`] through standard readers.
+
+use std::fmt;
+use std::io;
+
+use urlspool_text::diagnostic::{Diagnostic, DiagnosticKind};
+
+/// A limit that was reached, or damage.
+#[derive(Debug)]
+struct ReadError {
+    kind: DiagnosticKind,
+    message: String,
+}
+
+impl fmt::Display for ReadError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message)
+    }
+}
+
+impl std::error::Error for ReadError {}
+
+/// Creates the error of a stream whose bytes are invalid.
+pub(super) fn damage(message: impl Into<String>) -> io::Error {
+    io::Error::new(
+        io::ErrorKind::InvalidData,
+        ReadError {
+            kind: DiagnosticKind::Damage,
+            message: message.into(),
+        },
+    )
+}
+
+/// Creates the error of a stream that reached a limit.
+pub(super) fn limit(message: impl Into<String>) -> io::Error {
+    io::Error::other(ReadError {
+        kind: DiagnosticKind::Limit,
+        message: message.into(),
+    })
+}
+
+/// Creates the error of an input on which the program, or a library, panicked.
+#[must_use]
+pub fn panicked() -> io::Error {
+    io::Error::other(ReadError {
+        kind: DiagnosticKind::Panic,
+        message: "the program failed on this input, and its rest is not read; please report it"
+            .to_owned(),
+    })
+}
+
+/// Returns the diagnostic for the error of a stream that failed after `offset` bytes.
+#[must_use]
+pub fn error_diagnostic(error: &io::Error, offset: Option<u64>) -> Diagnostic {
+    let read_error = error
+        .get_ref()
+        .and_then(|inner| inner.downcast_ref::<ReadError>());
+    let kind = match (read_error, error.kind()) {
+        (Some(read_error), _) => read_error.kind,
+        (None, io::ErrorKind::NotFound) => DiagnosticKind::Vanished,
+        (
+            None,
+            io::ErrorKind::UnexpectedEof | io::ErrorKind::InvalidData | io::ErrorKind::InvalidInput,
+        ) => DiagnosticKind::Damage,
+        (None, _) => DiagnosticKind::Unreadable,
+    };
+    Diagnostic {
+        kind,
+        offset,
+        message: error.to_string(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_error_has_the_kind_of_its_diagnostic() {
+        let kind = |error: io::Error| error_diagnostic(&error, None).kind;
+        assert_eq!(kind(damage("x")), DiagnosticKind::Damage);
+        assert_eq!(kind(limit("x")), DiagnosticKind::Limit);
+        assert_eq!(
+            kind(io::ErrorKind::UnexpectedEof.into()),
+            DiagnosticKind::Damage
+        );
+        assert_eq!(kind(io::Error::other("x")), DiagnosticKind::Unreadable);
+        assert_eq!(
+            error_diagnostic(&limit("too much"), Some(3)),
+            Diagnostic::at(DiagnosticKind::Limit, 3, "too much")
+        );
+    }
+}

@@ -1,0 +1,633 @@
+//! Inputs: files and bytes in memory, which can be read in any order, and streams. Opens files,
+//! reads small ones, and counts the bytes that are read.
+//!
+//! The content of an input, and its unpacking, are left to `streams`.
+
+use std::cell::Cell;
+use std::fs::{File, Metadata, OpenOptions};
+use std::io::{self, BufRead, Cursor, Read, Seek, SeekFrom};
+use std::os::fd::AsFd;
+use std::os::unix::fs::{FileExt, OpenOptionsExt};
+use std::path::Path;
+use std::rc::Rc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::fs::OFlags;
+
+use super::sparse_read::{SparseRead, UnreadRange, hole_len};
+use crate::walk;
+use urlspool_text::limits::STREAM_PAUSE_MS;
+use urlspool_text::origin::Source;
+
+/// Input to be read.
+pub enum Input {
+    /// Bytes that can be read in any order.
+    Seekable(SeekableInput),
+    /// Bytes that can be read once, in their order.
+    Stream(Reader),
+}
+
+/// Object whose bytes can be read in any order, such as one in an object store.
+pub trait ReadAt {
+    /// Reads bytes that start at `offset`, and returns their number: 0 at the end of the object.
+    ///
+    /// # Errors
+    ///
+    /// The error of the store.
+    fn read_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<usize>;
+
+    /// Returns the number of bytes.
+    ///
+    /// # Errors
+    ///
+    /// The error of the store.
+    fn size(&self) -> io::Result<u64>;
+}
+
+/// Bytes that can be read in any order. Counts the bytes read.
+#[derive(Clone)]
+pub struct SeekableInput {
+    storage: Storage,
+    count: ByteCount,
+}
+
+/// Storage of bytes that can be read in any order.
+#[derive(Clone)]
+enum Storage {
+    File(Arc<File>),
+    Memory(Arc<Vec<u8>>),
+    Object(Rc<dyn ReadAt>),
+}
+
+impl SeekableInput {
+    /// Creates an input of bytes in memory.
+    #[must_use]
+    pub fn memory(bytes: Vec<u8>) -> SeekableInput {
+        SeekableInput::new(Storage::Memory(Arc::new(bytes)))
+    }
+
+    fn new(storage: Storage) -> SeekableInput {
+        let count = ByteCount::default();
+        SeekableInput { storage, count }
+    }
+
+    /// Returns the same bytes, read without being counted.
+    pub(super) fn uncounted(&self) -> SeekableInput {
+        SeekableInput {
+            count: ByteCount::default(),
+            ..self.clone()
+        }
+    }
+
+    /// Returns the number of bytes.
+    pub(super) fn len(&self) -> io::Result<u64> {
+        match &self.storage {
+            Storage::File(file) => file.metadata().map(|metadata| metadata.len()),
+            Storage::Memory(bytes) => Ok(bytes.len() as u64),
+            Storage::Object(object) => object.size(),
+        }
+    }
+
+    fn read_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
+        let read = match &self.storage {
+            Storage::File(file) => file.read_at(buffer, offset)?,
+            Storage::Memory(bytes) => bytes
+                .get(offset as usize..)
+                .unwrap_or_default()
+                .read(buffer)?,
+            Storage::Object(object) => object.read_at(buffer, offset)?,
+        };
+        self.count.set(self.count.get() + read as u64);
+        Ok(read)
+    }
+
+    /// Returns all bytes as a stream that can be positioned.
+    #[must_use]
+    pub fn whole(&self) -> impl SparseRead + Seek + 'static {
+        self.range(0, u64::MAX)
+    }
+
+    /// Returns the bytes from `start` to `end` as a stream.
+    pub(super) fn range(&self, start: u64, end: u64) -> InputRange {
+        InputRange {
+            input: self.clone(),
+            offset: start,
+            end,
+        }
+    }
+}
+
+/// Range of bytes, read as a stream.
+pub(super) struct InputRange {
+    input: SeekableInput,
+    offset: u64,
+    end: u64,
+}
+
+impl Read for InputRange {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let max = usize::try_from(self.end.saturating_sub(self.offset))
+            .unwrap_or(usize::MAX)
+            .min(buffer.len());
+        let read = self.input.read_at(&mut buffer[..max], self.offset)?;
+        self.offset += read as u64;
+        Ok(read)
+    }
+}
+
+impl InputRange {
+    fn append_object(&mut self, max: usize, bytes: &mut Vec<u8>) -> io::Result<usize> {
+        let before = bytes.len();
+        bytes.resize(before + max, 0);
+        let mut filled = 0;
+        let result = loop {
+            match self.read(&mut bytes[before + filled..]) {
+                Ok(0) => break Ok(filled),
+                Ok(read) => filled += read,
+                Err(error) => break Err(error),
+            }
+        };
+        bytes.truncate(before + filled);
+        result
+    }
+}
+
+impl Seek for InputRange {
+    fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
+        let offset = match to {
+            SeekFrom::Start(offset) => Some(offset),
+            SeekFrom::Current(by) => self.offset.checked_add_signed(by),
+            SeekFrom::End(by) => self.input.len()?.min(self.end).checked_add_signed(by),
+        };
+        self.offset = offset.ok_or(io::ErrorKind::InvalidInput)?;
+        Ok(self.offset)
+    }
+}
+
+impl SparseRead for InputRange {
+    fn skip_hole(&mut self, step: u64) -> u64 {
+        let Storage::File(file) = &self.input.storage else {
+            return 0;
+        };
+        let skipped = hole_len(file, self.offset, step);
+        self.offset += skipped;
+        skipped
+    }
+
+    fn max_leading_nuls(&self) -> u64 {
+        u64::MAX
+    }
+
+    /// Reads a file from its own position: into memory that need not be cleared first. Reads an
+    /// object in as few requests as it answers.
+    fn append(&mut self, max: usize, bytes: &mut Vec<u8>) -> io::Result<usize> {
+        let max = self.end.saturating_sub(self.offset).min(max as u64);
+        let file = match &self.input.storage {
+            Storage::File(file) => file,
+            Storage::Memory(_) => return self.take(max).read_to_end(bytes),
+            Storage::Object(_) => return self.append_object(max as usize, bytes),
+        };
+        let (mut file, before) = (&**file, bytes.len());
+        file.seek(SeekFrom::Start(self.offset))?;
+        let read = file.take(max).read_to_end(bytes);
+        let appended = (bytes.len() - before) as u64;
+        self.offset += appended;
+        self.input.count.set(self.input.count.get() + appended);
+        read
+    }
+
+    fn peek_ahead(&self, ahead: u64, buffer: &mut [u8]) -> bool {
+        let Storage::File(file) = &self.input.storage else {
+            return false;
+        };
+        let at = self.offset + ahead;
+        if at + buffer.len() as u64 > self.end {
+            return false;
+        }
+        read_cached(file, buffer, at)
+    }
+
+    fn hand_off(&mut self, overlap: u64, len: u64) -> Option<UnreadRange> {
+        let Storage::File(file) = &self.input.storage else {
+            return None;
+        };
+        let start = self.offset - overlap;
+        self.offset = start + len;
+        Some(UnreadRange::new(file, start, len, overlap))
+    }
+}
+
+impl Input {
+    /// Returns the number of bytes, if it is known before they are read.
+    #[must_use]
+    pub fn size(&self) -> Option<u64> {
+        match self {
+            Input::Seekable(input) => input.len().ok(),
+            Input::Stream(_) => None,
+        }
+    }
+
+    /// Creates the input of an open file.
+    #[must_use]
+    pub fn file(file: File) -> Input {
+        Input::Seekable(SeekableInput::new(Storage::File(Arc::new(file))))
+    }
+
+    /// Creates an input of a stream. After its end it is not read again: a terminal would wait for
+    /// more.
+    pub fn stream(stream: impl Read + 'static) -> Input {
+        Input::Stream(Reader::new(ReaderBody::Stream(Box::new(stream))))
+    }
+
+    /// Creates the input of standard input, which begins with the bytes that [`peek_stdin`] returned. More bytes may come after a pause.
+    pub fn stdin() -> Input {
+        let Ok(stdin) = io::stdin().as_fd().try_clone_to_owned() else {
+            return Input::stream(io::stdin());
+        };
+        let mut start = vec![0; BUFFERED_STDIN.swap(0, Ordering::Relaxed)];
+        // They are in the buffer: this neither waits nor fails.
+        if io::stdin().read_exact(&mut start).is_err() {
+            start.clear();
+        }
+        keep(&start);
+        Input::Stream(Reader {
+            start: Cursor::new(start),
+            is_stdin: true,
+            ..Reader::live(File::from(stdin))
+        })
+    }
+
+    /// Creates an input of bytes in memory.
+    #[must_use]
+    pub fn memory(bytes: Vec<u8>) -> Input {
+        Input::Seekable(SeekableInput::memory(bytes))
+    }
+
+    /// Creates an input of an object.
+    pub fn object(object: impl ReadAt + 'static) -> Input {
+        Input::Seekable(SeekableInput::new(Storage::Object(Rc::new(object))))
+    }
+
+    /// Makes the input count the bytes read from it in `count`.
+    pub(super) fn counted(self, count: &ByteCount) -> Input {
+        match self {
+            Input::Seekable(input) => Input::Seekable(SeekableInput {
+                count: ByteCount::clone(count),
+                ..input
+            }),
+            Input::Stream(reader) => {
+                count.set(count.get() + reader.start.get_ref().len() as u64);
+                let count = ByteCount::clone(count);
+                Input::Stream(Reader { count, ..reader })
+            }
+        }
+    }
+
+    /// Returns the bytes as a stream.
+    pub(super) fn into_stream(self) -> Box<dyn SparseRead> {
+        match self {
+            Input::Seekable(input) => Box::new(input.range(0, u64::MAX)),
+            Input::Stream(reader) => Box::new(reader),
+        }
+    }
+}
+
+/// Number of bytes that [`peek_stdin`] left in the buffer of standard input, of which the process has one.
+static BUFFERED_STDIN: AtomicUsize = AtomicUsize::new(0);
+
+/// Returns the first bytes of standard input that come at once. They stay in its buffer, and whoever reads it later gets them.
+///
+/// # Errors
+///
+/// The error of the system.
+pub fn peek_stdin() -> io::Result<Vec<u8>> {
+    let mut stdin = io::stdin().lock();
+    let start = stdin.fill_buf()?.to_vec();
+    BUFFERED_STDIN.store(start.len(), Ordering::Relaxed);
+    Ok(start)
+}
+
+/// Returns the first bytes of standard input, as far as they were read.
+pub fn start_of_stdin() -> Vec<u8> {
+    let start = STDIN_START.lock();
+    start.unwrap_or_else(PoisonError::into_inner).clone()
+}
+
+/// The first bytes of standard input, of which the process has one: not more than [`KEPT_BYTES`].
+static STDIN_START: Mutex<Vec<u8>> = Mutex::new(Vec::new());
+
+/// Number of bytes that show what the first line of a text is.
+const KEPT_BYTES: usize = 4 << 10;
+
+/// Adds the next bytes to [`STDIN_START`].
+fn keep(bytes: &[u8]) {
+    let mut start = STDIN_START.lock().unwrap_or_else(PoisonError::into_inner);
+    let missing = KEPT_BYTES - start.len();
+    start.extend_from_slice(&bytes[..bytes.len().min(missing)]);
+}
+
+/// Stream that is read once, and not after its end. Counts the bytes read.
+pub struct Reader {
+    /// The first bytes, which were read before.
+    start: Cursor<Vec<u8>>,
+    /// The error that followed them.
+    error: Option<io::Error>,
+    body: ReaderBody,
+    has_ended: bool,
+    /// `true` if the last `append` ended in a pause.
+    is_paused: bool,
+    /// `true` for standard input, whose first bytes are kept in [`STDIN_START`].
+    is_stdin: bool,
+    count: ByteCount,
+}
+
+enum ReaderBody {
+    Stream(Box<dyn Read>),
+    /// A stream whose writer may pause, such as a pipe from a program that follows a file.
+    Live(File),
+}
+
+impl Reader {
+    fn new(body: ReaderBody) -> Reader {
+        Reader {
+            start: Cursor::default(),
+            error: None,
+            body,
+            has_ended: false,
+            is_paused: false,
+            is_stdin: false,
+            count: ByteCount::default(),
+        }
+    }
+
+    fn live(file: File) -> Reader {
+        let is_file = file.metadata().is_ok_and(|metadata| metadata.is_file());
+        Reader::new(if is_file {
+            ReaderBody::Stream(Box::new(file))
+        } else {
+            ReaderBody::Live(file)
+        })
+    }
+
+    /// Makes it read these bytes, which were read from it, once more. After an error it ends.
+    pub(super) fn read_again(&mut self, mut bytes: Vec<u8>, error: Option<io::Error>) {
+        self.start.read_to_end(&mut bytes).ok();
+        self.start = Cursor::new(bytes);
+        self.has_ended |= error.is_some();
+        self.error = error;
+    }
+}
+
+impl Read for Reader {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let again = self.start.read(buffer)?;
+        if 0 < again {
+            return Ok(again);
+        }
+        if let Some(error) = self.error.take() {
+            return Err(error);
+        }
+        if self.has_ended || buffer.is_empty() {
+            return Ok(0);
+        }
+        let read = match &mut self.body {
+            ReaderBody::Stream(stream) => stream.read(buffer)?,
+            ReaderBody::Live(file) => file.read(buffer)?,
+        };
+        self.has_ended = read == 0;
+        self.count.set(self.count.get() + read as u64);
+        if self.is_stdin {
+            keep(&buffer[..read]);
+        }
+        Ok(read)
+    }
+}
+
+impl SparseRead for Reader {
+    fn append(&mut self, max: usize, bytes: &mut Vec<u8>) -> io::Result<usize> {
+        let again = self.start.append(max, bytes)?;
+        // A pause after the start has been reported: what there is of it comes first.
+        if max == again || 0 < again && self.is_paused {
+            return Ok(again);
+        }
+        // Searching what has come takes longer the more it is.
+        let patience = PATIENT_READS + bytes.len() / PIECE_BYTES;
+        let mut pieces = Pieces {
+            may_wait: std::mem::take(&mut self.is_paused),
+            reader: self,
+            patience,
+        };
+        let read = Read::take(&mut pieces, (max - again) as u64).read_to_end(bytes)?;
+        Ok(again + read)
+    }
+
+    fn is_paused(&self) -> bool {
+        self.is_paused
+    }
+}
+
+/// Number of small pieces that are read before a stream that gives nothing else counts as paused as soon as it is empty.
+const PATIENT_READS: usize = 16;
+
+/// Maximum size of a small piece. Pipes of programs that write as fast as they can give more at once.
+const SMALL_PIECE_BYTES: usize = 4 << 10;
+
+/// Bytes that were read for each further small piece.
+const PIECE_BYTES: usize = 64 << 10;
+
+/// Reader of a stream that ends in a pause, if it is a live one.
+struct Pieces<'r> {
+    reader: &'r mut Reader,
+    /// `true` if the next read waits for however long it takes: a pause was reported, and more is asked for.
+    may_wait: bool,
+    /// Number of small pieces after which a pause begins at once.
+    patience: usize,
+}
+
+impl Read for Pieces<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let is_patient = self.patience > 0;
+        let pause_ms = if is_patient { STREAM_PAUSE_MS } else { 0 };
+        if !std::mem::take(&mut self.may_wait)
+            && let ReaderBody::Live(file) = &self.reader.body
+            && !has_input(file, pause_ms)
+        {
+            self.reader.is_paused = true;
+            return Ok(0);
+        }
+        let read = self.reader.read(buffer)?;
+        if read <= SMALL_PIECE_BYTES {
+            self.patience = self.patience.saturating_sub(1);
+        }
+        Ok(read)
+    }
+}
+
+/// Returns `true` if a read of `file` would not wait, or no longer than so many milliseconds.
+fn has_input(file: &File, max_ms: i64) -> bool {
+    let mut polled = [PollFd::new(file, PollFlags::IN)];
+    let timeout = Timespec {
+        tv_sec: 0,
+        tv_nsec: max_ms * 1_000_000,
+    };
+    // After an error the read itself says what is wrong.
+    rustix::io::retry_on_intr(|| poll(&mut polled, Some(&timeout))) != Ok(0)
+}
+
+/// Fills `buffer` with the bytes at an offset, if they are cached: a disk is fastest when it is read in order.
+#[cfg(target_os = "linux")]
+fn read_cached(file: &File, buffer: &mut [u8], at: u64) -> bool {
+    use rustix::io::{Errno, ReadWriteFlags, preadv2};
+
+    let buffers = &mut [std::io::IoSliceMut::new(buffer)];
+    match preadv2(file, buffers, at, ReadWriteFlags::NOWAIT) {
+        Ok(read) => read == buffer.len(),
+        // tmpfs does not support the flag, and is all memory.
+        Err(Errno::OPNOTSUPP) if is_memory(file) => file.read_exact_at(buffer, at).is_ok(),
+        Err(_) => false,
+    }
+}
+
+/// Fills `buffer` with the bytes at an offset: this system does not say if they are cached.
+#[cfg(not(target_os = "linux"))]
+fn read_cached(file: &File, buffer: &mut [u8], at: u64) -> bool {
+    file.read_exact_at(buffer, at).is_ok()
+}
+
+/// Returns `true` if a file is on tmpfs, which is all memory.
+#[cfg(target_os = "linux")]
+fn is_memory(file: &File) -> bool {
+    rustix::fs::fstatfs(file).is_ok_and(|stat| stat.f_type == libc::TMPFS_MAGIC)
+}
+
+/// Opens a regular file. A file from a walk is opened beneath its root, or not at all.
+///
+/// # Errors
+///
+/// The error of the system, or an error of its own if the file is no longer a regular file.
+pub fn open(file: &walk::WalkedFile) -> io::Result<File> {
+    open_examined(file).map(|(opened, _)| opened)
+}
+
+/// Opens a pipe or a device by its name. Waits for the writer of a named pipe.
+///
+/// # Errors
+///
+/// The error of the system.
+pub fn open_stream(path: &Path) -> io::Result<Input> {
+    match File::open(path) {
+        // Linux opens no socket by a name, also not by `/dev/stdin`.
+        Err(error) if error.raw_os_error() == Some(libc::ENXIO) && Source::is_stdin_path(path) => {
+            Ok(Input::stdin())
+        }
+        opened => opened.map(|file| Input::Stream(Reader::live(file))),
+    }
+}
+
+/// Appends the content of a file, at most `max` bytes, and returns the size of the file when it was
+/// opened.
+///
+/// # Errors
+///
+/// As [`open`], and the error of reading.
+pub fn read_small(file: &walk::WalkedFile, max: u64, bytes: &mut Vec<u8>) -> io::Result<u64> {
+    if let Some(preopened) = &file.preopened {
+        read_sized(preopened, file.size, max, bytes)?;
+        return Ok(file.size);
+    }
+    let (opened, metadata) = open_examined(file)?;
+    read_sized(&opened, metadata.len(), max, bytes)?;
+    Ok(metadata.len())
+}
+
+/// Appends the content of a file, with one call if the file still has `size` bytes.
+fn read_sized(opened: &File, size: u64, max: u64, bytes: &mut Vec<u8>) -> io::Result<()> {
+    let expected = usize::try_from(size.min(max)).unwrap_or(usize::MAX);
+    // One byte more, which is filled if the file has grown. Memory is not cleared first, which
+    // would cost time.
+    bytes.reserve(expected.saturating_add(1));
+    let read = rustix::io::read(opened, rustix::buffer::spare_capacity(bytes))?;
+    if read != expected {
+        opened
+            .take(max.saturating_sub(read as u64))
+            .read_to_end(bytes)?;
+    }
+    Ok(())
+}
+
+/// Opens a regular file as [`open`] does. Returns its metadata as well.
+///
+/// # Errors
+///
+/// As [`open`].
+pub fn open_examined(file: &walk::WalkedFile) -> io::Result<(File, Metadata)> {
+    // Without blocking, in case it has become a FIFO since the walk.
+    let opened = match &file.place {
+        Some(place) => File::from(place.open(OFlags::NONBLOCK)?),
+        None => OpenOptions::new()
+            .read(true)
+            .custom_flags(libc::O_NONBLOCK | libc::O_CLOEXEC)
+            .open(&file.source.path)?,
+    };
+    let metadata = opened.metadata()?;
+    if metadata.is_file() {
+        Ok((opened, metadata))
+    } else {
+        Err(io::Error::other("no longer a regular file"))
+    }
+}
+
+/// Number of bytes read, shared with those who use the number.
+pub(super) type ByteCount = Rc<Cell<u64>>;
+
+/// Reader that counts the bytes read through it.
+pub(super) struct CountingReader<R> {
+    inner: R,
+    count: ByteCount,
+}
+
+impl<R> CountingReader<R> {
+    pub(super) fn new(inner: R, count: &ByteCount) -> CountingReader<R> {
+        CountingReader {
+            inner,
+            count: Rc::clone(count),
+        }
+    }
+}
+
+impl<R: Read> Read for CountingReader<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let read = self.inner.read(buffer)?;
+        self.count.set(self.count.get() + read as u64);
+        Ok(read)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A terminal, which ends with each Ctrl-D and goes on with the next line.
+    struct Terminal(Vec<&'static [u8]>);
+
+    impl Read for Terminal {
+        fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+            let line = self.0.pop().unwrap_or_default();
+            buffer[..line.len()].copy_from_slice(line);
+            Ok(line.len())
+        }
+    }
+
+    /// Ctrl-D had to be pressed two or three times.
+    #[test]
+    fn a_stream_is_not_read_after_its_end() {
+        let terminal = Terminal(vec![b"more\n", b"", b"line\n"]);
+        let (start, input) = Input::stream(terminal).peek();
+        assert_eq!(start, b"line\n");
+        let mut all = Vec::new();
+        input.into_stream().read_to_end(&mut all).unwrap();
+        assert_eq!(all, b"line\n");
+    }
+}

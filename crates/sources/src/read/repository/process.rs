@@ -1,0 +1,428 @@
+//! A `git` process: started with nothing of the user's, the system's or the repository's that git
+//! would obey, bounded in memory and in the time for which it may be silent, and ended with its
+//! handle.
+//!
+//! Its pipes never block this process. The commands are left to `repository`.
+
+use std::ffi::OsString;
+use std::fmt;
+use std::io::{self, Read, Write};
+use std::os::fd::AsFd;
+use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::path::Path;
+use std::process::{Child, ChildStderr, ChildStdin, ChildStdout, Command, ExitStatus, Stdio};
+use std::sync::Arc;
+
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::process::{Pid, Signal, kill_process_group};
+
+use urlspool_text::diagnostic::{printable, shortened};
+#[cfg(target_os = "linux")]
+use urlspool_text::limits::GIT_MEMORY_BYTES;
+use urlspool_text::limits::{GIT_MESSAGE_BYTES, GIT_PIPE_BYTES, Limits};
+
+/// Settings that come before every command. They are stronger than the configuration of the
+/// repository.
+const SETTINGS: &[&str] = &[
+    // Programs that git might start.
+    "core.fsmonitor=",
+    "core.hooksPath=/dev/null",
+    "core.alternateRefsCommand=",
+    // The repository is named; it may belong to another user, as a mirror does.
+    "safe.directory=*",
+    // Bounds the address space, not what can be read.
+    "core.packedGitWindowSize=16m",
+    "core.packedGitLimit=256m",
+];
+
+/// The whole environment, besides the path to programs.
+const ENVIRONMENT: &[(&str, &str)] = &[
+    ("GIT_CONFIG_NOSYSTEM", "1"),
+    ("GIT_CONFIG_GLOBAL", "/dev/null"),
+    ("GIT_ATTR_NOSYSTEM", "1"),
+    // A partial clone fetches nothing, and where git does not know the first, no transport is
+    // allowed.
+    ("GIT_NO_LAZY_FETCH", "1"),
+    ("GIT_ALLOW_PROTOCOL", ""),
+    ("GIT_NO_REPLACE_OBJECTS", "1"),
+    ("GIT_OPTIONAL_LOCKS", "0"),
+    ("GIT_TERMINAL_PROMPT", "0"),
+    ("LC_ALL", "C"),
+];
+
+/// Starts programs: this process itself, or one with the right to do so.
+pub type StartProgram = Arc<dyn Fn(Command) -> io::Result<Child> + Send + Sync>;
+
+/// Means to start `git` processes, and the limits on them.
+#[derive(Clone)]
+pub struct GitHost {
+    start: StartProgram,
+    /// Called about once a second while git is waited for.
+    beat: Arc<dyn Fn() + Send + Sync>,
+    /// Maximum size of a blob.
+    pub(super) blob_bytes: u64,
+    /// Seconds for which git may be silent.
+    silence_s: u64,
+}
+
+impl GitHost {
+    /// Starts git itself.
+    #[must_use]
+    pub fn new(limits: &Limits) -> GitHost {
+        GitHost {
+            start: Arc::new(|mut command| command.spawn()),
+            beat: Arc::new(|| {}),
+            blob_bytes: limits.git_blob_bytes as u64,
+            silence_s: limits.git_silence_s as u64,
+        }
+    }
+
+    /// Starts git by `start`.
+    #[must_use]
+    pub fn started_by(self, start: StartProgram) -> GitHost {
+        GitHost { start, ..self }
+    }
+
+    /// Calls `beat` about once a second while git is waited for.
+    #[must_use]
+    pub fn with_beat(self, beat: Arc<dyn Fn() + Send + Sync>) -> GitHost {
+        GitHost { beat, ..self }
+    }
+
+    /// Waits until one of these pipes can be used.
+    ///
+    /// # Errors
+    ///
+    /// None of them can for the time that git may be silent.
+    pub(super) fn poll(&self, polled: &mut [PollFd<'_>]) -> io::Result<()> {
+        let second = Timespec {
+            tv_sec: 1,
+            tv_nsec: 0,
+        };
+        for _ in 0..self.silence_s {
+            (self.beat)();
+            if rustix::io::retry_on_intr(|| poll(polled, Some(&second)))? > 0 {
+                return Ok(());
+            }
+        }
+        Err(io::Error::other(format!(
+            "git has given nothing for {} s, and was ended; `git_silence_s` sets this limit",
+            self.silence_s
+        )))
+    }
+}
+
+impl fmt::Debug for GitHost {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("GitHost").finish_non_exhaustive()
+    }
+}
+
+/// Running `git` command. Dropping it ends it.
+#[derive(Debug)]
+pub(super) struct GitProcess {
+    child: Child,
+    /// The name of the command, for messages.
+    command: String,
+    stdin: Option<ChildStdin>,
+    stdout: Option<ChildStdout>,
+    stderr: Option<ChildStderr>,
+    /// The first bytes of its messages.
+    messages: Vec<u8>,
+    /// Bytes that are still to be written to it.
+    unwritten: Vec<u8>,
+    /// `true` once `unwritten` will not grow any more.
+    input_ends: bool,
+    has_ended: bool,
+}
+
+impl GitProcess {
+    /// Starts `git` on the repository at `path`. `stdin` is its input; a pipe is written by
+    /// [`GitProcess::send`].
+    pub(super) fn start(
+        host: &GitHost,
+        path: &Path,
+        arguments: &[&str],
+        stdin: Stdio,
+    ) -> io::Result<GitProcess> {
+        let mut git_dir = OsString::from("--git-dir=");
+        git_dir.push(path);
+        let mut command = Command::new("git");
+        command
+            .env_clear()
+            .envs(ENVIRONMENT.iter().copied())
+            .envs(std::env::var_os("PATH").map(|path| ("PATH", path)))
+            .args(SETTINGS.iter().flat_map(|setting| ["-c", setting]))
+            .arg("--no-pager")
+            .arg(git_dir)
+            .args(arguments)
+            .stdin(stdin)
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            // An interrupt of the terminal ends this process, which ends git.
+            .process_group(0);
+        let mut child = (host.start)(command).map_err(|error| not_started(&error))?;
+        let process = GitProcess {
+            stdin: child.stdin.take(),
+            stdout: child.stdout.take(),
+            stderr: child.stderr.take(),
+            child,
+            command: arguments.first().copied().unwrap_or_default().to_owned(),
+            messages: Vec::new(),
+            unwritten: Vec::new(),
+            input_ends: false,
+            has_ended: false,
+        };
+        process.limit_memory()?;
+        let pipes = [
+            process.stdin.as_ref().map(AsFd::as_fd),
+            process.stdout.as_ref().map(AsFd::as_fd),
+            process.stderr.as_ref().map(AsFd::as_fd),
+        ];
+        for pipe in pipes.into_iter().flatten() {
+            rustix::io::ioctl_fionbio(pipe, true)?;
+        }
+        Ok(process)
+    }
+
+    /// Runs a command to its end, or until it has printed more than `max` bytes. Returns what it
+    /// printed; `None` if it found nothing, and said nothing.
+    pub(super) fn run(
+        host: &GitHost,
+        path: &Path,
+        arguments: &[&str],
+        max: usize,
+    ) -> io::Result<Option<Vec<u8>>> {
+        let mut process = GitProcess::start(host, path, arguments, Stdio::null())?;
+        let mut output = Vec::new();
+        let mut buffer = [0; 4 << 10];
+        loop {
+            process.read_messages();
+            match process.read(&mut buffer)? {
+                Some(0) => break,
+                Some(read) => output.extend_from_slice(&buffer[..read]),
+                None => {
+                    let mut polled = Vec::new();
+                    process.add_pipes(true, &mut polled);
+                    host.poll(&mut polled)?;
+                }
+            }
+            if max < output.len() {
+                return Ok(Some(output));
+            }
+        }
+        let status = process.end(host)?;
+        if status.success() {
+            return Ok(Some(output));
+        }
+        // With `--quiet` it says nothing if there is no such object.
+        match status.code() {
+            Some(1) if process.messages.is_empty() => Ok(None),
+            _ => Err(process.failure(status)),
+        }
+    }
+
+    /// Takes its output, as the input of another process.
+    pub(super) fn take_stdout(&mut self) -> io::Result<Stdio> {
+        let stdout = self.stdout.take().expect("the output is taken once");
+        rustix::io::ioctl_fionbio(&stdout, false)?;
+        Ok(stdout.into())
+    }
+
+    /// Adds bytes to its input. They are written by [`GitProcess::write`].
+    pub(super) fn send(&mut self, bytes: &[u8]) {
+        self.unwritten.extend_from_slice(bytes);
+    }
+
+    /// Returns `true` if little of its input waits to be written.
+    pub(super) fn has_room(&self) -> bool {
+        self.unwritten.len() < GIT_PIPE_BYTES
+    }
+
+    /// Ends its input after what was sent.
+    pub(super) fn end_input(&mut self) {
+        self.input_ends = true;
+    }
+
+    /// Writes what it takes of its input. Returns `true` if that was something.
+    pub(super) fn write(&mut self) -> io::Result<bool> {
+        let Some(stdin) = &mut self.stdin else {
+            return Ok(false);
+        };
+        let mut has_written = false;
+        while !self.unwritten.is_empty() {
+            match stdin.write(&self.unwritten) {
+                Ok(written) => {
+                    self.unwritten.drain(..written);
+                    has_written = true;
+                }
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Ok(has_written),
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                // It has ended, and its status will say why.
+                Err(error) if error.kind() == io::ErrorKind::BrokenPipe => {
+                    self.unwritten.clear();
+                    self.input_ends = true;
+                }
+                Err(error) => return Err(error),
+            }
+        }
+        if self.input_ends {
+            self.stdin = None;
+            return Ok(true);
+        }
+        Ok(has_written)
+    }
+
+    /// Reads what it has printed; `None` if there is nothing now. After its end it reads 0 bytes.
+    pub(super) fn read(&mut self, buffer: &mut [u8]) -> io::Result<Option<usize>> {
+        let Some(stdout) = &mut self.stdout else {
+            return Ok(Some(0));
+        };
+        let read = read_pipe(stdout, buffer)?;
+        if read == Some(0) {
+            self.stdout = None;
+        }
+        Ok(read)
+    }
+
+    /// Returns `true` after the end of its output.
+    pub(super) fn is_read(&self) -> bool {
+        self.stdout.is_none()
+    }
+
+    /// Reads what it has said on standard error, so that it does not wait for a reader.
+    pub(super) fn read_messages(&mut self) {
+        let mut buffer = [0; 1 << 10];
+        while let Some(stderr) = &mut self.stderr {
+            match read_pipe(stderr, &mut buffer) {
+                Ok(None) => return,
+                Ok(Some(0)) | Err(_) => self.stderr = None,
+                Ok(Some(read)) => {
+                    let room = GIT_MESSAGE_BYTES.saturating_sub(self.messages.len());
+                    self.messages.extend_from_slice(&buffer[..read.min(room)]);
+                }
+            }
+        }
+    }
+
+    /// Adds the pipes that may be used by it or by its reader: its output only if that can be read
+    /// now.
+    pub(super) fn add_pipes<'p>(&'p self, reads_output: bool, polled: &mut Vec<PollFd<'p>>) {
+        let stdout = self.stdout.as_ref().filter(|_| reads_output);
+        polled.extend(stdout.map(|pipe| PollFd::new(pipe, PollFlags::IN)));
+        let stderr = self.stderr.as_ref();
+        polled.extend(stderr.map(|pipe| PollFd::new(pipe, PollFlags::IN)));
+        let stdin = self.stdin.as_ref().filter(|_| !self.unwritten.is_empty());
+        polled.extend(stdin.map(|pipe| PollFd::new(pipe, PollFlags::OUT)));
+    }
+
+    /// Waits for its end, after its output has ended.
+    fn end(&mut self, host: &GitHost) -> io::Result<ExitStatus> {
+        self.stdin = None;
+        self.wait_for_exit(host)?;
+        let status = self.child.wait()?;
+        self.has_ended = true;
+        self.read_messages();
+        Ok(status)
+    }
+
+    /// Waits for its end, and fails if it did not succeed.
+    pub(super) fn finish(&mut self, host: &GitHost) -> io::Result<()> {
+        let status = self.end(host)?;
+        if status.success() {
+            Ok(())
+        } else {
+            Err(self.failure(status))
+        }
+    }
+
+    #[cfg(target_os = "linux")]
+    fn wait_for_exit(&mut self, host: &GitHost) -> io::Result<()> {
+        use rustix::process::{PidfdFlags, pidfd_open};
+
+        // Without pidfds, before Linux 5.3, the end of a process is not limited in time.
+        match pidfd_open(self.pid(), PidfdFlags::empty()) {
+            Ok(pidfd) => {
+                let mut polled = [PollFd::new(&pidfd, PollFlags::IN)];
+                host.poll(&mut polled)
+            }
+            Err(_) => Ok(()),
+        }
+    }
+
+    #[cfg(not(target_os = "linux"))]
+    fn wait_for_exit(&mut self, _: &GitHost) -> io::Result<()> {
+        Ok(())
+    }
+
+    /// Bounds the memory that git takes: a small object of a hostile repository can be made from
+    /// one of any size.
+    #[cfg(target_os = "linux")]
+    fn limit_memory(&self) -> io::Result<()> {
+        use rustix::process::{Resource, Rlimit, prlimit};
+
+        let limit = Rlimit {
+            current: Some(GIT_MEMORY_BYTES),
+            maximum: Some(GIT_MEMORY_BYTES),
+        };
+        match prlimit(Some(self.pid()), Resource::Data, limit) {
+            // It has ended already, or has a lower limit that it cannot raise.
+            Ok(_) | Err(rustix::io::Errno::SRCH | rustix::io::Errno::PERM) => Ok(()),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    #[cfg(not(target_os = "linux"))]
+    fn limit_memory(&self) -> io::Result<()> {
+        Ok(())
+    }
+
+    fn pid(&self) -> Pid {
+        Pid::from_child(&self.child)
+    }
+
+    /// The error of a process that did not succeed.
+    fn failure(&self, status: ExitStatus) -> io::Error {
+        let end = match (status.code(), status.signal()) {
+            (Some(code), _) => format!("ended with status {code}"),
+            (None, Some(signal)) => format!("was ended by signal {signal}"),
+            (None, None) => "did not end in order".to_owned(),
+        };
+        let text = String::from_utf8_lossy(&self.messages);
+        let mut lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
+        let reason = lines.next_back().map_or_else(String::new, |line| {
+            format!(": {}", shortened(&printable(line), 200))
+        });
+        io::Error::other(format!("git {} {end}{reason}", self.command))
+    }
+}
+
+impl Drop for GitProcess {
+    fn drop(&mut self) {
+        if !self.has_ended {
+            // It leads a group of its own. One that has ended is only waited for.
+            let _ = kill_process_group(self.pid(), Signal::KILL);
+            let _ = self.child.wait();
+        }
+    }
+}
+
+/// Reads a pipe without waiting; `None` if there is nothing now.
+fn read_pipe(pipe: &mut impl Read, buffer: &mut [u8]) -> io::Result<Option<usize>> {
+    loop {
+        match pipe.read(buffer) {
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Ok(None),
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            read => return read.map(Some),
+        }
+    }
+}
+
+fn not_started(error: &io::Error) -> io::Error {
+    // Not the kind `NotFound`, which is that of a file that has vanished.
+    io::Error::other(if error.kind() == io::ErrorKind::NotFound {
+        "it is a git repository, and there is no program `git` to read it; install git".to_owned()
+    } else {
+        format!("it is a git repository, and git cannot be started: {error}")
+    })
+}

@@ -1,0 +1,507 @@
+//! Selection of files: by the user's patterns, by the names of files in which mail programs keep
+//! their own data, and without the files that the run itself writes; and hints that the path of a
+//! file, or the name of an archive's member, gives on its format.
+
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+
+use fast_glob::glob_match;
+
+use super::rooted_path::DeviceInode;
+use urlspool_text::diagnostic::SkipReason;
+use urlspool_text::limits::PATTERN_BRACES;
+use urlspool_text::origin::FormatHint;
+
+/// Patterns that the path of a file, or of a folder that contains it, must match, or must not
+/// match.
+#[derive(Clone, Debug, Default)]
+pub struct PathFilter {
+    /// `None`: all files are included.
+    include: Option<Patterns>,
+    exclude: Option<Patterns>,
+    /// The files that the run itself writes, a few.
+    own_outputs: Vec<DeviceInode>,
+}
+
+/// Patterns: a path must match one.
+#[derive(Clone, Debug)]
+struct Patterns {
+    /// Patterns for paths beneath the root.
+    relative: Vec<String>,
+    /// Patterns with a slash, for paths that begin with the root.
+    whole: Vec<String>,
+    /// `true` if a pattern begins with a slash, and may be an absolute path.
+    has_absolute: bool,
+}
+
+impl PathFilter {
+    /// Creates a filter from glob patterns.
+    ///
+    /// A pattern without a slash is compared with the names of files and folders; one with a slash
+    /// with paths beneath the root, and with whole paths. `*` does not match a slash. A slash at
+    /// the start stands for the root of the scan or of the system.
+    ///
+    /// # Errors
+    ///
+    /// The first invalid pattern, and the fault in it.
+    pub fn new(include: &[String], exclude: &[String]) -> Result<PathFilter, String> {
+        Ok(PathFilter {
+            include: Patterns::new(include)?,
+            exclude: Patterns::new(exclude)?,
+            own_outputs: Vec::new(),
+        })
+    }
+
+    /// Skips these files, which the run itself writes, by whatever name they are found.
+    #[must_use]
+    pub fn without_own_outputs(mut self, own_outputs: Vec<DeviceInode>) -> PathFilter {
+        self.own_outputs.extend(own_outputs);
+        self
+    }
+
+    /// Returns `true` if the run itself writes the file.
+    pub(super) fn is_own_output(&self, file: impl FnOnce() -> DeviceInode) -> bool {
+        !self.own_outputs.is_empty() && self.own_outputs.contains(&file())
+    }
+
+    /// Returns `true` if no file is excluded, so that paths need not be compared.
+    pub(super) fn wants_all(&self) -> bool {
+        self.include.is_none() && self.exclude.is_none()
+    }
+
+    /// Returns `true` if the file at `path`, which is `root` or beneath it, is wanted.
+    #[must_use]
+    pub fn wants(&self, root: &Path, path: &Path) -> bool {
+        let (include, exclude) = (self.include.as_ref(), self.exclude.as_ref());
+        include.is_none_or(|patterns| patterns.match_above(root, path))
+            && !exclude.is_some_and(|patterns| patterns.match_above(root, path))
+    }
+
+    /// Returns `true` if the folder at `path`, beneath `root`, is excluded with everything in it.
+    pub(super) fn excludes_folder(&self, root: &Path, path: &Path) -> bool {
+        let exclude = self.exclude.as_ref();
+        exclude.is_some_and(|patterns| patterns.match_path(root, path))
+    }
+}
+
+impl Patterns {
+    /// `None` if there are no patterns.
+    fn new(globs: &[String]) -> Result<Option<Patterns>, String> {
+        let mut relative = Vec::new();
+        let mut whole = Vec::new();
+        for glob in globs {
+            if let Some(flaw) = flaw(glob.as_bytes()) {
+                return Err(format!("cannot use the pattern {glob:?}: {flaw}"));
+            }
+            let pattern = glob.trim_end_matches('/');
+            let pattern = pattern.strip_prefix("./").unwrap_or(pattern);
+            if pattern.contains('/') {
+                relative.push(positive(pattern.strip_prefix('/').unwrap_or(pattern)));
+                whole.push(positive(pattern));
+                whole.extend(real_pattern(pattern));
+            } else {
+                relative.push(format!("**/{pattern}"));
+            }
+        }
+        let patterns = Patterns {
+            relative,
+            whole,
+            has_absolute: globs.iter().any(|glob| glob.starts_with('/')),
+        };
+        Ok((!globs.is_empty()).then_some(patterns))
+    }
+
+    /// Returns `true` if a pattern matches `path` or a folder that contains it, up to `root`.
+    fn match_above(&self, root: &Path, path: &Path) -> bool {
+        path.ancestors()
+            .take_while(|up| up.starts_with(root))
+            .any(|up| self.match_path(root, up))
+    }
+
+    /// Returns `true` if a pattern matches `path`, which is `root` or beneath it.
+    ///
+    /// A file that is a root has only its name to be compared, and its whole path.
+    fn match_path(&self, root: &Path, path: &Path) -> bool {
+        let relative = match path.strip_prefix(root) {
+            Ok(relative) if !relative.as_os_str().is_empty() => relative,
+            _ => Path::new(path.file_name().unwrap_or_default()),
+        };
+        let whole = path.strip_prefix("./").unwrap_or(path);
+        is_match(&self.relative, relative)
+            || is_match(&self.whole, whole)
+            || self.has_absolute
+                && real_path(root, path).is_some_and(|real| is_match(&self.whole, &real))
+    }
+}
+
+fn is_match(patterns: &[String], path: &Path) -> bool {
+    let path = path.as_os_str().as_bytes();
+    patterns.iter().any(|pattern| glob_match(pattern, path))
+}
+
+/// The absolute path of an entry beneath a relative root, with the links of the root resolved;
+/// `None` beneath an absolute root.
+fn real_path(root: &Path, path: &Path) -> Option<PathBuf> {
+    let real_root = root.is_relative().then(|| root.canonicalize().ok())??;
+    match path.strip_prefix(root) {
+        Ok(beneath) if !beneath.as_os_str().is_empty() => Some(real_root.join(beneath)),
+        _ => Some(real_root),
+    }
+}
+
+/// A pattern for the same file, with links resolved, if the pattern is the absolute path of one.
+fn real_pattern(pattern: &str) -> Option<String> {
+    let real = pattern
+        .starts_with('/')
+        .then(|| Path::new(pattern).canonicalize().ok())??;
+    let mut literal = String::new();
+    for c in real.to_str()?.chars() {
+        if "*?[]{}\\".contains(c) {
+            literal.push('\\');
+        }
+        literal.push(c);
+    }
+    Some(literal)
+}
+
+/// A pattern in which an exclamation mark at the start stands for itself.
+fn positive(pattern: &str) -> String {
+    let mark = if pattern.starts_with('!') { "\\" } else { "" };
+    format!("{mark}{pattern}")
+}
+
+/// Returns the reason why a pattern would match nothing; `None` if there is none.
+fn flaw(pattern: &[u8]) -> Option<&'static str> {
+    let (mut at, mut depth) = (0, 0);
+    while let Some(byte) = pattern.get(at) {
+        at += 1;
+        match byte {
+            b'\\' if at == pattern.len() => return Some("a backslash stands at its end"),
+            b'\\' => at += 1,
+            b'{' if depth == PATTERN_BRACES => return Some("its braces are nested too deeply"),
+            b'{' => depth += 1,
+            b'}' if depth == 0 => return Some("a `}` has no `{` before it; write it as `[}]`"),
+            b'}' => depth -= 1,
+            b'[' => {
+                let class = &pattern[at..];
+                let negation = usize::from(matches!(class.first(), Some(b'!' | b'^')));
+                // A bracket at the start is one of the characters.
+                let mut rest = class.iter().skip(negation + 1);
+                let Some(len) = rest.position(|&byte| byte == b']') else {
+                    return Some("a `[` has no `]` after it; write it as `[[]`");
+                };
+                let end = negation + 1 + len;
+                let mut ranges = class[negation..end].windows(3);
+                if ranges.any(|range| range[1] == b'-' && range[2] < range[0]) {
+                    return Some("the first character of a range comes after the last one");
+                }
+                at += end + 1;
+            }
+            _ => {}
+        }
+    }
+    (0 < depth).then_some("a `{` has no `}` after it; write it as `[{]`")
+}
+
+/// Names of files in which mail and news programs keep their own data: overviews, indexes,
+/// sequences.
+const CONTROL_FILES: &[&str] = &[
+    ".overview",
+    ".mh_sequences",
+    ".DS_Store",
+    ".marks",
+    ".agentview",
+    "maildirfolder",
+    "maildirsize",
+    "subscriptions",
+    "tradspool.map",
+    "courierimapuiddb",
+    "courierimapsubscribed",
+    "courierimapacl",
+    ":list",
+    "uw-mh-sequences",
+    // Other news and mail readers.
+    ".nov",
+    ".xmhcache",
+    ".mew-summary",
+    // Apple Mail.
+    "table_of_contents",
+    "content_index",
+    "Envelope Index",
+    "Envelope Index-shm",
+    "Envelope Index-wal",
+    "mbox.SKindex",
+    // Thunderbird and its predecessors.
+    "popstate.dat",
+    "msgFilterRules.dat",
+    "filterlog.html",
+    "panacea.dat",
+    "virtualFolders.dat",
+    "folderTree.json",
+    "feeditems.rdf",
+    "prefs.js",
+];
+
+/// Endings of names of such files.
+///
+/// `.wdseml` and `.mozeml` are copies of messages that Thunderbird makes for the system's search
+/// (`INBOX.mozmsgs`).
+const CONTROL_ENDS: &[&str] = &[
+    ".msf", ".IDX", ".DAT", ".snm", ".mab", ".plist", ".wdseml", ".mozeml",
+];
+
+/// Beginnings of names of such files.
+const CONTROL_STARTS: &[&str] = &[
+    "dovecot.index",
+    "dovecot.list",
+    "dovecot.mailbox",
+    "dovecot-acl",
+    "dovecot-keywords",
+    "dovecot-quota",
+    "dovecot-uidlist",
+    "dovecot-uidvalidity",
+];
+
+/// Returns `true` if a file of this name holds a program's own data and no mail.
+pub(super) fn is_control_file(name: &OsStr) -> bool {
+    let name = name.as_bytes();
+    // Articles of a spool have numbers for names, and there are many.
+    !name.iter().all(u8::is_ascii_digit)
+        && (CONTROL_FILES
+            .iter()
+            .any(|control| name == control.as_bytes())
+            || CONTROL_ENDS
+                .iter()
+                .any(|end| name.ends_with(end.as_bytes()))
+            || CONTROL_STARTS
+                .iter()
+                .any(|start| name.starts_with(start.as_bytes())))
+}
+
+/// Returns the hint that the name and the folder of a file give.
+pub fn path_hint(path: &Path) -> FormatHint {
+    // Taking names out of paths is slow, and there are many files.
+    let folder = path.parent().filter(|folder| {
+        let path = folder.as_os_str().as_bytes();
+        path.ends_with(b"cur") || path.ends_with(b"new")
+    });
+    let is_in_maildir = folder.is_some_and(|folder| {
+        (folder.ends_with("cur") || folder.ends_with("new"))
+            && folder.parent().is_some_and(is_maildir)
+    });
+    if is_in_maildir {
+        return FormatHint::Maildir;
+    }
+    let name = path.file_name().map(OsStr::as_bytes);
+    match name {
+        Some(name) if name.iter().all(u8::is_ascii_digit) => FormatHint::Numbered,
+        _ if is_timehash(path) => FormatHint::Timehash,
+        _ => FormatHint::None,
+    }
+}
+
+/// Returns `true` if a folder is a Maildir.
+fn is_maildir(folder: &Path) -> bool {
+    folder.join("cur").is_dir() && folder.join("new").is_dir()
+}
+
+/// Returns `true` if a folder is `tmp` of a Maildir: messages in it may be incomplete (maildir(5)).
+pub(super) fn is_maildir_tmp(parent: &Path, name: &OsStr) -> bool {
+    name == "tmp" && is_maildir(parent)
+}
+
+/// Returns `true` if a file in `new` or `cur` of a Maildir is no message: a program that still writes
+/// it (rsync) gives it a name that starts with a dot, and readers of Maildirs skip such names.
+pub(super) fn is_hidden_in_maildir(path: &Path) -> bool {
+    let name = path.file_name().unwrap_or_default().as_bytes();
+    name.starts_with(b".") && path_hint(path) == FormatHint::Maildir
+}
+
+/// Returns `true` if a path ends as INN's timehash method names articles:
+/// `time-01/00/86/0000-6be1`, all in hexadecimal digits.
+fn is_timehash(path: &Path) -> bool {
+    let mut names = path.iter().rev().map(OsStr::as_encoded_bytes);
+    let mut patterns = [&b"????-????"[..], b"??", b"??", b"time-??"].into_iter();
+    patterns.all(|pattern| names.next().is_some_and(|name| is_like(name, pattern)))
+}
+
+/// Returns `true` if a name agrees with a pattern, in which `?` stands for a hexadecimal digit.
+fn is_like(name: &[u8], pattern: &[u8]) -> bool {
+    let mut pairs = name.iter().zip(pattern);
+    name.len() == pattern.len()
+        && pairs.all(|(byte, mark)| match mark {
+            b'?' => byte.is_ascii_hexdigit(),
+            mark => byte == mark,
+        })
+}
+
+/// Returns the hint that the name of a member in an archive gives. The folders around it are not
+/// known, so that the form of the file name identifies a Maildir as well (maildir(5): time, process
+/// and host).
+///
+/// # Errors
+///
+/// The reason to skip the member.
+pub fn member_hint(name: &[u8]) -> Result<FormatHint, SkipReason> {
+    let mut components = name.rsplit(|&byte| byte == b'/');
+    let file = components.next().unwrap_or_default();
+    let folder = components.next().unwrap_or_default();
+    let shown = file.strip_prefix(b".").unwrap_or(file);
+    let is_unique = shown.first().is_some_and(u8::is_ascii_digit)
+        && shown.split(|&byte| byte == b'.').count() > 2;
+    if is_control_file(OsStr::from_bytes(file)) {
+        return Err(SkipReason::ControlFile);
+    }
+    match folder {
+        b"tmp" if is_unique => Err(SkipReason::MaildirTmp),
+        b"cur" | b"new" if is_unique && shown.len() < file.len() => Err(SkipReason::MaildirTmp),
+        b"cur" | b"new" if is_unique => Ok(FormatHint::Maildir),
+        _ if !file.is_empty() && file.iter().all(u8::is_ascii_digit) => Ok(FormatHint::Numbered),
+        _ if is_timehash(Path::new(OsStr::from_bytes(name))) => Ok(FormatHint::Timehash),
+        _ => Ok(FormatHint::None),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn filter(include: &[&str], exclude: &[&str]) -> PathFilter {
+        let owned = |globs: &[&str]| {
+            globs
+                .iter()
+                .map(|&glob| glob.to_owned())
+                .collect::<Vec<_>>()
+        };
+        PathFilter::new(&owned(include), &owned(exclude)).unwrap()
+    }
+
+    fn wants(include: &[&str], exclude: &[&str], path: &str) -> bool {
+        let root = Path::new("/mail");
+        filter(include, exclude).wants(root, &root.join(path))
+    }
+
+    #[test]
+    fn patterns_without_a_slash_are_compared_with_names() {
+        assert!(wants(&[], &[], "a/b.mbox"));
+        assert!(wants(&["*.mbox"], &[], "a/b.mbox") && !wants(&["*.mbox"], &[], "a/b.txt"));
+        assert!(
+            !wants(&["*.mbox"], &["a/*"], "a/b.mbox") && wants(&["*.mbox"], &["a/*"], "c/b.mbox")
+        );
+    }
+
+    #[test]
+    fn a_folder_stands_for_everything_in_it() {
+        for exclude in [
+            "spam",
+            "spam/",
+            "*am",
+            "/old/spam",
+            "old/spam",
+            "**/spam",
+            "/mail/old/spam",
+        ] {
+            assert!(!wants(&[], &[exclude], "old/spam/1/2"), "{exclude}");
+            assert!(wants(&[], &[exclude], "old/spammer"), "{exclude}");
+        }
+        assert!(wants(&["old"], &[], "old/spam/1") && !wants(&["old"], &[], "new/1"));
+        let root = Path::new("/mail");
+        assert!(filter(&[], &["spam"]).excludes_folder(root, Path::new("/mail/old/spam")));
+        assert!(!filter(&[], &["mail"]).excludes_folder(root, Path::new("/mail/old")));
+    }
+
+    #[test]
+    fn an_asterisk_matches_no_slash() {
+        assert!(wants(&["a/*.mbox"], &[], "a/b.mbox") && !wants(&["a/*.mbox"], &[], "a/b/c.mbox"));
+        assert!(wants(&["a/**/*.mbox"], &[], "a/b/c.mbox"));
+        assert!(!wants(&["/*.mbox"], &[], "a/b.mbox") && wants(&["/*.mbox"], &[], "b.mbox"));
+    }
+
+    #[test]
+    fn a_file_that_is_a_root_is_compared_by_its_name() {
+        let file = Path::new("in/a.mbox");
+        assert!(filter(&["*.mbox"], &[]).wants(file, file));
+        assert!(!filter(&[], &["in/a.mbox"]).wants(file, file));
+    }
+
+    /// `--exclude $PWD/old` had no effect on `scan .`.
+    #[test]
+    fn an_absolute_pattern_holds_beneath_a_relative_root() {
+        let here = std::env::current_dir().unwrap();
+        let exclude = format!("{}/src/walk", here.display());
+        let filter = filter(&[], &[&exclude]);
+        for root in ["src", ".", "./src", "src/../src", "src/walk"] {
+            let folder = match root {
+                "." => Path::new("./src/walk").to_owned(),
+                "src/walk" => root.into(),
+                _ => Path::new(root).join("walk"),
+            };
+            assert!(
+                !filter.wants(Path::new(root), &folder.join("tree.rs")),
+                "{root}"
+            );
+        }
+        assert!(filter.wants(Path::new("src"), Path::new("src/walk.rs")));
+        assert!(filter.wants(Path::new("src/read"), Path::new("src/read/walk")));
+    }
+
+    #[test]
+    fn an_invalid_pattern_is_reported() {
+        let deep = format!(
+            "{}a{}",
+            "{b,".repeat(PATTERN_BRACES + 1),
+            "}".repeat(PATTERN_BRACES + 1)
+        );
+        for glob in ["[", "a[!]", "{a", "a}", "{a,{b}", "[z-a]", "a\\", &deep] {
+            let error = PathFilter::new(&[glob.to_owned()], &[]).unwrap_err();
+            assert!(error.starts_with(&format!("cannot use the pattern {glob:?}: ")));
+        }
+    }
+
+    #[test]
+    fn classes_and_alternatives_are_matched() {
+        for (glob, yes, no) in [
+            ("{*.mbox,*.eml}", "a/b.eml", "a/b.txt"),
+            ("[]ab]*", "]x", "cx"),
+            ("[!a-c]?", "dx", "ax"),
+            ("{old,new/{a,b}}/*", "new/b/1", "new/c/1"),
+            ("\\*", "*", "a"),
+            ("[}]", "}", "{"),
+            ("!a", "!a", "b"),
+            ("/!a", "!a", "b"),
+            ("a/{b/**,c}", "a/b/d/e", "a/d"),
+        ] {
+            assert!(wants(&[glob], &[], yes), "{glob} {yes}");
+            assert!(!wants(&[glob], &[], no), "{glob} {no}");
+        }
+        let path = Path::new(OsStr::from_bytes(b"/mail/\xFF.mbox"));
+        assert!(filter(&["*.mbox"], &[]).wants(Path::new("/mail"), path));
+    }
+
+    #[test]
+    fn control_files_are_recognized_by_name() {
+        assert!(
+            is_control_file(OsStr::new(".overview")) && is_control_file(OsStr::new("Inbox.msf"))
+        );
+        for name in [
+            "Info.plist",
+            "table_of_contents",
+            "popstate.dat",
+            "Trash.msf",
+            "dovecot-acl-list",
+            "1.wdseml",
+        ] {
+            assert!(is_control_file(OsStr::new(name)), "{name}");
+        }
+        assert!(!is_control_file(OsStr::new("1")) && !is_control_file(OsStr::new("inbox")));
+    }
+
+    #[test]
+    fn a_member_of_a_maildir_with_a_dot_is_skipped() {
+        let of = |name: &str| member_hint(name.as_bytes());
+        assert_eq!(of("md/new/5.M1.host"), Ok(FormatHint::Maildir));
+        assert_eq!(of("md/new/.5.M1.host.Xa8"), Err(SkipReason::MaildirTmp));
+        assert_eq!(of("md/new/.profile"), Ok(FormatHint::None));
+    }
+}

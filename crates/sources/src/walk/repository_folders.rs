@@ -1,0 +1,113 @@
+//! Git repositories among the folders of a walk, recognised by the names in them, as git does.
+//! Their content is left to `read`.
+
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+
+use rustix::fs::FileType;
+
+use super::rooted_path::FolderEntry;
+
+/// Returns `true` if the folder at `path` is a git repository: one without a working tree, or the
+/// folder `.git` of one that has it.
+#[must_use]
+pub fn is_repository(path: &Path) -> bool {
+    path.join("HEAD")
+        .symlink_metadata()
+        .is_ok_and(|head| !head.is_dir())
+        && path.join("objects").is_dir()
+        && path.join("refs").is_dir()
+}
+
+/// A path in a git repository.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RepositoryPath {
+    /// The folder of the repository.
+    pub repository: PathBuf,
+    /// `true` for the repository itself and for what names its commits; `false` for anything else,
+    /// such as objects.
+    pub names_commits: bool,
+}
+
+/// Returns the repository in `root` that `path` is, or is in. Examines the folders on the way.
+#[must_use]
+pub fn repository_path(root: &Path, path: &Path) -> Option<RepositoryPath> {
+    let inside = path.ancestors().take_while(|above| above.starts_with(root));
+    let repository = inside.filter(|above| is_repository(above)).last()?;
+    let inside = path.strip_prefix(repository).ok()?;
+    let first = inside.iter().next().unwrap_or_default();
+    let is_reference = ["", "HEAD", "packed-refs", "refs", "reftable"]
+        .iter()
+        .any(|name| first == *name);
+    let is_lock = inside.extension().is_some_and(|end| end == "lock");
+    Some(RepositoryPath {
+        repository: repository.to_owned(),
+        names_commits: is_reference && !is_lock,
+    })
+}
+
+/// Returns the repository that the folder at `path` with these entries, ordered by name, is or has
+/// checked out. The working tree of a mailing list has nothing but its messages, which are in the
+/// repository.
+pub(super) fn repository_of(path: &Path, entries: &[FolderEntry]) -> Option<PathBuf> {
+    if has(entries, "HEAD", |found| !found.is_dir())
+        && has(entries, "objects", is_folder_or_link)
+        && has(entries, "refs", is_folder_or_link)
+    {
+        return Some(path.to_owned());
+    }
+    let git = path.join(".git");
+    (has(entries, ".git", FileType::is_dir) && is_checked_out_mail(entries) && is_repository(&git))
+        .then_some(git)
+}
+
+/// Returns `true` if a folder has an entry of this name and type.
+fn has(entries: &[FolderEntry], name: &str, is_type: fn(FileType) -> bool) -> bool {
+    let found = entries.binary_search_by(|entry| entry.name.as_bytes().cmp(name.as_bytes()));
+    found.is_ok_and(|at| is_type(entries[at].file_type))
+}
+
+fn is_folder_or_link(found: FileType) -> bool {
+    found.is_dir() || found.is_symlink()
+}
+
+/// Returns `true` if a working tree has the names of a mailing list: `m` or `d`, or the first two
+/// digits of hashes.
+fn is_checked_out_mail(entries: &[FolderEntry]) -> bool {
+    let mut files = entries.iter().filter(|entry| entry.name != ".git");
+    let mut folders = files.clone();
+    files.clone().next().is_some()
+        && (folders.all(|entry| is_fan_out(entry.name.as_bytes()) && entry.file_type.is_dir())
+            || files.all(|entry| is_message_name(entry.name.as_bytes())))
+}
+
+/// Returns `true` for the name of a folder of messages in version 1 of public-inbox: the first two
+/// digits of hashes.
+#[must_use]
+pub fn is_fan_out(name: &[u8]) -> bool {
+    name.len() == 2
+        && name
+            .iter()
+            .all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'))
+}
+
+/// Returns `true` for the name of a message in version 2 of public-inbox, or of a deleted one.
+#[must_use]
+pub fn is_message_name(name: &[u8]) -> bool {
+    matches!(name, b"m" | b"d")
+}
+
+/// Orders the epochs of a mailing list of public-inbox, `0.git`, `1.git` and so on, by their
+/// numbers, which the order of names is not.
+pub(super) fn sort_epochs(path: &Path, entries: &mut [FolderEntry]) {
+    if path.file_name().is_some_and(|name| name == "git") {
+        // Other names keep their order, after the epochs.
+        entries.sort_by_key(|entry| epoch(entry).unwrap_or(u64::MAX));
+    }
+}
+
+fn epoch(entry: &FolderEntry) -> Option<u64> {
+    let digits = entry.name.to_str()?.strip_suffix(".git")?;
+    let is_number = digits.bytes().all(|byte| byte.is_ascii_digit());
+    is_number.then(|| digits.parse().ok())?
+}

@@ -1,0 +1,460 @@
+//! The answer to a request: which page it asks for, and the rows of the database for it.
+
+use std::borrow::Cow;
+use std::fs;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::SystemTime;
+
+use rusqlite::{Connection, ErrorCode, InterruptHandle, OptionalExtension};
+
+use super::pages::{self, Asked, LinkFacts, PageRow, Position, SearchPage, Subject};
+use super::raw::passage;
+use super::request::{
+    BAD_REQUEST, FAILED, Filter, FilterField, LinkOrder, NOT_FOUND, PageSearch, Refusal,
+    UNAVAILABLE,
+};
+use super::selection::{
+    Selection, key_of_link, links_of_domain, links_page, ordered_links, select,
+};
+use crate::load::{CitedLink, ListRow, citation_of_row, key_of};
+use urlspool_record::record::{FormulaGuard, TableSyntax, list_texts};
+use urlspool_text::limits::{
+    BROWSE_KEPT_LISTS, BROWSE_PAGE_LINKS, BROWSE_PAGE_ROWS, BROWSE_PASSAGE_CHARS, BROWSE_TOP_NAMES,
+};
+use urlspool_text::planted_faults::{PlantedFault, panic_at_mark};
+
+/// An answer with a body.
+pub(super) struct Answer {
+    /// The status of HTTP with its phrase.
+    pub(super) status: &'static str,
+    pub(super) content_type: &'static str,
+    /// The name under which a browser saves it.
+    pub(super) file_name: Option<String>,
+    pub(super) body: Body,
+}
+
+impl Answer {
+    /// Returns a page.
+    pub(super) fn page(status: &'static str, text: String) -> Answer {
+        Answer {
+            status,
+            content_type: "text/html; charset=utf-8",
+            file_name: None,
+            body: Body::Text(text),
+        }
+    }
+}
+
+pub(super) enum Body {
+    Text(String),
+    /// Rows, and the first piece of them.
+    Rows(Arc<Rows>, RowsPiece),
+}
+
+/// The rows of a list as a table or as JSON lines.
+pub(super) struct Rows {
+    list: SavedList,
+    is_csv: bool,
+}
+
+/// A piece of rows.
+pub(super) struct RowsPiece {
+    pub(super) lines: Vec<u8>,
+    /// The first row of the next piece; `None` after the last one.
+    pub(super) next: Option<usize>,
+}
+
+/// A list that is saved as a file.
+enum SavedList {
+    Citations(Arc<Selection>),
+    /// Links with the numbers of their citations, in the order of the file.
+    Links(Vec<(i64, u64)>),
+}
+
+/// Links with the numbers of their citations.
+type LinkCounts<'l> = Cow<'l, [(i64, u64)]>;
+
+/// A list that was made.
+#[derive(Debug)]
+pub(super) struct KeptList {
+    query: String,
+    version: DatabaseVersion,
+    list: Arc<Selection>,
+}
+
+/// Sizes and times of the database and its log: others after a load has committed.
+type DatabaseVersion = [Option<(u64, SystemTime)>; 2];
+
+/// The status of a page that was made.
+const DONE: &str = "200 OK";
+
+/// Bytes of rows that are sent at once.
+const ROWS_BYTES: usize = 64 << 10;
+
+const SYNTAX: TableSyntax = TableSyntax::Csv {
+    guard: FormulaGuard::On,
+    delimiter: b',',
+};
+
+/// A thread's handle of the database.
+pub(super) struct Answerer {
+    pub(super) db: Connection,
+    pub(super) path: PathBuf,
+    /// The folder below which files are shown; `None` for all.
+    pub(super) files: Option<PathBuf>,
+    /// Lists that were made, the last used one at the end.
+    pub(super) lists: Arc<Mutex<Vec<KeptList>>>,
+}
+
+/// Returns the answer to a request for `path` that needs no database.
+pub(super) fn fixed_answer(path: &str) -> Option<Answer> {
+    match path {
+        "style.css" => Some(Answer {
+            content_type: "text/css; charset=utf-8",
+            ..Answer::page(DONE, pages::style())
+        }),
+        // Browsers ask for it without being told.
+        "favicon.ico" => Some(Answer::page("204 No Content", String::new())),
+        _ => None,
+    }
+}
+
+impl Answerer {
+    /// Returns the answer to a request for `path`.
+    pub(super) fn answer(&self, path: &str, query: &str) -> Result<Answer, Refusal> {
+        let is_file = match path {
+            "" | "link" | "domain" | "list" | "sender" | "links" => false,
+            "citations.csv" | "citations.jsonl" | "links.csv" | "links.jsonl" => true,
+            "bytes" => {
+                let row = query.strip_prefix("row=").and_then(|row| row.parse().ok());
+                let page = self.bytes_page(row.ok_or(BAD_REQUEST)?)?;
+                return Ok(Answer::page(DONE, page));
+            }
+            _ => return Err(NOT_FOUND),
+        };
+        let (filter, page) = Filter::of_query(query)?;
+        let words = filter.value(FilterField::Words);
+        panic_at_mark(PlantedFault::PanicInPage, words.as_bytes());
+        let search = match filter.search() {
+            Ok(search) => search,
+            Err(reason) => {
+                let status = if is_file { BAD_REQUEST.status } else { DONE };
+                return Ok(Answer::page(status, pages::not_searched(&filter, reason)));
+            }
+        };
+        let list = self.list(&filter, &search)?;
+        let asked = Asked {
+            filter,
+            search,
+            list,
+            order: LinkOrder::of_query(query),
+            page,
+        };
+        if is_file {
+            return self.file(path, &asked);
+        }
+        let page = if path == "links" {
+            self.links_page(&asked)?
+        } else {
+            match self.subject(path, &asked.filter) {
+                Err(NOT_FOUND) => {
+                    let page = pages::not_cited(&asked.filter);
+                    return Ok(Answer::page(NOT_FOUND.status, page));
+                }
+                subject => self.search_page(&asked, subject?)?,
+            }
+        };
+        Ok(Answer::page(DONE, page))
+    }
+
+    /// Returns the page with a list of citations.
+    fn search_page(&self, asked: &Asked, subject: Subject) -> Result<String, Refusal> {
+        let ids = &asked.list.ids;
+        let position = Position::new(asked.page, BROWSE_PAGE_ROWS, ids.len());
+        let rows = ids[position.rows()].iter().map(|id| self.page_row(*id));
+        let rows: rusqlite::Result<Vec<_>> = rows.filter_map(Result::transpose).collect();
+        let mut rows = answered(rows)?;
+        answered(mark_words(&mut rows, &asked.search))?;
+        Ok(pages::search_page(&SearchPage {
+            database: &self.path,
+            asked,
+            rows,
+            subject,
+            position,
+        }))
+    }
+
+    /// Returns the page with the links of a list of citations.
+    fn links_page(&self, asked: &Asked) -> Result<String, Refusal> {
+        let (links, is_sample) = self.links(asked)?;
+        let position = Position::new(asked.page, BROWSE_PAGE_LINKS, links.len());
+        let rows = answered(links_page(&self.db, &links, asked.order, position.rows()))?;
+        Ok(pages::links_page(asked, is_sample, &rows, &position))
+    }
+
+    /// Returns the links of a list of citations with the numbers of these, in no order; and `true` if
+    /// they are those of a sample of the citations.
+    fn links<'a>(&self, asked: &'a Asked) -> Result<(LinkCounts<'a>, bool), Refusal> {
+        let list = &asked.list;
+        match asked.search.domain_alone() {
+            // The links of a domain are known without its citations.
+            Some(domain) if list.sampled.is_some() => {
+                let links = answered(links_of_domain(&self.db, &domain))?;
+                Ok((Cow::Owned(links), false))
+            }
+            _ => Ok((Cow::Borrowed(&list.links), list.sampled.is_some())),
+        }
+    }
+
+    /// Returns all pages of a list as a file.
+    fn file(&self, path: &str, asked: &Asked) -> Result<Answer, Refusal> {
+        let (name, extension) = path.split_once('.').unwrap_or((path, ""));
+        let is_csv = extension == "csv";
+        let (list, is_sample) = if name == "links" {
+            let (links, is_sample) = self.links(asked)?;
+            let ordered = answered(ordered_links(&self.db, &links, asked.order))?;
+            (SavedList::Links(ordered), is_sample)
+        } else {
+            let list = Arc::clone(&asked.list);
+            (SavedList::Citations(list), asked.list.sampled.is_some())
+        };
+        let sample = if is_sample { "-sample" } else { "" };
+        let rows = Rows { list, is_csv };
+        let first = self.rows_piece(&rows, 0)?;
+        Ok(Answer {
+            status: DONE,
+            content_type: if is_csv {
+                "text/csv; charset=utf-8"
+            } else {
+                "application/jsonl; charset=utf-8"
+            },
+            file_name: Some(format!("{name}{sample}.{extension}")),
+            body: Body::Rows(Arc::new(rows), first),
+        })
+    }
+
+    /// Returns the page with the raw bytes of a citation.
+    fn bytes_page(&self, id: i64) -> Result<String, Refusal> {
+        let row = answered(self.page_row(id))?.ok_or(NOT_FOUND)?;
+        let sql = "SELECT kind FROM sources WHERE id = (SELECT source FROM urls WHERE id = ?1)";
+        let kind: String = answered(self.db.query_row(sql, [id], |row| row.get(0)))?;
+        let passage = passage(&row.citation.found, &kind, self.files.as_deref());
+        Ok(pages::bytes_page(&row, &passage))
+    }
+
+    /// Returns the thing that a page is about.
+    fn subject(&self, path: &str, filter: &Filter) -> Result<Subject, Refusal> {
+        let mut fields = FilterField::ALL.into_iter();
+        let Some(field) = fields.find(|field| field.path() == path) else {
+            return Ok(Subject::Search);
+        };
+        let name = filter.value(field);
+        if name.is_empty() {
+            return Err(BAD_REQUEST);
+        }
+        if field != FilterField::Key {
+            return Ok(Subject::Name(field, name.to_owned()));
+        }
+        let facts = answered(self.link_facts(name))?;
+        let facts = facts.ok_or(NOT_FOUND)?;
+        Ok(Subject::Link(Box::new(facts)))
+    }
+
+    /// Returns the list of a filter, which is that of the search.
+    fn list(&self, filter: &Filter, search: &PageSearch) -> Result<Arc<Selection>, Refusal> {
+        let (query, version) = (filter.to_query(1), self.version());
+        if let Some(kept) = self.kept(&query, version) {
+            return Ok(kept);
+        }
+        let list = Arc::new(answered(select(&self.db, search))?);
+        let mut lists = self.lists.lock().unwrap_or_else(PoisonError::into_inner);
+        if BROWSE_KEPT_LISTS <= lists.len() {
+            lists.remove(0);
+        }
+        lists.push(KeptList {
+            query,
+            version,
+            list: Arc::clone(&list),
+        });
+        Ok(list)
+    }
+
+    /// Returns a list that was made of this version of the database. Others are dropped.
+    fn kept(&self, query: &str, version: DatabaseVersion) -> Option<Arc<Selection>> {
+        let mut lists = self.lists.lock().unwrap_or_else(PoisonError::into_inner);
+        lists.retain(|kept| kept.version == version);
+        let at = lists.iter().position(|kept| kept.query == query)?;
+        lists[at..].rotate_left(1);
+        lists.last().map(|kept| Arc::clone(&kept.list))
+    }
+
+    fn version(&self) -> DatabaseVersion {
+        let mut log = self.path.clone().into_os_string();
+        log.push("-wal");
+        [self.path.clone(), log.into()].map(|path| {
+            let found = fs::metadata(path).ok()?;
+            Some((found.len(), found.modified().ok()?))
+        })
+    }
+
+    /// Returns a citation; `None` if a load has removed it meanwhile.
+    fn page_row(&self, id: i64) -> rusqlite::Result<Option<PageRow>> {
+        let Some(citation) = citation_of_row(&self.db, id)? else {
+            return Ok(None);
+        };
+        let sql = "SELECT links.key, links.citations, urls.hazards, urls.truncated,
+            urls.domain FROM urls LEFT JOIN links ON links.id = urls.link WHERE urls.id = ?1";
+        let mut statement = self.db.prepare_cached(sql)?;
+        let row = statement.query_row([id], |row| {
+            let hazards: Option<String> = row.get(2)?;
+            Ok(PageRow {
+                id,
+                citation,
+                key: row.get(0)?,
+                citations: row.get::<_, Option<i64>>(1)?.map_or(0, i64::cast_unsigned),
+                hazards: list_texts(hazards.as_deref().unwrap_or_default()),
+                is_truncated: row.get::<_, Option<bool>>(3)?.unwrap_or(false),
+                domain: row.get(4)?,
+            })
+        });
+        row.optional()
+    }
+
+    fn link_facts(&self, url: &str) -> rusqlite::Result<Option<LinkFacts>> {
+        let key = key_of(url);
+        let sql = "SELECT citations, messages, first, last, clean_key, domain, host FROM links
+            WHERE key = ?1";
+        let found = self.db.query_row(sql, [&key], |row| {
+            let clean_key: Option<String> = row.get(4)?;
+            let facts = LinkFacts {
+                key: key.clone(),
+                citations: row.get::<_, i64>(0)?.cast_unsigned(),
+                messages: row.get::<_, i64>(1)?.cast_unsigned(),
+                first: row.get(2)?,
+                last: row.get(3)?,
+                domain: row.get(5)?,
+                host: row.get(6)?,
+                ..LinkFacts::default()
+            };
+            Ok((clean_key, facts))
+        });
+        let Some((clean_key, mut facts)) = found.optional()? else {
+            return Ok(None);
+        };
+        facts.others = self.other_readings(&facts, clean_key.as_deref())?;
+        self.add_audit(&mut facts)?;
+        Ok(Some(facts))
+    }
+
+    /// Returns links of the same host with the same clean key: the same page, shared in other ways.
+    fn other_readings(
+        &self,
+        facts: &LinkFacts,
+        clean_key: Option<&str>,
+    ) -> rusqlite::Result<Vec<(String, u64)>> {
+        let sql = "SELECT key, citations FROM links
+            WHERE host IS ?1 AND clean_key = ?2 AND key != ?3
+            ORDER BY citations DESC, key LIMIT CAST(?4 AS INTEGER)";
+        let mut statement = self.db.prepare_cached(sql)?;
+        let limit = BROWSE_TOP_NAMES.to_string();
+        let values = rusqlite::params![facts.host, clean_key, facts.key, limit];
+        let rows = statement.query_map(values, |row| {
+            Ok((row.get(0)?, row.get::<_, i64>(1)?.cast_unsigned()))
+        })?;
+        rows.collect()
+    }
+
+    /// Adds what an audit found, if there was one.
+    fn add_audit(&self, facts: &mut LinkFacts) -> rusqlite::Result<()> {
+        let sql = "SELECT count(*) FROM sqlite_master
+            WHERE type = 'table' AND name IN ('audit_checks', 'audit_captures')";
+        if self.db.query_row(sql, [], |row| row.get::<_, i64>(0))? != 2 {
+            return Ok(());
+        }
+        let sql = "SELECT state, checked_at, status, error, final_url FROM audit_checks
+            WHERE key = ?1 ORDER BY checked_at DESC, id DESC LIMIT 1";
+        let check = self.db.query_row(sql, [&facts.key], pages::check);
+        facts.check = check.optional()?;
+        let sql = "SELECT server, timestamp, status, outcome, original FROM audit_captures
+            WHERE key = ?1";
+        let snapshot = self.db.query_row(sql, [&facts.key], pages::snapshot);
+        facts.snapshot = snapshot.optional()?;
+        Ok(())
+    }
+
+    /// Returns the piece of the rows of a list that begins with row `from`.
+    pub(super) fn rows_piece(&self, rows: &Rows, from: usize) -> Result<RowsPiece, Refusal> {
+        answered(match &rows.list {
+            SavedList::Citations(list) => {
+                let ids = list.ids.iter().skip(from);
+                let found = ids.map(|id| citation_of_row(&self.db, *id));
+                piece(found, rows.is_csv, from)
+            }
+            SavedList::Links(links) => {
+                let found = links.iter().skip(from).map(|(id, citations)| {
+                    let url = key_of_link(&self.db, *id)?;
+                    Ok(url.map(|url| CitedLink {
+                        url,
+                        citations: *citations,
+                    }))
+                });
+                piece(found, rows.is_csv, from)
+            }
+        })
+    }
+
+    pub(super) fn interrupt_handle(&self) -> InterruptHandle {
+        self.db.get_interrupt_handle()
+    }
+}
+
+/// Returns a piece of the rows from the one with number `from` on, without those that a load has
+/// removed meanwhile.
+fn piece<R: ListRow>(
+    rows: impl Iterator<Item = rusqlite::Result<Option<R>>>,
+    is_csv: bool,
+    from: usize,
+) -> rusqlite::Result<RowsPiece> {
+    let mut lines = Vec::new();
+    if is_csv && from == 0 {
+        lines.extend_from_slice((R::COLUMNS.join(",") + "\n").as_bytes());
+    }
+    for (next, row) in (from + 1..).zip(rows) {
+        match row? {
+            Some(row) if is_csv => row.write_row(SYNTAX, &mut lines),
+            Some(row) => row.write_json(&mut lines),
+            None => {}
+        }
+        if ROWS_BYTES < lines.len() {
+            let next = Some(next);
+            return Ok(RowsPiece { lines, next });
+        }
+    }
+    Ok(RowsPiece { lines, next: None })
+}
+
+/// Cuts the passages of rows to what a page shows, and marks the words of a search in them.
+fn mark_words(rows: &mut [PageRow], search: &PageSearch) -> rusqlite::Result<()> {
+    for context in rows
+        .iter_mut()
+        .flat_map(|row| &mut row.citation.found.context)
+    {
+        context.shorten(BROWSE_PASSAGE_CHARS);
+    }
+    if search.query.words.is_empty() {
+        return Ok(());
+    }
+    let mut marker = search.query.marker()?;
+    rows.iter_mut()
+        .try_for_each(|row| marker.mark(&mut row.citation.found))
+}
+
+/// Returns the result of queries. One that was interrupted is said apart from a database that
+/// cannot be read.
+fn answered<T>(result: rusqlite::Result<T>) -> Result<T, Refusal> {
+    result.map_err(|error| match error.sqlite_error_code() {
+        Some(ErrorCode::OperationInterrupted) => UNAVAILABLE,
+        _ => FAILED,
+    })
+}

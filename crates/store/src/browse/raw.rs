@@ -1,0 +1,262 @@
+//! The raw bytes of a citation with the text around it, of a file that lies unpacked on the disk.
+//!
+//! A record may name any file. Bytes are shown only if the message there, extracted again, has the
+//! record: its id is a hash of the message, so that who wrote the record had the message.
+
+use std::ffi::OsString;
+use std::io;
+use std::ops::Range;
+use std::os::unix::ffi::OsStringExt;
+use std::path::{Path, PathBuf};
+
+use crate::load::FoundRow;
+use urlspool_files::pipeline::{InputFailure, InputStep, MessageSource, StreamEnd};
+use urlspool_mail::decode::digested_bytes;
+use urlspool_mail::split::{Format, Message, SourceStart, SplitOutput};
+use urlspool_record::extract::{Extractor, Finding};
+use urlspool_sources::read::{self, Input};
+use urlspool_sources::walk::{WalkedFile, path_hint};
+use urlspool_text::limits::{BROWSE_AROUND_BYTES, BROWSE_RAW_BYTES, BROWSE_SEARCHED_BYTES, Limits};
+use urlspool_text::origin::{FileRange, Source, SourceKind};
+
+/// A passage of a file: the bytes of a record, and those around it up to line ends.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct RawPassage {
+    pub(super) before: Vec<u8>,
+    /// The bytes of the record, or their beginning.
+    pub(super) bytes: Vec<u8>,
+    pub(super) after: Vec<u8>,
+    /// The number of bytes of the file before `before`.
+    pub(super) left_before: u64,
+    /// The number of bytes of the record after `bytes`.
+    pub(super) left_out: u64,
+    /// The number of bytes of the file after `after`.
+    pub(super) left_after: u64,
+}
+
+/// The reason for which a passage cannot be shown.
+#[derive(Debug)]
+pub(super) enum NoPassage {
+    /// It is in a compressed file, an archive or a repository, which takes time to unpack.
+    Packed,
+    /// The file is not below the folder of `--files`, or cannot be opened there.
+    Outside,
+    /// The bytes there do not decode to the URL of the record.
+    Different,
+    /// The file cannot be read.
+    Failed(io::Error),
+}
+
+impl From<io::Error> for NoPassage {
+    fn from(error: io::Error) -> NoPassage {
+        NoPassage::Failed(error)
+    }
+}
+
+/// Reads the passage of a record of a source of `kind`. The file is found by the path as it was
+/// scanned, and only below `root` if there is one.
+pub(super) fn passage(
+    row: &FoundRow,
+    kind: &str,
+    root: Option<&Path>,
+) -> Result<RawPassage, NoPassage> {
+    let source = &row.source;
+    if source.member.is_some() || source.member_b64.is_some() {
+        return Err(NoPassage::Packed);
+    }
+    let path: PathBuf = OsString::from_vec(source.path_bytes()).into();
+    let file = match root {
+        Some(root) => WalkedFile::below(root, &path).ok_or(NoPassage::Outside)?,
+        None => WalkedFile::named(path),
+    };
+    let input = Input::file(read::open(&file)?);
+    // The kind is that of a scan with `--kind`.
+    for given in [None, SourceKind::named(kind).map(Format::of)] {
+        let messages = messages_around(&input, &file.source, given, source.start.cast_unsigned())?;
+        if let Some(mut passage) = passage_in(messages, row)? {
+            let shown = passage.after.len() as u64 + source.end.cast_unsigned();
+            passage.left_after = input.size().unwrap_or_default().saturating_sub(shown);
+            return Ok(passage);
+        }
+    }
+    Err(NoPassage::Different)
+}
+
+/// Returns the messages of an input, of which one holds the byte at an offset: those of an mbox that
+/// begin near it.
+fn messages_around(
+    input: &Input,
+    source: &Source,
+    given: Option<Format>,
+    at: u64,
+) -> Result<MessageSource, NoPassage> {
+    let limits = Limits::default();
+    let hint = path_hint(&source.path);
+    let Input::Seekable(seekable) = input else {
+        return Err(NoPassage::Packed);
+    };
+    let start = SourceStart::read(&mut seekable.whole())?;
+    if start.is_container() {
+        return Err(NoPassage::Packed);
+    }
+    if start.splittable_format(given, hint) == Some(Format::Mbox) {
+        let part = FileRange {
+            source: source.clone(),
+            start: at.saturating_sub(limits.message_bytes as u64),
+            end: at.saturating_add(1),
+            kind: None,
+            nuls: 0,
+        };
+        if let Some(part) = MessageSource::of_part(seekable.whole(), hint, &part, given, &limits)? {
+            return Ok(part);
+        }
+    }
+    let stream = Box::new(seekable.whole());
+    let source = source.clone();
+    Ok(MessageSource::of_stream(
+        stream, source, hint, given, &limits,
+    ))
+}
+
+/// Returns the passage of a record in one of the messages; `None` if none of them has the record.
+fn passage_in(messages: MessageSource, row: &FoundRow) -> io::Result<Option<RawPassage>> {
+    let range = row.source.start.cast_unsigned()..row.source.end.cast_unsigned();
+    let mut passage = None;
+    let mut first = None;
+    for step in messages {
+        match step {
+            InputStep::Block(block) => {
+                let offset = block.block.offset;
+                let searched = offset - *first.get_or_insert(offset);
+                if range.start < offset || BROWSE_SEARCHED_BYTES < searched {
+                    break;
+                }
+                block.messages(&mut |output| match output {
+                    SplitOutput::Message(message)
+                        if (message.start..message.end()).contains(&range.start)
+                            && has_record(&message, &block.source, row, &range) =>
+                    {
+                        passage = Some(passage_of(&message, &range));
+                    }
+                    _ => {}
+                });
+            }
+            InputStep::Ended(StreamEnd {
+                error: Some(error), ..
+            })
+            | InputStep::Failed(InputFailure {
+                error: Some(error), ..
+            }) => return Err(error),
+            _ => {}
+        }
+        if passage.is_some() {
+            break;
+        }
+    }
+    Ok(passage)
+}
+
+/// Returns `true` if a message has the record of `row`, with the same URL and at the same place.
+///
+/// Bytes after those that the id is a hash of must be the URL alone.
+fn has_record(message: &Message<'_>, source: &Source, row: &FoundRow, range: &Range<u64>) -> bool {
+    let hashed = message.raw_start() + digested_bytes(message) as u64;
+    let mut is_there = false;
+    Extractor::default().extract(message, source, &mut |finding| {
+        if let Finding::Url(record) | Finding::Unwrapped(record) = finding {
+            is_there |= (record.origin.start..record.origin.end) == *range
+                && (record.origin.exact || range.end <= hashed)
+                && String::from_utf8_lossy(record.found.url()) == row.url
+                && format!("{:032x}", record.id) == row.id;
+        }
+    });
+    is_there
+}
+
+/// Returns the passage of a range in a message, with nothing of other messages, and nothing that the
+/// digest of the message does not cover. `left_after` is left to the caller.
+fn passage_of(message: &Message<'_>, range: &Range<u64>) -> RawPassage {
+    let offset = |at: u64| {
+        let at = at.saturating_sub(message.raw_start());
+        usize::try_from(at).map_or(message.raw.len(), |at| at.min(message.raw.len()))
+    };
+    let (start, end) = (offset(range.start), offset(range.end));
+    let hashed = digested_bytes(message);
+    let first = start.saturating_sub(BROWSE_AROUND_BYTES);
+    let last = end.saturating_add(BROWSE_AROUND_BYTES).min(hashed).max(end);
+    let before = if hashed < start {
+        &[]
+    } else {
+        from_line(&message.raw[first..start], first == 0)
+    };
+    let after = to_line(&message.raw[end..last], last == message.raw.len());
+    let bytes = &message.raw[start..end.min(start + BROWSE_RAW_BYTES)];
+    RawPassage {
+        left_before: range.start - before.len() as u64,
+        left_out: (end - start - bytes.len()) as u64,
+        left_after: 0,
+        before: before.to_vec(),
+        bytes: bytes.to_vec(),
+        after: after.to_vec(),
+    }
+}
+
+/// Removes the beginning of bytes that is a part of a line, unless there is only one line.
+fn from_line(bytes: &[u8], is_start: bool) -> &[u8] {
+    match memchr::memchr(b'\n', bytes) {
+        Some(at) if !is_start => &bytes[at + 1..],
+        _ => bytes,
+    }
+}
+
+/// Removes the end of bytes that is a part of a line, unless there is only one line.
+fn to_line(bytes: &[u8], is_end: bool) -> &[u8] {
+    match memchr::memrchr(b'\n', bytes) {
+        Some(at) if !is_end => &bytes[..at],
+        _ => bytes,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_around_ends_at_lines() {
+        assert_eq!(from_line(b"alf\nwhole\nsee ", false), b"whole\nsee ");
+        assert_eq!(from_line(b"first\nsee ", true), b"first\nsee ");
+        assert_eq!(from_line(b"one line ", false), b"one line ");
+        assert_eq!(to_line(b" here\nnext\nhal", false), b" here\nnext");
+        assert_eq!(to_line(b" here\nlast\n", true), b" here\nlast\n");
+        assert_eq!(to_line(b" one line", false), b" one line");
+    }
+
+    #[test]
+    fn bytes_that_are_not_shown_are_counted() {
+        let lines = "line\n".repeat(1_000);
+        let url = "u".repeat(300 << 10);
+        let text = format!("\n{lines}see {url} here\n{lines}");
+        let start = lines.len() as u64 + 5;
+        let long = passage_of(
+            &Message::parse(text.as_bytes()),
+            &(start..start + (300 << 10)),
+        );
+        assert_eq!(long.bytes.len(), BROWSE_RAW_BYTES);
+        assert_eq!(long.left_out, (300 << 10) - BROWSE_RAW_BYTES as u64);
+        assert!(long.after.starts_with(b" here\n") && long.before.ends_with(b"\nsee "));
+        assert_eq!(long.left_before + long.before.len() as u64, start);
+    }
+
+    /// The digest of a text covers its first 64 KiB: who wrote a record need not have had more.
+    #[test]
+    fn nothing_is_shown_that_the_digest_does_not_cover() {
+        let secret = "secret\n".repeat(10_000);
+        let text = format!("{secret}see x here\n{secret}");
+        let start = secret.len() as u64 + 4;
+        let end = passage_of(&Message::text(text.as_bytes()), &(start..start + 1));
+        assert_eq!(
+            (&*end.before, &*end.bytes, &*end.after),
+            (&b""[..], &b"x"[..], &b""[..])
+        );
+    }
+}

@@ -1,0 +1,540 @@
+//! The head of a request, and the filter in its query.
+
+use hyper::Method;
+use hyper::header::HOST;
+use jiff::ToSpan;
+use jiff::civil::Date;
+use jiff::tz::TimeZone;
+use url::form_urlencoded;
+
+use crate::load::{SearchOrder, SearchQuery, clean_key, key_of, split_words};
+use urlspool_record::record::ClosedSet;
+use urlspool_text::limits::{BROWSE_FILTER_BYTES, BROWSE_WORDS};
+use urlspool_text::named_enum;
+
+/// The answer to a request that cannot be served. `pages.rs` has the reasons for readers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Refusal {
+    /// The status of HTTP with its phrase.
+    pub(super) status: &'static str,
+}
+
+pub(super) const BAD_REQUEST: Refusal = refusal("400 Bad Request");
+pub(super) const NOT_FOUND: Refusal = refusal("404 Not Found");
+pub(super) const NOT_ALLOWED: Refusal = refusal("405 Method Not Allowed");
+pub(super) const TOO_LONG: Refusal = refusal("431 Request Header Fields Too Large");
+pub(super) const FAILED: Refusal = refusal("500 Internal Server Error");
+pub(super) const UNAVAILABLE: Refusal = refusal("503 Service Unavailable");
+
+const fn refusal(status: &'static str) -> Refusal {
+    Refusal { status }
+}
+
+/// A request for a page.
+#[derive(Debug, PartialEq)]
+pub(super) struct Request {
+    /// The path after the first slash.
+    pub(super) path: String,
+    /// The query after the question mark; empty without one.
+    pub(super) query: String,
+    /// The value of `Host`.
+    pub(super) host: String,
+}
+
+impl Request {
+    /// Reads a request. Its body is not read.
+    pub(super) fn read<B>(request: &hyper::Request<B>) -> Result<Request, Refusal> {
+        if !matches!(*request.method(), Method::GET | Method::HEAD) {
+            return Err(NOT_ALLOWED);
+        }
+        let mut hosts = request.headers().get_all(HOST).iter();
+        let (Some(host), None) = (hosts.next(), hosts.next()) else {
+            return Err(BAD_REQUEST);
+        };
+        let uri = request.uri();
+        let path = uri.path().strip_prefix('/');
+        let path = path.filter(|_| uri.authority().is_none());
+        Ok(Request {
+            path: path.ok_or(BAD_REQUEST)?.to_owned(),
+            query: uri.query().unwrap_or_default().to_owned(),
+            host: String::from_utf8_lossy(host.as_bytes()).into_owned(),
+        })
+    }
+}
+
+/// Returns `true` if a text has a letter or a digit: other characters are not searched.
+pub(super) fn has_words(text: &str) -> bool {
+    text.chars().any(char::is_alphanumeric)
+}
+
+/// The conditions of a page, as its form and its links have them.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Filter {
+    /// The values of [`FilterField::ALL`]; empty texts are no conditions.
+    values: [String; FilterField::ALL.len()],
+    /// The first citations first.
+    pub(super) is_oldest_first: bool,
+}
+
+named_enum! {
+    /// A condition that a page can have, with its name in a query. That of an option of
+    /// `urlspool search` has the same meaning.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub(super) enum FilterField {
+        Words = "q",
+        Domain = "domain",
+        Host = "host",
+        Scheme = "scheme",
+        Sender = "sender",
+        List = "list",
+        /// A thread, by its name ([`Citation::thread`](crate::load::Citation)).
+        Thread = "thread",
+        Hazard = "hazard",
+        Since = "since",
+        Until = "until",
+        Key = "key",
+    }
+}
+
+/// The reason for which nothing is searched.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum NoSearch {
+    /// The value of a condition cannot be understood.
+    Field(FilterField),
+    /// The first date is after the last one.
+    ReversedDates,
+}
+
+/// Order of a list of links.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum LinkOrder {
+    /// Those with the most citations first.
+    #[default]
+    Citations,
+    /// By their keys.
+    Address,
+}
+
+impl LinkOrder {
+    /// Reads the order in a query; its name is `by`.
+    pub(super) fn of_query(query: &str) -> LinkOrder {
+        let mut pairs = form_urlencoded::parse(query.as_bytes());
+        if pairs.any(|(name, value)| name == "by" && value == "address") {
+            LinkOrder::Address
+        } else {
+            LinkOrder::Citations
+        }
+    }
+}
+
+impl FilterField {
+    /// Returns the label of its input.
+    pub(super) fn label(self) -> &'static str {
+        match self {
+            FilterField::Words => "Words",
+            FilterField::Domain => "Domain",
+            FilterField::Host => "Host",
+            FilterField::Scheme => "Scheme",
+            FilterField::Sender => "Sender",
+            FilterField::List => "List or newsgroup",
+            FilterField::Thread => "Thread",
+            FilterField::Hazard => "Hazard",
+            FilterField::Since => "From",
+            FilterField::Until => "To",
+            FilterField::Key => "Link",
+        }
+    }
+}
+
+impl Filter {
+    /// Reads the filter and the number of the page, from 1 on, of a query. Other names are ignored.
+    pub(super) fn of_query(query: &str) -> Result<(Filter, usize), Refusal> {
+        let mut filter = Filter::default();
+        let mut page = 1;
+        for (name, value) in form_urlencoded::parse(query.as_bytes()) {
+            if BROWSE_FILTER_BYTES < value.len() {
+                return Err(TOO_LONG);
+            }
+            if let Some(field) = FilterField::ALL.into_iter().find(|f| f.name() == name) {
+                filter.set(field, value.trim());
+            } else if name == "sort" {
+                filter.is_oldest_first = value == "oldest";
+            } else if name == "page" {
+                page = value
+                    .parse()
+                    .ok()
+                    .filter(|page| 0 < *page)
+                    .ok_or(BAD_REQUEST)?;
+            }
+        }
+        Ok((filter, page))
+    }
+
+    pub(super) fn value(&self, field: FilterField) -> &str {
+        &self.values[field as usize]
+    }
+
+    pub(super) fn set(&mut self, field: FilterField, value: &str) {
+        value.clone_into(&mut self.values[field as usize]);
+    }
+
+    /// Returns the filter with one value replaced.
+    pub(super) fn with(&self, field: FilterField, value: &str) -> Filter {
+        let mut filter = self.clone();
+        filter.set(field, value);
+        filter
+    }
+
+    /// Returns the conditions that are set.
+    pub(super) fn conditions(&self) -> impl Iterator<Item = (FilterField, &str)> {
+        let all = FilterField::ALL.into_iter();
+        all.map(|field| (field, self.value(field)))
+            .filter(|(_, value)| !value.is_empty())
+    }
+
+    /// Returns the query that gives the filter again, after `?`, for an attribute.
+    pub(super) fn to_query(&self, page: usize) -> String {
+        let mut query = form_urlencoded::Serializer::for_suffix(String::from("?"), 1);
+        for (field, value) in self.conditions() {
+            query.append_pair(field.name(), value);
+        }
+        if self.is_oldest_first {
+            query.append_pair("sort", "oldest");
+        }
+        if 1 < page {
+            query.append_pair("page", &page.to_string());
+        }
+        query.finish()
+    }
+
+    /// Returns the filter of all citations of a thread, in the order of the conversation.
+    pub(super) fn of_thread(thread: &str) -> Filter {
+        let filter = Filter::default().with(FilterField::Thread, thread);
+        Filter {
+            is_oldest_first: true,
+            ..filter
+        }
+    }
+
+    /// Returns the query of a list of links, as [`Filter::to_query`].
+    pub(super) fn to_links_query(&self, order: LinkOrder, page: usize) -> String {
+        let query = self.to_query(page);
+        match order {
+            LinkOrder::Citations => query,
+            LinkOrder::Address if query == "?" => query + "by=address",
+            LinkOrder::Address => query + "&by=address",
+        }
+    }
+
+    /// Returns the search for the conditions, or the reason for which there is none.
+    pub(super) fn search(&self) -> Result<PageSearch, NoSearch> {
+        let PageSearch {
+            query,
+            clean_key,
+            words_left_out,
+            ..
+        } = words(self.value(FilterField::Words));
+        let host = |field| self.text(field).map(|text| host_in(&text).to_owned());
+        let scheme = self.text(FilterField::Scheme);
+        let mut search = SearchQuery {
+            domain: host(FilterField::Domain),
+            host: host(FilterField::Host),
+            scheme: scheme.map(|text| text.trim_end_matches([':', '/']).to_owned()),
+            sender: self.text(FilterField::Sender),
+            list: self.text(FilterField::List),
+            hazard: self.text(FilterField::Hazard),
+            url: self.text(FilterField::Key),
+            ..query
+        };
+        let typed = self.value(FilterField::Words);
+        if !search.is_searchable() || !typed.is_empty() && !has_words(typed) {
+            return Err(NoSearch::Field(FilterField::Words));
+        }
+        let hazards = ClosedSet::Hazards.names();
+        if let Some(name) = &search.hazard
+            && !hazards.contains(&&**name)
+        {
+            return Err(NoSearch::Field(FilterField::Hazard));
+        }
+        search.since = self.period(FilterField::Since)?.map(|(start, _)| start);
+        search.until = self.period(FilterField::Until)?.map(|(_, end)| end);
+        if let (Some(since), Some(until)) = (search.since, search.until)
+            && until <= since
+        {
+            return Err(NoSearch::ReversedDates);
+        }
+        if self.is_oldest_first {
+            search.order = SearchOrder::Oldest;
+        }
+        Ok(PageSearch {
+            query: search,
+            thread: self.text(FilterField::Thread),
+            clean_key,
+            words_left_out,
+        })
+    }
+
+    /// Returns the value of a condition, if it is set.
+    fn text(&self, field: FilterField) -> Option<String> {
+        Some(self.value(field).to_owned()).filter(|text| !text.is_empty())
+    }
+
+    /// Returns the period of a date, if it is set.
+    fn period(&self, field: FilterField) -> Result<Option<(i64, i64)>, NoSearch> {
+        let period = self.text(field).map(|text| period(&text));
+        match period {
+            Some(None) => Err(NoSearch::Field(field)),
+            period => Ok(period.flatten()),
+        }
+    }
+}
+
+/// The search of a page.
+#[derive(Debug, Default, PartialEq)]
+pub(super) struct PageSearch {
+    pub(super) query: SearchQuery,
+    /// A thread, by its name.
+    pub(super) thread: Option<String>,
+    /// The clean key of a URL among the words that has parameters of visitors and campaigns: links
+    /// with this clean key match.
+    pub(super) clean_key: Option<String>,
+    /// The number of words and phrases after the first [`BROWSE_WORDS`], which are not searched.
+    pub(super) words_left_out: usize,
+}
+
+impl PageSearch {
+    /// Returns the registrable domain if it is the only condition.
+    pub(super) fn domain_alone(&self) -> Option<String> {
+        let alone = PageSearch {
+            query: SearchQuery {
+                domain: self.query.domain.clone(),
+                order: self.query.order,
+                ..SearchQuery::default()
+            },
+            ..PageSearch::default()
+        };
+        let domain = self.query.domain.as_ref()?;
+        (*self == alone).then(|| domain.to_ascii_lowercase())
+    }
+}
+
+/// Returns the host of a URL that somebody pasted in place of a host.
+fn host_in(text: &str) -> &str {
+    let rest = text.split_once("://").map_or(text, |(_, rest)| rest);
+    rest.split(['/', ':', '?', '#']).next().unwrap_or_default()
+}
+
+/// Returns the search for words, and for phrases in quotes. Quotation marks and dashes that
+/// programs put in place of those of a keyboard stand for them. Of a URL with parameters of visitors
+/// and campaigns the clean key is returned instead.
+fn words(text: &str) -> PageSearch {
+    let text = text.replace(['\u{201c}', '\u{201d}', '\u{201e}'], "\"");
+    let text = text.replace(['\u{2010}', '\u{2013}', '\u{2212}'], "-");
+    let all = split_words(&text);
+    let mut search = PageSearch {
+        words_left_out: all.len().saturating_sub(BROWSE_WORDS),
+        ..PageSearch::default()
+    };
+    for word in all.into_iter().take(BROWSE_WORDS) {
+        match clean_key_of_pasted(word).filter(|_| search.clean_key.is_none()) {
+            Some(key) => search.clean_key = Some(key),
+            None => search.query.words.push(word.to_owned()),
+        }
+    }
+    search
+}
+
+/// Returns the clean key of a URL that has parameters of visitors and campaigns.
+fn clean_key_of_pasted(word: &str) -> Option<String> {
+    let url = word.trim_matches(['<', '>']);
+    if !url.contains("://") {
+        return None;
+    }
+    let url = url.split('#').next().unwrap_or_default();
+    let key = key_of(url);
+    let clean = clean_key(&key);
+    (clean != key).then(|| clean.into_owned())
+}
+
+/// Returns the first second of a year (`1996`), a month (`1996-07`) or a day (`1996-07-02`), and
+/// the first one after it. A year has four digits: nobody means the year 96.
+fn period(text: &str) -> Option<(i64, i64)> {
+    let parts: Vec<&str> = text.split('-').collect();
+    let (year, month, day, span) = match *parts {
+        [year] => (year, "1", "1", 1.year()),
+        [year, month] => (year, month, "1", 1.month()),
+        [year, month, day] => (year, month, day, 1.day()),
+        _ => return None,
+    };
+    if year.len() != 4 {
+        return None;
+    }
+    let (month, day) = (month.parse().ok()?, day.parse().ok()?);
+    let start = Date::new(year.parse().ok()?, month, day).ok()?;
+    Some((midnight(start)?, midnight(start.checked_add(span).ok()?)?))
+}
+
+/// Returns the second at which a day begins.
+fn midnight(date: Date) -> Option<i64> {
+    let zoned = date.to_zoned_datetime(TimeZone::UTC).ok()?;
+    Some(zoned.timestamp().as_second())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use urlspool_text::limits::SEARCH_PHRASE_WORDS;
+
+    #[test]
+    fn a_request_has_one_host_and_a_path() {
+        let read = |method: &str, target: &str, hosts: &[&str]| {
+            let mut request = hyper::Request::builder().method(method).uri(target);
+            for host in hosts {
+                request = request.header("host", *host);
+            }
+            Request::read(&request.body(()).unwrap())
+        };
+        let request = read("GET", "/link?key=a%26b", &["localhost:8080"]).unwrap();
+        assert_eq!((&*request.path, &*request.query), ("link", "key=a%26b"));
+        for (method, target, hosts, refusal) in [
+            ("POST", "/", &["a"][..], NOT_ALLOWED),
+            ("GET", "/", &[], BAD_REQUEST),
+            ("GET", "/", &["a", "b"], BAD_REQUEST),
+            ("GET", "http://a/", &["a"], BAD_REQUEST),
+            ("GET", "*", &["a"], BAD_REQUEST),
+        ] {
+            assert_eq!(
+                read(method, target, hosts),
+                Err(refusal),
+                "{method} {target}"
+            );
+        }
+    }
+
+    #[test]
+    fn a_filter_is_its_query() {
+        let query = "?q=a+%22b+c%22&domain=m.example&since=1996-02&sort=oldest&page=3";
+        let (filter, page) = Filter::of_query(&query[1..]).unwrap();
+        assert_eq!(filter.to_query(page), query);
+        let search = filter.search().unwrap().query;
+        assert_eq!(search.words, ["a", "\"b c\""]);
+        assert_eq!(search.since, Some(823_132_800));
+        assert_eq!(Filter::of_query("page=0"), Err(BAD_REQUEST));
+        let long = format!("q=\"{}", "a+".repeat(SEARCH_PHRASE_WORDS + 1));
+        let (long, _) = Filter::of_query(&long).unwrap();
+        assert_eq!(long.search(), Err(NoSearch::Field(FilterField::Words)));
+        for date in ["1996-13", "96", "7/1996", "July+1996"] {
+            let (wrong, _) = Filter::of_query(&format!("until={date}")).unwrap();
+            let expected = NoSearch::Field(FilterField::Until);
+            assert_eq!(wrong.search().unwrap_err(), expected, "{date}");
+        }
+    }
+
+    #[test]
+    fn the_first_date_is_not_after_the_last_one() {
+        for (since, until, is_reversed) in [
+            ("1997", "1996", true),
+            ("1996-07-02", "1996-07-01", true),
+            ("1996-07", "1996", false),
+            ("1996-07-01", "1996-07-01", false),
+        ] {
+            let filter = Filter::default().with(FilterField::Since, since);
+            let search = filter.with(FilterField::Until, until).search();
+            assert_eq!(
+                search == Err(NoSearch::ReversedDates),
+                is_reversed,
+                "{since}"
+            );
+        }
+    }
+
+    #[test]
+    fn a_list_of_links_has_an_order() {
+        let filter = Filter::default().with(FilterField::Domain, "m.example");
+        for (filter, query) in [
+            (filter, "?domain=m.example&page=2&by=address"),
+            (Filter::default(), "?page=2&by=address"),
+        ] {
+            assert_eq!(filter.to_links_query(LinkOrder::Address, 2), query);
+            assert_eq!(LinkOrder::of_query(&query[1..]), LinkOrder::Address);
+            assert_eq!(Filter::of_query(&query[1..]), Ok((filter, 2)));
+        }
+        let by = Filter::default().to_links_query(LinkOrder::Address, 1);
+        assert_eq!(by, "?by=address");
+        assert_eq!(LinkOrder::of_query("domain=by"), LinkOrder::Citations);
+    }
+
+    #[test]
+    fn quotation_marks_and_dashes_of_other_programs_are_read() {
+        let query = "q=%E2%80%9Cb+c%E2%80%9D+%E2%80%93d";
+        let search = Filter::of_query(query).unwrap().0.search().unwrap().query;
+        assert_eq!(search.words, ["\"b c\"", "-d"]);
+    }
+
+    #[test]
+    fn what_is_pasted_into_a_field_is_read_as_it_is_meant() {
+        let query = "domain=http://m.example/&host=www.m.example:80&scheme=ftp://";
+        let search = Filter::of_query(query).unwrap().0.search().unwrap().query;
+        assert_eq!(search.domain.as_deref(), Some("m.example"));
+        assert_eq!(search.host.as_deref(), Some("www.m.example"));
+        assert_eq!(search.scheme.as_deref(), Some("ftp"));
+    }
+    #[test]
+    fn a_pasted_url_is_searched_without_parameters_of_campaigns() {
+        let search = |words: &str| {
+            let mut filter = Filter::default();
+            filter.set(FilterField::Words, words);
+            filter.search().unwrap()
+        };
+        let pasted = search("lamp <HTTP://M.example:80/x?utm_source=a&id=1#top>");
+        assert_eq!(pasted.clean_key.as_deref(), Some("http://m.example/x?id=1"));
+        assert_eq!(pasted.query.words, ["lamp"]);
+        for words in ["http://m.example/x?id=1", "x?utm_source=a"] {
+            let other = search(words);
+            assert_eq!(
+                (other.clean_key, other.query.words),
+                (None, vec![words.to_owned()])
+            );
+        }
+    }
+
+    #[test]
+    fn words_after_the_last_that_is_searched_are_counted() {
+        let mut filter = Filter::default();
+        for (count, left_out) in [(BROWSE_WORDS, 0), (BROWSE_WORDS + 3, 3)] {
+            filter.set(FilterField::Words, &"a ".repeat(count));
+            let search = filter.search().unwrap();
+            assert_eq!(
+                (search.query.words.len(), search.words_left_out),
+                (BROWSE_WORDS, left_out)
+            );
+        }
+    }
+
+    #[test]
+    fn a_domain_is_alone_without_other_conditions() {
+        let alone = |query: &str| {
+            let (filter, _) = Filter::of_query(query).unwrap();
+            filter.search().unwrap().domain_alone()
+        };
+        let domain = Some("m.example".to_owned());
+        assert_eq!(alone("domain=M.example&sort=oldest&page=2"), domain);
+        let url = "q=http://m.example/?utm_source=x";
+        for other in ["q=lamp", "thread=%3C1%3E", "since=1996", url, "key=http:x"] {
+            assert_eq!(alone(&format!("domain=m.example&{other}")), None, "{other}");
+        }
+        assert_eq!(alone("host=m.example"), None);
+    }
+
+    #[test]
+    fn a_hazard_has_the_name_that_records_have() {
+        let mut filter = Filter::default();
+        filter.set(FilterField::Hazard, "mismatch");
+        assert_eq!(
+            filter.search().unwrap().query.hazard.as_deref(),
+            Some("mismatch")
+        );
+        filter.set(FilterField::Hazard, "odd\",\"x");
+        assert_eq!(filter.search(), Err(NoSearch::Field(FilterField::Hazard)));
+    }
+}

@@ -1,0 +1,287 @@
+//! The columns that fields of the record fill in `SQLite` and `PostgreSQL`, made from the table of
+//! the fields; and the view `records`, which puts them together again.
+
+use std::sync::LazyLock;
+
+use urlspool_record::record::{Field, FieldId};
+
+/// A table with columns of fields. Those of `links` and `segments` are in `tables.sql`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Table {
+    Sources,
+    Messages,
+    Urls,
+}
+
+/// A column of a table.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Column {
+    /// The value of a field.
+    Field(FieldId),
+    /// The date of the message, if it is plausible.
+    Cited,
+}
+
+/// Loaded fields without a column: those that are the same in each row, the key, which is a link,
+/// the bytes of the mailbox, which have a hash, and the place of the message, which differs among
+/// its copies.
+const NO_COLUMN: &[FieldId] = &[
+    FieldId::Schema,
+    FieldId::Type,
+    FieldId::Key,
+    FieldId::SourceMailboxBase64,
+    FieldId::MessageStart,
+    FieldId::MessageEnd,
+];
+
+/// Fields whose words a search finds. `sqlite/connection.rs` names their columns.
+#[cfg(any(feature = "elasticsearch", feature = "postgres"))]
+pub(super) const SEARCHED_FIELDS: [FieldId; 6] = [
+    FieldId::Url,
+    FieldId::Anchor,
+    FieldId::MessageSubject,
+    FieldId::MessageFrom,
+    FieldId::ContextBefore,
+    FieldId::ContextAfter,
+];
+
+/// Fields that are the last of their table and of the view.
+const LAST: &[FieldId] = &[
+    FieldId::MessageFields,
+    FieldId::ContextBefore,
+    FieldId::ContextAfter,
+];
+
+/// Fields that have a column and are not in the view.
+const NOT_IN_VIEW: &[FieldId] = &[
+    FieldId::SourcePathBase64,
+    FieldId::SourceMemberBase64,
+    FieldId::SourceExact,
+    FieldId::MessageDateRaw,
+    FieldId::MessageReferences,
+];
+
+impl Table {
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Table::Sources => "sources",
+            Table::Messages => "messages",
+            Table::Urls => "urls",
+        }
+    }
+
+    /// Returns the table in which the view finds a field; `None` for a field without a column.
+    fn of(field: FieldId) -> Option<Table> {
+        if !field.field().is_loaded || NO_COLUMN.contains(&field) {
+            return None;
+        }
+        Some(match (field, field.field().parent()) {
+            // The place of the URL itself.
+            (FieldId::SourceStart | FieldId::SourceEnd, _) => Table::Urls,
+            (FieldId::SourceLine | FieldId::SourceExact, _) => Table::Urls,
+            // A file may be loaded for one mailbox after another.
+            (FieldId::SourceMailbox, _) | (_, Some("message")) => Table::Messages,
+            (_, Some("source")) => Table::Sources,
+            _ => Table::Urls,
+        })
+    }
+
+    /// Returns the columns of fields: first those that identify a row, then the others in the order
+    /// of the record. The record's id is not among them: columns of other kinds stand between it
+    /// and the others.
+    pub(super) fn columns(self) -> &'static [Column] {
+        static COLUMNS: LazyLock<[Vec<Column>; 3]> =
+            LazyLock::new(|| [Table::Sources, Table::Messages, Table::Urls].map(Table::made));
+        &COLUMNS[self as usize]
+    }
+
+    fn made(self) -> Vec<Column> {
+        let first: &[FieldId] = match self {
+            Table::Sources => &[
+                FieldId::SourcePath,
+                FieldId::SourcePathBase64,
+                FieldId::SourceMember,
+                FieldId::SourceMemberBase64,
+                FieldId::SourceMailbox,
+            ],
+            Table::Messages => &[FieldId::MessageDigest, FieldId::SourceMailbox],
+            Table::Urls => &[],
+        };
+        let mut columns: Vec<_> = first.iter().copied().map(Column::Field).collect();
+        for field in fields() {
+            if Table::of(field) == Some(self) && !first.contains(&field) && field != FieldId::Id {
+                columns.push(Column::Field(field));
+            }
+            if field == FieldId::Href && self == Table::Urls {
+                columns.push(Column::Cited);
+            }
+        }
+        columns
+    }
+
+    /// Returns the columns of fields as `CREATE TABLE` has them, one on a line.
+    fn definitions(self, sql_type: fn(&Field) -> &'static str) -> String {
+        let columns = self.columns().iter().map(|column| {
+            let is_optional = column.id().is_optional();
+            column.with_type(sql_type) + if is_optional { "" } else { " NOT NULL" }
+        });
+        columns.collect::<Vec<_>>().join(",\n  ")
+    }
+}
+
+impl Column {
+    /// Returns the name, in quotes if it has another meaning in SQL.
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Column::Cited => "cited",
+            Column::Field(FieldId::Id) => "record_id",
+            Column::Field(FieldId::SourceEnd) => "\"end\"",
+            Column::Field(FieldId::MessageId) => "message_id",
+            Column::Field(FieldId::MessageFrom) => "sender",
+            Column::Field(FieldId::MessageReferences) => "reference_ids",
+            Column::Field(FieldId::ContextBefore) => "context_before",
+            Column::Field(FieldId::ContextAfter) => "context_after",
+            Column::Field(field) => field.field().key(),
+        }
+    }
+
+    fn id(self) -> FieldId {
+        match self {
+            Column::Cited => FieldId::MessageDate,
+            Column::Field(field) => field,
+        }
+    }
+
+    /// Returns the name and the type.
+    pub(super) fn with_type(self, sql_type: fn(&Field) -> &'static str) -> String {
+        format!("{} {}", self.name(), sql_type(self.id().field()))
+    }
+}
+
+/// The tables, with words for what databases have in different ways.
+const TABLES: &str = include_str!("tables.sql");
+
+/// Returns the statements that create the tables in a database, which has these `words`.
+pub(super) fn created_tables(
+    sql_type: fn(&Field) -> &'static str,
+    words: &[(&str, &str)],
+) -> String {
+    let mut sql = TABLES.to_owned();
+    for table in [Table::Sources, Table::Messages, Table::Urls] {
+        let columns = table.definitions(sql_type);
+        sql = sql.replace(&format!("{{{}}}", table.name()), &columns);
+    }
+    let replaced = words.iter();
+    replaced.fold(sql, |sql, (word, text)| sql.replace(word, text))
+}
+
+/// Returns all fields, in the order of their columns.
+fn fields() -> Vec<FieldId> {
+    let mut fields = FieldId::ALL.to_vec();
+    fields.sort_by_key(|field| LAST.contains(field));
+    fields
+}
+
+/// The column of `links` that [`clean_key`](super::tracking::clean_key) fills.
+pub(super) const CLEAN_KEY: &str = "clean_key";
+
+/// Returns the names of columns as a list in SQL, each after `prefix`.
+#[cfg(feature = "postgres")]
+pub(super) fn names(columns: &[Column], prefix: &str) -> String {
+    let names = columns
+        .iter()
+        .map(|column| format!("{prefix}{}", column.name()));
+    names.collect::<Vec<_>>().join(", ")
+}
+
+/// Returns the statement that creates the view `records`: a row for each record, with the names of
+/// the record's fields.
+pub(super) fn records_view() -> String {
+    let viewed_fields = fields()
+        .into_iter()
+        .filter(|field| !NOT_IN_VIEW.contains(field));
+    let columns: Vec<_> = viewed_fields.flat_map(viewed).collect();
+    format!(
+        "
+CREATE VIEW records AS
+  SELECT {}
+  FROM urls
+    JOIN messages ON messages.id = urls.message
+    JOIN sources ON sources.id = urls.source
+    LEFT JOIN links ON links.id = urls.link;
+",
+        columns.join(",\n    ")
+    )
+}
+
+/// Returns the column of the view that a field fills, and the column before it if that is none of a
+/// field.
+fn viewed(field: FieldId) -> Vec<String> {
+    let table = match (Table::of(field), field) {
+        (Some(table), _) => table.name(),
+        (None, FieldId::Key) => "links",
+        (None, _) => return Vec::new(),
+    };
+    let (column, name) = (Column::Field(field).name(), field.name().replace('.', "_"));
+    let shown = if column == name {
+        format!("{table}.{column}")
+    } else {
+        format!("{table}.{column} AS {name}")
+    };
+    match field {
+        FieldId::SourcePath => vec!["urls.cited".to_owned(), shown],
+        FieldId::ContextBefore => vec![format!("links.{CLEAN_KEY}"), shown],
+        _ => vec![shown],
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Rows are added by position: a column of a database that is there must not move.
+    #[test]
+    fn columns_keep_their_places() {
+        for (table, expected) in [
+            (
+                Table::Sources,
+                "path path_b64 member member_b64 mailbox kind",
+            ),
+            (
+                Table::Messages,
+                "digest mailbox message_id date date_raw sender subject newsgroups list_id \
+                 reference_ids fields",
+            ),
+            (
+                Table::Urls,
+                "url fragment scheme host domain port href cited conforms warnings hazards form \
+                 wrapper repairs confidence truncated region quote_depth anchor mismatch \
+                 unwrapped_from unwrapped_by start \"end\" line exact count context_before \
+                 context_after",
+            ),
+        ] {
+            let columns = table.columns();
+            let names: Vec<_> = columns.iter().map(|column| column.name()).collect();
+            assert_eq!(names.join(" "), expected);
+        }
+    }
+
+    #[test]
+    fn the_view_has_each_column_but_those_that_are_left_out() {
+        let view = records_view();
+        for table in [Table::Sources, Table::Messages, Table::Urls] {
+            for column in table.columns() {
+                let Column::Field(field) = column else {
+                    continue;
+                };
+                let name = field.name().replace('.', "_");
+                let is_there = [" ", "."].iter().any(|before| {
+                    [",", "\n"]
+                        .iter()
+                        .any(|after| view.contains(&format!("{before}{name}{after}")))
+                });
+                assert_eq!(is_there, !NOT_IN_VIEW.contains(field), "{name}");
+            }
+        }
+    }
+}

@@ -1,0 +1,469 @@
+//! Matches of a search, and citations of a URL, as lines: for people, as a table, or as JSON with the
+//! names of the record's fields.
+
+use std::ops::Range;
+
+use data_encoding::BASE64;
+use serde::{Serialize, Serializer};
+use serde_json::value::RawValue;
+
+use crate::stats::list_names;
+use urlspool_record::record::{GrepLine, GrepStyle, TableSyntax, json_line, list_texts};
+use urlspool_text::diagnostic::{printable, shortened};
+
+/// Stands for the date of a message without one.
+const NO_DATE: &str = "(no date) ";
+
+/// A record as a search finds it in a database. The fields are those of the record, in its order.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[expect(
+    missing_docs,
+    reason = "the table of the fields is their documentation"
+)]
+pub struct FoundRow {
+    pub id: String,
+    pub url: String,
+    pub fragment: Option<String>,
+    pub confidence: f64,
+    pub region: String,
+    pub anchor: Option<String>,
+    pub source: FoundSource,
+    pub message: FoundMessage,
+    pub context: Option<FoundContext>,
+}
+
+/// The `source` of a record that was found.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct FoundSource {
+    pub path: String,
+    pub path_b64: Option<String>,
+    /// The list of names, as JSON.
+    #[serde(serialize_with = "as_json")]
+    pub member: Option<String>,
+    /// The list of names in base64, as JSON.
+    #[serde(serialize_with = "as_json")]
+    pub member_b64: Option<String>,
+    pub start: i64,
+    pub end: i64,
+}
+
+impl FoundSource {
+    /// Returns the bytes of the path.
+    pub(crate) fn path_bytes(&self) -> Vec<u8> {
+        bytes_of(self.path_b64.as_deref(), &self.path)
+    }
+}
+
+/// The `message` of a record that was found.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct FoundMessage {
+    pub id: Option<String>,
+    pub date: Option<String>,
+    pub from: Option<String>,
+    pub subject: Option<String>,
+}
+
+/// The `context` of a record that was found.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[expect(
+    missing_docs,
+    reason = "the table of the fields is their documentation"
+)]
+pub struct FoundContext {
+    pub before: String,
+    pub after: String,
+    /// The ranges of words in `before` that were searched for.
+    #[serde(skip)]
+    pub before_marks: Vec<Range<usize>>,
+    /// The ranges of words in `after`.
+    #[serde(skip)]
+    pub after_marks: Vec<Range<usize>>,
+}
+
+/// A piece of a passage.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PassagePiece {
+    /// Its text, on one line, without control characters.
+    pub text: String,
+    /// `true` for words that were searched for.
+    pub is_marked: bool,
+}
+
+impl FoundContext {
+    /// Creates a context without marks.
+    #[must_use]
+    pub fn new(before: String, after: String) -> FoundContext {
+        FoundContext {
+            before,
+            after,
+            before_marks: Vec::new(),
+            after_marks: Vec::new(),
+        }
+    }
+
+    /// Leaves of both texts at most `max_chars` characters next to the URL. There must be no marks.
+    pub fn shorten(&mut self, max_chars: usize) {
+        if let Some((start, cut)) = self.before.char_indices().rev().nth(max_chars) {
+            self.before
+                .replace_range(..start + cut.len_utf8(), "\u{2026}");
+        }
+        self.after = shortened(&self.after, max_chars).into_owned();
+    }
+
+    /// Returns the texts around a URL with the URL between them, which is shortened if it is long.
+    #[must_use]
+    pub fn passage(&self, url: &str) -> Vec<PassagePiece> {
+        let mut pieces = pieces(&self.before, &self.before_marks);
+        pieces.push(PassagePiece {
+            text: printable(&shortened(url, PASSAGE_URL_CHARS)),
+            is_marked: false,
+        });
+        pieces.extend(self::pieces(&self.after, &self.after_marks));
+        if let Some(first) = pieces.first_mut() {
+            first.text = first.text.trim_start().to_owned();
+        }
+        if let Some(last) = pieces.last_mut() {
+            last.text.truncate(last.text.trim_end().len());
+        }
+        pieces
+    }
+
+    /// Returns the passage as one text, without marks.
+    #[must_use]
+    pub fn passage_text(&self, url: &str) -> String {
+        let pieces = self.passage(url).into_iter();
+        pieces.map(|piece| piece.text).collect()
+    }
+}
+
+/// Divides a text at the borders of marks. All white space in it becomes single blanks.
+fn pieces(text: &str, marks: &[Range<usize>]) -> Vec<PassagePiece> {
+    let mut cuts = Vec::new();
+    let mut end = 0;
+    for mark in marks {
+        cuts.extend([(end..mark.start, false), (mark.clone(), true)]);
+        end = mark.end;
+    }
+    cuts.push((end..text.len(), false));
+    cuts.retain(|(range, _)| !range.is_empty());
+    let pieces = cuts.into_iter().map(|(range, is_marked)| PassagePiece {
+        text: printable(&with_single_blanks(&text[range])),
+        is_marked,
+    });
+    pieces.collect()
+}
+
+fn with_single_blanks(text: &str) -> String {
+    let mut single = String::with_capacity(text.len());
+    let mut was_blank = false;
+    for c in text.chars() {
+        let is_blank = c.is_whitespace();
+        if !is_blank {
+            single.push(c);
+        } else if !was_blank {
+            single.push(' ');
+        }
+        was_blank = is_blank;
+    }
+    single
+}
+
+/// Marks of words on a terminal with colours: bold red, as `grep` has them.
+const COLORED_MARK: [&str; 2] = ["\u{1b}[1;31m", "\u{1b}[0m"];
+
+/// Marks of words in plain text, as mail has them.
+const PLAIN_MARK: [&str; 2] = ["*", "*"];
+
+/// Maximum length of a URL in a passage, in characters: the whole URL stands beside it.
+const PASSAGE_URL_CHARS: usize = 60;
+
+impl FoundRow {
+    /// Appends the line `path!member:start: url`.
+    pub fn write_grep(&self, style: GrepStyle, out: &mut Vec<u8>) {
+        let path = self.source.path_bytes();
+        let url = self.whole_url();
+        let line = GrepLine {
+            path: &path,
+            member: &self.member_bytes(),
+            start: self.source.start.cast_unsigned(),
+            url: url.as_bytes(),
+        };
+        line.write(style, out);
+    }
+
+    /// Appends two lines: the date, the sender and the subject; and the one of
+    /// [`FoundRow::write_grep`]. Below them stands the passage, if the record has its context.
+    pub fn write_text(&self, style: GrepStyle, out: &mut Vec<u8>) {
+        let date = self.message.date.as_deref().unwrap_or(NO_DATE);
+        let mut line = date.get(..NO_DATE.len()).unwrap_or(date).to_owned();
+        let texts = [&self.message.from, &self.message.subject];
+        for text in texts.into_iter().flatten() {
+            line.push_str("  ");
+            line.push_str(&printable(text));
+        }
+        out.extend_from_slice(line.as_bytes());
+        out.push(b'\n');
+        self.write_grep(style, out);
+        if let Some(context) = &self.context {
+            let [start, end] = match style {
+                GrepStyle::Colored => COLORED_MARK,
+                GrepStyle::Plain | GrepStyle::Escaped => PLAIN_MARK,
+            };
+            out.extend_from_slice(b"  ");
+            for PassagePiece { text, is_marked } in context.passage(&self.whole_url()) {
+                let [start, end] = if is_marked { [start, end] } else { [""; 2] };
+                out.extend_from_slice(format!("{start}{text}{end}").as_bytes());
+            }
+            out.push(b'\n');
+        }
+    }
+
+    /// Appends the URL with its fragment.
+    pub fn write_url(&self, out: &mut Vec<u8>) {
+        out.extend_from_slice(self.whole_url().as_bytes());
+        out.push(b'\n');
+    }
+
+    /// Returns the URL with its fragment.
+    pub(crate) fn whole_url(&self) -> String {
+        match &self.fragment {
+            Some(fragment) => format!("{}#{fragment}", self.url),
+            None => self.url.clone(),
+        }
+    }
+
+    fn member_bytes(&self) -> Vec<Vec<u8>> {
+        let encoded = self.source.member_b64.as_deref();
+        let list = encoded.or(self.source.member.as_deref());
+        let names = list_texts(list.unwrap_or_default()).into_iter();
+        names
+            .map(|name| bytes_of(encoded.map(|_| &*name), &name))
+            .collect()
+    }
+}
+
+/// A row of a list of matches, citations or links.
+pub trait ListRow: Serialize + Sized {
+    /// The names of the columns of [`ListRow::write_row`].
+    const COLUMNS: &'static [&'static str];
+
+    /// Appends a row of a table.
+    fn write_row(&self, syntax: TableSyntax, out: &mut Vec<u8>);
+
+    /// Appends a line of JSON. `urlspool show` reads those of matches and citations.
+    fn write_json(&self, out: &mut Vec<u8>) {
+        out.extend_from_slice(&json_line(self));
+    }
+}
+
+impl ListRow for FoundRow {
+    const COLUMNS: &[&str] = &[
+        "message.date",
+        "message.from",
+        "message.subject",
+        "url",
+        "fragment",
+        "source.path",
+        "source.start",
+        "message.id",
+    ];
+
+    fn write_row(&self, syntax: TableSyntax, out: &mut Vec<u8>) {
+        let start = self.source.start.to_string();
+        let cells = [
+            self.message.date.as_deref(),
+            self.message.from.as_deref(),
+            self.message.subject.as_deref(),
+            Some(&*self.url),
+            self.fragment.as_deref(),
+            Some(&*self.source.path),
+            Some(&*start),
+            self.message.id.as_deref(),
+        ];
+        syntax.write_cells(cells, out);
+    }
+}
+
+/// A record that cites a URL, with the conversation around it.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Citation {
+    /// The fields of the record that a search finds.
+    #[serde(flatten)]
+    pub found: FoundRow,
+    /// Number of quote marks before the URL: above 0 somebody quoted an earlier message.
+    pub quote_depth: i64,
+    /// The `List-Id` of the message.
+    pub list_id: Option<String>,
+    /// The newsgroups of the message.
+    pub newsgroups: Vec<String>,
+    /// The first Message-ID of `References`, or that of the message if it has none.
+    pub thread: Option<String>,
+}
+
+impl Citation {
+    /// Returns the names of the mailing list and of the newsgroups, each once.
+    #[must_use]
+    pub fn lists(&self) -> Vec<String> {
+        list_names(self.list_id.as_deref(), &self.newsgroups)
+    }
+
+    /// Appends the lines of [`FoundRow::write_text`], with the passage, and below them the list, the
+    /// thread, the depth of the quotation and the text of the link, if there are any.
+    pub fn write_text(&self, style: GrepStyle, out: &mut Vec<u8>) {
+        self.found.write_text(style, out);
+        let quoted = (0 < self.quote_depth).then(|| self.quote_depth.to_string());
+        let lists = Some(self.lists().join(", ")).filter(|text| !text.is_empty());
+        for (name, text) in [
+            ("list", lists.as_deref()),
+            ("thread", self.thread.as_deref()),
+            ("quoted", quoted.as_deref()),
+            ("text", self.found.anchor.as_deref()),
+        ] {
+            if let Some(text) = text {
+                out.extend_from_slice(format!("  {name:<8}{}\n", printable(text)).as_bytes());
+            }
+        }
+    }
+}
+
+impl ListRow for Citation {
+    const COLUMNS: &[&str] = &[
+        "message.date",
+        "message.from",
+        "message.subject",
+        "list",
+        "thread",
+        "quote_depth",
+        "url",
+        "anchor",
+        "passage",
+        "source.path",
+        "source.start",
+        "message.id",
+    ];
+
+    fn write_row(&self, syntax: TableSyntax, out: &mut Vec<u8>) {
+        let found = &self.found;
+        let lists = self.lists().join(" ");
+        let (depth, start) = (self.quote_depth.to_string(), found.source.start.to_string());
+        let url = found.whole_url();
+        let context = found.context.as_ref();
+        let passage = context.map(|context| context.passage_text(&url));
+        syntax.write_cells(
+            [
+                found.message.date.as_deref(),
+                found.message.from.as_deref(),
+                found.message.subject.as_deref(),
+                Some(&*lists),
+                self.thread.as_deref(),
+                Some(&*depth),
+                Some(&*url),
+                found.anchor.as_deref(),
+                passage.as_deref(),
+                Some(&*found.source.path),
+                Some(&*start),
+                found.message.id.as_deref(),
+            ],
+            out,
+        );
+    }
+}
+
+/// A link with the number of its citations.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct CitedLink {
+    /// The key of the link.
+    pub url: String,
+    /// The number of its citations.
+    pub citations: u64,
+}
+
+impl ListRow for CitedLink {
+    const COLUMNS: &[&str] = &["url", "citations"];
+
+    fn write_row(&self, syntax: TableSyntax, out: &mut Vec<u8>) {
+        let citations = self.citations.to_string();
+        syntax.write_cells([Some(&*self.url), Some(&*citations)], out);
+    }
+}
+
+/// The bytes of a text: those in base64, if there are any.
+fn bytes_of(encoded: Option<&str>, text: &str) -> Vec<u8> {
+    let decoded = encoded.and_then(|encoded| BASE64.decode(encoded.as_bytes()).ok());
+    decoded.unwrap_or_else(|| text.as_bytes().to_owned())
+}
+
+/// Writes a list that is JSON already; null if there is none, or somebody changed the database.
+#[expect(clippy::ref_option, reason = "serde passes a field by reference")]
+fn as_json<S: Serializer>(list: &Option<String>, serializer: S) -> Result<S::Ok, S::Error> {
+    let list: Option<&RawValue> = list
+        .as_deref()
+        .and_then(|list| serde_json::from_str(list).ok());
+    list.serialize(serializer)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use urlspool_record::record::read_source_range;
+
+    fn row() -> FoundRow {
+        FoundRow {
+            id: "0".repeat(32),
+            url: "http://a.example/".to_owned(),
+            fragment: Some("f".to_owned()),
+            confidence: 1.0,
+            region: "body".to_owned(),
+            anchor: None,
+            source: FoundSource {
+                path: "a?".to_owned(),
+                path_b64: Some("Yf8=".to_owned()),
+                member: Some("[\"b\"]".to_owned()),
+                member_b64: None,
+                start: 3,
+                end: 9,
+            },
+            message: FoundMessage {
+                id: None,
+                date: None,
+                from: None,
+                subject: None,
+            },
+            context: None,
+        }
+    }
+
+    #[test]
+    fn a_context_is_shortened_away_from_its_url() {
+        for (before, after, expected) in [
+            ("ab", "cd", ("ab", "cd")),
+            (
+                "a\u{e9}\u{e8}",
+                "\u{e9}\u{e8}a",
+                ("\u{2026}\u{e9}\u{e8}", "\u{e9}\u{e8}\u{2026}"),
+            ),
+            ("", "", ("", "")),
+        ] {
+            let mut context = FoundContext::new(before.to_owned(), after.to_owned());
+            context.shorten(2);
+            assert_eq!((&*context.before, &*context.after), expected);
+        }
+    }
+
+    #[test]
+    fn a_match_leads_back_to_its_bytes() {
+        let mut line = Vec::new();
+        row().write_json(&mut line);
+        let range = read_source_range(str::from_utf8(&line).unwrap()).unwrap();
+        assert_eq!(range.path.as_os_str().as_encoded_bytes(), b"a\xFF");
+        assert_eq!((range.start, range.end), (3, 9));
+        assert_eq!(range.member, [b"b".to_vec()]);
+    }
+
+    #[test]
+    fn a_line_for_people_names_file_member_and_offset() {
+        let mut line = Vec::new();
+        row().write_grep(GrepStyle::Plain, &mut line);
+        assert_eq!(line, b"a\xFF!b:3: http://a.example/#f\n");
+    }
+}

@@ -1,0 +1,155 @@
+//! HTTP clients: of the server that a load or an audit was given, and of no other; and the pauses
+//! that it asks for.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use rustls::pki_types::CertificateDer;
+use ureq::config::Config;
+use ureq::config::ConfigBuilder;
+use ureq::http::Response;
+use ureq::tls::{Certificate, ClientCert, RootCerts, TlsConfig};
+use ureq::typestate::AgentScope;
+use ureq::{Agent, Body};
+
+/// Creates a client of `server`, a URL, which shows its certificate if it has one. It trusts these
+/// authorities; those of the machine if they are `None`. It follows no redirects and uses no proxy,
+/// and a request ends after `timeout`.
+#[must_use]
+pub fn http_agent(
+    server: &str,
+    authorities: Option<&[CertificateDer<'static>]>,
+    certificate: Option<ClientCert>,
+    user_agent: &str,
+    timeout: Duration,
+) -> Agent {
+    let tls = tls(trusted_roots(server, authorities), certificate);
+    config(tls, user_agent, timeout).build().new_agent()
+}
+
+/// Returns the configuration of a client of any server, which trusts the authorities of this machine.
+/// It follows no redirects, uses no proxy, and keeps no connection open.
+#[must_use]
+pub fn config_of_any_server(user_agent: &str, timeout: Duration) -> Config {
+    let tls = tls(trusted_roots("https:", None), None);
+    let config = config(tls, user_agent, timeout);
+    config.max_idle_connections(0).build()
+}
+
+fn tls(roots: RootCerts, certificate: Option<ClientCert>) -> TlsConfig {
+    let provider = Arc::new(rustls::crypto::ring::default_provider());
+    TlsConfig::builder()
+        .unversioned_rustls_crypto_provider(provider)
+        .root_certs(roots)
+        .client_cert(certificate)
+        .build()
+}
+
+fn config(tls: TlsConfig, user_agent: &str, timeout: Duration) -> ConfigBuilder<AgentScope> {
+    Agent::config_builder()
+        .tls_config(tls)
+        .proxy(None)
+        .http_status_as_error(false)
+        .max_redirects(0)
+        .timeout_global(Some(timeout))
+        .user_agent(user_agent)
+}
+
+/// The certificates that are trusted, if the server is asked by TLS.
+fn trusted_roots(server: &str, authorities: Option<&[CertificateDer<'static>]>) -> RootCerts {
+    let found = match authorities {
+        _ if !server.starts_with("https:") => Vec::new(),
+        None => rustls_native_certs::load_native_certs().certs,
+        Some(certificates) => certificates.to_vec(),
+    };
+    let roots = found
+        .iter()
+        .map(|root| Certificate::from_der(root).to_owned());
+    RootCerts::Specific(Arc::new(roots.collect()))
+}
+
+/// Reads the certificates of a file in PEM: at least one, and each can be the certificate of an
+/// authority.
+#[cfg(any(feature = "elasticsearch", feature = "postgres"))]
+pub(super) fn certificates(
+    path: &std::path::Path,
+) -> Result<Vec<CertificateDer<'static>>, super::LoadError> {
+    use super::LoadError;
+    use rustls::RootCertStore;
+    use rustls::pki_types::pem::{self, PemObject};
+
+    let name = path.display();
+    let found: Vec<_> = CertificateDer::pem_file_iter(path)
+        .and_then(Iterator::collect)
+        .map_err(|error| {
+            let message = match &error {
+                pem::Error::Io(error) => format!("cannot read {name}: {error}"),
+                error => format!("cannot read {name} as PEM: {error}"),
+            };
+            LoadError::unusable(message).caused_by(error)
+        })?;
+    if found.is_empty() {
+        return Err(LoadError::unusable(format!(
+            "{name} has no certificates of authorities in PEM"
+        )));
+    }
+    // Clients skip what they cannot read.
+    let mut store = RootCertStore::empty();
+    for (certificate, number) in found.iter().zip(1..) {
+        store.add(certificate.clone()).map_err(|error| {
+            LoadError::unusable(format!(
+                "certificate {number} in {name} cannot be read: {error}; name a file of \
+                 certificates of authorities in PEM"
+            ))
+            .caused_by(error)
+        })?;
+    }
+    Ok(found)
+}
+
+/// Returns the time that `Retry-After` asks to wait.
+#[must_use]
+pub fn retry_after(response: &Response<Body>) -> Option<Duration> {
+    let value = response.headers().get("retry-after")?.to_str().ok()?;
+    pause(value.trim())
+}
+
+/// Parses the value of `Retry-After`: seconds, or a date (`Sun, 06 Nov 1994 08:49:37 GMT`). More
+/// seconds than a number holds are the most that it holds; for a date that has passed they are 0.
+fn pause(value: &str) -> Option<Duration> {
+    let is_number = !value.is_empty() && value.bytes().all(|byte| byte.is_ascii_digit());
+    let seconds = if is_number {
+        value.parse().unwrap_or(u64::MAX)
+    } else {
+        let date = jiff::fmt::rfc2822::parse(value).ok()?.timestamp();
+        let left = date.duration_since(jiff::Timestamp::now()).as_secs();
+        u64::try_from(left).unwrap_or(0)
+    };
+    Some(Duration::from_secs(seconds))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_pause_is_a_number_or_a_date() {
+        for (value, expected) in [
+            ("0", Some(0)),
+            ("120", Some(120)),
+            ("18446744073709551616", Some(u64::MAX)),
+            ("Sun, 06 Nov 1994 08:49:37 GMT", Some(0)),
+            ("", None),
+            ("-1", None),
+            ("soon", None),
+        ] {
+            assert_eq!(pause(value), expected.map(Duration::from_secs), "{value}");
+        }
+    }
+
+    #[test]
+    fn a_date_to_come_is_a_pause() {
+        let pause = pause("Tue, 31 Dec 2097 00:00:00 GMT");
+        assert!(pause.is_some_and(|pause| Duration::from_hours(1_000) < pause));
+    }
+}

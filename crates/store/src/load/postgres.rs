@@ -1,0 +1,546 @@
+//! The target `PostgreSQL`: rows are copied into a table of the connection and merged from there.
+
+mod schema;
+mod session;
+mod tls;
+
+use std::fmt::{Display, Write};
+use std::io::Cursor;
+use std::pin::pin;
+
+use futures_util::SinkExt;
+use tokio_postgres::error::SqlState;
+use tokio_postgres::types::ToSql;
+use tokio_postgres::{Client, Config, Error};
+
+use super::columns::{Column, SEARCHED_FIELDS, records_view};
+use super::target::{
+    ChangedRows, GoneMessages, LoadRow, ReplacedFiles, SegmentId, SegmentStatus, StoredFile,
+    Target, today,
+};
+use super::target_name::{Credentials, Secret};
+use super::tracking::clean_key;
+use super::words::{Words, no_words};
+use super::{LoadError, LoadErrorKind, LoadJob};
+use schema::{
+    ADD_INSTANCE, END_MERGE, FILES_WITHOUT_ROWS, FOREIGN_TABLE, INSTANCE, NOTE_PARENTS,
+    RECOMPUTE_LINKS, REMOVE_GONE, REMOVE_PARENTS, REMOVE_REPLACED, SETTINGS, staged_columns,
+};
+use session::{Server, Session, SessionError};
+use tls::TlsParameters;
+use urlspool_record::record::{FieldId, LoadedRecord, LoadedValue, mailbox_key};
+use urlspool_text::limits::{
+    LOAD_COPY_BYTES, LOAD_LOCK_SECONDS, LOAD_STAGED_BYTES, SEARCH_WORD_BYTES,
+};
+
+/// A database of a server that is being loaded.
+pub(super) struct PostgresTarget {
+    server: Server,
+    /// The server, for messages.
+    name: String,
+    /// `None` after the connection broke.
+    session: Option<Session>,
+    /// The identifier of the tables that the first connection found. Rows must not go into others.
+    instance: Option<String>,
+    rows: CopyRows,
+    /// Rows that were changed and not reported yet.
+    changed: ChangedRows,
+    today: String,
+    is_replacing: bool,
+    has_removed: bool,
+}
+
+impl PostgresTarget {
+    /// Connects to a server, and creates the tables if there are none.
+    pub(super) fn open(url: &str, job: &LoadJob) -> Result<PostgresTarget, LoadError> {
+        let mut target = PostgresTarget {
+            server: server(url, &job.credentials)?,
+            name: url.to_owned(),
+            session: None,
+            instance: None,
+            rows: CopyRows::new().map_err(no_words)?,
+            changed: ChangedRows::default(),
+            today: String::new(),
+            is_replacing: false,
+            has_removed: false,
+        };
+        target.connect()?;
+        Ok(target)
+    }
+
+    fn connect(&mut self) -> Result<(), LoadError> {
+        let connected = self.server.connect();
+        let session = connected.map_err(|error| match &error {
+            SessionError::Client(error)
+                if error.code() == Some(&SqlState::INVALID_CATALOG_NAME)
+                    && self.instance.is_some() =>
+            {
+                LoadError::replaced(&self.name)
+            }
+            _ => named(&self.name, error),
+        })?;
+        self.session = Some(session);
+        // The next attempt prepares another connection.
+        self.prepare().inspect_err(|_| self.close())
+    }
+
+    fn close(&mut self) {
+        if let Some(session) = self.session.take() {
+            self.server.close(session);
+        }
+    }
+
+    /// Creates the tables if there are none, and the tables of the connection.
+    fn prepare(&mut self) -> Result<(), LoadError> {
+        let wait = LOAD_LOCK_SECONDS;
+        self.batch_execute(&format!(
+            "SET lock_timeout='{wait}s'; SET client_min_messages=warning; {COMMIT_DURABLY}; \
+             {SETTINGS}; BEGIN; SELECT pg_advisory_xact_lock(1970435187)"
+        ))?;
+        if self.number("SELECT count(to_regclass('urlspool_tables'))")? == 1 {
+            let version = self.number("SELECT version::bigint FROM urlspool_tables")?;
+            schema::check_version(&self.name, version)?;
+        } else if self.number("SELECT count(to_regclass('urlspool_version'))")? == 1 {
+            return Err(schema::development_version(&self.name));
+        } else if self.instance.is_some() {
+            return Err(LoadError::replaced(&self.name));
+        } else if let Some(table) = self.foreign_table()? {
+            return Err(LoadError::unusable(format!(
+                "{} has a table or view `{table}` of another program; load into a new database, or \
+                 create a schema and name it in the target: ?options=-csearch_path%3DSCHEMA",
+                self.name
+            )));
+        } else {
+            self.batch_execute(&schema::tables())?;
+            self.batch_execute(&records_view())?;
+            self.batch_execute(ADD_INSTANCE)?;
+        }
+        self.batch_execute(&format!("COMMIT; {}", schema::staging()))
+    }
+
+    /// Returns the table or view of another program that has the name of one of ours, in the schema
+    /// where ours would be created.
+    fn foreign_table(&mut self) -> Result<Option<String>, LoadError> {
+        let row = self.with(async |client| client.query_opt(FOREIGN_TABLE, &[]).await)?;
+        Ok(row.map(|row| row.get(0)))
+    }
+
+    /// Checks that the tables are those that were loaded before.
+    fn check_instance(&mut self) -> Result<(), LoadError> {
+        let row = self.with(async |client| client.query_one(INSTANCE, &[]).await)?;
+        let found: String = row.get(0);
+        if *self.instance.get_or_insert_with(|| found.clone()) == found {
+            Ok(())
+        } else {
+            Err(LoadError::replaced(&self.name))
+        }
+    }
+
+    /// Works with the connection. A broken one is dropped, and made anew by the next transaction.
+    fn with<T>(
+        &mut self,
+        work: impl AsyncFnOnce(&Client) -> Result<T, Error>,
+    ) -> Result<T, LoadError> {
+        let Some(session) = &mut self.session else {
+            return Err(unreachable(&self.name, "the connection is closed"));
+        };
+        let result = self.server.run(session, work);
+        if session.is_closed() || matches!(result, Err(SessionError::Silent(_))) {
+            self.session = None;
+        }
+        result.map_err(|error| named(&self.name, error))
+    }
+
+    fn batch_execute(&mut self, sql: &str) -> Result<(), LoadError> {
+        self.with(async |client| client.batch_execute(sql).await)
+    }
+
+    fn number(&mut self, sql: &str) -> Result<i64, LoadError> {
+        let row = self.with(async |client| client.query_one(sql, &[]).await)?;
+        Ok(row.get(0))
+    }
+
+    /// Removes rows by a statement, whose end is [`NOTE_PARENTS`], and what only they referred to,
+    /// after the rows that wait were added.
+    fn remove_rows(
+        &mut self,
+        sql: &str,
+        parameters: &[&(dyn ToSql + Sync)],
+    ) -> Result<(), LoadError> {
+        self.merge()?;
+        self.has_removed = true;
+        let sql = format!("{sql}{NOTE_PARENTS}");
+        self.changed.removed += self.with(async |client| {
+            let removed = client.execute(&sql, parameters).await?;
+            client.batch_execute(REMOVE_PARENTS).await?;
+            Ok(removed)
+        })?;
+        Ok(())
+    }
+
+    /// Copies the rows that wait, and merges them into the tables.
+    fn merge(&mut self) -> Result<(), LoadError> {
+        if self.rows.staged.is_empty() {
+            return Ok(());
+        }
+        let staged = std::mem::take(&mut self.rows.staged);
+        let is_replacing = self.is_replacing;
+        self.changed.added += self.with(async |client| {
+            copy_in(client, &staged).await?;
+            if is_replacing {
+                let keep = "INSERT INTO kept SELECT record_key FROM staging ON CONFLICT DO NOTHING";
+                client.batch_execute(keep).await?;
+            }
+            client.batch_execute(&schema::merge()).await?;
+            let added = client.execute(&schema::insert_urls(), &[]).await?;
+            client.batch_execute(END_MERGE).await?;
+            Ok(added)
+        })?;
+        Ok(())
+    }
+}
+
+/// Copies rows into the table of the connection.
+async fn copy_in(client: &Client, rows: &str) -> Result<u64, Error> {
+    let mut copy = pin!(client.copy_in("COPY staging FROM STDIN").await?);
+    for chunk in rows.as_bytes().chunks(LOAD_COPY_BYTES) {
+        // The error of a write is that of the connection, which the end of the copy reports.
+        if copy.feed(Cursor::new(chunk.to_vec())).await.is_err() {
+            break;
+        }
+    }
+    copy.finish().await
+}
+
+/// Returns the server that a target names.
+fn server(name: &str, credentials: &Credentials) -> Result<Server, LoadError> {
+    let refused = |error: LoadError| unusable(name, &error.to_string()).caused_by(error);
+    let (parameters, url) = TlsParameters::take(name).map_err(refused)?;
+    let config = url.parse::<Config>();
+    let mut config = config.map_err(|error| unusable(name, &chain(&error)).caused_by(error))?;
+    config.ssl_mode(parameters.mode);
+    config.application_name("urlspool");
+    if let Some(password) = password(&config, credentials) {
+        config.password(password);
+    }
+    let tls = parameters.connector().map_err(refused)?;
+    Ok(Server::new(config, tls))
+}
+
+impl Drop for PostgresTarget {
+    fn drop(&mut self) {
+        self.close();
+    }
+}
+
+/// The password from the environment, or from the password file.
+fn password(config: &Config, credentials: &Credentials) -> Option<String> {
+    let given = credentials.postgres_password.as_ref().map(Secret::text);
+    given.map(str::to_owned).or_else(|| {
+        let file = std::fs::read_to_string(credentials.postgres_password_file.as_ref()?).ok()?;
+        session::password_in(&file, config)
+    })
+}
+
+/// Has commits wait until they are written, if the server does not do so by default. Other settings
+/// wait for more.
+const COMMIT_DURABLY: &str = "SELECT set_config('synchronous_commit', 'local', false)
+  WHERE current_setting('synchronous_commit') = 'off'";
+
+/// Classifies an error, and names the server.
+fn named(name: &str, error: SessionError) -> LoadError {
+    match error {
+        SessionError::Client(error) => client_error(name, &error).caused_by(error),
+        SessionError::Silent(limit) => unreachable(
+            name,
+            &format!(
+                "the server has not answered for {} s; ?connect_timeout=SECONDS allows more",
+                limit.as_secs()
+            ),
+        ),
+        SessionError::System(error) => LoadError::io(format!("{name}: {error}")).caused_by(error),
+    }
+}
+
+fn client_error(name: &str, error: &tokio_postgres::Error) -> LoadError {
+    let reason = chain(error);
+    if tls::is_refusal(error) {
+        return unusable(name, &reason);
+    }
+    match error.code() {
+        Some(&SqlState::LOCK_NOT_AVAILABLE) => LoadError::locked(format!(
+            "another program is writing to {name}; try again when it has ended"
+        )),
+        Some(&SqlState::UNDEFINED_TABLE) => LoadError::replaced(name),
+        Some(
+            &SqlState::ADMIN_SHUTDOWN
+            | &SqlState::CRASH_SHUTDOWN
+            | &SqlState::CANNOT_CONNECT_NOW
+            | &SqlState::TOO_MANY_CONNECTIONS,
+        )
+        | None => unreachable(name, &reason),
+        Some(
+            &SqlState::INVALID_CATALOG_NAME
+            | &SqlState::INVALID_PASSWORD
+            | &SqlState::INVALID_AUTHORIZATION_SPECIFICATION,
+        ) => unusable(name, &reason),
+        Some(_) => LoadError::io(format!("{name}: {reason}")),
+    }
+}
+
+/// The error of a server that cannot be used as it is.
+fn unusable(name: &str, reason: &str) -> LoadError {
+    LoadError::unusable(format!("{name}: {reason}"))
+}
+
+/// The error of a server that may be reached later.
+fn unreachable(name: &str, reason: &str) -> LoadError {
+    LoadError::new(LoadErrorKind::Unreachable, format!("{name}: {reason}"))
+}
+
+/// An error with its causes.
+fn chain(error: &dyn std::error::Error) -> String {
+    let mut text = error.to_string();
+    let mut cause = error.source();
+    while let Some(error) = cause {
+        text.push_str(&format!(": {error}"));
+        cause = error.source();
+    }
+    text
+}
+
+impl Target for PostgresTarget {
+    fn begin(&mut self) -> Result<(), LoadError> {
+        if self.session.is_none() {
+            self.connect()?;
+        }
+        self.rows.staged.clear();
+        (self.changed, self.has_removed) = (ChangedRows::default(), false);
+        self.today = today();
+        let begun = self
+            .batch_execute("BEGIN; LOCK TABLE urls IN SHARE ROW EXCLUSIVE MODE")
+            .and_then(|()| self.check_instance());
+        // A transaction that failed would refuse the next one.
+        begun.inspect_err(|_| self.roll_back())
+    }
+
+    fn segment_status(&mut self, segment: &SegmentId) -> Result<SegmentStatus, LoadError> {
+        let sql = "SELECT hash FROM segments WHERE instance=$1 AND epoch=$2 AND seq=$3";
+        let (epoch, seq) = (segment.epoch.cast_signed(), segment.seq.cast_signed());
+        let row = self.with(async |client| {
+            let values: [&(dyn ToSql + Sync); 3] = [&segment.instance, &epoch, &seq];
+            client.query_opt(sql, &values).await
+        })?;
+        Ok(SegmentStatus::of(segment, row.map(|row| row.get(0))))
+    }
+
+    fn add_segment(&mut self, segment: &SegmentId) -> Result<(), LoadError> {
+        let sql = "INSERT INTO segments VALUES($1,$2,$3,$4)";
+        let (epoch, seq) = (segment.epoch.cast_signed(), segment.seq.cast_signed());
+        let added = self.with(async |client| {
+            let values: [&(dyn ToSql + Sync); 4] = [&segment.instance, &epoch, &seq, &segment.hash];
+            client.execute(sql, &values).await
+        });
+        added.map(drop)
+    }
+
+    fn put(&mut self, rows: &[LoadRow<'_>]) -> Result<(), LoadError> {
+        for row in rows {
+            let appended = self.rows.append(row, row.cited(&self.today));
+            appended.map_err(no_words)?;
+            if LOAD_STAGED_BYTES <= self.rows.staged.len() {
+                self.merge()?;
+            }
+        }
+        Ok(())
+    }
+
+    fn remove(&mut self, gone: &GoneMessages) -> Result<(), LoadError> {
+        let messages = gone
+            .digests
+            .iter()
+            .flat_map(|((mailbox, base64), digests)| {
+                let key = format!("{:032x}", mailbox_key(mailbox, base64.as_deref()));
+                digests.iter().map(move |digest| (key.clone(), &**digest))
+            });
+        let (mailboxes, digests): (Vec<String>, Vec<&str>) = messages.unzip();
+        self.remove_rows(REMOVE_GONE, &[&mailboxes, &digests])
+    }
+
+    fn begin_replacing(&mut self) -> Result<(), LoadError> {
+        self.is_replacing = true;
+        Ok(())
+    }
+
+    fn files_without_rows(&mut self) -> Result<Vec<StoredFile>, LoadError> {
+        self.merge()?;
+        let rows = self.with(async |client| client.query(FILES_WITHOUT_ROWS, &[]).await)?;
+        let files = rows.iter().map(|row| StoredFile {
+            path: row.get(0),
+            path_b64: Some(row.get(1)).filter(|encoded: &String| !encoded.is_empty()),
+        });
+        Ok(files.collect())
+    }
+
+    fn finish_replacing(&mut self, files: &ReplacedFiles) -> Result<(), LoadError> {
+        let (paths, encoded) = columns(&files.without_rows);
+        let (incomplete, incomplete_encoded) = columns(&files.incomplete);
+        self.remove_rows(
+            REMOVE_REPLACED,
+            &[&paths, &encoded, &incomplete, &incomplete_encoded],
+        )?;
+        self.is_replacing = false;
+        Ok(())
+    }
+
+    fn changed(&mut self) -> Result<ChangedRows, LoadError> {
+        self.merge()?;
+        Ok(self.changed)
+    }
+
+    fn commit(&mut self) -> Result<(), LoadError> {
+        self.is_replacing = false;
+        if self.has_removed {
+            self.batch_execute(RECOMPUTE_LINKS)?;
+        }
+        self.batch_execute("COMMIT")
+    }
+
+    /// Nothing is left to check: the rows were committed by a connection whose tables were locked
+    /// and checked, and which waited until the server had written them.
+    fn check_kept(&mut self) -> Result<(), LoadError> {
+        Ok(())
+    }
+
+    fn roll_back(&mut self) {
+        self.rows.staged.clear();
+        self.is_replacing = false;
+        // If it fails, the connection is closed, and the server rolls back.
+        let _ = self.batch_execute("ROLLBACK");
+    }
+}
+
+/// The paths of files, and their bytes in base64 or empty texts.
+fn columns(files: &[StoredFile]) -> (Vec<String>, Vec<String>) {
+    let files = files.iter().map(|file| {
+        let encoded = file.path_b64.clone().unwrap_or_default();
+        (file.path.clone(), encoded)
+    });
+    files.unzip()
+}
+
+/// Largest position in a tsvector.
+const LAST_POSITION: usize = 16_383;
+
+/// Maximum size of a tsvector, in bytes, with room for its own data.
+const VECTOR_BYTES: usize = 512 << 10;
+
+/// Rows of the table `staging` in the text format of `COPY`: columns divided by tabs, `\N` for null.
+struct CopyRows {
+    /// The columns that are made from fields.
+    columns: Vec<Column>,
+    words: Words,
+    /// Number of the next row.
+    number: u64,
+    /// Rows to be copied.
+    staged: String,
+}
+
+impl CopyRows {
+    fn new() -> rusqlite::Result<CopyRows> {
+        Ok(CopyRows {
+            columns: staged_columns(),
+            words: Words::new()?,
+            number: 0,
+            staged: String::new(),
+        })
+    }
+
+    /// Appends a row.
+    fn append(&mut self, row: &LoadRow<'_>, cited: Option<&str>) -> rusqlite::Result<()> {
+        let (record, out) = (row.record, &mut self.staged);
+        show(self.number, out);
+        self.number += 1;
+        let keys = [
+            Some(record.record_key),
+            Some(record.source_key),
+            record.key_hash(),
+            Some(record.mailbox_key()),
+        ];
+        for key in keys {
+            match key {
+                Some(key) => show(format_args!("\t{key:032x}"), out),
+                None => out.push_str("\t\\N"),
+            }
+        }
+        append_value(record.value(FieldId::Id), out);
+        append_value(record.value(FieldId::Key), out);
+        match record.text(FieldId::Key) {
+            Some(key) => {
+                out.push('\t');
+                append_text(&clean_key(key), out);
+            }
+            None => out.push_str("\t\\N"),
+        }
+        for column in &self.columns {
+            match column {
+                Column::Field(field) => append_value(record.value(*field), out),
+                Column::Cited if cited.is_none() => append_value(&LoadedValue::Null, out),
+                Column::Cited => append_value(record.value(FieldId::MessageDate), out),
+            }
+        }
+        out.push('\t');
+        self.append_words(record)?;
+        self.staged.push('\n');
+        Ok(())
+    }
+
+    /// Appends the tsvector of the texts that are searched. Between two texts is a gap, so that no
+    /// phrase spans them.
+    fn append_words(&mut self, record: &LoadedRecord) -> rusqlite::Result<()> {
+        let out = &mut self.staged;
+        let (mut position, limit) = (0, out.len() + VECTOR_BYTES);
+        for field in SEARCHED_FIELDS {
+            let text = record.text(field).unwrap_or_default();
+            self.words.each(text, |word, _| {
+                position += 1;
+                if word.len() <= SEARCH_WORD_BYTES && out.len() < limit {
+                    let position = position.min(LAST_POSITION);
+                    show(format_args!("'{word}':{position} "), out);
+                }
+            })?;
+            position += 1;
+        }
+        Ok(())
+    }
+}
+
+/// Appends a value after the end of the column before.
+fn append_value(value: &LoadedValue, out: &mut String) {
+    out.push('\t');
+    match value {
+        LoadedValue::Null => out.push_str("\\N"),
+        LoadedValue::Boolean(value) => show(value, out),
+        LoadedValue::Integer(number) => show(number, out),
+        LoadedValue::Number(number) => show(number, out),
+        LoadedValue::Text(text) => append_text(text, out),
+        LoadedValue::Texts(list) => append_text(list, out),
+    }
+}
+
+fn show(value: impl Display, out: &mut String) {
+    // A `String` takes all texts.
+    let _ = write!(out, "{value}");
+}
+
+fn append_text(text: &str, out: &mut String) {
+    for c in text.chars() {
+        match c {
+            '\\' => out.push_str("\\\\"),
+            '\n' => out.push_str("\\n"),
+            '\r' => out.push_str("\\r"),
+            '\t' => out.push_str("\\t"),
+            c => out.push(c),
+        }
+    }
+}

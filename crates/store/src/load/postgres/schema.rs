@@ -1,0 +1,199 @@
+//! The tables in `PostgreSQL`: those of `SQLite`, with the types of the server.
+
+use crate::load::LoadError;
+use crate::load::columns::{Column, Table, created_tables, names};
+use urlspool_record::record::{Field, FieldId, FieldType};
+
+/// The version of the tables, in `urlspool_tables`.
+const VERSION: i32 = 1;
+
+/// Checks that the tables of `name` have this version.
+pub(super) fn check_version(name: &str, version: i64) -> Result<(), LoadError> {
+    if version == i64::from(VERSION) {
+        return Ok(());
+    }
+    Err(LoadError::unusable(format!(
+        "{name} has tables of version {version}, which a newer urlspool made; this one knows \
+         version {VERSION}: use the newer one, or load into a new database"
+    )))
+}
+
+/// The error for tables of a development version, which have their version in `urlspool_version`.
+pub(super) fn development_version(name: &str) -> LoadError {
+    LoadError::unusable(format!(
+        "the tables of {name} were made by a development version; load the records again, into a \
+         new database"
+    ))
+}
+
+/// Returns a table, a view or an index that has the name of one of ours, in the schema where ours would
+/// be created.
+pub(super) const FOREIGN_TABLE: &str = "SELECT relname::text FROM pg_class
+  WHERE relnamespace = to_regnamespace(current_schema())
+    AND relname IN ('urlspool_tables', 'urls', 'links', 'messages', 'sources', 'segments', 'records',
+      'messages_by_digest', 'links_by_host', 'links_by_domain', 'urls_by_link', 'urls_by_message',
+      'urls_by_source', 'urls_by_words')
+  ORDER BY relname LIMIT 1";
+
+/// Returns the type of a field's column. Texts are compared as bytes, as `SQLite` does.
+fn sql_type(field: &Field) -> &'static str {
+    match field.json_type {
+        FieldType::Integer if field.name == FieldId::Port.name() => "integer",
+        FieldType::Integer => "bigint",
+        FieldType::Number => "double precision",
+        FieldType::Boolean => "boolean",
+        FieldType::Text => "text COLLATE \"C\"",
+        FieldType::Texts | FieldType::Object | FieldType::List => "jsonb",
+    }
+}
+
+/// The words of `tables.sql`. A key may be too long for an index, so that its hash is unique. The
+/// instance of the tables is added later ([`ADD_INSTANCE`]).
+const WORDS: [(&str, &str); 8] = [
+    ("{id}", "bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY"),
+    ("{hash}", "uuid"),
+    ("{text}", "text COLLATE \"C\""),
+    ("{number}", "bigint"),
+    (
+        "{unique key}",
+        "text COLLATE \"C\" NOT NULL, key_hash uuid NOT NULL UNIQUE",
+    ),
+    ("{equal}", " USING hash"),
+    ("{search}", ", search tsvector NOT NULL"),
+    ("{without rowid}", ""),
+];
+
+/// Returns the statements that create the tables.
+pub(super) fn tables() -> String {
+    let tables = created_tables(sql_type, &WORDS);
+    format!(
+        "CREATE TABLE urlspool_tables(version integer NOT NULL); INSERT INTO urlspool_tables VALUES({VERSION});
+         {tables} CREATE INDEX urls_by_words ON urls USING gin(search);"
+    )
+}
+
+/// Gives the tables an identifier: a database that is created again under its old name has another.
+pub(super) const ADD_INSTANCE: &str =
+    "ALTER TABLE urlspool_tables ADD COLUMN instance uuid NOT NULL DEFAULT gen_random_uuid()";
+
+/// Returns the identifier of the tables. A copy has the same, but its database and its table have
+/// other numbers.
+pub(super) const INSTANCE: &str =
+    "SELECT concat_ws('/', instance, pg_database.oid, 'urls'::regclass::oid)
+  FROM urlspool_tables, pg_database WHERE datname = current_database()";
+
+/// Returns the columns of the table `staging` that are made from fields. The mailbox stands in two
+/// tables.
+pub(super) fn staged_columns() -> Vec<Column> {
+    let tables = [Table::Urls, Table::Sources, Table::Messages];
+    let mut columns: Vec<Column> = Vec::new();
+    for column in tables.iter().flat_map(|table| table.columns()) {
+        if !columns.contains(column) {
+            columns.push(*column);
+        }
+    }
+    columns
+}
+
+/// Returns the statements that create the table that rows are copied into, and others, of this
+/// connection only.
+pub(super) fn staging() -> String {
+    let columns = staged_columns();
+    let definitions = columns.iter().map(|column| column.with_type(sql_type));
+    let definitions: Vec<_> = definitions.collect();
+    format!(
+        "
+CREATE TEMP TABLE staging(
+  number bigint, record_key uuid, source_key uuid, key_hash uuid, mailbox_key uuid, record_id text, key text COLLATE \"C\", clean_key text COLLATE \"C\", {}, search tsvector
+) ON COMMIT DELETE ROWS;
+CREATE TEMP TABLE moved(url bigint, message bigint, number bigint) ON COMMIT DELETE ROWS;
+CREATE TEMP TABLE kept(record_key uuid PRIMARY KEY) ON COMMIT DELETE ROWS;
+CREATE TEMP TABLE changed_links(id bigint PRIMARY KEY) ON COMMIT DELETE ROWS;
+CREATE TEMP TABLE changed_sources(id bigint PRIMARY KEY) ON COMMIT DELETE ROWS;
+CREATE TEMP TABLE changed_messages(id bigint PRIMARY KEY) ON COMMIT DELETE ROWS;
+",
+        definitions.join(", ")
+    )
+}
+
+/// Settings of the connection: to compile statements costs more than it saves, and a sort of the
+/// staged rows needs more memory than the server gives by default.
+pub(super) const SETTINGS: &str = "SET jit = off;
+  SELECT set_config('work_mem', '64MB', false) WHERE pg_size_bytes(current_setting('work_mem')) < 64 << 20";
+
+/// Returns the statements that move the staged rows that are new into the tables, but for
+/// [`insert_urls`], which comes after them.
+pub(super) fn merge() -> String {
+    let [sources, messages] =
+        [Table::Sources, Table::Messages].map(|table| names(table.columns(), ""));
+    let sql = include_str!("merge.sql").replace("{sources}", &sources);
+    sql.replace("{messages}", &messages)
+}
+
+/// Returns the statement that adds the rows of records that are still staged.
+pub(super) fn insert_urls() -> String {
+    let columns = Table::Urls.columns();
+    let (urls, staged) = (names(columns, ""), names(columns, "s."));
+    format!(
+        "INSERT INTO urls(record_key, record_id, link, message, source, {urls}, search)
+           SELECT s.record_key, s.record_id, links.id, messages.id, sources.id, {staged}, s.search
+           FROM staging AS s JOIN sources ON sources.key = s.source_key
+             JOIN messages ON messages.digest = s.digest AND messages.mailbox_key = s.mailbox_key
+             LEFT JOIN links ON links.key_hash = s.key_hash
+           ORDER BY s.number"
+    )
+}
+
+/// Empties the staged rows, and ends the settings of [`merge`].
+pub(super) const END_MERGE: &str = "TRUNCATE staging;
+  SET LOCAL enable_hashjoin TO DEFAULT; SET LOCAL enable_mergejoin TO DEFAULT";
+
+/// Removes the rows of messages: the hashes of their mailboxes, their digests. Returns the number of rows.
+pub(super) const REMOVE_GONE: &str = "
+WITH gone AS (DELETE FROM urls USING messages, unnest($1::text[], $2::text[]) AS message(mailbox_key, digest)
+  WHERE messages.id = urls.message AND messages.digest = message.digest AND messages.mailbox_key = message.mailbox_key::uuid
+  RETURNING urls.id, urls.link, urls.message, urls.source),";
+
+/// Returns the files of which no row was remembered.
+pub(super) const FILES_WITHOUT_ROWS: &str = "
+SELECT path, coalesce(path_b64, '') FROM sources
+EXCEPT SELECT sources.path, coalesce(sources.path_b64, '')
+  FROM kept JOIN urls USING(record_key) JOIN sources ON sources.id = urls.source";
+
+/// Removes the rows of the input's files, and of others, but not of a third list, that are not rows
+/// of the input.
+pub(super) const REMOVE_REPLACED: &str = "
+WITH replaced(path, path_b64) AS ((SELECT sources.path, coalesce(sources.path_b64, '')
+    FROM kept JOIN urls USING(record_key) JOIN sources ON sources.id = urls.source
+    UNION SELECT * FROM unnest($1::text[], $2::text[]))
+  EXCEPT SELECT * FROM unnest($3::text[], $4::text[])),
+gone AS (DELETE FROM urls USING sources WHERE sources.id = urls.source
+  AND (sources.path, coalesce(sources.path_b64, '')) IN (SELECT path, path_b64 FROM replaced)
+  AND NOT EXISTS (SELECT FROM kept WHERE kept.record_key = urls.record_key)
+  RETURNING urls.id, urls.link, urls.message, urls.source),";
+
+/// Notes what the rows `gone` referred to, and returns these rows. It is the end of the two
+/// statements before.
+pub(super) const NOTE_PARENTS: &str = "
+  links AS (INSERT INTO changed_links SELECT DISTINCT link FROM gone WHERE link IS NOT NULL ON CONFLICT DO NOTHING),
+  places AS (INSERT INTO changed_sources SELECT DISTINCT source FROM gone ON CONFLICT DO NOTHING),
+  owners AS (INSERT INTO changed_messages SELECT DISTINCT message FROM gone ON CONFLICT DO NOTHING)
+  SELECT id FROM gone";
+
+/// Removes messages and sources that lost rows and have none left.
+pub(super) const REMOVE_PARENTS: &str = "
+DELETE FROM messages USING changed_messages AS changed WHERE messages.id = changed.id
+  AND NOT EXISTS (SELECT FROM urls WHERE urls.message = messages.id);
+DELETE FROM sources USING changed_sources AS changed WHERE sources.id = changed.id
+  AND NOT EXISTS (SELECT FROM urls WHERE urls.source = sources.id);
+TRUNCATE changed_messages, changed_sources;";
+
+/// Computes the numbers of links that lost rows, and removes links without rows.
+pub(super) const RECOMPUTE_LINKS: &str = "
+DELETE FROM links USING changed_links AS changed WHERE links.id = changed.id
+  AND NOT EXISTS (SELECT FROM urls WHERE urls.link = links.id);
+UPDATE links SET (citations, messages, first, last) =
+  (SELECT count(*), count(DISTINCT messages.digest), min(urls.cited), max(urls.cited)
+    FROM urls JOIN messages ON messages.id = urls.message WHERE urls.link = links.id)
+  WHERE id IN (SELECT id FROM changed_links);
+TRUNCATE changed_links;";

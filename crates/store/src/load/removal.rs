@@ -1,0 +1,261 @@
+//! The stored files whose rows a load removes: their input no longer holds them, or they are gone.
+//!
+//! In a Maildir a file that is missing may be renamed: a mail program moves it from `new` to `cur`
+//! when the message is seen, and writes flags at the end of its name.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::fs;
+use std::io;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+
+use super::LoadError;
+use super::target::{ReplacedFiles, StoredFile};
+use urlspool_sources::walk::{PathFilter, SymlinkPolicy, WalkStep, path_hint, walk};
+use urlspool_text::diagnostic::counted;
+use urlspool_text::hash::hash_pieces;
+use urlspool_text::origin::{FormatHint, Source, maildir_base_name};
+
+/// The files that a scan has read, for a load that removes the rows of the others.
+#[derive(Debug, Default)]
+pub struct ScannedFiles {
+    roots: HashSet<PathBuf>,
+    /// Hashes of the paths of files that were read.
+    read: HashSet<u128>,
+    /// Files that were not read to their end.
+    broken: BTreeSet<PathBuf>,
+}
+
+impl ScannedFiles {
+    /// Creates the files of a scan of these roots.
+    #[must_use]
+    pub fn beneath(roots: &[PathBuf]) -> ScannedFiles {
+        ScannedFiles {
+            roots: roots.iter().cloned().collect(),
+            ..ScannedFiles::default()
+        }
+    }
+
+    /// Adds a file that was read.
+    pub fn add_read(&mut self, path: &Path) {
+        self.read.insert(path_hash(path));
+    }
+
+    /// Adds a file that was not read to its end.
+    pub fn add_broken(&mut self, path: &Path) {
+        if !self.broken.contains(path) {
+            self.broken.insert(path.to_owned());
+        }
+    }
+
+    /// Returns `true` if the rows of a stored file, of which there is no record, are to be removed:
+    /// it was read and holds no URL any more, or it is gone. A file that the scan did not read, or
+    /// not to its end, keeps its rows.
+    fn is_without_urls(&self, path: &Path) -> bool {
+        !self.broken.contains(path) && (self.read.contains(&path_hash(path)) || is_missing(path))
+    }
+
+    /// Returns the files whose rows are to be removed, given those that have no row in the scan.
+    /// `omitted` receives reasons for which rows are not removed, as sentences.
+    pub(super) fn replaced(
+        &self,
+        stored: Vec<StoredFile>,
+        mut omitted: impl FnMut(&str),
+    ) -> ReplacedFiles {
+        let mut by_root: BTreeMap<PathBuf, Vec<StoredFile>> = BTreeMap::new();
+        for file in stored {
+            let Some(path) = file.path() else { continue };
+            if let Some(root) = root_of(&path, |folder| self.roots.contains(folder))
+                && self.is_without_urls(&path)
+            {
+                by_root.entry(root.to_owned()).or_default().push(file);
+            }
+        }
+        let mut replaced = ReplacedFiles {
+            incomplete: self
+                .broken
+                .iter()
+                .map(|path| StoredFile::at(path))
+                .collect(),
+            ..ReplacedFiles::default()
+        };
+        for (root, files) in by_root {
+            // After its files were looked for: else a file system could have been unmounted in
+            // between.
+            if holds_files(&root) {
+                replaced.without_rows.extend(files);
+            } else {
+                omitted(&format!(
+                    "{} is missing, or holds no file: rows of its files were not removed; is its \
+                     file system mounted?",
+                    root.display()
+                ));
+            }
+        }
+        replaced
+    }
+}
+
+/// Returns the stored files beneath the roots that no longer exist. [`check_roots`] has accepted the
+/// roots. `omitted` receives reasons for which rows are not removed, as sentences.
+///
+/// # Errors
+///
+/// A root is missing meanwhile, or holds no file.
+pub(super) fn missing_files(
+    stored: Vec<StoredFile>,
+    roots: &[PathBuf],
+    mut omitted: impl FnMut(&str),
+) -> Result<ReplacedFiles, LoadError> {
+    let mut gone = ReplacedFiles::default();
+    let mut renamed = RenamedMessages::default();
+    let mut known: BTreeSet<PathBuf> = BTreeSet::new();
+    for file in stored {
+        let Some(path) = file.path() else { continue };
+        let Some(root) = root_of(&path, |folder| roots.iter().any(|root| root == folder)) else {
+            continue;
+        };
+        if !known.contains(root) {
+            known.insert(root.to_owned());
+        }
+        if is_missing(&path) {
+            gone.without_rows.push(file);
+        } else {
+            renamed.add_stored(&path);
+        }
+    }
+    let count = gone.without_rows.len();
+    gone.without_rows
+        .retain(|file| file.path().is_some_and(|path| !renamed.hold(&path)));
+    let kept = count - gone.without_rows.len();
+    if 0 < kept {
+        let kept = counted(
+            kept as u64,
+            "message of a Maildir was",
+            "messages of Maildirs were",
+        );
+        omitted(&format!(
+            "{kept} renamed, and kept the rows of the old name; scan the folder with \
+             `urlspool scan --into`, and prune again"
+        ));
+    }
+    // After its files were looked for: else a file system could have been unmounted in between.
+    check_roots(roots)?;
+    for root in roots {
+        if !known.iter().any(|known| known.starts_with(root)) {
+            omitted(&format!(
+                "the database has no rows of files beneath {}; write the path as the scan had it",
+                root.display()
+            ));
+        }
+    }
+    Ok(gone)
+}
+
+/// Checks that each root of a removal is there and holds a file.
+pub(super) fn check_roots(roots: &[PathBuf]) -> Result<(), LoadError> {
+    let wrong = roots
+        .iter()
+        .find(|root| root.as_os_str() == Source::STDIN || !holds_files(root));
+    match wrong {
+        None => Ok(()),
+        Some(root) => Err(LoadError::unusable(format!(
+            "{} is missing, holds no file or cannot be read, so that no rows were removed; is its \
+             file system mounted? If its files were deleted, name the folder above it",
+            root.display()
+        ))),
+    }
+}
+
+/// Returns the innermost root that holds a path.
+fn root_of(path: &Path, is_root: impl Fn(&Path) -> bool) -> Option<&Path> {
+    path.ancestors().find(|folder| is_root(folder))
+}
+
+/// Returns `true` if a root is standard input, a file that is not empty, or a folder with a file in
+/// it. That of a file system that is not mounted is none of these.
+fn holds_files(root: &Path) -> bool {
+    match root.metadata() {
+        Ok(found) if found.is_dir() => {
+            let (roots, all) = ([root.to_owned()], PathFilter::default());
+            let mut steps = walk(&roots, &all, SymlinkPolicy::default());
+            steps.any(|step| {
+                matches!(
+                    step,
+                    WalkStep::File(_) | WalkStep::Repository(_) | WalkStep::Skipped { .. }
+                )
+            })
+        }
+        Ok(found) => !found.is_file() || 0 < found.len(),
+        Err(_) => root.as_os_str() == Source::STDIN,
+    }
+}
+
+fn path_hash(path: &Path) -> u128 {
+    hash_pieces(&[path.as_os_str().as_encoded_bytes()])
+}
+
+/// Returns `true` if there is certainly nothing at a path. A folder that cannot be read may hold
+/// it.
+fn is_missing(path: &Path) -> bool {
+    use io::ErrorKind::{NotADirectory, NotFound};
+    path.symlink_metadata()
+        .is_err_and(|error| matches!(error.kind(), NotFound | NotADirectory))
+}
+
+/// The messages of the Maildirs in which rows name files that are missing. Each Maildir is listed
+/// once.
+#[derive(Debug, Default)]
+struct RenamedMessages {
+    /// Hashes of the names of messages that have rows of a file that exists.
+    stored: HashSet<u128>,
+    /// The names of the messages in Maildirs that were listed; `None` for one that cannot be
+    /// listed.
+    listed: HashMap<PathBuf, Option<HashSet<u128>>>,
+}
+
+impl RenamedMessages {
+    /// Adds a file that exists and has rows.
+    fn add_stored(&mut self, path: &Path) {
+        if let Some(maildir) = maildir_of(path) {
+            self.stored.insert(name_hash(maildir, path));
+        }
+    }
+
+    /// Returns `true` if the message of a missing file may be in its Maildir under another name of
+    /// which there are no rows. All files that exist were added before.
+    fn hold(&mut self, path: &Path) -> bool {
+        let Some(maildir) = maildir_of(path) else {
+            return false;
+        };
+        let name = name_hash(maildir, path);
+        if self.stored.contains(&name) {
+            return false;
+        }
+        let listed = self.listed.entry(maildir.to_owned());
+        let names = listed.or_insert_with(|| names_in(maildir).ok());
+        names.as_ref().is_none_or(|names| names.contains(&name))
+    }
+}
+
+/// Returns the Maildir that holds a file; `None` if the file is in none.
+fn maildir_of(path: &Path) -> Option<&Path> {
+    (path_hint(path) == FormatHint::Maildir).then(|| path.ancestors().nth(2))?
+}
+
+/// Returns the hash of a message's name without its flags.
+fn name_hash(maildir: &Path, path: &Path) -> u128 {
+    let folder = maildir.as_os_str().as_bytes();
+    hash_pieces(&[folder, b"/", maildir_base_name(path)])
+}
+
+/// Returns the names of the messages in a Maildir.
+fn names_in(maildir: &Path) -> io::Result<HashSet<u128>> {
+    let mut names = HashSet::new();
+    for folder in ["new", "cur"] {
+        for entry in fs::read_dir(maildir.join(folder))? {
+            names.insert(name_hash(maildir, &entry?.path()));
+        }
+    }
+    Ok(names)
+}

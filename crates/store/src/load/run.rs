@@ -1,0 +1,353 @@
+//! The entry of a load: opens the target, loads the inputs, and follows folders of segments, each
+//! of which is loaded when it is sealed.
+
+use std::cell::RefCell;
+use std::collections::{BTreeMap, BTreeSet};
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+use std::rc::Rc;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+use std::{fs, io, thread};
+
+use super::LoadError;
+use super::input::{
+    files_of_records, holds_no_records, holds_only_other_files, is_records, segments_in, start_of,
+};
+use super::lines::{RecordFeed, record_feed};
+use super::loader::Loader;
+use super::removal::check_roots;
+use super::sqlite::SqliteTarget;
+use super::target::Target;
+use super::target_name::TargetName;
+use super::{LoadCounts, LoadEvent, LoadJob, LoadMode, SharedReport};
+use urlspool_record::record::is_written_line;
+use urlspool_sources::read;
+use urlspool_sources::walk::DeviceInode;
+use urlspool_text::limits::{LOAD_FOLLOW_MS, LOAD_RETRY_MS};
+
+/// Loads records. Returns the numbers of the load; with [`LoadMode::Follow`] when it was stopped.
+///
+/// # Errors
+///
+/// The target cannot be used, or the input contradicts it. What was committed before stays; the
+/// load can be repeated.
+pub fn load(job: &LoadJob, report: &mut dyn FnMut(LoadEvent<'_>)) -> Result<LoadCounts, LoadError> {
+    if job.mode == LoadMode::Prune {
+        check_is_there(&job.target)?;
+        check_roots(&job.inputs)?;
+    } else {
+        refuse_target_among_inputs(job)?;
+        check_inputs(job)?;
+    }
+    let report: SharedReport<'_> = Rc::new(RefCell::new(report));
+    let target = match job.mode {
+        LoadMode::Follow => match patiently(&report, &job.stop, || open(job, &report))? {
+            Some(target) => target,
+            None => return Ok(LoadCounts::default()),
+        },
+        LoadMode::Add | LoadMode::Replace | LoadMode::Prune => open(job, &report)?,
+    };
+    let mut loader = Loader::new(target, job, report);
+    match job.mode {
+        LoadMode::Add | LoadMode::Replace => loader.load_all(&job.inputs)?,
+        LoadMode::Prune => loader.prune(&job.inputs)?,
+        LoadMode::Follow => follow(&mut loader, &job.inputs)?,
+    }
+    Ok(loader.counts)
+}
+
+/// Loads the records that `scan` feeds, which runs on a thread of its own. Returns the result of the
+/// scan and the numbers of the load. The inputs of the job have no meaning. If the feed is not ended,
+/// the rows that were not committed are dropped.
+///
+/// # Errors
+///
+/// The target cannot be opened, so that nothing was scanned; or the load has failed, which ended the
+/// scan early.
+pub fn load_scan<T: Send>(
+    job: &LoadJob,
+    report: &mut dyn FnMut(LoadEvent<'_>),
+    scan: impl FnOnce(RecordFeed) -> T + Send,
+) -> Result<(T, LoadCounts), LoadError> {
+    let report: SharedReport<'_> = Rc::new(RefCell::new(report));
+    let target = open(job, &report)?;
+    let (feed, records) = record_feed(target.line_texts());
+    let mut loader = Loader::new(target, job, report);
+    thread::scope(|scope| {
+        let scanning = thread::Builder::new().name("scan".to_owned());
+        let scanning = scanning.spawn_scoped(scope, move || scan(feed));
+        let scanning = scanning.map_err(|error| {
+            LoadError::io(format!("cannot start a thread: {error}")).caused_by(error)
+        })?;
+        let loaded = loader.load_scan(&records);
+        // So that a scan that waits for a failed load ends.
+        drop(records);
+        let scanned = scanning.join();
+        let scanned = scanned.unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+        loaded.map(|()| (scanned, loader.counts))
+    })
+}
+
+/// Checks that a database from which rows are removed is there: it would be created.
+fn check_is_there(target: &TargetName) -> Result<(), LoadError> {
+    match target {
+        TargetName::Sqlite(path) if !path.exists() => Err(LoadError::unusable(format!(
+            "there is no database {}, so that --prune has no rows to remove",
+            path.display()
+        ))),
+        _ => Ok(()),
+    }
+}
+
+/// Checks, before a database is created, that the inputs are there, and that none of them is mail
+/// that was not scanned, a table or a database.
+fn check_inputs(job: &LoadJob) -> Result<(), LoadError> {
+    for input in &job.inputs {
+        let is_followed = job.mode == LoadMode::Follow;
+        if input == Path::new("-") {
+            // Segments may be followed before it ends.
+            if !is_followed {
+                let start = read::peek_stdin().map_err(|error| nothing_loaded(input, error))?;
+                check_start(&start, "standard input", "-", &job.target)?;
+            }
+            continue;
+        }
+        let found = match fs::metadata(input) {
+            Ok(found) => found,
+            // One that is followed may appear.
+            Err(_) if is_followed => continue,
+            Err(error) => return Err(nothing_loaded(input, error)),
+        };
+        let name = input.display().to_string();
+        if found.is_dir() {
+            if !is_followed && holds_only_other_files(input) {
+                return Err(unscanned(&name, &name, &job.target));
+            }
+        } else if found.is_file() {
+            match start_of(input) {
+                Ok(start) => check_start(&start, &name, &name, &job.target)?,
+                // Of several inputs the others are loaded.
+                Err(error) if job.inputs.len() == 1 => return Err(nothing_loaded(input, error)),
+                Err(_) => {}
+            }
+        }
+    }
+    Ok(())
+}
+
+fn nothing_loaded(input: &Path, error: io::Error) -> LoadError {
+    let name = input.display();
+    let message = format!("cannot read {name}: {error}; nothing was loaded");
+    LoadError::unusable(message).caused_by(error)
+}
+
+/// Checks that an input that begins with these bytes may hold records. `name` is its name in a
+/// sentence, `path` that of an argument.
+fn check_start(start: &[u8], name: &str, path: &str, target: &TargetName) -> Result<(), LoadError> {
+    if start.starts_with(DATABASE_START) {
+        return Err(LoadError::unusable(format!(
+            "{name} is a database, which holds no lines; `urlspool search` and `urlspool stats` \
+             read it as it is"
+        )));
+    }
+    if !holds_no_records(start) {
+        return Ok(());
+    }
+    if is_written_line(start) {
+        return Err(LoadError::unusable(format!(
+            "{name} is a table that urlspool wrote; load reads records, which `urlspool scan` \
+             writes as JSON lines"
+        )));
+    }
+    Err(unscanned(name, path, target))
+}
+
+/// The first bytes of a database.
+const DATABASE_START: &[u8] = b"SQLite format 3\0";
+
+/// The error of mail.
+fn unscanned(name: &str, path: &str, target: &TargetName) -> LoadError {
+    let target = match target {
+        TargetName::Sqlite(path) => path.display().to_string(),
+        _ => "TARGET".to_owned(),
+    };
+    LoadError::unusable(format!(
+        "{name} holds no records; scan it: urlspool scan --into {target} {path}"
+    ))
+}
+
+/// A file that is both read and written would be neither records nor a database.
+fn refuse_target_among_inputs(job: &LoadJob) -> Result<(), LoadError> {
+    let TargetName::Sqlite(target) = &job.target else {
+        return Ok(());
+    };
+    let found = match identity(target) {
+        Some(target) => {
+            let mut paths = job.inputs.iter().flat_map(|path| files_of_records(path));
+            paths.find(|path| identity(path) == Some(target))
+        }
+        None => is_input_after_creation(target, &job.inputs).then(|| target.clone()),
+    };
+    match found {
+        None => Ok(()),
+        Some(file) => Err(LoadError::unusable(format!(
+            "{} is both an input and the target; load into another file",
+            file.display()
+        ))),
+    }
+}
+
+fn identity(path: &Path) -> Option<DeviceInode> {
+    fs::metadata(path).ok().map(|found| DeviceInode::of(&found))
+}
+
+/// Returns `true` if a target that is missing will be an input as soon as it was created.
+fn is_input_after_creation(target: &Path, arguments: &[PathBuf]) -> bool {
+    let name = target.file_name().unwrap_or_default();
+    let parent = target.parent().unwrap_or(target);
+    let folder = Path::new(".").join(parent).canonicalize();
+    arguments.iter().any(|argument| {
+        argument == target
+            || is_records(name.as_bytes())
+                && argument.is_dir()
+                && folder.as_ref().is_ok_and(|folder| {
+                    let argument = argument.canonicalize();
+                    argument.is_ok_and(|argument| folder.starts_with(argument))
+                })
+    })
+}
+
+#[cfg_attr(
+    not(feature = "elasticsearch"),
+    expect(unused_variables, reason = "only an index reports while it opens")
+)]
+fn open<'r>(job: &LoadJob, report: &SharedReport<'r>) -> Result<Box<dyn Target + 'r>, LoadError> {
+    match &job.target {
+        TargetName::Sqlite(path) => Ok(Box::new(SqliteTarget::open(path)?)),
+        #[cfg(feature = "postgres")]
+        TargetName::Postgres(url) => Ok(Box::new(super::postgres::PostgresTarget::open(url, job)?)),
+        #[cfg(feature = "elasticsearch")]
+        TargetName::Elasticsearch { server, index } => Ok(Box::new(
+            super::elasticsearch::ElasticsearchTarget::open(server, index, job, Rc::clone(report))?,
+        )),
+        #[cfg(not(all(feature = "postgres", feature = "elasticsearch")))]
+        _ => unreachable!("the name of a target that was not built is refused"),
+    }
+}
+
+/// Repeats work while the target cannot be reached, and while another loader holds it; `None` if the
+/// load is stopped meanwhile.
+fn patiently<T>(
+    report: &SharedReport<'_>,
+    stop: &AtomicBool,
+    mut work: impl FnMut() -> Result<T, LoadError>,
+) -> Result<Option<T>, LoadError> {
+    while !stop.load(Ordering::Relaxed) {
+        match work() {
+            Err(error) if error.is_temporary() => pause(report, stop, &error),
+            result => return result.map(Some),
+        }
+    }
+    Ok(None)
+}
+
+/// Loads the inputs, and then the segments that appear in the folders among them, until the load is
+/// stopped.
+fn follow(loader: &mut Loader<'_>, arguments: &[PathBuf]) -> Result<(), LoadError> {
+    let (report, stop) = (Rc::clone(&loader.report), Arc::clone(&loader.stop));
+    if arguments.iter().any(|path| path == Path::new("-")) {
+        // Standard input is read once.
+        loader.load_all(arguments)?;
+    } else {
+        patiently(&report, &stop, || loader.load_all(arguments))?;
+    }
+    let folders = arguments.iter().filter(|path| path.is_dir());
+    let folders = folders.map(|path| FollowedFolder {
+        path: path.clone(),
+        loaded: BTreeMap::new(),
+        has_failed: false,
+    });
+    let mut folders: Vec<_> = folders.collect();
+    if folders.is_empty() {
+        return Err(LoadError::unusable(
+            "--follow needs a folder of segments, and there is none among the paths",
+        ));
+    }
+    while !loader.is_stopping() {
+        thread::sleep(Duration::from_millis(LOAD_FOLLOW_MS));
+        for folder in &mut folders {
+            match folder.load_new(loader) {
+                // The others may be loaded meanwhile.
+                Err(error) if error.is_temporary() => pause(&report, &stop, &error),
+                result => result?,
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Reports an error that may pass, and waits before the next attempt, unless the load is stopped.
+fn pause(report: &SharedReport<'_>, stop: &AtomicBool, error: &LoadError) {
+    report.borrow_mut()(LoadEvent::Paused(error));
+    for _ in 0..LOAD_RETRY_MS / LOAD_FOLLOW_MS {
+        if !stop.load(Ordering::Relaxed) {
+            thread::sleep(Duration::from_millis(LOAD_FOLLOW_MS));
+        }
+    }
+}
+
+/// Values by which a segment is recognized without reading it: the file, the seconds and nanoseconds
+/// since 1970 of its last change, and its length.
+type SegmentVersion = (DeviceInode, (i64, i64), u64);
+
+fn segment_version(path: &Path) -> Option<SegmentVersion> {
+    let found = fs::metadata(path).ok()?;
+    let modified = (found.mtime(), found.mtime_nsec());
+    Some((DeviceInode::of(&found), modified, found.len()))
+}
+
+/// A folder of segments.
+struct FollowedFolder {
+    path: PathBuf,
+    /// Segments that were loaded and not yet removed. One that another instance writes under the
+    /// same name is another file.
+    loaded: BTreeMap<PathBuf, SegmentVersion>,
+    /// `true` if it could not be listed the last time, which is reported once.
+    has_failed: bool,
+}
+
+impl FollowedFolder {
+    fn load_new(&mut self, loader: &mut Loader<'_>) -> Result<(), LoadError> {
+        let mut listed = BTreeMap::new();
+        let segments = segments_in(&self.path, |path| {
+            let Some(version) = segment_version(path) else {
+                return false;
+            };
+            let is_new = self.loaded.get(path) != Some(&version);
+            listed.insert(path.to_owned(), version);
+            is_new
+        });
+        let segments = match segments {
+            Ok(segments) => segments,
+            Err(error) => {
+                if !std::mem::replace(&mut self.has_failed, true) {
+                    loader.failed(&error);
+                }
+                return Ok(());
+            }
+        };
+        self.has_failed = false;
+        let paths = segments.iter().map(|segment| segment.path.clone());
+        let new: BTreeSet<_> = paths.collect();
+        if !segments.is_empty() {
+            loader.load_segments(segments)?;
+        }
+        // Those without a sidecar are not loaded, and those that are not listed are gone.
+        listed.retain(|path, version| new.contains(path) || self.loaded.get(path) == Some(version));
+        self.loaded = listed;
+        Ok(())
+    }
+}

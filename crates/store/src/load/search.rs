@@ -1,0 +1,445 @@
+//! A search: its conditions, and its matches in a database of `SQLite`; and the citations of a URL,
+//! or of the URLs of a host or a domain.
+
+use std::path::Path;
+
+use rusqlite::types::Value;
+use rusqlite::{Connection, OptionalExtension, Params, Row, params_from_iter};
+
+use super::LoadError;
+use super::found_row::{Citation, FoundContext, FoundMessage, FoundRow, FoundSource};
+use super::sqlite::{open_to_read, sqlite_error};
+use super::words::{Marker, Phrase, Phrases};
+use urlspool_files::config::named_values;
+use urlspool_files::evidence::WHOLE_CONFIDENCE;
+use urlspool_record::record::list_texts;
+use urlspool_text::parse::key;
+use urlspool_text::repair::{Repair, UrlEvidence};
+
+/// Searches the database at `path`, and gives each match to `found` until that returns `false`, in
+/// the order of [`SearchOrder`].
+///
+/// # Errors
+///
+/// The database cannot be read, or is not one that `urlspool load` made.
+pub fn search<E: From<LoadError>>(
+    path: &Path,
+    query: &SearchQuery,
+    mut found: impl FnMut(&FoundRow) -> Result<bool, E>,
+) -> Result<(), E> {
+    let db = open_to_read(path)?;
+    let named = |error| sqlite_error(path, error);
+    let phrases = query.phrases().map_err(named)?;
+    phrases.check()?;
+    let mut marker = Marker::new(phrases.wanted).map_err(named)?;
+    let (sql, values) = query.statement().map_err(named)?;
+    each_found(path, &db, &sql, params_from_iter(values), |row| {
+        let mut row = found_row(row).map_err(named)?;
+        marker.mark(&mut row).map_err(named)?;
+        found(&row)
+    })
+}
+
+/// Returns the URLs in the database at `path` that were found whole, as evidence for joins.
+///
+/// # Errors
+///
+/// The database cannot be read, or is not one that `urlspool load` made.
+pub fn evidence_of_database(path: &Path, max_urls: usize) -> Result<UrlEvidence, LoadError> {
+    let db = open_to_read(path)?;
+    let mut evidence = UrlEvidence::new(max_urls);
+    let sql = "SELECT url || ifnull('#' || fragment, ''), repairs FROM urls \
+         WHERE ?1 <= confidence ORDER BY id";
+    let mut read = || {
+        let mut statement = db.prepare(sql)?;
+        let mut rows = statement.query([WHOLE_CONFIDENCE])?;
+        while let Some(row) = rows.next()? {
+            let repairs: String = row.get(1)?;
+            let is_joined = Repair::ALL
+                .iter()
+                .filter(|repair| repair.joins())
+                .any(|repair| {
+                    list_texts(&repairs)
+                        .iter()
+                        .any(|name| name == repair.name())
+                });
+            if !is_joined {
+                evidence.add_whole(row.get_ref(0)?.as_bytes()?);
+            }
+        }
+        Ok(())
+    };
+    read().map_err(|error| sqlite_error(path, error))?;
+    Ok(evidence)
+}
+
+/// A thing whose citations are wanted.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum CitedThing {
+    /// A URL, in any spelling that has the same key ([`urlspool_text::parse::key`]).
+    Url(String),
+    /// A host, or a registrable domain with all its hosts, as records have them
+    /// ([`urlspool_text::parse::host_name`]).
+    Host(String),
+}
+
+/// Finds the citations of a thing in the database at `path`, and gives each to `found` until that
+/// returns `false`.
+///
+/// # Errors
+///
+/// The database cannot be read, or is not one that `urlspool load` made.
+pub fn citations<E: From<LoadError>>(
+    path: &Path,
+    thing: &CitedThing,
+    order: SearchOrder,
+    mut found: impl FnMut(&Citation) -> Result<bool, E>,
+) -> Result<(), E> {
+    let db = open_to_read(path)?;
+    let (condition, value) = match thing {
+        CitedThing::Url(url) => (WITH_KEY, key_of(url)),
+        CitedThing::Host(host) => (WITH_HOST, host.to_ascii_lowercase()),
+    };
+    let (condition, order) = (condition.replace('?', "?1"), order.clause());
+    let sql = format!("{COLUMNS}, {CONVERSATION} FROM urls {TABLES} WHERE {condition} {order}");
+    each_found(path, &db, &sql, [value], |row| {
+        found(&citation(row).map_err(|error| sqlite_error(path, error))?)
+    })
+}
+
+/// Passes the rows of a query to `found` until that returns `false`.
+fn each_found<E: From<LoadError>>(
+    path: &Path,
+    db: &Connection,
+    sql: &str,
+    values: impl Params,
+    mut found: impl FnMut(&Row<'_>) -> Result<bool, E>,
+) -> Result<(), E> {
+    let named = |error| sqlite_error(path, error);
+    let mut statement = db.prepare(sql).map_err(named)?;
+    let mut rows = statement.query(values).map_err(named)?;
+    while let Some(row) = rows.next().map_err(named)? {
+        if !found(row)? {
+            break;
+        }
+    }
+    Ok(())
+}
+
+/// Returns the citation that a row of `urls` is; `None` if there is no such row.
+pub fn citation_of_row(db: &Connection, id: i64) -> rusqlite::Result<Option<Citation>> {
+    let sql = format!("{COLUMNS}, {CONVERSATION} FROM urls {TABLES} WHERE urls.id = ?1");
+    let mut statement = db.prepare_cached(&sql)?;
+    statement.query_row([id], citation).optional()
+}
+
+/// The columns that [`citation`] reads beside those of [`found_row`].
+const CONVERSATION: &str =
+    "urls.quote_depth, messages.list_id, messages.newsgroups, messages.reference_ids";
+
+fn citation(row: &Row<'_>) -> rusqlite::Result<Citation> {
+    let found = found_row(row)?;
+    let first = texts(row, "reference_ids")?.into_iter().next();
+    Ok(Citation {
+        quote_depth: row.get("quote_depth")?,
+        list_id: row.get("list_id")?,
+        newsgroups: texts(row, "newsgroups")?,
+        thread: first.or_else(|| found.message.id.clone()),
+        found,
+    })
+}
+
+/// Returns the texts of a column.
+fn texts(row: &Row<'_>, column: &str) -> rusqlite::Result<Vec<String>> {
+    let list: Option<String> = row.get(column)?;
+    Ok(list_texts(list.as_deref().unwrap_or_default()))
+}
+
+fn found_row(row: &Row<'_>) -> rusqlite::Result<FoundRow> {
+    Ok(FoundRow {
+        id: row.get(0)?,
+        url: row.get(1)?,
+        fragment: row.get(2)?,
+        confidence: row.get(3)?,
+        region: row.get(4)?,
+        anchor: row.get(5)?,
+        source: FoundSource {
+            path: row.get(6)?,
+            path_b64: row.get(7)?,
+            member: row.get(8)?,
+            member_b64: row.get(9)?,
+            start: row.get(10)?,
+            end: row.get(11)?,
+        },
+        message: FoundMessage {
+            id: row.get(12)?,
+            date: row.get(13)?,
+            from: row.get(14)?,
+            subject: row.get(15)?,
+        },
+        context: Option::zip(row.get(16)?, row.get(17)?)
+            .map(|(before, after)| FoundContext::new(before, after)),
+    })
+}
+
+/// Conditions of a search, all of which must hold.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct SearchQuery {
+    /// Words of which each must occur in the URL, the text of the link, the subject, the sender or
+    /// the text around the URL, as users write them: `goph*` is the beginning of a word, `-lamp`
+    /// must not occur, and an argument of several words, or the part of one in quotes, is a phrase.
+    pub words: Vec<String>,
+    /// The scheme of the URL.
+    pub scheme: Option<String>,
+    /// A registrable domain with all its hosts.
+    pub domain: Option<String>,
+    /// A URL in any spelling that has the same key ([`urlspool_text::parse::key`]).
+    pub url: Option<String>,
+    /// A text in the sender; ASCII letters match in both cases.
+    pub sender: Option<String>,
+    /// The `List-Id` of a list, or a newsgroup; ASCII letters match in both cases.
+    pub list: Option<String>,
+    /// A host, or a registrable domain with all its hosts, as records have them
+    /// ([`urlspool_text::parse::host_name`]).
+    pub host: Option<String>,
+    /// A hazard, by its name in records.
+    pub hazard: Option<String>,
+    /// The earliest date: the first second, in seconds since 1970.
+    pub since: Option<i64>,
+    /// The first second after the latest date.
+    pub until: Option<i64>,
+    /// Maximum number of matches.
+    pub limit: Option<u64>,
+    /// The order of the matches.
+    pub order: SearchOrder,
+}
+
+/// Order of the matches. Those without a plausible date come last; those of one time in the order
+/// of their files and places.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum SearchOrder {
+    /// The last citations first.
+    #[default]
+    Newest,
+    /// The first citations first.
+    Oldest,
+}
+
+/// The columns that [`found_row`] reads.
+const COLUMNS: &str =
+    "SELECT urls.record_id, urls.url, urls.fragment, urls.confidence, urls.region, urls.anchor,
+  sources.path, sources.path_b64, sources.member, sources.member_b64, urls.start, urls.\"end\",
+  messages.message_id, messages.date, messages.sender, messages.subject,
+  urls.context_before, urls.context_after";
+
+const TABLES: &str =
+    "JOIN messages ON messages.id = urls.message JOIN sources ON sources.id = urls.source";
+
+/// The condition of the links with a key.
+const WITH_KEY: &str = "urls.link IN (SELECT id FROM links WHERE key = ?)";
+
+/// The condition of the links of a host, or of a registrable domain.
+const WITH_HOST: &str = "urls.link IN (SELECT id FROM links WHERE host = ? UNION SELECT id FROM \
+    links WHERE domain = ?)";
+
+/// Returns the key of a URL.
+#[must_use]
+pub fn key_of(url: &str) -> String {
+    String::from_utf8_lossy(&key(url.as_bytes())).into_owned()
+}
+
+impl SearchOrder {
+    /// Returns the clause of SQL. Matches of one time come in the order of their files and places,
+    /// and at last of their keys, so that it is the same in whatever order they were loaded.
+    fn clause(self) -> &'static str {
+        match self {
+            SearchOrder::Newest => {
+                "ORDER BY urls.cited DESC NULLS LAST, sources.path, sources.member, urls.start, \
+                 urls.record_key"
+            }
+            SearchOrder::Oldest => {
+                "ORDER BY urls.cited NULLS LAST, sources.path, sources.member, urls.start, \
+                 urls.record_key"
+            }
+        }
+    }
+}
+
+impl SearchQuery {
+    /// Returns the conditions as a clause `WHERE` for the table `urls`, with the values of its
+    /// parameters; an empty clause without conditions.
+    pub fn filter(&self) -> rusqlite::Result<(String, Vec<Value>)> {
+        let Phrases { wanted, excluded } = self.phrases()?;
+        let wanted = full_text(&wanted, " AND ");
+        let words = match (wanted, full_text(&excluded, " OR ")) {
+            (Some(wanted), Some(excluded)) => Some(("IN", format!("({wanted}) NOT ({excluded})"))),
+            (Some(wanted), None) => Some(("IN", wanted)),
+            (None, excluded) => excluded.map(|excluded| ("NOT IN", excluded)),
+        };
+        let words = words.map(|(within, text)| {
+            let search = "(SELECT rowid FROM search WHERE search MATCH ?)";
+            (format!("urls.id {within} {search}"), text)
+        });
+        let others = self
+            .conditions()
+            .map(|(sql, value)| (sql.to_owned(), value));
+        let (mut filter, mut values) = (String::new(), Vec::new());
+        for (condition, value) in words.into_iter().chain(others) {
+            values.push(value.into());
+            filter.push_str(if values.len() == 1 {
+                " WHERE "
+            } else {
+                " AND "
+            });
+            filter.push_str(&condition.replace('?', &format!("?{}", values.len())));
+        }
+        Ok((filter, values))
+    }
+
+    /// Returns the conditions beside the words, in SQL, with their values as rows have them.
+    fn conditions(&self) -> impl Iterator<Item = (&'static str, String)> {
+        let lower = |text: &String| text.to_ascii_lowercase();
+        let conditions = [
+            (WITH_HOST, self.host.as_ref().map(lower)),
+            ("urls.scheme = ?", self.scheme.as_ref().map(lower)),
+            (
+                "urls.link IN (SELECT id FROM links WHERE domain = ?)",
+                self.domain.as_ref().map(lower),
+            ),
+            (WITH_KEY, self.url.as_deref().map(key_of)),
+            (
+                "urls.message IN (SELECT id FROM messages WHERE instr(lower(sender), lower(?)) > 0)",
+                self.sender.clone(),
+            ),
+            (
+                "urls.message IN (SELECT id FROM messages WHERE lower(list_id) = lower(?)
+                   OR instr(lower(list_id), '<' || lower(?) || '>') > 0
+                   OR EXISTS (SELECT 1 FROM json_each(newsgroups) WHERE lower(value) = lower(?)))",
+                self.list.clone(),
+            ),
+            // The names in the list have no quotation marks.
+            (
+                "instr(urls.hazards, '\"' || ? || '\"') > 0",
+                self.hazard.clone(),
+            ),
+            ("urls.cited >= ?", self.since.map(instant)),
+            ("urls.cited < ?", self.until.map(instant)),
+        ];
+        let given = conditions.into_iter();
+        given.filter_map(|(sql, value)| value.map(|value| (sql, value)))
+    }
+
+    /// Returns `true` if the words are not longer, and not more, than a search may have. An index
+    /// takes minutes for a phrase of thousands, and cannot be interrupted.
+    #[must_use]
+    pub fn is_searchable(&self) -> bool {
+        self.phrases().is_ok_and(|phrases| phrases.check().is_ok())
+    }
+
+    /// Returns the marker of the words in passages.
+    pub fn marker(&self) -> rusqlite::Result<Marker> {
+        Marker::new(self.phrases()?.wanted)
+    }
+
+    /// Returns the words as phrases.
+    pub(super) fn phrases(&self) -> rusqlite::Result<Phrases> {
+        Phrases::parse(&self.words)
+    }
+
+    /// Returns the statement of SQL that finds the rows, with the values of its parameters.
+    fn statement(&self) -> rusqlite::Result<(String, Vec<Value>)> {
+        let (filter, values) = self.filter()?;
+        // `LIMIT` takes no larger number.
+        let limit = self.limit.map(|limit| limit.min(i64::MAX.unsigned_abs()));
+        let limit = limit.map_or_else(String::new, |limit| format!(" LIMIT {limit}"));
+        let order = self.order.clause();
+        // Only what the order needs is sorted. A cross join keeps its order: the matches are found
+        // first.
+        let sql = format!(
+            "{COLUMNS} FROM (SELECT urls.id AS found FROM urls CROSS JOIN sources ON sources.id = \
+             urls.source{filter} {order}{limit}) JOIN urls ON urls.id = found {TABLES} {order}"
+        );
+        Ok((sql, values))
+    }
+
+    /// Returns `true` if there is any condition.
+    #[must_use]
+    pub fn has_condition(&self) -> bool {
+        // A sign that Unicode counts among the letters may be none in the index.
+        let has_word = || self.phrases().map_or(true, |phrases| !phrases.is_empty());
+        self.conditions().next().is_some() || has_word()
+    }
+}
+
+/// Returns phrases as a query of FTS5; `None` if there are none.
+fn full_text(phrases: &[Phrase], operator: &str) -> Option<String> {
+    let quoted = phrases.iter().map(|phrase| {
+        let star = if phrase.is_beginning { " *" } else { "" };
+        format!("\"{}\"{star}", phrase.words.join(" "))
+    });
+    let quoted: Vec<_> = quoted.collect();
+    (!quoted.is_empty()).then(|| quoted.join(operator))
+}
+
+/// The date of a second, as records have it.
+fn instant(unix: i64) -> String {
+    jiff::Timestamp::from_second(unix).map_or_else(|_| String::new(), |time| time.to_string())
+}
+
+named_values! {
+    SearchOrder {
+        Newest = "newest": "The last citations first",
+        Oldest = "oldest": "The first citations first",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_are_quoted_phrases() {
+        let words = ["info.cern.ch", "a\"b", "--", "goph*", "-x", "-y"];
+        let query = SearchQuery {
+            words: words.map(str::to_owned).to_vec(),
+            ..SearchQuery::default()
+        };
+        let (_, values) = query.filter().unwrap();
+        let expected = "(\"info cern ch\" AND \"a b\" AND \"goph\" *) NOT (\"x\" OR \"y\")";
+        assert_eq!(values, [Value::from(expected.to_owned())]);
+        assert_eq!(SearchQuery::default().filter().unwrap().1, []);
+    }
+
+    #[test]
+    fn words_without_letters_are_no_condition() {
+        let has_condition = |words: &[&str]| {
+            let words = words.iter().map(|word| (*word).to_owned()).collect();
+            let query = SearchQuery {
+                words,
+                ..SearchQuery::default()
+            };
+            query.has_condition()
+        };
+        assert!(has_condition(&["-lamp"]) && has_condition(&["*", "\u{5317}"]));
+        // For Unicode a circled letter is alphabetic, for the index it is a sign.
+        assert!(!has_condition(&["\u{24B6}", "-\u{24B6}", "*", "-\"\"", ""]));
+    }
+
+    #[test]
+    fn each_condition_has_its_value() {
+        let query = SearchQuery {
+            host: Some("A.example".into()),
+            since: Some(0),
+            ..SearchQuery::default()
+        };
+        let (sql, values) = query.statement().unwrap();
+        assert_eq!(
+            values,
+            [
+                Value::from("a.example".to_owned()),
+                Value::from("1970-01-01T00:00:00Z".to_owned())
+            ]
+        );
+        assert!(sql.contains("urls.cited >= ?2"));
+    }
+}

@@ -1,0 +1,268 @@
+//! The target `SQLite`: one file, which plain SQL can read.
+//!
+//! The rows of a batch are written in one transaction, which begins with the lock for writing:
+//! between its begin and its commit nobody else changes the tables, so that identifiers can be kept
+//! in memory.
+
+mod connection;
+mod link_updates;
+mod rows;
+
+pub use connection::{
+    files_of_database, is_file_of_database, open_to_extend, open_to_read, sqlite_error,
+};
+
+use std::path::{Path, PathBuf};
+
+use rusqlite::{Connection, OptionalExtension, Params, params};
+
+use super::LoadError;
+use super::target::{
+    ChangedRows, GoneMessages, LoadRow, ReplacedFiles, SegmentId, SegmentStatus, StoredFile,
+    Target, today,
+};
+use connection::DatabaseFile;
+use link_updates::LinkUpdates;
+use rows::{RowIds, RowParents, RowStatements, next_id};
+use urlspool_record::record::FieldId;
+
+/// A database file that is being loaded.
+pub(super) struct SqliteTarget {
+    db: Connection,
+    path: PathBuf,
+    file: DatabaseFile,
+    batch: SqliteBatch,
+    links: LinkUpdates,
+    /// `PRAGMA data_version` of the last transaction: another one if another program wrote since.
+    data_version: Option<i64>,
+    /// `true` from [`Target::begin_replacing`] to the commit.
+    is_replacing: bool,
+}
+
+/// Values that hold until the end of a transaction.
+#[derive(Debug, Default)]
+struct SqliteBatch {
+    /// The day of loading.
+    today: String,
+    /// Identifier of the next row of `urls`.
+    next_url: i64,
+    ids: RowIds,
+    /// `true` if the database held the last row of the input already.
+    was_known: bool,
+    changed: ChangedRows,
+    /// `true` if rows were removed.
+    has_removed: bool,
+}
+
+impl SqliteTarget {
+    /// Opens a database, or creates it.
+    pub(super) fn open(path: &Path) -> Result<SqliteTarget, LoadError> {
+        let (db, file) = connection::open_to_load(path)?;
+        Ok(SqliteTarget {
+            db,
+            path: path.to_owned(),
+            file,
+            batch: SqliteBatch::default(),
+            links: LinkUpdates::default(),
+            data_version: None,
+            is_replacing: false,
+        })
+    }
+
+    fn run(&self, sql: &str, params: impl Params) -> Result<(), LoadError> {
+        let prepared = self.db.prepare_cached(sql);
+        let done = prepared.and_then(|mut statement| statement.execute(params));
+        self.named(done).map(drop)
+    }
+
+    fn named<T>(&self, result: rusqlite::Result<T>) -> Result<T, LoadError> {
+        result.map_err(|error| sqlite_error(&self.path, error))
+    }
+
+    /// Adds the rows that are not there.
+    fn put_rows(&mut self, rows: &[LoadRow<'_>]) -> rusqlite::Result<()> {
+        let mut statements = RowStatements::prepare(&self.db)?;
+        for row in rows {
+            let (batch, links) = (&mut self.batch, &mut self.links);
+            batch.put(links, &mut statements, row)?;
+            batch.changed.added += u64::from(!batch.was_known);
+            if self.is_replacing {
+                rows::keep(&self.db, row.record.record_key)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Returns `true` if another program may have written to the database since the last call.
+    fn has_changed(&mut self) -> rusqlite::Result<bool> {
+        let mut statement = self.db.prepare_cached("PRAGMA data_version")?;
+        let version = statement.query_row([], |row| row.get(0))?;
+        Ok(self.data_version.replace(version) != Some(version))
+    }
+
+    fn begin_batch(&mut self) -> rusqlite::Result<()> {
+        if self.has_changed()? {
+            self.links.forget();
+        }
+        self.links.begin(&self.db)?;
+        self.batch = SqliteBatch {
+            today: today(),
+            next_url: next_id(&self.db, "urls")?,
+            ids: RowIds::new(&self.db)?,
+            ..SqliteBatch::default()
+        };
+        Ok(())
+    }
+}
+
+impl SqliteBatch {
+    /// Adds the row of a record, and what it refers to, unless it is there. A row that is there
+    /// belongs to the mailbox for which the record was loaded last.
+    fn put(
+        &mut self,
+        links: &mut LinkUpdates,
+        statements: &mut RowStatements<'_>,
+        row: &LoadRow<'_>,
+    ) -> rusqlite::Result<()> {
+        // Known rows follow each other. Then a lookup is cheaper than a row that is not added.
+        let mut known = None;
+        if self.was_known {
+            known = statements.find_url(row)?;
+        }
+        self.was_known = known.is_some() || !self.add(links, statements, row)?;
+        if self.was_known && known.is_none() {
+            known = statements.find_url(row)?;
+        }
+        if let Some(known) = known.filter(|known| !known.has_same_mailbox) {
+            let message = self.ids.message(statements, row)?;
+            self.ids.store(statements, row)?;
+            rows::move_row(statements.db, known, message.id)?;
+        }
+        Ok(())
+    }
+
+    /// Adds the row of a record, and what it refers to. Returns `false` if it is there.
+    fn add(
+        &mut self,
+        links: &mut LinkUpdates,
+        statements: &mut RowStatements<'_>,
+        row: &LoadRow<'_>,
+    ) -> rusqlite::Result<bool> {
+        let record = row.record;
+        let source = self.ids.source(statements, row)?;
+        let message = self.ids.message(statements, row)?;
+        let cited = row.cited(&self.today);
+        let key = record.text(FieldId::Key);
+        let citation = key.map(|key| links.cite(statements, key, record, message));
+        let citation = citation.transpose()?;
+        let id = self.next_url;
+        let parents = RowParents {
+            link: citation.map(|citation| citation.link),
+            source,
+            message: message.id,
+            cited,
+        };
+        if !statements.insert_url(id, row, &parents)? {
+            return Ok(false);
+        }
+        self.next_url += 1;
+        let texts = self.ids.store(statements, row)?;
+        statements.insert_text(id, record, texts)?;
+        if let Some(citation) = citation {
+            links.count(&citation, record, message, cited);
+        }
+        Ok(true)
+    }
+}
+
+impl Target for SqliteTarget {
+    fn begin(&mut self) -> Result<(), LoadError> {
+        self.file.check_place()?;
+        self.file.check_whole(&self.db)?;
+        self.run("BEGIN IMMEDIATE", [])?;
+        let begun = self.begin_batch();
+        if begun.is_err() {
+            self.roll_back();
+        }
+        self.named(begun)
+    }
+
+    fn segment_status(&mut self, segment: &SegmentId) -> Result<SegmentStatus, LoadError> {
+        let sql = "SELECT hash FROM segments WHERE instance=?1 AND epoch=?2 AND seq=?3";
+        let (epoch, seq) = (segment.epoch.cast_signed(), segment.seq.cast_signed());
+        let values = params![segment.instance, epoch, seq];
+        let hash = self.db.query_row(sql, values, |row| row.get(0));
+        Ok(SegmentStatus::of(segment, self.named(hash.optional())?))
+    }
+
+    fn add_segment(&mut self, segment: &SegmentId) -> Result<(), LoadError> {
+        let (epoch, seq) = (segment.epoch.cast_signed(), segment.seq.cast_signed());
+        let values = params![segment.instance, epoch, seq, segment.hash];
+        self.run("INSERT INTO segments VALUES(?1,?2,?3,?4)", values)
+    }
+
+    fn put(&mut self, rows: &[LoadRow<'_>]) -> Result<(), LoadError> {
+        let put = self.put_rows(rows);
+        self.named(put)
+    }
+
+    fn remove(&mut self, gone: &GoneMessages) -> Result<(), LoadError> {
+        self.batch.ids.forget();
+        self.batch.has_removed = true;
+        self.batch.changed.removed += self.named(rows::remove_gone(&self.db, gone))?;
+        Ok(())
+    }
+
+    fn begin_replacing(&mut self) -> Result<(), LoadError> {
+        self.is_replacing = true;
+        self.named(rows::begin_replacing(&self.db))
+    }
+
+    fn files_without_rows(&mut self) -> Result<Vec<StoredFile>, LoadError> {
+        self.named(rows::files_without_rows(&self.db))
+    }
+
+    fn finish_replacing(&mut self, files: &ReplacedFiles) -> Result<(), LoadError> {
+        self.is_replacing = false;
+        self.batch.has_removed = true;
+        self.batch.changed.removed += self.named(rows::remove_replaced(&self.db, files))?;
+        Ok(())
+    }
+
+    fn changed(&mut self) -> Result<ChangedRows, LoadError> {
+        Ok(self.batch.changed)
+    }
+
+    fn commit(&mut self) -> Result<(), LoadError> {
+        self.is_replacing = false;
+        let updated = self.links.write(&self.db);
+        self.named(updated)?;
+        if self.batch.has_removed {
+            self.links.forget();
+            self.named(rows::recompute_links(&self.db))?;
+        }
+        self.run("COMMIT", [])?;
+        self.batch = SqliteBatch::default();
+        Ok(())
+    }
+
+    /// A file that is moved after this check takes the rows along, without its log.
+    fn check_kept(&mut self) -> Result<(), LoadError> {
+        self.file.check_place()?;
+        // The merge may write a part of what was truncated.
+        self.file.check_whole(&self.db)?;
+        connection::merge_log(&self.db, &self.path)?;
+        self.file.check_whole(&self.db)?;
+        self.file.check_place()
+    }
+
+    fn roll_back(&mut self) {
+        // If it fails, the transaction was rolled back already, or ends with the connection.
+        let _ = self.db.execute_batch("ROLLBACK");
+        self.links.forget();
+        self.is_replacing = false;
+    }
+}
+
+#[cfg(test)]
+mod tests;

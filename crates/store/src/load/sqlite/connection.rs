@@ -1,0 +1,600 @@
+//! Opening a database: one that is ours, one that is empty, or none; and its tables.
+//!
+//! The checks before `SQLite` opens a file change nothing, neither in the file nor beside it: it may
+//! be another program's.
+
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, ErrorKind, Read};
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::{Path, PathBuf};
+use std::thread;
+use std::time::Duration;
+
+use rusqlite::{Connection, ErrorCode, OpenFlags};
+
+use crate::load::LoadError;
+use crate::load::columns::{created_tables, records_view};
+use crate::load::words::tokenizer;
+use urlspool_files::sink::{FileIdentity, resolve};
+use urlspool_record::record::{Field, FieldType};
+use urlspool_sources::walk::DeviceInode;
+use urlspool_text::grammar::encode;
+use urlspool_text::limits::{
+    LOAD_CACHE_KIB, LOAD_HEADER_ATTEMPTS, LOAD_LENGTH_ATTEMPTS, LOAD_LOCK_SECONDS,
+    LOAD_LOG_ATTEMPTS, LOAD_LOG_POLL_MS,
+};
+
+/// Number of prepared statements that are cached: more than the program has.
+const STATEMENTS: usize = 64;
+
+/// Opens a database for a load. Creates it, and its tables, if there is none.
+fn open_to_write(path: &Path) -> Result<Connection, LoadError> {
+    check_to_write(path)?;
+    check_owner(path)?;
+    let db = Connection::open(plain(path)).map_err(|error| open_error(path, error))?;
+    let owner = prepare(&db).map_err(|error| sqlite_error(path, error))?;
+    owner.check(path).map(|()| db)
+}
+
+/// The file of a database that is loaded into.
+pub(super) struct DatabaseFile {
+    path: PathBuf,
+    /// Another file at `path` would not get the rows.
+    identity: DeviceInode,
+}
+
+/// Opens a database for a load, as [`open_to_write`] does. Returns its file too.
+pub(super) fn open_to_load(path: &Path) -> Result<(Connection, DatabaseFile), LoadError> {
+    check_to_write(path)?;
+    // SQLite does not name the file that it opens: one that is there before and after is it.
+    create_if_missing(path).map_err(|error| not_opened(path, error))?;
+    let found = fs::metadata(path).map_err(|error| not_opened(path, error))?;
+    let database = DatabaseFile {
+        path: path.to_owned(),
+        identity: DeviceInode::of(&found),
+    };
+    let db = open_to_write(path)?;
+    database.check_place()?;
+    Ok((db, database))
+}
+
+impl DatabaseFile {
+    /// Checks that the path leads to the file that was opened.
+    pub(super) fn check_place(&self) -> Result<(), LoadError> {
+        match fs::metadata(&self.path) {
+            Ok(found) if DeviceInode::of(&found) == self.identity => Ok(()),
+            _ => Err(LoadError::replaced(&self.path.display().to_string())),
+        }
+    }
+
+    /// Checks that nobody has truncated or overwritten the file. If another load was killed while
+    /// it merged the log, the log is merged.
+    pub(super) fn check_whole(&self, db: &Connection) -> Result<(), LoadError> {
+        for attempt in 1.. {
+            self.check_place()?;
+            let attempts = match self.damage()? {
+                None => return Ok(()),
+                // A merge of the log writes the first page before the last ones, and may have been
+                // killed between.
+                Some(ErrorCode::DatabaseCorrupt) => {
+                    if merge_once(db).is_ok_and(|is_merged| is_merged) && self.is_mended()? {
+                        return Ok(());
+                    }
+                    LOAD_LENGTH_ATTEMPTS
+                }
+                Some(_) => LOAD_HEADER_ATTEMPTS,
+            };
+            if attempts <= attempt {
+                break;
+            }
+            thread::sleep(Duration::from_millis(LOAD_LOG_POLL_MS));
+        }
+        Err(self.overwritten())
+    }
+
+    /// Returns the error of reading the file without its log: `NotADatabase` if it has no header,
+    /// and `DatabaseCorrupt` if it has fewer pages than the header says.
+    fn damage(&self) -> Result<Option<ErrorCode>, LoadError> {
+        let pages = "SELECT page_count * page_size FROM pragma_page_count, pragma_page_size";
+        let asked = open_immutable(&self.path).and_then(|(db, owner)| {
+            let bytes = db.query_row(pages, [], |row| row.get::<_, i64>(0))?;
+            Ok((owner, bytes))
+        });
+        let len = fs::metadata(&self.path).map_or(0, |found| found.len());
+        Ok(match asked {
+            // SQLite takes a part of a page for a page.
+            Ok((Owner::Ourselves(_), bytes)) => {
+                (len < bytes.cast_unsigned()).then_some(ErrorCode::DatabaseCorrupt)
+            }
+            Ok(_) => Some(ErrorCode::NotADatabase),
+            Err(error) => match error.sqlite_error_code() {
+                code @ Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) => code,
+                _ => return Err(sqlite_error(&self.path, error)),
+            },
+        })
+    }
+
+    /// Returns `true` if the file has all its pages after a merge of the log.
+    ///
+    /// # Errors
+    ///
+    /// Some of its pages were not in the log.
+    fn is_mended(&self) -> Result<bool, LoadError> {
+        if self.damage()?.is_some() {
+            return Ok(false);
+        }
+        // By another connection, which has no pages in memory.
+        let (db, _) = open_unchanged(&self.path)?;
+        let checked = db.query_row("PRAGMA quick_check(1)", [], |row| row.get::<_, String>(0));
+        if checked.is_ok_and(|result| result == "ok") {
+            return Ok(true);
+        }
+        Err(self.overwritten())
+    }
+
+    fn overwritten(&self) -> LoadError {
+        LoadError::io(format!(
+            "{} was truncated or overwritten while it was being loaded; no segment was removed \
+             since. Bring it back from a backup, or move it away with its files -wal and -shm; \
+             then repeat the load",
+            self.path.display()
+        ))
+    }
+}
+
+/// Creates an empty file with the rights that `SQLite` gives, unless there is a file.
+fn create_if_missing(path: &Path) -> io::Result<()> {
+    let mut options = OpenOptions::new();
+    options.write(true).create_new(true).mode(0o644);
+    match options.open(resolve(path)?) {
+        Err(error) if error.kind() != ErrorKind::AlreadyExists => Err(error),
+        _ => Ok(()),
+    }
+}
+
+/// Writes all committed rows from the log into the database file, and syncs it. Waits for programs
+/// that read older rows, but keeps nobody from writing meanwhile.
+pub(super) fn merge_log(db: &Connection, path: &Path) -> Result<(), LoadError> {
+    for _ in 0..LOAD_LOG_ATTEMPTS {
+        if merge_once(db).map_err(|error| sqlite_error(path, error))? {
+            return Ok(());
+        }
+        thread::sleep(Duration::from_millis(LOAD_LOG_POLL_MS));
+    }
+    Err(LoadError::locked(format!(
+        "another program has been reading {} for long, so that the rows of segments are still in \
+         its log; they were loaded, and will be removed by a load that is repeated when that \
+         program has ended",
+        path.display()
+    )))
+}
+
+/// Writes as many rows from the log into the database file as other programs let it. Returns `true`
+/// if these are all.
+fn merge_once(db: &Connection) -> rusqlite::Result<bool> {
+    db.query_row("PRAGMA wal_checkpoint(PASSIVE)", [], |row| {
+        let (busy, frames, merged): (i64, i64, i64) = (row.get(0)?, row.get(1)?, row.get(2)?);
+        Ok(busy == 0 && frames == merged)
+    })
+}
+
+/// Opens a database to search it.
+pub fn open_to_read(path: &Path) -> Result<Connection, LoadError> {
+    let found = fs::metadata(path).map_err(|error| {
+        let name = path.display();
+        let reason = format!("{error}; `urlspool load --into {name}` makes a database");
+        LoadError::unusable(format!("cannot read {name}: {reason}")).caused_by(error)
+    })?;
+    check_kind(path, &found)?;
+    check_owner(path)?;
+    let (db, owner) = open_unchanged(path)?;
+    match owner {
+        Owner::Nobody | Owner::Ourselves(NO_TABLES) => {
+            let name = path.display();
+            Err(LoadError::unusable(format!(
+                "{name} is empty; `urlspool load --into {name}` fills it"
+            )))
+        }
+        owner => owner.check(path).map(|()| db),
+    }
+}
+
+/// Opens a database to read it, and finds out whose it is.
+fn open_unchanged(path: &Path) -> Result<(Connection, Owner), LoadError> {
+    let error = match open_and_ask(&plain(path), READ_ONLY) {
+        Ok(opened) => return Ok(opened),
+        Err(error) => error,
+    };
+    let (ErrorCode::CannotOpen | ErrorCode::ReadOnly) =
+        error.sqlite_error_code().unwrap_or(ErrorCode::Unknown)
+    else {
+        return Err(sqlite_error(path, error));
+    };
+    // SQLite needs files beside the database, which this user cannot create. Without a log the
+    // database is the whole.
+    if holds(&beside(path, "-wal")) {
+        let name = path.display();
+        return Err(LoadError::io(format!(
+            "{name} has changes in {name}-wal that can be read only by a user who may write in its \
+             folder; run this once as that user, or copy both files elsewhere"
+        )));
+    }
+    open_immutable(path).map_err(|error| sqlite_error(path, error))
+}
+
+const READ_ONLY: OpenFlags =
+    OpenFlags::SQLITE_OPEN_READ_ONLY.union(OpenFlags::SQLITE_OPEN_NO_MUTEX);
+
+fn open_and_ask(name: &Path, flags: OpenFlags) -> rusqlite::Result<(Connection, Owner)> {
+    let db = Connection::open_with_flags(name, flags)?;
+    let owner = owner(&db)?;
+    Ok((db, owner))
+}
+
+/// Opens a database as one that nobody changes while it is read, without its logs.
+fn open_immutable(path: &Path) -> rusqlite::Result<(Connection, Owner)> {
+    let is_kept = |byte: u8| byte.is_ascii_alphanumeric() || b"/.-_".contains(&byte);
+    let path = encode(plain(path).as_os_str().as_bytes(), is_kept);
+    let uri = format!("file:{path}?immutable=1");
+    open_and_ask(uri.as_ref(), READ_ONLY | OpenFlags::SQLITE_OPEN_URI)
+}
+
+/// The error of opening a file to write it. `SQLite` does not have the reason, which another
+/// attempt gives.
+fn open_error(path: &Path, error: rusqlite::Error) -> LoadError {
+    match OpenOptions::new().append(true).create(true).open(path) {
+        Err(reason) if error.sqlite_error_code() == Some(ErrorCode::CannotOpen) => {
+            not_opened(path, reason)
+        }
+        _ => sqlite_error(path, error),
+    }
+}
+
+fn not_opened(path: &Path, error: io::Error) -> LoadError {
+    LoadError::io(format!("cannot open {}: {error}", path.display())).caused_by(error)
+}
+
+/// A path that `SQLite` takes for the name of a file: neither as `:memory:`, nor as a URI
+/// (`file:urls.db?mode=memory`).
+fn plain(path: &Path) -> PathBuf {
+    Path::new(".").join(path)
+}
+
+/// Opens a database that was loaded, to add to it.
+pub fn open_to_extend(path: &Path) -> Result<Connection, LoadError> {
+    // A missing or empty file is reported by this, and not created.
+    open_to_read(path)?;
+    open_to_write(path)
+}
+
+/// Prepares a database for writing. Creates its tables, if it has none. Returns the owner, who may be
+/// another: then nothing was changed.
+fn prepare(db: &Connection) -> rusqlite::Result<Owner> {
+    db.busy_timeout(Duration::from_secs(LOAD_LOCK_SECONDS))?;
+    db.set_prepared_statement_cache_capacity(STATEMENTS);
+    match owner(db)? {
+        // Before there is a log: one beside a file that is not marked is another program's.
+        Owner::Nobody => {
+            db.execute_batch(&format!("PRAGMA application_id={APPLICATION_ID}"))?;
+        }
+        Owner::Ourselves(NO_TABLES | VERSION) => {}
+        other => return Ok(other),
+    }
+    use_log(db)?;
+    db.execute_batch(&format!(
+        "PRAGMA synchronous=FULL; PRAGMA cache_size=-{LOAD_CACHE_KIB};
+         PRAGMA wal_autocheckpoint=16384; PRAGMA trusted_schema=OFF;
+         PRAGMA foreign_keys=OFF; BEGIN IMMEDIATE"
+    ))?;
+    // Another loader may have created the tables meanwhile.
+    let found = owner(db)?;
+    if let Owner::Nobody | Owner::Ourselves(NO_TABLES) = found {
+        db.execute_batch(&tables())?;
+        db.execute_batch(&format!("PRAGMA user_version={VERSION}"))?;
+    }
+    db.execute_batch("COMMIT")?;
+    Ok(found)
+}
+
+/// Turns the write-ahead log on. `SQLite` does not wait for another connection that does the same:
+/// it reports "busy" at once.
+fn use_log(db: &Connection) -> rusqlite::Result<()> {
+    for _ in 0..LOAD_LOCK_SECONDS * 1_000 / LOAD_LOG_POLL_MS {
+        match db.execute_batch("PRAGMA journal_mode=WAL") {
+            Err(error) if error.sqlite_error_code() == Some(ErrorCode::DatabaseBusy) => {
+                thread::sleep(Duration::from_millis(LOAD_LOG_POLL_MS));
+            }
+            result => return result,
+        }
+    }
+    db.execute_batch("PRAGMA journal_mode=WAL")
+}
+
+/// The version of a database that was marked, and has no tables yet.
+const NO_TABLES: i32 = 0;
+
+/// The program that a database belongs to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Owner {
+    /// It is empty, and no program has marked it.
+    Nobody,
+    /// This program made it, with tables of this version, or [`NO_TABLES`].
+    Ourselves(i32),
+    /// A development version made it.
+    Development,
+    /// Another program made it.
+    Other,
+}
+
+impl Owner {
+    /// Checks that the tables can be read and written.
+    fn check(self, path: &Path) -> Result<(), LoadError> {
+        let reason = match self {
+            Owner::Nobody | Owner::Ourselves(NO_TABLES | VERSION) => return Ok(()),
+            Owner::Development => {
+                "was made by a development version; load its records again, into a new file"
+                    .to_owned()
+            }
+            Owner::Ourselves(version) => format!(
+                "has tables of version {version}, which a newer urlspool made; this one knows \
+                 version {VERSION}: use the newer one, or load into a new file"
+            ),
+            Owner::Other => "is the database of another program; name another file".to_owned(),
+        };
+        Err(LoadError::unusable(format!("{} {reason}", path.display())))
+    }
+}
+
+/// Checks whose a file is, before `SQLite` may change it or its logs. It is read without these.
+fn check_owner(path: &Path) -> Result<(), LoadError> {
+    match open_immutable(path) {
+        Ok((_, Owner::Nobody)) if has_foreign_log(path) => Owner::Other.check(path),
+        Ok((_, found)) => found.check(path),
+        Err(error) if error.sqlite_error_code() == Some(ErrorCode::NotADatabase) => {
+            // `SQLite` removes what a crash has left of the first page of a new database.
+            let journal = beside(&place(path), JOURNAL);
+            if holds(&journal) && is_journal_of_new_database(&journal) {
+                Ok(())
+            } else {
+                Err(no_database(path))
+            }
+        }
+        // The attempt to open it has the reason.
+        Err(_) => Ok(()),
+    }
+}
+
+fn owner(db: &Connection) -> rusqlite::Result<Owner> {
+    let number = |sql: &str| db.query_row(sql, [], |row| row.get::<_, i32>(0));
+    let version = number("PRAGMA user_version")?;
+    Ok(match number("PRAGMA application_id")? {
+        APPLICATION_ID => Owner::Ourselves(version),
+        DEVELOPMENT_ID => Owner::Development,
+        0 if version == 0 && number("SELECT count(*) FROM sqlite_master")? == 0 => Owner::Nobody,
+        _ => Owner::Other,
+    })
+}
+
+/// Classifies an error of `SQLite`, and names the file.
+#[must_use]
+pub fn sqlite_error(path: &Path, error: rusqlite::Error) -> LoadError {
+    let name = path.display();
+    let named = match error.sqlite_error_code() {
+        Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => LoadError::locked(format!(
+            "another program is writing to {name}; try again when it has ended"
+        )),
+        Some(ErrorCode::NotADatabase) => no_database(path),
+        Some(ErrorCode::DatabaseCorrupt) => {
+            LoadError::inconsistent(format!("{name} is damaged: {error}; load into a new file"))
+        }
+        Some(ErrorCode::DiskFull) => LoadError::io(format!(
+            "cannot write {name}: {error}; make room, and run it again: what was committed stays"
+        )),
+        Some(ErrorCode::ReadOnly) => LoadError::io(format!(
+            "cannot write {name}: {error}; run it as a user who may write there, or name another \
+             file"
+        )),
+        Some(ErrorCode::CannotOpen) => LoadError::io(format!(
+            "cannot open {name}; run it as a user who may read it, and its folder: {error}"
+        )),
+        _ => LoadError::io(format!("{name}: {error}")),
+    };
+    named.caused_by(error)
+}
+
+/// Length in bytes of a file that `SQLite` takes for an empty one, and would overwrite.
+const TAKEN_FOR_EMPTY: u64 = 1;
+
+/// Checks a file that is loaded into. It may be missing.
+fn check_to_write(path: &Path) -> Result<(), LoadError> {
+    match fs::metadata(path) {
+        Ok(found) => check_kind(path, &found)?,
+        Err(error) if error.kind() == ErrorKind::NotFound => check_folder(path, error)?,
+        // The attempt to open it has the reason.
+        Err(_) => return Ok(()),
+    }
+    check_logs(path)
+}
+
+/// The error of a file that is no database.
+fn no_database(path: &Path) -> LoadError {
+    LoadError::unusable(format!(
+        "{} is not a database of SQLite; name a new file, or one that was loaded; \
+         `urlspool scan --into NEW.db PATH` makes one",
+        path.display()
+    ))
+}
+
+fn check_kind(path: &Path, found: &fs::Metadata) -> Result<(), LoadError> {
+    let name = path.display();
+    let reason = if found.is_dir() {
+        let file = path.join("urls.db");
+        format!("is a folder; name a file, such as {}", file.display())
+    } else if !found.is_file() {
+        "is no regular file, which a database needs; name a new file".to_owned()
+    } else if found.len() == TAKEN_FOR_EMPTY {
+        return Err(no_database(path));
+    } else {
+        return Ok(());
+    };
+    Err(LoadError::unusable(format!("{name} {reason}")))
+}
+
+/// Checks that nothing stands in the places of the logs of a database that is missing or empty:
+/// `SQLite` removes it, whoever made it, also if it is empty.
+fn check_logs(path: &Path) -> Result<(), LoadError> {
+    let database = place(path);
+    for ending in LOGS {
+        let log = beside(&database, ending);
+        let is_another_loader =
+            ending == JOURNAL && database.exists() && is_journal_of_new_database(&log);
+        // The database is looked at last: if it holds something now, another loader made the log.
+        if fs::symlink_metadata(&log).is_ok() && !is_another_loader && !holds(&database) {
+            return Err(LoadError::unusable(format!(
+                "{} stands where the log of the new database {} would be written and removed; move \
+                 it away, or load into another file",
+                log.display(),
+                path.display()
+            )));
+        }
+    }
+    Ok(())
+}
+
+/// Returns `true` if `file` is a database or one of its logs, which may not exist yet.
+#[must_use]
+pub fn is_file_of_database(database: &Path, file: &FileIdentity) -> bool {
+    paths_of_database(database).any(|path| FileIdentity::of(&path) == *file)
+}
+
+/// Returns the files of a database that exist: itself and its logs.
+pub fn files_of_database(database: &Path) -> impl Iterator<Item = DeviceInode> + use<> {
+    let found = paths_of_database(database).filter_map(|path| fs::metadata(path).ok());
+    found.map(|found| DeviceInode::of(&found))
+}
+
+fn paths_of_database(database: &Path) -> impl Iterator<Item = PathBuf> + use<> {
+    let database = place(database);
+    let ends = [""].into_iter().chain(LOGS);
+    ends.map(move |ending| beside(&database, ending))
+}
+
+/// The ends of the names of a database's logs.
+const LOGS: [&str; 3] = ["-wal", "-shm", JOURNAL];
+
+/// The end of the name of the only log that a database without content can have, which is being
+/// created.
+const JOURNAL: &str = "-journal";
+
+/// Returns `true` if a log with content beside a database without any is another program's: a
+/// loader marks the file before it has a log.
+fn has_foreign_log(path: &Path) -> bool {
+    let database = place(path);
+    let journal = beside(&database, JOURNAL);
+    holds(&beside(&database, "-wal")) || holds(&journal) && !is_journal_of_new_database(&journal)
+}
+
+/// Returns `true` for a file with content.
+fn holds(path: &Path) -> bool {
+    fs::metadata(path).is_ok_and(|found| 0 < found.len())
+}
+
+/// Returns `true` for a file that begins as a rollback journal of a database that had no pages
+/// before: it is empty, or has the magic number, or zeros until it is complete, and at byte 16 no
+/// number of pages (section 3 of `SQLite`'s file format).
+fn is_journal_of_new_database(path: &Path) -> bool {
+    // A pipe would be waited for without end.
+    if !fs::symlink_metadata(path).is_ok_and(|found| found.is_file()) {
+        return false;
+    }
+    let mut start = Vec::new();
+    let read = File::open(path).and_then(|file| file.take(20).read_to_end(&mut start));
+    start.resize(20, 0);
+    read.is_ok() && (start[..8] == JOURNAL_MAGIC || start[..8] == [0; 8]) && start[16..] == [0; 4]
+}
+
+const JOURNAL_MAGIC: [u8; 8] = [0xd9, 0xd5, 0x05, 0xf9, 0x20, 0xa1, 0x63, 0xd7];
+
+/// Returns the file that a link leads to, after which the logs are named.
+fn place(path: &Path) -> PathBuf {
+    resolve(path).unwrap_or_else(|_| path.to_owned())
+}
+
+/// The path of a file beside a database.
+fn beside(path: &Path, ending: &str) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(ending);
+    name.into()
+}
+
+/// Checks the folder of a file that is missing.
+fn check_folder(path: &Path, error: io::Error) -> Result<(), LoadError> {
+    match path.parent() {
+        Some(folder) if !folder.as_os_str().is_empty() && !folder.exists() => {
+            let message = format!(
+                "cannot open {}: {error}; create the folder {} first",
+                path.display(),
+                folder.display()
+            );
+            Err(LoadError::io(message).caused_by(error))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// `PRAGMA application_id` of a database of this program: `urlp` in ASCII.
+const APPLICATION_ID: i32 = 0x7572_6C70;
+
+/// That of a database of a development version: `urls`.
+const DEVELOPMENT_ID: i32 = 0x7572_6C73;
+
+/// `PRAGMA user_version`: the version of the tables.
+const VERSION: i32 = 1;
+
+/// Returns the statements that create the texts that are searched, and their full-text index: the
+/// table `search` holds only the index of the texts, which the view gives.
+fn search_tables() -> String {
+    format!(
+        "CREATE VIEW texts AS
+  SELECT urls.id, urls.url, urls.anchor, messages.subject, messages.sender, urls.context_before, urls.context_after
+  FROM urls JOIN messages ON messages.id = urls.message;
+CREATE VIRTUAL TABLE search USING fts5({SEARCHED}, content='texts', content_rowid='id', tokenize=\"{}\");",
+        tokenizer()
+    )
+}
+
+/// The columns of `texts` and `search`.
+pub(super) const SEARCHED: &str = "url, anchor, subject, sender, context_before, context_after";
+
+/// Returns the type of a field's column.
+fn sql_type(field: &Field) -> &'static str {
+    match field.json_type {
+        FieldType::Integer | FieldType::Boolean => "INTEGER",
+        FieldType::Number => "REAL",
+        FieldType::Text | FieldType::Texts | FieldType::Object | FieldType::List => "TEXT",
+    }
+}
+
+/// The words of `tables.sql`.
+const WORDS: [(&str, &str); 8] = [
+    ("{id}", "INTEGER PRIMARY KEY"),
+    ("{hash}", "BLOB"),
+    ("{text}", "TEXT"),
+    ("{number}", "INTEGER"),
+    ("{unique key}", "TEXT NOT NULL UNIQUE"),
+    ("{equal}", ""),
+    ("{search}", ""),
+    ("{without rowid}", " WITHOUT ROWID"),
+];
+
+/// Returns the statements that create all tables and views. `docs/loading.md` describes them for
+/// users.
+pub(super) fn tables() -> String {
+    [
+        created_tables(sql_type, &WORDS),
+        search_tables(),
+        records_view(),
+    ]
+    .concat()
+}

@@ -1,0 +1,528 @@
+//! Rows of sources, messages and records: their identifiers, the statements by which they are
+//! added, and their removal.
+//!
+//! Records of one message follow each other, so the last source and message are kept. A new one has
+//! an identifier before it has a row: its row is added with the first record that is added, since
+//! records before may turn out to be there. The statements are held while many rows are added,
+//! since finding each again costs as much as a lookup.
+
+use rusqlite::types::{ToSqlOutput, ValueRef};
+use rusqlite::{CachedStatement, Connection, OptionalExtension, ToSql, params, params_from_iter};
+
+use super::connection::SEARCHED;
+use crate::load::columns::{Column, Table};
+use crate::load::target::{GoneMessages, LoadRow, ReplacedFiles, StoredFile};
+use urlspool_record::record::{FieldId, LoadedRecord, LoadedValue, mailbox_key};
+
+/// Rows that this transaction found or added last.
+#[derive(Debug, Default)]
+pub(super) struct RowIds {
+    source: Option<SourceRow>,
+    message: Option<LastMessage>,
+    next_source: i64,
+    next_message: i64,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct SourceRow {
+    key: u128,
+    id: i64,
+    is_stored: bool,
+}
+
+#[derive(Debug)]
+struct LastMessage {
+    digest: String,
+    mailbox_key: u128,
+    row: MessageRow,
+    /// The texts of the row in the table; `None` as long as it is not added.
+    texts: Option<MessageTexts>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct MessageRow {
+    pub(super) id: i64,
+    /// `true` if this transaction adds it, and the table had no row of its digest before.
+    pub(super) is_new: bool,
+}
+
+impl RowIds {
+    pub(super) fn new(db: &Connection) -> rusqlite::Result<RowIds> {
+        Ok(RowIds {
+            next_source: next_id(db, "sources")?,
+            next_message: next_id(db, "messages")?,
+            ..RowIds::default()
+        })
+    }
+
+    /// Forgets the rows, which may be removed.
+    pub(super) fn forget(&mut self) {
+        self.source = None;
+        self.message = None;
+    }
+
+    /// Returns the identifier of a record's source.
+    pub(super) fn source(
+        &mut self,
+        statements: &mut RowStatements<'_>,
+        row: &LoadRow<'_>,
+    ) -> rusqlite::Result<i64> {
+        if let Some(last) = self.source.filter(|last| last.key == row.record.source_key) {
+            return Ok(last.id);
+        }
+        let key = row.record.source_key;
+        let found = statements
+            .find_source
+            .query_row([key.to_be_bytes()], |row| row.get(0));
+        let found: Option<i64> = found.optional()?;
+        let id = found.unwrap_or(self.next_source);
+        let is_stored = found.is_some();
+        self.source = Some(SourceRow { key, id, is_stored });
+        Ok(id)
+    }
+
+    /// Returns the row of a record's message.
+    pub(super) fn message(
+        &mut self,
+        statements: &mut RowStatements<'_>,
+        row: &LoadRow<'_>,
+    ) -> rusqlite::Result<MessageRow> {
+        let (digest, mailbox_key) = (row.record.digest(), row.record.mailbox_key());
+        if let Some(last) = &self.message
+            && last.digest == digest
+            && last.mailbox_key == mailbox_key
+        {
+            return Ok(last.row);
+        }
+        // Most messages are new, so that one search is enough.
+        let has_digest = statements
+            .has_digest
+            .query_row([digest], |row| row.get(0))?;
+        let found = if has_digest {
+            statements.find_message(digest, mailbox_key)?
+        } else {
+            None
+        };
+        let (id, texts) = found.unzip();
+        let row = MessageRow {
+            id: id.unwrap_or(self.next_message),
+            is_new: !has_digest,
+        };
+        self.message = Some(LastMessage {
+            digest: digest.to_owned(),
+            mailbox_key,
+            row,
+            texts,
+        });
+        Ok(row)
+    }
+
+    /// Adds the rows of the last source and message, if they are new. Returns the texts of the
+    /// message.
+    pub(super) fn store(
+        &mut self,
+        statements: &mut RowStatements<'_>,
+        row: &LoadRow<'_>,
+    ) -> rusqlite::Result<Option<&MessageTexts>> {
+        if let Some(source) = self.source.as_mut().filter(|last| !last.is_stored) {
+            let leading: [&dyn ToSql; 2] = [&source.id, &source.key.to_be_bytes()];
+            statements
+                .insert_source
+                .execute(&leading, row.record, None)?;
+            source.is_stored = true;
+            self.next_source += 1;
+        }
+        let Some(message) = self.message.as_mut() else {
+            return Ok(None);
+        };
+        let texts = match message.texts.take() {
+            Some(texts) => texts,
+            None => {
+                let record = row.record;
+                let leading: [&dyn ToSql; 2] =
+                    [&message.row.id, &message.mailbox_key.to_be_bytes()];
+                statements.insert_message.execute(&leading, record, None)?;
+                self.next_message += 1;
+                MessageTexts {
+                    subject: record.text(FieldId::MessageSubject).map(str::to_owned),
+                    sender: record.text(FieldId::MessageFrom).map(str::to_owned),
+                }
+            }
+        };
+        Ok(Some(message.texts.insert(texts)))
+    }
+}
+
+/// Returns the identifier of the next row of a table.
+pub(super) fn next_id(db: &Connection, table: &str) -> rusqlite::Result<i64> {
+    let sql = format!("SELECT ifnull(max(id), 0) + 1 FROM {table}");
+    db.prepare_cached(&sql)?.query_row([], |row| row.get(0))
+}
+
+/// Prepared statements of the rows of one chunk of the input.
+pub(super) struct RowStatements<'db> {
+    pub(super) db: &'db Connection,
+    find_url: CachedStatement<'db>,
+    insert_url: RowInsert<'db>,
+    insert_text: CachedStatement<'db>,
+    find_source: CachedStatement<'db>,
+    insert_source: RowInsert<'db>,
+    has_digest: CachedStatement<'db>,
+    find_message: CachedStatement<'db>,
+    insert_message: RowInsert<'db>,
+    find_link: CachedStatement<'db>,
+    is_cited: CachedStatement<'db>,
+}
+
+/// A statement that adds a row of a table, if it is not there.
+struct RowInsert<'db> {
+    statement: CachedStatement<'db>,
+    /// The columns of fields, which come last.
+    columns: &'static [Column],
+}
+
+impl<'db> RowInsert<'db> {
+    /// Prepares the statement for a table that has `leading` columns before those of fields. `then`
+    /// stands at its end.
+    fn prepare(
+        db: &'db Connection,
+        table: Table,
+        leading: usize,
+        then: &str,
+    ) -> rusqlite::Result<RowInsert<'db>> {
+        let columns = table.columns();
+        let places = vec!["?"; leading + columns.len()].join(",");
+        let sql = format!("INSERT INTO {} VALUES({places}) {then}", table.name());
+        let statement = db.prepare_cached(&sql)?;
+        Ok(RowInsert { statement, columns })
+    }
+
+    /// Adds the row of a record. Returns the number of rows that were added.
+    fn execute(
+        &mut self,
+        leading: &[&dyn ToSql],
+        record: &LoadedRecord,
+        cited: Option<&str>,
+    ) -> rusqlite::Result<usize> {
+        let statement = &mut self.statement;
+        for (index, value) in (1..).zip(leading) {
+            statement.raw_bind_parameter(index, value)?;
+        }
+        for (index, column) in (1 + leading.len()..).zip(self.columns) {
+            match column {
+                Column::Field(field) => {
+                    statement.raw_bind_parameter(index, sql_value(record.value(*field)))?
+                }
+                Column::Cited => statement.raw_bind_parameter(index, cited)?,
+            }
+        }
+        statement.raw_execute()
+    }
+}
+
+/// The value of a column as SQL has it.
+fn sql_value(value: &LoadedValue) -> ToSqlOutput<'_> {
+    ToSqlOutput::Borrowed(match value {
+        LoadedValue::Null => ValueRef::Null,
+        LoadedValue::Boolean(value) => ValueRef::Integer((*value).into()),
+        LoadedValue::Integer(number) => ValueRef::Integer(*number),
+        LoadedValue::Number(number) => ValueRef::Real(*number),
+        LoadedValue::Text(text) => ValueRef::Text(text.as_bytes()),
+        LoadedValue::Texts(list) => ValueRef::Text(list.as_bytes()),
+    })
+}
+
+/// The rows that a row of `urls` refers to, and its plausible date.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct RowParents<'d> {
+    pub(super) link: Option<i64>,
+    pub(super) source: i64,
+    pub(super) message: i64,
+    pub(super) cited: Option<&'d str>,
+}
+
+/// The row of a record that is loaded again.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct KnownUrl {
+    pub(super) id: i64,
+    pub(super) message: i64,
+    /// `true` if the mailbox of its message is that of the record.
+    pub(super) has_same_mailbox: bool,
+}
+
+/// The texts of a row of `messages` that are searched. They are those of the record that was loaded
+/// first: a later one of its digest may have others.
+#[derive(Clone, Debug)]
+pub(super) struct MessageTexts {
+    pub(super) subject: Option<String>,
+    pub(super) sender: Option<String>,
+}
+
+const FIND_URL: &str = "SELECT urls.id, messages.id, messages.mailbox_key=?2
+  FROM urls JOIN messages ON messages.id = urls.message WHERE record_key=?1";
+
+const FIND_SOURCE: &str = "SELECT id FROM sources WHERE key=?1";
+
+const HAS_DIGEST: &str = "SELECT EXISTS(SELECT 1 FROM messages WHERE digest=?1)";
+
+const FIND_MESSAGE: &str =
+    "SELECT id, subject, sender FROM messages WHERE digest=?1 AND mailbox_key=?2";
+
+const FIND_LINK: &str = "SELECT id FROM links WHERE key=?1";
+
+/// Copies of a message cite the same links, so the search ends at the first copy; the order of a
+/// plain join could be that of the link's rows, which are many.
+const IS_CITED: &str = "SELECT EXISTS(SELECT 1 FROM messages CROSS JOIN urls
+  ON urls.link=?1 AND urls.message = messages.id WHERE messages.digest=?2)";
+
+impl<'db> RowStatements<'db> {
+    pub(super) fn prepare(db: &'db Connection) -> rusqlite::Result<RowStatements<'db>> {
+        Ok(RowStatements {
+            db,
+            find_url: db.prepare_cached(FIND_URL)?,
+            // It finds out itself if the record is there: a lookup of its own would search the
+            // index twice.
+            insert_url: RowInsert::prepare(
+                db,
+                Table::Urls,
+                6,
+                "ON CONFLICT(record_key) DO NOTHING",
+            )?,
+            insert_text: db.prepare_cached(&format!(
+                "INSERT INTO search(rowid, {SEARCHED}) VALUES(?1,?2,?3,?4,?5,?6,?7)"
+            ))?,
+            find_source: db.prepare_cached(FIND_SOURCE)?,
+            insert_source: RowInsert::prepare(db, Table::Sources, 2, "")?,
+            has_digest: db.prepare_cached(HAS_DIGEST)?,
+            find_message: db.prepare_cached(FIND_MESSAGE)?,
+            insert_message: RowInsert::prepare(db, Table::Messages, 2, "")?,
+            find_link: db.prepare_cached(FIND_LINK)?,
+            is_cited: db.prepare_cached(IS_CITED)?,
+        })
+    }
+
+    /// Returns the row of a record.
+    pub(super) fn find_url(&mut self, row: &LoadRow<'_>) -> rusqlite::Result<Option<KnownUrl>> {
+        let key = row.record.record_key.to_be_bytes();
+        let params = params![key, row.record.mailbox_key().to_be_bytes()];
+        let found = self.find_url.query_row(params, |row| {
+            Ok(KnownUrl {
+                id: row.get(0)?,
+                message: row.get(1)?,
+                has_same_mailbox: row.get(2)?,
+            })
+        });
+        found.optional()
+    }
+
+    /// Adds the row of a record as row `id`. Returns `false` if the record has a row.
+    pub(super) fn insert_url(
+        &mut self,
+        id: i64,
+        row: &LoadRow<'_>,
+        parents: &RowParents<'_>,
+    ) -> rusqlite::Result<bool> {
+        let leading: [&dyn ToSql; 6] = [
+            &id,
+            &row.record.record_key.to_be_bytes(),
+            &row.record.text(FieldId::Id),
+            &parents.link,
+            &parents.message,
+            &parents.source,
+        ];
+        let added = self
+            .insert_url
+            .execute(&leading, row.record, parents.cited)?;
+        Ok(0 < added)
+    }
+
+    /// Indexes the texts of a row, as the view `texts` has them: with others the index could not be
+    /// kept up to date.
+    pub(super) fn insert_text(
+        &mut self,
+        id: i64,
+        record: &LoadedRecord,
+        message: Option<&MessageTexts>,
+    ) -> rusqlite::Result<()> {
+        self.insert_text.execute(params![
+            id,
+            sql_value(record.value(FieldId::Url)),
+            sql_value(record.value(FieldId::Anchor)),
+            message.and_then(|message| message.subject.as_deref()),
+            message.and_then(|message| message.sender.as_deref()),
+            sql_value(record.value(FieldId::ContextBefore)),
+            sql_value(record.value(FieldId::ContextAfter)),
+        ])?;
+        Ok(())
+    }
+
+    /// Returns the identifier and the texts of a message in a mailbox.
+    fn find_message(
+        &mut self,
+        digest: &str,
+        mailbox_key: u128,
+    ) -> rusqlite::Result<Option<(i64, MessageTexts)>> {
+        let values = params![digest, mailbox_key.to_be_bytes()];
+        let found = self.find_message.query_row(values, |row| {
+            let (subject, sender) = (row.get(1)?, row.get(2)?);
+            Ok((row.get(0)?, MessageTexts { subject, sender }))
+        });
+        found.optional()
+    }
+
+    pub(super) fn find_link(&mut self, key: &str) -> rusqlite::Result<Option<i64>> {
+        let found = self.find_link.query_row(params![key], |row| row.get(0));
+        found.optional()
+    }
+
+    /// Returns `true` if the row of a message of this digest cites the link.
+    pub(super) fn is_cited(&mut self, link: i64, digest: &str) -> rusqlite::Result<bool> {
+        let params = params![link, digest];
+        self.is_cited.query_row(params, |row| row.get(0))
+    }
+}
+
+/// Creates the tables of rows to be removed, and of what refers to them. The numbers of links are
+/// computed once, before the commit: the rows of a popular link are not counted again for each
+/// message that is gone.
+const BEGIN_REMOVAL: &str = "CREATE TEMP TABLE IF NOT EXISTS doomed(id INTEGER PRIMARY KEY);
+  CREATE TEMP TABLE IF NOT EXISTS changed_links(id INTEGER PRIMARY KEY);
+  CREATE TEMP TABLE IF NOT EXISTS changed_messages(id INTEGER PRIMARY KEY);
+  CREATE TEMP TABLE IF NOT EXISTS changed_sources(id INTEGER PRIMARY KEY);";
+
+/// Returns the statements that remove the rows in `doomed`, and what they alone needed.
+fn remove() -> String {
+    format!(
+        "
+  INSERT OR IGNORE INTO changed_links SELECT link FROM urls JOIN doomed USING(id) WHERE link IS NOT NULL;
+  INSERT OR IGNORE INTO changed_messages SELECT message FROM urls JOIN doomed USING(id);
+  INSERT OR IGNORE INTO changed_sources SELECT source FROM urls JOIN doomed USING(id);
+  INSERT INTO search(search, rowid, {SEARCHED}) SELECT 'delete', texts.id, {SEARCHED} FROM texts JOIN doomed USING(id);
+  DELETE FROM urls WHERE id IN (SELECT id FROM doomed);
+  DELETE FROM messages WHERE id IN (SELECT id FROM changed_messages)
+    AND NOT EXISTS (SELECT 1 FROM urls WHERE urls.message = messages.id);
+  DELETE FROM sources WHERE id IN (SELECT id FROM changed_sources)
+    AND NOT EXISTS (SELECT 1 FROM urls WHERE urls.source = sources.id);
+  DELETE FROM doomed; DELETE FROM changed_messages; DELETE FROM changed_sources;"
+    )
+}
+
+/// Moves a row to the message of another mailbox, so that it is gone with that message.
+pub(super) fn move_row(db: &Connection, row: KnownUrl, message: i64) -> rusqlite::Result<()> {
+    // The index needs the texts that it has.
+    let remove_texts = format!(
+        "INSERT INTO search(search, rowid, {SEARCHED})
+         SELECT 'delete', id, {SEARCHED} FROM texts WHERE id=?1"
+    );
+    let move_row = "UPDATE urls SET message=?2 WHERE id=?1";
+    let add_texts = format!(
+        "INSERT INTO search(rowid, {SEARCHED}) SELECT id, {SEARCHED} FROM texts WHERE id=?1"
+    );
+    let remove_message =
+        "DELETE FROM messages WHERE id=?1 AND NOT EXISTS (SELECT 1 FROM urls WHERE message=?1)";
+    for (sql, values) in [
+        (&*remove_texts, &[row.id][..]),
+        (move_row, &[row.id, message]),
+        (&*add_texts, &[row.id]),
+        (remove_message, &[row.message]),
+    ] {
+        db.prepare_cached(sql)?.execute(params_from_iter(values))?;
+    }
+    Ok(())
+}
+
+/// Computes the numbers of links that lost rows, and removes links without rows.
+const RECOMPUTE_LINKS: &str = "
+  DELETE FROM links WHERE id IN (SELECT id FROM changed_links)
+    AND NOT EXISTS (SELECT 1 FROM urls WHERE urls.link = links.id);
+  UPDATE links SET (citations, messages, first, last) =
+    (SELECT count(*), count(DISTINCT messages.digest), min(urls.cited), max(urls.cited)
+      FROM urls JOIN messages ON messages.id = urls.message WHERE urls.link = links.id)
+    WHERE id IN (SELECT id FROM changed_links);
+  DELETE FROM changed_links;";
+
+/// Removes the rows of messages that are gone. Returns the number of rows of `urls`.
+pub(super) fn remove_gone(db: &Connection, gone: &GoneMessages) -> rusqlite::Result<u64> {
+    db.execute_batch(BEGIN_REMOVAL)?;
+    let mut doom = db.prepare_cached(
+        "INSERT OR IGNORE INTO doomed SELECT id FROM urls WHERE message IN
+         (SELECT id FROM messages WHERE digest=?1 AND mailbox_key=?2)",
+    )?;
+    let mut removed = 0;
+    for ((mailbox, base64), digests) in &gone.digests {
+        let mailbox = mailbox_key(mailbox, base64.as_deref()).to_be_bytes();
+        for digest in digests {
+            removed += doom.execute(params![&**digest, mailbox])?;
+        }
+    }
+    if removed > 0 {
+        db.execute_batch(&remove())?;
+    }
+    Ok(removed as u64)
+}
+
+/// Begins to remember the rows of the input.
+pub(super) fn begin_replacing(db: &Connection) -> rusqlite::Result<()> {
+    db.execute_batch(BEGIN_REMOVAL)?;
+    db.execute_batch(
+        "CREATE TEMP TABLE IF NOT EXISTS kept(id INTEGER PRIMARY KEY); DELETE FROM kept",
+    )
+}
+
+/// Remembers a row of the input.
+pub(super) fn keep(db: &Connection, record_key: u128) -> rusqlite::Result<()> {
+    db.prepare_cached("INSERT OR IGNORE INTO kept SELECT id FROM urls WHERE record_key=?1")?
+        .execute(params![record_key.to_be_bytes()])?;
+    Ok(())
+}
+
+/// The paths of the files of which a row was remembered. Paths that are not UTF-8 may differ only
+/// in `path_b64`.
+const KEPT_FILES: &str = "SELECT path, ifnull(path_b64, '') FROM sources WHERE id IN
+  (SELECT source FROM urls JOIN kept USING(id))";
+
+/// Returns the files of which no row was remembered.
+pub(super) fn files_without_rows(db: &Connection) -> rusqlite::Result<Vec<StoredFile>> {
+    let sql = format!(
+        "SELECT DISTINCT path, path_b64 FROM sources WHERE (path, ifnull(path_b64, '')) NOT IN \
+         ({KEPT_FILES})"
+    );
+    let mut statement = db.prepare(&sql)?;
+    let files = statement.query_map([], |row| {
+        Ok(StoredFile {
+            path: row.get(0)?,
+            path_b64: row.get(1)?,
+        })
+    });
+    files?.collect()
+}
+
+/// Removes the rows of the input's files that are not rows of the input. Returns their number.
+pub(super) fn remove_replaced(db: &Connection, files: &ReplacedFiles) -> rusqlite::Result<u64> {
+    db.execute_batch(&format!(
+        "CREATE TEMP TABLE IF NOT EXISTS replaced(path TEXT, path_b64 TEXT, PRIMARY KEY(path, path_b64));
+         DELETE FROM replaced; INSERT OR IGNORE INTO replaced {KEPT_FILES};"
+    ))?;
+    let add = "INSERT OR IGNORE INTO replaced VALUES(?1, ifnull(?2, ''))";
+    let leave_out = "DELETE FROM replaced WHERE path=?1 AND path_b64=ifnull(?2, '')";
+    for (sql, files) in [(add, &files.without_rows), (leave_out, &files.incomplete)] {
+        let mut statement = db.prepare(sql)?;
+        for file in files {
+            statement.execute(params![file.path, file.path_b64])?;
+        }
+    }
+    let doomed = db.execute(
+        "INSERT INTO doomed SELECT urls.id FROM urls JOIN sources ON sources.id = urls.source
+         WHERE (sources.path, ifnull(sources.path_b64, '')) IN (SELECT path, path_b64 FROM replaced)
+         AND urls.id NOT IN (SELECT id FROM kept)",
+        [],
+    )?;
+    db.execute_batch(&remove())?;
+    db.execute_batch("DELETE FROM kept; DELETE FROM replaced")?;
+    Ok(doomed as u64)
+}
+
+/// Computes the numbers of the links that lost rows since the transaction began.
+pub(super) fn recompute_links(db: &Connection) -> rusqlite::Result<()> {
+    db.execute_batch(RECOMPUTE_LINKS)
+}

@@ -1,0 +1,507 @@
+//! Names of targets: `urls.db`, `sqlite:urls.db`, `postgresql://user@host/db`,
+//! `elasticsearch+https://host:9200/index`; and the credentials for servers, which come from the
+//! environment, never from arguments, and are never shown.
+
+use std::fmt;
+use std::path::PathBuf;
+
+use super::LoadError;
+use super::decoded_path;
+use urlspool_text::grammar::decode;
+use urlspool_text::limits::{LOAD_CONNECT_SECONDS, LOAD_REPLY_SECONDS};
+
+/// The database or index that records are loaded into.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum TargetName {
+    /// A file of `SQLite`.
+    Sqlite(PathBuf),
+    /// A database of a `PostgreSQL` server, as a URL.
+    Postgres(String),
+    /// An index of an Elasticsearch or `OpenSearch` server.
+    Elasticsearch {
+        /// The server.
+        server: IndexServer,
+        /// The name of the index.
+        index: String,
+    },
+}
+
+/// A server of indexes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct IndexServer {
+    /// Its URL, without a slash at its end.
+    pub url: String,
+    /// The user whose password the environment or a file has; `None` for an API key.
+    pub user: Option<String>,
+    /// The file of the password; that of the environment is used if it is `None`.
+    pub password_file: Option<PathBuf>,
+    /// The files by which the client shows who it is.
+    pub client: Option<ClientFiles>,
+    /// The file of the authorities that are trusted, in PEM; those of the machine if it is `None`.
+    pub root_file: Option<PathBuf>,
+    /// Time, in seconds, for a connection and for the answer to a request that is little work.
+    pub connect_seconds: u8,
+}
+
+/// The files of a client's certificate, in PEM.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ClientFiles {
+    /// The certificate, perhaps with its chain.
+    pub certificate: PathBuf,
+    /// Its private key.
+    pub key: PathBuf,
+}
+
+impl TargetName {
+    /// Parses the name of a target. A text without `://` and without a known prefix is the path of
+    /// a `SQLite` file.
+    ///
+    /// # Errors
+    ///
+    /// It names no file, the scheme is not known, or the program was built without it.
+    pub fn parse(text: &str) -> Result<TargetName, LoadError> {
+        if let Some(path) = text.strip_prefix("sqlite:") {
+            return sqlite(path);
+        }
+        let reason = match text.split_once("://") {
+            Some(("postgresql" | "postgres", rest)) => return postgres(text, rest),
+            Some(("elasticsearch+http", rest)) => return elasticsearch("http", rest),
+            Some(("elasticsearch+https", rest)) => return elasticsearch("https", rest),
+            Some((scheme, _)) => format!(
+                "`{scheme}://` is no target; write FILE, sqlite:FILE, \
+                 postgresql://USER@HOST/DATABASE or elasticsearch+https://HOST:PORT/INDEX"
+            ),
+            None if is_connection_text(text) => {
+                "a server is named by a URL: write postgresql://USER@HOST/DATABASE, with other \
+                 parameters after a `?`; sqlite:FILE is a file of any name"
+                    .to_owned()
+            }
+            None => match (unknown_scheme(text), table_ending(text)) {
+                (Some(scheme), _) => format!(
+                    "`{scheme}:` is no target; write FILE, postgresql://USER@HOST/DATABASE or \
+                     elasticsearch+https://HOST:PORT/INDEX; sqlite:FILE is a file of any name"
+                ),
+                (None, Some(ending)) => format!(
+                    "a database is not named `.{ending}`: `urlspool scan -o {text} PATH` writes a \
+                     table; name it urls.db, or sqlite:{text} if it is one"
+                ),
+                (None, None) => return sqlite(text),
+            },
+        };
+        Err(LoadError::unusable(reason))
+    }
+}
+
+/// Returns `true` for keywords with values, by which PostgreSQL's own programs name a database.
+fn is_connection_text(text: &str) -> bool {
+    const KEYWORDS: [&str; 6] = ["host", "hostaddr", "port", "dbname", "user", "service"];
+    let mut pairs = text
+        .split_ascii_whitespace()
+        .filter_map(|word| word.split_once('='));
+    pairs.any(|(keyword, _)| KEYWORDS.contains(&keyword))
+}
+
+/// Returns the scheme of a name that begins like a URL. A single letter, or a name with a slash
+/// before the colon, is no scheme.
+fn unknown_scheme(text: &str) -> Option<&str> {
+    let (scheme, _) = text.split_once(':')?;
+    let mut chars = scheme.chars();
+    let is_scheme = 1 < scheme.len()
+        && scheme.starts_with(|first: char| first.is_ascii_alphabetic())
+        && chars.all(|c| c.is_ascii_alphanumeric() || "+-.".contains(c));
+    is_scheme.then_some(scheme)
+}
+
+/// Returns the ending of a name if it is one of tables, which are written and not loaded.
+fn table_ending(text: &str) -> Option<&'static str> {
+    let (_, ending) = text.rsplit_once('.')?;
+    ["csv", "tsv", "parquet"]
+        .into_iter()
+        .find(|table| ending.eq_ignore_ascii_case(table))
+}
+
+/// The target of the name of a `SQLite` file.
+fn sqlite(path: &str) -> Result<TargetName, LoadError> {
+    match path {
+        "" | ":memory:" => Err(LoadError::unusable(
+            "a database is a file; write its name, such as urls.db",
+        )),
+        path => Ok(TargetName::Sqlite(path.into())),
+    }
+}
+
+/// Parses a time for which a server may be silent; `None` if it is not allowed.
+fn connect_seconds(text: &str) -> Option<u8> {
+    let seconds: u8 = text.parse().ok()?;
+    (1..=LOAD_REPLY_SECONDS)
+        .contains(&u64::from(seconds))
+        .then_some(seconds)
+}
+
+/// The target of a `PostgreSQL` URL, whose part after the scheme is `rest`.
+fn postgres(url: &str, rest: &str) -> Result<TargetName, LoadError> {
+    let authority = rest.split(['/', '?']).next().unwrap_or_default();
+    let login = authority.rsplit_once('@').map(|(login, _)| login);
+    if login.is_some_and(|login| login.contains(':')) || rest.contains("password=") {
+        return Err(has_password());
+    }
+    let query = rest.split_once('?').map_or("", |(_, query)| query);
+    let timeouts = query
+        .split('&')
+        .filter_map(|text| text.strip_prefix("connect_timeout="));
+    let timeouts: Vec<&str> = timeouts.collect();
+    if 1 < timeouts.len() || timeouts.iter().any(|text| connect_seconds(text).is_none()) {
+        return Err(LoadError::unusable(format!(
+            "the target has one ?connect_timeout=SECONDS at most, from 1 to {LOAD_REPLY_SECONDS}"
+        )));
+    }
+    if !cfg!(feature = "postgres") {
+        return Err(not_built("postgres"));
+    }
+    Ok(TargetName::Postgres(url.to_owned()))
+}
+
+/// The target of an Elasticsearch URL: a server, perhaps with a path, an index after the last
+/// slash, and perhaps a parameter.
+fn elasticsearch(scheme: &str, rest: &str) -> Result<TargetName, LoadError> {
+    let (place, query) = rest
+        .split_once('?')
+        .map_or((rest, None), |(place, query)| (place, Some(query)));
+    let (server, index) = place.rsplit_once('/').ok_or_else(no_index)?;
+    let (login, server) = match server.split_once('@') {
+        Some((login, server)) if !login.contains('/') => (Some(login), server),
+        _ => (None, server),
+    };
+    let user = login.map(user_of).transpose()?;
+    let host = server.split('/').next().unwrap_or_default();
+    // A password may have an `@` in it.
+    if host.contains('@') {
+        return Err(has_password());
+    }
+    if host.is_empty() || !is_index_name(index) {
+        return Err(no_index());
+    }
+    let mut server = IndexServer {
+        url: format!("{scheme}://{server}"),
+        user,
+        password_file: None,
+        client: None,
+        root_file: None,
+        connect_seconds: LOAD_CONNECT_SECONDS as u8,
+    };
+    if let Some(query) = query {
+        server.add_parameters(scheme, query)?;
+    }
+    if server.password_file.is_some() && server.user.is_none() {
+        return Err(LoadError::unusable(
+            "passfile=FILE has the password of a user: elasticsearch+https://USER@HOST:PORT/INDEX",
+        ));
+    }
+    if !cfg!(feature = "elasticsearch") {
+        return Err(not_built("elasticsearch"));
+    }
+    let index = index.to_owned();
+    Ok(TargetName::Elasticsearch { server, index })
+}
+
+/// Returns the user before the `@` of a server, with `%` and two digits for any byte.
+///
+/// # Errors
+///
+/// There is a password, or no user.
+fn user_of(login: &str) -> Result<String, LoadError> {
+    if login.contains(':') {
+        return Err(has_password());
+    }
+    let user = String::from_utf8(decode(login.as_bytes())).unwrap_or_default();
+    // A colon ends the user in what is sent (RFC 7617, section 2).
+    if user.is_empty() || user.contains(|found: char| found == ':' || found.is_control()) {
+        return Err(LoadError::unusable(
+            "the user before the @ is empty, or has a character that no user can have; write `%` \
+             and two digits for those that end it, such as %40 for @",
+        ));
+    }
+    Ok(user)
+}
+
+fn no_index() -> LoadError {
+    LoadError::unusable(
+        "an index is named by lower-case letters, digits, `-`, `_` and `.`, after the server: \
+         elasticsearch+https://HOST:PORT/INDEX",
+    )
+}
+
+fn has_password() -> LoadError {
+    LoadError::unusable(
+        "a password in an argument is seen by every user of the machine; put it into the \
+         environment (PGPASSWORD, ~/.pgpass, URLSPOOL_ELASTICSEARCH_PASSWORD, \
+         URLSPOOL_ELASTICSEARCH_API_KEY)",
+    )
+}
+
+fn not_built(feature: &str) -> LoadError {
+    LoadError::unusable(format!(
+        "this program was built without the feature `{feature}`; build it with `--features \
+         {feature}`"
+    ))
+}
+
+impl IndexServer {
+    /// Parses the part of a URL after the `?`. Each parameter stands there once.
+    fn add_parameters(&mut self, scheme: &str, query: &str) -> Result<(), LoadError> {
+        let (mut root_file, mut seconds, mut certificate, mut key) = (None, None, None, None);
+        for parameter in query.split('&') {
+            let (name, value) = parameter.split_once('=').unwrap_or((parameter, ""));
+            let file = match name {
+                "passfile" => Some(&mut self.password_file),
+                "sslrootcert" if scheme == "https" => Some(&mut root_file),
+                "sslcert" if scheme == "https" => Some(&mut certificate),
+                "sslkey" if scheme == "https" => Some(&mut key),
+                _ => None,
+            };
+            match file {
+                Some(file) if !value.is_empty() && file.is_none() => {
+                    *file = Some(decoded_path(value));
+                    continue;
+                }
+                None if name == "connect_timeout" && seconds.is_none() => {
+                    seconds = connect_seconds(value);
+                }
+                _ => seconds = None,
+            }
+            self.connect_seconds = seconds.ok_or_else(|| {
+                LoadError::unusable(format!(
+                    "`{name}` is no parameter of this target, or has no value that it can have; an \
+                     index has ?connect_timeout=SECONDS, from 1 to {LOAD_REPLY_SECONDS}, \
+                     passfile=FILE, and elasticsearch+https also sslrootcert=FILE, where FILE may \
+                     be `system`, and sslcert=FILE with sslkey=FILE"
+                ))
+            })?;
+        }
+        self.root_file = root_file.filter(|file| file.as_os_str() != MACHINE_AUTHORITIES);
+        self.client = match (certificate, key) {
+            (Some(certificate), Some(key)) => Some(ClientFiles { certificate, key }),
+            (None, None) => None,
+            _ => {
+                return Err(LoadError::unusable(
+                    "sslcert=FILE and sslkey=FILE are given together: a certificate and its key",
+                ));
+            }
+        };
+        Ok(())
+    }
+}
+
+/// The value of `sslrootcert` that names the authorities of the machine, as for `PostgreSQL`'s own
+/// programs. A file of this name is `./system`.
+pub(super) const MACHINE_AUTHORITIES: &str = "system";
+
+/// Maximum size of the name of an index, in bytes: servers accept 255, and the index of segments
+/// has a longer name.
+const INDEX_NAME_BYTES: usize = 240;
+
+fn is_index_name(name: &str) -> bool {
+    name.bytes()
+        .all(|byte| matches!(byte, b'a'..=b'z' | b'0'..=b'9' | b'-' | b'_' | b'.' | 0x80..))
+        && name.len() <= INDEX_NAME_BYTES
+        && name.starts_with(|first: char| first.is_alphanumeric())
+        && name == name.to_lowercase()
+}
+
+/// Credentials that the caller found in the environment.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Credentials {
+    /// The password of `PostgreSQL` (`PGPASSWORD`).
+    pub postgres_password: Option<Secret>,
+    /// The password file of `PostgreSQL` (`~/.pgpass`), which is read if there is no password.
+    pub postgres_password_file: Option<PathBuf>,
+    /// The encoded API key of Elasticsearch (`URLSPOOL_ELASTICSEARCH_API_KEY`).
+    pub elasticsearch_api_key: Option<Secret>,
+    /// The password of the user that a target of Elasticsearch names
+    /// (`URLSPOOL_ELASTICSEARCH_PASSWORD`).
+    pub elasticsearch_password: Option<Secret>,
+}
+
+/// A text that is not shown.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Secret(String);
+
+impl Secret {
+    /// Keeps `text` secret.
+    #[must_use]
+    pub fn new(text: String) -> Secret {
+        Secret(text)
+    }
+
+    /// Returns the text.
+    #[must_use]
+    pub fn text(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Debug for Secret {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str("Secret")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_path_is_a_file_of_sqlite() {
+        for text in ["urls.db", "./duckdb:x", "C:urls.db", "a b=c.db"] {
+            let expected = TargetName::Sqlite(text.into());
+            assert_eq!(TargetName::parse(text).unwrap(), expected);
+        }
+        for text in ["urls.db", "duckdb:x", "host=db"] {
+            let found = TargetName::parse(&format!("sqlite:{text}")).unwrap();
+            assert_eq!(found, TargetName::Sqlite(text.into()));
+        }
+    }
+
+    #[test]
+    fn what_names_no_target_is_refused_with_a_reason() {
+        for (reason, names) in [
+            (
+                "a database is a file",
+                &["", "sqlite:", ":memory:", "sqlite::memory:"][..],
+            ),
+            ("`mysql://` is no target", &["mysql://host/db"]),
+            ("`duckdb:` is no target", &["duckdb:x"]),
+            (
+                "postgresql://USER@HOST/DATABASE",
+                &["host=db dbname=urls", "dbname=urls", "user=me host=db"],
+            ),
+            (
+                "a password in an argument",
+                &["postgresql://me:pass@host/db"],
+            ),
+            (
+                "?connect_timeout=SECONDS",
+                &[
+                    "postgresql://host/db?connect_timeout=0",
+                    "postgresql://host/db?connect_timeout=-1",
+                    "postgresql://host/db?a=b&connect_timeout=61",
+                    "postgresql://host/db?connect_timeout=1&connect_timeout=2",
+                ],
+            ),
+        ] {
+            names.iter().for_each(|name| check_refused(name, reason));
+        }
+    }
+
+    /// Checks that a text names no target, for a reason with these words.
+    #[track_caller]
+    fn check_refused(text: &str, reason: &str) {
+        let error = TargetName::parse(text).unwrap_err().to_string();
+        assert!(error.contains(reason), "{text}: {error}");
+    }
+
+    #[test]
+    fn the_name_of_an_index_is_refused_with_a_reason() {
+        for (reason, names) in [
+            (
+                "an index is named by",
+                &[
+                    "http://host:9200",
+                    "http://host:9200/",
+                    "http:///urls",
+                    "http://host/Urls",
+                    "http://host/_all",
+                    "http://host/urls*",
+                ][..],
+            ),
+            (
+                "a password in an argument",
+                &[
+                    "https://me:pass@host/urls",
+                    "https://me:@host/urls",
+                    "https://me:p@ss@host/urls",
+                    "https://me@b:c@host/urls",
+                ],
+            ),
+            (
+                "the user before the @",
+                &[
+                    "https://@host/urls",
+                    "https://a%3Ab@host/urls",
+                    "https://a%0A@host/urls",
+                ],
+            ),
+            ("passfile=FILE has", &["https://host/urls?passfile=a"]),
+            (
+                "are given together",
+                &["https://host/urls?sslcert=a", "https://host/urls?sslkey=a"],
+            ),
+            ("`sslcert` is no", &["http://host/urls?sslcert=a&sslkey=b"]),
+            (
+                "`` is no parameter",
+                &["https://host/urls?", "https://host/urls?sslrootcert=a&"],
+            ),
+            (
+                "`pipeline` is no parameter",
+                &["https://host/urls?sslrootcert=a&pipeline=x"],
+            ),
+            (
+                "`sslrootcert` is no parameter",
+                &[
+                    "https://host/urls?sslrootcert=",
+                    "http://host/urls?sslrootcert=a.crt",
+                    "https://host/urls?sslrootcert=a&sslrootcert=b",
+                ],
+            ),
+            (
+                "`connect_timeout` is no parameter",
+                &[
+                    "http://host/urls?connect_timeout=0",
+                    "http://host/urls?connect_timeout=61",
+                    "http://host/urls?connect_timeout=1&connect_timeout=1",
+                ],
+            ),
+        ] {
+            for name in names {
+                check_refused(&format!("elasticsearch+{name}"), reason);
+            }
+        }
+    }
+
+    #[test]
+    #[cfg(feature = "elasticsearch")]
+    fn an_index_stands_after_the_last_slash_and_before_parameters() {
+        let server = IndexServer {
+            url: "https://host:9200/search".to_owned(),
+            user: None,
+            password_file: None,
+            client: None,
+            root_file: None,
+            connect_seconds: 30,
+        };
+        let with_files = IndexServer {
+            user: Some("m@x".to_owned()),
+            password_file: Some("p w".into()),
+            client: Some(ClientFiles {
+                certificate: "c".into(),
+                key: "k".into(),
+            }),
+            root_file: Some("/etc/a b.crt".into()),
+            connect_seconds: 7,
+            ..server.clone()
+        };
+        for (text, server) in [
+            ("host:9200/search/urls-1996", server.clone()),
+            ("host:9200/search/urls-1996?sslrootcert=system", server),
+            (
+                "m%40x@host:9200/search/urls-1996?passfile=p%20w&sslcert=c&sslkey=k&\
+                 sslrootcert=/etc/a%20b.crt&connect_timeout=7",
+                with_files,
+            ),
+        ] {
+            let found = TargetName::parse(&format!("elasticsearch+https://{text}")).unwrap();
+            let index = "urls-1996".to_owned();
+            assert_eq!(found, TargetName::Elasticsearch { server, index });
+        }
+    }
+}

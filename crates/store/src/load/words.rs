@@ -1,0 +1,453 @@
+//! Words of a text, as all full-text indexes have them: runs of letters and digits, in lower case;
+//! and the words of a search, as phrases.
+//!
+//! `SQLite` divides texts itself. [`Words`] does the same for indexes that do not, and for the
+//! words of a search, so that all find the same rows: it asks `SQLite`'s tokenizer about each
+//! character that it meets, once. A character that is not assigned is a letter, since it may become
+//! one.
+
+use std::collections::HashMap;
+use std::ops::Range;
+
+use rusqlite::Connection;
+
+use super::LoadError;
+use super::found_row::FoundRow;
+use urlspool_text::limits::{SEARCH_PHRASE_WORDS, SEARCH_PHRASES, SEARCH_WORD_BYTES};
+
+/// The tokenizer of the full-text indexes in `SQLite`.
+pub(super) fn tokenizer() -> String {
+    // SQLite puts each into a sorted list, which it searches from the start: the last comes first.
+    let separators: String = NEWER_SEPARATORS
+        .iter()
+        .rev()
+        .flat_map(|&(first, last)| (first..=last).rev())
+        .collect();
+    format!("unicode61 remove_diacritics 0 categories 'L* N* M* Co' separators '{separators}'")
+}
+
+/// The error of the database in memory that divides texts into words.
+#[cfg(any(feature = "elasticsearch", feature = "postgres"))]
+pub(super) fn no_words(error: rusqlite::Error) -> LoadError {
+    let message = format!("texts cannot be divided into words: {error}");
+    LoadError::io(message).caused_by(error)
+}
+
+/// Divides texts into words.
+pub(super) struct Words {
+    /// A database in memory with a full-text index, and a table of the words in it.
+    db: Connection,
+    /// Characters that were met: the character that stands for each in words; `None` for those that
+    /// separate words.
+    known: HashMap<char, Option<char>>,
+}
+
+impl Words {
+    pub(super) fn new() -> rusqlite::Result<Words> {
+        let db = Connection::open_in_memory()?;
+        db.execute_batch(&format!(
+            "CREATE VIRTUAL TABLE texts USING fts5(text, tokenize=\"{}\");
+             CREATE VIRTUAL TABLE words USING fts5vocab(texts, 'instance')",
+            tokenizer()
+        ))?;
+        let known = HashMap::new();
+        Ok(Words { db, known })
+    }
+
+    /// Calls `found` with each word of `text`, in order, and with its range. Linear in its length.
+    pub(super) fn each(
+        &mut self,
+        text: &str,
+        mut found: impl FnMut(&str, Range<usize>),
+    ) -> rusqlite::Result<()> {
+        let mut word = String::new();
+        let mut start = 0;
+        for (at, c) in text.char_indices() {
+            match self.in_word(c)? {
+                Some(c) => {
+                    if word.is_empty() {
+                        start = at;
+                    }
+                    word.push(c);
+                }
+                None if word.is_empty() => {}
+                None => {
+                    found(&word, start..at);
+                    word.clear();
+                }
+            }
+        }
+        if !word.is_empty() {
+            found(&word, start..text.len());
+        }
+        Ok(())
+    }
+
+    /// Returns the character that stands for `c` in words; `None` if it separates words.
+    fn in_word(&mut self, c: char) -> rusqlite::Result<Option<char>> {
+        if c.is_ascii() {
+            return Ok(c.is_ascii_alphanumeric().then(|| c.to_ascii_lowercase()));
+        }
+        if let Some(known) = self.known.get(&c) {
+            return Ok(*known);
+        }
+        let insert = "INSERT INTO texts(rowid, text) VALUES(1, ?1)";
+        let first = "SELECT term FROM words ORDER BY offset LIMIT 1";
+        let db = &self.db;
+        db.prepare_cached(insert)?.execute([format!("q{c}z")])?;
+        let mut first = db.prepare_cached(first)?;
+        let word: String = first.query_row([], |row| row.get(0))?;
+        db.prepare_cached("DELETE FROM texts")?.execute([])?;
+        let found = word.chars().nth(1);
+        self.known.insert(c, found);
+        Ok(found)
+    }
+}
+
+/// Words that follow each other in one text.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Phrase {
+    /// At least one, as [`Words`] gives them.
+    pub(super) words: Vec<String>,
+    /// `true` if the last word is the beginning of one.
+    pub(super) is_beginning: bool,
+}
+
+/// The phrases of a search.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Phrases {
+    /// Each must occur.
+    pub(super) wanted: Vec<Phrase>,
+    /// None may occur.
+    pub(super) excluded: Vec<Phrase>,
+}
+
+impl Phrases {
+    /// Parses arguments. One without quotes is one phrase. What has neither letters nor digits is
+    /// dropped.
+    pub(super) fn parse(arguments: &[String]) -> rusqlite::Result<Phrases> {
+        let mut words = Words::new()?;
+        let mut phrases = Phrases::default();
+        for argument in arguments {
+            let pieces = split_words(argument);
+            let has_quotes = pieces
+                .iter()
+                .any(|piece| piece.strip_prefix('-').unwrap_or(piece).starts_with('"'));
+            if has_quotes {
+                for piece in &pieces {
+                    phrases.add(piece, &mut words)?;
+                }
+            } else {
+                phrases.add(argument.trim(), &mut words)?;
+            }
+        }
+        Ok(phrases)
+    }
+
+    fn add(&mut self, piece: &str, words: &mut Words) -> rusqlite::Result<()> {
+        let unsigned = piece.strip_prefix('-');
+        let text = unsigned.unwrap_or(piece);
+        let beginning = text.strip_suffix('*');
+        let mut phrase = Phrase {
+            words: Vec::new(),
+            is_beginning: beginning.is_some(),
+        };
+        words.each(beginning.unwrap_or(text), |word, _| {
+            phrase.words.push(word.to_owned());
+        })?;
+        if phrase.words.is_empty() {
+            return Ok(());
+        }
+        match unsigned {
+            Some(_) => self.excluded.push(phrase),
+            None => self.wanted.push(phrase),
+        }
+        Ok(())
+    }
+
+    /// Returns `true` if there are no phrases.
+    pub(super) fn is_empty(&self) -> bool {
+        self.wanted.is_empty() && self.excluded.is_empty()
+    }
+
+    /// Checks that the phrases are neither too many nor too long.
+    pub(super) fn check(&self) -> Result<(), LoadError> {
+        let all: Vec<_> = self.wanted.iter().chain(&self.excluded).collect();
+        let mut words = all.iter().flat_map(|phrase| &phrase.words);
+        let refused = if SEARCH_PHRASES < all.len() {
+            format!("a search has at most {SEARCH_PHRASES} words and phrases")
+        } else if all
+            .iter()
+            .any(|phrase| SEARCH_PHRASE_WORDS < phrase.words.len())
+        {
+            format!("a phrase has at most {SEARCH_PHRASE_WORDS} words")
+        } else if words.any(|word| SEARCH_WORD_BYTES < word.len()) {
+            format!("a word of a search has at most {SEARCH_WORD_BYTES} bytes")
+        } else {
+            return Ok(());
+        };
+        Err(LoadError::unusable(refused))
+    }
+}
+
+/// Divides a text that a user typed into words and phrases in quotes, each with the signs that
+/// belong to it.
+pub fn split_words(text: &str) -> Vec<&str> {
+    let mut pieces = Vec::new();
+    let mut rest = text.trim_start();
+    while !rest.is_empty() {
+        let unsigned = rest.strip_prefix('-').unwrap_or(rest);
+        let end = match unsigned.strip_prefix('"') {
+            Some(quoted) => {
+                let length = quoted.find('"').map_or(quoted.len(), |end| end + 1);
+                let end = rest.len() - quoted.len() + length;
+                end + usize::from(rest[end..].starts_with('*'))
+            }
+            None => rest.find(char::is_whitespace).unwrap_or(rest.len()),
+        };
+        pieces.push(&rest[..end]);
+        rest = rest[end..].trim_start();
+    }
+    pieces
+}
+
+/// Finds the phrases of a search in texts, so that they can be marked.
+pub struct Marker {
+    phrases: Vec<Phrase>,
+    words: Words,
+}
+
+impl Marker {
+    pub(super) fn new(phrases: Vec<Phrase>) -> rusqlite::Result<Marker> {
+        let words = Words::new()?;
+        Ok(Marker { phrases, words })
+    }
+
+    /// Marks the phrases in the passage of a match.
+    ///
+    /// # Errors
+    ///
+    /// An error of `SQLite`, which finds them.
+    pub fn mark(&mut self, row: &mut FoundRow) -> rusqlite::Result<()> {
+        if let Some(context) = &mut row.context {
+            context.before_marks = self.marks(&context.before)?;
+            context.after_marks = self.marks(&context.after)?;
+        }
+        Ok(())
+    }
+
+    /// Returns the ranges of the phrases in a text, in order, without overlap.
+    fn marks(&mut self, text: &str) -> rusqlite::Result<Vec<Range<usize>>> {
+        if self.phrases.is_empty() {
+            return Ok(Vec::new());
+        }
+        let mut found = Vec::new();
+        self.words
+            .each(text, |word, range| found.push((word.to_owned(), range)))?;
+        let mut marks: Vec<Range<usize>> = Vec::new();
+        for (at, (_, first)) in found.iter().enumerate() {
+            let lengths = self.phrases.iter().filter_map(|phrase| {
+                let len = phrase.words.len();
+                phrase.matches(found.get(at..at + len)?).then_some(len)
+            });
+            let Some(len) = lengths.max() else { continue };
+            let end = found[at + len - 1].1.end;
+            match marks.last_mut().filter(|last| first.start < last.end) {
+                Some(last) => last.end = last.end.max(end),
+                None => marks.push(first.start..end),
+            }
+        }
+        Ok(marks)
+    }
+}
+
+impl Phrase {
+    /// Returns `true` if the phrase is these words, of which there are as many.
+    fn matches(&self, found: &[(String, Range<usize>)]) -> bool {
+        let last = self.words.len() - 1;
+        let mut pairs = found.iter().zip(&self.words).enumerate();
+        pairs.all(|(place, ((found, _), wanted))| {
+            found == wanted || self.is_beginning && place == last && found.starts_with(&**wanted)
+        })
+    }
+}
+
+/// Ranges of separators that `SQLite` takes for letters, since they are newer than its tables,
+/// which are older than Unicode's: it is given them as separators.
+#[rustfmt::skip]
+const NEWER_SEPARATORS: &[(char, char)] = &[
+    ('\u{58D}', '\u{58E}'), ('\u{605}', '\u{605}'), ('\u{61C}', '\u{61D}'), ('\u{7FE}', '\u{7FF}'), ('\u{888}', '\u{888}'),
+    ('\u{890}', '\u{891}'), ('\u{8E2}', '\u{8E2}'), ('\u{9FD}', '\u{9FD}'), ('\u{A76}', '\u{A76}'), ('\u{C77}', '\u{C77}'),
+    ('\u{C84}', '\u{C84}'), ('\u{D4F}', '\u{D4F}'), ('\u{1B7D}', '\u{1B7E}'), ('\u{2066}', '\u{2069}'),
+    ('\u{20BA}', '\u{20C0}'), ('\u{218A}', '\u{218B}'), ('\u{23F4}', '\u{23FF}'), ('\u{2700}', '\u{2700}'),
+    ('\u{2B4D}', '\u{2B4F}'), ('\u{2B5A}', '\u{2B73}'), ('\u{2B76}', '\u{2B95}'), ('\u{2B97}', '\u{2BFF}'),
+    ('\u{2E3C}', '\u{2E5D}'), ('\u{32FF}', '\u{32FF}'), ('\u{A8FC}', '\u{A8FC}'), ('\u{AB5B}', '\u{AB5B}'),
+    ('\u{AB6A}', '\u{AB6B}'), ('\u{FBC2}', '\u{FBC2}'), ('\u{FD40}', '\u{FD4F}'), ('\u{FDCF}', '\u{FDCF}'),
+    ('\u{FDFE}', '\u{FDFF}'), ('\u{1018C}', '\u{1018E}'), ('\u{1019C}', '\u{1019C}'), ('\u{101A0}', '\u{101A0}'),
+    ('\u{1056F}', '\u{1056F}'), ('\u{10877}', '\u{10878}'), ('\u{10AC8}', '\u{10AC8}'), ('\u{10AF0}', '\u{10AF6}'),
+    ('\u{10B99}', '\u{10B9C}'), ('\u{10EAD}', '\u{10EAD}'), ('\u{10F55}', '\u{10F59}'), ('\u{10F86}', '\u{10F89}'),
+    ('\u{110CD}', '\u{110CD}'), ('\u{11174}', '\u{11175}'), ('\u{111CD}', '\u{111CD}'), ('\u{111DB}', '\u{111DB}'),
+    ('\u{111DD}', '\u{111DF}'), ('\u{11238}', '\u{1123D}'), ('\u{112A9}', '\u{112A9}'), ('\u{1144B}', '\u{1144F}'),
+    ('\u{1145A}', '\u{1145B}'), ('\u{1145D}', '\u{1145D}'), ('\u{114C6}', '\u{114C6}'), ('\u{115C1}', '\u{115D7}'),
+    ('\u{11641}', '\u{11643}'), ('\u{11660}', '\u{1166C}'), ('\u{116B9}', '\u{116B9}'), ('\u{1173C}', '\u{1173F}'),
+    ('\u{1183B}', '\u{1183B}'), ('\u{11944}', '\u{11946}'), ('\u{119E2}', '\u{119E2}'), ('\u{11A3F}', '\u{11A46}'),
+    ('\u{11A9A}', '\u{11A9C}'), ('\u{11A9E}', '\u{11AA2}'), ('\u{11C41}', '\u{11C45}'), ('\u{11C70}', '\u{11C71}'),
+    ('\u{11EF7}', '\u{11EF8}'), ('\u{11FD5}', '\u{11FF1}'), ('\u{11FFF}', '\u{11FFF}'), ('\u{12474}', '\u{12474}'),
+    ('\u{12FF1}', '\u{12FF2}'), ('\u{13430}', '\u{13438}'), ('\u{16A6E}', '\u{16A6F}'), ('\u{16AF5}', '\u{16AF5}'),
+    ('\u{16B37}', '\u{16B3F}'), ('\u{16B44}', '\u{16B45}'), ('\u{16E97}', '\u{16E9A}'), ('\u{16FE2}', '\u{16FE2}'),
+    ('\u{1BC9C}', '\u{1BC9C}'), ('\u{1BC9F}', '\u{1BCA3}'), ('\u{1CF50}', '\u{1CFC3}'), ('\u{1D1DE}', '\u{1D1EA}'),
+    ('\u{1D800}', '\u{1D9FF}'), ('\u{1DA37}', '\u{1DA3A}'), ('\u{1DA6D}', '\u{1DA74}'), ('\u{1DA76}', '\u{1DA83}'),
+    ('\u{1DA85}', '\u{1DA8B}'), ('\u{1E14F}', '\u{1E14F}'), ('\u{1E2FF}', '\u{1E2FF}'), ('\u{1E95E}', '\u{1E95F}'),
+    ('\u{1ECAC}', '\u{1ECAC}'), ('\u{1ECB0}', '\u{1ECB0}'), ('\u{1ED2E}', '\u{1ED2E}'), ('\u{1F0BF}', '\u{1F0BF}'),
+    ('\u{1F0E0}', '\u{1F0F5}'), ('\u{1F10D}', '\u{1F10F}'), ('\u{1F12F}', '\u{1F12F}'), ('\u{1F16C}', '\u{1F16F}'),
+    ('\u{1F19B}', '\u{1F1AD}'), ('\u{1F23B}', '\u{1F23B}'), ('\u{1F260}', '\u{1F265}'), ('\u{1F321}', '\u{1F32F}'),
+    ('\u{1F336}', '\u{1F336}'), ('\u{1F37D}', '\u{1F37F}'), ('\u{1F394}', '\u{1F39F}'), ('\u{1F3C5}', '\u{1F3C5}'),
+    ('\u{1F3CB}', '\u{1F3DF}'), ('\u{1F3F1}', '\u{1F3FF}'), ('\u{1F43F}', '\u{1F43F}'), ('\u{1F441}', '\u{1F441}'),
+    ('\u{1F4F8}', '\u{1F4F8}'), ('\u{1F4FD}', '\u{1F4FF}'), ('\u{1F53E}', '\u{1F53F}'), ('\u{1F544}', '\u{1F54F}'),
+    ('\u{1F568}', '\u{1F5FA}'), ('\u{1F641}', '\u{1F644}'), ('\u{1F650}', '\u{1F67F}'), ('\u{1F6C6}', '\u{1F6D7}'),
+    ('\u{1F6DD}', '\u{1F6EC}'), ('\u{1F6F0}', '\u{1F6FC}'), ('\u{1F780}', '\u{1F7D8}'), ('\u{1F7E0}', '\u{1F7EB}'),
+    ('\u{1F7F0}', '\u{1F7F0}'), ('\u{1F800}', '\u{1F80B}'), ('\u{1F810}', '\u{1F847}'), ('\u{1F850}', '\u{1F859}'),
+    ('\u{1F860}', '\u{1F887}'), ('\u{1F890}', '\u{1F8AD}'), ('\u{1F8B0}', '\u{1F8B1}'), ('\u{1F900}', '\u{1FA53}'),
+    ('\u{1FA60}', '\u{1FA6D}'), ('\u{1FA70}', '\u{1FA74}'), ('\u{1FA78}', '\u{1FA7C}'), ('\u{1FA80}', '\u{1FA86}'),
+    ('\u{1FA90}', '\u{1FAAC}'), ('\u{1FAB0}', '\u{1FABA}'), ('\u{1FAC0}', '\u{1FAC5}'), ('\u{1FAD0}', '\u{1FAD9}'),
+    ('\u{1FAE0}', '\u{1FAE7}'), ('\u{1FAF0}', '\u{1FAF6}'), ('\u{1FB00}', '\u{1FB92}'), ('\u{1FB94}', '\u{1FBCA}'),
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn words(text: &str) -> Vec<String> {
+        let mut found = Vec::new();
+        let mut words = Words::new().unwrap();
+        words
+            .each(text, |word, _| found.push(word.to_owned()))
+            .unwrap();
+        found
+    }
+
+    #[test]
+    fn words_are_runs_of_letters_and_digits() {
+        assert_eq!(
+            words("http://Info.CERN.ch/a_b%20c-\u{C4}\u{E9}"),
+            [
+                "http",
+                "info",
+                "cern",
+                "ch",
+                "a",
+                "b",
+                "20c",
+                "\u{E4}\u{E9}"
+            ]
+        );
+        assert_eq!(words("V\u{2069}er a\u{1F914}b"), ["v", "er", "a", "b"]);
+        // Each letter by itself: no final sigma, and no letter of which two become.
+        assert_eq!(
+            words("\u{3A3}\u{3A3} \u{130}x"),
+            ["\u{3C3}\u{3C3}", "\u{130}x"]
+        );
+    }
+
+    /// Texts of characters from all planes, as `SQLite` divides them when they stand together.
+    #[test]
+    fn sqlite_finds_the_same_words() {
+        let planes = ('\u{1}'..='\u{1FFFF}').chain('\u{E0000}'..='\u{E01FF}');
+        let some: Vec<_> = planes.step_by(37).collect();
+        let mut words = Words::new().unwrap();
+        for text in some.chunks(50) {
+            let (text, mut found) = (text.iter().collect::<String>(), Vec::new());
+            words
+                .each(&text, |word, _| found.push(word.to_owned()))
+                .unwrap();
+            words
+                .db
+                .execute("INSERT INTO texts(rowid, text) VALUES(2, ?1)", [&text])
+                .unwrap();
+            let mut terms = words
+                .db
+                .prepare("SELECT term FROM words ORDER BY offset")
+                .unwrap();
+            let terms = terms.query_map([], |row| row.get(0)).unwrap();
+            let expected: Vec<String> = terms.map(Result::unwrap).collect();
+            assert_eq!(found, expected);
+            words.db.execute("DELETE FROM texts", []).unwrap();
+        }
+    }
+
+    fn phrases(arguments: &[&str]) -> Phrases {
+        let arguments: Vec<_> = arguments.iter().map(|text| (*text).to_owned()).collect();
+        Phrases::parse(&arguments).unwrap()
+    }
+
+    /// Phrases as words with blanks between, with a star and a minus.
+    fn shown(arguments: &[&str]) -> Vec<String> {
+        let Phrases { wanted, excluded } = phrases(arguments);
+        let show = |sign: &str, phrase: &Phrase| {
+            let star = if phrase.is_beginning { "*" } else { "" };
+            format!("{sign}{}{star}", phrase.words.join(" "))
+        };
+        let wanted = wanted.iter().map(|phrase| show("", phrase));
+        wanted
+            .chain(excluded.iter().map(|phrase| show("-", phrase)))
+            .collect()
+    }
+
+    #[test]
+    fn quotes_stars_and_minuses_have_meaning_in_their_places_only() {
+        for (arguments, expected) in [
+            (&["Info.CERN.ch"][..], &["info cern ch"][..]),
+            (&["the oth*"], &["the oth*"]),
+            (&["the \"other lamp\" oil"], &["the", "other lamp", "oil"]),
+            (&["\"goph*\"", "\"go ph\"*"], &["goph", "go ph*"]),
+            (&["-lamp", "-\"a b\" c"], &["c", "-lamp", "-a b"]),
+            (&["a\"b", "a-b", "a*b", "--x"], &["a b", "a b", "a b", "-x"]),
+            (
+                &["a OR b", "NOT", "x:y", "(c)"],
+                &["a or b", "not", "x y", "c"],
+            ),
+            (
+                &["\"never closed", "*", "-", "\"\"", "--", "-*"],
+                &["never closed"],
+            ),
+        ] {
+            assert_eq!(shown(arguments), expected, "{arguments:?}");
+        }
+    }
+
+    #[test]
+    fn what_no_index_holds_is_refused() {
+        assert!(phrases(&["a", "-b"]).check().is_ok());
+        let long = "a".repeat(SEARCH_WORD_BYTES + 1);
+        let many = "a ".repeat(SEARCH_PHRASE_WORDS + 1);
+        let arguments = vec!["a"; SEARCH_PHRASES + 1];
+        for arguments in [&[&*long][..], &[&*many], &arguments] {
+            assert!(phrases(arguments).check().is_err());
+        }
+    }
+
+    #[test]
+    fn phrases_are_marked_where_they_stand() {
+        let marked = |arguments: &[&str], text: &str| {
+            let mut marker = Marker::new(phrases(arguments).wanted).unwrap();
+            let mut shown = text.to_owned();
+            for mark in marker.marks(text).unwrap().iter().rev() {
+                shown.insert(mark.end, '>');
+                shown.insert(mark.start, '<');
+            }
+            shown
+        };
+        for (arguments, expected) in [
+            (&["fox"][..], "a <Fox>, foxes: <FOX>"),
+            (&["fox*"], "a <Fox>, <foxes>: <FOX>"),
+            (&["a fox", "fox foxes"], "<a Fox, foxes>: FOX"),
+            (&["-fox", "x"], "a Fox, foxes: FOX"),
+        ] {
+            assert_eq!(marked(arguments, "a Fox, foxes: FOX"), expected);
+        }
+        assert_eq!(
+            marked(&["\u{e9}t\u{e9}"], "L'\u{c9}T\u{c9}."),
+            "L'<\u{c9}T\u{c9}>."
+        );
+    }
+}

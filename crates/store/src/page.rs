@@ -1,0 +1,169 @@
+//! HTML pages: one file without outside resources, readable without its script.
+//!
+//! A page is made of sections, tables and charts. Its content is the caller's. Beside a page, a folder
+//! may have its tables as files of comma-separated values, all of them begun before the first row is
+//! known.
+
+pub mod charts;
+pub mod html;
+
+use csv::{Writer, WriterBuilder};
+use maud::{Markup, PreEscaped, html};
+use serde::{Serialize, Serializer};
+
+use charts::patterns;
+use urlspool_files::sink::{OutputError, OutputFile, PAGE_MARK, TableFolder};
+use urlspool_record::record::is_formula;
+use urlspool_text::diagnostic::printable;
+
+/// The style sheet of all pages.
+pub const STYLE: &str = include_str!("page/style.css");
+
+/// The script: a button in each head of a table sorts its rows.
+const SCRIPT: &str = include_str!("page/script.js");
+
+/// SHA-256 of [`STYLE`], as the content security policy has it.
+const STYLE_HASH: &str = "sha256-K17DH58Drst0LjhF3qq10HJ5DOSoOizW/iDAodmKM+U=";
+
+/// SHA-256 of [`SCRIPT`].
+const SCRIPT_HASH: &str = "sha256-PHxd3ZO8sU+eZQnYrcKfc1Hd+1+RytWMuzJBrh7Y6bo=";
+
+/// Returns a page. `header` is the markup after its title.
+#[must_use]
+pub fn document(title: &str, header: &Markup, main: &Markup) -> String {
+    let page = html! {
+        (PreEscaped("<!doctype html>\n"))
+        html lang="en" { "\n"
+            (head(title))
+            body { "\n"
+                header { "\n"
+                    h1 { (title) } "\n"
+                    (header)
+                } "\n"
+                main { "\n"
+                    (patterns())
+                    (main)
+                } "\n"
+                footer { p {
+                    "Made by urlspool " (env!("CARGO_PKG_VERSION")) ". This file needs no network."
+                } } "\n"
+                script { (PreEscaped(SCRIPT)) } "\n"
+            } "\n"
+        } "\n"
+    };
+    page.into_string()
+}
+
+fn head(title: &str) -> Markup {
+    let policy = format!(
+        "default-src 'none'; style-src '{STYLE_HASH}'; script-src '{SCRIPT_HASH}'; base-uri \
+         'none'; form-action 'none'"
+    );
+    html! {
+        head { "\n"
+            meta charset="utf-8"; "\n"
+            (PreEscaped(PAGE_MARK)) "\n"
+            meta http-equiv="Content-Security-Policy" content=(policy); "\n"
+            meta name="viewport" content="width=device-width, initial-scale=1"; "\n"
+            meta name="color-scheme" content="light dark"; "\n"
+            meta name="referrer" content="no-referrer"; "\n"
+            title { (title) } "\n"
+            style { (PreEscaped(STYLE)) } "\n"
+        } "\n"
+    }
+}
+
+/// Bytes that are collected before they are written.
+const BUFFER_BYTES: usize = 256 << 10;
+
+/// The files of a folder.
+pub struct TableFiles {
+    files: Vec<(&'static str, Writer<OutputFile>)>,
+}
+
+impl TableFiles {
+    /// Begins a file for each name, with its columns, which commas separate.
+    ///
+    /// # Errors
+    ///
+    /// A file cannot be written.
+    pub fn create(
+        folder: &TableFolder,
+        tables: impl IntoIterator<Item = (&'static str, String)>,
+    ) -> Result<TableFiles, OutputError> {
+        let mut files = Vec::new();
+        for (name, columns) in tables {
+            let file = OutputFile::create(&folder.path().join(name))?;
+            let mut file = WriterBuilder::new()
+                .has_headers(false)
+                .buffer_capacity(BUFFER_BYTES)
+                .from_writer(file);
+            put(&mut file, columns.split(',').collect::<Vec<_>>())?;
+            files.push((name, file));
+        }
+        Ok(TableFiles { files })
+    }
+
+    /// Appends rows to the file of this name.
+    ///
+    /// # Errors
+    ///
+    /// The file cannot be written.
+    pub fn write<R: Serialize>(
+        &mut self,
+        name: &str,
+        rows: impl IntoIterator<Item = R>,
+    ) -> Result<(), OutputError> {
+        let Some((_, file)) = self.files.iter_mut().find(|(of, _)| *of == name) else {
+            return Ok(());
+        };
+        rows.into_iter().try_for_each(|row| put(file, row))
+    }
+
+    /// Gives all files their names.
+    ///
+    /// # Errors
+    ///
+    /// A file cannot be written.
+    pub fn finish(self) -> Result<(), OutputError> {
+        for (_, file) in self.files {
+            let path = file.get_ref().path().to_owned();
+            let file = file
+                .into_inner()
+                .map_err(|error| OutputError::unwritable(&path, error.into_error()))?;
+            file.finish()?;
+        }
+        Ok(())
+    }
+}
+
+fn put(file: &mut Writer<OutputFile>, row: impl Serialize) -> Result<(), OutputError> {
+    file.serialize(row)
+        .map_err(|error| OutputError::unwritable(file.get_ref().path(), error.into()))
+}
+
+/// A text of others in a table. One that a spreadsheet would take for a formula begins with an
+/// apostrophe; characters that a terminal would obey are escaped.
+pub struct TableText<'t>(pub &'t str);
+
+impl Serialize for TableText<'_> {
+    fn serialize<S: Serializer>(&self, cell: S) -> Result<S::Ok, S::Error> {
+        let is_formula = is_formula(self.0.as_bytes());
+        let guard = if is_formula { "'" } else { "" };
+        cell.collect_str(&format_args!("{guard}{}", printable(self.0)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ring::digest::{SHA256, digest};
+
+    #[test]
+    fn the_hashes_are_those_of_style_and_script() {
+        for (text, expected) in [(STYLE, STYLE_HASH), (SCRIPT, SCRIPT_HASH)] {
+            let hash = data_encoding::BASE64.encode(digest(&SHA256, text.as_bytes()).as_ref());
+            assert_eq!(format!("sha256-{hash}"), expected);
+        }
+    }
+}

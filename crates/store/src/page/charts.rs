@@ -1,0 +1,222 @@
+//! Charts as inline SVG: lengths in percent of the width, texts and heights in pixels, so that they
+//! fit a phone and a page.
+
+use maud::{Markup, html};
+
+use super::html::{Text, coordinate};
+use urlspool_text::diagnostic::grouped;
+
+/// Left end of the plotted area, in percent of the width.
+pub const LEFT: f64 = 19.0;
+
+/// Width of the plotted area, in percent.
+pub const WIDTH: f64 = 68.0;
+
+/// The marks of an axis of shares.
+pub const SHARE_MARKS: [(f64, &str); 5] = [
+    (0.0, "0"),
+    (0.25, "25"),
+    (0.5, "50"),
+    (0.75, "75"),
+    (1.0, "100\u{a0}%"),
+];
+
+/// Returns the patterns that the charts use, once for each page. They are lines where another
+/// colour would look the same in grey.
+pub(super) fn patterns() -> Markup {
+    html! {
+        svg.defs aria-hidden="true" focusable="false" { defs {
+            pattern #moved width="6" height="6" patternUnits="userSpaceOnUse"
+                patternTransform="rotate(45)" {
+                rect width="6" height="6" class="moved-ground" {}
+                path d="M1 0V6" class="moved-line" {}
+            }
+        } } "\n"
+    }
+}
+
+/// Returns a chart, with a description for readers that do not see it.
+#[must_use]
+pub fn figure(
+    height: f64,
+    caption: &str,
+    description: &str,
+    chart: &Markup,
+    legend: &Markup,
+) -> Markup {
+    html! {
+        figure { "\n"
+            figcaption { (caption) } "\n"
+            svg role="img" height=(coordinate(height)) aria-label={ (caption) ": " (description) } {
+                "\n" (chart)
+            } "\n"
+            (legend)
+        } "\n"
+    }
+}
+
+/// Returns the position of a share of the plotted width.
+#[must_use]
+pub fn position(share: f64) -> String {
+    coordinate(LEFT + WIDTH * share) + "%"
+}
+
+/// Draws a vertical line at a share of the width, from one height to another.
+#[must_use]
+pub fn vertical(class: &str, share: f64, from: f64, to: f64) -> Markup {
+    let x = position(share);
+    html! { line class=(class) x1=(x) x2=(x) y1=(coordinate(from)) y2=(coordinate(to)) {} }
+}
+
+/// Draws a horizontal line at a height, from one share of the width to another.
+#[must_use]
+pub fn horizontal(class: &str, height: f64, from: f64, to: f64) -> Markup {
+    let y = coordinate(height);
+    html! { line class=(class) x1=(position(from)) x2=(position(to)) y1=(y) y2=(y) {} }
+}
+
+/// Returns the text of a mark below or above a place of the axis.
+#[must_use]
+pub fn mark(share: f64, y: f64, text: &str) -> Markup {
+    html! {
+        text.tick text-anchor="middle" x=(position(share)) y=(coordinate(y)) { (text) }
+    }
+}
+
+/// Height of a row of bars, in pixels.
+pub const ROW: f64 = 19.0;
+
+/// Height of the axis above the rows.
+pub const AXIS: f64 = 22.0;
+
+const BAR: f64 = 13.0;
+
+/// Distance of the base line of a text from the top of its row.
+const BASE: f64 = 13.5;
+
+/// Gap between two parts of a bar, in percent of the width: they are apart in grey too.
+const GAP: f64 = 0.25;
+
+/// A part that all bars have.
+#[derive(Clone, Copy, Debug)]
+pub struct BarSeries {
+    /// The class of the style sheet.
+    pub class: &'static str,
+    /// Its name in the legend.
+    pub name: &'static str,
+}
+
+/// The length of bars.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum BarScale {
+    /// Shares of a whole, with an axis in percent.
+    Shares,
+    /// Numbers, relative to the largest one.
+    Numbers,
+}
+
+/// A bar with its name and number.
+#[derive(Clone, Debug)]
+pub struct BarRow<'t> {
+    /// The name before the bar.
+    pub name: &'t str,
+    /// The lengths of its parts. A sum of 1 is the whole width.
+    pub parts: Vec<f64>,
+    /// The number after the bar.
+    pub count: u64,
+}
+
+/// Returns bars of several parts.
+#[must_use]
+pub fn bars(
+    caption: &str,
+    description: &str,
+    series: &[BarSeries],
+    rows: &[BarRow<'_>],
+    scale: BarScale,
+) -> Markup {
+    let top = if scale == BarScale::Shares { AXIS } else { 0.0 };
+    let height = height_of_rows(top, rows.len());
+    let chart = html! {
+        @if scale == BarScale::Shares { (axis(height)) }
+        @for (y, row) in row_tops(top).zip(rows) {
+            (label(row.name, y))
+            @for (from, part, series) in parts(row, series) {
+                (bar(series.class, y, from, part))
+            }
+            (count(row.count, y))
+        }
+    };
+    let legend = html! {
+        @if 1 < series.len() {
+            ul.legend { @for series in series { li {
+                svg aria-hidden="true" focusable="false" {
+                    rect width="100%" height="100%" class=(series.class) {}
+                }
+                (series.name)
+            } } } "\n"
+        }
+    };
+    figure(height, caption, description, &chart, &legend)
+}
+
+/// The height of a chart with so many rows below `top`.
+#[must_use]
+pub fn height_of_rows(top: f64, rows: usize) -> f64 {
+    top + ROW * f64::from(rows as u32) + 4.0
+}
+
+/// The upper edges of the rows below `top`.
+pub fn row_tops(top: f64) -> impl Iterator<Item = f64> {
+    (0..).map(move |row: u32| top + ROW * f64::from(row))
+}
+
+/// Returns the parts of a bar that have a length, each after its start.
+fn parts<'r>(
+    row: &'r BarRow<'_>,
+    series: &'r [BarSeries],
+) -> impl Iterator<Item = (f64, f64, &'r BarSeries)> {
+    let mut end = 0.0;
+    row.parts
+        .iter()
+        .zip(series)
+        .filter_map(move |(part, series)| {
+            let from = end;
+            end += part;
+            (0.0 < *part).then_some((from, *part, series))
+        })
+}
+
+/// Returns an axis from 0 to 100 percent, with lines through all rows.
+#[must_use]
+pub fn axis(height: f64) -> Markup {
+    html! {
+        @for (share, text) in SHARE_MARKS {
+            (mark(share, 12.0, text))
+            (vertical("grid", share, 17.0, height))
+        }
+        "\n"
+    }
+}
+
+/// Writes the name before a row.
+#[must_use]
+pub fn label(name: &str, y: f64) -> Markup {
+    let x = coordinate(LEFT - 1.5) + "%";
+    html! { text text-anchor="end" x=(x) y=(coordinate(y + BASE)) { (Text(name)) } }
+}
+
+/// Writes the number after a row.
+#[must_use]
+pub fn count(count: u64, y: f64) -> Markup {
+    let x = coordinate(LEFT + WIDTH + 2.5) + "%";
+    html! { text.tick x=(x) y=(coordinate(y + BASE)) { (grouped(count)) } "\n" }
+}
+
+fn bar(class: &str, y: f64, from: f64, length: f64) -> Markup {
+    let width = coordinate((WIDTH * length - GAP).max(GAP / 2.0)) + "%";
+    html! {
+        rect class=(class) x=(position(from)) y=(coordinate(y + (ROW - BAR) / 2.0)) width=(width)
+            height=(coordinate(BAR)) {}
+    }
+}

@@ -1,0 +1,366 @@
+//! Statistics of records: totals, dates, and the most frequent domains, hosts, lists and senders.
+//!
+//! The records come from a scan, from lines or from a database: whoever reads them begins each
+//! message and adds its URLs. All numbers are of URLs, each as often as it was found. Numbers of
+//! distinct things are exact up to a limit, and estimates with a known error beyond it
+//! (`limits/store.rs`), so that the memory is bounded.
+
+mod counts;
+
+pub use counts::{Estimate, TopList, TopName};
+
+use std::collections::{BTreeMap, HashSet};
+
+use twox_hash::XxHash3_64;
+
+use counts::DistinctCount;
+use urlspool_mail::decode::CitedDate;
+use urlspool_record::record::{FieldId, Record};
+use urlspool_text::repair::Repair;
+
+/// Schemes whose URLs neither browsers nor link checkers open any more, in the order of their
+/// columns.
+pub const DEAD_PROTOCOLS: [&str; 5] = ["gopher", "wais", "prospero", "telnet", "ftp"];
+
+/// Numbers of URLs by [`DEAD_PROTOCOLS`].
+pub type DeadProtocolCounts = [u64; DEAD_PROTOCOLS.len()];
+
+/// Repairs that join lines.
+const JOINS: [Repair; 6] = [
+    Repair::LineBreak,
+    Repair::Hyphen,
+    Repair::HyphenDropped,
+    Repair::QuotePrefix,
+    Repair::PageBreak,
+    Repair::BareContinuation,
+];
+
+/// Statistics of records.
+#[derive(Clone, Debug, Default)]
+pub struct Stats {
+    /// URLs, each as often as it was found.
+    pub urls: u64,
+    /// URLs that were read out of redirectors' URLs. They are part of `urls`.
+    pub unwrapped: u64,
+    /// URLs that had been broken over several lines.
+    pub joined: u64,
+    /// URLs in messages without a usable date: without any, or before there were such URLs.
+    pub undated: u64,
+    /// URLs in messages with a date after the day of loading. They have no year either.
+    pub later: u64,
+    /// The first usable date.
+    pub first: Option<String>,
+    /// The last usable date.
+    pub last: Option<String>,
+    /// URLs by the year of their message.
+    pub years: BTreeMap<u16, u64>,
+    /// URLs of dead protocols by year; `None` stands for those without one.
+    pub dead_protocols: BTreeMap<Option<u16>, DeadProtocolCounts>,
+    /// URLs by scheme.
+    pub schemes: TopList,
+    /// URLs by registrable domain. Those without one are not in it.
+    pub domains: TopList,
+    /// URLs by host.
+    pub hosts: TopList,
+    /// URLs by mailing list.
+    pub lists: TopList,
+    /// URLs by newsgroup. One in several groups counts in each.
+    pub newsgroups: TopList,
+    /// URLs by the address of the sender.
+    pub senders: TopList,
+    /// URLs by what stood around them.
+    pub wrappers: TopList,
+    /// URLs by repair. One with several counts in each.
+    pub repairs: TopList,
+    /// URLs that were read out of redirectors' URLs, by redirector.
+    pub redirectors: TopList,
+    keys: DistinctCount,
+    messages: DistinctCount,
+    sources: DistinctCount,
+    message: PendingMessage,
+}
+
+/// A record as statistics read it. Records of one message follow each other.
+pub trait StatsRow {
+    /// Returns numbers that name the source, and the message in it.
+    fn place(&self) -> [u64; 2];
+
+    /// Returns the text of a field.
+    fn text(&self, field: FieldId) -> Option<&str>;
+
+    /// Returns the texts of a field that is a list.
+    fn texts(&self, field: FieldId) -> Vec<String>;
+
+    /// Returns the date of the citation. `today` is the last day of a usable one.
+    fn date(&self, today: &str) -> CitedDate<'_> {
+        let scheme = self.text(FieldId::Scheme).unwrap_or_default();
+        CitedDate::of(scheme, self.text(FieldId::MessageDate), today)
+    }
+}
+
+/// Values that the URLs of a message share, and their number, which is added to its counts when the
+/// message ends.
+#[derive(Clone, Debug, Default)]
+struct PendingMessage {
+    place: Option<[u64; 2]>,
+    urls: u64,
+    sender: Option<String>,
+    list: Option<String>,
+    newsgroups: Vec<String>,
+}
+
+/// Numbers of distinct things.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct DistinctCounts {
+    /// URLs that differ in their form for comparing.
+    pub urls: Estimate,
+    /// Messages that hold URLs.
+    pub messages: Estimate,
+    /// Files, and members of archives, that hold URLs.
+    pub sources: Estimate,
+}
+
+impl Stats {
+    /// The fields that are read of a record.
+    pub const FIELDS: &[FieldId] = &[
+        FieldId::Url,
+        FieldId::Scheme,
+        FieldId::Host,
+        FieldId::Domain,
+        FieldId::Key,
+        FieldId::Wrapper,
+        FieldId::Repairs,
+        FieldId::UnwrappedBy,
+        FieldId::SourcePath,
+        FieldId::SourceMember,
+        FieldId::MessageStart,
+        FieldId::MessageDate,
+        FieldId::MessageFrom,
+        FieldId::MessageNewsgroups,
+        FieldId::MessageListId,
+    ];
+
+    /// Adds a record. `today` is the last day of a usable date, as `1996-07-02`.
+    pub fn add(&mut self, row: &impl StatsRow, today: &str) {
+        let place = row.place();
+        if self.message.place != Some(place) {
+            self.begin_message(place, row);
+        }
+        self.urls += 1;
+        self.message.urls += 1;
+        let scheme = row.text(FieldId::Scheme).unwrap_or_default();
+        let key = row.text(FieldId::Key).or_else(|| row.text(FieldId::Url));
+        self.keys.add(key.unwrap_or_default().as_bytes());
+        self.schemes.add(scheme, 1);
+        let wrapper = row.text(FieldId::Wrapper);
+        self.wrappers.add(wrapper.unwrap_or_default(), 1);
+        let redirector = row.text(FieldId::UnwrappedBy);
+        for (list, name) in [
+            (&mut self.hosts, row.text(FieldId::Host)),
+            (&mut self.domains, row.text(FieldId::Domain)),
+            (&mut self.redirectors, redirector),
+        ] {
+            if let Some(name) = name {
+                list.add(name, 1);
+            }
+        }
+        self.unwrapped += u64::from(redirector.is_some());
+        let mut is_joined = false;
+        for repair in row.texts(FieldId::Repairs) {
+            self.repairs.add(&repair, 1);
+            is_joined |= JOINS.iter().any(|join| join.name() == repair);
+        }
+        self.joined += u64::from(is_joined);
+        let year = self.add_date(row.date(today));
+        if let Some(index) = DEAD_PROTOCOLS.iter().position(|name| *name == scheme) {
+            self.dead_protocols.entry(year).or_default()[index] += 1;
+        }
+    }
+
+    /// Begins the message of a record. Beginning one again changes nothing.
+    fn begin_message(&mut self, place: [u64; 2], row: &impl StatsRow) {
+        self.end_message();
+        self.sources.add_hash(spread(&place[..1]));
+        self.messages.add_hash(spread(&place));
+        let mut newsgroups = row.texts(FieldId::MessageNewsgroups);
+        newsgroups
+            .iter_mut()
+            .for_each(|group| group.make_ascii_lowercase());
+        self.message = PendingMessage {
+            place: Some(place),
+            urls: 0,
+            sender: row.text(FieldId::MessageFrom).map(sender_address),
+            list: row.text(FieldId::MessageListId).map(list_name),
+            newsgroups,
+        };
+    }
+
+    /// Counts the date of a URL. Returns its year.
+    fn add_date(&mut self, date: CitedDate<'_>) -> Option<u16> {
+        match date {
+            CitedDate::Usable(date) => {
+                replace_if(&mut self.first, date, |first| date < first);
+                replace_if(&mut self.last, date, |last| last < date);
+                let year = date.get(..4).and_then(|year| year.parse().ok())?;
+                *self.years.entry(year).or_default() += 1;
+                Some(year)
+            }
+            CitedDate::Later => {
+                self.later += 1;
+                None
+            }
+            CitedDate::Unknown => {
+                self.undated += 1;
+                None
+            }
+        }
+    }
+
+    /// Ends the last message. The numbers are complete only after this.
+    pub fn end_message(&mut self) {
+        let message = std::mem::take(&mut self.message);
+        let urls = message.urls;
+        if urls == 0 {
+            return;
+        }
+        if let Some(sender) = &message.sender {
+            self.senders.add(sender, urls);
+        }
+        if let Some(list) = &message.list {
+            self.lists.add(list, urls);
+        }
+        for group in &message.newsgroups {
+            self.newsgroups.add(group, urls);
+        }
+    }
+
+    /// Returns the numbers of distinct things.
+    #[must_use]
+    pub fn distinct(&self) -> DistinctCounts {
+        DistinctCounts {
+            urls: self.keys.estimate(),
+            messages: self.messages.estimate(),
+            sources: self.sources.estimate(),
+        }
+    }
+}
+
+/// Returns the hash of a few numbers.
+fn spread(numbers: &[u64]) -> u64 {
+    let mut bytes = [0; 16];
+    for (bytes, number) in bytes.chunks_exact_mut(8).zip(numbers) {
+        bytes.copy_from_slice(&number.to_le_bytes());
+    }
+    XxHash3_64::oneshot(&bytes[..8 * numbers.len()])
+}
+
+fn replace_if(kept: &mut Option<String>, date: &str, is_better: impl Fn(&str) -> bool) {
+    if kept.as_deref().is_none_or(is_better) {
+        *kept = Some(date.to_owned());
+    }
+}
+
+impl StatsRow for Record {
+    fn place(&self) -> [u64; 2] {
+        let names = std::iter::once(self.path()).chain(self.texts(FieldId::SourceMember));
+        let start = self.integer(FieldId::MessageStart);
+        [source_hash(names), start.unwrap_or_default()]
+    }
+
+    fn text(&self, field: FieldId) -> Option<&str> {
+        self.text(field)
+    }
+
+    fn texts(&self, field: FieldId) -> Vec<String> {
+        self.texts(field).map(str::to_owned).collect()
+    }
+}
+
+/// Returns the hash of a path and the names of members.
+fn source_hash<'n>(names: impl Iterator<Item = &'n str>) -> u64 {
+    let mut joined = String::new();
+    for name in names {
+        joined.push_str(name);
+        joined.push('\0');
+    }
+    XxHash3_64::oneshot(joined.as_bytes())
+}
+
+/// Returns the address of a From field in lower case: that between angle brackets, or the first
+/// word with an at sign; the whole field if it has none.
+#[must_use]
+pub fn sender_address(from: &str) -> String {
+    let in_brackets = bracketed(from).filter(|text| text.contains('@'));
+    let mut words = from.split_ascii_whitespace();
+    let address = in_brackets.or_else(|| words.find(|word| word.contains('@')));
+    let address = address.map(|address| {
+        address.trim_matches(|c: char| c.is_whitespace() || "<>(),;:\"".contains(c))
+    });
+    address.unwrap_or(from.trim()).to_lowercase()
+}
+
+/// Returns the name of a list in lower case: that between angle brackets, or the whole field.
+pub fn list_name(list_id: &str) -> String {
+    let name = bracketed(list_id).map(str::trim);
+    let name = name.filter(|name| !name.is_empty());
+    name.unwrap_or(list_id.trim()).to_lowercase()
+}
+
+/// Returns the names of a message's mailing list and of its newsgroups in lower case, the list
+/// first, each once: a gateway gives one name to both.
+pub fn list_names(list_id: Option<&str>, newsgroups: &[String]) -> Vec<String> {
+    let mut seen = HashSet::new();
+    let names = list_id.map(list_name).into_iter();
+    names
+        // As a search compares them.
+        .chain(newsgroups.iter().map(|name| name.to_ascii_lowercase()))
+        .filter(|name| seen.insert(name.clone()))
+        .collect()
+}
+
+/// Returns the text in the last pair of angle brackets.
+fn bracketed(text: &str) -> Option<&str> {
+    let (_, rest) = text.rsplit_once('<')?;
+    Some(rest.split_once('>')?.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_sender_is_an_address() {
+        for (from, address) in [
+            ("Jane Doe <Jane@A.example>", "jane@a.example"),
+            ("jane@a.example (Jane Doe)", "jane@a.example"),
+            ("\"x @ y\" <jane@a.example>", "jane@a.example"),
+            ("<jane@a.example>, <john@b.example>", "john@b.example"),
+            ("Jane <>", "jane <>"),
+            ("Jane <nobody> jane@a.example", "jane@a.example"),
+            ("jane at a.example (Jane)", "jane at a.example (jane)"),
+            ("The Editors", "the editors"),
+            ("<@>", "@"),
+            ("", ""),
+        ] {
+            assert_eq!(sender_address(from), address, "{from}");
+        }
+    }
+
+    #[test]
+    fn a_list_is_what_stands_in_brackets() {
+        for (list_id, name) in [
+            ("Lamps <Lamps.a.example>", "lamps.a.example"),
+            ("lamps.a.example", "lamps.a.example"),
+            ("Lamps <>", "lamps <>"),
+        ] {
+            assert_eq!(list_name(list_id), name, "{list_id}");
+        }
+    }
+
+    #[test]
+    fn a_name_in_two_cases_is_one_list() {
+        let groups = ["Alt.Lamps", "alt.lamps", "alt.oil"].map(str::to_owned);
+        let names = list_names(Some("<alt.LAMPS>"), &groups);
+        assert_eq!(names, ["alt.lamps", "alt.oil"]);
+    }
+}

@@ -1,0 +1,290 @@
+//! The table of schemes: rule, class, default port, and the requirement for a bare URL in running
+//! text.
+
+use super::escape::CharSet;
+use super::reject::{Production, RejectKind, RejectPart};
+use crate::byte_scan::prefix_len;
+
+/// The rule of section 5 that parses the URLs of a scheme.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum SchemeRule {
+    /// `ftpurl`
+    Ftp,
+    /// `fileurl`
+    File,
+    /// `httpurl`
+    Http,
+    /// `gopherurl`
+    Gopher,
+    /// `mailtourl`
+    Mailto,
+    /// `newsurl`
+    News,
+    /// `nntpurl`
+    Nntp,
+    /// `telneturl`
+    Telnet,
+    /// `waisurl`
+    Wais,
+    /// `prosperourl`
+    Prospero,
+    /// `otherurl`: the scheme has no rule of its own.
+    Other,
+}
+
+named_enum! {
+    /// The class of a scheme by RFC 1738.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+    pub enum SchemeClass {
+        /// One of the ten schemes of section 3.
+        Predefined = "predefined",
+        /// One of the names that section 4 reserves.
+        Reserved = "reserved",
+        /// `x-...`: experimental (section 4).
+        Experimental = "experimental",
+        /// Any other name.
+        Other = "other",
+    }
+}
+
+/// The text that must follow a scheme's colon for a bare word in running text to count as a URL.
+///
+/// A scheme that is not in the table requires `//` and a plausible host.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum BareRequirement {
+    /// `//` and a plausible host.
+    Host,
+    /// `//`; the host may be absent (`file:///etc/motd`).
+    Slashes,
+    /// A mailbox: a local part, `@`, and a host with a dot. After the host one of these characters
+    /// may follow, and then any others that the grammar allows: the parameters of `sip:`, the
+    /// resource of `xmpp:`.
+    Mailbox(&'static str),
+    /// `*`, a newsgroup with at least two components, or the identifier of an article.
+    News,
+    /// A namespace identifier, a colon, and at least one character (RFC 8141).
+    Urn,
+    /// This prefix.
+    Starts(&'static str),
+    /// A bare word of this scheme never counts: only URLs in wrappers do.
+    Never,
+}
+
+/// A row of [`SCHEMES`].
+#[derive(Clone, Copy, Debug)]
+pub struct Scheme {
+    /// The name, in lower case.
+    pub name: &'static str,
+    /// The rule of section 5.
+    pub rule: SchemeRule,
+    /// The class.
+    pub class: SchemeClass,
+    /// The default port, if the scheme has one.
+    pub port: Option<u16>,
+    /// The requirement for a bare URL of this scheme.
+    pub bare: BareRequirement,
+}
+
+/// The known schemes. Section numbers refer to RFC 1738 unless another RFC is named.
+pub const SCHEMES: &[Scheme] = &[
+    predefined("ftp", SchemeRule::Ftp, Some(21), BareRequirement::Host), // 3.2
+    predefined("http", SchemeRule::Http, Some(80), BareRequirement::Host), // 3.3
+    predefined(
+        "gopher",
+        SchemeRule::Gopher,
+        Some(70),
+        BareRequirement::Host,
+    ), // 3.4
+    predefined(
+        "mailto",
+        SchemeRule::Mailto,
+        None,
+        BareRequirement::Mailbox(""),
+    ), // 3.5
+    predefined("news", SchemeRule::News, None, BareRequirement::News),   // 3.6
+    predefined("nntp", SchemeRule::Nntp, Some(119), BareRequirement::Host), // 3.7
+    predefined(
+        "telnet",
+        SchemeRule::Telnet,
+        Some(23),
+        BareRequirement::Host,
+    ), // 3.8
+    predefined("wais", SchemeRule::Wais, Some(210), BareRequirement::Host), // 3.9
+    predefined("file", SchemeRule::File, None, BareRequirement::Slashes), // 3.10
+    predefined(
+        "prospero",
+        SchemeRule::Prospero,
+        Some(1525),
+        BareRequirement::Host,
+    ), // 3.11
+    reserved("afs", BareRequirement::Host), // 4, this row and the next six
+    reserved("mid", BareRequirement::Mailbox("/")),
+    reserved("cid", BareRequirement::Mailbox("")),
+    reserved("nfs", BareRequirement::Host),
+    reserved("tn3270", BareRequirement::Host),
+    reserved("mailserver", BareRequirement::Never),
+    reserved("z39.50", BareRequirement::Host),
+    other("https", Some(443), BareRequirement::Host), // RFC 9110 4.2.2
+    other("ws", Some(80), BareRequirement::Host),     // RFC 6455 3
+    other("wss", Some(443), BareRequirement::Host),   // RFC 6455 3
+    other("snews", None, BareRequirement::News),      // RFC 4642
+    other("urn", None, BareRequirement::Urn),         // RFC 8141
+    other("magnet", None, BareRequirement::Starts("?")),
+    other("doi", None, BareRequirement::Starts("10.")),
+    other("tel", None, BareRequirement::Starts("+")), // RFC 3966
+    other("sip", None, BareRequirement::Mailbox(";:")), // RFC 3261
+    other("sips", None, BareRequirement::Mailbox(";:")),
+    other("xmpp", None, BareRequirement::Mailbox("/")), // RFC 5122
+    other("im", None, BareRequirement::Mailbox("")),    // RFC 3860
+    other("data", None, BareRequirement::Never), // RFC 2397: counted in HTML, not a location in text
+    other("javascript", None, BareRequirement::Never),
+];
+
+const fn predefined(
+    name: &'static str,
+    rule: SchemeRule,
+    port: Option<u16>,
+    bare: BareRequirement,
+) -> Scheme {
+    Scheme {
+        name,
+        rule,
+        class: SchemeClass::Predefined,
+        port,
+        bare,
+    }
+}
+
+const fn reserved(name: &'static str, bare: BareRequirement) -> Scheme {
+    Scheme {
+        name,
+        rule: SchemeRule::Other,
+        class: SchemeClass::Reserved,
+        port: None,
+        bare,
+    }
+}
+
+const fn other(name: &'static str, port: Option<u16>, bare: BareRequirement) -> Scheme {
+    Scheme {
+        name,
+        rule: SchemeRule::Other,
+        class: SchemeClass::Other,
+        port,
+        bare,
+    }
+}
+
+impl Scheme {
+    /// Returns the row for a scheme's name, in any case; `None` if the scheme is not in the table.
+    #[must_use]
+    pub fn named(name: &[u8]) -> Option<&'static Scheme> {
+        Scheme::index(name).map(|row| &SCHEMES[row])
+    }
+
+    /// Returns the index of that row in [`SCHEMES`]. Compares only the names that begin with the
+    /// same letter.
+    #[must_use]
+    pub fn index(name: &[u8]) -> Option<usize> {
+        let rows = &ROWS[letter(*name.first()?)];
+        let mut indexes = rows
+            .iter()
+            .map(|&row| usize::from(row))
+            .take_while(|&row| row < SCHEMES.len());
+        // Nearly all names are written in lower case.
+        let is_same = |own: &[u8]| own == name || own.eq_ignore_ascii_case(name);
+        indexes.find(|&index| is_same(SCHEMES[index].name.as_bytes()))
+    }
+}
+
+/// For each letter, the indexes of the rows whose names begin with it, followed by `u8::MAX`.
+///
+/// Reason: a name is looked up for every colon that may end a scheme, and a letter has at most four
+/// rows.
+const ROWS: [[u8; 5]; 32] = {
+    let mut rows = [[u8::MAX; 5]; 32];
+    let mut row = 0;
+    while row < SCHEMES.len() {
+        let same = &mut rows[letter(SCHEMES[row].name.as_bytes()[0])];
+        let mut place = 0;
+        while same[place] != u8::MAX {
+            place += 1;
+        }
+        same[place] = row as u8;
+        row += 1;
+    }
+    rows
+};
+
+/// The index of a letter in [`ROWS`], the same in either case. Other bytes share the indexes of
+/// letters.
+const fn letter(byte: u8) -> usize {
+    (byte & 0x1F) as usize
+}
+
+impl SchemeClass {
+    /// Returns the class of a scheme's name.
+    #[must_use]
+    pub fn of(name: &[u8]) -> SchemeClass {
+        match Scheme::named(name) {
+            Some(row) => row.class,
+            None if name.len() >= 2 && name[..2].eq_ignore_ascii_case(b"x-") => {
+                SchemeClass::Experimental
+            }
+            None => SchemeClass::Other,
+        }
+    }
+}
+
+/// Returns `true` if `byte` can be part of a scheme's name, in either case.
+#[must_use]
+pub fn is_scheme_char(byte: u8) -> bool {
+    CharSet::SCHEME.has(byte)
+}
+
+/// Parses `scheme ":"`, where `scheme = 1*[ lowalpha | digit | "+" | "-" | "." ]` matches either
+/// case (section 2.1).
+pub(super) fn scheme(input: &[u8]) -> Production<'_, &[u8]> {
+    let len = prefix_len(input, |&byte| is_scheme_char(byte));
+    let (name, rest) = input.split_at(len);
+    if name.is_empty() {
+        return Err(RejectKind::Empty.at(RejectPart::Scheme, input));
+    }
+    match rest.strip_prefix(b":") {
+        Some(rest) => Ok((name, rest)),
+        None if rest.is_empty() => Err(RejectKind::Missing.at(RejectPart::Scheme, rest)),
+        None => Err(RejectKind::Unexpected.at(RejectPart::Scheme, rest)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The simple twin of [`Scheme::index`]: compares every name.
+    fn index_simple(name: &[u8]) -> Option<usize> {
+        SCHEMES
+            .iter()
+            .position(|row| row.name.as_bytes().eq_ignore_ascii_case(name))
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn the_lookup_by_first_letter_and_its_simple_twin_agree(
+            name in "[a-zA-Z0-9.+-]{0,8}|(?i)(ftp|http|https|z39\\.50|tn3270|x-y|mailto|mailserver|mid|magnet)"
+        ) {
+            proptest::prop_assert_eq!(Scheme::index(name.as_bytes()), index_simple(name.as_bytes()));
+        }
+    }
+
+    #[test]
+    fn every_scheme_is_found_in_any_case() {
+        for (index, row) in SCHEMES.iter().enumerate() {
+            assert_eq!(Scheme::index(row.name.as_bytes()), Some(index));
+            assert_eq!(
+                Scheme::index(row.name.to_ascii_uppercase().as_bytes()),
+                Some(index)
+            );
+        }
+    }
+}

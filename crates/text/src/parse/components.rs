@@ -1,0 +1,489 @@
+//! The components of any URL, divided as RFC 3986 divides them (section 3), without a check by any
+//! grammar. Made of them: host, domain and port, by which URLs are grouped, the form for comparing,
+//! and the URL that a text without a scheme stands for.
+
+use crate::byte_scan::prefix_len;
+use crate::grammar::{Scheme, decode, is_scheme_char, normalize};
+use crate::scan::{CutText, HostAndPort, cut, public_suffix};
+use psl::Type;
+use std::borrow::Cow;
+
+/// A URL divided at its delimiters. Nothing is checked or decoded.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct UrlComponents<'a> {
+    /// The scheme, without its colon.
+    pub scheme: &'a [u8],
+    /// The bytes before the last `@` of the authority.
+    pub userinfo: Option<&'a [u8]>,
+    /// The host, with its brackets if it has any; `None` without `//`.
+    pub host: Option<&'a [u8]>,
+    /// The bytes after the first colon that follows the host; perhaps empty.
+    pub port: Option<&'a [u8]>,
+    /// The path, with its leading slash.
+    pub path: &'a [u8],
+    /// The bytes after the first `?`.
+    pub query: Option<&'a [u8]>,
+}
+
+/// Divides `text`, a URL without a fragment. Without a colon all of it is the path.
+#[must_use]
+pub fn components(text: &[u8]) -> UrlComponents<'_> {
+    let scheme = scheme(text);
+    let rest = text[scheme.len()..].strip_prefix(b":").unwrap_or(text);
+    let CutText {
+        before: hierarchy,
+        after: query,
+    } = cut(rest, b'?');
+    let Some(after) = hierarchy.strip_prefix(b"//") else {
+        return UrlComponents {
+            scheme,
+            path: hierarchy,
+            query,
+            ..UrlComponents::default()
+        };
+    };
+    let slash = memchr::memchr2(b'/', b'\\', after).unwrap_or(after.len());
+    let (authority, path) = after.split_at(slash);
+    let (userinfo, site) = match memchr::memrchr(b'@', authority) {
+        Some(at) => (Some(&authority[..at]), &authority[at + 1..]),
+        None => (None, authority),
+    };
+    let HostAndPort { host, port } = HostAndPort::of(site);
+    UrlComponents {
+        scheme,
+        userinfo,
+        host: Some(host),
+        port,
+        path,
+        query,
+    }
+}
+
+/// Returns the length of `full` without its fragment: up to the first `#`.
+///
+/// An article and a message have no fragment, but the identifiers of some have that character before
+/// their `@` (RFC 5322, section 3.2.3).
+pub(super) fn url_len(full: &[u8]) -> usize {
+    let Some(hash) = memchr::memchr(b'#', full) else {
+        return full.len();
+    };
+    let is_identifier = names_message(scheme(full))
+        && memchr::memchr(b'@', &full[..hash]).is_none()
+        && memchr::memchr(b'@', &full[hash..]).is_some();
+    if is_identifier { full.len() } else { hash }
+}
+
+/// Returns `true` for the schemes whose URLs are identifiers of messages: `news:`, `snews:` and
+/// `mid:`.
+pub(super) fn names_message(scheme: &[u8]) -> bool {
+    [&b"news"[..], b"snews", b"mid"]
+        .iter()
+        .any(|name| name.eq_ignore_ascii_case(scheme))
+}
+
+/// Returns the scheme of `text` as [`components`] divides it: the bytes before the first colon, or
+/// none.
+#[must_use]
+pub fn scheme(text: &[u8]) -> &[u8] {
+    &text[..memchr::memchr(b':', text).unwrap_or(0)]
+}
+
+/// Returns the scheme of `text` if it is one by its characters, that is, if the URL is absolute.
+pub(super) fn scheme_of_absolute(text: &[u8]) -> Option<&[u8]> {
+    let name = scheme(text);
+    let is_scheme = name.first().is_some_and(u8::is_ascii_alphabetic)
+        && name.iter().all(|&byte| is_scheme_char(byte));
+    is_scheme.then_some(name)
+}
+
+/// Host and port of an authority.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Site<'u> {
+    /// The host in lower case, non-ASCII names as A-labels, without a final dot; an IPv6 address
+    /// with its brackets. Empty if the authority is.
+    pub host: Cow<'u, str>,
+    /// The port, or the default port of the scheme; `None` above 65535 or if there is neither.
+    pub port: Option<u16>,
+}
+
+impl<'u> Site<'u> {
+    /// Returns the site of a URL; `None` if the URL has no authority.
+    #[must_use]
+    pub fn of(url: &UrlComponents<'u>) -> Option<Site<'u>> {
+        Some(Site {
+            host: normalized_host(url.host?),
+            port: port(url),
+        })
+    }
+
+    /// Returns the registrable domain by the public suffix list: the public suffix and the label
+    /// before it. `None` for addresses, single labels and public suffixes.
+    ///
+    /// By that list's rules, a last label that it does not know is a public suffix.
+    #[must_use]
+    pub fn domain(&self) -> Option<&str> {
+        let (_, last) = self.host.rsplit_once('.')?;
+        if self.host.starts_with('[') || is_number(last) {
+            return None;
+        }
+        registrable_domain(&self.host)
+    }
+}
+
+/// Returns a host in the form of [`Site::host`]; `None` if the text is not a host alone, but a URL,
+/// has a port, or is empty.
+#[must_use]
+pub fn host_name(text: &str) -> Option<String> {
+    let is_address = text.starts_with('[') && text.ends_with(']');
+    if text.contains(|c: char| c.is_whitespace() || c.is_control() || "/\\@?#".contains(c))
+        || (text.contains(':') && !is_address)
+    {
+        return None;
+    }
+    let host = normalized_host(text.as_bytes());
+    (!host.is_empty()).then(|| host.into_owned())
+}
+
+fn normalized_host(host: &[u8]) -> Cow<'_, str> {
+    let host = String::from_utf8_lossy(host);
+    if memchr::memchr(b'%', host.as_bytes()).is_some() && !host.starts_with('[') {
+        // Browsers decode the escapes of a host (WHATWG URL, section 3.5).
+        let decoded = String::from_utf8_lossy(&decode(host.as_bytes())).into_owned();
+        return ascii_host(decoded.into());
+    }
+    ascii_host(host)
+}
+
+/// Returns a host in lower case and without a final dot, with A-labels for a non-ASCII name.
+fn ascii_host(host: Cow<'_, str>) -> Cow<'_, str> {
+    if !host.is_ascii() {
+        // A name that IDNA refuses has no A-labels. IDNA knows other dots, too (UTS 46 section 2.3).
+        let host = idna::domain_to_ascii(&host).unwrap_or_else(|_| host.to_lowercase());
+        return host.trim_end_matches('.').to_owned().into();
+    }
+    let host = match host {
+        Cow::Borrowed(host) => Cow::Borrowed(host.trim_end_matches('.')),
+        Cow::Owned(host) => Cow::Owned(host.trim_end_matches('.').to_owned()),
+    };
+    if host.bytes().any(|byte| byte.is_ascii_uppercase()) {
+        return host.to_ascii_lowercase().into();
+    }
+    host
+}
+
+/// Returns `true` if the last label of a host makes it an IPv4 address (WHATWG URL, "ends in a
+/// number").
+fn is_number(label: &str) -> bool {
+    let hexadecimal = label.strip_prefix("0x");
+    hexadecimal.is_some_and(|digits| digits.bytes().all(|byte| byte.is_ascii_hexdigit()))
+        || label.bytes().all(|byte| byte.is_ascii_digit())
+}
+
+fn port(url: &UrlComponents<'_>) -> Option<u16> {
+    match url.port {
+        None | Some(b"") => Scheme::named(url.scheme)?.port,
+        Some(digits) if digits.iter().all(u8::is_ascii_digit) => {
+            std::str::from_utf8(digits).ok()?.parse().ok()
+        }
+        Some(_) => None,
+    }
+}
+
+/// Returns the public suffix of `host` and the label before it, without a final dot; `None` if
+/// there is no such label.
+///
+/// `host` is in lower case, with A-labels, and no address. By the list's rules, a last label that
+/// it does not know is a public suffix.
+fn registrable_domain(host: &str) -> Option<&str> {
+    let host = host.strip_suffix('.').unwrap_or(host);
+    let suffix = suffix(host)?;
+    let Some(rest) = host.len().checked_sub(suffix.len + 1) else {
+        return (suffix.typ == Some(Type::Private))
+            .then(|| below_icann_suffix(host))
+            .flatten();
+    };
+    let label = host.get(..rest)?.rsplit('.').next()?;
+    (!label.is_empty()).then(|| &host[rest - label.len()..])
+}
+
+/// Returns the domain of a host that is a suffix of the private section of the list, as
+/// `s3.amazonaws.com`: the label before the suffix of the other section, with that.
+fn below_icann_suffix(host: &str) -> Option<&str> {
+    let rests = std::iter::successors(Some(host), |rest| Some(rest.split_once('.')?.1));
+    let mut pairs = rests.clone().zip(rests.skip(1));
+    pairs
+        .find(|(_, parent)| {
+            suffix(parent).is_some_and(|it| it.len == parent.len() && it.typ != Some(Type::Private))
+        })
+        .map(|(domain, _)| domain)
+}
+
+/// Returns `true` if the list has a rule for the public suffix of `host`.
+pub(super) fn has_known_suffix(host: &str) -> bool {
+    let host = host.strip_suffix('.').unwrap_or(host);
+    suffix(host).is_some_and(|suffix| suffix.typ.is_some())
+}
+
+fn suffix(host: &str) -> Option<psl::Info> {
+    public_suffix(&mut host.as_bytes().rsplit(|byte| *byte == b'.'))
+}
+
+/// Returns a URL with scheme and host in lower case, without the default port of its scheme, with
+/// the escapes of unreserved characters decoded and the others in upper-case hexadecimal. An empty
+/// path of http, https and ftp is `/`.
+#[must_use]
+pub(super) fn key_of_components(url: &UrlComponents<'_>) -> Vec<u8> {
+    /// Bytes of the delimiters and a port.
+    const DELIMITER_BYTES: usize = 16;
+    let [host, query] = [url.host, url.query].map(Option::unwrap_or_default);
+    let userinfo = url.userinfo.unwrap_or_default().len();
+    let mut key = Vec::with_capacity(
+        url.scheme.len() + userinfo + host.len() + url.path.len() + query.len() + DELIMITER_BYTES,
+    );
+    key.extend_from_slice(url.scheme);
+    key.make_ascii_lowercase();
+    if !url.scheme.is_empty() {
+        key.push(b':');
+    }
+    if let Some(host) = url.host {
+        key.extend(b"//");
+        if let Some(userinfo) = url.userinfo {
+            normalize(userinfo, &mut key);
+            key.push(b'@');
+        }
+        let start = key.len();
+        key.extend_from_slice(host);
+        key[start..].make_ascii_lowercase();
+        if let Some(port) = url.port.filter(|port| !is_default_port(url.scheme, port)) {
+            key.push(b':');
+            key.extend_from_slice(port);
+        }
+    }
+    normalize(url.path, &mut key);
+    if url.path.is_empty() && url.host.is_some() && has_root(url.scheme) {
+        key.push(b'/');
+    }
+    if let Some(query) = url.query {
+        key.push(b'?');
+        normalize(query, &mut key);
+    }
+    key
+}
+
+/// Returns `true` if an empty path of the scheme means the root (RFC 1738 section 3.3, RFC 9110
+/// section 4.2.3).
+fn has_root(scheme: &[u8]) -> bool {
+    [&b"http"[..], b"https", b"ftp"]
+        .iter()
+        .any(|name| scheme.eq_ignore_ascii_case(name))
+}
+
+/// Returns `true` if `port` is empty or the default port of the scheme.
+pub(super) fn is_default_port(scheme: &[u8], port: &[u8]) -> bool {
+    let number = std::str::from_utf8(port)
+        .ok()
+        .and_then(|port| port.parse::<u16>().ok());
+    port.is_empty() || number.is_some() && number == Scheme::named(scheme).and_then(|row| row.port)
+}
+
+/// Returns `text` after `scheme://`. An FTP location as `host:path` becomes a path after the host.
+pub(super) fn with_guessed_scheme(scheme: &str, text: &[u8]) -> Vec<u8> {
+    let mut full = Vec::with_capacity(scheme.len() + 4 + text.len());
+    full.extend(scheme.as_bytes());
+    full.extend(b"://");
+    match FtpLocation::of(text).filter(|_| scheme == "ftp") {
+        Some(FtpLocation { host, path }) => {
+            full.extend(host);
+            if path.first() != Some(&b'/') {
+                // Relative to the folder after the login, as a URL's path is (RFC 1738, section
+                // 3.2.2).
+                full.push(b'/');
+            }
+            full.extend(path);
+        }
+        None => full.extend(text),
+    }
+    full
+}
+
+/// An FTP location as people wrote it before URLs: a host, perhaps its address in parentheses, a
+/// colon and a path, as in `ftp.a.example:/pub/x`, `ftp.a.example:~joe/x` and
+/// `ftp.a.example(192.0.2.1):pub/x`.
+struct FtpLocation<'t> {
+    host: &'t [u8],
+    path: &'t [u8],
+}
+
+impl FtpLocation<'_> {
+    fn of(text: &[u8]) -> Option<FtpLocation<'_>> {
+        let (host, rest) = text.split_at(prefix_len(text, |byte| {
+            byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.') || *byte >= 0x80
+        }));
+        let path = without_address(rest).strip_prefix(b":")?;
+        is_path(path).then_some(FtpLocation { host, path })
+    }
+}
+
+/// Returns `text` after an IPv4 address in parentheses at its start, if there is one.
+fn without_address(text: &[u8]) -> &[u8] {
+    let Some(inner) = text.strip_prefix(b"(") else {
+        return text;
+    };
+    let len = prefix_len(inner, |byte| byte.is_ascii_digit() || *byte == b'.');
+    match &inner[len..] {
+        [b')', rest @ ..] if len > 0 => rest,
+        _ => text,
+    }
+}
+
+/// Returns `true` if a path can begin like this. Digits up to the end or to a slash are a port.
+fn is_path(text: &[u8]) -> bool {
+    let digits = prefix_len(text, u8::is_ascii_digit);
+    let is_port = digits > 0 && matches!(text.get(digits), None | Some(b'/' | b'?' | b'#'));
+    let begins = text.first().is_some_and(|&byte| {
+        byte.is_ascii_alphanumeric() || matches!(byte, b'/' | b'~' | b'.' | b'_' | b'%')
+    });
+    begins && !is_port
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::components::components;
+    use super::*;
+
+    #[test]
+    fn the_last_at_sign_divides_the_authority() {
+        let url = components(b"http://a@b:c@h:80/p?q?r");
+        assert_eq!(
+            (url.userinfo, url.host, url.port),
+            (Some(&b"a@b:c"[..]), Some(&b"h"[..]), Some(&b"80"[..]))
+        );
+        assert_eq!((url.path, url.query), (&b"/p"[..], Some(&b"q?r"[..])));
+        assert_eq!(components(b"http://[::1]:8/").host, Some(&b"[::1]"[..]));
+        assert_eq!(components(b"mailto:a@b").path, b"a@b");
+    }
+
+    /// Returns host, domain and port of a URL, separated by blanks; `-` where there is none.
+    fn shown(url: &str) -> String {
+        let components = components(url.as_bytes());
+        let Some(site) = Site::of(&components) else {
+            return "-".to_owned();
+        };
+        let port = site.port.map_or("-".to_owned(), |port| port.to_string());
+        format!("{} {} {port}", site.host, site.domain().unwrap_or("-"))
+    }
+
+    #[test]
+    fn the_site_is_read_alike_for_all_schemes() {
+        let cases = [
+            (
+                "http://DS.Internic.NET/x",
+                "ds.internic.net internic.net 80",
+            ),
+            ("gopher://a.b.co.uk.:70/", "a.b.co.uk b.co.uk 70"),
+            ("x-y://u:p@h.example:8080/", "h.example h.example 8080"),
+            ("http://h.example:/", "h.example h.example 80"),
+            ("http://h.example:65536/", "h.example h.example -"),
+            ("http://h.example:8o/", "h.example h.example -"),
+            ("x-y://h.example", "h.example h.example -"),
+            ("https://co.uk/", "co.uk - 443"),
+            ("http://localhost/", "localhost - 80"),
+            ("http://192.0.2.1/", "192.0.2.1 - 80"),
+            ("http://0x7f.0x1/", "0x7f.0x1 - 80"),
+            ("http://[::1]:8/", "[::1] - 8"),
+            ("http://a..com/", "a..com - 80"),
+            ("file:///etc/motd", " - -"),
+            ("mailto:a@b.example", "-"),
+            (
+                "http://www.B\u{FC}cher.example/",
+                "www.xn--bcher-kva.example xn--bcher-kva.example 80",
+            ),
+            (
+                "http://www.\u{98DF}\u{72EE}.\u{516C}\u{53F8}.cn/",
+                "www.xn--85x722f.xn--55qx5d.cn xn--85x722f.xn--55qx5d.cn 80",
+            ),
+        ];
+        for (url, site) in cases {
+            assert_eq!(shown(url), site, "{url}");
+        }
+    }
+
+    #[test]
+    fn a_host_that_idna_refuses_is_in_lower_case() {
+        assert_eq!(shown("http://\u{C4}\u{FFFD}./"), "\u{E4}\u{FFFD} - 80");
+    }
+
+    #[test]
+    fn the_domain_is_the_suffix_and_one_label() {
+        for (host, domain) in [
+            ("www.a.co.uk", Some("a.co.uk")),
+            ("a.co.uk", Some("a.co.uk")),
+            ("co.uk", None),
+            ("uk", None),
+            ("www.a.example", Some("a.example")),
+            // A rule `*.ck` and its exception `!www.ck`.
+            ("b.a.x.ck", Some("a.x.ck")),
+            ("x.ck", None),
+            ("a.www.ck", Some("www.ck")),
+            ("user.github.io", Some("user.github.io")),
+            ("github.io", Some("github.io")),
+            ("s3.amazonaws.com", Some("amazonaws.com")),
+            ("a.xn--p1ai", Some("a.xn--p1ai")),
+            ("a.com.", Some("a.com")),
+            (".com", None),
+            ("a..com", None),
+            ("a.com..", None),
+            (".", None),
+            ("", None),
+        ] {
+            assert_eq!(registrable_domain(host), domain, "{host}");
+        }
+    }
+
+    #[test]
+    fn a_suffix_is_known_if_the_list_has_a_rule() {
+        assert!(has_known_suffix("a.com"));
+        assert!(has_known_suffix("a.com."));
+        assert!(has_known_suffix("a.x.ck"));
+        assert!(!has_known_suffix("a.example"));
+        assert!(!has_known_suffix(""));
+    }
+
+    #[track_caller]
+    fn check(scheme: &str, text: &str, full: &str) {
+        let got = with_guessed_scheme(scheme, text.as_bytes());
+        assert_eq!(String::from_utf8_lossy(&got), full);
+    }
+
+    #[test]
+    fn ftp_locations_have_a_colon_before_their_path() {
+        check("ftp", "ftp.a.example:/pub/x", "ftp://ftp.a.example/pub/x");
+        check("ftp", "ftp.a.example:pub/x", "ftp://ftp.a.example/pub/x");
+        check("ftp", "ftp.a.example:~joe/x", "ftp://ftp.a.example/~joe/x");
+        check("ftp", "ftp.a.example:README", "ftp://ftp.a.example/README");
+        check("ftp", "ftp.a.example:2.0/x", "ftp://ftp.a.example/2.0/x");
+        check(
+            "ftp",
+            "ftp.a.example(192.0.2.1):src/",
+            "ftp://ftp.a.example/src/",
+        );
+    }
+
+    #[test]
+    fn other_texts_stay_whole() {
+        for text in [
+            "ftp.a.example",
+            "ftp.a.example/pub:x/y",
+            "ftp.a.example:21",
+            "ftp.a.example:21/pub",
+            "ftp.a.example:-)",
+            "ftp.a.example:",
+            "ftp.a.example::pub",
+            "ftp.a.example(x):pub",
+            "ftp.a.example(192.0.2.1)",
+        ] {
+            check("ftp", text, &format!("ftp://{text}"));
+        }
+        check("http", "www.a.example:x", "http://www.a.example:x");
+    }
+}

@@ -1,0 +1,1562 @@
+//! The end of a bare URL: before punctuation and brackets of the sentence, before markup of the
+//! text, and before a character that its host or grammar refuses.
+//!
+//! A bare URL runs on to white space or a quote (`repair` decides that); it ends earlier where the
+//! language around it continues. Whether the text up to that end is a URL is decided in
+//! `acceptance`.
+
+use super::acceptance::mailbox_host;
+use super::components::scheme;
+use crate::byte_scan::{last_char, prefix_len, suffix_len};
+use crate::grammar::{BareRequirement, escaped_byte};
+use crate::limits::LINE_LOOKBACK_BYTES;
+use crate::repair::{
+    after_slashes, ends_with_page, is_frequent_word, rewritten_link_len, url_run_end,
+    word_terminator_len,
+};
+use crate::scan::{
+    HostAndPort, Rules, Scanner, host_before_refused, is_country, is_ipv4, plausible_host,
+};
+use crate::span::Span;
+
+/// The end of a word's URL.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct UrlEnd {
+    /// Length in bytes of the URL.
+    pub(super) url: usize,
+    /// Length in bytes of the word before punctuation was trimmed off its end.
+    pub(super) word: usize,
+    /// Length in bytes of the URL in another reading, if its end is guessed.
+    pub(super) other: Option<usize>,
+}
+
+/// A word and the text around it.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct WordInText<'t> {
+    /// The word, which begins with the URL.
+    pub(super) word: &'t [u8],
+    /// The text before the word.
+    pub(super) prior: &'t [u8],
+    /// The text after the word; empty at the end of a line.
+    pub(super) after: &'t [u8],
+}
+
+/// Returns the end of the URL at the start of the word.
+///
+/// Reads the word a fixed number of times.
+pub(super) fn end(text: WordInText<'_>, rules: Rules) -> UrlEnd {
+    let WordInText { word, prior, .. } = text;
+    let whole = url_run_end(word, 0, prior.last().copied(), rules, usize::MAX);
+    let run = if whole < word.len() {
+        WordInText {
+            word: &word[..whole],
+            after: &word[whole..],
+            ..text
+        }
+    } else {
+        text
+    };
+    end_of_run(run, rules)
+}
+
+/// Does the same as [`end`] for a word that ends with its run of characters, as one without joins
+/// does.
+pub(super) fn end_of_run(text: WordInText<'_>, rules: Rules) -> UrlEnd {
+    let WordInText {
+        word: run, prior, ..
+    } = text;
+    let before = prior.last().copied();
+    if rules == Rules::Rfc1738 {
+        return UrlEnd {
+            url: trimmed(run, before, rules),
+            word: run.len(),
+            other: None,
+        };
+    }
+    let end = end_before_markup(run, prior);
+    let end = end - rule_len(&run[..end]);
+    let run = &run[..end - escaped_indentation_len(&run[..end])];
+    let word = guessed_end(run, text);
+    let url = trimmed(&run[..word], before, rules);
+    let other = if word < run.len() {
+        Some(trimmed(run, before, rules))
+    } else {
+        doubtful_part(&run[..url])
+    };
+    UrlEnd {
+        url,
+        word,
+        other: other.filter(|&other| other != url),
+    }
+}
+
+/// Returns the end of the URL in `run` where something that no URL has, or that was glued to it,
+/// probably follows. `text` is the word whose certain part `run` is.
+fn guessed_end(run: &[u8], text: WordInText<'_>) -> usize {
+    let end = end_before_glued_word(run, text.prior);
+    let end = end_before_open_bracket(&run[..end]);
+    let end = end - position_len(&run[..end]);
+    if run[..end].is_ascii() {
+        return end;
+    }
+    end_before_script(&run[..end], text)
+}
+
+/// Returns the length of `url` before a part that belongs to it, though another end is possible:
+/// before a vertical bar, before letters outside ASCII at its end, or before letters after the ending
+/// of a page.
+fn doubtful_part(url: &[u8]) -> Option<usize> {
+    let bar = memchr::memchr(b'|', url);
+    let is_open = url.last().is_some_and(|last| !last.is_ascii());
+    if bar.is_none() && !is_open {
+        return page_before_letters(url, host_span(url).end);
+    }
+    let from = after_slashes(url)?;
+    bar.or_else(|| is_open.then(|| prefix_len(url, u8::is_ascii)))
+        .filter(|&end| from < end)
+}
+
+/// Returns the length of `word` without the sentence punctuation at its end and without closing
+/// brackets that were not opened in it. RFC 1738 leaves this to the reader (appendix).
+pub(super) fn trimmed(word: &[u8], before: Option<u8>, rules: Rules) -> usize {
+    // Counted at the first bracket: most words end with none.
+    let mut counted = None;
+    let mut end = word.len();
+    while let Some(&last) = word[..end].last() {
+        let is_trimmed = match last {
+            // A character reference ends with its semicolon.
+            b';' if rules == Rules::Wide && word[..end].ends_with(b"&amp;") => false,
+            b'.' | b',' | b';' | b':' | b'!' | b'?' | b'\'' => true,
+            b')' | b']' | b'}' => counted
+                .get_or_insert_with(|| BracketSurplus::of(&word[..end]))
+                .take(last),
+            // An opening bracket begins what follows the URL.
+            b'|' | b'\\' | b'(' | b'[' | b'{' => rules == Rules::Wide,
+            b'*' | b'_' => {
+                rules == Rules::Wide && (before == Some(last) || last == b'*' && is_pair(word, end))
+            }
+            0x80.. if rules == Rules::Wide => {
+                let invisible = invisible_tail_len(&word[..end]);
+                let len = match invisible {
+                    0 => closing_tail_len(&word[..end]),
+                    len => len,
+                };
+                // The last byte is taken off below.
+                end -= len.saturating_sub(1);
+                len > 0
+            }
+            _ => false,
+        };
+        if !is_trimmed {
+            break;
+        }
+        end -= 1;
+    }
+    end
+}
+
+/// Minimum number of equal signs in a row that are a rule: base64 ends with two, a dash has two or
+/// three hyphens.
+const RULE_SIGNS: usize = 4;
+
+/// Returns the length of the rule of underscores, hyphens or equals signs at the end of `word`, which
+/// a signature or a mailer has put under it. Otherwise 0.
+fn rule_len(word: &[u8]) -> usize {
+    let Some(&sign @ (b'_' | b'-' | b'=')) = word.last() else {
+        return 0;
+    };
+    let signs = suffix_len(word, |&byte| byte == sign);
+    if RULE_SIGNS <= signs { signs } else { 0 }
+}
+
+/// Minimum number of equal signs in a row that are a rule inside a URL if a capitalized word follows:
+/// a program that lost the line ends has glued both to it.
+const INNER_RULE_SIGNS: usize = 12;
+
+/// Minimum number of equal signs in a row that are a rule inside a URL, whatever follows. Names of
+/// pages have fewer hyphens, and numbers in base64url fewer underscores.
+const LONG_RULE_SIGNS: usize = 24;
+
+/// Returns the end of the URL at the start of `run` before a word that was glued to it where a program
+/// lost a line end or a blank: after a link of a mail gateway, after the host (`http://a.com/`,
+/// `http://a.comPlease`), after the name of a page (`/b.htmlVote`, `/b.htmlhere`), after a rule, or
+/// after the bracket that ends a remark (`(see http://a.example/b).There`).
+fn end_before_glued_word(run: &[u8], prior: &[u8]) -> usize {
+    if let Some(len) = rewritten_link_len(run) {
+        return len;
+    }
+    let run = &run[..end_of_remark(run, prior)];
+    let may_be_rule =
+        |one: u8, other: u8| one == other && matches!(one, b'-' | b'_' | b'=' | b'~' | b'*');
+    // Most URLs have neither a capital letter after a small one, nor the ending of a page, nor one
+    // of these signs twice.
+    let may_be_glued = any_pair(run, |one, other| {
+        one.is_ascii_lowercase() && other.is_ascii_uppercase()
+            || one == b'.' && other == b'h'
+            || may_be_rule(one, other)
+    });
+    if !may_be_glued {
+        return run.len();
+    }
+    let host = host_span(run);
+    let page = end_of_page(run, host.end);
+    let is_mail = run[..host.start].ends_with(b"@");
+    if let Some(len) = glued_host_len(host.of(run), is_mail) {
+        return host.start + len;
+    }
+    let rule = any_pair(run, may_be_rule)
+        .then(|| inner_rule(&run[host.end..]))
+        .flatten()
+        .map(|at| host.end + at);
+    page.min(rule.unwrap_or(run.len()))
+}
+
+/// Minimum number of small letters after the ending of a page that may be a word of the text.
+const GLUED_LETTERS: usize = 3;
+
+/// Returns the end of the ending of a page (`.htm`, `.html`) in the last segment of the path of
+/// `run`, if a capitalized word, or small letters up to the end of the run, follow it. `path` is the
+/// start of the path.
+fn page_before_letters(run: &[u8], path: usize) -> Option<usize> {
+    let end = memchr::memchr2(b'?', b'#', &run[path..]).map_or(run.len(), |len| path + len);
+    let segment = memchr::memrchr(b'/', &run[path..end]).map_or(path, |at| path + at);
+    memchr::memchr_iter(b'.', &run[segment..end])
+        .map(|at| segment + at)
+        .filter(|&at| run[at..].starts_with(b".htm"))
+        .map(|at| at + b".htm".len())
+        .map(|at| at + usize::from(run[at..].starts_with(b"l")))
+        .find(|&at| {
+            let rest = &run[at..];
+            let is_word = GLUED_LETTERS <= rest.len() && rest.iter().all(u8::is_ascii_lowercase);
+            is_word || begins_capitalized(rest)
+        })
+}
+
+/// Returns the end of the URL in `run` after the ending of a page to which a capitalized or frequent
+/// word is glued.
+fn end_of_page(run: &[u8], path: usize) -> usize {
+    page_before_letters(run, path)
+        .filter(|&at| begins_capitalized(&run[at..]) || is_frequent_word(&run[at..]))
+        .unwrap_or(run.len())
+}
+
+/// Returns the end of the URL in `run` before a closing bracket that was opened before the URL, and
+/// after which another sentence begins without a blank.
+fn end_of_remark(run: &[u8], prior: &[u8]) -> usize {
+    let mut depth = 0usize;
+    for at in memchr::memchr2_iter(b'(', b')', run) {
+        if run[at] == b'(' {
+            depth += 1;
+        } else if 0 < depth {
+            depth -= 1;
+        } else {
+            let rest = &run[at + 1..];
+            let stops = prefix_len(rest, |byte| b".,;:!?".contains(byte));
+            let line = &prior[line_start_of(prior)..];
+            let is_remark =
+                || memchr::memrchr2(b'(', b')', line).is_some_and(|at| line[at] == b'(');
+            let ends = 0 < stops && begins_capitalized(&rest[stops..])
+                || rest.first().is_some_and(u8::is_ascii_alphabetic) && is_remark();
+            return if ends { at } else { run.len() };
+        }
+    }
+    run.len()
+}
+
+/// Returns the length of the position in a file (`:41:9`) at the end of `run`, which compilers and
+/// logs append to its name, and the punctuation after it. Otherwise 0.
+fn position_len(run: &[u8]) -> usize {
+    let mut end = run.len() - suffix_len(run, |byte| b".,;:)".contains(byte));
+    let whole = end;
+    if !run[..end].last().is_some_and(u8::is_ascii_digit) {
+        return 0;
+    }
+    for _ in 0..2 {
+        let digits = suffix_len(&run[..end], u8::is_ascii_digit);
+        if 0 < digits && run[..end - digits].ends_with(b":") {
+            end -= digits + 1;
+        }
+    }
+    let path = host_span(run).end;
+    let is_file = |path: &[u8]| path.starts_with(b"/") && ends_with_file(path);
+    if end < whole && run.get(path..end).is_some_and(is_file) {
+        run.len() - end
+    } else {
+        0
+    }
+}
+
+/// Maximum number of characters of the ending of a file's name.
+const ENDING_CHARS: usize = 5;
+
+/// Returns `true` if `text` ends with a name, a dot and the ending of a file's name, which has a
+/// letter.
+fn ends_with_file(text: &[u8]) -> bool {
+    let ending = suffix_len(text, u8::is_ascii_alphanumeric);
+    let (before, ending) = text.split_at(text.len() - ending);
+    (1..=ENDING_CHARS).contains(&ending.len())
+        && ending.iter().any(u8::is_ascii_alphabetic)
+        && matches!(before, [.., last, b'.'] if last.is_ascii_alphanumeric() || *last == b'_')
+}
+
+/// Returns `true` if `is_found` returns `true` for two adjacent bytes of `run`.
+fn any_pair(run: &[u8], is_found: impl Fn(u8, u8) -> bool) -> bool {
+    let next = run.get(1..).unwrap_or_default();
+    // Without an early exit the compiler compares many pairs at once.
+    run.iter()
+        .zip(next)
+        .fold(false, |any, (&one, &other)| any | is_found(one, other))
+}
+
+/// The range of the host in `run`, perhaps with its port: after the slashes of a scheme, after the `@` of
+/// a mail address, or at the start.
+fn host_span(run: &[u8]) -> Span {
+    let begin = after_slashes(run)
+        .or_else(|| memchr::memchr(b'@', run).map(|at| at + 1))
+        .unwrap_or(0);
+    let rest = &run[begin..];
+    let rest = &rest[..memchr::memchr3(b'/', b'?', b'#', rest).unwrap_or(rest.len())];
+    let len = memchr::memchr(b':', rest).unwrap_or(rest.len());
+    Span::new(begin, begin + len)
+}
+
+/// Returns the length of `host` up to its top-level domain in small letters, if a capitalized word is
+/// glued to that. Names of networks without a top-level domain are written `www.netScape` and
+/// `server.myDomain`: before the top-level domain stands a name besides `www`, and before that of a
+/// country two.
+fn glued_host_len(host: &[u8], is_mail: bool) -> Option<usize> {
+    let dot = memchr::memrchr(b'.', host)?;
+    let (names, label) = (&host[..dot], &host[dot + 1..]);
+    let small = prefix_len(label, u8::is_ascii_lowercase);
+    let is_glued = match &label[..small] {
+        b"com" | b"net" | b"org" | b"edu" | b"gov" => {
+            !names.is_empty() && !names.eq_ignore_ascii_case(b"www")
+        }
+        // Examples have `www.host.myDomain`.
+        b"my" => false,
+        country => is_country(country) && (is_mail || names.contains(&b'.')),
+    };
+    (is_glued && begins_capitalized(&label[small..])).then_some(dot + 1 + small)
+}
+
+/// Returns `true` if `text` begins with a capital letter and a small one.
+fn begins_capitalized(text: &[u8]) -> bool {
+    matches!(text, [first, second, ..] if first.is_ascii_uppercase() && second.is_ascii_lowercase())
+}
+
+/// Returns the start of the first rule in `path`.
+fn inner_rule(path: &[u8]) -> Option<usize> {
+    let mut at = 0;
+    for signs in path.chunk_by(|one, other| one == other) {
+        let end = at + signs.len();
+        // In base64url, underscores are among letters of both cases.
+        let is_before_word =
+            INNER_RULE_SIGNS <= signs.len() && signs[0] != b'_' && begins_capitalized(&path[end..]);
+        if b"-_=~*".contains(&signs[0]) && (is_before_word || LONG_RULE_SIGNS <= signs.len()) {
+            return Some(at);
+        }
+        at = end;
+    }
+    None
+}
+
+/// Minimum number of escaped blanks that indent a line.
+const ESCAPED_INDENTATION: usize = 2;
+
+/// Returns the length of an escaped line end and the escaped indentation after it at the end of `word`:
+/// a program has escaped the white space around the URL with it. Otherwise 0, as in a `mailto` URL:
+/// they are lines of the message.
+fn escaped_indentation_len(word: &[u8]) -> usize {
+    const MAILTO: &[u8] = b"mailto:";
+    let blanks = escapes_len(word, &[b"%20", b"%09"]);
+    if blanks < ESCAPED_INDENTATION * 3 {
+        return 0;
+    }
+    let scheme = word.get(..MAILTO.len());
+    if scheme.is_some_and(|scheme| scheme.eq_ignore_ascii_case(MAILTO)) {
+        return 0;
+    }
+    let line_ends = escapes_len(
+        &word[..word.len() - blanks],
+        &[b"%0A", b"%0a", b"%0D", b"%0d", b"%20", b"%09"],
+    );
+    if 0 < line_ends { line_ends + blanks } else { 0 }
+}
+
+/// Returns the length in bytes of the escapes at the end of `word` that are among `escapes`.
+fn escapes_len(word: &[u8], escapes: &[&[u8; 3]]) -> usize {
+    3 * word
+        .rchunks_exact(3)
+        .take_while(|chunk: &&[u8]| escapes.iter().any(|escape| *chunk == escape.as_slice()))
+        .count()
+}
+
+/// Returns `true` if the asterisk before `end` is one of two that close bold type.
+fn is_pair(word: &[u8], end: usize) -> bool {
+    word[..end].ends_with(b"**") || word.get(end) == Some(&b'*')
+}
+
+/// Numbers of brackets of each kind: round, square and curly.
+#[derive(Default)]
+struct BracketSurplus([usize; 3]);
+
+impl BracketSurplus {
+    /// Returns the surplus of closing over opening brackets in `word`.
+    fn of(word: &[u8]) -> BracketSurplus {
+        let count = |byte: u8| memchr::memchr_iter(byte, word).count();
+        let surplus = |open: u8, close: u8| count(close).saturating_sub(count(open));
+        BracketSurplus([
+            surplus(b'(', b')'),
+            surplus(b'[', b']'),
+            surplus(b'{', b'}'),
+        ])
+    }
+
+    /// The number of brackets of the kind of `bracket`.
+    fn of_kind(&mut self, bracket: u8) -> &mut usize {
+        match bracket {
+            b'(' | b')' => &mut self.0[0],
+            b'[' | b']' => &mut self.0[1],
+            _ => &mut self.0[2],
+        }
+    }
+
+    /// Removes a bracket of this kind, if there is one. Returns `true` if it did.
+    fn take(&mut self, bracket: u8) -> bool {
+        let surplus = self.of_kind(bracket);
+        let is_surplus = 0 < *surplus;
+        *surplus -= usize::from(is_surplus);
+        is_surplus
+    }
+}
+
+/// Returns `true` if an open bracket after `before` begins a remark, and not a value or a list.
+fn begins_remark(before: u8) -> bool {
+    before.is_ascii_alphanumeric() || before == b'/'
+}
+
+/// Returns the offset of the first bracket in `run` that is opened after a part of the URL and not
+/// closed: it begins a remark on the URL (`a.html(for`). The URL of a template is closed.
+fn end_before_open_bracket(run: &[u8]) -> usize {
+    if memchr::memchr3(b'(', b'[', b'{', run).is_none() {
+        return run.len();
+    }
+    let from = after_slashes(run).map_or(1, |from| from + 1).min(run.len());
+    let mut closed = BracketSurplus::default();
+    let mut end = run.len();
+    for (at, &byte) in run.iter().enumerate().skip(from).rev() {
+        match byte {
+            b')' | b']' | b'}' => *closed.of_kind(byte) += 1,
+            b'(' | b'[' | b'{' if !closed.take(byte) && begins_remark(run[at - 1]) => end = at,
+            _ => {}
+        }
+    }
+    end
+}
+
+/// Returns the end of the URL at the start of `run`, a run of characters that can belong to it.
+/// `prior` is the text before the URL.
+///
+/// Reads `run` a fixed number of times, and of `prior` at most the line, up to
+/// [`LINE_LOOKBACK_BYTES`].
+fn end_before_markup(run: &[u8], prior: &[u8]) -> usize {
+    let end = if memchr::memchr3(b']', b'\\', b'*', run).is_some() {
+        end_before_ascii_markup(run, prior)
+    } else {
+        run.len()
+    };
+    let end = end_before_italics(&run[..end], prior);
+    let end = end - shown_path_len(&run[..end], prior);
+    if run.is_ascii() {
+        end
+    } else {
+        end_before_partner(&run[..end], prior)
+    }
+}
+
+/// The beginning of a link in a terminal (OSC 8), without its control character.
+const TERMINAL_LINK: &[u8] = b"]8;;";
+
+/// Returns the length of the path at the end of `run` that a terminal shows for the link to it, if
+/// the control characters between both were lost. Otherwise 0.
+fn shown_path_len(run: &[u8], prior: &[u8]) -> usize {
+    if !prior.ends_with(TERMINAL_LINK) {
+        return 0;
+    }
+    let paths = &run[host_span(run).end..];
+    let (one, other) = paths.split_at(paths.len() / 2);
+    if one == other { one.len() } else { 0 }
+}
+
+/// Returns the end of the URL before the underscore or slash at the end of `run` that closes italics
+/// of several words: `_see http://a.example/b_`, `/get http://a.example/b.zip!/`. Sentence punctuation
+/// may follow it. A slash is that of a folder, unless punctuation or the ending of a file precedes it.
+fn end_before_italics(run: &[u8], prior: &[u8]) -> usize {
+    let end = run.len() - suffix_len(run, |byte| b".,;:!?)'".contains(byte));
+    let Some((&mark @ (b'_' | b'/'), before)) = run[..end].split_last() else {
+        return run.len();
+    };
+    let closes = mark == b'_' || ends_sentence_or_file(before);
+    if closes && LineBefore::new(prior).opens_italics(mark) {
+        end - 1
+    } else {
+        run.len()
+    }
+}
+
+/// Returns `true` if `url` has a path that ends with punctuation of a sentence or with a dot and the
+/// ending of a file's name.
+fn ends_sentence_or_file(url: &[u8]) -> bool {
+    let authority = after_slashes(url).unwrap_or(0);
+    let Some(slash) = memchr::memrchr(b'/', &url[authority..]) else {
+        return false;
+    };
+    let name = &url[authority + slash + 1..];
+    let ending = memchr::memrchr(b'.', name).map_or(&b""[..], |dot| &name[dot + 1..]);
+    matches!(url.last(), Some(b'!' | b'?' | b'.' | b',' | b')'))
+        || matches!(ending.len(), 2..=4)
+            && ending.iter().all(u8::is_ascii_alphanumeric)
+            && ending.iter().any(u8::is_ascii_alphabetic)
+}
+
+/// Returns the end of the URL before the partner of the bracket or quote that precedes it: one of
+/// Unicode's that also occur in URLs.
+fn end_before_partner(run: &[u8], prior: &[u8]) -> usize {
+    let close = last_char(prior).and_then(partner);
+    let at = close
+        .and_then(|close| memchr::memmem::find(run, close.encode_utf8(&mut [0; 4]).as_bytes()));
+    at.unwrap_or(run.len())
+}
+
+/// Returns the closing bracket or quote of an opening one outside ASCII that does not end every word
+/// (Unicode's general categories Ps and Pi, and the next character of Pe and Pf).
+fn partner(open: char) -> Option<char> {
+    let code = u32::from(open);
+    let next =
+        match code {
+            0x0F3A | 0x0F3C | 0x169B | 0x2045 | 0x207D | 0x208D | 0x2308 | 0x230A => 1,
+            0x2768..=0x2774 | 0x27E6..=0x27EE | 0xFE36..=0xFE44 if code.is_multiple_of(2) => 1,
+            0x2983..=0x2997 | 0xFE35..=0xFE43 | 0x2E55..=0x2E5B if !code.is_multiple_of(2) => 1,
+            0x27C5 | 0x29D8 | 0x29DA | 0x29FC | 0x2E02 | 0x2E04 | 0x2E09 | 0x2E0C | 0x2E1C
+            | 0x2E20 => 1,
+            0x2E22 | 0x2E24 | 0x2E26 | 0x2E28 | 0xFE17 | 0xFE47 | 0xFE59 | 0xFE5B | 0xFE5D
+            | 0xFF5F => 1,
+            // Full-width square brackets have the backslash between them.
+            0xFF3B => 2,
+            _ => return None,
+        };
+    char::from_u32(code + next)
+}
+
+/// Returns the length of the closing bracket or quote at the end of `word`, if it is one outside ASCII
+/// whose partner is not in the word before it. Otherwise 0.
+fn closing_tail_len(word: &[u8]) -> usize {
+    let Some(last) = last_char(word) else {
+        return 0;
+    };
+    let opens = |back: u32| {
+        let open = char::from_u32(u32::from(last) - back)?;
+        (partner(open) == Some(last)).then_some(open)
+    };
+    let Some(open) = opens(1).or_else(|| opens(2)) else {
+        return 0;
+    };
+    let is_open = memchr::memmem::find(word, open.encode_utf8(&mut [0; 4]).as_bytes()).is_some();
+    if is_open { 0 } else { last.len_utf8() }
+}
+
+fn end_before_ascii_markup(run: &[u8], prior: &[u8]) -> usize {
+    let mut line = LineBefore::new(prior);
+    let mut brackets = 0usize;
+    let is_in_tag = is_after_tag(prior);
+    for (at, &byte) in run.iter().enumerate() {
+        let rest = &run[at + 1..];
+        let ends = match byte {
+            b'[' => {
+                brackets += 1;
+                is_closing_tag(rest) || is_note(&run[..at], rest)
+            }
+            b']' if rest.starts_with(&TERMINAL_LINK[1..]) => true,
+            // `[text](destination)` and `[text][label]` (CommonMark, section 6.3), in which the URL
+            // is the text, and `[url=destination]text[/url]` (BBCode).
+            b']' if brackets == 0 => {
+                is_in_tag
+                    || matches!(rest.first(), Some(b'(' | b'['))
+                    || line.has_open_bracket() && rest.first().is_some_and(u8::is_ascii_alphabetic)
+            }
+            b']' => {
+                brackets -= 1;
+                false
+            }
+            b'\\' => {
+                is_literal_escape(rest)
+                    || is_font_escape(rest)
+                    || is_rtf_control_word(rest)
+                    || is_line_escape(rest) && line.is_in_literal()
+            }
+            b'*' => closes_bold(rest) && line.is_bold(),
+            _ => false,
+        };
+        if ends {
+            return at;
+        }
+    }
+    run.len()
+}
+
+/// Returns `true` if a backslash before `rest` begins an escape that no path has: several in a row
+/// or one at the end (`\r\n`, `\n`), or the JSON escape of a character that ends a URL.
+fn is_literal_escape(rest: &[u8]) -> bool {
+    is_line_escape(rest) && matches!(rest.get(1), None | Some(b'\\'))
+        // The line end of a calendar (RFC 5545, section 3.3.11).
+        || matches!(rest, [b'n', next, ..] if *next == b'+' || next.is_ascii_digit() || next.is_ascii_uppercase())
+        || [&b"u003c"[..], b"u003e", b"u0022", b"x3c", b"x3e", b"x22"]
+            .iter()
+            .any(|code| {
+                rest.get(..code.len())
+                    .is_some_and(|start| start.eq_ignore_ascii_case(code))
+            })
+}
+
+/// Returns `true` if `text` ends with a tag of `BBCode` that is open up to its `]`: `[url=`.
+fn is_after_tag(text: &[u8]) -> bool {
+    let Some(tag) = text.strip_suffix(b"=") else {
+        return false;
+    };
+    let name = suffix_len(&tag[tag.len().saturating_sub(8)..], u8::is_ascii_alphabetic);
+    0 < name && tag[..tag.len() - name].last() == Some(&b'[')
+}
+
+/// Returns `true` if `rest`, after a `[`, is the rest of a tag that closes (BBCode): `/url]`.
+fn is_closing_tag(rest: &[u8]) -> bool {
+    let Some(name) = rest.strip_prefix(b"/") else {
+        return false;
+    };
+    let letters = prefix_len(&name[..name.len().min(8)], u8::is_ascii_alphabetic);
+    0 < letters && name.get(letters) == Some(&b']')
+}
+
+/// Returns `true` if `rest`, which follows a `[` after `url`, belongs to a note on the URL: its number
+/// (`http://a.example/b[1]`), or what a mailer made of a link: its picture or its destination
+/// (`[Image.jpeg]`, `[http://a.example/b]`).
+///
+/// An index of a query (`?a[1]=`), a list of numbers (`0.[123]`) and a folder of VMS (`disk:[a.b]`)
+/// are parts of a URL.
+fn is_note(url: &[u8], rest: &[u8]) -> bool {
+    let authority = after_slashes(url).unwrap_or(0);
+    if url.len() <= authority
+        || !url
+            .last()
+            .is_some_and(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'/' | b'='))
+    {
+        return false;
+    }
+    let begins = |name: &[u8]| {
+        rest.get(..name.len())
+            .is_some_and(|start| start.eq_ignore_ascii_case(name))
+    };
+    if [&b"http://"[..], b"https://", b"mailto:", b"cid:", b"www."]
+        .iter()
+        .any(|name| begins(name))
+    {
+        return true;
+    }
+    let Some(len) = memchr::memchr(b']', rest) else {
+        return false;
+    };
+    // A host ends before a bracket unless it is a template (see [`end_before_refused`]).
+    if memchr::memchr3(b'/', b'?', b'#', &url[authority..]).is_none() {
+        return false;
+    }
+    let (content, after) = (&rest[..len], &rest[len + 1..]);
+    let is_number = matches!(content.len(), 1..=3) && content.iter().all(u8::is_ascii_digit);
+    (is_number && !is_index(url) || ends_with_page(content)) && ends_run(after)
+}
+
+/// Returns `true` if a number in brackets after `url` can be the index of a field of its query, whose
+/// value would follow.
+fn is_index(url: &[u8]) -> bool {
+    memchr::memchr(b'?', url).is_some_and(|query| {
+        let field = url[query..]
+            .rsplit(|&byte| matches!(byte, b'?' | b'&'))
+            .next()
+            .unwrap_or_default();
+        !field.contains(&b'=') && !field.contains(&b'#')
+    })
+}
+
+/// Returns `true` if only punctuation and further numbers in brackets are in `rest`.
+fn ends_run(rest: &[u8]) -> bool {
+    rest.iter()
+        .all(|byte| byte.is_ascii_digit() || b".,;:!?)'[]*_".contains(byte))
+        && !rest.first().is_some_and(u8::is_ascii_digit)
+}
+
+/// Returns `true` if `rest`, after a backslash, is a control word of RTF that a converter has left at
+/// the end of the run: of a colour, size, font or language, or the end of a paragraph.
+fn is_rtf_control_word(rest: &[u8]) -> bool {
+    const NUMBERED: [&[u8]; 5] = [b"cf", b"fs", b"lang", b"highlight", b"f"];
+    const ALONE: [&[u8]; 4] = [b"par", b"pard", b"plain", b"ulnone"];
+    let letters = prefix_len(rest, u8::is_ascii_lowercase);
+    let (word, after) = rest.split_at(letters);
+    let digits = prefix_len(after, u8::is_ascii_digit);
+    let known = if digits == 0 { &ALONE[..] } else { &NUMBERED };
+    known.contains(&word) && matches!(after.get(digits), None | Some(b'\\' | b'}'))
+}
+
+/// Returns `true` if `rest`, after a backslash, changes the font in roff (`\fR`): nothing of a URL.
+fn is_font_escape(rest: &[u8]) -> bool {
+    matches!(rest, [b'f', b'B' | b'I' | b'R' | b'P', next @ ..] if !next.first().is_some_and(u8::is_ascii_lowercase))
+        || rest.starts_with(b"f[")
+        || rest.starts_with(b"m[")
+}
+
+/// Returns `true` if `rest`, after a backslash, begins with the letter of a line feed, carriage
+/// return or tab.
+fn is_line_escape(rest: &[u8]) -> bool {
+    matches!(rest.first(), Some(b'n' | b'r' | b't'))
+}
+
+/// Returns `true` if the asterisk before `rest` can close bold type: another asterisk follows, or
+/// no word, or only punctuation of the sentence.
+fn closes_bold(rest: &[u8]) -> bool {
+    rest.iter().all(|byte| b".,;:!?)'".contains(byte))
+        || rest
+            .first()
+            .is_none_or(|byte| !byte.is_ascii_alphanumeric() && !b"/.-_~%?&=#".contains(byte))
+}
+
+/// Number of lines before that of a URL in which bold type or italics may begin.
+const TYPE_LINES: usize = 2;
+
+/// Returns the start of the last line of `prior`, or of its last [`LINE_LOOKBACK_BYTES`].
+fn line_start_of(prior: &[u8]) -> usize {
+    let lowest = prior.len().saturating_sub(LINE_LOOKBACK_BYTES);
+    memchr::memrchr2(b'\n', b'\r', &prior[lowest..]).map_or(lowest, |end| lowest + end + 1)
+}
+
+/// The line before a URL, looked at on demand.
+struct LineBefore<'t> {
+    line: &'t [u8],
+    /// The line and up to [`TYPE_LINES`] lines of its paragraph before it.
+    lines: &'t [u8],
+    is_bold: Option<bool>,
+    is_in_literal: Option<bool>,
+}
+
+/// Returns the start of the first line in `prior` that belongs to the paragraph of the line at `line`
+/// and is at most [`TYPE_LINES`] lines before it, and at `lowest` or later.
+fn paragraph_start(prior: &[u8], lowest: usize, line: usize) -> usize {
+    let mut start = line;
+    for _ in 0..TYPE_LINES {
+        let ([above @ .., b'\r', b'\n'] | [above @ .., b'\n' | b'\r']) = &prior[lowest..start]
+        else {
+            break;
+        };
+        let from = memchr::memrchr2(b'\n', b'\r', above).map_or(0, |at| at + 1);
+        if above[from..]
+            .iter()
+            .all(|byte| byte.is_ascii_whitespace() || matches!(byte, b'>' | b'|'))
+        {
+            break;
+        }
+        start = lowest + from;
+    }
+    start
+}
+
+/// Returns `true` if bold type was opened: the last asterisk follows no word, and a word follows it.
+fn opens_bold(text: &[u8]) -> bool {
+    memchr::memrchr(b'*', text).is_some_and(|at| {
+        let opens = text[..at]
+            .last()
+            .is_none_or(|byte| byte.is_ascii_whitespace() || b"(\"'>[*_".contains(byte));
+        opens && !text.get(at + 1).is_some_and(u8::is_ascii_whitespace)
+    })
+}
+
+impl<'t> LineBefore<'t> {
+    fn new(prior: &'t [u8]) -> LineBefore<'t> {
+        let lowest = prior.len().saturating_sub(LINE_LOOKBACK_BYTES);
+        let start = line_start_of(prior);
+        LineBefore {
+            line: &prior[start..],
+            lines: &prior[paragraph_start(prior, lowest, start)..],
+            is_bold: None,
+            is_in_literal: None,
+        }
+    }
+
+    /// Returns `true` if the last square bracket in the line is an opening one.
+    fn has_open_bracket(&self) -> bool {
+        memchr::memrchr2(b'[', b']', self.line).is_some_and(|at| self.line[at] == b'[')
+    }
+
+    /// Returns `true` if bold type was opened. Gmail writes it as `*word word*` in the text that it
+    /// makes of HTML, and breaks the lines of that.
+    fn is_bold(&mut self) -> bool {
+        let lines = self.lines;
+        *self.is_bold.get_or_insert_with(|| opens_bold(lines))
+    }
+
+    /// Returns `true` if italics were opened by `mark`: its last occurrence follows no word, and a word
+    /// follows it that is no path. Both an underscore and a slash stand in names, too.
+    fn opens_italics(&self, mark: u8) -> bool {
+        let mut words = self.lines.split(u8::is_ascii_whitespace).rev();
+        // What stands directly before the URL, as in `_http://a.example/b_`, is compared when the end
+        // is trimmed.
+        let adjacent = words.next().unwrap_or_default();
+        if adjacent.last() == Some(&mark) {
+            return false;
+        }
+        words
+            .map(<[u8]>::trim_ascii_start)
+            .find(|word| word.contains(&mark))
+            .is_some_and(|word| {
+                let word = match word.first() {
+                    Some(b'(' | b'"' | b'\'' | b'*' | b'>') => &word[1..],
+                    _ => word,
+                };
+                matches!(word, [first, second, rest @ ..]
+                    if *first == mark && second.is_ascii_alphabetic() && !rest.contains(&mark))
+            })
+    }
+
+    /// Returns `true` if the URL is in a string literal: an odd number of quotes without
+    /// backslashes precedes it.
+    fn is_in_literal(&mut self) -> bool {
+        let line = self.line;
+        *self.is_in_literal.get_or_insert_with(|| {
+            let quotes = memchr::memchr_iter(b'"', line)
+                .filter(|&at| at == 0 || line[at - 1] != b'\\')
+                .count();
+            !quotes.is_multiple_of(2)
+        })
+    }
+}
+
+/// Returns the end of the URL at the start of `run`, the certain part of the word `text`, before the
+/// first character outside ASCII, if that is a symbol, or one of another script at which no URL goes
+/// on.
+fn end_before_script(run: &[u8], text: WordInText<'_>) -> usize {
+    let (before, rest) = run.split_at(prefix_len(run, u8::is_ascii));
+    let site = &before[after_slashes(before).unwrap_or(0)..];
+    let first = rest
+        .utf8_chunks()
+        .next()
+        .and_then(|chunk| chunk.valid().chars().next());
+    let ends = first.is_some_and(|first| {
+        is_symbol(first) && !site.is_empty()
+            || is_kana_of_text(first, before, site, rest)
+            || is_unescaped(first, before)
+            || is_right_to_left(first, before, site)
+            || is_of_text(first, before, site, rest)
+            || is_of_line(first, site, rest, text)
+    });
+    if ends { before.len() } else { run.len() }
+}
+
+/// Returns `true` for bullets, signs of rights, arrows, parts of boxes, shapes and dingbats, brackets
+/// among them aside.
+fn is_symbol(first: char) -> bool {
+    matches!(u32::from(first),
+        0xA7 | 0xA9 | 0xAE | 0xB6 | 0x2022 | 0x2023 | 0x2122 | 0x2190..=0x21FF | 0x2500..=0x2767
+            | 0x2794..=0x27BF | 0x2B00..=0x2BFF)
+}
+
+/// Returns `true` if `rest`, which begins with `first`, are letters of another script after an ASCII
+/// one, and the line goes on in them: such letters precede the URL, too, and a line end or a stop of
+/// East Asia follows. A blank or a delimiter after them shows that they belong to the URL.
+fn is_of_line(first: char, site: &[u8], rest: &[u8], text: WordInText<'_>) -> bool {
+    let is_stop =
+        |after: &[u8]| !after[0].is_ascii() && word_terminator_len(after, Rules::Wide) > 0;
+    let ends_line = match text.after.first() {
+        None | Some(b'\r' | b'\n') => true,
+        Some(_) => is_stop(text.after),
+    };
+    let in_path = memchr::memchr(b'/', site).is_some()
+        && memchr::memchr3(b'?', b'#', b'%', site).is_none()
+        && site.last().is_some_and(u8::is_ascii_alphanumeric);
+    ends_line
+        && in_path
+        && is_of_other_script(first)
+        && memchr::memchr3(b'/', b'?', b'=', rest).is_none()
+        && String::from_utf8_lossy(&text.prior[line_start_of(text.prior)..])
+            .chars()
+            .any(|letter| !letter.is_ascii() && is_of_other_script(letter))
+}
+
+/// Returns `true` if `first` is kana after an ASCII URL. Japanese has no blanks between words, so
+/// particles follow a URL directly.
+///
+/// After a slash or another delimiter kana may begin a segment of the path, except those that begin
+/// no word.
+fn is_kana_of_text(first: char, before: &[u8], site: &[u8], rest: &[u8]) -> bool {
+    let Some(kana) = Kana::of(first) else {
+        return false;
+    };
+    let path = memchr::memchr2(b'/', b'?', site);
+    match before.last() {
+        // In a host, a label continues after the kana if a dot follows.
+        Some(last) if last.is_ascii_alphanumeric() => path.is_some() || !is_host_label(rest),
+        Some(_) => match path {
+            None => false,
+            Some(slash) if slash + 1 == site.len() => kana != Kana::Katakana,
+            Some(_) => kana == Kana::Particle,
+        },
+        None => false,
+    }
+}
+
+/// Returns `true` if a dot and a further label follow in the host that `rest` is part of. After a
+/// `www.` they belong to another host.
+fn is_host_label(rest: &[u8]) -> bool {
+    let host = rest
+        .split(|byte| matches!(byte, b'/' | b'?' | b'#'))
+        .next()
+        .unwrap_or_default();
+    if memchr::memmem::find(host, b"www.").is_some() {
+        return false;
+    }
+    host.windows(2)
+        .any(|pair| pair[0] == b'.' && (pair[1].is_ascii_alphanumeric() || !pair[1].is_ascii()))
+}
+
+/// Returns `true` if `first` is a letter of another script that directly follows an ASCII letter or
+/// digit, and an escape of a byte outside ASCII stands before it: the program that wrote the URL escapes
+/// such letters, so this one belongs to the text after it. Directly after such an escape the letter may
+/// be one whose escape was undone.
+fn is_unescaped(first: char, before: &[u8]) -> bool {
+    let is_escape = |percent| escaped_byte(&before[percent..]).is_some_and(|byte| !byte.is_ascii());
+    is_of_other_script(first)
+        && before.last().is_some_and(u8::is_ascii_alphanumeric)
+        && !before.len().checked_sub(3).is_some_and(is_escape)
+        && memchr::memchr_iter(b'%', before).any(is_escape)
+}
+
+/// Returns `true` if `first` is an Arabic or Hebrew letter that follows a letter or digit of the path
+/// directly: text that was pasted after the URL without a blank.
+///
+/// In a path the words of such names follow a slash or hyphen. An escape begins such a name, too, and
+/// the value of a query may have letters of several scripts.
+fn is_right_to_left(first: char, before: &[u8], site: &[u8]) -> bool {
+    ('\u{590}'..='\u{6FF}').contains(&first)
+        && before.last().is_some_and(u8::is_ascii_alphanumeric)
+        && memchr::memchr3(b'%', b'?', b'#', before).is_none()
+        && memchr::memchr(b'/', site).is_some()
+}
+
+/// Returns `true` if `first` is a letter or digit of another script where no URL goes on in it: after a
+/// top-level domain, which has one script, or an IPv4 address, after the extension of a page, and before
+/// a particle of Korean, which has no blank before it. A number in a circle or above the line there is
+/// the number of a note. A dash ends a domain or page in the same way.
+fn is_of_text(first: char, before: &[u8], site: &[u8], rest: &[u8]) -> bool {
+    if !is_of_other_script(first) && !is_dash(first) {
+        return false;
+    }
+    match memchr::memchr3(b'/', b'?', b'#', site) {
+        None => {
+            let is_site = ends_with_top_level(site) || is_ipv4(site);
+            is_site && (is_dash(first) || !is_host_label(rest))
+        }
+        Some(path) => {
+            let has_query = memchr::memchr3(b'?', b'#', b'%', &site[path..]).is_some();
+            let is_name = !has_query && memchr::memchr3(b'/', b'?', b'=', rest).is_none();
+            is_name
+                && (ends_with_page(before)
+                    || (may_precede_particle(before) && is_particle(first, rest)))
+        }
+    }
+}
+
+/// Returns `true` for letters and numbers that are neither Latin nor ASCII.
+fn is_of_other_script(first: char) -> bool {
+    let is_latin = matches!(
+        u32::from(first),
+        0xAA | 0xBA | 0xC0..=0x2FF | 0x1E00..=0x1EFF | 0x2C60..=0x2C7F | 0xA720..=0xA7FF
+            | 0xFB00..=0xFB06
+    );
+    first.is_alphanumeric() && !is_latin
+}
+
+/// Returns `true` for the dashes of sentences, which no host has: U+2012 to U+2015.
+fn is_dash(first: char) -> bool {
+    matches!(first, '\u{2012}'..='\u{2015}')
+}
+
+/// Returns `true` if a particle may follow the URL `before`. After a hyphen or an underscore, and in the
+/// place of a title (`/wiki/`), it is a word of the path.
+fn may_precede_particle(before: &[u8]) -> bool {
+    before
+        .last()
+        .is_some_and(|last| last.is_ascii_alphanumeric() || matches!(last, b'/' | b')'))
+        && !before.ends_with(b"/wiki/")
+}
+
+/// Returns `true` if `site` ends with a dot and a top-level domain of letters.
+fn ends_with_top_level(site: &[u8]) -> bool {
+    let letters = suffix_len(site, u8::is_ascii_alphabetic);
+    let before = &site[..site.len() - letters];
+    2 <= letters && matches!(before, [.., last, b'.'] if last.is_ascii_alphanumeric())
+}
+
+/// Particles of Korean that follow nouns and names.
+const PARTICLES: &str = "은 는 이 가 을 를 의 에 와 과 로 도 만 으로 에서 에는 에도 입니다";
+
+/// Returns `true` if `rest`, which begins with `first`, is a particle of Korean and punctuation.
+fn is_particle(first: char, rest: &[u8]) -> bool {
+    let punctuation = suffix_len(rest, |byte| b".,;:!?)'".contains(byte));
+    let word = &rest[..rest.len() - punctuation];
+    ('가'..='힣').contains(&first) && PARTICLES.split(' ').any(|known| known.as_bytes() == word)
+}
+
+/// A kind of kana.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Kana {
+    /// Characters that begin no word: the particle `wo`, small ones, `n`, and the long vowel.
+    Particle,
+    Hiragana,
+    Katakana,
+}
+
+impl Kana {
+    /// The kind of a character, if it is kana (U+3041 to U+30FF).
+    fn of(first: char) -> Option<Kana> {
+        match u32::from(first) {
+            0x3092 | 0x3093 | 0x30F2 | 0x30F3 | 0x30FC => Some(Kana::Particle),
+            0x3041 | 0x3043 | 0x3045 | 0x3047 | 0x3049 | 0x3063 | 0x3083 | 0x3085 | 0x3087 => {
+                Some(Kana::Particle)
+            }
+            0x3041..=0x309F => Some(Kana::Hiragana),
+            0x30A0..=0x30FF => Some(Kana::Katakana),
+            _ => None,
+        }
+    }
+}
+
+/// Returns the length of the invisible character at the end of `text`: a zero-width or
+/// bidirectional control, which pasting leaves after a URL. Otherwise 0.
+fn invisible_tail_len(text: &[u8]) -> usize {
+    match text {
+        // U+200B to U+200F, U+202A to U+202E
+        [.., 0xE2, 0x80, 0x8B..=0x8F | 0xAA..=0xAE] => 3,
+        // U+2060 to U+2064, U+2066 to U+2069
+        [.., 0xE2, 0x81, 0xA0..=0xA4 | 0xA6..=0xA9] => 3,
+        // U+FEFF
+        [.., 0xEF, 0xBB, 0xBF] => 3,
+        // U+00AD and U+061C
+        [.., 0xC2, 0xAD] | [.., 0xD8, 0x9C] => 2,
+        _ => 0,
+    }
+}
+
+/// Returns the end of the URL at the start of `word` before the first character that cannot belong
+/// to it. `None` if there is no such character after something that can be a URL.
+///
+/// A person who writes `https://www.kde.org[1]` or `http://foo.com's` means the URL before that
+/// character. `word` is a URL with its scheme, in running text. Linear in its length.
+pub(super) fn end_before_refused(word: &[u8], scanner: &Scanner) -> Option<usize> {
+    let scheme = scheme(word);
+    let begin = scheme.len() + 1;
+    let requirement = scanner.bare_requirement(scheme);
+    let rest = word.get(begin..)?;
+    let authority = rest
+        .strip_prefix(b"//")
+        .map(|after| authority(after, begin + 2));
+    let path = authority.map_or(begin, |authority| authority.end);
+    let end = if is_special(scheme) {
+        word.len()
+    } else {
+        first_refused(word, path)
+    };
+    let host_end = match (authority, requirement) {
+        (Some(_), BareRequirement::Slashes) => SiteEnd::Plausible,
+        (Some(authority), _) => end_of_site(word, authority)?,
+        (None, BareRequirement::Mailbox(_)) => {
+            let host = mailbox_host(&rest[..end - begin])?;
+            end_of_site(word, Span::new(begin + host.start, begin + host.end))?
+        }
+        (None, BareRequirement::News) if rest.contains(&b'@') => {
+            let at = memchr::memchr(b'@', rest).unwrap_or(0);
+            match end_of_site(word, Span::new(begin + at + 1, word.len()))? {
+                SiteEnd::Plausible => return None,
+                before @ SiteEnd::Before(_) => before,
+            }
+        }
+        (None, BareRequirement::News) => {
+            end_of_group(word, begin).map_or(SiteEnd::Plausible, SiteEnd::Before)
+        }
+        // Nothing but its characters shows that such a word is a URL.
+        (None, _) => return None,
+    };
+    let end = match host_end {
+        SiteEnd::Plausible => end,
+        SiteEnd::Before(at) => at,
+    };
+    (end < word.len()).then_some(end)
+}
+
+/// The range of the authority at the start of `after`, which is at `from` in the word.
+fn authority(after: &[u8], from: usize) -> Span {
+    let len = after
+        .iter()
+        .position(|byte| matches!(byte, b'/' | b'?' | b'#' | b'\\'))
+        .unwrap_or(after.len());
+    Span::new(from, from + len)
+}
+
+/// Returns `true` for the schemes whose paths may hold any character, because browsers accept them
+/// (WHATWG URL, section 3.1).
+fn is_special(scheme: &[u8]) -> bool {
+    [&b"http"[..], b"https", b"ftp", b"ws", b"wss"]
+        .iter()
+        .any(|name| name.eq_ignore_ascii_case(scheme))
+}
+
+/// The end of a host and port, or of a newsgroup.
+enum SiteEnd {
+    /// They are plausible as a whole.
+    Plausible,
+    /// The offset of a refused character after a plausible start.
+    Before(usize),
+}
+
+/// Returns the end of the host and port at `span`. `None` if there is no plausible host.
+fn end_of_site(word: &[u8], span: Span) -> Option<SiteEnd> {
+    let authority = span.of(word);
+    let start = memchr::memrchr(b'@', authority).map_or(0, |at| at + 1);
+    let site = &authority[start..];
+    let HostAndPort { host, port } = HostAndPort::of(site);
+    let is_port = port.is_none_or(|port| port.iter().all(u8::is_ascii_digit));
+    if plausible_host(host) && is_port {
+        return Some(SiteEnd::Plausible);
+    }
+    host_before_refused(site).map(|len| SiteEnd::Before(span.start + start + len))
+}
+
+/// Returns the end of the newsgroup at `begin`, if a character follows that no newsgroup has. A
+/// wildcard after a dot stands for a part of the name.
+fn end_of_group(word: &[u8], begin: usize) -> Option<usize> {
+    let end = begin
+        + prefix_len(&word[begin..], |byte| {
+            byte.is_ascii_alphanumeric() || matches!(*byte, b'.' | b'-' | b'+' | b'_')
+        });
+    let is_name = word[..end].last().is_some_and(u8::is_ascii_alphanumeric);
+    (is_name && !word[begin..].contains(&b'@')).then_some(end)
+}
+
+/// Returns the offset of the first character at `from` or later that RFC 3986 allows in no path,
+/// query or fragment.
+fn first_refused(word: &[u8], from: usize) -> usize {
+    let mut has_fragment = false;
+    (from..word.len())
+        .find(|&at| match word[at] {
+            b'%' => escaped_byte(&word[at..]).is_none(),
+            b'#' => std::mem::replace(&mut has_fragment, true),
+            byte => !(byte.is_ascii_alphanumeric() || b"-._~!$&'()*+,;=:@/?".contains(&byte)),
+        })
+        .unwrap_or(word.len())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::scan::{Rules, SchemelessPolicy};
+
+    /// Checks that the URL ends at `‖`; the first character is the one before the URL.
+    #[track_caller]
+    fn check(marked: &str) {
+        let (before, marked) = marked.split_at(1);
+        let word = marked.replacen('‖', "", 1);
+        let text = WordInText {
+            word: word.as_bytes(),
+            prior: before.as_bytes(),
+            after: b" ",
+        };
+        let end = end(text, Rules::Wide);
+        let mut shown = word.clone();
+        shown.insert(end.url, '‖');
+        assert_eq!(shown, marked);
+    }
+
+    #[test]
+    fn sentence_punctuation_does_not_belong_to_the_url() {
+        check(" http://a.example/b‖.");
+        check(" http://a.example/b‖?!");
+        check(" http://a.example/b‖'");
+    }
+
+    #[test]
+    fn other_characters_may_end_a_url() {
+        for last in ["-", "_", "/", "=", "&", "+", "#", "~", "*"] {
+            check(&format!(" http://a.example/b{last}‖"));
+        }
+    }
+
+    #[test]
+    fn closing_brackets_belong_to_their_opening_ones() {
+        check(" http://a.example/b_(c)‖");
+        check("(http://a.example/b_(c)‖).");
+        check("(http://a.example/b‖),(see");
+        check("[http://a.example/b‖](http://b.example)");
+        check(" http://a.example/b‖)");
+        check("'http://a.example/b‖'s");
+        check(" http://a.example/b‖(");
+        check("(http://a.example/b_(c)‖[).");
+    }
+
+    #[test]
+    fn emphasis_is_trimmed_in_pairs() {
+        check("*http://a.example/b‖*");
+        check("_http://a.example/b‖_");
+        check(" http://a.example/b_‖");
+        check(" http://a.example/b‖**");
+    }
+
+    #[test]
+    fn invisible_characters_at_the_end_are_trimmed() {
+        check(" http://a.example/b‖\u{200b}");
+        check(" http://a.example/b‖\u{202c}\u{200e}.");
+        check(" http://a.example/b‖.\u{feff}");
+        check(" http://a.example/b\u{200b}c‖");
+    }
+
+    #[test]
+    fn a_word_that_was_glued_to_the_url_is_left_out() {
+        check(" http://a.com‖Please");
+        check(" mailto:joe@a.com.sg‖Surfer's");
+        check(" www.a.net‖Your/b");
+        check(" http://a.example/b.html‖Vote");
+        check(" http://a.example/b.htm‖Vote");
+        check(&format!(" http://a.example/?c=2‖{}Visit", "-".repeat(12)));
+        check(&format!(" http://a.example/?c=2‖{}more", "_".repeat(24)));
+        check(" http://www.a.de‖Bitte");
+        check(" http://a.example/b.htmlx‖");
+        check(" http://a.example/b.htmlVOTE‖");
+        check(" http://a.example/b.cgi?x.htmlFile=3‖");
+        check(" http://a.example/b.cgi?x=y.htmlFile‖");
+        check(" http://a.example/b.cgi?x=y.htmlhere‖");
+        check(" http://a.example/b#c.htmlhere‖");
+        check(" http://a.example/b.htmlhere/c‖");
+        check(" http://a.example/MyPage.comPlease‖");
+        check(" http://a.Company‖");
+        check(" http://www.ACompany.com‖");
+        check(" http://a.example/b----c‖");
+        check(&format!(" http://a.example/b{}c.html‖", "-".repeat(12)));
+        check(&format!(
+            " http://a.example/?b=ARo{0}AQ{0}8B&c=1‖",
+            "_".repeat(12)
+        ));
+        check(" http://www.netScape/b‖");
+        check(" http://server.myDomain/b‖");
+        check(" http://www.server.myDomain/b‖");
+        check(" http://Server.inHouse:8080/b‖");
+    }
+
+    #[test]
+    fn letters_after_a_page_that_are_no_frequent_word_belong_to_the_url() {
+        let url = "http://a.example/function.htmlentities";
+        let text = WordInText {
+            word: url.as_bytes(),
+            prior: b" ",
+            after: b" ",
+        };
+        let end = end(text, Rules::Wide);
+        assert_eq!(end.url, url.len());
+        assert_eq!(end.other, Some("http://a.example/function.html".len()));
+    }
+
+    #[test]
+    fn a_word_glued_to_a_bracket_page_or_gateway_is_left_out() {
+        check_markup("(see «http://a.example/b#c»).There");
+        check_markup("(see «http://a.example/b»)and");
+        check_markup("see «http://a.example/b)and»");
+        check(" http://a.example/b.html‖here");
+        check(" http://a.example/b.html‖(for");
+        check(" http://a.example/b[0]/‖{x");
+        check(" http://a.example/?b={c‖");
+        check(" http://a.example/b_(c)[d]‖");
+        check(
+            " https://a.safelinks.protection.outlook.com/?url=https%3A%2F%2Fb.example&sdata=c&reserved=0‖Thanks",
+        );
+        check(
+            " https://urldefense.com/v3/__https://b.example/lamps/and/oil.html__;!!a!token-of-the-message$‖Thanks",
+        );
+    }
+
+    #[test]
+    fn positions_and_links_of_terminals_are_left_out() {
+        check(" http://a.example/b.js‖:41:9");
+        check(" http://a.example/b.js‖:41:");
+        check(" http://a.example/b:41‖");
+        check(" http://a.example:80‖");
+        check_markup("]8;;«file://a/lib/b.conf»/lib/b.conf]8;;:13");
+        check_markup("]8;;«file://a/lib/b.conf»]8;;");
+        check_markup("DESCRIPTION:«http://a.example/b»\\n+1 2");
+    }
+
+    #[test]
+    fn symbols_end_a_url_and_letters_in_a_line_of_their_script_do() {
+        check_markup("«http://a.example/b»\u{2502}");
+        check_markup("«http://a.example/b»\u{a9}2026");
+        check_markup("«http://a.example/b»\u{2192}c");
+        check_markup("«http://a.example/\u{203e}b»");
+        let end = |prior: &str, after: &str| {
+            let word = "http://a.example/plan\u{8a08}\u{753b}";
+            let text = WordInText {
+                word: word.as_bytes(),
+                prior: prior.as_bytes(),
+                after: after.as_bytes(),
+            };
+            &word[..super::end(text, Rules::Wide).url]
+        };
+        let (short, long) = (
+            "http://a.example/plan",
+            "http://a.example/plan\u{8a08}\u{753b}",
+        );
+        assert_eq!(end("\u{8acb}\u{770b}", "\n"), short);
+        assert_eq!(end("\u{8acb}\u{770b}", "\u{3002}"), short);
+        assert_eq!(end("\u{8acb}\u{770b} ", " "), long);
+        assert_eq!(end("\u{8acb}\n", "\n"), long);
+        assert_eq!(end("see ", "\n"), long);
+    }
+
+    #[test]
+    fn a_control_word_of_rtf_ends_the_url() {
+        check_markup(" «http://a.example/b»\\cf0");
+        check_markup(" «http://a.example/b»\\par}");
+        check_markup(" «http://a.example/b»\\cf0\\fs20");
+        check_markup(" «http://a.example/b\\partners»");
+    }
+
+    #[test]
+    fn an_escaped_line_end_and_indentation_are_trimmed() {
+        check(" http://a.example/b‖%0A%20%20%20");
+        check(" http://a.example/b‖%20%0D%0A%09%09>");
+        check(" http://a.example/b%20%20‖");
+        check(" mailto:joe@a.example?body=b%0D%0A%0D%0A‖");
+        check(" mailto:joe@a.example?body=Dear%20Joe,%0D%0A%20%20‖");
+        check(" http://a.example/?q=b%0A%20‖");
+    }
+
+    #[test]
+    fn letters_that_are_not_escaped_follow_an_escaped_url() {
+        check(" http://a.example/%D9%86%D8%AA/x‖منشور");
+        check(" http://a.example/%d9%86?ref=internal‖منشور");
+        check(" http://a.example/%E4%B8%AD/12‖是一个");
+        check(" http://a.example/%E4%B8%AD是一个‖");
+        check(" http://a.example/%D9%86/منشور‖");
+        check(" http://a.example/%D9%86-منشور‖");
+        check(" http://a.example/a%20b?q=cمنشور‖");
+        check(" http://a.example/%C3%A9té‖");
+    }
+
+    #[test]
+    fn markup_around_the_url_is_trimmed() {
+        check("*https://a.example/b‖**](https://a.example/b)");
+        check("\"http://a.example/b‖.\\n");
+    }
+
+    #[test]
+    fn an_item_of_a_list_ends_where_the_next_url_begins() {
+        check(" http://a.example/‖,http://b.example/");
+        check(" http://web.example/2001/http://b.example/‖");
+        check(" http://a.example/?u=http://b.example‖");
+        check(" http://a.example/‖&gt;");
+        check(" http://a.example/?b=c&amp;‖");
+        check(" http://a.example/?b=c&amp‖");
+        check(" http://a.example/b.html‖/http://b.example/");
+        check(" http://a.example/b/‖http://a.example/b/c");
+        check(" http://a.example/lamps-and-oil/‖https://b.example/");
+        check(" http://a.example/b.cgi/http://b.example/‖");
+        check(" http://a.example/nph-proxy/http://b.example/‖");
+        check(" http://a.example/b/http://b.example/c.html‖");
+        check(" http://a.example/http://b.example/‖");
+        check(" http://a.example/http://a.examples/‖");
+        check(" http://a.example/b.html/ftp://b.example/‖");
+        check(" http://a.example/?u=http://b.example/c.html/http://d.example/‖");
+        check(" http://a.example/b‖请看http://b.example/c");
+        check(" http://a.example/b‖\u{2014}ftp://b.example/c");
+        check(" http://a.example/请看‖http://b.example/c");
+        check(" http://a.example/?u=请看http://b.example/c‖");
+        check(" http://a.example/b请看wais://b.example/c‖");
+    }
+
+    /// Checks that the URL, which begins at `«`, ends at `»`.
+    #[track_caller]
+    fn check_markup(marked: &str) {
+        let (prior, rest) = marked.split_once('«').unwrap();
+        let run = rest.replacen('»', "", 1);
+        let text = WordInText {
+            word: run.as_bytes(),
+            prior: prior.as_bytes(),
+            after: b" ",
+        };
+        let end = end_before_markup(text.word, text.prior);
+        let end = guessed_end(&text.word[..end], text);
+        let mut shown = format!("{prior}«{run}");
+        shown.insert(prior.len() + '«'.len_utf8() + end, '»');
+        assert_eq!(shown, marked);
+    }
+
+    #[test]
+    fn the_text_of_a_markdown_link_ends_before_its_destination() {
+        check_markup("[_«https://a.example/b_»](https://a.example/b)");
+        check_markup("[see «https://a.example/b»](x");
+        check_markup("[IMG: «http://a.example/b-s.jpg»][2]");
+        check_markup("[IMG: «http://a.example/b-s.jpg»]Joe is");
+        check_markup("[1] «http://a.example/b]c»");
+        check_markup("«https://a.example/b[1](2)»");
+    }
+
+    #[test]
+    fn an_escape_of_a_string_literal_ends_the_url() {
+        check_markup("\"see «http://a.example/b»\\n");
+        check_markup("«http://a.example/b»\\r\\n\\r\\nThen");
+        check_markup("{\"text\": \"«http://a.example/b»\\nmore");
+        check_markup("«http://a.example/b»\\u003e");
+        check_markup("«http://a.example/dir\\name»");
+        check_markup("\"a\" «http://a.example/dir\\name»");
+    }
+
+    #[test]
+    fn an_asterisk_closes_bold_type_that_was_opened_in_the_line() {
+        check_markup("*Reading «http://a.example/b/»*");
+        check_markup("> *«http://a.example/»**next");
+        check_markup("* all of «http://a.example/b/*»");
+        check_markup("Reading «http://a.example/b/*»");
+        check_markup("*bold* and «http://a.example/b/*»");
+        check_markup("*Reading «http://a.example/*/b»*");
+    }
+
+    #[test]
+    fn arabic_after_a_word_of_the_path_ends_the_url() {
+        check_markup("«http://a.example/Xy12»\u{627}\u{644}/b");
+        check_markup("«http://a.example/2017/x.html»\u{645}\u{646}");
+        for whole in [
+            "http://a.example/\u{645}\u{646}/x",
+            "http://a.example/2017-\u{645}\u{646}",
+            "http://a.example/x_\u{645}\u{646}",
+            "http://a.example/%D9%86\u{645}\u{646}",
+            "http://a.example/?q=x\u{645}\u{646}",
+            "http://a.example/x#y\u{645}\u{646}",
+            "http://a.example/x\u{43c}\u{438}",
+            "http://ab\u{645}\u{646}.example/",
+        ] {
+            check_markup(&format!("«{whole}»"));
+        }
+    }
+
+    #[test]
+    fn hebrew_after_a_word_of_the_path_ends_the_url() {
+        check_markup("«http://a.example/x12»\u{5e9}\u{5dc}");
+        check_markup("«http://a.example/\u{5e9}\u{5dc}»");
+        check_markup("«http://a.example/x-\u{5e9}\u{5dc}»");
+    }
+
+    #[test]
+    fn another_script_after_a_domain_or_page_ends_the_url() {
+        for glued in ["请看", "ниже", "에서", "ที่นี่", "१२", "①", "¹", "٣"]
+        {
+            check_markup(&format!("«http://www.a.example»{glued}"));
+            check_markup(&format!("«http://www.a.example/b/c.html»{glued}"));
+            check_markup(&format!("«http://www.a.example/b.PDF»{glued}."));
+            for whole in [
+                "",
+                "b/",
+                "b-",
+                "?q=",
+                "?q=b.html",
+                "b.html/",
+                "#b.html",
+                "node.js",
+                "b%20",
+            ] {
+                let is_query = whole.contains(['?', '#', '%']);
+                let is_word = whole == "node.js";
+                if is_query || glued != "에서" && !(is_word && glued == "٣") {
+                    check_markup(&format!("«http://www.a.example/{whole}{glued}»"));
+                }
+            }
+        }
+        for whole in [
+            "http://www.a.exampleé/",
+            "http://www.a.example请看.example/",
+            "http://a例.example/",
+            "http://localhost例/",
+            "http://a.example/b.html例/c.html",
+            "http://a.example/b.htmlé",
+            "http://a.example/b\u{2013}c",
+            "http://b.日本/路",
+            "http://日本/路.html",
+        ] {
+            check_markup(&format!("«{whole}»"));
+        }
+    }
+
+    #[test]
+    fn a_dash_or_an_address_is_no_host_of_another_script() {
+        check_markup("«http://www.a.example»\u{2014}the");
+        check_markup("«http://www.a.example»\u{2013}b.example/");
+        check_markup("«http://a.example/b.html»\u{2014}it");
+        check_markup("«http://192.0.2.1»请看");
+        check_markup("«http://192.0.2.1/请看»");
+        check_markup("«http://www.a.example»或www.b.example吧");
+        check_markup("«http://www.a.example»またはwww.b.exampleを");
+    }
+
+    #[test]
+    fn a_korean_particle_ends_the_url() {
+        check_markup("«http://a.example/b12»를");
+        check_markup("«http://a.example/b/»에서.");
+        check_markup("«http://a.example/b12»는");
+        check_markup("«http://a.example/c언어»");
+        check_markup("«http://a.example/?q=c는»");
+        check_markup("«http://a.example/b_(c)»를");
+        check_markup("«http://a.example/b-에서»");
+        check_markup("«http://a.example/b_를»");
+        check_markup("«http://ko.a.example/wiki/이»");
+    }
+
+    #[test]
+    fn kana_ends_an_ascii_url() {
+        check_markup("«http://a.example/b.html»です。");
+        check_markup("«http://a.example»をご覧");
+        check_markup("«http://a.example/»をご覧");
+        check_markup("«http://a.example/b/»をご覧");
+        check_markup("«http://a.example/wiki/カタカナ»");
+        check_markup("«http://a.example/wiki/ひらがな»");
+        check_markup("«http://wwwテスト.example/»");
+        check_markup("«http://テスト.example/»");
+        check_markup("«http://a.example/日本のb»");
+    }
+
+    #[track_caller]
+    fn check_refusal(word: &str, want: Option<&str>) {
+        let scanner = Scanner::new(Rules::Wide, SchemelessPolicy::Find, &[]);
+        let end = end_before_refused(word.as_bytes(), &scanner);
+        assert_eq!(end.map(|end| &word[..end]), want, "{word}");
+    }
+
+    #[test]
+    fn a_url_ends_before_what_its_host_refuses() {
+        check_refusal("https://www.kde.org[1]", Some("https://www.kde.org"));
+        check_refusal("http://foo.com's/x", Some("http://foo.com"));
+        check_refusal("ftp://joe@foo.com=20", Some("ftp://joe@foo.com"));
+        check_refusal("mailto:a@foo.com[1]", Some("mailto:a@foo.com"));
+        check_refusal("http://foo.com/b|c", None);
+        check_refusal("http://$HOST/x", None);
+    }
+
+    #[test]
+    fn a_url_ends_before_what_its_grammar_refuses() {
+        check_refusal(
+            "mailto:a@foo.com?subject=[foo]",
+            Some("mailto:a@foo.com?subject="),
+        );
+        check_refusal("git://foo.com/b{c,d}", Some("git://foo.com/b"));
+        check_refusal("git://foo.com/100%", Some("git://foo.com/100"));
+        check_refusal("news:comp.lang.c's", Some("news:comp.lang.c"));
+        check_refusal("news:comp.lang.*", None);
+    }
+}

@@ -1,0 +1,337 @@
+//! The values that parsing takes and gives: a candidate, the URL that was found in it with its
+//! other readings, or the reason why there is none. How a reading is chosen is decided in `choice`.
+
+use super::components::{scheme, url_len};
+use super::verdict::Verdicts;
+use crate::grammar::Reject;
+use crate::hash::hash_pieces;
+use crate::repair::{LogicalLine, PrefilterReject, RepairSet};
+use crate::scan::{Opening, UrlStart};
+use crate::span::Span;
+
+/// A start and the logical line that follows it.
+#[derive(Clone, Copy, Debug)]
+pub struct Candidate<'l> {
+    /// The start.
+    pub start: &'l UrlStart,
+    /// The text before the start.
+    pub prior: &'l [u8],
+    /// The logical line, from `start.content`.
+    pub line: &'l LogicalLine,
+    /// The text after the logical line.
+    pub after: &'l [u8],
+    /// The offset in the text of the `>` that closes the wrapper; `None` for a word without a
+    /// wrapper.
+    pub close: Option<usize>,
+}
+
+/// The result of parsing a candidate.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ParseOutcome {
+    /// The offset in the text at which scanning resumes.
+    pub resume: usize,
+    /// The reason why the candidate is no URL; `None` if a URL was found.
+    pub reject: Option<RejectReason>,
+}
+
+/// A URL that was found.
+#[derive(Debug)]
+pub struct FoundUrl<'l> {
+    /// The delimiters around it.
+    pub wrapper: Wrapper,
+    /// The URL and, after `url_len` bytes, its fragment with the `#`.
+    pub full: &'l [u8],
+    /// Length in bytes of the URL without its fragment.
+    pub url_len: usize,
+    /// The bytes of the text from its first to its last character, before repair.
+    pub raw: Span,
+    /// The repairs that were needed to read it.
+    pub repairs: RepairSet,
+    /// Other readings, all different from this and from one another, the likeliest first.
+    pub alternates: &'l [Alternate],
+    /// Probability that this reading is the intended one, from 0 to 1.
+    pub confidence: f32,
+    /// The verdicts of the three grammars; `None` if it was truncated.
+    pub verdicts: Option<&'l Verdicts<'l>>,
+    /// Length and hash of the whole URL, if `full` was truncated.
+    pub truncated: Option<UrlTruncation>,
+}
+
+impl<'l> FoundUrl<'l> {
+    /// Returns the URL without its fragment.
+    #[must_use]
+    pub fn url(&self) -> &'l [u8] {
+        &self.full[..self.url_len]
+    }
+
+    /// Returns the fragment without its `#`: `None` without a `#`, empty if nothing follows it.
+    #[must_use]
+    pub fn fragment(&self) -> Option<&'l [u8]> {
+        self.full.get(self.url_len + 1..)
+    }
+}
+
+named_enum! {
+    /// Delimiters that set a URL off from the text around it.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+    pub enum Wrapper {
+        /// `<URL:...>`
+        UrlBracket = "<URL:>",
+        /// `<...>`
+        Angle = "<>",
+        /// `URL:...`
+        UrlPrefix = "URL:",
+        /// No delimiters.
+        Bare = "bare",
+        /// An HTML attribute.
+        Attr = "attr",
+        /// No delimiters and no scheme.
+        Schemeless = "schemeless",
+    }
+}
+
+impl From<Opening> for Wrapper {
+    fn from(opening: Opening) -> Wrapper {
+        match opening {
+            Opening::UrlBracket => Wrapper::UrlBracket,
+            Opening::Angle => Wrapper::Angle,
+            Opening::UrlPrefix => Wrapper::UrlPrefix,
+            Opening::Bare => Wrapper::Bare,
+            Opening::Schemeless(_) => Wrapper::Schemeless,
+        }
+    }
+}
+
+/// Another reading of the same bytes.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Alternate {
+    /// The URL and, after `url_len` bytes, its fragment with the `#`.
+    pub full: Vec<u8>,
+    /// Length in bytes of the URL without its fragment.
+    pub url_len: usize,
+    /// The difference from the chosen reading.
+    pub why: AlternateReason,
+    /// Probability that this reading is the intended one, from 0 to 1.
+    pub confidence: f32,
+}
+
+named_enum! {
+    /// Difference between an alternate and the chosen reading.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+    pub enum AlternateReason {
+        /// Hyphens before line breaks are dropped.
+        HyphenDropped = "hyphen-dropped",
+        /// Punctuation that was trimmed off the end is kept.
+        TrimmedTail = "trimmed-tail",
+        /// The next line is joined.
+        BareContinuation = "bare-continuation",
+        /// The next line is not joined.
+        HeadOnly = "head-only",
+        /// The URL ends at another place, where no white space or wrapper shows which is right.
+        OtherEnd = "other-end",
+        /// A tilde stands for each overline, which another character set has in its place.
+        Tilde = "tilde",
+        /// Escapes and soft line ends of quoted-printable, references, and characters without width are
+        /// kept.
+        Undecoded = "undecoded",
+    }
+}
+
+/// Length and hash of a URL that was longer than the limit, before truncation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct UrlTruncation {
+    /// Length in bytes, fragment included.
+    pub full_length: usize,
+    /// The first 128 bits of the BLAKE3 hash of these bytes.
+    pub full_hash: u128,
+}
+
+/// Reason for which a start leads to no URL.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RejectReason {
+    /// RFC 1738 rejects it, and by the wide rules the other grammars do as well.
+    Grammar(Reject),
+    /// Its scheme names a host, and the text at its place cannot be one.
+    Host,
+    /// The text after the scheme is not what bare URLs of that scheme look like.
+    Implausible,
+    /// The author cut its host short, as in `http://www.exam..`.
+    Shortened,
+    /// A host without a scheme that is named as a machine: in a quoted `Received` line or a
+    /// certificate.
+    Machine,
+    /// A wrapper with the starts of two URLs.
+    TwoUrls,
+    /// A wrapper that never closes.
+    Unclosed,
+    /// An attribute that is relative to an unknown page.
+    Relative,
+    /// An attribute that holds data or a program: no location.
+    NoLocation,
+    /// Another reading of the message gave the same URL from the same bytes.
+    Reread,
+}
+
+impl RejectReason {
+    /// Returns the kind of the reason, without its details.
+    #[must_use]
+    pub fn kind(self) -> RejectReasonKind {
+        match self {
+            RejectReason::Grammar(_) => RejectReasonKind::Grammar,
+            RejectReason::Host => RejectReasonKind::Host,
+            RejectReason::Implausible => RejectReasonKind::Implausible,
+            RejectReason::Shortened => RejectReasonKind::Shortened,
+            RejectReason::Machine => RejectReasonKind::Machine,
+            RejectReason::TwoUrls => RejectReasonKind::TwoUrls,
+            RejectReason::Unclosed => RejectReasonKind::Unclosed,
+            RejectReason::Relative => RejectReasonKind::Relative,
+            RejectReason::NoLocation => RejectReasonKind::NoLocation,
+            RejectReason::Reread => RejectReasonKind::Reread,
+        }
+    }
+
+    /// Returns the name that a reject's `reason.kind` has.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        self.kind().name()
+    }
+}
+
+impl From<PrefilterReject> for RejectReason {
+    fn from(reject: PrefilterReject) -> RejectReason {
+        match reject {
+            PrefilterReject::Host => RejectReason::Host,
+            PrefilterReject::Shortened => RejectReason::Shortened,
+            PrefilterReject::Implausible => RejectReason::Implausible,
+        }
+    }
+}
+
+named_enum! {
+    /// Kind of a [`RejectReason`]: the reason without its details.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+    pub enum RejectReasonKind {
+        /// See [`RejectReason::Grammar`].
+        Grammar = "grammar",
+        /// See [`RejectReason::Host`].
+        Host = "host",
+        /// See [`RejectReason::Implausible`].
+        Implausible = "implausible",
+        /// See [`RejectReason::Shortened`].
+        Shortened = "shortened",
+        /// See [`RejectReason::Machine`].
+        Machine = "machine",
+        /// See [`RejectReason::TwoUrls`].
+        TwoUrls = "two-urls",
+        /// See [`RejectReason::Unclosed`].
+        Unclosed = "unclosed",
+        /// See [`RejectReason::Relative`].
+        Relative = "relative",
+        /// See [`RejectReason::NoLocation`].
+        NoLocation = "no-location",
+        /// See [`RejectReason::Reread`].
+        Reread = "reread",
+    }
+}
+
+/// An accepted URL, before it is truncated at the limit.
+pub(super) struct AcceptedUrl<'l> {
+    /// The URL with its fragment.
+    pub(super) full: &'l [u8],
+    pub(super) wrapper: Wrapper,
+    /// The bytes of the text that it was read from.
+    pub(super) raw: Span,
+    /// Maximum number of bytes that are kept.
+    pub(super) url_bytes: usize,
+    /// The verdicts on `full`; `None` if it is longer than `url_bytes`.
+    pub(super) verdicts: Option<Verdicts<'l>>,
+    pub(super) repairs: RepairSet,
+    pub(super) alternates: &'l [Alternate],
+    pub(super) confidence: f32,
+}
+
+impl AcceptedUrl<'_> {
+    /// Truncates the URL at the limit and passes it to `sink`.
+    pub(super) fn emit(&self, sink: &mut dyn FnMut(&FoundUrl<'_>)) {
+        let url_len = url_len(self.full);
+        let kept = self.full.len().min(self.url_bytes);
+        let confidence = if names_no_mailbox(self.full) {
+            self.confidence.min(NO_MAILBOX_CONFIDENCE)
+        } else {
+            self.confidence
+        };
+        let truncated = (kept < self.full.len()).then(|| UrlTruncation {
+            full_length: self.full.len(),
+            full_hash: hash_pieces(&[self.full]),
+        });
+        sink(&FoundUrl {
+            wrapper: self.wrapper,
+            full: &self.full[..kept],
+            url_len: url_len.min(kept),
+            raw: self.raw,
+            repairs: self.repairs,
+            alternates: self.alternates,
+            confidence,
+            verdicts: self.verdicts.as_ref(),
+            truncated,
+        });
+    }
+}
+
+/// Confidence in a `mailto` URL whose address has no host.
+const NO_MAILBOX_CONFIDENCE: f32 = 0.5;
+
+/// Returns `true` for a `mailto` URL whose address has no host. A form for mail has no address.
+fn names_no_mailbox(full: &[u8]) -> bool {
+    let scheme = scheme(full);
+    scheme.eq_ignore_ascii_case(b"mailto")
+        && memchr::memchr(b'@', full).is_none()
+        && memchr::memmem::find(full, b"%40").is_none()
+        && full
+            .get(scheme.len() + 1)
+            .is_some_and(|&first| first != b'?')
+}
+
+/// The readings beside the chosen one, without duplicates.
+pub(super) struct Alternates<'l> {
+    chosen: &'l [u8],
+    pub(super) list: Vec<Alternate>,
+    /// The confidence of added readings that are equal to the chosen one.
+    pub(super) of_chosen: f32,
+}
+
+impl<'l> Alternates<'l> {
+    /// No alternates to `chosen`.
+    pub(super) fn of(chosen: &'l [u8]) -> Alternates<'l> {
+        Alternates {
+            chosen,
+            list: Vec::new(),
+            of_chosen: 0.0,
+        }
+    }
+
+    /// The confidence that one of these readings is right.
+    pub(super) fn confidence(&self) -> f32 {
+        self.list.iter().map(|other| other.confidence).sum()
+    }
+
+    /// Adds a reading. If it is equal to the chosen one or an earlier one, only its confidence is
+    /// added to that.
+    pub(super) fn add(&mut self, full: &[u8], why: AlternateReason, confidence: f32) {
+        if full == self.chosen {
+            self.of_chosen += confidence;
+            return;
+        }
+        if let Some(known) = self.list.iter_mut().find(|known| known.full == full) {
+            known.confidence += confidence;
+            return;
+        }
+        let url_len = url_len(full);
+        self.list.push(Alternate {
+            full: full.to_vec(),
+            url_len,
+            why,
+            confidence,
+        });
+    }
+}

@@ -1,0 +1,439 @@
+//! Hazards: the warnings of RFC 1738 section 6, and the signs that abuse desks look for. No URL is
+//! rejected for them. Last, links whose text names another host than the one that they lead to: the texts of most links are
+//! words, and names of files look like hosts, so only a text that names a host beyond doubt is compared.
+//! Links that a mail gateway rewrote are read as they were before.
+
+use super::components::{
+    Site, components, has_known_suffix, host_name, is_default_port, scheme_of_absolute,
+};
+use super::found::FoundUrl;
+use super::redirector::{LinkRewriter, redirect_target};
+use super::verdict::Verdicts;
+use crate::byte_scan::prefix_len;
+use crate::grammar::decode;
+use crate::repair::Repair;
+use crate::scan::{cut, plausible_host};
+use unicode_script::{Script, UnicodeScript};
+
+named_enum! {
+    /// Property of a URL for which its reader should be careful. No URL is rejected for it.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+    pub enum Hazard {
+        /// A port below 1024 that is not the scheme's own (section 6: a client is made to speak another
+        /// protocol).
+        OddPort = "odd-port",
+        /// An encoded control character (section 6).
+        EncodedControl = "encoded-control",
+        /// A password (section 6).
+        Password = "password",
+        /// An address in any notation, where a name would identify the owner.
+        NumericHost = "numeric-host",
+        /// A user name that looks like a host: `http://bank.example@other.example/`.
+        UserinfoLikeHost = "userinfo-like-host",
+        /// A character without width, literal or encoded.
+        ZeroWidth = "zero-width",
+        /// A label of the host with letters of more than one script.
+        MixedScript = "mixed-script",
+    }
+}
+
+/// Returns the hazards of a URL that was found, also of the characters that were removed from it.
+#[must_use]
+pub fn found_hazards(found: &FoundUrl<'_>) -> Vec<Hazard> {
+    let of_url = found
+        .verdicts
+        .map_or(Vec::new(), |verdicts| hazards(found.url(), verdicts));
+    if !found.repairs.has(Repair::Invisible) {
+        return of_url;
+    }
+    let is_found = |hazard: &Hazard| of_url.contains(hazard) || *hazard == Hazard::ZeroWidth;
+    Hazard::ALL.into_iter().filter(is_found).collect()
+}
+
+/// Returns the hazards of `url`, a URL without its fragment, in the order of [`Hazard::ALL`].
+/// `verdicts` are those on it.
+#[must_use]
+pub fn hazards(url: &[u8], verdicts: &Verdicts<'_>) -> Vec<Hazard> {
+    let components = &verdicts.components;
+    let is_encoded = memchr::memchr(b'%', url).is_some();
+    Hazard::ALL
+        .into_iter()
+        .filter(|hazard| match hazard {
+            Hazard::OddPort => components
+                .port
+                .is_some_and(|port| is_odd_port(components.scheme, port)),
+            Hazard::EncodedControl => is_encoded && decode(url).iter().any(u8::is_ascii_control),
+            Hazard::Password => components
+                .userinfo
+                .is_some_and(|userinfo| userinfo.contains(&b':')),
+            Hazard::NumericHost => has_numeric_host(verdicts),
+            Hazard::UserinfoLikeHost => components.userinfo.is_some_and(is_userinfo_like_host),
+            Hazard::ZeroWidth => (is_encoded || !url.is_ascii()) && has_zero_width(&decode(url)),
+            Hazard::MixedScript => components.host.is_some_and(has_mixed_script),
+        })
+        .collect()
+}
+
+/// Returns `true` if the user name, decoded, looks like a host.
+fn is_userinfo_like_host(userinfo: &[u8]) -> bool {
+    let user = userinfo
+        .split(|&byte| byte == b':')
+        .next()
+        .unwrap_or_default();
+    is_like_host(&decode(user))
+}
+
+fn is_odd_port(scheme: &[u8], port: &[u8]) -> bool {
+    let number = std::str::from_utf8(port)
+        .ok()
+        .and_then(|port| port.parse::<u16>().ok());
+    number.is_some_and(|number| number < 1024) && !is_default_port(scheme, port)
+}
+
+fn has_numeric_host(verdicts: &Verdicts<'_>) -> bool {
+    let host = verdicts.components.host.unwrap_or_default();
+    verdicts
+        .whatwg
+        .as_ref()
+        .is_some_and(|whatwg| whatwg.is_address)
+        || host.first() == Some(&b'[')
+        || (!host.is_empty()
+            && host
+                .iter()
+                .all(|byte| byte.is_ascii_digit() || *byte == b'.'))
+}
+
+/// Returns `true` for a name with a dot and a last label of two letters or more.
+fn is_like_host(user: &[u8]) -> bool {
+    let mut labels = user.rsplit(|&byte| byte == b'.');
+    let last = labels.next().unwrap_or_default();
+    last.len() >= 2
+        && last.iter().all(u8::is_ascii_alphabetic)
+        && labels.next().is_some_and(|label| {
+            !label.is_empty()
+                && label
+                    .iter()
+                    .all(|byte| byte.is_ascii_alphanumeric() || *byte == b'-')
+        })
+}
+
+fn has_zero_width(text: &[u8]) -> bool {
+    String::from_utf8_lossy(text).chars().any(|c: char| {
+        matches!(
+            c,
+            '\u{AD}'
+                | '\u{200B}'..='\u{200F}'
+                | '\u{202A}'..='\u{202E}'
+                | '\u{2060}'..='\u{2064}'
+                | '\u{FEFF}'
+        )
+    })
+}
+
+/// Returns `true` for letters of different scripts in one label, except those that Japanese and
+/// Korean mix.
+fn has_mixed_script(host: &[u8]) -> bool {
+    let encoded = host.contains(&b'-')
+        && host
+            .windows(4)
+            .any(|window| window.eq_ignore_ascii_case(b"xn--"));
+    if host.is_ascii() && !encoded {
+        return false;
+    }
+    let (text, _) = idna::domain_to_unicode(&String::from_utf8_lossy(host));
+    text.split('.').any(|label| {
+        let mut scripts = label
+            .chars()
+            .map(|c| c.script())
+            .filter(|script| !is_neutral(*script));
+        let first = scripts.next();
+        scripts.any(|script| Some(script) != first)
+    })
+}
+
+fn is_neutral(script: Script) -> bool {
+    matches!(
+        script,
+        Script::Common
+            | Script::Inherited
+            | Script::Unknown
+            | Script::Han
+            | Script::Hiragana
+            | Script::Katakana
+            | Script::Hangul
+    )
+}
+
+/// Returns `true` if the text of a link names another host than the one of its target `url`.
+///
+/// `shown` names a host if it begins with a URL, or is one word that can only be a host. A leading
+/// `www.` is ignored, and a domain and its subdomains count as one host. `url` may be a
+/// redirector's: then its target counts as well, and if that cannot be read, nothing differs.
+#[must_use]
+pub fn mismatch(shown: &[u8], url: &[u8]) -> bool {
+    let Some(shown) = shown_url(shown.trim_ascii()) else {
+        return false;
+    };
+    let Some(targets) = hosts_on_the_way(url) else {
+        return false;
+    };
+    // A gateway may have rewritten the text as well.
+    let Some(shown) = hosts_on_the_way(&shown) else {
+        return false;
+    };
+    !targets.is_empty()
+        && !shown.is_empty()
+        && !shown.iter().any(|shown| {
+            targets
+                .iter()
+                .any(|target| is_within(shown, target) || is_within(target, shown))
+        })
+}
+
+/// Maximum number of redirectors in one another that are followed.
+const FOLLOWED_REDIRECTORS: usize = 8;
+
+/// Returns the host of a URL, and those of the targets in it, if it is a redirector's. Empty for a
+/// URL without a host. `None` if the last one is a redirector's and does not say where it leads.
+fn hosts_on_the_way(url: &[u8]) -> Option<Vec<String>> {
+    let mut hosts = Vec::from_iter(host_of(url));
+    let mut last = url.to_vec();
+    for _ in 0..FOLLOWED_REDIRECTORS {
+        let Some(target) = redirect_target(&last) else {
+            break;
+        };
+        hosts.extend(host_of(&target.url));
+        last = target.url;
+    }
+    match LinkRewriter::of(&last) {
+        None => Some(hosts),
+        Some(LinkRewriter { target_host: None }) => None,
+        Some(LinkRewriter {
+            target_host: Some(host),
+        }) => {
+            hosts.extend(host_name(&String::from_utf8_lossy(&host)).map(without_www));
+            Some(hosts)
+        }
+    }
+}
+
+/// Returns the host of a URL, normalized, without a leading `www.`.
+fn host_of(url: &[u8]) -> Option<String> {
+    let site = Site::of(&components(cut(url, b'#').before))?;
+    (!site.host.is_empty()).then(|| without_www(site.host.into_owned()))
+}
+
+/// Returns the URL that the text of a link is or begins with; a host alone becomes one.
+fn shown_url(shown: &[u8]) -> Option<Vec<u8>> {
+    let first = shown.split(u8::is_ascii_whitespace).next()?;
+    let is_one_word = first.len() == shown.len();
+    let word = without_marks(first);
+    if scheme_of_absolute(word).is_some() && memchr::memmem::find(word, b"://").is_some() {
+        let host = components(word).host?;
+        // A URL that is cut within its host names none; more words show that it may be.
+        let is_whole = is_one_word || !word.ends_with(host);
+        let is_named = is_public(host) || is_whole && is_ascii_domain(host);
+        return is_named.then(|| word.to_vec());
+    }
+    let len = word
+        .iter()
+        .position(|byte| matches!(byte, b'/' | b'?' | b'#' | b':'))
+        .unwrap_or(word.len());
+    let (host, rest) = word.split_at(len);
+    let is_named =
+        is_one_word && !word.contains(&b'@') && is_public(host) && !is_ambiguous(host, rest);
+    is_named.then(|| [b"http://", word].concat())
+}
+
+/// Returns a word without the brackets, quotes and punctuation around it.
+fn without_marks(word: &[u8]) -> &[u8] {
+    let is_opening = |byte: &u8| b"<([{\"'".contains(byte);
+    let is_closing = |byte: &u8| b">)]}\"'.,;:!?".contains(byte);
+    // Dots show that the rest of the word is not shown.
+    if word.ends_with(b"..") {
+        return word;
+    }
+    let start = prefix_len(word, |byte| is_opening(byte));
+    let end = word
+        .iter()
+        .rposition(|byte| !is_closing(byte))
+        .map_or(start, |last| last + 1);
+    &word[start.min(end)..end]
+}
+
+/// Returns `true` for a domain under a public suffix or the reserved `example` (RFC 2606), and for
+/// an IPv4 address.
+fn is_public(host: &[u8]) -> bool {
+    let Ok(text) = std::str::from_utf8(host) else {
+        return false;
+    };
+    plausible_host(host)
+        && without_www(text.to_ascii_lowercase()).contains('.')
+        && (text.parse::<std::net::Ipv4Addr>().is_ok()
+            || host_name(text)
+                .is_some_and(|host: String| has_known_suffix(&host) || host.ends_with(".example")))
+}
+
+/// Returns `true` for labels of ASCII characters, of which there are at least two.
+fn is_ascii_domain(host: &[u8]) -> bool {
+    host.is_ascii() && plausible_host(host) && host.contains(&b'.')
+}
+
+/// Returns `true` for a word that looks like a host and may be something else: a file
+/// (`README.md`), a member of an object (`System.IO`), a version (`1.2.3.4`).
+fn is_ambiguous(host: &[u8], rest: &[u8]) -> bool {
+    let text = String::from_utf8_lossy(host).to_ascii_lowercase();
+    if text.starts_with("www.") {
+        return false;
+    }
+    let last = host.rsplit(|&byte| byte == b'.').next().unwrap_or_default();
+    let second = text.rsplit('.').nth(1).unwrap_or_default();
+    // Under a country's domain a second label like this is part of the public suffix.
+    let is_below_suffix = matches!(second, "co" | "com" | "net" | "org" | "edu" | "gov" | "ac");
+    let is_file = rest.is_empty()
+        && !is_below_suffix
+        && FILE_EXTENSIONS
+            .iter()
+            .any(|known| known.as_bytes().eq_ignore_ascii_case(last));
+    is_file
+        || host.contains(&b'_')
+        || !last
+            .iter()
+            .any(|byte| byte.is_ascii_lowercase() || !byte.is_ascii())
+}
+
+/// Extensions of files that are top-level domains too.
+const FILE_EXTENSIONS: [&str; 41] = [
+    "am", "app", "as", "bz", "cab", "cc", "cl", "do", "gs", "id", "in", "inc", "la", "md", "mk",
+    "ml", "mm", "mo", "mov", "ms", "name", "nr", "ph", "pl", "pm", "ps", "pub", "py", "rs", "sc",
+    "sh", "so", "st", "sv", "tf", "top", "tr", "ts", "vi", "ws", "zip",
+];
+
+/// Returns a host without a leading `www.`.
+fn without_www(host: String) -> String {
+    match host.strip_prefix("www.") {
+        Some(rest) => rest.to_owned(),
+        None => host,
+    }
+}
+
+/// Returns `true` if `host` is `domain` or a subdomain of it.
+fn is_within(host: &str, domain: &str) -> bool {
+    host.strip_suffix(domain)
+        .is_some_and(|rest| rest.is_empty() || rest.ends_with('.'))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn names(url: &str) -> Vec<&'static str> {
+        let verdicts = Verdicts::of(url.as_bytes(), url.len());
+        hazards(url.as_bytes(), &verdicts)
+            .into_iter()
+            .map(Hazard::name)
+            .collect()
+    }
+
+    #[test]
+    fn each_hazard_is_found() {
+        assert_eq!(
+            names("gopher://h:25/0a%0d%0ab"),
+            ["odd-port", "encoded-control"]
+        );
+        assert_eq!(names("ftp://u:p@h/"), ["password"]);
+        assert_eq!(names("http://0x7f.1/"), ["numeric-host"]);
+        assert_eq!(names("http://2130706433/"), ["numeric-host"]);
+        assert_eq!(
+            names("http://www.bank.example@other.example/"),
+            ["userinfo-like-host"]
+        );
+        assert_eq!(names("http://h/a%E2%80%8Bb"), ["zero-width"]);
+        assert_eq!(names("http://p\u{0430}ypal.example/"), ["mixed-script"]);
+        assert_eq!(names("http://xn--pypal-4ve.example/"), ["mixed-script"]);
+        assert_eq!(names("http://example.org:8080/a?b"), [""; 0]);
+        assert_eq!(names("https://b\u{fc}cher.example:443/"), [""; 0]);
+    }
+
+    #[track_caller]
+    fn check(shown: &str, url: &str, differs: bool) {
+        assert_eq!(
+            mismatch(shown.as_bytes(), url.as_bytes()),
+            differs,
+            "{shown} {url}"
+        );
+    }
+
+    #[test]
+    fn only_a_shown_host_can_differ_from_the_target() {
+        let thief = "http://thief.example/";
+        for shown in [
+            "http://bank.com/",
+            "http://bank.com/x and more",
+            "www.bank.com",
+            "bank.com",
+            "Bank.com/login",
+            "<https://bank.com>.",
+            "bank.co.in",
+            "bank.example",
+            "https://bank.corp/",
+            "http://192.0.2.1/",
+            "b\u{fc}cher.de",
+        ] {
+            check(shown, thief, true);
+        }
+        for shown in [
+            "click here",
+            "version 2.0",
+            "b200_impl.cpp",
+            "host/lib/usrp/b200/b200_impl.cpp",
+            "README.md",
+            "foo.spec.in",
+            "System.IO",
+            "ASP.NET",
+            "os.name",
+            "joe@bank.com",
+            "bank.com and more",
+            "www.very-long-name-of-a-ba...",
+            "https://www.very-long-name-of-a-ba...",
+            "https://www.ban\u{2026}",
+            "https://www.ba nk.com/",
+            "https://localhost/",
+            "",
+        ] {
+            check(shown, thief, false);
+        }
+        check("bank.com", "https://www.bank.com/x", false);
+        check("https://bank.com", "https://login.bank.com/", false);
+        check("b\u{fc}cher.de", "http://xn--bcher-kva.de/", false);
+        check("bank.com", "mailto:joe@thief.example", false);
+    }
+
+    #[test]
+    fn a_rewritten_link_is_compared_with_its_target() {
+        let defended = "https://urldefense.com/v3/__https://a.example.org/x__;!!org!token$";
+        check("https://a.example.org/x", defended, false);
+        check("https://b.example.org/x", defended, true);
+        check(defended, defended, false);
+        let escaped = "https%3A%2F%2Fa.example.org%2Fx";
+        check(
+            "a.example.org",
+            &format!("https://deref-web.de/mail/client/x/dereferrer/?redirectUrl={escaped}"),
+            false,
+        );
+        let mimecast = "https://url.uk.m.mimecastprotect.com/s/Ab1?domain=a.example.org";
+        check("a.example.org", mimecast, false);
+        check("www.bank.com", mimecast, true);
+        // It leads anywhere.
+        check(
+            "www.bank.com",
+            "https://protect-us.mimecast.com/s/Ab1",
+            false,
+        );
+        check(
+            "www.bank.com",
+            "https://nam1.safelinks.protection.outlook.com/?url=",
+            false,
+        );
+    }
+}

@@ -1,0 +1,392 @@
+//! The verdicts of three grammars: RFC 1738 by our own grammar, RFC 3986 and WHATWG by crates.
+//!
+//! Most URLs are canonical: a scheme in lower case, a host of letters, digits and hyphens, and
+//! after it no byte that is escaped or removed. RFC 3986 accepts them and WHATWG serializes them
+//! unchanged, which one fast pass shows. All others go to the crates `iri-string` and `url`; a test
+//! compares the answers.
+
+use std::borrow::Cow;
+
+use iri_string::spec::UriSpec;
+
+use super::components::{UrlComponents, components, key_of_components};
+use crate::grammar::{Reject, Url, escaped_byte};
+
+named_enum! {
+    /// A grammar that gives a verdict on each URL.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+    pub enum Grammar {
+        /// RFC 1738 section 5.
+        Rfc1738 = "rfc1738",
+        /// RFC 3986.
+        Rfc3986 = "rfc3986",
+        /// The WHATWG URL standard.
+        Whatwg = "whatwg",
+    }
+}
+
+/// The verdicts of the three grammars on one text.
+#[derive(Clone, Debug)]
+pub struct Verdicts<'u> {
+    /// The components of the text without its fragment, divided without a check by any grammar.
+    pub components: UrlComponents<'u>,
+    /// The verdict of RFC 1738 on the text without its fragment.
+    pub rfc1738: Result<Url<'u>, Reject>,
+    /// `true` if RFC 3986 accepts the whole text as a `URI`.
+    pub rfc3986: bool,
+    /// WHATWG's reading of the whole text; `None` if WHATWG rejects it.
+    pub whatwg: Option<WhatwgReading<'u>>,
+}
+
+impl<'u> Verdicts<'u> {
+    /// Returns the verdicts on `full`, whose first `url_len` bytes are the URL without its
+    /// fragment.
+    ///
+    /// Linear in the length of the text. RFC 3986 rejects bytes that are not UTF-8; WHATWG reads
+    /// them as U+FFFD.
+    #[must_use]
+    pub fn of(full: &'u [u8], url_len: usize) -> Verdicts<'u> {
+        // A `#` within `url_len` is an error by RFC 1738; in no grammar is it part of a host, path
+        // or query.
+        let end = memchr::memchr(b'#', full).map_or(url_len, |hash| hash.min(url_len));
+        Verdicts::of_components(full, url_len, components(&full[..end]))
+    }
+
+    /// Does the same as [`Verdicts::of`], given the components of the URL.
+    pub(super) fn of_components(
+        full: &'u [u8],
+        url_len: usize,
+        components: UrlComponents<'u>,
+    ) -> Verdicts<'u> {
+        let rfc1738 = Url::parse(&full[..url_len]);
+        let canonical = canonical(full);
+        Verdicts {
+            components,
+            rfc1738,
+            rfc3986: canonical.is_some() || rfc3986(full),
+            whatwg: canonical.or_else(|| whatwg(full)),
+        }
+    }
+
+    /// Returns `true` if `grammar` accepts the text.
+    #[must_use]
+    pub fn conforms_to(&self, grammar: Grammar) -> bool {
+        match grammar {
+            Grammar::Rfc1738 => self.rfc1738.is_ok(),
+            Grammar::Rfc3986 => self.rfc3986,
+            Grammar::Whatwg => self.whatwg.is_some(),
+        }
+    }
+
+    /// Returns the grammars that accept the text, in the order of [`Grammar::ALL`].
+    pub fn conforms(&self) -> impl Iterator<Item = Grammar> {
+        Grammar::ALL
+            .into_iter()
+            .filter(|grammar| self.conforms_to(*grammar))
+    }
+
+    /// Does the same as [`key`] for the URL without its fragment, `url`.
+    #[must_use]
+    pub fn key(&self, url: &[u8]) -> Vec<u8> {
+        match &self.whatwg {
+            Some(WhatwgReading {
+                href: Cow::Borrowed(_),
+                ..
+            }) => key_of_components(&self.components),
+            // Without a fragment the serialization is that of the whole text.
+            Some(reading)
+                if is_site_scheme(self.components.scheme) && !reading.href.contains('#') =>
+            {
+                key_of_components(&components(reading.href.as_bytes()))
+            }
+            _ => key(url),
+        }
+    }
+
+    /// Returns WHATWG's serialization: the URL that a browser fetches.
+    #[must_use]
+    pub fn href(&self) -> Option<&str> {
+        self.whatwg.as_ref().map(|whatwg| whatwg.href.as_ref())
+    }
+}
+
+/// Returns a URL without its fragment in the form for comparing: one for all spellings that browsers
+/// fetch as one URL; with scheme and host in lower case, without the default port of its scheme, with
+/// the escapes of unreserved characters decoded and the others in upper-case hexadecimal.
+#[must_use]
+pub fn key(url: &[u8]) -> Vec<u8> {
+    let written = components(url);
+    let reading =
+        if is_site_scheme(written.scheme) && canonical(url).is_none() && !url.contains(&b'#') {
+            whatwg(url)
+        } else {
+            None
+        };
+    match reading {
+        Some(reading) => key_of_components(&components(reading.href.as_bytes())),
+        None => key_of_components(&written),
+    }
+}
+
+/// The schemes whose URLs WHATWG's serialization identifies.
+const SITES: [&[u8]; 5] = [b"http", b"https", b"ftp", b"ws", b"wss"];
+
+fn is_site_scheme(scheme: &[u8]) -> bool {
+    SITES.iter().any(|name| scheme.eq_ignore_ascii_case(name))
+}
+
+/// Returns `true` if RFC 3986 accepts a text as a `URI`.
+pub(super) fn rfc3986(full: &[u8]) -> bool {
+    std::str::from_utf8(full).is_ok_and(|text| iri_string::validate::iri::<UriSpec>(text).is_ok())
+}
+
+/// WHATWG's reading of a text.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct WhatwgReading<'u> {
+    /// The serialization: the URL that a browser fetches.
+    pub href: Cow<'u, str>,
+    /// `true` if its scheme is one of the special ones, which browsers fetch.
+    pub is_special: bool,
+    /// `true` if its host is an IP address.
+    pub is_address: bool,
+}
+
+impl From<url::Url> for WhatwgReading<'_> {
+    fn from(url: url::Url) -> Self {
+        WhatwgReading {
+            is_special: url.is_special(),
+            is_address: matches!(url.host(), Some(url::Host::Ipv4(_) | url::Host::Ipv6(_))),
+            href: Cow::Owned(url.into()),
+        }
+    }
+}
+
+/// Returns WHATWG's reading of a text; `None` if WHATWG rejects it.
+pub(super) fn whatwg(full: &[u8]) -> Option<WhatwgReading<'static>> {
+    url::Url::parse(&String::from_utf8_lossy(full))
+        .ok()
+        .map(WhatwgReading::from)
+}
+
+/// Returns WHATWG's reading of `full`, if it is canonical. RFC 3986 accepts it, too. Linear,
+/// without allocation.
+fn canonical(full: &[u8]) -> Option<WhatwgReading<'_>> {
+    let colon = full
+        .iter()
+        .position(|&byte| !is_lower_scheme_char(byte))
+        .filter(|&at| full[at] == b':')?;
+    let (scheme, rest) = (&full[..colon], &full[colon + 1..]);
+    let (is_special, is_canonical) = match scheme {
+        b"http" | b"https" | b"ftp" => (true, is_site(rest)),
+        // Special schemes with rules of their own.
+        b"file" | b"ws" | b"wss" => return None,
+        _ => (false, is_opaque(rest)),
+    };
+    if !is_canonical {
+        return None;
+    }
+    scheme.first().filter(|byte| byte.is_ascii_lowercase())?;
+    let href = Cow::Borrowed(std::str::from_utf8(full).ok()?);
+    Some(WhatwgReading {
+        href,
+        is_special,
+        is_address: false,
+    })
+}
+
+fn is_lower_scheme_char(byte: u8) -> bool {
+    byte.is_ascii_lowercase() || byte.is_ascii_digit() || matches!(byte, b'+' | b'-' | b'.')
+}
+
+/// Returns `true` for `//`, a name, and a path that begins with a slash.
+fn is_site(rest: &[u8]) -> bool {
+    let Some(site) = rest.strip_prefix(b"//") else {
+        return false;
+    };
+    let Some(slash) = memchr::memchr(b'/', site) else {
+        return false;
+    };
+    let (host, path) = site.split_at(slash);
+    is_name(host) && is_inert_text(path, DotSegments::Reject)
+}
+
+/// Returns `true` for a text that needs neither host nor slash, as after `mailto:`, `news:`,
+/// `urn:`.
+fn is_opaque(rest: &[u8]) -> bool {
+    let begins_opaque = rest
+        .first()
+        .is_some_and(|first| !matches!(first, b'/' | b'?' | b'#'));
+    begins_opaque && is_inert_text(rest, DotSegments::Accept)
+}
+
+/// Returns `true` for a name of at least two labels in lower case whose last label has letters
+/// only, so that it is no address.
+fn is_name(host: &[u8]) -> bool {
+    let mut labels = host.rsplit(|&byte| byte == b'.');
+    let last = labels.next().unwrap_or_default();
+    host.len() <= 253
+        && last.len() < host.len()
+        && is_label(last)
+        && last.iter().all(u8::is_ascii_lowercase)
+        && labels.all(is_label)
+}
+
+/// Returns `true` for a label in lower case without two hyphens in a row, so that it is no
+/// Punycode.
+fn is_label(label: &[u8]) -> bool {
+    (1..=63).contains(&label.len())
+        && label
+            .iter()
+            .all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || *byte == b'-')
+        && !label.starts_with(b"-")
+        && !label.ends_with(b"-")
+        && !label.windows(2).any(|pair| pair == b"--")
+}
+
+/// Treatment of a dot at the start of a segment and of an escaped dot.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum DotSegments {
+    /// Dots are bytes like others.
+    Accept,
+    /// The segment may be `.` or `..`, which WHATWG removes.
+    Reject,
+}
+
+/// Returns `true` if `text` consists of bytes that are serialized unchanged in path, query and
+/// fragment, of escapes, and of at most one `#`.
+fn is_inert_text(text: &[u8], dots: DotSegments) -> bool {
+    let mut at = 0;
+    let mut hashes = 0;
+    while let Some(run) = text[at..]
+        .iter()
+        .position(|&byte| !INERT[usize::from(byte)])
+    {
+        at += run;
+        let is_inert = match text[at] {
+            b'%' => escaped_byte(&text[at..])
+                .is_some_and(|byte| byte != b'.' || dots == DotSegments::Accept),
+            b'/' => text.get(at + 1) != Some(&b'.') || dots == DotSegments::Accept,
+            b'#' => {
+                hashes += 1;
+                hashes == 1
+            }
+            _ => false,
+        };
+        if !is_inert {
+            return false;
+        }
+        at += 1;
+    }
+    true
+}
+
+/// Bytes that are inert wherever they occur: unreserved ones, and most delimiters.
+const INERT: [bool; 256] = {
+    let mut inert = [false; 256];
+    let marks = b"-._~!$&()*+,;=:@?";
+    let mut at = 0;
+    while at < marks.len() {
+        inert[marks[at] as usize] = true;
+        at += 1;
+    }
+    let mut byte = b'0';
+    while byte <= b'z' {
+        inert[byte as usize] |= byte.is_ascii_alphanumeric();
+        byte += 1;
+    }
+    inert
+};
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// Returns `true` if a text is canonical; then asserts that the crates give the same answers.
+    fn check(text: &str) -> bool {
+        let Some(found) = canonical(text.as_bytes()) else {
+            return false;
+        };
+        assert!(rfc3986(text.as_bytes()), "{text}");
+        assert_eq!(Some(found), whatwg(text.as_bytes()), "{text}");
+        true
+    }
+
+    #[test]
+    fn equivalent_urls_have_one_key() {
+        let same = |a: &str, b: &str| assert_eq!(key(a.as_bytes()), key(b.as_bytes()), "{a} {b}");
+        same("HTTP://EXAMPLE.org:80/%7euser", "http://example.org/~user");
+        same("ftp://u%40@h:021/a%2fb", "ftp://u%40@h/a%2Fb");
+        same("News:Comp.X", "news:Comp.X");
+        // What browsers fetch as one.
+        same(
+            "http://B\u{FC}cher.example/\u{E9}",
+            "http://xn--bcher-kva.example/%C3%A9",
+        );
+        same("http://h.example/a/../b/./c", "http://h.example/b/c");
+        same("http://0x7f.1/", "http://127.0.0.1");
+        same("http://[0:0::1]/", "http://[::1]/");
+        same("http:\\\\h.example\\a", "http://h.example/a");
+        same("http://h", "HTTP://H:80/");
+        same("ftp://h?q", "ftp://h/?q");
+        assert_eq!(key(b"gopher://h"), b"gopher://h");
+        assert_eq!(key(b"http://h/A?b#c"), b"http://h/A?b#c");
+        assert_ne!(key(b"http://h:8080/"), key(b"http://h/"));
+    }
+
+    #[test]
+    fn most_urls_are_canonical() {
+        for text in [
+            "http://www.example.org/a/b.html",
+            "https://a-b.example.co.uk/~x/?q=1&r=%7e#top",
+            "ftp://ftp.example.org/pub/x;type=a",
+            "mailto:joe@example.org",
+            "news:comp.infosystems.www.misc",
+            "urn:isbn:0-395-36341-1",
+        ] {
+            assert!(check(text), "{text}");
+        }
+    }
+
+    #[test]
+    fn urls_that_browsers_change_are_not_canonical() {
+        for text in [
+            "http://Example.org/",
+            "http://example.org",
+            "http://example.org:80/",
+            "http://u@example.org/",
+            "http://1.2.3.4/",
+            "http://a.0x1/",
+            "http://xn--a.example/",
+            "http://example.org/a/../b",
+            "http://example.org/%2E%2e/",
+            "http://example.org/it's?it's",
+            "http://example.org/#a#b",
+            "http://example.org/%zz",
+            "HTTP://example.org/",
+            "mailto:/a/../b",
+            "file:x",
+            "1a:b",
+        ] {
+            assert!(canonical(text.as_bytes()).is_none(), "{text}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn the_crates_give_the_same_answers(
+            scheme in "(http|https|ftp|mailto|news|[a-z0-9+.-]{1,4})",
+            middle in "(://|:|:/)[a-z0-9.-]{0,9}(\\.[a-z0-9.-]{1,5})?(:[0-9]{1,3})?",
+            rest in "(/[A-Za-z0-9._~!$&'()*+,;=:@/?%#|^{}-]{0,12}){0,3}",
+        ) {
+            check(&format!("{scheme}{middle}{rest}"));
+        }
+
+        #[test]
+        fn escapes_and_dots_are_no_exception(rest in "(/|\\.|%2e|%2E|%41|a|\\?|#|;|:){0,9}") {
+            check(&format!("http://a.example/{rest}"));
+            check(&format!("mailto:{rest}"));
+        }
+    }
+}

@@ -1,0 +1,82 @@
+//! Faults that tests plant in the program, to prove that the tests catch them. Without the feature
+//! `planted-faults` there are none.
+
+/// A fault. `URLSPOOL_PLANTED` names it by its variant.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PlantedFault {
+    /// The state is committed before the data that it describes.
+    StateBeforeData,
+    /// Folders are not synced after a rename.
+    NoDirectorySync,
+    /// A message counts as read before its records are committed.
+    AdvanceOnRead,
+    /// A report of lost notifications is ignored.
+    IgnoreOverflow,
+    /// Mailboxes are read while others hold their locks.
+    NoLock,
+    /// The map of quoted-printable is off by one byte.
+    MapOffByOne,
+    /// Some separators of an mbox are taken for text.
+    LostSeparator,
+    /// The last byte of base64 is dropped.
+    DroppedLastByte,
+    /// The walk over the parts of a message panics, as do the next five, if it sees `MARK`.
+    PanicInMessage,
+    /// The walk over the parts of a message ends the process, if it sees `MARK`.
+    #[cfg(feature = "planted-faults")]
+    AbortInMessage,
+    /// The header of a message.
+    PanicInHeader,
+    /// The division of a block into messages.
+    PanicInSplit,
+    /// The decoder of a compressed file.
+    PanicInDecompressor,
+    /// The reader of an archive, on the name of a member.
+    PanicInArchive,
+    /// The reader of a document.
+    PanicInDocument,
+    /// The maker of a page with such a search.
+    PanicInPage,
+}
+
+/// The bytes on which the program panics if one of these faults is planted.
+#[cfg(feature = "planted-faults")]
+const MARK: &[u8] = b"planted panic";
+
+/// Returns `true` if `URLSPOOL_PLANTED` names this fault. It is read once.
+#[cfg(feature = "planted-faults")]
+pub fn is_planted(fault: PlantedFault) -> bool {
+    use std::sync::OnceLock;
+    static NAME: OnceLock<Option<String>> = OnceLock::new();
+    let name = NAME.get_or_init(|| std::env::var("URLSPOOL_PLANTED").ok());
+    name.as_deref()
+        .is_some_and(|name| name == format!("{fault:?}"))
+}
+
+/// Panics if the fault is planted and the bytes hold the mark.
+///
+/// # Panics
+///
+/// That is its purpose.
+#[cfg(feature = "planted-faults")]
+pub fn panic_at_mark(fault: PlantedFault, bytes: &[u8]) {
+    let has_mark = || memchr::memmem::find(bytes, MARK).is_some();
+    if fault == PlantedFault::PanicInMessage
+        && is_planted(PlantedFault::AbortInMessage)
+        && has_mark()
+    {
+        std::process::abort();
+    }
+    assert!(!is_planted(fault) || !has_mark(), "a planted panic");
+}
+
+/// Returns `false`: faults are planted only with the feature `planted-faults`.
+#[must_use]
+#[cfg(not(feature = "planted-faults"))]
+pub fn is_planted(_: PlantedFault) -> bool {
+    false
+}
+
+/// Does nothing: faults are planted only with the feature `planted-faults`.
+#[cfg(not(feature = "planted-faults"))]
+pub fn panic_at_mark(_: PlantedFault, _: &[u8]) {}

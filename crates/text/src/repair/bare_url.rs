@@ -1,0 +1,322 @@
+//! A URL without a wrapper: the run of characters that contains it, and the lines over which a
+//! mailer broke it.
+//!
+//! Also addresses in which an archive wrote ` at ` for the `@`. Pipermail does so in the pages and
+//! mailboxes that it publishes, for every `@` with a word on both sides, to hide addresses from spammers.
+
+use super::continuation::{Continuation, continuations};
+use super::elsewhere::Elsewhere;
+use super::notation::{bracketed_identifier, pieces_with_marks};
+use super::quote_marks::{QuoteStyle, marks};
+use super::quoted_printable::{Residue, ResidueText, holds_residue, push_over_soft_breaks};
+use super::rewritten_link::push_to_end;
+use super::url_run::{BareWord, LineBreakPolicy, after_slashes, ends_with_page, url_run_end};
+use super::{LogicalLine, Repair, is_blank, is_line_end, line_end};
+use crate::byte_scan::prefix_len;
+use crate::grammar::{BareRequirement, Scheme};
+use crate::limits::CONTINUATION_BYTES;
+use crate::scan::Rules;
+use crate::span::Span;
+
+/// Unfolds `word` into `line`: its run of characters and, by the wide rules, the runs at the start
+/// of the next lines that may continue it, each after a join with its confidence. Also by the wide
+/// rules, residue of quoted-printable is decoded, and an address whose `@` was hidden gets it back;
+/// then no other lines are joined. Last, other notations are undone.
+pub fn unfold_bare_word(
+    text: &[u8],
+    word: &BareWord,
+    elsewhere: Option<&dyn Elsewhere>,
+    line: &mut LogicalLine,
+) {
+    unfold(text, word, Residue::Decode, elsewhere, line);
+    if line.is_decoded() {
+        unfold(
+            text,
+            word,
+            Residue::Keep,
+            elsewhere,
+            line.written.insert(Box::default()),
+        );
+    }
+}
+
+/// Unfolds a word. Residue of quoted-printable is decoded or kept.
+fn unfold(
+    text: &[u8],
+    word: &BareWord,
+    residue: Residue,
+    elsewhere: Option<&dyn Elsewhere>,
+    line: &mut LogicalLine,
+) {
+    line.clear();
+    if word.rules == Rules::Wide
+        && let Some(identifier) = bracketed_identifier(text, word.from)
+    {
+        line.push(text, word.from, identifier.start - 1);
+        line.push(text, identifier.start, identifier.end);
+        line.repairs.add(Repair::Brackets);
+        return;
+    }
+    unfold_word(text, word, residue, elsewhere, line);
+    if word.rules == Rules::Wide {
+        line.undo_notations();
+        line.remove_break_marks(text, word.from);
+    }
+}
+
+/// Unfolds a word that is no identifier in brackets, as it is written.
+fn unfold_word(
+    text: &[u8],
+    word: &BareWord,
+    residue: Residue,
+    elsewhere: Option<&dyn Elsewhere>,
+    line: &mut LogicalLine,
+) {
+    let end = url_run_end(text, word.from, word.before, word.rules, word.max_bytes);
+    let marked = Some(Span::new(word.from, end)).filter(|_| word.rules == Rules::Wide);
+    if let Some(pieces) = marked.and_then(|head| pieces_with_marks(text, head)) {
+        for (number, piece) in pieces.iter().enumerate() {
+            let before = number
+                .checked_sub(1)
+                .map_or(piece.start, |at| pieces[at].end);
+            if text[before..piece.start]
+                .iter()
+                .any(|&byte| is_line_end(byte))
+            {
+                line.repairs.add(Repair::BareContinuation);
+            }
+            line.push(text, piece.start, piece.end);
+        }
+        line.repairs.add(Repair::Escape);
+        return;
+    }
+    let is_encoded = residue == Residue::Decode && holds_residue(text, word, end);
+    let is_joined = is_encoded && push_over_soft_breaks(text, word, end, line);
+    if !is_encoded {
+        line.push(text, word.from, end);
+    }
+    if word.rules == Rules::Wide && append_hidden_host(text, end, line) {
+        return;
+    }
+    let head = Span::new(word.from, end);
+    let may_join = !is_joined && word.rules == Rules::Wide && word.breaks != LineBreakPolicy::Keep;
+    let is_written = word.breaks == LineBreakPolicy::Join && !is_encoded;
+    if may_join && !(is_written && push_to_end(text, head, line)) {
+        let found = continuations(text, head, word.breaks, elsewhere);
+        append_continuations(text, &found, residue, line);
+    }
+    if is_encoded {
+        line.decode_escapes(ResidueText::Word);
+    }
+}
+
+/// Appends the continuations of a bare URL.
+fn append_continuations(
+    text: &[u8],
+    found: &[Continuation],
+    residue: Residue,
+    line: &mut LogicalLine,
+) {
+    for next in found {
+        let hyphen = line.text().last() == Some(&b'-');
+        let is_soft = 0 < next.dropped && line.text().last() == Some(&b'=');
+        if !is_soft || residue == Residue::Decode {
+            line.drop_last(next.dropped);
+        }
+        let repairs = [
+            Some(Repair::BareContinuation),
+            hyphen.then_some(Repair::Hyphen),
+            next.quoted.then_some(Repair::QuotePrefix),
+            (is_soft && residue == Residue::Decode).then_some(Repair::QuotedPrintable),
+        ];
+        line.join(
+            repairs.into_iter().flatten().collect(),
+            next.confidence(),
+            next.features,
+        );
+        line.push(text, next.token.start, next.token.end);
+    }
+}
+
+/// Confidence in an address whose `@` was written as ` at `.
+pub const AT_SIGN_CONFIDENCE: f32 = 0.95;
+
+/// The text that stands for the `@`.
+const HIDDEN: &[u8] = b" at ";
+
+/// Returns the range of the host name at `start`, if there is one.
+pub(super) fn host_at(text: &[u8], start: usize) -> Option<Span> {
+    let rest = text.get(start..)?;
+    let len = prefix_len(rest, |byte| {
+        byte.is_ascii_alphanumeric() || matches!(*byte, b'-' | b'.')
+    });
+    let begins = rest.first().is_some_and(u8::is_ascii_alphanumeric);
+    begins.then_some(Span::new(start, start + len))
+}
+
+/// Returns `true` if `url` is the beginning of an address whose `@` is missing: a scheme of
+/// addresses and a local part.
+pub(super) fn is_local_part(url: &[u8]) -> bool {
+    let colon = memchr::memchr(b':', url);
+    colon.is_some_and(|colon| {
+        let local = &url[colon + 1..];
+        Scheme::named(&url[..colon]).is_some_and(|row| {
+            matches!(
+                row.bare,
+                BareRequirement::Mailbox(_) | BareRequirement::News
+            )
+        }) && !local.is_empty()
+            && memchr::memchr3(b'@', b'?', b'/', local).is_none()
+            && local
+                .last()
+                .is_some_and(|&last| last.is_ascii_alphanumeric() || last == b'_')
+    })
+}
+
+/// Appends the `@` and the host after the local part `line`, which ends at `end` in the text, if
+/// ` at ` and a host with a dot follow it there. A line may be broken at the blanks, and after a
+/// hyphen or dot of the host. After the host of an address in a path, the path goes on.
+pub(super) fn append_hidden_host(text: &[u8], end: usize, line: &mut LogicalLine) -> bool {
+    let Some(host) = hidden_host(text, end) else {
+        return false;
+    };
+    let is_address = is_local_part(line.text());
+    if !is_address && !ends_with_name(line.text()) {
+        return false;
+    }
+    let rest = host_rest(text, host);
+    let has_dot = [Some(host), rest]
+        .into_iter()
+        .flatten()
+        .any(|part| part.of(text).contains(&b'.'));
+    let after = rest.unwrap_or(host).end;
+    if !has_dot || !is_address && text.get(after) != Some(&b'/') {
+        return false;
+    }
+    line.push_decoded(b'@', host.start - 2);
+    line.push(text, host.start, host.end);
+    line.repairs.add(Repair::AtSign);
+    if let Some(rest) = rest {
+        line.repairs.add(Repair::LineBreak);
+        line.push(text, rest.start, rest.end);
+    }
+    if !is_address {
+        let end = url_run_end(text, after, None, Rules::Wide, CONTINUATION_BYTES);
+        line.push(text, after, end);
+    }
+    true
+}
+
+/// Returns the range of the host, or of its beginning, after ` at ` at `end`.
+fn hidden_host(text: &[u8], end: usize) -> Option<Span> {
+    let word = after_blanks(text, end).filter(|&word| text[word..].starts_with(b"at"))?;
+    host_at(text, after_blanks(text, word + 2)?)
+}
+
+/// Returns the rest of a host that is broken after a hyphen or a dot, on the next line.
+fn host_rest(text: &[u8], host: Span) -> Option<Span> {
+    let is_open = matches!(host.of(text).last(), Some(b'-' | b'.'));
+    let is_broken = is_open && text.get(host.end).is_some_and(|&byte| is_line_end(byte));
+    host_at(text, after_blanks(text, host.end).filter(|_| is_broken)?)
+}
+
+/// Returns the offset after the white space at `at`, with at most one line end and the quote marks
+/// after it. `None` if there is no white space.
+fn after_blanks(text: &[u8], at: usize) -> Option<usize> {
+    let blanks = |at: usize| at + prefix_len(&text[at..], |&byte| is_blank(byte));
+    let mut end = blanks(at);
+    if text.get(end).is_some_and(|&byte| is_line_end(byte)) {
+        // No mark goes over a line end.
+        let rest = Span::new(line_end(text, end).next, text.len());
+        end = blanks(marks(text, rest, QuoteStyle::Wide).end);
+    }
+    (at < end).then_some(end)
+}
+
+/// Returns `true` if `url` has a host and ends with a name that can be the local part of an address
+/// in its path, or of one with the user's name before its host.
+fn ends_with_name(url: &[u8]) -> bool {
+    after_slashes(url).is_some_and(|from| {
+        let name = url[from..].rsplit(|&byte| byte == b'/').next();
+        memchr::memchr2(b'?', b'#', url).is_none()
+            && name.is_some_and(|name| {
+                name.last().is_some_and(u8::is_ascii_alphanumeric)
+                    && !ends_with_page(name)
+                    && name.iter().all(|byte| {
+                        byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'.' | b'_' | b'+')
+                    })
+            })
+    })
+}
+
+/// Returns `url`, the value of an attribute, with an `@` for ` at `, if it is an address that an
+/// archive hid.
+#[must_use]
+pub fn restore_at_sign(url: &[u8]) -> Option<Vec<u8>> {
+    let at = memchr::memmem::find(url, HIDDEN).filter(|&at| is_local_part(&url[..at]))?;
+    let host = host_at(url, at + HIDDEN.len())?;
+    Some([&url[..at], b"@", &url[host.start..]].concat())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The logical line of the word at the start of a text.
+    fn unfolded(text: &str) -> String {
+        let word = BareWord {
+            from: 0,
+            before: None,
+            rules: Rules::Wide,
+            breaks: LineBreakPolicy::Keep,
+            max_bytes: usize::MAX,
+        };
+        let mut line = LogicalLine::default();
+        unfold_bare_word(text.as_bytes(), &word, None, &mut line);
+        String::from_utf8(line.text().to_vec()).unwrap()
+    }
+
+    #[test]
+    fn at_stands_for_the_at_sign_in_any_scheme_and_over_lines() {
+        for (text, meant) in [
+            ("mailto:joe at a.example]", "mailto:joe@a.example"),
+            ("mailto:joe at\n> a.example]", "mailto:joe@a.example"),
+            (
+                "mailto:list-bounces at a-\n> b.example]",
+                "mailto:list-bounces@a-b.example",
+            ),
+            (
+                "http://a.example/list at b.example/1.html x",
+                "http://a.example/list@b.example/1.html",
+            ),
+            (
+                "http://a.example/list at b.example x",
+                "http://a.example/list",
+            ),
+            (
+                "http://a.example/b.html at c.example/d",
+                "http://a.example/b.html",
+            ),
+            ("http://a.example/ at b.example/", "http://a.example/"),
+            ("mailto:joe at home", "mailto:joe"),
+        ] {
+            assert_eq!(unfolded(text), meant);
+        }
+    }
+
+    #[test]
+    fn an_address_in_an_attribute_gets_its_at_sign() {
+        assert_eq!(
+            restore_at_sign(b"mailto:joe at foo.example?subject=x").as_deref(),
+            Some(&b"mailto:joe@foo.example?subject=x"[..])
+        );
+        for url in [
+            "mailto:a@b.example at c.example",
+            "http://a at b.example",
+            "mailto:joe at ",
+            "mailto: at b.example",
+        ] {
+            assert_eq!(restore_at_sign(url.as_bytes()), None, "{url}");
+        }
+    }
+}

@@ -1,0 +1,798 @@
+//! The features of a line break after a bare URL: one table, each row with its weight.
+//!
+//! A feature is a fact about the URL, the next line, or the layout that makes a continuation more
+//! or less likely, or impossible. The weights are those of a logistic regression on labelled line
+//! breaks; `docs/joins.md` says how they were fitted, and compares stated with observed confidence on
+//! archives that were held out.
+
+use std::cell::{Cell, OnceCell};
+
+use memchr::memmem;
+
+use super::line_break::{FollowingLine, LineBreak, is_soft_break};
+use super::line_layout::{
+    FILLED_COLUMNS, WIDEST_COLUMNS, columns, indentation, prose_columns, trim_end,
+};
+use super::token::{ContinuationToken, bare};
+use super::url_head::UrlHead;
+use super::{Continuation, LIKELY_POINTS};
+use crate::repair::elsewhere::{Elsewhere, JoinedReading};
+use crate::repair::quote_marks::UNICODE_BAR;
+use crate::repair::{is_blank, set_bits};
+
+/// A feature of a line break after a bare URL: evidence that the next line continues the URL, or
+/// that it does not.
+#[derive(Debug)]
+pub struct Feature {
+    name: &'static str,
+    points: f32,
+    is_present: fn(&Evidence<'_, '_>) -> bool,
+}
+
+impl Feature {
+    /// The name used in explanations.
+    #[must_use]
+    pub fn name(&self) -> &'static str {
+        self.name
+    }
+
+    /// The weight in points, a multiple of a quarter. A positive weight favours a continuation;
+    /// with one of minus infinity there is none.
+    #[must_use]
+    pub fn points(&self) -> f32 {
+        self.points
+    }
+}
+
+/// The probability that a URL continues over a line break with `points`, the logarithm of the odds.
+pub(super) fn confidence(points: f32) -> f32 {
+    1.0 / (1.0 + (-points).exp())
+}
+
+/// Every feature.
+///
+/// *The URL* is the part read so far, without what a program inserted at its end to break the line,
+/// and *its line* is the line that its last byte is on. *The token* is the run of characters at the
+/// start of the next line that can belong to a URL, after quote marks and comment leads.
+pub(super) static FEATURES: [Feature; ROWS] = [
+    // The token begins another URL. `http://` alone continues with the host, whatever it is called.
+    never("other-url", |at| {
+        at.token.begins_url() && !(at.head.is_scheme() && at.token.begins_host_label())
+    }),
+    // The token is a defanged host or address, or a scheme or host whose delimiter stands between
+    // blanks follows: `http ://a.example`, `a [.] example`.
+    never("defanged", |at| {
+        is_defanged(at, &at.token) || !at.line_break.whole_line && begins_spaced(at)
+    }),
+    // A scheme alone does not take a word for its host.
+    never("word-as-host", |at| {
+        at.head.is_scheme() && !at.token.names_host()
+    }),
+    // A blank line, or one with quote marks alone, ends a paragraph, unless a program inserted such
+    // lines everywhere, or the URL ends with a character that hardly any URL ends with.
+    never("blank", |at| {
+        let is_open = has_full_line(at) && at.head.ends_with(b"-=&%");
+        at.line_break.marks.blank_between && !is_open && !at.line_break.has_inserted_blanks()
+    }),
+    // One site under the other: on short lines, or before a third one.
+    never("site-list", |at| {
+        is_second_host(at)
+            && !at.line_break.is_continued()
+            && at.head.ends_with_alnum()
+            && (at.width < FILLED_COLUMNS || at.follow() == FollowingLine::Site)
+    }),
+    // A frequent word or a closing. A line that was cut again and again has short rests.
+    never("word", |at| {
+        at.token.is_stop_word() && !at.line_break.follows_cut() && !at.head.ends_with(b"-")
+    }),
+    // A branch or tag after the URL of a git repository: `git request-pull` writes `URL NAME`.
+    never("git-name", is_reference),
+    never("punctuation", |at| {
+        // A rule was glued to the end of the URL.
+        let ends_with_rule = at.head.url.ends_with(b"----") || at.head.url.ends_with(b"____");
+        ends_with_rule
+            || at.token.is_punctuation() && !is_lone_end(at)
+            || at.token.is_rule()
+                && !is_incomplete(at)
+                && !(at.token.all.starts_with(b"//") && at.head.ends_with(b"-=:"))
+    }),
+    // Other notations: a line of a diffstat or table, a property of a calendar, a directive of the C
+    // preprocessor, a request of roff, the next attribute of an element, a relative path.
+    never("notation", is_notation),
+    // A URL that begins in ASCII continues in ASCII, and is not broken after a soft hyphen, which is none.
+    never("foreign", |at| {
+        !at.token.all.is_ascii() && at.head.url.is_ascii() && at.dropped != SOFT_HYPHEN.len()
+    }),
+    // Two lines of a patch with different signs.
+    never("patch", |at| at.line_break.changes_in_diff()),
+    // A `mailto:` URL whose address the token does not complete.
+    never("address-complete", |at| {
+        at.head.is_mailbox() && !at.head.address_continues(&at.token)
+    }),
+    // Always present: most line breaks after a URL end it.
+    row("base", -1.25, |_| true),
+    // The URL ended with a `=` of quoted-printable or a `\` that joins lines, left over from another
+    // encoding, or with a soft hyphen; or a program that leaves blanks at soft line ends (RFC 3676,
+    // `DelSp`) broke the line inside a word.
+    row("soft", 2.5, |at| {
+        0 < at.dropped || is_soft_break(at.line_break)
+    }),
+    // The URL ends with a hyphen. Mailers prefer to break lines after one.
+    row("hyphen", 3.75, |at| at.head.ends_with(b"-")),
+    // Without the token the URL is not whole: it ends inside its host, query, escape, extension,
+    // digest or Message-ID, and the token can complete it.
+    row("incomplete", 2.0, is_incomplete),
+    // A whole identifier: of a commit, of a line of a source file, or the host of a Message-ID; or
+    // the extension of a file, or a host alone, and the token does not begin what may follow.
+    row("whole-id", -2.0, is_whole_id),
+    row("whole-file", -3.5, is_whole_file),
+    row("whole-host", -1.5, |at| {
+        at.head.ends_with_host() && !at.token.follows_host()
+    }),
+    // Sentence punctuation or a closing bracket: probably the end of a sentence.
+    row("head-punct", -1.75, |at| at.head.ends_with(b",;:!)'*]}")),
+    // The line of the URL ends at a column at which programs cut words, whatever they are. A line
+    // that another program has broken again counts with its rest.
+    row("cut-column", 1.25, |at| {
+        (CUT_COLUMNS.contains(&at.width) || is_rejoined_cut(at)) && at.head.ends_with_alnum()
+    }),
+    row("short-line", -1.75, has_short_line),
+    row("full-line", 2.5, has_full_line),
+    // Longer than any program fills lines: this program does not break lines.
+    row("overlong", -0.25, |at| {
+        WIDEST_COLUMNS < at.width && at.head.ends_with_alnum()
+    }),
+    // The URL is the first text of its line, except for numbers, bullets and brackets: it was put on
+    // a line of its own because it is long.
+    row("url-first", 1.0, url_starts_line),
+    // A URL broken once is often broken again.
+    row("chain", 2.25, |at| {
+        at.line_break.is_continued() && !is_whole_id(at) && !is_whole_file(at)
+    }),
+    // An earlier line was cut inside the URL, and the upper line has its rest: the author's line goes
+    // on.
+    row("rest-of-cut", 0.5, |at| {
+        at.line_break.follows_cut() && !is_whole_id(at) && !is_whole_file(at)
+    }),
+    row("one", 0.75, is_alone),
+    // The line after the token is blank or does not exist: the rest of a URL often ends a paragraph.
+    row("ends-para", 0.75, |at| at.follow() == FollowingLine::Blank),
+    // A blank line, the URL, the token alone on its line, a blank line.
+    row("own-para", 2.0, is_own_paragraph),
+    // How much the token looks like a piece of a URL: the number of its marks. The strongest row
+    // counts alone.
+    row("marks-1", -0.5, |at| at.marks() == 1),
+    row("marks-3", 1.75, |at| 3 <= at.marks()),
+    // One or two letters or digits that make no word, alone after a full line.
+    row("tiny", 2.0, |at| {
+        at.line_break.whole_line && at.token.is_tiny() && FILLED_COLUMNS <= at.width
+    }),
+    // The rest of a number or of a name in capitals, or a number after a slash or hyphen.
+    row("number", 2.0, continues_number),
+    // A capitalized word: probably a name or a new sentence.
+    row("capitalized", -2.25, is_name),
+    // A colon at the end, or a word, a colon and more text: the label of a field in a list or header.
+    row("label", -3.75, |at| {
+        at.token.all.ends_with(b":")
+            || at.token.is_labelled() && !is_incomplete(at) && !has_colons(at)
+    }),
+    // A word without marks, and more text.
+    row("more-text", -4.75, |at| {
+        at.marks() == 0 && !at.ends_line && !at.head.ends_with(b"-") && !is_incomplete(at)
+    }),
+    // Several short words that end with a sign follow the token on its line, as in a line of Geek code.
+    row("odd-words", -1.0, |at| {
+        ODD_WORDS <= odd_words(at.line_break.rest())
+    }),
+    // A mail address or a telephone number, as in a signature.
+    row("address", -3.0, |at| {
+        is_address(at) && !at.head.is_mailbox()
+    }),
+    // The token begins with the name of a host, and the URL already has its host.
+    row("second-host", -2.25, is_second_host),
+    // The next line is something else: a call of a function or an assignment, an option, the commit
+    // after the URL of a program in brackets, a date, a quote mark of letters, or the end of a server's
+    // reply in a report of a mail that was not delivered.
+    row("other-text", -2.5, is_other_text),
+    // The token contains the partner of the bracket or quote before the URL, which was not closed
+    // inside the URL: the URL extends up to it.
+    row("closer", 3.0, |at| {
+        is_closed(at) && !is_commit_of_program(at)
+    }),
+    // The joined URL was found whole: in another place of the message or of the archive. Searched for
+    // only if it may decide.
+    row(SEEN_WHOLE, SEEN_WHOLE_POINTS, |at| {
+        LIKELY_POINTS <= at.points.get() + SEEN_WHOLE_POINTS && is_whole(at)
+    }),
+    // The same URL stands before the same token in several messages that do not quote each other,
+    // and the joined URL was found whole in none.
+    // Decides one labelled place, a line of Geek code below a home page.
+    row("pair-repeats", -3.75, recurs),
+    // The surrounding prose has lines long enough for the token to have fitted on the line of the
+    // URL: the line was not broken for lack of room. Last, because it is expensive to find out.
+    row("fits", -1.25, |at| {
+        let needed = at.width + " ".len() + columns(at.token.bare);
+        !at.line_break.follows_cut() && needed <= prose_columns(at.line_break.nearby())
+    }),
+];
+
+/// Number of features.
+const ROWS: usize = 45;
+
+/// A feature that the labels may weigh.
+const fn row(
+    name: &'static str,
+    points: f32,
+    is_present: fn(&Evidence<'_, '_>) -> bool,
+) -> Feature {
+    Feature {
+        name,
+        points,
+        is_present,
+    }
+}
+
+/// A feature with which no URL continues.
+const fn never(name: &'static str, is_present: fn(&Evidence<'_, '_>) -> bool) -> Feature {
+    row(name, f32::NEG_INFINITY, is_present)
+}
+
+/// The name of the feature of a joined URL that was found whole. With it no other feature excludes
+/// the continuation.
+const SEEN_WHOLE: &str = "seen-whole";
+
+/// Its weight, chosen and not fitted: where it is present nearly all joins are right, so that the
+/// likeliest weight has no bound. Of the labelled places of three archives, 506 of 557 broken URLs are
+/// joined without the row, 512 with the evidence of each message, 526 with that of the archive, and
+/// 509 of 522, 515 of 528 and 529 of 542 joins are right. Weights from 7 to 9 decide the same places.
+const SEEN_WHOLE_POINTS: f32 = 9.0;
+
+/// A set of features.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Features(u128);
+
+impl Features {
+    /// The features in the set, in the order of the table.
+    pub fn iter(self) -> impl Iterator<Item = &'static Feature> {
+        set_bits(self.0).map(|bit| &FEATURES[bit])
+    }
+
+    /// Returns `true` if the joined URL was found whole.
+    pub(super) fn has_whole(self) -> bool {
+        self.iter().any(|feature| feature.name == SEEN_WHOLE)
+    }
+
+    /// The sum of the weights. Exact: they are multiples of a quarter.
+    #[must_use]
+    pub fn points(self) -> f32 {
+        self.iter().map(Feature::points).sum()
+    }
+
+    /// The probability, from 0 to 1, that the URL continues over the line break.
+    #[must_use]
+    pub fn confidence(self) -> f32 {
+        confidence(self.points())
+    }
+}
+
+#[cfg(test)]
+impl FromIterator<&'static Feature> for Features {
+    fn from_iter<I: IntoIterator<Item = &'static Feature>>(all: I) -> Features {
+        let number = |feature: &Feature| FEATURES.iter().position(|row| row.name == feature.name);
+        Features(all.into_iter().filter_map(number).map(|at| 1 << at).sum())
+    }
+}
+
+/// Minimum number of columns of a line that no program breaks before a short word.
+const FULL_COLUMNS: usize = 70;
+
+/// Numbers of columns at which programs cut words: Outlook at 76; pine, terminals and programs of
+/// USENET at 79 or 80.
+const CUT_COLUMNS: [usize; 3] = [76, 79, 80];
+
+/// Numbers of columns of lines that end with a soft `=`. Quoted-printable lines have at most 76
+/// characters (RFC 2045, section 6.7), and encoders differ in what they count.
+const SOFT_COLUMNS: std::ops::RangeInclusive<usize> = 70..=79;
+
+/// U+00AD, which is visible only where a line was broken at it.
+const SOFT_HYPHEN: &[u8] = "\u{AD}".as_bytes();
+
+/// Number of bytes after the token that are searched for the partner of a bracket before the URL: a
+/// full stop and the bracket.
+const CLOSER_BYTES: usize = 4;
+
+/// Number of bytes after the token in which blanks are ignored, so that a scheme or host whose
+/// delimiter stands between blanks is seen: ` [dot]`.
+const SPACED_BYTES: usize = 6;
+
+/// Minimum number of odd words that follow the token on its line.
+const ODD_WORDS: usize = 2;
+
+/// Maximum number of bytes of an odd word.
+const ODD_BYTES: usize = 7;
+
+/// Maximum number of lines with which a URL is joined to see whether it occurs whole.
+const WHOLE_LINES: usize = 4;
+
+/// Evaluates the continuation of `url` by the token after `line_break`. `None` if it has fewer than
+/// `least_points`.
+pub(super) fn evaluate(
+    line_break: &LineBreak<'_>,
+    url: &[u8],
+    elsewhere: Option<&dyn Elsewhere>,
+    least_points: f32,
+) -> Option<Continuation> {
+    let evidence = Evidence::of(line_break, url, elsewhere)?;
+    let mut features = Features::default();
+    let mut points = 0.0;
+    for (number, feature) in FEATURES.iter().enumerate() {
+        let excludes = feature.points == f32::NEG_INFINITY;
+        if (feature.is_present)(&evidence) && !(excludes && is_whole(&evidence)) {
+            features.0 |= 1 << number;
+            points += feature.points;
+            evidence.points.set(points);
+        }
+        // The features that exclude a continuation come first, and the last one, which costs most,
+        // can only lower the sum.
+        let is_decided = points == f32::NEG_INFINITY || ROWS - 2 <= number;
+        if is_decided && points < least_points {
+            return None;
+        }
+    }
+    Some(Continuation {
+        token: line_break.token,
+        dropped: evidence.dropped,
+        quoted: line_break.marks.quoted,
+        whole_line: line_break.whole_line,
+        features,
+    })
+}
+
+/// A line break with what the features are about.
+struct Evidence<'u, 't> {
+    line_break: &'u LineBreak<'t>,
+    /// The URL, without the bytes at its end that were inserted.
+    head: UrlHead<'u>,
+    token: ContinuationToken<'t>,
+    /// Number of bytes that a program inserted at the end of the URL to break the line.
+    dropped: usize,
+    /// Number of columns of the line of the URL.
+    width: usize,
+    /// `true` if nothing but blanks, or the quote that closes the one before the URL and punctuation
+    /// or the end of a tag, follows the token.
+    ends_line: bool,
+    /// Number of marks of a URL in the token.
+    marks: OnceCell<usize>,
+    /// `true` if the URL without the token cannot be whole, and the token can complete it.
+    is_incomplete: OnceCell<bool>,
+    elsewhere: Option<&'u dyn Elsewhere>,
+    is_whole: OnceCell<bool>,
+    /// The sum of the weights so far.
+    points: Cell<f32>,
+}
+
+impl<'u, 't> Evidence<'u, 't> {
+    /// Returns `None` if no token follows that may continue `url`, or it has no `//`.
+    fn of(
+        line_break: &'u LineBreak<'t>,
+        url: &'u [u8],
+        elsewhere: Option<&'u dyn Elsewhere>,
+    ) -> Option<Evidence<'u, 't>> {
+        let dropped = leftover_bytes(line_break, url);
+        let head = UrlHead::new(&url[..url.len() - dropped])?;
+        let token = ContinuationToken::new(line_break.token_and(0))?;
+        Some(Evidence {
+            line_break,
+            head,
+            token,
+            dropped,
+            marks: OnceCell::new(),
+            is_incomplete: OnceCell::new(),
+            width: columns(line_break.upper_line()),
+            ends_line: line_break.whole_line || is_last_of_quote(line_break, url),
+            elsewhere,
+            is_whole: OnceCell::new(),
+            points: Cell::new(0.0),
+        })
+    }
+
+    /// Number of marks of a URL in the token. What only continues a URL counts twice.
+    fn marks(&self) -> usize {
+        *self
+            .marks
+            .get_or_init(|| self.token.marks(self.head.url) + 2 * usize::from(begins_query(self)))
+    }
+
+    fn follow(&self) -> FollowingLine {
+        self.line_break.follow()
+    }
+}
+
+/// Returns `true` if the joined URL was found whole.
+fn is_whole(at: &Evidence<'_, '_>) -> bool {
+    *at.is_whole.get_or_init(|| {
+        at.elsewhere
+            .is_some_and(|elsewhere| occurs_whole(at, elsewhere))
+    })
+}
+
+/// Returns `true` if the URL, joined with the token or with it and the words of the next lines, was
+/// found whole elsewhere.
+fn occurs_whole(at: &Evidence<'_, '_>, elsewhere: &dyn Elsewhere) -> bool {
+    let is_other = at.token.begins_url() && !at.head.is_scheme();
+    if is_other || !elsewhere.may_be_whole(at.head.url, at.token.all) {
+        return false;
+    }
+    let joined_at = at.head.url.len();
+    let mut url = [at.head.url, at.token.all].concat();
+    let mut line_break = at.line_break.clone();
+    for _ in 0..WHOLE_LINES {
+        if elsewhere.is_whole(JoinedReading {
+            url: &url,
+            joined_at,
+        }) {
+            return true;
+        }
+        let Some(next) = line_break.next().filter(|_| line_break.whole_line) else {
+            return false;
+        };
+        url.truncate(url.len() - leftover_bytes(&next, &url));
+        url.extend_from_slice(next.token_and(0));
+        line_break = next;
+    }
+    false
+}
+
+/// Returns `true` if the join recurs, and its URL was not found whole.
+fn recurs(at: &Evidence<'_, '_>) -> bool {
+    at.elsewhere
+        .is_some_and(|elsewhere| elsewhere.recurs(at.head.url, at.token.all) && !is_whole(at))
+}
+
+/// Returns `true` if the line of the URL is about as long as programs make full lines.
+fn has_full_line(at: &Evidence<'_, '_>) -> bool {
+    (FILLED_COLUMNS..=WIDEST_COLUMNS).contains(&at.width)
+}
+
+/// Returns `true` if the line of the URL is shorter than mailers make full lines, and the URL
+/// ends with a letter or digit: there was room for the token.
+fn has_short_line(at: &Evidence<'_, '_>) -> bool {
+    at.width < FULL_COLUMNS && at.head.ends_with_alnum() && !is_rejoined_cut(at)
+}
+
+/// Returns `true` if the upper line is the rest of a longer one, which ended at one of
+/// [`CUT_COLUMNS`].
+fn is_rejoined_cut(at: &Evidence<'_, '_>) -> bool {
+    let rejoined = at.line_break.rejoined_columns();
+    rejoined.is_some_and(|columns| CUT_COLUMNS.contains(&columns))
+}
+
+/// Returns `true` if the token is the only text of its line, except for the quote that closes the
+/// one before the URL, and neither a name, a frequent word nor an address.
+fn is_alone(at: &Evidence<'_, '_>) -> bool {
+    at.ends_line && !is_name(at) && !at.token.is_stop_word() && !is_address(at)
+}
+
+/// Returns `true` if the token is a capitalized word, and not the rest of one.
+fn is_name(at: &Evidence<'_, '_>) -> bool {
+    at.token.is_capitalized()
+        && !continues_number(at)
+        && !at.head.ends_with(b"-")
+        && !at.head.ends_inside_escape()
+}
+
+/// Returns `true` if the URL is the first text of its line, except for numbers, bullets and
+/// brackets.
+fn url_starts_line(at: &Evidence<'_, '_>) -> bool {
+    at.line_break.is_continued() || is_bullet(at.line_break.before_url())
+}
+
+/// Returns `true` if the URL without the token cannot be whole, and the token can complete it.
+fn is_incomplete(at: &Evidence<'_, '_>) -> bool {
+    *at.is_incomplete.get_or_init(|| {
+        at.head.is_open_before(&at.token)
+            || (at.line_break.whole_line || at.token.bare.len() < at.token.all.len())
+                && at.token.completes_extension(at.head.url)
+    })
+}
+
+/// Returns `true` if the token is a mail address or a telephone number and not the rest of a name
+/// or number in the URL.
+fn is_address(at: &Evidence<'_, '_>) -> bool {
+    at.token.is_address() && !at.head.ends_with(b"-") && !continues_number(at) && !is_incomplete(at)
+}
+
+/// Returns `true` if the token begins with the name of a host, and the URL has its own.
+fn is_second_host(at: &Evidence<'_, '_>) -> bool {
+    at.token.begins_host() && !is_incomplete(at) && !at.head.ends_with(b"@=")
+}
+
+/// Returns `true` if the URL ends with a whole identifier, which the token does not continue: with a
+/// slash, more digits of the number of a line, the rest of the host of a message, or a parameter.
+fn is_whole_id(at: &Evidence<'_, '_>) -> bool {
+    let is_rest = at.head.ends_with(b".")
+        || at.token.first() == b'/'
+        || at.token.is_digits()
+        || at.token.begins_host_rest_or_path()
+        || at.head.has_query() && at.token.begins_next_parameter();
+    at.head.ends_with_identifier() && !is_rest
+}
+
+/// Returns `true` if the URL ends with the extension of a file, which the token does not continue.
+fn is_whole_file(at: &Evidence<'_, '_>) -> bool {
+    at.head.ends_with_file() && !begins_query(at) && !is_incomplete(at)
+}
+
+/// Returns `true` if the URL and the token are alone in their paragraph.
+fn is_own_paragraph(at: &Evidence<'_, '_>) -> bool {
+    is_alone(at)
+        && url_starts_line(at)
+        && !at.line_break.is_continued()
+        && at.follow() == FollowingLine::Blank
+        && at.line_break.begins_paragraph()
+}
+
+/// Returns `true` if a number or a name in capitals in the URL was cut at the end of a full line,
+/// and the token is its rest; or if the token is a number after a slash or hyphen.
+fn continues_number(at: &Evidence<'_, '_>) -> bool {
+    let is_cut = at.line_break.whole_line && has_full_line(at) && !at.head.ends_with_identifier();
+    let last = at.head.url.last().copied().unwrap_or_default();
+    at.head.ends_with(b"/-") && at.token.is_identifier()
+        || is_cut && at.token.is_digits() && last.is_ascii_digit()
+        || is_cut
+            && at.token.is_capitals()
+            && (last.is_ascii_uppercase() || last.is_ascii_digit() || last == b'-')
+}
+
+/// Returns `true` if the token begins another notation, or its line is in one.
+fn is_notation(at: &Evidence<'_, '_>) -> bool {
+    let is_attribute = at.token.assigned_value().is_some_and(|value| {
+        matches!(value, [] | [b'\'', ..]) && !at.head.ends_with(b"?&")
+            || at.head.ends_with(b";") && !at.head.has_query()
+    });
+    let is_sign = match at.token.all {
+        [b'+', ..] => !at.head.has_query() && !at.token.all.starts_with(b"+/"),
+        [b'-', b'\'' | b'"', ..] => true,
+        [b'#', ..] => at.line_break.is_before_blank(),
+        // The relative path of a file.
+        [b'.', b'/', ..] | [b'.', b'.', b'/', ..] => true,
+        _ => false,
+    };
+    is_attribute
+        || is_sign
+        || is_separator(at)
+        || is_table(at)
+        || at.token.is_prompt()
+        || at.token.is_property()
+        || at.token.is_heading()
+        || at.token.is_directive()
+        || at.token.is_variable() && !at.head.has_query()
+        || at.token.is_roff() && at.line_break.lower_indentation().is_empty()
+}
+
+/// Returns `true` if the token is the commit after the URL of a repository in brackets, as programs
+/// print their versions: `(https://a.example/b 0123456789abcdef)`.
+fn is_commit_of_program(at: &Evidence<'_, '_>) -> bool {
+    at.head.ends_with_ascii_alnum()
+        && !at.head.has_query()
+        && at.token.bare.len() < at.token.all.len()
+        && at.token.is_commit()
+}
+
+/// Returns `true` if the token begins text of another kind than prose and URLs.
+fn is_other_text(at: &Evidence<'_, '_>) -> bool {
+    let rest = at.line_break.rest();
+    let is_quote_mark = rest.starts_with(b">") && at.token.all.iter().all(u8::is_ascii_alphabetic);
+    let line = trim_end(rest);
+    is_commit_of_program(at)
+        || is_quote_mark
+        || at.token.is_option() && at.head.ends_with_ascii_alnum()
+        || !at.line_break.whole_line && (at.token.is_date() || at.token.all.starts_with(b"HTTP/"))
+        || at.token.is_code() && !has_colons(at)
+        || line.ends_with(b";")
+        || line.ends_with(b"{")
+        || line.starts_with(b" = ")
+        || line.starts_with(b" (in reply to")
+}
+
+/// Number of short words of `rest`, the text after the token, that end with a sign: `d++`, `-p+`,
+/// `s:-`.
+fn odd_words(rest: &[u8]) -> usize {
+    rest.split(|&byte| is_blank(byte))
+        .filter(|word| {
+            (2..=ODD_BYTES).contains(&word.len())
+                && word.iter().any(u8::is_ascii_alphanumeric)
+                && b"+-*@$!^=".contains(&word[word.len() - 1])
+        })
+        .count()
+}
+
+/// Returns `true` if the token begins with what only continues a URL.
+fn begins_query(at: &Evidence<'_, '_>) -> bool {
+    // A fragment that other text follows is more often a number sign before a word.
+    let is_hash = at.token.first() == b'#' && !at.line_break.whole_line;
+    at.token.begins_query() && !is_hash
+        || at.token.begins_parameter()
+        || at.token.begins_port()
+        || at.token.begins_address_host()
+}
+
+/// Returns `true` if the path has colons, as those of some servers do, and the token too.
+fn has_colons(at: &Evidence<'_, '_>) -> bool {
+    at.head.path_has_colon() && at.token.all.contains(&b':') && at.line_break.whole_line
+}
+
+/// Returns `true` if the token is defanged and continues no URL: only a host that was cut at its
+/// punctuation goes on with a dot in brackets.
+fn is_defanged(at: &Evidence<'_, '_>, token: &ContinuationToken<'_>) -> bool {
+    match token.defanged_delimiter() {
+        Some(b'.') => !at.head.is_cut_in_host(),
+        delimiter => delimiter.is_some(),
+    }
+}
+
+/// Returns `true` if the token begins another URL or a defanged one with blanks in it.
+fn begins_spaced(at: &Evidence<'_, '_>) -> bool {
+    let mut begin = at.line_break.token_and(SPACED_BYTES).to_vec();
+    begin.retain(|&byte| !is_blank(byte));
+    ContinuationToken::new(&begin)
+        .is_some_and(|token| token.begins_url() || is_defanged(at, &token))
+}
+
+/// Returns `true` if the token is the last character of the URL, alone on its line after a full
+/// line or a continued one: the slash after a path, or the `=` after the name of a field.
+///
+/// Between two sites a slash separates them, and before a line that begins with a slash it is the
+/// first of a list.
+fn is_lone_end(at: &Evidence<'_, '_>) -> bool {
+    let is_missing = match at.token.bare {
+        b"/" => at.head.ends_with_alnum() && !at.head.has_query() && !at.head.ends_with_file(),
+        b"=" => at.head.ends_with_field_name(),
+        _ => false,
+    };
+    let follow = at.follow();
+    is_missing
+        && at.line_break.whole_line
+        && (at.line_break.is_continued() || has_full_line(at))
+        && !matches!(follow, FollowingLine::Site | FollowingLine::Slash)
+}
+
+/// Returns `true` if the token begins with a `;`, `:` or `@` that cannot continue the URL.
+fn is_separator(at: &Evidence<'_, '_>) -> bool {
+    let (head, token) = (&at.head, &at.token);
+    match token.first() {
+        b';' => !(token.begins_parameter() && head.has_query()),
+        b':' => !(token.begins_port() && head.is_host() && !head.has_port()),
+        // The rest of a Message-ID, or a name in a path; not a decorator, a hunk of a diff or a
+        // person who is addressed.
+        b'@' => {
+            let address = token.begins_address_host() && head.ends_with_alnum();
+            let name = token.begins_name_in_path() && head.ends_with(b"/");
+            !(address || name) || !at.line_break.whole_line && !head.ends_with(b"/")
+        }
+        _ => false,
+    }
+}
+
+/// Returns `true` if the URL is a git repository and the token a branch or tag of it. Nothing but
+/// a page of a web interface continues such a URL.
+fn is_reference(at: &Evidence<'_, '_>) -> bool {
+    let slash = at.head.ends_with(b"/");
+    let is_name = at.token.is_reference();
+    at.head.ends_with_repository() && (is_name || !at.token.is_repository_page(slash))
+        || is_name && at.head.ends_with_alnum()
+}
+
+/// Returns `true` if the line of the token is one of a diffstat or a table.
+fn is_table(at: &Evidence<'_, '_>) -> bool {
+    let rest = at.line_break.rest();
+    let rest = &rest[indentation(rest)..];
+    let cells = |line: &[u8]| {
+        memchr::memchr_iter(b'|', line).count() + memmem::find_iter(line, UNICODE_BAR).count()
+    };
+    let is_diffstat = rest.strip_prefix(b"|").is_some_and(|count| {
+        let count = &count[indentation(count)..];
+        count.first().is_some_and(u8::is_ascii_digit) || count.starts_with(b"Bin ")
+    });
+    // One bar alone is a pipe of a shell.
+    is_diffstat
+        || (rest.starts_with(b"|") || rest.starts_with(UNICODE_BAR))
+            && 2 <= cells(rest) + cells(at.line_break.before_url())
+}
+
+/// Returns `true` if the bracket or quote before the URL is closed in or right after the token,
+/// and not in the URL.
+fn is_closed(at: &Evidence<'_, '_>) -> bool {
+    let before = at.line_break.before_start();
+    let Some(close) = closer(before) else {
+        return false;
+    };
+    let count = |text: &[u8], bracket: &[u8]| memmem::find_iter(text, bracket).count();
+    let token = at.line_break.token_and(CLOSER_BYTES);
+    let own = match close {
+        b")" | b"]" | b"}" => count(token, &before[before.len() - 1..]),
+        _ => 0,
+    };
+    memmem::find(at.head.url, close).is_none() && own < count(token, close)
+}
+
+/// Number of bytes (0 to 2) at the end of `url` that a program inserted to break the line: the soft
+/// `=` of quoted-printable, the `\` by which programs and shells join lines, or a soft hyphen.
+fn leftover_bytes(line_break: &LineBreak<'_>, url: &[u8]) -> usize {
+    // An encoded line has no second `=` before its end.
+    let is_soft = |line: &[u8]| {
+        line.ends_with(b"=") && !line.ends_with(b"==") && SOFT_COLUMNS.contains(&columns(line))
+    };
+    let holds = |line: &[u8], escape: &[u8]| memmem::find(line, escape).is_some();
+    // The `=` may belong to a query, unless nearby lines show the same encoding.
+    let soft = is_soft(line_break.upper_line())
+        && (!url.contains(&b'?')
+            || holds(url, b"=3D")
+            || line_break.nearby().any(|line: &[u8]| {
+                is_soft(trim_end(line)) || holds(line, b"=3D") || holds(line, b"=20")
+            }));
+    if url.ends_with(SOFT_HYPHEN) {
+        SOFT_HYPHEN.len()
+    } else {
+        usize::from(url.ends_with(b"\\") || soft)
+    }
+}
+
+/// Returns `true` if the quote before the URL is closed directly after the token.
+fn is_quote_closed(line_break: &LineBreak<'_>, url: &[u8]) -> bool {
+    let Some(closer) = closer(line_break.before_start()) else {
+        return false;
+    };
+    let is_quote = !matches!(closer, b")" | b"]" | b"}");
+    let token = bare(line_break.token_and(0));
+    is_quote
+        && memmem::find(url, closer).is_none()
+        && (line_break.rest().starts_with(closer) || token.ends_with(closer))
+}
+
+/// Returns `true` if the quote before the URL is closed directly after the token, and only punctuation
+/// follows it on its line, or the end of the tag whose attribute the quote holds.
+fn is_last_of_quote(line_break: &LineBreak<'_>, url: &[u8]) -> bool {
+    let rest = trim_end(line_break.rest());
+    let closer = closer(line_break.before_start());
+    let after = closer.and_then(|closer| rest.strip_prefix(closer));
+    let is_value = line_break.before_start().ends_with(b"=\"");
+    after.is_some_and(|after| bare(after).is_empty() || is_value && after.starts_with(b">"))
+        && is_quote_closed(line_break, url)
+}
+
+/// The partner of the bracket or quote at the end of `before`.
+fn closer(before: &[u8]) -> Option<&'static [u8]> {
+    const PAIRS: [(&str, &str); 13] = [
+        ("(", ")"),
+        ("[", "]"),
+        ("{", "}"),
+        ("'", "'"),
+        ("\"", "\""),
+        ("\u{27E8}", "\u{27E9}"),
+        ("\u{2329}", "\u{232A}"),
+        ("\u{3008}", "\u{3009}"),
+        ("\u{300A}", "\u{300B}"),
+        ("\u{300C}", "\u{300D}"),
+        ("\u{2039}", "\u{203A}"),
+        ("\u{201C}", "\u{201D}"),
+        ("\u{AB}", "\u{BB}"),
+    ];
+    PAIRS
+        .iter()
+        .find(|(open, _)| before.ends_with(open.as_bytes()))
+        .map(|(_, close)| close.as_bytes())
+}
+
+/// Returns `true` if the text before the URL on its line is only numbers, bullets, brackets and
+/// white space.
+fn is_bullet(before: &[u8]) -> bool {
+    let mut rest = &before[indentation(before)..];
+    while let [sign, after @ ..] = rest {
+        if !sign.is_ascii_digit() && !b"[](){}.:*-+<>\"'".contains(sign) {
+            return false;
+        }
+        rest = &after[indentation(after)..];
+    }
+    true
+}

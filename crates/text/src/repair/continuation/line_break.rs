@@ -1,0 +1,431 @@
+//! A line break after a URL: the upper line with the URL, the lower line with the token, and the
+//! blanks that a program left at the line ends around them.
+
+use std::cell::OnceCell;
+
+use super::line_layout::{
+    FILLED_COLUMNS, LinePrefix, TextLine, columns, common_lead, diff_sign, holds_url, indentation,
+    is_diff, line_before, nearby, rest_of_line, trim_end,
+};
+use super::token::ContinuationToken;
+use crate::byte_scan::suffix_len;
+use crate::limits::CONTINUATION_BYTES;
+use crate::repair::url_run::{INERT, word_terminator_len};
+use crate::repair::{is_blank, line_start};
+use crate::scan::Rules;
+use crate::span::Span;
+
+/// Maximum number of bytes of the rest of a line that was broken again. Quote marks and a narrower
+/// program take as many columns.
+const REST_BYTES: usize = 16;
+
+/// The start of the line after the lower line, without its quote marks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum FollowingLine {
+    /// The line is blank or does not exist.
+    Blank,
+    /// The line begins with a slash.
+    Slash,
+    /// The line begins with a URL, or with a host that may be one.
+    Site,
+    /// The line begins with other text, or it was not read.
+    Text,
+}
+
+/// The line that contains the end of the URL read so far.
+#[derive(Clone, Copy, Debug)]
+struct UpperLine {
+    /// The range from the start of the line to the last byte of the URL.
+    line: Span,
+    /// The offset at which the URL, or its last piece, begins in the line.
+    piece: usize,
+    /// `true` if the URL begins in an earlier line and was continued in this one.
+    is_continued: bool,
+    /// The range of the white space after the URL on its line.
+    blanks_after: Span,
+    /// The number of columns of the line before, if this line is the rest of it: see
+    /// [`LineBreak::rejoined_columns`].
+    cut_columns: usize,
+    /// `true` if an earlier line of the URL is full and was cut inside a word.
+    follows_cut: bool,
+}
+
+/// Quote marks of the lines at a line break.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct MarksAtBreak {
+    /// `true` if the lower line has quote marks.
+    pub(super) quoted: bool,
+    /// `true` if a line with quote marks alone stands between the two lines.
+    pub(super) blank_between: bool,
+}
+
+/// A line break after a URL, and the text around it.
+#[derive(Clone, Debug)]
+pub(super) struct LineBreak<'t> {
+    text: &'t [u8],
+    upper: UpperLine,
+    /// The offset after the quote marks of the upper line.
+    upper_body: usize,
+    lower: TextLine,
+    /// The offset after the quote marks of the lower line and the comment lead that both lines
+    /// have.
+    lower_body: usize,
+    /// The run of characters after that offset and white space that can belong to a URL. Not empty.
+    pub(super) token: Span,
+    /// `true` if only blanks follow the token on its line.
+    pub(super) whole_line: bool,
+    pub(super) marks: MarksAtBreak,
+    /// The line after the lower one. Read when it is first needed: most line breaks are decided
+    /// earlier.
+    following: OnceCell<FollowingLine>,
+}
+
+impl<'t> LineBreak<'t> {
+    /// Returns the line break after `head`, the first run of characters of a URL. `None` if other
+    /// text follows `head` on its line, if the next line has no token, or if either is longer than
+    /// [`CONTINUATION_BYTES`].
+    pub(super) fn after(text: &'t [u8], head: Span) -> Option<LineBreak<'t>> {
+        if head.is_empty() || head.len() > CONTINUATION_BYTES {
+            return None;
+        }
+        let rest = rest_of_line(text, head.end, CONTINUATION_BYTES);
+        let blank = indentation(rest.span.of(text)) == rest.span.len();
+        if rest.cut || !blank || run(head.of(text)) < head.len() {
+            return None;
+        }
+        let start = line_start(text, head.start)?;
+        let upper = UpperLine {
+            line: Span::new(start, head.end),
+            piece: head.start,
+            is_continued: false,
+            blanks_after: rest.span,
+            cut_columns: 0,
+            follows_cut: false,
+        };
+        LineBreak::between(text, upper, rest.next)
+    }
+
+    /// Returns the line break after the token of this one. Assumes that the token belongs to the
+    /// URL and ends its line.
+    pub(super) fn next(&self) -> Option<LineBreak<'t>> {
+        let line = Span::new(self.lower.span.start, self.token.end);
+        let upper = UpperLine {
+            line,
+            piece: self.token.start,
+            is_continued: true,
+            blanks_after: Span::new(self.token.end, self.lower.span.end),
+            cut_columns: self.cut_columns(),
+            follows_cut: self.upper.follows_cut || 0 < self.cut_columns(),
+        };
+        if self.lower.cut {
+            None
+        } else {
+            LineBreak::between(self.text, upper, self.lower.next)
+        }
+    }
+
+    fn between(text: &'t [u8], upper: UpperLine, next: usize) -> Option<LineBreak<'t>> {
+        let upper_line = upper.line.of(text);
+        let upper_marks = LinePrefix::first(upper_line);
+        let upper_body = upper.piece.min(upper.line.start + upper_marks.len);
+        let mut lower = rest_of_line(text, next, CONTINUATION_BYTES);
+        let blank_between =
+            !upper_marks.is_empty() && is_quoted_blank(lower.span.of(text), &upper_marks);
+        if blank_between {
+            lower = rest_of_line(text, lower.next, CONTINUATION_BYTES);
+        }
+        let line = lower.span.of(text);
+        if indentation(line) == line.len() {
+            return None;
+        }
+        let lower_marks = upper_marks.next(line);
+        // Some programs move the rest of a quoted line that is too long out of the quote.
+        let is_moved = lower_marks.count() < upper_marks.count() && ends_inside_word(upper_line);
+        if blank_between && !is_moved && lower_marks.count() != upper_marks.count() {
+            return None;
+        }
+        // The `>` of `< URL >` on a line of its own is no quote mark.
+        let before = &text[upper_body..upper.piece];
+        if trim_end(before).ends_with(b"<") && upper_marks.count() < lower_marks.count() {
+            return None;
+        }
+        let body = lower.span.start + lower_marks.len;
+        // A sign of a patch stands at the start of a line, or after the quote marks and one blank.
+        let after_marks = |marks: &LinePrefix<'_>, line: &'t [u8]| match line {
+            [b' ', after @ ..] if !marks.is_empty() => after,
+            _ => line,
+        };
+        let upper_text = after_marks(&upper_marks, &text[upper_body..upper.line.end]);
+        let lower_text = after_marks(&lower_marks, &text[body..lower.span.end]);
+        let lower_body = match common_lead(upper_text, lower_text) {
+            0 => body,
+            lead => lower.span.end - lower_text.len() + lead,
+        };
+
+        let inner = &text[lower_body..lower.span.end];
+        let start = lower_body + indentation(inner);
+        let token = Span::new(start, start + run(&text[start..lower.span.end]));
+        let rest = &text[token.end..lower.span.end];
+        // The end of a token longer than the limit is unknown.
+        if token.is_empty() || lower.cut && rest.is_empty() {
+            return None;
+        }
+        Some(LineBreak {
+            text,
+            upper,
+            upper_body,
+            lower,
+            lower_body,
+            token,
+            whole_line: !lower.cut && indentation(rest) == rest.len(),
+            marks: MarksAtBreak {
+                quoted: !lower_marks.is_empty(),
+                blank_between,
+            },
+            following: OnceCell::new(),
+        })
+    }
+
+    /// The start of the line after the lower one.
+    pub(super) fn follow(&self) -> FollowingLine {
+        *self.following.get_or_init(|| {
+            if self.lower.cut {
+                return FollowingLine::Text;
+            }
+            let upper_marks = LinePrefix::first(self.upper_line());
+            following_line(self.text, self.lower.next, &upper_marks)
+        })
+    }
+
+    /// Returns `true` if the URL begins before the upper line and was continued in it.
+    pub(super) fn is_continued(&self) -> bool {
+        self.upper.is_continued
+    }
+
+    /// Returns `true` if a program inserted a line with quote marks alone after most lines nearby.
+    pub(super) fn has_inserted_blanks(&self) -> bool {
+        let (mut inserted, mut unbroken, mut after_text) = (0, 0, false);
+        for line in self.nearby() {
+            let marks = LinePrefix::first(line);
+            let is_blank = indentation(&line[marks.len..]) == line.len() - marks.len;
+            inserted += usize::from(is_blank && after_text);
+            unbroken += usize::from(!is_blank && after_text);
+            after_text = !is_blank && !marks.is_empty();
+            if 1 < unbroken {
+                return false;
+            }
+        }
+        // The lower line follows the farthest line above in this order.
+        INSERTED_BLANKS <= inserted
+    }
+
+    /// The upper line, up to the last byte of the URL.
+    pub(super) fn upper_line(&self) -> &'t [u8] {
+        self.upper.line.of(self.text)
+    }
+
+    /// The white space after the URL on its line.
+    fn blanks_after(&self) -> &'t [u8] {
+        self.upper.blanks_after.of(self.text)
+    }
+
+    /// Returns `true` if an earlier line of the URL is full and was cut inside a word, and its rest is
+    /// short.
+    pub(super) fn follows_cut(&self) -> bool {
+        self.upper.follows_cut
+    }
+
+    /// The number of columns of the upper line as its author wrote it, if a program broke it again:
+    /// the line before, which is full, and the upper line, which has only the rest of a word. The
+    /// quote marks that were added since do not count.
+    pub(super) fn rejoined_columns(&self) -> Option<usize> {
+        (0 < self.upper.cut_columns).then(|| self.upper.cut_columns + self.body_columns())
+    }
+
+    /// The number of columns of the upper line, if it is full and was cut inside a word whose rest
+    /// is in the lower line; else 0.
+    fn cut_columns(&self) -> usize {
+        let line = self.upper_line();
+        let is_cut = line.last().is_some_and(u8::is_ascii_alphanumeric);
+        let is_full = FILLED_COLUMNS <= columns(line);
+        if is_cut && is_full && self.token.len() <= REST_BYTES {
+            self.body_columns()
+        } else {
+            0
+        }
+    }
+
+    /// The number of columns of the upper line after its quote marks and the blank that follows
+    /// them.
+    fn body_columns(&self) -> usize {
+        let marks = self.upper.line.start < self.upper_body;
+        let body = &self.text[self.upper_body..self.upper.line.end];
+        columns(body) - usize::from(marks && body.starts_with(b" "))
+    }
+
+    /// The text of the upper line between the quote marks and the URL, or its last piece.
+    pub(super) fn before_url(&self) -> &'t [u8] {
+        &self.text[self.upper_body..self.upper.piece]
+    }
+
+    /// The text before the URL on its line, if the URL begins there; otherwise empty.
+    pub(super) fn before_start(&self) -> &'t [u8] {
+        if self.upper.is_continued {
+            &[]
+        } else {
+            &self.text[self.upper.line.start..self.upper.piece]
+        }
+    }
+
+    /// Returns `true` if the line before that of the URL is blank or does not exist, without quote
+    /// marks.
+    pub(super) fn begins_paragraph(&self) -> bool {
+        line_before(self.text, self.upper.line.start).is_none_or(|line| {
+            let body = &line[LinePrefix::first(line).len..];
+            indentation(body) == body.len()
+        })
+    }
+
+    /// Returns `true` if the two lines stand in a patch and have different signs: a patch breaks no
+    /// lines.
+    pub(super) fn changes_in_diff(&self) -> bool {
+        let body = |line: &'t [u8], at: usize, start: usize| {
+            let line = &line[at - start..];
+            if start < at {
+                line.strip_prefix(b" ").unwrap_or(line)
+            } else {
+                line
+            }
+        };
+        let lower = self.lower.span;
+        let lower_start = lower.start
+            + LinePrefix::first(self.upper_line())
+                .next(lower.of(self.text))
+                .len;
+        let upper = diff_sign(body(
+            self.upper_line(),
+            self.upper_body,
+            self.upper.line.start,
+        ));
+        let lower = diff_sign(body(lower.of(self.text), lower_start, lower.start));
+        upper != lower
+            && upper.is_some()
+            && lower.is_some()
+            && (upper != Some(b' ') || lower != Some(b' '))
+            && is_diff(self.nearby())
+    }
+
+    /// The token and at most `more` bytes of its line after it.
+    pub(super) fn token_and(&self, more: usize) -> &'t [u8] {
+        &self.text[self.token.start..self.lower.span.end.min(self.token.end + more)]
+    }
+
+    /// The text after the token on its line.
+    pub(super) fn rest(&self) -> &'t [u8] {
+        &self.text[self.token.end..self.lower.span.end]
+    }
+
+    /// Returns `true` if a blank and other text follow the token on its line.
+    pub(super) fn is_before_blank(&self) -> bool {
+        !self.whole_line && self.rest().first().is_some_and(|&byte| is_blank(byte))
+    }
+
+    /// The white space before the token, after quote marks and comment lead.
+    pub(super) fn lower_indentation(&self) -> &'t [u8] {
+        &self.text[self.lower_body..self.token.start]
+    }
+
+    /// The lines before and after the upper line, without it.
+    pub(super) fn nearby(&self) -> impl Iterator<Item = &'t [u8]> {
+        nearby(self.text, self.upper.line.start, self.lower.span.start)
+    }
+}
+
+/// The length of the run at the start of `line` that can belong to a bare URL. It ends before white
+/// space, an angle bracket, a quote or similar, and before the HTML entity of one.
+fn run(line: &[u8]) -> usize {
+    let mut at = 0;
+    while let Some(inert) = line[at..]
+        .iter()
+        .position(|&byte| !INERT[usize::from(byte)])
+    {
+        at += inert;
+        if word_terminator_len(&line[at..], Rules::Wide) > 0 || is_entity(&line[at..]) {
+            return at;
+        }
+        at += 1;
+    }
+    line.len()
+}
+
+/// Returns `true` if `line` is full and ends with a character that hardly any URL ends with.
+fn ends_inside_word(line: &[u8]) -> bool {
+    FILLED_COLUMNS <= columns(line) && line.last().is_some_and(|last| b"-=&%".contains(last))
+}
+
+/// Returns `true` if `line` has quote marks and no other text.
+fn is_quoted_blank(line: &[u8], upper: &LinePrefix<'_>) -> bool {
+    let marks = upper.next(line);
+    let body = &line[marks.len..];
+    !marks.is_empty() && indentation(body) == body.len()
+}
+
+/// Returns `true` for `&lt;`, `&gt;` or `&quot;`.
+fn is_entity(rest: &[u8]) -> bool {
+    [&b"&lt;"[..], b"&gt;", b"&quot;"]
+        .iter()
+        .any(|entity| rest.starts_with(entity))
+}
+
+/// Reads the start of the line at `at`, after its quote marks.
+fn following_line(text: &[u8], at: usize, upper: &LinePrefix<'_>) -> FollowingLine {
+    let row = rest_of_line(text, at, CONTINUATION_BYTES);
+    let line = row.span.of(text);
+    let body = &line[upper.next(line).len..];
+    let start = &body[indentation(body)..];
+    match start.first() {
+        None if row.cut => FollowingLine::Text,
+        None => FollowingLine::Blank,
+        Some(b'/') => FollowingLine::Slash,
+        Some(_) if begins_site(start) => FollowingLine::Site,
+        Some(_) => FollowingLine::Text,
+    }
+}
+
+/// Returns `true` if `line` begins with a URL or a host.
+fn begins_site(line: &[u8]) -> bool {
+    let end = run(line);
+    ContinuationToken::new(&line[..end])
+        .is_some_and(|token| token.begins_url() || token.begins_host())
+}
+
+/// Minimum number of lines that end with two blanks around a URL. Authors type two blanks at a line
+/// end now and then.
+const MARKED_LINES: usize = 2;
+
+/// Minimum number of lines with quote marks alone around a URL from which a program inserted them.
+const INSERTED_BLANKS: usize = 6;
+
+/// Minimum number of columns of a line that a program may have broken.
+const BROKEN_COLUMNS: usize = 40;
+
+/// Returns `true` if a program broke the line of a URL inside a word, by the blanks that it left at
+/// the line ends.
+///
+/// Programs that write `format=flowed` with `DelSp=yes` (RFC 3676, section 4.1) add a blank to each
+/// line that they break; the reader removes it. A line that was broken at a blank then ends with
+/// two blanks, and a line that was broken inside a word, as Apple Mail breaks URLs after `/` and
+/// `-`, with one. Archives and quotes keep the blanks, and lose the label.
+pub(super) fn is_soft_break(line_break: &LineBreak<'_>) -> bool {
+    if line_break.blanks_after() != b" " || line_break.marks.blank_between {
+        return false;
+    }
+    let (mut one, mut two) = (0, 0);
+    for line in line_break.nearby() {
+        let blanks = suffix_len(line, |&byte| byte == b' ');
+        let is_broken = BROKEN_COLUMNS <= columns(line) && !holds_url(line);
+        one += usize::from(is_broken && blanks == 1);
+        two += usize::from(is_broken && blanks == 2);
+    }
+    MARKED_LINES <= two && one < two
+}

@@ -1,0 +1,445 @@
+//! The layout of single lines: their ends, their width in columns, the width of the prose around
+//! them, and the prefix before their text, which is quote marks and the leads of comments and
+//! diffs.
+
+use std::iter;
+
+use memchr::{memchr, memchr_iter, memchr2, memrchr2};
+
+use crate::byte_scan::prefix_len;
+use crate::repair::quote_marks::{MarkPosition, QuoteStyle, UNICODE_ARROW, UNICODE_BAR, mark_len};
+use crate::repair::url_run::INERT;
+use crate::repair::{last_line_end_len, line_end_len, whitespace_len};
+use crate::span::Span;
+
+/// Maximum number of lines read on each side of a line break. A wrapped paragraph shows its width
+/// within a screen.
+const NEARBY_LINES: usize = 20;
+
+/// Maximum number of bytes read on each side for these lines. More than twenty lines of
+/// [`NEARBY_LINE_BYTES`].
+const NEARBY_BYTES: usize = 8 << 10;
+
+/// Maximum number of bytes of a line that shows how lines are broken. A longer line has not been
+/// broken.
+const NEARBY_LINE_BYTES: usize = 256;
+
+/// Maximum number of columns of lines that programs fill or people type. A wider line has not been
+/// broken.
+pub(super) const WIDEST_COLUMNS: usize = 100;
+
+/// Minimum number of columns of a full line. Mailers fill lines up to 65, 72 or 80 columns; a break
+/// after a hyphen or slash makes a line shorter.
+pub(super) const FILLED_COLUMNS: usize = 64;
+
+/// Minimum number of words of a line of prose.
+const PROSE_WORDS: usize = 4;
+
+/// A line of a text, or the beginning of it.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct TextLine {
+    /// The range of the line without its line end, up to the limit.
+    pub(super) span: Span,
+    /// The offset of the next line.
+    pub(super) next: usize,
+    /// `true` if the line is longer than the limit: then `span` and `next` end inside it.
+    pub(super) cut: bool,
+}
+
+/// Returns the rest of the line that contains `at`, at most `max_bytes` of it. LF, CR, CRLF and CR
+/// CR LF end lines.
+pub(super) fn rest_of_line(text: &[u8], at: usize, max_bytes: usize) -> TextLine {
+    let limit = text.len().min(at.saturating_add(max_bytes));
+    match memchr2(b'\n', b'\r', &text[at..limit]) {
+        None => TextLine {
+            span: Span::new(at, limit),
+            next: limit,
+            cut: limit < text.len(),
+        },
+        Some(len) => {
+            let end = at + len;
+            TextLine {
+                span: Span::new(at, end),
+                next: end + line_end_len(&text[end..]),
+                cut: false,
+            }
+        }
+    }
+}
+
+/// The number of columns of `text`, the beginning of a line. A tab extends to the next multiple of
+/// eight.
+///
+/// Reason for counting between tabs: the compiler vectorizes the count. A test compares it with a
+/// byte-by-byte count.
+pub(super) fn columns(text: &[u8]) -> usize {
+    // The continuation bytes of a UTF-8 character take no column.
+    let count = |text: &[u8]| {
+        text.iter()
+            .filter(|byte| !matches!(byte, 0x80..=0xBF))
+            .count()
+    };
+    if memchr(b'\t', text).is_none() {
+        return count(text);
+    }
+    text.split(|&byte| byte == b'\t')
+        .map(count)
+        .reduce(|column, more| column / 8 * 8 + 8 + more)
+        .unwrap_or(0)
+}
+
+/// The length in bytes of the white space at the start of `text`, a part of a line.
+pub(super) fn indentation(text: &[u8]) -> usize {
+    let mut at = 0;
+    loop {
+        match whitespace_len(&text[at..]) {
+            0 => return at,
+            len => at += len,
+        }
+    }
+}
+
+/// Removes the white space at the end of `line`.
+pub(super) fn trim_end(mut line: &[u8]) -> &[u8] {
+    while let Some(len) =
+        (1..=line.len().min(3)).find(|len| whitespace_len(&line[line.len() - len..]) == *len)
+    {
+        line = &line[..line.len() - len];
+    }
+    line
+}
+
+/// The number of columns of the widest line of prose in `lines`, or 0. Prose has at least
+/// [`PROSE_WORDS`] words, no URL, and at most [`WIDEST_COLUMNS`] columns.
+pub(super) fn prose_columns<'t>(lines: impl Iterator<Item = &'t [u8]>) -> usize {
+    lines
+        .filter(|line| !holds_url(line) && words(line) >= PROSE_WORDS)
+        .map(|line| columns(trim_end(line)))
+        .filter(|&columns| columns <= WIDEST_COLUMNS)
+        .max()
+        .unwrap_or(0)
+}
+
+/// Returns `true` if a line holds the `://` of a URL.
+pub(super) fn holds_url(line: &[u8]) -> bool {
+    memchr_iter(b':', line).any(|colon| line[colon + 1..].starts_with(b"//"))
+}
+
+/// The number of words of a line, at most [`PROSE_WORDS`].
+fn words(line: &[u8]) -> usize {
+    let mut rest = &line[indentation(line)..];
+    let mut words = 0;
+    while !rest.is_empty() && words < PROSE_WORDS {
+        words += 1;
+        let word = (0..rest.len())
+            .find(|&at| !INERT[usize::from(rest[at])] && whitespace_len(&rest[at..]) > 0)
+            .unwrap_or(rest.len());
+        rest = &rest[word + indentation(&rest[word..])..];
+    }
+    words
+}
+
+/// The lines before `start` and from `next` on, without those that are too long to have been
+/// broken. A line begins at each of the two offsets.
+pub(super) fn nearby(text: &[u8], start: usize, next: usize) -> impl Iterator<Item = &[u8]> {
+    let before = above(text, start).take(NEARBY_LINES);
+    let after = below(text, next).take(NEARBY_LINES);
+    before
+        .chain(after)
+        .filter(|line| line.len() <= NEARBY_LINE_BYTES)
+}
+
+/// The lines before the one at `at`, the nearest first.
+fn above(text: &[u8], mut at: usize) -> impl Iterator<Item = &[u8]> {
+    let floor = at.saturating_sub(NEARBY_BYTES);
+    iter::from_fn(move || {
+        let end = at.checked_sub(last_line_end_len(&text[..at]))?;
+        let line = text.get(floor..end)?;
+        let start = match memrchr2(b'\n', b'\r', line) {
+            Some(line_end) => line_end + 1,
+            None if floor == 0 => 0,
+            None => return None,
+        };
+        at = floor + start;
+        Some(&line[start..])
+    })
+}
+
+/// The lines from the one at `at` on.
+fn below(text: &[u8], mut at: usize) -> impl Iterator<Item = &[u8]> {
+    let ceiling = text.len().min(at.saturating_add(NEARBY_BYTES));
+    iter::from_fn(move || {
+        let max_bytes = ceiling.checked_sub(at).filter(|&bytes| bytes > 0)?;
+        let row = rest_of_line(text, at, max_bytes);
+        at = row.next;
+        (!row.cut).then(|| row.span.of(text))
+    })
+}
+
+/// The line before the one at `at`. `None` if there is none, or if it is too long.
+pub(super) fn line_before(text: &[u8], at: usize) -> Option<&[u8]> {
+    above(text, at).next()
+}
+
+/// Minimum number of lines with the sign of an added or removed line among the lines of a patch.
+const SIGNED_LINES: usize = 3;
+
+/// Returns `true` if lines of a patch are among `lines`: the header of a file or hunk, or several
+/// lines with the sign of an added or removed line.
+pub(super) fn is_diff<'t>(lines: impl Iterator<Item = &'t [u8]>) -> bool {
+    let mut signed = 0;
+    for line in lines {
+        let body = &line[LinePrefix::first(line).len..];
+        let body = body.strip_prefix(b" ").unwrap_or(body);
+        let is_header = [
+            &b"@@ -"[..],
+            b"diff --git ",
+            b"--- a/",
+            b"+++ b/",
+            b"Index: ",
+        ]
+        .iter()
+        .any(|header| body.starts_with(header));
+        // `- ` begins the items of lists.
+        signed += usize::from(
+            matches!(body, [b'+', ..]) || matches!(body, [b'-', next, ..] if is_word(*next)),
+        );
+        if is_header || SIGNED_LINES <= signed {
+            return true;
+        }
+    }
+    false
+}
+
+/// The sign of a line of a patch, without quote marks: `+`, `-` or a blank.
+pub(super) fn diff_sign(body: &[u8]) -> Option<u8> {
+    body.first().copied().filter(|sign| b"+- ".contains(sign))
+}
+
+/// Maximum number of quote marks read on one line. Nobody quotes so deeply, and a line may consist
+/// of marks.
+const MAX_MARKS: usize = 32;
+
+/// The quote marks at the start of a line.
+#[derive(Debug, Default)]
+pub(super) struct LinePrefix<'t> {
+    marks: Vec<&'t [u8]>,
+    /// The length of the prefix in bytes, up to the last mark.
+    pub(super) len: usize,
+}
+
+impl<'t> LinePrefix<'t> {
+    /// Reads the marks of a line without regard to other lines.
+    pub(super) fn first(line: &'t [u8]) -> LinePrefix<'t> {
+        LinePrefix::read(line, |_| true)
+    }
+
+    /// Reads the marks of the next line. Initials and `:` count only if this line has them too,
+    /// since they may belong to the URL. The number of arrows and bars does not matter: a mailer that
+    /// breaks a quoted line leaves its second half unquoted.
+    pub(super) fn next(&self, line: &'t [u8]) -> LinePrefix<'t> {
+        LinePrefix::read(line, |mark| {
+            matches!(mark, b">" | b"|" | UNICODE_ARROW | UNICODE_BAR) || self.marks.contains(&mark)
+        })
+    }
+
+    /// The number of marks.
+    pub(super) fn count(&self) -> usize {
+        self.marks.len()
+    }
+
+    /// Returns `true` if there are no marks.
+    pub(super) fn is_empty(&self) -> bool {
+        self.marks.is_empty()
+    }
+
+    fn read(line: &'t [u8], counts: impl Fn(&[u8]) -> bool) -> LinePrefix<'t> {
+        let mut found = LinePrefix::default();
+        while found.marks.len() < MAX_MARKS {
+            let rest = &line[found.len..];
+            let blanks = prefix_len(rest, |&byte| is_blank(byte));
+            // A bar or a colon may follow one blank.
+            let position = MarkPosition {
+                blanks,
+                is_first: false,
+            };
+            let rest = &rest[blanks..];
+            let mark = &rest[..mark_len(rest, QuoteStyle::Wide, position)];
+            if mark.is_empty() || !counts(mark) {
+                break;
+            }
+            found.marks.push(mark);
+            found.len += blanks + mark.len();
+        }
+        found
+    }
+}
+
+fn is_blank(byte: u8) -> bool {
+    matches!(byte, b' ' | b'\t')
+}
+
+/// The characters that mark a line of a diff or of a comment in a program.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct CommentLead<'t> {
+    /// `+` or `-`, or empty.
+    sign: &'t [u8],
+    /// `*`, `#`, `//`, `;`, `%`, `dnl` or roff's `.\"`, or empty.
+    comment: &'t [u8],
+    /// The length of the lead in bytes.
+    len: usize,
+}
+
+/// The length in bytes of the lead of `lower`, if `upper` has the same one; otherwise 0, or 1 for a
+/// common `+`. Both lines are given without quote marks.
+pub(super) fn common_lead(upper: &[u8], lower: &[u8]) -> usize {
+    let (upper, lower) = (lead(upper), lead(lower));
+    if (upper.sign, upper.comment) == (lower.sign, lower.comment) {
+        lower.len
+    } else {
+        usize::from(upper.sign == b"+" && lower.sign == b"+")
+    }
+}
+
+fn lead(line: &[u8]) -> CommentLead<'_> {
+    let sign = match line {
+        [b'+' | b'-', next, ..]
+            if is_blank(*next) || is_word(*next) || b"*#/+~%".contains(next) =>
+        {
+            1
+        }
+        _ => 0,
+    };
+    let (sign, rest) = line.split_at(sign);
+    let blanks = prefix_len(rest, |&byte| is_blank(byte));
+    let comment = comment(&rest[blanks..]);
+    let len = sign.len()
+        + if comment.is_empty() {
+            0
+        } else {
+            blanks + comment.len()
+        };
+    CommentLead { sign, comment, len }
+}
+
+/// The mark of a comment at the start of `rest`, if a blank follows it; otherwise empty.
+fn comment(rest: &[u8]) -> &[u8] {
+    let run = |mark: u8| prefix_len(rest, |&byte| byte == mark);
+    let len = match rest {
+        [b'*' | b'%', ..] => 1,
+        [b'#' | b';', ..] => run(rest[0]),
+        [b'/', b'/', ..] => run(b'/'),
+        [b'd', b'n', b'l', ..] | [b'.' | b'\'', b'\\', b'"', ..] => 3,
+        _ => return &[],
+    };
+    if rest.get(len).is_some_and(|&byte| is_blank(byte)) {
+        &rest[..len]
+    } else {
+        &[]
+    }
+}
+
+/// Returns `true` for a byte of a word: a letter (ASCII or not), a digit or `_`.
+pub(super) fn is_word(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || byte == b'_' || !byte.is_ascii()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    proptest::proptest! {
+        #[test]
+        fn columns_and_a_count_byte_by_byte_agree(text in proptest::collection::vec(proptest::sample::select(b"\ta b\x80\xBF\xC3\xFF".to_vec()), 0..60)) {
+            let one_by_one = text.iter().fold(0, |column, &byte| match byte {
+                b'\t' => column / 8 * 8 + 8,
+                0x80..=0xBF => column,
+                _ => column + 1,
+            });
+            proptest::prop_assert_eq!(columns(&text), one_by_one);
+        }
+    }
+
+    #[test]
+    fn tabs_and_characters_make_columns() {
+        assert_eq!(columns(b"a\tb"), 9);
+        assert_eq!(columns("é\t\tß".as_bytes()), 17);
+        assert_eq!(columns(b""), 0);
+    }
+
+    #[test]
+    fn white_space_is_that_of_unicode() {
+        assert_eq!(indentation("\u{3000}\t\u{a0} x".as_bytes()), 7);
+        assert_eq!(trim_end("x\u{2003} \u{85}".as_bytes()), b"x");
+        assert_eq!(trim_end(b" \t"), b"");
+    }
+
+    #[test]
+    fn all_line_ends_give_the_same_lines() {
+        for line_end in ["\n", "\r", "\r\n"] {
+            let text = ["one", "", "two", "three", "", "four"].join(line_end);
+            let start = text.find("three").unwrap();
+            let next = start + "three".len() + line_end.len();
+            let lines: Vec<&[u8]> = nearby(text.as_bytes(), start, next).collect();
+            assert_eq!(lines, [&b"two"[..], b"", b"one", b"", b"four"]);
+        }
+    }
+
+    #[test]
+    fn only_near_and_short_lines_count() {
+        let text = [
+            "x".repeat(NEARBY_LINE_BYTES + 1),
+            "a b c d".to_owned(),
+            "here".to_owned(),
+        ]
+        .join("\n");
+        let start = text.find("here").unwrap();
+        assert_eq!(nearby(text.as_bytes(), start, text.len()).count(), 1);
+        let text = "a b c d\n".repeat(3 * NEARBY_LINES);
+        assert_eq!(
+            nearby(text.as_bytes(), 8 * 30, 8 * 31).count(),
+            2 * NEARBY_LINES
+        );
+        let text = [&"a b c d\n".repeat(9), "x\n", &"y".repeat(NEARBY_BYTES)].concat();
+        assert_eq!(nearby(text.as_bytes(), 9 * 8, 9 * 8 + 2).count(), 9);
+    }
+
+    #[test]
+    fn prose_has_four_words_and_no_url() {
+        let width = |line: &str| prose_columns(iter::once(line.as_bytes()));
+        assert_eq!(width("one two three four  "), 18);
+        assert_eq!(width("one two three"), 0);
+        assert_eq!(width("one two three x://four five"), 0);
+        assert_eq!(width(&"word ".repeat(21)), 0);
+    }
+
+    #[test]
+    fn initials_bars_and_colons_are_marks() {
+        assert_eq!(
+            LinePrefix::first(b" > JD> *JD>| x").marks,
+            [&b">"[..], b"JD>", b"*JD>", b"|"]
+        );
+        assert_eq!(LinePrefix::first(b": :word").len, 3);
+        assert_eq!(LinePrefix::first(b":8080").len, 0);
+        assert_eq!(LinePrefix::first(b"  | x").len, 0);
+        assert_eq!(LinePrefix::first(b"Maria> x").len, 0);
+        assert_eq!(LinePrefix::first(&[b'>'; 99]).len, MAX_MARKS);
+    }
+
+    #[test]
+    fn initials_and_colons_count_only_in_both_lines() {
+        assert_eq!(LinePrefix::first(b"x").next(b"> JD> x").len, 1);
+        assert_eq!(LinePrefix::first(b"JD> x").next(b"> JD> x").len, 5);
+        assert_eq!(LinePrefix::first(b"JD> x").next(b": x").len, 0);
+    }
+
+    #[test]
+    fn a_lead_counts_if_both_lines_have_it() {
+        assert_eq!(common_lead(b"  * x", b" * x"), 2);
+        assert_eq!(common_lead(b"+# x", b"+ # x"), 3);
+        assert_eq!(common_lead(b"+ x", b"+// x"), 1);
+        assert_eq!(common_lead(b"# x", b"## x"), 0);
+        assert_eq!(common_lead(b"#x", b"#x"), 0);
+        assert_eq!(common_lead(b"dnl x", b"dnl x"), 3);
+    }
+}

@@ -1,0 +1,918 @@
+//! The token, the first run of characters of the next line: properties that a piece of a URL has,
+//! or other text.
+//!
+//! `features` and `exclusion` decide whether a property speaks for or against a continuation.
+
+use super::line_layout::{columns, is_word};
+use crate::byte_scan::{prefix_len, suffix_len};
+use crate::scan::{defanged_mark, names_site, public_suffix, spelled_head};
+
+/// Bytes that no continuation begins with: they open something, or programs break lines after them.
+const NEVER_FIRST: &[u8] = b"[({*|\\'^!,)]}$";
+
+/// Minimum number of digits of an identifier.
+const IDENTIFIER_DIGITS: usize = 4;
+
+/// Minimum number of digits of a hexadecimal identifier. Git shortens names of commits to seven or
+/// more.
+const HEXADECIMAL_DIGITS: usize = 7;
+
+/// A token, as defined by [`super::Feature`].
+#[derive(Clone, Copy, Debug)]
+pub(super) struct ContinuationToken<'t> {
+    /// The whole token. Not empty.
+    pub(super) all: &'t [u8],
+    /// The token without sentence punctuation at its end.
+    pub(super) bare: &'t [u8],
+}
+
+impl<'t> ContinuationToken<'t> {
+    /// Returns the token `all`; `None` if it is only sentence punctuation.
+    pub(super) fn new(all: &'t [u8]) -> Option<ContinuationToken<'t>> {
+        let bare = bare(all);
+        (!bare.is_empty()).then_some(ContinuationToken { all, bare })
+    }
+
+    pub(super) fn first(&self) -> u8 {
+        self.all[0]
+    }
+
+    /// Returns `true` if the token begins with a byte that no continuation begins with, or contains
+    /// no letter or digit.
+    pub(super) fn is_punctuation(&self) -> bool {
+        NEVER_FIRST.contains(&self.first())
+            || !self.all.iter().any(|&byte| is_word(byte) && byte != b'_')
+    }
+
+    /// Returns `true` if the token is an identifier: a decimal number, or a hexadecimal number with
+    /// digits.
+    pub(super) fn is_identifier(&self) -> bool {
+        let end = prefix_len(self.bare, |byte| !b"/?#-.".contains(byte));
+        let name = &self.bare[..end];
+        let decimal = IDENTIFIER_DIGITS <= name.len() && all(name, u8::is_ascii_digit);
+        let hexadecimal = HEXADECIMAL_DIGITS <= name.len()
+            && all(name, u8::is_ascii_hexdigit)
+            && name.iter().any(u8::is_ascii_digit);
+        decimal || hexadecimal
+    }
+
+    /// Returns `true` if the token has letters and digits.
+    fn is_mixed(&self) -> bool {
+        self.has_digit() && self.bare.iter().any(u8::is_ascii_alphabetic)
+    }
+
+    /// Returns `true` if the token has a digit.
+    fn has_digit(&self) -> bool {
+        self.bare.iter().any(u8::is_ascii_digit)
+    }
+
+    /// The text after the `=` if the token begins with a name and `=`.
+    pub(super) fn assigned_value(&self) -> Option<&'t [u8]> {
+        let name = prefix_len(self.all, |&byte| is_word(byte) || b".-".contains(&byte));
+        if name == 0 {
+            None
+        } else {
+            self.all[name..].strip_prefix(b"=")
+        }
+    }
+}
+
+fn all(text: &[u8], is: impl Fn(&u8) -> bool) -> bool {
+    text.iter().all(is)
+}
+
+/// Removes sentence punctuation from the end of `text`, and closing brackets that were not opened
+/// in it.
+///
+/// Reason for counting brackets once: a token may be long and full of them. A test compares this
+/// with a count for each bracket removed.
+pub(super) fn bare(text: &[u8]) -> &[u8] {
+    // Most texts end with a letter or digit.
+    if text.last().is_some_and(u8::is_ascii_alphanumeric) {
+        return text;
+    }
+    let surplus = |open: u8, close: u8| {
+        text.iter().fold(0_i64, |sum, &byte| {
+            sum + i64::from(byte == close) - i64::from(byte == open)
+        })
+    };
+    let mut round = surplus(b'(', b')');
+    let mut square = surplus(b'[', b']');
+    let mut curly = surplus(b'{', b'}');
+    let mut rest = text;
+    while let [before @ .., last] = rest {
+        let unopened = match last {
+            b'.' | b',' | b';' | b':' | b'!' | b'?' | b'\'' => {
+                rest = before;
+                continue;
+            }
+            b')' => &mut round,
+            b']' => &mut square,
+            b'}' => &mut curly,
+            _ => break,
+        };
+        if *unopened <= 0 {
+            break;
+        }
+        *unopened -= 1;
+        rest = before;
+    }
+    rest
+}
+
+/// Minimum number of columns of a token that is longer than words of prose.
+pub(super) const LONG_TOKEN: usize = 20;
+
+/// Bytes that separate the parts of a URL.
+const DELIMITERS: &[u8] = b"/_%=&?#~";
+
+/// Parts of a URL in the token: scheme, path, query, extension.
+impl ContinuationToken<'_> {
+    /// Returns `true` if the token begins another URL: with a scheme, also a mistyped or defanged
+    /// one, `www.` or `URL:`. One `?` before it does not count: it stands for a bullet or blank
+    /// that a charset conversion lost.
+    pub(super) fn begins_url(&self) -> bool {
+        let all = self.all.strip_prefix(b"?").unwrap_or(self.all);
+        let end = prefix_len(all, |byte| !b"/?=&".contains(byte));
+        let scheme = all[..end].ends_with(b":") && all[end..].starts_with(b"//");
+        scheme
+            || spelled_head(all).is_some()
+            || self.defanged_delimiter() == Some(b':')
+            || ["www.", "mailto:", "news:", "url:"]
+                .iter()
+                .any(|prefix| begins_with(self.all, prefix))
+    }
+
+    /// The delimiter in brackets after the name at the start of the token, as in defanged URLs,
+    /// hosts and addresses: `ftp[:]//`, `a[.]example`, `joe[at]a.example`.
+    pub(super) fn defanged_delimiter(&self) -> Option<u8> {
+        let name = prefix_len(self.all, |byte| {
+            byte.is_ascii_alphanumeric() || b"+-.*_".contains(byte)
+        });
+        defanged_mark(&self.all[name..]).map(|mark| mark.byte)
+    }
+
+    /// Returns `true` if the token is an `&` and an assignment, the next parameter of a query.
+    pub(super) fn begins_next_parameter(&self) -> bool {
+        self.all
+            .strip_prefix(b"&")
+            .and_then(|all| ContinuationToken::new(all)?.assigned_value())
+            .is_some()
+    }
+
+    /// Returns `true` if the token is a `;` and an assignment, as between the parameters of a
+    /// query.
+    pub(super) fn begins_parameter(&self) -> bool {
+        self.all
+            .strip_prefix(b";")
+            .and_then(|all| ContinuationToken::new(all)?.assigned_value())
+            .is_some_and(|value| !value.is_empty())
+    }
+
+    /// Returns `true` if the token is an `@`, a name and a slash, as in the paths of some sites.
+    pub(super) fn begins_name_in_path(&self) -> bool {
+        self.all.strip_prefix(b"@").is_some_and(|rest| {
+            let name = prefix_len(rest, |&byte| is_word(byte) || byte == b'-' || byte == b'.');
+            name > 0 && rest[name..].starts_with(b"/")
+        })
+    }
+
+    /// Returns `true` if the token begins with a query, fragment, escape or extension, which only
+    /// continue a URL.
+    pub(super) fn begins_query(&self) -> bool {
+        match self.all {
+            [b'?' | b'&' | b'=', next, ..] => is_word(*next) || b"%~.=&-".contains(next),
+            [b'%', one, two, ..] => one.is_ascii_hexdigit() && two.is_ascii_hexdigit(),
+            [b'#', name @ ..] => {
+                !name.is_empty()
+                    && all(bare(name), |&byte| {
+                        is_word(byte) || b".-=+:&".contains(&byte)
+                    })
+                    && !self.is_issue()
+            }
+            _ => self.begins_extension(),
+        }
+    }
+
+    /// Returns `true` if the token begins with a dot and an extension: `.html`, `..html`.
+    fn begins_extension(&self) -> bool {
+        let Some(rest) = self.all.strip_prefix(b".") else {
+            return false;
+        };
+        let rest = rest.strip_prefix(b".").unwrap_or(rest);
+        let word = prefix_len(rest, |&byte| is_word(byte));
+        EXTENSIONS
+            .iter()
+            .any(|extension| extension.as_bytes() == &rest[..word])
+    }
+
+    /// Returns `true` if the token begins like a piece of a path, or begins with a hyphen and
+    /// contains such a piece.
+    pub(super) fn begins_path(&self) -> bool {
+        match self.all {
+            [b'/' | b'_' | b'~', next, ..] => is_word(*next) || b"%~.-".contains(next),
+            [b'.', next, ..] => is_word(*next),
+            [b'@', ..] => self.begins_address_host() || self.begins_name_in_path(),
+            [b'-', next, rest @ ..] => {
+                is_word(*next)
+                    && rest
+                        .windows(2)
+                        .any(|pair| b"/_%=&?#.".contains(&pair[0]) && is_word(pair[1]))
+            }
+            _ => false,
+        }
+    }
+
+    /// Returns `true` if the token begins with a path, query or fragment, or with another label of
+    /// a host.
+    pub(super) fn follows_host(&self) -> bool {
+        matches!(self.all, [b'/' | b'?' | b'#' | b'.', next, ..]
+            if is_word(*next) || b"~%".contains(next))
+            || self.begins_port()
+    }
+
+    /// Returns `true` if the token ends with the extension of a file, before any query, or
+    /// completes one that `url` begins.
+    pub(super) fn has_extension(&self, url: &[u8]) -> bool {
+        let path = prefix_len(self.bare, |byte| !b"?#".contains(byte));
+        let whole = has_extension(&self.bare[..path]) && !self.bare.contains(&b'@');
+        whole || completes_extension(url, &self.bare[..path])
+    }
+
+    /// Returns `true` if the token completes an extension that `url` begins.
+    pub(super) fn completes_extension(&self, url: &[u8]) -> bool {
+        let path = prefix_len(self.bare, |byte| !b"?#".contains(byte));
+        completes_extension(url, &self.bare[..path])
+    }
+
+    /// Number of marks by which the token looks like a piece of a URL after `url`: digits among
+    /// letters, capitals after small letters, delimiters, hyphens, a length that no word has. The
+    /// extension of a file and a slash at the end count twice.
+    pub(super) fn marks(&self, url: &[u8]) -> usize {
+        let is_folder = self.bare.ends_with(b"/") && !self.bare.ends_with(b"//");
+        let marks = [
+            self.is_mixed(),
+            self.bare
+                .windows(2)
+                .any(|pair| pair[0].is_ascii_lowercase() && pair[1].is_ascii_uppercase()),
+            self.begins_path() || self.has_delimiter_inside() && !self.is_word_pair(),
+            2 <= self.delimiters(),
+            self.first() != b'-' && 2 <= memchr::memchr_iter(b'-', self.bare).count(),
+            LONG_TOKEN <= columns(self.all),
+        ];
+        let twice = [is_folder, self.has_extension(url)];
+        let count = |marks: &[bool]| marks.iter().filter(|mark| **mark).count();
+        count(&marks) + 2 * count(&twice)
+    }
+
+    /// The number of bytes that separate the parts of a URL.
+    fn delimiters(&self) -> usize {
+        self.bare
+            .iter()
+            .filter(|byte| DELIMITERS.contains(byte))
+            .count()
+    }
+
+    /// Returns `true` if one of these bytes, or a `+`, follows the first byte.
+    pub(super) fn has_delimiter_inside(&self) -> bool {
+        self.bare[1..]
+            .iter()
+            .any(|byte| *byte == b'+' || DELIMITERS.contains(byte))
+    }
+}
+
+fn begins_with(text: &[u8], prefix: &str) -> bool {
+    text.len() >= prefix.len() && text[..prefix.len()].eq_ignore_ascii_case(prefix.as_bytes())
+}
+
+/// Extensions of files that URLs in archives end with. `Z` is always upper-case.
+const EXTENSIONS: [&str; 85] = [
+    "html", "htm", "shtml", "xhtml", "txt", "text", "gif", "jpg", "jpeg", "png", "svg", "pdf",
+    "ps", "eps", "dvi", "rtf", "doc", "ppt", "xls", "gz", "tgz", "zip", "tar", "bz2", "xz", "Z",
+    "hqx", "sit", "lha", "lzh", "exe", "deb", "rpm", "jar", "iso", "msi", "asp", "aspx", "jsp",
+    "cfm", "cgi", "php", "php3", "pl", "py", "js", "css", "xml", "xsd", "dtl", "rdf", "yaml",
+    "yml", "md", "rst", "tex", "c", "h", "cpp", "lisp", "rb", "java", "diff", "patch", "git",
+    "mp3", "mov", "faq", "jhtml", "story", "docx", "pptx", "xlsx", "odt", "ts", "json", "7z",
+    "log", "csv", "conf", "dts", "dtsi", "rs", "go", "config",
+];
+
+/// Number of letters of the longest extension.
+const EXTENSION_LETTERS: usize = 6;
+
+/// Returns `true` if `text` ends with a dot and an extension, in any case.
+pub(super) fn has_extension(text: &[u8]) -> bool {
+    last_name(text).is_some_and(|name| {
+        EXTENSIONS
+            .iter()
+            .any(|row| row.as_bytes().eq_ignore_ascii_case(name))
+    })
+}
+
+/// Returns `true` if `end` completes an extension that begins at the end of `url`: `.ht` and `ml`,
+/// `.h` and `tm`.
+fn completes_extension(url: &[u8], end: &[u8]) -> bool {
+    let letters = !end.is_empty()
+        && end
+            .iter()
+            .all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit());
+    let Some(begun) = last_name(url) else {
+        return false;
+    };
+    letters
+        && EXTENSIONS.iter().any(|row| {
+            let row = row.as_bytes();
+            row.len() == begun.len() + end.len()
+                && row[..begun.len()].eq_ignore_ascii_case(begun)
+                && row[begun.len()..].eq_ignore_ascii_case(end)
+        })
+}
+
+/// The text after the last dot of `text`, if it is not longer than an extension.
+fn last_name(text: &[u8]) -> Option<&[u8]> {
+    let tail = &text[text.len().saturating_sub(EXTENSION_LETTERS + 1)..];
+    tail.iter()
+        .rposition(|&byte| byte == b'.')
+        .map(|dot| &tail[dot + 1..])
+}
+
+/// Minimum number of digits and punctuation characters of a telephone number.
+const TELEPHONE_DIGITS: usize = 9;
+
+/// Hosts, ports and addresses at the start of the token.
+impl ContinuationToken<'_> {
+    /// Returns `true` if the token is a `:`, a number and a slash or nothing: the port after a
+    /// host.
+    pub(super) fn begins_port(&self) -> bool {
+        let Some(rest) = self.all.strip_prefix(b":") else {
+            return false;
+        };
+        let digits = prefix_len(rest, u8::is_ascii_digit);
+        (2..=5).contains(&digits) && matches!(rest[digits..], [] | [b'/', ..])
+    }
+
+    /// Returns `true` if the token begins with the rest of a host with a dot.
+    pub(super) fn begins_host_rest_or_path(&self) -> bool {
+        let len = prefix_len(self.bare, |byte| {
+            byte.is_ascii_alphanumeric() || b".-".contains(byte)
+        });
+        self.bare[..len].contains(&b'.')
+            && matches!(self.bare[len..], [] | [b'/' | b'?' | b'#', ..])
+    }
+
+    /// Returns `true` if the token is an `@` and the rest of a mail address or Message-ID: a host
+    /// with at least two labels.
+    pub(super) fn begins_address_host(&self) -> bool {
+        let Some(host) = self.bare.strip_prefix(b"@") else {
+            return false;
+        };
+        let end = prefix_len(host, |byte| !b"/?#".contains(byte));
+        is_host(&host[..end])
+    }
+
+    /// Returns `true` if the token begins with a top-level domain and a path or port: `uk/x`,
+    /// `com:80/`.
+    pub(super) fn begins_top_domain(&self) -> bool {
+        let letters = prefix_len(self.all, u8::is_ascii_lowercase);
+        let (label, rest) = self.all.split_at(letters);
+        is_top_domain(label) && matches!(rest, [b'/' | b':', ..])
+    }
+
+    /// Returns `true` if the token can be the rest of a host: labels with a dot between them, or a
+    /// label alone.
+    pub(super) fn begins_host_rest(&self) -> bool {
+        self.bare.split(|&byte| byte == b'.').all(|label| {
+            !label.is_empty() && all(label, |byte| byte.is_ascii_alphanumeric() || *byte == b'-')
+        })
+    }
+
+    /// Returns `true` if the token is a mail address or a telephone number.
+    pub(super) fn is_address(&self) -> bool {
+        let number = self.bare.strip_prefix(b"+").unwrap_or(self.bare);
+        let telephone = number.len() >= TELEPHONE_DIGITS
+            && all(number, |byte| b"0123456789().-".contains(byte));
+        telephone || self.is_mail_address()
+    }
+
+    /// Returns `true` if the token begins with an address, as a Message-ID of `git send-email` ends:
+    /// `joe@a.example`, `joe@a.example/raw`.
+    pub(super) fn begins_with_address(&self) -> bool {
+        let Some(at) = memchr::memchr(b'@', self.bare) else {
+            return false;
+        };
+        let (name, host) = (&self.bare[..at], &self.bare[at + 1..]);
+        let host = host.split(|&byte| byte == b'/').next().unwrap_or_default();
+        !name.is_empty()
+            && all(name, |&byte| is_word(byte) || b".+-".contains(&byte))
+            && host.contains(&b'.')
+            && all(host, |&byte| is_word(byte) || b".-".contains(&byte))
+    }
+
+    /// Returns `true` for `joe@a.example` and `joe[at]a.example`, also before an ornament of the
+    /// signature: `joe@a.example///`.
+    fn is_mail_address(&self) -> bool {
+        let name = prefix_len(self.bare, |&byte| is_word(byte) || b".+-".contains(&byte));
+        // A Message-ID has many digits before its `@`.
+        let digits = self.bare[..name]
+            .iter()
+            .filter(|byte| byte.is_ascii_digit())
+            .count();
+        if IDENTIFIER_DIGITS <= digits || !is_word(self.bare[0]) {
+            return false;
+        }
+        let rest = &self.bare[name..];
+        let Some(host) = rest
+            .strip_prefix(b"@")
+            .or_else(|| rest.strip_prefix(b"[at]"))
+        else {
+            return false;
+        };
+        let ornament = suffix_len(host, |byte| b"/|*=~#-".contains(byte));
+        // A single slash ends the path of an archive of messages.
+        let host = match ornament {
+            1 if host.ends_with(b"/") => host,
+            _ => &host[..host.len() - ornament],
+        };
+        name > 0
+            && host.contains(&b'.')
+            && host.split(|&byte| byte == b'.').all(|label: &[u8]| {
+                !label.is_empty() && all(label, |&byte| is_word(byte) || byte == b'-')
+            })
+    }
+
+    /// Returns `true` if the token begins with `www.` and another label.
+    pub(super) fn begins_host_label(&self) -> bool {
+        begins_with(self.all, "www.") && self.all.get(4).is_some_and(u8::is_ascii_alphanumeric)
+    }
+
+    /// Returns `true` if the token can be the host of a URL, with or without a path, and is no word.
+    pub(super) fn names_host(&self) -> bool {
+        names_site(self.all)
+            || self.bare.contains(&b'/') && !self.is_word_pair()
+            || self.bare.starts_with(b"localhost")
+            || self.defanged_delimiter().is_some()
+    }
+
+    /// Returns `true` if the token begins with a host in a known domain, with or without a
+    /// port.
+    pub(super) fn begins_host(&self) -> bool {
+        let len = prefix_len(self.bare, |byte| {
+            byte.is_ascii_alphanumeric() || b".-".contains(byte)
+        });
+        let (host, rest) = self.bare.split_at(len);
+        let rest = match rest {
+            [b':', digit, ..] if digit.is_ascii_digit() => {
+                &rest[1 + prefix_len(&rest[1..], u8::is_ascii_digit)..]
+            }
+            _ => rest,
+        };
+        let last = host.rsplit(|&byte| byte == b'.').next().unwrap_or_default();
+        // `README.md` and `x.py` are names of files.
+        is_host(host)
+            && is_top_domain(last)
+            && (last.eq_ignore_ascii_case(b"com") || !has_extension(host))
+            && matches!(rest, [] | [b'/', ..] | [b':', b'/' | b'~', ..])
+    }
+}
+
+/// Returns `true` if `label` is a top-level domain in the list of public suffixes.
+pub(super) fn is_top_domain(label: &[u8]) -> bool {
+    let label = label.to_ascii_lowercase();
+    public_suffix(&mut label.rsplit(|byte| *byte == b'.'))
+        .is_some_and(|suffix| suffix.typ.is_some())
+}
+
+/// Returns `true` if `text` is a host with at least two labels.
+fn is_host(text: &[u8]) -> bool {
+    text.contains(&b'.')
+        && text.split(|&byte| byte == b'.').all(|label: &[u8]| {
+            !label.is_empty() && all(label, |byte| byte.is_ascii_alphanumeric() || *byte == b'-')
+        })
+}
+
+/// Words that URLs do not end with, each between line ends: the most frequent ones of ten languages,
+/// and those that close a letter. `docs/joins.md` says how the list was made.
+const WORDS: &[u8] = include_bytes!("words.txt");
+
+/// Returns `true` if `word` is one of the words of `words.txt`, in small or capital letters.
+pub fn is_frequent_word(word: &[u8]) -> bool {
+    let line = || [b"\n", &word.to_ascii_lowercase()[..], b"\n"].concat();
+    !word.is_empty()
+        && all(word, u8::is_ascii_alphabetic)
+        && memchr::memmem::find(WORDS, &line()).is_some()
+}
+
+/// Words and labels of prose in the token.
+impl ContinuationToken<'_> {
+    /// Returns `true` if the token is one or two letters or digits, and no word.
+    pub(super) fn is_tiny(&self) -> bool {
+        self.bare.len() <= 2
+            && all(self.bare, |byte| {
+                byte.is_ascii_lowercase() || byte.is_ascii_digit()
+            })
+            && !self.is_stop_word()
+            && !matches!(self.bare, b"a" | b"i" | b"u")
+    }
+
+    /// Returns `true` if the token is two words with a slash between them.
+    pub(super) fn is_word_pair(&self) -> bool {
+        let mut words = self.bare.split(|&byte| byte == b'/');
+        let word = |word: Option<&[u8]>| {
+            word.is_some_and(|word| !word.is_empty() && all(word, u8::is_ascii_alphabetic))
+        };
+        word(words.next()) && word(words.next()) && words.next().is_none()
+    }
+
+    /// Returns `true` if the token is a word that begins with a capital letter: `Index`,
+    /// `Mary-Jane`, `O'Hara`, `Arts/Crafts`.
+    pub(super) fn is_capitalized(&self) -> bool {
+        let mut parts = self.bare.split(|byte| b"'-/".contains(byte));
+        self.bare[0].is_ascii_uppercase()
+            && parts.all(|part| !part.is_empty() && all(part, u8::is_ascii_alphabetic))
+    }
+
+    /// Returns `true` if the token is a word, a colon, and more text.
+    pub(super) fn is_labelled(&self) -> bool {
+        let name = prefix_len(self.all, |byte| byte.is_ascii_alphabetic() || *byte == b'-');
+        self.first().is_ascii_alphabetic()
+            && self.all[name..].starts_with(b":")
+            && self.all.len() > name + 1
+    }
+
+    /// Returns `true` if the token is a frequent word, or several with slashes between them:
+    /// `and/or`.
+    pub(super) fn is_stop_word(&self) -> bool {
+        self.bare.split(|&byte| byte == b'/').all(is_frequent_word)
+    }
+
+    /// Returns `true` if the token consists of capital letters and digits, with at least one
+    /// capital letter.
+    pub(super) fn is_capitals(&self) -> bool {
+        all(self.bare, |byte| {
+            byte.is_ascii_uppercase() || byte.is_ascii_digit()
+        }) && self.bare.iter().any(u8::is_ascii_uppercase)
+    }
+
+    /// Returns `true` if the token is a capitalized word and a colon.
+    pub(super) fn is_heading(&self) -> bool {
+        self.all.ends_with(b":") && self.is_capitalized()
+    }
+
+    /// Returns `true` if the token begins a property of a calendar or an address card: a name in
+    /// capitals, and a `:` or a parameter (RFC 5545, section 3.1).
+    pub(super) fn is_property(&self) -> bool {
+        let name = prefix_len(self.all, |byte| {
+            byte.is_ascii_uppercase() || byte.is_ascii_digit() || *byte == b'-'
+        });
+        let is_parameter = |rest| {
+            ContinuationToken::new(rest).is_some_and(|token| token.assigned_value().is_some())
+        };
+        2 <= name
+            && self.first().is_ascii_uppercase()
+            && match &self.all[name..] {
+                [b':', ..] => true,
+                [b';', rest @ ..] => is_parameter(rest),
+                _ => false,
+            }
+    }
+
+    /// Returns `true` if the token consists of digits, with hyphens and dots among them.
+    pub(super) fn is_digits(&self) -> bool {
+        self.has_digit()
+            && all(self.bare, |byte| {
+                byte.is_ascii_digit() || b"-.".contains(byte)
+            })
+    }
+}
+
+/// The directives of the C preprocessor. A line that begins with `#` and one of them is code.
+const DIRECTIVES: [&[u8]; 13] = [
+    b"include", b"define", b"undef", b"if", b"ifdef", b"ifndef", b"elif", b"else", b"endif",
+    b"error", b"warning", b"pragma", b"line",
+];
+
+/// The folders of names in a git repository. A name that begins with one of them is the name of a
+/// branch or tag.
+const REFERENCES: [&[u8]; 4] = [b"tags/", b"refs/", b"heads/", b"remotes/"];
+
+/// The pages that cgit, which shows git repositories on the web, has below the name of a
+/// repository.
+const REPOSITORY_PAGES: [&[u8]; 16] = [
+    b"about",
+    b"atom",
+    b"blame",
+    b"blob",
+    b"commit",
+    b"diff",
+    b"log",
+    b"patch",
+    b"plain",
+    b"rawdiff",
+    b"refs",
+    b"snapshot",
+    b"stats",
+    b"summary",
+    b"tag",
+    b"tree",
+];
+
+/// Prefixes of rules, bullets, boxes and command-line options. None of these continues a URL.
+const RULES: [&str; 13] = [
+    "--", "-o", "-*", "-=", "-~", "==", "__", "...", "~~", "//", "++", "##", "/*",
+];
+
+/// Maximum number of letters of a macro of roff: those of `man`, `ms` and `mm` have at most three.
+const ROFF_LETTERS: usize = 3;
+
+/// Requests of roff in small letters that manual pages use, without those that are extensions of
+/// files (`.so`, `.ps`).
+const ROFF_REQUESTS: [&[u8]; 24] = [
+    b"ad", b"bp", b"br", b"ce", b"de", b"ds", b"el", b"fi", b"ft", b"hy", b"ie", b"if", b"ig",
+    b"in", b"na", b"ne", b"nf", b"nh", b"nr", b"rm", b"sp", b"ta", b"ti", b"tr",
+];
+
+/// Minimum number of letters of the name of a variable in capitals.
+const VARIABLE_LETTERS: usize = 3;
+
+/// Maximum number of digits of the number of an issue or of a footnote, such as `#12`.
+const ISSUE_DIGITS: usize = 6;
+
+/// Maximum number of digits before an item of a numbered list.
+const ITEM_DIGITS: usize = 3;
+
+/// Maximum number of letters of an option with one hyphen.
+const OPTION_LETTERS: usize = 2;
+
+/// Notations that are neither URL nor prose: git, the C preprocessor, code, lists.
+impl ContinuationToken<'_> {
+    /// Returns `true` if the token is a `#` and a directive of the C preprocessor.
+    pub(super) fn is_directive(&self) -> bool {
+        self.all
+            .strip_prefix(b"#")
+            .is_some_and(|name| DIRECTIVES.contains(&name))
+    }
+
+    /// Returns `true` if the token is a request or macro of roff, or its comment: `.UE`, `.br`,
+    /// `.\"`. Those that are also extensions of files are none.
+    pub(super) fn is_roff(&self) -> bool {
+        let Some(name) = self
+            .all
+            .strip_prefix(b".")
+            .or_else(|| self.all.strip_prefix(b"'"))
+        else {
+            return false;
+        };
+        let is_macro = (1..=ROFF_LETTERS).contains(&name.len())
+            && all(name, u8::is_ascii_uppercase)
+            && !has_extension(self.all);
+        name.starts_with(b"\\\"")
+            || name.starts_with(b"\\#")
+            || is_macro
+            || ROFF_REQUESTS.contains(&name)
+    }
+
+    /// Returns `true` if the token is the prompt of a shell: `joe@host:~/x$`.
+    pub(super) fn is_prompt(&self) -> bool {
+        self.all.contains(&b'@') && matches!(self.all, [.., b'$' | b'#'])
+    }
+
+    /// Returns `true` if the token begins with a name in capitals and `=`: a variable is set.
+    pub(super) fn is_variable(&self) -> bool {
+        self.assigned_value().is_some_and(|value| {
+            let name = &self.all[..self.all.len() - value.len() - 1];
+            VARIABLE_LETTERS <= name.len()
+                && name[0].is_ascii_uppercase()
+                && all(name, |byte| {
+                    byte.is_ascii_uppercase() || byte.is_ascii_digit() || *byte == b'_'
+                })
+        })
+    }
+
+    /// Returns `true` if the token is a `#` and the short number of an issue.
+    fn is_issue(&self) -> bool {
+        self.bare
+            .strip_prefix(b"#")
+            .is_some_and(|number| number.len() <= ISSUE_DIGITS && all(number, u8::is_ascii_digit))
+    }
+
+    /// Returns `true` if the token begins with the folder of branches or tags of a git repository.
+    pub(super) fn is_reference(&self) -> bool {
+        REFERENCES.iter().any(|folder| self.all.starts_with(folder))
+    }
+
+    /// Returns `true` if the token is a page below a git repository, whose URL ends with a slash if
+    /// `after_slash`.
+    pub(super) fn is_repository_page(&self, after_slash: bool) -> bool {
+        let query = matches!(self.first(), b'?' | b';' | b'#' | b'&');
+        let page = if after_slash {
+            Some(self.all)
+        } else {
+            self.all.strip_prefix(b"/")
+        };
+        query
+            || page.is_some_and(|page| {
+                let name = prefix_len(page, u8::is_ascii_lowercase);
+                let (name, rest) = page.split_at(name);
+                let known =
+                    REPOSITORY_PAGES.contains(&name) && matches!(rest, [] | [b'/' | b'?', ..]);
+                known || !after_slash
+            })
+    }
+
+    /// Returns `true` if the token is the call of a function or a qualified name: `run()`, `f(x,`,
+    /// `a::b`, `a->b`.
+    pub(super) fn is_code(&self) -> bool {
+        let call = self.all.windows(2).position(|pair| {
+            (pair[0].is_ascii_alphanumeric() && pair[1] == b'(') || pair == b"::" || pair == b"->"
+        });
+        call.is_some_and(|at| !self.all[..at].contains(&b'/'))
+    }
+
+    /// Returns `true` if the token is the number of a commit: 40 digits or an abbreviation.
+    pub(super) fn is_commit(&self) -> bool {
+        HEXADECIMAL_DIGITS <= self.bare.len()
+            && all(self.bare, u8::is_ascii_hexdigit)
+            && self.has_digit()
+    }
+
+    /// Returns `true` if the token is an option of a command: `-d`, `-rw`.
+    pub(super) fn is_option(&self) -> bool {
+        matches!(self.all, [b'-', letters @ ..]
+            if !letters.is_empty() && letters.len() <= OPTION_LETTERS && all(letters, u8::is_ascii_alphabetic))
+    }
+
+    /// Returns `true` if the token is a date with the year first: `2009/10/30`.
+    pub(super) fn is_date(&self) -> bool {
+        let mut numbers = self.bare.split(|byte| b"/-".contains(byte));
+        [4, 2, 2].iter().all(|&digits| {
+            numbers
+                .next()
+                .is_some_and(|number| number.len() == digits && all(number, u8::is_ascii_digit))
+        }) && numbers.next().is_none()
+    }
+
+    /// Returns `true` if the token is a rule, bullet, box or option, or the number of a list item or section.
+    pub(super) fn is_rule(&self) -> bool {
+        let item = match self.all {
+            [number @ .., b'.' | b')'] => {
+                (1..=ITEM_DIGITS).contains(&number.len()) && all(number, u8::is_ascii_digit)
+            }
+            _ => false,
+        };
+        item || RULES
+            .iter()
+            .any(|rule| self.all.starts_with(rule.as_bytes()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn token(all: &str) -> ContinuationToken<'_> {
+        ContinuationToken::new(all.as_bytes()).unwrap()
+    }
+
+    /// The members of `tokens` for which `is` returns `true`.
+    fn which<'t>(tokens: &'t str, is: impl Fn(&ContinuationToken<'t>) -> bool) -> String {
+        tokens
+            .split(' ')
+            .filter(|all| is(&token(all)))
+            .collect::<Vec<_>>()
+            .join(" ")
+    }
+
+    #[test]
+    fn a_scheme_before_the_path_begins_a_url() {
+        let tokens = "x://y xx-://y WWW.x url:x x:y /x://y x?y=z://a newsx";
+        assert_eq!(
+            which(tokens, ContinuationToken::begins_url),
+            "x://y xx-://y WWW.x url:x"
+        );
+    }
+
+    #[test]
+    fn a_query_begins_with_what_only_continues_a_url() {
+        let tokens = "?x ?(x &x =% =x %4F %4 %4g #x.y #x/y .html ..html .html5 .HTML .Z .z ...html";
+        assert_eq!(
+            which(tokens, ContinuationToken::begins_query),
+            "?x &x =% =x %4F #x.y .html ..html .Z"
+        );
+    }
+
+    #[test]
+    fn a_path_begins_with_its_punctuation() {
+        let tokens = "/x /. _x ~% .x ./ -x -x.y -x/ -/x.y x/y";
+        assert_eq!(
+            which(tokens, ContinuationToken::begins_path),
+            "/x /. _x ~% .x -x.y"
+        );
+    }
+
+    #[test]
+    fn labels_capitals_and_stop_words_are_prose() {
+        assert_eq!(
+            which(
+                "Re:x Re-x:y Re: re:x 8:x x_y:z",
+                ContinuationToken::is_labelled
+            ),
+            "Re:x Re-x:y re:x"
+        );
+        assert_eq!(
+            which(
+                "Mary O'Hara Mary-Jane X x X1 X- Mary-.",
+                ContinuationToken::is_capitalized
+            ),
+            "Mary O'Hara Mary-Jane X"
+        );
+        assert_eq!(
+            which("the The, a thee", ContinuationToken::is_stop_word),
+            "the The,"
+        );
+    }
+
+    #[test]
+    fn mail_addresses_and_telephone_numbers_are_addresses() {
+        let mail =
+            "joe@a.example j.o+e@a.b.example, joe[at]a.example joe@a @a.example joe@.example";
+        assert_eq!(
+            which(mail, ContinuationToken::is_address),
+            "joe@a.example j.o+e@a.b.example, joe[at]a.example"
+        );
+        assert_eq!(
+            which(
+                "+1-234-567.8 (12)34567 1234-567 +12345678",
+                ContinuationToken::is_address
+            ),
+            "+1-234-567.8 (12)34567"
+        );
+    }
+
+    #[test]
+    fn a_host_is_in_a_known_domain() {
+        let tokens = "a.com A.COM/x a.b-c.org:80 a.org:80/x a.org:x a.org:8x a.example com .com a..com a.com.x a.com?x";
+        assert_eq!(
+            which(tokens, ContinuationToken::begins_host),
+            "a.com A.COM/x a.b-c.org:80 a.org:80/x"
+        );
+    }
+
+    #[test]
+    fn an_extension_may_begin_at_the_end_of_the_url() {
+        let has = |url: &str, all: &str| token(all).has_extension(url.as_bytes());
+        assert!(
+            has("", "x.html")
+                && has("", "x.HTML?y.z,")
+                && has("", "..ps")
+                && !has("", "joe@a.pl")
+                && !has("", "html")
+        );
+        assert!(has("/x.ht", "ml") && has("/x.", "html") && has("/x.HT", "ml."));
+        assert!(
+            !has("/x.html", "ml")
+                && !has("/x.ht", "ML")
+                && !has("/x", "html")
+                && !has("/x.ht", "m/l")
+        );
+    }
+
+    #[test]
+    fn list_numbers_have_at_most_three_digits() {
+        assert_eq!(
+            which(
+                "1. 123) 1234. 1.x -- -x -option *x //x",
+                ContinuationToken::is_rule
+            ),
+            "1. 123) -- -option //x"
+        );
+    }
+
+    /// The simple twin of [`bare`]: counts all brackets again for each one that may be removed.
+    fn bare_simple(mut text: &[u8]) -> &[u8] {
+        let count = |text: &[u8], bracket: u8| text.split(|&byte| byte == bracket).count();
+        while let [before @ .., last] = text {
+            let off = match last {
+                b')' => count(text, b')') > count(text, b'('),
+                b']' => count(text, b']') > count(text, b'['),
+                b'}' => count(text, b'}') > count(text, b'{'),
+                _ => b".,;:!?'".contains(last),
+            };
+            if !off {
+                break;
+            }
+            text = before;
+        }
+        text
+    }
+
+    #[test]
+    fn punctuation_and_unopened_brackets_are_removed() {
+        assert_eq!(bare(b"(x)).]"), b"(x)");
+        let bytes = b"()[]{}.,x'";
+        for number in 0..100_000_usize {
+            let text: Vec<u8> = (0..5)
+                .map(|place| bytes[number / 10_usize.pow(place) % 10])
+                .collect();
+            assert_eq!(bare(&text), bare_simple(&text));
+        }
+    }
+}

@@ -1,0 +1,387 @@
+//! The URL read so far: the properties of its end.
+
+use super::line_layout::is_word;
+use super::token::{ContinuationToken, bare, has_extension, is_top_domain};
+use crate::byte_scan::prefix_len;
+
+/// Numbers of digits of the identifier of a commit in git: SHA-1 and SHA-256.
+const COMMIT_DIGITS: [usize; 2] = [40, 64];
+
+/// Minimum number of digits of the beginning of a commit whose middle follows.
+const BEGUN_DIGITS: usize = 12;
+
+/// Number of digits of MD5, by which many sites name their pages and files.
+const MD5_DIGITS: usize = 32;
+
+/// Number of digits of the time with which `git send-email` begins a Message-ID.
+const SENT_DIGITS: usize = 14;
+
+/// A URL with a `//`, or the beginning of one.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct UrlHead<'u> {
+    /// The whole text. Not empty.
+    pub(super) url: &'u [u8],
+    /// The text between the `//` and the path or query.
+    host: &'u [u8],
+    /// The path and all that follows it; for `mailto:` the address.
+    path: &'u [u8],
+    /// `true` for a `mailto:` URL.
+    is_mailbox: bool,
+}
+
+impl<'u> UrlHead<'u> {
+    /// Divides `url`. `None` if no `//` follows its scheme, which is not `mailto`.
+    pub(super) fn new(url: &'u [u8]) -> Option<UrlHead<'u>> {
+        let in_scheme = |byte: &u8| byte.is_ascii_alphanumeric() || b"+.-".contains(byte);
+        let scheme = prefix_len(url, |byte| in_scheme(byte));
+        if url[..scheme].eq_ignore_ascii_case(b"mailto") {
+            let path = url[scheme..].strip_prefix(b":")?;
+            return Some(UrlHead {
+                url,
+                host: &[],
+                path,
+                is_mailbox: true,
+            });
+        }
+        let rest = url[scheme..].strip_prefix(b"://")?;
+        let host = prefix_len(rest, |byte| !b"/?#".contains(byte));
+        let (host, path) = rest.split_at(host);
+        Some(UrlHead {
+            url,
+            host,
+            path,
+            is_mailbox: false,
+        })
+    }
+
+    /// Returns `true` for a `mailto:` URL.
+    pub(super) fn is_mailbox(&self) -> bool {
+        self.is_mailbox
+    }
+
+    /// Returns `true` if the URL is a `mailto:` URL whose address is incomplete, and `token`
+    /// completes it.
+    pub(super) fn address_continues(&self, token: &ContinuationToken<'_>) -> bool {
+        if !self.is_mailbox || self.path.is_empty() || self.path.contains(&b'?') {
+            return false;
+        }
+        match self.path.iter().position(|&byte| byte == b'@') {
+            None => token.bare.contains(&b'@') && is_word(token.first()),
+            Some(_) => self.ends_with(b"@.-") && token.begins_host_rest(),
+        }
+    }
+
+    /// Returns `true` if the URL ends with one of `bytes`.
+    pub(super) fn ends_with(&self, bytes: &[u8]) -> bool {
+        self.url.last().is_some_and(|last| bytes.contains(last))
+    }
+
+    /// Returns `true` if the URL ends with a letter or digit. Bytes that are not UTF-8 count as
+    /// letters, a soft hyphen does not.
+    pub(super) fn ends_with_alnum(&self) -> bool {
+        let last = (1..=4)
+            .find_map(|len: usize| {
+                str::from_utf8(&self.url[self.url.len().saturating_sub(len)..]).ok()
+            })
+            .and_then(|last| last.chars().next());
+        last.is_none_or(char::is_alphanumeric)
+    }
+
+    /// Returns `true` if the URL ends with an ASCII letter or digit.
+    pub(super) fn ends_with_ascii_alnum(&self) -> bool {
+        self.url.last().is_some_and(u8::is_ascii_alphanumeric)
+    }
+
+    /// Returns `true` if the URL ends with a `%`, or a `%` and one hexadecimal digit.
+    pub(super) fn ends_inside_escape(&self) -> bool {
+        matches!(self.url, [.., b'%'])
+            || matches!(self.url, [.., b'%', digit] if digit.is_ascii_hexdigit())
+    }
+
+    /// Returns `true` if the path ends with the extension of a file, before any sentence
+    /// punctuation.
+    pub(super) fn ends_with_file(&self) -> bool {
+        !self.path.is_empty() && has_extension(bare(self.url))
+    }
+
+    /// Returns `true` if the URL without `token` cannot be whole, and `token` can complete it.
+    pub(super) fn is_open_before(&self, token: &ContinuationToken<'_>) -> bool {
+        self.ends_inside_query(token)
+            || self.ends_inside_escape() && token.first().is_ascii_hexdigit()
+            || self.host_continues(token)
+            || self.commit_continues(token)
+            || self.message_id_continues(token)
+            || self.awaits_commit(token)
+            || self.ends_inside_address(token)
+            || token.begins_address_host() && !self.path.is_empty() && self.ends_with_alnum()
+            || self.path.ends_with(b"#L") && token.first().is_ascii_digit()
+            || self.ends_with_host()
+                && (token.begins_port() || token.all.starts_with(b"/") && token.begins_path())
+    }
+
+    /// Returns `true` if the last part of the path has an `@` and no dot after it, as the Message-ID
+    /// or address there must have, and `token` has the dot.
+    fn ends_inside_address(&self, token: &ContinuationToken<'_>) -> bool {
+        let last = self
+            .path
+            .rsplit(|&byte| byte == b'/')
+            .next()
+            .unwrap_or_default();
+        let host = memchr::memchr(b'@', last)
+            .map(|at| &last[at + 1..])
+            .or_else(|| memchr::memmem::find(last, b"%40").map(|at| &last[at + 3..]));
+        !self.is_mailbox
+            && host.is_some_and(|host| {
+                host.iter().all(|&byte| is_word(byte) || byte == b'-')
+                    && token.bare.contains(&b'.')
+                    && token.begins_host_rest_or_path()
+            })
+    }
+
+    /// Returns `true` if a query ends with `&` or `=`, or with the `?` before `token`, a parameter.
+    pub(super) fn ends_inside_query(&self, token: &ContinuationToken<'_>) -> bool {
+        let parameter = token
+            .assigned_value()
+            .is_some_and(|value| !value.is_empty());
+        self.path.contains(&b'?') && self.ends_with(b"&=") || self.path.ends_with(b"?") && parameter
+    }
+
+    /// Returns `true` if the URL ends inside the identifier of a commit or an MD5 digest, and `token`
+    /// has the missing digits.
+    pub(super) fn commit_continues(&self, token: &ContinuationToken<'_>) -> bool {
+        let begun = hexadecimal_end(self.path);
+        let more = prefix_len(token.all, |byte| is_commit_digit(*byte));
+        let whole = begun + more;
+        let completes = COMMIT_DIGITS.contains(&whole) || whole == MD5_DIGITS;
+        // A commit or digest whose middle has a line of its own. Queries have numbers of other lengths.
+        let goes_on = !self.has_query()
+            && BEGUN_DIGITS <= begun
+            && more == token.all.len()
+            && token.all.iter().any(u8::is_ascii_digit)
+            && whole < COMMIT_DIGITS[1];
+        0 < begun && 0 < more && (completes || goes_on)
+    }
+
+    /// Returns `true` if the URL ends inside a Message-ID of `git send-email`, before the address of
+    /// the sender, and `token` begins with an address. Such a Message-ID has the time, the number of
+    /// the process, that of the message, and the address: `20260102030405.678-9-joe@a.example`.
+    pub(super) fn message_id_continues(&self, token: &ContinuationToken<'_>) -> bool {
+        let Some(stamp) = self.path.strip_suffix(b"-") else {
+            return false;
+        };
+        let mut numbers = stamp.rsplit(|byte| b".-/".contains(byte));
+        let is_number = |number: Option<&[u8]>| {
+            number.is_some_and(|one| !one.is_empty() && one.iter().all(u8::is_ascii_digit))
+        };
+        let is_stamp = is_number(numbers.next())
+            && is_number(numbers.next())
+            && numbers
+                .next()
+                .is_some_and(|time| time.len() == SENT_DIGITS && is_number(Some(time)));
+        is_stamp && token.begins_with_address()
+    }
+
+    /// Returns `true` if the URL ends with a whole identifier: of a commit, of a line of a source
+    /// file, or of a message.
+    pub(super) fn ends_with_identifier(&self) -> bool {
+        let path = bare(self.path);
+        let path = path.strip_suffix(b"/").unwrap_or(path);
+        let last = path
+            .rsplit(|byte| b"/=#".contains(byte))
+            .next()
+            .unwrap_or_default();
+        let line = path.len() > last.len()
+            && path[path.len() - last.len() - 1] == b'#'
+            && matches!(last, [b'L' | b'n' | b'l', digits @ ..]
+                if !digits.is_empty() && digits.iter().all(u8::is_ascii_digit));
+        let message = last
+            .iter()
+            .position(|&byte| byte == b'@')
+            .is_some_and(|at| {
+                let domain = last.rsplit(|&byte| byte == b'.').next().unwrap_or_default();
+                0 < at && last[at..].contains(&b'.') && is_top_domain(domain)
+            });
+        line || message || COMMIT_DIGITS.contains(&hexadecimal_end(last))
+    }
+
+    /// Returns `true` if the URL ends before the value of a parameter, or before a parameter, and
+    /// `token` begins with a whole identifier of a commit there.
+    pub(super) fn awaits_commit(&self, token: &ContinuationToken<'_>) -> bool {
+        let value = match self.path.last() {
+            Some(b'=') => Some(token.all),
+            Some(b'?' | b'&') => token.assigned_value(),
+            _ => None,
+        };
+        value.is_some_and(|value| {
+            let digits = prefix_len(value, |byte| is_commit_digit(*byte));
+            let ends = value.get(digits).is_none_or(|&next| !is_word(next));
+            COMMIT_DIGITS.contains(&digits) && ends && self.path.contains(&b'?')
+        })
+    }
+
+    /// Returns `true` if the URL ends with the name of a git repository, with or without a slash
+    /// after it.
+    ///
+    /// `git request-pull` writes the URL of a repository and, after a blank, the name of a branch
+    /// or tag; a mailer breaks the line there.
+    pub(super) fn ends_with_repository(&self) -> bool {
+        let path = self.path.strip_suffix(b"/").unwrap_or(self.path);
+        path.ends_with(b".git") && path.len() > ".git".len()
+    }
+
+    /// Returns `true` if the path or query has a colon.
+    pub(super) fn path_has_colon(&self) -> bool {
+        self.path.contains(&b':')
+    }
+
+    /// Returns `true` if the URL ends with the name of a field of its query, which has no value yet.
+    pub(super) fn ends_with_field_name(&self) -> bool {
+        let is_name = |&byte: &u8| byte.is_ascii_alphanumeric() || b"_-.".contains(&byte);
+        let before = self.path.iter().rposition(|byte| !is_name(byte));
+        self.ends_with_alnum() && before.is_some_and(|at| b"?&;".contains(&self.path[at]))
+    }
+
+    /// Returns `true` if the URL has a query.
+    pub(super) fn has_query(&self) -> bool {
+        self.path.contains(&b'?')
+    }
+
+    /// Returns `true` if the URL ends with a port or the colon before one.
+    pub(super) fn has_port(&self) -> bool {
+        self.host.contains(&b':')
+    }
+
+    /// Returns `true` if the URL is a scheme and a host without path, complete or not.
+    pub(super) fn is_host(&self) -> bool {
+        self.path.is_empty() && !self.host.is_empty()
+    }
+
+    /// Returns `true` if the URL is a scheme and a complete host without path.
+    pub(super) fn ends_with_host(&self) -> bool {
+        self.path.is_empty() && !self.is_host_incomplete()
+    }
+
+    /// Returns `true` if nothing follows the `//`.
+    pub(super) fn is_scheme(&self) -> bool {
+        self.host.is_empty() && self.path.is_empty() && !self.is_mailbox
+    }
+
+    /// Returns `true` if the URL ends before its host, or in it after punctuation.
+    pub(super) fn is_cut_in_host(&self) -> bool {
+        self.path.is_empty() && !self.ends_with_alnum()
+    }
+
+    /// Returns `true` if the URL ends inside its host, after a dot, colon or hyphen or before all
+    /// of it, and `token` can continue the host; or if it ends with a host of one name, and `token`
+    /// is its port.
+    pub(super) fn host_continues(&self, token: &ContinuationToken<'_>) -> bool {
+        if self.is_mailbox {
+            return self.address_continues(token);
+        }
+        let joint = self.host.last().is_none_or(|last| b".:-".contains(last));
+        let domain = self.is_host() && self.host.ends_with(b".") && token.begins_top_domain();
+        let port = self.is_host() && token.begins_port();
+        let label = joint && (token.first().is_ascii_lowercase() || token.first().is_ascii_digit());
+        domain || self.is_host_incomplete() && (port || label)
+    }
+
+    /// Returns `true` if the URL ends inside its host: the last label is not a known top-level
+    /// domain.
+    pub(super) fn is_host_incomplete(&self) -> bool {
+        if !self.path.is_empty() || is_number(self.host) || self.is_mailbox {
+            return false;
+        }
+        let end = self
+            .host
+            .iter()
+            .rposition(|&byte| byte != b'.')
+            .map_or(0, |at| at + 1);
+        let name = self.host[..end]
+            .split(|&byte| byte == b':')
+            .next()
+            .unwrap_or_default();
+        let mut labels = name.rsplit(|&byte| byte == b'.');
+        let last = labels.next().unwrap_or_default();
+        labels.next().is_none() || !is_top_domain(last) || self.host.ends_with(b"-")
+    }
+}
+
+/// The number of hexadecimal digits at the end of `path`, in small letters.
+fn hexadecimal_end(path: &[u8]) -> usize {
+    let after = path
+        .iter()
+        .rposition(|byte| !is_commit_digit(*byte))
+        .map_or(0, |at| at + 1);
+    path.len() - after
+}
+
+fn is_commit_digit(byte: u8) -> bool {
+    matches!(byte, b'0'..=b'9' | b'a'..=b'f')
+}
+
+/// Returns `true` if a host consists of digits and dots.
+fn is_number(host: &[u8]) -> bool {
+    !host.is_empty() && host.iter().all(|byte| matches!(byte, b'0'..=b'9' | b'.'))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn head(url: &str) -> UrlHead<'_> {
+        UrlHead::new(url.as_bytes()).unwrap()
+    }
+
+    #[test]
+    fn a_host_in_a_known_domain_is_complete() {
+        for host in [
+            "a.com",
+            "a.COM.",
+            "a.b.de",
+            "a.com:80",
+            "192.0.2.1",
+            "192.",
+            "joe@a.org",
+        ] {
+            assert!(
+                !head(&format!("http://{host}")).is_host_incomplete(),
+                "{host}"
+            );
+        }
+        for host in [
+            "",
+            "a",
+            "www.a",
+            "www.",
+            "a.co-",
+            "a.com-",
+            "localhost:80",
+            "a.example",
+        ] {
+            assert!(
+                head(&format!("http://{host}")).is_host_incomplete(),
+                "{host}"
+            );
+        }
+        assert!(!head("http://www/").is_host_incomplete());
+    }
+
+    #[test]
+    fn host_path_and_escape_are_recognized() {
+        assert!(head("http://").is_scheme() && !head("http:///").is_scheme());
+        assert!(
+            head("http://a.com/x.html).").ends_with_file() && !head("http://a.pl").ends_with_file()
+        );
+        assert!(head("x://y%").ends_inside_escape() && head("x://y%4").ends_inside_escape());
+        assert!(!head("x://y%4F").ends_inside_escape());
+        assert!(UrlHead::new(b"news:joe@a.example").is_none());
+        assert!(head("mailto:joe").is_mailbox() && !head("http://joe").is_mailbox());
+    }
+
+    #[test]
+    fn letters_are_those_of_unicode_and_exclude_the_soft_hyphen() {
+        assert!(head("http://a").ends_with_alnum() && head("http://ä").ends_with_alnum());
+        assert!(!head("http://a\u{AD}").ends_with_alnum() && !head("http://a_").ends_with_alnum());
+        assert!(UrlHead::new(b"http://\xFF").unwrap().ends_with_alnum());
+    }
+}

@@ -1,0 +1,710 @@
+//! Other notations of a URL: mistyped and defanged ones, escapes of the language around it (roff,
+//! Markdown, JSON), and the angle brackets around the identifier of a message.
+//!
+//! A notation is undone in the logical line, so that `parse` reads the URL that is meant. Only by the
+//! wide rules.
+
+use memchr::memchr;
+
+use super::foreign::{foreign, is_referenced};
+use super::url_run::{BareWord, after_slashes};
+use super::{LogicalLine, Repair, RepairSet};
+use crate::byte_scan::prefix_len;
+use crate::grammar::{BareRequirement, Scheme, is_scheme_char};
+use crate::limits::{COPY_SEARCH_BYTES, PREFILTER_BYTES, SCHEME_CHARS, SEARCHED_COPIES};
+use crate::scan::{Rules, Spelling, defanged_mark, spelled_head};
+use crate::span::Span;
+
+/// Confidence in a URL whose scheme or slashes were corrected.
+pub const CORRECTED_CONFIDENCE: f32 = 0.95;
+
+/// Confidence in a URL that was defanged.
+pub const DEFANGED_CONFIDENCE: f32 = 0.95;
+
+/// Confidence in a URL in which escapes of another language were undone.
+pub const UNESCAPED_CONFIDENCE: f32 = 0.95;
+
+/// Maximum length in bytes of a message's identifier in angle brackets: a line (RFC 5536, section
+/// 3.1.3, allows 250).
+const IDENTIFIER_BYTES: usize = 250;
+
+/// Returns `true` if the word has another notation in its scheme or authority, so that a check of its
+/// bytes as they are written does not decide whether it can be a URL.
+///
+/// Reads no further than to the authority's end, and at most [`PREFILTER_BYTES`].
+#[must_use]
+pub fn has_other_notation(text: &[u8], word: &BareWord) -> bool {
+    if word.rules == Rules::Rfc1738 {
+        return false;
+    }
+    let begin = &text[word.from..text.len().min(word.from + PREFILTER_BYTES)];
+    let is_other = |byte: u8| matches!(byte, b'\\' | b'[' | b'(' | b'{' | b'%' | b'*');
+    let authority = authority_start(begin);
+    let mut end = begin
+        .iter()
+        .skip(authority)
+        .position(|&byte| byte <= b' ' || matches!(byte, b'/' | b'?' | b'#' | b'<' | b'>' | b'"'))
+        .map_or(begin.len(), |len| authority + len);
+    // The delimiters of `[://]` and `[/]`.
+    end = begin.len().min(end + 1);
+    begin[..end].iter().any(|&byte| is_other(byte))
+        || spelled_head(begin).is_some()
+        || bracketed_identifier(text, word.from).is_some()
+}
+
+/// Returns the offset after the scheme's colon and its two slashes, or 0.
+fn authority_start(text: &[u8]) -> usize {
+    let name = scheme_len(text);
+    if text[name..].starts_with(b"://") {
+        name + 3
+    } else {
+        0
+    }
+}
+
+/// Returns the number of bytes at the start of `text` that can belong to a scheme.
+fn scheme_len(text: &[u8]) -> usize {
+    prefix_len(&text[..text.len().min(SCHEME_CHARS)], |&byte| {
+        is_scheme_char(byte)
+    })
+}
+
+/// Returns `url`, the value of an attribute, as it is meant, if its scheme is mistyped or it was
+/// defanged, and the repair. Other escapes are those of the page.
+#[must_use]
+pub fn restore_spelling(url: &[u8]) -> Option<(Vec<u8>, Repair)> {
+    let begin = &url[..url.len().min(PREFILTER_BYTES)];
+    if spelled_head(begin).is_none() && !begin.contains(&b'[') {
+        return None;
+    }
+    let (respellings, repairs) = respellings(url);
+    let repair = repairs
+        .iter()
+        .find(|repair| matches!(repair, Repair::SchemeCorrected | Repair::Defang))?;
+    let mut meant = Vec::with_capacity(url.len());
+    let mut at = 0;
+    for respelling in respellings {
+        meant.extend_from_slice(&url[at..respelling.span.start]);
+        meant.extend_from_slice(respelling.meant);
+        at = respelling.span.end;
+    }
+    meant.extend_from_slice(&url[at..]);
+    Some((meant, repair))
+}
+
+/// Returns the range of the identifier of a message in angle brackets, after a scheme of articles or
+/// messages at `from`: `news:<id@host>`, `mid:<id@host>`.
+pub(super) fn bracketed_identifier(text: &[u8], from: usize) -> Option<Span> {
+    let rest = &text[from..];
+    let name = scheme_len(rest);
+    let names_message = |name: &[u8]| {
+        name.eq_ignore_ascii_case(b"mid")
+            || Scheme::named(name).is_some_and(|row| row.bare == BareRequirement::News)
+    };
+    if !rest[name..].starts_with(b":<") || !names_message(&rest[..name]) {
+        return None;
+    }
+    let content = &rest[name + 2..rest.len().min(name + 2 + IDENTIFIER_BYTES)];
+    let len = memchr(b'>', content)?;
+    let identifier = &content[..len];
+    let is_identifier = memchr(b'@', identifier).is_some_and(|at| 0 < at && at + 1 < len)
+        && identifier
+            .iter()
+            .all(|&byte| byte.is_ascii_graphic() && byte != b'<');
+    let start = from + name + 2;
+    is_identifier.then(|| Span::new(start, start + len))
+}
+
+/// Marks that Google Groups and Thunderbird write at the soft breaks of a link (`<wbr>`), where a page
+/// may break it.
+const BREAK_MARKS: [[u8; 2]; 2] = [*b"**", *b"__"];
+
+/// Returns the mark that is in `url`.
+fn break_mark(url: &[u8]) -> Option<[u8; 2]> {
+    let at = memchr::memchr2_iter(b'*', b'_', url).find(|&at| url.get(at + 1) == Some(&url[at]))?;
+    BREAK_MARKS.into_iter().find(|mark| mark[0] == url[at])
+}
+
+/// Returns the pieces of the URL that begins with the run `head` and has marks at its soft breaks, if
+/// its clean copy follows it in angle brackets.
+pub(super) fn pieces_with_marks(text: &[u8], head: Span) -> Option<Vec<Span>> {
+    let mark = break_mark(head.of(text))?;
+    let window = &text[head.end..text.len().min(head.end + COPY_SEARCH_BYTES)];
+    let open = head.end + memchr(b'<', window)?;
+    pieces_before_copy(text, open, mark).filter(|pieces| pieces[0].start == head.start)
+}
+
+/// Returns the pieces of the URL before the `<` at `open` if it has this mark, and the URL in the
+/// brackets is the same without marks: white space, quote marks, and the scheme aside. Each reply may
+/// have put another mark into the one before, so that their characters are taken one by one.
+fn pieces_before_copy(text: &[u8], open: usize, mark: [u8; 2]) -> Option<Vec<Span>> {
+    let content = &text[open + 1..text.len().min(open + 1 + COPY_SEARCH_BYTES)];
+    let clean = content_on_one_line(content)?;
+    let host = after_slashes(&clean)?;
+    let lowest = open.saturating_sub(COPY_SEARCH_BYTES);
+    let mut pieces: Vec<Span> = Vec::new();
+    let (mut at, mut left) = (open, clean.len());
+    while 0 < left {
+        let last = text[lowest..at].last();
+        if last == Some(&clean[left - 1]) {
+            (at, left) = (at - 1, left - 1);
+            match pieces.last_mut() {
+                Some(piece) if piece.start == at + 1 => piece.start = at,
+                _ => pieces.push(Span::new(at, at + 1)),
+            }
+        } else if left == host {
+            break;
+        } else if last.is_some_and(|&byte| is_layout(byte) || matches!(byte, b'*' | b'_')) {
+            at -= 1;
+        } else {
+            return None;
+        }
+    }
+    pieces.reverse();
+    let gaps = pieces
+        .windows(2)
+        .map(|pair| &text[pair[0].end..pair[1].start]);
+    let is_marked = gaps
+        .clone()
+        .any(|gap| gap.windows(2).any(|pair| pair == mark));
+    is_marked.then_some(pieces)
+}
+
+/// Returns `true` for white space and the most common quote marks.
+fn is_layout(byte: u8) -> bool {
+    byte.is_ascii_whitespace() || matches!(byte, b'>' | b'|')
+}
+
+/// Returns `text` up to the `>` that closes its brackets, without white space and the quote marks at the
+/// starts of its lines.
+fn content_on_one_line(text: &[u8]) -> Option<Vec<u8>> {
+    let mut content = Vec::new();
+    let mut begins_line = false;
+    for &byte in text {
+        match byte {
+            b'\n' | b'\r' => begins_line = true,
+            _ if byte.is_ascii_whitespace() || begins_line && is_layout(byte) => {}
+            b'>' => return Some(content),
+            _ => {
+                begins_line = false;
+                content.push(byte);
+            }
+        }
+    }
+    None
+}
+
+/// Returns `true` if a link with this mark and its clean copy are near the URL at `at`.
+fn are_marks_shown(text: &[u8], at: usize, mark: [u8; 2]) -> bool {
+    let from = at.saturating_sub(COPY_SEARCH_BYTES);
+    let window = &text[from..text.len().min(at + COPY_SEARCH_BYTES)];
+    memchr::memmem::find_iter(window, b"<http")
+        .take(SEARCHED_COPIES)
+        .any(|open| pieces_before_copy(text, from + open, mark).is_some())
+}
+
+/// A piece of a logical line, and what it stands for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Respelling {
+    span: Span,
+    meant: &'static [u8],
+}
+
+/// All bytes: the meanings of escapes.
+const BYTES: &[u8; 256] = &{
+    let mut bytes = [0; 256];
+    let mut at = 0;
+    while at < bytes.len() {
+        bytes[at] = at as u8;
+        at += 1;
+    }
+    bytes
+};
+
+impl Respelling {
+    /// An escape that stands for `byte`, or for nothing.
+    pub(super) fn of_byte(span: Span, byte: Option<u8>) -> Respelling {
+        let meant = byte.map_or(&[][..], |byte| &BYTES[usize::from(byte)..][..1]);
+        Respelling { span, meant }
+    }
+}
+
+/// The bytes with which notations begin, also those of other languages. Most URLs have none.
+const BEGINS_NOTATION: [bool; 256] = {
+    let mut begins = [false; 256];
+    let mut byte = 0;
+    while byte < begins.len() {
+        begins[byte] = matches!(
+            byte as u8,
+            b'\\' | b'[' | b'(' | b'{' | b'&' | b'$' | b'^' | 0x80..
+        );
+        byte += 1;
+    }
+    begins
+};
+
+impl LogicalLine {
+    /// Undoes the notations in the line, which begins with the URL or its host.
+    pub(super) fn undo_notations(&mut self) {
+        let is_plain = |&byte: &u8| !BEGINS_NOTATION[usize::from(byte)];
+        if self.text.iter().all(is_plain) && spelled_head(&self.text).is_none() {
+            return;
+        }
+        let (respellings, repairs) = respellings(&self.text);
+        if !respellings.is_empty() {
+            let raw = self.respell(&respellings);
+            if repairs.has(Repair::Reference) || repairs.has(Repair::Invisible) {
+                self.written.get_or_insert_with(|| Box::new(raw));
+            }
+        }
+        self.repairs.add_all(repairs);
+    }
+
+    /// Removes the asterisks at soft breaks from the line, which comes from `at` in the text, if another
+    /// link there shows what they are. Underscores stay: they are also in names (`__init__`).
+    pub(super) fn remove_break_marks(&mut self, text: &[u8], at: usize) {
+        let mark = b"**";
+        let marks: Vec<Respelling> = memchr::memmem::find_iter(&self.text, mark)
+            .map(|at| Respelling::of_byte(Span::new(at, at + mark.len()), None))
+            .collect();
+        if !marks.is_empty() && are_marks_shown(text, at, *mark) {
+            let raw = self.respell(&marks);
+            self.written.get_or_insert_with(|| Box::new(raw));
+            self.repairs.add(Repair::Escape);
+        }
+    }
+
+    /// Puts what is meant in the place of each piece. The pieces are in ascending order. Returns the
+    /// line as it was, whose written line stays that of this one.
+    pub(super) fn respell(&mut self, respellings: &[Respelling]) -> LogicalLine {
+        let mut raw = std::mem::take(self);
+        self.repairs = raw.repairs;
+        self.written = raw.written.take();
+        let mut joins = raw.joins.iter().peekable();
+        let mut at = 0;
+        for Respelling { span, meant } in respellings {
+            while let Some(join) = joins.next_if(|join| join.at <= span.start) {
+                // A join inside of the piece before is after what that stands for.
+                self.append_part(&raw, Span::new(at.min(join.at), join.at));
+                at = at.max(join.at);
+                self.push_join(join);
+            }
+            self.append_part(&raw, Span::new(at, span.start));
+            // The first byte keeps its place, so that the text begins where it did.
+            let (first, last) = (raw.text_offset(span.start), raw.text_offset(span.end - 1));
+            for (number, &byte) in meant.iter().enumerate() {
+                let is_first = number == 0 && (span.start == 0 || 1 < meant.len());
+                self.push_decoded(byte, if is_first { first } else { last });
+            }
+            at = span.end;
+        }
+        for join in joins {
+            let from = at.min(join.at);
+            self.append_part(&raw, Span::new(from, join.at));
+            at = at.max(join.at);
+            self.push_join(join);
+        }
+        self.append_part(&raw, Span::new(at, raw.text.len()));
+        raw
+    }
+
+    /// Adds a join of another line at the end of this one.
+    fn push_join(&mut self, join: &super::Join) {
+        let at = self.text.len();
+        self.joins.push(super::Join { at, ..*join });
+    }
+}
+
+/// Returns the pieces of `text` that are written in another notation, and the repairs that undo them.
+fn respellings(text: &[u8]) -> (Vec<Respelling>, RepairSet) {
+    let mut repairs = RepairSet::default();
+    let mut found = Vec::new();
+    let head = spelled_head(text);
+    let mut at = 0;
+    let mut is_defanged = false;
+    if let Some(head) = head {
+        is_defanged = head.spelling == Spelling::Defanged;
+        repairs.add(if is_defanged {
+            Repair::Defang
+        } else {
+            Repair::SchemeCorrected
+        });
+        found.push(Respelling {
+            span: Span::new(0, head.len),
+            meant: match head.scheme {
+                "https" => b"https://",
+                "ftp" => b"ftp://",
+                _ => b"http://",
+            },
+        });
+        at = head.len;
+    }
+    let escapes = match head {
+        Some(head) if head.has_backslashes => Backslash::Slash,
+        _ if text[..scheme_len(text)].eq_ignore_ascii_case(b"file") => Backslash::Plain,
+        _ => Backslash::Escape,
+    };
+    let mut authority = Authority::before(text, at);
+    let is_referenced = is_referenced(text);
+    while let Some(&byte) = text.get(at) {
+        let notation = foreign(text, at, is_referenced).or_else(|| match byte {
+            b'\\' => backslash(text, at, escapes, authority),
+            b'[' | b'(' | b'{' if is_defanged || authority != Authority::Passed => {
+                defanged_mark(&text[at..]).map(|mark| Notation {
+                    len: mark.len,
+                    meant: match mark.byte {
+                        b'.' => b".",
+                        b'@' => b"@",
+                        b':' => b":",
+                        _ => b"/",
+                    },
+                    repair: Repair::Defang,
+                })
+            }
+            _ => None,
+        });
+        let Some(Notation { len, meant, repair }) = notation else {
+            authority = authority.after(text, at, byte);
+            at += 1;
+            continue;
+        };
+        is_defanged |= repair == Repair::Defang;
+        repairs.add(repair);
+        if let Some(&byte) = meant.last() {
+            authority = authority.after(text, at, byte);
+        }
+        found.push(Respelling {
+            span: Span::new(at, at + len),
+            meant,
+        });
+        at += len;
+    }
+    (found, repairs)
+}
+
+/// The place of a byte of a URL: dots of hosts are written in brackets, and names have no escapes.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Authority {
+    /// Before or among the slashes after the scheme.
+    Before,
+    /// In the host, or in the address after a scheme without slashes.
+    Inside,
+    /// In the path, query or fragment.
+    Passed,
+}
+
+impl Authority {
+    /// The place at `at`, the start of the text or the end of a spelled head.
+    fn before(text: &[u8], at: usize) -> Authority {
+        let name = scheme_len(text);
+        let has_slashes = matches!(text[name..], [b':', b'/' | b'\\' | b'[', ..]);
+        if at == 0 && has_slashes {
+            Authority::Before
+        } else {
+            Authority::Inside
+        }
+    }
+
+    /// The place after `byte`, which is written at `at`.
+    fn after(self, text: &[u8], at: usize, byte: u8) -> Authority {
+        match (self, byte) {
+            (Authority::Before, b'/' | b':' | b'\\') => self,
+            (Authority::Before, _) if at < scheme_len(text) => self,
+            (Authority::Before, _) => Authority::Inside,
+            (Authority::Inside, b'/' | b'?' | b'#') => Authority::Passed,
+            _ => self,
+        }
+    }
+}
+
+/// Meaning of a backslash in a line.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Backslash {
+    /// It stands for a slash, as after the scheme.
+    Slash,
+    /// It begins an escape of another language.
+    Escape,
+    /// It is what it is, in the name of a file.
+    Plain,
+}
+
+/// A notation at a place of a line.
+pub(super) struct Notation {
+    pub(super) len: usize,
+    pub(super) meant: &'static [u8],
+    pub(super) repair: Repair,
+}
+
+/// Returns the notation that begins with the backslash at `at`.
+fn backslash(text: &[u8], at: usize, meaning: Backslash, authority: Authority) -> Option<Notation> {
+    match meaning {
+        Backslash::Plain => None,
+        Backslash::Slash => Some(Notation {
+            len: 1,
+            meant: b"/",
+            repair: Repair::SchemeCorrected,
+        }),
+        Backslash::Escape => roff_escape(&text[at + 1..])
+            .or_else(|| other_escape(&text[at + 1..], &text[..at], authority)),
+    }
+}
+
+/// Escapes of roff that manual pages have in URLs (groff(7), `groff_char(7)`), without the backslash:
+/// places at which a line may be broken, and characters that would be printed as others.
+const ROFF: [(&[u8], &[u8]); 14] = [
+    (b":", b""),
+    (b"%", b""),
+    (b"&.", b"."),
+    (b"-", b"-"),
+    (b".", b"."),
+    (b"(ti", b"~"),
+    (b"[ti]", b"~"),
+    (b"(ha", b"^"),
+    (b"[ha]", b"^"),
+    (b"(hy", b"-"),
+    (b"[hy]", b"-"),
+    (b"(ul", b"_"),
+    (b"[ul]", b"_"),
+    (b"[at]", b"@"),
+];
+
+/// Returns the escape of roff whose backslash precedes `rest`.
+fn roff_escape(rest: &[u8]) -> Option<Notation> {
+    ROFF.iter()
+        .find(|(escape, _)| rest.starts_with(escape))
+        .map(|&(escape, meant)| Notation {
+            len: 1 + escape.len(),
+            meant,
+            repair: Repair::Roff,
+        })
+}
+
+/// Returns the escape of Markdown, a shell or JSON whose backslash stands between `before` and `rest`.
+/// Punctuation of paths is escaped in Markdown (`CommonMark`, section 2.4), that of queries in shells.
+fn other_escape(rest: &[u8], before: &[u8], authority: Authority) -> Option<Notation> {
+    let is_passed = authority == Authority::Passed;
+    let has_query = || memchr(b'?', before).is_some();
+    let (len, meant): (usize, &'static [u8]) = match rest {
+        [b'/', ..] => (2, b"/"),
+        [b'_', ..] if is_passed => (2, b"_"),
+        [b'~', ..] if is_passed => (2, b"~"),
+        [b'*', ..] if is_passed => (2, b"*"),
+        [b'#', ..] if is_passed => (2, b"#"),
+        [b'+', ..] if is_passed => (2, b"+"),
+        [b'?', ..] if is_passed => (2, b"?"),
+        [b'=', ..] if has_query() => (2, b"="),
+        [b'&', next, ..] if has_query() && next.is_ascii_alphanumeric() => (2, b"&"),
+        [b'u', b'0', b'0', b'2', b'6', ..] if is_passed => (6, b"&"),
+        [b'u', b'0', b'0', b'3', b'd' | b'D', ..] if is_passed => (6, b"="),
+        _ => return None,
+    };
+    Some(Notation {
+        len,
+        meant,
+        repair: Repair::Escape,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The text that is meant by `written`, and the names of the repairs.
+    #[track_caller]
+    fn check(written: &str, meant: &str, names: &[&str]) {
+        let mut line = LogicalLine::default();
+        line.push(written.as_bytes(), 0, written.len());
+        line.undo_notations();
+        let got: Vec<_> = line.repairs().iter().map(Repair::name).collect();
+        assert_eq!(String::from_utf8_lossy(line.text()), meant, "{written}");
+        assert_eq!(got, names, "{written}");
+        if !line.text().is_empty() && !written.ends_with("\\:") {
+            let range = line.text_range(Span::new(0, line.text().len()));
+            assert_eq!(range, Span::new(0, written.len()), "{written}");
+        }
+    }
+
+    #[test]
+    fn schemes_and_slashes_are_corrected() {
+        let corrected = &["scheme-corrected"];
+        check("http//a.example/b", "http://a.example/b", corrected);
+        check(
+            "http:\\\\a.example\\b\\_c",
+            "http://a.example/b/_c",
+            corrected,
+        );
+        check("TTPS://a.example/b", "https://a.example/b", corrected);
+        check("http:///a.example/b", "http://a.example/b", corrected);
+    }
+
+    #[test]
+    fn defanged_urls_are_restored() {
+        let defang = &["defang"];
+        check("hxxp://a[.]example/b", "http://a.example/b", defang);
+        check(
+            "hxxps[:]//a(.)b[dot]example/c[.]d",
+            "https://a.b.example/c.d",
+            defang,
+        );
+        check("http://a{.}example[:]80/", "http://a.example:80/", defang);
+        check("www[.]a[.]example/x", "www.a.example/x", defang);
+        check("mailto:joe[at]a[.]example", "mailto:joe@a.example", defang);
+        check("hxxp://a.example", "http://a.example", defang);
+    }
+
+    #[test]
+    fn escapes_of_other_languages_are_undone() {
+        let roff = &["roff"];
+        check(
+            "https://\\:www.a.example\\:/b\\:/c",
+            "https://www.a.example/b/c",
+            roff,
+        );
+        check(
+            "http://a.example/\\(tijoe/\\[ti]x\\-y",
+            "http://a.example/~joe/~x-y",
+            roff,
+        );
+        check("http://www\\&.a\\&.example/", "http://www.a.example/", roff);
+        let escape = &["escape"];
+        check(
+            "http://a.example/b\\_c\\~d",
+            "http://a.example/b_c~d",
+            escape,
+        );
+        check("http:\\/\\/a.example\\/b", "http://a.example/b", escape);
+        check(
+            "http://a.example/?b=c\\&d\\=e",
+            "http://a.example/?b=c&d=e",
+            escape,
+        );
+        check(
+            "http://a.example/?b\\u003dc\\u0026d",
+            "http://a.example/?b=c&d",
+            escape,
+        );
+    }
+
+    #[test]
+    fn brackets_and_backslashes_of_paths_stay() {
+        for text in [
+            "http://a.example/b[.]c",
+            "http://a.example/b(dot)",
+            "http://[::1]/b",
+            "http://a.example/dir\\name",
+            "http://a.example\\_vti",
+            "http://a.example/b\\n",
+            "http://a.example/b\\&c",
+            "file://c:\\_x\\-y",
+            "http://a.example/x[1]",
+            "www.[name].example",
+            "http://a.example/b\\",
+        ] {
+            check(text, text, &[]);
+        }
+    }
+
+    #[test]
+    fn joins_keep_their_places() {
+        let mut line = LogicalLine::default();
+        line.push(b"http://a\\:.example/\\:", 0, 21);
+        line.join(RepairSet::default(), 0.5, super::super::Features::default());
+        line.push(b"....b\\_c", 4, 8);
+        line.undo_notations();
+        assert_eq!(line.text(), b"http://a.example/b_c");
+        assert_eq!(line.joins()[0].at, b"http://a.example/".len());
+    }
+
+    #[test]
+    fn a_join_inside_of_an_escape_is_after_it() {
+        let mut line = LogicalLine::default();
+        line.push(b"http://a.example/\\(t", 0, 20);
+        line.join(RepairSet::default(), 0.5, super::super::Features::default());
+        line.push(b"....ijoe/\\[ti]x", 4, 15);
+        line.undo_notations();
+        assert_eq!(line.text(), b"http://a.example/~joe/~x");
+        assert_eq!(line.joins()[0].at, b"http://a.example/~".len());
+    }
+
+    #[test]
+    fn the_clean_copy_of_a_link_gives_its_pieces() {
+        let text = |text: &str, len: usize| {
+            let at = text.find('h').unwrap();
+            pieces_with_marks(text.as_bytes(), Span::new(at, at + len)).map(|pieces| {
+                let pieces = pieces.iter().map(|piece| &text[piece.start..piece.end]);
+                pieces.collect::<Vec<_>>().join("+")
+            })
+        };
+        let joined = Some("http://a.example/b-+c-+d".to_owned());
+        let broken = "> http://a.example/b-**c-**\n> d<http://a.example/b-c-\n> d>";
+        assert_eq!(text(broken, 24), joined);
+        assert_eq!(
+            text("http://a.__example/b__\n\n  <http://a.example/b>", 22).as_deref(),
+            Some("http://a.+example/b")
+        );
+        assert_eq!(text("http://a.example/**b <http://a.example/c>", 20), None);
+        assert_eq!(
+            text("http://a.example/b__c <http://a.example/b__c>", 21),
+            None
+        );
+    }
+
+    #[test]
+    fn asterisks_are_removed_where_another_link_shows_them() {
+        let asterisks = "http://b.example/**c<http://b.example/c>\n";
+        let underscores = "http://b.example/__c<http://b.example/c>\n";
+        for (before, url, meant, written) in [
+            (
+                asterisks,
+                "http://a.example/**b",
+                "http://a.example/b",
+                "http://a.example/**b",
+            ),
+            ("", "http://a.example/**b", "http://a.example/**b", ""),
+            (
+                underscores,
+                "http://a.example/__init__.html",
+                "http://a.example/__init__.html",
+                "",
+            ),
+            (
+                asterisks,
+                "http://a.example/**b?c&amp;d",
+                "http://a.example/b?c&d",
+                "http://a.example/**b?c&amp;d",
+            ),
+        ] {
+            let text = format!("{before}{url}");
+            let mut line = LogicalLine::default();
+            line.push(text.as_bytes(), before.len(), text.len());
+            line.undo_notations();
+            line.remove_break_marks(text.as_bytes(), before.len());
+            assert_eq!(line.text(), meant.as_bytes());
+            let kept = line.written().map_or(&b""[..], LogicalLine::text);
+            assert_eq!(kept, written.as_bytes(), "{url}");
+        }
+    }
+
+    #[test]
+    fn identifiers_in_brackets_are_messages() {
+        let identifier = |text: &'static str| {
+            bracketed_identifier(text.as_bytes(), 0).map(|span| span.of(text.as_bytes()))
+        };
+        assert_eq!(
+            identifier("news:<a$1@b.example>"),
+            Some(&b"a$1@b.example"[..])
+        );
+        assert_eq!(identifier("mid:<a@b>x"), Some(&b"a@b"[..]));
+        for text in [
+            "news:<group>",
+            "news:<message-id>",
+            "news:<a @b.example>",
+            "http:<a@b.example>",
+            "news:<a@b.example",
+            "news:<@b.example>",
+            "news:a@b.example",
+        ] {
+            assert_eq!(identifier(text), None, "{text}");
+        }
+    }
+}

@@ -1,0 +1,458 @@
+//! Residue of quoted-printable in a text that is not labelled so: `href=3D"http://a.example=`, and
+//! `/"` on the next line.
+//!
+//! In such a text each equals sign of the author is written as `=3D`; all others begin an escape or
+//! end a line that was broken softly (RFC 2045, section 6.7). A mail that was forwarded, archived
+//! or bounced without its header looks so.
+
+use std::iter;
+
+use memchr::{memchr, memchr_iter};
+
+use super::continuation::begins_other_url;
+use super::notation::Respelling;
+use super::quote_marks::{QuoteMarks, QuoteStyle, common_marks, marks};
+use super::url_run::{BareWord, url_run_end, word_terminator_len};
+use super::{LogicalLine, Repair, is_blank, is_line_end, line_end, line_start};
+use crate::byte_scan::prefix_len;
+use crate::limits::{
+    CONTINUATION_LINES, PREFILTER_BYTES, RESIDUE_SEARCH_BYTES, RESIDUE_WORD_BYTES,
+};
+use crate::scan::Rules;
+use crate::span::Span;
+
+/// An equals sign, by what follows it.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum EqualsSign {
+    /// `=3D`, an encoded equals sign.
+    Sign,
+    /// The escape of a blank, a line end, or a byte outside ASCII, in upper case as all programs write
+    /// it.
+    Escape,
+    /// The escape of a punctuation mark, which few programs write, or a number.
+    Punctuation,
+    /// `=` at the end of a line.
+    SoftBreak,
+    /// An equals sign that is not encoded.
+    Plain,
+}
+
+impl EqualsSign {
+    fn of(text: &[u8], at: usize) -> EqualsSign {
+        match (escaped(&text[at..]), &text[at + 1..]) {
+            (Some(b'='), _) => EqualsSign::Sign,
+            (Some(b' ' | b'\t' | b'\r' | b'\n' | 0x80..), _) => EqualsSign::Escape,
+            (Some(byte), _) if byte.is_ascii_punctuation() => EqualsSign::Punctuation,
+            // No program escapes letters and digits, and no text has other control characters.
+            (Some(_), _) => EqualsSign::Plain,
+            (None, rest) => {
+                let blanks = prefix_len(rest, |&byte| is_blank(byte));
+                let ends_line = rest.get(blanks).is_none_or(|&byte| is_line_end(byte));
+                // A row of equals signs is a rule.
+                if ends_line && text[..at].last() != Some(&b'=') {
+                    EqualsSign::SoftBreak
+                } else {
+                    EqualsSign::Plain
+                }
+            }
+        }
+    }
+}
+
+/// Returns `true` if the URL at `url` holds residue: each of its equals signs is encoded, begins an
+/// escape or ends a line, and two encoded signs or line ends in it, or other residue around it,
+/// show that this is no chance.
+pub(super) fn is_residue(text: &[u8], url: Span) -> bool {
+    let mut traces = 0;
+    let mut escapes = 0;
+    for at in memchr_iter(b'=', url.of(text)) {
+        match EqualsSign::of(text, url.start + at) {
+            EqualsSign::Sign | EqualsSign::SoftBreak => traces += 1,
+            EqualsSign::Escape | EqualsSign::Punctuation => escapes += 1,
+            EqualsSign::Plain => return false,
+        }
+    }
+    2 <= traces || 0 < traces + escapes && has_residue_around(text, url)
+}
+
+/// Number of encoded equals signs around a URL that are no chance if all are encoded.
+const MANY_SIGNS: usize = 3;
+
+/// Returns `true` if the text around `url` holds residue: `=3D` beside a blank or quote, two traces,
+/// one of which is another escape or the soft break of a long line, or only encoded equals signs. A
+/// byte outside ASCII, or more equals signs of the author, speak against it.
+fn has_residue_around(text: &[u8], url: Span) -> bool {
+    let first = url.start.saturating_sub(RESIDUE_SEARCH_BYTES);
+    let last = text.len().min(url.end.saturating_add(RESIDUE_SEARCH_BYTES));
+    let (mut signs, mut others, mut plain) = (0, 0, 0);
+    for (from, to) in [(first, url.start), (url.end, last)] {
+        for at in memchr_iter(b'=', &text[from..to]).map(|at| from + at) {
+            match EqualsSign::of(text, at) {
+                EqualsSign::Sign if is_beside_blank_or_quote(text, at) => return true,
+                EqualsSign::Sign => signs += 1,
+                EqualsSign::SoftBreak => others += usize::from(!is_short(text, at)),
+                EqualsSign::Escape => others += 1,
+                EqualsSign::Punctuation => {}
+                EqualsSign::Plain => plain += 1,
+            }
+        }
+    }
+    let traces = signs + others;
+    let is_seen = 0 < others && 2 <= traces || MANY_SIGNS <= signs && plain == 0;
+    is_seen && plain <= traces && text[first..last].is_ascii()
+}
+
+/// Returns `true` if the `=3D` at `at` precedes a quote or is next to a blank: no query has that.
+fn is_beside_blank_or_quote(text: &[u8], at: usize) -> bool {
+    let before = text[..at].last().is_some_and(|&byte| is_blank(byte));
+    let after = text
+        .get(at + 3)
+        .is_some_and(|&byte| is_blank(byte) || matches!(byte, b'"' | b'\''));
+    before || after
+}
+
+fn is_at_line_end(text: &[u8], at: usize) -> bool {
+    text.get(at).is_none_or(|&byte| is_line_end(byte))
+}
+
+/// Returns `true` if the run of `word`, which ends at `end`, holds residue.
+///
+/// A word whose end is not read is taken as it is, so that a message with many of them costs no
+/// more than their bytes. So is a run of more than [`RESIDUE_WORD_BYTES`].
+pub(super) fn holds_residue(text: &[u8], word: &BareWord, end: usize) -> bool {
+    let run = Span::new(word.from, end);
+    word.rules == Rules::Wide
+        && PREFILTER_BYTES < word.max_bytes
+        && run.len() <= RESIDUE_WORD_BYTES
+        && may_be_residue(text, run)
+        && is_residue(text, run)
+}
+
+/// Appends the run of `word`, which ends at `end`, and the runs of the next lines after soft line
+/// breaks to `line`, without the breaks. Returns `false` if the run does not end with a soft line
+/// break; then the whole run is appended.
+pub(super) fn push_over_soft_breaks(
+    text: &[u8],
+    word: &BareWord,
+    end: usize,
+    line: &mut LogicalLine,
+) -> bool {
+    let first = line_start(text, word.from).unwrap_or(word.from);
+    let first = marks(text, Span::new(first, word.from), QuoteStyle::Wide);
+    let mut run = Span::new(word.from, end);
+    for lines in 0..CONTINUATION_LINES {
+        let next = next_run(text, word, run, &first);
+        let Some(next) = next.filter(|next| !is_before_url(text, run.end, *next)) else {
+            line.push(text, run.start, run.end);
+            return lines > 0;
+        };
+        line.push(text, run.start, run.end - 1);
+        if is_rewrapped(text, run.end, next) {
+            return true;
+        }
+        run = next;
+    }
+    true
+}
+
+/// Returns the run of the next line if `run` ends with a soft line break.
+fn next_run(text: &[u8], word: &BareWord, run: Span, first: &QuoteMarks) -> Option<Span> {
+    let is_broken = run.of(text).last() == Some(&b'=')
+        && EqualsSign::of(text, run.end - 1) == EqualsSign::SoftBreak;
+    is_broken.then(|| {
+        let next = after_soft_break(text, run.end, first);
+        let end = url_run_end(text, next, word.before, word.rules, word.max_bytes);
+        Span::new(next, end)
+    })
+}
+
+/// Returns `true` if the `=` before the line end at `end` is a character of the URL: the line is
+/// much shorter than an encoded one, and another URL follows, which would be hidden.
+fn is_before_url(text: &[u8], end: usize, next: Span) -> bool {
+    is_short(text, end) && !text[..end].ends_with(b"://=") && begins_other_url(next.of(text))
+}
+
+/// Returns `true` if a line that ends at `end` was wrapped by another program after the mail was
+/// encoded: it is much shorter than the 76 characters of an encoded line, and a plain word follows.
+fn is_rewrapped(text: &[u8], end: usize, next: Span) -> bool {
+    let is_prose = text.get(next.end).is_none_or(u8::is_ascii_whitespace);
+    is_short(text, end) && is_prose && next.of(text).iter().all(u8::is_ascii_alphabetic)
+}
+
+fn is_short(text: &[u8], end: usize) -> bool {
+    line_start(text, end).is_some_and(|start| end - start < SHORT_LINE)
+}
+
+/// Number of characters below which no program that encodes quoted-printable breaks a line between
+/// words.
+const SHORT_LINE: usize = 60;
+
+/// Returns `true` if a run holds `=3D`, or ends with a soft line break or an escaped blank.
+fn may_be_residue(text: &[u8], run: Span) -> bool {
+    let bytes = run.of(text);
+    memchr(b'=', bytes).is_some_and(|first| {
+        memchr::memmem::find(&bytes[first..], b"=3D").is_some()
+            || is_at_line_end(text, run.end) && (bytes.ends_with(b"=") || bytes.ends_with(b"=20"))
+    })
+}
+
+/// Returns the offset in the next line after the quote marks that it has in common with the first.
+fn after_soft_break(text: &[u8], at: usize, first: &QuoteMarks) -> usize {
+    let next = line_end(text, at).next;
+    let line = Span::new(next, line_end(text, next).end);
+    let marks = common_marks(text, line, first);
+    if marks.count == 0 {
+        return next;
+    }
+    // The reply has put a blank after its marks.
+    marks.end + usize::from(text.get(marks.end) == Some(&b' '))
+}
+
+/// Treatment of residue.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Residue {
+    Decode,
+    Keep,
+}
+
+/// The text whose escapes are decoded.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum ResidueText {
+    /// A word of running text: an escaped blank or quote ends it.
+    Word,
+    /// The content of a wrapper.
+    Wrapped,
+}
+
+impl LogicalLine {
+    /// Returns `true` if an escape was decoded or a soft line end removed.
+    pub(super) fn is_decoded(&self) -> bool {
+        let of_joins = self.joins.iter().map(|join| join.repairs);
+        iter::once(self.repairs)
+            .chain(of_joins)
+            .any(|repairs| repairs.has(Repair::QuotedPrintable))
+    }
+
+    /// Decodes the escapes of quoted-printable in the line.
+    pub(super) fn decode_escapes(&mut self, kind: ResidueText) {
+        self.repairs.add(Repair::QuotedPrintable);
+        let mut escapes = Vec::new();
+        let mut at = 0;
+        while let Some(len) = memchr(b'=', &self.text[at..]) {
+            at += len;
+            let Some(byte) = escaped(&self.text[at..]) else {
+                at += 1;
+                continue;
+            };
+            let ends = word_terminator_len(&[byte], Rules::Wide) > 0;
+            if ends && kind == ResidueText::Word {
+                self.text.truncate(at);
+                self.joins.retain(|join| join.at <= at);
+                break;
+            }
+            let span = Span::new(at, at + 3);
+            escapes.push(Respelling::of_byte(span, Some(byte).filter(|_| !ends)));
+            at = span.end;
+        }
+        self.respell(&escapes);
+    }
+
+    /// Appends a part of another line.
+    pub(super) fn append_part(&mut self, other: &LogicalLine, part: Span) {
+        let mut at = part.start;
+        while at < part.end {
+            let next = other.pieces.partition_point(|piece| piece.logical <= at);
+            let piece_end = other
+                .pieces
+                .get(next)
+                .map_or(part.end, |piece| piece.logical);
+            let end = piece_end.min(part.end);
+            self.append(&other.text[at..end], other.text_offset(at));
+            at = end;
+        }
+    }
+}
+
+/// Returns the byte that the escape at the start of `text` stands for.
+fn escaped(text: &[u8]) -> Option<u8> {
+    let digit = |byte: u8| match byte {
+        b'0'..=b'9' => Some(byte - b'0'),
+        b'A'..=b'F' => Some(byte - b'A' + 10),
+        _ => None,
+    };
+    match *text {
+        [b'=', high, low, ..] => Some(digit(high)? << 4 | digit(low)?),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::repair::{Features, LineBreakPolicy, RepairSet, unfold_bare_word};
+
+    /// The logical line of the word at `http` and the text that it comes from.
+    fn unfolded(text: &str) -> (String, String) {
+        let from = text.find("http").unwrap();
+        let word = BareWord {
+            from,
+            before: text[..from].bytes().last(),
+            rules: Rules::Wide,
+            breaks: LineBreakPolicy::Keep,
+            max_bytes: usize::MAX,
+        };
+        let mut line = LogicalLine::default();
+        unfold_bare_word(text.as_bytes(), &word, None, &mut line);
+        let range = line.text_range(Span::new(0, line.text().len()));
+        (
+            String::from_utf8(line.text().to_vec()).unwrap(),
+            String::from_utf8(range.of(text.as_bytes()).to_vec()).unwrap(),
+        )
+    }
+
+    #[track_caller]
+    fn check(text: &str, url: &str, raw: &str) {
+        assert_eq!(unfolded(text), (url.to_owned(), raw.to_owned()));
+    }
+
+    #[test]
+    fn soft_breaks_and_escapes_are_undone_where_other_residue_is_seen() {
+        check(
+            "<a href=3D\"http://a.com=\n/\" class=3D\"x\">",
+            "http://a.com/",
+            "http://a.com=\n/",
+        );
+        check(
+            "see http://a.com/?b=3Dc&d=3De here",
+            "http://a.com/?b=c&d=e",
+            "http://a.com/?b=3Dc&d=3De",
+        );
+        check(
+            "> <a href=3D\"http://a.com/b=\n> c\">",
+            "http://a.com/bc",
+            "http://a.com/b=\n> c",
+        );
+        for other in [
+            "http://b.com/",
+            "hxxp://b.com/",
+            "http[:]//b.com/",
+            "www.b.com",
+        ] {
+            check(
+                &format!("x =3D 1\nhttp://a.com/?b=3Dc&d=\n{other}\n"),
+                "http://a.com/?b=c&d=",
+                "http://a.com/?b=3Dc&d=",
+            );
+        }
+        check(
+            "x =3D 1\nhttp://a.com/b=20\n",
+            "http://a.com/b",
+            "http://a.com/b",
+        );
+        check(
+            "x =3D 1 http://a.com/b=3D\n",
+            "http://a.com/b=",
+            "http://a.com/b=3D",
+        );
+    }
+
+    /// A line of pieces between which one byte of the text was skipped; after every second one is a
+    /// join.
+    fn in_pieces(pieces: &[&str]) -> LogicalLine {
+        let mut line = LogicalLine::default();
+        for (number, piece) in pieces.iter().enumerate() {
+            let from = line.text.len() + number;
+            line.append(piece.as_bytes(), from);
+            if number % 2 == 1 {
+                line.join(RepairSet::default(), 0.5, Features::default());
+            }
+        }
+        line
+    }
+
+    /// The simple twin of [`LogicalLine::decode_escapes`]: the bytes and their offsets in the text,
+    /// one by one.
+    fn decoded_simply(raw: &LogicalLine, kind: ResidueText) -> Vec<(u8, usize)> {
+        let mut decoded = Vec::new();
+        let mut at = 0;
+        while at < raw.text.len() {
+            let (byte, len) = match escaped(&raw.text[at..]) {
+                Some(byte) if word_terminator_len(&[byte], Rules::Wide) > 0 => match kind {
+                    ResidueText::Word => break,
+                    ResidueText::Wrapped => (None, 3),
+                },
+                Some(byte) => (Some(byte), 3),
+                None => (Some(raw.text[at]), 1),
+            };
+            // A line begins where its text does.
+            let last = if at == 0 { 0 } else { at + len - 1 };
+            decoded.extend(byte.map(|byte| (byte, raw.text_offset(last))));
+            at += len;
+        }
+        decoded
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn escapes_are_decoded_as_byte_by_byte(
+            pieces in proptest::collection::vec("[a=3D20C]{1,9}", 0..6),
+            is_word: bool,
+        ) {
+            let kind = if is_word { ResidueText::Word } else { ResidueText::Wrapped };
+            let pieces: Vec<&str> = pieces.iter().map(String::as_str).collect();
+            let raw = in_pieces(&pieces);
+            let mut line = raw.clone();
+            line.decode_escapes(kind);
+            let decoded: Vec<(u8, usize)> = line.text.iter().copied().zip((0..).map(|at| line.text_offset(at))).collect();
+            proptest::prop_assert_eq!(decoded, decoded_simply(&raw, kind));
+            let joins = line.joins.iter().all(|join| join.at <= line.text.len());
+            proptest::prop_assert!(joins && line.joins.len() <= raw.joins.len());
+        }
+    }
+
+    #[test]
+    fn long_words_and_words_that_are_not_read_whole_stay() {
+        let text = format!("http://a.com/{}", "=3D".repeat(RESIDUE_WORD_BYTES / 3));
+        check(&text, &text, &text);
+        let word = BareWord {
+            from: 0,
+            before: None,
+            rules: Rules::Wide,
+            breaks: LineBreakPolicy::Keep,
+            max_bytes: PREFILTER_BYTES,
+        };
+        let text = b"http://a.com/?b=3Dc&d=3De";
+        assert!(!holds_residue(text, &word, text.len()));
+        let whole = BareWord {
+            max_bytes: usize::MAX,
+            ..word
+        };
+        assert!(holds_residue(text, &whole, text.len()));
+    }
+
+    #[test]
+    fn equals_signs_of_urls_stay() {
+        check(
+            "=C3=A9 http://a.com/?q=3Dprinter",
+            "http://a.com/?q=printer",
+            "http://a.com/?q=3Dprinter",
+        );
+        for text in [
+            "http://a.com/?q=3Dprinter",
+            "http://a.com/?a=1&b=3D2&c=3D4",
+            "http://a.com/?id=20\nx",
+            "http://a.com/?ref=\nsr_1_4",
+            "evt=47093 http://a.com/evt=47093",
+            "=C3=A9 http://a.com/?q=3Dprinter \u{e9}",
+            "=C3=A9 a=b c=d e=f http://a.com/?q=3Dprinter",
+            "http://a.com/?q=3Dprinter x=3Dy",
+            "http://a.com/b=====\nx",
+        ] {
+            let url = text
+                .split_whitespace()
+                .find(|word| word.contains("://"))
+                .unwrap();
+            check(text, url, url);
+        }
+    }
+}

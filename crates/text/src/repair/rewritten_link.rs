@@ -1,0 +1,435 @@
+//! Bare links of mail gateways that were broken over lines, whatever the lines look like: their
+//! makers say how they end, so their pieces are put together up to that end.
+//!
+//! Such a link has hundreds of characters. Each reply breaks it again, moves rests of lines in or
+//! out of a quotation and leaves lines with quote marks alone between them, so the layout says
+//! little about it.
+
+use std::sync::LazyLock;
+
+use memchr::memmem::{self, Finder};
+
+use super::notation::Respelling;
+use super::url_run::{after_slashes, word_terminator_len};
+use super::{LogicalLine, Repair, is_blank, line_end};
+use crate::byte_scan::prefix_len;
+use crate::grammar::escaped_byte;
+use crate::limits::{REWRITTEN_LINK_BYTES, REWRITTEN_LINK_LINES};
+use crate::scan::{Rules, names_site, spelled_head};
+use crate::span::Span;
+
+/// Confidence in a link that was put together up to its end.
+pub const REWRITTEN_LINK_CONFIDENCE: f32 = 0.99;
+
+/// The links of a gateway.
+struct LinkForm {
+    /// A part of the host and path by which they are recognised.
+    mark: &'static [u8],
+    /// A part that precedes the end; empty if the end occurs once.
+    before_end: &'static [u8],
+    /// The last part.
+    end: &'static [u8],
+    /// `true` if quote marks may stand inside a line, where a program has removed line breaks.
+    has_marks: bool,
+}
+
+/// The forms. The hosts and their formats are those of the redirectors that `parse` knows.
+const FORMS: [LinkForm; 4] = [
+    // Microsoft Defender's Safe Links: `?url=...&data=...&sdata=...&reserved=0`.
+    form(b".safelinks.protection.outlook.com/", b"", b"reserved=0"),
+    form(b".safelinks.protection.office365.us/", b"", b"reserved=0"),
+    // Proofpoint URL Defense: `/v2/url?u=...&s=...&e=`, `/v3/__...__;...!!...!...$`.
+    form(b"://urldefense.proofpoint.com/v2/url?", b"s=", b"e="),
+    form(b"://urldefense.com/v3/__", b"__;", b"$"),
+];
+
+const fn form(mark: &'static [u8], before_end: &'static [u8], end: &'static [u8]) -> LinkForm {
+    LinkForm {
+        mark,
+        before_end,
+        end,
+        has_marks: false,
+    }
+}
+
+/// A Safe Link that has lost its beginning: programs that show the target of a link take `https://` to
+/// `?url=` off it, and leave the parameters.
+const BEHEADED: LinkForm = LinkForm {
+    mark: b"data=0",
+    before_end: b"sdata=",
+    end: b"reserved=0",
+    has_marks: true,
+};
+
+/// Maximum number of bytes from the start of a Safe Link without its beginning up to its parameter
+/// `data`.
+const BEHEADED_BYTES: usize = 512;
+
+/// Finds the escaped bar between the first two numbers of the parameter `data`, and the zero after
+/// it.
+static BAR_AND_ZERO: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new("%7C0"));
+
+/// Returns `true` if a Safe Link that has lost its beginning begins at `from`: no other URL precedes its
+/// parameter `data=05%7C02%7C...`.
+fn is_beheaded(text: &[u8], from: usize) -> bool {
+    let window = &text[from..text.len().min(from + BEHEADED_BYTES)];
+    let Some(at) = BAR_AND_ZERO.find(window) else {
+        return false;
+    };
+    let before = &window[..at];
+    let Some((_, name)) = before
+        .split_last()
+        .filter(|(digit, _)| digit.is_ascii_digit())
+    else {
+        return false;
+    };
+    name.strip_suffix(BEHEADED.mark).is_some_and(|target| {
+        (target.ends_with(b"&") || target.ends_with(b"&amp;"))
+            && memmem::find_iter(target, b"://").count() == 1
+            && memmem::find(target, b"%3A%2F%2F").is_none()
+    })
+}
+
+impl LinkForm {
+    /// Returns the form of the link that begins with `url`. A gateway that rewrites the link of another
+    /// one precedes that.
+    fn of(url: &[u8]) -> Option<&'static LinkForm> {
+        let is_web = url
+            .get(..4)
+            .is_some_and(|scheme| scheme.eq_ignore_ascii_case(b"http"));
+        let host = &url[..url.len().min(MARK_BYTES)];
+        if !is_web || !may_have_mark(host) {
+            return None;
+        }
+        FORMS
+            .iter()
+            .filter_map(|form| memmem::find(host, form.mark).map(|at| (at, form)))
+            .min_by_key(|&(at, _)| at)
+            .map(|(_, form)| form)
+    }
+
+    /// Returns the length of `url` up to its end, if it has one.
+    fn len(&self, url: &[u8]) -> Option<usize> {
+        let from = memmem::find(url, self.before_end)? + self.before_end.len();
+        memmem::find(&url[from..], self.end).map(|at| from + at + self.end.len())
+    }
+}
+
+/// Finds the letters that every mark has: `safelinks`, `urldefense`. Most hosts do not have them.
+static COMMON_LETTERS: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new("fe"));
+
+/// Returns `true` if a form's mark may be in `host`.
+fn may_have_mark(host: &[u8]) -> bool {
+    COMMON_LETTERS.find(host).is_some()
+}
+
+/// Number of bytes at the start of a URL that are searched for the mark of a form: a scheme and a
+/// host of a gateway.
+const MARK_BYTES: usize = 80;
+
+/// Minimum number of bytes of the first piece. The shortest mark has as many.
+const LEAST_BYTES: usize = 30;
+
+/// Appends the pieces of the link whose first one is `head`, and already in `line`, up to its end.
+/// Returns `true` if `line` then has a whole link of a gateway, which no other line continues. Appends
+/// nothing if the end is not reached.
+///
+/// Each piece but the last is the only word of its line. Lines with quote marks alone and blank
+/// ones are skipped.
+pub(super) fn push_to_end(text: &[u8], head: Span, line: &mut LogicalLine) -> bool {
+    let is_cut = ends_with_cut_host(head.of(text));
+    if head.len() < LEAST_BYTES && !is_cut || head.len() > REWRITTEN_LINK_BYTES {
+        return false;
+    }
+    let Some(form) = LinkForm::of(head.of(text)).or_else(|| beheaded(text, head)) else {
+        return false;
+    };
+    if form.len(head.of(text)).is_some() {
+        return true;
+    }
+    let Some(pieces) = pieces(text, head, form) else {
+        return false;
+    };
+    let is_cut = is_cut && form.has_marks;
+    line.drop_last(usize::from(is_cut));
+    let mut hyphen = text[head.end - 1] == b'-';
+    for piece in pieces {
+        line.push(text, piece.word.start, piece.word.end);
+        line.repairs.add(Repair::BareContinuation);
+        if hyphen {
+            line.repairs.add(Repair::Hyphen);
+        }
+        if piece.is_quoted {
+            line.repairs.add(Repair::QuotePrefix);
+        }
+        hyphen = text[piece.word.end - 1] == b'-';
+    }
+    if is_cut {
+        line.decode_target();
+    }
+    true
+}
+
+impl LogicalLine {
+    /// Decodes the escapes of the target that a Safe Link begins with. What a program took for a whole
+    /// URL had none.
+    fn decode_target(&mut self) {
+        let target = memmem::find(&self.text, BEHEADED.mark).unwrap_or(0);
+        let escapes: Vec<Respelling> = memchr::memchr_iter(b'%', &self.text[..target])
+            .filter_map(|at| {
+                let byte = escaped_byte(&self.text[at..])?;
+                Some(Respelling::of_byte(Span::new(at, at + 3), Some(byte)))
+            })
+            .collect();
+        self.respell(&escapes);
+    }
+}
+
+/// Returns the length of the link of a gateway at the start of `run`, if a word was glued to its end.
+#[must_use]
+pub fn rewritten_link_len(run: &[u8]) -> Option<usize> {
+    // Most URLs are shorter than the host and the parameters of a gateway.
+    if run.len() < MARK_BYTES {
+        return None;
+    }
+    let len = LinkForm::of(run)?.len(run)?;
+    run.get(len)
+        .is_some_and(u8::is_ascii_alphabetic)
+        .then_some(len)
+}
+
+/// Returns the form of a Safe Link that has lost its beginning, if `head` is its first piece: it ends
+/// its line, or a quote mark follows it, or it is whole.
+fn beheaded(text: &[u8], head: Span) -> Option<&'static LinkForm> {
+    let name = head.of(text).get(..4);
+    let is_web = name.is_some_and(|name| name.eq_ignore_ascii_case(b"http"));
+    let is_open = match text.get(head.end) {
+        None => true,
+        Some(byte) => matches!(byte, b'\r' | b'\n' | b'>'),
+    };
+    (is_web && is_open && is_beheaded(text, head.start)).then_some(&BEHEADED)
+}
+
+/// Minimum number of bytes of a head that is longer than a scheme and a part of a host.
+const CUT_HEAD_BYTES: usize = 64;
+
+/// Returns `true` if `head` is a scheme and the beginning of a host, with the slash that a program put
+/// after what it took for a whole one.
+fn ends_with_cut_host(head: &[u8]) -> bool {
+    head.len() < CUT_HEAD_BYTES
+        && head
+            .strip_suffix(b"/")
+            .zip(after_slashes(head))
+            .and_then(|(url, from)| url.get(from..))
+            .is_some_and(|host| memchr::memchr(b'/', host).is_none() && !names_site(host))
+}
+
+/// A piece of a link, on a line of its own.
+struct LinkPiece {
+    word: Span,
+    /// `true` if quote marks precede it.
+    is_quoted: bool,
+}
+
+/// Returns the pieces that follow `head` up to the end of the link. `None` if there is no end.
+fn pieces(text: &[u8], head: Span, form: &LinkForm) -> Option<Vec<LinkPiece>> {
+    // Most links are followed by other words of their line, which may be long.
+    let after = text[head.end..].iter().find(|&&byte| !is_blank(byte));
+    let ends_line = matches!(after, Some(b'\r' | b'\n'));
+    let is_glued = form.has_marks && after == Some(&b'>');
+    if !(ends_line || is_glued) {
+        return None;
+    }
+    let mut url = head.of(text).to_vec();
+    let mut found = Vec::new();
+    let mut ended = line_end(text, head.end);
+    let mut rest = Span::new(head.end, ended.end);
+    for _ in 0..REWRITTEN_LINK_LINES {
+        let is_glued = form.has_marks
+            && matches!(rest.of(text), [b'>', next, ..] if next.is_ascii_alphanumeric());
+        // The line must end after each piece but the last.
+        if !is_glued
+            && (ended.next == text.len() || !rest.of(text).iter().all(|&byte| is_blank(byte)))
+        {
+            return None;
+        }
+        let from = if is_glued { rest.start } else { ended.next };
+        ended = line_end(text, from);
+        let row = Span::new(from, ended.end).of(text);
+        let marks = prefix_len(row, |&byte| is_blank(byte) || matches!(byte, b'>' | b'|'));
+        let word = Span::new(from + marks, from + marks + word_len(&row[marks..]));
+        rest = Span::new(word.end, ended.end);
+        if word.is_empty() {
+            continue;
+        }
+        // The target of this link is escaped.
+        let is_other = spelled_head(word.of(text)).is_some()
+            || [&b"http://"[..], b"https://"]
+                .iter()
+                .any(|scheme| word.of(text).starts_with(scheme));
+        if is_other || url.len() + word.len() > REWRITTEN_LINK_BYTES {
+            return None;
+        }
+        let before = url.len();
+        url.extend_from_slice(word.of(text));
+        let is_quoted = row[..marks].iter().any(|&byte| !is_blank(byte));
+        let len = form.len(&url);
+        let end = len.map_or(word.end, |len| word.start + (len - before));
+        found.push(LinkPiece {
+            word: Span::new(word.start, end),
+            is_quoted,
+        });
+        if len.is_some() {
+            return Some(found);
+        }
+    }
+    None
+}
+
+/// Returns the length of the word at the start of `row`, of ASCII characters that links have.
+fn word_len(row: &[u8]) -> usize {
+    (0..row.len())
+        .find(|&at| !row[at].is_ascii() || word_terminator_len(&row[at..], Rules::Wide) > 0)
+        .unwrap_or(row.len())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_mark_passes_the_test_that_comes_first() {
+        assert!(FORMS.iter().all(|form| may_have_mark(form.mark)));
+    }
+
+    /// Checks that the link, whose pieces are marked, is put together from them; without a marked
+    /// piece, that nothing is appended.
+    #[track_caller]
+    fn check(marked: &str) {
+        for line_end in ["\n", "\r\n"] {
+            let marked = marked.replace('¶', line_end);
+            let text = marked.replace(['«', '»'], "");
+            let start = text.find("http").unwrap();
+            let len = text[start..]
+                .find(|next: char| next.is_whitespace() || next == '>')
+                .unwrap();
+            let head = Span::new(start, start + len);
+            let mut line = LogicalLine::default();
+            line.push(text.as_bytes(), head.start, head.end);
+            push_to_end(text.as_bytes(), head, &mut line);
+            let mut shown = text.clone();
+            let mut pieces: Vec<(usize, usize)> = Vec::new();
+            for at in len..line.text().len() {
+                let offset = line.text_range(Span::new(at, at + 1)).start;
+                match pieces.last_mut() {
+                    Some(piece) if piece.1 == offset => piece.1 += 1,
+                    _ => pieces.push((offset, offset + 1)),
+                }
+            }
+            for (from, to) in pieces.into_iter().rev() {
+                shown.insert(to, '»');
+                shown.insert(from, '«');
+            }
+            assert_eq!(shown, marked);
+        }
+    }
+
+    const SAFE: &str = "https://eur09.safelinks.protection.outlook.com/?url=https%3A%2F%2Foi";
+
+    #[test]
+    fn a_head_of_a_few_bytes_is_no_safe_link() {
+        assert!(beheaded(b"a:b\n", Span::new(0, 3)).is_none());
+    }
+
+    #[test]
+    fn pieces_are_joined_at_any_depth_of_quotation_up_to_the_end() {
+        check(&format!(
+            "> > {SAFE}¶> >¶> «l.example%2Fwick-»¶>¶> > «trim&amp;data=02%7C01%7Cja»¶> > ¶> «ne%40a.example&amp»¶\
+             > > > «;sdata=k%3D&am»¶«p;reserv»¶¶> > «ed=0». The lamp¶"
+        ));
+    }
+
+    #[test]
+    fn a_safe_link_that_lost_its_beginning_is_joined_up_to_its_end() {
+        let data = "&data=05%7C02%7Cme%40a.example%7C0";
+        check(&format!(
+            ">https://www.oil.example/archives/wick->«tip.html%23trim{data}%7C1%»>«7C0&sdata»¶>«=k%3D&reserved=0»¶>¶"
+        ));
+        check(&format!(
+            "> https://www.oil.example/archives/.¶> «com%2Fwick-»¶> «trim{data}&amp;sdata=k»¶> «%3D&reserved=0» and"
+        ));
+        // Blanks before the end, no end, other parameters, another URL.
+        check(&format!(
+            "https://www.oil.example/archives/¶wick{data} and¶&sdata=k&reserved=0"
+        ));
+        check(&format!(
+            "https://www.oil.example/archives/¶wick{data}¶The lamp¶"
+        ));
+        check("https://www.oil.example/archives/¶wick&data=05%7C2&sdata=k&reserved=0¶");
+        check(&format!(
+            "https://www.oil.example/archives/¶https://b.example/{data}&sdata=k&reserved=0¶"
+        ));
+        check(&format!(
+            "<a href=https://www.oil.example/archives/>the archives{data}</a>¶"
+        ));
+    }
+
+    #[test]
+    fn the_slash_after_a_cut_host_is_removed_and_the_target_decoded() {
+        let text = "https://oi/\nl.example%2Fa%2Fb&data=05%7C02%7Cme%7C0&sdata=k&reserved=0\n";
+        let mut line = LogicalLine::default();
+        line.push(text.as_bytes(), 0, 11);
+        assert!(push_to_end(text.as_bytes(), Span::new(0, 11), &mut line));
+        assert_eq!(
+            line.text(),
+            b"https://oil.example/a/b&data=05%7C02%7Cme%7C0&sdata=k&reserved=0"
+        );
+    }
+
+    #[test]
+    fn nothing_is_joined_after_the_end_or_without_one() {
+        check(&format!("{SAFE}l.example&data=x&sdata=y&reserved=0¶next¶"));
+        check(&format!("{SAFE}¶l.example%2Fwick&amp;data=02¶The lamp¶"));
+        check(&format!("{SAFE}¶l.example%2F and more&reserved=0¶"));
+        check(&format!("{SAFE}¶{SAFE}l.example&reserved=0¶"));
+        check(&format!("{SAFE}¶¶¶"));
+        let (head, target) = SAFE.split_once("https%").unwrap();
+        check(&format!("{head}¶«https%{target}»¶«l.example&reserved=0»¶"));
+        check(&format!("{head}¶https://oil.example&reserved=0¶"));
+        check(&format!(
+            "{SAFE}¶{}reserved=0¶",
+            "x¶".repeat(REWRITTEN_LINK_LINES)
+        ));
+        check("https://www.outlook.example/?url=https%3A%2F%2Foi¶l.example&reserved=0¶");
+    }
+
+    #[test]
+    fn a_whole_link_is_told_from_others() {
+        let is_whole = |text: &str| {
+            let head = Span::new(0, text.find('\n').unwrap_or(text.len()));
+            push_to_end(text.as_bytes(), head, &mut LogicalLine::default())
+        };
+        assert!(is_whole(&format!(
+            "{SAFE}l.example&data=x&reserved=0\nnext"
+        )));
+        assert!(is_whole(&format!("{SAFE}l.example&data=x&reserv\ned=0")));
+        assert!(!is_whole(&format!("{SAFE}l.example&data=x\nnext")));
+        assert!(!is_whole(
+            "https://www.a.example/?url=https%3A%2F%2Foil&reserved=0\nnext"
+        ));
+    }
+
+    #[test]
+    fn links_of_url_defense_end_as_their_makers_say() {
+        check(
+            "https://urldefense.proofpoint.com/v2/url?u=http-3A__oil.example_wi¶\
+             «ck&d=DwMFaQ&c=x&r=y&m=z&s=u»¶«-E&e»¶«=»¶next¶",
+        );
+        check("https://urldefense.com/v3/__https://oil.example/a$b*__¶«;JSM!!org!tok»¶«en$»¶next¶");
+        // Around a link of another gateway.
+        let inner = SAFE.strip_suffix("3A%2F%2Foi").unwrap().replace('%', "*");
+        check(&format!(
+            "https://urldefense.com/v3/__{inner}¶«&reserved=0__;JSM!!org»¶«!tok$»¶next¶"
+        ));
+    }
+}

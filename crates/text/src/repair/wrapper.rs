@@ -1,0 +1,539 @@
+//! The content of a wrapper (RFC 1738, appendix).
+//!
+//! White space in it is ignored. The appendix leaves open what a blank line, a `<`, or a second URL
+//! means: a wrapper with one of the first two was never closed, and one with two URLs is not used.
+//!
+//! Page breaks are removed: the footer, form feed and header between two printed pages of an RFC, as in
+//! RFC 1738 itself.
+
+use super::bare_url::{AT_SIGN_CONFIDENCE, host_at, is_local_part};
+use super::quote_marks::{CommonMarks, QuoteMarks, QuoteStyle, common_marks, marks};
+use super::quoted_printable::{Residue, ResidueText, is_residue};
+use super::{
+    Features, LineEnd, LogicalLine, Repair, RepairSet, is_blank, is_line_end, line_end, line_start,
+    whitespace_len,
+};
+use crate::byte_scan::prefix_len;
+use crate::grammar::{BareRequirement, Scheme, SchemeClass};
+use crate::limits::RFC1738_WRAPPER_BYTES;
+use crate::scan::{Rules, UrlStart};
+use crate::span::Span;
+
+/// The result of reading a wrapper.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum WrappedText {
+    /// The wrapper is closed by the `>` at this offset; the logical line has its content.
+    Closed(usize),
+    /// The wrapper is closed by the `>` at this offset, but contains the beginnings of two URLs:
+    /// none of it is used.
+    SeveralUrls(usize),
+    /// The wrapper is not closed: its `<` is an ordinary character.
+    Unclosed,
+    /// The wrapper is not closed within the limit: its `<` is an ordinary character.
+    TooLong,
+}
+
+/// Unfolds the content of the wrapper at `start` into `line`.
+///
+/// Reads at most `max_bytes` after the `<` ([`RFC1738_WRAPPER_BYTES`] by the strict rules) and
+/// stops at the next `<`, so that the wrappers of a text are read once in total.
+pub fn unfold_wrapper(
+    text: &[u8],
+    start: &UrlStart,
+    rules: Rules,
+    max_bytes: usize,
+    line: &mut LogicalLine,
+) -> WrappedText {
+    let wrapped = unfold(text, start, rules, max_bytes, Residue::Decode, line);
+    if matches!(wrapped, WrappedText::Closed(_)) && line.is_decoded() {
+        let written = line.written.insert(Box::default());
+        unfold(text, start, rules, max_bytes, Residue::Keep, written);
+    }
+    wrapped
+}
+
+/// Unfolds the content of a wrapper. Residue of quoted-printable is decoded or kept.
+fn unfold(
+    text: &[u8],
+    start: &UrlStart,
+    rules: Rules,
+    max_bytes: usize,
+    residue: Residue,
+    line: &mut LogicalLine,
+) -> WrappedText {
+    line.clear();
+    let max_bytes = if rules == Rules::Rfc1738 {
+        RFC1738_WRAPPER_BYTES
+    } else {
+        max_bytes
+    };
+    // The `<`, the content and the `>`.
+    let limit = text
+        .len()
+        .min(start.at.saturating_add(max_bytes).saturating_add(2));
+    let content = WrapperContent::new(text, start, rules, limit);
+    let mut at = start.content;
+    let mut several_urls = false;
+    let mut gaps = 0;
+    while at < limit {
+        match text[at] {
+            b'>' => {
+                if several_urls {
+                    return WrappedText::SeveralUrls(at);
+                }
+                if residue == Residue::Decode {
+                    content.decode(Span::new(start.content, at), line);
+                }
+                if rules == Rules::Wide {
+                    line.undo_notations();
+                }
+                return WrappedText::Closed(at);
+            }
+            b'<' => return WrappedText::Unclosed,
+            byte if is_line_end(byte) || whitespace_len(&text[at..limit]) > 0 => {
+                let Some(gap) = content.gap(at, line) else {
+                    return WrappedText::Unclosed;
+                };
+                if rules == Rules::Wide {
+                    if let Some(end) = content.restore_at_sign(gap.end, line) {
+                        at = end;
+                        continue;
+                    }
+                    if residue == Residue::Decode && content.is_soft_break(start.content, at, line)
+                    {
+                        line.drop_last(1);
+                        line.repairs.add(Repair::QuotedPrintable);
+                        at = gap.end;
+                        continue;
+                    }
+                    if gap.repairs.has(Repair::Whitespace)
+                        && text.get(gap.end) != Some(&b'>')
+                        && is_prose_after_address(line.text(), text.get(gap.end))
+                    {
+                        return WrappedText::Unclosed;
+                    }
+                }
+                if rules == Rules::Wide && gap.repairs.has(Repair::LineBreak) {
+                    content.drop_continuation_mark(at, line);
+                }
+                // Several words on one line are prose after a missing `>`.
+                gaps = if gap.repairs.has(Repair::LineBreak) {
+                    0
+                } else {
+                    gaps + 1
+                };
+                if rules == Rules::Wide && gaps > PROSE_GAPS && text.get(gap.end) != Some(&b'>') {
+                    return WrappedText::Unclosed;
+                }
+                several_urls |= !line.text().is_empty() && begins_url(&text[gap.end..limit], rules);
+                let confidence = content.confidence(&gap, line);
+                line.join(gap.repairs, confidence, Features::default());
+                at = gap.end;
+            }
+            _ => {
+                let rest = &text[at + 1..limit];
+                let end = at + 1 + prefix_len(rest, |&byte| PLAIN[usize::from(byte)]);
+                line.push(text, at, end);
+                at = end;
+            }
+        }
+    }
+    if limit < text.len() {
+        WrappedText::TooLong
+    } else {
+        WrappedText::Unclosed
+    }
+}
+
+/// Maximum number of gaps between words on one line of a wrapper's content. With more of them it is
+/// prose.
+///
+/// People write `<http://a.example/ drafts/ x>`; wrappers with a label have at most two gaps.
+const PROSE_GAPS: usize = 2;
+
+/// Confidence in a URL with a blank beside a delimiter. Of 9 such URLs in the archives of the tests
+/// all were right.
+const BLANK_AT_DELIMITER_CONFIDENCE: f32 = 0.9;
+
+/// Confidence in a URL with a blank between two words. Of 5 such URLs one was right.
+const BLANK_BETWEEN_WORDS_CONFIDENCE: f32 = 0.3;
+
+/// Returns `true` if prose, or a name, follows the address `url` after a blank: no mailer breaks an
+/// address within a line, and a URL without slashes is one word. `next` is the byte after the
+/// blank; digits may be grouped, as in `tel:`.
+fn is_prose_after_address(url: &[u8], next: Option<&u8>) -> bool {
+    let Some(colon) = memchr::memchr(b':', url) else {
+        return false;
+    };
+    let rest = &url[colon + 1..];
+    let is_number =
+        rest.last().is_some_and(u8::is_ascii_digit) && next.is_some_and(u8::is_ascii_digit);
+    !rest.is_empty() && !rest.starts_with(b"//") && !is_number
+}
+
+/// White space inside a wrapper, with the quote marks and page break after it.
+struct Gap {
+    repairs: RepairSet,
+    /// The offset after the gap.
+    end: usize,
+}
+
+/// The content of a wrapper while it is read.
+struct WrapperContent<'t> {
+    text: &'t [u8],
+    /// The offset at which reading stops.
+    limit: usize,
+    rules: Rules,
+    /// The quote marks of the line on which the wrapper begins.
+    first: QuoteMarks,
+    /// `true` if the `+` of a diff follows these marks.
+    has_plus: bool,
+}
+
+impl<'t> WrapperContent<'t> {
+    fn new(text: &'t [u8], start: &UrlStart, rules: Rules, limit: usize) -> WrapperContent<'t> {
+        let style = if rules == Rules::Wide {
+            QuoteStyle::Wide
+        } else {
+            QuoteStyle::Strict
+        };
+        let line = line_start(text, start.at).unwrap_or(start.at);
+        let mut first = marks(text, Span::new(line, start.at), style);
+        // In a diff, the lines of the first text begin with `<` and a blank.
+        if rules == Rules::Wide
+            && first.marks.is_empty()
+            && line < start.at
+            && text[line..].starts_with(b"< ")
+        {
+            first.marks.push(Span::new(line, line + 1));
+            first.end = line + 1;
+        }
+        let has_plus = rules == Rules::Wide
+            && text[first.end..start.at].trim_ascii_start().first() == Some(&b'+');
+        WrapperContent {
+            text,
+            limit,
+            rules,
+            first,
+            has_plus,
+        }
+    }
+
+    /// Returns the gap that begins with the white space at `at`. `None` if a blank line follows:
+    /// then the wrapper was never closed.
+    fn gap(&self, at: usize, line: &LogicalLine) -> Option<Gap> {
+        let mut repairs = RepairSet::default();
+        let mut end = self.skip_blanks(at);
+        if !self.at_line_end(end) {
+            repairs.add(Repair::Whitespace);
+            return Some(Gap { repairs, end });
+        }
+        repairs.add(Repair::LineBreak);
+        if line.text().last() == Some(&b'-') {
+            repairs.add(Repair::Hyphen);
+        }
+        end = line_end(self.text, end).next;
+        if let Some(next) = page_break(self.text, end, self.limit) {
+            repairs.add(Repair::PageBreak);
+            end = next;
+        }
+        loop {
+            let begin = end.min(self.limit);
+            if let Some(next) = self.marks_only_line(begin) {
+                repairs.add(Repair::QuotePrefix);
+                end = next;
+                continue;
+            }
+            end = self
+                .skip_added_marks(begin)
+                .unwrap_or_else(|| self.skip_marks(begin));
+            if end > begin {
+                repairs.add(Repair::QuotePrefix);
+            }
+            end = self.skip_blanks(end);
+            return (!self.at_line_end(end)).then_some(Gap { repairs, end });
+        }
+    }
+
+    /// Returns the confidence that the URL continues after a gap.
+    ///
+    /// Blanks at the start and end of the content, and line breaks, are no part of any URL. A blank
+    /// within a line is what a mailer's line break left if a delimiter is next to it
+    /// (`twisted- web`, `gopher/ gopher_protocol`); between two words it may as well stand in the
+    /// name of a file, or begin prose.
+    fn confidence(&self, gap: &Gap, line: &LogicalLine) -> f32 {
+        let (before, after) = (line.text().last(), self.text.get(gap.end));
+        let is_outside = before.is_none_or(|&byte| byte == b':') || after == Some(&b'>');
+        if self.rules == Rules::Rfc1738 || !gap.repairs.has(Repair::Whitespace) || is_outside {
+            return 1.0;
+        }
+        let is_delimiter =
+            |byte: Option<&u8>| byte.is_some_and(|byte| b"-/._=&?%:,;#".contains(byte));
+        if is_delimiter(before) || is_delimiter(after) {
+            BLANK_AT_DELIMITER_CONFIDENCE
+        } else {
+            BLANK_BETWEEN_WORDS_CONFIDENCE
+        }
+    }
+
+    /// Appends the `@` and the host if the word `at` and a host are at `at`, and the content so far
+    /// is the beginning of an address. Returns the offset after the host.
+    fn restore_at_sign(&self, at: usize, line: &mut LogicalLine) -> Option<usize> {
+        if !self.text[at..self.limit.max(at)].starts_with(b"at") || !is_local_part(line.text()) {
+            return None;
+        }
+        let blanks = Some(at + 2).filter(|&end| end < self.limit)?;
+        let host = self
+            .gap(blanks, line)
+            .and_then(|gap| host_at(self.text, gap.end))?;
+        matches!(self.text.get(host.end), Some(b'>' | b'?')).then(|| {
+            let mut repairs = RepairSet::default();
+            repairs.add(Repair::AtSign);
+            line.join(repairs, AT_SIGN_CONFIDENCE, Features::default());
+            line.push_decoded(b'@', at + 1);
+            line.push(self.text, host.start, host.end);
+            host.end
+        })
+    }
+
+    /// Returns `true` if the line end at `at` is a soft line break of quoted-printable in the
+    /// content that begins at `begin`.
+    fn is_soft_break(&self, begin: usize, at: usize, line: &LogicalLine) -> bool {
+        begin < at
+            && self.text[at - 1] == b'='
+            && is_line_end(self.text[at])
+            && (line.repairs().has(Repair::QuotedPrintable)
+                || is_residue(self.text, Span::new(begin, at)))
+    }
+
+    /// Removes the backslash with which a shell or a program's source continues its line, if it stands
+    /// before the line end at `at`.
+    fn drop_continuation_mark(&self, at: usize, line: &mut LogicalLine) {
+        if 0 < at && self.text[at - 1] == b'\\' && line.text().ends_with(b"\\") {
+            line.drop_last(1);
+            line.repairs.add(Repair::Escape);
+        }
+    }
+
+    /// Decodes residue of quoted-printable in the content at `content`.
+    fn decode(&self, content: Span, line: &mut LogicalLine) {
+        let is_wide = self.rules == Rules::Wide;
+        if is_wide && memchr::memchr(b'=', line.text()).is_some() && is_residue(self.text, content)
+        {
+            line.decode_escapes(ResidueText::Wrapped);
+        }
+    }
+
+    /// Returns the offset after the quote marks that the line at `begin` has in common with the
+    /// first line.
+    ///
+    /// By the strict rules all marks of the first line must be there, by the wide rules any number
+    /// of them. Further marks are not skipped: a `>` closes the wrapper.
+    fn skip_marks(&self, begin: usize) -> usize {
+        let CommonMarks { count, end } = common_marks(
+            self.text,
+            Span::new(begin, self.limit.max(begin)),
+            &self.first,
+        );
+        if count == 0 || (self.rules == Rules::Rfc1738 && count < self.first.marks.len()) {
+            return begin;
+        }
+        let rest = self.skip_blanks(end);
+        if self.has_plus && self.text.get(rest) == Some(&b'+') {
+            rest + 1
+        } else {
+            end
+        }
+    }
+
+    /// Returns the offset after a line that has only quote marks, at least two more than the first
+    /// line. A mailer leaves such a line between the pieces of a line that it broke. Any other
+    /// blank line ends the wrapper.
+    fn marks_only_line(&self, begin: usize) -> Option<usize> {
+        let LineEnd { end, next } = line_end(self.text, begin);
+        if self.rules == Rules::Rfc1738 || self.first.marks.is_empty() || next > self.limit {
+            return None;
+        }
+        let count = common_marks(self.text, Span::new(begin, end), &self.first).count;
+        let all = marks(self.text, Span::new(begin, end), QuoteStyle::Wide);
+        let only_marks = self.text[all.end..end].trim_ascii().is_empty();
+        (only_marks && count == self.first.marks.len() && all.marks.len() >= count + 2)
+            .then_some(next)
+    }
+
+    fn skip_blanks(&self, at: usize) -> usize {
+        let mut end = at;
+        while end < self.limit {
+            match whitespace_len(&self.text[end..self.limit]) {
+                0 => break,
+                len => end += len,
+            }
+        }
+        end
+    }
+
+    /// Returns the offset after the quote marks of the line at `start` if there are more than in the
+    /// first line: only the rest of the URL, which is one word, and the `>` that closes the wrapper
+    /// follow them.
+    fn skip_added_marks(&self, start: usize) -> Option<usize> {
+        let line = Span::new(start, line_end(self.text, start).end.min(self.limit));
+        let added = marks(self.text, line, QuoteStyle::Wide);
+        let rest = self.text[added.end..line.end].trim_ascii_start();
+        let word = prefix_len(rest, |&byte| PLAIN[usize::from(byte)]);
+        let is_deeper = self.first.marks.len() < added.marks.len();
+        if self.rules == Rules::Wide && is_deeper && 0 < word && rest.get(word) == Some(&b'>') {
+            Some(added.end)
+        } else {
+            None
+        }
+    }
+
+    fn at_line_end(&self, at: usize) -> bool {
+        at < self.limit && is_line_end(self.text[at])
+    }
+}
+
+/// Returns `true` if another URL begins here: `URL:`, one of the eight predefined schemes with
+/// `//`, `mailto:` or `news:`; by the wide rules also any other known scheme with `//` and a host.
+fn begins_url(text: &[u8], rules: Rules) -> bool {
+    let Some(colon) = text
+        .iter()
+        .take(crate::limits::SCHEME_CHARS)
+        .position(|&byte| byte == b':')
+    else {
+        return false;
+    };
+    let (name, rest) = (&text[..colon], &text[colon + 1..]);
+    if name.eq_ignore_ascii_case(b"url") {
+        return true;
+    }
+    Scheme::named(name).is_some_and(|row| match (row.class, row.bare) {
+        (SchemeClass::Predefined, BareRequirement::Host | BareRequirement::Slashes) => {
+            rest.starts_with(b"//")
+        }
+        (SchemeClass::Predefined, _) => true,
+        _ => rules == Rules::Wide && row.bare == BareRequirement::Host && rest.starts_with(b"//"),
+    })
+}
+
+/// The bytes that neither end a wrapper's content nor begin a gap. A table, because most bytes of a
+/// wrapper are such.
+const PLAIN: [bool; 256] = {
+    let mut plain = [false; 256];
+    let mut at = 0;
+    while at < plain.len() {
+        let byte = at as u8;
+        // A no-break space begins with 0xC2.
+        plain[at] = !(is_blank(byte) || is_line_end(byte) || matches!(byte, b'<' | b'>' | 0xC2));
+        at += 1;
+    }
+    plain
+};
+
+/// The kind of a line at a page break.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum PageLine {
+    Blank,
+    /// A footer, or a form feed alone.
+    Break,
+    /// A form feed and a header on one line.
+    BreakAndHeader,
+    Header,
+    /// Any other line.
+    Text,
+}
+
+/// Returns the offset of the line after the page break that begins at `from`, the start of a line.
+/// `None` if there is no page break.
+///
+/// A page break is a sequence of blank lines, footers, form feeds and headers with at least one
+/// footer or form feed; a header counts only after one of these. Reads no line that begins at
+/// `limit` or later.
+pub(super) fn page_break(text: &[u8], from: usize, limit: usize) -> Option<usize> {
+    let mut at = from;
+    let mut broken = false;
+    while at < limit.min(text.len()) {
+        let LineEnd { end, next } = line_end(text, at);
+        match page_line(&text[at..end]) {
+            PageLine::Blank => {}
+            PageLine::Break | PageLine::BreakAndHeader => broken = true,
+            PageLine::Header if broken => {}
+            PageLine::Header | PageLine::Text => break,
+        }
+        at = next;
+    }
+    broken.then_some(at)
+}
+
+fn page_line(line: &[u8]) -> PageLine {
+    let trimmed = line.trim_ascii();
+    let feed = trimmed.len() < line.len() && line.contains(&b'\x0C');
+    match (trimmed.is_empty(), feed) {
+        (true, true) => PageLine::Break,
+        (true, false) => PageLine::Blank,
+        (false, true) if is_header(trimmed) => PageLine::BreakAndHeader,
+        (false, _) if is_footer(trimmed) => PageLine::Break,
+        (false, _) if is_header(trimmed) => PageLine::Header,
+        (false, _) => PageLine::Text,
+    }
+}
+
+/// Returns `true` for a line that ends with `[Page n]` or is only `Page n`, and has no angle
+/// bracket.
+fn is_footer(line: &[u8]) -> bool {
+    if line.iter().any(|byte| matches!(byte, b'<' | b'>')) {
+        return false;
+    }
+    let numbered = |text: &[u8]| {
+        let digits = text.trim_ascii();
+        text.first() == Some(&b' ') && !digits.is_empty() && digits.iter().all(u8::is_ascii_digit)
+    };
+    if let Some(number) = line.strip_prefix(b"Page") {
+        return numbered(number);
+    }
+    let Some(inside) = line.strip_suffix(b"]") else {
+        return false;
+    };
+    let open = inside.iter().rposition(|&byte| byte == b'[');
+    open.is_some_and(|open| inside[open..].strip_prefix(b"[Page").is_some_and(numbered))
+}
+
+/// Returns `true` for `RFC n ... 19xx` or `20xx`, and for `INTERNET-DRAFT ...`.
+fn is_header(line: &[u8]) -> bool {
+    if line.len() >= 14 && line[..14].eq_ignore_ascii_case(b"INTERNET-DRAFT") {
+        return true;
+    }
+    let numbered = line.strip_prefix(b"RFC ").is_some_and(|rest| {
+        rest.trim_ascii_start()
+            .first()
+            .is_some_and(u8::is_ascii_digit)
+    });
+    let year = line.last_chunk::<4>().is_some_and(|year| {
+        (year.starts_with(b"19") || year.starts_with(b"20")) && year.iter().all(u8::is_ascii_digit)
+    });
+    numbered && year
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_header_counts_only_after_a_footer_or_a_form_feed() {
+        let text = b"\n\nBerners-Lee   [Page 3]\n\x0C\nRFC 1738   URL   December 1994\n\n  rest";
+        assert_eq!(page_break(text, 0, 999), Some(text.len() - 6));
+        assert_eq!(
+            page_break(b"\nRFC 1738   URL   December 1994\n\nrest", 0, 999),
+            None
+        );
+        assert_eq!(
+            page_break(b"\x0CRFC 1738   URL   December 1994\nrest", 0, 999),
+            Some(32)
+        );
+    }
+
+    #[test]
+    fn blank_lines_alone_are_not_a_page_break() {
+        assert_eq!(page_break(b"\n\nrest", 0, 999), None);
+    }
+}

@@ -1,0 +1,504 @@
+//! Hosts as people write them: checks whether a text can be a host name or address, and whether it
+//! names a machine that is not cited, in trace fields that were copied into a text, and in certificates.
+
+use psl::{List, Psl};
+
+use crate::byte_scan::{prefix_len, suffix_len};
+use crate::limits::{TRACE_FIELD_BYTES, TRACE_FIELD_LINES};
+
+/// The host and port of an authority.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct HostAndPort<'t> {
+    /// The text before the colon of the port.
+    pub host: &'t [u8],
+    /// The text after that colon, if there is one.
+    pub port: Option<&'t [u8]>,
+}
+
+impl HostAndPort<'_> {
+    /// Divides the part of an authority after its `@`. Colons in brackets belong to the host.
+    #[must_use]
+    pub fn of(text: &[u8]) -> HostAndPort<'_> {
+        let bracket = memchr::memrchr(b']', text).map_or(0, |bracket| bracket + 1);
+        let CutText { before, after } = cut(&text[bracket..], b':');
+        HostAndPort {
+            host: &text[..bracket + before.len()],
+            port: after,
+        }
+    }
+}
+
+/// A text divided at a byte.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CutText<'t> {
+    /// The text before the byte; all of it if the byte does not occur.
+    pub before: &'t [u8],
+    /// The text after the byte, if it occurs.
+    pub after: Option<&'t [u8]>,
+}
+
+/// Divides `text` at the first byte `at`.
+#[must_use]
+pub fn cut(text: &[u8], at: u8) -> CutText<'_> {
+    let found = memchr::memchr(at, text);
+    CutText {
+        before: &text[..found.unwrap_or(text.len())],
+        after: found.map(|found| &text[found + 1..]),
+    }
+}
+
+/// Returns `true` if `host` can be a host: an IPv6 address in brackets, or labels separated by
+/// dots.
+///
+/// Labels consist of letters, digits, `-`, `_` and non-ASCII characters. No label ends with a
+/// hyphen: that would be the hyphen of a word broken at a line end. A dot may follow the last
+/// label. `www` alone is not a host.
+#[must_use]
+pub fn plausible_host(host: &[u8]) -> bool {
+    if let Some(address) = host
+        .strip_prefix(b"[")
+        .and_then(|rest| rest.strip_suffix(b"]"))
+    {
+        let address = std::str::from_utf8(address)
+            .unwrap_or("")
+            .split('%')
+            .next()
+            .unwrap_or("");
+        return address.parse::<std::net::Ipv6Addr>().is_ok();
+    }
+    let host = host.strip_suffix(b".").unwrap_or(host);
+    host.len() <= 255 && !host.eq_ignore_ascii_case(b"www") && are_labels(host)
+}
+
+/// Returns the length of the host and port at the start of `site` that end before a character which
+/// can be part of neither.
+///
+/// In running text that character ends the URL: `www.kde.org[1]`, `foo.com's`, `rpk.co.nz=20`. Two
+/// or more hyphens at the end are a dash. `None` if nothing is to be cut off, if the host before it
+/// is no domain or IPv4 address, or if the text is a template, in which something else stands for a
+/// part of the host: `www.{name}.org`, `www.foo.*`, `a.org:PORT`.
+#[must_use]
+pub fn host_before_refused(site: &[u8]) -> Option<usize> {
+    let run = prefix_len(site, |byte| LABEL[usize::from(*byte)] || *byte == b'.');
+    let digits = match site[run..].split_first() {
+        Some((b':', port)) => prefix_len(port, u8::is_ascii_digit),
+        _ => 0,
+    };
+    let with_port = if digits > 0 { run + 1 + digits } else { run };
+    let refused = &site[with_port..];
+    let mut host = &site[..run];
+    let dashes = suffix_len(host, |&byte| byte == b'-');
+    if digits == 0 && 2 <= dashes {
+        host = &host[..run - dashes];
+    } else if refused.is_empty() || is_template(host, refused) {
+        return None;
+    }
+    let host = host.strip_suffix(b".").unwrap_or(host);
+    let is_site = plausible_host(host) && (is_domain(host) || is_ipv4(host));
+    is_site.then_some(if digits > 0 { with_port } else { host.len() })
+}
+
+/// Returns `true` if `refused`, which follows `host`, stands for a further part of the host or for
+/// its port, or if the host is the beginning of another notation: `ftp.a.org:pub/x`,
+/// `www.a.org!b.org` (a path of UUCP).
+fn is_template(host: &[u8], refused: &[u8]) -> bool {
+    if let [b':' | b'!', next, ..] = refused {
+        return next.is_ascii_alphanumeric() || b"<{$%*~/".contains(next);
+    }
+    let is_variable = matches!(refused[0], b'{' | b'$' | b'%' | b'*' | b'<');
+    let is_open = is_variable || matches!(refused[0], b'[' | b'(');
+    is_variable && matches!(host.last(), Some(b'.' | b'-'))
+        || is_open && {
+            refused
+                .windows(2)
+                .any(|pair| pair[0] == b'.' && pair[1].is_ascii_alphanumeric())
+        }
+}
+
+/// Returns `true` if a domain or an IPv4 address is at the start of `text`.
+#[must_use]
+pub fn names_site(text: &[u8]) -> bool {
+    let run = prefix_len(&text[..text.len().min(256)], |byte| {
+        LABEL[usize::from(*byte)] || *byte == b'.'
+    });
+    let host = &text[..run];
+    let host = host.strip_suffix(b".").unwrap_or(host);
+    plausible_host(host) && (is_domain(host) || is_ipv4(host))
+}
+
+/// Returns `true` if the last of at least two labels can be a top-level domain.
+fn is_domain(host: &[u8]) -> bool {
+    host.contains(&b'.') && ends_in_top_level_domain(host)
+}
+
+/// Returns `true` for four numbers up to 255.
+#[must_use]
+pub fn is_ipv4(host: &[u8]) -> bool {
+    std::str::from_utf8(host).is_ok_and(|host| host.parse::<std::net::Ipv4Addr>().is_ok())
+}
+
+/// Returns `true` if every label of `host` is allowed. Reads it once, since the host of every URL
+/// is checked; a test compares it with a check label by label.
+fn are_labels(host: &[u8]) -> bool {
+    // RFC 1034, section 3.1: a label has at most 63 bytes. Not all of them are underscores.
+    let is_label =
+        |len: usize, underscores: usize, last: u8| underscores < len && len <= 63 && last != b'-';
+    let (mut len, mut underscores, mut last) = (0, 0, b'.');
+    for &byte in host {
+        if LABEL[byte as usize] {
+            len += 1;
+            underscores += usize::from(byte == b'_');
+        } else if byte == b'.' && is_label(len, underscores, last) {
+            (len, underscores) = (0, 0);
+        } else {
+            return false;
+        }
+        last = byte;
+    }
+    is_label(len, underscores, last)
+}
+
+/// The bytes that can be part of a label.
+const LABEL: [bool; 256] = {
+    let mut table = [false; 256];
+    let mut at = 0;
+    while at < table.len() {
+        let byte = at as u8;
+        table[at] = byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_') || byte >= 0x80;
+        at += 1;
+    }
+    table
+};
+
+/// Returns `true` if `host` is the beginning of a host and the dots of an author who cut it short
+/// (`www.exam..`).
+#[must_use]
+pub fn is_cut_short(host: &[u8]) -> bool {
+    let dots = suffix_len(host, |&byte| byte == b'.');
+    2 <= dots && plausible_host(&host[..host.len() - dots])
+}
+
+/// Returns `true` if a host without a scheme is probably one: it has at least three labels, and the
+/// last is a country code or has at least three letters. `ftp.x` in a sentence is not a host, nor
+/// is `ftp.cs.da`.
+#[must_use]
+pub fn likely_host(host: &[u8]) -> bool {
+    let host = host.strip_suffix(b".").unwrap_or(host);
+    let labels = memchr::memchr_iter(b'.', host).count() + 1;
+    labels >= 3 && ends_in_top_level_domain(host)
+}
+
+/// Returns `true` if the last label of `host` is a country code or has at least three letters.
+fn ends_in_top_level_domain(host: &[u8]) -> bool {
+    let last = memchr::memrchr(b'.', host).map_or(host, |dot| &host[dot + 1..]);
+    match last {
+        [] | [_] => false,
+        [_, _] => is_country(last),
+        _ => {
+            last.iter()
+                .all(|&byte| byte.is_ascii_alphabetic() || byte >= 0x80)
+                || last[..4.min(last.len())].eq_ignore_ascii_case(b"xn--")
+        }
+    }
+}
+
+/// Country codes for which the public suffix list has no rule: those that archives have and that no
+/// longer exist, and `za`, of which it has the names below.
+const UNLISTED_COUNTRIES: [&[u8; 2]; 8] = [b"an", b"cs", b"dd", b"tp", b"um", b"yu", b"za", b"zr"];
+
+/// Returns `true` for a country code, in any case.
+#[must_use]
+pub fn is_country(label: &[u8]) -> bool {
+    let &[first, second] = label else {
+        return false;
+    };
+    let label = [first, second].map(|letter| letter.to_ascii_lowercase());
+    // For some of them the list has only a rule for the names below.
+    let mut labels = [&label[..], b"x"].into_iter();
+    label.iter().all(u8::is_ascii_lowercase)
+        && (UNLISTED_COUNTRIES.contains(&&label)
+            || public_suffix(&mut labels).is_some_and(|suffix| suffix.typ.is_some()))
+}
+
+/// Returns the length of the public suffix of a host, whose labels are given from the last one on,
+/// and the section of the list that has its rule; `None` if the last label is empty.
+///
+/// `psl` has a function for each label of the list, generic in the iterator over labels. The
+/// iterator is a trait object so that its code is not repeated in all of them: a tenth of the time
+/// in which this crate is compiled is saved.
+pub fn public_suffix(labels: &mut dyn Iterator<Item = &[u8]>) -> Option<psl::Info> {
+    Some(List.find(labels)).filter(|suffix| 0 < suffix.len)
+}
+
+/// Fields in which mail and news servers name themselves and each other (RFC 5321, 5536, 8601 and
+/// 3464). In lower case.
+const TRACE_FIELDS: [&[u8]; 15] = [
+    b"received",
+    b"x-received",
+    b"original-received",
+    b"received-spf",
+    b"authentication-results",
+    b"arc-authentication-results",
+    b"x-authentication-warning",
+    b"reporting-mta",
+    b"remote-mta",
+    b"received-from-mta",
+    b"nntp-posting-host",
+    b"x-nntp-posting-host",
+    b"injection-info",
+    b"x-trace",
+    b"x-originating-host",
+];
+
+/// Returns `true` if the host without a scheme at `at` is a machine's name in a trace field or in a
+/// certificate's subject.
+///
+/// Reads at most [`TRACE_FIELD_BYTES`] before it.
+#[must_use]
+pub fn names_machine(text: &[u8], at: usize) -> bool {
+    let before = &text[at.saturating_sub(TRACE_FIELD_BYTES)..at];
+    is_certificate_name(before) || is_in_trace_field(before)
+}
+
+/// Returns `true` after `CN=` (a common name, RFC 4514) and `DNS:` (an alternative name, as OpenSSL
+/// prints it).
+fn is_certificate_name(before: &[u8]) -> bool {
+    let before = before.trim_ascii_end();
+    let before = match before.strip_suffix(b"=") {
+        Some(name) => name.trim_ascii_end(),
+        None => match before.strip_suffix(b":") {
+            Some(name) => return ends_with_word(name, b"DNS"),
+            None => return false,
+        },
+    };
+    ends_with_word(before, b"CN") || ends_with_word(before, b"commonName")
+}
+
+/// Returns `true` if `text` ends with `word`, in any case, and no letter precedes it.
+fn ends_with_word(text: &[u8], word: &[u8]) -> bool {
+    text.len().checked_sub(word.len()).is_some_and(|at| {
+        text[at..].eq_ignore_ascii_case(word)
+            && !text[..at].last().is_some_and(u8::is_ascii_alphanumeric)
+    })
+}
+
+/// Returns `true` if `before` ends in a trace field or in a folded line of one, perhaps quoted.
+fn is_in_trace_field(before: &[u8]) -> bool {
+    let mut end = before.len();
+    for _ in 0..TRACE_FIELD_LINES {
+        let line_feed = memchr::memrchr(b'\n', &before[..end]);
+        let line = QuotedLine::of(&before[line_feed.map_or(0, |at| at + 1)..end]);
+        if let Some(name) = line.field_name() {
+            return TRACE_FIELDS
+                .iter()
+                .any(|trace| trace.eq_ignore_ascii_case(name));
+        }
+        match line_feed.filter(|_| line.is_folded) {
+            Some(at) => end = at,
+            None => return false,
+        }
+    }
+    false
+}
+
+/// A line without its quote marks.
+struct QuotedLine<'t> {
+    /// `true` if it begins with white space, beyond the one blank after quote marks.
+    is_folded: bool,
+    content: &'t [u8],
+}
+
+impl QuotedLine<'_> {
+    fn of(line: &[u8]) -> QuotedLine<'_> {
+        let marks = prefix_len(line, |byte| matches!(byte, b'>' | b'|' | b' ' | b'\t'));
+        let quote = line[..marks]
+            .iter()
+            .rposition(|byte| matches!(byte, b'>' | b'|'))
+            .map_or(0, |mark| mark + 1);
+        let indent = &line[quote..marks];
+        QuotedLine {
+            is_folded: indent.contains(&b'\t') || indent.len() > usize::from(0 < quote),
+            content: &line[marks..],
+        }
+    }
+
+    /// The name of the header field at the start of the line.
+    fn field_name(&self) -> Option<&[u8]> {
+        let colon = memchr::memchr(b':', self.content)?;
+        let name = &self.content[..colon];
+        (!name.is_empty()
+            && name
+                .iter()
+                .all(|byte| byte.is_ascii_alphanumeric() || *byte == b'-'))
+        .then_some(name)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_host_without_a_scheme_ends_with_a_domain_that_exists() {
+        for host in ["www.example.org", "ftp.x.dk", "www.b\u{fc}cher.example."] {
+            assert!(likely_host(host.as_bytes()), "{host}");
+        }
+        for host in ["www.org", "ftp.cs.da", "www.a.b1c", "ftp.x.1"] {
+            assert!(!likely_host(host.as_bytes()), "{host}");
+        }
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn one_pass_and_a_check_label_by_label_agree(pieces in proptest::collection::vec(
+            proptest::sample::select(vec![".", "-", "_", "a", "Z9", "\u{e9}", " ", "@", "sixty-two-octets-of-a-label-that-is-as-long-as-one-may-be-ever"]),
+            0..8,
+        )) {
+            let host = pieces.concat();
+            let label = |label: &[u8]| {
+                let allowed = |&byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_') || byte >= 0x80;
+                label.len() <= 63
+                    && label.iter().all(allowed)
+                    && label.iter().any(|&byte| byte != b'_')
+                    && label.last() != Some(&b'-')
+            };
+            let all = host.as_bytes().split(|&byte| byte == b'.').all(label);
+            proptest::prop_assert_eq!(are_labels(host.as_bytes()), all);
+        }
+    }
+
+    /// The part of a site that is left before what can be neither host nor port, or the empty text.
+    fn cut_site(site: &str) -> &str {
+        &site[..host_before_refused(site.as_bytes()).unwrap_or(0)]
+    }
+
+    #[test]
+    fn a_host_ends_before_what_cannot_be_part_of_it() {
+        for (site, host) in [
+            ("www.kde.example.org[1]", "www.kde.example.org"),
+            ("foo.com's", "foo.com"),
+            ("www.rpk.co.nz=20", "www.rpk.co.nz"),
+            ("192.0.2.1:8080$1", "192.0.2.1:8080"),
+            ("foo.com:", "foo.com"),
+            ("foo.com.[2]", "foo.com"),
+            ("foo.com-----", "foo.com"),
+            ("foo.com--(see)", "foo.com"),
+            ("foo.com%20and", "foo.com"),
+        ] {
+            assert_eq!(cut_site(site), host, "{site}");
+        }
+    }
+
+    #[test]
+    fn a_host_with_a_placeholder_is_not_cut() {
+        for site in [
+            "www.foo.com",
+            "www.{name}.org",
+            "www.[your-name].com",
+            "www.foo.*",
+            "foo-$name.org",
+            "foo.com:PORT",
+            "foo.com:$port",
+            "ftp.foo.com:pub/x",
+            "www.foo.com!bar",
+            "node[1]",
+            "foo.com-",
+            "x.1's",
+        ] {
+            assert_eq!(cut_site(site), "", "{site}");
+        }
+    }
+
+    #[test]
+    fn countries_of_today_and_of_archives_are_known() {
+        for label in ["de", "UK", "ck", "er", "su", "yu", "za", "io"] {
+            assert!(is_country(label.as_bytes()), "{label}");
+        }
+        for label in ["aa", "da", "1a", "a", "com", "zz"] {
+            assert!(!is_country(label.as_bytes()), "{label}");
+        }
+    }
+
+    #[test]
+    fn dots_mark_what_was_cut_off() {
+        for (host, cut_short) in [
+            ("www.a..", true),
+            ("g...", true),
+            ("www.a.", false),
+            ("...", false),
+            ("a..b", false),
+        ] {
+            assert_eq!(is_cut_short(host.as_bytes()), cut_short, "{host}");
+        }
+    }
+
+    #[test]
+    fn labels_must_be_valid() {
+        for host in ["", ".", "...", "a..b", "-", "www", "a b", "$h", "[1::2::3]"] {
+            assert!(!plausible_host(host.as_bytes()), "{host}");
+        }
+        for host in [
+            "a",
+            "a.b.",
+            "a_b",
+            "1.2.3.4",
+            "[::1]",
+            "bücher.example",
+            "-a.b",
+        ] {
+            assert!(plausible_host(host.as_bytes()), "{host}");
+        }
+    }
+
+    #[track_caller]
+    fn check(text: &str, expected: bool) {
+        let at = text.find("www").unwrap();
+        assert_eq!(names_machine(text.as_bytes(), at), expected, "{text:?}");
+    }
+
+    #[test]
+    fn machines_pass_mail_on() {
+        check("Received: from www.a.example (x [192.0.2.1])", true);
+        check("> Received: from a.example\n>\tby www.a.example; x", true);
+        check(
+            ">> > received: from a.example\n>> >    by www.a.example",
+            true,
+        );
+        check(
+            "   Received: from a\n      (b)\n      by www.a.example",
+            true,
+        );
+        check("Reporting-MTA: dns; www.a.example", true);
+    }
+
+    #[test]
+    fn other_lines_cite_hosts() {
+        check("Received: from a.example\nby www.a.example", false);
+        check("> Received: from a.example\n> see www.a.example", false);
+        check("Received: a\nSubject: www.a.example", false);
+        check("Received: a\n  see: www.a.example", false);
+        check("I received: www.a.example", false);
+        check("  www.a.example", false);
+        check("X-URL: www.a.example", false);
+    }
+
+    #[test]
+    fn certificates_name_machines() {
+        check("/O=A/CN=www.a.example/emailAddress=x", true);
+        check("subject: CN = www.a.example", true);
+        check("commonName= www.a.example", true);
+        check("DNS:a.example, DNS:www.a.example", true);
+        check("OU=www.a.example/CPS", false);
+        check("VCN=www.a.example", false);
+        check("see: www.a.example", false);
+    }
+
+    #[test]
+    fn only_the_lines_before_count() {
+        let far = format!(
+            "Received: a\n{}  www.a.example",
+            "  x\n".repeat(TRACE_FIELD_LINES)
+        );
+        check(&far, false);
+    }
+}

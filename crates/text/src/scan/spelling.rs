@@ -1,0 +1,570 @@
+//! Schemes and slashes as people spell them: mistyped (`http//`, `http:\\`, `htp://`, `ttp://` at a
+//! cut), and defanged, so that nobody clicks the URL (`hxxp://`, `http[:]//`, `a[.]example`).
+//!
+//! Only says how such a spelling is read. Triggers for it are in `trigger`, and `repair` undoes it.
+//!
+//! Last, the search for what starts a URL without a colon: hosts that say by their first label what they
+//! serve (`www.`, `ftp.`, and those with a number after it, as `www2.` and `ftp5.`, in any case), and
+//! schemes whose colon is missing (`http//`).
+
+use std::sync::LazyLock;
+
+use super::host_check::names_site;
+use crate::byte_scan::{WordSearcher, prefix_len};
+use crate::grammar::{Scheme, is_scheme_char};
+use crate::limits::SCHEME_CHARS;
+
+/// The way in which a scheme or a delimiter was spelled.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Spelling {
+    /// Its writer made a mistake, or a cut took its first letter.
+    Mistyped,
+    /// Its writer changed it on purpose, so that it is no link.
+    Defanged,
+}
+
+/// A scheme and the slashes after it that are not written as in a URL.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SpelledHead {
+    /// Length in bytes of scheme, colon and slashes as they are written.
+    pub len: usize,
+    /// The scheme that is meant.
+    pub scheme: &'static str,
+    pub spelling: Spelling,
+    /// `true` if backslashes stand for the slashes, here and in the path.
+    pub has_backslashes: bool,
+}
+
+/// Spellings of the schemes, in lower case, and what is meant. Spellings that end with a scheme, as
+/// `hhttp`, are that scheme after a letter of the text (see `trigger`).
+const SPELLINGS: [(&[u8], &str, Option<Spelling>); 27] = [
+    (b"http", "http", None),
+    (b"https", "https", None),
+    (b"ftp", "ftp", None),
+    (b"htp", "http", Some(Spelling::Mistyped)),
+    (b"ttp", "http", Some(Spelling::Mistyped)),
+    (b"htpp", "http", Some(Spelling::Mistyped)),
+    (b"httpp", "http", Some(Spelling::Mistyped)),
+    (b"htttp", "http", Some(Spelling::Mistyped)),
+    (b"hhtp", "http", Some(Spelling::Mistyped)),
+    (b"thtp", "http", Some(Spelling::Mistyped)),
+    (b"hptt", "http", Some(Spelling::Mistyped)),
+    (b"htps", "https", Some(Spelling::Mistyped)),
+    (b"ttps", "https", Some(Spelling::Mistyped)),
+    (b"htpps", "https", Some(Spelling::Mistyped)),
+    (b"httpss", "https", Some(Spelling::Mistyped)),
+    (b"htttps", "https", Some(Spelling::Mistyped)),
+    (b"hhtps", "https", Some(Spelling::Mistyped)),
+    (b"httsp", "https", Some(Spelling::Mistyped)),
+    (b"hxxp", "http", Some(Spelling::Defanged)),
+    (b"hxtp", "http", Some(Spelling::Defanged)),
+    (b"htxp", "http", Some(Spelling::Defanged)),
+    (b"hxxps", "https", Some(Spelling::Defanged)),
+    (b"hxtps", "https", Some(Spelling::Defanged)),
+    (b"htxps", "https", Some(Spelling::Defanged)),
+    (b"fxp", "ftp", Some(Spelling::Defanged)),
+    (b"h00p", "http", Some(Spelling::Defanged)),
+    (b"h00ps", "https", Some(Spelling::Defanged)),
+];
+
+/// Maximum number of bytes of a spelled head: a scheme, a delimiter in brackets, and slashes.
+pub(super) const MAX_BYTES: usize = 6 + 5 + SLASHES;
+
+/// Maximum number of slashes after a scheme.
+const SLASHES: usize = 4;
+
+/// Returns the scheme and slashes at the start of `text` if they are not written as in a URL, but
+/// everybody reads them as such. After a mistake a domain or an IPv4 address must follow.
+#[must_use]
+pub fn spelled_head(text: &[u8]) -> Option<SpelledHead> {
+    if is_common(text) {
+        return None;
+    }
+    if let Some(len) = overwritten_head_len(text) {
+        return Some(SpelledHead {
+            len,
+            scheme: "http",
+            spelling: Spelling::Mistyped,
+            has_backslashes: false,
+        });
+    }
+    if !text.first().is_some_and(|&first| begins_spelling(first)) {
+        return None;
+    }
+    let letters = prefix_len(&text[..text.len().min(7)], u8::is_ascii_alphanumeric);
+    let name = &text[..letters];
+    let &(_, scheme, of_name) = SPELLINGS
+        .iter()
+        .find(|(spelled, ..)| spelled.eq_ignore_ascii_case(name))?;
+    let Delimiter { len, spelling } = delimiter(&text[letters..])?;
+    let end = letters + len;
+    if spelling != Some(Spelling::Defanged)
+        && let Some((len, scheme)) = second_head(&text[end..])
+    {
+        return names_site(&text[end + len..]).then_some(SpelledHead {
+            len: end + len,
+            scheme,
+            spelling: Spelling::Mistyped,
+            has_backslashes: false,
+        });
+    }
+    // An identical spelling is a URL as it should be.
+    let spelling = match (of_name, spelling) {
+        (Some(Spelling::Defanged), _) | (_, Some(Spelling::Defanged)) => Spelling::Defanged,
+        (of_name, of_delimiter) => of_name.or(of_delimiter)?,
+    };
+    let has_backslashes = text[letters..end].contains(&b'\\');
+    (spelling == Spelling::Defanged || names_site(&text[end..])).then_some(SpelledHead {
+        len: end,
+        scheme,
+        spelling,
+        has_backslashes,
+    })
+}
+
+/// Minimum length in bytes of the label of a host by which a name before its URL is recognized.
+const OWN_NAME_BYTES: usize = 4;
+
+/// Returns the length of `://` and the name before it at the start of `text` if that name was written
+/// over the scheme of a site: the name of the site's own list (`listerlang-questions://erlang.org`),
+/// or one that was cut short (`erlang-questi...://www.erlang.org`).
+fn overwritten_head_len(text: &[u8]) -> Option<usize> {
+    let name = prefix_len(&text[..text.len().min(SCHEME_CHARS)], |&byte| {
+        is_scheme_char(byte)
+    });
+    let (name, rest) = text.split_at(name);
+    let site = rest.strip_prefix(b"://")?;
+    let host = &site[..prefix_len(site, |byte| {
+        byte.is_ascii_alphanumeric() || b"-.".contains(byte)
+    })];
+    let mut labels = host.rsplit(|&byte| byte == b'.').skip(1);
+    let is_own =
+        |label: &[u8]| OWN_NAME_BYTES <= label.len() && memchr::memmem::find(name, label).is_some();
+    let is_overwritten =
+        name.ends_with(b"..") || name.contains(&b'-') && labels.next().is_some_and(is_own);
+    (is_overwritten && Scheme::named(name).is_none() && names_site(site)).then(|| name.len() + 3)
+}
+
+/// Returns `true` for the first letters of [`SPELLINGS`], in either case.
+fn begins_spelling(first: u8) -> bool {
+    matches!(first.to_ascii_lowercase(), b'f' | b'h' | b't')
+}
+
+/// Returns the length of a second scheme with its colon and slashes at the start of `text`, and the
+/// scheme: `http://http://a.example/` is a URL that was pasted after a scheme.
+fn second_head(text: &[u8]) -> Option<(usize, &'static str)> {
+    let scheme = ["https", "http", "ftp"].into_iter().find(|scheme| {
+        text.get(..scheme.len())
+            .is_some_and(|begin| begin.eq_ignore_ascii_case(scheme.as_bytes()))
+    })?;
+    let rest = &text[scheme.len()..];
+    let colon = usize::from(rest.starts_with(b":"));
+    rest[colon..]
+        .starts_with(b"//")
+        .then_some((scheme.len() + colon + 2, scheme))
+}
+
+/// Returns `true` for the beginning that nearly all URLs have: `http://` or `https://`, and then no
+/// further slash and no second scheme.
+fn is_common(text: &[u8]) -> bool {
+    let Some(rest) = text.strip_prefix(b"http") else {
+        return false;
+    };
+    let rest = rest.strip_prefix(b"s").unwrap_or(rest);
+    matches!(rest, [b':', b'/', b'/', next, ..] if !matches!(next, b'/' | b'\\'))
+        && second_head(&rest[3..]).is_none()
+}
+
+/// The colon and slashes between a scheme and an authority.
+struct Delimiter {
+    len: usize,
+    /// `None` for `://`.
+    spelling: Option<Spelling>,
+}
+
+/// Returns the colon and slashes at the start of `text`, perhaps mistyped: too few or too many
+/// slashes, backslashes, the colon missing, after the slashes, or another sign in its place.
+fn delimiter(text: &[u8]) -> Option<Delimiter> {
+    for mark in [&b"[://]"[..], b"(://)"] {
+        if text.starts_with(mark) {
+            return Some(Delimiter {
+                len: mark.len(),
+                spelling: Some(Spelling::Defanged),
+            });
+        }
+    }
+    let (colon, is_defanged) = match text {
+        [b'[', b':', b']', ..] | [b'(', b':', b')', ..] => (3, true),
+        [b':', b':', b'/', ..] => (2, false),
+        [b':' | b';' | b'.', ..] => (1, false),
+        _ => (0, false),
+    };
+    let slashes = prefix_len(&text[colon..], |byte| matches!(byte, b'/' | b'\\'));
+    // The escaped slashes of a string in JSON.
+    if text[colon..].starts_with(b"\\/\\/") || slashes == 0 || SLASHES < slashes {
+        return None;
+    }
+    let is_pair = matches!(&text[colon..colon + slashes], b"//" | b"\\\\");
+    let written = &text[..colon];
+    let after = usize::from(written.is_empty() && text.get(slashes) == Some(&b':'));
+    let spelling = match written {
+        _ if is_defanged => Some(Spelling::Defanged),
+        b":" if text[colon..].starts_with(b"//") && slashes == 2 => None,
+        b":" | b"::" => Some(Spelling::Mistyped),
+        _ if is_pair => Some(Spelling::Mistyped),
+        _ => return None,
+    };
+    Some(Delimiter {
+        len: colon + slashes + after,
+        spelling,
+    })
+}
+
+/// Maximum number of bytes of a delimiter in brackets.
+pub(super) const MARK_BYTES: usize = 5;
+
+/// A delimiter in brackets, so that the text is no link.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct DefangedMark {
+    /// The delimiter that is meant.
+    pub byte: u8,
+    /// Length in bytes of the delimiter with its brackets.
+    pub len: usize,
+}
+
+/// Returns the delimiter in brackets at the start of `text`: `[.]`, `(.)`, `[dot]`, `[:]`, `[at]` and
+/// the like.
+#[must_use]
+pub fn defanged_mark(text: &[u8]) -> Option<DefangedMark> {
+    let close = match text.first()? {
+        b'[' => b']',
+        b'(' => b')',
+        b'{' => b'}',
+        _ => return None,
+    };
+    let content = text[1..]
+        .iter()
+        .take(4)
+        .position(|&byte| byte == close)
+        .map(|len| &text[1..=len]);
+    let Some(content) = content else {
+        // `a[.example`: one bracket is enough.
+        return match text {
+            [b'[', b'.', next, ..] if next.is_ascii_alphanumeric() => {
+                Some(DefangedMark { byte: b'.', len: 2 })
+            }
+            _ => None,
+        };
+    };
+    let byte = match content {
+        [byte @ (b'.' | b':' | b'@' | b'/')] => *byte,
+        word if word.eq_ignore_ascii_case(b"dot") => b'.',
+        word if word.eq_ignore_ascii_case(b"at") => b'@',
+        _ => return None,
+    };
+    Some(DefangedMark {
+        byte,
+        len: content.len() + 2,
+    })
+}
+
+/// Maximum number of digits of such a label: large sites had some hundreds of mirrors.
+const PREFIX_DIGITS: usize = 3;
+
+/// Maximum number of bytes before the dot.
+pub(super) const PREFIX_BYTES: usize = 3 + PREFIX_DIGITS;
+
+/// The first label of a host that names its service.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct HostPrefix {
+    /// The offset of the label.
+    pub(super) at: usize,
+    /// The scheme that it stands for.
+    pub(super) scheme: &'static str,
+}
+
+/// Returns the offset of the first byte in `text` at `from` or later that ends such a label or such a
+/// scheme: a dot, perhaps in brackets, or the first of two slashes.
+pub(super) fn find_prefix_end(text: &[u8], from: usize) -> Option<usize> {
+    let mut begin = from.saturating_sub(PREFIX_BYTES).min(text.len());
+    while let Some(word) = WORDS.find(text, begin) {
+        let end = if text[word] == b'[' {
+            word
+        } else if text[word + 1] == b'/' {
+            word + 1
+        } else {
+            word + 3 + digits(text[word + 3..].iter())
+        };
+        if from <= end && text.get(end).is_some_and(|&byte| ends_prefix(byte)) {
+            return Some(end);
+        }
+        begin = word + 1;
+    }
+    None
+}
+
+/// Returns `true` for a byte after which [`find_prefix_end`] stops: a dot, the bracket before one, or a slash.
+pub(super) fn ends_prefix(byte: u8) -> bool {
+    matches!(byte, b'.' | b'[' | b'(' | b'{' | b'/')
+}
+
+/// Returns the length of the dot at the start of `text`, perhaps with the brackets of a defanged one.
+pub(super) fn dot_len(text: &[u8]) -> Option<usize> {
+    match text.first()? {
+        b'.' => Some(1),
+        _ => defanged_mark(text)
+            .filter(|mark| mark.byte == b'.')
+            .map(|mark| mark.len),
+    }
+}
+
+/// Returns the label that ends before the dot at `dot`.
+pub(super) fn prefix_before_dot(text: &[u8], dot: usize) -> Option<HostPrefix> {
+    let word = dot - digits(text[..dot].iter().rev());
+    let at = word.checked_sub(3)?;
+    let scheme = match [text[at] | 0x20, text[at + 1] | 0x20, text[at + 2] | 0x20] {
+        [b'w', b'w', b'w'] => "http",
+        [b'f', b't', b'p'] => "ftp",
+        _ => return None,
+    };
+    Some(HostPrefix { at, scheme })
+}
+
+/// Returns the scheme that a text without one stands for, if it begins with such a label.
+#[must_use]
+pub fn guessed_scheme(text: &[u8]) -> Option<&'static str> {
+    let dot = text
+        .iter()
+        .take(PREFIX_BYTES + 1)
+        .position(|&byte| byte == b'.')?;
+    prefix_before_dot(text, dot)
+        .filter(|prefix| prefix.at == 0)
+        .map(|prefix| prefix.scheme)
+}
+
+/// Returns the number of digits at the start of `bytes`, at most [`PREFIX_DIGITS`].
+fn digits<'b>(bytes: impl Iterator<Item = &'b u8>) -> usize {
+    bytes
+        .take(PREFIX_DIGITS)
+        .take_while(|byte| byte.is_ascii_digit())
+        .count()
+}
+
+/// Maximum length of a host (RFC 1035, section 2.3.4).
+const HOST_BYTES: usize = 255;
+
+/// Returns the offset of the host without a scheme whose dot in brackets is at `dot`, if it is a domain
+/// or an IPv4 address: `evil[.]example[.]com`.
+pub(super) fn defanged_host(text: &[u8], floor: usize, dot: usize) -> Option<HostPrefix> {
+    const MARK: &[u8] = b"[.]";
+    let is_label = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'-';
+    let lowest = floor.max(dot.saturating_sub(HOST_BYTES));
+    let mut at = dot;
+    let mut host = Vec::new();
+    while lowest < at {
+        if text[lowest..at].ends_with(MARK) {
+            at -= MARK.len();
+        } else if is_label(text[at - 1]) || text[at - 1] == b'.' {
+            at -= 1;
+        } else {
+            break;
+        }
+    }
+    let mut rest = &text[at..text.len().min(dot + HOST_BYTES)];
+    while let Some(&byte) = rest.first() {
+        if rest.starts_with(MARK) {
+            host.push(b'.');
+            rest = &rest[MARK.len()..];
+        } else if is_label(byte) || byte == b'.' {
+            host.push(byte);
+            rest = &rest[1..];
+        } else {
+            break;
+        }
+    }
+    // A name before `[.]www.` is no label of the host after it.
+    let is_whole = !matches!(rest.first(), Some(b'@' | b'_'))
+        && !text[dot + MARK.len()..].starts_with(b"www.");
+    let scheme = "http";
+    (at < dot && is_whole && names_site(&host)).then_some(HostPrefix { at, scheme })
+}
+
+/// The sixteen spellings of `www` and `ftp`, the ends of schemes without a colon, `p//` and `s//`, and a
+/// dot in brackets.
+static WORDS: LazyLock<WordSearcher> = LazyLock::new(|| {
+    // All spellings are listed because the packed search does not ignore case. It puts every eighth
+    // word, and all that differ from it in case alone, into one of eight classes, and stops where the
+    // bytes are those of a class, mixed: with the words in this order each has a class of its own.
+    let ends = ["p//", "s//", "P//", "S//"].map(|end| end.as_bytes().to_vec());
+    let (first, others) = ends.split_at(2);
+    let (www, ftp) = (spellings("www"), spellings("ftp"));
+    let dot = [b"[.]".to_vec()];
+    let words = [
+        &www[..1],
+        &ftp[..1],
+        first,
+        &dot,
+        &www[1..],
+        &ftp[1..],
+        others,
+    ]
+    .concat();
+    WordSearcher::new(&words)
+});
+
+/// The eight spellings of a word of three letters.
+fn spellings(word: &str) -> Vec<Vec<u8>> {
+    (0..8)
+        .map(|upper_bits: usize| {
+            word.bytes()
+                .enumerate()
+                .map(|(at, byte): (usize, u8)| {
+                    if upper_bits >> at & 1 == 1 {
+                        byte.to_ascii_uppercase()
+                    } else {
+                        byte
+                    }
+                })
+                .collect()
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_spelling_begins_with_a_letter_that_is_looked_at() {
+        assert!(
+            SPELLINGS
+                .iter()
+                .all(|(spelled, ..)| begins_spelling(spelled[0]))
+        );
+    }
+
+    #[track_caller]
+    fn check(text: &str, head: Option<(&str, &str)>) {
+        let got = spelled_head(text.as_bytes()).map(|head| (&text[..head.len], head.scheme));
+        assert_eq!(got, head, "{text}");
+    }
+
+    #[test]
+    fn mistyped_schemes_and_slashes_are_read_as_meant() {
+        for (text, written, scheme) in [
+            ("http//www.a.example/", "http//", "http"),
+            ("http:/a.example/x", "http:/", "http"),
+            ("http:\\\\www.a.example\\x", "http:\\\\", "http"),
+            ("https:///www.a.example/", "https:///", "https"),
+            ("http//:www.a.example", "http//:", "http"),
+            ("http;//www.a.example", "http;//", "http"),
+            ("http.//www.a.example", "http.//", "http"),
+            ("HTP://a.example/", "HTP://", "http"),
+            ("ttps://a.example/", "ttps://", "https"),
+            ("ftp:/192.0.2.1/x", "ftp:/", "ftp"),
+            ("http://http://a.example/", "http://http://", "http"),
+            ("http://HTTPS://a.example/", "http://HTTPS://", "https"),
+            ("https://http//a.example/", "https://http//", "http"),
+            ("http://ftp://ftp.a.example/", "http://ftp://", "ftp"),
+            ("http::/a.example/", "http::/", "http"),
+            ("http:://a.example/", "http:://", "http"),
+            ("listlamps-talk://lamps.org/x", "listlamps-talk://", "http"),
+            ("lamps-ta...://www.a.example/", "lamps-ta...://", "http"),
+        ] {
+            check(text, Some((written, scheme)));
+        }
+    }
+
+    #[test]
+    fn correct_schemes_and_what_names_no_site_stay() {
+        for text in [
+            "http://a.example/",
+            "http:a.example",
+            "http/a.example",
+            "http:/x",
+            "http//",
+            "http:/1.1",
+            "htp://localhost/",
+            "gopher:/a.example/",
+            "http:\\/\\/a.example",
+            "http://///a.example",
+            "ftp.a.example",
+            "http.a.example",
+            "http://http.a.example/",
+            "http://http/",
+            "http://http:8080/",
+            "http://https/a.example",
+            "http://ftp://x",
+            "x-lamp://a.example/",
+            "git+ssh://git.example/",
+        ] {
+            check(text, None);
+        }
+    }
+
+    #[test]
+    fn defanged_schemes_need_no_site() {
+        for (text, written, scheme) in [
+            ("hxxp://a[.]example", "hxxp://", "http"),
+            ("hXXps://a", "hXXps://", "https"),
+            ("hxxps[:]//a", "hxxps[:]//", "https"),
+            ("http[:]//a", "http[:]//", "http"),
+            ("hxxp[://]a", "hxxp[://]", "http"),
+            ("fxp://a", "fxp://", "ftp"),
+        ] {
+            check(text, Some((written, scheme)));
+        }
+    }
+
+    #[test]
+    fn delimiters_in_brackets_are_marks() {
+        for (text, byte, len) in [
+            ("[.]x", b'.', 3),
+            ("(.)", b'.', 3),
+            ("{.}", b'.', 3),
+            ("[DOT]", b'.', 5),
+            ("(dot)", b'.', 5),
+            ("[at]", b'@', 4),
+            ("[@]", b'@', 3),
+            ("[:]", b':', 3),
+        ] {
+            let mark = DefangedMark { byte, len };
+            assert_eq!(defanged_mark(text.as_bytes()), Some(mark), "{text}");
+        }
+        for text in ["[1]", "[.", "[.)", "[dots]", "(a)", ".", "", "[]"] {
+            assert_eq!(defanged_mark(text.as_bytes()), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn labels_may_have_a_number() {
+        for (text, dots) in [
+            ("www. WWW2. Ftp15.", &[3, 9, 16][..]),
+            ("www1234. ww.x wwww. xftp9.", &[18, 25]),
+            ("www", &[]),
+            ("www12", &[]),
+            ("www[.]a http//b ftp(dot)c x://d", &[3, 12, 19]),
+        ] {
+            let mut found = Vec::new();
+            while let Some(dot) =
+                find_prefix_end(text.as_bytes(), found.last().map_or(0, |dot| dot + 1))
+            {
+                found.push(dot);
+            }
+            assert_eq!(found, dots, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_label_at_the_start_stands_for_a_scheme() {
+        for (text, scheme) in [
+            ("www.a", Some("http")),
+            ("FTP12.a", Some("ftp")),
+            ("awww.a", None),
+            ("www1234.a", None),
+            ("x", None),
+        ] {
+            assert_eq!(guessed_scheme(text.as_bytes()), scheme, "{text}");
+        }
+    }
+}
