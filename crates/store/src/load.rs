@@ -1,9 +1,9 @@
-//! Loads records into databases and search indexes, each exactly once, and searches what was
-//! loaded.
+//! Loads records into databases and search indexes, each record exactly once, and searches loaded
+//! records.
 //!
-//! A target takes rows and commits them together with the segments that they came from
-//! (`load/target.rs`); a load that is interrupted at any moment and repeated gives the same rows.
-//! `load/loader.rs` reads the lines and decides when to commit.
+//! A target takes rows and commits them together with the segments they came from
+//! (`load/target.rs`). A load can be interrupted at any moment; repeating it produces the same
+//! rows. `load/loader.rs` reads the lines and decides when to commit.
 
 mod columns;
 #[cfg(feature = "elasticsearch")]
@@ -58,23 +58,23 @@ use thiserror::Error;
 
 use urlspool_record::record::LineError;
 
-/// A load: what is loaded, and into which target.
+/// A load: its inputs, its target and its options.
 #[derive(Clone, Debug)]
 pub struct LoadJob {
     /// The database or index.
     pub target: TargetName,
     /// Files and folders; `-` is standard input.
     pub inputs: Vec<PathBuf>,
-    /// The use of rows that the target has already.
+    /// Handling of rows that the target already has.
     pub mode: LoadMode,
-    /// The use of segments after their rows are committed.
+    /// Handling of segments whose rows are committed.
     pub segments: LoadedSegments,
-    /// Everything is done in one transaction, which is rolled back: only the numbers are wanted.
+    /// Runs everything in one transaction and rolls it back, which only counts rows.
     pub is_dry_run: bool,
     /// The credentials for the target.
     pub credentials: Credentials,
-    /// Set by another thread, or by a signal, to end [`LoadMode::Follow`] when what was read is
-    /// committed.
+    /// Stop flag of [`LoadMode::Follow`]. Another thread or a signal sets it; the load commits the
+    /// rows it has read and ends.
     pub stop: Arc<AtomicBool>,
 }
 
@@ -94,46 +94,46 @@ impl LoadJob {
     }
 }
 
-/// The end of a load, and its use of rows that the target has already.
+/// When a load ends, and how it treats rows that the target already has.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum LoadMode {
-    /// Rows are added.
+    /// Adds rows.
     #[default]
     Add,
-    /// Rows are added, and rows of the same files that the input no longer holds are removed.
+    /// Adds rows, and removes rows of the same files that the input no longer contains.
     Replace,
-    /// Nothing is read: rows of files beneath the inputs that no longer exist are removed.
+    /// Reads no input; removes rows of files in the input folders that no longer exist.
     Prune,
-    /// Rows are added, and segments that appear later are loaded too, until the load is stopped.
+    /// Adds rows, and loads new segments as they appear until the load is stopped.
     Follow,
 }
 
-/// The use of segments whose rows are committed.
+/// Handling of segments whose rows are committed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum LoadedSegments {
-    /// They stay.
+    /// Keeps them.
     #[default]
     Keep,
-    /// They are removed, with their sidecars.
+    /// Deletes them together with their sidecars.
     Delete,
 }
 
-/// Numbers of a load.
+/// Counts of a load.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct LoadCounts {
-    /// Records that were read.
+    /// Records read.
     pub records: u64,
-    /// Records that were not in the target before.
+    /// Records that were new to the target.
     pub added: u64,
-    /// Rows that were removed: their messages are gone, or their files no longer hold them.
+    /// Rows removed because their message is gone or their file no longer contains them.
     pub removed: u64,
-    /// Segments that were loaded.
+    /// Segments loaded.
     pub segments: u64,
-    /// Segments that the target held already.
+    /// Segments skipped because the target already had them.
     pub known_segments: u64,
     /// Lines of other types, such as events.
     pub other_lines: u64,
-    /// Lines that are no record.
+    /// Lines that are not records.
     pub bad_lines: u64,
     /// Records that the target refused.
     pub refused_records: u64,
@@ -141,72 +141,72 @@ pub struct LoadCounts {
     pub failed_files: u64,
 }
 
-/// Event of a running load. The caller of the load receives each.
+/// Event of a running load, passed to the caller.
 #[derive(Clone, Copy, Debug)]
 pub enum LoadEvent<'e> {
-    /// A line is no record. The others are loaded.
+    /// A line is not a record. The load continues with the next line.
     BadLine {
-        /// The name of the input.
+        /// Name of the input.
         input: &'e str,
-        /// The number of the line, from 1.
+        /// Line number, starting at 1.
         line: u64,
-        /// The reason.
+        /// Reason.
         error: &'e LineError,
     },
-    /// The target refused a record. The others are loaded.
+    /// The target refused a record. The load continues with the other records.
     RefusedRecord(&'e RefusedRecord),
-    /// A part of the input was not loaded, or rows or segments were not removed: the reason, as a
-    /// sentence.
+    /// A part of the input was not loaded, or rows or segments were not removed. The text is a
+    /// sentence with the reason.
     Omitted(&'e str),
-    /// A server did not accept a request, which is sent again.
+    /// A server rejected a request. The request is sent again.
     Retried {
-        /// The answer.
+        /// The server's answer.
         error: &'e LoadError,
-        /// The number of attempts that failed.
+        /// Number of failed attempts.
         failed: u32,
-        /// The pause before the next one.
+        /// Pause before the next attempt.
         pause: Duration,
-        /// The end of further attempts.
+        /// When the load stops retrying.
         end: RetryEnd,
     },
-    /// Loading pauses until the target can be reached again.
+    /// The load pauses until the target can be reached again.
     Paused(&'e LoadError),
 }
 
-/// The end of the attempts to send a request.
+/// When to stop retrying a request.
 #[derive(Clone, Copy, Debug)]
 pub enum RetryEnd {
-    /// A number of attempts: the server has not answered yet.
+    /// After this many attempts: the server has never answered.
     Attempts(u32),
-    /// A time that is left.
+    /// After this much time.
     Within(Duration),
 }
 
-/// A report that a load and its target share: each reports while the other does not.
+/// Callback that a load and its target share. Only one of them reports at a time.
 type SharedReport<'r> = Rc<RefCell<&'r mut dyn FnMut(LoadEvent<'_>)>>;
 
-/// The error that ends a load or a search, or that a load reports and survives.
+/// Error that ends a load or a search, or that a load reports and survives.
 #[derive(Debug, Error)]
 #[error("{message}")]
 pub struct LoadError {
     kind: LoadErrorKind,
-    /// It names the file or the server, the reason and the way out.
+    /// Names the file or the server, the reason and the way out.
     message: String,
     source: Option<Box<dyn StdError + Send + Sync>>,
 }
 
-/// The kind of an error. Each but [`LoadErrorKind::Busy`] has an exit code of its own.
+/// The kind of an error. Each kind except [`LoadErrorKind::Busy`] has a separate exit code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LoadErrorKind {
     /// The target or the input cannot be used as it is.
     Unusable,
-    /// The server cannot be reached. It may be reached later.
+    /// The server cannot be reached, but may be later.
     Unreachable,
-    /// The server can be reached, and is too busy. Else it is as [`LoadErrorKind::Unreachable`].
+    /// The server answers but is too busy. Otherwise treated like [`LoadErrorKind::Unreachable`].
     Busy,
     /// The target or an input cannot be read or written.
     Io,
-    /// Another program holds the target.
+    /// Another program has locked the target.
     Locked,
     /// The input contradicts itself or the target.
     Inconsistent,
@@ -237,22 +237,24 @@ impl LoadError {
         LoadError::new(LoadErrorKind::Inconsistent, message)
     }
 
-    /// Creates the error of a target whose name leads to another database or index than when it was
-    /// opened, or to none.
+    /// Creates the error for a target whose name no longer refers to the database or index that was
+    /// opened.
     fn replaced(target: &str) -> LoadError {
         LoadError::io(format!(
-            "{target} was removed, renamed or replaced while it was being loaded; no segment was removed since. Put it back and \
-             repeat the load, or repeat it to load the segments that are left into what has this name now"
+            "{target} was removed, renamed or replaced while it was being loaded; no segment was \
+                removed since. Put it back and \
+             repeat the load, or repeat it to load the segments that are left into what has this \
+             name now"
         ))
     }
 
-    /// Adds the error beneath.
+    /// Adds the underlying error.
     fn caused_by(mut self, source: impl Into<Box<dyn StdError + Send + Sync>>) -> LoadError {
         self.source = Some(source.into());
         self
     }
 
-    /// Returns the kind.
+    /// Returns the kind of the error.
     #[must_use]
     pub fn kind(&self) -> LoadErrorKind {
         self.kind
@@ -267,7 +269,7 @@ impl LoadError {
     }
 }
 
-/// A path in a URL, with `%` and two digits for any byte.
+/// Decodes a path in a URL, in which `%` and two digits can represent any byte.
 fn decoded_path(text: &str) -> PathBuf {
     OsString::from_vec(urlspool_text::grammar::decode(text.as_bytes())).into()
 }

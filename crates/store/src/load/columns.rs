@@ -1,11 +1,11 @@
-//! The columns that fields of the record fill in `SQLite` and `PostgreSQL`, made from the table of
-//! the fields; and the view `records`, which puts them together again.
+//! Columns that hold record fields in `SQLite` and `PostgreSQL`, derived from the table of fields,
+//! and the view `records`, which joins the columns back into records.
 
 use std::sync::LazyLock;
 
 use urlspool_record::record::{Field, FieldId};
 
-/// A table with columns of fields. Those of `links` and `segments` are in `tables.sql`.
+/// A table that has columns for fields. The columns of `links` and `segments` are in `tables.sql`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Table {
     Sources,
@@ -16,15 +16,14 @@ pub(super) enum Table {
 /// A column of a table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Column {
-    /// The value of a field.
+    /// Value of a field.
     Field(FieldId),
-    /// The date of the message, if it is plausible.
+    /// Date of the message, if it is plausible.
     Cited,
 }
 
-/// Loaded fields without a column: those that are the same in each row, the key, which is a link,
-/// the bytes of the mailbox, which have a hash, and the place of the message, which differs among
-/// its copies.
+/// Loaded fields without a column: constants, the key (stored as a link), the bytes of the mailbox
+/// name (stored as a hash), and the position of the message, which differs between its copies.
 const NO_COLUMN: &[FieldId] = &[
     FieldId::Schema,
     FieldId::Type,
@@ -34,7 +33,7 @@ const NO_COLUMN: &[FieldId] = &[
     FieldId::MessageEnd,
 ];
 
-/// Fields whose words a search finds. `sqlite/connection.rs` names their columns.
+/// Fields that a search covers. `sqlite/connection.rs` names their columns.
 #[cfg(any(feature = "elasticsearch", feature = "postgres"))]
 pub(super) const SEARCHED_FIELDS: [FieldId; 6] = [
     FieldId::Url,
@@ -45,14 +44,14 @@ pub(super) const SEARCHED_FIELDS: [FieldId; 6] = [
     FieldId::ContextAfter,
 ];
 
-/// Fields that are the last of their table and of the view.
+/// Fields placed last in their table and in the view.
 const LAST: &[FieldId] = &[
     FieldId::MessageFields,
     FieldId::ContextBefore,
     FieldId::ContextAfter,
 ];
 
-/// Fields that have a column and are not in the view.
+/// Fields that have a column but are not in the view.
 const NOT_IN_VIEW: &[FieldId] = &[
     FieldId::SourcePathBase64,
     FieldId::SourceMemberBase64,
@@ -70,25 +69,25 @@ impl Table {
         }
     }
 
-    /// Returns the table in which the view finds a field; `None` for a field without a column.
+    /// Returns the table in which the view finds a field, or `None` for a field without a column.
     fn of(field: FieldId) -> Option<Table> {
         if !field.field().is_loaded || NO_COLUMN.contains(&field) {
             return None;
         }
         Some(match (field, field.field().parent()) {
-            // The place of the URL itself.
+            // Position of the URL.
             (FieldId::SourceStart | FieldId::SourceEnd, _) => Table::Urls,
             (FieldId::SourceLine | FieldId::SourceExact, _) => Table::Urls,
-            // A file may be loaded for one mailbox after another.
+            // A file may be loaded for several mailboxes, one after another.
             (FieldId::SourceMailbox, _) | (_, Some("message")) => Table::Messages,
             (_, Some("source")) => Table::Sources,
             _ => Table::Urls,
         })
     }
 
-    /// Returns the columns of fields: first those that identify a row, then the others in the order
-    /// of the record. The record's id is not among them: columns of other kinds stand between it
-    /// and the others.
+    /// Returns the columns that hold fields: first the columns that identify a row, then the others
+    /// in the order of the record. The record's id is omitted because columns that hold no field
+    /// separate it from the others.
     pub(super) fn columns(self) -> &'static [Column] {
         static COLUMNS: LazyLock<[Vec<Column>; 3]> =
             LazyLock::new(|| [Table::Sources, Table::Messages, Table::Urls].map(Table::made));
@@ -119,7 +118,7 @@ impl Table {
         columns
     }
 
-    /// Returns the columns of fields as `CREATE TABLE` has them, one on a line.
+    /// Returns the column definitions for `CREATE TABLE`, one per line.
     fn definitions(self, sql_type: fn(&Field) -> &'static str) -> String {
         let columns = self.columns().iter().map(|column| {
             let is_optional = column.id().is_optional();
@@ -130,7 +129,7 @@ impl Table {
 }
 
 impl Column {
-    /// Returns the name, in quotes if it has another meaning in SQL.
+    /// Returns the column name, quoted if it is a keyword in SQL.
     pub(super) fn name(self) -> &'static str {
         match self {
             Column::Cited => "cited",
@@ -158,10 +157,11 @@ impl Column {
     }
 }
 
-/// The tables, with words for what databases have in different ways.
+/// The tables, with placeholders where databases differ.
 const TABLES: &str = include_str!("tables.sql");
 
-/// Returns the statements that create the tables in a database, which has these `words`.
+/// Returns the statements that create the tables, with each placeholder in `words` replaced by its
+/// text for this database.
 pub(super) fn created_tables(
     sql_type: fn(&Field) -> &'static str,
     words: &[(&str, &str)],
@@ -175,17 +175,17 @@ pub(super) fn created_tables(
     replaced.fold(sql, |sql, (word, text)| sql.replace(word, text))
 }
 
-/// Returns all fields, in the order of their columns.
+/// Returns all fields in column order.
 fn fields() -> Vec<FieldId> {
     let mut fields = FieldId::ALL.to_vec();
     fields.sort_by_key(|field| LAST.contains(field));
     fields
 }
 
-/// The column of `links` that [`clean_key`](super::tracking::clean_key) fills.
+/// Column of `links` that [`clean_key`](super::tracking::clean_key) fills.
 pub(super) const CLEAN_KEY: &str = "clean_key";
 
-/// Returns the names of columns as a list in SQL, each after `prefix`.
+/// Returns column names as an SQL list, each prefixed with `prefix`.
 #[cfg(feature = "postgres")]
 pub(super) fn names(columns: &[Column], prefix: &str) -> String {
     let names = columns
@@ -194,8 +194,8 @@ pub(super) fn names(columns: &[Column], prefix: &str) -> String {
     names.collect::<Vec<_>>().join(", ")
 }
 
-/// Returns the statement that creates the view `records`: a row for each record, with the names of
-/// the record's fields.
+/// Returns the statement that creates the view `records`. It has a row per record and names its
+/// columns after the record's fields.
 pub(super) fn records_view() -> String {
     let viewed_fields = fields()
         .into_iter()
@@ -214,8 +214,8 @@ CREATE VIEW records AS
     )
 }
 
-/// Returns the column of the view that a field fills, and the column before it if that is none of a
-/// field.
+/// Returns the view's column for a field, preceded by the column that holds no field if one belongs
+/// before it.
 fn viewed(field: FieldId) -> Vec<String> {
     let table = match (Table::of(field), field) {
         (Some(table), _) => table.name(),
@@ -239,9 +239,9 @@ fn viewed(field: FieldId) -> Vec<String> {
 mod tests {
     use super::*;
 
-    /// Rows are added by position: a column of a database that is there must not move.
+    /// Rows are inserted by position, so an existing column must not move.
     #[test]
-    fn columns_keep_their_places() {
+    fn columns_keep_their_positions() {
         for (table, expected) in [
             (
                 Table::Sources,
@@ -267,7 +267,7 @@ mod tests {
     }
 
     #[test]
-    fn the_view_has_each_column_but_those_that_are_left_out() {
+    fn the_view_has_all_columns_except_the_omitted_ones() {
         let view = records_view();
         for table in [Table::Sources, Table::Messages, Table::Urls] {
             for column in table.columns() {

@@ -1,10 +1,9 @@
-//! The target Elasticsearch or `OpenSearch`: documents that are created by `_bulk`, each under the
-//! key of its record.
+//! The Elasticsearch or `OpenSearch` target: `_bulk` creates documents whose ids are record keys.
 //!
-//! A server has no transactions, so that an interrupted batch leaves documents behind. It is
-//! repeated from its begin: a document that is there is not created again, and the names of
-//! segments are stored after their documents. Nothing keeps another loader from creating a document
-//! again that a tombstone removed meanwhile: one load at a time follows tombstones.
+//! A server has no transactions, and an interrupted batch leaves documents behind. Repeating the
+//! batch from the start does not create existing documents again, and the names of segments are
+//! stored after their documents. Another load can still create a document again that a tombstone
+//! removed in the meantime, so only one load at a time may process tombstones.
 
 mod documents;
 mod http;
@@ -27,23 +26,23 @@ use documents::{BulkRows, remove_documents};
 use http::{HttpClient, HttpRequest, path_part};
 use urlspool_record::record::{ELASTICSEARCH_VERSION, elasticsearch_mapping};
 
-/// An index that is being loaded.
+/// An index being loaded.
 pub(super) struct ElasticsearchTarget<'r> {
     client: HttpClient<'r>,
-    /// The name of the target.
+    /// Name of the target.
     target: String,
-    /// The index of the records, as a part of paths. It has the name of the target.
+    /// Path component of the index of records, which has the name of the target.
     records: String,
-    /// The index of the names of segments, as a part of paths.
+    /// Path component of the index of segments.
     segments_index: String,
     /// `true` after the indexes were found or created.
     is_prepared: bool,
-    /// The identifiers of the indexes that the name of the records' index leads to.
+    /// Identifiers of the indexes that the name of the records index refers to.
     records_ids: BTreeSet<String>,
-    /// That of the index of segments.
+    /// Identifiers of the indexes that the name of the segments index refers to.
     segments_ids: BTreeSet<String>,
     rows: BulkRows,
-    /// Segments of this batch, to be stored.
+    /// Segments of this batch, still to be stored.
     segments: Vec<SegmentId>,
     changed: ChangedRows,
     refused: Vec<RefusedRecord>,
@@ -58,12 +57,12 @@ struct SegmentDocument {
 #[derive(Deserialize)]
 struct SegmentSource {
     hash: String,
-    /// The identifiers of the indexes that its documents went to.
+    /// Identifiers of the indexes that contain its documents.
     indexes: BTreeSet<String>,
 }
 
 impl<'r> ElasticsearchTarget<'r> {
-    /// Names an index. The server is contacted by the first batch.
+    /// Prepares a load into an index. The first batch contacts the server.
     pub(super) fn open(
         server: &IndexServer,
         index: &str,
@@ -94,7 +93,7 @@ impl<'r> ElasticsearchTarget<'r> {
         self.changed = ChangedRows::default();
     }
 
-    /// Creates the documents that wait.
+    /// Creates the queued documents.
     fn flush(&mut self) -> Result<(), LoadError> {
         if self.rows.is_empty() {
             return Ok(());
@@ -118,13 +117,13 @@ impl<'r> ElasticsearchTarget<'r> {
             return Ok(SegmentStatus::New);
         }
         let SegmentSource { hash, indexes } = reply.succeeded()?.json::<SegmentDocument>()?.source;
-        // Else its documents were deleted with their index.
+        // Otherwise, its documents were deleted together with their index.
         let has_documents = !indexes.is_disjoint(&self.records_ids);
         Ok(SegmentStatus::of(segment, has_documents.then_some(hash)))
     }
 
-    /// Checks that the names still lead to the indexes that they led to before. An alias of the
-    /// user may get more of them.
+    /// Checks that the names still refer to the same indexes as before. A user's alias may refer to
+    /// additional indexes.
     fn check_indexes(&mut self) -> Result<(), LoadError> {
         for (index, known) in [
             (&self.records, &mut self.records_ids),
@@ -148,7 +147,7 @@ impl<'r> ElasticsearchTarget<'r> {
         let mut reply = self.client.send(&request)?;
         if reply.status == 409 {
             match self.stored_segment(segment)? {
-                // The answer to an earlier attempt was lost.
+                // The server stored it in an earlier attempt, but its answer was lost.
                 SegmentStatus::Loaded => return Ok(()),
                 SegmentStatus::New => {
                     let request = HttpRequest::put(self.segment_path("_doc", segment), &source);
@@ -163,12 +162,13 @@ impl<'r> ElasticsearchTarget<'r> {
 
 fn no_transactions() -> LoadError {
     LoadError::unusable(
-        "--replace, --prune and --dry-run need a transaction, which Elasticsearch does not have; load into \
+        "--replace, --prune and --dry-run need a transaction, which Elasticsearch does not have; \
+            load into \
          a new index",
     )
 }
 
-/// Creates an index, unless it is there and ours.
+/// Creates an index, unless this program's index exists.
 fn prepare(
     client: &HttpClient<'_>,
     index: &str,
@@ -179,15 +179,15 @@ fn prepare(
         return Ok(());
     }
     let reply = client.send(&HttpRequest::put(format!("/{index}"), body))?;
-    // Another loader may have created it meanwhile, or an answer was lost.
+    // Another load created it in the meantime, or the answer to an earlier attempt was lost.
     if reply.status == 400 && reply.error().kind == "resource_already_exists_exception" {
         return check_version(client, index, shown).map(|_| ());
     }
     reply.succeeded().map(|_| ())
 }
 
-/// Checks that the indexes that a name leads to are of this program, and of this version. Returns
-/// `false` if there is no index.
+/// Checks that this version of the program made the indexes that a name refers to. Returns `false`
+/// if there is no index.
 fn check_version(client: &HttpClient<'_>, name: &str, shown: &str) -> Result<bool, LoadError> {
     let reply = client.send(&HttpRequest::get(format!("/{name}/_mapping")))?;
     if reply.status == 404 {
@@ -213,8 +213,8 @@ fn check_version(client: &HttpClient<'_>, name: &str, shown: &str) -> Result<boo
     Ok(true)
 }
 
-/// Returns the identifiers that the server gave to the indexes that a name leads to; none if there
-/// is no index.
+/// Returns the server's identifiers of the indexes that a name refers to; empty if there is no
+/// index.
 fn identities(client: &HttpClient<'_>, name: &str) -> Result<BTreeSet<String>, LoadError> {
     let path = format!("/{name}?filter_path=*.settings.index.uuid");
     let reply = client.send(&HttpRequest::get(path))?;
@@ -228,7 +228,7 @@ fn identities(client: &HttpClient<'_>, name: &str) -> Result<BTreeSet<String>, L
     Ok(uuids.map(str::to_owned).collect())
 }
 
-/// The index of segments.
+/// Returns the settings and the mapping of the index of segments.
 fn segments_index() -> Value {
     json!({
         "settings": {"number_of_shards": 1},
@@ -263,7 +263,7 @@ impl Target for ElasticsearchTarget<'_> {
             prepare(client, segments, segments, &segments_index())?;
             self.is_prepared = true;
         }
-        // Before anything is written: a server creates an index that is missing.
+        // Check before anything is written, because a server creates missing indexes.
         self.check_indexes()
     }
 
@@ -320,7 +320,7 @@ impl Target for ElasticsearchTarget<'_> {
         Ok(())
     }
 
-    /// A server answers after it has written a document to its log.
+    /// A server answers only after it has written a document to its log.
     fn check_kept(&mut self) -> Result<(), LoadError> {
         self.check_indexes()
     }

@@ -1,5 +1,5 @@
-//! Matches of a search, and citations of a URL, as lines: for people, as a table, or as JSON with the
-//! names of the record's fields.
+//! Search matches and citations of a URL, formatted as text, as a table, or as JSON with the field
+//! names of the record.
 
 use std::ops::Range;
 
@@ -11,10 +11,10 @@ use crate::stats::list_names;
 use urlspool_record::record::{GrepLine, GrepStyle, TableSyntax, json_line, list_texts};
 use urlspool_text::diagnostic::{printable, shortened};
 
-/// Stands for the date of a message without one.
+/// Shown for a message without a date.
 const NO_DATE: &str = "(no date) ";
 
-/// A record as a search finds it in a database. The fields are those of the record, in its order.
+/// A record as found in a database. Fields have the names and the order of the record's fields.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[expect(
     missing_docs,
@@ -32,15 +32,15 @@ pub struct FoundRow {
     pub context: Option<FoundContext>,
 }
 
-/// The `source` of a record that was found.
+/// `source` of a record that was found.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct FoundSource {
     pub path: String,
     pub path_b64: Option<String>,
-    /// The list of names, as JSON.
+    /// List of names, as JSON.
     #[serde(serialize_with = "as_json")]
     pub member: Option<String>,
-    /// The list of names in base64, as JSON.
+    /// List of names in base64, as JSON.
     #[serde(serialize_with = "as_json")]
     pub member_b64: Option<String>,
     pub start: i64,
@@ -54,7 +54,7 @@ impl FoundSource {
     }
 }
 
-/// The `message` of a record that was found.
+/// `message` of a record that was found.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct FoundMessage {
     pub id: Option<String>,
@@ -63,7 +63,7 @@ pub struct FoundMessage {
     pub subject: Option<String>,
 }
 
-/// The `context` of a record that was found.
+/// `context` of a record that was found.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[expect(
     missing_docs,
@@ -72,20 +72,20 @@ pub struct FoundMessage {
 pub struct FoundContext {
     pub before: String,
     pub after: String,
-    /// The ranges of words in `before` that were searched for.
+    /// Ranges of matched words in `before`.
     #[serde(skip)]
     pub before_marks: Vec<Range<usize>>,
-    /// The ranges of words in `after`.
+    /// Ranges of matched words in `after`.
     #[serde(skip)]
     pub after_marks: Vec<Range<usize>>,
 }
 
-/// A piece of a passage.
+/// Piece of a passage.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PassagePiece {
-    /// Its text, on one line, without control characters.
+    /// Text on one line, without control characters.
     pub text: String,
-    /// `true` for words that were searched for.
+    /// `true` for matched words.
     pub is_marked: bool,
 }
 
@@ -101,7 +101,8 @@ impl FoundContext {
         }
     }
 
-    /// Leaves of both texts at most `max_chars` characters next to the URL. There must be no marks.
+    /// Shortens both texts to the `max_chars` characters next to the URL. The context must have no
+    /// marks.
     pub fn shorten(&mut self, max_chars: usize) {
         if let Some((start, cut)) = self.before.char_indices().rev().nth(max_chars) {
             self.before
@@ -110,7 +111,7 @@ impl FoundContext {
         self.after = shortened(&self.after, max_chars).into_owned();
     }
 
-    /// Returns the texts around a URL with the URL between them, which is shortened if it is long.
+    /// Returns the texts around the URL with the URL between them. A long URL is shortened.
     #[must_use]
     pub fn passage(&self, url: &str) -> Vec<PassagePiece> {
         let mut pieces = pieces(&self.before, &self.before_marks);
@@ -136,7 +137,7 @@ impl FoundContext {
     }
 }
 
-/// Divides a text at the borders of marks. All white space in it becomes single blanks.
+/// Splits a text at the borders of marks and collapses each run of white space into one space.
 fn pieces(text: &str, marks: &[Range<usize>]) -> Vec<PassagePiece> {
     let mut cuts = Vec::new();
     let mut end = 0;
@@ -168,13 +169,14 @@ fn with_single_blanks(text: &str) -> String {
     single
 }
 
-/// Marks of words on a terminal with colours: bold red, as `grep` has them.
+/// Escape sequences around matched words on a color terminal: bold red, as in `grep`.
 const COLORED_MARK: [&str; 2] = ["\u{1b}[1;31m", "\u{1b}[0m"];
 
-/// Marks of words in plain text, as mail has them.
+/// Marks around matched words in plain text, as in mail.
 const PLAIN_MARK: [&str; 2] = ["*", "*"];
 
-/// Maximum length of a URL in a passage, in characters: the whole URL stands beside it.
+/// Maximum length of a URL in a passage, in characters. The whole URL is printed next to the
+/// passage.
 const PASSAGE_URL_CHARS: usize = 60;
 
 impl FoundRow {
@@ -191,8 +193,8 @@ impl FoundRow {
         line.write(style, out);
     }
 
-    /// Appends two lines: the date, the sender and the subject; and the one of
-    /// [`FoundRow::write_grep`]. Below them stands the passage, if the record has its context.
+    /// Appends the date, the sender and the subject on one line, then the line of
+    /// [`FoundRow::write_grep`], then the passage if the record has its context.
     pub fn write_text(&self, style: GrepStyle, out: &mut Vec<u8>) {
         let date = self.message.date.as_deref().unwrap_or(NO_DATE);
         let mut line = date.get(..NO_DATE.len()).unwrap_or(date).to_owned();
@@ -242,15 +244,15 @@ impl FoundRow {
     }
 }
 
-/// A row of a list of matches, citations or links.
+/// A row in a list of matches, citations or links.
 pub trait ListRow: Serialize + Sized {
-    /// The names of the columns of [`ListRow::write_row`].
+    /// Column names of [`ListRow::write_row`].
     const COLUMNS: &'static [&'static str];
 
-    /// Appends a row of a table.
+    /// Appends a table row.
     fn write_row(&self, syntax: TableSyntax, out: &mut Vec<u8>);
 
-    /// Appends a line of JSON. `urlspool show` reads those of matches and citations.
+    /// Appends a line of JSON. `urlspool show` reads the lines of matches and citations.
     fn write_json(&self, out: &mut Vec<u8>) {
         out.extend_from_slice(&json_line(self));
     }
@@ -284,31 +286,31 @@ impl ListRow for FoundRow {
     }
 }
 
-/// A record that cites a URL, with the conversation around it.
+/// A record that cites a URL, with its place in the conversation.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Citation {
-    /// The fields of the record that a search finds.
+    /// The record's fields as a search returns them.
     #[serde(flatten)]
     pub found: FoundRow,
-    /// Number of quote marks before the URL: above 0 somebody quoted an earlier message.
+    /// Number of quote marks before the URL. If not 0, the URL is quoted from an earlier message.
     pub quote_depth: i64,
-    /// The `List-Id` of the message.
+    /// `List-Id` of the message.
     pub list_id: Option<String>,
-    /// The newsgroups of the message.
+    /// Newsgroups of the message.
     pub newsgroups: Vec<String>,
-    /// The first Message-ID of `References`, or that of the message if it has none.
+    /// First Message-ID in `References`; without one, the message's own Message-ID.
     pub thread: Option<String>,
 }
 
 impl Citation {
-    /// Returns the names of the mailing list and of the newsgroups, each once.
+    /// Returns the names of the mailing list and the newsgroups, without duplicates.
     #[must_use]
     pub fn lists(&self) -> Vec<String> {
         list_names(self.list_id.as_deref(), &self.newsgroups)
     }
 
-    /// Appends the lines of [`FoundRow::write_text`], with the passage, and below them the list, the
-    /// thread, the depth of the quotation and the text of the link, if there are any.
+    /// Appends the lines of [`FoundRow::write_text`], followed by the list, the thread, the quote
+    /// depth and the link text, each if present.
     pub fn write_text(&self, style: GrepStyle, out: &mut Vec<u8>) {
         self.found.write_text(style, out);
         let quoted = (0 < self.quote_depth).then(|| self.quote_depth.to_string());
@@ -369,12 +371,12 @@ impl ListRow for Citation {
     }
 }
 
-/// A link with the number of its citations.
+/// A link and the number of its citations.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct CitedLink {
-    /// The key of the link.
+    /// Key of the link.
     pub url: String,
-    /// The number of its citations.
+    /// Number of citations.
     pub citations: u64,
 }
 
@@ -387,13 +389,14 @@ impl ListRow for CitedLink {
     }
 }
 
-/// The bytes of a text: those in base64, if there are any.
+/// Returns the bytes of a text, from their base64 form if there is one.
 fn bytes_of(encoded: Option<&str>, text: &str) -> Vec<u8> {
     let decoded = encoded.and_then(|encoded| BASE64.decode(encoded.as_bytes()).ok());
     decoded.unwrap_or_else(|| text.as_bytes().to_owned())
 }
 
-/// Writes a list that is JSON already; null if there is none, or somebody changed the database.
+/// Serializes a list that is stored as JSON. Writes null if it is missing, or invalid because the
+/// database was edited.
 #[expect(clippy::ref_option, reason = "serde passes a field by reference")]
 fn as_json<S: Serializer>(list: &Option<String>, serializer: S) -> Result<S::Ok, S::Error> {
     let list: Option<&RawValue> = list
@@ -434,7 +437,7 @@ mod tests {
     }
 
     #[test]
-    fn a_context_is_shortened_away_from_its_url() {
+    fn a_context_is_cut_at_the_end_far_from_its_url() {
         for (before, after, expected) in [
             ("ab", "cd", ("ab", "cd")),
             (
@@ -451,7 +454,7 @@ mod tests {
     }
 
     #[test]
-    fn a_match_leads_back_to_its_bytes() {
+    fn a_match_names_the_range_of_its_bytes() {
         let mut line = Vec::new();
         row().write_json(&mut line);
         let range = read_source_range(str::from_utf8(&line).unwrap()).unwrap();
@@ -461,7 +464,7 @@ mod tests {
     }
 
     #[test]
-    fn a_line_for_people_names_file_member_and_offset() {
+    fn a_text_line_names_file_member_and_offset() {
         let mut line = Vec::new();
         row().write_grep(GrepStyle::Plain, &mut line);
         assert_eq!(line, b"a\xFF!b:3: http://a.example/#f\n");

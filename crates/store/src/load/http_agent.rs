@@ -1,5 +1,4 @@
-//! HTTP clients: of the server that a load or an audit was given, and of no other; and the pauses
-//! that it asks for.
+//! HTTP clients for loads and audits, and parsing of `Retry-After`.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -12,9 +11,9 @@ use ureq::tls::{Certificate, ClientCert, RootCerts, TlsConfig};
 use ureq::typestate::AgentScope;
 use ureq::{Agent, Body};
 
-/// Creates a client of `server`, a URL, which shows its certificate if it has one. It trusts these
-/// authorities; those of the machine if they are `None`. It follows no redirects and uses no proxy,
-/// and a request ends after `timeout`.
+/// Creates a client for the URL `server`, with a client certificate if there is one. It trusts the
+/// given authorities, or the system's authorities if they are `None`. It follows no redirects, uses
+/// no proxy, and ends each request after `timeout`.
 #[must_use]
 pub fn http_agent(
     server: &str,
@@ -27,8 +26,8 @@ pub fn http_agent(
     config(tls, user_agent, timeout).build().new_agent()
 }
 
-/// Returns the configuration of a client of any server, which trusts the authorities of this machine.
-/// It follows no redirects, uses no proxy, and keeps no connection open.
+/// Returns the configuration of a client for arbitrary servers, which trusts the system's
+/// authorities. It follows no redirects, uses no proxy, and keeps no connection open.
 #[must_use]
 pub fn config_of_any_server(user_agent: &str, timeout: Duration) -> Config {
     let tls = tls(trusted_roots("https:", None), None);
@@ -55,7 +54,7 @@ fn config(tls: TlsConfig, user_agent: &str, timeout: Duration) -> ConfigBuilder<
         .user_agent(user_agent)
 }
 
-/// The certificates that are trusted, if the server is asked by TLS.
+/// Returns the trusted certificates if the server uses TLS.
 fn trusted_roots(server: &str, authorities: Option<&[CertificateDer<'static>]>) -> RootCerts {
     let found = match authorities {
         _ if !server.starts_with("https:") => Vec::new(),
@@ -68,8 +67,8 @@ fn trusted_roots(server: &str, authorities: Option<&[CertificateDer<'static>]>) 
     RootCerts::Specific(Arc::new(roots.collect()))
 }
 
-/// Reads the certificates of a file in PEM: at least one, and each can be the certificate of an
-/// authority.
+/// Reads the certificates in a PEM file. There must be at least one, and each must be usable as the
+/// certificate of an authority.
 #[cfg(any(feature = "elasticsearch", feature = "postgres"))]
 pub(super) fn certificates(
     path: &std::path::Path,
@@ -93,7 +92,7 @@ pub(super) fn certificates(
             "{name} has no certificates of authorities in PEM"
         )));
     }
-    // Clients skip what they cannot read.
+    // Clients silently skip certificates that they cannot read, so check them here.
     let mut store = RootCertStore::empty();
     for (certificate, number) in found.iter().zip(1..) {
         store.add(certificate.clone()).map_err(|error| {
@@ -107,15 +106,15 @@ pub(super) fn certificates(
     Ok(found)
 }
 
-/// Returns the time that `Retry-After` asks to wait.
+/// Returns the pause that the `Retry-After` field requests.
 #[must_use]
 pub fn retry_after(response: &Response<Body>) -> Option<Duration> {
     let value = response.headers().get("retry-after")?.to_str().ok()?;
     pause(value.trim())
 }
 
-/// Parses the value of `Retry-After`: seconds, or a date (`Sun, 06 Nov 1994 08:49:37 GMT`). More
-/// seconds than a number holds are the most that it holds; for a date that has passed they are 0.
+/// Parses the value of `Retry-After`: seconds, or a date such as `Sun, 06 Nov 1994 08:49:37 GMT`. A
+/// number that is too large becomes the maximum, and a date in the past becomes 0.
 fn pause(value: &str) -> Option<Duration> {
     let is_number = !value.is_empty() && value.bytes().all(|byte| byte.is_ascii_digit());
     let seconds = if is_number {
@@ -148,7 +147,7 @@ mod tests {
     }
 
     #[test]
-    fn a_date_to_come_is_a_pause() {
+    fn a_future_date_is_a_pause() {
         let pause = pause("Tue, 31 Dec 2097 00:00:00 GMT");
         assert!(pause.is_some_and(|pause| Duration::from_hours(1_000) < pause));
     }

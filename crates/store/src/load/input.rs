@@ -1,4 +1,4 @@
-//! Inputs of a load: standard input, files, segments, and those of folders.
+//! Inputs of a load: standard input, files, segments and folders.
 
 use std::collections::HashSet;
 use std::fmt::Display;
@@ -19,7 +19,7 @@ use urlspool_sources::walk::DeviceInode;
 use urlspool_text::limits::Limits;
 use urlspool_text::origin::{FormatHint, Source};
 
-/// Bytes that are read at once.
+/// Size of the read buffer, in bytes.
 pub(super) const BUFFER_BYTES: usize = 256 << 10;
 
 /// One input.
@@ -30,7 +30,7 @@ pub(super) enum LoadInput {
     Segment(SegmentFile),
 }
 
-/// Endings of files of records, in folders.
+/// Extensions by which record files are recognized in folders.
 const ENDINGS: &[&str] = &[
     ".jsonl",
     ".jsonl.zst",
@@ -39,11 +39,11 @@ const ENDINGS: &[&str] = &[
     ".jsonl.bz2",
 ];
 
-/// The name of standard input in arguments.
+/// Argument that stands for standard input.
 const STDIN: &str = "-";
 
 impl LoadInput {
-    /// The input at `path`, which is no folder.
+    /// Returns the input for `path`, which is not a folder.
     fn at(path: PathBuf) -> LoadInput {
         match SegmentFile::at(&path) {
             Some(segment) => LoadInput::Segment(segment),
@@ -51,7 +51,7 @@ impl LoadInput {
         }
     }
 
-    /// Opens the input, unpacked if it is compressed.
+    /// Opens the input and decompresses it if necessary.
     pub(super) fn open(&self) -> io::Result<Box<dyn Read>> {
         let path = match self {
             LoadInput::Stdin => {
@@ -68,7 +68,7 @@ impl LoadInput {
         }
     }
 
-    /// The name for messages.
+    /// Returns the name shown in messages.
     pub(super) fn name(&self) -> String {
         match self {
             LoadInput::Stdin => "standard input".to_owned(),
@@ -79,15 +79,16 @@ impl LoadInput {
     }
 }
 
-/// The error of an input that cannot be read, or of a folder that cannot be listed.
+/// Creates the error for an input that cannot be read or a folder that cannot be listed.
 pub(super) fn unreadable(name: impl Display, error: io::Error) -> LoadError {
     error.downcast().unwrap_or_else(|error| {
         LoadError::io(format!("cannot read {name}: {error}")).caused_by(error)
     })
 }
 
-/// Returns the inputs that an argument names: of a folder the files of records beneath it, in the
-/// order of their names. Links are followed; a folder that several links lead to is listed once.
+/// Returns the inputs that an argument names. A folder stands for the record files in it, at any
+/// depth, in the order of their names. Links are followed, but a folder reached by several links is
+/// listed once.
 pub(super) fn inputs_of(argument: &Path) -> Vec<Result<LoadInput, LoadError>> {
     if argument == Path::new(STDIN) {
         return vec![Ok(LoadInput::Stdin)];
@@ -97,7 +98,7 @@ pub(super) fn inputs_of(argument: &Path) -> Vec<Result<LoadInput, LoadError>> {
         return vec![found.map_err(|error| unreadable(argument.display(), error))];
     }
     let (mut files, mut failed, mut listed) = (Vec::new(), Vec::new(), HashSet::new());
-    // One that cannot be looked at is listed, which reports the error.
+    // A folder without metadata is listed, which reports the error.
     let mut is_new = |folder: &DirEntry| {
         let found = folder.metadata();
         found.map_or(true, |found| listed.insert(DeviceInode::of(&found)))
@@ -120,12 +121,12 @@ pub(super) fn inputs_of(argument: &Path) -> Vec<Result<LoadInput, LoadError>> {
     }
     files.sort();
     let inputs = files.into_iter().map(LoadInput::at);
-    // Another load may have removed a segment, and its sidecar, since the folder was listed.
+    // Another load may have removed a segment and its sidecar since the folder was listed.
     let inputs = inputs.filter(|input| !matches!(input, LoadInput::File(path) if is_removed(path)));
     inputs.map(Ok).chain(failed).collect()
 }
 
-/// Returns the files that are read of a path.
+/// Returns the files that a load of `path` reads.
 #[must_use]
 pub fn files_of_records(path: &Path) -> Vec<PathBuf> {
     let inputs = inputs_of(path).into_iter().flatten();
@@ -137,22 +138,22 @@ pub fn files_of_records(path: &Path) -> Vec<PathBuf> {
     files.collect()
 }
 
-/// Returns `true` if a folder holds segments of a daemon.
+/// Returns `true` if a folder contains segments of a daemon.
 #[must_use]
 pub fn has_segments(folder: &Path) -> bool {
     segments_in(folder, |_| true).is_ok_and(|segments| !segments.is_empty())
 }
 
-/// Returns `true` if the name of a file is one of records in folders.
+/// Returns `true` if the file has an extension of record files.
 #[must_use]
 pub fn is_named_as_records(path: &Path) -> bool {
     let name = path.file_name();
     name.is_some_and(|name| is_records(name.as_bytes()))
 }
 
-/// Returns the error of an entry that cannot be listed or looked at. Hidden entries, those that are
-/// gone and dead links of other names do not matter. A circle of links leads to a folder that is
-/// listed.
+/// Returns the error for an entry that cannot be listed or examined. Hidden entries, removed
+/// entries and dead links with other extensions are ignored. A link loop is ignored because its
+/// folder is already listed.
 fn failure(argument: &Path, error: walkdir::Error) -> Option<LoadError> {
     let is_entry = error.path().is_some() && 0 < error.depth();
     let path = error.path().unwrap_or(argument).to_owned();
@@ -164,17 +165,16 @@ fn failure(argument: &Path, error: walkdir::Error) -> Option<LoadError> {
     (!is_left_out).then(|| unreadable(path.display(), error))
 }
 
-/// Names in the output folder of a daemon, which has no segments until it seals one.
+/// Files in a daemon's output folder, which has no segments until the daemon seals one.
 const DAEMON_FILES: [&[u8]; 2] = [b".open", b".last"];
 
-/// Returns `true` if a folder holds files, and none of them, at whatever depth, is one of records
-/// or of a daemon's output.
+/// Returns `true` if a folder contains files, but at no depth a record file or a daemon's output.
 pub(super) fn holds_only_other_files(folder: &Path) -> bool {
     let mut has_files = false;
     let entries = WalkDir::new(folder).follow_links(true).into_iter();
     for entry in entries.flatten() {
         let name = entry.file_name().as_bytes();
-        // A segment that is being removed leaves its sidecar.
+        // A segment that is being removed leaves its sidecar for a moment.
         let is_output = DAEMON_FILES.contains(&name) || name.ends_with(b".meta");
         if is_records(name) || is_output {
             return false;
@@ -184,18 +184,18 @@ pub(super) fn holds_only_other_files(folder: &Path) -> bool {
     has_files
 }
 
-/// Bytes of a file's beginning that show whether it holds records.
+/// Number of leading bytes examined to decide whether a file contains records.
 const START_BYTES: u64 = 64 << 10;
 
-/// Returns the first bytes of a file, by which it shows what it holds.
+/// Returns the first bytes of a file, for recognizing its content.
 pub(super) fn start_of(path: &Path) -> io::Result<Vec<u8>> {
     let mut start = Vec::new();
     let mut file = fs::File::open(path)?.take(START_BYTES);
     file.read_to_end(&mut start).map(|_| start)
 }
 
-/// Returns `true` for the beginning of a text of which no line is JSON, as that of mail. Compressed
-/// records are no text.
+/// Returns `true` if this is the start of a text, such as mail, in which no line is JSON.
+/// Compressed records are not text.
 pub(super) fn holds_no_records(start: &[u8]) -> bool {
     let lines = start.split(|&byte| byte == b'\n');
     let mut lines = lines.map(<[u8]>::trim_ascii_start);
@@ -205,13 +205,13 @@ pub(super) fn holds_no_records(start: &[u8]) -> bool {
         && !start.trim_ascii().is_empty()
 }
 
-/// Returns `true` if there is no entry at a path, not even a link that leads nowhere.
+/// Returns `true` if nothing exists at `path`, not even a dead link.
 fn is_removed(path: &Path) -> bool {
     fs::symlink_metadata(path).is_err_and(|error| error.kind() == io::ErrorKind::NotFound)
 }
 
-/// Returns the segments of a folder whose paths satisfy `is_new`, in the order of their numbers.
-/// Files without a sidecar are skipped: the sidecar is published first, so they are no segments.
+/// Returns the segments in a folder whose paths satisfy `is_new`, ordered by number. Files without
+/// a sidecar are skipped: a sidecar is published before its segment, so they are not segments.
 pub(super) fn segments_in(
     folder: &Path,
     mut is_new: impl FnMut(&Path) -> bool,
@@ -227,32 +227,32 @@ pub(super) fn segments_in(
     Ok(segments.collect())
 }
 
-/// Returns `true` if a folder's file of this name holds records.
+/// Returns `true` if a file with this name in a folder contains records.
 pub(super) fn is_records(name: &[u8]) -> bool {
     let mut endings = ENDINGS.iter();
     endings.any(|ending| name.ends_with(ending.as_bytes()))
 }
 
-/// Digits in the name of a segment, at least.
+/// Minimum number of digits in a segment's name.
 const NUMBER_DIGITS: usize = 10;
 
-/// A segment that has its sidecar beside it.
+/// A segment and its sidecar.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct SegmentFile {
     pub(super) path: PathBuf,
     pub(super) meta: PathBuf,
     pub(super) id: SegmentId,
-    /// Length in bytes of its lines, before compression.
+    /// Length of its lines in bytes, before compression.
     pub(super) len: u64,
 }
 
 impl SegmentFile {
-    /// Returns the segment at `path`; `None` if the name has no number, there is no sidecar beside
-    /// it, or one of them is no regular file.
+    /// Returns the segment at `path`, or `None` if the name is not a number, the sidecar is
+    /// missing, or one of the two is not a regular file.
     pub(super) fn at(path: &Path) -> Option<SegmentFile> {
         let number = number(path)?;
         let meta = path.with_file_name(format!("{number}.meta"));
-        // A pipe would be waited for without end.
+        // Reading a pipe would block forever.
         if !(path.is_file() && meta.is_file()) {
             return None;
         }
@@ -279,8 +279,8 @@ impl SegmentFile {
         }
     }
 
-    /// Reads the segment in `file`, and compares it with its sidecar. The clause `omitted` says
-    /// what is not done with another one.
+    /// Reads the segment in `file` and compares it with its sidecar. The clause `omitted` tells the
+    /// user what is skipped if they differ.
     pub(super) fn check(&self, file: &fs::File, omitted: &str) -> Result<(), LoadError> {
         let lines = file.try_clone().and_then(|file| self.lines(file, omitted));
         let read = lines.and_then(|mut lines| io::copy(&mut lines, &mut io::sink()));
@@ -288,8 +288,8 @@ impl SegmentFile {
             .map_err(|error| unreadable(self.path.display(), error))
     }
 
-    /// Returns the lines of the segment in `file`. If they are not those that its sidecar describes,
-    /// they end with an error, which [`unreadable`] returns.
+    /// Returns the lines of the segment in `file`. If they do not match the sidecar, reading ends
+    /// with an error, which [`unreadable`] returns.
     pub(super) fn lines(&self, file: fs::File, omitted: &str) -> io::Result<Box<dyn Read>> {
         let (path, meta) = (self.path.display(), self.meta.display());
         Ok(Box::new(SegmentLines {
@@ -301,7 +301,7 @@ impl SegmentFile {
         }))
     }
 
-    /// Removes the segment, then its sidecar. One that is gone already is no error.
+    /// Removes the segment, then its sidecar. A missing file is not an error.
     pub(super) fn delete(&self) -> io::Result<()> {
         for path in [&self.path, &self.meta] {
             match fs::remove_file(path) {
@@ -313,14 +313,15 @@ impl SegmentFile {
     }
 }
 
-/// Lines of a segment, unpacked, whose length and hash are compared with its sidecar at their end.
+/// Decompressed lines of a segment. At the end, their length and hash are compared with the
+/// sidecar.
 struct SegmentLines {
     lines: Box<dyn Read>,
     len: u64,
     hash: XxHash3_64,
     /// Length and hash in the sidecar.
     stated: (u64, String),
-    /// Message if they differ.
+    /// Message for a mismatch.
     mismatch: String,
 }
 
@@ -337,9 +338,9 @@ impl Read for SegmentLines {
     }
 }
 
-/// Returns the bytes of an input that may be compressed. An archive is none.
+/// Returns the bytes of an input, decompressed if necessary. An archive is an error.
 pub(super) fn unpacked(input: Input, path: &Path) -> io::Result<Box<dyn Read>> {
-    // The records of one message repeat its header: they are compressed better than any mail.
+    // Records of one message repeat its header, so they compress better than any mail.
     let limits = Limits {
         unpack_ratio: usize::MAX,
         ..Limits::default()
@@ -354,7 +355,7 @@ pub(super) fn unpacked(input: Input, path: &Path) -> io::Result<Box<dyn Read>> {
     }
 }
 
-/// The digits of the name of a segment.
+/// Returns the digits in a segment's name.
 pub(super) fn number(path: &Path) -> Option<&str> {
     let name = path.file_name()?.to_str()?;
     let number = name
@@ -370,7 +371,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_segment_that_its_sidecar_does_not_describe_ends_with_an_error() {
+    fn a_segment_that_differs_from_its_sidecar_ends_with_an_error() {
         let name = format!("urlspool-{}-changes.jsonl", std::process::id());
         let path = std::env::temp_dir().join(name);
         fs::write(&path, "{}\n").unwrap();
@@ -396,7 +397,7 @@ mod tests {
     }
 
     #[test]
-    fn names_of_segments_are_numbers() {
+    fn names_of_segments_consist_of_digits() {
         assert_eq!(number(Path::new("a/0000000012.jsonl")), Some("0000000012"));
         assert_eq!(
             number(Path::new("0000000012.jsonl.zst")),

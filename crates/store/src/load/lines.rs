@@ -1,10 +1,10 @@
-//! The lines of an input: unpacked, counted, limited in length, and parsed on a thread of their own
-//! while rows are written; and the records of a scan in the same process, which come in place of
-//! such lines.
+//! Lines of an input. A separate thread decompresses, counts and parses them, with a length limit,
+//! while rows are written. Records of a scan in the same process arrive the same way, without being
+//! written as lines.
 //!
-//! Parsing takes a third of the work of a load into `SQLite`, and needs nothing of the target.
-//! Lines come in the order of the input, in batches over a channel of bounded length: a thread that
-//! is faster than the load waits, so that memory is bounded.
+//! Parsing takes a third of the time of a load into `SQLite` and does not depend on the target.
+//! Lines arrive in input order, in batches over a bounded channel: a thread that is faster than the
+//! load waits, which bounds memory.
 
 use std::io::{self, BufRead, BufReader, Read};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
@@ -24,23 +24,23 @@ use urlspool_text::limits::{
 /// A line that is not blank.
 #[derive(Debug)]
 pub(super) struct ParsedLine {
-    /// The number of the line, from 1.
+    /// Line number, starting at 1.
     pub(super) number: u64,
     pub(super) content: Result<RecordLine, LineError>,
-    /// The line, without its end; empty unless it was asked for.
+    /// The line without its terminator; empty unless requested.
     pub(super) json: Vec<u8>,
 }
 
-/// A message of the thread that makes lines.
+/// Message from the thread that produces lines.
 #[derive(Debug)]
 pub(super) enum LineStep<E> {
     Lines(Vec<ParsedLine>),
     End(E),
 }
 
-/// Passes all lines to `take`, in batches; `None` if no line came for [`LOAD_BATCH_SECONDS`]. If
-/// `take` fails, the rest is not read. Returns the end; `None` if the thread has failed: the lines
-/// that came are not all.
+/// Passes all lines to `take` in batches, and `None` if no line arrived within
+/// [`LOAD_BATCH_SECONDS`]. If `take` fails, the rest is not read. Returns the end message, or
+/// `None` if the thread failed and lines are missing.
 pub(super) fn each_step<E, F>(
     steps: &Receiver<LineStep<E>>,
     mut take: impl FnMut(Option<&[ParsedLine]>) -> Result<(), F>,
@@ -55,16 +55,16 @@ pub(super) fn each_step<E, F>(
     }
 }
 
-/// The way of a scan's records to the load beside it.
+/// Sends the records of a scan to a load in the same process.
 #[derive(Debug)]
 pub struct RecordFeed {
     steps: SyncSender<LineStep<ScannedFiles>>,
     texts: LineTexts,
-    /// Number of the records that were sent.
+    /// Number of records sent so far.
     number: u64,
 }
 
-/// Makes a feed for a target that needs the lines of the records, or not.
+/// Creates a feed, which keeps the text of each line if the target needs it.
 pub(super) fn record_feed(texts: LineTexts) -> (RecordFeed, Receiver<LineStep<ScannedFiles>>) {
     let (steps, received) = sync_channel(LOAD_PARSED_BATCHES);
     let number = 0;
@@ -77,8 +77,8 @@ pub(super) fn record_feed(texts: LineTexts) -> (RecordFeed, Receiver<LineStep<Sc
 }
 
 impl RecordFeed {
-    /// Sends records, which have at least the fields that are loaded. Returns `false` if the load
-    /// has failed: the scan need not go on.
+    /// Sends records. They must have at least the fields that are loaded. Returns `false` if the
+    /// load has failed and the scan can stop.
     pub fn put(&mut self, records: &[Record]) -> bool {
         let rows = records.iter().map(|record| self.row(record)).collect();
         self.steps.send(LineStep::Lines(rows)).is_ok()
@@ -96,22 +96,23 @@ impl RecordFeed {
         }
     }
 
-    /// Ends the feed of a scan that has read everything. Without it nothing more is committed.
+    /// Ends the feed after a complete scan. Without this call, no further rows are committed.
     pub fn end(self, files: ScannedFiles) {
-        // If the load has failed, nobody waits for the end.
+        // If the load has failed, the receiver is gone.
         let _ = self.steps.send(LineStep::End(files));
     }
 }
 
-/// Reads an input on a thread, and passes its lines to `take`, as [`each_step`] does: a pipe may
-/// have a slow writer. Returns the reason why the input cannot be read, or not to its end.
+/// Reads an input on a thread and passes its lines to `take`, as [`each_step`] does; the writer of
+/// a pipe may be slow. Returns the error if the input could not be read to the end.
 pub(super) fn each_batch<E>(
     open: impl FnOnce() -> io::Result<Box<dyn Read>> + Send,
     texts: LineTexts,
     take: impl FnMut(Option<&[ParsedLine]>) -> Result<(), E>,
 ) -> Result<io::Result<()>, E> {
     thread::scope(|scope| {
-        // The receiver is dropped before the scope waits for the thread, which then ends.
+        // The receiver is dropped before the scope joins the thread. The thread's next send then
+        // fails and it ends.
         let (sender, steps) = sync_channel(LOAD_PARSED_BATCHES);
         scope.spawn(move || {
             let end = open().and_then(|input| InputLines::of(input).send_all(texts, &sender));
@@ -125,11 +126,11 @@ pub(super) fn each_batch<E>(
 /// The lines of one input.
 struct InputLines {
     reader: BufReader<Box<dyn Read>>,
-    /// The number of bytes that were read.
+    /// Number of bytes read.
     len: u64,
-    /// The number of the last line, from 1.
+    /// Number of the last line, starting at 1.
     number: u64,
-    /// The last line, without its end.
+    /// The last line, without its terminator.
     line: Vec<u8>,
 }
 
@@ -143,7 +144,7 @@ impl InputLines {
         }
     }
 
-    /// Sends all lines, until the load has failed.
+    /// Sends all lines, or stops when the load has failed.
     fn send_all<E>(
         &mut self,
         texts: LineTexts,
@@ -153,7 +154,7 @@ impl InputLines {
         loop {
             let content = match self.next() {
                 Ok(Some(content)) => content,
-                // What was read before an error is loaded.
+                // Lines read before an error are loaded.
                 end => {
                     let _ = sender.send(LineStep::Lines(batch));
                     return end.map(drop);
@@ -169,7 +170,7 @@ impl InputLines {
                 content,
                 json,
             });
-            // To read the next line may take long.
+            // Reading the next line may block for a long time.
             let is_drained = self.reader.buffer().is_empty();
             if is_drained || begin + LOAD_PARSED_BYTES <= self.len {
                 begin = self.len;
@@ -202,11 +203,11 @@ impl InputLines {
         }
     }
 
-    /// Reads a line with its end, or its first [`LOAD_LINE_BYTES`] bytes. Returns the number of
-    /// bytes.
+    /// Reads a line with its terminator, or its first [`LOAD_LINE_BYTES`] bytes. Returns the number
+    /// of bytes.
     ///
-    /// `BufRead::read_until` looks for the line end without vector instructions, for an eightieth
-    /// of a load.
+    /// `BufRead::read_until` searches for the newline without vector instructions, which costs an
+    /// eightieth of a load.
     fn read_line(&mut self) -> io::Result<usize> {
         self.line.clear();
         loop {
@@ -233,7 +234,7 @@ mod tests {
     use urlspool_files::pipeline::scan;
 
     #[test]
-    fn the_values_of_a_record_are_those_of_its_line() {
+    fn a_record_and_its_line_have_the_same_values() {
         let folders = [
             "../../corpus/mail",
             "../../corpus/news",

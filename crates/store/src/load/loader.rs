@@ -1,4 +1,4 @@
-//! A load that is running: reads the inputs line by line, and commits rows and segments together.
+//! A running load: reads the inputs line by line, and commits rows and segments together.
 
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
@@ -16,18 +16,19 @@ use super::{LoadCounts, LoadEvent, LoadJob, LoadMode, LoadedSegments, SharedRepo
 use urlspool_record::record::{GoneLine, LineError, RecordLine};
 use urlspool_text::limits::{LOAD_BATCH_ROWS, LOAD_BATCH_SECONDS};
 
-/// The name of a scan's records in messages, as an input.
+/// Input name of a scan's records, for messages.
 const SCANNED_RECORDS: &str = "the records of the scan";
 
-/// The clause about a segment that is not what its sidecar describes.
+/// Clause for messages about a segment that does not match its sidecar.
 const NOT_LOADED: &str = "nothing of it was loaded";
 
-/// Rows that the input lacks may be those that could not be read.
+/// Reports that `--replace` removed nothing: rows missing from the input may be rows that could not
+/// be read.
 const KEPT_ROWS: LoadEvent<'_> = LoadEvent::Omitted(
     "--replace removed no rows, because the input was not read whole; mend it and load it again",
 );
 
-/// A load that is running.
+/// A running load.
 pub(super) struct Loader<'r> {
     target: Box<dyn Target + 'r>,
     pub(super) report: SharedReport<'r>,
@@ -35,42 +36,43 @@ pub(super) struct Loader<'r> {
     mode: LoadMode,
     segments: LoadedSegments,
     is_dry_run: bool,
-    /// Set when the load is to end.
+    /// Set when the load should stop.
     pub(super) stop: Arc<AtomicBool>,
-    /// `true` while segments are loaded again that were rolled back with a damaged one after them.
+    /// `true` while reloading segments that were rolled back together with a damaged segment after
+    /// them.
     is_repeating: bool,
     batch: LoadBatch,
 }
 
-/// The uncommitted part of a load.
+/// Uncommitted part of a load.
 #[derive(Debug, Default)]
 struct LoadBatch {
-    /// The moment at which the transaction was opened; `None` if there is none.
+    /// Start of the open transaction, if any.
     opened: Option<Instant>,
     rows: usize,
-    /// Messages whose rows are removed after those that were put.
+    /// Gone messages whose rows are removed after the rows put so far.
     gone: GoneMessages,
-    /// The segment that is loaded, whose rows are committed together.
+    /// Segment being loaded. All its rows are committed together.
     segment: CurrentSegment,
-    /// `true` if it has rows of other inputs than segments.
+    /// `true` if the batch has rows from inputs other than segments.
     has_lines: bool,
-    /// Segments whose rows it has.
+    /// Segments with rows in the batch.
     segments: Vec<SegmentFile>,
-    /// Segments that are removed after the commit.
+    /// Segments to delete after the commit.
     to_delete: Vec<SegmentFile>,
     counts: LoadCounts,
 }
 
-/// The segment that is loaded, as far as its content is known.
+/// Segment being loaded, and whether it matches its sidecar.
 #[derive(Debug, Default)]
 enum CurrentSegment {
     #[default]
     None,
-    /// It is compared with its sidecar while it is read.
+    /// Compared with its sidecar while it is read.
     Unchecked(SegmentFile),
-    /// It is what its sidecar describes.
+    /// Matches its sidecar.
     Checked,
-    /// It is not, so that the rest is not loaded.
+    /// Does not match its sidecar; the rest is not loaded.
     Damaged(LoadError),
 }
 
@@ -93,12 +95,12 @@ impl<'r> Loader<'r> {
         }
     }
 
-    /// Returns `true` if the load is to end.
+    /// Returns `true` if the load should stop.
     pub(super) fn is_stopping(&self) -> bool {
         self.mode == LoadMode::Follow && self.stop.load(Ordering::Relaxed)
     }
 
-    /// Loads the inputs that arguments name.
+    /// Loads the inputs named by arguments.
     pub(super) fn load_all(&mut self, arguments: &[PathBuf]) -> Result<(), LoadError> {
         self.or_roll_back(|loader| {
             for argument in arguments {
@@ -108,7 +110,7 @@ impl<'r> Loader<'r> {
         })
     }
 
-    /// Loads the records of a scan. If it fails, what was not committed is dropped.
+    /// Loads the records of a scan. Discards uncommitted rows if the scan fails.
     pub(super) fn load_scan(
         &mut self,
         records: &Receiver<LineStep<ScannedFiles>>,
@@ -126,8 +128,8 @@ impl<'r> Loader<'r> {
         })
     }
 
-    /// Removes the rows of the input's files that the input does not hold, if that is asked for and
-    /// the input was read whole. `files` returns the files that differ from those of the input.
+    /// With `--replace`, removes rows of the input's files that are not in the input, provided that
+    /// the whole input was read. `files` returns the files that differ from the input.
     fn replace(
         &mut self,
         files: impl FnOnce(&mut Self) -> Result<ReplacedFiles, LoadError>,
@@ -144,11 +146,11 @@ impl<'r> Loader<'r> {
         self.target.finish_replacing(&files)
     }
 
-    /// Removes the rows of files beneath the roots that no longer exist.
+    /// Removes rows of files in the roots that no longer exist.
     ///
     /// # Errors
     ///
-    /// A root is missing meanwhile, or holds no file. Nothing was removed.
+    /// A root has disappeared or contains no file. Nothing was removed.
     pub(super) fn prune(&mut self, roots: &[PathBuf]) -> Result<(), LoadError> {
         self.or_roll_back(|loader| {
             let stored = loader.target.files_without_rows()?;
@@ -158,7 +160,7 @@ impl<'r> Loader<'r> {
         })
     }
 
-    /// Loads segments, and commits them together as far as batches allow.
+    /// Loads segments, several per transaction as far as the batch limits allow.
     pub(super) fn load_segments(&mut self, segments: Vec<SegmentFile>) -> Result<(), LoadError> {
         self.or_roll_back(|loader| {
             for segment in segments {
@@ -171,17 +173,17 @@ impl<'r> Loader<'r> {
         })
     }
 
-    /// Does some work, in one transaction if the mode needs it, and commits it.
+    /// Runs `work`, in one transaction if the mode needs it, and commits.
     fn or_roll_back(
         &mut self,
         work: impl FnOnce(&mut Self) -> Result<(), LoadError>,
     ) -> Result<(), LoadError> {
-        let done = self.begin_whole().and_then(|()| work(self));
+        let done = self.begin_single_transaction().and_then(|()| work(self));
         let done = done.and_then(|()| self.commit());
         done.inspect_err(|_| self.drop_batch())
     }
 
-    fn begin_whole(&mut self) -> Result<(), LoadError> {
+    fn begin_single_transaction(&mut self) -> Result<(), LoadError> {
         if self.is_one_transaction() {
             self.begin()?;
         }
@@ -222,16 +224,17 @@ impl<'r> Loader<'r> {
         }
     }
 
-    /// Reports an input that is not loaded, or not removed, and counts it.
+    /// Reports and counts an input that was not loaded or not removed.
     pub(super) fn failed(&mut self, error: &LoadError) {
         self.counts.failed_files += 1;
         self.report(LoadEvent::Omitted(&error.to_string()));
     }
 
-    /// Loads a segment, unless the target holds it. Its rows and its name are committed together.
+    /// Loads a segment unless the target already has it. Its rows and its name are committed
+    /// together.
     ///
-    /// It is read once, and rolled back if it is not what its sidecar describes. A target without
-    /// transactions needs it to be compared before.
+    /// With transactions, the segment is read once and rolled back if it does not match its
+    /// sidecar. For a target without transactions it is compared before loading.
     fn load_segment(&mut self, segment: &SegmentFile) -> Result<(), LoadError> {
         let name = segment.path.display().to_string();
         if self.mode == LoadMode::Replace {
@@ -241,14 +244,14 @@ impl<'r> Loader<'r> {
             )));
         }
         if self.batch.has_lines {
-            // They are not loaded again if the segment is rolled back.
+            // Rolling back the segment must not lose these rows: lines are not loaded again.
             self.commit_between_lines()?;
         }
         self.begin()?;
         match self.target.segment_status(&segment.id)? {
             SegmentStatus::New => {
                 let Some(file) = self.or_commit(segment.open())? else {
-                    // Not by a load into this target, which would hold it.
+                    // A load into this target did not remove it: the target would have its name.
                     let reason = "it was removed since its folder was listed";
                     let error = io::Error::new(io::ErrorKind::NotFound, reason);
                     self.failed(&unreadable(name, error));
@@ -271,8 +274,8 @@ impl<'r> Loader<'r> {
             }
             SegmentStatus::Loaded => {
                 if self.segments == LoadedSegments::Delete {
-                    // It, or its sidecar, may be another than the one that was loaded. A missing
-                    // one was removed by another load.
+                    // The segment or its sidecar may have been replaced since it was loaded. If it
+                    // is missing, another load removed it.
                     let file = self.or_commit(segment.open())?;
                     let checked = file.map(|file| segment.check(&file, "it was not removed"));
                     self.or_commit(checked.transpose())?;
@@ -294,8 +297,8 @@ impl<'r> Loader<'r> {
         self.commit_if_full()
     }
 
-    /// Commits the inputs before a segment that cannot be loaded. Nothing of the segment was
-    /// written. None is removed: the sidecar of one may be that of the file that is damaged.
+    /// Commits the inputs before a segment that cannot be loaded and has written no rows. Deletes
+    /// no segment, because the sidecar of one may belong to the damaged file.
     fn or_commit<T>(&mut self, checked: Result<T, LoadError>) -> Result<T, LoadError> {
         if checked.is_err() {
             self.batch.to_delete.clear();
@@ -304,8 +307,8 @@ impl<'r> Loader<'r> {
         checked
     }
 
-    /// Rolls back a segment that cannot be loaded, and returns its error. The segments before it in
-    /// the transaction are loaded again and committed, as [`Loader::or_commit`] does.
+    /// Rolls back a segment that cannot be loaded, and returns its error. Loads the earlier
+    /// segments of the transaction again and commits them, as [`Loader::or_commit`] does.
     fn undo(&mut self, error: LoadError) -> Result<(), LoadError> {
         if self.is_dry_run || self.is_repeating || !self.target.has_transactions() {
             return Err(error);
@@ -320,8 +323,8 @@ impl<'r> Loader<'r> {
         loaded.and(Err(error))
     }
 
-    /// Compares the segment that is loaded with its sidecar before a line of it is called wrong. It
-    /// is read for the second time then.
+    /// Compares the current segment with its sidecar before reporting one of its lines as bad. This
+    /// reads the segment a second time.
     fn check_segment(&mut self) -> Result<(), LoadError> {
         if let CurrentSegment::Unchecked(segment) = &self.batch.segment {
             let checked = segment.open()?;
@@ -343,8 +346,8 @@ impl<'r> Loader<'r> {
         each_batch(open, texts, |lines| self.load_parsed(lines, name))
     }
 
-    /// Loads lines that follow each other; `None` if there is time to commit those before. Records
-    /// between lines of other types are put together.
+    /// Loads consecutive lines. `None` means that no line is available and the previous ones can be
+    /// committed. Puts records between lines of other types together.
     fn load_parsed(&mut self, lines: Option<&[ParsedLine]>, name: &str) -> Result<(), LoadError> {
         let Some(lines) = lines else {
             return self.commit_between_lines();
@@ -401,7 +404,7 @@ impl<'r> Loader<'r> {
         Ok(())
     }
 
-    /// Puts rows into the target, after which there are none.
+    /// Puts rows into the target and clears the vector.
     fn put(&mut self, rows: &mut Vec<LoadRow<'_>>) -> Result<(), LoadError> {
         if rows.is_empty() {
             return Ok(());
@@ -427,7 +430,7 @@ impl<'r> Loader<'r> {
         Ok(())
     }
 
-    /// Removes the rows of the messages that are gone so far.
+    /// Removes the rows of the messages collected as gone.
     fn remove_gone(&mut self) -> Result<(), LoadError> {
         let gone = std::mem::take(&mut self.batch.gone);
         if gone.is_empty() {
@@ -453,7 +456,7 @@ impl<'r> Loader<'r> {
         Ok(())
     }
 
-    /// Commits a batch that has as many rows as it may have, or is as old.
+    /// Commits a batch that has reached the maximum number of rows or the maximum age.
     fn commit_if_full(&mut self) -> Result<(), LoadError> {
         let max_age = Duration::from_secs(LOAD_BATCH_SECONDS);
         let opened = self.batch.opened;
@@ -465,7 +468,7 @@ impl<'r> Loader<'r> {
         }
     }
 
-    /// Commits, unless the whole load is one transaction, or a segment is not loaded to its end.
+    /// Commits, unless the whole load is one transaction or a segment is only partly loaded.
     fn commit_between_lines(&mut self) -> Result<(), LoadError> {
         let is_in_segment = !matches!(self.batch.segment, CurrentSegment::None);
         if self.is_one_transaction() || is_in_segment {
@@ -481,7 +484,7 @@ impl<'r> Loader<'r> {
 
     fn commit(&mut self) -> Result<(), LoadError> {
         if self.batch.opened.is_none() {
-            // Lines that are no records have no transaction.
+            // Lines that are not records open no transaction.
             self.counts.add(&std::mem::take(&mut self.batch.counts));
             return Ok(());
         }
@@ -501,7 +504,7 @@ impl<'r> Loader<'r> {
         self.delete(batch.to_delete)
     }
 
-    /// Removes segments whose rows were committed, if these are safe where the target's name leads.
+    /// Deletes segments whose rows are committed, if the target's name still refers to those rows.
     fn delete(&mut self, segments: Vec<SegmentFile>) -> Result<(), LoadError> {
         if segments.is_empty() {
             return Ok(());

@@ -1,4 +1,4 @@
-//! The target `PostgreSQL`: rows are copied into a table of the connection and merged from there.
+//! The `PostgreSQL` target: rows are copied into a temporary table and merged from there.
 
 mod schema;
 mod session;
@@ -33,17 +33,18 @@ use urlspool_text::limits::{
     LOAD_COPY_BYTES, LOAD_LOCK_SECONDS, LOAD_STAGED_BYTES, SEARCH_WORD_BYTES,
 };
 
-/// A database of a server that is being loaded.
+/// A database on a server, being loaded.
 pub(super) struct PostgresTarget {
     server: Server,
-    /// The server, for messages.
+    /// Name of the server in messages.
     name: String,
     /// `None` after the connection broke.
     session: Option<Session>,
-    /// The identifier of the tables that the first connection found. Rows must not go into others.
+    /// Identifier of the tables that the first connection found. Rows must not go into other
+    /// tables.
     instance: Option<String>,
     rows: CopyRows,
-    /// Rows that were changed and not reported yet.
+    /// Changed rows that are not reported yet.
     changed: ChangedRows,
     today: String,
     is_replacing: bool,
@@ -51,7 +52,7 @@ pub(super) struct PostgresTarget {
 }
 
 impl PostgresTarget {
-    /// Connects to a server, and creates the tables if there are none.
+    /// Connects to a server and creates missing tables.
     pub(super) fn open(url: &str, job: &LoadJob) -> Result<PostgresTarget, LoadError> {
         let mut target = PostgresTarget {
             server: server(url, &job.credentials)?,
@@ -80,7 +81,7 @@ impl PostgresTarget {
             _ => named(&self.name, error),
         })?;
         self.session = Some(session);
-        // The next attempt prepares another connection.
+        // The next attempt prepares a new connection.
         self.prepare().inspect_err(|_| self.close())
     }
 
@@ -90,7 +91,7 @@ impl PostgresTarget {
         }
     }
 
-    /// Creates the tables if there are none, and the tables of the connection.
+    /// Creates missing tables, and the temporary tables of the connection.
     fn prepare(&mut self) -> Result<(), LoadError> {
         let wait = LOAD_LOCK_SECONDS;
         self.batch_execute(&format!(
@@ -118,14 +119,13 @@ impl PostgresTarget {
         self.batch_execute(&format!("COMMIT; {}", schema::staging()))
     }
 
-    /// Returns the table or view of another program that has the name of one of ours, in the schema
-    /// where ours would be created.
+    /// Returns another program's table or view whose name is needed for a table in the schema.
     fn foreign_table(&mut self) -> Result<Option<String>, LoadError> {
         let row = self.with(async |client| client.query_opt(FOREIGN_TABLE, &[]).await)?;
         Ok(row.map(|row| row.get(0)))
     }
 
-    /// Checks that the tables are those that were loaded before.
+    /// Checks that these are the tables that were loaded into before.
     fn check_instance(&mut self) -> Result<(), LoadError> {
         let row = self.with(async |client| client.query_one(INSTANCE, &[]).await)?;
         let found: String = row.get(0);
@@ -136,7 +136,8 @@ impl PostgresTarget {
         }
     }
 
-    /// Works with the connection. A broken one is dropped, and made anew by the next transaction.
+    /// Runs `work` with the connection. A broken connection is dropped; the next transaction opens
+    /// a new one.
     fn with<T>(
         &mut self,
         work: impl AsyncFnOnce(&Client) -> Result<T, Error>,
@@ -160,8 +161,8 @@ impl PostgresTarget {
         Ok(row.get(0))
     }
 
-    /// Removes rows by a statement, whose end is [`NOTE_PARENTS`], and what only they referred to,
-    /// after the rows that wait were added.
+    /// Merges the queued rows, then removes rows with the statement `sql`, completed by
+    /// [`NOTE_PARENTS`], and the messages and sources that only these rows referred to.
     fn remove_rows(
         &mut self,
         sql: &str,
@@ -178,7 +179,7 @@ impl PostgresTarget {
         Ok(())
     }
 
-    /// Copies the rows that wait, and merges them into the tables.
+    /// Copies the queued rows and merges them into the tables.
     fn merge(&mut self) -> Result<(), LoadError> {
         if self.rows.staged.is_empty() {
             return Ok(());
@@ -200,11 +201,11 @@ impl PostgresTarget {
     }
 }
 
-/// Copies rows into the table of the connection.
+/// Copies rows into the temporary table.
 async fn copy_in(client: &Client, rows: &str) -> Result<u64, Error> {
     let mut copy = pin!(client.copy_in("COPY staging FROM STDIN").await?);
     for chunk in rows.as_bytes().chunks(LOAD_COPY_BYTES) {
-        // The error of a write is that of the connection, which the end of the copy reports.
+        // If writing failed, so did the connection, and finishing the copy reports the error.
         if copy.feed(Cursor::new(chunk.to_vec())).await.is_err() {
             break;
         }
@@ -212,7 +213,7 @@ async fn copy_in(client: &Client, rows: &str) -> Result<u64, Error> {
     copy.finish().await
 }
 
-/// Returns the server that a target names.
+/// Returns the server named by a target.
 fn server(name: &str, credentials: &Credentials) -> Result<Server, LoadError> {
     let refused = |error: LoadError| unusable(name, &error.to_string()).caused_by(error);
     let (parameters, url) = TlsParameters::take(name).map_err(refused)?;
@@ -233,7 +234,7 @@ impl Drop for PostgresTarget {
     }
 }
 
-/// The password from the environment, or from the password file.
+/// Returns the password from the environment, or from the password file.
 fn password(config: &Config, credentials: &Credentials) -> Option<String> {
     let given = credentials.postgres_password.as_ref().map(Secret::text);
     given.map(str::to_owned).or_else(|| {
@@ -242,12 +243,12 @@ fn password(config: &Config, credentials: &Credentials) -> Option<String> {
     })
 }
 
-/// Has commits wait until they are written, if the server does not do so by default. Other settings
-/// wait for more.
+/// Makes commits wait until they are written, if the server's default does not. Other values of the
+/// setting wait for more than that.
 const COMMIT_DURABLY: &str = "SELECT set_config('synchronous_commit', 'local', false)
   WHERE current_setting('synchronous_commit') = 'off'";
 
-/// Classifies an error, and names the server.
+/// Classifies an error and adds the name of the server.
 fn named(name: &str, error: SessionError) -> LoadError {
     match error {
         SessionError::Client(error) => client_error(name, &error).caused_by(error),
@@ -288,17 +289,17 @@ fn client_error(name: &str, error: &tokio_postgres::Error) -> LoadError {
     }
 }
 
-/// The error of a server that cannot be used as it is.
+/// Creates the error for a server that cannot be used as it is.
 fn unusable(name: &str, reason: &str) -> LoadError {
     LoadError::unusable(format!("{name}: {reason}"))
 }
 
-/// The error of a server that may be reached later.
+/// Creates the error for a server that may be reachable later.
 fn unreachable(name: &str, reason: &str) -> LoadError {
     LoadError::new(LoadErrorKind::Unreachable, format!("{name}: {reason}"))
 }
 
-/// An error with its causes.
+/// Formats an error with its causes.
 fn chain(error: &dyn std::error::Error) -> String {
     let mut text = error.to_string();
     let mut cause = error.source();
@@ -320,7 +321,7 @@ impl Target for PostgresTarget {
         let begun = self
             .batch_execute("BEGIN; LOCK TABLE urls IN SHARE ROW EXCLUSIVE MODE")
             .and_then(|()| self.check_instance());
-        // A transaction that failed would refuse the next one.
+        // A failed transaction would block the next one.
         begun.inspect_err(|_| self.roll_back())
     }
 
@@ -406,8 +407,8 @@ impl Target for PostgresTarget {
         self.batch_execute("COMMIT")
     }
 
-    /// Nothing is left to check: the rows were committed by a connection whose tables were locked
-    /// and checked, and which waited until the server had written them.
+    /// Has no further checks to do: the connection that committed the rows had locked and checked
+    /// their tables, and waited until the server had written the commit.
     fn check_kept(&mut self) -> Result<(), LoadError> {
         Ok(())
     }
@@ -415,12 +416,12 @@ impl Target for PostgresTarget {
     fn roll_back(&mut self) {
         self.rows.staged.clear();
         self.is_replacing = false;
-        // If it fails, the connection is closed, and the server rolls back.
+        // If this fails, the connection is closed and the server rolls back.
         let _ = self.batch_execute("ROLLBACK");
     }
 }
 
-/// The paths of files, and their bytes in base64 or empty texts.
+/// Returns the paths of files, and their bytes in base64 or empty strings.
 fn columns(files: &[StoredFile]) -> (Vec<String>, Vec<String>) {
     let files = files.iter().map(|file| {
         let encoded = file.path_b64.clone().unwrap_or_default();
@@ -432,17 +433,18 @@ fn columns(files: &[StoredFile]) -> (Vec<String>, Vec<String>) {
 /// Largest position in a tsvector.
 const LAST_POSITION: usize = 16_383;
 
-/// Maximum size of a tsvector, in bytes, with room for its own data.
+/// Maximum size of the words of a tsvector, in bytes; leaves room for its overhead.
 const VECTOR_BYTES: usize = 512 << 10;
 
-/// Rows of the table `staging` in the text format of `COPY`: columns divided by tabs, `\N` for null.
+/// Rows of the table `staging` in the text format of `COPY`: columns separated by tabs, `\N` for
+/// null.
 struct CopyRows {
-    /// The columns that are made from fields.
+    /// Columns that hold fields.
     columns: Vec<Column>,
     words: Words,
     /// Number of the next row.
     number: u64,
-    /// Rows to be copied.
+    /// Rows to copy.
     staged: String,
 }
 
@@ -495,8 +497,8 @@ impl CopyRows {
         Ok(())
     }
 
-    /// Appends the tsvector of the texts that are searched. Between two texts is a gap, so that no
-    /// phrase spans them.
+    /// Appends the tsvector of the searchable texts. A gap of one position between two texts
+    /// prevents phrases from spanning them.
     fn append_words(&mut self, record: &LoadedRecord) -> rusqlite::Result<()> {
         let out = &mut self.staged;
         let (mut position, limit) = (0, out.len() + VECTOR_BYTES);
@@ -515,7 +517,7 @@ impl CopyRows {
     }
 }
 
-/// Appends a value after the end of the column before.
+/// Appends a tab and the value.
 fn append_value(value: &LoadedValue, out: &mut String) {
     out.push('\t');
     match value {
@@ -529,7 +531,7 @@ fn append_value(value: &LoadedValue, out: &mut String) {
 }
 
 fn show(value: impl Display, out: &mut String) {
-    // A `String` takes all texts.
+    // Writing to a `String` cannot fail.
     let _ = write!(out, "{value}");
 }
 

@@ -1,7 +1,8 @@
-//! The stored files whose rows a load removes: their input no longer holds them, or they are gone.
+//! Stored files whose rows a load removes, because the file no longer contains them or no longer
+//! exists.
 //!
-//! In a Maildir a file that is missing may be renamed: a mail program moves it from `new` to `cur`
-//! when the message is seen, and writes flags at the end of its name.
+//! A missing file in a Maildir may only have been renamed: a mail program moves it from `new` to
+//! `cur` when the message is seen, and appends flags to its name.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::fs;
@@ -16,18 +17,18 @@ use urlspool_text::diagnostic::counted;
 use urlspool_text::hash::hash_pieces;
 use urlspool_text::origin::{FormatHint, Source, maildir_base_name};
 
-/// The files that a scan has read, for a load that removes the rows of the others.
+/// Files read by a scan, for a load that removes the rows of other files.
 #[derive(Debug, Default)]
 pub struct ScannedFiles {
     roots: HashSet<PathBuf>,
-    /// Hashes of the paths of files that were read.
+    /// Hashes of the paths that were read.
     read: HashSet<u128>,
-    /// Files that were not read to their end.
+    /// Files that could not be read to the end.
     broken: BTreeSet<PathBuf>,
 }
 
 impl ScannedFiles {
-    /// Creates the files of a scan of these roots.
+    /// Creates an empty set for a scan of these roots.
     #[must_use]
     pub fn beneath(roots: &[PathBuf]) -> ScannedFiles {
         ScannedFiles {
@@ -41,22 +42,22 @@ impl ScannedFiles {
         self.read.insert(path_hash(path));
     }
 
-    /// Adds a file that was not read to its end.
+    /// Adds a file that was not read to the end.
     pub fn add_broken(&mut self, path: &Path) {
         if !self.broken.contains(path) {
             self.broken.insert(path.to_owned());
         }
     }
 
-    /// Returns `true` if the rows of a stored file, of which there is no record, are to be removed:
-    /// it was read and holds no URL any more, or it is gone. A file that the scan did not read, or
-    /// not to its end, keeps its rows.
+    /// Returns `true` if the rows of a stored file without records in this scan are to be removed.
+    /// This is so if the file was read and no longer contains a URL, or if it is gone. A file that
+    /// the scan did not read to the end keeps its rows.
     fn is_without_urls(&self, path: &Path) -> bool {
         !self.broken.contains(path) && (self.read.contains(&path_hash(path)) || is_missing(path))
     }
 
-    /// Returns the files whose rows are to be removed, given those that have no row in the scan.
-    /// `omitted` receives reasons for which rows are not removed, as sentences.
+    /// Returns the files whose rows are to be removed. `stored` are the files without a row in the
+    /// scan. `omitted` receives a sentence with the reason whenever rows are kept.
     pub(super) fn replaced(
         &self,
         stored: Vec<StoredFile>,
@@ -80,7 +81,7 @@ impl ScannedFiles {
             ..ReplacedFiles::default()
         };
         for (root, files) in by_root {
-            // After its files were looked for: else a file system could have been unmounted in
+            // Checked after looking for the files; otherwise the file system could be unmounted in
             // between.
             if holds_files(&root) {
                 replaced.without_rows.extend(files);
@@ -96,12 +97,12 @@ impl ScannedFiles {
     }
 }
 
-/// Returns the stored files beneath the roots that no longer exist. [`check_roots`] has accepted the
-/// roots. `omitted` receives reasons for which rows are not removed, as sentences.
+/// Returns the stored files in the roots that no longer exist. [`check_roots`] must have accepted
+/// the roots. `omitted` receives a sentence with the reason whenever rows are kept.
 ///
 /// # Errors
 ///
-/// A root is missing meanwhile, or holds no file.
+/// A root has disappeared or contains no file.
 pub(super) fn missing_files(
     stored: Vec<StoredFile>,
     roots: &[PathBuf],
@@ -139,7 +140,7 @@ pub(super) fn missing_files(
              `urlspool scan --into`, and prune again"
         ));
     }
-    // After its files were looked for: else a file system could have been unmounted in between.
+    // Checked after looking for the files; otherwise the file system could be unmounted in between.
     check_roots(roots)?;
     for root in roots {
         if !known.iter().any(|known| known.starts_with(root)) {
@@ -152,7 +153,7 @@ pub(super) fn missing_files(
     Ok(gone)
 }
 
-/// Checks that each root of a removal is there and holds a file.
+/// Checks that each root exists and contains a file.
 pub(super) fn check_roots(roots: &[PathBuf]) -> Result<(), LoadError> {
     let wrong = roots
         .iter()
@@ -167,13 +168,13 @@ pub(super) fn check_roots(roots: &[PathBuf]) -> Result<(), LoadError> {
     }
 }
 
-/// Returns the innermost root that holds a path.
+/// Returns the innermost root that contains a path.
 fn root_of(path: &Path, is_root: impl Fn(&Path) -> bool) -> Option<&Path> {
     path.ancestors().find(|folder| is_root(folder))
 }
 
 /// Returns `true` if a root is standard input, a file that is not empty, or a folder with a file in
-/// it. That of a file system that is not mounted is none of these.
+/// it. The root of an unmounted file system is none of these.
 fn holds_files(root: &Path) -> bool {
     match root.metadata() {
         Ok(found) if found.is_dir() => {
@@ -195,7 +196,7 @@ fn path_hash(path: &Path) -> u128 {
     hash_pieces(&[path.as_os_str().as_encoded_bytes()])
 }
 
-/// Returns `true` if there is certainly nothing at a path. A folder that cannot be read may hold
+/// Returns `true` if the path certainly does not exist. A folder that cannot be read may contain
 /// it.
 fn is_missing(path: &Path) -> bool {
     use io::ErrorKind::{NotADirectory, NotFound};
@@ -203,14 +204,12 @@ fn is_missing(path: &Path) -> bool {
         .is_err_and(|error| matches!(error.kind(), NotFound | NotADirectory))
 }
 
-/// The messages of the Maildirs in which rows name files that are missing. Each Maildir is listed
-/// once.
+/// Messages in the Maildirs of missing files. Each Maildir is listed once.
 #[derive(Debug, Default)]
 struct RenamedMessages {
-    /// Hashes of the names of messages that have rows of a file that exists.
+    /// Hashes of message names whose rows name an existing file.
     stored: HashSet<u128>,
-    /// The names of the messages in Maildirs that were listed; `None` for one that cannot be
-    /// listed.
+    /// Hashes of the message names in each listed Maildir; `None` if it cannot be listed.
     listed: HashMap<PathBuf, Option<HashSet<u128>>>,
 }
 
@@ -222,8 +221,8 @@ impl RenamedMessages {
         }
     }
 
-    /// Returns `true` if the message of a missing file may be in its Maildir under another name of
-    /// which there are no rows. All files that exist were added before.
+    /// Returns `true` if the message of a missing file may be in its Maildir under another name
+    /// that has no rows. All existing files must have been added before.
     fn hold(&mut self, path: &Path) -> bool {
         let Some(maildir) = maildir_of(path) else {
             return false;
@@ -238,7 +237,7 @@ impl RenamedMessages {
     }
 }
 
-/// Returns the Maildir that holds a file; `None` if the file is in none.
+/// Returns the Maildir that contains a file, if any.
 fn maildir_of(path: &Path) -> Option<&Path> {
     (path_hint(path) == FormatHint::Maildir).then(|| path.ancestors().nth(2))?
 }

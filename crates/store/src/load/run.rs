@@ -1,5 +1,5 @@
-//! The entry of a load: opens the target, loads the inputs, and follows folders of segments, each
-//! of which is loaded when it is sealed.
+//! Entry point of a load: opens the target, loads the inputs, and follows folders of segments,
+//! loading each segment once it is sealed.
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
@@ -28,12 +28,13 @@ use urlspool_sources::read;
 use urlspool_sources::walk::DeviceInode;
 use urlspool_text::limits::{LOAD_FOLLOW_MS, LOAD_RETRY_MS};
 
-/// Loads records. Returns the numbers of the load; with [`LoadMode::Follow`] when it was stopped.
+/// Loads records and returns the counts. With [`LoadMode::Follow`], returns when the load is
+/// stopped.
 ///
 /// # Errors
 ///
-/// The target cannot be used, or the input contradicts it. What was committed before stays; the
-/// load can be repeated.
+/// The target cannot be used, or the input contradicts it. Committed rows stay, and the load can be
+/// repeated.
 pub fn load(job: &LoadJob, report: &mut dyn FnMut(LoadEvent<'_>)) -> Result<LoadCounts, LoadError> {
     if job.mode == LoadMode::Prune {
         check_is_there(&job.target)?;
@@ -59,14 +60,14 @@ pub fn load(job: &LoadJob, report: &mut dyn FnMut(LoadEvent<'_>)) -> Result<Load
     Ok(loader.counts)
 }
 
-/// Loads the records that `scan` feeds, which runs on a thread of its own. Returns the result of the
-/// scan and the numbers of the load. The inputs of the job have no meaning. If the feed is not ended,
-/// the rows that were not committed are dropped.
+/// Loads the records that `scan` feeds from a separate thread. Returns the result of the scan and
+/// the counts of the load. The inputs of the job are ignored. If the feed is dropped without an
+/// end, uncommitted rows are discarded.
 ///
 /// # Errors
 ///
-/// The target cannot be opened, so that nothing was scanned; or the load has failed, which ended the
-/// scan early.
+/// The target cannot be opened, in which case nothing was scanned, or the load failed, which ended
+/// the scan early.
 pub fn load_scan<T: Send>(
     job: &LoadJob,
     report: &mut dyn FnMut(LoadEvent<'_>),
@@ -83,7 +84,7 @@ pub fn load_scan<T: Send>(
             LoadError::io(format!("cannot start a thread: {error}")).caused_by(error)
         })?;
         let loaded = loader.load_scan(&records);
-        // So that a scan that waits for a failed load ends.
+        // Ends a scan that is blocked on a failed load.
         drop(records);
         let scanned = scanning.join();
         let scanned = scanned.unwrap_or_else(|panic| std::panic::resume_unwind(panic));
@@ -91,7 +92,7 @@ pub fn load_scan<T: Send>(
     })
 }
 
-/// Checks that a database from which rows are removed is there: it would be created.
+/// Checks that the database to prune exists; opening it would create it.
 fn check_is_there(target: &TargetName) -> Result<(), LoadError> {
     match target {
         TargetName::Sqlite(path) if !path.exists() => Err(LoadError::unusable(format!(
@@ -102,13 +103,13 @@ fn check_is_there(target: &TargetName) -> Result<(), LoadError> {
     }
 }
 
-/// Checks, before a database is created, that the inputs are there, and that none of them is mail
-/// that was not scanned, a table or a database.
+/// Checks, before a database is created, that the inputs exist, and that none of them is unscanned
+/// mail, a table or a database.
 fn check_inputs(job: &LoadJob) -> Result<(), LoadError> {
     for input in &job.inputs {
         let is_followed = job.mode == LoadMode::Follow;
         if input == Path::new("-") {
-            // Segments may be followed before it ends.
+            // With `--follow`, loading may start before standard input ends.
             if !is_followed {
                 let start = read::peek_stdin().map_err(|error| nothing_loaded(input, error))?;
                 check_start(&start, "standard input", "-", &job.target)?;
@@ -117,7 +118,7 @@ fn check_inputs(job: &LoadJob) -> Result<(), LoadError> {
         }
         let found = match fs::metadata(input) {
             Ok(found) => found,
-            // One that is followed may appear.
+            // A followed input may appear later.
             Err(_) if is_followed => continue,
             Err(error) => return Err(nothing_loaded(input, error)),
         };
@@ -129,7 +130,7 @@ fn check_inputs(job: &LoadJob) -> Result<(), LoadError> {
         } else if found.is_file() {
             match start_of(input) {
                 Ok(start) => check_start(&start, &name, &name, &job.target)?,
-                // Of several inputs the others are loaded.
+                // The load continues with the other inputs.
                 Err(error) if job.inputs.len() == 1 => return Err(nothing_loaded(input, error)),
                 Err(_) => {}
             }
@@ -144,8 +145,8 @@ fn nothing_loaded(input: &Path, error: io::Error) -> LoadError {
     LoadError::unusable(message).caused_by(error)
 }
 
-/// Checks that an input that begins with these bytes may hold records. `name` is its name in a
-/// sentence, `path` that of an argument.
+/// Checks that an input starting with these bytes may contain records. `name` is its name in
+/// messages, `path` its name as an argument.
 fn check_start(start: &[u8], name: &str, path: &str, target: &TargetName) -> Result<(), LoadError> {
     if start.starts_with(DATABASE_START) {
         return Err(LoadError::unusable(format!(
@@ -165,10 +166,10 @@ fn check_start(start: &[u8], name: &str, path: &str, target: &TargetName) -> Res
     Err(unscanned(name, path, target))
 }
 
-/// The first bytes of a database.
+/// First bytes of a `SQLite` database.
 const DATABASE_START: &[u8] = b"SQLite format 3\0";
 
-/// The error of mail.
+/// Returns the error for an input that looks like mail.
 fn unscanned(name: &str, path: &str, target: &TargetName) -> LoadError {
     let target = match target {
         TargetName::Sqlite(path) => path.display().to_string(),
@@ -179,7 +180,7 @@ fn unscanned(name: &str, path: &str, target: &TargetName) -> LoadError {
     ))
 }
 
-/// A file that is both read and written would be neither records nor a database.
+/// Refuses a target that is also an input: the load would read its own output.
 fn refuse_target_among_inputs(job: &LoadJob) -> Result<(), LoadError> {
     let TargetName::Sqlite(target) = &job.target else {
         return Ok(());
@@ -204,7 +205,7 @@ fn identity(path: &Path) -> Option<DeviceInode> {
     fs::metadata(path).ok().map(|found| DeviceInode::of(&found))
 }
 
-/// Returns `true` if a target that is missing will be an input as soon as it was created.
+/// Returns `true` if a missing target becomes an input once it is created.
 fn is_input_after_creation(target: &Path, arguments: &[PathBuf]) -> bool {
     let name = target.file_name().unwrap_or_default();
     let parent = target.parent().unwrap_or(target);
@@ -238,8 +239,8 @@ fn open<'r>(job: &LoadJob, report: &SharedReport<'r>) -> Result<Box<dyn Target +
     }
 }
 
-/// Repeats work while the target cannot be reached, and while another loader holds it; `None` if the
-/// load is stopped meanwhile.
+/// Retries while the target cannot be reached or another load has locked it. Returns `None` if the
+/// load is stopped first.
 fn patiently<T>(
     report: &SharedReport<'_>,
     stop: &AtomicBool,
@@ -254,12 +255,11 @@ fn patiently<T>(
     Ok(None)
 }
 
-/// Loads the inputs, and then the segments that appear in the folders among them, until the load is
-/// stopped.
+/// Loads the inputs, then new segments in folders among them, until the load is stopped.
 fn follow(loader: &mut Loader<'_>, arguments: &[PathBuf]) -> Result<(), LoadError> {
     let (report, stop) = (Rc::clone(&loader.report), Arc::clone(&loader.stop));
     if arguments.iter().any(|path| path == Path::new("-")) {
-        // Standard input is read once.
+        // Standard input can be read only once.
         loader.load_all(arguments)?;
     } else {
         patiently(&report, &stop, || loader.load_all(arguments))?;
@@ -280,7 +280,7 @@ fn follow(loader: &mut Loader<'_>, arguments: &[PathBuf]) -> Result<(), LoadErro
         thread::sleep(Duration::from_millis(LOAD_FOLLOW_MS));
         for folder in &mut folders {
             match folder.load_new(loader) {
-                // The others may be loaded meanwhile.
+                // The other folders may still be loaded.
                 Err(error) if error.is_temporary() => pause(&report, &stop, &error),
                 result => result?,
             }
@@ -289,7 +289,7 @@ fn follow(loader: &mut Loader<'_>, arguments: &[PathBuf]) -> Result<(), LoadErro
     Ok(())
 }
 
-/// Reports an error that may pass, and waits before the next attempt, unless the load is stopped.
+/// Reports a temporary error and waits before the next attempt, unless the load is stopped.
 fn pause(report: &SharedReport<'_>, stop: &AtomicBool, error: &LoadError) {
     report.borrow_mut()(LoadEvent::Paused(error));
     for _ in 0..LOAD_RETRY_MS / LOAD_FOLLOW_MS {
@@ -299,8 +299,8 @@ fn pause(report: &SharedReport<'_>, stop: &AtomicBool, error: &LoadError) {
     }
 }
 
-/// Values by which a segment is recognized without reading it: the file, the seconds and nanoseconds
-/// since 1970 of its last change, and its length.
+/// Values that identify a segment without reading it: the file, its modification time in seconds
+/// and nanoseconds since 1970, and its length.
 type SegmentVersion = (DeviceInode, (i64, i64), u64);
 
 fn segment_version(path: &Path) -> Option<SegmentVersion> {
@@ -309,13 +309,13 @@ fn segment_version(path: &Path) -> Option<SegmentVersion> {
     Some((DeviceInode::of(&found), modified, found.len()))
 }
 
-/// A folder of segments.
+/// A followed folder of segments.
 struct FollowedFolder {
     path: PathBuf,
-    /// Segments that were loaded and not yet removed. One that another instance writes under the
-    /// same name is another file.
+    /// Loaded segments that still exist. If another instance writes a segment under the same name,
+    /// it is a different file and counts as new.
     loaded: BTreeMap<PathBuf, SegmentVersion>,
-    /// `true` if it could not be listed the last time, which is reported once.
+    /// `true` if the last listing failed. The failure is reported once.
     has_failed: bool,
 }
 
@@ -345,7 +345,8 @@ impl FollowedFolder {
         if !segments.is_empty() {
             loader.load_segments(segments)?;
         }
-        // Those without a sidecar are not loaded, and those that are not listed are gone.
+        // Segments without a sidecar are not loaded yet. Segments that are no longer listed are
+        // gone.
         listed.retain(|path, version| new.contains(path) || self.loaded.get(path) == Some(version));
         self.loaded = listed;
         Ok(())

@@ -1,5 +1,4 @@
-//! A search: its conditions, and its matches in a database of `SQLite`; and the citations of a URL,
-//! or of the URLs of a host or a domain.
+//! Searches of a `SQLite` database, and the citations of a URL, a host or a domain.
 
 use std::path::Path;
 
@@ -16,12 +15,12 @@ use urlspool_record::record::list_texts;
 use urlspool_text::parse::key;
 use urlspool_text::repair::{Repair, UrlEvidence};
 
-/// Searches the database at `path`, and gives each match to `found` until that returns `false`, in
-/// the order of [`SearchOrder`].
+/// Searches the database at `path` and passes each match to `found`, in the order of the query's
+/// [`SearchOrder`]. Stops when `found` returns `false`.
 ///
 /// # Errors
 ///
-/// The database cannot be read, or is not one that `urlspool load` made.
+/// The database cannot be read, or was not made by `urlspool load`.
 pub fn search<E: From<LoadError>>(
     path: &Path,
     query: &SearchQuery,
@@ -40,11 +39,11 @@ pub fn search<E: From<LoadError>>(
     })
 }
 
-/// Returns the URLs in the database at `path` that were found whole, as evidence for joins.
+/// Returns the complete URLs in the database at `path`, which serve as evidence for joins.
 ///
 /// # Errors
 ///
-/// The database cannot be read, or is not one that `urlspool load` made.
+/// The database cannot be read, or was not made by `urlspool load`.
 pub fn evidence_of_database(path: &Path, max_urls: usize) -> Result<UrlEvidence, LoadError> {
     let db = open_to_read(path)?;
     let mut evidence = UrlEvidence::new(max_urls);
@@ -73,22 +72,22 @@ pub fn evidence_of_database(path: &Path, max_urls: usize) -> Result<UrlEvidence,
     Ok(evidence)
 }
 
-/// A thing whose citations are wanted.
+/// Subject of a search for citations.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum CitedThing {
-    /// A URL, in any spelling that has the same key ([`urlspool_text::parse::key`]).
+    /// A URL, in any spelling with the same key ([`urlspool_text::parse::key`]).
     Url(String),
-    /// A host, or a registrable domain with all its hosts, as records have them
+    /// A host, or a registrable domain with all its hosts, as written in records
     /// ([`urlspool_text::parse::host_name`]).
     Host(String),
 }
 
-/// Finds the citations of a thing in the database at `path`, and gives each to `found` until that
-/// returns `false`.
+/// Finds citations in the database at `path` and passes each to `found`. Stops when `found` returns
+/// `false`.
 ///
 /// # Errors
 ///
-/// The database cannot be read, or is not one that `urlspool load` made.
+/// The database cannot be read, or was not made by `urlspool load`.
 pub fn citations<E: From<LoadError>>(
     path: &Path,
     thing: &CitedThing,
@@ -107,7 +106,7 @@ pub fn citations<E: From<LoadError>>(
     })
 }
 
-/// Passes the rows of a query to `found` until that returns `false`.
+/// Passes the rows of a query to `found` until it returns `false`.
 fn each_found<E: From<LoadError>>(
     path: &Path,
     db: &Connection,
@@ -126,14 +125,14 @@ fn each_found<E: From<LoadError>>(
     Ok(())
 }
 
-/// Returns the citation that a row of `urls` is; `None` if there is no such row.
+/// Returns the citation in a row of `urls`, or `None` if the row does not exist.
 pub fn citation_of_row(db: &Connection, id: i64) -> rusqlite::Result<Option<Citation>> {
     let sql = format!("{COLUMNS}, {CONVERSATION} FROM urls {TABLES} WHERE urls.id = ?1");
     let mut statement = db.prepare_cached(&sql)?;
     statement.query_row([id], citation).optional()
 }
 
-/// The columns that [`citation`] reads beside those of [`found_row`].
+/// Columns that [`citation`] reads in addition to the columns of [`found_row`].
 const CONVERSATION: &str =
     "urls.quote_depth, messages.list_id, messages.newsgroups, messages.reference_ids";
 
@@ -149,7 +148,7 @@ fn citation(row: &Row<'_>) -> rusqlite::Result<Citation> {
     })
 }
 
-/// Returns the texts of a column.
+/// Returns the texts in a list column.
 fn texts(row: &Row<'_>, column: &str) -> rusqlite::Result<Vec<String>> {
     let list: Option<String> = row.get(column)?;
     Ok(list_texts(list.as_deref().unwrap_or_default()))
@@ -182,50 +181,50 @@ fn found_row(row: &Row<'_>) -> rusqlite::Result<FoundRow> {
     })
 }
 
-/// Conditions of a search, all of which must hold.
+/// Conditions of a search. All of them must hold.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SearchQuery {
-    /// Words of which each must occur in the URL, the text of the link, the subject, the sender or
-    /// the text around the URL, as users write them: `goph*` is the beginning of a word, `-lamp`
-    /// must not occur, and an argument of several words, or the part of one in quotes, is a phrase.
+    /// Words to find in the URL, the link text, the subject, the sender or the text around the URL.
+    /// All must occur. `goph*` matches a prefix, and `-lamp` must not occur. An argument of several
+    /// words is a phrase, as is a quoted part of an argument.
     pub words: Vec<String>,
-    /// The scheme of the URL.
+    /// Scheme of the URL.
     pub scheme: Option<String>,
     /// A registrable domain with all its hosts.
     pub domain: Option<String>,
-    /// A URL in any spelling that has the same key ([`urlspool_text::parse::key`]).
+    /// A URL in any spelling with the same key ([`urlspool_text::parse::key`]).
     pub url: Option<String>,
-    /// A text in the sender; ASCII letters match in both cases.
+    /// A substring of the sender. ASCII letters match in both cases.
     pub sender: Option<String>,
-    /// The `List-Id` of a list, or a newsgroup; ASCII letters match in both cases.
+    /// `List-Id` of a mailing list, or a newsgroup. ASCII letters match in both cases.
     pub list: Option<String>,
-    /// A host, or a registrable domain with all its hosts, as records have them
+    /// A host, or a registrable domain with all its hosts, as written in records
     /// ([`urlspool_text::parse::host_name`]).
     pub host: Option<String>,
     /// A hazard, by its name in records.
     pub hazard: Option<String>,
-    /// The earliest date: the first second, in seconds since 1970.
+    /// Start of the period, in seconds since 1970, inclusive.
     pub since: Option<i64>,
-    /// The first second after the latest date.
+    /// End of the period, in seconds since 1970, exclusive.
     pub until: Option<i64>,
     /// Maximum number of matches.
     pub limit: Option<u64>,
-    /// The order of the matches.
+    /// Order of the matches.
     pub order: SearchOrder,
 }
 
-/// Order of the matches. Those without a plausible date come last; those of one time in the order
-/// of their files and places.
+/// Order of the matches. Matches without a plausible date come last. Matches with equal dates are
+/// ordered by file and position.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum SearchOrder {
-    /// The last citations first.
+    /// Latest citations first.
     #[default]
     Newest,
-    /// The first citations first.
+    /// Earliest citations first.
     Oldest,
 }
 
-/// The columns that [`found_row`] reads.
+/// Columns that [`found_row`] reads.
 const COLUMNS: &str =
     "SELECT urls.record_id, urls.url, urls.fragment, urls.confidence, urls.region, urls.anchor,
   sources.path, sources.path_b64, sources.member, sources.member_b64, urls.start, urls.\"end\",
@@ -235,10 +234,10 @@ const COLUMNS: &str =
 const TABLES: &str =
     "JOIN messages ON messages.id = urls.message JOIN sources ON sources.id = urls.source";
 
-/// The condition of the links with a key.
+/// Condition for links with a key.
 const WITH_KEY: &str = "urls.link IN (SELECT id FROM links WHERE key = ?)";
 
-/// The condition of the links of a host, or of a registrable domain.
+/// Condition for links of a host or a registrable domain.
 const WITH_HOST: &str = "urls.link IN (SELECT id FROM links WHERE host = ? UNION SELECT id FROM \
     links WHERE domain = ?)";
 
@@ -249,8 +248,8 @@ pub fn key_of(url: &str) -> String {
 }
 
 impl SearchOrder {
-    /// Returns the clause of SQL. Matches of one time come in the order of their files and places,
-    /// and at last of their keys, so that it is the same in whatever order they were loaded.
+    /// Returns the `ORDER BY` clause. Matches with equal dates are ordered by file and position,
+    /// and finally by key, which makes the order independent of the order of loading.
     fn clause(self) -> &'static str {
         match self {
             SearchOrder::Newest => {
@@ -266,8 +265,8 @@ impl SearchOrder {
 }
 
 impl SearchQuery {
-    /// Returns the conditions as a clause `WHERE` for the table `urls`, with the values of its
-    /// parameters; an empty clause without conditions.
+    /// Returns the conditions as a `WHERE` clause for the table `urls`, with the values of its
+    /// parameters. Without conditions the clause is empty.
     pub fn filter(&self) -> rusqlite::Result<(String, Vec<Value>)> {
         let Phrases { wanted, excluded } = self.phrases()?;
         let wanted = full_text(&wanted, " AND ");
@@ -296,7 +295,7 @@ impl SearchQuery {
         Ok((filter, values))
     }
 
-    /// Returns the conditions beside the words, in SQL, with their values as rows have them.
+    /// Returns all conditions except the words, as SQL and the value to compare with.
     fn conditions(&self) -> impl Iterator<Item = (&'static str, String)> {
         let lower = |text: &String| text.to_ascii_lowercase();
         let conditions = [
@@ -308,7 +307,8 @@ impl SearchQuery {
             ),
             (WITH_KEY, self.url.as_deref().map(key_of)),
             (
-                "urls.message IN (SELECT id FROM messages WHERE instr(lower(sender), lower(?)) > 0)",
+                "urls.message IN (SELECT id FROM messages WHERE instr(lower(sender), lower(?)) > \
+                    0)",
                 self.sender.clone(),
             ),
             (
@@ -317,7 +317,7 @@ impl SearchQuery {
                    OR EXISTS (SELECT 1 FROM json_each(newsgroups) WHERE lower(value) = lower(?)))",
                 self.list.clone(),
             ),
-            // The names in the list have no quotation marks.
+            // Hazard names in the list contain no quotation marks.
             (
                 "instr(urls.hazards, '\"' || ? || '\"') > 0",
                 self.hazard.clone(),
@@ -329,14 +329,14 @@ impl SearchQuery {
         given.filter_map(|(sql, value)| value.map(|value| (sql, value)))
     }
 
-    /// Returns `true` if the words are not longer, and not more, than a search may have. An index
-    /// takes minutes for a phrase of thousands, and cannot be interrupted.
+    /// Returns `true` if the words are within the limits on length and number. Searching for a
+    /// phrase of thousands of words takes minutes and cannot be interrupted.
     #[must_use]
     pub fn is_searchable(&self) -> bool {
         self.phrases().is_ok_and(|phrases| phrases.check().is_ok())
     }
 
-    /// Returns the marker of the words in passages.
+    /// Returns the marker for the words in passages.
     pub fn marker(&self) -> rusqlite::Result<Marker> {
         Marker::new(self.phrases()?.wanted)
     }
@@ -346,15 +346,15 @@ impl SearchQuery {
         Phrases::parse(&self.words)
     }
 
-    /// Returns the statement of SQL that finds the rows, with the values of its parameters.
+    /// Returns the SQL statement that finds the rows, with the values of its parameters.
     fn statement(&self) -> rusqlite::Result<(String, Vec<Value>)> {
         let (filter, values) = self.filter()?;
-        // `LIMIT` takes no larger number.
+        // Larger numbers are not valid in `LIMIT`.
         let limit = self.limit.map(|limit| limit.min(i64::MAX.unsigned_abs()));
         let limit = limit.map_or_else(String::new, |limit| format!(" LIMIT {limit}"));
         let order = self.order.clause();
-        // Only what the order needs is sorted. A cross join keeps its order: the matches are found
-        // first.
+        // The inner query sorts only the columns that the order needs. A cross join is not
+        // reordered, which makes SQLite find the matches first.
         let sql = format!(
             "{COLUMNS} FROM (SELECT urls.id AS found FROM urls CROSS JOIN sources ON sources.id = \
              urls.source{filter} {order}{limit}) JOIN urls ON urls.id = found {TABLES} {order}"
@@ -362,26 +362,26 @@ impl SearchQuery {
         Ok((sql, values))
     }
 
-    /// Returns `true` if there is any condition.
+    /// Returns `true` if there is at least one condition.
     #[must_use]
     pub fn has_condition(&self) -> bool {
-        // A sign that Unicode counts among the letters may be none in the index.
+        // A symbol that Unicode counts as a letter may be a separator in the index.
         let has_word = || self.phrases().map_or(true, |phrases| !phrases.is_empty());
         self.conditions().next().is_some() || has_word()
     }
 }
 
-/// Returns phrases as a query of FTS5; `None` if there are none.
+/// Returns phrases as an FTS5 query, or `None` if there are none.
 fn full_text(phrases: &[Phrase], operator: &str) -> Option<String> {
     let quoted = phrases.iter().map(|phrase| {
-        let star = if phrase.is_beginning { " *" } else { "" };
+        let star = if phrase.is_prefix { " *" } else { "" };
         format!("\"{}\"{star}", phrase.words.join(" "))
     });
     let quoted: Vec<_> = quoted.collect();
     (!quoted.is_empty()).then(|| quoted.join(operator))
 }
 
-/// The date of a second, as records have it.
+/// Formats a time as a date in records.
 fn instant(unix: i64) -> String {
     jiff::Timestamp::from_second(unix).map_or_else(|_| String::new(), |time| time.to_string())
 }
@@ -411,7 +411,7 @@ mod tests {
     }
 
     #[test]
-    fn words_without_letters_are_no_condition() {
+    fn words_without_letters_or_digits_set_no_condition() {
         let has_condition = |words: &[&str]| {
             let words = words.iter().map(|word| (*word).to_owned()).collect();
             let query = SearchQuery {
@@ -421,7 +421,7 @@ mod tests {
             query.has_condition()
         };
         assert!(has_condition(&["-lamp"]) && has_condition(&["*", "\u{5317}"]));
-        // For Unicode a circled letter is alphabetic, for the index it is a sign.
+        // Unicode counts a circled letter as alphabetic; the index treats it as a separator.
         assert!(!has_condition(&["\u{24B6}", "-\u{24B6}", "*", "-\"\"", ""]));
     }
 

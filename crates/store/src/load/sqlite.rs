@@ -1,7 +1,7 @@
-//! The target `SQLite`: one file, which plain SQL can read.
+//! The `SQLite` target: one file, readable with plain SQL.
 //!
-//! The rows of a batch are written in one transaction, which begins with the lock for writing:
-//! between its begin and its commit nobody else changes the tables, so that identifiers can be kept
+//! The rows of a batch are written in one transaction that takes the write lock when it starts. No
+//! other program changes the tables during the transaction, which is why identifiers can be cached
 //! in memory.
 
 mod connection;
@@ -26,28 +26,29 @@ use link_updates::LinkUpdates;
 use rows::{RowIds, RowParents, RowStatements, next_id};
 use urlspool_record::record::FieldId;
 
-/// A database file that is being loaded.
+/// A database file being loaded.
 pub(super) struct SqliteTarget {
     db: Connection,
     path: PathBuf,
     file: DatabaseFile,
     batch: SqliteBatch,
     links: LinkUpdates,
-    /// `PRAGMA data_version` of the last transaction: another one if another program wrote since.
+    /// `PRAGMA data_version` at the last transaction. It differs if another program has written
+    /// since.
     data_version: Option<i64>,
     /// `true` from [`Target::begin_replacing`] to the commit.
     is_replacing: bool,
 }
 
-/// Values that hold until the end of a transaction.
+/// Values that are valid for one transaction.
 #[derive(Debug, Default)]
 struct SqliteBatch {
-    /// The day of loading.
+    /// Day of loading.
     today: String,
-    /// Identifier of the next row of `urls`.
+    /// Identifier of the next row in `urls`.
     next_url: i64,
     ids: RowIds,
-    /// `true` if the database held the last row of the input already.
+    /// `true` if the last input row was already in the database.
     was_known: bool,
     changed: ChangedRows,
     /// `true` if rows were removed.
@@ -79,7 +80,7 @@ impl SqliteTarget {
         result.map_err(|error| sqlite_error(&self.path, error))
     }
 
-    /// Adds the rows that are not there.
+    /// Adds the rows that are not in the database yet.
     fn put_rows(&mut self, rows: &[LoadRow<'_>]) -> rusqlite::Result<()> {
         let mut statements = RowStatements::prepare(&self.db)?;
         for row in rows {
@@ -116,15 +117,16 @@ impl SqliteTarget {
 }
 
 impl SqliteBatch {
-    /// Adds the row of a record, and what it refers to, unless it is there. A row that is there
-    /// belongs to the mailbox for which the record was loaded last.
+    /// Adds the row of a record and the rows it refers to, unless the record has a row. An existing
+    /// row is moved to the mailbox of the latest record.
     fn put(
         &mut self,
         links: &mut LinkUpdates,
         statements: &mut RowStatements<'_>,
         row: &LoadRow<'_>,
     ) -> rusqlite::Result<()> {
-        // Known rows follow each other. Then a lookup is cheaper than a row that is not added.
+        // Known rows tend to be consecutive. For them a lookup is cheaper than an insert that
+        // conflicts.
         let mut known = None;
         if self.was_known {
             known = statements.find_url(row)?;
@@ -141,7 +143,8 @@ impl SqliteBatch {
         Ok(())
     }
 
-    /// Adds the row of a record, and what it refers to. Returns `false` if it is there.
+    /// Adds the row of a record and the rows it refers to. Returns `false` if the record already
+    /// has a row.
     fn add(
         &mut self,
         links: &mut LinkUpdates,
@@ -246,10 +249,10 @@ impl Target for SqliteTarget {
         Ok(())
     }
 
-    /// A file that is moved after this check takes the rows along, without its log.
+    /// If the file is moved after this check, the rows move with it: they are no longer in the log.
     fn check_kept(&mut self) -> Result<(), LoadError> {
         self.file.check_place()?;
-        // The merge may write a part of what was truncated.
+        // Merging the log may rewrite part of a truncated file, so check before and after.
         self.file.check_whole(&self.db)?;
         connection::merge_log(&self.db, &self.path)?;
         self.file.check_whole(&self.db)?;
@@ -257,7 +260,8 @@ impl Target for SqliteTarget {
     }
 
     fn roll_back(&mut self) {
-        // If it fails, the transaction was rolled back already, or ends with the connection.
+        // If this fails, the transaction is already rolled back, or will be when the connection
+        // closes.
         let _ = self.db.execute_batch("ROLLBACK");
         self.links.forget();
         self.is_replacing = false;

@@ -1,4 +1,4 @@
-//! Statistics of records: of lines, and of the rows of a database that was loaded.
+//! Statistics of records, read from lines or from the rows of a database.
 
 use std::path::{Path, PathBuf};
 
@@ -15,19 +15,19 @@ use crate::stats::{Stats, StatsRow, list_names};
 use urlspool_mail::decode::CitedDate;
 use urlspool_record::record::{FieldId, LoadedRecord, LoadedValue, RecordLine, list_texts};
 
-/// Statistics of records that were read.
+/// Statistics of records in files.
 #[derive(Debug)]
 pub struct ReadStats {
-    /// The statistics of all records.
+    /// Statistics of all records.
     pub stats: Stats,
-    /// Lines that are no records, and inputs that could not be read, or not to their end.
+    /// Number of lines that are not records, and of inputs that could not be read to the end.
     pub failures: u64,
 }
 
 /// Returns the statistics of the records in files, in the files of folders, and on standard input
-/// (`-`). What is none, or cannot be read, is reported, and the others are counted.
+/// (`-`). Reports lines that are not records and inputs that cannot be read, and counts the rest.
 ///
-/// Records of messages that are gone since are counted too.
+/// Includes records of messages that have since gone.
 pub fn stats_of_records(paths: &[PathBuf], report: &mut dyn FnMut(LoadEvent<'_>)) -> ReadStats {
     let mut read = ReadStats {
         stats: Stats::default(),
@@ -95,13 +95,13 @@ impl StatsRow for LoadedRecord {
 /// A row of [`ROWS`].
 struct DatabaseRow<'r> {
     row: &'r Row<'r>,
-    /// `true` for the match of a search. Mailing lists are counted among newsgroups then, since one
-    /// name may be both, and dates by the present day.
+    /// `true` for a search match. Mailing lists are then counted as newsgroups, since a name may be
+    /// both, and dates are compared with the current day.
     is_match: bool,
 }
 
-/// The fields of [`ROWS`], in their order; before them the source and the message, after them
-/// `cited`.
+/// Fields of [`ROWS`], in order. The query returns the source and the message before them, and
+/// `cited` after them.
 const FIELDS: [FieldId; 11] = [
     FieldId::MessageDate,
     FieldId::MessageFrom,
@@ -116,15 +116,18 @@ const FIELDS: [FieldId; 11] = [
     FieldId::UnwrappedBy,
 ];
 
-const ROWS: &str = "SELECT urls.source, urls.message, messages.date, messages.sender, messages.list_id, messages.newsgroups,
-    ifnull(links.key, urls.url), urls.scheme, urls.host, urls.domain, urls.wrapper, urls.repairs, urls.unwrapped_by, urls.cited
-  FROM urls CROSS JOIN messages ON messages.id = urls.message LEFT JOIN links ON links.id = urls.link";
+const ROWS: &str = "SELECT urls.source, urls.message, messages.date, messages.sender, \
+    messages.list_id, messages.newsgroups,
+    ifnull(links.key, urls.url), urls.scheme, urls.host, urls.domain, urls.wrapper, urls.repairs, \
+    urls.unwrapped_by, urls.cited
+  FROM urls CROSS JOIN messages ON messages.id = urls.message LEFT JOIN links ON links.id = \
+  urls.link";
 
-/// A day after all days.
+/// A day after all real days.
 const NO_DAY: &str = "9999-99-99";
 
 impl DatabaseRow<'_> {
-    /// Returns the text of a column; `None` if somebody changed the database.
+    /// Returns the text of a column, or `None` if it is not text because the database was edited.
     fn column(&self, column: usize) -> Option<&str> {
         let value = self.row.get_ref(column).ok()?;
         value.as_str_or_null().ok()?
@@ -166,30 +169,30 @@ impl StatsRow for DatabaseRow<'_> {
         ) {
             (Some(cited), _) => CitedDate::Usable(cited),
             (None, CitedDate::Unknown) => CitedDate::Unknown,
-            // The load found it after its day: that day may have come since.
+            // The date was in the future when it was loaded, though it may have passed since.
             (None, CitedDate::Usable(_) | CitedDate::Later) => CitedDate::Later,
         }
     }
 }
 
-/// Returns the statistics of the database at `path`. It holds each record once, also one that was
-/// found in copies of a message.
+/// Returns the statistics of the database at `path`. It contains each record once, even if copies
+/// of a message contain it.
 ///
 /// # Errors
 ///
-/// The database cannot be read, or is not one that `urlspool load` made.
+/// The database cannot be read, or was not made by `urlspool load`.
 pub fn stats_of_database(path: &Path) -> Result<Stats, LoadError> {
-    // Messages follow each other as they were loaded; one that was loaded in parts is begun again.
+    // Rows of a message are consecutive, unless the message was loaded in parts.
     stats_of_rows(path, "ORDER BY urls.id", Vec::new(), false)
 }
 
-/// Returns the numbers of URLs by domain, host, scheme, newsgroup and year among the matches of a
-/// search in the database at `path`. Mailing lists are counted among the newsgroups. The limit of
-/// the search has no effect.
+/// Returns counts by domain, host, scheme, newsgroup and year of the URLs that a search in the
+/// database at `path` matches. Mailing lists are counted as newsgroups. The limit of the search is
+/// ignored.
 ///
 /// # Errors
 ///
-/// The database cannot be read, or is not one that `urlspool load` made.
+/// The database cannot be read, or was not made by `urlspool load`.
 pub fn stats_of_matches(path: &Path, query: &SearchQuery) -> Result<Stats, LoadError> {
     let named = |error| sqlite_error(path, error);
     query.phrases().map_err(named)?.check()?;
@@ -197,7 +200,7 @@ pub fn stats_of_matches(path: &Path, query: &SearchQuery) -> Result<Stats, LoadE
     stats_of_rows(path, &filter, values, true)
 }
 
-/// Returns the statistics of the rows of a query, whose end is `rest`.
+/// Returns the statistics of the rows of a query that ends with `rest`.
 fn stats_of_rows(
     path: &Path,
     rest: &str,

@@ -1,4 +1,4 @@
-//! Targets: what takes rows, and commits them together with the segments that they came from.
+//! Targets take rows and commit them together with the segments they came from.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
@@ -12,34 +12,35 @@ use urlspool_mail::decode::{CitedDate, FIRST_MESSAGE_DAY};
 use urlspool_record::record::{FieldId, GoneLine, LoadedRecord};
 use urlspool_text::limits::LOAD_PENDING_GONE;
 
-/// The name of a segment: no two segments of one daemon have the same.
+/// Identity of a segment. No two segments of one daemon share it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct SegmentId {
-    /// Identifier of the state that wrote it.
+    /// Identifier of the daemon state that wrote the segment.
     pub(super) instance: String,
-    /// Number of times that the state had been rebuilt.
+    /// Number of times that state had been rebuilt.
     pub(super) epoch: u64,
     /// Number of the segment.
     pub(super) seq: u64,
-    /// Hash of its lines, in hexadecimal digits.
+    /// Hash of the segment's lines, in hexadecimal.
     pub(super) hash: String,
 }
 
 impl SegmentId {
-    /// Returns the instance, the epoch and the number: a target has one segment of these.
+    /// Returns the instance, the epoch and the number, which identify at most one segment in a
+    /// target.
     pub(super) fn place(&self) -> (&str, u64, u64) {
         (&self.instance, self.epoch, self.seq)
     }
 }
 
-/// The result of looking a segment up in a target.
+/// Result of looking up a segment in a target.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum SegmentStatus {
-    /// The target does not hold it.
+    /// The target does not have it.
     New,
-    /// The target holds its rows.
+    /// The target has its rows.
     Loaded,
-    /// The target holds a segment of this number with this other hash.
+    /// The target has a segment with the same number but this other hash.
     OtherHash(String),
 }
 
@@ -54,7 +55,7 @@ impl SegmentStatus {
     }
 }
 
-/// A record to be loaded.
+/// A record to load.
 #[derive(Clone, Copy, Debug)]
 #[cfg_attr(
     not(feature = "elasticsearch"),
@@ -62,16 +63,16 @@ impl SegmentStatus {
 )]
 pub(super) struct LoadRow<'r> {
     pub(super) record: &'r LoadedRecord,
-    /// The name of the input.
+    /// Name of the input.
     pub(super) input: &'r str,
-    /// The number of the line, from 1.
+    /// Line number, starting at 1.
     pub(super) number: u64,
-    /// The line, without its end; empty unless the target needs it.
+    /// The line without its terminator; empty unless the target needs it.
     pub(super) json: &'r [u8],
 }
 
 impl<'r> LoadRow<'r> {
-    /// Returns the date of the citation, if it is plausible on the day of loading.
+    /// Returns the citation date if it is plausible on the day of loading.
     pub(super) fn cited(&self, today: &str) -> Option<&'r str> {
         let scheme = self.record.text(FieldId::Scheme)?;
         match CitedDate::of(scheme, self.record.text(FieldId::MessageDate), today) {
@@ -81,25 +82,25 @@ impl<'r> LoadRow<'r> {
     }
 }
 
-/// Rows that a transaction changed.
+/// Number of rows that a transaction changed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct ChangedRows {
     pub(super) added: u64,
     pub(super) removed: u64,
 }
 
-/// A record that the target cannot take.
+/// A record that the target refused.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RefusedRecord {
-    /// The name of the input.
+    /// Name of the input.
     pub input: String,
-    /// The number of its line, from 1.
+    /// Line number, starting at 1.
     pub line: u64,
-    /// The reason, in the words of the target.
+    /// Reason, as stated by the target.
     pub reason: String,
 }
 
-/// The lines themselves, beside what was parsed of them.
+/// Whether to keep the text of a line next to its parsed record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum LineTexts {
     #[cfg_attr(
@@ -110,16 +111,16 @@ pub(super) enum LineTexts {
     Drop,
 }
 
-/// A file, as its rows name it.
+/// A file, as named in its rows.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct StoredFile {
     pub(super) path: String,
-    /// The bytes of the path, if they are not UTF-8.
+    /// Bytes of the path in base64, if the path is not UTF-8.
     pub(super) path_b64: Option<String>,
 }
 
 impl StoredFile {
-    /// The names in the rows of the file at `path`.
+    /// Returns the name that rows of the file at `path` have.
     pub(super) fn at(path: &Path) -> StoredFile {
         let bytes = path.as_os_str().as_encoded_bytes();
         StoredFile {
@@ -128,7 +129,7 @@ impl StoredFile {
         }
     }
 
-    /// The path; `None` if somebody changed the database.
+    /// Returns the path, or `None` if the stored name is invalid because the database was edited.
     pub(super) fn path(&self) -> Option<PathBuf> {
         let bytes = match &self.path_b64 {
             Some(encoded) => BASE64.decode(encoded.as_bytes()).ok()?,
@@ -138,35 +139,35 @@ impl StoredFile {
     }
 }
 
-/// The files whose rows are replaced, as far as they differ from those that have rows in the input.
+/// Files whose rows are replaced, limited to files whose rows differ from the input.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct ReplacedFiles {
-    /// Files that have no row in the input.
+    /// Files without any row in the input.
     pub(super) without_rows: Vec<StoredFile>,
-    /// Files that have some in it, which are not all.
+    /// Files with some of their rows in the input, but not all.
     pub(super) incomplete: Vec<StoredFile>,
 }
 
-/// A mailbox: its text, and its bytes in base64 if they are not UTF-8.
+/// A mailbox name: its text, and its bytes in base64 if they are not UTF-8.
 pub(super) type MailboxName = (String, Option<String>);
 
-/// Messages that are gone, and whose rows or documents are not removed yet.
+/// Messages that are gone and whose rows or documents are not removed yet.
 #[derive(Debug, Default)]
 pub(super) struct GoneMessages {
-    /// Their digests, by mailbox.
+    /// Message digests by mailbox.
     pub(super) digests: BTreeMap<MailboxName, BTreeSet<String>>,
     count: usize,
 }
 
 impl GoneMessages {
-    /// Adds a message of `gone`.
+    /// Adds the message of the `gone` line.
     pub(super) fn push(&mut self, gone: &GoneLine, digest: &str) {
         let mailbox = (gone.mailbox.clone(), gone.mailbox_b64.clone());
         let digests = self.digests.entry(mailbox).or_default();
         self.count += usize::from(digests.insert(digest.to_owned()));
     }
 
-    /// Returns `true` if the message of a record is among them.
+    /// Returns `true` if the record belongs to one of these messages.
     pub(super) fn contains(&self, record: &LoadedRecord) -> bool {
         if self.is_empty() {
             return false;
@@ -180,7 +181,7 @@ impl GoneMessages {
         self.count == 0
     }
 
-    /// Returns `true` if no more may wait.
+    /// Returns `true` if no further message can be queued.
     pub(super) fn is_full(&self) -> bool {
         LOAD_PENDING_GONE <= self.count
     }
@@ -188,75 +189,73 @@ impl GoneMessages {
 
 /// A database or an index.
 ///
-/// A database shows nothing of a transaction to others before [`Target::commit`]; after an error,
-/// and if the process ends, nothing of it ever happened. An index has no transactions: it may show
-/// rows earlier. In both a batch that was interrupted is repeated from its begin, which gives the
+/// A database shows other programs no part of a transaction before [`Target::commit`]; an error or
+/// the end of the process rolls the transaction back. An index has no transactions, so it may show
+/// rows earlier. In both cases an interrupted batch is repeated from the start, which produces the
 /// same rows.
 pub(super) trait Target {
-    /// Returns [`LineTexts::Keep`] if the target takes the lines themselves.
+    /// Returns [`LineTexts::Keep`] if the target needs the text of each line.
     fn line_texts(&self) -> LineTexts {
         LineTexts::Drop
     }
 
-    /// Returns `true` if [`Target::roll_back`] leaves nothing of what was put.
+    /// Returns `true` if [`Target::roll_back`] removes all rows put since [`Target::begin`].
     fn has_transactions(&self) -> bool {
         true
     }
 
-    /// Begins a transaction. Waits for another loader for a while.
+    /// Starts a transaction. Waits for a limited time if another load holds the target.
     ///
     /// # Errors
     ///
-    /// [`LoadError::replaced`] if the name of the target leads to another database or index than
-    /// before.
+    /// [`LoadError::replaced`] if the target's name no longer refers to the same database or index.
     fn begin(&mut self) -> Result<(), LoadError>;
 
-    /// Looks a segment up.
+    /// Looks up a segment.
     fn segment_status(&mut self, segment: &SegmentId) -> Result<SegmentStatus, LoadError>;
 
     /// Marks a segment as loaded.
     fn add_segment(&mut self, segment: &SegmentId) -> Result<(), LoadError>;
 
-    /// Adds the rows of records, unless they are there.
+    /// Adds the rows of records that the target does not have yet.
     fn put(&mut self, rows: &[LoadRow<'_>]) -> Result<(), LoadError>;
 
-    /// Removes the rows of messages that are gone, those that were put before among them.
+    /// Removes the rows of messages that are gone, including rows put earlier in this transaction.
     fn remove(&mut self, gone: &GoneMessages) -> Result<(), LoadError>;
 
-    /// From now to the next commit, remembers the files and the rows of the input.
+    /// Remembers the files and rows of the input until the next commit.
     fn begin_replacing(&mut self) -> Result<(), LoadError>;
 
-    /// Returns the stored files of which the input had no row since [`Target::begin_replacing`].
+    /// Returns the stored files for which the input had no row since [`Target::begin_replacing`].
     fn files_without_rows(&mut self) -> Result<Vec<StoredFile>, LoadError>;
 
-    /// Removes the rows of the files of the input that the input does not hold.
+    /// Removes rows of the input's files that are not in the input.
     fn finish_replacing(&mut self, files: &ReplacedFiles) -> Result<(), LoadError>;
 
-    /// Adds the rows that wait. Returns the number of rows that were changed since
-    /// [`Target::begin`].
+    /// Writes the queued rows. Returns the number of rows changed since [`Target::begin`].
     fn changed(&mut self) -> Result<ChangedRows, LoadError>;
 
-    /// Makes everything since [`Target::begin`] durable, after [`Target::changed`].
+    /// Makes everything since [`Target::begin`] durable. Called after [`Target::changed`].
     fn commit(&mut self) -> Result<(), LoadError>;
 
-    /// Checks that all rows that were committed are durable, and that the name of the target still
-    /// leads to them: only then their segments may be removed.
+    /// Checks that all committed rows are durable and that the target's name still refers to them.
+    /// Segments may be deleted only after this check.
     ///
     /// # Errors
     ///
-    /// [`LoadError::replaced`] if the name leads elsewhere.
+    /// [`LoadError::replaced`] if the name refers to another database or index.
     fn check_kept(&mut self) -> Result<(), LoadError>;
 
-    /// Returns the records that were refused since the last call. A database takes all.
+    /// Returns the records refused since the last call. A database refuses no records.
     fn take_refused(&mut self) -> Vec<RefusedRecord> {
         Vec::new()
     }
 
-    /// Drops everything since [`Target::begin`].
+    /// Discards everything since [`Target::begin`].
     fn roll_back(&mut self);
 }
 
-/// Returns the present day in UTC, as `1996-07-02`.
+/// Returns the current day in UTC, for example `1996-07-02`.
 #[must_use]
 pub fn today() -> String {
     let mut text = jiff::Timestamp::now().to_string();

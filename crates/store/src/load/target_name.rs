@@ -1,6 +1,8 @@
 //! Names of targets: `urls.db`, `sqlite:urls.db`, `postgresql://user@host/db`,
-//! `elasticsearch+https://host:9200/index`; and the credentials for servers, which come from the
-//! environment, never from arguments, and are never shown.
+//! `elasticsearch+https://host:9200/index`.
+//!
+//! Also credentials for servers. They come from the environment, never from arguments, and are
+//! never shown.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -10,55 +12,57 @@ use super::decoded_path;
 use urlspool_text::grammar::decode;
 use urlspool_text::limits::{LOAD_CONNECT_SECONDS, LOAD_REPLY_SECONDS};
 
-/// The database or index that records are loaded into.
+/// Database or index to load into.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum TargetName {
-    /// A file of `SQLite`.
+    /// A `SQLite` file.
     Sqlite(PathBuf),
-    /// A database of a `PostgreSQL` server, as a URL.
+    /// A `PostgreSQL` database, as a URL.
     Postgres(String),
     /// An index of an Elasticsearch or `OpenSearch` server.
     Elasticsearch {
         /// The server.
         server: IndexServer,
-        /// The name of the index.
+        /// Name of the index.
         index: String,
     },
 }
 
-/// A server of indexes.
+/// An index server.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct IndexServer {
-    /// Its URL, without a slash at its end.
+    /// Its URL, without a trailing slash.
     pub url: String,
-    /// The user whose password the environment or a file has; `None` for an API key.
+    /// User whose password is in the environment or a file; `None` for an API key.
     pub user: Option<String>,
-    /// The file of the password; that of the environment is used if it is `None`.
+    /// Password file. If `None`, the password is taken from the environment.
     pub password_file: Option<PathBuf>,
-    /// The files by which the client shows who it is.
+    /// Certificate files that authenticate the client.
     pub client: Option<ClientFiles>,
-    /// The file of the authorities that are trusted, in PEM; those of the machine if it is `None`.
+    /// PEM file of trusted certificate authorities. If `None`, the system's authorities are
+    /// trusted.
     pub root_file: Option<PathBuf>,
-    /// Time, in seconds, for a connection and for the answer to a request that is little work.
+    /// Timeout in seconds for connecting, and for the answer to a cheap request.
     pub connect_seconds: u8,
 }
 
-/// The files of a client's certificate, in PEM.
+/// A client certificate, as PEM files.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ClientFiles {
-    /// The certificate, perhaps with its chain.
+    /// The certificate, optionally with its chain.
     pub certificate: PathBuf,
-    /// Its private key.
+    /// Private key of the certificate.
     pub key: PathBuf,
 }
 
 impl TargetName {
-    /// Parses the name of a target. A text without `://` and without a known prefix is the path of
-    /// a `SQLite` file.
+    /// Parses a target name. A text without `://` and without a known prefix is the path of a
+    /// `SQLite` file.
     ///
     /// # Errors
     ///
-    /// It names no file, the scheme is not known, or the program was built without it.
+    /// The text names no file, the scheme is unknown, or the program was built without support for
+    /// it.
     pub fn parse(text: &str) -> Result<TargetName, LoadError> {
         if let Some(path) = text.strip_prefix("sqlite:") {
             return sqlite(path);
@@ -92,7 +96,7 @@ impl TargetName {
     }
 }
 
-/// Returns `true` for keywords with values, by which PostgreSQL's own programs name a database.
+/// Returns `true` for `keyword=value` pairs, with which PostgreSQL's programs name a database.
 fn is_connection_text(text: &str) -> bool {
     const KEYWORDS: [&str; 6] = ["host", "hostaddr", "port", "dbname", "user", "service"];
     let mut pairs = text
@@ -101,8 +105,8 @@ fn is_connection_text(text: &str) -> bool {
     pairs.any(|(keyword, _)| KEYWORDS.contains(&keyword))
 }
 
-/// Returns the scheme of a name that begins like a URL. A single letter, or a name with a slash
-/// before the colon, is no scheme.
+/// Returns the scheme if the name starts like a URL. A single letter, or a name with a slash before
+/// the colon, is not a scheme.
 fn unknown_scheme(text: &str) -> Option<&str> {
     let (scheme, _) = text.split_once(':')?;
     let mut chars = scheme.chars();
@@ -112,7 +116,7 @@ fn unknown_scheme(text: &str) -> Option<&str> {
     is_scheme.then_some(scheme)
 }
 
-/// Returns the ending of a name if it is one of tables, which are written and not loaded.
+/// Returns the extension if it belongs to a table format, which can be written but not loaded.
 fn table_ending(text: &str) -> Option<&'static str> {
     let (_, ending) = text.rsplit_once('.')?;
     ["csv", "tsv", "parquet"]
@@ -120,7 +124,7 @@ fn table_ending(text: &str) -> Option<&'static str> {
         .find(|table| ending.eq_ignore_ascii_case(table))
 }
 
-/// The target of the name of a `SQLite` file.
+/// Returns the target for a `SQLite` file name.
 fn sqlite(path: &str) -> Result<TargetName, LoadError> {
     match path {
         "" | ":memory:" => Err(LoadError::unusable(
@@ -130,7 +134,7 @@ fn sqlite(path: &str) -> Result<TargetName, LoadError> {
     }
 }
 
-/// Parses a time for which a server may be silent; `None` if it is not allowed.
+/// Parses a server timeout; `None` if the value is not allowed.
 fn connect_seconds(text: &str) -> Option<u8> {
     let seconds: u8 = text.parse().ok()?;
     (1..=LOAD_REPLY_SECONDS)
@@ -138,7 +142,7 @@ fn connect_seconds(text: &str) -> Option<u8> {
         .then_some(seconds)
 }
 
-/// The target of a `PostgreSQL` URL, whose part after the scheme is `rest`.
+/// Returns the target for a `PostgreSQL` URL, where `rest` is the part after the scheme.
 fn postgres(url: &str, rest: &str) -> Result<TargetName, LoadError> {
     let authority = rest.split(['/', '?']).next().unwrap_or_default();
     let login = authority.rsplit_once('@').map(|(login, _)| login);
@@ -161,8 +165,8 @@ fn postgres(url: &str, rest: &str) -> Result<TargetName, LoadError> {
     Ok(TargetName::Postgres(url.to_owned()))
 }
 
-/// The target of an Elasticsearch URL: a server, perhaps with a path, an index after the last
-/// slash, and perhaps a parameter.
+/// Returns the target for an Elasticsearch URL: a server, an optional path, the index after the
+/// last slash, and optional parameters.
 fn elasticsearch(scheme: &str, rest: &str) -> Result<TargetName, LoadError> {
     let (place, query) = rest
         .split_once('?')
@@ -174,7 +178,7 @@ fn elasticsearch(scheme: &str, rest: &str) -> Result<TargetName, LoadError> {
     };
     let user = login.map(user_of).transpose()?;
     let host = server.split('/').next().unwrap_or_default();
-    // A password may have an `@` in it.
+    // A password may contain `@`.
     if host.contains('@') {
         return Err(has_password());
     }
@@ -204,17 +208,17 @@ fn elasticsearch(scheme: &str, rest: &str) -> Result<TargetName, LoadError> {
     Ok(TargetName::Elasticsearch { server, index })
 }
 
-/// Returns the user before the `@` of a server, with `%` and two digits for any byte.
+/// Returns the user name before the `@`, in which `%` and two digits can represent any byte.
 ///
 /// # Errors
 ///
-/// There is a password, or no user.
+/// The login contains a password, or the user name is empty or invalid.
 fn user_of(login: &str) -> Result<String, LoadError> {
     if login.contains(':') {
         return Err(has_password());
     }
     let user = String::from_utf8(decode(login.as_bytes())).unwrap_or_default();
-    // A colon ends the user in what is sent (RFC 7617, section 2).
+    // In the header that is sent, a colon ends the user name (RFC 7617, section 2).
     if user.is_empty() || user.contains(|found: char| found == ':' || found.is_control()) {
         return Err(LoadError::unusable(
             "the user before the @ is empty, or has a character that no user can have; write `%` \
@@ -247,7 +251,7 @@ fn not_built(feature: &str) -> LoadError {
 }
 
 impl IndexServer {
-    /// Parses the part of a URL after the `?`. Each parameter stands there once.
+    /// Parses the query of the URL. Each parameter may occur once.
     fn add_parameters(&mut self, scheme: &str, query: &str) -> Result<(), LoadError> {
         let (mut root_file, mut seconds, mut certificate, mut key) = (None, None, None, None);
         for parameter in query.split('&') {
@@ -292,12 +296,12 @@ impl IndexServer {
     }
 }
 
-/// The value of `sslrootcert` that names the authorities of the machine, as for `PostgreSQL`'s own
-/// programs. A file of this name is `./system`.
+/// The value of `sslrootcert` that selects the system's authorities, as in PostgreSQL's programs.
+/// Write `./system` for a file of this name.
 pub(super) const MACHINE_AUTHORITIES: &str = "system";
 
-/// Maximum size of the name of an index, in bytes: servers accept 255, and the index of segments
-/// has a longer name.
+/// Maximum length of an index name, in bytes. Servers accept 255, and the index of segments has a
+/// longer name.
 const INDEX_NAME_BYTES: usize = 240;
 
 fn is_index_name(name: &str) -> bool {
@@ -311,23 +315,22 @@ fn is_index_name(name: &str) -> bool {
 /// Credentials that the caller found in the environment.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Credentials {
-    /// The password of `PostgreSQL` (`PGPASSWORD`).
+    /// `PostgreSQL` password (`PGPASSWORD`).
     pub postgres_password: Option<Secret>,
-    /// The password file of `PostgreSQL` (`~/.pgpass`), which is read if there is no password.
+    /// `PostgreSQL` password file (`~/.pgpass`), read if there is no password.
     pub postgres_password_file: Option<PathBuf>,
-    /// The encoded API key of Elasticsearch (`URLSPOOL_ELASTICSEARCH_API_KEY`).
+    /// Encoded Elasticsearch API key (`URLSPOOL_ELASTICSEARCH_API_KEY`).
     pub elasticsearch_api_key: Option<Secret>,
-    /// The password of the user that a target of Elasticsearch names
-    /// (`URLSPOOL_ELASTICSEARCH_PASSWORD`).
+    /// Password of the user named in an Elasticsearch target (`URLSPOOL_ELASTICSEARCH_PASSWORD`).
     pub elasticsearch_password: Option<Secret>,
 }
 
-/// A text that is not shown.
+/// A text that is never printed.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Secret(String);
 
 impl Secret {
-    /// Keeps `text` secret.
+    /// Wraps `text`.
     #[must_use]
     pub fn new(text: String) -> Secret {
         Secret(text)
@@ -363,7 +366,7 @@ mod tests {
     }
 
     #[test]
-    fn what_names_no_target_is_refused_with_a_reason() {
+    fn text_that_names_no_target_is_refused_with_a_reason() {
         for (reason, names) in [
             (
                 "a database is a file",
@@ -393,7 +396,7 @@ mod tests {
         }
     }
 
-    /// Checks that a text names no target, for a reason with these words.
+    /// Checks that a text is refused as a target with this reason.
     #[track_caller]
     fn check_refused(text: &str, reason: &str) {
         let error = TargetName::parse(text).unwrap_err().to_string();
@@ -470,7 +473,7 @@ mod tests {
 
     #[test]
     #[cfg(feature = "elasticsearch")]
-    fn an_index_stands_after_the_last_slash_and_before_parameters() {
+    fn the_index_is_between_the_last_slash_and_the_parameters() {
         let server = IndexServer {
             url: "https://host:9200/search".to_owned(),
             user: None,

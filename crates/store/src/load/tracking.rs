@@ -1,11 +1,11 @@
-//! Keys of URLs without the parameters that count visitors and campaigns: links that were shared in
-//! different ways have the same.
+//! Keys of URLs without the parameters that count visitors and campaigns. Links that were shared in
+//! different ways get the same clean key.
 
 use std::borrow::Cow;
 
-/// Parameters that have no effect on the page, after a page or a report that names them; a final `*`
-/// stands for any letters. Those of one word that sites use for pages too, such as `ref` and
-/// `source`, are not among them.
+/// Parameters that do not change the page, each with the page or report that documents it. A
+/// trailing `*` matches any suffix. Common words that sites also use to select pages, such as `ref`
+/// and `source`, are left out.
 #[rustfmt::skip]
 static PARAMETERS: &[(&str, &[&str])] = &[
     ("Google Analytics Help, answer 10917952: URL builders", &["utm_*"]),
@@ -40,8 +40,8 @@ static PARAMETERS: &[(&str, &[&str])] = &[
     ("Matomo FAQ: how to manually build campaign tracking URLs", &["mtm_*"]),
 ];
 
-/// Returns the key of a URL of the web without the parameters of its query that `PARAMETERS` has,
-/// and without the `?` if no other is left. Other keys stay as they are. Linear.
+/// Returns the key of a web URL without the query parameters listed in `PARAMETERS`, and without
+/// the `?` if no parameter is left. Other keys are returned unchanged. Runs in linear time.
 pub fn clean_key(key: &str) -> Cow<'_, str> {
     let is_web = key.starts_with("http://") || key.starts_with("https://");
     let Some((start, query)) = key.split_once('?').filter(|_| is_web) else {
@@ -59,8 +59,8 @@ pub fn clean_key(key: &str) -> Cow<'_, str> {
     clean.into()
 }
 
-/// Returns `true` for the text between two `&` of a query if its name is one of the table. Text that
-/// was HTML has `&amp;` for each `&`.
+/// Returns `true` if the name of this query parameter is in the table. In text taken from HTML,
+/// `&amp;` may separate parameters.
 fn is_tracking(text: &str) -> bool {
     let text = text.strip_prefix("amp;").unwrap_or(text);
     let name = text.split('=').next().unwrap_or(text);

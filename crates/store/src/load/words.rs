@@ -1,10 +1,9 @@
-//! Words of a text, as all full-text indexes have them: runs of letters and digits, in lower case;
-//! and the words of a search, as phrases.
+//! Words of a text as full-text indexes define them (runs of letters and digits, in lower case),
+//! and the phrases of a search.
 //!
-//! `SQLite` divides texts itself. [`Words`] does the same for indexes that do not, and for the
-//! words of a search, so that all find the same rows: it asks `SQLite`'s tokenizer about each
-//! character that it meets, once. A character that is not assigned is a letter, since it may become
-//! one.
+//! `SQLite` splits texts itself. [`Words`] does the same for search terms and for indexes that
+//! cannot, and all of them find the same rows: it asks `SQLite`'s tokenizer once about each
+//! character it meets. An unassigned character counts as a letter, since it may become one.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -15,9 +14,10 @@ use super::LoadError;
 use super::found_row::FoundRow;
 use urlspool_text::limits::{SEARCH_PHRASE_WORDS, SEARCH_PHRASES, SEARCH_WORD_BYTES};
 
-/// The tokenizer of the full-text indexes in `SQLite`.
+/// Configuration of the tokenizer of full-text indexes in `SQLite`.
 pub(super) fn tokenizer() -> String {
-    // SQLite puts each into a sorted list, which it searches from the start: the last comes first.
+    // SQLite inserts each separator into a sorted list that it searches from the front, so
+    // descending order is fastest.
     let separators: String = NEWER_SEPARATORS
         .iter()
         .rev()
@@ -26,19 +26,18 @@ pub(super) fn tokenizer() -> String {
     format!("unicode61 remove_diacritics 0 categories 'L* N* M* Co' separators '{separators}'")
 }
 
-/// The error of the database in memory that divides texts into words.
+/// Error of the in-memory database that splits texts into words.
 #[cfg(any(feature = "elasticsearch", feature = "postgres"))]
 pub(super) fn no_words(error: rusqlite::Error) -> LoadError {
     let message = format!("texts cannot be divided into words: {error}");
     LoadError::io(message).caused_by(error)
 }
 
-/// Divides texts into words.
+/// Splits texts into words.
 pub(super) struct Words {
-    /// A database in memory with a full-text index, and a table of the words in it.
+    /// In-memory database with a full-text index and a table of its words.
     db: Connection,
-    /// Characters that were met: the character that stands for each in words; `None` for those that
-    /// separate words.
+    /// Lower-case form of each character met so far; `None` for separators.
     known: HashMap<char, Option<char>>,
 }
 
@@ -54,7 +53,7 @@ impl Words {
         Ok(Words { db, known })
     }
 
-    /// Calls `found` with each word of `text`, in order, and with its range. Linear in its length.
+    /// Calls `found` with each word of `text` and its range, in order. Runs in linear time.
     pub(super) fn each(
         &mut self,
         text: &str,
@@ -83,7 +82,7 @@ impl Words {
         Ok(())
     }
 
-    /// Returns the character that stands for `c` in words; `None` if it separates words.
+    /// Returns the form of `c` in words, or `None` if it separates words.
     fn in_word(&mut self, c: char) -> rusqlite::Result<Option<char>> {
         if c.is_ascii() {
             return Ok(c.is_ascii_alphanumeric().then(|| c.to_ascii_lowercase()));
@@ -104,27 +103,27 @@ impl Words {
     }
 }
 
-/// Words that follow each other in one text.
+/// Consecutive words of one text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Phrase {
-    /// At least one, as [`Words`] gives them.
+    /// At least one word, as split by [`Words`].
     pub(super) words: Vec<String>,
-    /// `true` if the last word is the beginning of one.
-    pub(super) is_beginning: bool,
+    /// `true` if the last word is a prefix.
+    pub(super) is_prefix: bool,
 }
 
 /// The phrases of a search.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Phrases {
-    /// Each must occur.
+    /// All of these must occur.
     pub(super) wanted: Vec<Phrase>,
-    /// None may occur.
+    /// None of these may occur.
     pub(super) excluded: Vec<Phrase>,
 }
 
 impl Phrases {
-    /// Parses arguments. One without quotes is one phrase. What has neither letters nor digits is
-    /// dropped.
+    /// Parses arguments. An argument without quotes is one phrase. Pieces without letters and
+    /// digits are dropped.
     pub(super) fn parse(arguments: &[String]) -> rusqlite::Result<Phrases> {
         let mut words = Words::new()?;
         let mut phrases = Phrases::default();
@@ -150,7 +149,7 @@ impl Phrases {
         let beginning = text.strip_suffix('*');
         let mut phrase = Phrase {
             words: Vec::new(),
-            is_beginning: beginning.is_some(),
+            is_prefix: beginning.is_some(),
         };
         words.each(beginning.unwrap_or(text), |word, _| {
             phrase.words.push(word.to_owned());
@@ -190,8 +189,7 @@ impl Phrases {
     }
 }
 
-/// Divides a text that a user typed into words and phrases in quotes, each with the signs that
-/// belong to it.
+/// Splits text typed by a user into words and quoted phrases, each with its `-` and `*`.
 pub fn split_words(text: &str) -> Vec<&str> {
     let mut pieces = Vec::new();
     let mut rest = text.trim_start();
@@ -211,7 +209,7 @@ pub fn split_words(text: &str) -> Vec<&str> {
     pieces
 }
 
-/// Finds the phrases of a search in texts, so that they can be marked.
+/// Finds the phrases of a search in texts and marks them.
 pub struct Marker {
     phrases: Vec<Phrase>,
     words: Words,
@@ -223,11 +221,11 @@ impl Marker {
         Ok(Marker { phrases, words })
     }
 
-    /// Marks the phrases in the passage of a match.
+    /// Marks the phrases in the context of a match.
     ///
     /// # Errors
     ///
-    /// An error of `SQLite`, which finds them.
+    /// `SQLite`, which splits the words, failed.
     pub fn mark(&mut self, row: &mut FoundRow) -> rusqlite::Result<()> {
         if let Some(context) = &mut row.context {
             context.before_marks = self.marks(&context.before)?;
@@ -236,7 +234,7 @@ impl Marker {
         Ok(())
     }
 
-    /// Returns the ranges of the phrases in a text, in order, without overlap.
+    /// Returns the ranges of the phrases in a text, in order and without overlap.
     fn marks(&mut self, text: &str) -> rusqlite::Result<Vec<Range<usize>>> {
         if self.phrases.is_empty() {
             return Ok(Vec::new());
@@ -262,55 +260,67 @@ impl Marker {
 }
 
 impl Phrase {
-    /// Returns `true` if the phrase is these words, of which there are as many.
+    /// Returns `true` if the phrase matches these words. Both have the same number of words.
     fn matches(&self, found: &[(String, Range<usize>)]) -> bool {
         let last = self.words.len() - 1;
         let mut pairs = found.iter().zip(&self.words).enumerate();
         pairs.all(|(place, ((found, _), wanted))| {
-            found == wanted || self.is_beginning && place == last && found.starts_with(&**wanted)
+            found == wanted || self.is_prefix && place == last && found.starts_with(&**wanted)
         })
     }
 }
 
-/// Ranges of separators that `SQLite` takes for letters, since they are newer than its tables,
-/// which are older than Unicode's: it is given them as separators.
+/// Ranges of separators that `SQLite` treats as letters because its tables are older than these
+/// characters. The tokenizer's configuration names them as separators.
 #[rustfmt::skip]
 const NEWER_SEPARATORS: &[(char, char)] = &[
-    ('\u{58D}', '\u{58E}'), ('\u{605}', '\u{605}'), ('\u{61C}', '\u{61D}'), ('\u{7FE}', '\u{7FF}'), ('\u{888}', '\u{888}'),
-    ('\u{890}', '\u{891}'), ('\u{8E2}', '\u{8E2}'), ('\u{9FD}', '\u{9FD}'), ('\u{A76}', '\u{A76}'), ('\u{C77}', '\u{C77}'),
-    ('\u{C84}', '\u{C84}'), ('\u{D4F}', '\u{D4F}'), ('\u{1B7D}', '\u{1B7E}'), ('\u{2066}', '\u{2069}'),
-    ('\u{20BA}', '\u{20C0}'), ('\u{218A}', '\u{218B}'), ('\u{23F4}', '\u{23FF}'), ('\u{2700}', '\u{2700}'),
-    ('\u{2B4D}', '\u{2B4F}'), ('\u{2B5A}', '\u{2B73}'), ('\u{2B76}', '\u{2B95}'), ('\u{2B97}', '\u{2BFF}'),
-    ('\u{2E3C}', '\u{2E5D}'), ('\u{32FF}', '\u{32FF}'), ('\u{A8FC}', '\u{A8FC}'), ('\u{AB5B}', '\u{AB5B}'),
-    ('\u{AB6A}', '\u{AB6B}'), ('\u{FBC2}', '\u{FBC2}'), ('\u{FD40}', '\u{FD4F}'), ('\u{FDCF}', '\u{FDCF}'),
-    ('\u{FDFE}', '\u{FDFF}'), ('\u{1018C}', '\u{1018E}'), ('\u{1019C}', '\u{1019C}'), ('\u{101A0}', '\u{101A0}'),
-    ('\u{1056F}', '\u{1056F}'), ('\u{10877}', '\u{10878}'), ('\u{10AC8}', '\u{10AC8}'), ('\u{10AF0}', '\u{10AF6}'),
-    ('\u{10B99}', '\u{10B9C}'), ('\u{10EAD}', '\u{10EAD}'), ('\u{10F55}', '\u{10F59}'), ('\u{10F86}', '\u{10F89}'),
-    ('\u{110CD}', '\u{110CD}'), ('\u{11174}', '\u{11175}'), ('\u{111CD}', '\u{111CD}'), ('\u{111DB}', '\u{111DB}'),
-    ('\u{111DD}', '\u{111DF}'), ('\u{11238}', '\u{1123D}'), ('\u{112A9}', '\u{112A9}'), ('\u{1144B}', '\u{1144F}'),
-    ('\u{1145A}', '\u{1145B}'), ('\u{1145D}', '\u{1145D}'), ('\u{114C6}', '\u{114C6}'), ('\u{115C1}', '\u{115D7}'),
-    ('\u{11641}', '\u{11643}'), ('\u{11660}', '\u{1166C}'), ('\u{116B9}', '\u{116B9}'), ('\u{1173C}', '\u{1173F}'),
-    ('\u{1183B}', '\u{1183B}'), ('\u{11944}', '\u{11946}'), ('\u{119E2}', '\u{119E2}'), ('\u{11A3F}', '\u{11A46}'),
-    ('\u{11A9A}', '\u{11A9C}'), ('\u{11A9E}', '\u{11AA2}'), ('\u{11C41}', '\u{11C45}'), ('\u{11C70}', '\u{11C71}'),
-    ('\u{11EF7}', '\u{11EF8}'), ('\u{11FD5}', '\u{11FF1}'), ('\u{11FFF}', '\u{11FFF}'), ('\u{12474}', '\u{12474}'),
-    ('\u{12FF1}', '\u{12FF2}'), ('\u{13430}', '\u{13438}'), ('\u{16A6E}', '\u{16A6F}'), ('\u{16AF5}', '\u{16AF5}'),
-    ('\u{16B37}', '\u{16B3F}'), ('\u{16B44}', '\u{16B45}'), ('\u{16E97}', '\u{16E9A}'), ('\u{16FE2}', '\u{16FE2}'),
-    ('\u{1BC9C}', '\u{1BC9C}'), ('\u{1BC9F}', '\u{1BCA3}'), ('\u{1CF50}', '\u{1CFC3}'), ('\u{1D1DE}', '\u{1D1EA}'),
-    ('\u{1D800}', '\u{1D9FF}'), ('\u{1DA37}', '\u{1DA3A}'), ('\u{1DA6D}', '\u{1DA74}'), ('\u{1DA76}', '\u{1DA83}'),
-    ('\u{1DA85}', '\u{1DA8B}'), ('\u{1E14F}', '\u{1E14F}'), ('\u{1E2FF}', '\u{1E2FF}'), ('\u{1E95E}', '\u{1E95F}'),
-    ('\u{1ECAC}', '\u{1ECAC}'), ('\u{1ECB0}', '\u{1ECB0}'), ('\u{1ED2E}', '\u{1ED2E}'), ('\u{1F0BF}', '\u{1F0BF}'),
-    ('\u{1F0E0}', '\u{1F0F5}'), ('\u{1F10D}', '\u{1F10F}'), ('\u{1F12F}', '\u{1F12F}'), ('\u{1F16C}', '\u{1F16F}'),
-    ('\u{1F19B}', '\u{1F1AD}'), ('\u{1F23B}', '\u{1F23B}'), ('\u{1F260}', '\u{1F265}'), ('\u{1F321}', '\u{1F32F}'),
-    ('\u{1F336}', '\u{1F336}'), ('\u{1F37D}', '\u{1F37F}'), ('\u{1F394}', '\u{1F39F}'), ('\u{1F3C5}', '\u{1F3C5}'),
-    ('\u{1F3CB}', '\u{1F3DF}'), ('\u{1F3F1}', '\u{1F3FF}'), ('\u{1F43F}', '\u{1F43F}'), ('\u{1F441}', '\u{1F441}'),
-    ('\u{1F4F8}', '\u{1F4F8}'), ('\u{1F4FD}', '\u{1F4FF}'), ('\u{1F53E}', '\u{1F53F}'), ('\u{1F544}', '\u{1F54F}'),
-    ('\u{1F568}', '\u{1F5FA}'), ('\u{1F641}', '\u{1F644}'), ('\u{1F650}', '\u{1F67F}'), ('\u{1F6C6}', '\u{1F6D7}'),
-    ('\u{1F6DD}', '\u{1F6EC}'), ('\u{1F6F0}', '\u{1F6FC}'), ('\u{1F780}', '\u{1F7D8}'), ('\u{1F7E0}', '\u{1F7EB}'),
-    ('\u{1F7F0}', '\u{1F7F0}'), ('\u{1F800}', '\u{1F80B}'), ('\u{1F810}', '\u{1F847}'), ('\u{1F850}', '\u{1F859}'),
-    ('\u{1F860}', '\u{1F887}'), ('\u{1F890}', '\u{1F8AD}'), ('\u{1F8B0}', '\u{1F8B1}'), ('\u{1F900}', '\u{1FA53}'),
-    ('\u{1FA60}', '\u{1FA6D}'), ('\u{1FA70}', '\u{1FA74}'), ('\u{1FA78}', '\u{1FA7C}'), ('\u{1FA80}', '\u{1FA86}'),
-    ('\u{1FA90}', '\u{1FAAC}'), ('\u{1FAB0}', '\u{1FABA}'), ('\u{1FAC0}', '\u{1FAC5}'), ('\u{1FAD0}', '\u{1FAD9}'),
-    ('\u{1FAE0}', '\u{1FAE7}'), ('\u{1FAF0}', '\u{1FAF6}'), ('\u{1FB00}', '\u{1FB92}'), ('\u{1FB94}', '\u{1FBCA}'),
+    ('\u{58D}', '\u{58E}'), ('\u{605}', '\u{605}'), ('\u{61C}', '\u{61D}'), ('\u{7FE}', '\u{7FF}'),
+    ('\u{888}', '\u{888}'), ('\u{890}', '\u{891}'), ('\u{8E2}', '\u{8E2}'), ('\u{9FD}', '\u{9FD}'),
+    ('\u{A76}', '\u{A76}'), ('\u{C77}', '\u{C77}'), ('\u{C84}', '\u{C84}'), ('\u{D4F}', '\u{D4F}'),
+    ('\u{1B7D}', '\u{1B7E}'), ('\u{2066}', '\u{2069}'), ('\u{20BA}', '\u{20C0}'),
+    ('\u{218A}', '\u{218B}'), ('\u{23F4}', '\u{23FF}'), ('\u{2700}', '\u{2700}'),
+    ('\u{2B4D}', '\u{2B4F}'), ('\u{2B5A}', '\u{2B73}'), ('\u{2B76}', '\u{2B95}'),
+    ('\u{2B97}', '\u{2BFF}'), ('\u{2E3C}', '\u{2E5D}'), ('\u{32FF}', '\u{32FF}'),
+    ('\u{A8FC}', '\u{A8FC}'), ('\u{AB5B}', '\u{AB5B}'), ('\u{AB6A}', '\u{AB6B}'),
+    ('\u{FBC2}', '\u{FBC2}'), ('\u{FD40}', '\u{FD4F}'), ('\u{FDCF}', '\u{FDCF}'),
+    ('\u{FDFE}', '\u{FDFF}'), ('\u{1018C}', '\u{1018E}'), ('\u{1019C}', '\u{1019C}'),
+    ('\u{101A0}', '\u{101A0}'), ('\u{1056F}', '\u{1056F}'), ('\u{10877}', '\u{10878}'),
+    ('\u{10AC8}', '\u{10AC8}'), ('\u{10AF0}', '\u{10AF6}'), ('\u{10B99}', '\u{10B9C}'),
+    ('\u{10EAD}', '\u{10EAD}'), ('\u{10F55}', '\u{10F59}'), ('\u{10F86}', '\u{10F89}'),
+    ('\u{110CD}', '\u{110CD}'), ('\u{11174}', '\u{11175}'), ('\u{111CD}', '\u{111CD}'),
+    ('\u{111DB}', '\u{111DB}'), ('\u{111DD}', '\u{111DF}'), ('\u{11238}', '\u{1123D}'),
+    ('\u{112A9}', '\u{112A9}'), ('\u{1144B}', '\u{1144F}'), ('\u{1145A}', '\u{1145B}'),
+    ('\u{1145D}', '\u{1145D}'), ('\u{114C6}', '\u{114C6}'), ('\u{115C1}', '\u{115D7}'),
+    ('\u{11641}', '\u{11643}'), ('\u{11660}', '\u{1166C}'), ('\u{116B9}', '\u{116B9}'),
+    ('\u{1173C}', '\u{1173F}'), ('\u{1183B}', '\u{1183B}'), ('\u{11944}', '\u{11946}'),
+    ('\u{119E2}', '\u{119E2}'), ('\u{11A3F}', '\u{11A46}'), ('\u{11A9A}', '\u{11A9C}'),
+    ('\u{11A9E}', '\u{11AA2}'), ('\u{11C41}', '\u{11C45}'), ('\u{11C70}', '\u{11C71}'),
+    ('\u{11EF7}', '\u{11EF8}'), ('\u{11FD5}', '\u{11FF1}'), ('\u{11FFF}', '\u{11FFF}'),
+    ('\u{12474}', '\u{12474}'), ('\u{12FF1}', '\u{12FF2}'), ('\u{13430}', '\u{13438}'),
+    ('\u{16A6E}', '\u{16A6F}'), ('\u{16AF5}', '\u{16AF5}'), ('\u{16B37}', '\u{16B3F}'),
+    ('\u{16B44}', '\u{16B45}'), ('\u{16E97}', '\u{16E9A}'), ('\u{16FE2}', '\u{16FE2}'),
+    ('\u{1BC9C}', '\u{1BC9C}'), ('\u{1BC9F}', '\u{1BCA3}'), ('\u{1CF50}', '\u{1CFC3}'),
+    ('\u{1D1DE}', '\u{1D1EA}'), ('\u{1D800}', '\u{1D9FF}'), ('\u{1DA37}', '\u{1DA3A}'),
+    ('\u{1DA6D}', '\u{1DA74}'), ('\u{1DA76}', '\u{1DA83}'), ('\u{1DA85}', '\u{1DA8B}'),
+    ('\u{1E14F}', '\u{1E14F}'), ('\u{1E2FF}', '\u{1E2FF}'), ('\u{1E95E}', '\u{1E95F}'),
+    ('\u{1ECAC}', '\u{1ECAC}'), ('\u{1ECB0}', '\u{1ECB0}'), ('\u{1ED2E}', '\u{1ED2E}'),
+    ('\u{1F0BF}', '\u{1F0BF}'), ('\u{1F0E0}', '\u{1F0F5}'), ('\u{1F10D}', '\u{1F10F}'),
+    ('\u{1F12F}', '\u{1F12F}'), ('\u{1F16C}', '\u{1F16F}'), ('\u{1F19B}', '\u{1F1AD}'),
+    ('\u{1F23B}', '\u{1F23B}'), ('\u{1F260}', '\u{1F265}'), ('\u{1F321}', '\u{1F32F}'),
+    ('\u{1F336}', '\u{1F336}'), ('\u{1F37D}', '\u{1F37F}'), ('\u{1F394}', '\u{1F39F}'),
+    ('\u{1F3C5}', '\u{1F3C5}'), ('\u{1F3CB}', '\u{1F3DF}'), ('\u{1F3F1}', '\u{1F3FF}'),
+    ('\u{1F43F}', '\u{1F43F}'), ('\u{1F441}', '\u{1F441}'), ('\u{1F4F8}', '\u{1F4F8}'),
+    ('\u{1F4FD}', '\u{1F4FF}'), ('\u{1F53E}', '\u{1F53F}'), ('\u{1F544}', '\u{1F54F}'),
+    ('\u{1F568}', '\u{1F5FA}'), ('\u{1F641}', '\u{1F644}'), ('\u{1F650}', '\u{1F67F}'),
+    ('\u{1F6C6}', '\u{1F6D7}'), ('\u{1F6DD}', '\u{1F6EC}'), ('\u{1F6F0}', '\u{1F6FC}'),
+    ('\u{1F780}', '\u{1F7D8}'), ('\u{1F7E0}', '\u{1F7EB}'), ('\u{1F7F0}', '\u{1F7F0}'),
+    ('\u{1F800}', '\u{1F80B}'), ('\u{1F810}', '\u{1F847}'), ('\u{1F850}', '\u{1F859}'),
+    ('\u{1F860}', '\u{1F887}'), ('\u{1F890}', '\u{1F8AD}'), ('\u{1F8B0}', '\u{1F8B1}'),
+    ('\u{1F900}', '\u{1FA53}'), ('\u{1FA60}', '\u{1FA6D}'), ('\u{1FA70}', '\u{1FA74}'),
+    ('\u{1FA78}', '\u{1FA7C}'), ('\u{1FA80}', '\u{1FA86}'), ('\u{1FA90}', '\u{1FAAC}'),
+    ('\u{1FAB0}', '\u{1FABA}'), ('\u{1FAC0}', '\u{1FAC5}'), ('\u{1FAD0}', '\u{1FAD9}'),
+    ('\u{1FAE0}', '\u{1FAE7}'), ('\u{1FAF0}', '\u{1FAF6}'), ('\u{1FB00}', '\u{1FB92}'),
+    ('\u{1FB94}', '\u{1FBCA}'),
 ];
 
 #[cfg(test)]
@@ -342,14 +352,15 @@ mod tests {
             ]
         );
         assert_eq!(words("V\u{2069}er a\u{1F914}b"), ["v", "er", "a", "b"]);
-        // Each letter by itself: no final sigma, and no letter of which two become.
+        // Each letter is lowered by itself: no final sigma, and no letter that expands to two.
         assert_eq!(
             words("\u{3A3}\u{3A3} \u{130}x"),
             ["\u{3C3}\u{3C3}", "\u{130}x"]
         );
     }
 
-    /// Texts of characters from all planes, as `SQLite` divides them when they stand together.
+    /// Splits texts with characters of all planes and compares with `SQLite`, which sees each text
+    /// as a whole.
     #[test]
     fn sqlite_finds_the_same_words() {
         let planes = ('\u{1}'..='\u{1FFFF}').chain('\u{E0000}'..='\u{E01FF}');
@@ -380,11 +391,11 @@ mod tests {
         Phrases::parse(&arguments).unwrap()
     }
 
-    /// Phrases as words with blanks between, with a star and a minus.
+    /// Prints phrases as words separated by spaces, with a star and a minus.
     fn shown(arguments: &[&str]) -> Vec<String> {
         let Phrases { wanted, excluded } = phrases(arguments);
         let show = |sign: &str, phrase: &Phrase| {
-            let star = if phrase.is_beginning { "*" } else { "" };
+            let star = if phrase.is_prefix { "*" } else { "" };
             format!("{sign}{}{star}", phrase.words.join(" "))
         };
         let wanted = wanted.iter().map(|phrase| show("", phrase));
@@ -394,7 +405,7 @@ mod tests {
     }
 
     #[test]
-    fn quotes_stars_and_minuses_have_meaning_in_their_places_only() {
+    fn quotes_stars_and_minuses_are_special_only_at_word_borders() {
         for (arguments, expected) in [
             (&["Info.CERN.ch"][..], &["info cern ch"][..]),
             (&["the oth*"], &["the oth*"]),
@@ -416,7 +427,7 @@ mod tests {
     }
 
     #[test]
-    fn what_no_index_holds_is_refused() {
+    fn phrases_above_the_limits_are_refused() {
         assert!(phrases(&["a", "-b"]).check().is_ok());
         let long = "a".repeat(SEARCH_WORD_BYTES + 1);
         let many = "a ".repeat(SEARCH_PHRASE_WORDS + 1);
@@ -427,7 +438,7 @@ mod tests {
     }
 
     #[test]
-    fn phrases_are_marked_where_they_stand() {
+    fn each_occurrence_of_a_phrase_is_marked() {
         let marked = |arguments: &[&str], text: &str| {
             let mut marker = Marker::new(phrases(arguments).wanted).unwrap();
             let mut shown = text.to_owned();

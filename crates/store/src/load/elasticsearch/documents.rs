@@ -1,5 +1,5 @@
-//! Documents that wait to be created and the results of their creation, and the removal of
-//! documents of messages that are gone.
+//! Queued documents, the results of their creation, and the removal of documents of messages that
+//! are gone.
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;
@@ -23,28 +23,28 @@ use urlspool_text::limits::{
     LOAD_BULK_BYTES, LOAD_QUERY_MAILBOXES, SEARCH_INDEXED_BYTES, SEARCH_INDEXED_WORD_BYTES,
 };
 
-/// Documents that wait.
+/// Queued documents.
 pub(super) struct BulkRows {
-    /// The requests' lines: each document has an action before it.
+    /// Lines of the requests: an action before each document.
     lines: Vec<u8>,
     items: Vec<BulkItem>,
     words: Words,
-    /// The day of loading.
+    /// Day of loading.
     today: String,
 }
 
-/// A document that waits.
+/// A queued document.
 #[derive(Debug)]
 struct BulkItem {
-    /// The end of its lines.
+    /// End offset of its lines.
     end: usize,
-    /// The input that it came from.
+    /// Input that contains the record.
     input: Rc<str>,
     number: u64,
 }
 
-/// Returns a text by which records of one file are sorted: by the names of the members, as their
-/// JSON, then by the offset, then by the key. A member's names may be longer than a server indexes.
+/// Returns a key that sorts the records of one file: by member names (as JSON), offset and record
+/// key. Member names are truncated because they may be longer than a server indexes.
 fn sort_key(record: &LoadedRecord) -> String {
     let member = record.text(FieldId::SourceMember).unwrap_or_default();
     let member = &member[..member.floor_char_boundary(SORTED_MEMBER_BYTES)];
@@ -55,7 +55,8 @@ fn sort_key(record: &LoadedRecord) -> String {
     format!("{member}\0{start:016x}{:032x}", record.record_key)
 }
 
-/// Size of a member's names in [`sort_key`], in bytes. Lucene refuses terms of more than 32,766.
+/// Maximum length of the member names in [`sort_key`], in bytes. Lucene refuses terms of more than
+/// 32,766 bytes.
 const SORTED_MEMBER_BYTES: usize = 8_000;
 
 #[derive(Deserialize)]
@@ -63,7 +64,7 @@ struct BulkReply {
     items: Vec<ItemResult>,
 }
 
-/// An object with one member, the action.
+/// An object with a single entry, the action.
 #[derive(Deserialize)]
 enum ItemResult {
     #[serde(rename = "create")]
@@ -104,8 +105,9 @@ impl BulkRows {
         Ok(())
     }
 
-    /// Appends the record with the members that no record has: the key without tracking parameters,
-    /// the date if it is plausible, the words, and the place by which matches of one date are sorted.
+    /// Appends the record with the additional entries of a document: the key without tracking
+    /// parameters, the date if it is plausible, the words, and the key that sorts matches with
+    /// equal dates.
     fn push_document(&mut self, row: &LoadRow<'_>) -> rusqlite::Result<()> {
         let record = row.record;
         let key = record.text(FieldId::Key).map(clean_key);
@@ -123,7 +125,7 @@ impl BulkRows {
         Ok(())
     }
 
-    /// Returns `true` if no document waits.
+    /// Returns `true` if no document is queued.
     pub(super) fn is_empty(&self) -> bool {
         self.items.is_empty()
     }
@@ -133,15 +135,15 @@ impl BulkRows {
         LOAD_BULK_BYTES <= self.lines.len()
     }
 
-    /// Drops the documents, and begins a batch.
+    /// Discards the documents and starts a batch.
     pub(super) fn clear(&mut self) {
         self.today = today();
         self.lines.clear();
         self.items.clear();
     }
 
-    /// Creates the documents. Those for which the server is too busy are sent again. Returns the
-    /// number of those that were not in the index before, and the records that were refused.
+    /// Creates the documents. Sends a document again if the server was too busy for it. Returns the
+    /// number of documents that are new to the index, and the records that were refused.
     pub(super) fn flush(
         &mut self,
         client: &HttpClient<'_>,
@@ -167,14 +169,14 @@ impl BulkRows {
                 let is_disk_full = status == 403 && error.disk_block().is_some();
                 match status {
                     200..300 => added += 1,
-                    // The index holds it.
+                    // The index already has it.
                     409 => {}
                     _ if is_disk_full || matches!(status, 429 | 500..) => {
                         busy = Some(error);
                         again.push(item);
                     }
-                    // The server will take no document: a right or the index is missing, or the
-                    // index is read-only.
+                    // The server will accept no document: a permission or the index is missing, or
+                    // the index is read-only.
                     401 | 403 | 404 => return Err(error.refusal()),
                     _ => {
                         let BulkItem { input, number, .. } = &self.items[item];
@@ -199,7 +201,7 @@ impl BulkRows {
         Ok((added, refused))
     }
 
-    /// The request that creates some of the documents.
+    /// Returns the request that creates some of the documents.
     fn request(&self, index: &str, items: &[usize]) -> Result<HttpRequest, LoadError> {
         let path = format!("/{index}/_bulk?filter_path=items.*.status,items.*.error");
         let compressed = self.compressed(items).map_err(|error| {
@@ -222,7 +224,7 @@ impl BulkRows {
     }
 }
 
-/// The results of a request of `count` documents, in their order.
+/// Returns the results of a request for `count` documents, in order.
 fn item_results(reply: HttpReply, count: usize) -> Result<Vec<ItemResult>, LoadError> {
     if reply.status == 413 {
         let error = Some(ServerError::of_reason(
@@ -257,13 +259,13 @@ impl DeletedReply {
     }
 }
 
-/// Removes the documents of messages. Returns the number of documents.
+/// Removes the documents of messages. Returns their number.
 pub(super) fn remove_documents(
     gone: &GoneMessages,
     client: &HttpClient<'_>,
     index: &str,
 ) -> Result<u64, LoadError> {
-    // A query finds only what was refreshed.
+    // A query finds only refreshed documents.
     let refresh = HttpRequest::post(format!("/{index}/_refresh"), &json!({}));
     client.send(&refresh)?.succeeded()?;
     let mailboxes: Vec<_> = gone.digests.iter().collect();
@@ -274,7 +276,7 @@ pub(super) fn remove_documents(
     Ok(removed)
 }
 
-/// A query for the documents of messages.
+/// Returns a query for the documents of messages.
 fn gone_query(mailboxes: &[(&MailboxName, &BTreeSet<String>)]) -> Value {
     let clauses = mailboxes.iter().map(|((mailbox, base64), digests)| {
         let mut filter = vec![
@@ -294,7 +296,7 @@ fn gone_query(mailboxes: &[(&MailboxName, &BTreeSet<String>)]) -> Value {
     json!({"query": {"bool": {"should": clauses, "minimum_should_match": 1}}})
 }
 
-/// Removes documents by a query, until it finds no more.
+/// Deletes documents by a query until it finds no more.
 fn delete_by_query(client: &HttpClient<'_>, index: &str, query: &Value) -> Result<u64, LoadError> {
     let path = format!("/{index}/_delete_by_query?conflicts=proceed&refresh=true");
     let request = HttpRequest::post(path, query);
@@ -313,12 +315,12 @@ fn delete_by_query(client: &HttpClient<'_>, index: &str, query: &Value) -> Resul
     }
 }
 
-/// The member of documents that has their words, divided by this program: all targets find the same
-/// ones. An index divides them at blanks alone. So that no phrase spans two texts of a record, each
-/// text is an item of a list.
+/// The entry of a document that contains its words. This program splits texts into words, so that a
+/// search finds the same records in every target; the index only splits at spaces. Each text of a
+/// record is a separate list item, so that no phrase spans two texts.
 const WORDS: &str = "words";
 
-/// Returns the texts of a record that are searched, each as its words with blanks between them.
+/// Returns the searchable texts of a record, each as its words separated by spaces.
 fn indexed_texts(record: &LoadedRecord, words: &mut Words) -> rusqlite::Result<Vec<String>> {
     let mut texts = Vec::new();
     let mut left = SEARCH_INDEXED_BYTES;
@@ -344,7 +346,7 @@ fn indexed_texts(record: &LoadedRecord, words: &mut Words) -> rusqlite::Result<V
     Ok(texts)
 }
 
-/// Returns a word as an index has it.
+/// Returns the indexed form of a word.
 fn indexed_word(word: &str) -> Cow<'_, str> {
     if word.len() <= SEARCH_INDEXED_WORD_BYTES {
         return Cow::Borrowed(word);
@@ -359,7 +361,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_item_of_an_answer_is_one_creation() {
+    fn a_result_item_has_exactly_one_action() {
         let two = r#"{"create":{"status":201},"index":{"status":201}}"#;
         for json in ["{}", two] {
             assert!(serde_json::from_str::<ItemResult>(json).is_err(), "{json}");
@@ -367,7 +369,7 @@ mod tests {
     }
 
     #[test]
-    fn a_long_word_is_shorter_than_the_analyzer_allows_and_has_its_beginning() {
+    fn a_long_word_is_cut_to_the_limit_of_the_analyzer_and_hashed() {
         let (word, other) = ("\u{e9}".repeat(300), "\u{e9}".repeat(301));
         let indexed = indexed_word(&word);
         assert!(indexed.encode_utf16().count() <= 255 && indexed.starts_with(&word[..180]));

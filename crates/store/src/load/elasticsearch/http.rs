@@ -1,5 +1,5 @@
-//! Requests to a server, its answers, and repetition: a server that is busy, or whose connection
-//! broke, is asked again after a while.
+//! Requests to a server, its responses, and retries. A request is repeated after a pause if the
+//! server is busy or the connection broke.
 
 use std::cell::Cell;
 use std::sync::Arc;
@@ -24,18 +24,18 @@ use urlspool_text::limits::{
     LOAD_REPLY_SECONDS, LOAD_RETRY_AFTER_SECONDS, LOAD_STOP_POLL_MS,
 };
 
-/// A client of one server.
+/// HTTP client for one server.
 pub(super) struct HttpClient<'r> {
     agent: Agent,
     server: String,
-    /// `true` if the authorities of this machine are trusted, not those of a file.
+    /// `true` if the system's authorities are trusted instead of a file's.
     trusts_machine: bool,
     authorization: Option<Secret>,
-    /// Time for the answer to a request that is little work.
+    /// Timeout for the response to a cheap request.
     limit: Duration,
-    /// `true` after the server has answered once.
+    /// `true` after the first response from the server.
     has_answered: Cell<bool>,
-    /// `true` if the load is to end, with the error of a request that would be repeated.
+    /// Set when the load should stop, which turns a retry into an error.
     stop: Arc<AtomicBool>,
     report: SharedReport<'r>,
 }
@@ -43,23 +43,23 @@ pub(super) struct HttpClient<'r> {
 #[derive(Debug)]
 pub(super) struct HttpRequest {
     method: Method,
-    /// The path and the query, from the slash after the server.
+    /// Path and query, from the slash after the server.
     path: String,
-    /// The fields of the header that describe the body.
+    /// Header fields that describe the body.
     fields: &'static [(&'static str, &'static str)],
     body: Vec<u8>,
 }
 
 const JSON: &[(&str, &str)] = &[("content-type", "application/json")];
 
-/// Lines of JSON, compressed by gzip.
+/// JSON lines, compressed with gzip.
 const LINES: &[(&str, &str)] = &[
     ("content-type", "application/x-ndjson"),
     ("content-encoding", "gzip"),
 ];
 
 impl HttpRequest {
-    /// Asks for a resource.
+    /// Creates a request for a resource.
     pub(super) fn get(path: String) -> HttpRequest {
         HttpRequest {
             method: Method::GET,
@@ -69,7 +69,7 @@ impl HttpRequest {
         }
     }
 
-    /// Sends JSON to be stored.
+    /// Creates a request that stores JSON.
     pub(super) fn put(path: String, body: &Value) -> HttpRequest {
         HttpRequest {
             method: Method::PUT,
@@ -79,7 +79,7 @@ impl HttpRequest {
         }
     }
 
-    /// Sends JSON to be processed.
+    /// Creates a request that processes JSON.
     pub(super) fn post(path: String, body: &Value) -> HttpRequest {
         HttpRequest {
             method: Method::POST,
@@ -87,7 +87,7 @@ impl HttpRequest {
         }
     }
 
-    /// Sends compressed lines to be processed.
+    /// Creates a request that processes compressed lines.
     pub(super) fn post_lines(path: String, body: Vec<u8>) -> HttpRequest {
         HttpRequest {
             method: Method::POST,
@@ -98,22 +98,23 @@ impl HttpRequest {
     }
 }
 
-/// The way out of a full disk, after the server's own words and before the setting of the block.
-const DISK_FULL: &str = "; a disk of the server is nearly full: make room on it, and the server takes \
+/// Advice for a full disk, printed between the server's message and the setting of the block.
+const DISK_FULL: &str = "; a disk of the server is nearly full: make room on it, and the server \
+    takes \
      the block away; or, if somebody set it, set";
 
-/// The errors of blocks: the second is that of new indexes in `OpenSearch`.
+/// Error types of blocks. `OpenSearch` uses the second for new indexes.
 const BLOCK_KINDS: [&str; 2] = ["cluster_block_exception", "index_create_block_exception"];
 
-/// The blocks that a server sets while a disk is full, and removes when it has room again: of writes
-/// at the flood-stage watermark, and in `OpenSearch` of new indexes at the high one. Each with its
-/// number, since the words differ from version to version, and its setting.
+/// Blocks that a server sets while a disk is full and removes when there is space again. At the
+/// flood-stage watermark it blocks writes; at the high watermark `OpenSearch` blocks new indexes.
+/// Each entry has the block's number, since its text varies between versions, and its setting.
 const DISK_BLOCKS: [(&str, &str); 2] = [
     ("/12/", "index.blocks.read_only_allow_delete of the index"),
     ("/10/", "cluster.blocks.create_index of the cluster"),
 ];
 
-/// An answer that is neither "later" nor "you may not".
+/// A response that is neither a refusal nor a request to retry.
 #[derive(Debug)]
 pub(super) struct HttpReply {
     pub(super) status: u16,
@@ -125,10 +126,10 @@ struct ErrorReply {
     error: ServerError,
 }
 
-/// The error that a server answers to a request, or to a part of one.
+/// Error in a server's response to a request, or to a part of one.
 #[derive(Debug, Deserialize)]
 pub(super) struct ServerError {
-    /// The server's name for this kind of error.
+    /// The server's name for this type of error.
     #[serde(rename = "type", default)]
     pub(super) kind: String,
     #[serde(default)]
@@ -136,7 +137,7 @@ pub(super) struct ServerError {
 }
 
 impl ServerError {
-    /// The error of an answer that states none.
+    /// Creates the error of a response that contains none.
     pub(super) fn of_status(status: u16) -> ServerError {
         ServerError::of_reason(format!("it answers with HTTP status {status}"))
     }
@@ -146,7 +147,7 @@ impl ServerError {
         ServerError { kind, reason }
     }
 
-    /// The setting of the block that a server sets while a disk is full; `None` for other errors.
+    /// Returns the setting of a block set because of a full disk; `None` for other errors.
     pub(super) fn disk_block(&self) -> Option<&'static str> {
         let (_, setting) = DISK_BLOCKS
             .into_iter()
@@ -154,7 +155,7 @@ impl ServerError {
         BLOCK_KINDS.contains(&&*self.kind).then_some(setting)
     }
 
-    /// The error of a load whose request has this answer.
+    /// Creates the error of a load whose request got this response.
     pub(super) fn refusal(&self) -> LoadError {
         LoadError::io(format!("the server refuses: {self}"))
     }
@@ -171,7 +172,7 @@ impl fmt::Display for ServerError {
 }
 
 impl HttpReply {
-    /// Reads the body.
+    /// Parses the body as JSON.
     pub(super) fn json<T: DeserializeOwned>(&self) -> Result<T, LoadError> {
         serde_json::from_slice(&self.body).map_err(|error| {
             LoadError::io(format!(
@@ -182,13 +183,13 @@ impl HttpReply {
         })
     }
 
-    /// The error of the body, or its status.
+    /// Returns the error in the body, or one made from the status.
     pub(super) fn error(&self) -> ServerError {
         let read = serde_json::from_slice::<ErrorReply>(&self.body);
         read.map_or_else(|_| ServerError::of_status(self.status), |reply| reply.error)
     }
 
-    /// Returns the answer if the request succeeded.
+    /// Returns the response if the request succeeded.
     pub(super) fn succeeded(self) -> Result<HttpReply, LoadError> {
         match self.status {
             200..300 => Ok(self),
@@ -198,7 +199,7 @@ impl HttpReply {
 }
 
 impl<'r> HttpClient<'r> {
-    /// A client of a server that a target names.
+    /// Creates a client for the server of a target.
     pub(super) fn new(
         server: &IndexServer,
         job: &LoadJob,
@@ -226,7 +227,7 @@ impl<'r> HttpClient<'r> {
         })
     }
 
-    /// Creates the times between attempts of a request.
+    /// Creates the timer for retries of a request.
     pub(super) fn backoff(&self) -> Backoff<'_, 'r> {
         Backoff {
             client: self,
@@ -235,16 +236,16 @@ impl<'r> HttpClient<'r> {
         }
     }
 
-    /// Returns `true` if the load is to end.
+    /// Returns `true` if the load should stop.
     fn is_stopping(&self) -> bool {
         self.stop.load(Ordering::Relaxed)
     }
 
-    /// Sends a request until the server answers.
+    /// Sends a request, and repeats it until the server accepts or refuses it.
     ///
     /// # Errors
     ///
-    /// The error of an attempt, after the last one also the one for which it would be repeated.
+    /// The error of a refused request, or of the last attempt.
     pub(super) fn send(&self, request: &HttpRequest) -> Result<HttpReply, LoadError> {
         let mut backoff = self.backoff();
         loop {
@@ -255,7 +256,7 @@ impl<'r> HttpClient<'r> {
         }
     }
 
-    /// The error of a server that is too busy for a request, or for a part of one.
+    /// Creates the error for a server that is too busy for a request, or for a part of one.
     pub(super) fn busy(&self, error: &ServerError) -> LoadError {
         let way_out = error
             .disk_block()
@@ -314,7 +315,7 @@ impl<'r> HttpClient<'r> {
         for (name, value) in request.fields {
             parts = parts.header(*name, *value);
         }
-        // What is stored is small; a query may remove many documents, and lines may be many.
+        // Storing is cheap, but a query may remove many documents, and there may be many lines.
         let limit = match request.method {
             Method::POST => self.limit.max(Duration::from_secs(LOAD_REPLY_SECONDS)),
             _ => self.limit,
@@ -339,7 +340,7 @@ impl<'r> HttpClient<'r> {
         self.agent.run(request)
     }
 
-    /// Classifies an error: a server that is not trusted will not be trusted later.
+    /// Classifies an error. If the server is not trusted now, retrying does not help.
     fn failed(&self, error: ureq::Error) -> Result<Attempt, LoadError> {
         let server = &self.server;
         let reason = match &error {
@@ -365,7 +366,7 @@ impl<'r> HttpClient<'r> {
         Ok(Attempt::Again(error, None))
     }
 
-    /// The reason of an error of TLS: for one there may be a way out in the target's name.
+    /// Returns the reason of a TLS error, with advice if the target can be changed to avoid it.
     fn tls_reason(&self, error: &rustls::Error) -> String {
         let unknown = rustls::Error::InvalidCertificate(CertificateError::UnknownIssuer);
         if !self.trusts_machine || *error != unknown {
@@ -378,40 +379,40 @@ impl<'r> HttpClient<'r> {
     }
 }
 
-/// The error of TLS that ended a connection, if there was one.
+/// Returns the TLS error that ended a connection, if there was one.
 fn tls_error(error: &io::Error) -> Option<&rustls::Error> {
     error.get_ref()?.downcast_ref()
 }
 
-/// Encodes a name as one part of a path.
+/// Encodes a name as one path component.
 pub(super) fn path_part(name: &str) -> String {
     let is_kept = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte);
     encode(name.as_bytes(), is_kept)
 }
 
-/// The result of one attempt.
+/// Result of one attempt.
 #[derive(Debug)]
 enum Attempt {
     Done(HttpReply),
-    /// The server may accept it later: the error that ends the load after the last attempt, and the
-    /// time that the server asks to wait.
+    /// The server may accept the request later. Contains the error to return after the last
+    /// attempt, and the pause that the server asked for.
     Again(LoadError, Option<Duration>),
 }
 
-/// Times between attempts: each is twice the one before, up to a limit.
+/// Pauses between attempts. Each is twice as long as the previous one, up to a limit.
 pub(super) struct Backoff<'c, 'r> {
     client: &'c HttpClient<'r>,
     failed: u32,
-    /// The time of the first failure since the last progress.
+    /// Time of the first failure since the last progress.
     begun: Option<Instant>,
 }
 
 impl Backoff<'_, '_> {
-    /// Waits before the next attempt, after `error`. The server may have asked for a pause.
+    /// Waits after `error` before the next attempt. `asked` is the pause that the server asked for.
     ///
     /// # Errors
     ///
-    /// `error`, if there were enough attempts, or the load is to end.
+    /// `error`, if there were enough attempts or the load should stop.
     pub(super) fn wait(
         &mut self,
         error: LoadError,
@@ -445,14 +446,15 @@ impl Backoff<'_, '_> {
         Ok(())
     }
 
-    /// Begins anew, since the server accepted a part.
+    /// Resets the pauses because the server accepted a part.
     pub(super) fn reset(&mut self) {
         self.failed = 0;
         self.begun = None;
     }
 }
 
-/// The pause after `failed` attempts, from 1: not shorter than the server asked for, up to a limit.
+/// Returns the pause after `failed` attempts (at least 1). It is not shorter than the server asked
+/// for, up to a limit.
 fn pause(failed: u32, retry_after: Option<Duration>) -> Duration {
     let doubled = Duration::from_millis(LOAD_BACKOFF_MS << (failed - 1).min(16));
     let asked = retry_after.unwrap_or_default();
@@ -461,8 +463,8 @@ fn pause(failed: u32, retry_after: Option<Duration>) -> Duration {
         .max(asked.min(Duration::from_secs(LOAD_RETRY_AFTER_SECONDS)))
 }
 
-/// The end of further attempts after `failed` ones, of which the next one begins `elapsed` after the
-/// first; `None` if there are no more.
+/// Returns when to stop retrying after `failed` attempts, if the next one starts `elapsed` after
+/// the first. Returns `None` if no attempt is left.
 fn retry_end(failed: u32, elapsed: Duration, has_answered: bool) -> Option<RetryEnd> {
     if !has_answered {
         return (failed < LOAD_ATTEMPTS).then_some(RetryEnd::Attempts(LOAD_ATTEMPTS));
@@ -476,7 +478,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn errors_have_no_empty_halves() {
+    fn errors_omit_empty_parts() {
         let stated = |kind: &str, reason: &str| {
             let (kind, reason) = (kind.to_owned(), reason.to_owned());
             ServerError { kind, reason }.to_string()
@@ -488,13 +490,13 @@ mod tests {
     }
 
     #[test]
-    fn names_are_one_part_of_a_path() {
+    fn a_name_is_encoded_as_one_path_component() {
         assert_eq!(path_part("urls-1996"), "urls-1996");
         assert_eq!(path_part("a/é"), "a%2F%C3%A9");
     }
 
     #[test]
-    fn pauses_double_and_honour_the_server_up_to_a_limit() {
+    fn pauses_double_and_respect_the_server_up_to_a_limit() {
         let ms = |failed, asked| pause(failed, asked).as_millis();
         assert_eq!(ms(1, None), 100);
         assert_eq!(ms(3, None), 400);
@@ -505,7 +507,7 @@ mod tests {
     }
 
     #[test]
-    fn a_server_that_has_answered_is_given_minutes() {
+    fn a_server_that_has_answered_is_retried_for_minutes() {
         let seconds = Duration::from_secs;
         let is_last =
             |failed, elapsed, has_answered| retry_end(failed, elapsed, has_answered).is_none();
@@ -516,7 +518,7 @@ mod tests {
     }
 
     #[test]
-    fn a_full_disk_is_told_from_other_blocks() {
+    fn a_full_disk_is_distinguished_from_other_blocks() {
         let disk_block = |kind: &str, reason: &str| {
             let (kind, reason) = (kind.to_owned(), reason.to_owned());
             ServerError { kind, reason }.disk_block()

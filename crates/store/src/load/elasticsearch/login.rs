@@ -1,5 +1,5 @@
-//! The login to a server: an API key, or a user with a password; and a certificate of the client.
-//! Passwords come from the environment or a file, and nothing of them is in a message.
+//! Authentication with a server: an API key, a user with a password, or a client certificate.
+//! Passwords come from the environment or a file and never appear in messages.
 
 use std::fs::{self, File};
 use std::io::Read;
@@ -16,8 +16,8 @@ use crate::load::LoadError;
 use crate::load::target_name::{ClientFiles, Credentials, IndexServer, Secret};
 use urlspool_text::limits::LOAD_PASSWORD_BYTES;
 
-/// Returns the value of the header field `Authorization`. A user in the target is preferred to an API
-/// key of the environment.
+/// Returns the value of the header field `Authorization`. A user in the target takes precedence
+/// over an API key in the environment.
 pub(super) fn authorization(
     server: &IndexServer,
     credentials: &Credentials,
@@ -30,7 +30,7 @@ pub(super) fn authorization(
     Ok(key.map(|key| Secret::new(format!("ApiKey {}", key.text()))))
 }
 
-/// The credentials of RFC 7617.
+/// Returns Basic credentials (RFC 7617).
 fn basic(user: &str, password: &Secret) -> Secret {
     let pair = format!("{user}:{}", password.text());
     Secret::new(format!("Basic {}", BASE64.encode(pair.as_bytes())))
@@ -52,7 +52,8 @@ fn password(
     })
 }
 
-/// Reads the password in the first line of a file that nobody but its owner can read.
+/// Reads the password from the first line of a file. Nobody except the file's owner may have access
+/// to it.
 fn password_in(path: &Path) -> Result<Secret, LoadError> {
     let (name, limit) = (path.display(), LOAD_PASSWORD_BYTES + 1);
     let mut text = String::new();
@@ -81,8 +82,7 @@ fn password_in(path: &Path) -> Result<Secret, LoadError> {
     Ok(Secret::new(line.to_owned()))
 }
 
-/// Reads a certificate with its chain and its key. They are checked here, since the client takes
-/// them as they are.
+/// Reads a certificate, its chain and its key. Checks them, because the client does not.
 pub(super) fn client_certificate(files: &ClientFiles) -> Result<ClientCert, LoadError> {
     let (name, key_name) = (files.certificate.display(), files.key.display());
     let chain: Vec<CertificateDer<'static>> = CertificateDer::pem_file_iter(&files.certificate)
@@ -97,7 +97,7 @@ pub(super) fn client_certificate(files: &ClientFiles) -> Result<ClientCert, Load
         ))
         .caused_by(error)
     })?;
-    // Nothing of the file is shown.
+    // Error messages must not reveal the content of the file.
     let checked = PrivateKeyDer::from_pem_slice(&text).map_err(|_| {
         LoadError::unusable(format!(
             "{key_name} holds no private key in PEM; one with a passphrase cannot be read: openssl \
@@ -129,7 +129,7 @@ mod tests {
 
     #[test]
     fn a_user_and_a_password_are_encoded_as_in_the_rfc() {
-        // RFC 7617, sections 2 and 2.1.
+        // Examples in RFC 7617, sections 2 and 2.1.
         let encoded = |user, password: &str| basic(user, &Secret::new(password.to_owned()));
         let text = encoded("Aladdin", "open sesame");
         assert_eq!(text.text(), "Basic QWxhZGRpbjpvcGVuIHNlc2FtZQ==");

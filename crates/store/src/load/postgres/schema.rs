@@ -1,10 +1,10 @@
-//! The tables in `PostgreSQL`: those of `SQLite`, with the types of the server.
+//! The tables in `PostgreSQL`, which match those in `SQLite` except for the types.
 
 use crate::load::LoadError;
 use crate::load::columns::{Column, Table, created_tables, names};
 use urlspool_record::record::{Field, FieldId, FieldType};
 
-/// The version of the tables, in `urlspool_tables`.
+/// Version of the tables, in `urlspool_tables`.
 const VERSION: i32 = 1;
 
 /// Checks that the tables of `name` have this version.
@@ -18,7 +18,8 @@ pub(super) fn check_version(name: &str, version: i64) -> Result<(), LoadError> {
     )))
 }
 
-/// The error for tables of a development version, which have their version in `urlspool_version`.
+/// Creates the error for tables of a development version, which keep their version in
+/// `urlspool_version`.
 pub(super) fn development_version(name: &str) -> LoadError {
     LoadError::unusable(format!(
         "the tables of {name} were made by a development version; load the records again, into a \
@@ -26,16 +27,17 @@ pub(super) fn development_version(name: &str) -> LoadError {
     ))
 }
 
-/// Returns a table, a view or an index that has the name of one of ours, in the schema where ours would
-/// be created.
+/// Selects a table, view or index whose name is needed in the schema where the tables would be
+/// created.
 pub(super) const FOREIGN_TABLE: &str = "SELECT relname::text FROM pg_class
   WHERE relnamespace = to_regnamespace(current_schema())
-    AND relname IN ('urlspool_tables', 'urls', 'links', 'messages', 'sources', 'segments', 'records',
+    AND relname IN ('urlspool_tables', 'urls', 'links', 'messages', 'sources', 'segments', \
+    'records',
       'messages_by_digest', 'links_by_host', 'links_by_domain', 'urls_by_link', 'urls_by_message',
       'urls_by_source', 'urls_by_words')
   ORDER BY relname LIMIT 1";
 
-/// Returns the type of a field's column. Texts are compared as bytes, as `SQLite` does.
+/// Returns the SQL type of a field's column. Texts are compared as bytes, as in `SQLite`.
 fn sql_type(field: &Field) -> &'static str {
     match field.json_type {
         FieldType::Integer if field.name == FieldId::Port.name() => "integer",
@@ -47,8 +49,8 @@ fn sql_type(field: &Field) -> &'static str {
     }
 }
 
-/// The words of `tables.sql`. A key may be too long for an index, so that its hash is unique. The
-/// instance of the tables is added later ([`ADD_INSTANCE`]).
+/// Replacements for the placeholders in `tables.sql`. A key may be too long for an index, so its
+/// hash is unique instead. [`ADD_INSTANCE`] adds the instance of the tables later.
 const WORDS: [(&str, &str); 8] = [
     ("{id}", "bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY"),
     ("{hash}", "uuid"),
@@ -67,23 +69,25 @@ const WORDS: [(&str, &str); 8] = [
 pub(super) fn tables() -> String {
     let tables = created_tables(sql_type, &WORDS);
     format!(
-        "CREATE TABLE urlspool_tables(version integer NOT NULL); INSERT INTO urlspool_tables VALUES({VERSION});
+        "CREATE TABLE urlspool_tables(version integer NOT NULL); INSERT INTO urlspool_tables \
+            VALUES({VERSION});
          {tables} CREATE INDEX urls_by_words ON urls USING gin(search);"
     )
 }
 
-/// Gives the tables an identifier: a database that is created again under its old name has another.
+/// Adds an identifier to the tables. A database that is created again under the same name gets a
+/// new one.
 pub(super) const ADD_INSTANCE: &str =
     "ALTER TABLE urlspool_tables ADD COLUMN instance uuid NOT NULL DEFAULT gen_random_uuid()";
 
-/// Returns the identifier of the tables. A copy has the same, but its database and its table have
-/// other numbers.
+/// Selects the identifier of the tables. A copied database has the same instance, but other object
+/// numbers.
 pub(super) const INSTANCE: &str =
     "SELECT concat_ws('/', instance, pg_database.oid, 'urls'::regclass::oid)
   FROM urlspool_tables, pg_database WHERE datname = current_database()";
 
-/// Returns the columns of the table `staging` that are made from fields. The mailbox stands in two
-/// tables.
+/// Returns the columns of the table `staging` that hold fields. Two tables have a column for the
+/// mailbox; here it is listed once.
 pub(super) fn staged_columns() -> Vec<Column> {
     let tables = [Table::Urls, Table::Sources, Table::Messages];
     let mut columns: Vec<Column> = Vec::new();
@@ -95,8 +99,8 @@ pub(super) fn staged_columns() -> Vec<Column> {
     columns
 }
 
-/// Returns the statements that create the table that rows are copied into, and others, of this
-/// connection only.
+/// Returns the statements that create the connection's temporary tables, among them the table that
+/// rows are copied into.
 pub(super) fn staging() -> String {
     let columns = staged_columns();
     let definitions = columns.iter().map(|column| column.with_type(sql_type));
@@ -104,7 +108,8 @@ pub(super) fn staging() -> String {
     format!(
         "
 CREATE TEMP TABLE staging(
-  number bigint, record_key uuid, source_key uuid, key_hash uuid, mailbox_key uuid, record_id text, key text COLLATE \"C\", clean_key text COLLATE \"C\", {}, search tsvector
+  number bigint, record_key uuid, source_key uuid, key_hash uuid, mailbox_key uuid, record_id \
+  text, key text COLLATE \"C\", clean_key text COLLATE \"C\", {}, search tsvector
 ) ON COMMIT DELETE ROWS;
 CREATE TEMP TABLE moved(url bigint, message bigint, number bigint) ON COMMIT DELETE ROWS;
 CREATE TEMP TABLE kept(record_key uuid PRIMARY KEY) ON COMMIT DELETE ROWS;
@@ -116,13 +121,14 @@ CREATE TEMP TABLE changed_messages(id bigint PRIMARY KEY) ON COMMIT DELETE ROWS;
     )
 }
 
-/// Settings of the connection: to compile statements costs more than it saves, and a sort of the
-/// staged rows needs more memory than the server gives by default.
+/// Settings of the connection. Compiling statements costs more than it saves, and sorting the
+/// staged rows needs more memory than the default.
 pub(super) const SETTINGS: &str = "SET jit = off;
-  SELECT set_config('work_mem', '64MB', false) WHERE pg_size_bytes(current_setting('work_mem')) < 64 << 20";
+  SELECT set_config('work_mem', '64MB', false) WHERE pg_size_bytes(current_setting('work_mem')) < \
+  64 << 20";
 
-/// Returns the statements that move the staged rows that are new into the tables, but for
-/// [`insert_urls`], which comes after them.
+/// Returns the statements that move new staged rows into all tables except `urls`. [`insert_urls`]
+/// must follow.
 pub(super) fn merge() -> String {
     let [sources, messages] =
         [Table::Sources, Table::Messages].map(|table| names(table.columns(), ""));
@@ -130,7 +136,7 @@ pub(super) fn merge() -> String {
     sql.replace("{messages}", &messages)
 }
 
-/// Returns the statement that adds the rows of records that are still staged.
+/// Returns the statement that adds the rows of the records that are still staged.
 pub(super) fn insert_urls() -> String {
     let columns = Table::Urls.columns();
     let (urls, staged) = (names(columns, ""), names(columns, "s."));
@@ -144,24 +150,27 @@ pub(super) fn insert_urls() -> String {
     )
 }
 
-/// Empties the staged rows, and ends the settings of [`merge`].
+/// Empties the staging table and resets the settings that [`merge`] changed.
 pub(super) const END_MERGE: &str = "TRUNCATE staging;
   SET LOCAL enable_hashjoin TO DEFAULT; SET LOCAL enable_mergejoin TO DEFAULT";
 
-/// Removes the rows of messages: the hashes of their mailboxes, their digests. Returns the number of rows.
+/// Removes the rows of messages, given the hashes of their mailboxes and their digests. Returns the
+/// number of rows.
 pub(super) const REMOVE_GONE: &str = "
-WITH gone AS (DELETE FROM urls USING messages, unnest($1::text[], $2::text[]) AS message(mailbox_key, digest)
-  WHERE messages.id = urls.message AND messages.digest = message.digest AND messages.mailbox_key = message.mailbox_key::uuid
+WITH gone AS (DELETE FROM urls USING messages, unnest($1::text[], $2::text[]) AS \
+message(mailbox_key, digest)
+  WHERE messages.id = urls.message AND messages.digest = message.digest AND messages.mailbox_key = \
+  message.mailbox_key::uuid
   RETURNING urls.id, urls.link, urls.message, urls.source),";
 
-/// Returns the files of which no row was remembered.
+/// Selects the files without a remembered row.
 pub(super) const FILES_WITHOUT_ROWS: &str = "
 SELECT path, coalesce(path_b64, '') FROM sources
 EXCEPT SELECT sources.path, coalesce(sources.path_b64, '')
   FROM kept JOIN urls USING(record_key) JOIN sources ON sources.id = urls.source";
 
-/// Removes the rows of the input's files, and of others, but not of a third list, that are not rows
-/// of the input.
+/// Removes rows that are not in the input. Covers the input's files and a first list of files, but
+/// not a second list.
 pub(super) const REMOVE_REPLACED: &str = "
 WITH replaced(path, path_b64) AS ((SELECT sources.path, coalesce(sources.path_b64, '')
     FROM kept JOIN urls USING(record_key) JOIN sources ON sources.id = urls.source
@@ -172,15 +181,16 @@ gone AS (DELETE FROM urls USING sources WHERE sources.id = urls.source
   AND NOT EXISTS (SELECT FROM kept WHERE kept.record_key = urls.record_key)
   RETURNING urls.id, urls.link, urls.message, urls.source),";
 
-/// Notes what the rows `gone` referred to, and returns these rows. It is the end of the two
-/// statements before.
+/// End of the two removal statements above: records the rows that the removed rows referred to, and
+/// returns the removed rows.
 pub(super) const NOTE_PARENTS: &str = "
-  links AS (INSERT INTO changed_links SELECT DISTINCT link FROM gone WHERE link IS NOT NULL ON CONFLICT DO NOTHING),
+  links AS (INSERT INTO changed_links SELECT DISTINCT link FROM gone WHERE link IS NOT NULL ON \
+  CONFLICT DO NOTHING),
   places AS (INSERT INTO changed_sources SELECT DISTINCT source FROM gone ON CONFLICT DO NOTHING),
   owners AS (INSERT INTO changed_messages SELECT DISTINCT message FROM gone ON CONFLICT DO NOTHING)
   SELECT id FROM gone";
 
-/// Removes messages and sources that lost rows and have none left.
+/// Removes messages and sources that have lost their last row.
 pub(super) const REMOVE_PARENTS: &str = "
 DELETE FROM messages USING changed_messages AS changed WHERE messages.id = changed.id
   AND NOT EXISTS (SELECT FROM urls WHERE urls.message = messages.id);
@@ -188,7 +198,7 @@ DELETE FROM sources USING changed_sources AS changed WHERE sources.id = changed.
   AND NOT EXISTS (SELECT FROM urls WHERE urls.source = sources.id);
 TRUNCATE changed_messages, changed_sources;";
 
-/// Computes the numbers of links that lost rows, and removes links without rows.
+/// Recomputes the counts of links that lost rows, and removes links without rows.
 pub(super) const RECOMPUTE_LINKS: &str = "
 DELETE FROM links USING changed_links AS changed WHERE links.id = changed.id
   AND NOT EXISTS (SELECT FROM urls WHERE urls.link = links.id);

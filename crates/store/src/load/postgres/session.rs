@@ -1,8 +1,8 @@
-//! A connection to a server, and a limit on its silence.
+//! A connection to a server, with a limit on its silence.
 //!
-//! A statement may take as long as it needs. If it takes longer than the limit, the server is asked
-//! by another connection: it is waited for as long as it answers there, whatever it says. A machine
-//! that is gone is noticed by the kernel.
+//! A statement may take as long as it needs. When it exceeds the limit, the server is contacted
+//! over a second connection. The wait continues as long as the server answers there, even if it
+//! refuses the connection. The kernel notices a machine that is gone.
 
 use std::io;
 use std::pin::{Pin, pin};
@@ -23,31 +23,31 @@ type Exchange = Pin<Box<dyn Future<Output = Result<(), Error>> + Send>>;
 pub(super) struct Session {
     runtime: Runtime,
     client: Client,
-    /// The exchange of messages, until the connection ends.
+    /// Task that exchanges messages with the server until the connection ends.
     exchange: JoinHandle<Result<(), Error>>,
 }
 
-/// The reason why a connection or a statement failed.
+/// Reason why a connection or a statement failed.
 #[derive(Debug)]
 pub(super) enum SessionError {
-    /// The server states it, or the connection broke.
+    /// The server reported an error, or the connection broke.
     Client(Error),
     /// The server was silent for this time.
     Silent(Duration),
-    /// The system gives no resources to wait for a server.
+    /// The system lacks the resources to wait for a server.
     System(io::Error),
 }
 
-/// A server, and the way to connect to it.
+/// A server and how to connect to it.
 pub(super) struct Server {
     config: Config,
     tls: MakeRustlsConnect,
-    /// Time for which it may be silent.
+    /// Maximum time of silence.
     limit: Duration,
 }
 
 impl Server {
-    /// Completes the configuration of a target by the limits that its URL does not state.
+    /// Adds the limits that the target's URL leaves unset.
     pub(super) fn new(mut config: Config, tls: MakeRustlsConnect) -> Server {
         let stated = config.get_connect_timeout().copied();
         let limit = stated
@@ -77,8 +77,8 @@ impl Server {
         })
     }
 
-    /// Returns a connection, or the answer of a server that refuses it; `None` if it does not
-    /// answer. Each of the hosts that the target names may be silent.
+    /// Returns a connection, or the error of a server that refuses it; `None` if the server does
+    /// not answer. Waits for each host that the target names.
     async fn connected(&self) -> Option<Result<(Client, Exchange), Error>> {
         let hosts = u32::try_from(self.config.get_hosts().len()).unwrap_or(u32::MAX);
         let limit = self.limit.saturating_mul(hosts.max(1));
@@ -87,7 +87,7 @@ impl Server {
         Some(connected.map(|(client, exchange)| (client, Box::pin(exchange) as Exchange)))
     }
 
-    /// Waits for the result of work with a connection, as long as the server answers.
+    /// Waits for the result of `work` as long as the server answers.
     pub(super) fn run<T>(
         &self,
         session: &mut Session,
@@ -108,7 +108,7 @@ impl Server {
                     Err(_) => return Err(SessionError::Silent(self.limit)),
                 }
             };
-            // The error that ended the connection is the reason of that of the work.
+            // The error that ended the connection is the actual reason.
             if client.is_closed()
                 && let Ok(Ok(Err(reason))) = timeout(self.limit, exchange).await
             {
@@ -118,10 +118,10 @@ impl Server {
         })
     }
 
-    /// Takes leave of the server, which would log a connection that breaks.
+    /// Closes the connection cleanly; otherwise the server would log a broken connection.
     pub(super) fn close(&self, session: Session) {
         drop(session.client);
-        // If the server does not listen any more, it notices the end later.
+        // If the server no longer listens, it will notice later.
         let end = async { timeout(self.limit, session.exchange).await };
         let _ = session.runtime.block_on(end);
     }
@@ -134,7 +134,7 @@ impl Session {
     }
 }
 
-/// Returns the password that a file has for a server.
+/// Returns the password for a server from a password file.
 pub(super) fn password_in(file: &str, config: &Config) -> Option<String> {
     let host = match config.get_hosts().first() {
         Some(Host::Tcp(host)) => host.clone(),
@@ -152,7 +152,7 @@ pub(super) fn password_in(file: &str, config: &Config) -> Option<String> {
     })
 }
 
-/// The fields of a line. A backslash keeps the character after it from dividing.
+/// Splits a line at colons. A backslash escapes the next character.
 fn fields(line: &str) -> Vec<String> {
     let mut fields = Vec::new();
     let mut field = String::new();
@@ -173,7 +173,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_first_line_for_a_server_counts() {
+    fn the_first_matching_line_of_a_password_file_is_used() {
         let config: Config = "postgresql://me@db.example:5433/urls".parse().unwrap();
         let file = "# none\nother:*:*:*:a\ndb.example:5433:urls:me:p\\:q\n*:*:*:*:b\n";
         assert_eq!(password_in(file, &config).as_deref(), Some("p:q"));

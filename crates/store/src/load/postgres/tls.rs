@@ -1,8 +1,7 @@
-//! TLS: the parameters `sslmode` and `sslrootcert` of a target, and the certificates that are
-//! trusted.
+//! TLS: the parameters `sslmode` and `sslrootcert` of a target, and the trusted certificates.
 //!
-//! The modes are those of `PostgreSQL`'s own programs. `prefer` and `require` encrypt, but check no
-//! certificate unless `sslrootcert` names the authority; `require` and `verify-full` never connect
+//! The modes work as in PostgreSQL's programs. `prefer` and `require` encrypt, but check no
+//! certificate unless `sslrootcert` names the authority. `require` and `verify-full` never connect
 //! without encryption.
 
 use std::error::Error;
@@ -25,24 +24,24 @@ use crate::load::decoded_path;
 use crate::load::http_agent::certificates;
 use crate::load::target_name::MACHINE_AUTHORITIES;
 
-/// The parameters of a target that are about TLS.
+/// TLS parameters of a target.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct TlsParameters {
-    /// The use of encryption.
+    /// Whether to encrypt.
     pub(super) mode: SslMode,
-    /// `true` if the certificate must be one of a trusted authority for the host.
+    /// `true` if the certificate must be valid for the host and issued by a trusted authority.
     is_verified: bool,
-    /// The file of trusted authorities, in PEM; those of the machine if it is `None`.
+    /// PEM file of trusted authorities. If `None`, the system's authorities are trusted.
     root_file: Option<PathBuf>,
 }
 
 impl TlsParameters {
-    /// Takes the parameters out of the URL of a target. Returns the rest of the URL, which the
-    /// client reads.
+    /// Removes the TLS parameters from a target's URL. Returns them and the remaining URL, which
+    /// the client parses.
     ///
     /// # Errors
     ///
-    /// The mode is not known, or does not go with the authorities.
+    /// The mode is unknown, or does not fit the authorities.
     pub(super) fn take(url: &str) -> Result<(TlsParameters, String), LoadError> {
         let (start, query) = match url.split_once('?') {
             Some((start, query)) => (start, query.split('&').collect()),
@@ -83,12 +82,12 @@ impl TlsParameters {
         Ok((parameters, rest))
     }
 
-    /// Creates what makes connections.
+    /// Creates the TLS connector.
     ///
     /// # Errors
     ///
-    /// There are no certificates of authorities to check that of the server, or they cannot be
-    /// read.
+    /// There are no certificates of authorities to check the server's certificate with, or they
+    /// cannot be read.
     pub(super) fn connector(&self) -> Result<MakeRustlsConnect, LoadError> {
         let provider = Arc::new(ring::default_provider());
         let builder = ClientConfig::builder_with_provider(provider.clone())
@@ -107,7 +106,7 @@ impl TlsParameters {
         Ok(MakeRustlsConnect::new(config.with_no_client_auth()))
     }
 
-    /// The check of the authority, if a file of authorities was named.
+    /// Returns the check of the authority, if a file of authorities was named.
     fn authorities(
         &self,
         provider: &Arc<CryptoProvider>,
@@ -124,7 +123,7 @@ impl TlsParameters {
 
     fn roots(&self) -> Result<RootCertStore, LoadError> {
         let found = match &self.root_file {
-            // Each of them can be read.
+            // `certificates` has checked that each of them can be read.
             Some(path) => certificates(path)?,
             None => rustls_native_certs::load_native_certs().certs,
         };
@@ -139,7 +138,7 @@ impl TlsParameters {
     }
 }
 
-/// Returns the use of encryption that a mode names, and `true` if it checks the certificate.
+/// Returns the encryption mode, and `true` if it checks the certificate.
 fn mode(name: &str) -> Result<(SslMode, bool), LoadError> {
     match name {
         "disable" => Ok((SslMode::Disable, false)),
@@ -152,8 +151,8 @@ fn mode(name: &str) -> Result<(SslMode, bool), LoadError> {
     }
 }
 
-/// Returns `true` if a connection failed because the server has no TLS, or a certificate that is
-/// not trusted: another attempt would fail too.
+/// Returns `true` if a connection failed because the server does not support TLS or has an
+/// untrusted certificate. Another attempt would fail too.
 pub(super) fn is_refusal(error: &tokio_postgres::Error) -> bool {
     let Some(cause) = error.source() else {
         return false;
@@ -162,13 +161,13 @@ pub(super) fn is_refusal(error: &tokio_postgres::Error) -> bool {
         .downcast_ref::<io::Error>()
         .and_then(io::Error::get_ref)
         .and_then(|error| error.downcast_ref());
-    // The client has no kind of its own for the former.
+    // The client has no separate error kind for missing TLS.
     matches!(tls, Some(rustls::Error::InvalidCertificate(_)))
         || cause.to_string() == "server does not support TLS"
 }
 
-/// A check of certificates that ignores the name of the server, and its authority too unless that
-/// was named.
+/// Certificate check that ignores the server's name. It also ignores the authority unless one was
+/// named.
 #[derive(Debug)]
 struct NamelessVerifier {
     authorities: Option<Arc<WebPkiServerVerifier>>,
@@ -188,7 +187,7 @@ impl ServerCertVerifier for NamelessVerifier {
             return Ok(ServerCertVerified::assertion());
         };
         match authorities.verify_server_cert(certificate, intermediates, name, ocsp_response, now) {
-            // The name is compared after everything else.
+            // The name is compared last, so everything else is valid here.
             Err(rustls::Error::InvalidCertificate(
                 CertificateError::NotValidForName | CertificateError::NotValidForNameContext { .. },
             )) => Ok(ServerCertVerified::assertion()),
@@ -228,7 +227,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_parameters_are_taken_out_of_the_url() {
+    fn tls_parameters_are_removed_from_the_url() {
         let take = |url: &str| TlsParameters::take(url).unwrap();
         let parameters = |mode, is_verified, root_file: Option<&str>| TlsParameters {
             mode,

@@ -1,7 +1,7 @@
-//! Opening a database: one that is ours, one that is empty, or none; and its tables.
+//! Opening a database, which may be missing, empty or already loaded, and creating its tables.
 //!
-//! The checks before `SQLite` opens a file change nothing, neither in the file nor beside it: it may
-//! be another program's.
+//! The checks before `SQLite` opens a file modify neither the file nor its logs: it may belong to
+//! another program.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, ErrorKind, Read};
@@ -25,10 +25,10 @@ use urlspool_text::limits::{
     LOAD_LOG_ATTEMPTS, LOAD_LOG_POLL_MS,
 };
 
-/// Number of prepared statements that are cached: more than the program has.
+/// Size of the prepared statement cache; larger than the number of statements in the program.
 const STATEMENTS: usize = 64;
 
-/// Opens a database for a load. Creates it, and its tables, if there is none.
+/// Opens a database for a load. Creates the file and its tables if they are missing.
 fn open_to_write(path: &Path) -> Result<Connection, LoadError> {
     check_to_write(path)?;
     check_owner(path)?;
@@ -37,17 +37,18 @@ fn open_to_write(path: &Path) -> Result<Connection, LoadError> {
     owner.check(path).map(|()| db)
 }
 
-/// The file of a database that is loaded into.
+/// The file of a database being loaded.
 pub(super) struct DatabaseFile {
     path: PathBuf,
-    /// Another file at `path` would not get the rows.
+    /// Identity of the opened file, to notice when another file takes its place.
     identity: DeviceInode,
 }
 
-/// Opens a database for a load, as [`open_to_write`] does. Returns its file too.
+/// Opens a database for a load, as [`open_to_write`] does, and also returns its file.
 pub(super) fn open_to_load(path: &Path) -> Result<(Connection, DatabaseFile), LoadError> {
     check_to_write(path)?;
-    // SQLite does not name the file that it opens: one that is there before and after is it.
+    // SQLite does not reveal which file it opened. A file that is at `path` before and after is
+    // that file.
     create_if_missing(path).map_err(|error| not_opened(path, error))?;
     let found = fs::metadata(path).map_err(|error| not_opened(path, error))?;
     let database = DatabaseFile {
@@ -60,7 +61,7 @@ pub(super) fn open_to_load(path: &Path) -> Result<(Connection, DatabaseFile), Lo
 }
 
 impl DatabaseFile {
-    /// Checks that the path leads to the file that was opened.
+    /// Checks that the path still refers to the opened file.
     pub(super) fn check_place(&self) -> Result<(), LoadError> {
         match fs::metadata(&self.path) {
             Ok(found) if DeviceInode::of(&found) == self.identity => Ok(()),
@@ -68,15 +69,15 @@ impl DatabaseFile {
         }
     }
 
-    /// Checks that nobody has truncated or overwritten the file. If another load was killed while
-    /// it merged the log, the log is merged.
+    /// Checks that the file was not truncated or overwritten. If another load was killed while
+    /// merging the log, finishes the merge.
     pub(super) fn check_whole(&self, db: &Connection) -> Result<(), LoadError> {
         for attempt in 1.. {
             self.check_place()?;
             let attempts = match self.damage()? {
                 None => return Ok(()),
-                // A merge of the log writes the first page before the last ones, and may have been
-                // killed between.
+                // A merge writes the first page before the last ones, and may have been killed in
+                // between.
                 Some(ErrorCode::DatabaseCorrupt) => {
                     if merge_once(db).is_ok_and(|is_merged| is_merged) && self.is_mended()? {
                         return Ok(());
@@ -93,8 +94,8 @@ impl DatabaseFile {
         Err(self.overwritten())
     }
 
-    /// Returns the error of reading the file without its log: `NotADatabase` if it has no header,
-    /// and `DatabaseCorrupt` if it has fewer pages than the header says.
+    /// Returns the error of reading the file without its log: `NotADatabase` if the header is
+    /// missing, `DatabaseCorrupt` if the file has fewer pages than the header states.
     fn damage(&self) -> Result<Option<ErrorCode>, LoadError> {
         let pages = "SELECT page_count * page_size FROM pragma_page_count, pragma_page_size";
         let asked = open_immutable(&self.path).and_then(|(db, owner)| {
@@ -103,7 +104,7 @@ impl DatabaseFile {
         });
         let len = fs::metadata(&self.path).map_or(0, |found| found.len());
         Ok(match asked {
-            // SQLite takes a part of a page for a page.
+            // SQLite counts a partial page as a page.
             Ok((Owner::Ourselves(_), bytes)) => {
                 (len < bytes.cast_unsigned()).then_some(ErrorCode::DatabaseCorrupt)
             }
@@ -115,16 +116,16 @@ impl DatabaseFile {
         })
     }
 
-    /// Returns `true` if the file has all its pages after a merge of the log.
+    /// Returns `true` if the file has all its pages after merging the log.
     ///
     /// # Errors
     ///
-    /// Some of its pages were not in the log.
+    /// The log did not contain all missing pages.
     fn is_mended(&self) -> Result<bool, LoadError> {
         if self.damage()?.is_some() {
             return Ok(false);
         }
-        // By another connection, which has no pages in memory.
+        // Use another connection, which has no cached pages.
         let (db, _) = open_unchanged(&self.path)?;
         let checked = db.query_row("PRAGMA quick_check(1)", [], |row| row.get::<_, String>(0));
         if checked.is_ok_and(|result| result == "ok") {
@@ -143,7 +144,7 @@ impl DatabaseFile {
     }
 }
 
-/// Creates an empty file with the rights that `SQLite` gives, unless there is a file.
+/// Creates an empty file with the permissions that `SQLite` uses, unless the file exists.
 fn create_if_missing(path: &Path) -> io::Result<()> {
     let mut options = OpenOptions::new();
     options.write(true).create_new(true).mode(0o644);
@@ -153,8 +154,8 @@ fn create_if_missing(path: &Path) -> io::Result<()> {
     }
 }
 
-/// Writes all committed rows from the log into the database file, and syncs it. Waits for programs
-/// that read older rows, but keeps nobody from writing meanwhile.
+/// Writes all committed rows from the log into the database file and syncs it. Waits for programs
+/// that read older rows, but does not block writers.
 pub(super) fn merge_log(db: &Connection, path: &Path) -> Result<(), LoadError> {
     for _ in 0..LOAD_LOG_ATTEMPTS {
         if merge_once(db).map_err(|error| sqlite_error(path, error))? {
@@ -170,8 +171,8 @@ pub(super) fn merge_log(db: &Connection, path: &Path) -> Result<(), LoadError> {
     )))
 }
 
-/// Writes as many rows from the log into the database file as other programs let it. Returns `true`
-/// if these are all.
+/// Writes rows from the log into the database file as far as other programs allow. Returns `true`
+/// if all were written.
 fn merge_once(db: &Connection) -> rusqlite::Result<bool> {
     db.query_row("PRAGMA wal_checkpoint(PASSIVE)", [], |row| {
         let (busy, frames, merged): (i64, i64, i64) = (row.get(0)?, row.get(1)?, row.get(2)?);
@@ -179,7 +180,7 @@ fn merge_once(db: &Connection) -> rusqlite::Result<bool> {
     })
 }
 
-/// Opens a database to search it.
+/// Opens a database for searching.
 pub fn open_to_read(path: &Path) -> Result<Connection, LoadError> {
     let found = fs::metadata(path).map_err(|error| {
         let name = path.display();
@@ -200,7 +201,7 @@ pub fn open_to_read(path: &Path) -> Result<Connection, LoadError> {
     }
 }
 
-/// Opens a database to read it, and finds out whose it is.
+/// Opens a database for reading and determines its owner.
 fn open_unchanged(path: &Path) -> Result<(Connection, Owner), LoadError> {
     let error = match open_and_ask(&plain(path), READ_ONLY) {
         Ok(opened) => return Ok(opened),
@@ -211,8 +212,8 @@ fn open_unchanged(path: &Path) -> Result<(Connection, Owner), LoadError> {
     else {
         return Err(sqlite_error(path, error));
     };
-    // SQLite needs files beside the database, which this user cannot create. Without a log the
-    // database is the whole.
+    // SQLite needs to create files next to the database, which this user may not. Without a log,
+    // the database file is complete by itself.
     if holds(&beside(path, "-wal")) {
         let name = path.display();
         return Err(LoadError::io(format!(
@@ -232,7 +233,7 @@ fn open_and_ask(name: &Path, flags: OpenFlags) -> rusqlite::Result<(Connection, 
     Ok((db, owner))
 }
 
-/// Opens a database as one that nobody changes while it is read, without its logs.
+/// Opens a database as immutable, which ignores its logs.
 fn open_immutable(path: &Path) -> rusqlite::Result<(Connection, Owner)> {
     let is_kept = |byte: u8| byte.is_ascii_alphanumeric() || b"/.-_".contains(&byte);
     let path = encode(plain(path).as_os_str().as_bytes(), is_kept);
@@ -240,8 +241,8 @@ fn open_immutable(path: &Path) -> rusqlite::Result<(Connection, Owner)> {
     open_and_ask(uri.as_ref(), READ_ONLY | OpenFlags::SQLITE_OPEN_URI)
 }
 
-/// The error of opening a file to write it. `SQLite` does not have the reason, which another
-/// attempt gives.
+/// Creates the error for a file that cannot be opened for writing. `SQLite` does not report the
+/// reason, so open the file again to get it.
 fn open_error(path: &Path, error: rusqlite::Error) -> LoadError {
     match OpenOptions::new().append(true).create(true).open(path) {
         Err(reason) if error.sqlite_error_code() == Some(ErrorCode::CannotOpen) => {
@@ -255,26 +256,27 @@ fn not_opened(path: &Path, error: io::Error) -> LoadError {
     LoadError::io(format!("cannot open {}: {error}", path.display())).caused_by(error)
 }
 
-/// A path that `SQLite` takes for the name of a file: neither as `:memory:`, nor as a URI
-/// (`file:urls.db?mode=memory`).
+/// Returns a path that `SQLite` cannot mistake for `:memory:` or for a URI such as
+/// `file:urls.db?mode=memory`.
 fn plain(path: &Path) -> PathBuf {
     Path::new(".").join(path)
 }
 
-/// Opens a database that was loaded, to add to it.
+/// Opens a loaded database to add tables or rows.
 pub fn open_to_extend(path: &Path) -> Result<Connection, LoadError> {
-    // A missing or empty file is reported by this, and not created.
+    // Reports a missing or empty file instead of creating a database.
     open_to_read(path)?;
     open_to_write(path)
 }
 
-/// Prepares a database for writing. Creates its tables, if it has none. Returns the owner, who may be
-/// another: then nothing was changed.
+/// Prepares a database for writing and creates missing tables. Returns the owner. Changes nothing
+/// if the owner is another program.
 fn prepare(db: &Connection) -> rusqlite::Result<Owner> {
     db.busy_timeout(Duration::from_secs(LOAD_LOCK_SECONDS))?;
     db.set_prepared_statement_cache_capacity(STATEMENTS);
     match owner(db)? {
-        // Before there is a log: one beside a file that is not marked is another program's.
+        // Mark the file before it has a log: a log next to an unmarked file counts as another
+        // program's.
         Owner::Nobody => {
             db.execute_batch(&format!("PRAGMA application_id={APPLICATION_ID}"))?;
         }
@@ -287,7 +289,7 @@ fn prepare(db: &Connection) -> rusqlite::Result<Owner> {
          PRAGMA wal_autocheckpoint=16384; PRAGMA trusted_schema=OFF;
          PRAGMA foreign_keys=OFF; BEGIN IMMEDIATE"
     ))?;
-    // Another loader may have created the tables meanwhile.
+    // Another load may have created the tables in the meantime.
     let found = owner(db)?;
     if let Owner::Nobody | Owner::Ourselves(NO_TABLES) = found {
         db.execute_batch(&tables())?;
@@ -297,8 +299,8 @@ fn prepare(db: &Connection) -> rusqlite::Result<Owner> {
     Ok(found)
 }
 
-/// Turns the write-ahead log on. `SQLite` does not wait for another connection that does the same:
-/// it reports "busy" at once.
+/// Turns on the write-ahead log. If another connection is doing the same, `SQLite` reports "busy"
+/// at once instead of waiting.
 fn use_log(db: &Connection) -> rusqlite::Result<()> {
     for _ in 0..LOAD_LOCK_SECONDS * 1_000 / LOAD_LOG_POLL_MS {
         match db.execute_batch("PRAGMA journal_mode=WAL") {
@@ -311,19 +313,19 @@ fn use_log(db: &Connection) -> rusqlite::Result<()> {
     db.execute_batch("PRAGMA journal_mode=WAL")
 }
 
-/// The version of a database that was marked, and has no tables yet.
+/// Version of a database that is marked but has no tables yet.
 const NO_TABLES: i32 = 0;
 
-/// The program that a database belongs to.
+/// Program to which a database belongs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Owner {
-    /// It is empty, and no program has marked it.
+    /// The file is empty and unmarked.
     Nobody,
-    /// This program made it, with tables of this version, or [`NO_TABLES`].
+    /// This program, with this version of the tables or [`NO_TABLES`].
     Ourselves(i32),
-    /// A development version made it.
+    /// A development version of this program.
     Development,
-    /// Another program made it.
+    /// Another program.
     Other,
 }
 
@@ -346,13 +348,15 @@ impl Owner {
     }
 }
 
-/// Checks whose a file is, before `SQLite` may change it or its logs. It is read without these.
+/// Checks the owner of a file before `SQLite` may change it or its logs. Reads the file without its
+/// logs.
 fn check_owner(path: &Path) -> Result<(), LoadError> {
     match open_immutable(path) {
         Ok((_, Owner::Nobody)) if has_foreign_log(path) => Owner::Other.check(path),
         Ok((_, found)) => found.check(path),
         Err(error) if error.sqlite_error_code() == Some(ErrorCode::NotADatabase) => {
-            // `SQLite` removes what a crash has left of the first page of a new database.
+            // `SQLite` will roll back a partly written first page that a crash left in a new
+            // database.
             let journal = beside(&place(path), JOURNAL);
             if holds(&journal) && is_journal_of_new_database(&journal) {
                 Ok(())
@@ -360,7 +364,7 @@ fn check_owner(path: &Path) -> Result<(), LoadError> {
                 Err(no_database(path))
             }
         }
-        // The attempt to open it has the reason.
+        // Opening the file reports the reason.
         Err(_) => Ok(()),
     }
 }
@@ -376,7 +380,7 @@ fn owner(db: &Connection) -> rusqlite::Result<Owner> {
     })
 }
 
-/// Classifies an error of `SQLite`, and names the file.
+/// Classifies an error of `SQLite` and adds the file name.
 #[must_use]
 pub fn sqlite_error(path: &Path, error: rusqlite::Error) -> LoadError {
     let name = path.display();
@@ -403,21 +407,21 @@ pub fn sqlite_error(path: &Path, error: rusqlite::Error) -> LoadError {
     named.caused_by(error)
 }
 
-/// Length in bytes of a file that `SQLite` takes for an empty one, and would overwrite.
+/// Size in bytes of a file that `SQLite` treats as empty and would overwrite.
 const TAKEN_FOR_EMPTY: u64 = 1;
 
-/// Checks a file that is loaded into. It may be missing.
+/// Checks a file that is to be loaded into. It may be missing.
 fn check_to_write(path: &Path) -> Result<(), LoadError> {
     match fs::metadata(path) {
         Ok(found) => check_kind(path, &found)?,
         Err(error) if error.kind() == ErrorKind::NotFound => check_folder(path, error)?,
-        // The attempt to open it has the reason.
+        // Opening the file reports the reason.
         Err(_) => return Ok(()),
     }
     check_logs(path)
 }
 
-/// The error of a file that is no database.
+/// Creates the error for a file that is not a database.
 fn no_database(path: &Path) -> LoadError {
     LoadError::unusable(format!(
         "{} is not a database of SQLite; name a new file, or one that was loaded; \
@@ -441,15 +445,15 @@ fn check_kind(path: &Path, found: &fs::Metadata) -> Result<(), LoadError> {
     Err(LoadError::unusable(format!("{name} {reason}")))
 }
 
-/// Checks that nothing stands in the places of the logs of a database that is missing or empty:
-/// `SQLite` removes it, whoever made it, also if it is empty.
+/// Checks that no files occupy the names of the logs of a missing or empty database. `SQLite` would
+/// delete them, even empty ones.
 fn check_logs(path: &Path) -> Result<(), LoadError> {
     let database = place(path);
     for ending in LOGS {
         let log = beside(&database, ending);
         let is_another_loader =
             ending == JOURNAL && database.exists() && is_journal_of_new_database(&log);
-        // The database is looked at last: if it holds something now, another loader made the log.
+        // Examine the database last: if it has content by now, another load made the log.
         if fs::symlink_metadata(&log).is_ok() && !is_another_loader && !holds(&database) {
             return Err(LoadError::unusable(format!(
                 "{} stands where the log of the new database {} would be written and removed; move \
@@ -462,13 +466,13 @@ fn check_logs(path: &Path) -> Result<(), LoadError> {
     Ok(())
 }
 
-/// Returns `true` if `file` is a database or one of its logs, which may not exist yet.
+/// Returns `true` if `file` is the database or one of its logs, which may not exist yet.
 #[must_use]
 pub fn is_file_of_database(database: &Path, file: &FileIdentity) -> bool {
     paths_of_database(database).any(|path| FileIdentity::of(&path) == *file)
 }
 
-/// Returns the files of a database that exist: itself and its logs.
+/// Returns the existing files of a database: the database and its logs.
 pub fn files_of_database(database: &Path) -> impl Iterator<Item = DeviceInode> + use<> {
     let found = paths_of_database(database).filter_map(|path| fs::metadata(path).ok());
     found.map(|found| DeviceInode::of(&found))
@@ -480,31 +484,31 @@ fn paths_of_database(database: &Path) -> impl Iterator<Item = PathBuf> + use<> {
     ends.map(move |ending| beside(&database, ending))
 }
 
-/// The ends of the names of a database's logs.
+/// Suffixes of a database's logs.
 const LOGS: [&str; 3] = ["-wal", "-shm", JOURNAL];
 
-/// The end of the name of the only log that a database without content can have, which is being
-/// created.
+/// Suffix of the rollback journal. An empty database can have no other log, and only while it is
+/// being created.
 const JOURNAL: &str = "-journal";
 
-/// Returns `true` if a log with content beside a database without any is another program's: a
-/// loader marks the file before it has a log.
+/// Returns `true` if an empty database has a log with content from another program. A load marks
+/// the database file before creating a log.
 fn has_foreign_log(path: &Path) -> bool {
     let database = place(path);
     let journal = beside(&database, JOURNAL);
     holds(&beside(&database, "-wal")) || holds(&journal) && !is_journal_of_new_database(&journal)
 }
 
-/// Returns `true` for a file with content.
+/// Returns `true` if the file exists and is not empty.
 fn holds(path: &Path) -> bool {
     fs::metadata(path).is_ok_and(|found| 0 < found.len())
 }
 
-/// Returns `true` for a file that begins as a rollback journal of a database that had no pages
-/// before: it is empty, or has the magic number, or zeros until it is complete, and at byte 16 no
-/// number of pages (section 3 of `SQLite`'s file format).
+/// Returns `true` if the file starts like a rollback journal of a database that had no pages. Such
+/// a journal is empty, or starts with the magic number (zeros until it is complete) and has page
+/// count 0 at byte 16 (section 3 of `SQLite`'s file format).
 fn is_journal_of_new_database(path: &Path) -> bool {
-    // A pipe would be waited for without end.
+    // Reading a pipe would block forever.
     if !fs::symlink_metadata(path).is_ok_and(|found| found.is_file()) {
         return false;
     }
@@ -516,19 +520,19 @@ fn is_journal_of_new_database(path: &Path) -> bool {
 
 const JOURNAL_MAGIC: [u8; 8] = [0xd9, 0xd5, 0x05, 0xf9, 0x20, 0xa1, 0x63, 0xd7];
 
-/// Returns the file that a link leads to, after which the logs are named.
+/// Returns the target of a link, from which the names of the logs are derived.
 fn place(path: &Path) -> PathBuf {
     resolve(path).unwrap_or_else(|_| path.to_owned())
 }
 
-/// The path of a file beside a database.
+/// Returns the path of a file next to the database.
 fn beside(path: &Path, ending: &str) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
     name.push(ending);
     name.into()
 }
 
-/// Checks the folder of a file that is missing.
+/// Checks that the parent folder of a missing file exists.
 fn check_folder(path: &Path, error: io::Error) -> Result<(), LoadError> {
     match path.parent() {
         Some(folder) if !folder.as_os_str().is_empty() && !folder.exists() => {
@@ -543,31 +547,33 @@ fn check_folder(path: &Path, error: io::Error) -> Result<(), LoadError> {
     }
 }
 
-/// `PRAGMA application_id` of a database of this program: `urlp` in ASCII.
+/// `PRAGMA application_id` of databases of this program: `urlp` in ASCII.
 const APPLICATION_ID: i32 = 0x7572_6C70;
 
-/// That of a database of a development version: `urls`.
+/// `PRAGMA application_id` used by development versions: `urls`.
 const DEVELOPMENT_ID: i32 = 0x7572_6C73;
 
-/// `PRAGMA user_version`: the version of the tables.
+/// `PRAGMA user_version`: version of the tables.
 const VERSION: i32 = 1;
 
-/// Returns the statements that create the texts that are searched, and their full-text index: the
-/// table `search` holds only the index of the texts, which the view gives.
+/// Returns the statements that create the view `texts` of searchable texts and its full-text index.
+/// The table `search` stores only the index and reads the texts from the view.
 fn search_tables() -> String {
     format!(
         "CREATE VIEW texts AS
-  SELECT urls.id, urls.url, urls.anchor, messages.subject, messages.sender, urls.context_before, urls.context_after
+  SELECT urls.id, urls.url, urls.anchor, messages.subject, messages.sender, urls.context_before, \
+  urls.context_after
   FROM urls JOIN messages ON messages.id = urls.message;
-CREATE VIRTUAL TABLE search USING fts5({SEARCHED}, content='texts', content_rowid='id', tokenize=\"{}\");",
+CREATE VIRTUAL TABLE search USING fts5({SEARCHED}, content='texts', content_rowid='id', \
+tokenize=\"{}\");",
         tokenizer()
     )
 }
 
-/// The columns of `texts` and `search`.
+/// Columns of `texts` and `search`.
 pub(super) const SEARCHED: &str = "url, anchor, subject, sender, context_before, context_after";
 
-/// Returns the type of a field's column.
+/// Returns the SQL type of a field's column.
 fn sql_type(field: &Field) -> &'static str {
     match field.json_type {
         FieldType::Integer | FieldType::Boolean => "INTEGER",
@@ -576,7 +582,7 @@ fn sql_type(field: &Field) -> &'static str {
     }
 }
 
-/// The words of `tables.sql`.
+/// Replacements for the placeholders in `tables.sql`.
 const WORDS: [(&str, &str); 8] = [
     ("{id}", "INTEGER PRIMARY KEY"),
     ("{hash}", "BLOB"),

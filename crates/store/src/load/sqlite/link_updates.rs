@@ -1,7 +1,7 @@
-//! The numbers of links, collected while rows are added and written together.
+//! Counts of links, collected while rows are added and written together.
 //!
-//! Links that were found or added stay in memory after a commit, until another program changes the
-//! database: the next batch cites many of them again.
+//! Links stay in memory after a commit until another program changes the database, because the next
+//! batch cites many of them again.
 
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
@@ -13,29 +13,28 @@ use crate::load::tracking::clean_key;
 use urlspool_record::record::{FieldId, LoadedRecord};
 use urlspool_text::limits::{LOAD_PENDING_LINK_BYTES, LOAD_PENDING_LINKS};
 
-/// Links that were cited, with the changes of their numbers that are not written yet.
+/// Cited links with the changes to their counts that are not written yet.
 #[derive(Debug, Default)]
 pub(super) struct LinkUpdates {
-    /// Places in `links`, by the key of the link.
+    /// Indexes into `links`, by link key.
     places: HashMap<Rc<str>, usize>,
     links: Vec<LinkUpdate>,
-    /// Size of the keys.
+    /// Total length of the keys.
     key_bytes: usize,
     /// Identifier of the next new link.
     next_id: i64,
-    /// The last message, if it is new, and the links that it cites so far.
+    /// The last message if it is new, and the links it has cited so far.
     last_message: Option<i64>,
     cited: HashSet<i64>,
 }
 
-/// A link, and the changes of its numbers.
+/// A link and the changes to its counts.
 #[derive(Debug, Default)]
 struct LinkUpdate {
     id: i64,
     key: Rc<str>,
     is_stored: bool,
-    /// Scheme, host and domain of a cited link that has no row yet, from the first record that cites
-    /// it.
+    /// Scheme, host and domain of a cited link without a row, from the first record that cites it.
     new: Option<[Option<String>; 3]>,
     citations: i64,
     messages: i64,
@@ -48,9 +47,9 @@ struct LinkUpdate {
 pub(super) struct NewCitation {
     /// Identifier of the link's row.
     pub(super) link: i64,
-    /// Place of the link in memory, until the next one is found.
+    /// Index of the link in memory, valid until another link is looked up.
     place: usize,
-    /// `true` if no message of this digest cites the link so far.
+    /// `true` if no message with this digest has cited the link so far.
     is_first: bool,
 }
 
@@ -61,9 +60,9 @@ const UPDATE_LINK: &str = "UPDATE links SET citations = citations + ?2, messages
   last = CASE WHEN last IS NULL OR ?5 > last THEN ?5 ELSE last END WHERE id=?1";
 
 impl LinkUpdates {
-    /// Begins a transaction.
+    /// Starts a transaction.
     pub(super) fn begin(&mut self, db: &Connection) -> rusqlite::Result<()> {
-        // A link that was found, and not cited after all, has no row.
+        // A link that was looked up but never cited has no row, although it has an identifier.
         if self.links.iter().any(|link| !link.is_stored) {
             self.forget();
         }
@@ -97,7 +96,7 @@ impl LinkUpdates {
         })
     }
 
-    /// Returns the place of the link `key`. A new link has a row only if it is cited.
+    /// Returns the index of the link `key`. A new link is stored only if it is cited.
     fn find(&mut self, statements: &mut RowStatements<'_>, key: &str) -> rusqlite::Result<usize> {
         if let Some(place) = self.places.get(key) {
             return Ok(*place);
@@ -124,7 +123,7 @@ impl LinkUpdates {
         Ok(place)
     }
 
-    /// Returns `true` if no message of this digest cites the link so far.
+    /// Returns `true` if no message with this digest has cited the link so far.
     fn is_first_citation(
         &mut self,
         statements: &mut RowStatements<'_>,
@@ -162,7 +161,7 @@ impl LinkUpdates {
         }
     }
 
-    /// Writes the numbers to the table, in the order of its rows.
+    /// Writes the counts to the table, in row order.
     pub(super) fn write(&mut self, db: &Connection) -> rusqlite::Result<()> {
         let cited = self.links.iter_mut().filter(|link| 0 < link.citations);
         let mut cited: Vec<_> = cited.collect();
@@ -215,7 +214,7 @@ mod tests {
     use crate::load::sqlite::tests::record;
 
     #[test]
-    fn keys_that_wait_are_limited_in_size() {
+    fn the_size_of_pending_keys_is_limited() {
         let db = Connection::open_in_memory().unwrap();
         db.execute_batch(&tables()).unwrap();
         let (record, mut updates) = (record("00", "00", "http://a/"), LinkUpdates::default());

@@ -1,10 +1,10 @@
-//! Rows of sources, messages and records: their identifiers, the statements by which they are
-//! added, and their removal.
+//! Rows of sources, messages and records: their identifiers, the statements that add them, and
+//! their removal.
 //!
-//! Records of one message follow each other, so the last source and message are kept. A new one has
-//! an identifier before it has a row: its row is added with the first record that is added, since
-//! records before may turn out to be there. The statements are held while many rows are added,
-//! since finding each again costs as much as a lookup.
+//! Records of one message are consecutive, so the last source and message are cached. A new one
+//! gets its identifier before its row: the row is added with the first record that is added, since
+//! earlier records may already be in the database. Prepared statements are kept while many rows are
+//! added, because fetching one from the cache costs as much as a lookup.
 
 use rusqlite::types::{ToSqlOutput, ValueRef};
 use rusqlite::{CachedStatement, Connection, OptionalExtension, ToSql, params, params_from_iter};
@@ -35,14 +35,14 @@ struct LastMessage {
     digest: String,
     mailbox_key: u128,
     row: MessageRow,
-    /// The texts of the row in the table; `None` as long as it is not added.
+    /// Searchable texts of the stored row; `None` until the row is added.
     texts: Option<MessageTexts>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct MessageRow {
     pub(super) id: i64,
-    /// `true` if this transaction adds it, and the table had no row of its digest before.
+    /// `true` if this transaction adds the row and no earlier row has its digest.
     pub(super) is_new: bool,
 }
 
@@ -55,7 +55,7 @@ impl RowIds {
         })
     }
 
-    /// Forgets the rows, which may be removed.
+    /// Forgets the cached rows, which may be removed.
     pub(super) fn forget(&mut self) {
         self.source = None;
         self.message = None;
@@ -94,7 +94,7 @@ impl RowIds {
         {
             return Ok(last.row);
         }
-        // Most messages are new, so that one search is enough.
+        // Most messages are new, so one lookup is usually enough.
         let has_digest = statements
             .has_digest
             .query_row([digest], |row| row.get(0))?;
@@ -117,7 +117,7 @@ impl RowIds {
         Ok(row)
     }
 
-    /// Adds the rows of the last source and message, if they are new. Returns the texts of the
+    /// Adds the rows of the last source and message if they are new. Returns the texts of the
     /// message.
     pub(super) fn store(
         &mut self,
@@ -159,7 +159,7 @@ pub(super) fn next_id(db: &Connection, table: &str) -> rusqlite::Result<i64> {
     db.prepare_cached(&sql)?.query_row([], |row| row.get(0))
 }
 
-/// Prepared statements of the rows of one chunk of the input.
+/// Prepared statements for the rows of one chunk of the input.
 pub(super) struct RowStatements<'db> {
     pub(super) db: &'db Connection,
     find_url: CachedStatement<'db>,
@@ -174,16 +174,16 @@ pub(super) struct RowStatements<'db> {
     is_cited: CachedStatement<'db>,
 }
 
-/// A statement that adds a row of a table, if it is not there.
+/// Statement that adds a row to a table.
 struct RowInsert<'db> {
     statement: CachedStatement<'db>,
-    /// The columns of fields, which come last.
+    /// The columns that hold fields, which come last.
     columns: &'static [Column],
 }
 
 impl<'db> RowInsert<'db> {
-    /// Prepares the statement for a table that has `leading` columns before those of fields. `then`
-    /// stands at its end.
+    /// Prepares the statement for a table with `leading` columns before the columns of fields.
+    /// `then` is appended to it.
     fn prepare(
         db: &'db Connection,
         table: Table,
@@ -197,7 +197,7 @@ impl<'db> RowInsert<'db> {
         Ok(RowInsert { statement, columns })
     }
 
-    /// Adds the row of a record. Returns the number of rows that were added.
+    /// Adds the row of a record. Returns the number of rows added.
     fn execute(
         &mut self,
         leading: &[&dyn ToSql],
@@ -220,7 +220,7 @@ impl<'db> RowInsert<'db> {
     }
 }
 
-/// The value of a column as SQL has it.
+/// Converts a column's value to SQL.
 fn sql_value(value: &LoadedValue) -> ToSqlOutput<'_> {
     ToSqlOutput::Borrowed(match value {
         LoadedValue::Null => ValueRef::Null,
@@ -241,17 +241,17 @@ pub(super) struct RowParents<'d> {
     pub(super) cited: Option<&'d str>,
 }
 
-/// The row of a record that is loaded again.
+/// Row of a record that was loaded before.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct KnownUrl {
     pub(super) id: i64,
     pub(super) message: i64,
-    /// `true` if the mailbox of its message is that of the record.
+    /// `true` if its message is in the record's mailbox.
     pub(super) has_same_mailbox: bool,
 }
 
-/// The texts of a row of `messages` that are searched. They are those of the record that was loaded
-/// first: a later one of its digest may have others.
+/// Searchable texts of a row of `messages`. They come from the first record loaded; a later record
+/// with the same digest may have other texts.
 #[derive(Clone, Debug)]
 pub(super) struct MessageTexts {
     pub(super) subject: Option<String>,
@@ -270,8 +270,8 @@ const FIND_MESSAGE: &str =
 
 const FIND_LINK: &str = "SELECT id FROM links WHERE key=?1";
 
-/// Copies of a message cite the same links, so the search ends at the first copy; the order of a
-/// plain join could be that of the link's rows, which are many.
+/// Copies of a message cite the same links, so the search ends at the first copy. A plain join
+/// could scan the rows of the link instead, which may be many.
 const IS_CITED: &str = "SELECT EXISTS(SELECT 1 FROM messages CROSS JOIN urls
   ON urls.link=?1 AND urls.message = messages.id WHERE messages.digest=?2)";
 
@@ -280,7 +280,7 @@ impl<'db> RowStatements<'db> {
         Ok(RowStatements {
             db,
             find_url: db.prepare_cached(FIND_URL)?,
-            // It finds out itself if the record is there: a lookup of its own would search the
+            // The insert detects an existing record itself; a separate lookup would search the
             // index twice.
             insert_url: RowInsert::prepare(
                 db,
@@ -315,7 +315,7 @@ impl<'db> RowStatements<'db> {
         found.optional()
     }
 
-    /// Adds the row of a record as row `id`. Returns `false` if the record has a row.
+    /// Adds the row of a record as row `id`. Returns `false` if the record already has a row.
     pub(super) fn insert_url(
         &mut self,
         id: i64,
@@ -336,8 +336,8 @@ impl<'db> RowStatements<'db> {
         Ok(0 < added)
     }
 
-    /// Indexes the texts of a row, as the view `texts` has them: with others the index could not be
-    /// kept up to date.
+    /// Indexes the texts of a row. They must equal the texts in the view `texts`; otherwise the
+    /// index could not be kept up to date.
     pub(super) fn insert_text(
         &mut self,
         id: i64,
@@ -375,29 +375,31 @@ impl<'db> RowStatements<'db> {
         found.optional()
     }
 
-    /// Returns `true` if the row of a message of this digest cites the link.
+    /// Returns `true` if a row of a message with this digest cites the link.
     pub(super) fn is_cited(&mut self, link: i64, digest: &str) -> rusqlite::Result<bool> {
         let params = params![link, digest];
         self.is_cited.query_row(params, |row| row.get(0))
     }
 }
 
-/// Creates the tables of rows to be removed, and of what refers to them. The numbers of links are
-/// computed once, before the commit: the rows of a popular link are not counted again for each
-/// message that is gone.
+/// Creates temporary tables for the rows to remove and the rows they refer to. Counts of links are
+/// recomputed once, before the commit, instead of once per removed message.
 const BEGIN_REMOVAL: &str = "CREATE TEMP TABLE IF NOT EXISTS doomed(id INTEGER PRIMARY KEY);
   CREATE TEMP TABLE IF NOT EXISTS changed_links(id INTEGER PRIMARY KEY);
   CREATE TEMP TABLE IF NOT EXISTS changed_messages(id INTEGER PRIMARY KEY);
   CREATE TEMP TABLE IF NOT EXISTS changed_sources(id INTEGER PRIMARY KEY);";
 
-/// Returns the statements that remove the rows in `doomed`, and what they alone needed.
+/// Returns the statements that remove the rows in `doomed`, and messages and sources that no other
+/// row refers to.
 fn remove() -> String {
     format!(
         "
-  INSERT OR IGNORE INTO changed_links SELECT link FROM urls JOIN doomed USING(id) WHERE link IS NOT NULL;
+  INSERT OR IGNORE INTO changed_links SELECT link FROM urls JOIN doomed USING(id) WHERE link IS \
+  NOT NULL;
   INSERT OR IGNORE INTO changed_messages SELECT message FROM urls JOIN doomed USING(id);
   INSERT OR IGNORE INTO changed_sources SELECT source FROM urls JOIN doomed USING(id);
-  INSERT INTO search(search, rowid, {SEARCHED}) SELECT 'delete', texts.id, {SEARCHED} FROM texts JOIN doomed USING(id);
+  INSERT INTO search(search, rowid, {SEARCHED}) SELECT 'delete', texts.id, {SEARCHED} FROM texts \
+  JOIN doomed USING(id);
   DELETE FROM urls WHERE id IN (SELECT id FROM doomed);
   DELETE FROM messages WHERE id IN (SELECT id FROM changed_messages)
     AND NOT EXISTS (SELECT 1 FROM urls WHERE urls.message = messages.id);
@@ -407,9 +409,10 @@ fn remove() -> String {
     )
 }
 
-/// Moves a row to the message of another mailbox, so that it is gone with that message.
+/// Moves a row to the message of another mailbox. The row is then removed together with that
+/// message.
 pub(super) fn move_row(db: &Connection, row: KnownUrl, message: i64) -> rusqlite::Result<()> {
-    // The index needs the texts that it has.
+    // To remove an entry, the index needs the texts that were indexed.
     let remove_texts = format!(
         "INSERT INTO search(search, rowid, {SEARCHED})
          SELECT 'delete', id, {SEARCHED} FROM texts WHERE id=?1"
@@ -431,7 +434,7 @@ pub(super) fn move_row(db: &Connection, row: KnownUrl, message: i64) -> rusqlite
     Ok(())
 }
 
-/// Computes the numbers of links that lost rows, and removes links without rows.
+/// Recomputes the counts of links that lost rows, and removes links without rows.
 const RECOMPUTE_LINKS: &str = "
   DELETE FROM links WHERE id IN (SELECT id FROM changed_links)
     AND NOT EXISTS (SELECT 1 FROM urls WHERE urls.link = links.id);
@@ -441,7 +444,7 @@ const RECOMPUTE_LINKS: &str = "
     WHERE id IN (SELECT id FROM changed_links);
   DELETE FROM changed_links;";
 
-/// Removes the rows of messages that are gone. Returns the number of rows of `urls`.
+/// Removes the rows of messages that are gone. Returns the number of rows removed from `urls`.
 pub(super) fn remove_gone(db: &Connection, gone: &GoneMessages) -> rusqlite::Result<u64> {
     db.execute_batch(BEGIN_REMOVAL)?;
     let mut doom = db.prepare_cached(
@@ -461,7 +464,7 @@ pub(super) fn remove_gone(db: &Connection, gone: &GoneMessages) -> rusqlite::Res
     Ok(removed as u64)
 }
 
-/// Begins to remember the rows of the input.
+/// Starts remembering the rows of the input.
 pub(super) fn begin_replacing(db: &Connection) -> rusqlite::Result<()> {
     db.execute_batch(BEGIN_REMOVAL)?;
     db.execute_batch(
@@ -476,12 +479,12 @@ pub(super) fn keep(db: &Connection, record_key: u128) -> rusqlite::Result<()> {
     Ok(())
 }
 
-/// The paths of the files of which a row was remembered. Paths that are not UTF-8 may differ only
-/// in `path_b64`.
+/// Selects the paths of files with a remembered row. Paths that are not UTF-8 may differ only in
+/// `path_b64`.
 const KEPT_FILES: &str = "SELECT path, ifnull(path_b64, '') FROM sources WHERE id IN
   (SELECT source FROM urls JOIN kept USING(id))";
 
-/// Returns the files of which no row was remembered.
+/// Returns the files without a remembered row.
 pub(super) fn files_without_rows(db: &Connection) -> rusqlite::Result<Vec<StoredFile>> {
     let sql = format!(
         "SELECT DISTINCT path, path_b64 FROM sources WHERE (path, ifnull(path_b64, '')) NOT IN \
@@ -497,10 +500,11 @@ pub(super) fn files_without_rows(db: &Connection) -> rusqlite::Result<Vec<Stored
     files?.collect()
 }
 
-/// Removes the rows of the input's files that are not rows of the input. Returns their number.
+/// Removes rows of the input's files that are not in the input. Returns their number.
 pub(super) fn remove_replaced(db: &Connection, files: &ReplacedFiles) -> rusqlite::Result<u64> {
     db.execute_batch(&format!(
-        "CREATE TEMP TABLE IF NOT EXISTS replaced(path TEXT, path_b64 TEXT, PRIMARY KEY(path, path_b64));
+        "CREATE TEMP TABLE IF NOT EXISTS replaced(path TEXT, path_b64 TEXT, PRIMARY KEY(path, \
+            path_b64));
          DELETE FROM replaced; INSERT OR IGNORE INTO replaced {KEPT_FILES};"
     ))?;
     let add = "INSERT OR IGNORE INTO replaced VALUES(?1, ifnull(?2, ''))";
@@ -522,7 +526,7 @@ pub(super) fn remove_replaced(db: &Connection, files: &ReplacedFiles) -> rusqlit
     Ok(doomed as u64)
 }
 
-/// Computes the numbers of the links that lost rows since the transaction began.
+/// Recomputes the counts of links that lost rows in this transaction.
 pub(super) fn recompute_links(db: &Connection) -> rusqlite::Result<()> {
     db.execute_batch(RECOMPUTE_LINKS)
 }

@@ -5,20 +5,26 @@ use std::fs;
 use super::*;
 use urlspool_record::record::{GoneLine, LoadedRecord, RecordLine, read_record_line};
 
-/// The record `id` of a message that cites `key`.
+/// Returns the record `id` of a message that cites `key`.
 pub(super) fn record(id: &str, digest: &str, key: &str) -> LoadedRecord {
     parsed(&line(id, digest, key))
 }
 
-/// The line of the record.
+/// Returns the record as a line.
 fn line(id: &str, digest: &str, key: &str) -> String {
     format!(
-        r#"{{"schema":1,"type":"url","id":"{id}","url":"{key}","fragment":null,"scheme":"http","host":"a","domain":null,
-        "port":80,"key":"{key}","href":null,"conforms":[],"warnings":[],"hazards":[],"form":null,"wrapper":"none","repairs":[],
-        "confidence":1.0,"truncated":false,"region":"body","quote_depth":0,"anchor":null,"mismatch":null,"unwrapped_from":null,
-        "unwrapped_by":null,"source":{{"path":"a","path_b64":null,"mailbox":"a","mailbox_b64":null,"member":null,"member_b64":null,"kind":"mbox",
-        "start":0,"end":9,"line":1,"exact":true}},"message":{{"start":0,"end":9,"id":null,"digest":"{digest}","date":null,
-        "date_raw":null,"from":null,"subject":null,"newsgroups":[],"list_id":null,"references":[]}},"count":null}}"#
+        r#"{{"schema":1,"type":"url","id":"{id}","url":"{key}","fragment":null,"scheme":"http",
+        "host":"a","domain":null,
+        "port":80,"key":"{key}","href":null,"conforms":[],"warnings":[],"hazards":[],
+        "form":null,"wrapper":"none","repairs":[],
+        "confidence":1.0,"truncated":false,"region":"body","quote_depth":0,"anchor":null,
+        "mismatch":null,"unwrapped_from":null,
+        "unwrapped_by":null,"source":{{"path":"a","path_b64":null,"mailbox":"a",
+        "mailbox_b64":null,"member":null,"member_b64":null,"kind":"mbox",
+        "start":0,"end":9,"line":1,"exact":true}},"message":{{"start":0,"end":9,"id":null,
+        "digest":"{digest}","date":null,
+        "date_raw":null,"from":null,"subject":null,"newsgroups":[],"list_id":null,
+        "references":[]}},"count":null}}"#
     )
 }
 
@@ -29,7 +35,7 @@ fn parsed(line: &str) -> LoadedRecord {
     }
 }
 
-/// Adds the row of a record. Returns the number of rows that this added.
+/// Adds the row of a record. Returns the number of rows added.
 fn put(target: &mut SqliteTarget, record: &LoadedRecord) -> u64 {
     let row = LoadRow {
         record,
@@ -42,7 +48,7 @@ fn put(target: &mut SqliteTarget, record: &LoadedRecord) -> u64 {
     target.batch.changed.added - before
 }
 
-/// A message that is gone.
+/// Returns a message that is gone.
 fn gone(digest: &str) -> GoneMessages {
     let gone = GoneLine {
         mailbox: "a".to_owned(),
@@ -54,7 +60,7 @@ fn gone(digest: &str) -> GoneMessages {
     messages
 }
 
-/// The links with their numbers, and the numbers of their rows.
+/// Returns each link with its counts and the number of its rows.
 fn links(path: &Path) -> Vec<(String, i64, i64, i64)> {
     let db = Connection::open(path).unwrap();
     let sql = "SELECT key, citations, messages, (SELECT count(*) FROM urls WHERE link = links.id) \
@@ -117,7 +123,7 @@ fn links_are_found_again_in_the_next_transaction_and_after_a_rollback() {
     fs::remove_dir_all(path.parent().unwrap()).unwrap();
 }
 
-/// The words of the full-text index are those of `messages`.
+/// The full-text index must contain the words of the row in `messages`.
 #[test]
 fn a_message_has_the_texts_of_the_record_that_was_added_first() {
     let path = database("texts");
@@ -128,7 +134,7 @@ fn a_message_has_the_texts_of_the_record_that_was_added_first() {
     let mut target = open(&path);
     target.begin().unwrap();
     assert_eq!(put(&mut target, &record("00", "00", KEY)), 1);
-    // Edited: a known record, as one of another message.
+    // An edited file: a known record, now in another message.
     assert_eq!(put(&mut target, &with_subject("00", "edited")), 0);
     assert_eq!(put(&mut target, &with_subject("02", "added")), 1);
     assert_eq!(put(&mut target, &with_subject("03", "later")), 1);
@@ -180,7 +186,7 @@ fn a_known_record_adds_neither_a_link_nor_a_message() {
     let mut target = open(&path);
     target.begin().unwrap();
     assert_eq!(put(&mut target, &record("00", "00", KEY)), 1);
-    // No scan gives two records with one identifier; a file that was edited may.
+    // A scan never produces two records with one identifier, but a file may have been edited.
     assert_eq!(put(&mut target, &record("00", "01", "http://b/")), 0);
     assert_eq!(put(&mut target, &record("00", "00", KEY)), 0);
     assert_eq!(put(&mut target, &record("02", "02", "http://c/")), 1);
