@@ -1,11 +1,10 @@
-//! `urlspool browse`: pages on which people look through a loaded database.
+//! `urlspool browse`: a web interface to a loaded database.
 //!
-//! The pages need no script and no outside resource, and none of their links leads to a URL of the
-//! archive. A task for each connection speaks HTTP, and a few threads have a handle of the database
-//! each. Requests are limited in size, time and work; who sends or reads slowly holds no thread.
-//! `request.rs` reads requests, `selection.rs` asks the database,
-//! `raw.rs` reads the files that were scanned, `answer.rs` finds the page of a request, and
-//! `pages.rs` writes it.
+//! The pages need no script and no external resource, and none of their links opens a URL from the
+//! archive. A task per connection speaks HTTP; a few threads with one database handle each produce
+//! the pages. Requests are limited in size, time and work, and a slow client does not occupy a
+//! thread. `request.rs` parses requests, `selection.rs` queries the database, `raw.rs` reads the
+//! scanned files, `answer.rs` selects the page for a request, and `pages.rs` renders it.
 
 mod answer;
 mod pages;
@@ -45,7 +44,7 @@ use urlspool_text::limits::{
     BROWSE_QUERY_SECONDS, BROWSE_REQUEST_BYTES, BROWSE_REQUEST_SECONDS, BROWSE_THREADS,
 };
 
-/// A database that is served.
+/// A server for one database.
 #[derive(Debug)]
 pub struct Browser {
     listener: TcpListener,
@@ -55,12 +54,12 @@ pub struct Browser {
     token: Option<String>,
 }
 
-/// The reason for which a database cannot be served.
+/// Reason why a database cannot be served.
 #[derive(Debug)]
 pub enum BrowseError {
     /// The database cannot be read.
     Database(LoadError),
-    /// The address cannot be listened on.
+    /// Listening on the address failed.
     Listen(io::Error),
 }
 
@@ -71,19 +70,19 @@ impl From<LoadError> for BrowseError {
 }
 
 impl Browser {
-    /// Opens the database at `path`, and listens on an address. On one that other machines reach,
-    /// all pages are beneath a random token, and files are shown only below `files`, which is the
-    /// folder of the database if it is not named.
+    /// Opens the database at `path` and listens on an address. If other machines can reach the
+    /// address, all paths start with a random token, and files are shown only if they are in
+    /// `files`, which defaults to the database's folder.
     ///
     /// # Errors
     ///
-    /// The database cannot be read, or the address cannot be listened on.
+    /// The database cannot be read, or listening on the address failed.
     pub fn open(
         path: &Path,
         files: Option<&Path>,
         listen: SocketAddr,
     ) -> Result<Browser, BrowseError> {
-        // Before anything listens.
+        // Check the database before listening.
         drop(open_to_read(path)?);
         let token = if listen.ip().is_loopback() {
             None
@@ -108,21 +107,21 @@ impl Browser {
     #[must_use]
     pub fn url(&self) -> String {
         self.url_at(match self.address.ip() {
-            // They stand for all addresses of this machine; no browser opens them.
+            // Browsers cannot open an address that stands for all addresses.
             IpAddr::V4(Ipv4Addr::UNSPECIFIED) => Ipv4Addr::LOCALHOST.into(),
             IpAddr::V6(Ipv6Addr::UNSPECIFIED) => Ipv6Addr::LOCALHOST.into(),
             ip => ip,
         })
     }
 
-    /// Returns `true` if it listens on all addresses of this machine.
+    /// Returns `true` if the server listens on all addresses of this machine.
     #[must_use]
     pub fn is_on_all_addresses(&self) -> bool {
         self.address.ip().is_unspecified()
     }
 
-    /// Returns the URL of the first page for a browser on another machine, if it listens on all
-    /// addresses of this one and this one has an address in a network.
+    /// Returns the URL of the first page for a browser on another machine. Returns `None` unless
+    /// the server listens on all addresses and this machine has an address in a network.
     #[must_use]
     pub fn url_elsewhere(&self) -> Option<String> {
         let ip = network_address(self.address.ip());
@@ -138,7 +137,7 @@ impl Browser {
         }
     }
 
-    /// Serves pages until the process ends. `failed` receives errors of accepting clients.
+    /// Serves pages until the process ends. `failed` receives errors of accepting connections.
     ///
     /// # Errors
     ///
@@ -173,7 +172,7 @@ impl Browser {
             if has_room(&mut clients) {
                 clients.push(Client::start(client, &site, &runtime));
             } else {
-                // A client that went away needs no answer.
+                // Ignore a client that has disconnected.
                 let _ = (&client).write(BUSY);
             }
         })
@@ -185,16 +184,17 @@ fn random_token() -> io::Result<String> {
     Ok(data_encoding::HEXLOWER.encode(&random_bytes::<16>()?))
 }
 
-/// Time between two attempts to interrupt queries that last too long: the first may come between
-/// two of them.
+/// Time between attempts to interrupt slow queries. An attempt has no effect if it comes between
+/// two queries.
 const INTERRUPT_PAUSE: Duration = Duration::from_millis(200);
 
-/// The headers of each answer. Pages have no script, load nothing but their style sheet, send forms
-/// only here, and are shown in no frame.
+/// Header fields of each response. Pages have no script, load only their style sheet, submit forms
+/// only to this server, and cannot be framed.
 const HEADERS: [(&str, &str); 7] = [
     (
         "content-security-policy",
-        "default-src 'none'; style-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
+        "default-src 'none'; style-src 'self'; form-action 'self'; base-uri 'none'; \
+            frame-ancestors 'none'",
     ),
     ("x-content-type-options", "nosniff"),
     ("x-frame-options", "DENY"),
@@ -204,23 +204,23 @@ const HEADERS: [(&str, &str); 7] = [
     ("cache-control", "no-store"),
 ];
 
-/// The answer to a request that is not beneath the token.
+/// Response to a request whose path does not start with the token.
 const NO_TOKEN: &str = "There is no such page. The address of these pages has a token, which is \
 another one after each start: open the whole address that urlspool printed.\n";
 
-/// The answer to a request whose path has too many slashes for links that lead back.
+/// Response to a request whose path has too many slashes for relative links back.
 const TOO_DEEP: &str = "There is no page with this address, which has too many slashes. Go back \
 to the page before.\n";
 
-/// The answer to a connection for which there is no room.
+/// Response to a connection above the limit.
 const BUSY: &[u8] = b"HTTP/1.1 503 Service Unavailable\r\nConnection: close\r\n\
 Content-Length: 0\r\nRetry-After: 1\r\n\r\n";
 
-/// The database, address and token of a server, which all its connections share.
+/// State of the server, shared by all connections.
 struct Site {
-    /// The handles of the database that are not in use.
+    /// Database handles that are not in use.
     answerers: Mutex<Vec<Answerer>>,
-    /// One permit for each of `answerers`.
+    /// One permit per handle in `answerers`.
     free: Arc<Semaphore>,
     address: SocketAddr,
     token: Option<String>,
@@ -229,15 +229,16 @@ struct Site {
 /// A connection.
 struct Client {
     task: JoinHandle<()>,
-    /// `true` while its request is whole and its answer is made; otherwise it waits for the client.
+    /// `true` while a complete request is being answered; otherwise the connection waits for its
+    /// client.
     is_at_work: Arc<AtomicBool>,
 }
 
-/// The body of an answer: whole, or in pieces as the client reads them.
+/// Response body: complete, or in pieces as the client reads them.
 type AnswerBody = Either<Full<Bytes>, Channel<Bytes, io::Error>>;
 
-/// Makes room for one more connection: closes the one that has waited longest for its client.
-/// Returns `false` if all of them are at work.
+/// Makes room for another connection by closing the one that has waited longest for its client.
+/// Returns `false` if all connections are being answered.
 fn has_room(clients: &mut Vec<Client>) -> bool {
     clients.retain(|client| !client.task.is_finished());
     if clients.len() < BROWSE_CONNECTIONS {
@@ -256,14 +257,14 @@ impl Client {
         let is_at_work = Arc::<AtomicBool>::default();
         let (site, flag) = (Arc::clone(site), Arc::clone(&is_at_work));
         let task = runtime.spawn(async move {
-            // A client that went away needs no answer.
+            // Ignore a client that has disconnected.
             let _ = serve_client(client, &site, &flag).await;
         });
         Client { task, is_at_work }
     }
 }
 
-/// Answers one request, within the time for it.
+/// Answers one request within the time limit.
 async fn serve_client(
     client: TcpStream,
     site: &Arc<Site>,
@@ -325,7 +326,7 @@ impl Site {
                 return plain("403 Forbidden", reason);
             }
             None => &*request.path,
-            Some(token) => match beneath(&request.path, token) {
+            Some(token) => match path_after_token(&request.path, token) {
                 Some(path) => path,
                 None => return plain("404 Not Found", NO_TOKEN.to_owned()),
             },
@@ -342,8 +343,8 @@ impl Site {
         answer.unwrap_or_else(|refusal| refusal_page(refusal, path, &request.query))
     }
 
-    /// Works with a handle of the database on a thread, when one is free. Queries that last too long
-    /// are interrupted. A panic ends the work alone.
+    /// Runs `work` on a thread with a database handle as soon as one is free. Interrupts slow
+    /// queries. A panic ends only this work.
     async fn on_thread<T: Send + 'static>(
         self: &Arc<Self>,
         work: impl FnOnce(&Answerer) -> Result<T, Refusal> + Send + 'static,
@@ -361,7 +362,7 @@ impl Site {
             drop(permit);
             result.unwrap_or(Err(FAILED))
         });
-        // Goes on if the client leaves.
+        // Continues even if the client disconnects.
         let watched = tokio::spawn(async move {
             let mut patience = Duration::from_secs(BROWSE_QUERY_SECONDS);
             loop {
@@ -381,8 +382,8 @@ impl Site {
             .unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Returns a body. Rows after the first piece are read when the client has taken the piece
-    /// before.
+    /// Returns a response body. Each further piece of rows is read after the client has received
+    /// the previous piece.
     fn body(self: &Arc<Self>, body: Body) -> AnswerBody {
         let (rows, mut piece) = match body {
             Body::Text(text) => return Either::Left(Full::from(text)),
@@ -408,10 +409,10 @@ impl Site {
     }
 }
 
-/// Returns the address of this machine in its network, of the family of `any`: the one that a
-/// datagram to elsewhere would have. None is sent.
+/// Returns this machine's network address of the family of `any`: the source address that a
+/// datagram to an outside host would have. No datagram is sent.
 fn network_address(any: IpAddr) -> Option<IpAddr> {
-    // Addresses of documentation (RFC 5737, RFC 3849), which have the default route.
+    // Documentation addresses (RFC 5737, RFC 3849), which use the default route.
     let elsewhere: IpAddr = match any {
         IpAddr::V4(_) => Ipv4Addr::new(192, 0, 2, 1).into(),
         IpAddr::V6(_) => Ipv6Addr::new(0x2001, 0xdb8, 0, 0, 0, 0, 0, 1).into(),
@@ -422,17 +423,17 @@ fn network_address(any: IpAddr) -> Option<IpAddr> {
     (!ip.is_unspecified() && !ip.is_loopback()).then_some(ip)
 }
 
-/// Returns the path beneath the token. The comparison takes the same time for all tokens of one
+/// Returns the path after the token. The comparison takes the same time for all tokens of one
 /// length.
-fn beneath<'p>(path: &'p str, token: &str) -> Option<&'p str> {
+fn path_after_token<'p>(path: &'p str, token: &str) -> Option<&'p str> {
     let (first, rest) = path.split_once('/')?;
     let pairs = first.bytes().zip(token.bytes());
     let differences = pairs.fold(0, |all, (one, other)| all | (one ^ other));
     (first.len() == token.len() && differences == 0).then_some(rest)
 }
 
-/// Returns `true` if a browser that sends this `Host` was led here by a name of this machine: not
-/// by one that somebody else lets point here.
+/// Returns `true` if `Host` is a name or address of this machine. Another name may be someone
+/// else's that was made to resolve to this machine.
 fn is_own_host(host: &str, address: SocketAddr) -> bool {
     let (name, port) = match host.rsplit_once(':') {
         Some((name, port)) if !port.ends_with(']') => (name, port.parse().ok()),
@@ -447,13 +448,13 @@ fn is_own_host(host: &str, address: SocketAddr) -> bool {
     is_own_name && port == Some(address.port())
 }
 
-/// Returns the page of a refusal, with the conditions of the request.
+/// Returns the page for a refused request, keeping the request's conditions.
 fn refusal_page(refusal: Refusal, path: &str, query: &str) -> Answer {
     let filter = Filter::of_query(query).map_or_else(|_| Filter::default(), |(filter, _)| filter);
     Answer::page(refusal.status, pages::refused(refusal, path, &filter))
 }
 
-/// Returns an answer for a client that may see no page.
+/// Returns a plain text response for a client that may not see pages.
 fn plain(status: &'static str, text: String) -> Answer {
     Answer {
         content_type: "text/plain; charset=utf-8",
@@ -466,7 +467,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_names_of_this_machine_lead_here() {
+    fn only_names_of_this_machine_are_accepted() {
         let address = SocketAddr::from(([127, 0, 0, 1], 8080));
         for host in ["localhost:8080", "LocalHost:8080", "127.0.0.1:8080"] {
             assert!(is_own_host(host, address), "{host}");
@@ -487,7 +488,7 @@ mod tests {
     #[test]
     fn the_address_in_the_network_can_be_opened() {
         for any in [IpAddr::from([0; 4]), IpAddr::from([0; 16])] {
-            // A machine without a network has none.
+            // A machine without a network has no address.
             if let Some(ip) = network_address(any) {
                 assert!(!ip.is_unspecified() && !ip.is_loopback(), "{ip}");
                 assert_eq!(ip.is_ipv4(), any.is_ipv4());
@@ -496,10 +497,10 @@ mod tests {
     }
 
     #[test]
-    fn a_page_is_beneath_the_whole_token() {
-        assert_eq!(beneath("abc/link", "abc"), Some("link"));
+    fn a_path_must_start_with_the_whole_token() {
+        assert_eq!(path_after_token("abc/link", "abc"), Some("link"));
         for path in ["abd/link", "ab/link", "abcd/link", "abc", "", "/link"] {
-            assert_eq!(beneath(path, "abc"), None, "{path}");
+            assert_eq!(path_after_token(path, "abc"), None, "{path}");
         }
     }
 }

@@ -1,4 +1,4 @@
-//! The answer to a request: which page it asks for, and the rows of the database for it.
+//! Selects the page for a request and collects its rows from the database.
 
 use std::borrow::Cow;
 use std::fs;
@@ -24,18 +24,18 @@ use urlspool_text::limits::{
 };
 use urlspool_text::planted_faults::{PlantedFault, panic_at_mark};
 
-/// An answer with a body.
+/// A response with a body.
 pub(super) struct Answer {
-    /// The status of HTTP with its phrase.
+    /// HTTP status and reason phrase.
     pub(super) status: &'static str,
     pub(super) content_type: &'static str,
-    /// The name under which a browser saves it.
+    /// File name that a browser suggests for saving.
     pub(super) file_name: Option<String>,
     pub(super) body: Body,
 }
 
 impl Answer {
-    /// Returns a page.
+    /// Creates an HTML response.
     pub(super) fn page(status: &'static str, text: String) -> Answer {
         Answer {
             status,
@@ -48,34 +48,34 @@ impl Answer {
 
 pub(super) enum Body {
     Text(String),
-    /// Rows, and the first piece of them.
+    /// Rows, and their first piece.
     Rows(Arc<Rows>, RowsPiece),
 }
 
-/// The rows of a list as a table or as JSON lines.
+/// Rows of a list to format as CSV or as JSON lines.
 pub(super) struct Rows {
     list: SavedList,
     is_csv: bool,
 }
 
-/// A piece of rows.
+/// A piece of the rows.
 pub(super) struct RowsPiece {
     pub(super) lines: Vec<u8>,
-    /// The first row of the next piece; `None` after the last one.
+    /// First row of the next piece; `None` after the last piece.
     pub(super) next: Option<usize>,
 }
 
 /// A list that is saved as a file.
 enum SavedList {
     Citations(Arc<Selection>),
-    /// Links with the numbers of their citations, in the order of the file.
+    /// Links and their numbers of citations, in file order.
     Links(Vec<(i64, u64)>),
 }
 
-/// Links with the numbers of their citations.
+/// Links and their numbers of citations.
 type LinkCounts<'l> = Cow<'l, [(i64, u64)]>;
 
-/// A list that was made.
+/// A cached list.
 #[derive(Debug)]
 pub(super) struct KeptList {
     query: String,
@@ -83,13 +83,13 @@ pub(super) struct KeptList {
     list: Arc<Selection>,
 }
 
-/// Sizes and times of the database and its log: others after a load has committed.
+/// Size and modification time of the database and its log. They differ after each commit of a load.
 type DatabaseVersion = [Option<(u64, SystemTime)>; 2];
 
-/// The status of a page that was made.
+/// Status of a successful response.
 const DONE: &str = "200 OK";
 
-/// Bytes of rows that are sent at once.
+/// Number of bytes of rows sent at once.
 const ROWS_BYTES: usize = 64 << 10;
 
 const SYNTAX: TableSyntax = TableSyntax::Csv {
@@ -97,31 +97,31 @@ const SYNTAX: TableSyntax = TableSyntax::Csv {
     delimiter: b',',
 };
 
-/// A thread's handle of the database.
+/// A thread's handle to the database.
 pub(super) struct Answerer {
     pub(super) db: Connection,
     pub(super) path: PathBuf,
-    /// The folder below which files are shown; `None` for all.
+    /// Only files in this folder are shown; `None` allows all files.
     pub(super) files: Option<PathBuf>,
-    /// Lists that were made, the last used one at the end.
+    /// Cached lists, the most recently used last.
     pub(super) lists: Arc<Mutex<Vec<KeptList>>>,
 }
 
-/// Returns the answer to a request for `path` that needs no database.
+/// Returns the response to a request for `path` that needs no database.
 pub(super) fn fixed_answer(path: &str) -> Option<Answer> {
     match path {
         "style.css" => Some(Answer {
             content_type: "text/css; charset=utf-8",
             ..Answer::page(DONE, pages::style())
         }),
-        // Browsers ask for it without being told.
+        // Browsers always request it.
         "favicon.ico" => Some(Answer::page("204 No Content", String::new())),
         _ => None,
     }
 }
 
 impl Answerer {
-    /// Returns the answer to a request for `path`.
+    /// Returns the response to a request for `path`.
     pub(super) fn answer(&self, path: &str, query: &str) -> Result<Answer, Refusal> {
         let is_file = match path {
             "" | "link" | "domain" | "list" | "sender" | "links" => false,
@@ -168,7 +168,7 @@ impl Answerer {
         Ok(Answer::page(DONE, page))
     }
 
-    /// Returns the page with a list of citations.
+    /// Renders a page with a list of citations.
     fn search_page(&self, asked: &Asked, subject: Subject) -> Result<String, Refusal> {
         let ids = &asked.list.ids;
         let position = Position::new(asked.page, BROWSE_PAGE_ROWS, ids.len());
@@ -185,7 +185,7 @@ impl Answerer {
         }))
     }
 
-    /// Returns the page with the links of a list of citations.
+    /// Renders a page with the links of a list of citations.
     fn links_page(&self, asked: &Asked) -> Result<String, Refusal> {
         let (links, is_sample) = self.links(asked)?;
         let position = Position::new(asked.page, BROWSE_PAGE_LINKS, links.len());
@@ -193,12 +193,12 @@ impl Answerer {
         Ok(pages::links_page(asked, is_sample, &rows, &position))
     }
 
-    /// Returns the links of a list of citations with the numbers of these, in no order; and `true` if
-    /// they are those of a sample of the citations.
+    /// Returns the links of a list of citations, unordered, with their numbers of citations. Also
+    /// returns `true` if they come from a sample of the citations.
     fn links<'a>(&self, asked: &'a Asked) -> Result<(LinkCounts<'a>, bool), Refusal> {
         let list = &asked.list;
         match asked.search.domain_alone() {
-            // The links of a domain are known without its citations.
+            // The links of a domain can be listed without its citations.
             Some(domain) if list.sampled.is_some() => {
                 let links = answered(links_of_domain(&self.db, &domain))?;
                 Ok((Cow::Owned(links), false))
@@ -234,7 +234,7 @@ impl Answerer {
         })
     }
 
-    /// Returns the page with the raw bytes of a citation.
+    /// Renders the page with the raw bytes of a citation.
     fn bytes_page(&self, id: i64) -> Result<String, Refusal> {
         let row = answered(self.page_row(id))?.ok_or(NOT_FOUND)?;
         let sql = "SELECT kind FROM sources WHERE id = (SELECT source FROM urls WHERE id = ?1)";
@@ -243,7 +243,7 @@ impl Answerer {
         Ok(pages::bytes_page(&row, &passage))
     }
 
-    /// Returns the thing that a page is about.
+    /// Returns the subject of a page.
     fn subject(&self, path: &str, filter: &Filter) -> Result<Subject, Refusal> {
         let mut fields = FilterField::ALL.into_iter();
         let Some(field) = fields.find(|field| field.path() == path) else {
@@ -261,7 +261,7 @@ impl Answerer {
         Ok(Subject::Link(Box::new(facts)))
     }
 
-    /// Returns the list of a filter, which is that of the search.
+    /// Returns the list for a filter; `search` is the filter's search.
     fn list(&self, filter: &Filter, search: &PageSearch) -> Result<Arc<Selection>, Refusal> {
         let (query, version) = (filter.to_query(1), self.version());
         if let Some(kept) = self.kept(&query, version) {
@@ -280,7 +280,7 @@ impl Answerer {
         Ok(list)
     }
 
-    /// Returns a list that was made of this version of the database. Others are dropped.
+    /// Returns a list cached for this version of the database. Drops lists of other versions.
     fn kept(&self, query: &str, version: DatabaseVersion) -> Option<Arc<Selection>> {
         let mut lists = self.lists.lock().unwrap_or_else(PoisonError::into_inner);
         lists.retain(|kept| kept.version == version);
@@ -298,7 +298,7 @@ impl Answerer {
         })
     }
 
-    /// Returns a citation; `None` if a load has removed it meanwhile.
+    /// Returns a citation, or `None` if a load has removed it in the meantime.
     fn page_row(&self, id: i64) -> rusqlite::Result<Option<PageRow>> {
         let Some(citation) = citation_of_row(&self.db, id)? else {
             return Ok(None);
@@ -347,7 +347,7 @@ impl Answerer {
         Ok(Some(facts))
     }
 
-    /// Returns links of the same host with the same clean key: the same page, shared in other ways.
+    /// Returns links of the same host with the same clean key: the same page shared in other ways.
     fn other_readings(
         &self,
         facts: &LinkFacts,
@@ -365,7 +365,7 @@ impl Answerer {
         rows.collect()
     }
 
-    /// Adds what an audit found, if there was one.
+    /// Adds the results of an audit, if there are any.
     fn add_audit(&self, facts: &mut LinkFacts) -> rusqlite::Result<()> {
         let sql = "SELECT count(*) FROM sqlite_master
             WHERE type = 'table' AND name IN ('audit_checks', 'audit_captures')";
@@ -383,7 +383,7 @@ impl Answerer {
         Ok(())
     }
 
-    /// Returns the piece of the rows of a list that begins with row `from`.
+    /// Returns the piece of a list's rows that starts at row `from`.
     pub(super) fn rows_piece(&self, rows: &Rows, from: usize) -> Result<RowsPiece, Refusal> {
         answered(match &rows.list {
             SavedList::Citations(list) => {
@@ -409,8 +409,8 @@ impl Answerer {
     }
 }
 
-/// Returns a piece of the rows from the one with number `from` on, without those that a load has
-/// removed meanwhile.
+/// Formats a piece of `rows`, which start at row `from`. Skips rows that a load has removed in the
+/// meantime.
 fn piece<R: ListRow>(
     rows: impl Iterator<Item = rusqlite::Result<Option<R>>>,
     is_csv: bool,
@@ -434,7 +434,7 @@ fn piece<R: ListRow>(
     Ok(RowsPiece { lines, next: None })
 }
 
-/// Cuts the passages of rows to what a page shows, and marks the words of a search in them.
+/// Shortens the context of rows for the page, and marks the words of the search.
 fn mark_words(rows: &mut [PageRow], search: &PageSearch) -> rusqlite::Result<()> {
     for context in rows
         .iter_mut()
@@ -450,8 +450,8 @@ fn mark_words(rows: &mut [PageRow], search: &PageSearch) -> rusqlite::Result<()>
         .try_for_each(|row| marker.mark(&mut row.citation.found))
 }
 
-/// Returns the result of queries. One that was interrupted is said apart from a database that
-/// cannot be read.
+/// Converts the result of a query. Distinguishes an interrupted query from a database that cannot
+/// be read.
 fn answered<T>(result: rusqlite::Result<T>) -> Result<T, Refusal> {
     result.map_err(|error| match error.sqlite_error_code() {
         Some(ErrorCode::OperationInterrupted) => UNAVAILABLE,

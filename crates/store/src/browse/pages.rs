@@ -1,4 +1,4 @@
-//! The pages as HTML. Links lead to pages of this server alone; a URL of the archive is text.
+//! HTML pages. Links only point to pages of this server; a URL from the archive is shown as text.
 
 use std::ops::Range;
 use std::path::Path;
@@ -23,16 +23,16 @@ use urlspool_text::limits::{
     BROWSE_EXACT_ROWS, BROWSE_TOP_LINK_CHARS, BROWSE_WORDS, SEARCH_PHRASE_WORDS, SEARCH_WORD_BYTES,
 };
 
-/// The rules of these pages beside those of reports.
+/// CSS rules in addition to the style of reports.
 const STYLE: &str = include_str!("style.css");
 
 /// Height of the timeline in pixels.
 const TIMELINE: f64 = 96.0;
 
-/// Number of characters of a condition in a title.
+/// Maximum length of a condition in a title, in characters.
 const TITLE_CHARS: usize = 80;
 
-/// Maximum number of years that a timeline has: 1970 to the middle of this century.
+/// Maximum number of years in a timeline: 1970 to the middle of this century.
 const YEARS: u64 = 100;
 
 /// Returns the style sheet.
@@ -46,9 +46,9 @@ pub(super) struct Asked {
     pub(super) search: PageSearch,
     /// The citations.
     pub(super) list: Arc<Selection>,
-    /// The order of the links of the list.
+    /// Order of the links of the list.
     pub(super) order: LinkOrder,
-    /// The number of the page, from 1 on.
+    /// Page number, starting at 1.
     pub(super) page: usize,
 }
 
@@ -61,18 +61,18 @@ pub(super) struct SearchPage<'p> {
     pub(super) position: Position,
 }
 
-/// The place of a page among the pages of a list.
+/// Position of a page in a list.
 pub(super) struct Position {
-    /// The number of the page, from 1 on, and of all pages.
+    /// Page number, starting at 1.
     page: usize,
     pages: usize,
-    /// The number of rows of a page, and of all pages.
+    /// Number of rows per page.
     page_rows: usize,
     total: usize,
 }
 
 impl Position {
-    /// The place of a page, or of the last one if there are fewer.
+    /// Returns the position of a page, or of the last page if there are fewer.
     pub(super) fn new(page: usize, page_rows: usize, total: usize) -> Position {
         let pages = total.div_ceil(page_rows).max(1);
         Position {
@@ -83,14 +83,14 @@ impl Position {
         }
     }
 
-    /// Returns the rows of the page.
+    /// Returns the range of rows on the page.
     pub(super) fn rows(&self) -> Range<usize> {
         let first = (self.page - 1) * self.page_rows;
         first..self.total.min(first + self.page_rows)
     }
 }
 
-/// The thing that a page is about.
+/// Subject of a page.
 pub(super) enum Subject {
     Search,
     /// A domain, a list or a sender.
@@ -98,21 +98,21 @@ pub(super) enum Subject {
     Link(Box<LinkFacts>),
 }
 
-/// A citation with what a page shows of its link.
+/// A citation and details of its link.
 pub(super) struct PageRow {
-    /// The row of `urls`.
+    /// Row of `urls`.
     pub(super) id: i64,
     pub(super) citation: Citation,
-    /// The key of its link; `None` if its URL is truncated.
+    /// Key of its link; `None` if the URL is truncated.
     pub(super) key: Option<String>,
-    /// The citations of the link.
+    /// Number of citations of the link.
     pub(super) citations: u64,
     pub(super) hazards: Vec<String>,
     pub(super) is_truncated: bool,
     pub(super) domain: Option<String>,
 }
 
-/// A link as its page describes it.
+/// Details of a link, for its page.
 #[derive(Default)]
 pub(super) struct LinkFacts {
     pub(super) key: String,
@@ -122,16 +122,16 @@ pub(super) struct LinkFacts {
     pub(super) last: Option<String>,
     pub(super) domain: Option<String>,
     pub(super) host: Option<String>,
-    /// Other links that differ in parameters of visitors and campaigns, with their citations.
+    /// Links that differ only in tracking parameters, with their numbers of citations.
     pub(super) others: Vec<(String, u64)>,
-    /// The last result of an audit.
+    /// Latest result of an audit.
     pub(super) check: Option<Markup>,
-    /// The answer of an archive to an audit.
+    /// Result of looking up the link in an archive.
     pub(super) snapshot: Option<Markup>,
 }
 
 impl FilterField {
-    /// Returns the page of a name: a thing with a page of its own, or the search.
+    /// Returns the path of the page for a name: its own page, or the search.
     pub(super) fn path(self) -> &'static str {
         match self {
             FilterField::Key => "link",
@@ -143,7 +143,7 @@ impl FilterField {
     }
 }
 
-/// The lists of the most frequent names, with their titles.
+/// Lists of the most frequent names, with their titles.
 const TOPS: [(FilterField, &str); 7] = [
     (FilterField::Domain, "Domains"),
     (FilterField::Key, "Most cited links"),
@@ -154,7 +154,7 @@ const TOPS: [(FilterField, &str); 7] = [
     (FilterField::Hazard, "Hazards"),
 ];
 
-/// Returns a name as the list of a condition shows it.
+/// Renders a name in such a list.
 fn shown(field: FilterField, name: &str) -> Markup {
     match field {
         FilterField::Key => foreign(&shortened(name, BROWSE_TOP_LINK_CHARS)),
@@ -163,7 +163,7 @@ fn shown(field: FilterField, name: &str) -> Markup {
     }
 }
 
-/// Returns the name of a hazard with its meaning.
+/// Renders the name of a hazard with its meaning.
 fn hazard(name: &str) -> Markup {
     let meaning = match name {
         "odd-port" => ": a port of another service",
@@ -179,8 +179,7 @@ fn hazard(name: &str) -> Markup {
     html! { (foreign(name)) (meaning) }
 }
 
-/// Returns a page whose path is beneath the first page. `root` leads there: it is empty, or some
-/// `../`.
+/// Renders a page. `root` is the relative path to the first page: empty, or one or more `../`.
 fn document(root: &str, title: &str, filter: &Filter, main: &Markup) -> String {
     let page = html! {
         (PreEscaped("<!doctype html>\n"))
@@ -200,7 +199,8 @@ fn document(root: &str, title: &str, filter: &Filter, main: &Markup) -> String {
                 } "\n"
                 main { "\n" (main) } "\n"
                 footer { p {
-                    "Made by urlspool " (env!("CARGO_PKG_VERSION")) ". URLs of the archive are text: "
+                    "Made by urlspool " (env!("CARGO_PKG_VERSION"))
+                        ". URLs of the archive are text: "
                     "none of them can be clicked, and this page loads nothing from elsewhere. "
                     "Keys: Alt+Shift (Firefox) or Alt (others) with S for the search, N and P for "
                     "the next and the previous page, H for all links."
@@ -226,7 +226,8 @@ fn form(root: &str, filter: &Filter) -> Markup {
             div.words {
                 label.hidden for="q" { "Words" }
                 input #q type="search" name="q" value=(filter.value(FilterField::Words))
-                    accesskey="s" placeholder="Words in and around links, in subjects and senders: lamp \
+                    accesskey="s" placeholder="Words in and around links, in subjects and senders: \
+                        lamp \
                     goph* \"two words\" -without";
                 button { "Search" }
             } "\n"
@@ -242,7 +243,8 @@ fn form(root: &str, filter: &Filter) -> Markup {
                         select name=(FilterField::Hazard.name()) {
                             option value="" { "any or none" }
                             @for name in ClosedSet::Hazards.names() {
-                                option value=(name) selected[name == filter.value(FilterField::Hazard)] {
+                                option value=(name) selected[name ==
+                                    filter.value(FilterField::Hazard)] {
                                     (hazard(name))
                                 }
                             }
@@ -269,10 +271,10 @@ fn form(root: &str, filter: &Filter) -> Markup {
     }
 }
 
-/// Conditions that are chosen by a click, and that nobody types. They have no input.
+/// Conditions that are set by following a link. They have no input field because nobody types them.
 const HIDDEN: [FilterField; 2] = [FilterField::Key, FilterField::Thread];
 
-/// Returns the page about conditions that cannot be searched.
+/// Renders the page for conditions that cannot be searched.
 pub(super) fn not_searched(filter: &Filter, reason: NoSearch) -> String {
     let (subject, text) = match reason {
         NoSearch::Field(field) => (field.label(), not_understood(field, filter.value(field))),
@@ -316,9 +318,9 @@ fn not_understood(field: FilterField, value: &str) -> Markup {
     }
 }
 
-/// Returns the page of a refusal, with the reason and the way back: relative, since the first page
-/// may be beneath a token and beneath the path of a proxy. Its size grows with the number of
-/// slashes in `path`, which the server limits.
+/// Renders the page for a refused request, with the reason and a link back. The link is relative
+/// because the first page may be below a token and below a proxy's path. The page's size grows with
+/// the number of slashes in `path`, which the server limits.
 pub(super) fn refused(refusal: Refusal, path: &str, filter: &Filter) -> String {
     let (title, reason) = match refusal {
         NOT_FOUND if path == "bytes" => (
@@ -355,27 +357,29 @@ pub(super) fn refused(refusal: Refusal, path: &str, filter: &Filter) -> String {
         p {
             a href={ (root) "./" } { "All links" }
             @if filter.conditions().next().is_some() {
-                " \u{b7} " a href={ (root) "./" (filter.to_query(1)) } { "Citations with these conditions" }
+                " \u{b7} " a href={ (root) "./" (filter.to_query(1)) } {
+                    "Citations with these conditions" }
             }
         } "\n"
     };
     document(&root, title, filter, &main)
 }
 
-/// Returns the page about a link that nobody cited.
+/// Renders the page for a link without citations.
 pub(super) fn not_cited(filter: &Filter) -> String {
     let url = filter.value(FilterField::Key);
     let others = Filter::default().with(FilterField::Words, url);
     let main = html! {
         h1 { "No citation of this link" }
         p { code.url { (foreign(url)) } " is cited nowhere in this database, in these letters. "
-            a href={ "./" (others.to_query(1)) } { "Search for links like it" } ", without parameters of "
+            a href={ "./" (others.to_query(1)) } { "Search for links like it" }
+                ", without parameters of "
             "visitors and campaigns." }
     };
     document("", "No citation of this link", filter, &main)
 }
 
-/// Returns a page with a list of citations.
+/// Renders a page with a list of citations.
 pub(super) fn search_page(page: &SearchPage<'_>) -> String {
     let title = title(page);
     let main = html! {
@@ -399,7 +403,7 @@ pub(super) fn search_page(page: &SearchPage<'_>) -> String {
     )
 }
 
-/// Returns the title of one of several pages.
+/// Returns the title with the page number, except on the first page.
 fn numbered(title: String, position: &Position) -> String {
     match position.page {
         1 => title,
@@ -407,8 +411,8 @@ fn numbered(title: String, position: &Position) -> String {
     }
 }
 
-/// Returns a page with a list of the links that some citations have: keys with the numbers of their
-/// citations. `is_sample` is `true` if the links are those of a sample of the citations.
+/// Renders a page with a list of links, given by their keys and numbers of citations. `is_sample`
+/// is `true` if the links come from a sample of the citations.
 pub(super) fn links_page(
     asked: &Asked,
     is_sample: bool,
@@ -428,14 +432,16 @@ pub(super) fn links_page(
         section #results aria-label="Links" tabindex="-1" { "\n"
             h2 { (counted(position.total as u64, "link", "links")) } "\n"
             p.exports { "By "
-                @for (order, name) in [(LinkOrder::Citations, "citations"), (LinkOrder::Address, "address")] {
+                @for (order, name) in [(LinkOrder::Citations, "citations"), (LinkOrder::Address,
+                    "address")] {
                     @if order == asked.order { strong aria-current="true" { (name) } }
                     @else { a href=(to(order, 1)) { (name) } }
                     " "
                 }
                 "\u{b7} " a href={ "./" (asked.filter.to_query(1)) } { "Their citations" }
                 @if !rows.is_empty() {
-                    " \u{b7} All pages: " (files("links", &asked.filter.to_links_query(asked.order, 1)))
+                    " \u{b7} All pages: " (files("links", &asked.filter.to_links_query(asked.order,
+                        1)))
                 }
             } "\n"
             ol.links start=(position.rows().start + 1) { "\n"
@@ -466,7 +472,7 @@ fn title(page: &SearchPage<'_>) -> String {
     }
 }
 
-/// Returns the conditions of a filter in a line.
+/// Returns the conditions of a filter on one line.
 fn conditions_title(filter: &Filter) -> String {
     let conditions = filter.conditions().map(|(field, value)| {
         let value = shortened(value, TITLE_CHARS);
@@ -475,19 +481,18 @@ fn conditions_title(filter: &Filter) -> String {
     conditions.collect::<Vec<_>>().join(", ")
 }
 
-/// Returns the query of a filter with one value replaced. A condition leads to the search, with the
-/// others kept.
+/// Returns the URL of the search with one condition replaced and the others kept.
 fn narrowed(page: &SearchPage<'_>, field: FilterField, value: &str) -> String {
     format!("./{}", page.asked.filter.with(field, value).to_query(1))
 }
 
-/// Returns a link to the page of a thing, with the other conditions of a filter kept.
+/// Renders a link to the page of a name, keeping the other conditions of the filter.
 fn thing(field: FilterField, name: &str, filter: &Filter) -> Markup {
     let query = filter.with(field, name).to_query(1);
     html! { a href={ (field.path()) (query) } { (foreign(name)) } }
 }
 
-/// Returns the links to the files with all pages of a list.
+/// Renders links to the files with all pages of a list.
 fn files(name: &str, query: &str) -> Markup {
     html! {
         a href={ (name) ".csv" (query) } { "CSV" } " "
@@ -495,7 +500,7 @@ fn files(name: &str, query: &str) -> Markup {
     }
 }
 
-/// Returns the conditions, each with a link to the page of `path` without it.
+/// Renders the conditions, each with a link to the same page without it.
 fn chips(filter: &Filter, path: &str) -> Markup {
     html! {
         @if filter.conditions().next().is_some() {
@@ -556,19 +561,24 @@ fn timeline(page: &SearchPage<'_>) -> Markup {
                     span.soft { " (" (counted(page.asked.list.undated, "has", "have")) " no date)" }
                 }
             } "\n"
-            svg role="group" aria-label="Citations by year" height=(coordinate(TIMELINE + 18.0)) { "\n"
+            svg role="group" aria-label="Citations by year" height=(coordinate(TIMELINE + 18.0)) {
+                "\n"
                 @for year in first..=last {
-                    @let height = (ratio(count(year), most) * TIMELINE).max(if count(year) > 0 { 2.0 } else { 0.0 });
+                    @let height = (ratio(count(year), most) * TIMELINE).max(if count(year) > 0 {
+                        2.0 } else { 0.0 });
                     @let x = width * ratio(year - first, 1);
                     @let text = year.to_string();
                     @if 0 < count(year) {
-                        a href=(year_link(page, &text)) aria-label={ (text) ": " (grouped(count(year))) } {
+                        a href=(year_link(page, &text)) aria-label={ (text) ": "
+                            (grouped(count(year))) } {
                             title { (text) ": " (grouped(count(year))) }
-                            rect.target x={ (coordinate(x)) "%" } y="0" width={ (coordinate(width)) "%" }
+                            rect.target x={ (coordinate(x)) "%" } y="0" width={ (coordinate(width))
+                                "%" }
                                 height=(coordinate(TIMELINE)) {}
                             rect.urls x={ (coordinate(x + width * 0.08)) "%" }
                                 y=(coordinate(TIMELINE - height))
-                                width={ (coordinate(width * 0.84)) "%" } height=(coordinate(height)) {}
+                                width={ (coordinate(width * 0.84)) "%" }
+                                    height=(coordinate(height)) {}
                         }
                     }
                     @if is_sparse || year % 5 == 0 {
@@ -602,7 +612,8 @@ fn tops(page: &SearchPage<'_>) -> Markup {
                 } "\n" }
             }
             @if !page.asked.list.links.is_empty() { p {
-                a href={ "links" (page.asked.filter.to_query(1)) } { "List of links, by citations or by address" }
+                a href={ "links" (page.asked.filter.to_query(1)) } {
+                    "List of links, by citations or by address" }
             } "\n" }
         } "\n"
     }
@@ -618,15 +629,17 @@ fn link_facts(facts: &LinkFacts) -> Markup {
             (card("Last cited", &date(facts.last.as_deref()), &html! {}))
         } "\n"
         dl.facts { "\n"
-            // Whole, however long it is: to be copied.
+            // Not shortened, so that it can be copied.
             dt { "URL" } dd { code.url { bdi { (Text(&facts.key)) } } } "\n"
             @if let Some(domain) = &facts.domain {
                 dt { "Domain" } dd { (thing(FilterField::Domain, domain, &everywhere)) } "\n"
             }
-            @if let Some(host) = &facts.host { dt { "Host" } dd { (thing(FilterField::Host, host, &everywhere)) } "\n" }
+            @if let Some(host) = &facts.host { dt { "Host" } dd { (thing(FilterField::Host, host,
+                &everywhere)) } "\n" }
             @for (other, count) in &facts.others {
                 dt { "Also shared as" } dd {
-                    (thing(FilterField::Key, other, &everywhere)) " " span.soft { (grouped(*count)) }
+                    (thing(FilterField::Key, other, &everywhere)) " " span.soft { (grouped(*count))
+                        }
                 } "\n"
             }
             @if let Some(check) = &facts.check { dt { "State" } dd { (check) } "\n" }
@@ -635,7 +648,8 @@ fn link_facts(facts: &LinkFacts) -> Markup {
     }
 }
 
-/// Returns a result: its state, time, HTTP status, error and final URL are the columns of `row`.
+/// Renders the result of a check. The columns of `row` are its state, time, HTTP status, error and
+/// final URL.
 pub(super) fn check(row: &Row<'_>) -> rusqlite::Result<Markup> {
     let (state, checked_at): (String, String) = (row.get(0)?, row.get(1)?);
     let (status, error): (Option<i64>, Option<String>) = (row.get(2)?, row.get(3)?);
@@ -648,8 +662,8 @@ pub(super) fn check(row: &Row<'_>) -> rusqlite::Result<Markup> {
     })
 }
 
-/// Returns the answer of an archive: its server, the time and HTTP status of the capture, the
-/// outcome and the URL of the capture are the columns of `row`.
+/// Renders the result of an archive lookup. The columns of `row` are the server, the time and HTTP
+/// status of the capture, the outcome, and the URL of the capture.
 pub(super) fn snapshot(row: &Row<'_>) -> rusqlite::Result<Markup> {
     let (server, outcome): (String, String) = (row.get(0)?, row.get(3)?);
     let (timestamp, status): (Option<String>, Option<i64>) = (row.get(1)?, row.get(2)?);
@@ -663,7 +677,7 @@ pub(super) fn snapshot(row: &Row<'_>) -> rusqlite::Result<Markup> {
     })
 }
 
-/// Returns the day of a date, or the lack of one.
+/// Renders the day of a date, or a note that it is missing.
 fn date(date: Option<&str>) -> Markup {
     match date {
         Some(date) => day(date),
@@ -684,7 +698,7 @@ fn name_facts(page: &SearchPage<'_>) -> Markup {
     }
 }
 
-/// Returns the word before an estimate.
+/// Returns the word that precedes an estimate.
 fn about(list: &Selection) -> &'static str {
     match list.sampled {
         Some(_) if list.total != list.ids.len() as u64 => "about ",
@@ -699,11 +713,13 @@ fn results(page: &SearchPage<'_>) -> Markup {
         section #results aria-label="Citations" tabindex="-1" { "\n"
             h2 { (about(list)) (counted(list.total, "citation", "citations")) } "\n"
             @if page.rows.is_empty() { p {
-                "Nothing matches. All conditions must hold, and a word is found as a whole, or by its "
+                "Nothing matches. All conditions must hold, and a word is found as a whole, or by \
+                    its "
                 "first letters with a star: " code { "goph*" } ". Messages without links are not "
                 "here, and of a text only the words around its links, if they were scanned."
                 @if page.asked.filter.value(FilterField::Words).contains("://") {
-                    " What follows the " code { "?" } " of a URL may be of one visitor: leave it out."
+                    " What follows the " code { "?" } " of a URL may be of one visitor: leave it \
+                        out."
                 }
                 @if !page.asked.filter.value(FilterField::Domain).is_empty() {
                     " A domain is the name that was registered, such as cern.ch; the name of one "
@@ -718,7 +734,8 @@ fn results(page: &SearchPage<'_>) -> Markup {
                         "All pages of this sample, from " (counted(examined, "row", "rows")) ": "
                     } @else { "As shown, all pages: " }
                     (files("citations", &query))
-                    @if !list.links.is_empty() { " \u{b7} " a href={ "links" (query) } { "List of links" } }
+                    @if !list.links.is_empty() { " \u{b7} " a href={ "links" (query) } {
+                        "List of links" } }
                     " " a.narrow href="#tops" { "Narrow by a name" } } "\n"
                 ol.cited start=(page.position.rows().start + 1) { "\n"
                     @for row in &page.rows { (result(row, &page.asked.filter)) }
@@ -731,7 +748,7 @@ fn results(page: &SearchPage<'_>) -> Markup {
     }
 }
 
-/// Returns a citation. A name in it that is clicked is one more condition of the filter.
+/// Renders a citation. Each name in it links to the filter with one more condition.
 fn result(row: &PageRow, filter: &Filter) -> Markup {
     let found = &row.citation.found;
     let url = found.whole_url();
@@ -741,13 +758,17 @@ fn result(row: &PageRow, filter: &Filter) -> Markup {
             p.mail {
                 (date(found.message.date.as_deref()))
                 @if let Some(from) = &found.message.from { " " (sender(from, filter)) }
-                @if let Some(subject) = &found.message.subject { " " q.subject { (foreign(subject)) } }
+                @if let Some(subject) = &found.message.subject { " " q.subject { (foreign(subject))
+                    } }
             } "\n"
-            @if let Some(anchor) = &found.anchor { p.passage { "Link text: " (foreign(anchor)) } "\n" }
+            @if let Some(anchor) = &found.anchor { p.passage { "Link text: " (foreign(anchor)) }
+                "\n" }
             @if let Some(context) = &found.context { p.passage { (passage(context, &url)) } "\n" }
             p.soft {
-                @for list in row.citation.lists() { (thing(FilterField::List, &list, filter)) " \u{b7} " }
-                @if let Some(domain) = &row.domain { (thing(FilterField::Domain, domain, filter)) " \u{b7} " }
+                @for list in row.citation.lists() { (thing(FilterField::List, &list, filter))
+                    " \u{b7} " }
+                @if let Some(domain) = &row.domain { (thing(FilterField::Domain, domain, filter))
+                    " \u{b7} " }
                 @if let Some(key) = &row.key {
                     a href={ "link" (Filter::default().with(FilterField::Key, key).to_query(1)) } {
                         (counted(row.citations, "citation", "citations")) " of this link"
@@ -757,18 +778,21 @@ fn result(row: &PageRow, filter: &Filter) -> Markup {
                     " \u{b7} " a href=(thread_link(thread)) { "its thread" }
                 }
                 @if 0 < row.citation.quote_depth {
-                    " \u{b7} quoted " (counted(row.citation.quote_depth.cast_unsigned(), "level", "levels")) " deep"
+                    " \u{b7} quoted " (counted(row.citation.quote_depth.cast_unsigned(), "level",
+                        "levels")) " deep"
                 }
                 @if row.is_truncated { " \u{b7} cut short" }
                 @for name in &row.hazards {
-                    " \u{b7} " a.warning href={ "./" (filter.with(FilterField::Hazard, name).to_query(1)) } {
+                    " \u{b7} " a.warning href={ "./" (filter.with(FilterField::Hazard,
+                        name).to_query(1)) } {
                         (hazard(name))
                     }
                 }
             } "\n"
             details {
                 summary { "Where it stands" }
-                p { a href={ "bytes?row=" (row.id) } { "The text around it, as it is in the file" } } "\n"
+                p { a href={ "bytes?row=" (row.id) } { "The text around it, as it is in the file" }
+                    } "\n"
                 p { "In a terminal: " code { (foreign(&show_command(&row.citation))) } } "\n"
                 @if let Some(thread) = &row.citation.thread { p {
                     "Thread: " a href=(thread_link(thread)) { (foreign(thread)) }
@@ -779,12 +803,12 @@ fn result(row: &PageRow, filter: &Filter) -> Markup {
     }
 }
 
-/// Returns the way to all citations of a thread.
+/// Returns the URL of all citations in a thread.
 fn thread_link(thread: &str) -> String {
     format!("./{}", Filter::of_thread(thread).to_query(1))
 }
 
-/// Returns the page with the raw bytes of a citation, which are marked, and the text around them.
+/// Renders the page with the raw bytes of a citation, marked, and the text around them.
 pub(super) fn bytes_page(row: &PageRow, passage: &Result<RawPassage, NoPassage>) -> String {
     let source = &row.citation.found.source;
     let main = html! {
@@ -793,32 +817,40 @@ pub(super) fn bytes_page(row: &PageRow, passage: &Result<RawPassage, NoPassage>)
             p.soft { (foreign(&place(&row.citation))) } "\n"
             @match passage {
                 Ok(RawPassage { before, bytes, after, left_before, left_out, left_after }) => {
-                    @if 0 < *left_before { p.soft { "\u{2026} " (counted(*left_before, "byte", "bytes"))
+                    @if 0 < *left_before { p.soft { "\u{2026} " (counted(*left_before, "byte",
+                        "bytes"))
                         " of the file before this text" } "\n" }
                     pre.raw { (raw_text(before)) mark { (raw_text(bytes)) } (raw_text(after)) } "\n"
-                    @if 0 < *left_after { p.soft { "\u{2026} " (counted(*left_after, "byte", "bytes"))
+                    @if 0 < *left_after { p.soft { "\u{2026} " (counted(*left_after, "byte",
+                        "bytes"))
                         " of the file after this text" } "\n" }
                     @if 0 < *left_out { p.note role="status" { "The link is cut: its last "
-                        (counted(*left_out, "byte", "bytes")) " are not shown. The command below prints all." } "\n" }
+                        (counted(*left_out, "byte", "bytes"))
+                            " are not shown. The command below prints all." } "\n" }
                     p.soft { "Bytes " (grouped(source.start.cast_unsigned())) " to "
                         (grouped(source.end.cast_unsigned()))
                         ". Bytes that are not UTF-8 are shown as \u{fffd}." } "\n"
                 }
                 Err(NoPassage::Packed) => p.note {
-                    "The file is compressed, an archive or a repository, so that the text is not shown "
+                    "The file is compressed, an archive or a repository, so that the text is not \
+                        shown "
                     "here. The command below prints it."
                 }
                 Err(NoPassage::Outside) => p.note {
-                    "The file is not in the folder of which these pages show files. Who starts urlspool "
+                    "The file is not in the folder of which these pages show files. Who starts \
+                        urlspool "
                     "browse names another one with --files FOLDER."
                 }
                 Err(NoPassage::Different) => p.note {
-                    "The bytes of the file there are not shown, because they do not decode to this link: "
-                    "it is not the file that was scanned, it was scanned with other options, or the link "
+                    "The bytes of the file there are not shown, because they do not decode to this \
+                        link: "
+                    "it is not the file that was scanned, it was scanned with other options, or \
+                        the link "
                     "is too far from its start."
                 }
                 Err(NoPassage::Failed(error)) => p.note {
-                    "The file cannot be read: " (Text(&error.to_string())) ". It is looked for at the "
+                    "The file cannot be read: " (Text(&error.to_string()))
+                        ". It is looked for at the "
                     "place where it was scanned, from the folder in which this program was started."
                 }
             }
@@ -831,7 +863,7 @@ pub(super) fn bytes_page(row: &PageRow, passage: &Result<RawPassage, NoPassage>)
     document("", &title, &Filter::default(), &main)
 }
 
-/// Returns bytes as text, line by line.
+/// Renders bytes as text, line by line.
 fn raw_text(bytes: &[u8]) -> Markup {
     let text = String::from_utf8_lossy(bytes);
     html! {
@@ -842,7 +874,7 @@ fn raw_text(bytes: &[u8]) -> Markup {
     }
 }
 
-/// Returns the text around a link, with the words of the search marked.
+/// Renders the text around a link with the words of the search marked.
 fn passage(context: &FoundContext, url: &str) -> Markup {
     html! {
         bdi {
@@ -853,8 +885,8 @@ fn passage(context: &FoundContext, url: &str) -> Markup {
     }
 }
 
-/// Returns a link to the page of a sender, by the address, with the text of the field and the other
-/// conditions of a filter.
+/// Renders a link to the page of a sender's address. Shows the text of the field and keeps the
+/// other conditions of the filter.
 fn sender(from: &str, filter: &Filter) -> Markup {
     let filter = filter.with(FilterField::Sender, &sender_address(from));
     html! { a href={ "sender" (filter.to_query(1)) } { (foreign(from)) } }
@@ -865,7 +897,7 @@ fn show_command(citation: &Citation) -> String {
     format!("urlspool show '{}'", place(citation).replace('\'', "'\\''"))
 }
 
-/// Returns the file, the members and the range of a citation.
+/// Returns the file, the members and the byte range of a citation.
 fn place(citation: &Citation) -> String {
     let source = &citation.found.source;
     let mut place = source.path.clone();
@@ -877,8 +909,8 @@ fn place(citation: &Citation) -> String {
     format!("{place}:{}-{}", source.start, source.end)
 }
 
-/// Returns the links to other pages of a list. `shown` is the number of rows on this one: a load may
-/// have removed some.
+/// Renders links to the other pages of a list. `shown` is the number of rows on this page, which is
+/// smaller if a load has removed some.
 fn pager(at: &Position, shown: usize, link: impl Fn(usize) -> String) -> Markup {
     let before = at.rows().start;
     html! {
@@ -887,7 +919,8 @@ fn pager(at: &Position, shown: usize, link: impl Fn(usize) -> String) -> Markup 
                 a href=(link(1)) { "First" } " "
                 a rel="prev" accesskey="p" href=(link(at.page - 1)) { "Previous" } " "
             }
-            span { (grouped(before as u64 + 1)) " \u{2013} " (grouped((before + shown) as u64)) " of "
+            span { (grouped(before as u64 + 1)) " \u{2013} " (grouped((before + shown) as u64))
+                " of "
                 (grouped(at.total as u64)) }
             @if at.page < at.pages {
                 " " a rel="next" accesskey="n" href=(link(at.page + 1)) { "Next" }

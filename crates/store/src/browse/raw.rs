@@ -1,7 +1,7 @@
-//! The raw bytes of a citation with the text around it, of a file that lies unpacked on the disk.
+//! Raw bytes of a citation and the text around them, read from an uncompressed file on disk.
 //!
-//! A record may name any file. Bytes are shown only if the message there, extracted again, has the
-//! record: its id is a hash of the message, so that who wrote the record had the message.
+//! A record may name any file. Bytes are shown only if extracting the message again produces the
+//! record. The record's id is a hash of the message, so whoever wrote the record had the message.
 
 use std::ffi::OsString;
 use std::io;
@@ -19,29 +19,29 @@ use urlspool_sources::walk::{WalkedFile, path_hint};
 use urlspool_text::limits::{BROWSE_AROUND_BYTES, BROWSE_RAW_BYTES, BROWSE_SEARCHED_BYTES, Limits};
 use urlspool_text::origin::{FileRange, Source, SourceKind};
 
-/// A passage of a file: the bytes of a record, and those around it up to line ends.
+/// A passage of a file: the bytes of a record, and the bytes around them up to line ends.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct RawPassage {
     pub(super) before: Vec<u8>,
-    /// The bytes of the record, or their beginning.
+    /// Bytes of the record, possibly truncated.
     pub(super) bytes: Vec<u8>,
     pub(super) after: Vec<u8>,
-    /// The number of bytes of the file before `before`.
+    /// Number of bytes in the file before `before`.
     pub(super) left_before: u64,
-    /// The number of bytes of the record after `bytes`.
+    /// Number of bytes in the record after `bytes`.
     pub(super) left_out: u64,
-    /// The number of bytes of the file after `after`.
+    /// Number of bytes in the file after `after`.
     pub(super) left_after: u64,
 }
 
-/// The reason for which a passage cannot be shown.
+/// Reason why a passage cannot be shown.
 #[derive(Debug)]
 pub(super) enum NoPassage {
-    /// It is in a compressed file, an archive or a repository, which takes time to unpack.
+    /// It is in a compressed file, an archive or a repository, which would take time to unpack.
     Packed,
-    /// The file is not below the folder of `--files`, or cannot be opened there.
+    /// The file is outside the folder of `--files`, or cannot be opened there.
     Outside,
-    /// The bytes there do not decode to the URL of the record.
+    /// The bytes do not decode to the URL of the record.
     Different,
     /// The file cannot be read.
     Failed(io::Error),
@@ -53,8 +53,8 @@ impl From<io::Error> for NoPassage {
     }
 }
 
-/// Reads the passage of a record of a source of `kind`. The file is found by the path as it was
-/// scanned, and only below `root` if there is one.
+/// Reads the passage of a record from a source of `kind`. The path is resolved as in the scan, and
+/// must be in `root` if there is one.
 pub(super) fn passage(
     row: &FoundRow,
     kind: &str,
@@ -70,7 +70,7 @@ pub(super) fn passage(
         None => WalkedFile::named(path),
     };
     let input = Input::file(read::open(&file)?);
-    // The kind is that of a scan with `--kind`.
+    // The scan may have used `--kind`.
     for given in [None, SourceKind::named(kind).map(Format::of)] {
         let messages = messages_around(&input, &file.source, given, source.start.cast_unsigned())?;
         if let Some(mut passage) = passage_in(messages, row)? {
@@ -82,8 +82,8 @@ pub(super) fn passage(
     Err(NoPassage::Different)
 }
 
-/// Returns the messages of an input, of which one holds the byte at an offset: those of an mbox that
-/// begin near it.
+/// Returns messages of an input, one of which contains the byte at offset `at`. Of an mbox, returns
+/// only the messages that start near it.
 fn messages_around(
     input: &Input,
     source: &Source,
@@ -118,7 +118,8 @@ fn messages_around(
     ))
 }
 
-/// Returns the passage of a record in one of the messages; `None` if none of them has the record.
+/// Returns the passage of a record in one of the messages, or `None` if no message contains the
+/// record.
 fn passage_in(messages: MessageSource, row: &FoundRow) -> io::Result<Option<RawPassage>> {
     let range = row.source.start.cast_unsigned()..row.source.end.cast_unsigned();
     let mut passage = None;
@@ -156,9 +157,10 @@ fn passage_in(messages: MessageSource, row: &FoundRow) -> io::Result<Option<RawP
     Ok(passage)
 }
 
-/// Returns `true` if a message has the record of `row`, with the same URL and at the same place.
+/// Returns `true` if the message contains the record of `row`, with the same URL at the same
+/// offsets.
 ///
-/// Bytes after those that the id is a hash of must be the URL alone.
+/// Bytes that the id's hash does not cover must be exactly the URL.
 fn has_record(message: &Message<'_>, source: &Source, row: &FoundRow, range: &Range<u64>) -> bool {
     let hashed = message.raw_start() + digested_bytes(message) as u64;
     let mut is_there = false;
@@ -173,8 +175,8 @@ fn has_record(message: &Message<'_>, source: &Source, row: &FoundRow, range: &Ra
     is_there
 }
 
-/// Returns the passage of a range in a message, with nothing of other messages, and nothing that the
-/// digest of the message does not cover. `left_after` is left to the caller.
+/// Returns the passage of a range in a message. Excludes bytes of other messages, and bytes that
+/// the digest of the message does not cover. The caller sets `left_after`.
 fn passage_of(message: &Message<'_>, range: &Range<u64>) -> RawPassage {
     let offset = |at: u64| {
         let at = at.saturating_sub(message.raw_start());
@@ -201,7 +203,7 @@ fn passage_of(message: &Message<'_>, range: &Range<u64>) -> RawPassage {
     }
 }
 
-/// Removes the beginning of bytes that is a part of a line, unless there is only one line.
+/// Removes a partial line from the start, unless it is the only line.
 fn from_line(bytes: &[u8], is_start: bool) -> &[u8] {
     match memchr::memchr(b'\n', bytes) {
         Some(at) if !is_start => &bytes[at + 1..],
@@ -209,7 +211,7 @@ fn from_line(bytes: &[u8], is_start: bool) -> &[u8] {
     }
 }
 
-/// Removes the end of bytes that is a part of a line, unless there is only one line.
+/// Removes a partial line from the end, unless it is the only line.
 fn to_line(bytes: &[u8], is_end: bool) -> &[u8] {
     match memchr::memrchr(b'\n', bytes) {
         Some(at) if !is_end => &bytes[..at],
@@ -222,7 +224,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_around_ends_at_lines() {
+    fn the_context_is_cut_at_line_breaks() {
         assert_eq!(from_line(b"alf\nwhole\nsee ", false), b"whole\nsee ");
         assert_eq!(from_line(b"first\nsee ", true), b"first\nsee ");
         assert_eq!(from_line(b"one line ", false), b"one line ");
@@ -232,7 +234,7 @@ mod tests {
     }
 
     #[test]
-    fn bytes_that_are_not_shown_are_counted() {
+    fn omitted_bytes_are_counted() {
         let lines = "line\n".repeat(1_000);
         let url = "u".repeat(300 << 10);
         let text = format!("\n{lines}see {url} here\n{lines}");
@@ -247,9 +249,9 @@ mod tests {
         assert_eq!(long.left_before + long.before.len() as u64, start);
     }
 
-    /// The digest of a text covers its first 64 KiB: who wrote a record need not have had more.
+    /// The digest of a text covers its first 64 KiB. The writer of a record need not have had more.
     #[test]
-    fn nothing_is_shown_that_the_digest_does_not_cover() {
+    fn bytes_outside_the_digest_are_not_shown() {
         let secret = "secret\n".repeat(10_000);
         let text = format!("{secret}see x here\n{secret}");
         let start = secret.len() as u64 + 4;

@@ -12,10 +12,10 @@ use urlspool_record::record::ClosedSet;
 use urlspool_text::limits::{BROWSE_FILTER_BYTES, BROWSE_WORDS};
 use urlspool_text::named_enum;
 
-/// The answer to a request that cannot be served. `pages.rs` has the reasons for readers.
+/// Response to a request that cannot be served. `pages.rs` has the reasons for readers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Refusal {
-    /// The status of HTTP with its phrase.
+    /// HTTP status and reason phrase.
     pub(super) status: &'static str,
 }
 
@@ -33,16 +33,16 @@ const fn refusal(status: &'static str) -> Refusal {
 /// A request for a page.
 #[derive(Debug, PartialEq)]
 pub(super) struct Request {
-    /// The path after the first slash.
+    /// Path after the first slash.
     pub(super) path: String,
-    /// The query after the question mark; empty without one.
+    /// Query after the question mark; empty if there is none.
     pub(super) query: String,
-    /// The value of `Host`.
+    /// Value of `Host`.
     pub(super) host: String,
 }
 
 impl Request {
-    /// Reads a request. Its body is not read.
+    /// Parses a request. Ignores its body.
     pub(super) fn read<B>(request: &hyper::Request<B>) -> Result<Request, Refusal> {
         if !matches!(*request.method(), Method::GET | Method::HEAD) {
             return Err(NOT_ALLOWED);
@@ -62,23 +62,23 @@ impl Request {
     }
 }
 
-/// Returns `true` if a text has a letter or a digit: other characters are not searched.
+/// Returns `true` if a text contains a letter or a digit. Other characters cannot be searched for.
 pub(super) fn has_words(text: &str) -> bool {
     text.chars().any(char::is_alphanumeric)
 }
 
-/// The conditions of a page, as its form and its links have them.
+/// Conditions of a page, as set by its form and links.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Filter {
-    /// The values of [`FilterField::ALL`]; empty texts are no conditions.
+    /// Values of [`FilterField::ALL`]; an empty value is no condition.
     values: [String; FilterField::ALL.len()],
-    /// The first citations first.
+    /// Sorts the earliest citations first.
     pub(super) is_oldest_first: bool,
 }
 
 named_enum! {
-    /// A condition that a page can have, with its name in a query. That of an option of
-    /// `urlspool search` has the same meaning.
+    /// A condition of a page, with its name in queries. An option of `urlspool search` with the
+    /// same name means the same.
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub(super) enum FilterField {
         Words = "q",
@@ -96,27 +96,27 @@ named_enum! {
     }
 }
 
-/// The reason for which nothing is searched.
+/// Reason why no search is made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum NoSearch {
-    /// The value of a condition cannot be understood.
+    /// The value of a condition is invalid.
     Field(FilterField),
-    /// The first date is after the last one.
+    /// The start date is after the end date.
     ReversedDates,
 }
 
 /// Order of a list of links.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum LinkOrder {
-    /// Those with the most citations first.
+    /// Most citations first.
     #[default]
     Citations,
-    /// By their keys.
+    /// By key.
     Address,
 }
 
 impl LinkOrder {
-    /// Reads the order in a query; its name is `by`.
+    /// Parses the order from the query parameter `by`.
     pub(super) fn of_query(query: &str) -> LinkOrder {
         let mut pairs = form_urlencoded::parse(query.as_bytes());
         if pairs.any(|(name, value)| name == "by" && value == "address") {
@@ -128,7 +128,7 @@ impl LinkOrder {
 }
 
 impl FilterField {
-    /// Returns the label of its input.
+    /// Returns the label of the input field.
     pub(super) fn label(self) -> &'static str {
         match self {
             FilterField::Words => "Words",
@@ -147,7 +147,8 @@ impl FilterField {
 }
 
 impl Filter {
-    /// Reads the filter and the number of the page, from 1 on, of a query. Other names are ignored.
+    /// Parses the filter and the page number (starting at 1) from a query. Ignores other
+    /// parameters.
     pub(super) fn of_query(query: &str) -> Result<(Filter, usize), Refusal> {
         let mut filter = Filter::default();
         let mut page = 1;
@@ -192,7 +193,7 @@ impl Filter {
             .filter(|(_, value)| !value.is_empty())
     }
 
-    /// Returns the query that gives the filter again, after `?`, for an attribute.
+    /// Returns the query that parses to this filter, after `?`, for an attribute.
     pub(super) fn to_query(&self, page: usize) -> String {
         let mut query = form_urlencoded::Serializer::for_suffix(String::from("?"), 1);
         for (field, value) in self.conditions() {
@@ -207,7 +208,7 @@ impl Filter {
         query.finish()
     }
 
-    /// Returns the filter of all citations of a thread, in the order of the conversation.
+    /// Returns the filter for all citations in a thread, in the order of the conversation.
     pub(super) fn of_thread(thread: &str) -> Filter {
         let filter = Filter::default().with(FilterField::Thread, thread);
         Filter {
@@ -216,7 +217,7 @@ impl Filter {
         }
     }
 
-    /// Returns the query of a list of links, as [`Filter::to_query`].
+    /// Returns the query of a list of links, like [`Filter::to_query`].
     pub(super) fn to_links_query(&self, order: LinkOrder, page: usize) -> String {
         let query = self.to_query(page);
         match order {
@@ -226,7 +227,7 @@ impl Filter {
         }
     }
 
-    /// Returns the search for the conditions, or the reason for which there is none.
+    /// Returns the search for the conditions, or the reason why no search is made.
     pub(super) fn search(&self) -> Result<PageSearch, NoSearch> {
         let PageSearch {
             query,
@@ -274,12 +275,12 @@ impl Filter {
         })
     }
 
-    /// Returns the value of a condition, if it is set.
+    /// Returns the value of a condition if it is set.
     fn text(&self, field: FilterField) -> Option<String> {
         Some(self.value(field).to_owned()).filter(|text| !text.is_empty())
     }
 
-    /// Returns the period of a date, if it is set.
+    /// Returns the period of a date if it is set.
     fn period(&self, field: FilterField) -> Result<Option<(i64, i64)>, NoSearch> {
         let period = self.text(field).map(|text| period(&text));
         match period {
@@ -289,16 +290,16 @@ impl Filter {
     }
 }
 
-/// The search of a page.
+/// The search for a page.
 #[derive(Debug, Default, PartialEq)]
 pub(super) struct PageSearch {
     pub(super) query: SearchQuery,
     /// A thread, by its name.
     pub(super) thread: Option<String>,
-    /// The clean key of a URL among the words that has parameters of visitors and campaigns: links
-    /// with this clean key match.
+    /// Clean key of a URL with tracking parameters among the words. Links with this clean key
+    /// match.
     pub(super) clean_key: Option<String>,
-    /// The number of words and phrases after the first [`BROWSE_WORDS`], which are not searched.
+    /// Number of words and phrases that were dropped after the first [`BROWSE_WORDS`].
     pub(super) words_left_out: usize,
 }
 
@@ -318,15 +319,14 @@ impl PageSearch {
     }
 }
 
-/// Returns the host of a URL that somebody pasted in place of a host.
+/// Extracts the host if a URL was pasted instead of a host.
 fn host_in(text: &str) -> &str {
     let rest = text.split_once("://").map_or(text, |(_, rest)| rest);
     rest.split(['/', ':', '?', '#']).next().unwrap_or_default()
 }
 
-/// Returns the search for words, and for phrases in quotes. Quotation marks and dashes that
-/// programs put in place of those of a keyboard stand for them. Of a URL with parameters of visitors
-/// and campaigns the clean key is returned instead.
+/// Returns the search for words and quoted phrases. Typographic quotation marks and dashes count as
+/// the ASCII characters. A URL with tracking parameters is returned as a clean key.
 fn words(text: &str) -> PageSearch {
     let text = text.replace(['\u{201c}', '\u{201d}', '\u{201e}'], "\"");
     let text = text.replace(['\u{2010}', '\u{2013}', '\u{2212}'], "-");
@@ -344,7 +344,7 @@ fn words(text: &str) -> PageSearch {
     search
 }
 
-/// Returns the clean key of a URL that has parameters of visitors and campaigns.
+/// Returns the clean key of a URL that has tracking parameters.
 fn clean_key_of_pasted(word: &str) -> Option<String> {
     let url = word.trim_matches(['<', '>']);
     if !url.contains("://") {
@@ -356,8 +356,8 @@ fn clean_key_of_pasted(word: &str) -> Option<String> {
     (clean != key).then(|| clean.into_owned())
 }
 
-/// Returns the first second of a year (`1996`), a month (`1996-07`) or a day (`1996-07-02`), and
-/// the first one after it. A year has four digits: nobody means the year 96.
+/// Returns the start and the end (exclusive) of a year (`1996`), a month (`1996-07`) or a day
+/// (`1996-07-02`), in seconds. A year must have four digits: nobody means the year 96.
 fn period(text: &str) -> Option<(i64, i64)> {
     let parts: Vec<&str> = text.split('-').collect();
     let (year, month, day, span) = match *parts {
@@ -374,7 +374,7 @@ fn period(text: &str) -> Option<(i64, i64)> {
     Some((midnight(start)?, midnight(start.checked_add(span).ok()?)?))
 }
 
-/// Returns the second at which a day begins.
+/// Returns the first second of a day.
 fn midnight(date: Date) -> Option<i64> {
     let zoned = date.to_zoned_datetime(TimeZone::UTC).ok()?;
     Some(zoned.timestamp().as_second())
@@ -412,7 +412,7 @@ mod tests {
     }
 
     #[test]
-    fn a_filter_is_its_query() {
+    fn a_filter_round_trips_through_its_query() {
         let query = "?q=a+%22b+c%22&domain=m.example&since=1996-02&sort=oldest&page=3";
         let (filter, page) = Filter::of_query(&query[1..]).unwrap();
         assert_eq!(filter.to_query(page), query);
@@ -431,7 +431,7 @@ mod tests {
     }
 
     #[test]
-    fn the_first_date_is_not_after_the_last_one() {
+    fn the_start_date_is_not_after_the_end_date() {
         for (since, until, is_reversed) in [
             ("1997", "1996", true),
             ("1996-07-02", "1996-07-01", true),
@@ -465,14 +465,14 @@ mod tests {
     }
 
     #[test]
-    fn quotation_marks_and_dashes_of_other_programs_are_read() {
+    fn typographic_quotes_and_dashes_are_understood() {
         let query = "q=%E2%80%9Cb+c%E2%80%9D+%E2%80%93d";
         let search = Filter::of_query(query).unwrap().0.search().unwrap().query;
         assert_eq!(search.words, ["\"b c\"", "-d"]);
     }
 
     #[test]
-    fn what_is_pasted_into_a_field_is_read_as_it_is_meant() {
+    fn pasted_urls_and_ports_are_reduced_to_the_part_a_field_needs() {
         let query = "domain=http://m.example/&host=www.m.example:80&scheme=ftp://";
         let search = Filter::of_query(query).unwrap().0.search().unwrap().query;
         assert_eq!(search.domain.as_deref(), Some("m.example"));
@@ -499,7 +499,7 @@ mod tests {
     }
 
     #[test]
-    fn words_after_the_last_that_is_searched_are_counted() {
+    fn words_above_the_limit_are_counted() {
         let mut filter = Filter::default();
         for (count, left_out) in [(BROWSE_WORDS, 0), (BROWSE_WORDS + 3, 3)] {
             filter.set(FilterField::Words, &"a ".repeat(count));
@@ -512,7 +512,7 @@ mod tests {
     }
 
     #[test]
-    fn a_domain_is_alone_without_other_conditions() {
+    fn a_domain_is_the_only_condition_if_no_other_is_set() {
         let alone = |query: &str| {
             let (filter, _) = Filter::of_query(query).unwrap();
             filter.search().unwrap().domain_alone()
@@ -527,7 +527,7 @@ mod tests {
     }
 
     #[test]
-    fn a_hazard_has_the_name_that_records_have() {
+    fn hazards_have_the_names_used_in_records() {
         let mut filter = Filter::default();
         filter.set(FilterField::Hazard, "mismatch");
         assert_eq!(

@@ -1,4 +1,4 @@
-//! The rows that a filter selects, in their order, with the numbers of a page: years, domains, links,
+//! Rows that a filter selects, in order, and the counts shown on a page: years, domains, links,
 //! schemes, lists, senders and hazards.
 
 use std::cmp::Reverse;
@@ -18,23 +18,23 @@ use urlspool_text::limits::{
 /// A filtered list.
 #[derive(Debug, Default)]
 pub(super) struct Selection {
-    /// The rows of `urls`, in the order of the list. Of a sample those that are in it.
+    /// Matching rows of `urls`, in list order. If the list is a sample, only rows in the sample.
     pub(super) ids: Vec<i64>,
-    /// The number of rows that match; an estimate if there is a sample.
+    /// Number of matching rows; an estimate for a sample.
     pub(super) total: u64,
-    /// The number of rows that were examined for a sample; `None` if all were.
+    /// Number of rows examined for a sample; `None` if all were.
     pub(super) sampled: Option<u64>,
-    /// The number of rows by year.
+    /// Number of rows by year.
     pub(super) years: BTreeMap<String, u64>,
-    /// The number of rows without a plausible date.
+    /// Number of rows without a plausible date.
     pub(super) undated: u64,
-    /// The links with the numbers of their rows, in no order.
+    /// Links and their numbers of rows, unordered.
     pub(super) links: Vec<(i64, u64)>,
-    /// The most frequent names, by the condition that each of them is.
+    /// Most frequent names, by the condition that selects them.
     pub(super) tops: [Vec<(String, u64)>; FilterField::ALL.len()],
 }
 
-/// A row while the list is made.
+/// A row of a list that is being built.
 struct Row {
     id: i64,
     cited: Option<String>,
@@ -42,20 +42,20 @@ struct Row {
     start: i64,
 }
 
-/// Numbers of names. `stats::TopList` is not used: it gives estimates above a number of names, and
-/// cuts long ones, while these are links that filter by whole names, of a bounded number of rows.
+/// Counts of names. `stats::TopList` cannot be used, because it estimates and truncates names. Here
+/// each name becomes a link that filters by the whole name, and the number of rows is bounded.
 type Counts = HashMap<String, u64>;
 
 fn count(counts: &mut Counts, name: &str) {
     if let Some(count) = counts.get_mut(name) {
         *count += 1;
     } else if !name.is_empty() {
-        // A URL such as file:///x has an empty host: no name to filter by.
+        // A URL such as file:///x has an empty host, which cannot be a filter.
         counts.insert(name.to_owned(), 1);
     }
 }
 
-/// Returns the most frequent names; those of one number in alphabetical order.
+/// Returns the most frequent names. Names with equal counts are in alphabetical order.
 fn top(counts: Counts) -> Vec<(String, u64)> {
     let mut names: Vec<_> = counts.into_iter().collect();
     names.sort_unstable_by(|(one, first), (other, second)| {
@@ -68,7 +68,7 @@ fn top(counts: Counts) -> Vec<(String, u64)> {
 /// Selects the rows of a search.
 pub(super) fn select(db: &Connection, search: &PageSearch) -> rusqlite::Result<Selection> {
     let (filter, values) = clause(search)?;
-    // The conditions are looked up once: some read all messages.
+    // Collect the ids first, because some conditions read all messages.
     let sql = format!(
         "SELECT urls.id FROM urls{filter} LIMIT {}",
         BROWSE_EXACT_ROWS + 1
@@ -83,7 +83,7 @@ pub(super) fn select(db: &Connection, search: &PageSearch) -> rusqlite::Result<S
     }
 }
 
-/// Returns the conditions as a clause `WHERE`, with the values of its parameters.
+/// Returns the conditions as a `WHERE` clause, with the values of its parameters.
 fn clause(search: &PageSearch) -> rusqlite::Result<(String, Vec<Value>)> {
     let (mut filter, mut values) = search.query.filter()?;
     let mut add = |condition: &str, texts: [&str; 2]| {
@@ -97,8 +97,9 @@ fn clause(search: &PageSearch) -> rusqlite::Result<(String, Vec<Value>)> {
         filter.push_str(&condition.replace("?second", &format!("?{}", values.len())));
     };
     if let Some(thread) = &search.thread {
-        // The name is the first reference, or that of a message without references. Lists are
-        // stored without blanks, so that those that begin with it are a range of texts.
+        // A thread is named after the first reference, or after the message if it has no
+        // references. Lists are stored without spaces, so the lists that start with a given name
+        // form a range of texts.
         let list = json_list(std::iter::once(&**thread));
         let start = list.strip_suffix(']').unwrap_or(&list);
         add(
@@ -108,7 +109,7 @@ fn clause(search: &PageSearch) -> rusqlite::Result<(String, Vec<Value>)> {
         );
     }
     if let Some(key) = &search.clean_key {
-        // Keys and their clean keys are alike up to the question mark. The keys have an index.
+        // A key and its clean key are equal up to the question mark, and keys are indexed.
         let (start, _) = key.split_once('?').unwrap_or((key, ""));
         add(
             "urls.link IN (SELECT id FROM links WHERE ?first <= key AND key < ?first || \
@@ -121,7 +122,7 @@ fn clause(search: &PageSearch) -> rusqlite::Result<(String, Vec<Value>)> {
 
 /// Selects all rows of a list.
 fn all_of(db: &Connection, mut ids: Vec<i64>, order: SearchOrder) -> rusqlite::Result<Selection> {
-    // Rows of one message are neighbours.
+    // Rows of one message are adjacent.
     ids.sort_unstable();
     let mut made = SelectionBuilder::new(db)?;
     let sql = format!("SELECT {ROW} FROM urls WHERE id = ?1");
@@ -137,11 +138,11 @@ fn all_of(db: &Connection, mut ids: Vec<i64>, order: SearchOrder) -> rusqlite::R
     Ok(selection)
 }
 
-/// Selects the rows of a sample, and estimates how many there are.
+/// Selects the rows of a sample and estimates the total.
 fn sample(db: &Connection, search: &PageSearch) -> rusqlite::Result<Selection> {
     let (filter, values) = clause(search)?;
-    // It is a table of its own before any condition holds: otherwise a condition would choose the
-    // rows, and a list of rows or links would be walked again for each run.
+    // The sample is materialized before conditions apply. Otherwise, SQLite could select rows by a
+    // condition first and walk the list of rows or links again for each run.
     let runs = runs(db)?;
     let sql = format!(
         "WITH sample AS MATERIALIZED (SELECT {ROW} FROM {runs})
@@ -165,13 +166,14 @@ fn sample(db: &Connection, search: &PageSearch) -> rusqlite::Result<Selection> {
     Ok(selection)
 }
 
-/// The columns that [`SelectionBuilder::add`] reads.
-const ROW: &str = "urls.id, urls.cited, urls.source, urls.start, urls.message, urls.scheme, urls.host, urls.domain, urls.link, urls.hazards";
+/// Columns that [`SelectionBuilder::add`] reads.
+const ROW: &str = "urls.id, urls.cited, urls.source, urls.start, urls.message, urls.scheme, \
+    urls.host, urls.domain, urls.link, urls.hazards";
 
-/// The list of a row without hazards.
+/// Hazards of a row that has none.
 const NO_HAZARDS: &str = "[]";
 
-/// Returns the tables that give the runs of neighbouring rows of a sample.
+/// Returns the SQL tables that produce the sample: runs of adjacent rows.
 fn runs(db: &Connection) -> rusqlite::Result<String> {
     let sql = "SELECT ifnull(min(id), 0), ifnull(max(id), 0) FROM urls";
     let (first, last): (i64, i64) = db.query_row(sql, [], |row| Ok((row.get(0)?, row.get(1)?)))?;
@@ -194,11 +196,11 @@ fn rows_of(db: &Connection, tables: &str) -> rusqlite::Result<u64> {
 struct SelectionBuilder<'d> {
     db: &'d Connection,
     message: rusqlite::Statement<'d>,
-    /// The last message, with its sender and its lists.
+    /// The last message, its sender and its lists.
     last: Option<(i64, Option<String>, Vec<String>)>,
     rows: Vec<Row>,
     counts: [Counts; FilterField::ALL.len()],
-    /// The number of rows of links, by their identifiers.
+    /// Numbers of rows by link identifier.
     links: HashMap<i64, u64>,
     made: Selection,
 }
@@ -278,7 +280,7 @@ impl<'d> SelectionBuilder<'d> {
             let dates = match (&one.cited, &other.cited) {
                 (Some(one), Some(other)) if order == SearchOrder::Newest => other.cmp(one),
                 (Some(one), Some(other)) => one.cmp(other),
-                // Those without a date come last.
+                // Rows without a date come last.
                 (one, other) => one.is_none().cmp(&other.is_none()),
             };
             dates.then_with(|| one.place().cmp(&other.place()))
@@ -298,8 +300,8 @@ impl Row {
     }
 }
 
-/// Returns the keys of the most frequent links of those that have several rows; those of one number
-/// in the order in which they were loaded.
+/// Returns the keys of the most frequent links with more than one row. Links with equal counts are
+/// in loading order.
 fn top_links(db: &Connection, links: &[(i64, u64)]) -> rusqlite::Result<Vec<(String, u64)>> {
     let several = links.iter().filter(|(_, count)| 1 < *count);
     let mut links: Vec<_> = several.copied().collect();
@@ -308,7 +310,7 @@ fn top_links(db: &Connection, links: &[(i64, u64)]) -> rusqlite::Result<Vec<(Str
     keys(db, &links)
 }
 
-/// Returns the keys of links, without those that a load has removed meanwhile.
+/// Returns the keys of links, without links that a load has removed in the meantime.
 fn keys(db: &Connection, links: &[(i64, u64)]) -> rusqlite::Result<Vec<(String, u64)>> {
     let links = links.iter().filter_map(|(id, count)| {
         let key = key_of_link(db, *id).transpose()?;
@@ -317,14 +319,14 @@ fn keys(db: &Connection, links: &[(i64, u64)]) -> rusqlite::Result<Vec<(String, 
     links.collect()
 }
 
-/// Returns the key of a link; `None` if a load has removed it meanwhile.
+/// Returns the key of a link, or `None` if a load has removed it in the meantime.
 pub(super) fn key_of_link(db: &Connection, id: i64) -> rusqlite::Result<Option<String>> {
     let mut key = db.prepare_cached("SELECT key FROM links WHERE id = ?1")?;
     key.query_row([id], |row| row.get(0)).optional()
 }
 
-/// Returns the keys of a part of the links of a list, in an order. Links that a load has removed
-/// meanwhile are left out.
+/// Returns the keys of a range of the ordered links of a list. Omits links that a load has removed
+/// in the meantime.
 pub(super) fn links_page(
     db: &Connection,
     links: &[(i64, u64)],
@@ -332,12 +334,12 @@ pub(super) fn links_page(
     part: std::ops::Range<usize>,
 ) -> rusqlite::Result<Vec<(String, u64)>> {
     let links = ordered_links(db, links, order)?;
-    // There are fewer if some were removed.
+    // The list is shorter if links were removed.
     let end = part.end.min(links.len());
     keys(db, links.get(part.start..end).unwrap_or_default())
 }
 
-/// Returns the links of a list in an order.
+/// Returns the links of a list in the given order.
 pub(super) fn ordered_links(
     db: &Connection,
     links: &[(i64, u64)],
@@ -348,7 +350,7 @@ pub(super) fn ordered_links(
     match order {
         LinkOrder::Citations => links.sort_by_key(|(_, count)| Reverse(*count)),
         LinkOrder::Address => {
-            // Keys may have 64 KiB each.
+            // Keys may be 64 KiB long.
             let sql = "SELECT substr(key, 1, 256) FROM links WHERE id = ?1";
             let mut start = db.prepare_cached(sql)?;
             let starts = links.into_iter().filter_map(|link| {
@@ -364,7 +366,7 @@ pub(super) fn ordered_links(
     Ok(links)
 }
 
-/// Returns all links of a registrable domain with the numbers of their citations.
+/// Returns all links of a registrable domain and their numbers of citations.
 pub(super) fn links_of_domain(db: &Connection, domain: &str) -> rusqlite::Result<Vec<(i64, u64)>> {
     let sql = "SELECT id, citations FROM links WHERE domain = ?1";
     let mut statement = db.prepare_cached(sql)?;
@@ -379,20 +381,27 @@ mod tests {
     use super::*;
     use crate::load::SearchQuery;
 
-    /// A database with the columns that are read: every fourth row is of 1996 and cites `a.example`.
+    /// Creates a database with the columns that are read. Every fourth row is from 1996 and cites
+    /// `a.example`.
     fn database(rows: u64) -> Connection {
         let db = Connection::open_in_memory().unwrap();
         db.execute_batch(&format!(
-            "CREATE TABLE urls(id INTEGER PRIMARY KEY, cited, source, start, message, scheme, host, domain, link, hazards);
-             CREATE TABLE messages(id INTEGER PRIMARY KEY, sender, list_id, newsgroups, message_id, reference_ids);
+            "CREATE TABLE urls(id INTEGER PRIMARY KEY, cited, source, start, message, scheme, \
+                host, domain, link, hazards);
+             CREATE TABLE messages(id INTEGER PRIMARY KEY, sender, list_id, newsgroups, \
+             message_id, reference_ids);
              CREATE TABLE links(id INTEGER PRIMARY KEY, host, domain, key, clean_key);
              INSERT INTO links VALUES
-               (1, 'a.example', 'a.example', 'http://a.example/?id=1&utm_id=x', 'http://a.example/?id=1'),
+               (1, 'a.example', 'a.example', 'http://a.example/?id=1&utm_id=x', \
+               'http://a.example/?id=1'),
                (2, 'b.example', 'b.example', 'http://b.example/', 'http://b.example/');
-             INSERT INTO messages VALUES(1, 'Jane <Jane@m.example>', '<alt.lamps>', '[\"alt.lamps\"]', '<1>', '[]');
+             INSERT INTO messages VALUES(1, 'Jane <Jane@m.example>', '<alt.lamps>', \
+             '[\"alt.lamps\"]', '<1>', '[]');
              WITH RECURSIVE n(n) AS (VALUES(1) UNION ALL SELECT n + 1 FROM n WHERE n < {rows})
-             INSERT INTO urls SELECT n, iif(n % 4 = 0, '1996', '1995') || '-01-01T00:00:00Z', 1, n, 1, 'http',
-               iif(n % 4 = 0, 'a', 'b') || '.example', iif(n % 4 = 0, 'a', 'b') || '.example', iif(n % 4 = 0, 1, 2),
+             INSERT INTO urls SELECT n, iif(n % 4 = 0, '1996', '1995') || '-01-01T00:00:00Z', 1, \
+             n, 1, 'http',
+               iif(n % 4 = 0, 'a', 'b') || '.example', iif(n % 4 = 0, 'a', 'b') || '.example', \
+               iif(n % 4 = 0, 1, 2),
                iif(n % 8 = 0, '[\"mismatch\",\"password\"]', '[]')
              FROM n"
         ))
@@ -410,7 +419,7 @@ mod tests {
     }
 
     #[test]
-    fn a_list_that_is_not_too_long_is_whole() {
+    fn a_short_list_is_complete() {
         let search = search(|query| query.domain = Some("a.example".to_owned()));
         let list = select(&database(400), &search).unwrap();
         assert_eq!((list.ids.len(), list.total, list.sampled), (100, 100, None));
@@ -481,7 +490,7 @@ mod tests {
     }
 
     #[test]
-    fn links_have_an_order_and_pages() {
+    fn lists_of_links_are_ordered_and_paged() {
         let db = database(400);
         let list = select(&db, &search(|_| {})).unwrap();
         let page = |order, part| links_page(&db, &list.links, order, part).unwrap();
@@ -498,7 +507,7 @@ mod tests {
     }
 
     #[test]
-    fn links_that_were_removed_meanwhile_are_left_out() {
+    fn removed_links_are_omitted() {
         let db = database(400);
         let list = select(&db, &search(|_| {})).unwrap();
         db.execute("DELETE FROM links WHERE id = 2", []).unwrap();
@@ -507,13 +516,13 @@ mod tests {
             let page = links_page(&db, &list.links, order, 0..2).unwrap();
             assert_eq!(page, std::slice::from_ref(&a), "{order:?}");
         }
-        // The most cited links of a list that is made.
+        // Also for the most cited links of a new list.
         let list = select(&db, &search(|_| {})).unwrap();
         assert_eq!(list.tops[FilterField::Key as usize], [a]);
     }
 
     #[test]
-    fn a_longer_one_is_a_sample_with_an_estimate() {
+    fn a_long_list_is_a_sample_with_an_estimate() {
         let db = database(500_000);
         let list = select(&db, &search(|_| {})).unwrap();
         assert_eq!((list.total, list.ids.len()), (500_000, 15_000));
